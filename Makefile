@@ -1,0 +1,233 @@
+# Makefile - builds the libraries, the tool, the experiments, the figures and the tests of ulplab.
+#
+#   make                 libraries, tool, experiments        make check      the tests
+#   make figures         every experiment and its figure     make bench      throughput
+#   make install         PREFIX= and DESTDIR= are honoured   make help       all targets
+#
+# MODE=release|debug|asan|tsan, each in a folder of its own. Settings of one machine (CC, CFLAGS, ...) go
+# into config.mk, which is not tracked.
+
+-include config.mk
+
+MODE    ?= release
+PREFIX  ?= /usr/local
+VERSION := 0.1.0
+SOMAJOR := 0
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+NVCC  ?= nvcc
+MPICC ?= mpicc
+
+ifeq ($(filter $(MODE),release debug asan tsan),)
+$(error MODE=$(MODE): must be release, debug, asan or tsan)
+endif
+BUILD := $(if $(filter release,$(MODE)),build,build/$(MODE))
+
+WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
+FLAGS_release := -O3 -g
+FLAGS_debug   := -O0 -g3
+FLAGS_asan    := -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_tsan    := -O2 -g -fsanitize=thread
+CFLAGS   ?= $(FLAGS_$(MODE))
+# -ffp-contract=off: a b + c is two roundings unless the source says fma
+ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \
+              -ffp-contract=off -fPIC -fno-math-errno -pthread
+ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
+LINK := $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+
+# ---- optional parts: one probe each, one line each ----
+
+probe = $(shell printf '%s\nint main(void) { %s }\n' '$(1)' '$(2)' | \
+        $(CC) $(ALL_CPPFLAGS) -w -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
+have  = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
+empty :=
+hash  := $(empty)\#
+
+QUIET_GOALS := clean help distclean
+ifneq ($(filter-out $(QUIET_GOALS),$(or $(MAKECMDGOALS),all)),)
+HAVE_RANDOM123 := $(call probe,$(hash)include <Random123/philox.h>,return 0;,)
+HAVE_OPENMP := $(call probe,$(hash)include <omp.h>,return omp_get_max_threads() == 0;,-fopenmp)
+HAVE_MPFR   := $(call probe,$(hash)include <mpfr.h>,return mpfr_get_version() == 0;,-lmpfr -lgmp)
+HAVE_ZLIB   := $(call probe,$(hash)include <zlib.h>,return zlibVersion() == 0;,-lz)
+HAVE_CMOCKA := $(call probe,$(hash)include <stdarg.h>\n$(hash)include <stddef.h>\n$(hash)include <setjmp.h>\n$(hash)include <stdint.h>\n$(hash)include <cmocka.h>,return 0;,-lcmocka)
+HAVE_BLAS   := $(call probe,extern void cblas_sgemm(void);,cblas_sgemm(); return 0;,-lopenblas -lm)
+HAVE_NVCC   := $(call have,$(NVCC))
+HAVE_MPI    := $(call have,$(MPICC))
+HAVE_GNUPLOT := $(call have,gnuplot)
+X86 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
+ifeq ($(MAKELEVEL),0)
+say = $(info $(1) $(if $(2),found,missing: $(3)))
+$(call say,OpenMP     ,$(HAVE_OPENMP),array operations run on one thread)
+$(call say,GNU MPFR   ,$(HAVE_MPFR),no oracle: ulp verify and most tests are left out)
+$(call say,zlib       ,$(HAVE_ZLIB),MNIST files have to be unpacked)
+$(call say,nvcc       ,$(HAVE_NVCC),no CUDA)
+$(call say,mpicc      ,$(HAVE_MPI),no MPI; sweeps run on threads)
+$(call say,gnuplot    ,$(HAVE_GNUPLOT),no figures)
+$(call say,OpenBLAS   ,$(HAVE_BLAS),make bench has no sgemm to compare with)
+endif
+ifeq ($(HAVE_RANDOM123),)
+$(error Random123 is missing: apt-get install librandom123-dev, or RANDOM123=its include folder)
+endif
+endif
+
+ifdef HAVE_OPENMP
+ALL_CFLAGS += -fopenmp
+endif
+ifdef HAVE_ZLIB
+ALL_CPPFLAGS += -DULP_WITH_ZLIB
+LIBS += -lz
+endif
+
+# ---- sources: wildcards, no lists kept by hand ----
+
+ISAS := baseline $(if $(X86),avx2 avx512)
+ISA_FLAGS_baseline :=
+ISA_FLAGS_avx2     := -mavx2 -mfma
+ISA_FLAGS_avx512   := -mavx2 -mfma -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512
+
+O := $(BUILD)/obj
+B := $(BUILD)/bin
+L := $(BUILD)/lib
+T := $(BUILD)/test
+
+REFERENCE := sim/reference.c
+LIB_SRC  := $(wildcard formats/*.c kernels/*.c) $(filter-out $(REFERENCE),$(wildcard sim/*.c))
+CPU_SRC  := $(wildcard kernels/cpu/*.c)
+LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
+HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c))
+PROGRAMS := $(patsubst experiments/%.c,%,$(wildcard experiments/*.c))
+EXPERIMENTS := $(filter-out ulp bench,$(PROGRAMS))
+REFERENCE_OBJ := $(if $(HAVE_MPFR),$(REFERENCE:%.c=$O/%.o))
+TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
+MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
+
+COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: all programs libraries check check-all check-gpu bench figures figures-quick install clean distclean help
+.SECONDARY:
+all: libraries programs
+libraries: $L/libulp.a $L/libulp.so
+programs: $(PROGRAMS:%=$B/%)
+
+$O/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+
+# the provenance of a run names the build: this object is rebuilt when flags or commit change
+$O/experiments/harness/provenance.o: EXTRA_provenance = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
+    -DULP_BUILD_FLAGS='"$(CC) $(strip $(ALL_CFLAGS))"'
+$O/kernels/%.o: EXTRA_$(notdir $*) = -DULP_ISAS='"$(ISAS)"'
+
+define isa_rule
+$O/kernels/cpu/%.$(1).o: kernels/cpu/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
+
+$L/libulp.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && $(AR) qcs $@ $^
+
+$L/libulp.so.$(VERSION): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(LINK) -shared -Wl,-soname,libulp.so.$(SOMAJOR) $^ $(LIBS) -lm -o $@
+
+$L/libulp.so: $L/libulp.so.$(VERSION)
+	ln -sf libulp.so.$(VERSION) $L/libulp.so.$(SOMAJOR)
+	ln -sf libulp.so.$(SOMAJOR) $@
+
+# MPI has one home, the sweep; its program links find the library through mpicc
+ifdef HAVE_MPI
+MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null)
+MPI_LIBS   := $(shell $(MPICC) --showme:link 2>/dev/null)
+$O/experiments/harness/sweep.o: ALL_CPPFLAGS += -DULP_WITH_MPI $(MPI_CFLAGS)
+endif
+
+# experiments/NAME.c and, where a program needs more than one file, experiments/NAME/*.c
+.SECONDEXPANSION:
+$B/%: $O/experiments/%.o $$(patsubst %.c,$O/%.o,$$(wildcard experiments/$$*/*.c)) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
+	@mkdir -p $(@D)
+	$(LINK) $^ $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
+
+ifdef HAVE_MPFR
+$O/experiments/ulp/%.o: ALL_CPPFLAGS += -DULP_WITH_MPFR
+endif
+ifdef HAVE_BLAS
+$O/experiments/bench.o: ALL_CPPFLAGS += -DULP_WITH_BLAS
+endif
+
+$T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
+	@mkdir -p $(@D)
+	$(LINK) $^ $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
+
+# ---- tests ----
+
+check: all $(TESTS:%=$T/%)
+	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
+	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
+
+check-all: check
+	BIN=$B sh tests/exhaustive.sh
+
+check-gpu:
+	@echo 'make check-gpu: this version has no CUDA backend yet, so there is nothing to check on a GPU'; exit 3
+
+# ---- figures ----
+
+FIGURES := $(EXPERIMENTS:%=figures/%.svg)
+
+results/%.csv: $B/%
+	@mkdir -p results
+	$< $(FIGURE_OPTIONS) --out $@
+
+figures/%.svg: results/%.csv plots/%.gp plots/style.gp
+	@mkdir -p figures
+	gnuplot plots/$*.gp
+
+figures: programs
+	$(MAKE) --no-print-directory figures/index.html
+
+figures-quick: programs
+	$(MAKE) --no-print-directory FIGURE_OPTIONS=--quick $(EXPERIMENTS:%=results/%.csv) figures/index.html
+
+figures/index.html: $(FIGURES) plots/gallery.sh
+	sh plots/gallery.sh
+
+bench: programs
+	@mkdir -p results figures
+	$B/bench
+	$(if $(HAVE_GNUPLOT),gnuplot plots/bench.gp)
+
+# ---- install ----
+
+INSTALL ?= install
+D = $(DESTDIR)$(PREFIX)
+
+install: all
+	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab
+	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
+	for d in formats kernels sim; do $(INSTALL) -d $D/include/ulplab/$$d && \
+	    $(INSTALL) -m 644 $$(ls $$d/*.h | grep -v reference.h) $D/include/ulplab/$$d || exit 1; done
+	$(INSTALL) -m 644 $L/libulp.a $D/lib
+	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib
+	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(SOMAJOR)
+	ln -sf libulp.so.$(SOMAJOR) $D/lib/libulp.so
+	$(INSTALL) -m 644 experiments/data/* $D/share/ulplab
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include/ulplab' '' \
+	    'Name: ulplab' 'Description: low-precision arithmetic: formats, rounding, datapaths, networks' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lulp' \
+	    'Libs.private: $(LIBS) -lm -pthread$(if $(HAVE_OPENMP), -fopenmp)' > $D/lib/pkgconfig/ulplab.pc
+
+clean:
+	rm -rf build
+
+distclean: clean
+	rm -rf results figures
+
+help:
+	@sed -n '3,8s/^# \{0,1\}//p' Makefile
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,337 @@
+/* formats.c - the registry of number formats, one row each, and the parser of their names.
+ *
+ * To add a format, add a row to `rows`. Everything that follows from its parameters is derived by
+ * ulp_format_init; every test, table and help text loops over the registry.
+ */
+#include "format.h"
+
+#include "exact.h"
+
+enum { S = 1, INF = 2, NEGZERO = 4, SUB = 8, ZERO = 16, BINADE0 = 32, IEEE = S | INF | NEGZERO | SUB | ZERO };
+
+typedef struct row {
+    ulp_format_row text;
+    uint8_t bits, prec;
+    int16_t bias;
+    uint8_t flags, nan_codes;
+} row;
+
+#define OCP8 "OCP OFP8 v1.0"
+#define OCPMX "OCP MX v1.0"
+#define P3109 "IEEE P3109 v4.0"
+
+static const row rows[] = {
+    /* name, aliases, source, bits, p, bias, flags, NaN codes */
+    {{"binary64", "fp64 double", "IEEE 754-2019"}, 64, 53, 1023, IEEE, ULP_NAN_IEEE},
+    {{"binary32", "fp32 single float", "IEEE 754-2019"}, 32, 24, 127, IEEE, ULP_NAN_IEEE},
+    {{"tf32", "tensorfloat32", "NVIDIA A100 whitepaper 2020"}, 19, 11, 127, IEEE, ULP_NAN_IEEE},
+    {{"binary16", "fp16 half", "IEEE 754-2019"}, 16, 11, 15, IEEE, ULP_NAN_IEEE},
+    {{"bfloat16", "bf16", "Intel bfloat16 definition 2018"}, 16, 8, 127, IEEE, ULP_NAN_IEEE},
+    {{"e6m9", "", "Wang et al. 2018"}, 16, 10, 31, IEEE, ULP_NAN_IEEE},
+    {{"e5m2", "fp8e5m2", OCP8}, 8, 3, 15, IEEE, ULP_NAN_IEEE},
+    {{"e4m3", "e4m3fn fp8e4m3", OCP8}, 8, 4, 7, S | NEGZERO | SUB | ZERO, ULP_NAN_ALL_ONES},
+    {{"e4m3fnuz", "", "Noune et al. 2022"}, 8, 4, 8, S | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"e5m2fnuz", "", "Noune et al. 2022"}, 8, 3, 16, S | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p1se", "", P3109}, 8, 1, 64, S | INF | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p3se", "", P3109}, 8, 3, 16, S | INF | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p4se", "", P3109}, 8, 4, 8, S | INF | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p5se", "", P3109}, 8, 5, 4, S | INF | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p3sf", "", P3109}, 8, 3, 16, S | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p4sf", "", P3109}, 8, 4, 8, S | SUB | ZERO, ULP_NAN_NEG_ZERO},
+    {{"binary8p4ue", "", P3109}, 8, 4, 16, INF | SUB | ZERO, ULP_NAN_ALL_ONES},
+    {{"binary8p4uf", "", P3109}, 8, 4, 16, SUB | ZERO, ULP_NAN_ALL_ONES},
+    {{"binary8p1uf", "", P3109}, 8, 1, 128, SUB | ZERO, ULP_NAN_ALL_ONES},
+    {{"e3m4", "", "IEEE 754-2019 rules"}, 8, 5, 3, IEEE, ULP_NAN_IEEE},
+    {{"e3m2", "fp6e3m2", OCPMX}, 6, 3, 3, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+    {{"e2m3", "fp6e2m3", OCPMX}, 6, 4, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+    {{"e2m1", "fp4e2m1", OCPMX}, 4, 2, 1, S | NEGZERO | SUB | ZERO, ULP_NAN_NONE},
+    {{"e8m0", "ue8m0", OCPMX}, 8, 1, 127, 0, ULP_NAN_ALL_ONES},
+    {{"dlfloat16", "dlfloat", "Agrawal et al. 2019"}, 16, 10, 31, S | NEGZERO | ZERO | BINADE0, ULP_NAN_ALL_ONES},
+    {{"fp24", "e8m15", "IEEE 754-2019 rules"}, 24, 16, 127, IEEE, ULP_NAN_IEEE},
+    {{"q8.8", "", "two's complement"}, 16, 0, 8, 0, ULP_NAN_NONE},
+    {{"q16.16", "", "two's complement"}, 32, 0, 16, 0, ULP_NAN_NONE},
+    {{"q2.14", "", "two's complement"}, 16, 0, 14, 0, ULP_NAN_NONE},
+    {{"q6.10", "", "two's complement"}, 16, 0, 10, 0, ULP_NAN_NONE},
+    {{"q8.0", "int8", "two's complement"}, 8, 0, 0, 0, ULP_NAN_NONE},
+    {{"q4.0", "int4", "two's complement"}, 4, 0, 0, 0, ULP_NAN_NONE},
+};
+
+const size_t ulp_format_count = sizeof rows / sizeof rows[0];
+
+const char *ulp_status_text(ulp_status status) {
+    switch (status) {
+    case ULP_OK: return "no error";
+    case ULP_BAD_ARGUMENT: return "an argument is out of its range";
+    case ULP_BAD_NAME: return "no such name";
+    case ULP_NOT_IN_RANGE: return "the name has the right form, but its numbers are out of range";
+    case ULP_NO_CODE: return "the value is not in the format";
+    case ULP_NO_NAN: return "the value is NaN and the format has no NaN code";
+    case ULP_UNSUPPORTED: return "this combination is not offered";
+    case ULP_NO_MEMORY: return "out of memory";
+    case ULP_NO_DEVICE: return "this machine or build lacks what was asked for";
+    case ULP_BAD_FILE: return "a file is missing, truncated or of another kind";
+    }
+    return "unknown status";
+}
+
+/* ---- deriving ---- */
+
+static ulp_status init_fixed(ulp_format *f) {
+    if (f->bits < 1 || f->bits > 32 || f->frac_bits >= f->bits) return ULP_NOT_IN_RANGE;
+    f->prec = f->bits;
+    f->bias = 0;
+    f->is_signed = f->has_zero = f->has_subnormals = 1;
+    f->has_inf = f->has_neg_zero = f->zero_binade = 0;
+    f->nan_codes = ULP_NAN_NONE;
+    f->emin = f->emax = (int16_t)(f->bits - 1 - f->frac_bits);
+    f->qmin = (int16_t)-f->frac_bits;
+    f->fits_binary32 = f->bits <= 24;
+    f->max_code = (1ull << (f->bits - 1)) - 1;
+    f->inf_code = f->nan_code = 0;
+    f->max = ulp_scale((double)f->max_code, f->qmin);
+    f->lowest = -ulp_scale((double)(f->max_code + 1), f->qmin);
+    f->min_normal = f->min_positive = ulp_scale(1.0, f->qmin);
+    return ULP_OK;
+}
+
+/* The codes of Inf, NaN and max, from where the NaN codes are. */
+static void place_specials(ulp_format *f) {
+    uint64_t ones = (f->is_signed ? 1ull << (f->bits - 1) : f->bits == 64 ? 0 : 1ull << f->bits) - 1;
+    uint64_t hidden = 1ull << (f->prec - 1);
+    uint64_t top = ones; /* the largest magnitude code that is not NaN */
+    f->nan_code = 0;
+    if (f->nan_codes == ULP_NAN_IEEE) {
+        top = ones & ~(hidden - 1);
+        f->nan_code = top | hidden >> 1;
+    } else if (f->nan_codes == ULP_NAN_ALL_ONES) {
+        top = ones - 1;
+        f->nan_code = ones;
+    } else if (f->nan_codes == ULP_NAN_NEG_ZERO) {
+        f->nan_code = ones + 1;
+    }
+    f->inf_code = f->has_inf ? top : 0;
+    f->max_code = f->has_inf ? top - 1 : top;
+}
+
+static ulp_status init_floating(ulp_format *f) {
+    int width = f->bits - (f->is_signed != 0) - (f->prec - 1); /* of the exponent field */
+    if (f->bits < 2 || f->bits > 64 || f->prec < 1 || f->prec > 53 || width < 1 || width > 11) return ULP_NOT_IN_RANGE;
+    if (f->nan_codes == ULP_NAN_IEEE && (f->prec < 2 || !f->has_inf)) return ULP_NOT_IN_RANGE;
+    if (f->nan_codes == ULP_NAN_NEG_ZERO && (!f->is_signed || f->has_neg_zero)) return ULP_NOT_IN_RANGE;
+    place_specials(f);
+    int field = (int)(f->max_code >> (f->prec - 1)); /* exponent field of max */
+    int lowest_field = f->zero_binade || !f->has_zero ? 0 : 1;
+    if (!f->has_subnormals && field < lowest_field) return ULP_NOT_IN_RANGE;
+    int emin = lowest_field - f->bias, emax = field - f->bias;
+    int qmin = f->has_subnormals ? emin - f->prec + 1 : emin;
+    if (emin - f->prec + 1 < -1074 || emax > 1023) return ULP_NOT_IN_RANGE;
+    f->emin = (int16_t)emin;
+    f->emax = (int16_t)emax;
+    f->qmin = (int16_t)qmin;
+    f->fits_binary32 = f->prec <= 24 && emax <= 127 && emin - f->prec + 1 >= -149;
+    f->max = ulp_decode(f->max_code, f);
+    double significand = f->zero_binade ? (double)((1ull << (f->prec - 1)) + 1) : (double)(1ull << (f->prec - 1));
+    f->min_normal = ulp_scale(significand, emin - f->prec + 1);
+    f->min_positive = f->has_subnormals ? ulp_scale(1.0, qmin) : f->min_normal;
+    f->lowest = f->is_signed ? -f->max : f->has_zero ? 0.0 : f->min_positive;
+    return ULP_OK;
+}
+
+ulp_status ulp_format_init(ulp_format *format) {
+    ulp_status status = format->is_fixed ? init_fixed(format) : init_floating(format);
+    if (status != ULP_OK) return status;
+    if (format->overflow == ULP_OVERFLOW_DEFAULT) format->overflow = format->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT;
+    if (format->overflow == ULP_OVERFLOW_WRAP && !format->is_fixed) return ULP_UNSUPPORTED;
+    return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
+}
+
+/* ---- strings, without a C library ---- */
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* Whether the first n characters of a, in any case, are the word b. */
+static int same(const char *a, size_t n, const char *b) {
+    size_t i = 0;
+    while (i < n && b[i] != '\0' && lower(a[i]) == b[i]) i++;
+    return i == n && b[i] == '\0';
+}
+
+static int append(char *to, const char *from, size_t n) {
+    size_t at = 0;
+    while (to[at] != '\0') at++;
+    if (at + n >= ULP_NAME_MAX) return 0;
+    for (size_t i = 0; i < n; i++) to[at + i] = lower(from[i]);
+    to[at + n] = '\0';
+    return 1;
+}
+
+/* A decimal number of at most three digits without leading zeros, in [*at, end); -1 if there is none. */
+static int number(const char **at, const char *end) {
+    int value = -1;
+    const char *p = *at;
+    while (p < end && *p >= '0' && *p <= '9' && p - *at < 3) value = (value < 0 ? 0 : value) * 10 + (*p++ - '0');
+    if (**at == '0' && p - *at > 1) return -1;
+    *at = p;
+    return value;
+}
+
+static int letter(const char **at, const char *end, char c) {
+    if (*at >= end || lower(**at) != c) return 0;
+    ++*at;
+    return 1;
+}
+
+static int in_words(const char *a, size_t n, const char *words) {
+    while (*words != '\0') {
+        size_t w = 0;
+        while (words[w] != '\0' && words[w] != ' ') w++;
+        size_t i = 0;
+        while (i < n && i < w && lower(a[i]) == words[i]) i++;
+        if (i == n && i == w) return 1;
+        words += w + (words[w] == ' ');
+    }
+    return 0;
+}
+
+/* ---- families ---- */
+
+static ulp_format from_row(const row *r) {
+    ulp_format f = {.bits = r->bits, .prec = r->prec, .bias = r->bias, .nan_codes = r->nan_codes};
+    f.is_signed = (r->flags & S) != 0;
+    f.has_inf = (r->flags & INF) != 0;
+    f.has_neg_zero = (r->flags & NEGZERO) != 0;
+    f.has_subnormals = (r->flags & SUB) != 0;
+    f.has_zero = (r->flags & ZERO) != 0;
+    f.zero_binade = (r->flags & BINADE0) != 0;
+    if (r->prec == 0) { /* fixed point: the bias column holds F */
+        f.is_fixed = 1;
+        f.frac_bits = (uint8_t)r->bias;
+        f.bias = 0;
+    }
+    return f;
+}
+
+static ulp_status parse_ieee_like(ulp_format *f, const char *at, const char *end) {
+    if (!letter(&at, end, 'e')) return ULP_BAD_NAME;
+    int x = number(&at, end);
+    if (!letter(&at, end, 'm')) return ULP_BAD_NAME;
+    int y = number(&at, end);
+    if (x < 0 || y < 0 || (at != end && !same(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
+    if (x < 1 || x > 11 || y > 52) return ULP_NOT_IN_RANGE;
+    row r = {{"", "", ""}, (uint8_t)(1 + x + y), (uint8_t)(y + 1), (int16_t)((1 << (x - 1)) - 1), IEEE, ULP_NAN_IEEE};
+    if (y == 0) r.nan_codes = ULP_NAN_NONE; /* no fraction bit is left to tell NaN from Inf */
+    *f = from_row(&r);
+    return ULP_OK;
+}
+
+static ulp_status parse_fixed(ulp_format *f, const char *at, const char *end) {
+    if (!letter(&at, end, 'q')) return ULP_BAD_NAME;
+    int i = number(&at, end);
+    if (!letter(&at, end, '.')) return ULP_BAD_NAME;
+    int frac = number(&at, end);
+    if (i < 0 || frac < 0 || at != end) return ULP_BAD_NAME;
+    if (i < 1 || i + frac > 32) return ULP_NOT_IN_RANGE;
+    row r = {{"", "", ""}, (uint8_t)(i + frac), 0, (int16_t)frac, 0, ULP_NAN_NONE};
+    *f = from_row(&r);
+    return ULP_OK;
+}
+
+static ulp_status parse_p3109(ulp_format *f, const char *at, const char *end) {
+    for (const char *w = "binary"; *w != '\0'; w++)
+        if (!letter(&at, end, *w)) return ULP_BAD_NAME;
+    int k = number(&at, end);
+    if (!letter(&at, end, 'p')) return ULP_BAD_NAME;
+    int p = number(&at, end);
+    int is_signed = letter(&at, end, 's');
+    if (!is_signed && !letter(&at, end, 'u')) return ULP_BAD_NAME;
+    int extended = letter(&at, end, 'e');
+    if (!extended && !letter(&at, end, 'f')) return ULP_BAD_NAME;
+    if (k < 0 || p < 0 || at != end) return ULP_BAD_NAME;
+    if (k < 3 || k > 16 || p < 1 || k - p - is_signed < 0 || k - p - is_signed > 10) return ULP_NOT_IN_RANGE;
+    row r = {{"", "", ""}, (uint8_t)k, (uint8_t)p, (int16_t)(1 << (k - p - is_signed)),
+             (uint8_t)(SUB | ZERO | (is_signed ? S : 0) | (extended ? INF : 0)),
+             (uint8_t)(is_signed ? ULP_NAN_NEG_ZERO : ULP_NAN_ALL_ONES)};
+    *f = from_row(&r);
+    return ULP_OK;
+}
+
+static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        if (same(text, n, rows[i].text.name) || in_words(text, n, rows[i].text.aliases)) {
+            *f = from_row(&rows[i]);
+            size_t w = 0;
+            while (rows[i].text.name[w] != '\0') w++;
+            return append(f->name, rows[i].text.name, w) ? ULP_OK : ULP_BAD_NAME;
+        }
+    }
+    ulp_status status = parse_ieee_like(f, text, text + n);
+    if (status == ULP_BAD_NAME) status = parse_fixed(f, text, text + n);
+    if (status == ULP_BAD_NAME) status = parse_p3109(f, text, text + n);
+    if (status == ULP_OK && !append(f->name, text, n)) status = ULP_BAD_NAME;
+    return status;
+}
+
+static ulp_status parse_suffix(ulp_format *f, const char *text, size_t n) {
+    if (same(text, n, "nosub")) {
+        if (f->is_fixed || !f->has_subnormals) return ULP_UNSUPPORTED;
+        f->has_subnormals = 0;
+        return append(f->name, ":nosub", 6) ? ULP_OK : ULP_BAD_NAME;
+    }
+    for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++) {
+        if (!same(text, n, ulp_overflow_name((ulp_overflow)policy))) continue;
+        if (f->overflow != ULP_OVERFLOW_DEFAULT) return ULP_BAD_NAME;
+        f->overflow = (uint8_t)policy;
+        return append(f->name, ":", 1) && append(f->name, text, n) ? ULP_OK : ULP_BAD_NAME;
+    }
+    return ULP_BAD_NAME;
+}
+
+static size_t word_length(const char *text) {
+    size_t n = 0;
+    while (text[n] != '\0' && text[n] != ':' && n < ULP_NAME_MAX) n++;
+    return n;
+}
+
+ulp_status ulp_format_parse(ulp_format *format, const char *text) {
+    if (format == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    ulp_format f;
+    size_t n = word_length(text);
+    ulp_status status = parse_base(&f, text, n);
+    while (status == ULP_OK && text[n] == ':') {
+        text += n + 1;
+        n = word_length(text);
+        status = parse_suffix(&f, text, n);
+    }
+    if (status == ULP_OK && text[n] != '\0') status = ULP_BAD_NAME;
+    if (status == ULP_OK) status = ulp_format_init(&f);
+    if (status == ULP_OK) *format = f;
+    return status;
+}
+
+ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **text) {
+    if (i >= ulp_format_count) return ULP_BAD_ARGUMENT;
+    if (text != NULL) *text = &rows[i].text;
+    return format == NULL ? ULP_OK : ulp_format_parse(format, rows[i].text.name);
+}
+
+/* ---- overflow policies ---- */
+
+static const char *const policy_names[ULP_OVERFLOW_COUNT] = {"default", "inf", "sat", "nan", "wrap"};
+
+ulp_overflow ulp_overflow_of(const ulp_format *format, ulp_overflow policy) {
+    return policy == ULP_OVERFLOW_DEFAULT ? (ulp_overflow)format->overflow : policy;
+}
+
+const char *ulp_overflow_name(ulp_overflow policy) {
+    return (unsigned)policy < ULP_OVERFLOW_COUNT ? policy_names[policy] : "?";
+}
+
+ulp_status ulp_overflow_parse(ulp_overflow *policy, const char *text) {
+    if (policy == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
+        if (!same(text, word_length(text), policy_names[i]) || text[word_length(text)] != '\0') continue;
+        *policy = (ulp_overflow)i;
+        return ULP_OK;
+    }
+    return ULP_BAD_NAME;
+}

@@ -1,0 +1,85 @@
+/* round.c - the rounding of round.h as plain functions, and the names of modes and operations. */
+#include "round.h"
+
+double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word) {
+    return ulp_round_exact(ulp_exact_of(x), format, rule, word);
+}
+
+double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word) {
+    return ulp_round_exact(ulp_exact_of_pair(hi, lo), format, rule, word);
+}
+
+double ulp_arith(ulp_op op, double a, double b, double c, const ulp_format *format, ulp_rule rule, uint32_t word) {
+    ulp_exact x = ulp_exact_of(a), result = ulp_exact_special(ULP_EXACT_NAN, 0);
+    switch (op) {
+    case ULP_ADD: result = ulp_exact_add(x, ulp_exact_of(b)); break;
+    case ULP_SUB: result = ulp_exact_add(x, ulp_exact_negate(ulp_exact_of(b))); break;
+    case ULP_MUL: result = ulp_exact_mul(x, ulp_exact_of(b)); break;
+    case ULP_DIV: result = ulp_exact_div(x, ulp_exact_of(b)); break;
+    case ULP_SQRT: result = ulp_exact_sqrt(x); break;
+    case ULP_FUSED: result = ulp_exact_fma(x, ulp_exact_of(b), ulp_exact_of(c)); break;
+    case ULP_OP_COUNT: break;
+    }
+    return ulp_round_exact(result, format, rule, word);
+}
+
+static int same(const char *a, const char *b) {
+    while (*a != '\0' && *a == *b) a++, b++;
+    return *a == *b;
+}
+
+static const char *const mode_names[] = {
+#define ULP_MODE_NAME(id, name, meaning) name,
+    ULP_MODES(ULP_MODE_NAME)
+#undef ULP_MODE_NAME
+};
+
+static const char *const mode_meanings[] = {
+#define ULP_MODE_MEANING(id, name, meaning) meaning,
+    ULP_MODES(ULP_MODE_MEANING)
+#undef ULP_MODE_MEANING
+};
+
+const char *ulp_mode_name(ulp_mode mode) { return (unsigned)mode < ULP_MODE_COUNT ? mode_names[mode] : NULL; }
+
+const char *ulp_mode_meaning(ulp_mode mode) { return (unsigned)mode < ULP_MODE_COUNT ? mode_meanings[mode] : NULL; }
+
+ulp_status ulp_mode_parse(ulp_mode *mode, const char *text) {
+    if (mode == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    if (same(text, "sr")) text = "sra";
+    for (int i = 0; i < ULP_MODE_COUNT; i++) {
+        if (!same(text, mode_names[i])) continue;
+        *mode = (ulp_mode)i;
+        return ULP_OK;
+    }
+    return ULP_BAD_NAME;
+}
+
+ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule) {
+    if (rule.mode >= ULP_MODE_COUNT || rule.overflow >= ULP_OVERFLOW_COUNT || rule.random_bits > 32) return ULP_BAD_ARGUMENT;
+    if (ulp_overflow_of(format, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP && !format->is_fixed) return ULP_UNSUPPORTED;
+    return ULP_OK;
+}
+
+static const struct op_text {
+    const char *name;
+    int operands;
+} ops[] = {
+#define ULP_OP_TEXT(id, name, operands) {name, operands},
+    ULP_OPS(ULP_OP_TEXT)
+#undef ULP_OP_TEXT
+};
+
+const char *ulp_op_name(ulp_op op) { return (unsigned)op < ULP_OP_COUNT ? ops[op].name : NULL; }
+
+int ulp_op_operands(ulp_op op) { return (unsigned)op < ULP_OP_COUNT ? ops[op].operands : 0; }
+
+ulp_status ulp_op_parse(ulp_op *op, const char *text) {
+    if (op == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    for (int i = 0; i < ULP_OP_COUNT; i++) {
+        if (!same(text, ops[i].name)) continue;
+        *op = (ulp_op)i;
+        return ULP_OK;
+    }
+    return ULP_BAD_NAME;
+}

@@ -1,0 +1,253 @@
+/* round.h - how a real number becomes a member of a format: modes, rules, the one rounding.
+ *
+ * ulp_round_exact rounds the exact value once, to precision p with the exponent floored at emin, as if
+ * the exponent range above were unbounded; then the overflow policy speaks (IEEE 754-2019, 4.3 and 7.4;
+ * P3109 interim report v4.0, section 4.6). The decision itself, ulp_round_up, is one case per mode and is
+ * shared by the scalar path here, by the branch-free array core (kernels/core.h) and by CUDA.
+ *
+ * Choices where standards are silent or differ:
+ *   - unsigned formats: a negative value that does not round to zero is out of range: the smallest value
+ *     under sat, NaN under inf and nan. Negative zero becomes +0.
+ *   - e8m0 has no zero: what would round to zero becomes 2^-127.
+ *   - dlfloat16 (Agrawal et al. 2019, doi:10.1109/ARITH.2019.00023): between 0 and its least value
+ *     513 2^-40 there is nothing; the modes choose between the two, nearest ties to 0.
+ *   - the zero of x + (-x) is +0, and -0 in mode rd (IEEE 754-2019, 6.3).
+ *   - NaN results are positive quiet NaNs; a payload is not kept.
+ */
+#ifndef ULP_ROUND_H
+#define ULP_ROUND_H
+
+#include "exact.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The rounding modes: X(enumerator, name, meaning). A mode is a row here and a case in ulp_round_up. */
+#define ULP_MODES(X)                                                                              \
+    X(ULP_RNE, "rne", "to nearest, ties to even")                                                 \
+    X(ULP_RNA, "rna", "to nearest, ties away from zero")                                          \
+    X(ULP_RZ, "rz", "toward zero")                                                                \
+    X(ULP_RU, "ru", "toward +infinity")                                                           \
+    X(ULP_RD, "rd", "toward -infinity")                                                           \
+    X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact")                      \
+    X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r")                            \
+    X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)")               \
+    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r")
+
+typedef enum ulp_mode {
+#define ULP_MODE_ID(id, name, meaning) id,
+    ULP_MODES(ULP_MODE_ID)
+#undef ULP_MODE_ID
+    ULP_MODE_COUNT
+} ulp_mode;
+
+/* How to round. {0} is rne with the format's own overflow policy. */
+typedef struct ulp_rule {
+    uint8_t mode;        /* ulp_mode */
+    uint8_t overflow;    /* ulp_overflow */
+    uint8_t random_bits; /* r of the stochastic modes, 1..32; 0 means 32 */
+} ulp_rule;
+
+/* Where randomness comes from: the word of array element i is a pure function of (seed, stream, first + i), rng.h. */
+typedef struct ulp_stream {
+    uint64_t seed, stream; /* stream names the use: which tensor, which step, which operand */
+    uint64_t first;        /* index of the array's element 0; lets a part of an array be rounded alone */
+} ulp_stream;
+
+/* "rne", "rna", ... and what they mean; NULL past the end. */
+const char *ulp_mode_name(ulp_mode mode);
+const char *ulp_mode_meaning(ulp_mode mode);
+
+/* The mode called `text`; "sr" is another name for sra. */
+ulp_status ulp_mode_parse(ulp_mode *mode, const char *text);
+
+/* 1 for the stochastic modes: they are the ones that use random words. */
+ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return mode >= ULP_SRA; }
+
+/* Whether `format` offers `rule`: ULP_UNSUPPORTED for wrap on floating point, ULP_BAD_ARGUMENT for numbers out of range. */
+ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
+
+/* Does the magnitude go up (away from zero)? 0 or 1, branch-free for a constant mode.
+ *   odd    the significand is odd (p = 1: its code is odd)
+ *   nu     floor(fraction 2^32) of the discarded part, a fraction of one quantum
+ *   tail   what nu does not hold: bit 1 is the fraction's bit of weight 2^-33, bit 0 is set if anything is below
+ *   neg    the value is negative
+ *   word   32 random bits, of which the top r are R */
+ULP_FN uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word, uint32_t r) {
+    const uint32_t half = 0x80000000u;
+    const uint32_t inexact = (uint32_t)((nu | tail) != 0);
+    switch (mode) {
+    case ULP_RNE: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | odd));
+    case ULP_RNA: return nu >> 31;
+    case ULP_RZ: return 0;
+    case ULP_RU: return inexact & (neg ^ 1u);
+    case ULP_RD: return inexact & neg;
+    case ULP_RO: return inexact & (odd ^ 1u);
+    case ULP_SRA: {
+        uint32_t random = word & (0xffffffffu << (32 - r)); /* R 2^(32-r): the sum carries iff A holds */
+        return (uint32_t)((uint32_t)(nu + random) < nu);
+    }
+    case ULP_SRB: {
+        /* R + 1/2 in place of R; at r = 32 the half meets the fraction's own bit of weight 2^-33 */
+        uint32_t below = half >> (r - 1) >> 1; /* 2^(31-r), 0 at r = 32 */
+        uint32_t random = (word & (0xffffffffu << (32 - r))) | below;
+        uint32_t sum = nu + random;
+        uint32_t carry_in = (uint32_t)(r == 32) & (tail >> 1);
+        return (uint32_t)(sum < nu) | (uint32_t)((uint32_t)(sum + carry_in) < sum);
+    }
+    case ULP_SRC: {
+        uint32_t mask = 0xffffffffu << (32 - r), unit = mask & (0u - mask); /* 2^(32-r) */
+        uint32_t kept = nu & mask;
+        /* what lies below the r bits, in units of 2^-33 of a quantum, sticky folded into bit 0 */
+        uint64_t rest = (uint64_t)(nu & ~mask) << 2 | tail, tie = (uint64_t)unit << 1;
+        uint32_t kept_odd = (uint32_t)((nu & unit) != 0);
+        uint32_t bump = (uint32_t)(rest > tie) | ((uint32_t)(rest == tie) & kept_odd);
+        uint32_t sum = kept + (word & mask);
+        uint32_t carry = (uint32_t)(sum < kept);
+        return carry | (uint32_t)((uint32_t)(sum + (bump ? unit : 0u)) < sum);
+    }
+    default: return 0;
+    }
+}
+
+/* The result of a value beyond the range, or infinite: by policy (never DEFAULT or WRAP), mode and sign. */
+ULP_FN double ulp_overflow_value(const ulp_format *f, uint32_t mode, uint32_t policy, uint32_t neg, uint32_t infinite) {
+    double end = neg ? f->lowest : f->max;
+    uint32_t inward = mode == ULP_RZ || mode == ULP_RO || (mode == ULP_RU && neg) || (mode == ULP_RD && !neg);
+    if (policy == ULP_OVERFLOW_NAN) return ulp_quiet_nan();
+    if (policy == ULP_OVERFLOW_SAT) return end;
+    if (neg && !f->is_signed) return ulp_quiet_nan();
+    if (inward && !infinite) return end;
+    if (f->has_inf) return ulp_from_bits64((uint64_t)neg << 63 | 0x7ff0000000000000u);
+    return f->nan_codes != ULP_NAN_NONE ? ulp_quiet_nan() : end;
+}
+
+/* A magnitude of zero in the format. */
+ULP_FN double ulp_zero_value(const ulp_format *f, uint32_t neg) {
+    if (!f->has_zero) return f->min_positive;
+    return neg && f->has_neg_zero ? -0.0 : 0.0;
+}
+
+/* The discarded part of a value, as ulp_round_up wants it, and the significand that is kept. */
+typedef struct ulp_cut {
+    uint64_t kept;
+    uint32_t nu, tail;
+} ulp_cut;
+
+/* |x| in units of 2^q: kept mod 2^64, and the fraction. */
+ULP_FN ulp_cut ulp_cut_at(ulp_exact x, int32_t q) {
+    ulp_cut cut = {0, 0, 0};
+    uint64_t hi = x.hi, lo = x.lo;
+    uint32_t sticky = x.sticky;
+    int64_t shift = (int64_t)q - x.exp;
+    if (shift <= 0) { /* an integer: only wrap-around comes here */
+        cut.kept = shift > -64 ? lo << -shift : 0;
+        return cut;
+    }
+    if (shift < 64) {
+        cut.kept = hi << (64 - shift) | lo >> shift;
+        hi = lo << (64 - shift);
+        lo = 0;
+    } else if (shift < 128) {
+        cut.kept = shift == 64 ? hi : hi >> (shift - 64);
+        hi = shift == 64 ? lo : hi << (128 - shift) | lo >> (shift - 64);
+        lo = shift == 64 ? 0 : lo << (128 - shift);
+    } else {
+        ulp_shift_right(&hi, &lo, shift > 300 ? 172 : (int32_t)(shift - 128), &sticky);
+    }
+    cut.nu = (uint32_t)(hi >> 32);
+    cut.tail = (uint32_t)(hi >> 31 & 1) << 1 | (uint32_t)(((hi & 0x7fffffffu) | lo | sticky) != 0);
+    return cut;
+}
+
+/* |x| in units of odd 2^q, |x| < odd 2^q, 2^9 < odd < 2^32: the gap below dlfloat16's least value. */
+ULP_FN ulp_cut ulp_cut_by(ulp_exact x, uint32_t odd, int32_t q) {
+    ulp_cut cut = {0, 0, 0};
+    uint64_t hi = x.hi, lo = x.lo, quotient = 0, rem;
+    uint32_t sticky = x.sticky;
+    int32_t right = q - 64 - x.exp; /* |x| 2^(64-q) = (hi:lo) >> right, less than odd 2^64 */
+    ulp_shift_right(&hi, &lo, right > 200 ? 200 : right, &sticky);
+    rem = hi << 32 | lo >> 32;
+    quotient = rem / odd << 32;
+    rem = (rem % odd) << 32 | (lo & 0xffffffffu);
+    quotient |= rem / odd;
+    sticky |= (uint32_t)(rem % odd != 0);
+    cut.nu = (uint32_t)(quotient >> 32);
+    cut.tail = (uint32_t)(quotient >> 31 & 1) << 1 | (uint32_t)(((quotient & 0x7fffffffu) | sticky) != 0);
+    return cut;
+}
+
+/* Fixed point, modulo 2^bits. */
+ULP_FN double ulp_round_wrapped(ulp_exact x, const ulp_format *f, uint32_t mode, uint32_t word, uint32_t r) {
+    ulp_cut cut = ulp_cut_at(x, f->qmin);
+    uint64_t n = cut.kept + ulp_round_up(mode, (uint32_t)cut.kept & 1u, cut.nu, cut.tail, x.neg, word, r);
+    uint64_t sign = 1ull << (f->bits - 1);
+    n = (x.neg ? 0 - n : n) & (2 * sign - 1);
+    double value = n >= sign ? -(double)(2 * sign - n) : (double)n;
+    return ulp_scale(value, f->qmin);
+}
+
+/* The one rounding: the value of `format` that `rule` chooses for the exact value x. `word` holds the
+ * random bits of the stochastic modes (R = its top r bits) and is not looked at by the others. */
+ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
+    const uint32_t mode = rule.mode, r = rule.random_bits ? rule.random_bits : 32u;
+    uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
+    if (x.kind == ULP_EXACT_NAN) return ulp_quiet_nan();
+    if (x.kind == ULP_EXACT_INF)
+        return ulp_overflow_value(f, mode, policy == ULP_OVERFLOW_WRAP ? (uint32_t)ULP_OVERFLOW_SAT : policy, x.neg, 1);
+    if (x.kind == ULP_EXACT_ZERO) return ulp_zero_value(f, x.neg);
+    if (x.kind == ULP_EXACT_CANCELLED) return ulp_zero_value(f, mode == ULP_RD);
+    if (policy == ULP_OVERFLOW_WRAP) return ulp_round_wrapped(x, f, mode, word, r);
+
+    int32_t e = x.exp + 127; /* 2^e <= |x| < 2^(e+1) */
+    int32_t q = e < f->emin ? f->qmin : e - f->prec + 1;
+    ulp_cut cut = ulp_cut_at(x, q);
+    uint32_t odd = (uint32_t)cut.kept & 1u;
+    double unit = 1.0;
+    if (f->prec == 1 && cut.kept != 0) odd = (uint32_t)(e + f->bias) & 1u;
+    if (f->zero_binade && (e < f->emin || (e == f->emin && cut.kept == 1ull << (f->prec - 1)))) {
+        unit = (double)((1u << (f->prec - 1)) + 1u);
+        q = f->emin - f->prec + 1;
+        cut = ulp_cut_by(x, (uint32_t)unit, q);
+        odd = 0;
+    }
+    uint32_t up = ulp_round_up(mode, odd, cut.nu, cut.tail, x.neg, word, r);
+    double magnitude = ulp_scale((double)(cut.kept + up) * unit, q);
+    if (magnitude == 0.0) return ulp_zero_value(f, x.neg);
+    if (x.neg && !f->is_signed) return ulp_overflow_value(f, mode, policy, 1, 0);
+    if (magnitude > (x.neg ? -f->lowest : f->max)) return ulp_overflow_value(f, mode, policy, x.neg, 0);
+    return x.neg ? -magnitude : magnitude;
+}
+
+/* ---- the same as plain functions (round.c) ---- */
+
+/* x rounded once; x of type float converts exactly. */
+double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word);
+
+/* The exact value hi + lo rounded once; any two doubles. */
+double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word);
+
+/* The operations, X(enumerator, name, operands): the exact result rounded once. IEEE 754-2019, 5.4.1 */
+#define ULP_OPS(X)                                                                                          \
+    X(ULP_ADD, "add", 2) X(ULP_SUB, "sub", 2) X(ULP_MUL, "mul", 2) X(ULP_DIV, "div", 2)                     \
+    X(ULP_SQRT, "sqrt", 1) X(ULP_FUSED, "fma", 3)
+
+typedef enum ulp_op {
+#define ULP_OP_ID(id, name, operands) id,
+    ULP_OPS(ULP_OP_ID)
+#undef ULP_OP_ID
+    ULP_OP_COUNT
+} ulp_op;
+
+const char *ulp_op_name(ulp_op op);
+int ulp_op_operands(ulp_op op);
+ulp_status ulp_op_parse(ulp_op *op, const char *text);
+
+/* a + b, a - b, a b, a / b, sqrt(a), a b + c for any binary64 operands; those not used are ignored. */
+double ulp_arith(ulp_op op, double a, double b, double c, const ulp_format *format, ulp_rule rule, uint32_t word);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* backend.c - choosing a backend by name, and the instruction set of the CPU one. */
+#include "backend.h"
+
+#include "cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const ulp_backend ulp_cpu_table_baseline;
+#if defined(__x86_64__)
+extern const ulp_backend ulp_cpu_table_avx2, ulp_cpu_table_avx512;
+#endif
+
+static int runs_baseline(void) { return 1; }
+
+#if defined(__x86_64__)
+static int runs_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
+static int runs_avx512(void) {
+    return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+/* Slowest first. */
+static const struct isa {
+    const char *name;
+    const ulp_backend *table;
+    int (*runs)(void);
+} isas[] = {
+    {"baseline", &ulp_cpu_table_baseline, runs_baseline},
+#if defined(__x86_64__)
+    {"avx2", &ulp_cpu_table_avx2, runs_avx2},
+    {"avx512", &ulp_cpu_table_avx512, runs_avx512},
+#endif
+};
+
+enum { ISA_COUNT = sizeof isas / sizeof isas[0] };
+
+const char *ulp_cpu_isa_name(size_t i) { return i < ISA_COUNT ? isas[i].name : NULL; }
+
+int ulp_cpu_isa_offered(size_t i) { return i < ISA_COUNT && isas[i].runs(); }
+
+const ulp_backend *ulp_cpu_backend(size_t i) { return ulp_cpu_isa_offered(i) ? isas[i].table : NULL; }
+
+static ulp_status choose_cpu(const ulp_backend **backend) {
+    const char *forced = getenv("ULPLAB_ISA");
+    if (forced != NULL && forced[0] != '\0') {
+        for (size_t i = 0; i < ISA_COUNT; i++) {
+            if (strcmp(forced, isas[i].name) != 0) continue;
+            *backend = ulp_cpu_backend(i);
+            return *backend != NULL ? ULP_OK : ULP_NO_DEVICE;
+        }
+        return ULP_BAD_NAME;
+    }
+    for (size_t i = ISA_COUNT; i-- > 0;) {
+        *backend = ulp_cpu_backend(i);
+        if (*backend != NULL) return ULP_OK;
+    }
+    return ULP_NO_DEVICE;
+}
+
+ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
+    if (backend == NULL) return ULP_BAD_ARGUMENT;
+    if (name == NULL || strcmp(name, "cpu") == 0) return choose_cpu(backend);
+    return strcmp(name, "cuda") == 0 ? ULP_NO_DEVICE : ULP_BAD_NAME;
+}

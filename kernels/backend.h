@@ -1,0 +1,88 @@
+/* backend.h - the operations a machine offers on arrays, as a table of functions.
+ *
+ * Arrays carry values: float where ulp_format.fits_binary32, else double. Every operation is bit for bit
+ * the scalar definition in formats/, for any thread count, instruction set and device. An operation that
+ * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. All pointers are
+ * the backend's own memory (alloc); outputs may equal inputs exactly, and may not overlap otherwise.
+ */
+#ifndef ULP_BACKEND_H
+#define ULP_BACKEND_H
+
+#include "datapath.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What happened in a rounding pass; added to, never reset. */
+typedef struct ulp_stats {
+    uint64_t count;     /* elements */
+    uint64_t overflow;  /* finite input whose rounded magnitude exceeds the range, whatever the policy made of it */
+    uint64_t saturated; /* results put on the end of the range: overflow or infinity that became +-max */
+    uint64_t underflow; /* non-zero input, zero result */
+    uint64_t subnormal; /* non-zero result below the least normal value */
+    uint64_t nan;       /* NaN results */
+} ulp_stats;
+
+/* C (m,n) = A (m,k) B (k,n), row-major; *_trans says that the array in memory is the transpose,
+ * A as (k,m) or B as (n,k). Leading dimensions are the arrays' row lengths in memory. */
+typedef struct ulp_gemm_shape {
+    size_t m, n, k;
+    size_t lda, ldb, ldc;
+    uint8_t a_trans, b_trans;
+    uint8_t accumulate; /* start each sum at the element of C, a value of the accumulator's format; else at +0 */
+} ulp_gemm_shape;
+
+typedef struct ulp_backend {
+    const char *name; /* "cpu" */
+    const char *what; /* the instruction set or device in use */
+
+    void *(*alloc)(size_t bytes); /* 64-byte aligned; NULL when there is none */
+    void (*release)(void *memory);
+    ulp_status (*upload)(void *device, const void *host, size_t bytes);
+    ulp_status (*download)(void *host, const void *device, size_t bytes);
+
+    /* y (n) = x (n) rounded; element i takes the random word of index stream.first + i. stats may be NULL.
+     * ULP_UNSUPPORTED if the format's values do not fit binary32. */
+    ulp_status (*round)(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream,
+                        ulp_stats *stats);
+    ulp_status (*round64)(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                          ulp_stream stream, ulp_stats *stats);
+
+    /* y (n) = op(a (n), b (n), c (n)), the exact result rounded once; operands not used may be NULL. */
+    ulp_status (*map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
+                      const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
+
+    /* y (n) = the sum over i of x (m,n), i ascending, started at +0; the word of step i of column j has
+     * index stream.first + j m + i. */
+    ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream);
+
+    /* C = A B under a datapath; see ulp_gemm_shape. */
+    ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                       const ulp_datapath *datapath, ulp_stream stream);
+} ulp_backend;
+
+/* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this
+ * machine or build cannot offer it, ULPLAB_ISA included. */
+ulp_status ulp_backend_get(const ulp_backend **backend, const char *name);
+
+/* Instruction sets of the CPU build, slowest first: "baseline", "avx2", "avx512"; NULL past the end. */
+const char *ulp_cpu_isa_name(size_t i);
+/* Whether this build holds code for it and this machine runs it. */
+int ulp_cpu_isa_offered(size_t i);
+/* The CPU backend of one instruction set, for tests and benchmarks; NULL if not offered. */
+const ulp_backend *ulp_cpu_backend(size_t i);
+
+/* Number of threads for array operations; 0 restores the default (OMP_NUM_THREADS, else all processors).
+ * Results never depend on it. */
+void ulp_threads_set(int n);
+int ulp_threads_get(void);
+
+/* Run body(context, begin, end) over [0, n) in pieces that are multiples of `grain` (the last excepted),
+ * on as many threads as are set; inside a parallel region, on the caller's alone. */
+void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

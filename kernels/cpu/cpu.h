@@ -1,0 +1,41 @@
+/* cpu.h - what the sources of one instruction set share: their names and the thread-wise helpers.
+ *
+ * Every source in kernels/cpu is compiled once per instruction set with ULP_ISA set to its name; ULP_CPU(f) is
+ * the function f of that build. The code is the same plain C; the compiler flags make the difference.
+ */
+#ifndef ULP_CPU_H
+#define ULP_CPU_H
+
+#include "kernels/backend.h"
+#include "kernels/core.h"
+
+#define ULP_PASTE2(a, b) a##_##b
+#define ULP_PASTE(a, b) ULP_PASTE2(a, b)
+#define ULP_CPU(name) ULP_PASTE(name, ULP_ISA)
+
+#define ULP_INLINE static inline __attribute__((always_inline))
+
+/* Elements per piece of work: the words and counters of one fit the first-level cache. */
+enum { ULP_PIECE = 1024, ULP_GRAIN = 16 * ULP_PIECE };
+
+/* words (n): the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
+void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
+
+ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
+                                  ulp_stream stream, ulp_stats *stats);
+ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                                    ulp_stream stream, ulp_stats *stats);
+ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
+                                const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
+ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
+                                   ulp_stream stream);
+ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                                 const ulp_datapath *datapath, ulp_stream stream);
+
+/* Count one element: the exact value x became y. */
+void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule, uint32_t word);
+
+/* Add counters; threads may do so at once. */
+void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
+
+#endif

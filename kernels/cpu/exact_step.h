@@ -1,0 +1,47 @@
+/* exact_step.h - exact results of operations on binary32 values, folded into one double each.
+ *
+ * Every function returns a double that rounds like the exact result of the operation to any format of at
+ * most 24 bits (ulp_to_odd). Branch-free.
+ */
+#ifndef ULP_EXACT_STEP_H
+#define ULP_EXACT_STEP_H
+
+#include "cpu.h"
+
+/* p + c for doubles whose exact sum is wanted: s to odd, and in mode rd the zero of a cancelled sum is -0. */
+ULP_INLINE double odd_sum(double p, double c, uint32_t mode) {
+    double s, error = ulp_two_sum(p, c, &s);
+    double odd = ulp_to_odd(s, error);
+    if (mode == ULP_RD) {
+        uint64_t sign = (ulp_bits64(p) | ulp_bits64(c)) & 0x8000000000000000u;
+        odd = odd == 0.0 ? ulp_from_bits64(sign) : odd;
+    }
+    return odd;
+}
+
+/* a / b: the remainder a - q b is exact for binary32 operands (at most 53 bits survive the cancellation). */
+ULP_INLINE double odd_div(double a, double b) {
+    double q = a / b, remainder = __builtin_fma(-q, b, a);
+    double toward = ulp_from_bits64(ulp_bits64(remainder) ^ (ulp_bits64(b) & 0x8000000000000000u));
+    return ulp_to_odd(q, q - q == 0.0 && b - b == 0.0 ? toward : 0.0); /* infinite operands leave no remainder */
+}
+
+ULP_INLINE double odd_sqrt(double a) {
+    double q = __builtin_sqrt(a), remainder = __builtin_fma(-q, q, a);
+    return ulp_to_odd(q, q - q == 0.0 ? remainder : 0.0);
+}
+
+ULP_INLINE double odd_op(ulp_op op, double a, double b, double c, uint32_t mode) {
+    switch (op) {
+    case ULP_ADD: return odd_sum(a, b, mode);
+    case ULP_SUB: return odd_sum(a, -b, mode);
+    case ULP_MUL: return a * b; /* 48 bits: exact */
+    case ULP_DIV: return odd_div(a, b);
+    case ULP_SQRT: return odd_sqrt(a);
+    case ULP_FUSED: return odd_sum(a * b, c, mode);
+    case ULP_OP_COUNT: break;
+    }
+    return 0.0;
+}
+
+#endif

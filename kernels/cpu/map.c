@@ -1,0 +1,98 @@
+/* map.c - elementwise operations on arrays, the exact result rounded once. */
+#include "cpu.h"
+#include "exact_step.h"
+#include "formats/rng.h"
+
+typedef struct work {
+    float *y;
+    const float *a, *b, *c;
+    const ulp_format *format;
+    ulp_core core;
+    ulp_op op;
+    ulp_rule rule;
+    ulp_stream stream;
+    ulp_stats *stats;
+} work;
+
+ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (double)x[i]; }
+
+/* op is a constant in each instance; the mode is one of two kinds: rd, whose zeros differ, and the rest. */
+ULP_INLINE void exact_run(double *z, const work *w, size_t at, size_t n, ulp_op op, uint32_t mode) {
+    const float *a = w->a + at, *b = ulp_op_operands(op) > 1 ? w->b + at : NULL, *c = op == ULP_FUSED ? w->c + at : NULL;
+    for (size_t i = 0; i < n; i++) z[i] = odd_op(op, operand(a, i), operand(b, i), operand(c, i), mode);
+}
+
+static void exact_piece(double *z, const work *w, size_t at, size_t n) {
+    switch (w->op) {
+#define CASE(id, name, operands)                                              \
+    case id:                                                                  \
+        if (w->rule.mode == ULP_RD) exact_run(z, w, at, n, id, ULP_RD);       \
+        else exact_run(z, w, at, n, id, ULP_RNE);                             \
+        break;
+        ULP_OPS(CASE)
+#undef CASE
+    case ULP_OP_COUNT: break;
+    }
+}
+
+ULP_INLINE void round_run(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words, uint32_t mode) {
+    const ulp_core c = *core;
+    for (size_t i = 0; i < n; i++) y[i] = (float)ulp_core_round64(z[i], &c, mode, words == NULL ? 0u : words[i]);
+}
+
+static void round_piece(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words) {
+    switch (core->mode) {
+#define CASE(id, name, meaning)                                                        \
+    case id: round_run(y, z, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
+        ULP_MODES(CASE)
+#undef CASE
+    default: break;
+    }
+}
+
+static void core_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    double z[ULP_PIECE];
+    uint32_t words[ULP_PIECE] = {0};
+    ulp_stats stats = {0};
+    const int stochastic = ulp_mode_is_stochastic(w->rule.mode);
+    for (size_t at = begin; at < end; at += ULP_PIECE) {
+        size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
+        if (stochastic) ULP_CPU(ulp_words)(words, n, w->stream.seed, w->stream.stream, w->stream.first + at);
+        exact_piece(z, w, at, n);
+        round_piece(w->y + at, z, n, &w->core, words);
+        for (size_t i = 0; w->stats != NULL && i < n; i++)
+            ulp_stats_count(&stats, ulp_exact_of(z[i]), (double)w->y[at + i], w->format, w->rule, words[i]);
+    }
+    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+}
+
+static void scalar_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    ulp_stats stats = {0};
+    for (size_t i = begin; i < end; i++) {
+        uint32_t word = ulp_mode_is_stochastic(w->rule.mode) ? ulp_random_word(w->stream, i) : 0;
+        double a = operand(w->a, i), b = operand(w->b, i), c = operand(w->c, i);
+        double y = ulp_arith(w->op, a, b, c, w->format, w->rule, word);
+        if (w->stats != NULL)
+            ulp_stats_count(&stats, ulp_exact_of(odd_op(w->op, a, b, c, w->rule.mode)), y, w->format, w->rule, word);
+        w->y[i] = (float)y;
+    }
+    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+}
+
+ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
+                                const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    const int operands = ulp_op_operands(op);
+    if (operands == 0 || format == NULL) return ULP_BAD_ARGUMENT;
+    if (n > 0 && (y == NULL || a == NULL || (operands > 1 && b == NULL) || (operands > 2 && c == NULL)))
+        return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_rule_check(format, rule);
+    if (status != ULP_OK) return status;
+    if (!format->fits_binary32) return ULP_UNSUPPORTED;
+    work w = {.y = y, .a = a, .b = operands > 1 ? b : NULL, .c = operands > 2 ? c : NULL, .format = format, .op = op,
+              .rule = rule, .stream = stream, .stats = stats};
+    int vector = ulp_core_init(&w.core, format, rule) && ulp_core64_decides(&w.core);
+    ulp_parallel_for(n, ULP_GRAIN, vector ? core_part : scalar_part, &w);
+    return ULP_OK;
+}

@@ -1,0 +1,117 @@
+/* round.c - rounding of whole arrays, with counters on request. */
+#include "cpu.h"
+#include "formats/rng.h"
+
+typedef struct work {
+    float *y;
+    const float *x;
+    double *y64;
+    const double *x64;
+    const ulp_format *format;
+    ulp_core core;
+    ulp_rule rule;
+    ulp_stream stream;
+    ulp_stats *stats;
+} work;
+
+/* ---- the vector loops: mode is a constant in each instance ---- */
+
+ULP_INLINE void round_run(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, uint32_t mode) {
+    const ulp_core c = *core;
+    for (size_t i = 0; i < n; i++)
+        y[i] = ulp_from_bits32(ulp_core_round(ulp_bits32(x[i]), &c, mode, words == NULL ? 0u : words[i]));
+}
+
+ULP_INLINE void round_counted(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
+                              uint32_t mode, ulp_stats *stats) {
+    const ulp_core c = *core;
+    uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, nan = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu;
+        uint32_t magnitude = ulp_core_magnitude(u, &c, mode, words == NULL ? 0u : words[i]);
+        uint32_t r = ulp_core_finish(u, magnitude, &c), size = r & 0x7fffffffu;
+        uint32_t limit = u >> 31 ? c.limit[1] : c.limit[0];
+        uint32_t beyond = (uint32_t)(magnitude > limit) & (uint32_t)(a <= 0x7f800000u);
+        overflow += beyond & (uint32_t)(a != 0x7f800000u);
+        saturated += beyond & (uint32_t)(size == limit);
+        underflow += (uint32_t)(a != 0) & (uint32_t)(size == 0);
+        subnormal += (uint32_t)(size != 0) & (uint32_t)(size < c.min_normal);
+        nan += (uint32_t)(size > 0x7f800000u);
+        y[i] = ulp_from_bits32(r);
+    }
+    stats->count += n;
+    stats->overflow += overflow;
+    stats->saturated += saturated;
+    stats->underflow += underflow;
+    stats->subnormal += subnormal;
+    stats->nan += nan;
+}
+
+/* One instance per mode, with and without counters. */
+static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, ulp_stats *stats) {
+    switch (core->mode) {
+#define CASE(id, name, meaning)                                                                   \
+    case id:                                                                                      \
+        if (stats == NULL) round_run(y, x, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id); \
+        else round_counted(y, x, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id, stats);  \
+        break;
+        ULP_MODES(CASE)
+#undef CASE
+    default: break;
+    }
+}
+
+/* ---- work for one thread: elements begin .. end - 1 ---- */
+
+static void round_core_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    ulp_stats stats = {0};
+    uint32_t words[ULP_PIECE];
+    const int stochastic = ulp_mode_is_stochastic(w->core.mode);
+    for (size_t at = begin; at < end; at += ULP_PIECE) {
+        size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
+        if (stochastic) ULP_CPU(ulp_words)(words, n, w->stream.seed, w->stream.stream, w->stream.first + at);
+        round_piece(w->y + at, w->x + at, n, &w->core, words, w->stats == NULL ? NULL : &stats);
+    }
+    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+}
+
+/* Any format, any rule, either carrier: the scalar definition, element by element. */
+static void round_scalar_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    ulp_stats stats = {0};
+    const int stochastic = ulp_mode_is_stochastic(w->rule.mode);
+    for (size_t i = begin; i < end; i++) {
+        double x = w->x64 != NULL ? w->x64[i] : (double)w->x[i];
+        uint32_t word = stochastic ? ulp_random_word(w->stream, i) : 0;
+        double y = ulp_round(x, w->format, w->rule, word);
+        if (w->y64 != NULL) w->y64[i] = y;
+        else w->y[i] = (float)y;
+        if (w->stats != NULL) ulp_stats_count(&stats, ulp_exact_of(x), y, w->format, w->rule, word);
+    }
+    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+}
+
+static ulp_status check(const void *y, const void *x, size_t n, const ulp_format *format, ulp_rule rule) {
+    if (format == NULL || (n > 0 && (x == NULL || y == NULL))) return ULP_BAD_ARGUMENT;
+    return ulp_rule_check(format, rule);
+}
+
+ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
+                                  ulp_stream stream, ulp_stats *stats) {
+    ulp_status status = check(y, x, n, format, rule);
+    if (status != ULP_OK) return status;
+    if (!format->fits_binary32) return ULP_UNSUPPORTED;
+    work w = {.y = y, .x = x, .format = format, .rule = rule, .stream = stream, .stats = stats};
+    ulp_parallel_for(n, ULP_GRAIN, ulp_core_init(&w.core, format, rule) ? round_core_part : round_scalar_part, &w);
+    return ULP_OK;
+}
+
+ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                                    ulp_stream stream, ulp_stats *stats) {
+    ulp_status status = check(y, x, n, format, rule);
+    if (status != ULP_OK) return status;
+    work w = {.y64 = y, .x64 = x, .format = format, .rule = rule, .stream = stream, .stats = stats};
+    ulp_parallel_for(n, ULP_GRAIN, round_scalar_part, &w);
+    return ULP_OK;
+}

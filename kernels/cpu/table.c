@@ -1,0 +1,30 @@
+/* table.c - the backend table of one instruction set. */
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ULP_TEXT2(x) #x
+#define ULP_TEXT(x) ULP_TEXT2(x)
+
+static void *alloc(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
+
+static ulp_status copy(void *to, const void *from, size_t bytes) {
+    if (bytes > 0) memcpy(to, from, bytes);
+    return ULP_OK;
+}
+
+extern const ulp_backend ULP_CPU(ulp_cpu_table);
+const ulp_backend ULP_CPU(ulp_cpu_table) = {
+    .name = "cpu",
+    .what = ULP_TEXT(ULP_ISA),
+    .alloc = alloc,
+    .release = free,
+    .upload = copy,
+    .download = copy,
+    .round = ULP_CPU(ulp_cpu_round),
+    .round64 = ULP_CPU(ulp_cpu_round64),
+    .map = ULP_CPU(ulp_cpu_map),
+    .reduce = ULP_CPU(ulp_cpu_reduce),
+    .gemm = ULP_CPU(ulp_cpu_gemm),
+};

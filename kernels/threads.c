@@ -1,0 +1,53 @@
+/* threads.c - the one home of OpenMP: a parallel loop over pieces of an index range. */
+#include "backend.h"
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+/* ThreadSanitizer does not see libgomp's barriers; the two marks around a region tell it what they order,
+ * and the function that holds the region is not instrumented. */
+#if defined(__SANITIZE_THREAD__)
+void __tsan_acquire(void *);
+void __tsan_release(void *);
+#define ORDER_BEFORE(p) __tsan_release(p)
+#define ORDER_AFTER(p) __tsan_acquire(p)
+#define UNSEEN __attribute__((no_sanitize_thread))
+#else
+#define ORDER_BEFORE(p) (void)(p)
+#define ORDER_AFTER(p) (void)(p)
+#define UNSEEN
+#endif
+
+static int chosen; /* 0: the default */
+
+void ulp_threads_set(int n) { chosen = n > 0 ? n : 0; }
+
+int ulp_threads_get(void) {
+#if defined(_OPENMP)
+    return chosen > 0 ? chosen : omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+UNSEEN void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context) {
+    const size_t step = grain > 0 ? grain : 1, pieces = (n + step - 1) / step;
+#if defined(_OPENMP)
+    const int threads = ulp_threads_get();
+    if (pieces > 1 && threads > 1 && !omp_in_parallel()) {
+        char fork = 0, join = 0;
+        ORDER_BEFORE(&fork);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+        for (size_t piece = 0; piece < pieces; piece++) {
+            ORDER_AFTER(&fork);
+            body(context, piece * step, piece + 1 < pieces ? (piece + 1) * step : n);
+            ORDER_BEFORE(&join);
+        }
+        ORDER_AFTER(&join);
+        return;
+    }
+#endif
+    for (size_t piece = 0; piece < pieces; piece++)
+        body(context, piece * step, piece + 1 < pieces ? (piece + 1) * step : n);
+}
