@@ -33,7 +33,7 @@ FLAGS_tsan    := -O2 -g -fsanitize=thread
 CFLAGS   ?= $(FLAGS_$(MODE))
 # -ffp-contract=off: a b + c is two roundings unless the source says fma
 ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \
-              -ffp-contract=off -fPIC -fno-math-errno -pthread
+              -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -pthread
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
 LINK := $(CC) $(ALL_CFLAGS) $(LDFLAGS)
 

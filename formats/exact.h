@@ -19,25 +19,25 @@
 #define ULP_FMA(a, b, c) fma(a, b, c)
 #endif
 
-ULP_FN uint64_t ulp_bits64(double x) {
+ULP_CORE uint64_t ulp_bits64(double x) {
     union { double f; uint64_t u; } v;
     v.f = x;
     return v.u;
 }
 
-ULP_FN double ulp_from_bits64(uint64_t u) {
+ULP_CORE double ulp_from_bits64(uint64_t u) {
     union { double f; uint64_t u; } v;
     v.u = u;
     return v.f;
 }
 
-ULP_FN uint32_t ulp_bits32(float x) {
+ULP_CORE uint32_t ulp_bits32(float x) {
     union { float f; uint32_t u; } v;
     v.f = x;
     return v.u;
 }
 
-ULP_FN float ulp_from_bits32(uint32_t u) {
+ULP_CORE float ulp_from_bits32(uint32_t u) {
     union { float f; uint32_t u; } v;
     v.u = u;
     return v.f;
@@ -55,7 +55,7 @@ ULP_FN double ulp_scale(double x, int32_t k) {
 /* ---- error-free transforms ---- */
 
 /* s = RN(a + b), return the error: a + b = s + error exactly, barring overflow (Knuth 1969; Moller 1965). */
-ULP_FN double ulp_two_sum(double a, double b, double *s) {
+ULP_CORE double ulp_two_sum(double a, double b, double *s) {
     double t = a + b, bb = t - a;
     *s = t;
     return (a - (t - bb)) + (b - bb);
@@ -63,14 +63,14 @@ ULP_FN double ulp_two_sum(double a, double b, double *s) {
 
 /* p = RN(a b), return the error: a b = p + error exactly while the exponents of a b stay above -969
  * (Handbook of Floating-Point Arithmetic 2018, section 4.4). */
-ULP_FN double ulp_two_prod(double a, double b, double *p) {
+ULP_CORE double ulp_two_prod(double a, double b, double *p) {
     *p = a * b;
     return ULP_FMA(a, b, -*p);
 }
 
 /* The pair hi + lo, hi = RN(hi + lo), rounded to odd at 53 bits: any later rounding to at most 51 bits
  * equals one rounding of the pair (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). Branch-free. */
-ULP_FN double ulp_to_odd(double hi, double lo) {
+ULP_CORE double ulp_to_odd(double hi, double lo) {
     uint64_t u = ulp_bits64(hi);
     uint64_t inexact = (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum, is no error */
     uint64_t toward_zero = (uint64_t)((ulp_bits64(lo) ^ u) >> 63);

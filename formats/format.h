@@ -15,10 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ULP_FN: a function of a header, host and device. ULP_CORE: one that has to dissolve into the loop that
+ * calls it, or the loop does not vectorise. */
 #if defined(__CUDACC__)
 #define ULP_FN static __host__ __device__ inline
+#define ULP_CORE static __host__ __device__ __forceinline__
+#elif defined(__GNUC__) || defined(__clang__)
+#define ULP_FN static inline
+#define ULP_CORE static inline __attribute__((always_inline))
 #else
 #define ULP_FN static inline
+#define ULP_CORE static inline
 #endif
 
 #ifdef __cplusplus

@@ -74,7 +74,7 @@ ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
  *   tail   what nu does not hold: bit 1 is the fraction's bit of weight 2^-33, bit 0 is set if anything is below
  *   neg    the value is negative
  *   word   32 random bits, of which the top r are R */
-ULP_FN uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word, uint32_t r) {
+ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word, uint32_t r) {
     const uint32_t half = 0x80000000u;
     const uint32_t inexact = (uint32_t)((nu | tail) != 0);
     switch (mode) {
@@ -105,7 +105,7 @@ ULP_FN uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t 
         uint32_t bump = (uint32_t)(rest > tie) | ((uint32_t)(rest == tie) & kept_odd);
         uint32_t sum = kept + (word & mask);
         uint32_t carry = (uint32_t)(sum < kept);
-        return carry | (uint32_t)((uint32_t)(sum + (bump ? unit : 0u)) < sum);
+        return carry | (uint32_t)((uint32_t)(sum + (unit & (0u - bump))) < sum);
     }
     default: return 0;
     }

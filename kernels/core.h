@@ -1,9 +1,17 @@
 /* core.h - the rounding of array elements, branch-free: one text for scalar C, vectors and CUDA.
  *
- * Two carriers: binary32 words (ulp_core_round) for arrays, and binary64 words (ulp_core_round64) for
- * exact sums that were folded into one double by ulp_to_odd. Both give the bits of ulp_round_exact for
- * every input; the decision is the same ulp_round_up. There is no branch on data, so that a loop over
- * elements with a constant mode vectorises; what depends on the format is in ulp_core, loop-invariant.
+ * Two carriers: binary32 words for arrays, and binary64 words (ulp_core_round64) for exact results that
+ * ulp_to_odd folded into one double. Both give the bits of ulp_round_exact for every input. There is no
+ * branch on data, so that a loop over elements vectorises once `mode` and `shape` are constants; what
+ * depends on the format is in ulp_core, loop-invariant.
+ *
+ * A magnitude is rounded in one of three ways, which differ in cost and never in result:
+ *   ULP_SHAPE_WIDE    emin = -126, as in bfloat16: binary32's own subnormals have the right spacing, the
+ *                     cut is at a fixed bit;
+ *   ULP_SHAPE_NARROW  deterministic modes where the quantum is a normal number: the processor's own
+ *                     addition rounds |x| + 2^k to nearest even, the exact error tells the other modes;
+ *   ULP_SHAPE_ANY     everything else: shifts by a per-element count.
+ * WIDE and ANY take their decision from ulp_round_up.
  *
  * Offered (ulp_core_init) to signed formats with a zero whose values and exponent range fit binary32 and
  * whose codes' parity is the significand's (p >= 2); wrap-around and dlfloat16 take the scalar path.
@@ -26,11 +34,26 @@ typedef struct ulp_core {
     uint32_t min_normal;     /* binary32 bits */
     uint64_t least64;        /* the same as binary64 bits, for ulp_core_round64 */
     uint64_t limit64[2], overflow64[2], infinite64[2];
-    uint32_t mode, random_bits;
+    uint32_t beyond;         /* binary32 bits of 2^(emax+1): |x| may be clamped to it before rounding */
+    uint32_t symmetric;      /* -x gives the negative of what x gives, and infinity is any overflow */
+    uint32_t mode, random_bits, shape;
 } ulp_core;
 
-ULP_FN uint32_t ulp_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-ULP_FN uint32_t ulp_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+enum { ULP_SHAPE_ANY, ULP_SHAPE_WIDE, ULP_SHAPE_NARROW };
+
+ULP_CORE uint32_t ulp_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+ULP_CORE uint32_t ulp_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* pair[1] where the sign bit is set, else pair[0]; both are read, so that loops need no gather. */
+ULP_CORE uint32_t ulp_by_sign(const uint32_t pair[2], uint32_t sign) {
+    const uint32_t positive = pair[0], negative = pair[1];
+    return sign != 0 ? negative : positive;
+}
+
+ULP_CORE uint64_t ulp_by_sign64(const uint64_t pair[2], uint64_t sign) {
+    const uint64_t positive = pair[0], negative = pair[1];
+    return sign != 0 ? negative : positive;
+}
 
 /* Prepare the core; 0 if it does not offer this format and rule. */
 ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
@@ -55,19 +78,57 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
         c->infinite64[neg] = ulp_bits64(ulp_overflow_value(f, rule.mode, policy, neg, 1));
     }
     c->zero_sign = f->has_neg_zero ? 0x80000000u : 0u;
+    c->symmetric = f->has_neg_zero && c->limit[0] == c->limit[1] && c->overflow[1] == (c->overflow[0] | 0x80000000u) &&
+                   c->infinite[0] == c->overflow[0] && c->infinite[1] == c->overflow[1];
+    c->beyond = (uint32_t)(f->emax + 128) << 23;
+    c->shape = ULP_SHAPE_ANY;
+    if (f->emin == -126 && f->has_subnormals) c->shape = ULP_SHAPE_WIDE;
+    else if (f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin &&
+             !ulp_mode_is_stochastic(rule.mode))
+        c->shape = ULP_SHAPE_NARROW;
     c->mode = rule.mode;
     c->random_bits = rule.random_bits ? rule.random_bits : 32u;
     return 1;
 }
 
-/* The magnitude of binary32 word u rounded, as binary32 bits, before any overflow. Inf stays Inf; of NaN
- * nothing is promised. */
-ULP_FN uint32_t ulp_core_magnitude(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+/* The three ways to round a magnitude: binary32 bits in, binary32 bits out, before any overflow. Inf stays
+ * Inf (NARROW: becomes some value out of range); of NaN nothing is promised. */
+
+ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+    uint32_t a = u & 0x7fffffffu, d = c->drop;
+    uint32_t nu = a << (31u - d) << 1;
+    uint32_t up = ulp_round_up(mode, a >> d & 1u, nu, 0, u >> 31, word, c->random_bits);
+    return (a >> d << d) + (up << d);
+}
+
+ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) {
+    uint32_t a = ulp_min_u32(u & 0x7fffffffu, c->beyond);
+    uint32_t binade = ulp_max_u32(a & 0x7f800000u, c->emin << 23);
+    float x = ulp_from_bits32(a), quantum = ulp_from_bits32(binade - ((23u - c->drop) << 23));
+    float anchor = ulp_from_bits32(binade + (c->drop << 23)); /* its last place is one quantum */
+    float shifted = x + anchor, nearest = shifted - anchor, error = x - nearest; /* the last two are exact */
+    uint32_t neg = u >> 31, odd = ulp_bits32(shifted) & 1u;
+    uint32_t low = (uint32_t)(error < 0.0f), high = (uint32_t)(error > 0.0f); /* nearest lies above x, below x */
+    float down = low ? nearest - quantum : nearest;
+    float up = high ? nearest + quantum : nearest;
+    switch (mode) {
+    case ULP_RNE: return ulp_bits32(nearest);
+    case ULP_RNA: return ulp_bits32(error + error == quantum ? up : nearest);
+    case ULP_RZ: return ulp_bits32(down);
+    case ULP_RU: return ulp_bits32(neg ? down : up);
+    case ULP_RD: return ulp_bits32(neg ? up : down);
+    case ULP_RO: return ulp_bits32((odd ^ low) != 0 ? down : up); /* odd ^ low: the parity of `down` */
+    default: return 0;
+    }
+}
+
+ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
     uint32_t a = u & 0x7fffffffu, field = a >> 23;
     uint32_t m = (a & 0x7fffffu) | (uint32_t)(field != 0) << 23; /* |x| = m 2^(e - 150) */
     uint32_t e = ulp_max_u32(field, 1u);
     uint32_t gap = c->emin - ulp_min_u32(e, c->emin); /* binades below the least normal one */
-    uint32_t cut = ulp_min_u32(c->drop + gap + (gap != 0 ? c->below : 0u), 57u); /* bits discarded */
+    uint32_t below = c->below & (0u - (uint32_t)(gap != 0));
+    uint32_t cut = ulp_min_u32(c->drop + gap + below, 57u); /* bits discarded */
     uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* one of them is 0 */
     uint32_t top = m << 8;
     uint32_t nu = top << left >> ulp_min_u32(right, 31u) >> (right > 31u);
@@ -80,36 +141,40 @@ ULP_FN uint32_t ulp_core_magnitude(uint32_t u, const ulp_core *c, uint32_t mode,
     uint32_t s = ulp_min_u32(cut, 23u);
     uint32_t inside = (uint32_t)(cut < 24u); /* else nothing is kept but the least value or zero */
     uint32_t up = ulp_round_up(mode, m >> s & inside, nu, tail, u >> 31, word, c->random_bits) & 1u;
-    uint32_t kept = a >> s << s;
-    return inside ? kept + (up << s) : (up ? c->least : 0u);
+    uint32_t kept = (a >> s << s) + (up << s), least = c->least & (0u - up);
+    return inside ? kept : least;
+}
+
+ULP_CORE uint32_t ulp_core_magnitude(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t shape, uint32_t word) {
+    if (shape == ULP_SHAPE_WIDE) return ulp_core_wide(u, c, mode, word);
+    return shape == ULP_SHAPE_NARROW ? ulp_core_narrow(u, c, mode) : ulp_core_any(u, c, mode, word);
 }
 
 /* The result for input word u from its rounded magnitude: sign, overflow, Inf and NaN. */
-ULP_FN uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core *c) {
-    uint32_t a = u & 0x7fffffffu, sign = u & 0x80000000u;
-    uint32_t limit = sign ? c->limit[1] : c->limit[0];
-    uint32_t over = sign ? c->overflow[1] : c->overflow[0];
-    uint32_t infinite = sign ? c->infinite[1] : c->infinite[0];
-    uint32_t y = (magnitude == 0 ? sign & c->zero_sign : sign) | magnitude;
-    y = magnitude > limit ? over : y;
-    y = a == 0x7f800000u ? infinite : y;
+ULP_CORE uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core *c, uint32_t symmetric) {
+    uint32_t a = u & 0x7fffffffu, sign = u & 0x80000000u, y;
+    if (symmetric) {
+        y = sign | (magnitude > c->limit[0] ? c->overflow[0] : magnitude);
+    } else {
+        const uint32_t limit = ulp_by_sign(c->limit, sign), over = ulp_by_sign(c->overflow, sign);
+        const uint32_t infinite = ulp_by_sign(c->infinite, sign), zero = sign & c->zero_sign;
+        y = (magnitude == 0 ? zero : sign) | magnitude;
+        y = magnitude > limit ? over : y;
+        y = a == 0x7f800000u ? infinite : y;
+    }
     return a > 0x7f800000u ? 0x7fc00000u : y;
 }
 
-ULP_FN uint32_t ulp_core_round(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
-    return ulp_core_finish(u, ulp_core_magnitude(u, c, mode, word), c);
-}
-
-ULP_FN uint64_t ulp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
-ULP_FN uint64_t ulp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+ULP_CORE uint64_t ulp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+ULP_CORE uint64_t ulp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* A binary64 value rounded to the format, result in binary64; the same steps in wider words. */
-ULP_FN double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint32_t word) {
+ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint32_t word) {
     uint64_t u = ulp_bits64(x), a = u & 0x7fffffffffffffffu, field = a >> 52, sign = u ^ a;
     uint64_t m = (a & 0xfffffffffffffu) | (uint64_t)(field != 0) << 52;
     uint64_t e = ulp_max_u64(field, 1u), emin = (uint64_t)c->emin + 896u;
     uint64_t gap = emin - ulp_min_u64(e, emin);
-    uint64_t cut = ulp_min_u64(c->drop + 29u + gap + (gap != 0 ? c->below : 0u), 95u);
+    uint64_t below = c->below & (0u - (uint64_t)(gap != 0)), cut = ulp_min_u64(c->drop + 29u + gap + below, 95u);
     uint64_t left = 64u - ulp_min_u64(cut, 64u), right = ulp_max_u64(cut, 64u) - 64u;
     uint64_t fraction = m << left >> right;
     uint64_t lost = (uint64_t)(right != 0) & (uint64_t)(fraction << right != m);
@@ -117,11 +182,11 @@ ULP_FN double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint3
     uint64_t s = ulp_min_u64(cut, 52u), inside = (uint64_t)(cut < 53u);
     uint32_t odd = (uint32_t)((m >> s) & inside);
     uint32_t up = ulp_round_up(mode, odd & 1u, (uint32_t)(fraction >> 32), tail, (uint32_t)(u >> 63), word, c->random_bits);
-    uint64_t magnitude = inside ? (a >> s << s) + ((uint64_t)up << s) : (up ? c->least64 : 0u);
-    uint64_t limit = sign ? c->limit64[1] : c->limit64[0];
-    uint64_t over = sign ? c->overflow64[1] : c->overflow64[0];
-    uint64_t infinite = sign ? c->infinite64[1] : c->infinite64[0];
-    uint64_t y = (magnitude == 0 ? sign & (uint64_t)c->zero_sign << 32 : sign) | magnitude;
+    uint64_t kept = (a >> s << s) + ((uint64_t)up << s), least = c->least64 & (0u - (uint64_t)up);
+    uint64_t magnitude = inside ? kept : least;
+    const uint64_t limit = ulp_by_sign64(c->limit64, sign), over = ulp_by_sign64(c->overflow64, sign);
+    const uint64_t infinite = ulp_by_sign64(c->infinite64, sign), zero = sign & (uint64_t)c->zero_sign << 32;
+    uint64_t y = (magnitude == 0 ? zero : sign) | magnitude;
     y = magnitude > limit ? over : y;
     y = a == 0x7ff0000000000000u ? infinite : y;
     return ulp_from_bits64(a > 0x7ff0000000000000u ? 0x7ff8000000000000u : y);

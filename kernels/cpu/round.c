@@ -14,22 +14,38 @@ typedef struct work {
     ulp_stats *stats;
 } work;
 
-/* ---- the vector loops: mode is a constant in each instance ---- */
+/* ---- the vector loops: mode, shape and symmetry are constants in each instance ---- */
 
-ULP_INLINE void round_run(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, uint32_t mode) {
+ULP_INLINE void round_run(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
+                          uint32_t mode, uint32_t shape, uint32_t symmetric) {
     const ulp_core c = *core;
-    for (size_t i = 0; i < n; i++)
-        y[i] = ulp_from_bits32(ulp_core_round(ulp_bits32(x[i]), &c, mode, words == NULL ? 0u : words[i]));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = ulp_bits32(x[i]);
+        uint32_t magnitude = ulp_core_magnitude(u, &c, mode, shape, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
+        y[i] = ulp_from_bits32(ulp_core_finish(u, magnitude, &c, symmetric));
+    }
 }
 
-ULP_INLINE void round_counted(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
-                              uint32_t mode, ulp_stats *stats) {
+ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, uint32_t mode) {
+    if (core->shape == ULP_SHAPE_WIDE) {
+        if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 1);
+        else round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 0);
+    } else if (core->shape == ULP_SHAPE_NARROW && !ulp_mode_is_stochastic(mode)) {
+        if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 1);
+        else round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 0);
+    } else {
+        round_run(y, x, n, core, words, mode, ULP_SHAPE_ANY, 0);
+    }
+}
+
+ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
+                           uint32_t mode, ulp_stats *stats) {
     const ulp_core c = *core;
     uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, nan = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu;
-        uint32_t magnitude = ulp_core_magnitude(u, &c, mode, words == NULL ? 0u : words[i]);
-        uint32_t r = ulp_core_finish(u, magnitude, &c), size = r & 0x7fffffffu;
+        uint32_t magnitude = ulp_core_any(u, &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
+        uint32_t r = ulp_core_finish(u, magnitude, &c, 0), size = r & 0x7fffffffu;
         uint32_t limit = u >> 31 ? c.limit[1] : c.limit[0];
         uint32_t beyond = (uint32_t)(magnitude > limit) & (uint32_t)(a <= 0x7f800000u);
         overflow += beyond & (uint32_t)(a != 0x7f800000u);
@@ -50,10 +66,10 @@ ULP_INLINE void round_counted(float *y, const float *x, size_t n, const ulp_core
 /* One instance per mode, with and without counters. */
 static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, ulp_stats *stats) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                                                   \
-    case id:                                                                                      \
-        if (stats == NULL) round_run(y, x, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id); \
-        else round_counted(y, x, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id, stats);  \
+#define CASE(id, name, meaning)                                        \
+    case id:                                                           \
+        if (stats == NULL) round_mode(y, x, n, core, words, id);       \
+        else count_mode(y, x, n, core, words, id, stats);              \
         break;
         ULP_MODES(CASE)
 #undef CASE
