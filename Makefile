@@ -35,7 +35,7 @@ CFLAGS   ?= $(FLAGS_$(MODE))
 ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \
               -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -pthread
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
-LINK := $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+LINK = $(CC) $(ALL_CFLAGS) $(LDFLAGS)
 
 # ---- optional parts: one probe each, one line each ----
 
@@ -113,12 +113,19 @@ programs: $(PROGRAMS:%=$B/%)
 
 $O/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_$(notdir $*)) -MMD -MP -c $< -o $@
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
 
-# the provenance of a run names the build: this object is rebuilt when flags or commit change
-$O/experiments/harness/provenance.o: EXTRA_provenance = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
+# FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The provenance of a run names the build, so its
+# object is made again when the flags or the commit change.
+FOR_experiments/harness/provenance = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
     -DULP_BUILD_FLAGS='"$(CC) $(strip $(ALL_CFLAGS))"'
-$O/kernels/%.o: EXTRA_$(notdir $*) = -DULP_ISAS='"$(ISAS)"'
+$O/experiments/harness/provenance.o: $O/build.txt
+
+$O/build.txt: .FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(ALL_CFLAGS) $(COMMIT)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(COMMIT)' > $@
+
+.FORCE:
 
 define isa_rule
 $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c
@@ -143,21 +150,17 @@ $L/libulp.so: $L/libulp.so.$(VERSION)
 ifdef HAVE_MPI
 MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null)
 MPI_LIBS   := $(shell $(MPICC) --showme:link 2>/dev/null)
-$O/experiments/harness/sweep.o: ALL_CPPFLAGS += -DULP_WITH_MPI $(MPI_CFLAGS)
+FOR_experiments/harness/sweep := -DULP_WITH_MPI $(MPI_CFLAGS)
 endif
 
 # experiments/NAME.c and, where a program needs more than one file, experiments/NAME/*.c
 .SECONDEXPANSION:
-$B/%: $O/experiments/%.o $$(patsubst %.c,$O/%.o,$$(wildcard experiments/$$*/*.c)) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
+$B/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(LINK) $^ $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
 
-ifdef HAVE_MPFR
-$O/experiments/ulp/%.o: ALL_CPPFLAGS += -DULP_WITH_MPFR
-endif
-ifdef HAVE_BLAS
-$O/experiments/bench.o: ALL_CPPFLAGS += -DULP_WITH_BLAS
-endif
+FOR_experiments/ulp := $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
+FOR_experiments/bench := $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
 
 $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)

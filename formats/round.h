@@ -205,7 +205,7 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
     ulp_cut cut = ulp_cut_at(x, q);
     uint32_t odd = (uint32_t)cut.kept & 1u;
     double unit = 1.0;
-    if (f->prec == 1 && cut.kept != 0) odd = (uint32_t)(e + f->bias) & 1u;
+    if (f->prec == 1 && !f->is_fixed && cut.kept != 0) odd = (uint32_t)(e + f->bias) & 1u;
     if (f->zero_binade && (e < f->emin || (e == f->emin && cut.kept == 1ull << (f->prec - 1)))) {
         unit = (double)((1u << (f->prec - 1)) + 1u);
         q = f->emin - f->prec + 1;

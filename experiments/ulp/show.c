@@ -1,0 +1,167 @@
+/* show.c - ulp show: a number in a format, drawn for people. */
+#include "tool.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_exact(const char *label, double value) {
+    char text[1200];
+    snprintf(text, sizeof text, "%.1100g", value);
+    printf("  %-9s ", label);
+    if (value != value) printf("nan");
+    else if (strlen(text) <= 80) printf("%s", text);
+    else printf("%.60s... (%a)", text, value);
+}
+
+/* The code's bits in fields: sign, exponent, significand; fixed point: integer and fraction. */
+static void print_fields(uint64_t code, const ulp_format *f) {
+    char letters[80], bits[80];
+    int at = 0;
+    const int fraction = f->is_fixed ? f->frac_bits : f->prec - 1;
+    for (int i = f->bits - 1; i >= 0; i--) {
+        const int sign = i == f->bits - 1 && (f->is_signed && !f->is_fixed);
+        if (at > 0 && (i == fraction - 1 || (i == f->bits - 2 && f->is_signed && !f->is_fixed && fraction <= i))) {
+            letters[at] = ' ';
+            bits[at++] = f->is_fixed ? '.' : ' ';
+        }
+        letters[at] = sign ? 's' : i < fraction ? 'f' : f->is_fixed ? 'i' : 'e';
+        bits[at++] = code >> i & 1 ? '1' : '0';
+    }
+    letters[at] = bits[at] = '\0';
+    printf("  fields    %s\n            %s\n", letters, bits);
+}
+
+/* What the fields mean, as a product. */
+static void print_meaning(uint64_t code, const ulp_format *f) {
+    double value = ulp_decode(code, f);
+    uint64_t magnitude = f->is_signed && !f->is_fixed ? code & ~(1ull << (f->bits - 1)) : code;
+    printf("  meaning   ");
+    switch (ulp_classify(code, f)) {
+    case ULP_NAN: printf("NaN\n"); return;
+    case ULP_INFINITE: printf("%sinfinity\n", value < 0 ? "-" : "+"); return;
+    case ULP_ZERO: printf("%szero\n", ulp_bits64(value) >> 63 ? "-" : "+"); return;
+    case ULP_SUBNORMAL:
+        if (f->has_subnormals) {
+            printf("%s%llu/%llu x 2^%d, subnormal\n", value < 0 ? "-" : "+", (unsigned long long)magnitude, 1ull << (f->prec - 1), f->emin);
+            return;
+        }
+        break;
+    case ULP_NORMAL: break;
+    }
+    if (f->is_fixed) {
+        printf("%.0f x 2^-%d, an integer in units of the last place\n", ulp_scale(value, f->frac_bits), f->frac_bits);
+        return;
+    }
+    int e = (int)(magnitude >> (f->prec - 1)) - f->bias;
+    char significand[40];
+    tool_exact_text(significand, ulp_scale(value < 0 ? -value : value, -e), 30);
+    printf("%s%s x 2^%d: exponent field %d - bias %d\n", value < 0 ? "-" : "+", significand, e, e + f->bias, f->bias);
+}
+
+static void print_neighbour(const char *label, double value, const ulp_format *f) {
+    uint64_t code;
+    print_exact(label, value);
+    if (ulp_encode(&code, value, f) == ULP_OK) {
+        printf("  code ");
+        tool_print_code(stdout, code, f);
+    }
+    putchar('\n');
+}
+
+static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
+    const ulp_rule rule = {(uint8_t)mode, ULP_OVERFLOW_DEFAULT, 0};
+    double low = ulp_round(x, f, rule, 0), high = ulp_round(x, f, rule, 0xffffffffu), unit = ulp_spacing(x, f);
+    char text[40], code_text[24] = "-";
+    uint64_t code;
+    if (ulp_mode_is_stochastic(mode) && !(low == high) && low == low && high == high) {
+        char other[40];
+        tool_exact_text(text, low, 24);
+        tool_exact_text(other, high, 24);
+        printf("  %-4s      %s or %s; the latter with probability %.9g\n", ulp_mode_name(mode), text, other, (x - low) / (high - low));
+        return;
+    }
+    tool_exact_text(text, low, 24);
+    if (ulp_encode(&code, low, f) == ULP_OK) snprintf(code_text, sizeof code_text, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
+    printf("  %-4s      %-26s %-9s", ulp_mode_name(mode), text, code_text);
+    double error = (low - x) / unit;
+    if (error == error && error - error == 0.0) printf(" %+.6g", error + 0.0);
+    else printf(" -");
+    printf("\n");
+}
+
+static void show(double x, const char *text, const ulp_format *f) {
+    const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
+    double y = ulp_round(x, f, nearest, 0), unit = ulp_spacing(x, f);
+    uint64_t code;
+    printf("%s in %s: %d bits, p = %d", text, f->name, f->bits, f->prec);
+    if (f->is_fixed) printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
+    else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
+    print_exact("value", x);
+    printf("  (binary64)\n");
+    print_exact("nearest", y);
+    if (ulp_encode(&code, y, f) == ULP_OK) {
+        printf("  code ");
+        tool_print_code(stdout, code, f);
+        putchar('\n');
+        print_fields(code, f);
+        print_meaning(code, f);
+    } else {
+        printf("  (no code: the format has no NaN)\n");
+    }
+    if (y == y) {
+        print_neighbour("below", ulp_next_down(y, f), f);
+        print_neighbour("above", ulp_next_up(y, f), f);
+    }
+    if (unit == unit) {
+        char spacing[40];
+        tool_exact_text(spacing, unit, 30);
+        printf("  ulp       %s = 2^%d\n", spacing, ulp_exact_of(unit).exp + 127);
+    }
+    printf("  mode      result                     code      error in ulp; overflow policy: %s\n", ulp_overflow_name((ulp_overflow)f->overflow));
+    for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, x, f);
+}
+
+static void show_all(double x, const char *text) {
+    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-26s %-14s %s\n", text, "format", "code", "value", "relative error", "ulp");
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        ulp_format f;
+        ulp_format_get(i, &f, NULL);
+        const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
+        double y = ulp_round(x, &f, nearest, 0), unit = ulp_spacing(x, &f);
+        char value[40], spacing[40], code_text[24] = "-", error[32] = "-";
+        uint64_t code;
+        tool_exact_text(value, y, 24);
+        tool_exact_text(spacing, unit, 14);
+        if (ulp_encode(&code, y, &f) == ULP_OK) snprintf(code_text, sizeof code_text, "%0*llx", (f.bits + 3) / 4, (unsigned long long)code);
+        double relative = x == 0.0 ? 0.0 : (y - x) / x;
+        if (relative - relative == 0.0) snprintf(error, sizeof error, "%+.3e", relative);
+        printf("%-14s %-10s %-26s %-14s %s\n", f.name, code_text, value, error, spacing);
+    }
+}
+
+static int run(int argc, char **argv) {
+    ulp_format format;
+    int has_format = 0, all = 0;
+    const tool_option options[] = {
+        {"format", TOOL_FORMAT, &format, 0, 0, &has_format}, {"all-formats", TOOL_FLAG, &all, 0, 0, NULL}, {0}};
+    /* -0.1 is a value here, not an option: only words with two dashes are options */
+    int words = tool_parse(&tool_show, options, argc, argv);
+    if (!has_format && !all) tool_usage(&tool_show, "--format F or --all-formats is needed");
+    if (words == 0) tool_usage(&tool_show, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
+    for (int i = 0; i < words; i++) {
+        double x;
+        if (!tool_number(&x, argv[i])) tool_usage(&tool_show, "'%s' is no number; allowed: decimal, hex float, inf, nan", argv[i]);
+        if (i > 0) putchar('\n');
+        if (has_format) show(x, argv[i], &format);
+        if (has_format && all) putchar('\n');
+        if (all) show_all(x, argv[i]);
+    }
+    return tool_finish(&tool_show);
+}
+
+const tool_command tool_show = {
+    "show", "show --format F VALUE... | show --all-formats VALUE...", "draws a number in a format, for people",
+    "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding mode makes of VALUE with\n"
+    "the error in ulp. VALUE is a decimal or hex float, correctly rounded to binary64 first. --all-formats prints a table\n"
+    "across the registered formats instead, or besides.\n\n  ulp show --format fp16 0.1\n",
+    run};

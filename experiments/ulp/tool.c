@@ -1,0 +1,237 @@
+/* tool.c - options, input lines, errors and printing for the subcommands of the tool. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+_Noreturn void tool_usage(const tool_command *command, const char *text, ...) {
+    va_list args;
+    fflush(stdout);
+    fprintf(stderr, "ulp %s: ", command->name);
+    va_start(args, text);
+    vfprintf(stderr, text, args);
+    va_end(args);
+    fprintf(stderr, "\n(ulp %s --help says more)\n", command->name);
+    exit(TOOL_USAGE);
+}
+
+_Noreturn void tool_bad_line(const tool_command *command, const tool_line *line, const char *text, ...) {
+    va_list args;
+    fflush(stdout);
+    fprintf(stderr, "ulp %s: %s:%lu: ", command->name, line->file, line->number);
+    va_start(args, text);
+    vfprintf(stderr, text, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(TOOL_USAGE);
+}
+
+static void list_formats(void) {
+    fprintf(stderr, "known formats:");
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        const ulp_format_row *row;
+        ulp_format_get(i, NULL, &row);
+        fprintf(stderr, " %s", row->name);
+        if (row->aliases[0] != '\0') fprintf(stderr, " (%s)", row->aliases);
+    }
+    fprintf(stderr, "\nand any eXmY (1 <= X <= 11, 0 <= Y <= 52; eXmYieee for the IEEE-like one of a listed name),\n"
+                    "qI.F (1 <= I, I + F <= 32, the sign counts in I), binaryKpP{s,u}{e,f} (3 <= K <= 16, values within binary64),\n"
+                    "each with suffixes :nosub :sat :inf :nan, and :wrap for qI.F\n");
+}
+
+_Noreturn void tool_bad_format(const tool_command *command, const char *text, ulp_status status) {
+    fflush(stdout);
+    fprintf(stderr, "ulp %s: '%s' is no format: %s\n", command->name, text, ulp_status_text(status));
+    list_formats();
+    exit(TOOL_USAGE);
+}
+
+/* ---- options ---- */
+
+static void parse_mode(const tool_command *command, ulp_mode *mode, const char *text) {
+    if (ulp_mode_parse(mode, text) == ULP_OK) return;
+    fprintf(stderr, "ulp %s: '%s' is no rounding mode; known modes:\n", command->name, text);
+    for (int i = 0; i < ULP_MODE_COUNT; i++) fprintf(stderr, "  %s  %s\n", ulp_mode_name((ulp_mode)i), ulp_mode_meaning((ulp_mode)i));
+    fprintf(stderr, "  sr   another name for sra\n");
+    exit(TOOL_USAGE);
+}
+
+static void parse_number(const tool_command *command, const tool_option *option, const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 0);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < option->min || value > option->max)
+        tool_usage(command, "--%s %s: must be a whole number from %llu to %llu", option->name, text,
+                   (unsigned long long)option->min, (unsigned long long)option->max);
+    *(uint64_t *)option->value = value;
+}
+
+static void take_value(const tool_command *command, const tool_option *option, const char *text) {
+    ulp_status status = ULP_OK;
+    switch (option->type) {
+    case TOOL_FLAG: break;
+    case TOOL_FORMAT:
+        status = ulp_format_parse(option->value, text);
+        if (status != ULP_OK) tool_bad_format(command, text, status);
+        break;
+    case TOOL_MODE: parse_mode(command, option->value, text); break;
+    case TOOL_POLICY:
+        if (ulp_overflow_parse(option->value, text) != ULP_OK)
+            tool_usage(command, "--%s %s: must be default, inf, sat, nan or wrap", option->name, text);
+        break;
+    case TOOL_NUMBER: parse_number(command, option, text); break;
+    case TOOL_OP:
+        if (ulp_op_parse(option->value, text) != ULP_OK)
+            tool_usage(command, "--%s %s: must be add, sub, mul, div, sqrt or fma", option->name, text);
+        break;
+    case TOOL_DATAPATH:
+        status = ulp_datapath_parse(option->value, text);
+        if (status != ULP_OK)
+            tool_usage(command, "--%s %s: %s; known datapaths:\n%s", option->name, text, ulp_status_text(status), ulp_datapath_names());
+        break;
+    case TOOL_TEXT: *(const char **)option->value = text; break;
+    }
+}
+
+static const tool_option *find_option(const tool_option *options, const char *name, size_t length) {
+    for (const tool_option *o = options; o->name != NULL; o++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+    return NULL;
+}
+
+static _Noreturn void unknown_option(const tool_command *command, const tool_option *options, const char *arg) {
+    fprintf(stderr, "ulp %s: unknown option %s; known:", command->name, arg);
+    for (const tool_option *o = options; o->name != NULL; o++) fprintf(stderr, " --%s", o->name);
+    fprintf(stderr, " --help\n");
+    exit(TOOL_USAGE);
+}
+
+static _Noreturn void print_help(const tool_command *command) {
+    printf("usage: ulp %s\n%s\n\n%s", command->synopsis, command->summary, command->help);
+    exit(tool_finish(command));
+}
+
+int tool_parse(const tool_command *command, const tool_option *options, int argc, char **argv) {
+    int words = 0, only_words = 0;
+    for (int i = 0; i < argc; i++) {
+        char *arg = argv[i];
+        if (only_words || strncmp(arg, "--", 2) != 0) {
+            argv[words++] = arg;
+            continue;
+        }
+        if (arg[2] == '\0') {
+            only_words = 1;
+            continue;
+        }
+        if (strcmp(arg, "--help") == 0) print_help(command);
+        const char *equals = strchr(arg, '=');
+        size_t length = equals != NULL ? (size_t)(equals - arg - 2) : strlen(arg + 2);
+        const tool_option *option = find_option(options, arg + 2, length);
+        if (option == NULL) unknown_option(command, options, arg);
+        if (option->given != NULL) *option->given = 1;
+        if (option->type == TOOL_FLAG) {
+            if (equals != NULL) tool_usage(command, "--%s takes no value", option->name);
+            *(int *)option->value = 1;
+        } else if (equals != NULL) {
+            take_value(command, option, equals + 1);
+        } else {
+            if (i + 1 >= argc) tool_usage(command, "--%s needs a value", option->name);
+            take_value(command, option, argv[++i]);
+        }
+    }
+    return words;
+}
+
+/* ---- input ---- */
+
+static void each_of_file(const tool_command *command, const char *path, uint64_t *index,
+                         void (*each)(void *context, const tool_line *line), void *context) {
+    const int is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "r");
+    if (file == NULL) tool_usage(command, "cannot read %s: %s", path, strerror(errno));
+    tool_line line = {NULL, is_stdin ? "stdin" : path, 0, 0};
+    char *buffer = NULL;
+    size_t room = 0;
+    ssize_t n;
+    while ((n = getline(&buffer, &room, file)) >= 0) {
+        line.number++;
+        if (memchr(buffer, '\0', (size_t)n) != NULL) tool_bad_line(command, &line, "the line holds a zero byte; this is no text file");
+        while (n > 0 && (buffer[n - 1] == '\n' || buffer[n - 1] == '\r' || buffer[n - 1] == ' ' || buffer[n - 1] == '\t')) buffer[--n] = '\0';
+        line.text = buffer + strspn(buffer, " \t");
+        if (line.text[0] == '\0' || line.text[0] == '#') continue;
+        line.index = (*index)++;
+        each(context, &line);
+    }
+    const int failed = ferror(file);
+    free(buffer);
+    if (!is_stdin) fclose(file);
+    if (failed) tool_usage(command, "cannot read %s: %s", path, strerror(errno));
+}
+
+void tool_each_line(const tool_command *command, int files, char **paths, void (*each)(void *context, const tool_line *line), void *context) {
+    static char dash[] = "-";
+    char *only_stdin[] = {dash};
+    uint64_t index = 0;
+    if (files == 0) paths = only_stdin;
+    for (int i = 0; i < (files == 0 ? 1 : files); i++) each_of_file(command, paths[i], &index, each, context);
+}
+
+char *tool_word(char **rest) {
+    char *word = *rest + strspn(*rest, " \t,");
+    if (*word == '\0') return NULL;
+    char *end = word + strcspn(word, " \t,");
+    *rest = *end != '\0' ? end + 1 : end;
+    *end = '\0';
+    return word;
+}
+
+int tool_hex(uint64_t *code, const char *word, int bits) {
+    static const char hex[] = "0123456789abcdef0123456789ABCDEF";
+    uint64_t value = 0;
+    if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) word += 2;
+    if (*word == '\0') return 0;
+    for (; *word != '\0'; word++) {
+        const char *digit = strchr(hex, *word);
+        if (digit == NULL || value >> 60 != 0) return 0;
+        value = value << 4 | (uint64_t)((digit - hex) % 16);
+    }
+    if (bits < 64 && value >> bits != 0) return 0;
+    *code = value;
+    return 1;
+}
+
+int tool_number(double *value, const char *word) {
+    char *end;
+    *value = strtod(word, &end);
+    return end != word && *end == '\0' && strchr(" \t\n", word[0]) == NULL && strchr(word, '(') == NULL;
+}
+
+/* ---- output ---- */
+
+void tool_print_value(FILE *to, double value) {
+    if (value != value) fputs("nan", to); /* printf may add a sign that means nothing */
+    else fprintf(to, "%.17g", value);
+}
+
+void tool_exact_text(char to[40], double value, int width) {
+    char text[1200];
+    snprintf(text, sizeof text, "%.1100g", value);
+    if (value != value) strcpy(to, "nan");
+    else if ((int)strlen(text) <= width && width < 40) strcpy(to, text);
+    else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0) snprintf(to, 40, "%gp-1074", value * 0x1p1000 * 0x1p74); /* subnormal */
+    else snprintf(to, 40, "%a", value);
+}
+
+void tool_print_code(FILE *to, uint64_t code, const ulp_format *format) {
+    fprintf(to, "%0*llx", (format->bits + 3) / 4, (unsigned long long)code);
+}
+
+int tool_finish(const tool_command *command) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return TOOL_FINE;
+    fprintf(stderr, "ulp %s: cannot write the output: %s\n", command->name, strerror(errno));
+    return TOOL_FAILED;
+}
