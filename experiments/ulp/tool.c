@@ -222,7 +222,7 @@ void tool_exact_text(char to[40], double value, int width) {
     snprintf(text, sizeof text, "%.1100g", value);
     if (value != value) strcpy(to, "nan");
     else if ((int)strlen(text) <= width && width < 40) strcpy(to, text);
-    else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0) snprintf(to, 40, "%gp-1074", value * 0x1p1000 * 0x1p74); /* subnormal */
+    else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0) snprintf(to, 40, "0x%llxp-1074", (unsigned long long)ulp_bits64(value) & 0xfffffffffffffu); /* subnormal */
     else snprintf(to, 40, "%a", value);
 }
 

@@ -96,7 +96,6 @@ static int differs(double got, double want) {
 
 /* Inputs begin .. begin + n - 1 of the case; both carriers, rounded by the backend. */
 static void check_chunk(job *j, ulp_reference *ref, uint64_t begin, size_t n, piece *p) {
-    static const uint32_t zero;
     float x32[CHUNK], y32[CHUNK];
     double x[CHUNK], y[CHUNK];
     ulp_stream stream = j->stream;
@@ -111,7 +110,7 @@ static void check_chunk(job *j, ulp_reference *ref, uint64_t begin, size_t n, pi
     if (status != ULP_OK) j->status = status;
     const int stochastic = ulp_mode_is_stochastic(j->rule.mode);
     for (size_t i = 0; i < n && status == ULP_OK; i++) {
-        uint32_t word = stochastic ? ulp_random_word(stream, i) : zero;
+        uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
         const int carried32 = j->format.fits_binary32 && (j->exhaustive || (double)x32[i] == x[i] || x[i] != x[i]);
         double want = ulp_reference_round(ref, x[i], 0.0, j->rule, word);
         double got = j->exhaustive && j->format.fits_binary32 ? (double)y32[i] : y[i];

@@ -1,0 +1,68 @@
+#!/bin/sh
+# compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA.
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# compiles TEXT COMMAND...: the command ends well
+compiles() {
+    text=$1
+    shift
+    if "$@" > "$dir/log" 2>&1; then
+        echo "ok - $text"
+    else
+        echo "not ok - $text"
+        sed 's/^/# /' "$dir/log" | head -20
+        failed=1
+    fi
+}
+
+skip() { echo "ok - $1 # SKIP $2"; }
+
+warn='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -ffp-contract=off -I.'
+{
+    for h in formats/*.h kernels/backend.h kernels/datapath.h kernels/core.h; do echo "#include \"$h\""; done
+    echo 'double use(double x, const ulp_format *f) { return ulp_round(x, f, ulp_rule(), 0); }'
+} > "$dir/use.cpp"
+sed 's/ulp_rule()/(ulp_rule){0}/' "$dir/use.cpp" > "$dir/use.c"
+
+for cc in gcc clang; do
+    if command -v $cc > /dev/null; then
+        for std in c11 c17; do compiles "headers are $std under $cc" $cc -std=$std $warn -c "$dir/use.c" -o "$dir/use.o"; done
+        for f in formats/*.c; do compiles "$f is c17 under $cc" $cc -std=c17 $warn -c "$f" -o "$dir/use.o"; done
+    else
+        skip "headers under $cc" "no $cc"
+    fi
+done
+if command -v g++ > /dev/null; then
+    compiles 'headers are C++17 under g++' g++ -std=c++17 -Wall -Wextra -Werror -I. -c "$dir/use.cpp" -o "$dir/use.o"
+    for f in formats/*.c; do
+        compiles "$f is C++17 under g++" g++ -x c++ -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$f" -o "$dir/use.o"
+    done
+else
+    skip 'headers are C++17' 'no g++'
+fi
+if command -v clang > /dev/null && echo 'int x;' | clang --target=wasm32 -x c -c - -o "$dir/probe.o" 2> /dev/null; then
+    for f in formats/*.c; do
+        compiles "$f is freestanding wasm32" clang --target=wasm32 -ffreestanding -nostdlibinc -std=c11 $warn -c "$f" -o "$dir/use.o"
+    done
+else
+    skip 'formats is freestanding wasm32' 'no clang with that target'
+fi
+if [ -n "${NVCC:-}" ] && command -v "$NVCC" > /dev/null; then
+    cat > "$dir/use.cu" << 'END'
+#include "formats/rng.h"
+#include "kernels/core.h"
+__global__ void use(float *y, const float *x, size_t n, ulp_format f, ulp_rule rule, ulp_stream s, ulp_core c) {
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    uint32_t word = ulp_random_word(s, i);
+    float a = (float)ulp_round_exact(ulp_exact_of(x[i]), &f, rule, word);
+    y[i] = a + ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), ulp_core_any(ulp_bits32(x[i]), &c, ULP_SRA, word), &c, 0));
+}
+END
+    compiles 'the arithmetic is CUDA device code' "$NVCC" -std=c++17 -arch=sm_90a --fmad=false -I. -c "$dir/use.cu" -o "$dir/use.o"
+else
+    skip 'the arithmetic is CUDA device code' 'no nvcc'
+fi
+exit $failed

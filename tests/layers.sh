@@ -1,0 +1,41 @@
+#!/bin/sh
+# layers.sh - the dependency direction of the tree, checked as a grep over includes.
+#
+# formats <- kernels <- sim <- experiments; nobody includes tests; each external header has one home; only
+# experiments and tests print, read argv or exit; plots read results only.
+failed=0
+
+# forbid TEXT PATTERN FILE...: no line of the files matches
+forbid() {
+    text=$1 pattern=$2
+    shift 2
+    hits=$(grep -nE -e "$pattern" "$@" /dev/null)
+    if [ -z "$hits" ]; then
+        echo "ok - $text"
+    else
+        echo "not ok - $text"
+        echo "$hits" | sed 's/^/# /'
+        failed=1
+    fi
+}
+
+sources() { find "$@" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort; }
+
+include='^[ \t]*#[ \t]*include[ \t]*[<"]'
+forbid 'formats includes nothing above it' "$include(kernels|sim|experiments|tests)/|${include}\.\./" $(sources formats)
+forbid 'kernels includes nothing above it' "$include(sim|experiments|tests)/|${include}\.\./" $(sources kernels)
+forbid 'sim includes nothing above it' "$include(experiments|tests)/|${include}\.\./" $(sources sim)
+forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments)
+forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|string|math|pthread|omp)\.h|\b(malloc|calloc|realloc|free|printf)\(" $(sources formats)
+forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels experiments) $(sources sim | grep -v '^sim/reference\.c$')
+forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep\.c$')
+forbid 'Random123 has one home' "${include}Random123" $(sources formats kernels sim experiments | grep -v '^formats/rng\.h$')
+forbid 'CUDA has one home' "$include(cuda|cublas)" $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/cuda/')
+forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/threads\.c$')
+forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|abort|perror)\(|fprintf\(std|stderr|stdout' $(sources formats kernels sim)
+forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats kernels sim experiments)
+forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
+forbid 'plots read results only' "['\"](experiments|sim|kernels|formats|tests)/" $(find plots -name '*.gp' | sort)
+forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments tests) Makefile README.md
+
+exit $failed
