@@ -1,0 +1,327 @@
+/* reference.c - the oracle, on MPFR and GMP integers alone: the only home of <mpfr.h>.
+ *
+ * A value is brought to its position: the real number whose integers are the multiples of the quantum that
+ * is in force at the value. Rounding is then MPFR's rounding to an integer, and for the stochastic modes
+ * the formulas of P3109 on GMP integers. All in fixed-size variables; the precisions make it exact:
+ *
+ *   NARROW    one binary64 value has 53 bits, and the parity shift of prec = 1 adds one
+ *   WIDE      a b + c has bits of weight 2^2048 down to 2^-2148, hi + lo fewer
+ *   quotients (roots) are cut to QUOTIENT bits and a nonzero remainder sets one bit below. That moves no
+ *             decision as long as the cut is finer than every breakpoint, a multiple of 2^-34 quantum:
+ *             prec + 34 <= 87 bits in floating point; in fixed point the largest quotient, 2^2098 (its
+ *             low bits matter under wrap), down to 2^(-32-34), thus 2164 bits.
+ */
+#include "sim/reference.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <mpfr.h>
+
+enum { NARROW = 64, WIDE = 4352, QUOTIENT_FLOAT = 128, QUOTIENT_FIXED = 2240, STICKY = 64 };
+
+/* x: the exact value, then its position; z: the integer it is rounded to, then the rounded value. */
+typedef struct scratch {
+    mpfr_t x, z;
+} scratch;
+
+struct ulp_reference {
+    ulp_format format;
+    long emin;
+    uint64_t max_code, inf_code; /* magnitude codes; inf_code UINT64_MAX if none; the rest above max_code are NaN */
+    double max, lowest, min_positive, min_normal;
+    mpfr_t top, bottom, least; /* max, lowest, min_positive */
+    mpfr_t a, b, c, quotient;
+    scratch narrow, middle, wide;
+    mpz_t integer, random, limit;
+};
+
+/* ---- the format ---- */
+
+static uint64_t low_bits(unsigned n) { return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1; }
+
+/* The real number a finite magnitude code stands for. */
+static double magnitude(const ulp_reference *ref, uint64_t code) {
+    const ulp_format *f = &ref->format;
+    int trailing = f->prec - 1;
+    uint64_t fraction = code & low_bits((unsigned)trailing), hidden = (uint64_t)1 << trailing;
+    long field = (long)(code >> trailing);
+    if (code == 0 && f->has_zero) return 0.0;
+    if (field == 0 && f->has_zero && !f->zero_binade)
+        return f->has_subnormals ? ldexp((double)fraction, (int)ref->emin - trailing) : 0.0;
+    return ldexp((double)(hidden + fraction), (int)(field - f->bias) - trailing);
+}
+
+/* The magnitude code of Inf, and the largest one that Inf and NaN leave. */
+static void derive_codes(ulp_reference *ref) {
+    const ulp_format *f = &ref->format;
+    uint64_t last = low_bits((unsigned)f->bits - (f->is_signed ? 1u : 0u));
+    ref->inf_code = UINT64_MAX;
+    if (f->nan_codes == ULP_NAN_IEEE) {
+        uint64_t top_field = last & ~low_bits((unsigned)f->prec - 1u);
+        if (f->has_inf) ref->inf_code = top_field;
+        ref->max_code = top_field - 1;
+        return;
+    }
+    if (f->nan_codes == ULP_NAN_ALL_ONES) last--;
+    if (f->has_inf) ref->inf_code = last--;
+    ref->max_code = last;
+}
+
+static void derive_float(ulp_reference *ref) {
+    const ulp_format *f = &ref->format;
+    ref->emin = f->zero_binade || !f->has_zero ? -(long)f->bias : 1 - (long)f->bias;
+    derive_codes(ref);
+    ref->max = magnitude(ref, ref->max_code);
+    ref->min_normal = ldexp(1.0, (int)ref->emin);
+    if (f->zero_binade) ref->min_normal = magnitude(ref, 1);
+    ref->min_positive = f->has_subnormals && f->has_zero && !f->zero_binade ? magnitude(ref, 1) : ref->min_normal;
+    if (f->is_signed) ref->lowest = -ref->max;
+    else ref->lowest = f->has_zero ? 0.0 : ref->min_positive;
+}
+
+static void derive_fixed(ulp_reference *ref) {
+    const ulp_format *f = &ref->format;
+    ref->lowest = -ldexp(1.0, f->bits - 1 - f->frac_bits);
+    ref->max = ldexp((double)low_bits((unsigned)f->bits - 1u), -f->frac_bits);
+    ref->min_positive = ref->min_normal = ldexp(1.0, -f->frac_bits);
+}
+
+static void scratch_init(scratch *s, mpfr_prec_t prec) { mpfr_inits2(prec, s->x, s->z, (mpfr_ptr)0); }
+
+static void scratch_clear(scratch *s) { mpfr_clears(s->x, s->z, (mpfr_ptr)0); }
+
+ulp_reference *ulp_reference_new(const ulp_format *format) {
+    ulp_reference *ref = format ? calloc(1, sizeof *ref) : NULL;
+    if (!ref) return NULL;
+    ref->format = *format;
+    if (format->is_fixed) derive_fixed(ref);
+    else derive_float(ref);
+    mpfr_inits2(53, ref->top, ref->bottom, ref->least, ref->a, ref->b, ref->c, (mpfr_ptr)0);
+    mpfr_set_d(ref->top, ref->max, MPFR_RNDN);
+    mpfr_set_d(ref->bottom, ref->lowest, MPFR_RNDN);
+    mpfr_set_d(ref->least, ref->min_positive, MPFR_RNDN);
+    mpfr_prec_t prec = format->is_fixed ? QUOTIENT_FIXED : QUOTIENT_FLOAT;
+    mpfr_init2(ref->quotient, prec);
+    scratch_init(&ref->narrow, NARROW);
+    scratch_init(&ref->middle, prec + STICKY);
+    scratch_init(&ref->wide, WIDE);
+    mpz_init2(ref->integer, WIDE);
+    mpz_init2(ref->random, 64);
+    mpz_init2(ref->limit, 64);
+    return ref;
+}
+
+void ulp_reference_free(ulp_reference *ref) {
+    if (!ref) return;
+    mpfr_clears(ref->top, ref->bottom, ref->least, ref->a, ref->b, ref->c, ref->quotient, (mpfr_ptr)0);
+    scratch_clear(&ref->narrow);
+    scratch_clear(&ref->middle);
+    scratch_clear(&ref->wide);
+    mpz_clears(ref->integer, ref->random, ref->limit, (mpz_ptr)0);
+    free(ref);
+}
+
+double ulp_reference_max(const ulp_reference *ref) { return ref->max; }
+double ulp_reference_lowest(const ulp_reference *ref) { return ref->lowest; }
+double ulp_reference_min_positive(const ulp_reference *ref) { return ref->min_positive; }
+double ulp_reference_min_normal(const ulp_reference *ref) { return ref->min_normal; }
+
+double ulp_reference_decode(const ulp_reference *ref, uint64_t code) {
+    const ulp_format *f = &ref->format;
+    uint64_t sign = f->is_signed ? (uint64_t)1 << (f->bits - 1) : 0;
+    uint64_t bits = code & low_bits(f->bits), mag = bits & ~sign;
+    int neg = (bits & sign) != 0;
+    if (f->is_fixed) return ldexp((double)mag - (neg ? (double)sign : 0.0), -f->frac_bits);
+    if (neg && mag == 0 && f->nan_codes == ULP_NAN_NEG_ZERO) return NAN;
+    if (mag == ref->inf_code) return neg ? -INFINITY : INFINITY;
+    if (mag > ref->max_code) return NAN;
+    return neg && (mag != 0 || f->has_neg_zero) ? -magnitude(ref, mag) : magnitude(ref, mag);
+}
+
+/* ---- rounding a position to an integer ---- */
+
+/* z = x to odd: an inexact value never ends on an even integer. */
+static void round_to_odd(scratch *s) {
+    int sign = mpfr_sgn(s->x);
+    if (mpfr_trunc(s->z, s->x) == 0) return;
+    mpfr_div_2ui(s->x, s->z, 1, MPFR_RNDN);
+    if (mpfr_integer_p(s->x)) mpfr_add_si(s->z, s->z, sign, MPFR_RNDN);
+}
+
+/* On magnitudes, nu the fraction: with N = floor(nu 2^k), in C nu 2^k rounded to nearest even, up iff
+ * N + R' >= 2^k, where k = r and R' = R, in B k = r + 1 and R' = 2R + 1. P3109 v4.0, section 4.6 */
+static void round_stochastic(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    unsigned r = rule.random_bits, k = rule.mode == ULP_SRB ? r + 1 : r;
+    int neg = mpfr_sgn(s->x) < 0;
+    mpfr_abs(s->x, s->x, MPFR_RNDN);
+    mpfr_trunc(s->z, s->x);
+    mpfr_sub(s->x, s->x, s->z, MPFR_RNDN);
+    mpfr_mul_2ui(s->x, s->x, k, MPFR_RNDN);
+    mpfr_get_z(ref->integer, s->x, rule.mode == ULP_SRC ? MPFR_RNDN : MPFR_RNDD);
+    mpz_set_ui(ref->random, word >> (32 - r));
+    if (rule.mode == ULP_SRB) {
+        mpz_mul_ui(ref->random, ref->random, 2);
+        mpz_add_ui(ref->random, ref->random, 1);
+    }
+    mpz_add(ref->integer, ref->integer, ref->random);
+    mpz_set_ui(ref->limit, 0);
+    mpz_setbit(ref->limit, k);
+    if (mpz_cmp(ref->integer, ref->limit) >= 0) mpfr_add_ui(s->z, s->z, 1, MPFR_RNDN);
+    if (neg) mpfr_neg(s->z, s->z, MPFR_RNDN);
+}
+
+/* z = x rounded to an integer by the mode; NaN for a mode that has no case here. */
+static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    switch (rule.mode) {
+    case ULP_RNE: mpfr_roundeven(s->z, s->x); break;
+    case ULP_RNA: mpfr_round(s->z, s->x); break;
+    case ULP_RZ: mpfr_trunc(s->z, s->x); break;
+    case ULP_RU: mpfr_ceil(s->z, s->x); break;
+    case ULP_RD: mpfr_floor(s->z, s->x); break;
+    case ULP_RO: round_to_odd(s); break;
+    case ULP_SRA:
+    case ULP_SRB:
+    case ULP_SRC: round_stochastic(ref, s, rule, word); break;
+    default: mpfr_set_nan(s->z);
+    }
+}
+
+/* ---- what comes after the rounding ---- */
+
+static double zero_of(const ulp_reference *ref, int neg) {
+    if (!ref->format.has_zero) return ref->min_positive;
+    return neg && ref->format.has_neg_zero ? -0.0 : 0.0;
+}
+
+/* A finite result of the unbounded rounding that is out of range, or an infinite one. */
+static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int infinite) {
+    double end = neg ? ref->lowest : ref->max;
+    switch (rule.overflow) {
+    case ULP_OVERFLOW_SAT:
+    case ULP_OVERFLOW_WRAP: return end;
+    case ULP_OVERFLOW_INF: break;
+    default: return NAN;
+    }
+    if (neg && !ref->format.is_signed) return NAN;
+    int inward = rule.mode == ULP_RZ || rule.mode == ULP_RO || rule.mode == (neg ? ULP_RU : ULP_RD);
+    if (inward && !infinite) return end;
+    if (ref->format.has_inf) return neg ? -INFINITY : INFINITY;
+    return ref->format.nan_codes == ULP_NAN_NONE ? end : NAN;
+}
+
+/* The integer z modulo 2^bits, two's complement. */
+static void wrap(ulp_reference *ref, mpfr_t z) {
+    mp_bitcnt_t bits = ref->format.bits;
+    mpfr_get_z(ref->integer, z, MPFR_RNDN);
+    mpz_fdiv_r_2exp(ref->integer, ref->integer, bits);
+    if (mpz_tstbit(ref->integer, bits - 1)) {
+        mpz_set_ui(ref->limit, 0);
+        mpz_setbit(ref->limit, bits);
+        mpz_sub(ref->integer, ref->integer, ref->limit);
+    }
+    mpfr_set_z(z, ref->integer, MPFR_RNDN);
+}
+
+/* ---- the one rounding ---- */
+
+/* middle.x = the quotient; where it was cut, half a unit in its last place is added, so that it lies
+ * strictly between the same two breakpoints as the exact value. */
+static void load_quotient(ulp_reference *ref, int inexact) {
+    mpfr_set(ref->middle.x, ref->quotient, MPFR_RNDN);
+    if (!inexact) return;
+    mpfr_exp_t last = mpfr_get_exp(ref->quotient) - mpfr_get_prec(ref->quotient);
+    mpfr_set_si_2exp(ref->quotient, mpfr_sgn(ref->quotient), last - 1, MPFR_RNDN);
+    mpfr_add(ref->middle.x, ref->middle.x, ref->quotient, MPFR_RNDN);
+}
+
+/* The exponent of the quantum at a value of floor(log2 |x|) = e. */
+static long quantum_at(const ulp_reference *ref, long e) {
+    const ulp_format *f = &ref->format;
+    if (f->is_fixed) return -(long)f->frac_bits;
+    if (e >= ref->emin) return e - f->prec + 1;
+    return f->has_subnormals ? ref->emin - f->prec + 1 : ref->emin;
+}
+
+/* z = x rounded to a multiple of the quantum, wrapped if the rule says so. */
+static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    const ulp_format *f = &ref->format;
+    long e = mpfr_get_exp(s->x) - 1, q = quantum_at(ref, e);
+    mpfr_mul_2si(s->x, s->x, -q, MPFR_RNDN);
+    if (f->prec == 1 && !f->is_fixed && e >= ref->emin && (e + f->bias) % 2 == 0) {
+        /* all significands of prec = 1 are the odd 1: where the code e + bias is even, parities are one off */
+        long one = mpfr_sgn(s->x);
+        mpfr_add_si(s->x, s->x, one, MPFR_RNDN);
+        round_position(ref, s, rule, word);
+        mpfr_sub_si(s->z, s->z, one, MPFR_RNDN);
+    } else {
+        round_position(ref, s, rule, word);
+    }
+    if (rule.overflow == ULP_OVERFLOW_WRAP) wrap(ref, s->z);
+    mpfr_mul_2si(s->z, s->z, q, MPFR_RNDN);
+}
+
+/* s->x, finite and not zero, as a member of the format. */
+static double round_exact(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    int neg = mpfr_sgn(s->x) < 0;
+    if (ref->format.zero_binade && mpfr_cmpabs(s->x, ref->least) < 0) {
+        /* the gap between 0 and the least value is one quantum that is no power of two */
+        load_quotient(ref, mpfr_div(ref->quotient, s->x, ref->least, MPFR_RNDZ));
+        s = &ref->middle;
+        round_position(ref, s, rule, word);
+        mpfr_mul(s->z, s->z, ref->least, MPFR_RNDN);
+    } else {
+        round_to_quantum(ref, s, rule, word);
+    }
+    if (mpfr_zero_p(s->z)) return zero_of(ref, neg);
+    if (mpfr_greater_p(s->z, ref->top) || mpfr_less_p(s->z, ref->bottom)) return out_of_range(ref, rule, neg, 0);
+    return mpfr_get_d(s->z, MPFR_RNDN);
+}
+
+/* The rule with its defaults filled in; 0 if it is not offered. */
+static int settle(const ulp_reference *ref, ulp_rule *rule) {
+    if (rule->overflow == ULP_OVERFLOW_DEFAULT) rule->overflow = ref->format.overflow;
+    if (rule->random_bits == 0) rule->random_bits = 32;
+    if (rule->overflow == ULP_OVERFLOW_WRAP && !ref->format.is_fixed) return 0;
+    return rule->random_bits <= 32 && rule->mode < ULP_MODE_COUNT;
+}
+
+/* s->x, whatever it is, as a member of the format. */
+static double finish(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
+    if (mpfr_regular_p(s->x)) return round_exact(ref, s, rule, word);
+    if (mpfr_nan_p(s->x)) return NAN;
+    int neg = mpfr_signbit(s->x) != 0;
+    return mpfr_inf_p(s->x) ? out_of_range(ref, rule, neg, 1) : zero_of(ref, neg);
+}
+
+double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule rule, uint32_t word) {
+    if (!settle(ref, &rule)) return NAN;
+    scratch *s = lo == 0.0 ? &ref->narrow : &ref->wide;
+    mpfr_set_d(s->x, hi, MPFR_RNDN);
+    if (lo != 0.0) mpfr_add_d(s->x, s->x, lo, rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN); /* decides the sign of zero */
+    return finish(ref, s, rule, word);
+}
+
+double ulp_reference_arith(ulp_reference *ref, ulp_op op, double a, double b, double c, ulp_rule rule, uint32_t word) {
+    if (!settle(ref, &rule)) return NAN;
+    /* the results in wide are exact: this decides the sign of a zero sum and nothing else */
+    mpfr_rnd_t zero_sign = rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN;
+    scratch *s = op == ULP_DIV || op == ULP_SQRT ? &ref->middle : &ref->wide;
+    int inexact = 0;
+    mpfr_set_d(ref->a, a, MPFR_RNDN);
+    mpfr_set_d(ref->b, b, MPFR_RNDN);
+    mpfr_set_d(ref->c, c, MPFR_RNDN);
+    switch (op) {
+    case ULP_ADD: inexact = mpfr_add(s->x, ref->a, ref->b, zero_sign); break;
+    case ULP_SUB: inexact = mpfr_sub(s->x, ref->a, ref->b, zero_sign); break;
+    case ULP_MUL: inexact = mpfr_mul(s->x, ref->a, ref->b, zero_sign); break;
+    case ULP_FUSED: inexact = mpfr_fma(s->x, ref->a, ref->b, ref->c, zero_sign); break;
+    case ULP_DIV: load_quotient(ref, mpfr_div(ref->quotient, ref->a, ref->b, MPFR_RNDZ)); break;
+    case ULP_SQRT: load_quotient(ref, mpfr_sqrt(ref->quotient, ref->a, MPFR_RNDZ)); break;
+    default: return NAN;
+    }
+    assert(inexact == 0);
+    (void)inexact;
+    return finish(ref, s, rule, word);
+}

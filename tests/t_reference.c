@@ -1,0 +1,513 @@
+/* t_reference.c - the oracle against published values, definitions, MPFR's subnormalize path and the hardware.
+ *
+ * Nothing here calls formats/: descriptors are written by hand, expected values come from the standards' own
+ * tables, from the definition of each mode on an enumeration of all codes, or from arithmetic that is not
+ * the oracle's. <mpfr.h> is included for one of those: rounding to prec, then mpfr_subnormalize. Longer
+ * than most files: the standards' numbers are kept in one place and beside the tests that use them.
+ */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <mpfr.h>
+
+#include "sim/reference.h"
+
+#define FLOAT(NAME, BITS, P, BIAS, NAN_CODES, INF)                                                          \
+    {.name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .is_signed = 1, .has_inf = INF, .has_zero = 1,    \
+     .has_neg_zero = (NAN_CODES) != ULP_NAN_NEG_ZERO, .has_subnormals = 1, .nan_codes = NAN_CODES,          \
+     .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT}
+#define UNSIGNED(NAME, BITS, P, BIAS, ZERO, INF)                                                            \
+    {.name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .has_inf = INF, .has_zero = ZERO,                 \
+     .has_subnormals = ZERO, .nan_codes = ULP_NAN_ALL_ONES, .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT}
+#define FIXED(NAME, BITS, F)                                                                                \
+    {.name = NAME, .bits = BITS, .prec = BITS, .is_signed = 1, .is_fixed = 1, .frac_bits = F, .has_zero = 1, \
+     .has_subnormals = 1, .nan_codes = ULP_NAN_NONE, .overflow = ULP_OVERFLOW_SAT}
+#define IEEE(NAME, X, Y) FLOAT(NAME, 1 + (X) + (Y), (Y) + 1, (1 << ((X)-1)) - 1, ULP_NAN_IEEE, 1)
+#define NO_CODE UINT64_MAX
+
+/* A format and what its standard says: codes of max, +Inf and one NaN; values. */
+typedef struct row {
+    ulp_format format;
+    uint64_t max_code, inf_code, nan_code;
+    double max, lowest, min_normal, min_positive;
+} row;
+
+static const row table[] = {
+    {IEEE("binary64", 11, 52), 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, DBL_MAX, -DBL_MAX, DBL_MIN, 0x1p-1074},
+    {IEEE("binary32", 8, 23), 0x7F7FFFFF, 0x7F800000, 0x7FC00000, (double)FLT_MAX, -(double)FLT_MAX, 0x1p-126, 0x1p-149},
+    {IEEE("tf32", 8, 10), 0x3FBFF, 0x3FC00, 0x3FC01, 2047 * 0x1p117, -2047 * 0x1p117, 0x1p-126, 0x1p-136},
+    {IEEE("binary16", 5, 10), 0x7BFF, 0x7C00, 0xFE00, 65504, -65504, 0x1p-14, 0x1p-24},
+    {IEEE("bfloat16", 8, 7), 0x7F7F, 0x7F80, 0x7F81, 255 * 0x1p120, -255 * 0x1p120, 0x1p-126, 0x1p-133},
+    {IEEE("e6m9", 6, 9), 0x7DFF, 0x7E00, 0x7FFF, 1023 * 0x1p22, -1023 * 0x1p22, 0x1p-30, 0x1p-39},
+    {IEEE("fp24", 8, 15), 0x7F7FFF, 0x7F8000, 0x7F8001, 65535 * 0x1p112, -65535 * 0x1p112, 0x1p-126, 0x1p-141},
+    {IEEE("e5m2", 5, 2), 0x7B, 0x7C, 0x7D, 57344, -57344, 0x1p-14, 0x1p-16},
+    {FLOAT("e4m3", 8, 4, 7, ULP_NAN_ALL_ONES, 0), 0x7E, NO_CODE, 0xFF, 448, -448, 0x1p-6, 0x1p-9},
+    {FLOAT("e4m3fnuz", 8, 4, 8, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 240, -240, 0x1p-7, 0x1p-10},
+    {FLOAT("e5m2fnuz", 8, 3, 16, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 57344, -57344, 0x1p-15, 0x1p-17},
+    {FLOAT("binary8p3se", 8, 3, 16, ULP_NAN_NEG_ZERO, 1), 0x7E, 0x7F, 0x80, 49152, -49152, 0x1p-15, 0x1p-17},
+    {FLOAT("binary8p4se", 8, 4, 8, ULP_NAN_NEG_ZERO, 1), 0x7E, 0x7F, 0x80, 224, -224, 0x1p-7, 0x1p-10},
+    {FLOAT("binary8p1se", 8, 1, 64, ULP_NAN_NEG_ZERO, 1), 0x7E, 0x7F, 0x80, 0x1p62, -0x1p62, 0x1p-63, 0x1p-63},
+    {FLOAT("binary8p3sf", 8, 3, 16, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 57344, -57344, 0x1p-15, 0x1p-17},
+    {FLOAT("binary8p4sf", 8, 4, 8, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 240, -240, 0x1p-7, 0x1p-10},
+    {UNSIGNED("binary8p3ue", 8, 3, 32, 1, 1), 0xFD, 0xFE, 0xFF, 1.25 * 0x1p31, 0, 0x1p-31, 0x1p-33},
+    {UNSIGNED("binary8p3uf", 8, 3, 32, 1, 0), 0xFE, NO_CODE, 0xFF, 1.5 * 0x1p31, 0, 0x1p-31, 0x1p-33},
+    {UNSIGNED("binary6p1uf", 6, 1, 32, 1, 0), 0x3E, NO_CODE, 0x3F, 0x1p30, 0, 0x1p-31, 0x1p-31},
+    {IEEE("e3m4", 3, 4), 0x6F, 0x70, 0x71, 15.5, -15.5, 0x1p-2, 0x1p-6},
+    {IEEE("e1m2", 1, 2), 0x3, 0x4, 0x5, 1.5, -1.5, 2, 0.5}, /* subnormals only */
+    {IEEE("e5m0", 5, 0), 0x1E, 0x1F, NO_CODE, 0x1p15, -0x1p15, 0x1p-14, 0x1p-14},
+    {FLOAT("e3m2", 6, 3, 3, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 28, -28, 0x1p-2, 0x1p-4},
+    {FLOAT("e2m3", 6, 4, 1, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 7.5, -7.5, 1, 0x1p-3},
+    {FLOAT("e2m1", 4, 2, 1, ULP_NAN_NONE, 0), 0x7, NO_CODE, NO_CODE, 6, -6, 1, 0.5},
+    {UNSIGNED("e8m0", 8, 1, 127, 0, 0), 0xFE, NO_CODE, 0xFF, 0x1p127, 0x1p-127, 0x1p-127, 0x1p-127},
+    {{.name = "dlfloat16", .bits = 16, .prec = 10, .bias = 31, .is_signed = 1, .has_zero = 1, .has_neg_zero = 1,
+      .zero_binade = 1, .nan_codes = ULP_NAN_ALL_ONES, .overflow = ULP_OVERFLOW_SAT},
+     0x7FFE, NO_CODE, 0xFFFF, 1022 * 0x1p23, -1022 * 0x1p23, 513 * 0x1p-40, 513 * 0x1p-40},
+    {{.name = "e3m2:nosub", .bits = 6, .prec = 3, .bias = 3, .is_signed = 1, .has_zero = 1, .has_neg_zero = 1,
+      .nan_codes = ULP_NAN_NONE, .overflow = ULP_OVERFLOW_SAT},
+     0x1F, NO_CODE, NO_CODE, 28, -28, 0x1p-2, 0x1p-2},
+    {FIXED("q8.8", 16, 8), 0x7FFF, NO_CODE, NO_CODE, 127 + 255 * 0x1p-8, -128, 0x1p-8, 0x1p-8},
+    {FIXED("int8", 8, 0), 0x7F, NO_CODE, NO_CODE, 127, -128, 1, 1},
+    {FIXED("q4.2", 6, 2), 0x1F, NO_CODE, NO_CODE, 7.75, -8, 0.25, 0.25},
+    {FIXED("q1.0", 1, 0), 0, NO_CODE, NO_CODE, 0, -1, 1, 1},
+    {FIXED("q1.31", 32, 31), 0x7FFFFFFF, NO_CODE, NO_CODE, 0x7FFFFFFF * 0x1p-31, -1, 0x1p-31, 0x1p-31},
+};
+enum { ROWS = sizeof table / sizeof table[0], DETERMINISTIC = ULP_SRA };
+
+static const ulp_format *named(const char *name) {
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(table[i].format.name, name) == 0) return &table[i].format;
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+static ulp_rule rule_of(int mode, int overflow, int random_bits) {
+    return (ulp_rule){(uint8_t)mode, (uint8_t)overflow, (uint8_t)random_bits};
+}
+
+static int same(double x, double y) {
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
+    return x == y && signbit(x) == signbit(y);
+}
+
+static void expect(const ulp_format *f, ulp_rule rule, const char *what, double a, double b, double c, double got,
+                   double want) {
+    if (!same(got, want))
+        fail_msg("%s mode %d overflow %d r %d: %s %a %a %a gives %a, not %a", f->name, rule.mode, rule.overflow,
+                 rule.random_bits, what, a, b, c, got, want);
+}
+
+/* One rounding of one value in a format of the table. */
+static void expect_round(const char *name, int mode, int overflow, double x, double want) {
+    const ulp_format *f = named(name);
+    ulp_reference *ref = ulp_reference_new(f);
+    ulp_rule rule = rule_of(mode, overflow, 0);
+    double got = ulp_reference_round(ref, x, 0.0, rule, 0x9e3779b9u);
+    ulp_reference_free(ref);
+    expect(f, rule, "round", x, 0.0, 0.0, got, want);
+}
+
+/* splitmix64 (Steele et al. 2014, doi:10.1145/2660193.2660195) */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static void test_table(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        const row *t = &table[i];
+        ulp_reference *ref = ulp_reference_new(&t->format);
+        ulp_rule none = {0};
+        expect(&t->format, none, "max", 0, 0, 0, ulp_reference_max(ref), t->max);
+        expect(&t->format, none, "lowest", 0, 0, 0, ulp_reference_lowest(ref), t->lowest);
+        expect(&t->format, none, "min normal", 0, 0, 0, ulp_reference_min_normal(ref), t->min_normal);
+        expect(&t->format, none, "min positive", 0, 0, 0, ulp_reference_min_positive(ref), t->min_positive);
+        expect(&t->format, none, "code of max", 0, 0, 0, ulp_reference_decode(ref, t->max_code), t->max);
+        if (t->inf_code != NO_CODE)
+            expect(&t->format, none, "code of Inf", 0, 0, 0, ulp_reference_decode(ref, t->inf_code), INFINITY);
+        if (t->nan_code != NO_CODE)
+            expect(&t->format, none, "code of NaN", 0, 0, 0, ulp_reference_decode(ref, t->nan_code), NAN);
+        ulp_reference_free(ref);
+    }
+    assert_null(ulp_reference_new(NULL));
+    ulp_reference_free(NULL);
+}
+
+/* Every value is a fixed point of every mode, and magnitude codes are ordered as their values. */
+static void test_codes(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        const ulp_format *f = &table[i].format;
+        if (f->bits > 16) continue;
+        ulp_reference *ref = ulp_reference_new(f);
+        unsigned finite = 0, nans = 0;
+        for (uint64_t code = 0; code < (uint64_t)1 << f->bits; code++) {
+            double x = ulp_reference_decode(ref, code);
+            finite += isfinite(x) != 0, nans += isnan(x) != 0;
+            for (int m = 0; m < ULP_MODE_COUNT; m++)
+                for (int o = 0; o < ULP_OVERFLOW_WRAP && isfinite(x); o++) {
+                    ulp_rule rule = rule_of(m, o, 0);
+                    expect(f, rule, "round", x, 0, 0, ulp_reference_round(ref, x, 0.0, rule, 0xffffffffu), x);
+                }
+            if (code > 0 && code <= table[i].max_code && (f->has_subnormals || !f->has_zero || f->zero_binade))
+                assert_true(x > ulp_reference_decode(ref, code - 1));
+        }
+        unsigned signs = 1u + f->is_signed;
+        unsigned nans_of[] = {[ULP_NAN_NONE] = 0, [ULP_NAN_ALL_ONES] = signs, [ULP_NAN_NEG_ZERO] = 1,
+                              [ULP_NAN_IEEE] = signs * ((1u << (f->prec - 1)) - 1)};
+        assert_int_equal(nans, nans_of[f->nan_codes]);
+        assert_int_equal(finite + nans + (f->has_inf ? signs : 0), 1u << f->bits);
+        ulp_reference_free(ref);
+    }
+}
+
+/* ---- the modes, by their definition on the gap between two neighbours ---- */
+
+/* Does the value lower + j/16 of the gap go away from zero? R of 3 random bits. */
+static int goes_up(int mode, int odd, int j, int neg, int R) {
+    switch (mode) {
+    case ULP_RNE: return j > 8 || (j == 8 && odd);
+    case ULP_RNA: return j >= 8;
+    case ULP_RZ: return 0;
+    case ULP_RU: return j > 0 && !neg;
+    case ULP_RD: return j > 0 && neg;
+    case ULP_RO: return j > 0 && !odd;
+    case ULP_SRA: return j / 2 + R >= 8;
+    case ULP_SRB: return j + 2 * R + 1 >= 16;
+    default: return (j % 4 == 3 ? (j + 1) / 2 : j / 2) + R >= 8; /* j/2 to nearest even */
+    }
+}
+
+/* IEEE 754-2019, 7.4 and the policies, for a magnitude above max. */
+static double beyond(const row *t, int mode, int policy, int neg) {
+    double end = neg ? t->lowest : t->max;
+    int inward = mode == ULP_RZ || mode == ULP_RO || (neg && mode == ULP_RU) || (!neg && mode == ULP_RD);
+    if (policy == ULP_OVERFLOW_DEFAULT) policy = t->format.overflow;
+    if (policy == ULP_OVERFLOW_NAN) return NAN;
+    if (policy == ULP_OVERFLOW_SAT || inward) return end;
+    if (t->inf_code != NO_CODE) return neg ? -INFINITY : INFINITY;
+    return t->nan_code != NO_CODE ? NAN : end;
+}
+
+static void check_point(const row *t, ulp_reference *ref, double x, double want, ulp_rule rule, uint32_t R) {
+    uint32_t word = R << 29 | 0x155u; /* the bits below R are not looked at */
+    if (want == 0 && !t->format.has_neg_zero) want = 0.0;
+    if (want > t->max || want < t->lowest) want = beyond(t, rule.mode, rule.overflow, want < 0);
+    expect(&t->format, rule, "round", x, R, 0, ulp_reference_round(ref, x, 0.0, rule, word), want);
+    if (x != 0 && x / 2 + x / 2 == x) /* not where the halves underflow */
+        expect(&t->format, rule, "pair", x, R, 0, ulp_reference_round(ref, 1.5 * x, -0.5 * x, rule, word), want);
+}
+
+/* Every sixteenth of a gap in every mode, by policies 0 ... last_policy. */
+static void check_gap(const row *t, ulp_reference *ref, double lower, double upper, int odd, int last_policy) {
+    for (int neg = 0; neg <= t->format.is_signed; neg++)
+        for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
+            for (int j = 0; j < 16; j++)
+                for (int R = 0; R < (mode < DETERMINISTIC ? 1 : 8); R++)
+                    for (int policy = 0; policy <= last_policy; policy++) {
+                        double x = lower + (upper - lower) * j / 16, want = goes_up(mode, odd, j, neg, R) ? upper : lower;
+                        check_point(t, ref, neg ? -x : x, neg ? -want : want, rule_of(mode, policy, 3), (uint32_t)R);
+                    }
+}
+
+/* All gaps of the small formats, that to the value after max included; of dlfloat16 the lowest codes and the last. */
+static void test_gaps(void **state) {
+    (void)state;
+    unsigned formats = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const row *t = &table[i];
+        const ulp_format *f = &t->format;
+        if (f->bits > 8 && !f->zero_binade) continue;
+        ulp_reference *ref = ulp_reference_new(f);
+        uint64_t code = 0, step = f->has_subnormals || f->prec == 1 || f->zero_binade ? 1 : (uint64_t)1 << (f->prec - 1);
+        double lower = ulp_reference_decode(ref, 0);
+        while (code != t->max_code) {
+            double upper = ulp_reference_decode(ref, code + step);
+            assert_true(lower < upper);
+            check_gap(t, ref, lower, upper, code & 1, 0);
+            lower = upper, code += step, step = 1;
+            if (code == 600) code = t->max_code, lower = t->max;
+        }
+        int exponent;
+        frexp(t->max, &exponent);
+        double ulp = f->is_fixed ? t->min_positive : fmax(t->min_positive, ldexp(1, exponent - f->prec));
+        check_gap(t, ref, t->max, t->max + ulp, code & 1, ULP_OVERFLOW_NAN);
+        ulp_reference_free(ref);
+        formats++;
+    }
+    assert_true(formats >= 18);
+}
+
+/* ---- facts ---- */
+
+static void test_facts(void **state) {
+    (void)state;
+    expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, 464, 448);
+    expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_INF, nextafter(464, 500), NAN);
+    expect_round("e4m3", ULP_RNE, ULP_OVERFLOW_DEFAULT, 1e30, 448);
+    expect_round("e4m3", ULP_RNA, ULP_OVERFLOW_INF, -464, NAN);
+    expect_round("e5m2", ULP_RNE, ULP_OVERFLOW_INF, 61440, INFINITY);
+    expect_round("e5m2", ULP_RNE, ULP_OVERFLOW_INF, nextafter(61440, 0), 57344);
+    expect_round("e5m2", ULP_RNE, ULP_OVERFLOW_SAT, INFINITY, 57344);
+    expect_round("binary16", ULP_RNE, ULP_OVERFLOW_DEFAULT, -65520, -INFINITY);
+    expect_round("binary16", ULP_RNE, ULP_OVERFLOW_DEFAULT, nextafter(65520, 0), 65504);
+    expect_round("binary16", ULP_RU, ULP_OVERFLOW_DEFAULT, 65505, INFINITY);
+    expect_round("binary16", ULP_RU, ULP_OVERFLOW_DEFAULT, -65535, -65504);
+    expect_round("binary16", ULP_RD, ULP_OVERFLOW_DEFAULT, 1e300, 65504);
+    expect_round("binary16", ULP_RO, ULP_OVERFLOW_DEFAULT, -1e300, -65504);
+    expect_round("binary16", ULP_RZ, ULP_OVERFLOW_DEFAULT, INFINITY, INFINITY);
+    expect_round("binary16", ULP_RNE, ULP_OVERFLOW_NAN, -INFINITY, NAN);
+    expect_round("e4m3fnuz", ULP_RNE, ULP_OVERFLOW_INF, 248, NAN);
+    expect_round("e4m3fnuz", ULP_RNE, ULP_OVERFLOW_INF, nextafter(248, 0), 240);
+    expect_round("e4m3fnuz", ULP_RZ, ULP_OVERFLOW_INF, 1e9, 240);
+    expect_round("e4m3fnuz", ULP_RZ, ULP_OVERFLOW_INF, INFINITY, NAN);
+    expect_round("e2m1", ULP_RNE, ULP_OVERFLOW_INF, -INFINITY, -6);
+    expect_round("e2m1", ULP_RNE, ULP_OVERFLOW_INF, NAN, NAN);
+    expect_round("e2m1", ULP_RNE, ULP_OVERFLOW_SAT, 5, 4);
+    expect_round("e2m1", ULP_RNE, ULP_OVERFLOW_WRAP, 5, NAN);
+    expect_round("q8.8", ULP_RNE, ULP_OVERFLOW_INF, -1e300, -128);
+    expect_round("q8.8", ULP_RNE, ULP_OVERFLOW_SAT, NAN, NAN);
+    expect_round("binary64", ULP_RNE, ULP_OVERFLOW_SAT, NAN, NAN);
+    expect_round("binary64", ULP_MODE_COUNT, 0, 1.0, NAN);
+}
+
+static void test_zeros(void **state) {
+    (void)state;
+    expect_round("binary16", ULP_RU, 0, -0x1p-30, -0.0);
+    expect_round("binary16", ULP_RD, 0, -0x1p-1074, -0x1p-24);
+    expect_round("binary16", ULP_RNE, 0, -0x1p-25, -0.0);
+    expect_round("binary16", ULP_RNE, 0, -0.0, -0.0);
+    expect_round("e4m3fnuz", ULP_RNE, 0, -0.0, 0.0);
+    expect_round("e4m3fnuz", ULP_RZ, 0, -0x1p-20, 0.0);
+    expect_round("int8", ULP_RNE, 0, -0.5, 0.0);
+    expect_round("binary8p3ue", ULP_RZ, 0, -0x1p-34, 0.0);
+    const ulp_format *f = named("binary16");
+    ulp_reference *ref = ulp_reference_new(f);
+    for (int m = 0; m < ULP_MODE_COUNT; m++) {
+        ulp_rule rule = rule_of(m, 0, 0);
+        double cancel = m == ULP_RD ? -0.0 : 0.0;
+        expect(f, rule, "round", 1, -1, 0, ulp_reference_round(ref, 1, -1, rule, 0), cancel);
+        expect(f, rule, "add", 1, -1, 0, ulp_reference_arith(ref, ULP_ADD, 1, -1, 0, rule, 0), cancel);
+        expect(f, rule, "sub", 0, 0, 0, ulp_reference_arith(ref, ULP_SUB, 0.0, 0.0, 0, rule, 0), cancel);
+        expect(f, rule, "fma", 2, 3, -6, ulp_reference_arith(ref, ULP_FUSED, 2, 3, -6, rule, 0), cancel);
+        expect(f, rule, "fma", -0.0, 3, -0.0, ulp_reference_arith(ref, ULP_FUSED, -0.0, 3, -0.0, rule, 0), -0.0);
+        expect(f, rule, "mul", -0.0, 3, 0, ulp_reference_arith(ref, ULP_MUL, -0.0, 3, 0, rule, 0), -0.0);
+        expect(f, rule, "sqrt", -0.0, 0, 0, ulp_reference_arith(ref, ULP_SQRT, -0.0, 0, 0, rule, 0), -0.0);
+        expect(f, rule, "div", -1, 0, 0, ulp_reference_arith(ref, ULP_DIV, -1, 0.0, 0, rule, 0), -INFINITY);
+        expect(f, rule, "round", -0.0, 0, 0, ulp_reference_round(ref, -0.0, 0.0, rule, 0), -0.0);
+        expect(f, rule, "round", INFINITY, -INFINITY, 0, ulp_reference_round(ref, INFINITY, -INFINITY, rule, 0), NAN);
+    }
+    ulp_reference_free(ref);
+}
+
+/* No sign, no zero, a hole, one bit, modulo. */
+static void test_odd_ones(void **state) {
+    (void)state;
+    for (int m = 0; m < ULP_MODE_COUNT; m++) {
+        expect_round("binary8p3uf", m, ULP_OVERFLOW_SAT, -5, 0.0);
+        expect_round("binary8p3uf", m, ULP_OVERFLOW_INF, -5, NAN);
+        expect_round("binary8p3ue", m, ULP_OVERFLOW_NAN, -INFINITY, NAN);
+        expect_round("binary8p3ue", m, ULP_OVERFLOW_INF, -INFINITY, NAN);
+        expect_round("binary8p3ue", m, ULP_OVERFLOW_SAT, -INFINITY, 0.0);
+        expect_round("e8m0", m, ULP_OVERFLOW_SAT, -3, 0x1p-127);
+        expect_round("e8m0", m, ULP_OVERFLOW_INF, -3, NAN);
+        expect_round("e8m0", m, ULP_OVERFLOW_INF, 0.0, 0x1p-127);
+        expect_round("e8m0", m, ULP_OVERFLOW_INF, 0x1.8p-129, 0x1p-127);
+    }
+    expect_round("e8m0", ULP_RNE, 0, 1.5, 2);                     /* codes 127 and 128 */
+    expect_round("e8m0", ULP_RNE, 0, 3, 2);                       /* codes 128 and 129 */
+    expect_round("e8m0", ULP_RO, 0, 3, 4);
+    expect_round("e8m0", ULP_RO, 0, 1.5, 1);
+    expect_round("e8m0", ULP_RNE, ULP_OVERFLOW_INF, 1.5 * 0x1p127, 0x1p127);
+    expect_round("binary8p1se", ULP_RNE, 0, -0x1.8p-63, -0x1p-62); /* codes 1 and 2 */
+    expect_round("dlfloat16", ULP_RNE, 0, 513 * 0x1p-41, 0.0);
+    expect_round("dlfloat16", ULP_RNA, 0, 513 * 0x1p-41, 513 * 0x1p-40);
+    expect_round("dlfloat16", ULP_RNE, 0, -513 * 0x1.0000000000001p-41, -513 * 0x1p-40);
+    expect_round("dlfloat16", ULP_RZ, 0, -0x1p-31, -0.0);
+    expect_round("dlfloat16", ULP_RU, 0, 0x1p-1074, 513 * 0x1p-40);
+    expect_round("int8", ULP_RNE, ULP_OVERFLOW_WRAP, 128, -128);
+    expect_round("int8", ULP_RNE, ULP_OVERFLOW_WRAP, -129.5, 126);
+    expect_round("int8", ULP_RZ, ULP_OVERFLOW_WRAP, 0x1.0000001p36, 0.0);
+    expect_round("int8", ULP_RZ, ULP_OVERFLOW_WRAP, 0x1.000000004p36, 4);
+    expect_round("int8", ULP_RNE, ULP_OVERFLOW_WRAP, INFINITY, 127);
+    expect_round("q4.2", ULP_RD, ULP_OVERFLOW_WRAP, -8.1, 7.75);
+    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25, -1); /* 1 is odd in fixed point: no parity of codes here */
+    expect_round("q1.0", ULP_RNE, ULP_OVERFLOW_NAN, -1.5, NAN);
+    const ulp_format *f = named("int8");
+    ulp_reference *ref = ulp_reference_new(f);
+    ulp_rule rule = rule_of(ULP_RZ, ULP_OVERFLOW_WRAP, 0);
+    expect(f, rule, "round", 0x1p300, 100, 0, ulp_reference_round(ref, 0x1p300, 100.5, rule, 0), 100);
+    /* 2^300 / 3 = ...010101.01 */
+    expect(f, rule, "div", 0x1p300, 3, 0, ulp_reference_arith(ref, ULP_DIV, 0x1p300, 3, 0, rule, 0), 0x55);
+    ulp_reference_free(ref);
+}
+
+/* ---- stochastic: exact thresholds ---- */
+
+static void expect_threshold(ulp_reference *ref, int mode, int op, double a, double b, uint32_t first_up, double down,
+                             double up) {
+    const ulp_format *f = named("binary64");
+    ulp_rule rule = rule_of(mode, 0, 32);
+    expect(f, rule, "down", a, b, mode, ulp_reference_arith(ref, (ulp_op)op, a, b, 0, rule, first_up - 1), down);
+    expect(f, rule, "up", a, b, mode, ulp_reference_arith(ref, (ulp_op)op, a, b, 0, rule, first_up), up);
+}
+
+static void test_stochastic(void **state) {
+    (void)state;
+    ulp_reference *ref = ulp_reference_new(named("binary64"));
+    double third = 0x1.5555555555555p-2, above = nextafter(third, 1), one = nextafter(1, 2);
+    /* 2^54 / 3 leaves 1/3: floor(2^32 / 3) = 1431655765, floor(2^33 / 3) = 2863311530 */
+    for (int m = ULP_SRA; m < ULP_MODE_COUNT; m++) expect_threshold(ref, m, ULP_DIV, 1, 3, 2863311531u, third, above);
+    /* nu = 2.5 2^-32, and a little more: C rounds it to 2 and to 3, B sees the half */
+    expect_threshold(ref, ULP_SRA, ULP_ADD, 1, 5 * 0x1p-85, 0u - 2, 1, one);
+    expect_threshold(ref, ULP_SRB, ULP_ADD, 1, 5 * 0x1p-85, 0u - 3, 1, one);
+    expect_threshold(ref, ULP_SRC, ULP_ADD, 1, 5 * 0x1p-85, 0u - 2, 1, one);
+    expect_threshold(ref, ULP_SRC, ULP_ADD, 1, 0x1.4000000000001p-83, 0u - 3, 1, one);
+    /* nu 2^32 = 36445990.5 and 2^-54 more: C rounds it up, to an odd number, only if the remainder is seen */
+    expect_threshold(ref, ULP_SRC, ULP_DIV, 0x1.c2f0fe6e7223p+51, 0x1.859cd7ed4d57bp+52, 0u - 36445991u,
+                     0x1.284bfc30e4ce7p-1, 0x1.284bfc30e4ce8p-1);
+    ulp_reference_free(ref);
+    /* the count over all words, in a format's normal, subnormal and dlfloat16's gap */
+    const char *names[] = {"e4m3", "e4m3", "dlfloat16"};
+    double x[] = {1.0625 * 17 / 16, 0x1.3p-9, 100 * 0x1p-40}, lower[] = {1.125, 0x1p-9, 0};
+    double nu[] = {(1.0625 * 17 / 16 - 1.125) * 8, 0.1875, 100.0 / 513};
+    for (int i = 0; i < 3; i++)
+        for (int m = ULP_SRA; m < ULP_MODE_COUNT; m++)
+            for (int r = 1; r <= 8; r++) {
+                ulp_reference *small = ulp_reference_new(named(names[i]));
+                double scale = ldexp(nu[i], r), count = 0;
+                for (uint32_t R = 0; R < 1u << r; R++)
+                    count += ulp_reference_round(small, x[i], 0.0, rule_of(m, 0, r), R << (32 - r)) > lower[i];
+                double want = m == ULP_SRA ? floor(scale) : m == ULP_SRB ? floor((floor(2 * scale) + 1) / 2) : nearbyint(scale);
+                expect(named(names[i]), rule_of(m, 0, r), "count", x[i], 0, 0, count, want);
+                ulp_reference_free(small);
+            }
+}
+
+/* ---- against MPFR's own path, and the hardware ---- */
+
+static mpfr_t left, right, third_operand, result;
+
+/* The operation in prec bits, then the exponent range of the format, then mpfr_subnormalize. */
+static double mpfr_says(const row *t, ulp_op op, double a, double b, double c, mpfr_rnd_t rnd) {
+    int least, most, inexact;
+    frexp(t->min_positive, &least);
+    frexp(t->max, &most);
+    mpfr_set_prec(result, t->format.prec);
+    mpfr_set_d(left, a, MPFR_RNDN);
+    mpfr_set_d(right, b, MPFR_RNDN);
+    mpfr_set_d(third_operand, c, MPFR_RNDN);
+    switch (op) {
+    case ULP_ADD: inexact = mpfr_add(result, left, right, rnd); break;
+    case ULP_SUB: inexact = mpfr_sub(result, left, right, rnd); break;
+    case ULP_MUL: inexact = mpfr_mul(result, left, right, rnd); break;
+    case ULP_DIV: inexact = mpfr_div(result, left, right, rnd); break;
+    case ULP_SQRT: inexact = mpfr_sqrt(result, left, rnd); break;
+    default: inexact = mpfr_fma(result, left, right, third_operand, rnd);
+    }
+    mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+    mpfr_set_emin(least);
+    mpfr_set_emax(most);
+    inexact = mpfr_check_range(result, inexact, rnd);
+    mpfr_subnormalize(result, inexact, rnd);
+    double value = mpfr_get_d(result, MPFR_RNDN);
+    mpfr_set_emin(emin);
+    mpfr_set_emax(emax);
+    return value;
+}
+
+static double hardware_says(ulp_op op, double a, double b, double c) {
+    switch (op) {
+    case ULP_ADD: return a + b;
+    case ULP_SUB: return a - b;
+    case ULP_MUL: return a * b;
+    case ULP_DIV: return a / b;
+    case ULP_SQRT: return sqrt(a);
+    default: return fma(a, b, c);
+    }
+}
+
+static void compare(const row *t, ulp_reference *ref, double a, double b, double c) {
+    static const int modes[] = {ULP_RNE, ULP_RZ, ULP_RU, ULP_RD};
+    static const mpfr_rnd_t rnd[] = {MPFR_RNDN, MPFR_RNDZ, MPFR_RNDU, MPFR_RNDD};
+    static const char *const names[] = {"add", "sub", "mul", "div", "sqrt", "fma"};
+    const ulp_format *f = &t->format;
+    for (int i = 0; i < 4 * ULP_OP_COUNT; i++) {
+        ulp_op op = (ulp_op)(i / 4);
+        ulp_rule rule = rule_of(modes[i % 4], ULP_OVERFLOW_INF, 0);
+        double got = ulp_reference_arith(ref, op, a, b, c, rule, 0);
+        expect(f, rule, names[op], a, b, c, got, mpfr_says(t, op, a, b, c, rnd[i % 4]));
+        if (rule.mode == ULP_RNE && f->prec == 53) expect(f, rule, names[op], a, b, c, got, hardware_says(op, a, b, c));
+        if (op == ULP_ADD && b != 0) expect(f, rule, "pair", a, b, 0, ulp_reference_round(ref, a, b, rule, 0), got);
+    }
+}
+
+/* Significand patterns around a breakpoint of prec bits at exponent e, as a double. */
+static double pattern(const row *t, int i, int e) {
+    double ulp = ldexp(1, 1 - t->format.prec), half = ulp / 2 + 1 > 1 ? ulp / 2 : 0;
+    double s[] = {1, 1 + ulp, 1.5, 1.5 + half, 1 + half, 1 + half + 0x1p-52, 2 - ulp, 2 - half, 2 - ulp - half + 0x1p-52};
+    return ldexp(s[i], e);
+}
+
+static void compare_patterns(const row *t, ulp_reference *ref) {
+    int emax = t->format.bias, emin = 1 - emax, p = t->format.prec, count = 0;
+    int exponents[] = {emin - p, emin - p + 1, emin - 1, emin, 0, 1, emax - 1, emax};
+    double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -2, 0x1p-1074};
+    double x[9 * 8 * 2 + 8];
+    for (int i = 0; i < 9 * 8; i++, count += 2) {
+        x[count] = pattern(t, i % 9, exponents[i / 9]);
+        x[count + 1] = -x[count];
+    }
+    for (int i = 0; i < 8; i++) x[count++] = special[i];
+    for (int i = 0; i < count * count; i++) {
+        double a = x[i / count], b = x[i % count];
+        compare(t, ref, a, b, i % 3 == 0 ? -(a * b) : x[(i * 7 + i / count) % count]);
+    }
+}
+
+/* A double near 1 or anywhere in the format's range and a little below; short significands meet ties. */
+static double random_operand(const row *t, uint64_t *seed) {
+    uint64_t bits = next_random(seed), choice = next_random(seed), kept = ~(uint64_t)0 << (choice >> 56) % 53;
+    int emax = t->format.bias, p = t->format.prec, pick = (int)(choice >> 8 & 0xffffff);
+    int e = (choice & 1) ? pick % (2 * emax + p + 4) - (emax + p + 1) : pick % 8 - 4;
+    double x = ldexp((double)((bits >> 11 | (uint64_t)1 << 52) & kept), e - 52);
+    return (bits & 1) ? x : -x;
+}
+
+static void test_mpfr_and_hardware(void **state) {
+    (void)state;
+    const char *names[] = {"binary64", "binary32", "binary16", "e5m2"};
+    mpfr_inits2(53, left, right, third_operand, result, (mpfr_ptr)0);
+    uint64_t seed = 1;
+    for (int n = 0; n < 4; n++) {
+        const row *t = &table[0];
+        while (strcmp(t->format.name, names[n]) != 0) t++;
+        ulp_reference *ref = ulp_reference_new(&t->format);
+        compare_patterns(t, ref);
+        for (int i = 0; i < 20000; i++) {
+            double a = random_operand(t, &seed), b = random_operand(t, &seed), c = random_operand(t, &seed);
+            compare(t, ref, a, b, (i & 1) ? c : -(a * b));
+        }
+        ulp_reference_free(ref);
+    }
+    mpfr_clears(left, right, third_operand, result, (mpfr_ptr)0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),  cmocka_unit_test(test_codes),    cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_facts),  cmocka_unit_test(test_zeros),    cmocka_unit_test(test_odd_ones),
+        cmocka_unit_test(test_stochastic), cmocka_unit_test(test_mpfr_and_hardware),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mpfr_free_cache();
+    return failed;
+}
