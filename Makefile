@@ -37,6 +37,9 @@ ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CF
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
 LINK = $(CC) $(ALL_CFLAGS) $(LDFLAGS)
 
+# make V=1 shows the commands
+run = $(if $(V),,@echo '  $(1) $(2)' && )
+
 # ---- optional parts: one probe each, one line each ----
 
 probe = $(shell printf '%s\nint main(void) { %s }\n' '$(1)' '$(2)' | \
@@ -113,7 +116,7 @@ programs: $(PROGRAMS:%=$B/%)
 
 $O/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
 
 # FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The provenance of a run names the build, so its
 # object is made again when the flags or the commit change.
@@ -130,17 +133,17 @@ $O/build.txt: .FORCE
 define isa_rule
 $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
 $L/libulp.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) qcs $@ $^
+	$(call run,ar,$@)rm -f $@ && $(AR) qcs $@ $^
 
 $L/libulp.so.$(VERSION): $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(LINK) -shared -Wl,-soname,libulp.so.$(SOMAJOR) $^ $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) -shared -Wl,-soname,libulp.so.$(SOMAJOR) $^ $(LIBS) -lm -o $@
 
 $L/libulp.so: $L/libulp.so.$(VERSION)
 	ln -sf libulp.so.$(VERSION) $L/libulp.so.$(SOMAJOR)
@@ -157,14 +160,14 @@ endif
 .SECONDEXPANSION:
 $B/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
-	$(LINK) $^ $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
 
 FOR_experiments/ulp := $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
 FOR_experiments/bench := $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
 
 $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
-	$(LINK) $^ $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
 
 # ---- tests ----
 

@@ -1,0 +1,43 @@
+# bench.gp - rounding throughput beside memcpy, in cache and in memory.
+# caption: Elements rounded per second on one thread, in the first-level cache and in memory, beside memcpy in the same run. In memory, rounding to nearest keeps up with memcpy; stochastic rounding is bound by the generator of its random words.
+load "plots/style.gp"
+csv = "results/bench.csv"
+
+places = "cache memory"
+titles = "'In the first-level cache' 'In memory'"
+is(where, what) = strcol("where") eq where && strcol("what") eq what && column("threads") == 1
+name(f, m) = f . "  " . m
+
+do for [file in figure_files] {
+    eval figure_open("bench", file, 1160, 560)
+    set multiplot layout 1,2 margins 0.14,0.97,0.11,0.80 spacing 0.16,0
+    set label 1 "Rounding to nearest keeps up with memcpy in memory; random words cost more than rounding" at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Billions of elements per second on one thread; the grey line is memcpy." at screen 0.02,0.895 font label_font textcolor rgb grey
+    set style fill solid noborder
+    set boxwidth 0.7
+    unset ytics
+    unset border
+    unset grid
+    set grid xtics linetype 1 linewidth 0.6 linecolor rgb pale
+    set xlabel "G elements / s"
+    do for [p = 1:2] {
+        where = word(places, p)
+        set title word(titles, p)
+        stats csv using (is(where, "memcpy") ? column("rate") : NaN) nooutput
+        copy = STATS_max
+        stats csv using (is(where, "round") ? column("rate") : NaN) nooutput
+        set xrange [0:1.15 * (STATS_max > copy ? STATS_max : copy)]
+        set arrow 1 from copy, graph 0 to copy, graph 1 nohead linecolor rgb grey dashtype (3,4) linewidth 1.5
+        row(chosen) = chosen ? (n = n + 1, -n) : NaN
+        plot n = 0, csv using (0.5 * column("rate")):(row(is(where, "round"))):(0.5 * column("rate")):(0.35) \
+                 with boxxyerror linecolor rgb blue, \
+             n = 0, csv using (0):(row(is(where, "round"))):(name(strcol("format"), strcol("mode"))) \
+                 with labels right offset -0.5,0 font small_font textcolor rgb ink, \
+             n = 0, csv using "rate":(row(is(where, "round"))):(sprintf("%.2g", column("rate"))) \
+                 with labels left offset 0.4,0 font small_font textcolor rgb grey
+        unset label 1
+        unset label 2
+    }
+    unset multiplot
+    unset output
+}

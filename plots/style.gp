@@ -1,0 +1,62 @@
+# style.gp - the one look of all figures: palette, fonts, grid, and the two terminals a figure is drawn for.
+#
+# A figure is drawn in a loop over its files:
+#     load "plots/style.gp"
+#     do for [file in figure_files] {
+#         eval figure_open("NAME", file, 1080, 720)
+#         ...
+#     }
+# Sizes are in CSS pixels; the PNG has twice as many, for print. Colours are Okabe and Ito's (2008), told apart by
+# people with any colour vision and, by lightness, in grey print; a format has the same colour in every figure.
+
+set encoding utf8
+set datafile separator comma
+set datafile columnheaders
+set datafile missing ""
+
+figure_files = "svg png"
+svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynamic enhanced font 'Helvetica,14' fontscale 1.1 background rgb 'white'", name, w, h)
+png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'Helvetica,14' fontscale 1.75 linewidth 2 pointscale 2 dashlength 2 background rgb 'white'", 2 * w, 2 * h)
+figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
+
+# Okabe and Ito
+black = 0x000000
+orange = 0xE69F00
+sky = 0x56B4E9
+green = 0x009E73
+yellow = 0xF0E442
+blue = 0x0072B2
+red = 0xD55E00
+purple = 0xCC79A7
+ink = 0x222222
+grey = 0x707070
+pale = 0xDDDDDD
+
+# a colour laid thinly on white: opaque, so that it prints and looks the same everywhere
+part(c, shift, share) = int(255 - share * (255 - ((c >> shift) & 255)) + 0.5) << shift
+tint(c, share) = part(c, 16, share) | part(c, 8, share) | part(c, 0, share)
+
+# formats
+binary32 = black
+binary16 = blue
+bfloat16 = red
+tf32 = sky
+e6m9 = green
+e4m3 = orange
+e5m2 = purple
+fixed = 0x8C6D00
+
+title_font = "Helvetica,19"
+panel_font = "Helvetica,14"
+label_font = "Helvetica,13"
+small_font = "Helvetica,12"
+
+set style fill solid noborder
+set border 3 linewidth 1 linecolor rgb grey
+set tics nomirror out scale 0.6 textcolor rgb ink font small_font
+set grid linetype 1 linewidth 0.6 linecolor rgb pale
+set key noautotitle font label_font textcolor rgb ink samplen 1.6 spacing 1.15
+set title font panel_font textcolor rgb ink
+set xlabel font label_font textcolor rgb ink
+set ylabel font label_font textcolor rgb ink
+set y2label font label_font textcolor rgb ink
