@@ -41,6 +41,7 @@ double ulp_decode(uint64_t code, const ulp_format *f) {
     if (f->is_fixed) return decode_fixed(code, f);
     if (is_nan_code(code, f)) return ulp_quiet_nan();
     double magnitude = decode_magnitude(code & ~sign_bit(f), f);
+    if (magnitude == 0.0) return ulp_zero_value(f, (code & sign_bit(f)) != 0); /* :nosub has such codes where there is no -0 */
     return code & sign_bit(f) ? -magnitude : magnitude;
 }
 
@@ -94,14 +95,16 @@ double ulp_next_up(double x, const ulp_format *f) {
     ulp_rule rule = {ULP_RU, f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT, 0};
     if (x != x) return x;
     if (x < f->lowest) return f->lowest;
-    return ulp_round_pair(x, step, f, rule, 0);
+    double y = ulp_round_pair(x, step, f, rule, 0);
+    return y == 0.0 ? ulp_zero_value(f, 1) : y; /* from below; x + step may cancel, which is +0 */
 }
 
 double ulp_next_down(double x, const ulp_format *f) {
     ulp_rule rule = {ULP_RD, f->has_inf && f->is_signed ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT, 0};
     if (x != x) return x;
     if (x > f->max) return f->max;
-    return ulp_round_pair(x, -step, f, rule, 0);
+    double y = ulp_round_pair(x, -step, f, rule, 0);
+    return y == 0.0 ? ulp_zero_value(f, 0) : y;
 }
 
 double ulp_spacing(double x, const ulp_format *f) {

@@ -73,10 +73,9 @@ ULP_CORE double ulp_two_prod(double a, double b, double *p) {
 ULP_CORE double ulp_to_odd(double hi, double lo) {
     uint64_t u = ulp_bits64(hi);
     uint64_t inexact = (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum, is no error */
-    uint64_t toward_zero = (uint64_t)((ulp_bits64(lo) ^ u) >> 63);
-    uint64_t even = ~u & 1u;
-    /* an even hi moves one unit toward lo: down in magnitude where the signs differ */
-    return ulp_from_bits64(u + (inexact & even) - 2u * (inexact & even & toward_zero));
+    uint64_t step = ~u & 1u & (0u - inexact); /* an even hi moves one unit toward lo, */
+    uint64_t down = (ulp_bits64(lo) ^ u) >> 63; /* down in magnitude where the signs differ */
+    return ulp_from_bits64(u + step - ((step & down) << 1));
 }
 
 /* ---- the wide value ---- */

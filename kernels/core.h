@@ -50,10 +50,8 @@ ULP_CORE uint32_t ulp_by_sign(const uint32_t pair[2], uint32_t sign) {
     return sign != 0 ? negative : positive;
 }
 
-ULP_CORE uint64_t ulp_by_sign64(const uint64_t pair[2], uint64_t sign) {
-    const uint64_t positive = pair[0], negative = pair[1];
-    return sign != 0 ? negative : positive;
-}
+/* yes (0 or 1) ? a : b by masks: chains of conditional expressions would become jumps in wide lanes. */
+ULP_CORE uint64_t ulp_select(uint64_t yes, uint64_t a, uint64_t b) { return b ^ ((a ^ b) & (0u - yes)); }
 
 /* Prepare the core; 0 if it does not offer this format and rule. */
 ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
@@ -127,7 +125,7 @@ ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uin
     uint32_t m = (a & 0x7fffffu) | (uint32_t)(field != 0) << 23; /* |x| = m 2^(e - 150) */
     uint32_t e = ulp_max_u32(field, 1u);
     uint32_t gap = c->emin - ulp_min_u32(e, c->emin); /* binades below the least normal one */
-    uint32_t below = c->below & (0u - (uint32_t)(gap != 0));
+    uint32_t below = c->below & (0u - (uint32_t)(field < c->emin)); /* gap is 0 for binary32's own subnormals */
     uint32_t cut = ulp_min_u32(c->drop + gap + below, 57u); /* bits discarded */
     uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* one of them is 0 */
     uint32_t top = m << 8;
@@ -183,13 +181,14 @@ ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uin
     uint32_t odd = (uint32_t)((m >> s) & inside);
     uint32_t up = ulp_round_up(mode, odd & 1u, (uint32_t)(fraction >> 32), tail, (uint32_t)(u >> 63), word, c->random_bits);
     uint64_t kept = (a >> s << s) + ((uint64_t)up << s), least = c->least64 & (0u - (uint64_t)up);
-    uint64_t magnitude = inside ? kept : least;
-    const uint64_t limit = ulp_by_sign64(c->limit64, sign), over = ulp_by_sign64(c->overflow64, sign);
-    const uint64_t infinite = ulp_by_sign64(c->infinite64, sign), zero = sign & (uint64_t)c->zero_sign << 32;
-    uint64_t y = (magnitude == 0 ? zero : sign) | magnitude;
-    y = magnitude > limit ? over : y;
-    y = a == 0x7ff0000000000000u ? infinite : y;
-    return ulp_from_bits64(a > 0x7ff0000000000000u ? 0x7ff8000000000000u : y);
+    uint64_t magnitude = ulp_select(inside, kept, least), negative = (uint64_t)(sign != 0);
+    uint64_t limit = ulp_select(negative, c->limit64[1], c->limit64[0]);
+    uint64_t over = ulp_select(negative, c->overflow64[1], c->overflow64[0]);
+    uint64_t infinite = ulp_select(negative, c->infinite64[1], c->infinite64[0]);
+    uint64_t y = ulp_select(magnitude == 0, sign & (uint64_t)c->zero_sign << 32, sign) | magnitude;
+    y = ulp_select(magnitude > limit, over, y);
+    y = ulp_select(a == 0x7ff0000000000000u, infinite, y);
+    return ulp_from_bits64(ulp_select(a > 0x7ff0000000000000u, 0x7ff8000000000000u, y));
 }
 
 /* Whether one binary64 word that was rounded to odd at 53 bits still decides like the exact value. */

@@ -18,6 +18,7 @@ typedef struct work {
     ulp_gemm_shape s;
     const ulp_datapath *datapath;
     ulp_core core;
+    int is_fp32;     /* the binary32 chain */
     int vector;      /* the core decides; else the scalar definition */
     ulp_stream stream;
     float *packed;   /* B as panels of (k, WIDE or LANES), zero-padded */
@@ -25,6 +26,9 @@ typedef struct work {
 } work;
 
 static float a_at(const work *w, size_t i, size_t k) { return w->s.a_trans ? w->a[k * w->s.lda + i] : w->a[i * w->s.lda + k]; }
+
+/* The sign and payload of a NaN depend on the instruction set; results hold the one quiet NaN. */
+static float canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
 
 static void pack_part(void *context, size_t begin, size_t end) {
     const work *w = context;
@@ -64,6 +68,11 @@ ULP_INLINE void serial_run(double *restrict acc, double a, const float *restrict
         acc[j] = ulp_core_round64(odd_sum(a * (double)b[j], acc[j], mode), &c, mode, words == NULL ? 0u : words[j]);
 }
 
+/* The binary32 chain without a fused instruction: the conversion to float is the rounding. */
+static void float_step(double *restrict acc, double a, const float *restrict b) {
+    for (size_t j = 0; j < LANES; j++) acc[j] = (double)(float)odd_sum(a * (double)b[j], acc[j], ULP_RNE);
+}
+
 static void serial_step(double *acc, double a, const float *b, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
 #define CASE(id, name, meaning)                                                                      \
@@ -90,14 +99,16 @@ static void serial_row(const work *w, size_t i, size_t panel) {
     for (size_t k = 0; k < w->s.k; k++) {
         double a = (double)a_at(w, i, k);
         if (stochastic) step_words(words, w, i, j0, width, k);
-        if (w->vector) {
+        if (w->is_fp32) {
+            float_step(acc, a, b + k * LANES);
+        } else if (w->vector) {
             serial_step(acc, a, b + k * LANES, &w->core, words);
         } else {
             for (size_t j = 0; j < width; j++)
                 acc[j] = ulp_datapath_step(w->datapath, acc[j], a, (double)b[k * LANES + j], words[j]);
         }
     }
-    for (size_t j = 0; j < width; j++) c[j] = (float)acc[j];
+    for (size_t j = 0; j < width; j++) c[j] = canonical((float)acc[j]);
 }
 
 static void serial_part(void *context, size_t begin, size_t end) {
@@ -125,7 +136,7 @@ static void fma_part(void *context, size_t begin, size_t end) {
             fma_block(sums, a, w->packed + panel * k * WIDE, k);
             for (size_t r = 0; r < rows; r++) {
                 float *c = w->c + (i0 + r) * w->s.ldc + j0;
-                for (size_t j = 0; j < width; j++) c[j] = sums[r * WIDE + j] == sums[r * WIDE + j] ? sums[r * WIDE + j] : __builtin_nanf("");
+                for (size_t j = 0; j < width; j++) c[j] = canonical(sums[r * WIDE + j]);
             }
         }
     }
@@ -156,14 +167,13 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
     w.vector = ulp_core_init(&w.core, &datapath->accumulator, datapath->rule) && ulp_core64_decides(&w.core);
     void (*part)(void *, size_t, size_t) = serial_part;
     size_t pieces = w.s.m;
+    w.is_fp32 = is_fp32_chain(datapath);
 #if defined(__FMA__)
-    if (is_fp32_chain(datapath)) {
+    if (w.is_fp32) {
         part = fma_part;
         w.lanes = WIDE;
         pieces = (w.s.m + ROWS - 1) / ROWS;
     }
-#else
-    (void)is_fp32_chain;
 #endif
     const size_t panels = (w.s.n + w.lanes - 1) / w.lanes;
     w.packed = aligned_alloc(64, (panels * w.s.k * w.lanes * sizeof *w.packed + 63) / 64 * 64 + 64);
@@ -188,14 +198,16 @@ static void reduce_part(void *context, size_t begin, size_t end) {
         for (size_t i = 0; i < m; i++) {
             for (size_t j = 0; j < width; j++) row[j] = w->b[i * n + j0 + j];
             if (stochastic) step_words(words, w, 0, j0, width, i);
-            if (w->vector) {
+            if (w->is_fp32) {
+                float_step(acc, 1.0, row);
+            } else if (w->vector) {
                 serial_step(acc, 1.0, row, &w->core, words);
             } else {
                 for (size_t j = 0; j < width; j++)
                     acc[j] = ulp_datapath_step(w->datapath, acc[j], 1.0, (double)row[j], words[j]);
             }
         }
-        for (size_t j = 0; j < width; j++) w->c[j0 + j] = (float)acc[j];
+        for (size_t j = 0; j < width; j++) w->c[j0 + j] = canonical((float)acc[j]);
     }
 }
 
@@ -206,6 +218,7 @@ ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n,
     work w = {.c = y, .b = x, .s = {.m = 1, .n = n, .k = m}, .datapath = datapath, .stream = stream};
     ulp_status status = ulp_rule_check(&datapath->accumulator, datapath->rule);
     if (status != ULP_OK) return status;
+    w.is_fp32 = is_fp32_chain(datapath);
     w.vector = ulp_core_init(&w.core, &datapath->accumulator, datapath->rule) && ulp_core64_decides(&w.core);
     ulp_parallel_for((n + LANES - 1) / LANES, 1, reduce_part, &w);
     return ULP_OK;
