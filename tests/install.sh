@@ -1,0 +1,54 @@
+#!/bin/sh
+# install.sh - make install puts everything in place, and a program outside the tree builds against it.
+BIN=${BIN:-build/bin}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+check() {
+    text=$1
+    shift
+    if "$@" > "$dir/log" 2>&1; then
+        echo "ok - $text"
+    else
+        echo "not ok - $text"
+        sed 's/^/# /' "$dir/log" | tail -20
+        failed=1
+    fi
+}
+
+case ${MODE:-release} in
+release) ;;
+*) echo "ok - make install # SKIP only in release mode"; exit 0 ;;
+esac
+root=$dir/root
+check 'make install' make --no-print-directory install CC="${CC:-gcc}" DESTDIR="$root" PREFIX=/opt/ulp
+prefix=$root/opt/ulp
+for f in bin/ulp bin/stagnation lib/libulp.a lib/libulp.so lib/pkgconfig/ulplab.pc include/ulplab/formats/format.h \
+    include/ulplab/sim/net.h share/man/man1/ulp.1 share/ulplab/digits.csv; do
+    check "installs $f" test -s "$prefix/$f"
+done
+check 'keeps the oracle to itself' test ! -e "$prefix/include/ulplab/sim/reference.h"
+check 'the shared library has a version in its name' test -s "$(readlink -f "$prefix/lib/libulp.so.0")"
+cat > "$dir/use.c" << 'END'
+#include "formats/round.h"
+#include "kernels/backend.h"
+int main(void) {
+    ulp_format f;
+    const ulp_backend *backend;
+    float x = 0.1f, y = 0;
+    if (ulp_format_parse(&f, "e4m3") != ULP_OK || ulp_round(464.0, &f, (ulp_rule){0}, 0) != 448.0) return 1;
+    if (ulp_backend_get(&backend, NULL) != ULP_OK) return 1;
+    if (backend->round(&y, &x, 1, &f, (ulp_rule){0}, (ulp_stream){1, 0, 0}, NULL) != ULP_OK) return 1;
+    return y == 0.1015625f ? 0 : 1;
+}
+END
+check 'a program links with the shared library' "${CC:-gcc}" -I"$prefix/include/ulplab" "$dir/use.c" -L"$prefix/lib" -lulp -o "$dir/use"
+check 'and runs' env LD_LIBRARY_PATH="$prefix/lib" "$dir/use"
+if command -v pkg-config > /dev/null; then
+    check 'pkg-config knows it' env PKG_CONFIG_PATH="$prefix/lib/pkgconfig" pkg-config --exists ulplab
+else
+    echo 'ok - pkg-config knows it # SKIP no pkg-config'
+fi
+check 'an installed experiment finds its data from anywhere' sh -c "cd / && '$prefix/bin/loss_scaling' --quick --quiet --list"
+exit $failed
