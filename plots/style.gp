@@ -12,7 +12,7 @@
 set encoding utf8
 set datafile separator comma
 set datafile columnheaders
-set datafile missing ""
+set datafile missing NaN # a row that a filter leaves out is not a gap
 
 figure_files = "svg png"
 svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynamic enhanced font 'Helvetica,14' fontscale 1.1 background rgb 'white'", name, w, h)

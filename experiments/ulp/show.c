@@ -77,7 +77,8 @@ static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
         char other[40];
         tool_exact_text(text, low, 24);
         tool_exact_text(other, high, 24);
-        printf("  %-4s      %s or %s; the latter with probability %.9g\n", ulp_mode_name(mode), text, other, (x - low) / (high - low));
+        double up = high - high == 0.0 ? (x - low) / (high - low) : (x < low ? low - x : x - low) / unit;
+        printf("  %-4s      %s or %s; the latter with probability %.9g\n", ulp_mode_name(mode), text, other, up);
         return;
     }
     tool_exact_text(text, low, 24);

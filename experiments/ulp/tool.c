@@ -55,7 +55,7 @@ _Noreturn void tool_bad_format(const tool_command *command, const char *text, ul
 static void parse_mode(const tool_command *command, ulp_mode *mode, const char *text) {
     if (ulp_mode_parse(mode, text) == ULP_OK) return;
     fprintf(stderr, "ulp %s: '%s' is no rounding mode; known modes:\n", command->name, text);
-    for (int i = 0; i < ULP_MODE_COUNT; i++) fprintf(stderr, "  %s  %s\n", ulp_mode_name((ulp_mode)i), ulp_mode_meaning((ulp_mode)i));
+    for (int i = 0; i < ULP_MODE_COUNT; i++) fprintf(stderr, "  %-4s %s\n", ulp_mode_name((ulp_mode)i), ulp_mode_meaning((ulp_mode)i));
     fprintf(stderr, "  sr   another name for sra\n");
     exit(TOOL_USAGE);
 }

@@ -1,0 +1,139 @@
+/* csv.c - the CSV: its header, its rows in grid order, written whole or not at all.
+ *
+ * While a run goes on, finished points are appended to OUT.part (part.c). At the end the CSV is written to OUT.tmp
+ * and renamed, and OUT.part is removed. Standard output and devices are written directly and leave no .part.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *ulp_path_replace(const char *path, const char *ending, const char *by) {
+    size_t length = strlen(path), cut = strlen(ending);
+    if (length >= cut && strcmp(path + length - cut, ending) == 0) length -= cut;
+    ulp_text text = {0};
+    ulp_text_print(&text, "%.*s%s", (int)length, path, by);
+    return text.data;
+}
+
+void ulp_text_quote(ulp_text *to, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        ulp_text_add(to, word, strlen(word));
+        return;
+    }
+    ulp_text_add(to, "'", 1);
+    for (; *word; word++) *word == '\'' ? ulp_text_add(to, "'\\''", 4) : ulp_text_add(to, word, 1);
+    ulp_text_add(to, "'", 1);
+}
+
+static int cannot_write(const ulp_run *run, const char *path) {
+    fprintf(stderr, "%s: cannot write %s: %s; choose another place with --out\n", run->experiment->name, path,
+            strerror(errno));
+    return ULP_EXIT_FAILED;
+}
+
+static void write_head(const ulp_run *run, FILE *file) {
+    fputs(ulp_text_of(&run->header), file);
+    if (run->shards) fprintf(file, "# shard: %zu/%zu\n", run->shard, run->shards);
+    fprintf(file, "%s\n", run->experiment->columns);
+}
+
+/* Where the CSV goes: --out, else results/NAME.csv, a shard beside it under a name of its own. */
+static void choose_place(ulp_run *run) {
+    const char *given = ulp_option_text(run, "out");
+    ulp_text path = {0};
+    if (*given) ulp_text_add(&path, given, strlen(given));
+    else if (run->shards)
+        ulp_text_print(&path, "results/%s.shard-%zu-of-%zu.csv", run->experiment->name, run->shard, run->shards);
+    else ulp_text_print(&path, "results/%s.csv", run->experiment->name);
+    run->out = path.data;
+    run->part = ulp_path_replace(run->out, "", ".part");
+    if (!*given) mkdir("results", 0777); /* if it fails, opening the file says why */
+}
+
+static int check_place(ulp_run *run) {
+    struct stat about;
+    run->direct = strcmp(run->out, "-") == 0;
+    if (!run->direct && stat(run->out, &about) == 0) {
+        if (S_ISDIR(about.st_mode)) {
+            errno = EISDIR;
+            return cannot_write(run, run->out);
+        }
+        run->direct = !S_ISREG(about.st_mode);
+    }
+    if (run->direct && ulp_option_flag(run, "resume"))
+        return ulp_usage_error(run, "--resume needs --out to be a file; '%s' keeps nothing", run->out);
+    return -1;
+}
+
+/* OUT.part anew, with what is already known: a torn last record of a killed run is left behind. */
+static int open_part(ulp_run *run) {
+    char *fresh = ulp_path_replace(run->part, "", ".tmp");
+    int status = -1;
+    run->part_file = fopen(fresh, "w");
+    if (!run->part_file) status = cannot_write(run, run->part);
+    else {
+        write_head(run, run->part_file);
+        for (size_t k = 0; k < run->point_count; k++)
+            if (run->done[k]) ulp_part_put(run->part_file, &run->rows[k]);
+        if (fflush(run->part_file) != 0 || rename(fresh, run->part) != 0) status = cannot_write(run, run->part);
+    }
+    free(fresh);
+    return status;
+}
+
+int ulp_csv_open(ulp_run *run) {
+    choose_place(run);
+    int status = check_place(run);
+    for (size_t i = 0; status < 0 && i < run->merge_count; i++) status = ulp_part_read(run, run->merge[i]);
+    if (status < 0 && ulp_option_flag(run, "resume")) {
+        if (access(run->part, F_OK) == 0) status = ulp_part_read(run, run->part);
+        else fprintf(stderr, "%s: no %s to resume: starting from the first point\n", run->experiment->name, run->part);
+    }
+    if (status >= 0) return status;
+    for (size_t k = 0; k < run->point_count; k++) run->resumed += run->done[k];
+    return run->direct ? -1 : open_part(run);
+}
+
+int ulp_csv_keep(ulp_run *run, const ulp_rows *rows) {
+    if (!run->part_file) return -1;
+    ulp_part_put(run->part_file, rows);
+    return fflush(run->part_file) == 0 ? -1 : cannot_write(run, run->part);
+}
+
+static void write_body(const ulp_run *run, FILE *file) {
+    write_head(run, file);
+    for (size_t k = 0; k < run->point_count; k++) {
+        const ulp_text *text = &run->rows[k].text;
+        if (run->shards && ulp_run_mine(run, k)) ulp_part_put(file, &run->rows[k]);
+        if (!run->shards && text->length) fwrite(text->data, 1, text->length, file);
+    }
+}
+
+int ulp_csv_write(ulp_run *run) {
+    if (strcmp(run->out, "-") == 0) {
+        write_body(run, stdout);
+        return fflush(stdout) == 0 && !ferror(stdout) ? -1 : cannot_write(run, "standard output");
+    }
+    char *path = run->direct ? ulp_copy_text(run->out) : ulp_path_replace(run->out, "", ".tmp");
+    FILE *file = fopen(path, "w");
+    int status = -1;
+    if (!file) status = cannot_write(run, path);
+    else {
+        write_body(run, file);
+        int bad = ferror(file);
+        if (fclose(file) != 0 || bad || (!run->direct && rename(path, run->out) != 0)) {
+            status = cannot_write(run, run->out);
+            if (!run->direct) remove(path);
+        }
+    }
+    free(path);
+    if (run->part_file) fclose(run->part_file);
+    run->part_file = NULL;
+    if (status < 0 && !run->direct) remove(run->part);
+    return status;
+}

@@ -1,0 +1,137 @@
+#!/bin/sh
+# gallery.sh - writes figures/index.html: every figure with its caption, claims, command and data, in one file.
+#
+# Run from the project's root. Reads plots/NAME.gp (the `# caption:` line), figures/NAME.svg and
+# results/NAME.run.json (one key, one claim per line); what is missing is said on the page. The page needs no
+# network and no other file, except that its links to the CSV and the PNG are relative.
+set -e
+mkdir -p figures
+out=figures/index.html
+fresh=$out.tmp
+trap 'rm -f "$fresh"' EXIT
+
+escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
+caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape; }
+question() { sed -n 's/^  "question": "\(.*\)",$/\1/p' "results/$1.run.json" | sed 's/\\\(["\\]\)/\1/g' | escape; }
+
+# the run's facts and claims as HTML; states nothing that the record does not hold
+record() {
+    awk '
+    function html(s) { gsub(/\\"/, "\"", s); gsub(/\\\\/, "\\", s); gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
+    function text(s) { sub(/^[^:]*: "/, "", s); sub(/",?$/, "", s); return html(s) }
+    function seconds(s) { return s < 90 ? sprintf("%.1f s", s) : sprintf("%.0f min", s / 60) }
+    /^  "command": /      { command = text($0) }
+    /^  "date": /         { date = text($0) }
+    /^  "machine": /      { machine = text($0) }
+    /^  "compiler": /     { compiler = text($0) }
+    /^  "commit": /       { commit = text($0) }
+    /^  "version": /      { version = text($0) }
+    /^  "threads": /      { threads = $2 + 0 }
+    /^  "ranks": /        { ranks = $2 + 0 }
+    /^  "wall_seconds": / { wall = $2 + 0 }
+    /^  "rows": /         { rows = $2 + 0 }
+    /^    \{"verdict": "/ {
+        line = $0; sub(/\},?$/, "", line); sub(/^    \{"verdict": "/, "", line)
+        verdict = substr(line, 1, 4); count[verdict]++
+        at = index(line, ", \"measured\": \"")
+        claim = html(substr(line, 17, at - 18)); measured = html(substr(line, at + 15, length(line) - at - 15))
+        list = list "<li><b class=\"" tolower(verdict) "\">" verdict "</b> " claim (measured == "" ? "" : " <span>" measured "</span>") "</li>\n"
+    }
+    END {
+        total = count["PASS"] + count["FAIL"]
+        if (total + count["SKIP"] > 0) {
+            good = count["FAIL"] == 0
+            printf "<details%s><summary><b class=\"%s\">%s</b> %d of %d claims hold%s</summary>\n<ul>\n%s</ul></details>\n", ((good && total > 6) ? "" : " open"),
+                (good ? "pass" : "fail"), (good ? "PASS" : "FAIL"), count["PASS"], total, (count["SKIP"] ? sprintf(", %d not tested", count["SKIP"]) : ""), list
+        }
+        printf "<pre>%s</pre>\n<p class=\"facts\">%s on %d thread%s%s; %d rows; %s, %s; version %s, commit %s; %s</p>\n", command, seconds(wall), threads,
+            (threads == 1 ? "" : "s"), ((ranks > 1) ? sprintf(" and %d ranks", ranks) : ""), rows, machine, compiler, version, commit, date
+    }' "results/$1.run.json"
+}
+
+figure() {
+    name=$1
+    printf '<section id="%s">\n<h2>%s</h2>\n' "$name" "$name"
+    [ -f "results/$name.run.json" ] && printf '<p class="question">%s</p>\n' "$(question "$name")"
+    printf '<figure>\n'
+    if [ -f "figures/$name.svg" ]; then
+        printf '<div class="drawing" role="img" aria-label="figure %s">\n' "$name"
+        sed -n '/<svg/,$p' "figures/$name.svg" | grep -v '^<title>'
+        printf '</div>\n'
+    else
+        printf '<p class="missing">No figure yet: <code>make figures/%s.svg</code> draws it.</p>\n' "$name"
+    fi
+    printf '<figcaption>%s</figcaption>\n</figure>\n' "$(caption "$name")"
+    if [ -f "results/$name.run.json" ]; then record "$name"
+    else printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$name"; fi
+    printf '<p class="links">'
+    if [ -f "results/$name.csv" ]; then printf '<a href="../results/%s.csv">CSV</a> ' "$name"; else printf '<span class="missing">no CSV</span> '; fi
+    [ -f "results/$name.run.json" ] && printf '<a href="../results/%s.run.json">record of the run</a> ' "$name"
+    [ -f "figures/$name.png" ] && printf '<a href="%s.png">PNG</a> ' "$name"
+    [ -f "figures/$name.svg" ] && printf '<a href="%s.svg">SVG</a>' "$name"
+    printf '</p>\n</section>\n'
+}
+
+names=
+for plot in plots/*.gp; do
+    name=$(basename "$plot" .gp)
+    [ "$name" = style ] || names="$names $name"
+done
+
+{
+    cat <<'HEAD'
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>ulplab: figures</title>
+<style>
+:root { --paper: #f6f6f4; --card: #fff; --ink: #222; --soft: #666; --rule: #ddd; --good: #00734f; --bad: #b03a00; --link: #005a96; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #0f0f0f; --card: #171717; --ink: #e4e4e4; --soft: #a0a0a0; --rule: #333; --good: #4cc9a0; --bad: #ff8a50; --link: #7cc4f2; }
+  .drawing svg { filter: invert(0.91) hue-rotate(180deg); }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem clamp(0.75rem, 3vw, 2.5rem) 4rem; max-width: 78rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, "Helvetica Neue", Helvetica, Arial, sans-serif; }
+h1 { font-size: 1.7rem; margin: 0; font-weight: 600; }
+h2 { font-size: 1.25rem; margin: 0; font-weight: 600; }
+nav { margin: 0.75rem 0 2rem; display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; }
+a { color: var(--link); }
+section { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: clamp(0.8rem, 2.5vw, 2rem); margin: 0 0 2rem; }
+figure { margin: 1rem 0; }
+.drawing { overflow-x: auto; }
+.drawing svg text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; }
+.drawing svg { display: block; width: 100%; min-width: 34rem; height: auto; }
+figcaption, .question { max-width: 62rem; }
+figcaption { margin-top: 0.75rem; }
+.question { margin: 0.2rem 0 0; color: var(--soft); }
+summary { cursor: pointer; }
+ul { list-style: none; margin: 0.5rem 0; padding: 0; }
+li { margin: 0.35rem 0; padding-left: 3.6rem; text-indent: -3.6rem; }
+li span { color: var(--soft); }
+b.pass, b.fail, b.skip { display: inline-block; width: 3.1rem; margin-right: 0.5rem; border-radius: 4px; font-size: 0.72rem; line-height: 1.5; letter-spacing: 0.04em;
+  text-align: center; text-indent: 0; border: 1px solid; }
+b.pass { color: var(--good); }
+b.fail { color: var(--card); background: var(--bad); border-color: var(--bad); }
+b.skip { color: var(--soft); }
+pre { overflow-x: auto; margin: 1rem 0 0.3rem; padding: 0.6rem 0.8rem; background: var(--paper); border-radius: 6px; font-size: 0.86rem; }
+.facts, .links { margin: 0.3rem 0 0; color: var(--soft); font-size: 0.86rem; }
+.links a { margin-right: 0.8rem; }
+.missing { color: var(--bad); }
+@media print { body { max-width: none; } section { break-inside: avoid; border: 0; } details > * { display: block; } }
+</style>
+</head>
+<body>
+<h1>ulplab: figures</h1>
+<nav>
+HEAD
+    for name in $names; do printf '<a href="#%s">%s</a>\n' "$name" "$name"; done
+    printf '</nav>\n'
+    for name in $names; do figure "$name"; done
+    printf '</body>\n</html>\n'
+} >"$fresh"
+mv "$fresh" "$out"
+echo "$out"

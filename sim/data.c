@@ -1,0 +1,165 @@
+/* data.c - the table of data sets, and what their readers share: files, checksum, split. */
+#include "data.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(ULP_WITH_ZLIB)
+#include <zlib.h>
+#endif
+
+#include "formats/rng.h"
+
+/* One word per file sim/data_NAME.c. */
+#define SETS(X) X(digits) X(idx)
+
+#define DECLARE(name) extern const ulp_data_kind ulp_data_##name;
+SETS(DECLARE)
+
+#define ENTRY(name) &ulp_data_##name,
+static const ulp_data_kind *const kinds[] = {SETS(ENTRY)};
+
+const ulp_data_kind *ulp_data_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
+
+ulp_status ulp_data_fail(char *error, size_t error_size, ulp_status status, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    if (error && error_size) vsnprintf(error, error_size, what, args);
+    va_end(args);
+    return status;
+}
+
+ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error, size_t error_size) {
+    char known[256] = "";
+    size_t used = 0;
+    memset(data, 0, sizeof *data);
+    if (folder && !*folder) folder = NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (used < sizeof known) used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
+        if (strcmp(kinds[i]->name, name) != 0) continue;
+        ulp_status status = kinds[i]->load(data, folder, seed, error, error_size);
+        if (status != ULP_OK) ulp_data_release(data);
+        return status;
+    }
+    return ulp_data_fail(error, error_size, ULP_BAD_NAME, "no data set '%s'; known: %s", name, known);
+}
+
+void ulp_data_release(ulp_data *data) {
+    free(data->pixel);
+    free(data->label);
+    memset(data, 0, sizeof *data);
+}
+
+/* ---- files: zlib reads packed and plain ones alike; without it, plain ones only ---- */
+
+int ulp_file_exists(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file) fclose(file);
+    return file != NULL;
+}
+
+#if defined(ULP_WITH_ZLIB)
+typedef gzFile source;
+static source source_open(const char *path) { return gzopen(path, "rb"); }
+static long source_read(source s, unsigned char *to, unsigned n) { return gzread(s, to, n); }
+static int source_close(source s) { return gzclose_r(s) == Z_OK; } /* not OK: the packed data end too early */
+#else
+typedef FILE *source;
+static source source_open(const char *path) { return fopen(path, "rb"); }
+static long source_read(source s, unsigned char *to, unsigned n) {
+    size_t got = fread(to, 1, n, s);
+    return ferror(s) ? -1 : (long)got;
+}
+static int source_close(source s) { return fclose(s) == 0; }
+#endif
+
+/* Read to the end; *bytes grows as needed. */
+static ulp_status read_all(unsigned char **bytes, size_t *n, source s, size_t limit) {
+    size_t room = 0;
+    for (;;) {
+        if (room - *n < 2) {
+            size_t more = room ? 2 * room : 1u << 16;
+            unsigned char *grown = realloc(*bytes, more);
+            if (!grown) return ULP_NO_MEMORY;
+            *bytes = grown;
+            room = more;
+        }
+        size_t ask = room - *n - 1 < 1u << 24 ? room - *n - 1 : 1u << 24;
+        long got = source_read(s, *bytes + *n, (unsigned)ask);
+        if (got < 0) return ULP_BAD_FILE;
+        if (got == 0) break;
+        *n += (size_t)got;
+        if (*n > limit) return ULP_NOT_IN_RANGE;
+    }
+    (*bytes)[*n] = 0;
+    return ULP_OK;
+}
+
+ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error, size_t error_size) {
+    size_t length = strlen(path);
+    ulp_status status;
+    *bytes = NULL;
+    *n = 0;
+#if !defined(ULP_WITH_ZLIB)
+    if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
+        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: this build has no zlib; unpack the file", path);
+#endif
+    (void)length;
+    source s = source_open(path);
+    if (!s) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be opened", path);
+    status = read_all(bytes, n, s, limit);
+    if (!source_close(s) && status == ULP_OK) status = ULP_BAD_FILE;
+    if (status == ULP_OK) return ULP_OK;
+    free(*bytes);
+    *bytes = NULL;
+    *n = 0;
+    if (status == ULP_NO_MEMORY) return ulp_data_fail(error, error_size, status, "%s: no memory for it", path);
+    return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: %s", path,
+                         status == ULP_NOT_IN_RANGE ? "longer than any file of this kind" : "damaged or truncated");
+}
+
+uint32_t ulp_crc32(uint32_t crc, const unsigned char *bytes, size_t n) {
+    uint32_t table[256];
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++) table[i] = table[i] >> 1 ^ (table[i] & 1u ? 0xedb88320u : 0u);
+    }
+    crc = ~crc;
+    for (size_t i = 0; i < n; i++) crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xffu];
+    return ~crc;
+}
+
+/* ---- order ---- */
+
+void ulp_permutation(uint32_t *order, size_t n, ulp_stream stream) {
+    for (size_t i = 0; i < n; i++) order[i] = (uint32_t)i;
+    for (size_t i = n; i-- > 1;) {
+        size_t j = (size_t)((uint64_t)ulp_random_word(stream, i) * (i + 1) >> 32);
+        uint32_t t = order[i];
+        order[i] = order[j];
+        order[j] = t;
+    }
+}
+
+ulp_status ulp_data_split(ulp_data *data, size_t n_train, uint64_t seed) {
+    uint32_t *order = malloc((data->n + 1) * sizeof *order);
+    uint8_t *pixel = malloc(data->n * data->features + 1), *label = malloc(data->n + 1);
+    ulp_stream stream = {seed, ulp_stream_id(ULP_USE_SPLIT, 0, 0, 0), 0};
+    ulp_status status = order && pixel && label ? ULP_OK : ULP_NO_MEMORY;
+    if (status == ULP_OK) {
+        ulp_permutation(order, data->n, stream);
+        for (size_t i = 0; i < data->n; i++) {
+            memcpy(pixel + i * data->features, data->pixel + order[i] * data->features, data->features);
+            label[i] = data->label[order[i]];
+        }
+        memcpy(data->pixel, pixel, data->n * data->features);
+        memcpy(data->label, label, data->n);
+        data->n_train = n_train;
+    }
+    free(order);
+    free(pixel);
+    free(label);
+    return status;
+}

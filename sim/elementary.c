@@ -1,0 +1,121 @@
+/* elementary.c - argument reduction and Taylor polynomials with stated remainders; see elementary.h. */
+#include "elementary.h"
+
+#include <math.h>
+
+#define LN2_HI 0x1.62e42fee00000p-1  /* the leading 32 bits of ln 2: k LN2_HI is exact for |k| < 2^20 */
+#define LN2_LO 0x1.a39ef35793c76p-33 /* ln 2 - LN2_HI */
+#define INV_LN2 0x1.71547652b82fep+0
+#define TO_INTEGER 0x1.8p52 /* x + TO_INTEGER - TO_INTEGER is x to the nearest integer, |x| < 2^51 */
+
+/* (e^r - 1 - r) / r^2 for |r| <= 0.3466: 1/2! + r/3! + ... + r^12/14!; remainder below 2^-60 of the sum. */
+static double exp_tail(double r) {
+    double p = 1.0 / 87178291200.0;
+    p = p * r + 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    return p * r + 0.5;
+}
+
+double ulp_exp(double x) {
+    if (x != x) return x;
+    if (x > 709.782712893384) return ulp_from_bits64(0x7ff0000000000000u);
+    if (x < -745.1332191019412) return 0.0;
+    double k = x * INV_LN2 + TO_INTEGER - TO_INTEGER;
+    double hi = x - k * LN2_HI, lo = k * LN2_LO, r = hi - lo;
+    /* what the subtraction lost goes in with the small terms, so that the final sum rounds once */
+    double y = 1.0 + (hi + (r * r * exp_tail(r) - lo));
+    return ulp_scale(ulp_scale(y, (int32_t)k / 2), (int32_t)k - (int32_t)k / 2);
+}
+
+/* (atanh(s) / s - 1) 2 = 2 z/3 + 2 z^2/5 + ... + 2 z^11/23 with z = s^2 <= 0.0295; remainder below 2^-61. */
+static double log_tail(double z) {
+    double p = 2.0 / 23.0;
+    p = p * z + 2.0 / 21.0;
+    p = p * z + 2.0 / 19.0;
+    p = p * z + 2.0 / 17.0;
+    p = p * z + 2.0 / 15.0;
+    p = p * z + 2.0 / 13.0;
+    p = p * z + 2.0 / 11.0;
+    p = p * z + 2.0 / 9.0;
+    p = p * z + 2.0 / 7.0;
+    p = p * z + 2.0 / 5.0;
+    p = p * z + 2.0 / 3.0;
+    return p * z;
+}
+
+double ulp_log(double x) {
+    int32_t k = 0;
+    if (x != x || x < 0.0) return ulp_quiet_nan();
+    if (x == 0.0) return ulp_from_bits64(0xfff0000000000000u);
+    uint64_t bits = ulp_bits64(x);
+    if (bits == 0x7ff0000000000000u) return x;
+    if (bits < 0x0010000000000000u) { /* subnormal */
+        k = -54;
+        bits = ulp_bits64(x * 0x1p54);
+    }
+    /* x = 2^k m, sqrt(1/2) <= m < sqrt(2) */
+    bits += 0x3ff0000000000000u - 0x3fe6a09e667f3bcdu;
+    k += (int32_t)(bits >> 52) - 1023;
+    double m = ulp_from_bits64((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
+    /* log(1 + f) = 2 atanh(s), s = f / (2 + f), arranged so that f enters without a rounding */
+    double f = m - 1.0, s = f / (2.0 + f), half = 0.5 * f * f;
+    double rest = s * (half + log_tail(s * s));
+    return (double)k * LN2_HI - ((half - (rest + (double)k * LN2_LO)) - f);
+}
+
+double ulp_tanh(double x) {
+    double a = x < 0.0 ? -x : x, t;
+    if (x != x || x == 0.0) return x;
+    if (a > 22.0) {
+        t = 1.0;
+    } else if (a < 0.17) { /* 2 a within the polynomial's range: e^(2a) - 1 without cancellation */
+        double r = 2.0 * a, e = r + r * r * exp_tail(r);
+        t = e / (e + 2.0);
+    } else {
+        t = 1.0 - 2.0 / (ulp_exp(2.0 * a) + 1.0);
+    }
+    return x < 0.0 ? -t : t;
+}
+
+double ulp_cos_turn(double u) {
+    /* fold to the first eighth: v in [-1/8, 1/8], exact in binary64 */
+    double quarter = u * 4.0 + TO_INTEGER - TO_INTEGER, v = u - 0.25 * quarter;
+    double x = v * 0x1.921fb54442d18p+2, z = x * x, p; /* |x| <= pi/4 */
+    int32_t which = (int32_t)quarter & 3;
+    if (which == 0 || which == 2) {
+        p = -1.0 / 6402373705728000.0;
+        p = p * z + 1.0 / 20922789888000.0;
+        p = p * z - 1.0 / 87178291200.0;
+        p = p * z + 1.0 / 479001600.0;
+        p = p * z - 1.0 / 3628800.0;
+        p = p * z + 1.0 / 40320.0;
+        p = p * z - 1.0 / 720.0;
+        p = p * z + 1.0 / 24.0;
+        p = 1.0 + (p * z - 0.5) * z;
+        return which == 0 ? p : -p;
+    }
+    p = 1.0 / 355687428096000.0;
+    p = p * z - 1.0 / 1307674368000.0;
+    p = p * z + 1.0 / 6227020800.0;
+    p = p * z - 1.0 / 39916800.0;
+    p = p * z + 1.0 / 362880.0;
+    p = p * z - 1.0 / 5040.0;
+    p = p * z + 1.0 / 120.0;
+    p = p * z - 1.0 / 6.0;
+    p = x + x * z * p;
+    return which == 1 ? -p : p;
+}
+
+double ulp_random_normal(ulp_stream stream, uint64_t i) {
+    double u = ((double)ulp_random_word(stream, 2 * i) + 0.5) * 0x1p-32;
+    return sqrt(-2.0 * ulp_log(u)) * ulp_cos_turn(ulp_random_uniform(stream, 2 * i + 1));
+}

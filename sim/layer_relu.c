@@ -1,0 +1,49 @@
+/* layer_relu.c - y = max(x, 0), exact in every format with a zero. */
+#include "layer.h"
+#include "op.h"
+
+static ulp_status relu_shape(ulp_layer *layer, const char *args) {
+    layer->out = layer->in;
+    layer->params = 0;
+    return *args ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+static ulp_status relu_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_backend *backend = pass->backend;
+    size_t n = pass->B * ulp_dims_size(layer->out);
+    ulp_status status = backend->download(pass->host_a, t->x, n * sizeof(float));
+    ulp_relu_forward(pass->host_a, pass->host_a, n);
+    if (status == ULP_OK) status = backend->upload(t->y, pass->host_a, n * sizeof(float));
+    if (status == ULP_OK) status = ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, n);
+    return status;
+}
+
+static ulp_status relu_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_backend *backend = pass->backend;
+    size_t n = pass->B * ulp_dims_size(layer->out);
+    if (!t->dx) return ULP_OK;
+    ulp_status status = backend->download(pass->host_a, t->y, n * sizeof(float));
+    if (status == ULP_OK) status = backend->download(pass->host_b, t->dy, n * sizeof(float));
+    if (status != ULP_OK) return status;
+    ulp_relu_backward(pass->host_a, pass->host_b, pass->host_a, n);
+    status = backend->upload(t->dx, pass->host_a, n * sizeof(float));
+    if (status == ULP_OK) status = ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, n);
+    return status;
+}
+
+static void relu_forward64(const ulp_layer *layer, double *y, const double *x, const double *w, size_t B) {
+    (void)w;
+    for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) y[i] = x[i] < 0.0 ? 0.0 : x[i];
+}
+
+extern const ulp_layer_kind ulp_layer_relu;
+const ulp_layer_kind ulp_layer_relu = {
+    .name = "relu",
+    .usage = "relu: max(x, 0)",
+    .example = "relu",
+    .gain = 2.0,
+    .shape = relu_shape,
+    .forward = relu_forward,
+    .backward = relu_backward,
+    .forward64 = relu_forward64,
+};

@@ -1,0 +1,67 @@
+/* pass.c - rounding, multiplying and showing through the backend; see pass.h. */
+#include "pass.h"
+
+static int watched(const ulp_pass *pass, ulp_point_kind point) {
+    return pass->observer && pass->observer->points >> point & 1u;
+}
+
+static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded, size_t n) {
+    ulp_sight sight = {point, layer, pass->step, pass->scale_log2, n, raw, rounded};
+    pass->observer->see(pass->observer->context, &sight);
+}
+
+static ulp_stats *counter(ulp_pass *pass, ulp_point_kind point) { return pass->counting ? &pass->stats[point] : NULL; }
+
+static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, size_t row) {
+    ulp_stream stream = {pass->seed, ulp_stream_id(use, pass->evaluation, layer, pass->step), (uint64_t)pass->first * row};
+    return stream;
+}
+
+ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
+    const ulp_backend *backend = pass->backend;
+    const ulp_cast *cast = &pass->policy->at[point];
+    ulp_status status = ULP_OK;
+    if (ulp_cast_is_identity(cast)) return ulp_pass_show(pass, point, layer, x, n);
+    int shown = watched(pass, point);
+    if (shown) status = backend->download(pass->host_a, x, n * sizeof *x);
+    if (status == ULP_OK)
+        status = backend->round(x, x, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, point));
+    if (shown && status == ULP_OK) status = backend->download(pass->host_b, x, n * sizeof *x);
+    if (shown && status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
+    return status;
+}
+
+ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
+    const ulp_backend *backend = pass->backend;
+    const ulp_cast *cast = &pass->policy->at[point];
+    int shown = watched(pass, point);
+    for (size_t i = 0; i < n; i++) pass->host_a[i] = (float)pass->host_wide[i];
+    if (ulp_cast_is_binary32(cast)) { /* the conversion was the one rounding */
+        ulp_status done = backend->upload(x, pass->host_a, n * sizeof *x);
+        if (shown && done == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
+        return done;
+    }
+    if (!backend->round64) return ULP_UNSUPPORTED;
+    ulp_status status = backend->upload(pass->wide, pass->host_wide, n * sizeof(double));
+    if (status == ULP_OK)
+        status = backend->round64(pass->wide, pass->wide, n, &cast->format, cast->rule, stream_of(pass, point, layer, row),
+                                  counter(pass, point));
+    if (status == ULP_OK) status = backend->download(pass->host_wide, pass->wide, n * sizeof(double));
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < n; i++) pass->host_b[i] = (float)pass->host_wide[i]; /* exact: formats fit binary32 */
+    if (shown) show(pass, point, layer, pass->host_a, pass->host_b, n);
+    return backend->upload(x, pass->host_b, n * sizeof *x);
+}
+
+ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {
+    if (!watched(pass, point)) return ULP_OK;
+    ulp_status status = pass->backend->download(pass->host_a, x, n * sizeof *x);
+    if (status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
+    return status;
+}
+
+ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
+                         const float *a, const float *b, const ulp_gemm_shape *shape, int rows) {
+    if (!pass->backend->gemm) return ULP_UNSUPPORTED;
+    return pass->backend->gemm(c, a, b, shape, datapath, stream_of(pass, use, layer, rows ? shape->n * shape->k : 0));
+}

@@ -1,0 +1,68 @@
+/* pass.h - one trip of a batch through a net: who computes, by which policy, and who is watching.
+ *
+ * Layers, loss and trainer round and multiply through these functions alone, so that every rounding has
+ * its point, its random stream and its observer, on any backend. Elementwise functions that a backend
+ * does not offer (relu, tanh, softmax) run on the host between a download and an upload.
+ */
+#ifndef ULP_PASS_H
+#define ULP_PASS_H
+
+#include "kernels/backend.h"
+#include "sim/policy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an observer is shown: a tensor at a rounding point. */
+typedef struct ulp_sight {
+    ulp_point_kind point;
+    size_t layer;          /* as in ulp_stream_id */
+    uint64_t step;
+    int scale_log2;        /* gradients carry the factor 2^scale_log2 */
+    size_t n;
+    const float *raw;      /* (n) before rounding, as the accumulators hold it */
+    const float *rounded;  /* (n) after */
+} ulp_sight;
+
+typedef struct ulp_observer {
+    void (*see)(void *context, const ulp_sight *sight); /* arrays live during the call only, on the host */
+    void *context;
+    uint32_t points; /* bit 1 << point: what it wants to see */
+} ulp_observer;
+
+typedef struct ulp_pass {
+    const ulp_backend *backend;
+    const ulp_policy *policy;
+    const ulp_observer *observer; /* may be NULL */
+    uint64_t seed, step;
+    uint32_t evaluation;
+    int scale_log2;
+    size_t B;                     /* samples in this batch */
+    size_t first;                 /* number of the first one: evaluation in pieces rounds like one batch */
+    float *ones;                  /* (capacity of B) backend memory */
+    double *wide;                 /* (elements) backend memory */
+    float *host_a, *host_b;       /* (elements) host memory, free between calls of this file */
+    double *host_wide;            /* (elements) host memory: what ulp_pass_round_wide rounds */
+    int counting;                 /* fill stats: counted rounding takes longer */
+    ulp_stats stats[ULP_AT_COUNT]; /* of act, wgrad, agrad and loss; identities are not counted */
+} ulp_pass;
+
+/* Round x (n) in place at a point. Row i of `row` elements belongs to sample first + i; row 0: x has no
+ * samples (weights). An identity is not executed, but shown. */
+ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row);
+
+/* x (n) = pass->host_wide (n) rounded once from binary64; what is shown as raw is binary32 already. */
+ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row);
+
+/* Show x (n), which an exact operation made from values of the point's format. */
+ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n);
+
+/* C = A B for one use of one layer; rows: C has one row per sample. */
+ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
+                         const float *a, const float *b, const ulp_gemm_shape *shape, int rows);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

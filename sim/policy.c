@@ -1,0 +1,239 @@
+/* policy.c - parsing and printing of policies; see policy.h. */
+#include "policy.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const point_names[ULP_AT_COUNT] = {"weight", "act", "wgrad", "agrad", "state", "master", "loss"};
+
+enum { WORD_MAX = 128 };
+
+/* A policy on its way from text: which points were given a mode of their own, and what mode= says. */
+typedef struct draft {
+    ulp_policy policy;
+    uint8_t own_mode[ULP_AT_COUNT];
+    uint8_t has_mode;
+    ulp_rule mode;
+    char *error;
+    size_t error_size;
+} draft;
+
+const char *ulp_point_name(ulp_point_kind point) {
+    return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static ulp_status fail(draft *d, ulp_status status, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    if (d->error && d->error_size) vsnprintf(d->error, d->error_size, what, args);
+    va_end(args);
+    return status;
+}
+
+/* Append "a, b, c" to a message. */
+static void list_formats(char *text, size_t size) {
+    const ulp_format_row *row;
+    size_t used = 0;
+    for (size_t i = 0; i < ulp_format_count && used < size; i++)
+        if (ulp_format_get(i, NULL, &row) == ULP_OK)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", row->name);
+}
+
+static void list_modes(char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < ULP_MODE_COUNT && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", ulp_mode_name((ulp_mode)i));
+}
+
+/* MODE[/BITS] */
+static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
+    char word[WORD_MAX], known[256];
+    ulp_mode mode;
+    unsigned long bits = 0;
+    snprintf(word, sizeof word, "%s", text);
+    char *slash = strchr(word, '/');
+    if (slash) *slash = 0;
+    if (ulp_mode_parse(&mode, word) != ULP_OK) {
+        list_modes(known, sizeof known);
+        return fail(d, ULP_BAD_NAME, "no rounding mode '%s'; known: %s", word, known);
+    }
+    if (slash) {
+        char *end;
+        bits = strtoul(slash + 1, &end, 10);
+        if (*end || end == slash + 1 || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
+            return fail(d, ULP_BAD_ARGUMENT, "'%s': random bits are 1 to 32, of a stochastic mode", text);
+    }
+    rule->mode = (uint8_t)mode;
+    rule->random_bits = (uint8_t)bits;
+    return ULP_OK;
+}
+
+/* A gradient's format with `:inf` in its name where it would saturate without having been asked to. */
+static ulp_status let_overflow(ulp_format *format) {
+    char name[2 * ULP_NAME_MAX];
+    if (format->overflow != ULP_OVERFLOW_SAT || format->nan_codes == ULP_NAN_NONE || strstr(format->name, ":sat"))
+        return ULP_OK;
+    snprintf(name, sizeof name, "%s:inf", format->name);
+    return ulp_format_parse(format, name);
+}
+
+/* FORMAT[/MODE[/BITS]] at one point. */
+static ulp_status parse_cast(draft *d, int point, const char *text) {
+    char word[WORD_MAX], known[768];
+    ulp_cast cast = {.rule = {0}};
+    snprintf(word, sizeof word, "%s", text);
+    char *slash = strchr(word, '/');
+    if (slash) *slash = 0;
+    ulp_status status = ulp_format_parse(&cast.format, word);
+    if (status != ULP_OK) {
+        list_formats(known, sizeof known);
+        return fail(d, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, point_names[point], known);
+    }
+    if (!cast.format.fits_binary32)
+        return fail(d, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", point_names[point], word);
+    if (point == ULP_AT_WGRAD || point == ULP_AT_AGRAD) status = let_overflow(&cast.format);
+    if (status == ULP_OK && slash) status = parse_rule(d, &cast.rule, slash + 1);
+    if (status != ULP_OK) return status;
+    d->own_mode[point] = slash != NULL;
+    d->policy.at[point] = cast;
+    return ULP_OK;
+}
+
+static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *text) {
+    ulp_datapath parsed;
+    ulp_status status = ulp_datapath_parse(&parsed, text);
+    if (status != ULP_OK) return fail(d, status, "no datapath '%s'; known:\n%s", text, ulp_datapath_names());
+    if (!parsed.accumulator.fits_binary32)
+        return fail(d, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
+    *datapath = parsed;
+    return ULP_OK;
+}
+
+/* Every point in one format: `all` false leaves what mixed precision keeps in binary32. */
+static ulp_status set_format(draft *d, const char *format, int all) {
+    static const uint8_t low[ULP_AT_COUNT] = {[ULP_AT_WEIGHT] = 1, [ULP_AT_ACT] = 1, [ULP_AT_WGRAD] = 1, [ULP_AT_AGRAD] = 1};
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < ULP_AT_COUNT && status == ULP_OK; i++)
+        if (all || low[i]) status = parse_cast(d, i, format);
+    return status;
+}
+
+/* "fp32", a format's name, "mixed:FORMAT". */
+static ulp_status parse_preset(draft *d, const char *text) {
+    char datapath[WORD_MAX + 16];
+    ulp_format format;
+    int mixed = strncmp(text, "mixed:", 6) == 0;
+    ulp_status status = set_format(d, "fp32", 1);
+    if (status == ULP_OK) status = parse_datapath(d, &d->policy.forward, "fp32");
+    d->policy.backward = d->policy.forward;
+    d->policy.has_master = (uint8_t)mixed;
+    if (status != ULP_OK || strcmp(text, "fp32") == 0) return status;
+    if (mixed) return set_format(d, text + 6, 0);
+    if (ulp_format_parse(&format, text) != ULP_OK)
+        return fail(d, ULP_BAD_NAME, "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
+                    "then weight= act= wgrad= agrad= state= master= loss= acc= fwd= bwd= mode=", text);
+    status = set_format(d, text, 1);
+    snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
+    if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
+        status = parse_datapath(d, &d->policy.forward, datapath);
+        d->policy.backward = d->policy.forward;
+    }
+    return status;
+}
+
+static ulp_status parse_pair(draft *d, const char *key, const char *value) {
+    ulp_status status;
+    if (strcmp(key, "fwd") == 0) return parse_datapath(d, &d->policy.forward, value);
+    if (strcmp(key, "bwd") == 0) return parse_datapath(d, &d->policy.backward, value);
+    if (strcmp(key, "acc") == 0) {
+        status = parse_datapath(d, &d->policy.forward, value);
+        if (status == ULP_OK) d->policy.backward = d->policy.forward;
+        return status;
+    }
+    if (strcmp(key, "mode") == 0) {
+        d->has_mode = 1;
+        return parse_rule(d, &d->mode, value);
+    }
+    if (strcmp(key, "master") == 0) {
+        d->policy.has_master = strcmp(value, "none") != 0;
+        if (!d->policy.has_master) return ULP_OK;
+    }
+    for (int i = 0; i < ULP_AT_COUNT; i++)
+        if (strcmp(key, point_names[i]) == 0) return parse_cast(d, i, value);
+    return fail(d, ULP_BAD_NAME,
+                "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, acc, fwd, bwd, mode", key);
+}
+
+static ulp_status parse_words(draft *d, const char *text) {
+    char word[WORD_MAX];
+    ulp_status status = parse_preset(d, "fp32");
+    for (int i = 0; status == ULP_OK; i++) {
+        size_t length = strcspn(text, ",");
+        if (length == 0 || length >= sizeof word)
+            return fail(d, ULP_BAD_NAME, "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
+        memcpy(word, text, length);
+        word[length] = 0;
+        char *equals = strchr(word, '=');
+        if (equals) {
+            *equals = 0;
+            status = parse_pair(d, word, equals + 1);
+        } else if (i == 0) {
+            status = parse_preset(d, word);
+        } else {
+            status = fail(d, ULP_BAD_NAME, "'%s' is not key=value; a preset comes first", word);
+        }
+        text += length;
+        if (!*text) break;
+        text++;
+    }
+    return status;
+}
+
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
+    draft d;
+    memset(&d, 0, sizeof d);
+    d.error = error;
+    d.error_size = error_size;
+    if (error && error_size) error[0] = 0;
+    if (!policy || !text) return fail(&d, ULP_BAD_ARGUMENT, "no policy text");
+    ulp_status status = parse_words(&d, text);
+    if (status != ULP_OK) return status;
+    for (int i = 0; i < ULP_AT_COUNT; i++)
+        if (d.has_mode && !d.own_mode[i] && strcmp(d.policy.at[i].format.name, "binary32") != 0) d.policy.at[i].rule = d.mode;
+    for (int i = 0; i < ULP_AT_COUNT; i++) {
+        status = ulp_rule_check(&d.policy.at[i].format, d.policy.at[i].rule);
+        if (status != ULP_OK) return fail(&d, status, "%s=%s: the format does not offer the rule", point_names[i], d.policy.at[i].format.name);
+    }
+    *policy = d.policy;
+    return ULP_OK;
+}
+
+ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
+    size_t used = 0;
+    for (int i = 0; i < ULP_AT_COUNT && used < size; i++) {
+        const ulp_cast *cast = &policy->at[i];
+        char bits[8] = "";
+        if (cast->rule.random_bits) snprintf(bits, sizeof bits, "/%u", cast->rule.random_bits);
+        if (i == ULP_AT_MASTER && !policy->has_master)
+            used += (size_t)snprintf(text + used, size - used, "master=none,");
+        else
+            used += (size_t)snprintf(text + used, size - used, "%s=%s/%s%s,", point_names[i], cast->format.name,
+                                     ulp_mode_name((ulp_mode)cast->rule.mode), bits);
+    }
+    if (used < size)
+        used += (size_t)snprintf(text + used, size - used, "fwd=%s,bwd=%s", policy->forward.name, policy->backward.name);
+    return used < size ? ULP_OK : ULP_BAD_ARGUMENT;
+}
+
+int ulp_cast_is_identity(const ulp_cast *cast) {
+    uint8_t policy = (uint8_t)ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow);
+    return strcmp(cast->format.name, "binary32") == 0 && policy == ULP_OVERFLOW_INF;
+}
+
+int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }

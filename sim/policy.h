@@ -1,0 +1,100 @@
+/* policy.h - every rounding point of a training run, declared as plain data, and its text form.
+ *
+ * A network computes real numbers; a policy says where they are rounded, to which format, by which rule,
+ * and how the sums of products are formed. Nothing else rounds. The points:
+ *
+ *   weight  what the layers multiply with         wgrad  gradients of weights, as the layers hand them on
+ *   act     inputs and outputs of layers          agrad  gradients of activations, from the loss backward
+ *   state   unscaled gradients and momentum       master the weights that updates are added to, or none:
+ *   loss    softmax probabilities and losses             then an update is rounded into the weight format
+ *
+ * Text: an optional preset, then key=value pairs, separated by commas:
+ *
+ *   fp32, fp16, FORMAT      everything in that format, accumulation too; no master weights
+ *   mixed:FORMAT            weight, act, wgrad, agrad in FORMAT; accumulation, state, master, loss in binary32
+ *   weight= act= wgrad= agrad= state= loss=   FORMAT[/MODE[/BITS]], for example e5m2/sr/8
+ *   master=                 the same, or none
+ *   acc= fwd= bwd=          a datapath: both, of forward and of backward products
+ *   mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
+ *
+ * Gradients overflow to Inf, or to NaN where a format has no Inf, unless the format's name says otherwise
+ * (agrad=e4m3:sat): a loss scaler sees Inf and NaN, not saturation. Fixed point has neither and saturates.
+ */
+#ifndef ULP_POLICY_H
+#define ULP_POLICY_H
+
+#include "kernels/datapath.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The rounding points. The numbers are part of the stream ids below: fixed for good. */
+typedef enum ulp_point_kind {
+    ULP_AT_WEIGHT = 0,
+    ULP_AT_ACT = 1,
+    ULP_AT_WGRAD = 2,
+    ULP_AT_AGRAD = 3,
+    ULP_AT_STATE = 4, /* of the unscaled gradient; decay and momentum have uses of their own */
+    ULP_AT_MASTER = 5,
+    ULP_AT_LOSS = 6,
+    ULP_AT_COUNT = 7
+} ulp_point_kind;
+
+typedef struct ulp_cast {
+    ulp_format format;
+    ulp_rule rule;
+} ulp_cast;
+
+typedef struct ulp_policy {
+    ulp_cast at[ULP_AT_COUNT];
+    uint8_t has_master;
+    ulp_datapath forward, backward;
+} ulp_policy;
+
+/* "weight", "act", ...; NULL past the end. */
+const char *ulp_point_name(ulp_point_kind point);
+
+/* The policy called `text`. On failure `error` (may be NULL) gets a sentence that names the bad word and
+ * what is known, and *policy is left alone. Formats have to fit binary32 (ULP_UNSUPPORTED). */
+ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
+
+/* The canonical text, every key spelt out; parsing it gives the same policy. ULP_BAD_ARGUMENT if it does not fit. */
+ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy);
+
+enum { ULP_POLICY_TEXT_MAX = 640 };
+
+/* Whether rounding there leaves every binary32 value as it is. */
+int ulp_cast_is_identity(const ulp_cast *cast);
+
+/* Whether rounding there is the conversion to binary32 of C, to nearest even. */
+int ulp_cast_is_binary32(const ulp_cast *cast);
+
+/* Uses of random words beyond the rounding points. */
+enum {
+    ULP_USE_FORWARD = 16,  /* forward products of a layer */
+    ULP_USE_BIAS = 17,     /* its bias as the start of the sums */
+    ULP_USE_BACKWARD = 18, /* products for the gradient of its input */
+    ULP_USE_WPRODUCT = 19, /* products for the gradient of its weights */
+    ULP_USE_BPRODUCT = 20, /* sums for the gradient of its bias */
+    ULP_USE_DECAY = 21,    /* weight decay added to a gradient */
+    ULP_USE_MOMENTUM = 22,
+    ULP_USE_UPDATE = 23,   /* update of master weights, or of weights without them */
+    ULP_USE_INIT = 32,     /* initial weights */
+    ULP_USE_SHUFFLE = 33,  /* order of the samples, one per epoch */
+    ULP_USE_SPLIT = 34     /* training and test part of a data set */
+};
+
+/* The stream of one use: use in bits 56..62, evaluation in bit 63, layer in bits 40..55, step in bits 0..39.
+ * Layer is the layer's number; for activations and their gradients the number of the layer they enter, the
+ * number of layers for the net's output; 0 where all parameters are one array, then the element's index
+ * is its place among all parameters. Step counts from 0 and includes skipped steps; for SHUFFLE, epochs. */
+static inline uint64_t ulp_stream_id(uint32_t use, uint32_t evaluation, uint64_t layer, uint64_t step) {
+    return (uint64_t)(evaluation & 1u) << 63 | (uint64_t)(use & 0x7fu) << 56 | (layer & 0xffffu) << 40 |
+           (step & 0xffffffffffu);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* tensor.h - families of float arrays: one allocation of backend memory, pointers carved from it.
+ *
+ * A tensor is a plain float pointer, row-major, its shape in the comment where it is declared. Tensors
+ * that live and die together form a family. The carving code runs twice: first on an empty family, where
+ * it only counts, then, after ulp_family_alloc, on the memory:
+ *
+ *     ulp_family_init(&f, backend);
+ *     carve(model, &f); ulp_family_alloc(&f); carve(model, &f);
+ */
+#ifndef ULP_TENSOR_H
+#define ULP_TENSOR_H
+
+#include "kernels/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulp_family {
+    const ulp_backend *backend;
+    unsigned char *memory; /* NULL while counting */
+    size_t bytes;          /* of memory */
+    size_t used;
+} ulp_family;
+
+void ulp_family_init(ulp_family *family, const ulp_backend *backend);
+
+/* The next n floats or doubles, at a multiple of 64 bytes; NULL while counting. */
+float *ulp_family_take(ulp_family *family, size_t n);
+double *ulp_family_take64(ulp_family *family, size_t n);
+
+/* Get what has been counted, zeroed, and start again at its beginning. */
+ulp_status ulp_family_alloc(ulp_family *family);
+
+/* Give the memory back; a family of zeros is fine. */
+void ulp_family_release(ulp_family *family);
+
+/* x (n) = value. */
+ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,259 @@
+/* train.c - the training loop; see train.h. */
+#include "train.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCORE_BATCH = 256 };
+
+/* ---- memory ---- */
+
+static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
+
+/* All tensors in backend memory; runs twice (tensor.h). */
+static void carve(ulp_trainer *t) {
+    ulp_family *f = &t->family;
+    size_t room = t->room, elements = largest(room * t->net.widest, t->net.params);
+    for (size_t i = 0; i <= t->net.count; i++) {
+        size_t n = ulp_dims_size(i < t->net.count ? t->net.layers[i].in : t->net.out);
+        t->tensor[i] = ulp_family_take(f, room * n);
+        t->grad[i] = i ? ulp_family_take(f, t->batch * n) : NULL;
+    }
+    t->wgrad = ulp_family_take(f, t->net.params);
+    ulp_optimizer_carve(&t->optimizer, f, t->net.params, &t->policy);
+    t->loss.p = ulp_family_take(f, room * ulp_dims_size(t->net.out));
+    t->loss.row = ulp_family_take(f, room);
+    t->pass.ones = ulp_family_take(f, room);
+    t->pass.wide = ulp_family_take64(f, elements);
+}
+
+static ulp_status allocate(ulp_trainer *t) {
+    size_t elements = largest(t->room * t->net.widest, t->net.params);
+    t->tensor = calloc(t->net.count + 1, sizeof *t->tensor);
+    t->grad = calloc(t->net.count + 1, sizeof *t->grad);
+    t->order = calloc(t->data->n_train, sizeof *t->order);
+    t->label = calloc(t->room, sizeof *t->label);
+    t->loss.host = calloc(t->room, sizeof *t->loss.host);
+    t->pass.host_a = calloc(elements, sizeof(float));
+    t->pass.host_b = calloc(elements, sizeof(float));
+    t->pass.host_wide = calloc(elements, sizeof(double));
+    if (!t->tensor || !t->grad || !t->order || !t->label || !t->loss.host || !t->pass.host_a || !t->pass.host_b || !t->pass.host_wide)
+        return ULP_NO_MEMORY;
+    ulp_family_init(&t->family, t->pass.backend);
+    carve(t);
+    ulp_status status = ulp_family_alloc(&t->family);
+    if (status != ULP_OK) return status;
+    carve(t);
+    return ulp_tensor_fill(t->pass.backend, t->pass.ones, t->room, 1.0f);
+}
+
+void ulp_trainer_free(ulp_trainer *t) {
+    if (!t) return;
+    ulp_family_release(&t->family);
+    ulp_net_release(&t->net);
+    free(t->tensor);
+    free(t->grad);
+    free(t->order);
+    free(t->label);
+    free(t->loss.host);
+    free(t->pass.host_a);
+    free(t->pass.host_b);
+    free(t->pass.host_wide);
+    free(t);
+}
+
+/* ---- start ---- */
+
+static ulp_status fail(ulp_status status, const char *what, char *error, size_t error_size) {
+    if (error && error_size && !error[0]) snprintf(error, error_size, "%s", what);
+    return status;
+}
+
+static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+    ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
+    if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
+    if (status == ULP_OK) status = ulp_net_parse(&t->net, o->net, t->data->dims, error, error_size);
+    if (status != ULP_OK) return status;
+    if (ulp_dims_size(t->net.out) != t->data->classes)
+        return fail(ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data", error, error_size);
+    if (o->batch < 1 || o->batch > t->data->n_train)
+        return fail(ULP_BAD_ARGUMENT, "a batch has at least one sample and at most the training part", error, error_size);
+    t->batch = o->batch;
+    t->room = largest(o->batch, SCORE_BATCH);
+    t->optimizer.sgd = o->sgd;
+    t->observer = o->observer;
+    t->pass.policy = &t->policy;
+    t->pass.counting = o->counting;
+    t->pass.seed = o->seed;
+    if (o->backend) t->pass.backend = o->backend;
+    else status = ulp_backend_get(&t->pass.backend, NULL);
+    return status == ULP_OK ? ULP_OK : fail(status, "no backend", error, error_size);
+}
+
+static ulp_status start(ulp_trainer *t, double std) {
+    float *w = calloc(t->net.params + 1, sizeof *w);
+    if (!w) return ULP_NO_MEMORY;
+    ulp_net_init(&t->net, w, t->pass.seed, std);
+    ulp_status status = ulp_optimizer_start(&t->optimizer, &t->pass, w);
+    free(w);
+    return status;
+}
+
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+    *trainer = NULL;
+    if (error && error_size) error[0] = 0;
+    ulp_trainer *t = calloc(1, sizeof *t);
+    if (!t) return fail(ULP_NO_MEMORY, "no memory for a training run", error, error_size);
+    t->data = data;
+    ulp_status status = read_options(t, options, error, error_size);
+    if (status == ULP_OK) status = allocate(t);
+    if (status == ULP_OK) status = start(t, options->init_std);
+    if (status != ULP_OK) {
+        ulp_trainer_free(t);
+        return fail(status, ulp_status_text(status), error, error_size);
+    }
+    *trainer = t;
+    return ULP_OK;
+}
+
+/* ---- one trip ---- */
+
+/* The batch's samples, rows of the data set, into tensor 0. */
+static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t first) {
+    const ulp_data *d = t->data;
+    ulp_pass *pass = &t->pass;
+    float white = (float)d->white;
+    for (size_t b = 0; b < B; b++) {
+        size_t row = rows ? rows[b] : first + b;
+        const uint8_t *pixel = d->pixel + row * d->features;
+        float *to = pass->host_a + b * d->features;
+        for (size_t i = 0; i < d->features; i++) to[i] = (float)pixel[i] / white;
+        t->label[b] = d->label[row];
+    }
+    pass->B = B;
+    ulp_status status = pass->backend->upload(t->tensor[0], pass->host_a, B * d->features * sizeof(float));
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->tensor[0], B * d->features, d->features) : status;
+}
+
+static ulp_layer_tensors tensors_of(ulp_trainer *t, size_t i) {
+    size_t at = t->net.layers[i].first_param;
+    ulp_layer_tensors tensors = {t->tensor[i], t->tensor[i + 1], t->optimizer.weight + at, t->grad[i + 1], t->grad[i], t->wgrad + at};
+    return tensors;
+}
+
+static ulp_status forward(ulp_trainer *t) {
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < t->net.count && status == ULP_OK; i++) {
+        ulp_layer_tensors tensors = tensors_of(t, i);
+        status = t->net.layers[i].kind->forward(&t->net.layers[i], &t->pass, &tensors);
+    }
+    return status;
+}
+
+static ulp_status backward(ulp_trainer *t) {
+    ulp_status status = ULP_OK;
+    for (size_t i = t->net.count; i-- > 0 && status == ULP_OK;) {
+        ulp_layer_tensors tensors = tensors_of(t, i);
+        status = t->net.layers[i].kind->backward(&t->net.layers[i], &t->pass, &tensors);
+    }
+    return status;
+}
+
+/* The rows of the data set that step t->step trains on. */
+static const uint32_t *batch_rows(ulp_trainer *t) {
+    uint64_t per_epoch = t->data->n_train / t->batch, epoch = t->step / per_epoch;
+    if (t->epoch != epoch + 1) {
+        ulp_stream stream = {t->pass.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
+        ulp_permutation(t->order, t->data->n_train, stream);
+        t->epoch = epoch + 1;
+    }
+    return t->order + (t->step % per_epoch) * t->batch;
+}
+
+ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
+    ulp_pass *pass = &t->pass;
+    ulp_step r = {.step = t->step, .scale_log2 = t->scaler.log2};
+    pass->step = t->step;
+    pass->evaluation = 0;
+    pass->first = 0;
+    pass->scale_log2 = t->scaler.log2;
+    pass->observer = t->observer;
+    memset(pass->stats, 0, sizeof pass->stats);
+    ulp_status status = gather(t, batch_rows(t), t->batch, 0);
+    if (status == ULP_OK) status = forward(t);
+    if (status == ULP_OK)
+        status = ulp_loss_step(pass, &t->loss, t->net.count, t->grad[t->net.count], &r.loss, t->tensor[t->net.count], t->label,
+                               t->data->classes);
+    if (status == ULP_OK) status = backward(t);
+    if (status == ULP_OK) status = ulp_optimizer_overflow(&t->optimizer, pass, t->wgrad, &r.overflow);
+    if (status != ULP_OK) return status;
+    r.skipped = ulp_scaler_update(&t->scaler, r.overflow);
+    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->wgrad);
+    t->step++;
+    r.act = pass->stats[ULP_AT_ACT];
+    r.agrad = pass->stats[ULP_AT_AGRAD];
+    r.wgrad = pass->stats[ULP_AT_WGRAD];
+    if (report) *report = r;
+    return status;
+}
+
+ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
+    size_t begin = part == ULP_TRAIN_PART ? 0 : t->data->n_train, end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
+    ulp_pass *pass = &t->pass;
+    ulp_status status = ULP_OK;
+    double loss = 0.0;
+    size_t right = 0;
+    pass->step = t->step;
+    pass->evaluation = 1;
+    pass->observer = NULL;
+    for (size_t at = begin; at < end && status == ULP_OK; at += SCORE_BATCH) {
+        pass->first = at;
+        status = gather(t, NULL, end - at < SCORE_BATCH ? end - at : SCORE_BATCH, at);
+        if (status == ULP_OK) status = forward(t);
+        if (status == ULP_OK)
+            status = ulp_loss_score(pass, &t->loss, &loss, &right, t->tensor[t->net.count], t->label, t->data->classes);
+    }
+    size_t n = end - begin;
+    *score = (ulp_score){n ? loss / (double)n : 0.0, n ? (double)right / (double)n : 0.0, n, right};
+    return status;
+}
+
+ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
+    size_t bytes = t->net.params * sizeof(float);
+    ulp_status status = w ? t->pass.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
+    if (status == ULP_OK && master && t->optimizer.master) status = t->pass.backend->download(master, t->optimizer.master, bytes);
+    return status;
+}
+
+/* ---- a whole run ---- */
+
+static int is_finite(double x) { return x - x == 0.0; }
+
+/* NaN that an update has put into the weights stays there: every later value is known. */
+static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
+
+ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options, uint64_t steps,
+                         ulp_step_hook hook, void *context, char *error, size_t error_size) {
+    ulp_trainer *t;
+    ulp_train_result r = {0};
+    ulp_status status = ulp_trainer_new(&t, data, options, error, error_size);
+    if (status != ULP_OK) return status;
+    for (uint64_t i = 0; i < steps; i++) {
+        ulp_step s;
+        status = ulp_trainer_step(t, &s);
+        if (status != ULP_OK) break;
+        r.last_loss = s.loss;
+        r.diverged |= !s.skipped && !is_finite(s.loss);
+        if ((hook && hook(context, t, &s)) || hopeless(&s)) break;
+    }
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &r.train);
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &r.test);
+    r.steps = t->step;
+    r.skipped = t->scaler.skipped;
+    r.overflows = t->scaler.overflows;
+    ulp_trainer_free(t);
+    if (status != ULP_OK) return fail(status, ulp_status_text(status), error, error_size);
+    *result = r;
+    return ULP_OK;
+}

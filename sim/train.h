@@ -1,0 +1,105 @@
+/* train.h - training: minibatches, forward, scaled loss, backward, check, unscale, update; evaluation.
+ *
+ * A run is a function of the options, the seed and the data alone: not of threads or of who observes. Step t
+ * takes batch t of an endless sequence of epochs, each in an order of its own; samples that do not fill a
+ * batch are left out of that epoch. Divergence is a result: NaN in loss and weights, no right answers.
+ */
+#ifndef ULP_TRAIN_H
+#define ULP_TRAIN_H
+
+#include "sim/data.h"
+#include "sim/loss.h"
+#include "sim/net.h"
+#include "sim/optim.h"
+#include "sim/scaler.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulp_train_options {
+    const char *net;           /* "fc128 relu fc10" */
+    const char *policy;        /* policy.h; NULL: "fp32" */
+    const char *scaler;        /* scaler.h; NULL: "none" */
+    ulp_sgd sgd;
+    size_t batch;
+    uint64_t seed;             /* of initial weights, order and stochastic rounding */
+    double init_std;           /* of initial weights; 0: He and Glorot */
+    const ulp_backend *backend; /* NULL: the default */
+    int counting;              /* fill the counts of ulp_step; changes nothing else */
+    const ulp_observer *observer; /* may be NULL; sees training steps, not evaluation */
+} ulp_train_options;
+
+/* What one step did. */
+typedef struct ulp_step {
+    uint64_t step;     /* from 0 */
+    double loss;       /* mean over the batch, unscaled; NaN or Inf: diverged */
+    int scale_log2;    /* the gradients were scaled by 2^this */
+    int overflow;      /* Inf or NaN in the gradients of the weights */
+    int skipped;       /* no update */
+    ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
+} ulp_step;
+
+typedef struct ulp_score {
+    double loss;      /* mean, in binary64 from the net's rounded output */
+    double accuracy;  /* share of right answers */
+    size_t n, right;
+} ulp_score;
+
+typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;
+
+/* One run in progress. The fields are for looking at; tensors are in backend memory. */
+typedef struct ulp_trainer {
+    const ulp_data *data;
+    ulp_policy policy;
+    ulp_net net;
+    ulp_scaler scaler;
+    ulp_optimizer optimizer;
+    ulp_pass pass;
+    uint64_t step;       /* steps done */
+    size_t batch, room;  /* samples of a training batch, and that the tensors have room for */
+
+    ulp_family family;
+    float **tensor;      /* [count + 1]: tensor[i] (B,n) enters layer i, the last one is the output */
+    float **grad;        /* [count + 1]: with respect to tensor[i]; [0] is NULL */
+    float *wgrad;        /* (params) */
+    ulp_loss_scratch loss;
+    uint32_t *order;     /* (n_train) of the current epoch */
+    uint64_t epoch;      /* the one that order is for, plus one; 0: none yet */
+    uint8_t *label;      /* (room) of the current batch, host memory */
+    const ulp_observer *observer;
+} ulp_trainer;
+
+/* A run before its first step. `data` has to outlive it. On failure *trainer is NULL and error (may be NULL) has a
+ * sentence. */
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size);
+
+/* One training step; report may be NULL. */
+ulp_status ulp_trainer_step(ulp_trainer *trainer, ulp_step *report);
+
+/* Score a part of the data with the weights as they are, under the same policy. */
+ulp_status ulp_trainer_score(ulp_trainer *trainer, ulp_part part, ulp_score *score);
+
+/* The weights that the layers use, w (params), and the master weights if there are any; host memory, either may be NULL. */
+ulp_status ulp_trainer_weights(const ulp_trainer *trainer, float *w, float *master);
+
+void ulp_trainer_free(ulp_trainer *trainer);
+
+/* What happens in ulp_train_run: called after every step; non-zero ends the run. */
+typedef int (*ulp_step_hook)(void *context, const ulp_trainer *trainer, const ulp_step *step);
+
+typedef struct ulp_train_result {
+    uint64_t steps, skipped, overflows;
+    int diverged;        /* the loss became NaN or infinite in a step that was not skipped */
+    ulp_score train, test;
+    double last_loss;
+} ulp_train_result;
+
+/* `steps` steps and the final scores. A run whose weights have become NaN is not continued: they stay NaN. */
+ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options, uint64_t steps,
+                         ulp_step_hook hook, void *context, char *error, size_t error_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

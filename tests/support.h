@@ -1,0 +1,113 @@
+/* support.h - what the tests of numbers share: formats to loop over, random bits, comparison, one failure line. */
+#ifndef ULP_TESTS_SUPPORT_H
+#define ULP_TESTS_SUPPORT_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "formats/round.h"
+
+enum { DETERMINISTIC = ULP_SRA }; /* modes below it use no random words */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define THINNED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define THINNED 1
+#endif
+#endif
+#ifndef THINNED
+#define THINNED 0
+#endif
+
+/* Under a sanitizer the largest loops take every n-th case. */
+static inline size_t thinned(size_t n) { return THINNED ? n : 1; }
+
+static inline ulp_format named(const char *name) {
+    ulp_format f;
+    memset(&f, 0, sizeof f);
+    ulp_status status = ulp_format_parse(&f, name);
+    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
+    return f;
+}
+
+/* Format i: the registry, then formats of every family and with every suffix; 0 past the end. */
+static inline int test_format(size_t i, ulp_format *f) {
+    static const char *const more[] = {
+        "e1m2",         "e2m0",         "e5m0",        "e8m0ieee",     "e4m11",         "e5m10:nosub",   "bf16:nosub",   "e4m3:nosub",
+        "e4m3fnuz:nosub", "e4m3ieee",   "e3m2ieee",    "e2m1:nosub",   "e5m2:sat",      "e4m3:inf",      "e4m3:nan",     "q1.0",
+        "q1.7",         "q4.2",         "q8.0:wrap",   "q9.7:wrap",    "q8.8:wrap",     "binary4p2sf",   "binary16p5se", "binary8p8uf",
+        "binary8p2uf",  "binary8p7se",  "binary6p1uf", "binary16p11sf", "binary5p3ue",  "binary8p3uf:nosub", "e11m4",    "e9m3",
+    };
+    memset(f, 0, sizeof *f);
+    if (i < ulp_format_count) {
+        assert_int_equal(ulp_format_get(i, f, NULL), ULP_OK);
+        return 1;
+    }
+    i -= ulp_format_count;
+    if (i >= sizeof more / sizeof more[0]) return 0;
+    *f = named(more[i]);
+    return 1;
+}
+
+static inline ulp_rule rule_of(int mode, int overflow, int random_bits) {
+    return (ulp_rule){(uint8_t)mode, (uint8_t)overflow, (uint8_t)random_bits};
+}
+
+static inline int offers(const ulp_format *f, int policy) {
+    return ulp_rule_check(f, rule_of(ULP_RNE, policy, 0)) == ULP_OK;
+}
+
+/* The same bits; any NaN is as good as another. */
+static inline int same(double x, double y) {
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
+    return ulp_bits64(x) == ulp_bits64(y);
+}
+
+/* The same, and a NaN is the positive quiet one without payload: what an operation or a rounding returns. */
+static inline int same_result(double got, double want) {
+    return isnan(want) ? ulp_bits64(got) == ulp_bits64(ulp_quiet_nan()) : ulp_bits64(got) == ulp_bits64(want);
+}
+
+static inline const char *code_text(char to[24], double x, const ulp_format *f) {
+    uint64_t code;
+    if (ulp_encode(&code, x, f) != ULP_OK) return "none";
+    snprintf(to, 24, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
+    return to;
+}
+
+/* End the test: what was computed from which operands, in which format and by which rule. */
+static inline void fail_case(const char *what, double a, double b, double c, const ulp_format *f, ulp_rule rule,
+                             uint32_t word, double got, double want) {
+    char g[24], w[24];
+    const char *mode = ulp_mode_name((ulp_mode)rule.mode);
+    fail_msg("%s %a %a %a, %s %s %s r %d word %08x: got %a (code %s), want %a (code %s)", what, a, b, c, f->name,
+             mode != NULL ? mode : "?", ulp_overflow_name((ulp_overflow)rule.overflow), rule.random_bits, (unsigned)word, got,
+             code_text(g, got, f), want, code_text(w, want, f));
+}
+
+/* splitmix64 (Steele et al. 2014, doi:10.1145/2660193.2660195) */
+static inline uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* The quantum that would follow max if the exponents went on. */
+static inline double last_quantum(const ulp_format *f) {
+    if (f->is_fixed) return f->min_positive;
+    int exponent;
+    frexp(f->max, &exponent);
+    double quantum = ldexp(1.0, exponent - f->prec), least = ldexp(1.0, f->qmin);
+    return quantum > least ? quantum : least;
+}
+
+#endif

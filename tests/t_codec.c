@@ -1,0 +1,245 @@
+/* t_codec.c - every code against the oracle: decode, encode, classify, the neighbours of a value, its spacing. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "tests/support.h"
+
+#include "sim/reference.h"
+
+enum { EVERY_CODE = 16, SAMPLES = 20000 }; /* up to so many bits; samples of wider formats */
+
+static const ulp_rule no_rule = {0, 0, 0};
+
+static uint64_t mask_of(const ulp_format *f) { return f->bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << f->bits) - 1; }
+
+static uint64_t sign_of(const ulp_format *f) { return f->is_signed ? (uint64_t)1 << (f->bits - 1) : 0; }
+
+static void equal(const char *what, uint64_t code, double at, const ulp_format *f, double got, double want) {
+    if (same(got, want)) return;
+    char what_code[64];
+    snprintf(what_code, sizeof what_code, "%s, code %#llx", what, (unsigned long long)code);
+    fail_case(what_code, at, 0, 0, f, no_rule, 0, got, want);
+}
+
+static void equal_code(const char *what, const ulp_format *f, uint64_t code, uint64_t got, uint64_t want) {
+    if (got != want)
+        fail_msg("%s: %s of code %#llx: %#llx, not %#llx", f->name, what, (unsigned long long)code, (unsigned long long)got,
+                 (unsigned long long)want);
+}
+
+/* The codes to look at: all of them, or in wide formats random ones and those around every power of two. */
+static uint64_t pick_code(const ulp_format *f, uint64_t i, uint64_t *seed) {
+    if (f->bits <= EVERY_CODE) return i;
+    uint64_t bits = next_random(seed), power = ((uint64_t)1 << i / 8 % f->bits) + i % 8 - 4;
+    return (i < (uint64_t)f->bits * 16 ? power ^ (i / 8 / f->bits ? sign_of(f) : 0) : bits) & mask_of(f);
+}
+
+static uint64_t code_count(const ulp_format *f) { return f->bits <= EVERY_CODE ? (uint64_t)1 << f->bits : SAMPLES; }
+
+/* ---- decode, encode, classify ---- */
+
+/* The code that the value of `code` has to encode to: NaN is canonical, -0 is +0 where there is none, and a
+ * format without subnormals has one code for each zero. */
+static uint64_t canonical(uint64_t code, double value, const ulp_format *f) {
+    if (isnan(value)) return f->nan_code;
+    if (value == 0.0) return f->has_neg_zero ? code & sign_of(f) : 0;
+    return code;
+}
+
+static ulp_class class_of(double value, const ulp_format *f) {
+    if (isnan(value)) return ULP_NAN;
+    if (isinf(value)) return ULP_INFINITE;
+    if (value == 0.0) return ULP_ZERO;
+    return fabs(value) < f->min_normal ? ULP_SUBNORMAL : ULP_NORMAL;
+}
+
+static void test_every_code(void **state) {
+    (void)state;
+    ulp_format f;
+    for (size_t i = 0; test_format(i, &f); i++) {
+        ulp_reference *ref = ulp_reference_new(&f);
+        uint64_t seed = i, nans = 0;
+        for (uint64_t n = 0; n < code_count(&f); n++) {
+            uint64_t code = pick_code(&f, n, &seed), back = ~code;
+            double value = ulp_decode(code, &f), want = ulp_reference_decode(ref, code);
+            if (want == 0.0 && !f.has_neg_zero) want = 0.0;
+            equal("decode", code, 0, &f, value, want);
+            equal("decode with bits above the width", code, 0, &f, ulp_decode(code | ~mask_of(&f), &f), want);
+            assert_int_equal(ulp_encode(&back, value, &f), ULP_OK);
+            equal_code("encode", &f, code, back, canonical(code, value, &f));
+            equal_code("classify", &f, code, ulp_classify(code, &f), class_of(value, &f));
+            if (f.fits_binary32) equal("binary32 carries it", code, 0, &f, (double)(float)value, value);
+            nans += isnan(value) != 0;
+        }
+        uint64_t signs = 1u + f.is_signed, fraction = (uint64_t)1 << (f.is_fixed ? 0 : f.prec - 1);
+        uint64_t want[] = {[ULP_NAN_NONE] = 0, [ULP_NAN_IEEE] = signs * (fraction - 1), [ULP_NAN_ALL_ONES] = signs, [ULP_NAN_NEG_ZERO] = 1};
+        if (f.bits <= EVERY_CODE) equal_code("the number of NaN codes", &f, 0, nans, want[f.nan_codes]);
+        ulp_reference_free(ref);
+    }
+}
+
+/* ---- values that have no code ---- */
+
+static void expect_status(double x, const ulp_format *f, ulp_status want) {
+    uint64_t code = 0;
+    ulp_status got = ulp_encode(&code, x, f);
+    if (got != want) fail_msg("%s: encode %a: %s; should be: %s", f->name, x, ulp_status_text(got), ulp_status_text(want));
+}
+
+static void test_no_code(void **state) {
+    (void)state;
+    ulp_format f;
+    for (size_t i = 0; test_format(i, &f); i++) {
+        expect_status(NAN, &f, f.nan_codes == ULP_NAN_NONE ? ULP_NO_NAN : ULP_OK);
+        expect_status(-NAN, &f, f.nan_codes == ULP_NAN_NONE ? ULP_NO_NAN : ULP_OK);
+        expect_status(INFINITY, &f, f.has_inf ? ULP_OK : ULP_NO_CODE);
+        expect_status(-INFINITY, &f, f.has_inf && f.is_signed ? ULP_OK : ULP_NO_CODE);
+        expect_status(0.0, &f, f.has_zero ? ULP_OK : ULP_NO_CODE);
+        expect_status(-0.0, &f, f.has_zero ? ULP_OK : ULP_NO_CODE);
+        expect_status(f.lowest, &f, ULP_OK);
+        if (f.max < 0x1p1000) {
+            expect_status(f.max + last_quantum(&f), &f, ULP_NO_CODE);
+            expect_status(f.max * 2 + last_quantum(&f), &f, ULP_NO_CODE);
+            expect_status(DBL_MAX, &f, ULP_NO_CODE);
+            expect_status(f.lowest - last_quantum(&f), &f, ULP_NO_CODE);
+        }
+        if (f.min_positive > 0x1p-1074) {
+            expect_status(f.min_positive / 2, &f, ULP_NO_CODE);
+            expect_status(-f.min_positive / 2, &f, ULP_NO_CODE);
+            expect_status(0x1p-1074, &f, ULP_NO_CODE);
+        }
+        if (f.prec == 53) continue;
+        uint64_t seed = i;
+        for (uint64_t n = 0; n < code_count(&f); n++) {
+            double x = ulp_decode(pick_code(&f, n, &seed), &f);
+            if (isnan(x) || isinf(x) || x == 0.0) continue;
+            expect_status(nextafter(x, INFINITY), &f, ULP_NO_CODE);
+            expect_status(nextafter(x, -INFINITY), &f, ULP_NO_CODE);
+            if (!f.is_signed) expect_status(-x, &f, ULP_NO_CODE);
+        }
+    }
+}
+
+/* ---- neighbours ---- */
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All values in ascending order, infinities included, zero once; the caller frees them. */
+static double *sorted_values(const ulp_format *f, size_t *count) {
+    ulp_reference *ref = ulp_reference_new(f);
+    size_t n = 0, kept = 0;
+    double *x = malloc(sizeof *x << f->bits);
+    assert_non_null(x);
+    for (uint64_t code = 0; code < (uint64_t)1 << f->bits; code++) {
+        double value = ulp_reference_decode(ref, code);
+        if (!isnan(value)) x[n++] = value;
+    }
+    ulp_reference_free(ref);
+    qsort(x, n, sizeof *x, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || x[i] != x[kept - 1]) x[kept++] = x[i] == 0.0 ? 0.0 : x[i];
+    *count = kept;
+    return x;
+}
+
+/* IEEE 754-2019, 5.3.1: what lies below zero goes up to -0, what lies above goes down to +0. */
+static void check_neighbours(double low, double high, const ulp_format *f) {
+    double up = high == 0.0 && f->has_neg_zero ? -0.0 : high, down = low == 0.0 ? 0.0 : low;
+    equal("next up", 0, low, f, ulp_next_up(low, f), up);
+    equal("next down", 0, high, f, ulp_next_down(high, f), down);
+    if (isinf(low) || isinf(high)) return;
+    double between[] = {nextafter(low, high), low + (high - low) / 2, nextafter(high, low)};
+    for (int i = 0; i < 3; i++) {
+        if (!(between[i] > low && between[i] < high)) continue;
+        equal("next up", 0, between[i], f, ulp_next_up(between[i], f), up);
+        equal("next down", 0, between[i], f, ulp_next_down(between[i], f), down);
+    }
+}
+
+static void test_walk(void **state) {
+    (void)state;
+    ulp_format f;
+    size_t walked = 0;
+    for (size_t i = 0; test_format(i, &f); i++) {
+        if (f.bits > EVERY_CODE) continue;
+        size_t n;
+        double *x = sorted_values(&f, &n);
+        assert_true(n >= 2);
+        for (size_t j = 0; j + 1 < n; j++) check_neighbours(x[j], x[j + 1], &f);
+        if (f.has_zero) equal("next up of -0", 0, -0.0, &f, ulp_next_up(-0.0, &f), ulp_next_up(0.0, &f));
+        if (f.has_neg_zero) equal("next down of -0", 0, -0.0, &f, ulp_next_down(-0.0, &f), ulp_next_down(0.0, &f));
+        equal("next up at the end", 0, x[n - 1], &f, ulp_next_up(x[n - 1], &f), x[n - 1]);
+        equal("next down at the end", 0, x[0], &f, ulp_next_down(x[0], &f), x[0]);
+        free(x);
+        walked++;
+    }
+    assert_true(walked > 40);
+}
+
+/* Beyond the range, and in formats too wide to walk. */
+static void test_neighbours(void **state) {
+    (void)state;
+    ulp_format f;
+    for (size_t i = 0; test_format(i, &f); i++) {
+        double top = f.has_inf ? INFINITY : f.max, bottom = f.has_inf && f.is_signed ? -INFINITY : f.lowest;
+        equal("next up of NaN", 0, NAN, &f, ulp_next_up(NAN, &f), NAN);
+        equal("next down of NaN", 0, NAN, &f, ulp_next_down(NAN, &f), NAN);
+        equal("next up past the end", 0, f.max, &f, ulp_next_up(f.max, &f), top);
+        equal("next down past the end", 0, f.lowest, &f, ulp_next_down(f.lowest, &f), bottom);
+        equal("next up", 0, -INFINITY, &f, ulp_next_up(-INFINITY, &f), f.lowest);
+        equal("next down", 0, INFINITY, &f, ulp_next_down(INFINITY, &f), f.max);
+        equal("next up", 0, INFINITY, &f, ulp_next_up(INFINITY, &f), top);
+        equal("next down", 0, -INFINITY, &f, ulp_next_down(-INFINITY, &f), bottom);
+        equal("next up", 0, 0, &f, ulp_next_up(0.0, &f), f.min_positive <= f.max ? f.min_positive : top);
+        if (f.max < 0x1p1000) {
+            equal("next up", 0, DBL_MAX, &f, ulp_next_up(DBL_MAX, &f), top);
+            equal("next down", 0, DBL_MAX, &f, ulp_next_down(DBL_MAX, &f), f.max);
+            equal("next up", 0, -DBL_MAX, &f, ulp_next_up(-DBL_MAX, &f), f.lowest);
+        }
+        uint64_t seed = i;
+        for (uint64_t n = 0; n < SAMPLES && f.bits > EVERY_CODE; n++) {
+            uint64_t code = pick_code(&f, n, &seed), magnitude = code & ~sign_of(&f);
+            if (f.is_fixed || magnitude >= f.max_code) continue;
+            double low = ulp_decode(magnitude, &f), high = ulp_decode(magnitude + 1, &f);
+            check_neighbours(low, high, &f);
+            check_neighbours(-high, low == 0.0 ? 0.0 : -low, &f);
+        }
+    }
+}
+
+/* ---- spacing ---- */
+
+static void test_spacing(void **state) {
+    (void)state;
+    ulp_format f;
+    size_t checked = 0;
+    for (size_t i = 0; test_format(i, &f); i++) {
+        equal("spacing of NaN", 0, NAN, &f, ulp_spacing(NAN, &f), NAN);
+        equal("spacing of Inf", 0, INFINITY, &f, ulp_spacing(INFINITY, &f), NAN);
+        equal("spacing of -Inf", 0, -INFINITY, &f, ulp_spacing(-INFINITY, &f), NAN);
+        uint64_t seed = i, last = f.max_code;
+        for (uint64_t n = 0; n < code_count(&f); n++) {
+            uint64_t code = pick_code(&f, n, &seed) & ~sign_of(&f);
+            double low = ulp_decode(code, &f), high = ulp_decode(code + 1, &f);
+            if (code >= last || (low == 0.0 && f.zero_binade) || high == 0.0) continue; /* nothing stands for dlfloat16's gap at 0 */
+            double gap = high - low;
+            equal("spacing", code, low, &f, ulp_spacing(low, &f), gap);
+            equal("spacing", code, -low, &f, ulp_spacing(-low, &f), gap);
+            if (low + gap / 2 > low && low + gap / 2 < high) equal("spacing", code, low + gap / 2, &f, ulp_spacing(low + gap / 2, &f), gap);
+            checked++;
+        }
+        if (f.max < 0x1p1000) equal("spacing of max", f.max_code, f.max, &f, ulp_spacing(f.max, &f), last_quantum(&f));
+    }
+    assert_true(checked > 500000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_code), cmocka_unit_test(test_no_code), cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_neighbours), cmocka_unit_test(test_spacing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

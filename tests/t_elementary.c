@@ -1,0 +1,150 @@
+/* t_elementary.c - own exp, log, tanh, cos and normal variates against MPFR and against bits fixed for good. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <mpfr.h>
+
+#include "sim/elementary.h"
+
+enum { SAMPLES = 40000, PRECISION = 120 };
+
+typedef int (*mpfr_function)(mpfr_t, const mpfr_t, mpfr_rnd_t);
+
+/* |got - f(x)| in units of the last place of f(x). */
+static double error_of(double got, double x, mpfr_function f) {
+    mpfr_t want, difference;
+    mpfr_inits2(PRECISION, want, difference, (mpfr_ptr)NULL);
+    mpfr_set_d(want, x, MPFR_RNDN);
+    f(want, want, MPFR_RNDN);
+    mpfr_sub_d(difference, want, got, MPFR_RNDN);
+    int e = mpfr_zero_p(want) ? -1021 : (int)mpfr_get_exp(want);
+    double ulps = fabs(ldexp(mpfr_get_d(difference, MPFR_RNDN), 53 - e));
+    mpfr_clears(want, difference, (mpfr_ptr)NULL);
+    return ulps;
+}
+
+/* The largest error over intervals [low, high], seeded, and at their ends. */
+static double worst(double (*own)(double), mpfr_function f, const double (*interval)[2], size_t n) {
+    double most = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        ulp_stream stream = {1, k, 0};
+        for (uint64_t i = 0; i < SAMPLES; i++) {
+            double u = ulp_random_uniform(stream, 2 * i) + ulp_random_uniform(stream, 2 * i + 1) * 0x1p-32;
+            double x = i == 0 ? interval[k][0] : i == 1 ? interval[k][1] : interval[k][0] + (interval[k][1] - interval[k][0]) * u;
+            double error = error_of(own(x), x, f);
+            if (error > most) most = error;
+        }
+    }
+    return most;
+}
+
+static void test_exp(void **state) {
+    static const double at[][2] = {{-708, 709.7}, {-2, 2}, {-0.4, 0.4}, {-1e-8, 1e-8}, {-40, 0}};
+    double error = worst(ulp_exp, mpfr_exp, at, sizeof at / sizeof *at);
+    (void)state;
+    print_message("exp: %.3f ulp at most, bound %.2f\n", error, ULP_EXP_BOUND);
+    assert_true(error <= ULP_EXP_BOUND);
+    assert_true(ulp_exp(0.0) == 1.0);
+    assert_true(ulp_exp(-0.0) == 1.0);
+    assert_true(ulp_exp(-746.0) == 0.0 && ulp_exp(-INFINITY) == 0.0);
+    assert_true(ulp_exp(710.0) == INFINITY && ulp_exp(INFINITY) == INFINITY);
+    assert_true(isnan(ulp_exp(NAN)));
+}
+
+static void test_exp_subnormal(void **state) {
+    double most = 0.0;
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        double x = -708.4 - 36.7 * i / 3000.0, want = exp(x); /* libm is within 1 ulp of the subnormal spacing here */
+        double error = fabs(ulp_exp(x) - want) * 0x1p1000 * 0x1p74;
+        if (want < 0x1p-1022 && error > most) most = error;
+    }
+    assert_true(most <= 2.0);
+}
+
+static void test_log(void **state) {
+    static const double at[][2] = {{1e-300, 1e300}, {0.5, 2}, {0.99, 1.01}, {0.70, 0.7072}, {1e-10, 1}, {1, 100}};
+    double error = worst(ulp_log, mpfr_log, at, sizeof at / sizeof *at);
+    (void)state;
+    print_message("log: %.3f ulp at most, bound %.2f\n", error, ULP_LOG_BOUND);
+    assert_true(error <= ULP_LOG_BOUND);
+    for (int e = -1074; e <= 1023; e++) assert_true(error_of(ulp_log(ldexp(1.0, e)), ldexp(1.0, e), mpfr_log) <= ULP_LOG_BOUND);
+    assert_true(ulp_log(1.0) == 0.0);
+    assert_true(ulp_log(0.0) == -INFINITY && ulp_log(-0.0) == -INFINITY);
+    assert_true(ulp_log(INFINITY) == INFINITY);
+    assert_true(isnan(ulp_log(-1.0)) && isnan(ulp_log(NAN)));
+}
+
+static void test_tanh(void **state) {
+    static const double at[][2] = {{-23, 23}, {-1, 1}, {0.16, 0.18}, {-1e-7, 1e-7}, {-0.3, 0.3}};
+    double error = worst(ulp_tanh, mpfr_tanh, at, sizeof at / sizeof *at);
+    (void)state;
+    print_message("tanh: %.3f ulp at most, bound %.2f\n", error, ULP_TANH_BOUND);
+    assert_true(error <= ULP_TANH_BOUND);
+    assert_true(ulp_tanh(INFINITY) == 1.0 && ulp_tanh(-INFINITY) == -1.0);
+    assert_true(ulp_tanh(0.0) == 0.0 && signbit(ulp_tanh(-0.0)));
+    assert_true(ulp_tanh(-0.7) == -ulp_tanh(0.7));
+    assert_true(isnan(ulp_tanh(NAN)));
+}
+
+static void test_cos(void **state) {
+    mpfr_t x, turn;
+    double most = 0.0;
+    (void)state;
+    mpfr_inits2(PRECISION, x, turn, (mpfr_ptr)NULL);
+    mpfr_const_pi(turn, MPFR_RNDN);
+    mpfr_mul_ui(turn, turn, 2, MPFR_RNDN);
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        double u = i < 64 ? (double)i / 64.0 : ulp_random_uniform((ulp_stream){1, 9, 0}, i);
+        mpfr_mul_d(x, turn, u, MPFR_RNDN);
+        mpfr_cos(x, x, MPFR_RNDN);
+        mpfr_sub_d(x, x, ulp_cos_turn(u), MPFR_RNDN);
+        most = fmax(most, fabs(mpfr_get_d(x, MPFR_RNDN)));
+    }
+    mpfr_clears(x, turn, (mpfr_ptr)NULL);
+    print_message("cos: 2^%.2f at most, bound 2^-50\n", log2(most));
+    assert_true(most <= 0x1p-50);
+    assert_true(ulp_cos_turn(0.0) == 1.0 && ulp_cos_turn(0.25) == 0.0 && ulp_cos_turn(0.5) == -1.0 && ulp_cos_turn(0.75) == 0.0);
+}
+
+/* n variates: mean and variance within five standard errors, and the tail's share of |z| > 2. */
+static void test_normal(void **state) {
+    enum { N = 200000 };
+    double sum = 0.0, squares = 0.0, beyond = 0.0;
+    (void)state;
+    for (uint64_t i = 0; i < N; i++) {
+        double z = ulp_random_normal((ulp_stream){1, 3, 0}, i);
+        sum += z;
+        squares += z * z;
+        beyond += fabs(z) > 2.0;
+    }
+    assert_true(fabs(sum / N) < 5.0 / sqrt(N));
+    assert_true(fabs(squares / N - 1.0) < 5.0 * sqrt(2.0 / N));
+    assert_true(fabs(beyond / N - 0.0455003) < 5.0 * sqrt(0.0455 * 0.9545 / N));
+}
+
+/* The same bits on every machine, compiler and flag: a hash over many results, taken once. */
+static void test_bits(void **state) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    (void)state;
+    for (uint64_t i = 0; i < 20000; i++) {
+        double u = ulp_random_uniform((ulp_stream){7, 7, 0}, i);
+        double y[5] = {ulp_exp(100.0 * (u - 0.5)), ulp_log(u + 1e-9), ulp_tanh(8.0 * (u - 0.5)), ulp_cos_turn(u),
+                       ulp_random_normal((ulp_stream){7, 8, 0}, i)};
+        for (int k = 0; k < 5; k++) hash = (hash ^ ulp_bits64(y[k])) * 0x100000001b3u;
+    }
+    if (hash != 0x3d8cdabf6d4f0267u) print_message("hash of the bits: 0x%016llx\n", (unsigned long long)hash);
+    assert_true(hash == 0x3d8cdabf6d4f0267u);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exp),  cmocka_unit_test(test_exp_subnormal), cmocka_unit_test(test_log), cmocka_unit_test(test_tanh),
+        cmocka_unit_test(test_cos),  cmocka_unit_test(test_normal),        cmocka_unit_test(test_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

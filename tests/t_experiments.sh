@@ -1,0 +1,143 @@
+#!/bin/sh
+# t_experiments.sh - the experiment binaries as people start them: same bytes however a run is cut, honest exit codes.
+#
+# BIN is the folder of the programs (default build/bin). Prints `ok - ...`, `not ok - ...` or `ok - ... # SKIP why`;
+# fails if one is not ok.
+
+BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
+SOURCES=$(pwd)/experiments
+work=$(mktemp -d) || exit 2
+child=
+trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+failed=0
+export NO_COLOR=1
+unset ULPLAB_ISA OMP_NUM_THREADS
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
+}
+skip() { echo "ok - $1 # SKIP $2"; }
+same() { cmp "$1" "$2"; verdict $? "$3"; }
+exits() { # exits CODE TEXT COMMAND...
+    want=$1 text=$2
+    shift 2
+    "$@" >out.txt 2>err.txt
+    got=$?
+    [ $got -eq "$want" ] || { echo "# exit $got, want $want: $*"; sed 's/^/# /' err.txt; }
+    [ $got -eq "$want" ]
+    verdict $? "$text"
+}
+says() { grep -q -- "$1" "$2"; verdict $? "$3"; }
+
+S=$BIN/stagnation
+small="--formats binary16,e4m3,q8.8 --runs 300"
+
+exits 0 "stagnation: every claim passes" "$S" --out whole.csv
+says '^PASS bfloat16: 100 steps' out.txt "the table and the claims go to standard output"
+says '^binary16,rne,plain,path,1,100,100,5640,' whole.csv "binary16 stands still at 100, code 5640"
+if grep -q '^FAIL' out.txt; then verdict 1 "no FAIL line"; else verdict 0 "no FAIL line"; fi
+
+# the same bytes for every number of threads and instruction set
+for threads in 1 2 5; do
+    "$S" --threads $threads --quiet --out t.csv 2>/dev/null
+    same whole.csv t.csv "the same CSV with $threads threads"
+done
+OMP_NUM_THREADS=3 "$S" --quiet --out t.csv
+same whole.csv t.csv "the same CSV with OMP_NUM_THREADS=3"
+says '"threads": 3' t.run.json "the record names the threads"
+for isa in baseline avx2 avx512; do
+    ULPLAB_ISA=$isa "$S" --quiet --out t.csv 2>err.txt
+    case $? in
+    0) same whole.csv t.csv "the same CSV with ULPLAB_ISA=$isa" ;;
+    3) skip "the same CSV with ULPLAB_ISA=$isa" "this machine does not run it" ;;
+    *) verdict 1 "the same CSV with ULPLAB_ISA=$isa" ;;
+    esac
+done
+if command -v mpirun >/dev/null 2>&1; then
+    mpirun --allow-run-as-root --oversubscribe -n 3 "$S" --threads 1 --quiet --out t.csv >out.txt 2>err.txt
+    case $? in
+    0) same whole.csv t.csv "the same CSV on 3 MPI ranks" ;;
+    *) if grep -q 'this build has no MPI' err.txt; then skip "the same CSV on 3 MPI ranks" "built without MPI"
+       elif grep -q 'stagnation:' err.txt; then sed 's/^/# /' err.txt; verdict 1 "the same CSV on 3 MPI ranks"
+       else skip "the same CSV on 3 MPI ranks" "mpirun does not start here"; fi ;;
+    esac
+else
+    skip "the same CSV on 3 MPI ranks" "no mpirun"
+fi
+"$S" --seed 2 --quiet --out t.csv
+if cmp -s whole.csv t.csv; then verdict 1 "another seed gives other numbers"; else verdict 0 "another seed gives other numbers"; fi
+
+# standard output
+"$S" --out - 2>err.txt >t.csv
+same whole.csv t.csv "--out - writes the same CSV to standard output"
+says '^PASS' err.txt "with --out - the claims go to standard error"
+
+# killed, interrupted, resumed
+long="--formats binary16,bfloat16,e4m3 --runs 40000"
+"$S" $long --quiet --out long.csv
+for signal in KILL INT; do
+    rm -f r.csv*
+    "$S" $long --quiet --threads 1 --out r.csv 2>err.txt &
+    child=$!
+    n=0
+    until grep -q '^# end 7:' r.csv.part 2>/dev/null || [ $n -ge 600 ]; do sleep 0.05; n=$((n + 1)); done
+    kill -$signal $child 2>/dev/null
+    wait $child 2>/dev/null
+    status=$?
+    child=
+    if [ -f r.csv ]; then
+        skip "a run killed by SIG$signal goes on with --resume" "it was over too soon"
+        continue
+    fi
+    test -s r.csv.part
+    verdict $? "SIG$signal leaves r.csv.part and no r.csv"
+    # a shell starts background jobs with SIGINT ignored unless the program asks for it, as this one does
+    if [ $signal = INT ]; then
+        test $status -eq 1
+        verdict $? "an interrupted run exits 1"
+        says 'the same command with --resume goes on' err.txt "an interrupted run says how to go on"
+    fi
+    exits 2 "--resume with other options is refused" "$S" $long --seed 9 --resume --out r.csv
+    exits 0 "--resume after SIG$signal" "$S" $long --resume --out r.csv
+    same long.csv r.csv "a run killed by SIG$signal and resumed gives the same CSV"
+    if grep -q '"points_resumed": 0,' r.run.json; then verdict 1 "it did not start again"; else verdict 0 "it did not start again"; fi
+    test ! -e r.csv.part
+    verdict $? "and r.csv.part is gone"
+done
+
+# shards and --list
+"$S" $small --quiet --out small.csv
+for i in 1 2 3 4; do "$S" $small --quiet --shard $i/4 --out shard$i.csv || verdict 1 "shard $i of 4"; done
+exits 0 "--merge of 4 shards" "$S" $small --out m.csv --merge shard4.csv shard2.csv shard1.csv shard3.csv
+same small.csv m.csv "merged shards give the same CSV"
+exits 0 "--list" "$S" $small --list --out list.csv
+grep -v '^#' out.txt >list.sh
+points=$(grep -c . list.sh)
+grep '^# then: ' out.txt | sed 's/^# then: //' >then.sh
+sh -e list.sh >/dev/null 2>&1 && sh -e then.sh >/dev/null 2>&1
+verdict $? "the $points commands of --list run, and the one that merges them"
+same small.csv list.csv "and give the same CSV"
+
+# refusals
+exits 2 "an unknown option" "$S" --fromats binary16
+says 'did you mean --formats?' err.txt "it suggests the right one"
+exits 2 "an unknown format" "$S" --formats binray16
+says "did you mean 'binary16'?" err.txt "it suggests the right one"
+says 'known: .*bfloat16' err.txt "it lists the known ones"
+exits 2 "a bad ULPLAB_ISA" env ULPLAB_ISA=sse9 "$S"
+exits 1 "an output that cannot be written" "$S" --quick --out nowhere/x.csv
+says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
+[ -w /dev/full ] && exits 1 "a full disk" "$S" $small --quiet --out /dev/full
+exits 0 "--start 10: the published numbers are not tested" "$S" --quick --start 10 --formats binary16 --out o.csv
+says '^SKIP the published numbers' out.txt "and the run says so"
+
+# every experiment answers
+for source in "$SOURCES"/*.c; do
+    name=$(basename "$source" .c)
+    [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
+    exits 0 "$name --help" "$BIN/$name" --help
+    exits 0 "$name --quick --list" "$BIN/$name" --quick --list
+    exits 2 "$name --nonsense" "$BIN/$name" --nonsense
+done
+exit $failed

@@ -1,0 +1,389 @@
+/* t_format.c - the formats' parameters against the standards' numbers, and the parser of their names. */
+#include <float.h>
+
+#include "tests/support.h"
+
+#include "sim/reference.h"
+
+#define NONE UINT64_MAX
+
+/* A format as its standard gives it; codes of magnitudes, NONE where there is none. */
+typedef struct row {
+    const char *name, *aliases;
+    int bits, bias, prec;
+    double max;
+    uint64_t max_code;
+    double min_normal, min_positive, lowest;
+    uint64_t inf_code, first_nan, last_nan; /* NaN codes without sign, but for the one that would be -0 */
+    int overflow, neg_zero;
+} row;
+
+#define IEEE(inf_code, last_nan) inf_code, (inf_code) + 1, last_nan, ULP_OVERFLOW_INF, 1
+#define SAT ULP_OVERFLOW_SAT
+
+static const row table[] = {
+    {"binary64", "fp64 double", 64, 1023, 53, DBL_MAX, 0x7fefffffffffffff, DBL_MIN, 0x1p-1074, -DBL_MAX,
+     IEEE(0x7ff0000000000000, 0x7fffffffffffffff)},
+    {"binary32", "fp32 single float", 32, 127, 24, FLT_MAX, 0x7f7fffff, 0x1p-126, 0x1p-149, -FLT_MAX,
+     IEEE(0x7f800000, 0x7fffffff)},
+    {"tf32", "", 19, 127, 11, 2047 * 0x1p117, 0x3fbff, 0x1p-126, 0x1p-136, -2047 * 0x1p117, IEEE(0x3fc00, 0x3ffff)},
+    {"binary16", "fp16 half", 16, 15, 11, 65504, 0x7bff, 0x1p-14, 0x1p-24, -65504, IEEE(0x7c00, 0x7fff)},
+    {"bfloat16", "bf16", 16, 127, 8, 255 * 0x1p120, 0x7f7f, 0x1p-126, 0x1p-133, -255 * 0x1p120, IEEE(0x7f80, 0x7fff)},
+    {"e6m9", "", 16, 31, 10, 1023 * 0x1p22, 0x7dff, 0x1p-30, 0x1p-39, -1023 * 0x1p22, IEEE(0x7e00, 0x7fff)},
+    {"e5m2", "", 8, 15, 3, 57344, 0x7b, 0x1p-14, 0x1p-16, -57344, IEEE(0x7c, 0x7f)},
+    {"e4m3", "e4m3fn", 8, 7, 4, 448, 0x7e, 0x1p-6, 0x1p-9, -448, NONE, 0x7f, 0x7f, SAT, 1},
+    {"e4m3fnuz", "", 8, 8, 4, 240, 0x7f, 0x1p-7, 0x1p-10, -240, NONE, 0x80, 0x80, SAT, 0},
+    {"e5m2fnuz", "", 8, 16, 3, 57344, 0x7f, 0x1p-15, 0x1p-17, -57344, NONE, 0x80, 0x80, SAT, 0},
+    {"binary8p1se", "", 8, 64, 1, 0x1p62, 0x7e, 0x1p-63, 0x1p-63, -0x1p62, 0x7f, 0x80, 0x80, ULP_OVERFLOW_INF, 0},
+    {"binary8p3se", "", 8, 16, 3, 49152, 0x7e, 0x1p-15, 0x1p-17, -49152, 0x7f, 0x80, 0x80, ULP_OVERFLOW_INF, 0},
+    {"binary8p4se", "", 8, 8, 4, 224, 0x7e, 0x1p-7, 0x1p-10, -224, 0x7f, 0x80, 0x80, ULP_OVERFLOW_INF, 0},
+    {"binary8p3sf", "", 8, 16, 3, 57344, 0x7f, 0x1p-15, 0x1p-17, -57344, NONE, 0x80, 0x80, SAT, 0},
+    {"binary8p4sf", "", 8, 8, 4, 240, 0x7f, 0x1p-7, 0x1p-10, -240, NONE, 0x80, 0x80, SAT, 0},
+    {"binary8p4ue", "", 8, 16, 4, 53248, 0xfd, 0x1p-15, 0x1p-18, 0, 0xfe, 0xff, 0xff, ULP_OVERFLOW_INF, 0},
+    {"binary8p4uf", "", 8, 16, 4, 57344, 0xfe, 0x1p-15, 0x1p-18, 0, NONE, 0xff, 0xff, SAT, 0},
+    {"e3m4", "", 8, 3, 5, 15.5, 0x6f, 0x1p-2, 0x1p-6, -15.5, IEEE(0x70, 0x7f)},
+    {"e3m2", "", 6, 3, 3, 28, 0x1f, 0x1p-2, 0x1p-4, -28, NONE, NONE, NONE, SAT, 1},
+    {"e2m3", "", 6, 1, 4, 7.5, 0x1f, 1, 0x1p-3, -7.5, NONE, NONE, NONE, SAT, 1},
+    {"e2m1", "", 4, 1, 2, 6, 0x7, 1, 0.5, -6, NONE, NONE, NONE, SAT, 1},
+    {"e8m0", "", 8, 127, 1, 0x1p127, 0xfe, 0x1p-127, 0x1p-127, 0x1p-127, NONE, 0xff, 0xff, SAT, 0},
+    {"dlfloat16", "", 16, 31, 10, 1022 * 0x1p23, 0x7ffe, 513 * 0x1p-40, 513 * 0x1p-40, -1022 * 0x1p23, NONE, 0x7fff, 0x7fff,
+     SAT, 1},
+    {"fp24", "", 24, 127, 16, 65535 * 0x1p112, 0x7f7fff, 0x1p-126, 0x1p-141, -65535 * 0x1p112, IEEE(0x7f8000, 0x7fffff)},
+    {"q8.8", "", 16, 0, 16, 32767 * 0x1p-8, 0x7fff, 0x1p-8, 0x1p-8, -128, NONE, NONE, NONE, SAT, 0},
+    {"int8", "q8.0", 8, 0, 8, 127, 0x7f, 1, 1, -128, NONE, NONE, NONE, SAT, 0},
+    {"int4", "q4.0", 4, 0, 4, 7, 0x7, 1, 1, -8, NONE, NONE, NONE, SAT, 0},
+};
+enum { ROWS = sizeof table / sizeof table[0] };
+
+static void equal(const char *name, const char *what, double got, double want) {
+    if (!same(got, want)) fail_msg("%s: %s is %a, not %a", name, what, got, want);
+}
+
+static void equal_code(const char *name, const char *what, uint64_t got, uint64_t want) {
+    if (got != want) fail_msg("%s: %s is %#llx, not %#llx", name, what, (unsigned long long)got, (unsigned long long)want);
+}
+
+/* The same descriptor, name included; bytes between members do not count. */
+static void equal_formats(const ulp_format *a, const ulp_format *b) {
+    assert_memory_equal(a, b, offsetof(ulp_format, fits_binary32) + sizeof a->fits_binary32);
+    assert_memory_equal(&a->max_code, &b->max_code, offsetof(ulp_format, max) - offsetof(ulp_format, max_code));
+    equal(a->name, "max", a->max, b->max);
+    equal(a->name, "lowest", a->lowest, b->lowest);
+    equal(a->name, "min normal", a->min_normal, b->min_normal);
+    equal(a->name, "min positive", a->min_positive, b->min_positive);
+}
+
+static void test_standards(void **state) {
+    (void)state;
+    for (const row *t = table; t < table + ROWS; t++) {
+        ulp_format f = named(t->name);
+        equal(t->name, "bits", f.bits, t->bits);
+        equal(t->name, "bias", f.bias, t->bias);
+        equal(t->name, "p", f.prec, t->prec);
+        equal(t->name, "max", f.max, t->max);
+        equal(t->name, "lowest", f.lowest, t->lowest);
+        equal(t->name, "min normal", f.min_normal, t->min_normal);
+        equal(t->name, "min positive", f.min_positive, t->min_positive);
+        equal_code(t->name, "the code of max", f.max_code, t->max_code);
+        equal(t->name, "the value of max's code", ulp_decode(t->max_code, &f), t->max);
+        equal(t->name, "has infinities", f.has_inf, t->inf_code != NONE);
+        if (t->inf_code != NONE) {
+            equal_code(t->name, "the code of Inf", f.inf_code, t->inf_code);
+            equal(t->name, "the value of Inf's code", ulp_decode(t->inf_code, &f), INFINITY);
+        }
+        equal(t->name, "default overflow", f.overflow, t->overflow);
+        equal(t->name, "has -0", f.has_neg_zero, t->neg_zero);
+        equal(t->name, "has NaN", f.nan_codes != ULP_NAN_NONE, t->first_nan != NONE);
+        uint64_t sign = t->lowest < 0 && t->first_nan != 0x80 ? (uint64_t)1 << (t->bits - 1) : 0, nan = t->first_nan;
+        for (int i = 0; i < 4 && nan != NONE; i++) {
+            nan = (i & 1) ? t->last_nan : t->first_nan;
+            equal(t->name, "the value of a NaN code", ulp_decode(nan | (i & 2 ? sign : 0), &f), NAN);
+        }
+        for (const char *a = t->aliases; *a != '\0'; a += strcspn(a, " "), a += *a == ' ') {
+            char alias[ULP_NAME_MAX];
+            snprintf(alias, sizeof alias, "%.*s", (int)strcspn(a, " "), a);
+            ulp_format same_format = named(alias);
+            equal_formats(&same_format, &f);
+        }
+    }
+}
+
+/* What ulp_format_init derives, against the oracle's own derivation. */
+static void check_derived(const ulp_format *f) {
+    ulp_reference *ref = ulp_reference_new(f);
+    assert_non_null(ref);
+    equal(f->name, "max", f->max, ulp_reference_max(ref));
+    equal(f->name, "lowest", f->lowest, ulp_reference_lowest(ref));
+    equal(f->name, "min normal", f->min_normal, ulp_reference_min_normal(ref));
+    equal(f->name, "min positive", f->min_positive, ulp_reference_min_positive(ref));
+    equal(f->name, "the value of max's code", ulp_reference_decode(ref, f->max_code), f->max);
+    if (f->has_inf) equal(f->name, "the value of Inf's code", ulp_reference_decode(ref, f->inf_code), INFINITY);
+    if (f->nan_codes != ULP_NAN_NONE) equal(f->name, "the value of the NaN code", ulp_reference_decode(ref, f->nan_code), NAN);
+    ulp_reference_free(ref);
+    assert_true(f->overflow != ULP_OVERFLOW_DEFAULT && f->overflow < ULP_OVERFLOW_COUNT);
+    ulp_format again;
+    memset(&again, 0, sizeof again);
+    if (ulp_format_parse(&again, f->name) != ULP_OK) fail_msg("%s: its own name is not understood", f->name);
+    equal_formats(&again, f);
+}
+
+static void upper(char to[64], const char *from) {
+    size_t i = 0;
+    for (; from[i] != '\0' && i < 63; i++) to[i] = (char)(from[i] >= 'a' && from[i] <= 'z' ? from[i] - 32 : from[i]);
+    to[i] = '\0';
+}
+
+static void test_registry(void **state) {
+    (void)state;
+    assert_true(ulp_format_count >= ROWS);
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        ulp_format f, g;
+        const ulp_format_row *text;
+        memset(&f, 0, sizeof f), memset(&g, 0, sizeof g);
+        assert_int_equal(ulp_format_get(i, &f, &text), ULP_OK);
+        assert_int_equal(ulp_format_get(i, NULL, NULL), ULP_OK);
+        assert_string_equal(f.name, text->name);
+        assert_true(text->source[0] != '\0');
+        check_derived(&f);
+        char words[256], loud[64];
+        snprintf(words, sizeof words, "%s %s", text->name, text->aliases);
+        for (char *at = words, *word; (word = strtok(at, " ")) != NULL; at = NULL) {
+            upper(loud, word);
+            assert_int_equal(ulp_format_parse(&g, word), ULP_OK);
+            equal_formats(&f, &g);
+            assert_int_equal(ulp_format_parse(&g, loud), ULP_OK);
+            equal_formats(&f, &g);
+        }
+    }
+    ulp_format f;
+    const ulp_format_row *text;
+    assert_int_equal(ulp_format_get(ulp_format_count, &f, &text), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_format_get(SIZE_MAX, &f, &text), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_format_parse(NULL, "fp16"), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_format_parse(&f, NULL), ULP_BAD_ARGUMENT);
+}
+
+/* ---- families ---- */
+
+static void test_ieee_like(void **state) {
+    (void)state;
+    for (int x = 1; x <= 11; x++)
+        for (int y = 0; y <= 52; y++)
+            for (int ieee = 0; ieee < 2; ieee++) {
+                char name[64];
+                snprintf(name, sizeof name, "e%dm%d%s", x, y, ieee ? "ieee" : "");
+                ulp_format f = named(name);
+                check_derived(&f);
+                if (strstr(" e4m3 e3m2 e2m3 e2m1 e8m0 ", name) != NULL) continue; /* OCP's, not the generic rule */
+                assert_int_equal(f.bits, 1 + x + y);
+                assert_int_equal(f.prec, y + 1);
+                assert_int_equal(f.bias, (1 << (x - 1)) - 1);
+                assert_true(f.is_signed && f.has_inf && f.has_neg_zero && f.has_subnormals && f.has_zero);
+                equal_code(name, "the code of Inf", f.inf_code, ((1ull << x) - 1) << y);
+                assert_int_equal(f.nan_codes, y > 0 ? ULP_NAN_IEEE : ULP_NAN_NONE);
+            }
+}
+
+static void test_fixed(void **state) {
+    (void)state;
+    for (int i = 1; i <= 32; i++)
+        for (int frac = 0; i + frac <= 32; frac++) {
+            char name[64];
+            snprintf(name, sizeof name, "Q%d.%d", i, frac);
+            ulp_format f = named(name);
+            check_derived(&f);
+            assert_true(f.is_fixed && f.bits == i + frac && f.frac_bits == frac && f.overflow == ULP_OVERFLOW_SAT);
+            equal(name, "max", f.max, ldexp(1, i - 1) - ldexp(1, -frac));
+            equal(name, "lowest", f.lowest, -ldexp(1, i - 1));
+            equal(name, "min positive", f.min_positive, ldexp(1, -frac));
+        }
+}
+
+/* K, P of every kind; those whose values are beyond binary64 are refused. P3109 v4.0, section 4 */
+static void test_p3109(void **state) {
+    (void)state;
+    int taken = 0;
+    for (int k = 1; k <= 18; k++)
+        for (int p = 0; p <= 18; p++)
+            for (int kind = 0; kind < 4; kind++) {
+                int is_signed = kind < 2, extended = kind % 2, field = k - p - is_signed;
+                char name[64];
+                snprintf(name, sizeof name, "binary%dp%d%c%c", k, p, is_signed ? 's' : 'u', extended ? 'e' : 'f');
+                ulp_format f;
+                memset(&f, 0, sizeof f);
+                ulp_status status = ulp_format_parse(&f, name);
+                int good = k >= 3 && k <= 16 && p >= 1 && field >= 0 && field <= 10;
+                if ((status == ULP_OK) != good || (!good && status != ULP_NOT_IN_RANGE)) fail_msg("%s: %s", name, ulp_status_text(status));
+                if (!good) continue;
+                taken++;
+                check_derived(&f);
+                assert_true(f.bits == k && f.prec == p && f.bias == 1 << field && f.is_signed == is_signed && f.has_inf == extended);
+                assert_true(!f.has_neg_zero && f.has_zero && f.has_subnormals);
+                equal_code(name, "the NaN code", f.nan_code, is_signed ? 1ull << (k - 1) : (1ull << k) - 1);
+                assert_int_equal(f.overflow, extended ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT);
+            }
+    assert_true(taken > 400);
+}
+
+static void test_ad_hoc(void **state) {
+    (void)state;
+    ulp_format f;
+    size_t i = 0;
+    for (; test_format(i, &f); i++) check_derived(&f);
+    assert_true(i > ulp_format_count);
+}
+
+/* ---- suffixes ---- */
+
+static void expect_status(const char *name, ulp_status want) {
+    ulp_format f, before;
+    memset(&f, 0xa5, sizeof f);
+    before = f;
+    ulp_status got = ulp_format_parse(&f, name);
+    if (got != want) fail_msg("'%.60s': %s; should be: %s", name, ulp_status_text(got), ulp_status_text(want));
+    if (want != ULP_OK && memcmp(&f, &before, sizeof f) != 0) fail_msg("'%.60s' is refused, and writes the format", name);
+}
+
+static void test_suffixes(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ulp_format_count; i++)
+        for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++)
+            for (int nosub = 0; nosub < 3; nosub++) { /* without, after the policy, before it */
+                const ulp_format_row *text;
+                ulp_format base, f;
+                char name[64], policy_text[16];
+                ulp_format_get(i, &base, &text);
+                snprintf(policy_text, sizeof policy_text, ":%s", ulp_overflow_name((ulp_overflow)policy));
+                snprintf(name, sizeof name, "%s%s%s%s", text->name, nosub == 2 ? ":nosub" : "", policy_text, nosub == 1 ? ":nosub" : "");
+                int no_wrap = policy == ULP_OVERFLOW_WRAP && !base.is_fixed, no_nosub = nosub && (base.is_fixed || !base.has_subnormals);
+                if (no_wrap || no_nosub) {
+                    expect_status(name, ULP_UNSUPPORTED);
+                    continue;
+                }
+                f = named(name);
+                assert_string_equal(f.name, name);
+                assert_int_equal(f.overflow, policy);
+                assert_int_equal(f.has_subnormals, base.has_subnormals && !nosub);
+                equal(name, "min positive", f.min_positive, nosub ? base.min_normal : base.min_positive);
+                equal(name, "max", f.max, base.max);
+                check_derived(&f);
+            }
+    ulp_format f = named("FP16:NoSub:SAT");
+    assert_string_equal(f.name, "binary16:nosub:sat");
+    f = named("TensorFloat32:nan:nosub");
+    assert_string_equal(f.name, "tf32:nan:nosub");
+    f = named("INT8:Wrap");
+    assert_string_equal(f.name, "q8.0:wrap");
+    f = named("E6M10IEEE");
+    assert_string_equal(f.name, "e6m10ieee");
+}
+
+static void test_bad_names(void **state) {
+    (void)state;
+    static const char *const none[] = {
+        "", " ", ":", "::", ":sat", " fp16", "fp16 ", "fp 16", "fp16\n", "fp16:", "fp16::sat", "fp16:sat:", "fp16: sat", "fp16:foo", "fp16:default",
+        "fp16:sa", "fp16:satt", "fp16:sat:inf", "e4m3:sat:inf", "e4m3:sat:sat", "fp8", "float16", "binary", "binary8", "binary16p", "binary8p3",
+        "binary8p3s", "binary8p3e", "binary8p3xe", "binary8p3see", "binary08p3se", "binaryp3se", "e", "em", "e5", "e5m", "em2", "m2", "e5m2x", "xe5m2",
+        "e5m2ieeee", "e5m2iee", "e05m2", "e5m02", "e-5m2", "e5m-2", "e+5m2", "e5.m2", "e5 m2", "e1111m2", "e5m5555", "e99999999999999999999m2", "q", "q8", "q8.",
+        "q.8", "q8.8.8", "q8,8", "q-8.8", "q8.-1", "q08.8", "q8.08", "q8.8x", "q1000.1", "int16", "nosub", "\xff\xfe", "binary16:sat\xff",
+    };
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) expect_status(none[i], ULP_BAD_NAME);
+    static const char *const far[] = {"e0m3", "e12m1", "e5m53", "e0m0", "e99m99", "e11m53ieee", "e12m3:sat", "q0.8", "q0.0", "q20.20", "q33.0", "q1.32", "q999.999",
+                                      "binary2p1se", "binary17p3sf", "binary8p0se", "binary8p8se", "binary8p9uf", "binary16p4se", "binary16p5uf", "e1m0:nosub"};
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) expect_status(far[i], ULP_NOT_IN_RANGE);
+    static const char *const not_offered[] = {"fp16:wrap", "e4m3:wrap", "binary8p3se:wrap", "e8m0:nosub", "dlfloat16:nosub", "q8.8:nosub", "q8.8:wrap:nosub", "fp16:nosub:nosub"};
+    for (size_t i = 0; i < sizeof not_offered / sizeof not_offered[0]; i++) expect_status(not_offered[i], ULP_UNSUPPORTED);
+    /* every length, and every prefix of good names with one character too many */
+    char text[4097];
+    for (size_t n = 20; n < sizeof text; n = n * 3 / 2) {
+        memset(text, 'e', n), text[n] = '\0';
+        expect_status(text, ULP_BAD_NAME);
+        memset(text, '1', n), text[0] = 'e';
+        expect_status(text, ULP_BAD_NAME);
+        for (size_t i = 0; i + 4 <= n; i += 4) memcpy(text + i, i == 0 ? "fp16" : ":sat", 4);
+        expect_status(text, ULP_BAD_NAME);
+        memset(text, ' ', n), memcpy(text, "fp16", 4);
+        expect_status(text, ULP_BAD_NAME);
+    }
+    for (int c = 1; c < 256; c++) {
+        char name[] = {'f', 'p', '1', '6', (char)c, '\0'}, front[] = {(char)c, 'f', 'p', '1', '6', '\0'};
+        expect_status(name, ULP_BAD_NAME);
+        expect_status(front, ULP_BAD_NAME);
+    }
+}
+
+/* ---- descriptors that no name gives, and the other names ---- */
+
+static void test_init(void **state) {
+    (void)state;
+    ulp_format f = named("binary16"), bad;
+#define REFUSES(status, change) bad = f, change, assert_int_equal(ulp_format_init(&bad), status)
+    REFUSES(ULP_OK, bad.bias = 20);
+    REFUSES(ULP_NOT_IN_RANGE, bad.prec = 0);
+    REFUSES(ULP_NOT_IN_RANGE, bad.prec = 16);
+    REFUSES(ULP_NOT_IN_RANGE, bad.prec = 54);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bits = 1);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bits = 65);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bias = 2000);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bias = -2000);
+    REFUSES(ULP_NOT_IN_RANGE, bad.has_inf = 0);
+    REFUSES(ULP_NOT_IN_RANGE, bad.nan_codes = ULP_NAN_NEG_ZERO);
+    REFUSES(ULP_UNSUPPORTED, bad.overflow = ULP_OVERFLOW_WRAP);
+    REFUSES(ULP_BAD_ARGUMENT, bad.overflow = ULP_OVERFLOW_COUNT);
+    f = named("q8.8");
+    REFUSES(ULP_OK, bad.overflow = ULP_OVERFLOW_WRAP);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bits = 33);
+    REFUSES(ULP_NOT_IN_RANGE, bad.bits = 0);
+    REFUSES(ULP_NOT_IN_RANGE, bad.frac_bits = 16);
+#undef REFUSES
+}
+
+static void test_other_names(void **state) {
+    (void)state;
+    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
+        ulp_overflow policy;
+        assert_int_equal(ulp_overflow_parse(&policy, ulp_overflow_name((ulp_overflow)i)), ULP_OK);
+        assert_int_equal(policy, i);
+        ulp_format f = named("e4m3"), g = named("binary16");
+        assert_int_equal(ulp_overflow_of(&f, (ulp_overflow)i), i == 0 ? ULP_OVERFLOW_SAT : i);
+        assert_int_equal(ulp_overflow_of(&g, (ulp_overflow)i), i == 0 ? ULP_OVERFLOW_INF : i);
+    }
+    for (int i = 0; i < ULP_MODE_COUNT; i++) {
+        ulp_mode mode;
+        assert_int_equal(ulp_mode_parse(&mode, ulp_mode_name((ulp_mode)i)), ULP_OK);
+        assert_int_equal(mode, i);
+        assert_non_null(ulp_mode_meaning((ulp_mode)i));
+        assert_int_equal(ulp_mode_is_stochastic((uint32_t)i), ulp_mode_name((ulp_mode)i)[0] == 's');
+    }
+    for (int i = 0; i < ULP_OP_COUNT; i++) {
+        ulp_op op;
+        assert_int_equal(ulp_op_parse(&op, ulp_op_name((ulp_op)i)), ULP_OK);
+        assert_int_equal(op, i);
+    }
+    ulp_mode mode = ULP_RD;
+    ulp_overflow policy = ULP_OVERFLOW_NAN;
+    ulp_op op = ULP_SQRT;
+    static const char *const bad[] = {"", "rn", "rnee", " rne", "sr ", "srd", "satt", "sa", "inf ", "addd", "fm", "?"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(ulp_mode_parse(&mode, bad[i]), ULP_BAD_NAME);
+        assert_int_equal(ulp_overflow_parse(&policy, bad[i]), ULP_BAD_NAME);
+        assert_int_equal(ulp_op_parse(&op, bad[i]), ULP_BAD_NAME);
+    }
+    assert_true(mode == ULP_RD && policy == ULP_OVERFLOW_NAN && op == ULP_SQRT);
+    assert_int_equal(ulp_mode_parse(&mode, "sr"), ULP_OK);
+    assert_int_equal(mode, ULP_SRA);
+    assert_null(ulp_mode_name(ULP_MODE_COUNT));
+    assert_null(ulp_op_name(ULP_OP_COUNT));
+    assert_int_equal(ulp_op_operands(ULP_OP_COUNT), 0);
+    for (int i = 0; i < ULP_BAD_FILE + 2; i++) assert_true(ulp_status_text((ulp_status)i)[0] != '\0');
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_standards), cmocka_unit_test(test_registry), cmocka_unit_test(test_ieee_like),
+        cmocka_unit_test(test_fixed),     cmocka_unit_test(test_p3109),    cmocka_unit_test(test_ad_hoc),
+        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_bad_names), cmocka_unit_test(test_init),
+        cmocka_unit_test(test_other_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

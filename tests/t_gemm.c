@@ -1,0 +1,297 @@
+/* t_gemm.c - matrix products and column sums against the scalar step, element by element, for every shape, layout and thread count. */
+#include <stdlib.h>
+
+#include "tests/support.h"
+
+#include "formats/rng.h"
+#include "kernels/backend.h"
+
+enum { ROOM = 40000, RESULTS = 2048, ISAS = 8 }; /* elements of inputs, of results with what lies around them */
+
+static const ulp_backend *backends[ISAS];
+static size_t offered;
+static float a[ROOM], b[ROOM], c[RESULTS], start[RESULTS], want[RESULTS];
+static uint64_t products;
+
+static const char *const named_datapaths[] = {
+    "fp32",           "serial:fp16:rne",    "serial:fp16:sr",      "serial:fp16:srb/8",  "serial:fp16:src/1", "serial:bf16:rz",
+    "serial:bf16:sr", "serial:e4m3:rne",    "serial:e4m3:inf:ru",  "serial:e4m3:src/5",  "serial:e5m2:ro",    "serial:e5m2:rd",
+    "serial:q8.8:rne", "serial:q8.8:wrap:rd", "serial:q8.8:srb/3", "serial:q8.0:wrap:rna", "serial:dlfloat16:rne", "serial:dlfloat16:sr",
+    "serial:tf32:rna", "serial:fp24:sr",    "serial:fp32:nan:rne", "serial:fp32:sat:rne", "serial:fp32:sr/9", "serial:fp32:sr",
+    "serial:e8m0:rne", "serial:binary8p4se:rd", "serial:binary8p4uf:ru", "serial:e2m1:rna", "serial:e5m10:nosub:rd",
+};
+enum { NAMED = sizeof named_datapaths / sizeof named_datapaths[0], DATAPATHS = NAMED + ULP_MODE_COUNT };
+
+/* The datapaths of the list, then binary32 in every mode. */
+static ulp_datapath datapath(int i) {
+    ulp_datapath d;
+    char text[64];
+    if (i < NAMED) snprintf(text, sizeof text, "%s", named_datapaths[i]);
+    else snprintf(text, sizeof text, "serial:binary32:%s", ulp_mode_name((ulp_mode)(i - NAMED)));
+    memset(&d, 0, sizeof d);
+    ulp_status status = ulp_datapath_parse(&d, text);
+    if (status != ULP_OK) fail_msg("%s: %s", text, ulp_status_text(status));
+    assert_string_equal(d.name, text);
+    return d;
+}
+
+/* ---- inputs ---- */
+
+/* kind 0: small members that add up; 1: wide exponents; 2: any bits, specials among them. */
+static float operand(const ulp_format *f, int kind, uint64_t *seed) {
+    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x80000003, 0x007fffff, 0x7f7fffff};
+    uint64_t bits = next_random(seed);
+    double near = ((double)(bits >> 40) * 0x1p-22 - 2.0);
+    if (kind == 0) return (float)ulp_round(near, f, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0);
+    if (kind == 1) return (float)(near * ldexp(1, (int)(bits % 41) - 20));
+    if (bits % 23 == 0) return ulp_from_bits32(special[(bits >> 8) % (sizeof special / sizeof special[0])]);
+    return bits % 3 ? (float)near : ulp_from_bits32((uint32_t)(bits >> 8));
+}
+
+static void fill(float *to, size_t n, const ulp_format *f, int kind, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++) {
+        float value = operand(f, kind, seed);
+        memcpy(to + i, &value, sizeof value);
+    }
+}
+
+/* A value of the accumulator's format. */
+static float member(float value, const ulp_datapath *d) { return (float)ulp_round((double)value, &d->accumulator, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0); }
+
+/* ---- the definition ---- */
+
+static float a_at(const ulp_gemm_shape *s, size_t i, size_t k) { return s->a_trans ? a[k * s->lda + i] : a[i * s->lda + k]; }
+static float b_at(const ulp_gemm_shape *s, size_t k, size_t j) { return s->b_trans ? b[j * s->ldb + k] : b[k * s->ldb + j]; }
+
+static void define(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
+    memcpy(want, start, sizeof want);
+    for (size_t i = 0; i < s->m; i++)
+        for (size_t j = 0; j < s->n; j++) {
+            double acc = s->accumulate ? (double)start[i * s->ldc + j] : 0.0;
+            for (size_t k = 0; k < s->k; k++) {
+                uint64_t index = ((uint64_t)i * s->n + j) * s->k + k;
+                uint32_t word = ulp_mode_is_stochastic(d->rule.mode) ? ulp_random_word(stream, index) : 0;
+                acc = ulp_datapath_step(d, acc, (double)a_at(s, i, k), (double)b_at(s, k, j), word);
+            }
+            want[i * s->ldc + j] = (float)acc;
+        }
+}
+
+/* Bit for bit, or the NaN of results; what was not to be written keeps any NaN it was. */
+static int same_bits(float x, float y) { return ulp_bits32(x) == ulp_bits32(y) || (isnan(y) && ulp_bits32(x) == 0x7fc00000u); }
+
+static void compare(const char *what, const ulp_backend *backend, const ulp_gemm_shape *s, const ulp_datapath *d, size_t row) {
+    for (size_t i = 0; i < RESULTS; i++) {
+        if (same_bits(c[i], want[i])) continue;
+        fail_msg("%s %s %s, m %zu n %zu k %zu, lda %zu ldb %zu ldc %zu, trans %d %d, accumulate %d, %d threads: element (%zu,%zu) is %a, not %a", backend->what, what, d->name, s->m,
+                 s->n, s->k, s->lda, s->ldb, s->ldc, s->a_trans, s->b_trans, s->accumulate, ulp_threads_get(), i / row, i % row, (double)c[i], (double)want[i]);
+    }
+}
+
+/* ---- gemm ---- */
+
+static const size_t shapes[][3] = {{1, 1, 1},   {1, 1, 0},  {3, 2, 0},   {2, 3, 1},   {1, 70, 5},  {70, 1, 5},  {5, 64, 7},   {6, 32, 16}, {7, 33, 3}, {12, 65, 9},
+                                   {13, 31, 2}, {3, 129, 4}, {17, 19, 23}, {2, 2, 101}, {0, 5, 3}, {5, 0, 3}, {0, 0, 0}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+/* Layout bits: transposes, accumulate, rows longer than needed. */
+static ulp_gemm_shape shape_of(size_t i, unsigned layout) {
+    const size_t m = shapes[i][0], n = shapes[i][1], k = shapes[i][2], pad = layout & 8 ? 3 + i % 5 : 0;
+    ulp_gemm_shape s = {.m = m, .n = n, .k = k, .ldc = n + pad, .a_trans = layout & 1, .b_trans = (layout >> 1) & 1, .accumulate = (layout >> 2) & 1};
+    s.lda = (s.a_trans ? m : k) + pad;
+    s.ldb = (s.b_trans ? k : n) + (pad > 0 ? pad + 2 : 0);
+    return s;
+}
+
+static void check_gemm(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
+    assert_true(s->m * s->ldc < RESULTS);
+    define(s, d, stream);
+    for (size_t isa = 0; isa < offered; isa++)
+        for (int threads = 1; threads <= 2; threads++) {
+            ulp_threads_set(threads);
+            memcpy(c, start, sizeof c);
+            ulp_status status = backends[isa]->gemm(c, a, b, s, d, stream);
+            if (status != ULP_OK) fail_msg("%s gemm %s: %s", backends[isa]->what, d->name, ulp_status_text(status));
+            compare("gemm", backends[isa], s, d, s->ldc > 0 ? s->ldc : 1);
+            products++;
+        }
+    ulp_threads_set(0);
+}
+
+static void test_gemm(void **state) {
+    (void)state;
+    for (int i = 0; i < DATAPATHS; i++) {
+        ulp_datapath d = datapath(i);
+        uint64_t seed = (uint64_t)i, before = products;
+        for (int kind = 0; kind < 3; kind++) {
+            fill(a, ROOM, &d.accumulator, kind, &seed), fill(b, ROOM, &d.accumulator, kind, &seed), fill(start, RESULTS, &d.accumulator, kind, &seed);
+            for (size_t j = 0; j < RESULTS; j++) start[j] = member(start[j], &d);
+            for (size_t shape = 0; shape < SHAPES; shape++)
+                for (unsigned layout = 0; layout < 16; layout++) {
+                    if ((layout + shape + (unsigned)(i + kind)) % (shape < 4 ? 1 : thinned(3)) != 0) continue;
+                    ulp_gemm_shape s = shape_of(shape, layout);
+                    check_gemm(&s, &d, (ulp_stream){(uint64_t)i + 1, 9, layout * 5u});
+                }
+        }
+        if (products == before) fail_msg("%s: no case", d.name);
+    }
+    print_message("%llu products\n", (unsigned long long)products);
+}
+
+/* fp32 is what a loop of fmaf gives, and a longer sum than the shapes above. */
+static void test_fp32(void **state) {
+    (void)state;
+    ulp_datapath d = datapath(0);
+    assert_int_equal(d.accumulator.prec, 24);
+    uint64_t seed = 3;
+    for (int kind = 0; kind < 3; kind++) {
+        fill(a, ROOM, &d.accumulator, kind, &seed), fill(b, ROOM, &d.accumulator, kind, &seed), fill(start, RESULTS, &d.accumulator, kind, &seed);
+        ulp_gemm_shape s = {.m = 11, .n = 37, .k = 900, .lda = 900, .ldb = 37, .ldc = 37, .accumulate = kind == 1};
+        memcpy(want, start, sizeof want);
+        for (size_t i = 0; i < s.m; i++)
+            for (size_t j = 0; j < s.n; j++) {
+                float acc = s.accumulate ? start[i * s.ldc + j] : 0.0f;
+                for (size_t k = 0; k < s.k; k++) acc = fmaf(a_at(&s, i, k), b_at(&s, k, j), acc);
+                want[i * s.ldc + j] = acc;
+            }
+        for (size_t isa = 0; isa < offered; isa++) {
+            memcpy(c, start, sizeof c);
+            assert_int_equal(backends[isa]->gemm(c, a, b, &s, &d, (ulp_stream){1, 0, 0}), ULP_OK);
+            compare("gemm", backends[isa], &s, &d, s.ldc);
+        }
+    }
+}
+
+/* One special value at a time: what it does to its row or column, and that it does nothing to the others. */
+static void test_specials(void **state) {
+    (void)state;
+    static const double specials[] = {INFINITY, -INFINITY, NAN, -0.0, 0x1p-149, -0x1p-127, 0x1.fffffep127};
+    for (int i = 0; i < DATAPATHS; i++) {
+        ulp_datapath d = datapath(i);
+        uint64_t seed = (uint64_t)i;
+        for (size_t t = 0; t < sizeof specials / sizeof specials[0]; t++) {
+            fill(a, ROOM, &d.accumulator, 0, &seed), fill(b, ROOM, &d.accumulator, 0, &seed);
+            memset(start, 0, sizeof start);
+            ulp_gemm_shape s = {.m = 7, .n = 35, .k = 6, .lda = 6, .ldb = 35, .ldc = 35};
+            a[3 * 6 + 2] = (float)specials[t];
+            b[4 * 35 + 33] = (float)specials[(t + 1) % 7];
+            check_gemm(&s, &d, (ulp_stream){7, t, 0});
+        }
+        /* a sum of negative zeros starts at +0 */
+        for (size_t j = 0; j < 64; j++) a[j] = -0.0f, b[j] = 1.0f;
+        ulp_gemm_shape s = {.m = 2, .n = 2, .k = 3, .lda = 3, .ldb = 2, .ldc = 2};
+        check_gemm(&s, &d, (ulp_stream){7, 7, 0});
+        if (d.accumulator.has_zero && d.rule.mode != ULP_RD) assert_int_equal(ulp_bits32(want[0]), 0);
+    }
+}
+
+/* ---- reduce ---- */
+
+static void test_reduce(void **state) {
+    (void)state;
+    static const size_t sizes[][2] = {{0, 3}, {3, 0}, {1, 1}, {5, 2}, {2, 64}, {9, 65}, {101, 63}, {33, 130}, {1000, 7}};
+    for (int i = 0; i < DATAPATHS; i++) {
+        ulp_datapath d = datapath(i);
+        uint64_t seed = (uint64_t)i;
+        ulp_stream stream = {5, (uint64_t)i, 1000};
+        for (int kind = 0; kind < 3; kind++)
+            for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
+                const size_t m = sizes[t][0], n = sizes[t][1];
+                fill(a, ROOM, &d.accumulator, kind, &seed), fill(start, RESULTS, &d.accumulator, kind, &seed);
+                memcpy(want, start, sizeof want);
+                for (size_t j = 0; j < n; j++) {
+                    double acc = 0.0;
+                    for (size_t k = 0; k < m; k++) {
+                        uint32_t word = ulp_mode_is_stochastic(d.rule.mode) ? ulp_random_word(stream, j * m + k) : 0;
+                        acc = ulp_datapath_step(&d, acc, 1.0, (double)a[k * n + j], word);
+                    }
+                    want[j] = (float)acc;
+                }
+                for (size_t isa = 0; isa < offered; isa++)
+                    for (int threads = 1; threads <= 2; threads++) {
+                        ulp_gemm_shape s = {.m = m, .n = n};
+                        ulp_threads_set(threads);
+                        memcpy(c, start, sizeof c);
+                        assert_int_equal(backends[isa]->reduce(c, a, m, n, &d, stream), ULP_OK);
+                        compare("reduce", backends[isa], &s, &d, n > 0 ? n : 1);
+                    }
+            }
+    }
+    ulp_threads_set(0);
+}
+
+/* ---- refusals and names ---- */
+
+static void test_refusals(void **state) {
+    (void)state;
+    const ulp_stream stream = {1, 0, 0};
+    for (size_t isa = 0; isa < offered; isa++) {
+        const ulp_backend *k = backends[isa];
+        ulp_datapath d = datapath(1), wide = d, wrong = d;
+        const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
+        ulp_gemm_shape s;
+        wide.accumulator = named("binary64");
+        wrong.rule.random_bits = 40;
+#define REFUSES(change) s = good, change, assert_int_equal(k->gemm(c, a, b, &s, &d, stream), ULP_BAD_ARGUMENT)
+        REFUSES(s.lda = 3);
+        REFUSES(s.ldb = 2);
+        REFUSES(s.ldc = 2);
+        REFUSES(s.ldc = 0);
+        REFUSES((s.a_trans = 1, s.lda = 1));
+        REFUSES((s.b_trans = 1, s.ldb = 3));
+#undef REFUSES
+        assert_int_equal(k->gemm(NULL, a, b, &good, &d, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm(c, NULL, b, &good, &d, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm(c, a, NULL, &good, &d, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm(c, a, b, NULL, &d, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm(c, a, b, &good, NULL, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm(c, a, b, &good, &wrong, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm(c, a, b, &good, &wide, stream), ULP_UNSUPPORTED);
+        assert_int_equal(k->reduce(NULL, a, 2, 3, &d, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->reduce(c, NULL, 2, 3, &d, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->reduce(c, a, 2, 3, NULL, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->reduce(c, a, 2, 3, &wrong, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->reduce(c, a, 2, 3, &wide, stream), ULP_UNSUPPORTED);
+        s = good, s.k = 0, s.lda = s.ldb = 0;
+        assert_int_equal(k->gemm(c, NULL, NULL, &s, &d, stream), ULP_OK); /* no products: all +0 */
+        for (int i = 0; i < 6; i++) assert_int_equal(ulp_bits32(c[i]), 0);
+    }
+}
+
+static void test_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        ulp_status status;
+    } bad[] = {
+        {"", ULP_BAD_NAME}, {"fp16", ULP_BAD_NAME}, {"fp32:rne", ULP_BAD_NAME}, {"serial", ULP_BAD_NAME}, {"serial:", ULP_BAD_NAME}, {"serial:fp16", ULP_BAD_NAME},
+        {"serial:fp16:", ULP_BAD_NAME}, {"serial:fp16:up", ULP_BAD_NAME}, {"serial::rne", ULP_BAD_NAME}, {"serial:fp17:rne", ULP_BAD_NAME}, {"serial:fp16:rne ", ULP_BAD_NAME},
+        {"serial:fp16:rne/8", ULP_BAD_NAME}, {"serial:fp16:sr/", ULP_BAD_NAME}, {"serial:fp16:sr/x", ULP_BAD_NAME}, {"serial:fp16:sr/8x", ULP_BAD_NAME},
+        {"serial:fp16:sr/0", ULP_NOT_IN_RANGE}, {"serial:fp16:sr/33", ULP_NOT_IN_RANGE}, {"serial:fp16:sr/-1", ULP_NOT_IN_RANGE}, {"serial:e12m3:rne", ULP_NOT_IN_RANGE},
+        {"serial:fp16:wrap:rne", ULP_UNSUPPORTED}, {"tensor:fp16:rne", ULP_BAD_NAME},
+        {"serial:fp16:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:rne", ULP_BAD_NAME},
+    };
+    ulp_datapath d, before;
+    memset(&d, 0x5a, sizeof d);
+    before = d;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ulp_status status = ulp_datapath_parse(&d, bad[i].text);
+        if (status != bad[i].status) fail_msg("'%s': %s; should be: %s", bad[i].text, ulp_status_text(status), ulp_status_text(bad[i].status));
+        assert_memory_equal(&d, &before, sizeof d);
+    }
+    assert_int_equal(ulp_datapath_parse(NULL, "fp32"), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_datapath_parse(&d, NULL), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(ulp_datapath_names(), "serial:FORMAT:MODE"));
+    d = datapath(3);
+    assert_true(d.rule.mode == ULP_SRB && d.rule.random_bits == 8 && strcmp(d.accumulator.name, "binary16") == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gemm),   cmocka_unit_test(test_fp32),     cmocka_unit_test(test_specials),
+        cmocka_unit_test(test_reduce), cmocka_unit_test(test_refusals), cmocka_unit_test(test_names),
+    };
+    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
+        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

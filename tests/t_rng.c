@@ -1,0 +1,117 @@
+/* t_rng.c - the generator: Random123's known answers, which index takes which word, and the range of uniforms. */
+#include "tests/support.h"
+
+#include "formats/rng.h"
+
+/* Philox4x32-10 written out (Salmon et al. 2011, section 4.3), to judge where seed, stream and index go. */
+static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]) {
+    uint32_t x[4], k[2] = {key[0], key[1]};
+    memcpy(x, counter, sizeof x);
+    for (int round = 0; round < 10; round++) {
+        uint64_t p = (uint64_t)0xd2511f53u * x[0], q = (uint64_t)0xcd9e8d57u * x[2];
+        uint32_t y[4] = {(uint32_t)(q >> 32) ^ x[1] ^ k[0], (uint32_t)q, (uint32_t)(p >> 32) ^ x[3] ^ k[1], (uint32_t)p};
+        memcpy(x, y, sizeof x);
+        k[0] += 0x9e3779b9u;
+        k[1] += 0xbb67ae85u;
+    }
+    memcpy(out, x, sizeof x);
+}
+
+/* Random123's kat_vectors, philox4x32 10: counter, key, output */
+static const struct known {
+    uint32_t counter[4], key[2], output[4];
+} known[] = {
+    {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+};
+enum { KNOWN = sizeof known / sizeof known[0] };
+
+static uint64_t join(uint32_t low, uint32_t high) { return (uint64_t)high << 32 | low; }
+
+static void test_known_answers(void **state) {
+    (void)state;
+    for (int i = 0; i < KNOWN; i++) {
+        const struct known *t = &known[i];
+        uint32_t out[4];
+        philox(out, t->counter, t->key);
+        assert_memory_equal(out, t->output, sizeof out);
+        uint64_t seed = join(t->key[0], t->key[1]), block = join(t->counter[0], t->counter[1]), stream = join(t->counter[2], t->counter[3]);
+        philox4x32_ctr_t got = ulp_random_block(seed, stream, block);
+        for (int w = 0; w < 4; w++)
+            if (got.v[w] != t->output[w]) fail_msg("vector %d word %d: %08x, not %08x", i, w, (unsigned)got.v[w], (unsigned)t->output[w]);
+        if (block >> 62 != 0) continue; /* no index leads to such a block */
+        for (uint64_t w = 0; w < 4; w++) assert_int_equal(ulp_random_word((ulp_stream){seed, stream, 4 * block}, w), t->output[w]);
+    }
+    assert_string_equal(ULP_RNG_NAME, "philox4x32-10");
+    assert_int_equal(ULP_RNG_LAYOUT, 1);
+}
+
+/* key = (seed low, seed high), counter = (block low, block high, stream low, stream high), word = index mod 4 */
+static uint32_t layout_word(uint64_t seed, uint64_t stream, uint64_t index) {
+    uint64_t block = index / 4;
+    const uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)};
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    uint32_t out[4];
+    philox(out, counter, key);
+    return out[index % 4];
+}
+
+static void test_layout(void **state) {
+    (void)state;
+    uint64_t random = 1;
+    for (int i = 0; i < 20000; i++) {
+        /* each part with few bits, with the low half, with all of them */
+        uint64_t seed = next_random(&random) >> i % 3 * 31, stream = next_random(&random) >> i / 3 % 3 * 31, index = next_random(&random) >> i / 9 % 3 * 31;
+        uint64_t first = next_random(&random) >> i / 27 % 3 * 31;
+        uint32_t want = layout_word(seed, stream, index), got = ulp_random_word((ulp_stream){seed, stream, 0}, index);
+        uint32_t moved = ulp_random_word((ulp_stream){seed, stream, first}, index - first);
+        if (got != want || moved != want)
+            fail_msg("seed %#llx stream %#llx index %#llx first %#llx: %08x and %08x, not %08x", (unsigned long long)seed, (unsigned long long)stream,
+                     (unsigned long long)index, (unsigned long long)first, (unsigned)got, (unsigned)moved, (unsigned)want);
+    }
+}
+
+/* The word of element i of the array that starts at `first` is that of element first + i of the whole. */
+static void test_parts(void **state) {
+    (void)state;
+    const ulp_stream whole = {1, 2, 0};
+    for (uint64_t first = 0; first < 64; first++)
+        for (uint64_t i = 0; i < 64; i++)
+            assert_int_equal(ulp_random_word((ulp_stream){1, 2, first}, i), ulp_random_word(whole, first + i));
+    /* one bit of seed, stream or index changes the word */
+    uint32_t word = ulp_random_word(whole, 0);
+    for (int bit = 0; bit < 64; bit++) {
+        uint64_t one = (uint64_t)1 << bit;
+        assert_int_not_equal(ulp_random_word((ulp_stream){1 ^ one, 2, 0}, 0), word);
+        assert_int_not_equal(ulp_random_word((ulp_stream){1, 2 ^ one, 0}, 0), word);
+        assert_int_not_equal(ulp_random_word(whole, one), word);
+    }
+}
+
+static void test_uniform(void **state) {
+    (void)state;
+    enum { N = 1 << 20, CELLS = 256 };
+    const ulp_stream s = {1, 3, 0};
+    uint32_t cells[CELLS] = {0};
+    for (uint64_t i = 0; i < N; i++) {
+        double x = ulp_random_uniform(s, i);
+        if (!(x >= 0.0 && x < 1.0)) fail_msg("element %llu is %a", (unsigned long long)i, x);
+        assert_true(x * 0x1p32 == (double)ulp_random_word(s, i));
+        cells[(int)(x * CELLS)]++;
+    }
+    /* chi-square of 255 degrees of freedom lies below 370 but for one seed in 10^5; the seed is fixed */
+    double chi = 0, want = (double)N / CELLS;
+    for (int i = 0; i < CELLS; i++) chi += ((double)cells[i] - want) * ((double)cells[i] - want) / want;
+    if (chi > 370 || chi < 160) fail_msg("chi-square %g", chi);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_uniform),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

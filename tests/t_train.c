@@ -1,0 +1,294 @@
+/* t_train.c - fp32 against plain C loops, rounding points, determinism, accuracy. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/elementary.h"
+#include "sim/train.h"
+
+static char error[2048];
+static ulp_data digits;
+
+static int load_digits(void **state) {
+    (void)state;
+    return ulp_data_load(&digits, "digits", NULL, 1, error, sizeof error) != ULP_OK;
+}
+
+static int free_digits(void **state) {
+    (void)state;
+    ulp_data_release(&digits);
+    return 0;
+}
+
+static ulp_trainer *trainer_of(const ulp_data *data, const ulp_train_options *options) {
+    ulp_trainer *t;
+    ulp_status status = ulp_trainer_new(&t, data, options, error, sizeof error);
+    if (status != ULP_OK) print_message("%s\n", error);
+    assert_int_equal(status, ULP_OK);
+    return t;
+}
+
+/* ---- policy fp32 is plain float32 training: fused multiply-adds, k ascending ---- */
+
+typedef struct plain {
+    float w[64 * 20 + 20 + 20 * 10 + 10], v[64 * 20 + 20 + 20 * 10 + 10], g[64 * 20 + 20 + 20 * 10 + 10];
+} plain;
+
+enum { M = 64, H = 20, C = 10, N = 24 };
+
+static void plain_dense(float *y, const float *x, const float *w, int m, int n) {
+    for (int b = 0; b < N; b++)
+        for (int j = 0; j < n; j++) {
+            float sum = fmaf(1.0f, w[m * n + j], 0.0f);
+            for (int i = 0; i < m; i++) sum = fmaf(x[b * m + i], w[i * n + j], sum);
+            y[b * n + j] = sum;
+        }
+}
+
+static void plain_dense_back(float *g, float *dx, const float *dy, const float *x, const float *w, int m, int n) {
+    for (int i = 0; i <= m; i++)
+        for (int j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (int b = 0; b < N; b++) sum = fmaf(i < m ? x[b * m + i] : 1.0f, dy[b * n + j], sum);
+            g[i * n + j] = sum;
+        }
+    for (int b = 0; dx && b < N; b++)
+        for (int i = 0; i < m; i++) {
+            float sum = 0.0f;
+            for (int j = 0; j < n; j++) sum = fmaf(dy[b * n + j], w[i * n + j], sum);
+            dx[b * m + i] = sum;
+        }
+}
+
+static void plain_step(plain *p, const float *x, const uint8_t *label) {
+    static float h[N * H], z[N * C], dz[N * C], dh[N * H];
+    float *w2 = p->w + M * H + H;
+    plain_dense(h, x, p->w, M, H);
+    for (int i = 0; i < N * H; i++) h[i] = (float)ulp_tanh((double)h[i]);
+    plain_dense(z, h, w2, H, C);
+    for (int b = 0; b < N; b++) {
+        double e[C], sum = 0.0, max = (double)z[b * C];
+        for (int c = 1; c < C; c++) max = fmax(max, (double)z[b * C + c]);
+        for (int c = 0; c < C; c++) sum += e[c] = ulp_exp((double)z[b * C + c] - max);
+        for (int c = 0; c < C; c++) dz[b * C + c] = (float)(((double)(float)(e[c] / sum) - (c == label[b])) / N);
+    }
+    plain_dense_back(p->g + M * H + H, dh, dz, h, w2, H, C);
+    for (int i = 0; i < N * H; i++) dh[i] = (float)((double)dh[i] * (1.0 - (double)h[i] * (double)h[i]));
+    plain_dense_back(p->g, NULL, dh, x, p->w, M, H);
+    for (size_t i = 0; i < sizeof p->w / sizeof *p->w; i++) {
+        float g = fmaf(0.001f, p->w[i], p->g[i]);
+        p->v[i] = fmaf(0.9f, p->v[i], g);
+        p->w[i] = fmaf(-0.1f, p->v[i], p->w[i]);
+    }
+}
+
+static void test_fp32_is_plain(void **state) {
+    static plain p;
+    static float x[N * M], w[sizeof p.w / sizeof *p.w];
+    ulp_train_options o = {.net = "fc20 tanh fc10", .sgd = {0.1, 0.9, 0.001}, .batch = N, .seed = 4};
+    (void)state;
+    ulp_trainer *t = trainer_of(&digits, &o);
+    memset(&p, 0, sizeof p);
+    assert_int_equal(ulp_trainer_weights(t, p.w, NULL), ULP_OK);
+    for (int i = 0; i < 70; i++) { /* into the second epoch */
+        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        assert_int_equal(t->pass.backend->download(x, t->tensor[0], sizeof x), ULP_OK);
+        plain_step(&p, x, t->label);
+        assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
+        assert_memory_equal(w, p.w, sizeof w);
+    }
+    ulp_trainer_free(t);
+}
+
+/* ---- rounding points ---- */
+
+typedef struct watch {
+    const ulp_policy *policy;
+    size_t seen[ULP_AT_COUNT], changed[ULP_AT_COUNT];
+    int scale;
+} watch;
+
+/* Every value after a point is a member of its format, and is the raw value rounded once. */
+static void see(void *context, const ulp_sight *s) {
+    watch *w = context;
+    const ulp_cast *cast = &w->policy->at[s->point];
+    w->seen[s->point]++;
+    w->scale = s->scale_log2;
+    for (size_t i = 0; i < s->n; i++) {
+        double want = ulp_round((double)s->raw[i], &cast->format, cast->rule, 0);
+        w->changed[s->point] += s->raw[i] != s->rounded[i];
+        /* softmax and its gradient are rounded from binary64, of which raw is the binary32 value */
+        if (s->point == ULP_AT_LOSS || (s->point == ULP_AT_AGRAD && s->layer == 3))
+            want = ulp_round((double)s->rounded[i], &cast->format, cast->rule, 0);
+        assert_true(want == (double)s->rounded[i] || want != want);
+    }
+}
+
+static void test_points(void **state) {
+    ulp_policy policy;
+    watch w = {&policy, {0}, {0}, 0};
+    ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
+    ulp_train_options o = {.net = "fc16 relu fc10", .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16", .scaler = "static:7",
+                           .sgd = {0.1, 0.9, 0.001}, .batch = 32, .seed = 1, .counting = 1, .observer = &observer};
+    (void)state;
+    assert_int_equal(ulp_policy_parse(&policy, o.policy, error, sizeof error), ULP_OK);
+    ulp_trainer *t = trainer_of(&digits, &o);
+    ulp_step step;
+    for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+    assert_int_equal(w.seen[ULP_AT_ACT], 5 * 4);   /* input, fc16, relu, fc10 */
+    assert_int_equal(w.seen[ULP_AT_AGRAD], 5 * 3); /* loss, fc10's input, relu's input */
+    assert_int_equal(w.seen[ULP_AT_WGRAD], 5 * 2);
+    assert_int_equal(w.seen[ULP_AT_LOSS], 5 * 2);
+    assert_true(w.changed[ULP_AT_ACT] && w.changed[ULP_AT_AGRAD] && w.changed[ULP_AT_WGRAD]);
+    assert_int_equal(w.scale, 7);
+    assert_int_equal(step.agrad.count, 32 * 10 + 32 * 16);
+    assert_int_equal(step.wgrad.count, t->net.params);
+    /* no master weights: the weights themselves are fp16 values */
+    float *v = calloc(t->net.params, sizeof *v);
+    assert_int_equal(ulp_trainer_weights(t, v, NULL), ULP_OK);
+    for (size_t i = 0; i < t->net.params; i++)
+        assert_true((double)v[i] == ulp_round((double)v[i], &policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
+    free(v);
+    ulp_trainer_free(t);
+}
+
+/* Master weights in binary32, weights their rounding; and power-of-two scales change nothing while nothing over- or underflows. */
+static void test_master_and_scale(void **state) {
+    float *w[3], *master[3];
+    size_t n = 0;
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
+        ulp_train_options o = {.net = "fc16 relu fc10", .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
+                               .scaler = scalers[k], .sgd = {0.1, 0.9, 0.001}, .batch = 32, .seed = 1};
+        ulp_trainer *t = trainer_of(&digits, &o);
+        for (int i = 0; i < 40; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        n = t->net.params;
+        w[k] = calloc(n, sizeof **w);
+        master[k] = calloc(n, sizeof **w);
+        assert_int_equal(ulp_trainer_weights(t, w[k], master[k]), ULP_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_true((double)w[k][i] == ulp_round((double)master[k][i], &t->policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
+        if (k == 2) assert_int_equal(t->scaler.log2, 3 + 40 / 5);
+        ulp_trainer_free(t);
+    }
+    assert_memory_equal(master[0], master[1], n * sizeof(float));
+    assert_true(memcmp(master[0], master[2], n * sizeof(float)) != 0);
+    for (int k = 0; k < 3; k++) {
+        free(w[k]);
+        free(master[k]);
+    }
+}
+
+/* ---- determinism ---- */
+
+static void run_weights(const char *policy, int threads, int score, float *w, size_t *n, double *accuracy) {
+    ulp_train_options o = {.net = "fc33 tanh fc17 relu fc10", .policy = policy, .scaler = "static:4", .sgd = {0.05, 0.9, 0.0001}, .batch = 31, .seed = 9};
+    ulp_score s;
+    ulp_threads_set(threads);
+    ulp_trainer *t = trainer_of(&digits, &o);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        if (score) assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &s), ULP_OK);
+    }
+    assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &s), ULP_OK);
+    assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
+    *n = t->net.params;
+    *accuracy = s.loss;
+    ulp_trainer_free(t);
+    ulp_threads_set(0);
+}
+
+static void test_threads(void **state) {
+    static const char *const policies[] = {"fp32", "mixed:fp16,mode=sr", "mixed:e5m2,acc=serial:bf16:sr/8,mode=srb/6", "mixed:fp16,master=none,mode=sr"};
+    static float one[4096], two[4096], scored[4096];
+    (void)state;
+    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
+        size_t n;
+        double a, b, c;
+        run_weights(policies[k], 1, 0, one, &n, &a);
+        run_weights(policies[k], 2, 0, two, &n, &b);
+        run_weights(policies[k], 1, 1, scored, &n, &c);
+        assert_true(n <= 4096 && a == b && a == c);
+        assert_memory_equal(one, two, n * sizeof *one);
+        assert_memory_equal(one, scored, n * sizeof *one);
+    }
+}
+
+/* ---- whole runs ---- */
+
+static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler, uint64_t steps) {
+    ulp_train_options o = {.net = net, .policy = policy, .scaler = scaler, .sgd = {0.1, 0.9, 0.0}, .batch = 32, .seed = 1};
+    ulp_train_result r;
+    ulp_status status = ulp_train_run(&r, data, &o, steps, NULL, NULL, error, sizeof error);
+    if (status != ULP_OK) print_message("%s\n", error);
+    assert_int_equal(status, ULP_OK);
+    return r;
+}
+
+static void test_accuracy(void **state) {
+    (void)state;
+    ulp_train_result r = run_of(&digits, "fc64 relu fc10", "fp32", "none", 440);
+    print_message("digits, fp32: train %.2f %%, test %.2f %%\n", 100 * r.train.accuracy, 100 * r.test.accuracy);
+    assert_true(r.test.accuracy >= 0.95 && !r.diverged && r.steps == 440 && r.test.n == 360);
+    r = run_of(&digits, "fc64 relu fc10", "mixed:fp16", "pytorch,init=10", 440);
+    print_message("digits, mixed:fp16: test %.2f %%\n", 100 * r.test.accuracy);
+    assert_true(r.test.accuracy >= 0.95);
+}
+
+static void test_divergence_is_a_result(void **state) {
+    (void)state;
+    ulp_train_result r = run_of(&digits, "fc16 relu fc10", "mixed:fp16", "static:30", 50);
+    assert_true(r.diverged && r.steps < 50 && r.test.right == 0 && isnan(r.test.loss));
+    r = run_of(&digits, "fc16 relu fc10", "mixed:fp16", "backoff,init=24", 120);
+    assert_true(!r.diverged && r.skipped > 5 && r.skipped == r.overflows && r.test.accuracy > 0.85);
+    r = run_of(&digits, "fc16 relu fc10", "mixed:e4m3,agrad=e4m3:sat,wgrad=e4m3:sat", "pytorch,init=24", 20);
+    assert_int_equal(r.overflows, 0); /* saturation is invisible to a scaler */
+}
+
+static void test_bad_options(void **state) {
+    static const ulp_train_options bad[] = {
+        {.net = "fc9", .batch = 32},
+        {.net = "fc10", .batch = 0},
+        {.net = "fc10", .batch = 1438},
+        {.net = "fc10", .batch = 32, .policy = "nothing"},
+        {.net = "fc10", .batch = 32, .scaler = "nothing"},
+        {.net = "nothing", .batch = 32},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ulp_trainer *t = (ulp_trainer *)&digits;
+        assert_int_not_equal(ulp_trainer_new(&t, &digits, &bad[i], error, sizeof error), ULP_OK);
+        assert_null(t);
+        assert_true(strlen(error) > 10);
+    }
+    ulp_trainer_free(NULL);
+}
+
+static void test_mnist(void **state) {
+    const char *folder = getenv("ULPLAB_DATA");
+    ulp_data mnist;
+    (void)state;
+    if (ulp_data_load(&mnist, "mnist", folder ? folder : "../shared/data", 1, error, sizeof error) != ULP_OK) skip();
+    ulp_train_result r = run_of(&mnist, "fc32 relu fc10", "fp32", "none", 400);
+    print_message("mnist, 400 steps: test %.2f %%\n", 100 * r.test.accuracy);
+    assert_true(r.test.accuracy > 0.85);
+    ulp_data_release(&mnist);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fp32_is_plain),
+        cmocka_unit_test(test_points), cmocka_unit_test(test_master_and_scale), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_accuracy), cmocka_unit_test(test_divergence_is_a_result), cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_mnist),
+    };
+    return cmocka_run_group_tests(tests, load_digits, free_digits);
+}
