@@ -11,7 +11,7 @@ fresh=$out.tmp
 trap 'rm -f "$fresh"' EXIT
 
 escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
-caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape; }
+caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape | sed 's/2^\(-\{0,1\}[0-9]\{1,\}\)/2<sup>\1<\/sup>/g'; }
 question() { sed -n 's/^  "question": "\(.*\)",$/\1/p' "results/$1.run.json" | sed 's/\\\(["\\]\)/\1/g' | escape; }
 
 # the run's facts and claims as HTML; states nothing that the record does not hold
@@ -90,8 +90,8 @@ done
 <style>
 :root { --paper: #f6f6f4; --card: #fff; --ink: #222; --soft: #666; --rule: #ddd; --good: #00734f; --bad: #b03a00; --link: #005a96; }
 @media (prefers-color-scheme: dark) {
-  :root { --paper: #0f0f0f; --card: #171717; --ink: #e4e4e4; --soft: #a0a0a0; --rule: #333; --good: #4cc9a0; --bad: #ff8a50; --link: #7cc4f2; }
-  .drawing svg { filter: invert(0.91) hue-rotate(180deg); }
+  :root { --paper: #0f0f0f; --card: #1d1d1d; --ink: #e4e4e4; --soft: #a0a0a0; --rule: #333; --good: #4cc9a0; --bad: #ff8a50; --link: #7cc4f2; }
+  .drawing svg { filter: invert(0.91) hue-rotate(180deg) brightness(1.25); }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem clamp(0.75rem, 3vw, 2.5rem) 4rem; max-width: 78rem; background: var(--paper); color: var(--ink);

@@ -1,5 +1,5 @@
 # gradient_underflow.gp - where the gradients lie, what formats flush, and what a loss scale brings back.
-# caption: Gradients of a small network that learns digits, collected over whole training runs. Most lie far below 2^-24, the least positive number of binary16, while the room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. After Micikevicius et al. 2018, figures 2b and 3.
+# caption: Gradients of a small network that learns digits, collected over whole training runs. Most of those of activations lie below 2^-24, the least positive number of binary16, while the room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. After Micikevicius et al. 2018, figures 2b and 3.
 load "plots/style.gp"
 csv = "results/gradient_underflow.csv"
 
@@ -29,11 +29,11 @@ stats csv using (layer("all") && column("seed") == first_seed ? named(0) : NaN) 
 
 formats = "bfloat16 binary16 e5m2 e4m3"
 array safe[4]
-array lost_at_4[4]
+array lost_by_4[4]
 array lost_there[4]
 do for [f = 1:4] {
     stats csv using (share("agrad", word(formats, f)) && column("scale_log2") == 2 ? percent_lost(0) : NaN) nooutput
-    lost_at_4[f] = STATS_mean
+    lost_by_4[f] = STATS_mean
     # unsafe: something overflows, in the activation or the weight gradients of any seed
     safe[f] = 24
     over(x) = (share("agrad", word(formats, f)) || share("wgrad", word(formats, f))) && column("overflowed") > 0
@@ -46,11 +46,14 @@ do for [f = 1:4] {
     lost_there[f] = STATS_mean
 }
 
+stats csv using (share("agrad", "binary16") && column("scale_log2") == 0 ? percent_lost(0) : NaN) nooutput
+lost_unscaled = STATS_mean
+
 do for [file in figure_files] {
     eval figure_open("gradient_underflow", file, 1160, 900)
     set multiplot layout 2,2 margins 0.075,0.985,0.075,0.865 spacing 0.085,0.15
-    set label 1 "Most activation gradients are too small for binary16; a loss scale brings them back" at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Above: how many gradients have which size, with the numbers each format has. Below: what becomes of activation gradients." at screen 0.02,0.93 font label_font textcolor rgb grey
+    set label 1 sprintf("binary16 turns %.0f %% of the activation gradients to zero; a loss scale of 2^{%g} leaves %.0f %%", lost_unscaled, safe[2], lost_there[2]) at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 "Above: how many gradients have which size, with the range of each format. Below: what becomes of activation gradients that are not zero." at screen 0.02,0.93 font label_font textcolor rgb grey
 
     # --- histograms
     set xrange [-68:22]
@@ -86,14 +89,14 @@ do for [file in figure_files] {
     do for [i = 4:8] { unset arrow i }
 
     # --- scales
-    set title "Share flushed to zero, of those that are not zero"
+    set title "Share flushed to zero"
     set xrange [0:24]
     set xtics ("1" 0, "2^4" 4, "2^8" 8, "2^{12}" 12, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24)
     set xlabel "loss scale"
     set yrange [-12:110]
     set ytics 0,20,100 format "%g %%"
     set ylabel "flushed" offset 1.6,0
-    do for [f = 2:4] { set label 10 + f word(formats, f) at 2.3,lost_at_4[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
+    do for [f = 2:4] { set label 10 + f word(formats, f) at 2.3,lost_by_4[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
     set label 11 "bfloat16: none at any scale" at 0.6,-6 left textcolor rgb bfloat16 font label_font
     set label 15 "solid: nothing overflows" at 23.6,105 right textcolor rgb grey font small_font
     do for [f = 3:4] { set label 15 + f sprintf("%.0f %% at 2^{%g}", lost_there[f], safe[f]) at safe[f] + 0.4,lost_there[f] + 4 left textcolor rgb ink font small_font }

@@ -38,22 +38,29 @@ ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *c
     }
 }
 
+/* Short loops, each of which vectorises: magnitudes; what the input says; results; what they say. */
 ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
                            uint32_t mode, ulp_stats *stats) {
     const ulp_core c = *core;
+    uint32_t magnitude[ULP_PIECE];
     uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, nan = 0;
+    if (c.shape == ULP_SHAPE_NARROW && !ulp_mode_is_stochastic(mode))
+        for (size_t i = 0; i < n; i++) magnitude[i] = ulp_core_narrow(ulp_bits32(x[i]), &c, mode);
+    else
+        for (size_t i = 0; i < n; i++)
+            magnitude[i] = ulp_core_any(ulp_bits32(x[i]), &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
     for (size_t i = 0; i < n; i++) {
-        uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu;
-        uint32_t magnitude = ulp_core_any(u, &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
-        uint32_t r = ulp_core_finish(u, magnitude, &c, 0), size = r & 0x7fffffffu;
-        uint32_t limit = u >> 31 ? c.limit[1] : c.limit[0];
-        uint32_t beyond = (uint32_t)(magnitude > limit) & (uint32_t)(a <= 0x7f800000u);
-        overflow += beyond & (uint32_t)(a != 0x7f800000u);
-        saturated += beyond & (uint32_t)(size == limit);
-        underflow += (uint32_t)(a != 0) & (uint32_t)(size == 0);
-        subnormal += (uint32_t)(size != 0) & (uint32_t)(size < c.min_normal);
+        uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu, limit = ulp_by_sign(c.limit, u & 0x80000000u);
+        overflow += (magnitude[i] > limit ? 1u : 0u) & (a < 0x7f800000u ? 1u : 0u);
+        underflow += (magnitude[i] == 0 ? 1u : 0u) & (a - 1u < 0x7f7fffffu ? 1u : 0u);
+    }
+    for (size_t i = 0; i < n; i++)
+        y[i] = ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), magnitude[i], &c, 0));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t r = ulp_bits32(y[i]), size = r & 0x7fffffffu, limit = ulp_by_sign(c.limit, r & 0x80000000u);
+        saturated += (uint32_t)(size == limit) & (uint32_t)(magnitude[i] > limit);
+        subnormal += (uint32_t)(size - 1u < c.min_normal - 1u);
         nan += (uint32_t)(size > 0x7f800000u);
-        y[i] = ulp_from_bits32(r);
     }
     stats->count += n;
     stats->overflow += overflow;
