@@ -191,7 +191,7 @@ results/%.csv: $B/%
 
 figures/%.svg: results/%.csv plots/%.gp plots/style.gp
 	@mkdir -p figures
-	gnuplot plots/$*.gp
+	LC_ALL=C.UTF-8 gnuplot plots/$*.gp
 
 figures: programs
 	$(MAKE) --no-print-directory figures/index.html
@@ -205,7 +205,7 @@ figures/index.html: $(FIGURES) plots/gallery.sh
 bench: programs
 	@mkdir -p results figures
 	$B/bench
-	$(if $(HAVE_GNUPLOT),gnuplot plots/bench.gp)
+	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp)
 
 # ---- install ----
 

@@ -24,6 +24,18 @@ do for [c = 1:3] {
     last_sd[c] = STATS_max
 }
 
+array up[3]
+do for [c = 1:3] {
+    stats csv using (path(word("bfloat16 e6m9 binary16", c), "ru", "plain", 1) && column("step") == 100 ? column("value") : NaN) nooutput
+    up[c] = sprintf("%s: %.10g", word("bfloat16 e6m9 binary16", c), STATS_max)
+}
+cures = "master kahan first"
+array cured[3]
+do for [c = 1:3] {
+    stats csv using (path("binary16", "rne", word(cures, c), 1) && column("step") == 100 ? column("value") : NaN) nooutput
+    cured[c] = sprintf("%.10g", STATS_max)
+}
+
 do for [file in figure_files] {
     eval figure_open("stagnation", file, 1160, 1080)
     set multiplot layout 3,3 margins 0.07,0.985,0.058,0.852 spacing 0.062,0.105
@@ -52,9 +64,9 @@ do for [file in figure_files] {
     set title "Round up: each step a whole spacing"
     set yrange [90:180]
     set ytics 100,20,180 format "%.0f"
-    set label 11 "bfloat16: 172" at 70,160 right textcolor rgb bfloat16 font label_font
-    set label 12 "e6m9: 112.5" at 88,117 right textcolor rgb e6m9 font label_font
-    set label 13 "binary16: 106.25" at 98,95.5 right textcolor rgb binary16 font label_font
+    set label 11 up[1] at 70,160 right textcolor rgb bfloat16 font label_font
+    set label 12 up[2] at 88,117 right textcolor rgb e6m9 font label_font
+    set label 13 up[3] at 98,95.5 right textcolor rgb binary16 font label_font
     plot exact(x) @exact_style, \
          csv using (x(path("bfloat16", "ru", "plain", 1))):"value" @stairs linecolor rgb bfloat16, \
          csv using (x(path("e6m9", "ru", "plain", 1))):"value" @stairs linecolor rgb e6m9, \
@@ -78,11 +90,10 @@ do for [file in figure_files] {
     set yrange [99.8:101.4]
     set ytics 99.8,0.4,101.4 format "%.1f"
 
-    titles = "'Master copy in binary32: 101' 'Kahan’s compensation in the format: 101' 'The terms summed first: 101'"
-    cures = "master kahan first"
+    titles = "'Master copy in binary32' 'Kahan’s sum in the format' 'The terms summed first'"
     do for [c = 1:3] {
         if (c == 1) { set ylabel "sum" offset 1.2,0 } else { unset ylabel }
-        set title word(titles, c)
+        set title word(titles, c) . ": " . cured[c]
         plot exact(x) @exact_style, \
              csv using (x(path("bfloat16", "rne", word(cures, c), 1))):"value" @stairs linecolor rgb bfloat16 title "bfloat16", \
              csv using (x(path("e6m9", "rne", word(cures, c), 1))):"value" @stairs linecolor rgb e6m9 title "e6m9", \

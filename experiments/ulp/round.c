@@ -22,7 +22,7 @@ static double read_value(const settings *s, const tool_line *line) {
         return value;
     }
     const int digits = s->from == FROM_F32 ? 8 : 16;
-    if ((int)strlen(line->text) != digits || !tool_hex(&bits, line->text, 64))
+    if ((int)strlen(line->text) != digits || line->text[1] == 'x' || line->text[1] == 'X' || !tool_hex(&bits, line->text, 64))
         tool_bad_line(&tool_round, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text, digits, 4 * digits);
     return s->from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
 }

@@ -298,6 +298,7 @@ static int run(int argc, char **argv) {
     j.bar = isatty(STDERR_FILENO);
     if (ulp_backend_get(&j.backend, NULL) != ULP_OK) {
         fprintf(stderr, "ulp verify: ULPLAB_ISA=%s is not offered by this machine; see ulp backends\n", getenv("ULPLAB_ISA"));
+        free(s.formats);
         return TOOL_LACKING;
     }
     if (resume != NULL && (j.journal = fopen(resume, "a")) == NULL) tool_usage(&tool_verify, "cannot write %s", resume);

@@ -1,0 +1,325 @@
+#!/bin/sh
+# tool.sh - the tool as people type it: results by hand, odd input, bad input, exit codes.
+#
+# BIN is the folder of the programs (default build/bin). Prints `ok - ...`, `not ok - ...` or `ok - ... # SKIP why`;
+# fails if one is not ok.
+
+ULP=$(cd "${BIN:-build/bin}" && pwd)/ulp || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+failed=0
+export NO_COLOR=1 LC_ALL=C
+unset ULPLAB_ISA OMP_NUM_THREADS
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then
+        echo "ok - $2"
+    else
+        echo "not ok - $2"
+        failed=1
+    fi
+}
+skip() { echo "ok - $1 # SKIP $2"; }
+
+# gives TEXT STATUS INPUT OUTPUT ARGUMENT...: the tool, given INPUT (a printf format), prints OUTPUT (too) and exits with STATUS
+gives() {
+    text=$1 status=$2 input=$3 output=$4
+    shift 4
+    printf -- "$input" | "$ULP" "$@" >out 2>err
+    got=$?
+    printf -- "$output" >want
+    if [ $got -ne "$status" ] || ! cmp -s out want; then
+        echo "# ulp $*: exit $got, want $status; output, then what it should be, then errors:"
+        sed 's/^/#   /' out want err
+        verdict 1 "$text"
+    else
+        verdict 0 "$text"
+    fi
+}
+
+# exits TEXT STATUS ARGUMENT...: only the exit status counts; output in `out` and `err`
+exits() {
+    text=$1 status=$2
+    shift 2
+    "$ULP" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got -eq "$status" ] || { echo "# ulp $*: exit $got, want $status"; sed 's/^/#   /' err; }
+    [ $got -eq "$status" ]
+    verdict $? "$text"
+}
+says() { # says TEXT PATTERN FILE
+    grep -q -- "$2" "$3" || sed 's/^/#   /' "$3"
+    grep -q -- "$2" "$3"
+    verdict $? "$1"
+}
+refuses() { # refuses TEXT PATTERN ARGUMENT...: exit 2, nothing on stdout, PATTERN on stderr
+    text=$1 pattern=$2
+    shift 2
+    exits "$text" 2 "$@"
+    if [ -s out ]; then verdict 1 "$text: nothing on stdout"; fi
+    says "$text: says why" "$pattern" err
+}
+
+# ---- the program ----
+
+exits 'no command' 2
+says 'no command: the commands are listed' ' verify ' err
+exits 'an unknown command' 2 nonsense
+says 'an unknown command is named' "nonsense" err
+exits '--help' 0 --help
+says '--help goes to stdout' ' round ' out
+exits '--version' 0 --version
+says '--version names the version' '^ulp .*[0-9]\.[0-9]' out
+for command in formats show round arith dot verify backends; do
+    exits "$command --help" 0 $command --help
+    says "$command --help shows its options" "^usage: ulp $command" out
+    refuses "$command --nonsense" 'unknown option --nonsense' $command --nonsense
+done
+
+# ---- round ----
+
+gives 'binary32 42c80000 (100) in e4m3' 0 '42c80000\n' '6c\n' round --format e4m3 --from f32
+gives '65520 overflows binary16 to Inf' 0 '477ff000\n' '7c00\n' round --format fp16 --from f32
+gives '65520 toward zero stays' 0 '477ff000\n' '7bff\n' round --format fp16 --mode rz --from f32
+gives '0.01 in binary16, code and value' 0 '0.01\n' '211f 0.01000213623046875\n' round --format fp16 --from text --to both
+gives '464 is a tie of e4m3 and stays' 0 '43e80000\n' '7e\n' round --format e4m3 --overflow inf --from f32
+gives 'above 464 e4m3 overflows to NaN' 0 '43e80001\n' '7f\n' round --format e4m3 --overflow inf --from f32
+gives 'e4m3 saturates by default' 0 '43e80001\nc7c35000\n7f800000\n' '7e\nfe\n7e\n' round --format e4m3 --from f32
+gives 'overflow to NaN on request' 0 '1e9\ninf\n448\n' '7f\n7f\n7e\n' round --format e4m3 --overflow nan
+gives 'NaN payloads of both kinds and signs stay NaN' 0 '7fc00000\nffc00001\n7f800001\nffbfffff\n7fffffff\n' '7e00\n7e00\n7e00\n7e00\n7e00\n' round --format fp16 --from f32
+gives 'NaN payloads of binary64' 0 '7ff0000000000001\nfff8000000000000\n' 'nan\nnan\n' round --format e4m3 --from f64 --to value
+gives '-1e-30 keeps its sign in binary16' 0 '-1e-30\n' '8000 -0\n' round --format fp16 --to both
+gives '-1e-30 has none in q8.8' 0 '-1e-30\n' '0000 0\n' round --format q8.8 --to both
+gives 'negative zero' 0 '-0\n0\n-0.0\n' '8000 -0\n0000 0\n8000 -0\n' round --format fp16 --to both
+gives 'infinities' 0 'inf\n-inf\nInfinity\n' '7c00 inf\nfc00 -inf\n7c00 inf\n' round --format fp16 --to both
+gives 'decimals beyond binary64' 0 '1e999\n-1e999\n1e-999\n' '7c00\nfc00\n0000\n' round --format fp16
+gives 'hex floats and signs' 0 '0x1p-3\n+1.5\n0X1.8P1\n' '3000\n3e00\n4200\n' round --format fp16
+gives 'codes are padded to their width' 0 '0\n6\n-6\n' '0\n7\nf\n' round --format e2m1
+gives 'a 19-bit code has five digits' 0 '1\n' '1fc00\n' round --format tf32
+gives 'binary64 passes unchanged' 0 '3ff0000000000001\n0000000000000001\n' '3ff0000000000001\n0000000000000001\n' round --format fp64 --from f64
+gives 'values with 17 digits' 0 '0.1\n' '0.10000000000000001\n' round --format fp64 --to value
+gives 'fixed point: ties, ends, two-s complement' 0 '2.5\n-2.5\n200\n-200\n' '02\nfe\n7f\n80\n' round --format int8
+gives 'fixed point wraps around on request' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format int8 --overflow wrap
+gives 'a suffix says the same' 0 '128\n-129\n256\n' '80\n7f\n00\n' round --format q8.0:wrap
+gives 'no subnormals on request' 0 '0x1p-15\n0x1.8p-15\n' '0000\n0400\n' round --format fp16:nosub
+for mode in rne=3c00,bc00 rna=3c01,bc01 rz=3c00,bc00 ru=3c01,bc00 rd=3c00,bc01 ro=3c01,bc01; do
+    gives "a tie, ${mode%%=*}" 0 '1.00048828125\n-1.00048828125\n' "$(echo ${mode#*=} | tr , '\n')\n" round --format fp16 --mode ${mode%%=*}
+done
+gives 'options with an equals sign' 0 '1\n' '3c00 1\n' round --format=fp16 --to=both --from=text
+gives 'case of names does not matter' 0 '1\n' '38\n' round --format E4M3FN
+
+# random words: Random123's known answer for key 0, counter 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8; half a unit goes up from 80000000
+half='1.00048828125\n'
+gives 'stochastic: the word of line i' 0 "$half$half$half$half" '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode sr --seed 0
+gives 'stochastic: comments and blank lines take no word' 0 "# a\n$half\n   \n$half# b\n\n$half$half" '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode sr --seed 0
+gives 'stochastic: the default seed is 1' 0 "$half$half$half$half$half$half$half$half" '3c01\n3c01\n3c01\n3c01\n3c01\n3c01\n3c00\n3c01\n' round --format fp16 --mode sra
+gives 'stochastic: seeds and streams of 64 bits' 0 "$half$half$half$half$half$half$half$half" '3c00\n3c00\n3c01\n3c01\n3c00\n3c01\n3c00\n3c01\n' round --format fp16 --mode sra --seed 8589934592 --stream 4294967303
+printf "$half$half" >two
+gives 'stochastic: lines count through all files' 0 '' '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode sr --seed 0 two two
+gives 'stochastic: one bit' 0 "$half$half$half$half" '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode srb --bits 1 --seed 0
+gives 'stochastic: an exact value stays' 0 '1\n1\n1\n1\n' '3c00\n3c00\n3c00\n3c00\n' round --format fp16 --mode src
+
+# lines
+gives 'empty input' 0 '' '' round --format fp16
+gives 'only comments' 0 '# 1\n\n   \n#\n' '' round --format fp16
+gives 'line ends of DOS' 0 '1\r\n2\r\n\r\n' '3c00\n4000\n' round --format fp16
+gives 'no line end at the end' 0 '1\n2' '3c00\n4000\n' round --format fp16
+gives 'spaces and tabs around' 0 '  1\t \n\t2\n' '3c00\n4000\n' round --format fp16
+gives 'a bad line ends it, with what came before' 2 '1\n# c\n\n2\nx\n3\n' '3c00\n4000\n' round --format fp16
+says 'and the line is named' 'stdin:5: ' err
+gives 'two numbers on a line' 2 '1 2\n' '' round --format fp16
+gives 'a number and more' 2 '1x\n' '' round --format fp16
+gives 'too few digits of binary32' 2 '42c8000\n' '' round --format fp16 --from f32
+gives 'too many digits of binary32' 2 '42c800000\n' '' round --format fp16 --from f32
+gives 'no hex' 2 '42c8000g\n' '' round --format fp16 --from f32
+gives 'a sign before hex' 2 '-2c80000\n' '' round --format fp16 --from f32
+gives '0x before hex does not count as digits' 2 '0x42c800\n' '' round --format fp16 --from f32
+gives 'a zero byte' 2 '1\n2\0003\n' '3c00\n' round --format fp16
+gives 'NaN has no code in e2m1' 2 '1\nnan\n' '2\n' round --format e2m1
+says 'and the reason is given' 'stdin:2: .*NaN' err
+gives 'but NaN is a value there' 0 'nan\n' 'nan\n' round --format e2m1 --to value
+gives 'e8m0: negative values have no code but an end' 0 '-1\n0\n3\n' '00\n00\n80\n' round --format e8m0
+head -c 100000 /dev/zero | tr '\0' 1 >long
+exits 'a line of 100000 digits' 0 round --format fp16 long
+head -c 3000 /dev/urandom >noise
+"$ULP" round --format fp16 noise >out 2>err
+[ $? -eq 2 ]
+verdict $? 'noise is refused'
+printf '1\n' >one
+printf '2\nbad\n' >bad
+gives 'files in order, - is stdin' 0 '3\n' '3c00\n4200\n3c00\n' round --format fp16 one - one
+gives 'a bad line of a file' 2 '' '3c00\n4000\n' round --format fp16 one bad one
+says 'file and line are named' 'bad:2: ' err
+gives 'a missing file' 2 '' '3c00\n' round --format fp16 one missing
+says 'it is named' 'missing' err
+exits 'a folder is no file' 2 round --format fp16 .
+
+refuses 'no format' '--format' round
+refuses 'an unknown format' 'known formats:.*bfloat16' round --format fp17
+refuses 'a format out of range' 'out of range' round --format e12m3
+refuses 'an empty format' 'no format' round --format ''
+refuses 'a bad suffix' 'no format' round --format fp16:foo
+refuses 'wrap on floating point' 'wrap' round --format fp16 --overflow wrap
+refuses 'an unknown mode' 'known modes' round --format fp16 --mode up
+refuses 'an unknown policy' 'saturate' round --format fp16 --overflow saturate
+refuses 'an unknown --from' 'f16.*f32' round --format fp16 --from f16
+refuses 'an unknown --to' 'hex' round --format fp16 --to hex
+for bits in 0 33 -1 x 1.5 99999999999999999999; do refuses "--bits $bits" 'from 1 to 32' round --format fp16 --bits $bits; done
+refuses 'a seed beyond 64 bits' 'whole number' round --format fp16 --seed 18446744073709551616
+refuses 'an option without its value' 'needs a value' round --format
+refuses 'an option of another command' 'unknown option' round --format fp16 --op add
+
+# ---- arith ----
+
+gives '1 + 2^-10' 0 '3c00 1400\n' '3c01\n' arith --format fp16 --op add
+gives '1 + 2^-11 is a tie' 0 '3c00,1000\n3c01, 1000\n' '3c00\n3c02\n' arith --format fp16 --op add
+gives '1 - 1, to nearest and down' 0 '3c00 3c00\n' '0000\n' arith --format fp16 --op sub
+gives '1 - 1 down is -0' 0 '3c00 3c00\n' '8000\n' arith --format fp16 --op sub --mode rd
+gives '1.5 1.5 in e4m3' 0 '3c 3c\n' '41\n' arith --format e4m3 --op mul
+gives '1 / 3 in e4m3 is 0.34375' 0 '38 44\n' '2b\n' arith --format e4m3 --op div
+gives '1 / 0, -1 / 0, 0 / 0' 0 '3c00 0000\nbc00 0000\n0000 0000\n' '7c00\nfc00\n7e00\n' arith --format fp16 --op div
+gives 'sqrt 2, sqrt 4, sqrt -1, sqrt -0' 0 '4000\n4400\nbc00\n8000\n' '3da8\n4000\n7e00\n8000\n' arith --format fp16 --op sqrt
+gives '2 3 - 6' 0 '4000 4200 c600\n' '0000\n' arith --format fp16 --op fma
+gives 'fixed point 100 + 100 saturates' 0 '64 64\n' '7f\n' arith --format int8 --op add
+gives 'fixed point 100 + 100 wraps' 0 '64 64\n' 'c8\n' arith --format int8 --op add --overflow wrap
+gives '448 + 448 is NaN without saturation' 0 '7e 7e\n' '7f\n' arith --format e4m3 --op add --overflow inf
+gives 'upper case, 0x and short codes' 0 '0x3C00 0X3C00\n1 0\n' '4000\n0001\n' arith --format fp16 --op add
+gives 'one operand too few' 2 '3c00 3c00\n3c00\n' '4000\n' arith --format fp16 --op add
+says 'it is counted' 'stdin:2: .*2 operands.*1' err
+gives 'one operand too many' 2 '3c00 3c00\n' '' arith --format fp16 --op sqrt
+gives 'two for fma' 2 '3c00 3c00\n' '' arith --format fp16 --op fma
+gives 'a code too wide' 2 '13c00 3c00\n' '' arith --format fp16 --op add
+gives 'a code of 7 bits for a format of 6' 2 '40 00\n' '' arith --format e3m2 --op add
+gives 'not hex' 2 '3c00 zz\n' '' arith --format fp16 --op add
+gives 'a quotient that e3m2 has no code for' 2 '00 00\n' '' arith --format e3m2 --op div
+refuses 'no operation' '--op' arith --format fp16
+refuses 'an unknown operation' 'add, sub, mul, div, sqrt or fma' arith --format fp16 --op pow
+
+# ---- dot ----
+
+gives '1 + 2 3 + 4 5 = 27 in binary16' 0 '3c00 4000 4400 4200 4500\n' '4ec0\n' dot --datapath serial:fp16:rne
+gives 'the order counts: 2048 + 1 + 1' 0 '0000 6800 3c00 3c00 3c00 3c00 3c00\n' '6800\n' dot --datapath serial:fp16:rne
+gives 'the other way round: 1 + 1 + 2048' 0 '0000 3c00 3c00 6800 3c00 3c00 3c00\n' '6801\n' dot --datapath serial:fp16:rne
+gives 'binary16 products in binary32: 2048 + 1 + 1' 0 '00000000 6800 3c00 3c00 3c00 3c00 3c00\n' '45002000\n' dot --datapath fp32 --in fp16
+gives 'no products' 0 '3c00\n' '3c00\n' dot --datapath serial:fp16:rne
+gives 'e4m3 in binary16' 0 '0000 7e 7e\n' '7c00\n' dot --datapath serial:fp16:rne --in e4m3
+gives 'stochastic: step j of line i takes word i k + j' 0 '3c00 1000 3c00\n3c00 1000 3c00\n3c00 1000 3c00\n' '3c00\n3c01\n3c01\n' dot --datapath serial:fp16:sr --seed 0
+gives 'an even number of codes' 2 '3c00 3c00\n' '' dot --datapath serial:fp16:rne
+refuses 'no datapath' '--datapath' dot
+refuses 'an unknown datapath' 'serial:FORMAT:MODE' dot --datapath warp
+refuses 'a datapath with a bad mode' 'serial:FORMAT:MODE' dot --datapath serial:fp16:up
+refuses 'random bits out of range' 'out of range' dot --datapath serial:fp16:sr/33
+
+# ---- formats, show, backends ----
+
+exits 'formats' 0 formats
+says 'formats lists e4m3' '^e4m3 ' out
+exits 'formats --csv' 0 formats --csv
+rows=$(grep -c . out)
+[ "$rows" -gt 25 ] && [ "$(awk -F, '{ print NF }' out | sort -u | wc -l)" -eq 1 ]
+verdict $? "formats --csv: $rows rows of one width"
+[ "$(cut -d, -f1 out | sort | uniq -d | wc -l)" -eq 0 ]
+verdict $? 'formats --csv: every format once'
+says 'formats --csv: e4m3' '^e4m3,e4m3fn[^,]*,8,4,7,-6,8,448,0.015625,0.001953125,0.0625,no,' out
+cut -d, -f1 out | sed 1d >names
+while read -r name; do echo 1 | "$ULP" round --format "$name" --to value >/dev/null || echo "$name"; done <names >wrong
+[ ! -s wrong ]
+verdict $? 'every listed format is understood'
+refuses 'formats takes no words' 'no words' formats fp16
+
+bad=0 shown=0
+for format in fp64 fp32 fp16 bf16 e4m3 e5m2fnuz binary8p1uf e8m0 dlfloat16 q8.8 q1.0 q4.0 fp16:nosub e5m0 e1m2 e11m4; do
+    for value in 0 -0 nan inf -inf 1e-320 -3.7 1e999 -1e999 0x1p-1074 0.1 1e308 65519; do
+        "$ULP" show --format $format $value >out 2>err || { echo "# show --format $format $value: exit $?"; bad=1; }
+        [ -s out ] && [ ! -s err ] || bad=1
+        shown=$((shown + 1))
+    done
+done
+verdict $bad "show: $shown odd values and formats"
+exits 'show 0.1 in binary16' 0 show --format fp16 0.1
+says 'show: the code' '2e66' out
+says 'show: the exact value' '0.0999755859375' out
+says 'show: the bits' '0 01011 1001100110' out
+exits 'show --all-formats' 0 show --all-formats -3.7
+[ "$(grep -c . out)" -ge "$rows" ]
+verdict $? 'show --all-formats: a line per format'
+exits 'show: several values' 0 show --format e4m3 1 2 3
+refuses 'show without a value' 'VALUE' show --format fp16
+refuses 'show of a word' 'no number' show --format fp16 one
+refuses 'show without a format' '--format' show 1
+
+exits 'backends' 0 backends
+says 'backends: baseline is there' 'baseline *offered' out
+says 'backends: one is in use' 'in use' out
+ULPLAB_ISA=nonsense "$ULP" backends >out 2>err
+status=$?
+{ [ $status -eq 2 ] || [ $status -eq 3 ]; } && grep -q ULPLAB_ISA out err
+verdict $? 'ULPLAB_ISA=nonsense: exit 2 or 3 with a message'
+for isa in baseline avx2 avx512; do
+    ULPLAB_ISA=$isa "$ULP" backends >out 2>err
+    case $? in
+    0) says "ULPLAB_ISA=$isa is used" "$isa *offered, in use" out ;;
+    3) skip "ULPLAB_ISA=$isa is used" 'not offered here' ;;
+    *) verdict 1 "ULPLAB_ISA=$isa is used" ;;
+    esac
+done
+
+# ---- verify ----
+
+if "$ULP" verify --format e2m1 --mode rne --sample 10 >out 2>err; then
+    exits 'verify passes' 0 verify --format e4m3 --sample 3000
+    [ "$(grep -c '^PASS ' out)" -eq 27 ] && ! grep -q '^FAIL' out
+    verdict $? 'verify: a line per mode and policy'
+    says 'verify: the verdict' '27 passed, 0 failed' out
+    exits 'verify every format' 0 verify --mode rne --overflow default --sample 500
+    [ "$(grep -c '^PASS ' out)" -eq $((rows - 1)) ]
+    verdict $? 'verify: a line per format'
+    sample="verify --format fp16 --mode sr --sample 50000"
+    "$ULP" $sample --jobs 1 2>/dev/null | grep PASS >one
+    "$ULP" $sample --jobs 2 2>/dev/null | grep PASS >two
+    [ -s one ] && cmp one two
+    verdict $? 'verify: the same with one and two threads'
+    "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two
+    verdict $? 'verify --resume writes a journal'
+    lines=$(grep -c . journal)
+    head -n 2 journal >torn
+    printf 'binary16 sra inf 32 500' >>torn
+    "$ULP" $sample --resume torn >out 2>err && grep PASS out >two && cmp one two
+    verdict $? 'verify --resume goes on after a torn line'
+    [ "$(grep -c . torn)" -ge "$lines" ]
+    verdict $? 'and does what was missing'
+    "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . journal)" -eq "$lines" ]
+    verdict $? 'verify --resume of a finished run does nothing again'
+    sed '1s/ 0 \([0-9a-f]*\)$/ 3 \1/' journal >wrong
+    exits 'a mismatch fails' 1 $sample --resume wrong
+    says 'and is named' '^FAIL ' out
+    refuses 'verify: sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
+    refuses 'verify: no inputs' 'whole number' verify --sample 0
+    refuses 'verify: an unknown format' 'known formats' verify --format fp17
+    refuses 'verify: an unknown mode' 'known modes' verify --mode up
+    refuses 'verify: an unknown policy' 'must be' verify --overflow up
+    refuses 'verify: a journal that cannot be written' 'cannot write' verify --sample 10 --resume missing/journal
+    ULPLAB_ISA=nonsense "$ULP" verify --sample 10 >out 2>err
+    status=$?
+    { [ $status -eq 2 ] || [ $status -eq 3 ]; } && [ -s err ]
+    verdict $? 'verify with ULPLAB_ISA=nonsense'
+else
+    skip 'verify' 'this build has no MPFR'
+fi
+
+# ---- output that cannot be written ----
+
+for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --datapath serial:fp16:rne' formats 'show --format fp16 1' backends; do
+    echo 1 | "$ULP" $command >&- 2>err
+    [ $? -eq 1 ]
+    verdict $? "${command%% *} with stdout closed exits 1"
+    if [ -w /dev/full ]; then
+        echo 1 | "$ULP" $command >/dev/full 2>err
+        [ $? -eq 1 ] && grep -q 'cannot write' err
+        verdict $? "${command%% *} on a full disk exits 1"
+    else
+        skip "${command%% *} on a full disk exits 1" 'no /dev/full'
+    fi
+done
+exit $failed
