@@ -1,4 +1,5 @@
-/* t_arith.c - operations against the oracle: every pair of 8-bit codes, boundary patterns and random operands elsewhere, arrays. */
+/* t_arith.c - operations against the oracle: every pair of 8-bit codes, boundary patterns and random operands
+ * elsewhere, arrays. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -19,9 +20,11 @@ static int too_wide(ulp_op op, double a, double b, double c, const ulp_format *f
     return fabs(a) > top || fabs(b) > top;
 }
 
-static void check(ulp_reference *ref, ulp_op op, double a, double b, double c, const ulp_format *f, ulp_rule rule, uint32_t word) {
+static void check(ulp_reference *ref, ulp_op op, double a, double b, double c, const ulp_format *f, ulp_rule rule,
+                  uint32_t word) {
     double got = ulp_arith(op, a, b, c, f, rule, word), want = ulp_reference_arith(ref, op, a, b, c, rule, word);
-    if (!same_result(got, want) && !too_wide(op, a, b, c, f)) fail_case(ulp_op_name(op), a, b, c, f, rule, word, got, want);
+    if (!same_result(got, want) && !too_wide(op, a, b, c, f))
+        fail_case(ulp_op_name(op), a, b, c, f, rule, word, got, want);
     checked[op]++;
 }
 
@@ -30,7 +33,9 @@ static void check_all(ulp_reference *ref, double a, double b, double c, const ul
     for (int op = 0; op < ULP_OP_COUNT; op++)
         for (int m = 0; m < ULP_MODE_COUNT; m++) {
             uint64_t bits = next_random(seed);
-            uint32_t word = bits & 1 ? (uint32_t)(bits >> 32) : (bits & 2) ? 0xffffffffu : 0x80000000u - (uint32_t)(bits >> 2 & 1);
+            uint32_t word = bits & 1     ? (uint32_t)(bits >> 32)
+                            : (bits & 2) ? 0xffffffffu
+                                         : 0x80000000u - (uint32_t)(bits >> 2 & 1);
             int r = ulp_mode_is_stochastic((uint32_t)m) ? (int)(bits >> 8 & 1 ? 32 : bits >> 9 & 31) : 0;
             check(ref, (ulp_op)op, a, b, c, f, rule_of(m, ULP_OVERFLOW_DEFAULT, r), word);
         }
@@ -57,7 +62,8 @@ static void check_pairs(const ulp_format *f, int mode, uint64_t stride) {
         double a = ulp_decode(i, f);
         check(ref, ULP_SQRT, a, 0, 0, f, rule, (uint32_t)next_random(&seed));
         for (uint64_t j = i % stride; j < codes; j += stride)
-            for (int op = 0; op < 4; op++) check(ref, pairs[op], a, ulp_decode(j, f), 0, f, rule, (uint32_t)next_random(&seed));
+            for (int op = 0; op < 4; op++)
+                check(ref, pairs[op], a, ulp_decode(j, f), 0, f, rule, (uint32_t)next_random(&seed));
     }
     ulp_reference_free(ref);
 }
@@ -77,7 +83,8 @@ static void test_every_pair(void **state) {
         int full = in_words(f.name, "e4m3 e5m2 e4m3fnuz binary8p4se ");
         whole += full;
         for (int m = 0; m < ULP_MODE_COUNT; m++)
-            if (full || m == (int)(i % ULP_MODE_COUNT)) check_pairs(&f, m, full && m < DETERMINISTIC ? thinned(3) : thinned(7));
+            if (full || m == (int)(i % ULP_MODE_COUNT))
+                check_pairs(&f, m, full && m < DETERMINISTIC ? thinned(3) : thinned(7));
     }
     assert_int_equal(whole, 4);
     for (int op = 0; op < ULP_OP_COUNT; op++) checked[ULP_FUSED] += checked[op] / ULP_OP_COUNT;
@@ -118,17 +125,24 @@ static size_t patterns(const ulp_format *f, double x[ROOM]) {
     size_t n = 0;
     for (size_t i = 0; i < sizeof field / sizeof field[0]; i++)
         for (size_t j = 0; j < sizeof significand / sizeof significand[0]; j++) {
-            uint64_t code = (uint64_t)(field[i] < 0 ? 0 : field[i] > fields ? fields : field[i]) << wide | significand[j];
+            uint64_t code = (uint64_t)(field[i] < 0        ? 0
+                                       : field[i] > fields ? fields
+                                                           : field[i])
+                                << wide |
+                            significand[j];
             double value = ulp_decode(code > f->max_code ? f->max_code : code, f);
             x[n++] = value;
             if (f->is_signed) x[n++] = -value;
         }
-    const double more[] = {f->lowest, 1.0, f->has_inf ? INFINITY : f->max, f->has_inf && f->is_signed ? -INFINITY : f->lowest, NAN};
+    const double more[] = {f->lowest, 1.0, f->has_inf ? INFINITY : f->max,
+                           f->has_inf && f->is_signed ? -INFINITY : f->lowest, NAN};
     memcpy(x + n, more, sizeof more);
     return n + sizeof more / sizeof more[0];
 }
 
-static const char *const wide_formats[] = {"binary16", "bfloat16", "e6m9", "dlfloat16", "q8.8", "q8.8:wrap", "tf32", "fp24", "q16.16", "binary32", "binary64", "binary16p5se", "e5m10:nosub"};
+static const char *const wide_formats[] = {"binary16",  "bfloat16",     "e6m9",       "dlfloat16", "q8.8",
+                                           "q8.8:wrap", "tf32",         "fp24",       "q16.16",    "binary32",
+                                           "binary64",  "binary16p5se", "e5m10:nosub"};
 enum { WIDE_FORMATS = sizeof wide_formats / sizeof wide_formats[0] };
 
 static void test_patterns(void **state) {
@@ -140,7 +154,8 @@ static void test_patterns(void **state) {
         size_t n = patterns(&f, x), step = thinned(5);
         uint64_t seed = (uint64_t)i;
         for (size_t j = 0; j < n * n; j += step) {
-            double a = x[j / n], b = x[j % n], c = j % 3 == 0 ? ulp_round(-(a * b), &f, rule_of(ULP_RNE, 0, 0), 0) : x[(j * 7 + j / n) % n];
+            double a = x[j / n], b = x[j % n],
+                   c = j % 3 == 0 ? ulp_round(-(a * b), &f, rule_of(ULP_RNE, 0, 0), 0) : x[(j * 7 + j / n) % n];
             check_all(ref, a, b, c, &f, &seed);
         }
         ulp_reference_free(ref);
@@ -203,7 +218,8 @@ static void test_facts(void **state) {
         float want32[] = {y[0] + y[1], y[0] - y[1], y[0] * y[1], y[0] / y[1], sqrtf(y[0]), fmaf(y[0], y[1], y[2])};
         for (int op = 0; op < ULP_OP_COUNT; op++) {
             got[op] = ulp_arith((ulp_op)op, x[0], x[1], x[2], &wide, rne, 0);
-            if (!same_result(got[op], want[op])) fail_case(ulp_op_name((ulp_op)op), x[0], x[1], x[2], &wide, rne, 0, got[op], want[op]);
+            if (!same_result(got[op], want[op]))
+                fail_case(ulp_op_name((ulp_op)op), x[0], x[1], x[2], &wide, rne, 0, got[op], want[op]);
             double a = (double)y[0], b = (double)y[1], c = (double)y[2], w = (double)want32[op];
             got[op] = ulp_arith((ulp_op)op, a, b, c, &narrow, rne, 0);
             if (!same_result(got[op], w)) fail_case(ulp_op_name((ulp_op)op), a, b, c, &narrow, rne, 0, got[op], w);
@@ -215,7 +231,8 @@ static void test_facts(void **state) {
     assert_true(arith("binary16", ULP_ADD, ULP_RU, 1, 0x1p-1074, 0) == 1 + 0x1p-10);
     assert_true(arith("binary16", ULP_ADD, ULP_RO, 1, -0x1p-1074, 0) == 1 - 0x1p-11);
     assert_true(arith("e4m3", ULP_DIV, ULP_RNE, 1, 3, 0) == 0.34375);
-    assert_true(isnan(arith("binary16", ULP_SQRT, ULP_RNE, -1, 0, 0)) && isnan(arith("binary16", ULP_DIV, ULP_RNE, 0, 0, 0)));
+    assert_true(isnan(arith("binary16", ULP_SQRT, ULP_RNE, -1, 0, 0)) &&
+                isnan(arith("binary16", ULP_DIV, ULP_RNE, 0, 0, 0)));
     for (int m = 0; m < ULP_MODE_COUNT; m++) {
         assert_true(same(arith("binary16", ULP_SUB, m, 3, 3, 0), m == ULP_RD ? -0.0 : 0.0));
         assert_true(same(arith("binary16", ULP_ADD, m, -0.0, -0.0, 0), -0.0));
@@ -234,13 +251,16 @@ static int exact_is_finite(ulp_op op, double a, double b, double c) {
     return op == ULP_DIV ? b != 0.0 : op != ULP_SQRT || a >= 0.0;
 }
 
-static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], const ulp_format *f, ulp_rule rule, ulp_stream stream) {
+static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], const ulp_format *f, ulp_rule rule,
+                      ulp_stream stream) {
     static float y[N];
     ulp_stats stats = {0}, want = {.count = N};
     const int stochastic = ulp_mode_is_stochastic(rule.mode), n = ulp_op_operands(op);
     ulp_rule nan_rule = rule;
     nan_rule.overflow = ULP_OVERFLOW_NAN;
-    assert_int_equal(b->map(op, y, operands[0], n > 1 ? operands[1] : NULL, n > 2 ? operands[2] : NULL, N, f, rule, stream, &stats), ULP_OK);
+    assert_int_equal(
+        b->map(op, y, operands[0], n > 1 ? operands[1] : NULL, n > 2 ? operands[2] : NULL, N, f, rule, stream, &stats),
+        ULP_OK);
     for (size_t i = 0; i < N; i++) {
         double v[3] = {(double)operands[0][i], (double)operands[1][i], (double)operands[2][i]};
         uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
@@ -249,14 +269,17 @@ static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], con
         if (!fine) fail_case(ulp_op_name(op), v[0], v[1], v[2], f, rule, word, got, scalar);
         want.nan += isnan(scalar) != 0;
         want.subnormal += scalar != 0.0 && fabs(scalar) < f->min_normal;
-        want.overflow += exact_is_finite(op, v[0], v[1], v[2]) && isnan(ulp_arith(op, v[0], v[1], v[2], f, nan_rule, word));
+        want.overflow +=
+            exact_is_finite(op, v[0], v[1], v[2]) && isnan(ulp_arith(op, v[0], v[1], v[2], f, nan_rule, word));
         checked[op]++;
     }
-    if (stats.count != want.count || stats.nan != want.nan || stats.subnormal != want.subnormal || stats.overflow != want.overflow)
-        fail_msg("%s %s %s counts %llu, NaN %llu, subnormal %llu, overflow %llu; want %llu %llu %llu %llu", ulp_op_name(op), f->name,
-                 ulp_mode_name((ulp_mode)rule.mode), (unsigned long long)stats.count, (unsigned long long)stats.nan,
-                 (unsigned long long)stats.subnormal, (unsigned long long)stats.overflow, (unsigned long long)want.count,
-                 (unsigned long long)want.nan, (unsigned long long)want.subnormal, (unsigned long long)want.overflow);
+    if (stats.count != want.count || stats.nan != want.nan || stats.subnormal != want.subnormal ||
+        stats.overflow != want.overflow)
+        fail_msg("%s %s %s counts %llu, NaN %llu, subnormal %llu, overflow %llu; want %llu %llu %llu %llu",
+                 ulp_op_name(op), f->name, ulp_mode_name((ulp_mode)rule.mode), (unsigned long long)stats.count,
+                 (unsigned long long)stats.nan, (unsigned long long)stats.subnormal, (unsigned long long)stats.overflow,
+                 (unsigned long long)want.count, (unsigned long long)want.nan, (unsigned long long)want.subnormal,
+                 (unsigned long long)want.overflow);
 }
 
 static void test_map(void **state) {
@@ -265,18 +288,23 @@ static void test_map(void **state) {
     ulp_format f;
     for (size_t i = 0; test_format(i, &f); i++) {
         uint64_t seed = i;
-        for (int j = 0; j < 3 * N; j++) operands[j / N][j % N] = j % 5 ? (float)random_operand(&f, &seed) : ulp_from_bits32((uint32_t)next_random(&seed));
+        for (int j = 0; j < 3 * N; j++)
+            operands[j / N][j % N] =
+                j % 5 ? (float)random_operand(&f, &seed) : ulp_from_bits32((uint32_t)next_random(&seed));
         for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
             const ulp_backend *b = ulp_cpu_backend(isa);
             if (b == NULL) continue;
             if (!f.fits_binary32) {
-                assert_int_equal(b->map(ULP_ADD, operands[0], operands[0], operands[1], NULL, N, &f, (ulp_rule){0}, (ulp_stream){1, 0, 0}, NULL), ULP_UNSUPPORTED);
+                assert_int_equal(b->map(ULP_ADD, operands[0], operands[0], operands[1], NULL, N, &f, (ulp_rule){0},
+                                        (ulp_stream){1, 0, 0}, NULL),
+                                 ULP_UNSUPPORTED);
                 continue;
             }
             for (int op = 0; op < ULP_OP_COUNT; op++)
                 for (int m = 0; m < ULP_MODE_COUNT; m++)
                     if ((i + isa + (size_t)m + (size_t)op) % thinned(3) == 0)
-                        check_map(b, (ulp_op)op, operands, &f, rule_of(m, 0, m % 2 ? 11 : 0), (ulp_stream){3, 1, isa + (size_t)m});
+                        check_map(b, (ulp_op)op, operands, &f, rule_of(m, 0, m % 2 ? 11 : 0),
+                                  (ulp_stream){3, 1, isa + (size_t)m});
         }
     }
     enough(100000);
@@ -303,8 +331,9 @@ static void test_map_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pair), cmocka_unit_test(test_triples), cmocka_unit_test(test_patterns), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_facts),      cmocka_unit_test(test_map),     cmocka_unit_test(test_map_refusals),
+        cmocka_unit_test(test_every_pair),   cmocka_unit_test(test_triples), cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_random),       cmocka_unit_test(test_facts),   cmocka_unit_test(test_map),
+        cmocka_unit_test(test_map_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

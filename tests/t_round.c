@@ -1,4 +1,5 @@
-/* t_round.c - conversions against the oracle: every breakpoint and its neighbours, scalar and arrays, every mode and policy. */
+/* t_round.c - conversions against the oracle: every breakpoint and its neighbours, scalar and arrays, every mode and
+ * policy. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -39,7 +40,8 @@ static void add_edges(const ulp_format *f, uint64_t seed) {
     for (int i = 0; i <= 8; i++) add_around(f->max + q * i / 4), add_around(f->lowest - q * i / 4);
     for (int i = 1; i <= 8; i++) add_around(least * i / 4), add_around(f->min_normal * i / 4);
     add_around(least / 0x1p30), add_around(least * 0x1.5p-31), add_around(least * 0x1.8p-33);
-    const double far[] = {0.0, 1.0, FLT_MIN, 0x1p-149, DBL_MIN, 0x1p-1074, 0x1p127, FLT_MAX, 0x1p128, DBL_MAX, INFINITY, NAN, f->max * 2, f->max * 3};
+    const double far[] = {0.0,     1.0,     FLT_MIN, 0x1p-149, DBL_MIN, 0x1p-1074,  0x1p127,
+                          FLT_MAX, 0x1p128, DBL_MAX, INFINITY, NAN,     f->max * 2, f->max * 3};
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) add_around(far[i]);
     for (int i = 0; i < 512; i++) {
         uint64_t bits = next_random(&seed);
@@ -50,14 +52,16 @@ static void add_edges(const ulp_format *f, uint64_t seed) {
     }
 }
 
-/* The value of magnitude code `code` and the middle between it and the next one; past the last, as if exponents went on. */
+/* The value of magnitude code `code` and the middle between it and the next one; past the last, as if exponents went
+ * on. */
 static void add_code(const ulp_format *f, uint64_t code) {
     double low = ulp_decode(code, f), high = code < f->max_code ? ulp_decode(code + 1, f) : f->max + last_quantum(f);
     add_around(low);
     add_around(low + (high - low) / 2);
 }
 
-/* Formats too wide for every code: exponents at the ends and in the middle x significands of few bits, and random codes. */
+/* Formats too wide for every code: exponents at the ends and in the middle x significands of few bits, and random
+ * codes. */
 static void add_patterns(const ulp_format *f, uint64_t seed) {
     const int wide = f->is_fixed ? f->bits - 1 : f->prec - 1, fields = (int)(f->max_code >> wide);
     const uint64_t ones = ((uint64_t)1 << wide) - 1, half = (uint64_t)1 << (wide - 1);
@@ -81,7 +85,8 @@ static void add_inner(const ulp_format *f, size_t row) {
 
 /* ---- comparing ---- */
 
-static void check_chunk(ulp_reference *ref, const double *x, size_t n, const ulp_format *f, ulp_rule rule, ulp_stream stream) {
+static void check_chunk(ulp_reference *ref, const double *x, size_t n, const ulp_format *f, ulp_rule rule,
+                        ulp_stream stream) {
     double y[CHUNK];
     float x32[CHUNK], y32[CHUNK];
     for (size_t i = 0; i < n; i++) x32[i] = (float)x[i];
@@ -99,7 +104,8 @@ static void check_chunk(ulp_reference *ref, const double *x, size_t n, const ulp
     checked += n;
 }
 
-/* Every mode on the first n inputs; the stochastic ones with one number of bits, and with the others on the first `few`. */
+/* Every mode on the first n inputs; the stochastic ones with one number of bits, and with the others on the first
+ * `few`. */
 static void check_policy(const ulp_format *f, int policy, size_t n, size_t few, uint64_t seed) {
     ulp_reference *ref = ulp_reference_new(f);
     for (int m = 0; m < ULP_MODE_COUNT; m++)
@@ -107,7 +113,8 @@ static void check_policy(const ulp_format *f, int policy, size_t n, size_t few, 
             uint64_t before = checked;
             size_t last = bits == m % 3 * 4 ? n : few;
             for (size_t i = 0; i < last; i += CHUNK)
-                check_chunk(ref, input + i, last - i < CHUNK ? last - i : CHUNK, f, rule_of(m, policy, bits), (ulp_stream){seed, 7, i});
+                check_chunk(ref, input + i, last - i < CHUNK ? last - i : CHUNK, f, rule_of(m, policy, bits),
+                            (ulp_stream){seed, 7, i});
             if (checked == before) fail_msg("%s %s: no case", f->name, ulp_mode_name((ulp_mode)m));
         }
     ulp_reference_free(ref);
@@ -122,7 +129,8 @@ static void test_breakpoints(void **state) {
         size_t edges = inputs;
         add_inner(&f, i);
         for (int policy = 0; policy < ULP_OVERFLOW_COUNT; policy++)
-            if (offers(&f, policy)) check_policy(&f, policy, policy == 0 || f.bits <= ALL_POLICIES ? inputs : edges, edges, i);
+            if (offers(&f, policy))
+                check_policy(&f, policy, policy == 0 || f.bits <= ALL_POLICIES ? inputs : edges, edges, i);
     }
     print_message("%llu conversions\n", (unsigned long long)checked);
     assert_true(checked > 10000000 / thinned(13));
@@ -143,12 +151,14 @@ static void check_pair(ulp_reference *ref, double hi, double lo, const ulp_forma
         }
 }
 
-/* What only the last of hundreds of bits tells: hi on a breakpoint or one of its neighbours, lo a little of either sign. */
+/* What only the last of hundreds of bits tells: hi on a breakpoint or one of its neighbours, lo a little of either
+ * sign. */
 static void check_pairs_of(ulp_reference *ref, double x, const ulp_format *f) {
     int e;
     frexp(x, &e);
     const double unit = ldexp(1.0, e > -1021 ? e - 53 : -1074), q = ulp_spacing(x, f);
-    const double little[] = {0x1p-1074, 0x1p-600, unit / 4, unit / 2, nextafter(unit / 2, 0), nextafter(unit / 2, 1), unit, q / 2, q / 4, x};
+    const double little[] = {0x1p-1074, 0x1p-600, unit / 4, unit / 2, nextafter(unit / 2, 0), nextafter(unit / 2, 1),
+                             unit,      q / 2,    q / 4,    x};
     for (size_t i = 0; i < sizeof little / sizeof little[0]; i++)
         for (int sign = 0; sign < 4; sign++) {
             double lo = sign & 1 ? -little[i] : little[i], hi = sign & 2 ? -x : x;
@@ -170,10 +180,12 @@ static void test_pairs(void **state) {
             check_pairs_of(ref, low + (high - low) / 2, &f);
             if (stride > 1) check_pairs_of(ref, ulp_decode(next_random(&seed) % f.max_code, &f), &f);
         }
-        const double ends[] = {0.0, f.max, f.max + last_quantum(&f) / 2, f.min_positive, f.min_positive / 2, DBL_MAX, INFINITY, NAN};
+        const double ends[] = {
+            0.0, f.max, f.max + last_quantum(&f) / 2, f.min_positive, f.min_positive / 2, DBL_MAX, INFINITY, NAN};
         for (size_t j = 0; j < sizeof ends / sizeof ends[0]; j++)
             for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
-                check_pair(ref, ends[j], ends[k], &f), check_pair(ref, ends[j], -ends[k], &f), check_pair(ref, -ends[j], -ends[k], &f);
+                check_pair(ref, ends[j], ends[k], &f), check_pair(ref, ends[j], -ends[k], &f),
+                    check_pair(ref, -ends[j], -ends[k], &f);
         ulp_reference_free(ref);
     }
     assert_true(checked > 1000000 / thinned(5));
@@ -214,8 +226,8 @@ static void test_nan(void **state) {
                 if (!same_result(scalar, NAN)) fail_case("ulp_round", x[j], 0, 0, &f, rule, 0, scalar, NAN);
                 if (!same_result(y[j], NAN)) fail_case("round64", x[j], 0, 0, &f, rule, 0, y[j], NAN);
                 if (f.fits_binary32 && ulp_bits32(y32[j]) != 0x7fc00000u)
-                    fail_msg("round: NaN %08x, %s mode %d policy %d: got %08x", (unsigned)ulp_bits32(x32[j]), f.name, rule.mode, rule.overflow,
-                             (unsigned)ulp_bits32(y32[j]));
+                    fail_msg("round: NaN %08x, %s mode %d policy %d: got %08x", (unsigned)ulp_bits32(x32[j]), f.name,
+                             rule.mode, rule.overflow, (unsigned)ulp_bits32(y32[j]));
             }
             if (counted != NULL) assert_int_equal(stats.nan, f.fits_binary32 ? 2 * N : N);
         }
@@ -250,6 +262,8 @@ static const struct fact {
     {"binary16", ULP_RNE, ULP_OVERFLOW_DEFAULT, 0x1p-25, 0.0},
     {"binary16", ULP_RNE, ULP_OVERFLOW_DEFAULT, 0x1.000002p-25, 0x1p-24},
     {"binary16", ULP_RO, ULP_OVERFLOW_DEFAULT, 2049, 2050},
+    {"bf16:nosub", ULP_RNE, ULP_OVERFLOW_DEFAULT, 0x1p-128, 0.0},
+    {"bf16:nosub", ULP_RU, ULP_OVERFLOW_DEFAULT, 0x1p-149, 0x1p-126},
     {"e4m3fnuz", ULP_RNE, ULP_OVERFLOW_INF, 248, NAN},
     {"e4m3fnuz", ULP_RNE, ULP_OVERFLOW_INF, 0x1.effffep7, 240},
     {"e4m3fnuz", ULP_RNE, ULP_OVERFLOW_DEFAULT, -0.0, 0.0},
@@ -309,7 +323,7 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_breakpoints), cmocka_unit_test(test_pairs), cmocka_unit_test(test_nan),
+        cmocka_unit_test(test_breakpoints), cmocka_unit_test(test_pairs),    cmocka_unit_test(test_nan),
         cmocka_unit_test(test_facts),       cmocka_unit_test(test_refusals),
     };
     if (ulp_backend_get(&backend, NULL) != ULP_OK) return 3;

@@ -11,7 +11,7 @@ static uint64_t counted;
 /* Of R = 0 .. 2^r - 1, how many take nu = j / 2^PARTS up (NUMERICS: P3109 v4.0, section 4.6), in integers. */
 static uint64_t ups_of(int mode, uint64_t j, int r) {
     const uint64_t one = (uint64_t)1 << PARTS;
-    if (mode == ULP_SRA) return (j << r) / one;            /* R >= 2^r - floor(nu 2^r) */
+    if (mode == ULP_SRA) return (j << r) / one;                 /* R >= 2^r - floor(nu 2^r) */
     if (mode == ULP_SRB) return ((j << (r + 1)) / one + 1) / 2; /* 2R + 1 >= 2^(r+1) - floor(nu 2^(r+1)) */
     uint64_t whole = (j << r) / one, rest = (j << r) % one;
     return whole + (rest > one / 2 || (rest == one / 2 && whole % 2 == 1));
@@ -44,8 +44,9 @@ static void check_count(const ulp_format *f, const gap *g, uint64_t j, int mode,
     }
     uint64_t want = ups_of(mode, j, r);
     if (ups != want)
-        fail_msg("%s %s r %d: %a, %llu/2^%d of the gap from %a to %a, goes up for %llu words of 2^%d, not %llu", f->name, ulp_mode_name((ulp_mode)mode), r, x,
-                 (unsigned long long)j, PARTS, g->low, g->high, (unsigned long long)ups, r, (unsigned long long)want);
+        fail_msg("%s %s r %d: %a, %llu/2^%d of the gap from %a to %a, goes up for %llu words of 2^%d, not %llu",
+                 f->name, ulp_mode_name((ulp_mode)mode), r, x, (unsigned long long)j, PARTS, g->low, g->high,
+                 (unsigned long long)ups, r, (unsigned long long)want);
     counted++;
 }
 
@@ -56,8 +57,11 @@ static void check_gap(const ulp_format *f, gap g, uint64_t *seed, int thin) {
         for (size_t i = 0; i < sizeof some_bits / sizeof some_bits[0]; i++) {
             const int r = some_bits[i];
             uint64_t cell = one >> r, k = next_random(seed) % ((uint64_t)1 << r) * cell, any = next_random(seed);
-            uint64_t places[] = {any % one, k + cell / 2, k + cell / 2 - 1, k + cell / 2 + 1, k + (k == 0), k + cell - 1, k + cell / 4, 1, one / 2, one - 1};
-            size_t count = sizeof places / sizeof places[0], first = thin && r > 5 ? any / one % count : 0, n = thin && r > 5 ? 3 : count;
+            uint64_t places[] = {any % one,    k + cell / 2, k + cell / 2 - 1, k + cell / 2 + 1,
+                                 k + (k == 0), k + cell - 1, k + cell / 4,     1,
+                                 one / 2,      one - 1};
+            size_t count = sizeof places / sizeof places[0], first = thin && r > 5 ? any / one % count : 0,
+                   n = thin && r > 5 ? 3 : count;
             for (size_t p = first; p < first + n; p++) check_count(f, &g, places[p % count], mode, r);
         }
 }
@@ -68,7 +72,8 @@ static gap gap_above(const ulp_format *f, uint64_t code, int neg) {
     return (gap){low, low + width, width, neg ? -1.0 : 1.0};
 }
 
-/* Every gap of formats of up to 8 bits, overflow and underflow included; gaps of wider ones at the ends and at random. */
+/* Every gap of formats of up to 8 bits, overflow and underflow included; gaps of wider ones at the ends and at random.
+ */
 static void test_counts(void **state) {
     (void)state;
     ulp_format f;
@@ -79,7 +84,8 @@ static void test_counts(void **state) {
         const int every = f.bits <= 8;
         const uint64_t last = f.max_code, first = f.has_subnormals || f.zero_binade ? 0 : (uint64_t)1 << (f.prec - 1);
         if (!f.has_subnormals && !f.zero_binade) check_gap(&f, (gap){0, f.min_normal, f.min_normal, 1}, &seed, 0);
-        const uint64_t chosen[] = {first, first + 1, ((uint64_t)1 << (f.is_fixed ? 1 : f.prec - 1)) - 1, last - 1, last};
+        const uint64_t chosen[] = {first, first + 1, ((uint64_t)1 << (f.is_fixed ? 1 : f.prec - 1)) - 1, last - 1,
+                                   last};
         for (uint64_t n = 0; n < (every ? last + 1 - first : 24); n++) {
             uint64_t code = every ? first + n : n < 5 ? chosen[n] : first + next_random(&seed) % (last + 1 - first);
             if (code < first) continue;
@@ -87,7 +93,8 @@ static void test_counts(void **state) {
             check_gap(&f, gap_above(&f, code, 0), &seed, every && code != first && code != last);
             if (f.is_signed) check_gap(&f, gap_above(&f, code, 1), &seed, 1);
         }
-        if (f.is_signed && f.is_fixed) check_gap(&f, (gap){-f.lowest, -f.lowest + last_quantum(&f), last_quantum(&f), -1}, &seed, 0);
+        if (f.is_signed && f.is_fixed)
+            check_gap(&f, (gap){-f.lowest, -f.lowest + last_quantum(&f), last_quantum(&f), -1}, &seed, 0);
         if (counted == before) fail_msg("%s: no case", f.name);
         narrow += (size_t)every, wide += (size_t)!every;
     }
@@ -104,7 +111,8 @@ static void test_exact_values(void **state) {
         uint64_t seed = i, n = f.bits <= 16 ? (uint64_t)1 << f.bits : 4000;
         for (uint64_t j = 0; j < n; j++) {
             double x = ulp_decode(f.bits <= 16 ? j : next_random(&seed), &f);
-            int policy = (int)(j % (f.is_fixed ? ULP_OVERFLOW_COUNT : ULP_OVERFLOW_WRAP)), r = (int)(next_random(&seed) % 33);
+            int policy = (int)(j % (f.is_fixed ? ULP_OVERFLOW_COUNT : ULP_OVERFLOW_WRAP)),
+                r = (int)(next_random(&seed) % 33);
             if (!isfinite(x)) continue;
             for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
                 for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
@@ -138,7 +146,8 @@ static void check_threshold(const ulp_format *f, double low, double quantum, uin
                 if (word >> 32 != 0) continue;
                 double y = ulp_round(g.sign * x, f, rule, (uint32_t)word);
                 if (is_up(y, &g, g.sign * x, rule, (uint32_t)word, f) != (word >= least))
-                    fail_case("threshold", g.sign * x, 0, 0, f, rule, (uint32_t)word, y, g.sign * (word >= least ? g.high : g.low));
+                    fail_case("threshold", g.sign * x, 0, 0, f, rule, (uint32_t)word, y,
+                              g.sign * (word >= least ? g.high : g.low));
                 counted++;
             }
         }
@@ -155,10 +164,12 @@ static void test_32_bits(void **state) {
         const double lows[] = {f.min_normal, 1.0, f.max, f.max - last_quantum(&f)};
         for (int c = 0; c < 400; c++) {
             double low = lows[c % 4];
-            if (low < f.min_normal || low > f.max || ulp_round(low, &f, rule_of(ULP_RZ, ULP_OVERFLOW_SAT, 0), 0) != low) continue;
+            if (low < f.min_normal || low > f.max || ulp_round(low, &f, rule_of(ULP_RZ, ULP_OVERFLOW_SAT, 0), 0) != low)
+                continue;
             uint64_t unit = (uint64_t)1 << (t - 32), any = next_random(&seed) >> (64 - t);
             /* whole multiples of 2^-32, their halves and quarters, and one step to each side */
-            uint64_t j = (any / unit * unit + unit / 4 * (uint64_t)(c / 4 % 4) + (uint64_t)(c / 16 % 3) - 1) & (((uint64_t)1 << t) - 1);
+            uint64_t j = (any / unit * unit + unit / 4 * (uint64_t)(c / 4 % 4) + (uint64_t)(c / 16 % 3) - 1) &
+                         (((uint64_t)1 << t) - 1);
             check_threshold(&f, low, ulp_spacing(low, &f), j == 0 ? 1 : j, t);
             cases++;
         }
@@ -178,7 +189,8 @@ static void test_number_of_bits(void **state) {
             uint32_t word = (uint32_t)next_random(&seed);
             double a = ulp_round(x, &f, rule_of(mode, 0, 0), word), b = ulp_round(x, &f, rule_of(mode, 0, 32), word);
             if (!same(a, b)) fail_case("0 bits is 32 bits", x, 0, 0, &f, rule_of(mode, 0, 0), word, a, b);
-            a = ulp_round(x, &f, rule_of(mode, 0, 1), word), b = ulp_round(x, &f, rule_of(mode, 0, 1), word & 0x80000000u);
+            a = ulp_round(x, &f, rule_of(mode, 0, 1), word),
+            b = ulp_round(x, &f, rule_of(mode, 0, 1), word & 0x80000000u);
             if (!same(a, b)) fail_case("one bit counts", x, 0, 0, &f, rule_of(mode, 0, 1), word, a, b);
         }
 }

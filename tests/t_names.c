@@ -1,0 +1,138 @@
+/* t_names.c - names that are refused, with the right status and nothing written, and the one spelling of those that are
+ * not. */
+#include "tests/support.h"
+
+/* ---- formats ---- */
+
+static void expect_status(const char *name, ulp_status want) {
+    ulp_format f, before;
+    memset(&f, 0xa5, sizeof f);
+    before = f;
+    ulp_status got = ulp_format_parse(&f, name);
+    if (got != want) fail_msg("'%.60s': %s; should be: %s", name, ulp_status_text(got), ulp_status_text(want));
+    if (want != ULP_OK && memcmp(&f, &before, sizeof f) != 0)
+        fail_msg("'%.60s' is refused, and writes the format", name);
+}
+
+/* Each of the names, separated by bars. */
+static void expect_each(const char *names, ulp_status want) {
+    char name[64];
+    for (const char *at = names;; at++) {
+        size_t n = strcspn(at, "|");
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        expect_status(name, want);
+        at += n;
+        if (*at == '\0') return;
+    }
+}
+
+static void test_bad_names(void **state) {
+    (void)state;
+    expect_each(
+        "| |:|::|:sat| fp16|fp16 |fp 16|fp16\n|fp16:|fp16::sat|fp16:sat:|fp16: sat|fp16:foo|fp16:default|fp16:sa",
+        ULP_BAD_NAME);
+    expect_each("fp16:satt|fp16:sat:inf|e4m3:sat:inf|e4m3:sat:sat|fp8|float16|int16|nosub|\xff\xfe|fp16:sat\xff",
+                ULP_BAD_NAME);
+    expect_each("binary|binary8|binary16p|binary8p3|binary8p3s|binary8p3e|binary8p3xe|binary8p3see|binary08p3se",
+                ULP_BAD_NAME);
+    expect_each("e|em|e5|e5m|em2|m2|e5m2x|xe5m2|e5m2ieeee|e5m2iee|e05m2|e5m02|e-5m2|e5m-2|e+5m2|e5.m2|e5 m2",
+                ULP_BAD_NAME);
+    expect_each("q|q8|q8.|q.8|q8.8.8|q8,8|q-8.8|q8.-1|q08.8|q8.08|q8.8x|binaryp3se", ULP_BAD_NAME);
+    expect_each("e0m3|e12m1|e5m53|e0m0|e99m99|e11m53ieee|e12m3:sat|e1m0:nosub", ULP_NOT_IN_RANGE);
+    expect_each("q0.8|q0.0|q20.20|q33.0|q1.32|q999.999|binary2p1se|binary17p3sf|binary8p0se|binary8p8se",
+                ULP_NOT_IN_RANGE);
+    expect_each("fp16:wrap|e4m3:wrap|binary8p3se:wrap|e8m0:nosub|dlfloat16:nosub|q8.8:nosub|fp16:nosub:nosub",
+                ULP_UNSUPPORTED);
+    for (int c = 1; c < 256; c++) {
+        char name[] = {'f', 'p', '1', '6', (char)c, '\0'}, front[] = {(char)c, 'f', 'p', '1', '6', '\0'};
+        expect_status(name, ULP_BAD_NAME);
+        expect_status(front, ULP_BAD_NAME);
+    }
+}
+
+static void test_long_names(void **state) {
+    (void)state;
+    char text[4097];
+    for (size_t n = 20; n < sizeof text; n = n * 3 / 2) {
+        memset(text, 'e', n), text[n] = '\0';
+        expect_status(text, ULP_BAD_NAME);
+        memset(text, '1', n), text[0] = 'e';
+        expect_status(text, ULP_BAD_NAME);
+        for (size_t i = 0; i + 4 <= n; i += 4) memcpy(text + i, i == 0 ? "fp16" : ":sat", 4);
+        expect_status(text, ULP_BAD_NAME);
+        memset(text, ' ', n), memcpy(text, "fp16", 4);
+        expect_status(text, ULP_BAD_NAME);
+    }
+}
+
+static void test_spelling(void **state) {
+    (void)state;
+    ulp_format f = named("FP16:NoSub:SAT");
+    assert_string_equal(f.name, "binary16:nosub:sat");
+    f = named("TensorFloat32:nan:nosub");
+    assert_string_equal(f.name, "tf32:nan:nosub");
+    f = named("INT8:Wrap");
+    assert_string_equal(f.name, "q8.0:wrap");
+    f = named("E6M10IEEE");
+    assert_string_equal(f.name, "e6m10ieee");
+    static const char *const words[] = {"FP16", "Half", "BINARY16",    "E4M3FN", "TF32",
+                                        "Int8", "Q8.8", "BINARY8P3SE", "Single"};
+    static const char *const names[] = {"binary16", "binary16", "binary16",    "e4m3",    "tf32",
+                                        "q8.0",     "q8.8",     "binary8p3se", "binary32"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        f = named(words[i]);
+        assert_string_equal(f.name, names[i]);
+    }
+}
+
+/* ---- modes, policies, operations ---- */
+
+static void test_other_names(void **state) {
+    (void)state;
+    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) {
+        ulp_overflow policy;
+        assert_int_equal(ulp_overflow_parse(&policy, ulp_overflow_name((ulp_overflow)i)), ULP_OK);
+        assert_int_equal(policy, i);
+        ulp_format f = named("e4m3"), g = named("binary16");
+        assert_int_equal(ulp_overflow_of(&f, (ulp_overflow)i), i == 0 ? ULP_OVERFLOW_SAT : i);
+        assert_int_equal(ulp_overflow_of(&g, (ulp_overflow)i), i == 0 ? ULP_OVERFLOW_INF : i);
+    }
+    for (int i = 0; i < ULP_MODE_COUNT; i++) {
+        ulp_mode mode;
+        assert_int_equal(ulp_mode_parse(&mode, ulp_mode_name((ulp_mode)i)), ULP_OK);
+        assert_int_equal(mode, i);
+        assert_non_null(ulp_mode_meaning((ulp_mode)i));
+        assert_int_equal(ulp_mode_is_stochastic((uint32_t)i), ulp_mode_name((ulp_mode)i)[0] == 's');
+    }
+    for (int i = 0; i < ULP_OP_COUNT; i++) {
+        ulp_op op;
+        assert_int_equal(ulp_op_parse(&op, ulp_op_name((ulp_op)i)), ULP_OK);
+        assert_int_equal(op, i);
+    }
+    ulp_mode mode = ULP_RD;
+    ulp_overflow policy = ULP_OVERFLOW_NAN;
+    ulp_op op = ULP_SQRT;
+    static const char *const bad[] = {"", "rn", "rnee", " rne", "sr ", "srd", "satt", "sa", "inf ", "addd", "fm", "?"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(ulp_mode_parse(&mode, bad[i]), ULP_BAD_NAME);
+        assert_int_equal(ulp_overflow_parse(&policy, bad[i]), ULP_BAD_NAME);
+        assert_int_equal(ulp_op_parse(&op, bad[i]), ULP_BAD_NAME);
+    }
+    assert_true(mode == ULP_RD && policy == ULP_OVERFLOW_NAN && op == ULP_SQRT);
+    assert_int_equal(ulp_mode_parse(&mode, "sr"), ULP_OK);
+    assert_int_equal(mode, ULP_SRA);
+    assert_null(ulp_mode_name(ULP_MODE_COUNT));
+    assert_null(ulp_op_name(ULP_OP_COUNT));
+    assert_int_equal(ulp_op_operands(ULP_OP_COUNT), 0);
+    for (int i = 0; i < ULP_BAD_FILE + 2; i++) assert_true(ulp_status_text((ulp_status)i)[0] != '\0');
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_other_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
