@@ -1,8 +1,14 @@
 # Makefile - builds the libraries, the tool, the experiments, the figures and the tests of ulplab.
 #
-#   make                 libraries, tool, experiments        make check      the tests
-#   make figures         every experiment and its figure     make bench      throughput
-#   make install         PREFIX= and DESTDIR= are honoured   make help       all targets
+#   make                 libraries, tool, experiments; a line per optional part that is found or missing
+#   make figures         runs every experiment, draws every figure, writes figures/index.html
+#   make figures-quick   the same in less than a minute, with less data
+#   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
+#   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
+#   make check-gpu       everything that needs a GPU
+#   make bench           throughput beside memcpy and OpenBLAS
+#   make install         PREFIX= and DESTDIR= are honoured
+#   make clean           removes build/; distclean also results/ and figures/
 #
 # MODE=release|debug|asan|tsan, each in a folder of its own. Settings of one machine (CC, CFLAGS, ...) go
 # into config.mk, which is not tracked.
@@ -109,29 +115,34 @@ MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: all programs libraries check check-all check-gpu bench figures figures-quick install clean distclean help
-.SECONDARY:
+# kept although only pattern rules name them
+.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c tests/*.c)) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 libraries: $L/libulp.a $L/libulp.so
 programs: $(PROGRAMS:%=$B/%)
 
-$O/%.o: %.c
+$O/%.o: %.c $O/flags.txt
 	@mkdir -p $(@D)
 	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
 
-# FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The provenance of a run names the build, so its
-# object is made again when the flags or the commit change.
+# FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The record of a run names the build: objects are made again
+# when the flags change, the one that holds the names also when the commit does.
 FOR_experiments/harness/provenance = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
     -DULP_BUILD_FLAGS='"$(CC) $(strip $(ALL_CFLAGS))"'
-$O/experiments/harness/provenance.o: $O/build.txt
+$O/experiments/harness/provenance.o: $O/commit.txt
 
-$O/build.txt: .FORCE
-	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS) $(COMMIT)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(COMMIT)' > $@
-
+# $(call stamp,TEXT): rewrite the target only if it does not hold the text
+stamp = @mkdir -p $(@D) && { echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@; }
+$O/flags.txt: .FORCE
+	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(filter-out $(WARN),$(ALL_CFLAGS)))
+$O/commit.txt: .FORCE
+	$(call stamp,$(VERSION) $(COMMIT))
+results/.options: .FORCE
+	$(call stamp,$(FIGURE_OPTIONS))
 .FORCE:
 
 define isa_rule
-$O/kernels/cpu/%.$(1).o: kernels/cpu/%.c
+$O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt
 	@mkdir -p $$(@D)
 	$$(call run,cc,$$< ($(1)))$$(CC) $$(ALL_CPPFLAGS) $$(ALL_CFLAGS) $$(ISA_FLAGS_$(1)) -DULP_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
@@ -185,22 +196,27 @@ check-gpu:
 
 FIGURES := $(EXPERIMENTS:%=figures/%.svg)
 
-results/%.csv: $B/%
-	@mkdir -p results
+results/%.csv: $B/% results/.options
 	$< $(FIGURE_OPTIONS) --out $@
 
 figures/%.svg: results/%.csv plots/%.gp plots/style.gp
 	@mkdir -p figures
 	LC_ALL=C.UTF-8 gnuplot plots/$*.gp
 
+# the page where gnuplot is there, else the CSVs and a sentence
+PAGE := $(if $(HAVE_GNUPLOT),figures/index.html,$(EXPERIMENTS:%=results/%.csv))
+NO_GNUPLOT = @$(if $(HAVE_GNUPLOT),true,echo 'gnuplot is missing: results/*.csv are there, figures are not' >&2; exit 3)
+
 figures: programs
-	$(MAKE) --no-print-directory figures/index.html
+	@$(MAKE) --no-print-directory $(PAGE)
+	$(NO_GNUPLOT)
 
 figures-quick: programs
-	$(MAKE) --no-print-directory FIGURE_OPTIONS=--quick $(EXPERIMENTS:%=results/%.csv) figures/index.html
+	@$(MAKE) --no-print-directory FIGURE_OPTIONS=--quick $(PAGE)
+	$(NO_GNUPLOT)
 
 figures/index.html: $(FIGURES) plots/gallery.sh
-	sh plots/gallery.sh
+	EXPERIMENTS='$(EXPERIMENTS)' sh plots/gallery.sh
 
 bench: programs
 	@mkdir -p results figures
@@ -237,6 +253,6 @@ distclean: clean
 	rm -rf results figures
 
 help:
-	@sed -n '3,8s/^# \{0,1\}//p' Makefile
+	@sed -n 's/^#   \(make\)/\1/p' Makefile
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
         list_commands(stderr);
         return TOOL_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         list_commands(stdout);
         return TOOL_FINE;
     }

@@ -49,7 +49,7 @@ typedef enum ulp_status {
 /* One sentence for a status; never NULL. */
 const char *ulp_status_text(ulp_status status);
 
-/* What happens to a rounded value r with |r| > max (NUMERICS: section 2 of the design). */
+/* What happens to a rounded value r with |r| > max (IEEE 754-2019, 7.4). */
 typedef enum ulp_overflow {
     ULP_OVERFLOW_DEFAULT, /* the format's own: inf where it has infinities, else sat */
     ULP_OVERFLOW_INF,     /* IEEE: infinity, or max where the mode faces inward; NaN where there is no Inf; max where there is neither */
@@ -104,7 +104,7 @@ typedef struct ulp_format_row {
     const char *source;         /* the standard or paper that defines it */
 } ulp_format_row;
 
-/* The registered formats, in the order of the design's table. */
+/* The number of registered formats. */
 extern const size_t ulp_format_count;
 
 /* Row `i` of the registry and its descriptor; ULP_BAD_ARGUMENT past the end. Either pointer may be NULL. */

@@ -23,7 +23,8 @@
 extern "C" {
 #endif
 
-/* The rounding modes: X(enumerator, name, meaning). A mode is a row here and a case in ulp_round_up. */
+/* The rounding modes: X(enumerator, name, meaning). A mode is a row here and a case in ulp_round_up; if overflow is to
+ * give max where IEEE's nearest modes give infinity, ulp_overflow_value names it too. */
 #define ULP_MODES(X)                                                                              \
     X(ULP_RNE, "rne", "to nearest, ties to even")                                                 \
     X(ULP_RNA, "rna", "to nearest, ties away from zero")                                          \
@@ -63,7 +64,7 @@ const char *ulp_mode_meaning(ulp_mode mode);
 ulp_status ulp_mode_parse(ulp_mode *mode, const char *text);
 
 /* 1 for the stochastic modes: they are the ones that use random words. */
-ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return mode >= ULP_SRA; }
+ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return mode >= ULP_SRA && mode <= ULP_SRC; }
 
 /* Whether `format` offers `rule`: ULP_UNSUPPORTED for wrap on floating point, ULP_BAD_ARGUMENT for numbers out of range. */
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);

@@ -82,8 +82,8 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     c->shape = ULP_SHAPE_ANY;
     if (f->emin == -126 && f->has_subnormals) c->shape = ULP_SHAPE_WIDE;
     else if (f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin &&
-             !ulp_mode_is_stochastic(rule.mode))
-        c->shape = ULP_SHAPE_NARROW;
+             rule.mode <= ULP_RO)
+        c->shape = ULP_SHAPE_NARROW; /* the modes that ulp_core_narrow knows */
     c->mode = rule.mode;
     c->random_bits = rule.random_bits ? rule.random_bits : 32u;
     return 1;

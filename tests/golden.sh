@@ -1,8 +1,9 @@
 #!/bin/sh
 # golden.sh - the hashes of rounded samples, format by mode by policy, for every instruction set: nothing drifts.
 #
-# tests/golden/verify.txt holds one line per case, written by `ulp verify --sample 2000` in a run that agreed
-# with MPFR. A change of these lines changes results that people may have published.
+# tests/golden/verify.txt holds one line per case, written by `ulp verify --sample 2000 | sed -E 's,[0-9]+/[0-9]+ ,,'`
+# in a run that agreed with MPFR. A line that changes is a result that people may have published; a format or mode
+# that is new has no line yet and is passed over until its lines are added.
 BIN=${BIN:-build/bin}
 golden=tests/golden/verify.txt
 out=$(mktemp) || exit 1
@@ -14,12 +15,13 @@ for isa in baseline avx2 avx512; do
         echo "ok - samples under $isa # SKIP this processor lacks it"
         continue
     fi
-    ULPLAB_ISA=$isa "$BIN/ulp" verify --sample 2000 2>/dev/null | sed '$d' > "$out"
-    if cmp -s "$out" "$out.want"; then
+    ULPLAB_ISA=$isa "$BIN/ulp" verify --sample 2000 2>/dev/null | sed -E 's,[0-9]+/[0-9]+ ,,' > "$out"
+    missing=$(grep -vxFf "$out" "$out.want")
+    if [ -s "$out.want" ] && [ -z "$missing" ]; then
         echo "ok - samples under $isa have the golden hashes"
     else
-        echo "not ok - samples under $isa have the golden hashes"
-        diff "$out" "$out.want" | sed 's/^/# /' | head -20
+        echo "not ok - samples under $isa have the golden hashes; these are gone or changed:"
+        echo "$missing" | sed 's/^/# /' | head -20
         failed=1
     fi
 done

@@ -101,6 +101,9 @@ static void test_no_code(void **state) {
         expect_status(0.0, &f, f.has_zero ? ULP_OK : ULP_NO_CODE);
         expect_status(-0.0, &f, f.has_zero ? ULP_OK : ULP_NO_CODE);
         expect_status(f.lowest, &f, ULP_OK);
+        uint64_t zero = 1;
+        if (f.has_zero && ulp_encode(&zero, -0.0, &f) == ULP_OK)
+            equal_code("encode -0, the code", &f, 0, zero, f.has_neg_zero ? sign_of(&f) : 0);
         if (f.max < 0x1p1000) {
             expect_status(f.max + last_quantum(&f), &f, ULP_NO_CODE);
             expect_status(f.max * 2 + last_quantum(&f), &f, ULP_NO_CODE);

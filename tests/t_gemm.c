@@ -38,6 +38,8 @@ static const char *const named_datapaths[] = {
     "serial:fp32:nan:rne",
     "serial:fp32:sat:rne",
     "serial:fp32:sr/9",
+    "serial:fp32:srb/28",
+    "serial:q10.12:src",
     "serial:fp32:sr",
     "serial:e8m0:rne",
     "serial:binary8p4se:rd",

@@ -1,5 +1,4 @@
-/* t_names.c - names that are refused, with the right status and nothing written, and the one spelling of those that are
- * not. */
+/* t_names.c - refused names get the right status and write nothing; the others have one spelling. */
 #include "tests/support.h"
 
 /* ---- formats ---- */

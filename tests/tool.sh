@@ -205,6 +205,9 @@ gives 'binary16 products in binary32: 2048 + 1 + 1' 0 '00000000 6800 3c00 3c00 3
 gives 'no products' 0 '3c00\n' '3c00\n' dot --datapath serial:fp16:rne
 gives 'e4m3 in binary16' 0 '0000 7e 7e\n' '7c00\n' dot --datapath serial:fp16:rne --in e4m3
 gives 'stochastic: step j of line i takes word i k + j' 0 '3c00 1000 3c00\n3c00 1000 3c00\n3c00 1000 3c00\n' '3c00\n3c01\n3c01\n' dot --datapath serial:fp16:sr --seed 0
+first='3c00 1000 0000 3c00 3c00\n' second='3c00 0000 1000 3c00 3c00\n'
+gives 'stochastic: the first of two products' 0 "$first$first$first$first" '3c00\n3c01\n3c00\n3c00\n' dot --datapath serial:fp16:sr --seed 8589934592 --stream 4294967303
+gives 'stochastic: the second of two products' 0 "$second$second$second$second" '3c00\n3c01\n3c01\n3c01\n' dot --datapath serial:fp16:sr --seed 8589934592 --stream 4294967303
 gives 'an even number of codes' 2 '3c00 3c00\n' '' dot --datapath serial:fp16:rne
 refuses 'no datapath' '--datapath' dot
 refuses 'an unknown datapath' 'serial:FORMAT:MODE' dot --datapath warp

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void nan_text(char to[48], const ulp_format *f) {
+static void nan_text(char to[48], const ulp_format *f, int csv) {
     char first[20], last[20];
     const int digits = (f->bits + 3) / 4;
     unsigned long long top = f->bits == 64 ? ~0ull : (1ull << f->bits) - 1;
@@ -14,7 +14,8 @@ static void nan_text(char to[48], const ulp_format *f) {
     case ULP_NAN_IEEE:
         snprintf(first, sizeof first, "%0*llx", digits, (unsigned long long)f->inf_code + 1);
         snprintf(last, sizeof last, "%0*llx", digits, magnitude);
-        if (strcmp(first, last) == 0) snprintf(to, 48, "+-%s", first);
+        if (f->bits > 32 && !csv) strcpy(to, "+-above inf");
+        else if (strcmp(first, last) == 0) snprintf(to, 48, "+-%s", first);
         else snprintf(to, 48, "+-%s..%s", first, last);
         return;
     case ULP_NAN_ALL_ONES: snprintf(to, 48, "%s%0*llx", f->is_signed ? "+-" : "", digits, magnitude); return;
@@ -32,7 +33,7 @@ static void print_row(size_t i, int csv) {
     const ulp_format_row *row;
     char nan[48], max[40], normal[40], least[40], u[40];
     ulp_format_get(i, &f, &row);
-    nan_text(nan, &f);
+    nan_text(nan, &f, csv);
     const int width = csv ? 24 : 16;
     tool_exact_text(max, f.max, width);
     tool_exact_text(normal, f.min_normal, width);

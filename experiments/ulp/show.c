@@ -31,6 +31,13 @@ static void print_fields(uint64_t code, const ulp_format *f) {
     printf("  fields    %s\n            %s\n", letters, bits);
 }
 
+/* The spacing at x; beyond the range, that of the largest value. */
+static double spacing_within(double x, const ulp_format *f) {
+    if (x > f->max) x = f->max;
+    if (x < f->lowest) x = f->lowest;
+    return ulp_spacing(x, f);
+}
+
 /* What the fields mean, as a product. */
 static void print_meaning(uint64_t code, const ulp_format *f) {
     double value = ulp_decode(code, f);
@@ -58,8 +65,12 @@ static void print_meaning(uint64_t code, const ulp_format *f) {
     printf("%s%s x 2^%d: exponent field %d - bias %d\n", value < 0 ? "-" : "+", significand, e, e + f->bias, f->bias);
 }
 
-static void print_neighbour(const char *label, double value, const ulp_format *f) {
+static void print_neighbour(const char *label, double value, double y, const ulp_format *f) {
     uint64_t code;
+    if (value == y) {
+        printf("  %-9s none\n", label);
+        return;
+    }
     print_exact(label, value);
     if (ulp_encode(&code, value, f) == ULP_OK) {
         printf("  code ");
@@ -70,7 +81,7 @@ static void print_neighbour(const char *label, double value, const ulp_format *f
 
 static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
     const ulp_rule rule = {(uint8_t)mode, ULP_OVERFLOW_DEFAULT, 0};
-    double low = ulp_round(x, f, rule, 0), high = ulp_round(x, f, rule, 0xffffffffu), unit = ulp_spacing(x, f);
+    double low = ulp_round(x, f, rule, 0), high = ulp_round(x, f, rule, 0xffffffffu), unit = spacing_within(x, f);
     char text[40], code_text[24] = "-";
     uint64_t code;
     if (ulp_mode_is_stochastic(mode) && !(low == high) && low == low && high == high) {
@@ -92,7 +103,7 @@ static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
 
 static void show(double x, const char *text, const ulp_format *f) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
-    double y = ulp_round(x, f, nearest, 0), unit = ulp_spacing(x, f);
+    double y = ulp_round(x, f, nearest, 0), unit = x - x == 0.0 ? spacing_within(x, f) : ulp_quiet_nan();
     uint64_t code;
     printf("%s in %s: %d bits, p = %d", text, f->name, f->bits, f->prec);
     if (f->is_fixed) printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
@@ -110,13 +121,14 @@ static void show(double x, const char *text, const ulp_format *f) {
         printf("  (no code: the format has no NaN)\n");
     }
     if (y == y) {
-        print_neighbour("below", ulp_next_down(y, f), f);
-        print_neighbour("above", ulp_next_up(y, f), f);
+        print_neighbour("below", ulp_next_down(y, f), y, f);
+        print_neighbour("above", ulp_next_up(y, f), y, f);
     }
     if (unit == unit) {
         char spacing[40];
         tool_exact_text(spacing, unit, 30);
-        printf("  ulp       %s = 2^%d\n", spacing, ulp_exact_of(unit).exp + 127);
+        printf("  ulp       %s = 2^%d%s\n", spacing, ulp_exact_of(unit).exp + 127,
+               x > f->max || x < f->lowest ? ", at the end of the range: VALUE is beyond it" : "");
     }
     printf("  mode      result                     code      error in ulp; overflow policy: %s\n", ulp_overflow_name((ulp_overflow)f->overflow));
     for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, x, f);

@@ -30,23 +30,24 @@ _Noreturn void tool_bad_line(const tool_command *command, const tool_line *line,
     exit(TOOL_USAGE);
 }
 
-static void list_formats(void) {
-    fprintf(stderr, "known formats:");
-    for (size_t i = 0; i < ulp_format_count; i++) {
+static void list_formats(int names) {
+    if (names) fprintf(stderr, "known formats:");
+    for (size_t i = 0; names && i < ulp_format_count; i++) {
         const ulp_format_row *row;
         ulp_format_get(i, NULL, &row);
         fprintf(stderr, " %s", row->name);
         if (row->aliases[0] != '\0') fprintf(stderr, " (%s)", row->aliases);
     }
-    fprintf(stderr, "\nand any eXmY (1 <= X <= 11, 0 <= Y <= 52; eXmYieee for the IEEE-like one of a listed name),\n"
+    fprintf(stderr, "%s any eXmY (1 <= X <= 11, 0 <= Y <= 52; eXmYieee for the IEEE-like one of a listed name),\n"
                     "qI.F (1 <= I, I + F <= 32, the sign counts in I), binaryKpP{s,u}{e,f} (3 <= K <= 16, values within binary64),\n"
-                    "each with suffixes :nosub :sat :inf :nan, and :wrap for qI.F\n");
+                    "each with suffixes :nosub :sat :inf :nan, and :wrap for qI.F\n",
+            names ? "\nand" : "allowed:");
 }
 
 _Noreturn void tool_bad_format(const tool_command *command, const char *text, ulp_status status) {
     fflush(stdout);
     fprintf(stderr, "ulp %s: '%s' is no format: %s\n", command->name, text, ulp_status_text(status));
-    list_formats();
+    list_formats(status == ULP_BAD_NAME);
     exit(TOOL_USAGE);
 }
 
@@ -119,6 +120,7 @@ int tool_parse(const tool_command *command, const tool_option *options, int argc
     int words = 0, only_words = 0;
     for (int i = 0; i < argc; i++) {
         char *arg = argv[i];
+        if (!only_words && strcmp(arg, "-h") == 0) print_help(command);
         if (only_words || strncmp(arg, "--", 2) != 0) {
             argv[words++] = arg;
             continue;

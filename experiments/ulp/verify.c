@@ -235,6 +235,7 @@ static size_t count_cases(const selection *s) {
 
 static int run_cases(job *j, const selection *s) {
     const size_t of = count_cases(s);
+    if (of == 0) tool_usage(&tool_verify, "--overflow wrap is offered by fixed point alone: there is no case to verify");
     size_t number = 0, failed = 0;
     double started = seconds();
     uint64_t inputs = 0;

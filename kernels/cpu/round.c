@@ -30,7 +30,7 @@ ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *c
     if (core->shape == ULP_SHAPE_WIDE) {
         if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 1);
         else round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 0);
-    } else if (core->shape == ULP_SHAPE_NARROW && !ulp_mode_is_stochastic(mode)) {
+    } else if (core->shape == ULP_SHAPE_NARROW && mode <= ULP_RO) {
         if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 1);
         else round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 0);
     } else {
@@ -44,7 +44,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
     const ulp_core c = *core;
     uint32_t magnitude[ULP_PIECE];
     uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, nan = 0;
-    if (c.shape == ULP_SHAPE_NARROW && !ulp_mode_is_stochastic(mode))
+    if (c.shape == ULP_SHAPE_NARROW && mode <= ULP_RO)
         for (size_t i = 0; i < n; i++) magnitude[i] = ulp_core_narrow(ulp_bits32(x[i]), &c, mode);
     else
         for (size_t i = 0; i < n; i++)

@@ -1,0 +1,183 @@
+/* t_close.c - results next to a breakpoint, where one bit of hundreds or one value of a random word decides: scalar and
+ * arrays. */
+#include <stdlib.h>
+
+#include "tests/support.h"
+
+#include "formats/rng.h"
+#include "kernels/backend.h"
+#include "sim/reference.h"
+
+enum { ISAS = 8, WORDS = 20000 };
+
+static const ulp_backend *backends[ISAS];
+static size_t offered;
+static uint64_t cells;
+
+/* ---- scalar ---- */
+
+static void check(ulp_reference *ref, ulp_op op, double a, double b, const ulp_format *f, ulp_rule rule,
+                  uint32_t word) {
+    double got = ulp_arith(op, a, b, 0, f, rule, word), want = ulp_reference_arith(ref, op, a, b, 0, rule, word);
+    if (!same_result(got, want)) fail_case(ulp_op_name(op), a, b, 0, f, rule, word, got, want);
+}
+
+/* Results so close to a breakpoint that hundreds of bits or the remainder have to tell. The first two are 2^-106 above
+ * b, where b^2 = -7 modulo 2^53; in the stochastic ones nu 2^32 is a tie but for 2^-15 and less, which C sees. */
+static void test_close(void **state) {
+    (void)state;
+    static const struct {
+        ulp_op op;
+        double a, b, down, up;
+        uint32_t first_up; /* of mode src */
+    } close[] = {
+        {ULP_SQRT, 0x1.73c5b0360fbffp+105, 0, 0x1.b449c63673f4bp+52, 0x1.b449c63673f4cp+52, 0},
+        {ULP_SQRT, 0x1.add0bb2567c3cp+104, 0, 0x1.4bb639c98c0b5p+52, 0x1.4bb639c98c0b6p+52, 0},
+        {ULP_DIV, 0x1.c2f0fe6e7223p+51, 0x1.859cd7ed4d57bp+52, 0x1.284bfc30e4ce7p-1, 0x1.284bfc30e4ce8p-1,
+         0u - 36445991u},
+        {ULP_SQRT, 0x1.075d76d30140cp+52, 0, 0, 0, 0u - 2889900691u},
+        {ULP_SQRT, 0x1.ded2113d4183bp+52, 0, 0, 0, 0u - 3335899925u},
+    };
+    ulp_format f = named("binary64");
+    ulp_reference *ref = ulp_reference_new(&f);
+    for (size_t i = 0; i < sizeof close / sizeof close[0]; i++) {
+        double a = close[i].a, b = close[i].b, down = ulp_arith(close[i].op, a, b, 0, &f, rule_of(ULP_RD, 0, 0), 0);
+        double up = ulp_arith(close[i].op, a, b, 0, &f, rule_of(ULP_RU, 0, 0), 0);
+        assert_true(down < up && (close[i].down == 0 || (down == close[i].down && up == close[i].up)));
+        for (int m = 0; m < ULP_MODE_COUNT; m++)
+            for (uint32_t turn = 0; turn < 4; turn++)
+                check(ref, close[i].op, a, b, &f, rule_of(m, 0, 0), close[i].first_up + turn - 2);
+        const ulp_rule src = rule_of(ULP_SRC, 0, 0);
+        if (close[i].first_up == 0) continue;
+        assert_true(ulp_arith(close[i].op, a, b, 0, &f, src, close[i].first_up - 1) == down);
+        assert_true(ulp_arith(close[i].op, a, b, 0, &f, src, close[i].first_up) == up);
+    }
+    ulp_reference_free(ref);
+}
+
+/* ---- sums of arrays ---- */
+
+/* 1 + b at the point where the word of element `index` begins to round up, in half units of 2^-r of a quantum: what a
+ * sum that was folded into 53 bits too early gets wrong, once in 2^r random cases. */
+static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word) {
+    const uint32_t r = d->rule.random_bits, quarter = word >> (32 - r) & 3;
+    const uint64_t up = 2 * (((uint64_t)1 << r) - (word >> (32 - r))) - quarter;
+    if (up > 1 << 24) return; /* more bits than a binary32 operand has */
+    const float one = 1.0f, b = (float)ldexp((double)up * ulp_spacing(1.0, &d->accumulator), -(int)r - 1);
+    const double expected = ulp_datapath_step(d, 1.0, 1.0, (double)b, word);
+    const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1, .accumulate = 1};
+    const ulp_stream s = {1, 1, index};
+    for (size_t isa = 0; isa < offered; isa++) {
+        const ulp_backend *k = backends[isa];
+        float sum, product = 1.0f;
+        assert_int_equal(k->map(ULP_ADD, &sum, &one, &b, NULL, 1, &d->accumulator, d->rule, s, NULL), ULP_OK);
+        assert_int_equal(k->gemm(&product, &one, &b, &shape, d, s), ULP_OK);
+        if (!same((double)sum, expected))
+            fail_case("map add", 1, (double)b, 0, &d->accumulator, d->rule, word, (double)sum, expected);
+        if (!same((double)product, expected))
+            fail_case("gemm add", 1, (double)b, 0, &d->accumulator, d->rule, word, (double)product, expected);
+    }
+    cells++;
+}
+
+static void test_thresholds(void **state) {
+    (void)state;
+    static const char *const accumulators[] = {"fp32", "q2.22", "q8.14", "q10.12", "fp24", "tf32", "fp16", "bf16"};
+    for (size_t i = 0; i < sizeof accumulators / sizeof accumulators[0]; i++)
+        for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
+            for (int r = 20; r <= 32; r++) {
+                ulp_datapath d = {
+                    .kind = ULP_SERIAL, .accumulator = named(accumulators[i]), .rule = rule_of(mode, 0, r)};
+                uint64_t before = cells;
+                for (uint64_t index = 0; index < 12000 && cells < before + 200; index++)
+                    check_threshold(&d, index, ulp_random_word((ulp_stream){1, 1, 0}, index));
+                if (cells < before + 10) fail_msg("%s r %d: %d cases", accumulators[i], r, (int)(cells - before));
+            }
+}
+
+/* ---- quotients and roots of arrays: below a threshold by less than half a unit of binary64, which a rounding to
+ * nearest on the way would put on it ---- */
+
+enum { BITS = 26, FINE = 23 + BITS }; /* binary32 in [1, 2) and 26 random bits: thresholds are multiples of 2^-49 */
+
+static void check_map(ulp_op op, float a, float b, uint64_t index) {
+    const ulp_stream s = {1, 1, index};
+    const ulp_rule rule = rule_of(ULP_SRA, 0, BITS);
+    const ulp_format f = named("binary32");
+    const uint32_t word = ulp_random_word(s, 0);
+    const double expected = ulp_arith(op, (double)a, (double)b, 0, &f, rule, word);
+    for (size_t isa = 0; isa < offered; isa++) {
+        float y = 0;
+        assert_int_equal(backends[isa]->map(op, &y, &a, &b, NULL, 1, &f, rule, s, NULL), ULP_OK);
+        if (!same((double)y, expected))
+            fail_case(backends[isa]->what, (double)a, (double)b, 0, &f, rule, word, (double)y, expected);
+    }
+    cells++;
+}
+
+/* The least multiple of 2^-FINE above 1 that the word takes up. */
+static uint64_t threshold_of(uint64_t index) {
+    uint32_t word = ulp_random_word((ulp_stream){1, 1, 0}, index);
+    return ((uint64_t)1 << FINE) + ((uint64_t)1 << BITS) - (word >> (32 - BITS));
+}
+
+/* Fractions a / b next below a threshold t / 2^FINE are among the convergents of its continued fraction; t b - a 2^FINE
+ * is small, so it is right modulo 2^64. */
+static void test_quotients(void **state) {
+    (void)state;
+    cells = 0;
+    for (uint64_t index = 0; index < WORDS; index++) {
+        const uint64_t t = threshold_of(index), one = (uint64_t)1 << FINE;
+        uint64_t n = t, d = one, a = 1, b = 0, last_a = 0, last_b = 1;
+        while (d != 0) {
+            uint64_t q = n / d, rest = n % d, next_a = q * a + last_a, next_b = q * b + last_b;
+            if (next_a >> 24 != 0) break;
+            last_a = a, last_b = b, a = next_a, b = next_b, n = d, d = rest;
+            int64_t below = (int64_t)(t * b - a * one);
+            if (below > 0 && below < (int64_t)(b >> (54 - FINE))) check_map(ULP_DIV, (float)a, (float)b, index);
+        }
+    }
+    assert_true(cells > 20);
+}
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* a in [1, 4): the root's next multiple of 2^-FINE, where it is next above, looked for among the thresholds. */
+static void test_roots(void **state) {
+    (void)state;
+    static uint64_t thresholds[WORDS]; /* the threshold's last BITS + 1 bits and its index */
+    const uint64_t in_ulp = ((uint64_t)1 << BITS) - 1;
+    for (uint64_t index = 0; index < WORDS; index++) thresholds[index] = (threshold_of(index) & in_ulp) << 32 | index;
+    qsort(thresholds, WORDS, sizeof thresholds[0], by_value);
+    cells = 0;
+    for (uint32_t i = 0; i < 3u << 23; i += (uint32_t)thinned(3)) {
+        const double a = i < 1u << 23 ? 1 + i * 0x1p-23 : 2 + (i - (1u << 23)) * 0x1p-22, root = sqrt(a);
+        const double scaled = root * 0x1p49; /* exact; an integer means within half a unit of one */
+        if (scaled != floor(scaled) || fma(-root, root, a) >= 0.0) continue; /* or the root is not below it */
+        const uint64_t key = ((uint64_t)scaled & in_ulp) << 32;
+        size_t low = 0, high = WORDS;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (thresholds[middle] < key) low = middle + 1;
+            else high = middle;
+        }
+        if (low < WORDS && thresholds[low] >> 32 == key >> 32)
+            check_map(ULP_SQRT, (float)a, 0, thresholds[low] & 0xffffffffu);
+    }
+    assert_true(cells > 20);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_close),
+        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_quotients),
+        cmocka_unit_test(test_roots),
+    };
+    for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
+        if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
