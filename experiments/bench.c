@@ -217,6 +217,7 @@ static const ulp_experiment experiment = {
     .columns = "what,format,mode,where,threads,rate,ratio",
     .options = options,
     .threads_inside = 1,
+    .whole = 1,
     .prepare = prepare,
     .compute = compute,
     .check = check,

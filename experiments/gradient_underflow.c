@@ -5,6 +5,8 @@
  *   bin    how many have 2^x <= |gradient| < 2^(x+1); rows `zero` count exact zeros
  *   share  what becomes of them, times 2^scale, rounded once to nearest even in a format: zero already in binary32,
  *          flushed to zero, overflowed (whether that gives Inf, NaN or the largest value); the rest is kept
+ * Tables, claims and figure give percentages of the gradients that are not zero in binary32; what is zero there (a relu
+ * that is off, say) is counted apart. The column `share` is of all gradients, so that a tensor's bins and zeros add to 1.
  * by layer (`all`: their sum) and stage of training (the thirds begin, middle, end; `all`). A scale is safe if not one
  * gradient of either kind overflows. The loss is the mean over the batch, as usual, and nothing is scaled
  * down for show. After Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740,
@@ -13,6 +15,7 @@
  */
 #include "harness/harness.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +187,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
     ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
     ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    ulp_header_add(run, "rounding", "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient times 2^scale_log2");
+    ulp_header_add(run, "share", "of all gradients of the tensor, those that are zero in binary32 included");
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
         ulp_point point = {.at = {(int64_t)ulp_run_seed(run) + s}};
         ulp_point_add(run, point, "seed %lld", (long long)point.at[0]);
@@ -304,7 +309,8 @@ static void put_percent(ulp_table *table, double part, double whole) {
 static void print_formats(const ulp_run *run) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    ulp_table *table = ulp_table_new("percent of the gradients", "kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe scale,flushed there");
+    ulp_table *table = ulp_table_new("percent of the gradients that are not zero in binary32, rounded to nearest even; zero in fp32: percent of all",
+                                     "kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe scale,flushed there");
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t f = 0; f < formats; f++) {
             const char *of = kind_names[kind], *name = format[f].name;
@@ -315,21 +321,22 @@ static void print_formats(const ulp_run *run) {
             put_percent(table, t.zero, t.count);
             for (int k = 0; k <= 24; k += 8) {
                 t = total_of(run, of, "all", "all", name, k);
-                put_percent(table, t.flushed, t.count);
+                put_percent(table, t.flushed, t.count - t.zero);
             }
             for (int k = 16; k <= 24; k += 8) {
                 t = total_of(run, of, "all", "all", name, k);
-                put_percent(table, t.overflow, t.count);
+                put_percent(table, t.overflow, t.count - t.zero);
             }
             t = total_of(run, of, "all", "all", name, safe);
             ulp_table_put(table, t.count > 0 ? "2^%.0f" : "-", safe);
-            put_percent(table, t.flushed, t.count);
+            put_percent(table, t.flushed, t.count - t.zero);
         }
     ulp_table_print(table, run);
 }
 
 static void print_layers(const ulp_run *run, const char *format) {
-    ulp_table *table = ulp_table_new("by layer and stage, percent of all", "kind,layer,name,zero in fp32,format,flushed: begin,middle,end");
+    ulp_table *table = ulp_table_new("by layer and stage at scale 1, percent of the gradients that are not zero in binary32; zero in fp32: percent of all",
+                                     "kind,layer,name,zero in fp32,format,flushed: begin,middle,end");
     char seed[24];
     snprintf(seed, sizeof seed, "%lld", (long long)ulp_run_seed(run));
     for (long row = 0; row < ulp_row_count(run); row++) {
@@ -344,7 +351,7 @@ static void print_layers(const ulp_run *run, const char *format) {
         ulp_table_put(table, "%s", format);
         for (int stage = 0; stage < ALL; stage++) {
             total t = total_of(run, kind, layer, stage_names[stage], format, 0);
-            put_percent(table, t.flushed, t.count);
+            put_percent(table, t.flushed, t.count - t.zero);
         }
     }
     ulp_table_print(table, run);
@@ -358,16 +365,63 @@ static int has_format(const ulp_run *run, const char *name) {
     return 0;
 }
 
+/* What the claims are about: the network and the training of the table of options. */
+static int is_other_setup(const ulp_run *run, char *why, size_t size) {
+    static const char *const decisive[] = {"net", "batch", "steps", "every", "rate", "momentum", "set"};
+    for (const ulp_option *o = options; o->name != NULL; o++)
+        for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
+            const char *want = o->quick && ulp_option_flag(run, "quick") ? o->quick : o->full && ulp_option_flag(run, "full") ? o->full : o->value;
+            if (strcmp(o->name, decisive[i]) != 0 || strcmp(ulp_option_text(run, o->name), want) == 0) continue;
+            snprintf(why, size, "--%s is %.60s, the claim is about %s", o->name, ulp_option_text(run, o->name), want);
+            return 1;
+        }
+    return 0;
+}
+
+/* The largest safe scale is known if every power of two from 2^0 to 2^24 was tried. */
+static int has_all_scales(const ulp_run *run) {
+    size_t scales;
+    const double *k = ulp_option_numbers(run, "scales", &scales);
+    for (int want = 0; want <= 24; want++) {
+        int found = 0;
+        for (size_t i = 0; i < scales; i++) found |= k[i] == want;
+        if (!found) return 0;
+    }
+    return 1;
+}
+
+/* A claim about the set-up of the table of options, and about the largest safe scale if `of_safe`; where the options
+ * are others it is skipped and says what was measured. */
+static void claim_setup(ulp_run *run, int of_safe, int pass, const char *text, const char *measured, ...) ULP_PRINTF(5, 6);
+static void claim_setup(ulp_run *run, int of_safe, int pass, const char *text, const char *measured, ...) {
+    char values[256], why[256];
+    va_list arguments;
+    va_start(arguments, measured);
+    vsnprintf(values, sizeof values, measured, arguments);
+    va_end(arguments);
+    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(run, text, "%s; here: %s", why, values);
+    else if (of_safe && !has_all_scales(run)) ulp_claim_skip(run, text, "--scales lacks some of 0..24; here: %s", values);
+    else ulp_claim(run, pass, text, "%s", values);
+}
+
+static const char *scale_name(char *text, size_t size, double scale) {
+    if (scale > -1000) snprintf(text, size, "2^%.0f", scale);
+    else snprintf(text, size, "no scale");
+    return text;
+}
+
 static void claim_binary16(ulp_run *run) {
     double at_one = flushed(run, "agrad", "all", "binary16", 0), of_weights = flushed(run, "wgrad", "all", "binary16", 0);
     double late = flushed(run, "agrad", "end", "binary16", 0), early = flushed(run, "agrad", "begin", "binary16", 0);
     double safe = safe_scale(run, "binary16"), there = flushed(run, "agrad", "all", "binary16", safe);
-    ulp_claim(run, at_one >= 10, "binary16 at scale 1 flushes at least a tenth of the non-zero activation gradients to zero", "%.2f %%", at_one);
-    ulp_claim(run, at_one > 2 * of_weights, "activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
-              "%.2f %% of activation gradients, %.2f %% of weight gradients", at_one, of_weights);
-    ulp_claim(run, late > early, "the share grows as the network learns and its loss shrinks", "%.2f %% in the first third, %.2f %% in the last", early, late);
-    ulp_claim(run, safe >= 0 && there <= at_one / 2, "a power of two as loss scale brings back more than half of them and overflows none",
-              "2^%.0f: %.2f %% instead of %.2f %%", safe, there, at_one);
+    char name[24];
+    claim_setup(run, 0, at_one >= 10, "binary16 at scale 1 flushes to zero at least a tenth of the activation gradients that are not zero in binary32", "%.2f %%",
+                at_one);
+    claim_setup(run, 0, at_one > 2 * of_weights, "activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
+                "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", at_one, of_weights);
+    claim_setup(run, 0, late > early, "the share grows as the network learns and its loss shrinks", "%.2f %% in the first third, %.2f %% in the last", early, late);
+    claim_setup(run, 1, safe >= 0 && there <= at_one / 2, "a power of two as loss scale brings back more than half of them and overflows none",
+               "%s: %.2f %% instead of %.2f %%", scale_name(name, sizeof name, safe), there, at_one);
 }
 
 static void claim_order(ulp_run *run) {
@@ -383,7 +437,7 @@ static void claim_order(ulp_run *run) {
         good &= share > last || (share == last && share == 0);
         last = share;
     }
-    if (found > 1) ulp_claim(run, good, "at scale 1 the flushed share grows as the least positive value does", "%s", measured);
+    if (found > 1) claim_setup(run, 0, good, "at scale 1 the flushed share grows as the least positive value does", "%s", measured);
 }
 
 /* More scale, less underflow: for every format, over the whole grid of scales. */
@@ -404,8 +458,9 @@ static void claim_monotone(ulp_run *run) {
 static void claim_eight_bits(ulp_run *run) {
     double safe = safe_scale(run, "e4m3"), there = flushed(run, "agrad", "all", "e4m3", safe);
     double wide = safe_scale(run, "e5m2"), kept = flushed(run, "agrad", "all", "e5m2", wide);
-    ulp_claim(run, there > kept && there >= 20, "no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
-              "e4m3 at 2^%.0f %.2f %%, e5m2 at 2^%.0f %.2f %%", safe, there, wide, kept);
+    char name[24], wide_name[24];
+    claim_setup(run, 1, there > kept && there >= 20, "no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
+               "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name, sizeof name, safe), there, scale_name(wide_name, sizeof wide_name, wide), kept);
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -426,7 +481,7 @@ static void check(ulp_run *run, const void *context) {
     claim_order(run);
     if (has_format(run, "bfloat16")) {
         double share = flushed(run, "agrad", "all", "bfloat16", 0);
-        ulp_claim(run, share <= 0.01, "bfloat16 needs no scale: it flushes at most one in 10000", "%.5f %%", share);
+        claim_setup(run, 0, share <= 0.01, "bfloat16 needs no scale: it flushes at most one in 10000", "%.5f %%", share);
     }
     if (has_format(run, "e4m3") && has_format(run, "e5m2")) claim_eight_bits(run);
 }

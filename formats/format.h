@@ -144,7 +144,8 @@ ulp_class ulp_classify(uint64_t code, const ulp_format *format);
 double ulp_next_up(double x, const ulp_format *format);
 double ulp_next_down(double x, const ulp_format *format);
 
-/* The spacing of the format at x: 2^(max(floor(log2 |x|), emin) - p + 1). NaN or Inf gives NaN. */
+/* The spacing of the format at x: 2^(floor(log2 |x|) - p + 1), and 2^qmin where |x| < 2^emin, so 2^emin without
+ * subnormals; fixed point: 2^-F. dlfloat16 between 0 and its least value: 2^emin. NaN or Inf gives NaN. */
 double ulp_spacing(double x, const ulp_format *format);
 
 #ifdef __cplusplus

@@ -226,7 +226,8 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
 /* x rounded once; x of type float converts exactly. */
 double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word);
 
-/* The exact value hi + lo rounded once; any two doubles. */
+/* The exact value hi + lo rounded once; any two doubles. Under wrap both within 2^60 quanta of the format: a wider sum
+ * does not keep the bits that count modulo 2^bits. The same holds for operands and results of ulp_arith. */
 double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 /* The operations, X(enumerator, name, operands): the exact result rounded once. IEEE 754-2019, 5.4.1 */

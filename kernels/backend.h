@@ -19,7 +19,7 @@ typedef struct ulp_stats {
     uint64_t count;     /* elements */
     uint64_t overflow;  /* finite input whose rounded magnitude exceeds the range, whatever the policy made of it */
     uint64_t saturated; /* results put on the end of the range: overflow or infinity that became +-max */
-    uint64_t underflow; /* non-zero input, zero result */
+    uint64_t underflow; /* finite non-zero input whose rounded magnitude is zero */
     uint64_t subnormal; /* non-zero result below the least normal value */
     uint64_t nan;       /* NaN results */
 } ulp_stats;

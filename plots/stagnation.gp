@@ -1,7 +1,12 @@
 # stagnation.gp - the hundred steps as staircases, one panel per cure.
-# caption: Adding 0.01 to 100 a hundred times. In 16 bits the term is less than half the spacing of the numbers near 100, so rounding to nearest undoes every addition, and rounding up takes a whole spacing each time. A binary32 master copy, Kahan's compensation, or summing the small terms first bring 16-bit sums to 101; stochastic rounding gets there on average, and is the only cure that moves 8 bits. Bands hold the middle 50 % and 90 % of the runs; thin lines are three of them.
+# caption: Adding 0.01 to 100 a hundred times. In 16-bit floating point the term is less than half the spacing of the numbers near 100, so rounding to nearest undoes every addition, and rounding up takes a whole spacing each time; the fixed-point q8.8 has room for the term and overshoots, since it rounds 0.01 itself to 0.0117. A binary32 master copy, Kahan's compensation, or summing the small terms first bring 16-bit floating-point sums to 101; stochastic rounding gets there on average, and is the only cure that moves 8 bits. Those begin at 96, the number nearest to 100, and their exact sum is drawn from there. Bands hold the middle 50 % and 90 % of the runs; thin lines are three of them. In e4m3 most runs never move, so that the middle 50 % are a line at 96.
 load "plots/style.gp"
 csv = "results/stagnation.csv"
+
+asked = option(csv, "start") . " " . option(csv, "term") . " " . option(csv, "steps")
+if (real(word(asked, 1)) != 100 || real(word(asked, 2)) != 0.01 || real(word(asked, 3)) != 100) {
+    eval figure_refuse("stagnation", "it shows 100 additions of 0.01 to 100: needs a run without --start, --term and --steps")
+}
 
 path(format, mode, cure, n) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq "path" && column("run") == n
 spread(format, mode) = strcol("format") eq format && strcol("mode") eq mode && strcol("what") eq "spread"
@@ -9,38 +14,68 @@ x(chosen) = chosen ? column("step") : NaN
 exact(k) = first + 0.01 * k
 exact_style = "with lines linecolor rgb grey dashtype (3,4) linewidth 1.5"
 stairs = "with steps linewidth 2"
+
+# the formats whose path ends in this run, by mode and cure
+ends = ""
+note(x) = (ends = ends . sprintf(" %s/%s/%s", strcol("format"), strcol("mode"), strcol("cure")), 1)
+stats csv using (strcol("what") eq "path" && column("run") == 1 && column("step") == 100 ? note(0) : 0) nooutput
+ran(format, mode, cure) = strstrt(ends . " ", sprintf(" %s/%s/%s ", format, mode, cure)) > 0
+only(format, mode, cure) = ran(format, mode, cure) ? format . " " : ""
+three(mode, cure) = only("bfloat16", mode, cure) . only("e6m9", mode, cure) . only("binary16", mode, cure)
+comma(list) = words(list) < 2 ? word(list . " -", 1) : words(list) == 2 ? word(list, 1) . " and " . word(list, 2) : words(list) == 3 ? word(list, 1) . ", " . word(list, 2) . " and " . word(list, 3) : word(list, 1) . ", " . word(list, 2) . ", " . word(list, 3) . " and " . word(list, 4)
+absent = "set label 20 'not in this run: needs %s' at graph 0.5,0.5 center textcolor rgb grey font label_font"
+needs(list, what) = words(list) > 0 ? "unset label 20" : sprintf(absent, what)
+
+still = only("binary16", "rne", "plain") . only("bfloat16", "rne", "plain") . only("e6m9", "rne", "plain") . only("tf32", "rne", "plain")
+moving = only("q8.8", "rne", "plain") . only("binary32", "rne", "plain")
+up = three("ru", "plain")
+array up_text[4]
+do for [c = 1:words(up)] {
+    eval forget
+    stats csv using (see(path(word(up, c), "ru", "plain", 1) && column("step") == 100, column("value"))) nooutput
+    up_text[c] = sprintf("%s: %.10g", word(up, c), last)
+}
+up_x(format) = format eq "bfloat16" ? 70 : format eq "e6m9" ? 88 : 98
+up_y(format) = format eq "bfloat16" ? 160 : format eq "e6m9" ? 117 : 95.5
+
+eight = only("e4m3", "rne", "first") . only("e5m2", "rne", "first")
+cures = "master kahan first"
+titles = "'Master copy in binary32' 'Kahan’s sum in the format' 'The terms summed first'"
+array cured[3]
+do for [c = 1:3] {
+    eval forget
+    stats csv using (see(path("binary16", "rne", word(cures, c), 1) && column("step") == 100, column("value"))) nooutput
+    cured[c] = word(titles, c) . (hits ? sprintf(": %.10g", last) : "")
+}
+
+formats = "binary16 bfloat16 e4m3"
+array random_title[3]
+array middle[3]   # of the middle 50 % of the runs, in the key
+array there[3]
+do for [c = 1:3] {
+    format = word(formats, c)
+    eval forget
+    stats csv using (see(spread(format, "sra") && column("step") == 100, column("value"))) nooutput
+    there[c] = hits ? format : ""
+    last_mean = last
+    stats csv using (see(spread(format, "sra") && column("step") == 100, column("sd"))) nooutput
+    random_title[c] = hits ? sprintf("%s: mean %.2f, sd %.2f", format, last_mean, last) : format . ", stochastic rounding"
+    stats csv using (see(spread(format, "sra") && column("step") == 100, column("q25"))) nooutput
+    low = last
+    stats csv using (see(spread(format, "sra") && column("step") == 100, column("q75"))) nooutput
+    middle[c] = hits && low == last ? sprintf("50 %% of the runs: all at %g", last) : "50 % of the runs"
+}
+
 set samples 2
 set xrange [0:100]
 set xtics 0,25,100
 set key left top reverse Left font small_font
 
-formats = "binary16 bfloat16 e4m3"
-array last_mean[3]
-array last_sd[3]
-do for [c = 1:3] {
-    stats csv using (spread(word(formats, c), "sra") && column("step") == 100 ? column("value") : NaN) nooutput
-    last_mean[c] = STATS_max
-    stats csv using (spread(word(formats, c), "sra") && column("step") == 100 ? column("sd") : NaN) nooutput
-    last_sd[c] = STATS_max
-}
-
-array up[3]
-do for [c = 1:3] {
-    stats csv using (path(word("bfloat16 e6m9 binary16", c), "ru", "plain", 1) && column("step") == 100 ? column("value") : NaN) nooutput
-    up[c] = sprintf("%s: %.10g", word("bfloat16 e6m9 binary16", c), STATS_max)
-}
-cures = "master kahan first"
-array cured[3]
-do for [c = 1:3] {
-    stats csv using (path("binary16", "rne", word(cures, c), 1) && column("step") == 100 ? column("value") : NaN) nooutput
-    cured[c] = sprintf("%.10g", STATS_max)
-}
-
 do for [file in figure_files] {
     eval figure_open("stagnation", file, 1160, 1080)
     set multiplot layout 3,3 margins 0.07,0.985,0.058,0.852 spacing 0.062,0.105
-    set label 1 "Adding 0.01 to 100 a hundred times: 16-bit sums stand still, four cures move them" at screen 0.02,0.972 font title_font textcolor rgb ink
-    set label 2 "The sum after each step. Dashed: the exact sum." at screen 0.02,0.942 font label_font textcolor rgb grey
+    set label 1 "Adding 0.01 to 100 a hundred times: 16-bit floating-point sums stand still, four cures move them" at screen 0.02,0.972 font title_font textcolor rgb ink
+    set label 2 "The sum after each step. Dashed: the exact sum, in the panels of 8 bits from 96, to which 100 is rounded." at screen 0.02,0.942 font label_font textcolor rgb grey
     set label 3 "The disease" at screen 0.02,0.903 font "Helvetica:Bold,15" textcolor rgb red
     set label 4 "Cures that keep what rounding drops" at screen 0.02,0.604 font "Helvetica:Bold,15" textcolor rgb green
     set label 5 "The cure that rounds at random" at screen 0.02,0.305 font "Helvetica:Bold,15" textcolor rgb blue
@@ -50,70 +85,70 @@ do for [file in figure_files] {
     set xtics format ""
     set ylabel "sum" offset 1.2,0
 
-    set title "Round to nearest: no step in 16 bits"
-    set label 11 "binary32" at 64,100.5 textcolor rgb binary32 font label_font
-    set label 12 "q8.8, where 0.01 is 0.0117" at 88,101.26 right textcolor rgb fixed font label_font
-    set label 13 "binary16, bfloat16, tf32, e6m9: 100" at 50,99.91 center textcolor rgb blue font label_font
-    plot csv using (x(path("q8.8", "rne", "plain", 1))):"value" @stairs linecolor rgb fixed, \
-         csv using (x(path("binary32", "rne", "plain", 1))):"value" @stairs linecolor rgb binary32, \
-         csv using (x(path("bfloat16", "rne", "plain", 1))):"value" with steps linecolor rgb bfloat16 linewidth 5, \
-         csv using (x(path("binary16", "rne", "plain", 1))):"value" @stairs linecolor rgb binary16
-    unset label 1; unset label 2; unset label 3; unset label 4; unset label 5
+    set title "To nearest: 16-bit floating point stands still"
+    if (strstrt(moving, "binary32")) { set label 11 "binary32" at 64,100.5 textcolor rgb binary32 font label_font }
+    if (strstrt(moving, "q8.8")) { set label 12 "q8.8 (fixed point): 0.01 is 0.0117" at 86,101.26 right textcolor rgb fixed font label_font }
+    if (words(still) > 0) { set label 13 comma(still) . ": 100" at 50,99.91 center textcolor rgb blue font label_font }
+    eval needs(still . moving, "--modes rne")
+    plot exact(x) @exact_style, \
+         for [f in moving] csv using (x(path(f, "rne", "plain", 1))):"value" @stairs linecolor rgb (f eq "q8.8" ? fixed : binary32), \
+         for [f in still] csv using (x(path(f, "rne", "plain", 1))):"value" with steps linecolor rgb value(f) linewidth (f eq "bfloat16" ? 5 : 2)
+    do for [i = 1:5] { unset label i }
     unset label 11; unset label 12; unset label 13; unset ylabel
 
     set title "Round up: each step a whole spacing"
     set yrange [90:180]
     set ytics 100,20,180 format "%.0f"
-    set label 11 up[1] at 70,160 right textcolor rgb bfloat16 font label_font
-    set label 12 up[2] at 88,117 right textcolor rgb e6m9 font label_font
-    set label 13 up[3] at 98,95.5 right textcolor rgb binary16 font label_font
+    do for [c = 1:words(up)] { set label 10 + c up_text[c] at up_x(word(up, c)),up_y(word(up, c)) right textcolor rgb value(word(up, c)) font label_font }
+    eval needs(up, "--modes ru")
     plot exact(x) @exact_style, \
-         csv using (x(path("bfloat16", "ru", "plain", 1))):"value" @stairs linecolor rgb bfloat16, \
-         csv using (x(path("e6m9", "ru", "plain", 1))):"value" @stairs linecolor rgb e6m9, \
-         csv using (x(path("binary16", "ru", "plain", 1))):"value" @stairs linecolor rgb binary16
+         for [f in up] csv using (x(path(f, "ru", "plain", 1))):"value" @stairs linecolor rgb value(f)
+    unset label 11; unset label 12; unset label 13
 
-    set title "8 bits: no step, whatever is kept"
+    set title "8 bits: 100 becomes 96, no step whatever is kept"
     set yrange [92:106]
     set ytics 92,4,106
     first = 96
-    set label 11 "the next number of e4m3 is 104" at 50,105.0 center textcolor rgb grey font label_font
-    set label 12 "e4m3 and e5m2, with a master copy," at 50,95.1 center textcolor rgb ink font label_font
-    set label 13 "Kahan, or the terms first: 96" at 50,93.9 center textcolor rgb ink font label_font
-    set arrow 1 from 0,104 to 100,104 nohead linecolor rgb grey linewidth 1
+    eval needs(eight, "--formats e4m3,e5m2")
+    if (words(eight) > 0) {
+        set label 11 "the next number of e4m3 is 104" at 50,105.0 center textcolor rgb grey font label_font
+        set label 12 comma(eight) . ", with a master copy," at 50,95.1 center textcolor rgb ink font label_font
+        set label 13 "Kahan, or the terms first: 96" at 50,93.9 center textcolor rgb ink font label_font
+        set label 14 "96 + 0.01 k" at 99,97.7 right textcolor rgb grey font label_font
+        set arrow 1 from 0,104 to 100,104 nohead linecolor rgb grey linewidth 1
+    }
     plot exact(x) @exact_style, \
-         csv using (x(path("e4m3", "rne", "first", 1))):"value" with steps linecolor rgb e4m3 linewidth 5, \
-         csv using (x(path("e4m3", "rne", "kahan", 1))):"value" with steps linecolor rgb e4m3 linewidth 5, \
-         csv using (x(path("e4m3", "rne", "master", 1))):"value" with steps linecolor rgb e4m3 linewidth 5, \
-         csv using (x(path("e5m2", "rne", "kahan", 1))):"value" @stairs linecolor rgb e5m2
-    unset label 11; unset label 12; unset label 13; unset arrow 1
+         for [c in (strstrt(eight, "e4m3") ? cures : "")] csv using (x(path("e4m3", "rne", c, 1))):"value" with steps linecolor rgb e4m3 linewidth 5, \
+         for [c in (strstrt(eight, "e5m2") ? cures : "")] csv using (x(path("e5m2", "rne", c, 1))):"value" @stairs linecolor rgb e5m2
+    do for [i = 11:14] { unset label i }
+    unset arrow 1
     first = 100
     set yrange [99.8:101.4]
     set ytics 99.8,0.4,101.4 format "%.1f"
 
-    titles = "'Master copy in binary32' 'Kahan’s sum in the format' 'The terms summed first'"
     do for [c = 1:3] {
         if (c == 1) { set ylabel "sum" offset 1.2,0 } else { unset ylabel }
-        set title word(titles, c) . ": " . cured[c]
+        set title cured[c]
+        shown = three("rne", word(cures, c))
+        eval needs(shown, "--formats binary16,bfloat16")
         plot exact(x) @exact_style, \
-             csv using (x(path("bfloat16", "rne", word(cures, c), 1))):"value" @stairs linecolor rgb bfloat16 title "bfloat16", \
-             csv using (x(path("e6m9", "rne", word(cures, c), 1))):"value" @stairs linecolor rgb e6m9 title "e6m9", \
-             csv using (x(path("binary16", "rne", word(cures, c), 1))):"value" @stairs linecolor rgb binary16 title "binary16"
+             for [f in shown] csv using (x(path(f, "rne", word(cures, c), 1))):"value" @stairs linecolor rgb value(f) title f
     }
 
     set xtics format "%g"
     set xlabel "additions" offset 0,0.4
     do for [c = 1:3] {
-        format = word(formats, c)
-        colour = value(format)
+        colour = value(word(formats, c))
         if (c == 1) { set ylabel "sum" offset 1.2,0; set yrange [99.8:102.2]; set ytics 99.8,0.4,102.2 format "%.1f" } else { unset ylabel }
         if (c == 2) { set yrange [99.6:103.2]; set ytics 99.5,0.5,103 format "%.1f" }
         if (c == 3) { set yrange [92:116]; set ytics 92,4,116 format "%.0f"; first = 96 }
-        set title sprintf("%s: mean %.2f, sd %.2f", format, last_mean[c], last_sd[c])
-        plot csv using (x(spread(format, "sra"))):"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
-             csv using (x(spread(format, "sra"))):"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title "50 % of the runs", \
-             for [n = 1:3] csv using (x(path(format, "sra", "plain", n))):"value" with steps linecolor rgb colour linewidth 1, \
+        set title random_title[c]
+        eval needs(there[c], sprintf("--formats %s --modes sra", word(formats, c)))
+        plot for [f in there[c]] csv using (x(spread(f, "sra"))):"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
+             for [f in there[c]] csv using (x(spread(f, "sra"))):"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title middle[c], \
+             for [n = 1:(ran(there[c], "sra", "plain") ? 3 : 0)] csv using (x(path(word(formats, c), "sra", "plain", n))):"value" with steps linecolor rgb colour linewidth 1, \
              exact(x) @exact_style, \
-             csv using (x(spread(format, "sra"))):"value" with lines linecolor rgb ink linewidth 3 title "mean"
+             for [f in there[c]] csv using (x(spread(f, "sra"))):"value" with lines linecolor rgb ink linewidth 3 title "mean"
     }
     unset xlabel
     unset multiplot

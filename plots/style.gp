@@ -19,6 +19,18 @@ svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynami
 png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'Helvetica,14' fontscale 1.75 linewidth 2 pointscale 2 dashlength 2 background rgb 'white'", 2 * w, 2 * h)
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
 
+# Runs of a few formats or modes lack rows that a figure would show. After `hits = 0` and
+# `stats csv using (see(chosen, value)) nooutput`, hits counts the chosen rows, last, least, most and mean are of their
+# values, NaN if there were none; STATS_ variables would be undefined then.
+hits = 0
+see(chosen, v) = chosen ? (hits = hits + 1, last = v, most = hits == 1 || v > most ? v : most, least = hits == 1 || v < least ? v : least, total = (hits == 1 ? 0 : total) + v, mean = total / hits, 1) : 0
+forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
+# the value of an option in the CSV's header lines
+option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
+# for eval: prints why the figure cannot be drawn, draws the sentence in its place and ends the script
+figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_files] { eval figure_open('%s', file, 1160, 160); unset border; unset tics; set label 1 '%s: no figure from this run' at screen 0.02,0.7 font title_font textcolor rgb ink; set label 2 '%s' at screen 0.02,0.35 font label_font textcolor rgb ink; set xrange [0:1]; set yrange [0:1]; plot -1; unset output }; exit", name, why, name, name, why)
+
+# Okabe and Ito
 # Okabe and Ito
 black = 0x000000
 orange = 0xE69F00

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #if defined(ULP_WITH_ZLIB)
 #include <zlib.h>
@@ -31,17 +32,26 @@ ulp_status ulp_data_fail(char *error, size_t error_size, ulp_status status, cons
     return status;
 }
 
+static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+    const char *usual = getenv("ULPLAB_DATA");
+    if (folder && *folder) return kind->load(data, folder, seed, error, error_size);
+    if (!usual || !*usual) return kind->load(data, NULL, seed, error, error_size);
+    ulp_status status = kind->load(data, usual, seed, error, error_size);
+    return status == ULP_NO_DEVICE && kind->ships ? kind->load(data, NULL, seed, error, error_size) : status;
+}
+
 ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error, size_t error_size) {
     char known[256] = "";
     size_t used = 0;
     memset(data, 0, sizeof *data);
-    if (folder && !*folder) folder = NULL;
+    if (error && error_size) error[0] = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (used < sizeof known) used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
         if (strcmp(kinds[i]->name, name) != 0) continue;
-        ulp_status status = kinds[i]->load(data, folder, seed, error, error_size);
-        if (status != ULP_OK) ulp_data_release(data);
-        return status;
+        ulp_status status = load_kind(kinds[i], data, folder, seed, error, error_size);
+        if (status == ULP_OK) return ULP_OK;
+        ulp_data_release(data);
+        return error && *error ? status : ulp_data_fail(error, error_size, status, "%s: %s", name, ulp_status_text(status));
     }
     return ulp_data_fail(error, error_size, ULP_BAD_NAME, "no data set '%s'; known: %s", name, known);
 }
@@ -58,6 +68,11 @@ int ulp_file_exists(const char *path) {
     FILE *file = fopen(path, "rb");
     if (file) fclose(file);
     return file != NULL;
+}
+
+const char *ulp_folder_note(const char *folder) {
+    struct stat about;
+    return stat(folder, &about) == 0 && S_ISDIR(about.st_mode) ? "" : " (no such folder)";
 }
 
 #if defined(ULP_WITH_ZLIB)
@@ -104,7 +119,7 @@ ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, siz
     *n = 0;
 #if !defined(ULP_WITH_ZLIB)
     if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: this build has no zlib; unpack the file", path);
+        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "%s: this build has no zlib; unpack the file", path);
 #endif
     (void)length;
     source s = source_open(path);

@@ -28,16 +28,20 @@ typedef struct ulp_data {
 
 typedef struct ulp_data_kind {
     const char *name, *what;
-    /* Load from `folder` (NULL: where it ships, if it does). The split, if the set has none of its own, depends on
-     * seed alone. On failure: ULP_BAD_FILE with a sentence in error. */
+    int ships; /* comes with the project: it can be loaded without a folder */
+    /* Load from `folder` and nowhere else (NULL: where it ships, if it does). The split, if the set has none of its own,
+     * depends on seed alone. On failure, with a sentence in error: ULP_NO_DEVICE if files are missing or this build cannot
+     * unpack them, ULP_BAD_FILE if they are damaged or foreign. */
     ulp_status (*load)(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size);
 } ulp_data_kind;
 
 /* The i-th kind; NULL past the end. */
 const ulp_data_kind *ulp_data_kind_get(size_t i);
 
-/* The data set called `name`, from folder, folder/NAME or, if folder is NULL or empty, where it ships. *data
- * is empty on failure; error (may be NULL) names what was looked for, or lists the known names. */
+/* The data set called `name`, from folder or folder/NAME. If folder is NULL or empty: from $ULPLAB_DATA if it holds the
+ * set, else from where it ships. The samples are those of the files, whatever the path. On failure *data is empty and
+ * error (may be NULL) names what was looked for, or lists the known names; the status as of ulp_data_kind, or
+ * ULP_BAD_NAME, ULP_NO_MEMORY. */
 ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error, size_t error_size);
 
 void ulp_data_release(ulp_data *data);
@@ -45,12 +49,15 @@ void ulp_data_release(ulp_data *data);
 /* ---- for the readers ---- */
 
 /* A whole file in memory, ended by a zero byte that is not counted; free() it. Files that end in .gz are
- * unpacked, in builds with zlib. ULP_BAD_FILE: missing, unreadable, damaged or longer than limit; the
- * sentence is in error. */
+ * unpacked, in builds with zlib; ULP_NO_DEVICE in others. ULP_BAD_FILE: missing, unreadable, damaged or longer than
+ * limit; the sentence is in error. */
 ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error, size_t error_size);
 
 /* Whether path can be opened. */
 int ulp_file_exists(const char *path);
+
+/* For messages about a folder: "" or " (no such folder)". */
+const char *ulp_folder_note(const char *folder);
 
 /* CRC-32 (IEEE 802.3, as in gzip) of bytes (n), continued from crc; start with 0. */
 uint32_t ulp_crc32(uint32_t crc, const unsigned char *bytes, size_t n);

@@ -4,7 +4,7 @@
  * Repository, doi:10.24432/C50P49, CC BY 4.0. One line per digit: 64 pixels 0..16, then the label. Split by
  * seed into 1,437 for training and 360 for tests.
  *
- * The file is looked for in the folder given; then, since its checksum says that it is the same, where it ships:
+ * The file is looked for in the folder given, or, without one, where it ships:
  * in ULP_DATA_DIR if the build defines it, then from the folder of the running program (where the system tells
  * it) and from the working directory, each with its parents, in experiments/data and share/ulplab.
  */
@@ -91,10 +91,12 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
     char path[2 * PATH_SIZE];
     unsigned char *text;
     size_t n;
-    if (!(folder && find_in(path, sizeof path, folder)) && !find_shipped(path, sizeof path))
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE,
-                             "no digits.csv in %s, nor in experiments/data or share/ulplab, here, beside the program or above",
-                             folder ? folder : "a folder given");
+    if (folder && !find_in(path, sizeof path, folder))
+        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "no digits.csv (plain or .gz) in %s or %s/digits%s", folder, folder,
+                             ulp_folder_note(folder));
+    if (!folder && !find_shipped(path, sizeof path))
+        return ulp_data_fail(error, error_size, ULP_NO_DEVICE,
+                             "no digits.csv in experiments/data or share/ulplab, here, beside the program or above");
     ulp_status status = ulp_file_read(&text, &n, path, FILE_LIMIT, error, error_size);
     if (status != ULP_OK) return status;
     snprintf(data->name, sizeof data->name, "digits");
@@ -115,4 +117,4 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
 }
 
 extern const ulp_data_kind ulp_data_digits;
-const ulp_data_kind ulp_data_digits = {"digits", "1,797 handwritten digits, 8x8, shipped with the project", load};
+const ulp_data_kind ulp_data_digits = {"digits", "1,797 handwritten digits, 8x8, shipped with the project", 1, load};

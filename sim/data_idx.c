@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRAIN_IMAGES "train-images-idx3-ubyte"
+#define TRAIN_LABELS "train-labels-idx1-ubyte"
+#define TEST_IMAGES "t10k-images-idx3-ubyte"
+#define TEST_LABELS "t10k-labels-idx1-ubyte"
+#define FOUR_FILES TRAIN_IMAGES ", " TRAIN_LABELS ", " TEST_IMAGES " and " TEST_LABELS ", each plain or .gz"
+
 enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801, SIDE_MAX = 4096 };
 #define FILE_LIMIT ((size_t)1 << 31)
 
@@ -56,7 +62,8 @@ static ulp_status check_header(idx *f, uint32_t magic, char *error, size_t error
 
 static ulp_status read_idx(idx *f, const char *folder, const char *name, uint32_t magic, char *error, size_t error_size) {
     if (!find(f->path, sizeof f->path, folder, name))
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "no %s or %s.gz in %s or %s/mnist", name, name, folder, folder);
+        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "no %s in %s or %s/mnist%s; expected there: " FOUR_FILES, name, folder, folder,
+                             ulp_folder_note(folder));
     ulp_status status = ulp_file_read(&f->bytes, &f->n, f->path, FILE_LIMIT, error, error_size);
     return status == ULP_OK ? check_header(f, magic, error, error_size) : status;
 }
@@ -95,11 +102,12 @@ static ulp_status fill(ulp_data *data, idx f[4], char *error, size_t error_size)
 }
 
 static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
-    static const char *const names[4] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+    static const char *const names[4] = {TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS};
     idx f[4];
     ulp_status status = ULP_OK;
     (void)seed;
-    if (!folder) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "mnist does not ship with the project: a folder with its files is needed");
+    if (!folder)
+        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "mnist does not ship with the project: give a folder (--data or $ULPLAB_DATA) with " FOUR_FILES);
     memset(f, 0, sizeof f);
     snprintf(data->name, sizeof data->name, "mnist");
     snprintf(data->origin, sizeof data->origin, "%.300s", folder);
@@ -111,4 +119,4 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
 }
 
 extern const ulp_data_kind ulp_data_idx;
-const ulp_data_kind ulp_data_idx = {"mnist", "MNIST, or any set in its four IDX files, 10 classes", load};
+const ulp_data_kind ulp_data_idx = {"mnist", "MNIST, or any set in its four IDX files, 10 classes", 0, load};

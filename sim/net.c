@@ -46,7 +46,10 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     ulp_status status = layer.kind->shape(&layer, word + length);
     if (status != ULP_OK) return fail(status, word, "bad numbers in", error, error_size);
     ulp_layer *grown = realloc(net->layers, (net->count + 1) * sizeof layer);
-    if (!grown) return ULP_NO_MEMORY;
+    if (!grown) {
+        if (error && error_size) snprintf(error, error_size, "net: no memory at '%s'", word);
+        return ULP_NO_MEMORY;
+    }
     net->layers = grown;
     net->layers[net->count] = layer;
     if (net->count) net->layers[net->count - 1].gain = layer.kind->gain;

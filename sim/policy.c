@@ -203,7 +203,7 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     if (error && error_size) error[0] = 0;
     if (!policy || !text) return fail(&d, ULP_BAD_ARGUMENT, "no policy text");
     ulp_status status = parse_words(&d, text);
-    if (status != ULP_OK) return status;
+    if (status != ULP_OK) return error && *error ? status : fail(&d, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT; i++)
         if (d.has_mode && !d.own_mode[i] && strcmp(d.policy.at[i].format.name, "binary32") != 0) d.policy.at[i].rule = d.mode;
     for (int i = 0; i < ULP_AT_COUNT; i++) {

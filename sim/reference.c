@@ -137,7 +137,8 @@ double ulp_reference_decode(const ulp_reference *ref, uint64_t code) {
     if (neg && mag == 0 && f->nan_codes == ULP_NAN_NEG_ZERO) return NAN;
     if (mag == ref->inf_code) return neg ? -INFINITY : INFINITY;
     if (mag > ref->max_code) return NAN;
-    return neg && (mag != 0 || f->has_neg_zero) ? -magnitude(ref, mag) : magnitude(ref, mag);
+    double value = magnitude(ref, mag);
+    return neg && (value != 0.0 || f->has_neg_zero) ? -value : value;
 }
 
 /* ---- rounding a position to an integer ---- */

@@ -9,6 +9,8 @@ trap 'rm -f "$log"' EXIT
 passed=0 failed=0 skipped=0
 export BIN CC NVCC MODE
 export CMOCKA_MESSAGE_OUTPUT=TAP
+# threads that wait give their processor away: on a busy machine spinning costs minutes
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
 
 for test in "$TESTS"/t_* tests/*.sh; do

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const ulp_setting *setting_of(const ulp_run *run, const char *name, ulp_option_type type,
                                      ulp_option_type other) {
@@ -57,27 +56,7 @@ const ulp_datapath *ulp_run_datapaths(const ulp_run *run, size_t *count) {
 uint64_t ulp_run_seed(const ulp_run *run) { return (uint64_t)ulp_option_integer(run, "seed"); }
 const ulp_backend *ulp_run_backend(const ulp_run *run) { return run->backend; }
 
-/* The folder that ships: of the source tree around here or around the program, or of the installation. */
-static char *shipped_data(const char *program) {
-    static const char *const beside[] = {"../../experiments/data", "../../../experiments/data", "../share/ulplab"};
-    const char *slash = strrchr(program, '/');
-    for (size_t i = 0; slash && access(ULP_DATA_DIR, R_OK) != 0 && i < sizeof beside / sizeof beside[0]; i++) {
-        ulp_text path = {0};
-        ulp_text_print(&path, "%.*s/%s", (int)(slash - program), program, beside[i]);
-        if (access(path.data, R_OK) == 0) return path.data;
-        ulp_text_free(&path);
-    }
-    return ulp_copy_text(ULP_DATA_DIR);
-}
-
-const char *ulp_run_data(const ulp_run *run) {
-    const ulp_setting *given = ulp_setting_find(run, "data");
-    const char *folder = getenv("ULPLAB_DATA");
-    if (given && given->value[0]) return given->value;
-    if (folder && *folder) return folder;
-    if (!run->shared->data) run->shared->data = shipped_data(run->argv[0]);
-    return run->shared->data;
-}
+const char *ulp_run_data(const ulp_run *run) { return ulp_option_text(run, "data"); }
 
 ulp_stream ulp_stream_named(uint64_t seed, const char *format, ...) {
     ulp_text name = {0};

@@ -2,10 +2,14 @@
  *
  * While a run goes on, finished points are appended to OUT.part (part.c). At the end the CSV is written to OUT.tmp
  * and renamed, and OUT.part is removed. Standard output and devices are written directly and leave no .part.
+ *
+ * One run at a time writes to a place: it holds a lock on the file that OUT.part names, and whoever replaces or removes
+ * that file holds its lock. The system drops the lock with the process, so that what a killed run leaves blocks nobody.
  */
 #include "run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,30 +74,84 @@ static int check_place(ulp_run *run) {
     return -1;
 }
 
+/* Takes the lock; 0 if another process has it. A file system without locks lets everyone pass. */
+static int lock_file(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
+}
+
+/* Whether `path` still names the open file. */
+static int is_named(int file, const char *path) {
+    struct stat held, there;
+    return fstat(file, &held) == 0 && stat(path, &there) == 0 && held.st_dev == there.st_dev &&
+           held.st_ino == there.st_ino;
+}
+
+/* Opens OUT.part, new or left by another run, and locks it. Between the two its owner may have replaced or removed it:
+ * then again. */
+static int lock_part(ulp_run *run) {
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        int file = open(run->part, O_RDWR | O_CREAT, 0666);
+        if (file < 0) return cannot_write(run, run->part);
+        int ours = lock_file(file);
+        if (ours && is_named(file, run->part)) {
+            run->part_file = fdopen(file, "r+");
+            return run->part_file ? -1 : cannot_write(run, run->part);
+        }
+        close(file);
+        if (!ours) break;
+    }
+    fprintf(stderr, "%s: another run is writing %s: let it end, or choose another place with --out\n",
+            run->experiment->name, run->out);
+    return ULP_EXIT_FAILED;
+}
+
 /* OUT.part anew, with what is already known: a torn last record of a killed run is left behind. */
 static int open_part(ulp_run *run) {
-    char *fresh = ulp_path_replace(run->part, "", ".tmp");
+    char *name = ulp_path_replace(run->part, "", ".tmp");
+    FILE *fresh = fopen(name, "w"), *old = run->part_file;
     int status = -1;
-    run->part_file = fopen(fresh, "w");
-    if (!run->part_file) status = cannot_write(run, run->part);
-    else {
-        write_head(run, run->part_file);
+    if (fresh) {
+        write_head(run, fresh);
         for (size_t k = 0; k < run->point_count; k++)
-            if (run->done[k]) ulp_part_put(run->part_file, &run->rows[k]);
-        if (fflush(run->part_file) != 0 || rename(fresh, run->part) != 0) status = cannot_write(run, run->part);
+            if (run->done[k]) ulp_part_put(fresh, &run->rows[k]);
     }
-    free(fresh);
+    if (!fresh || fflush(fresh) != 0 || !lock_file(fileno(fresh)) || rename(name, run->part) != 0) {
+        status = cannot_write(run, run->part);
+        if (fresh) fclose(fresh);
+        remove(name);
+    } else {
+        run->part_file = fresh;
+        fclose(old);
+    }
+    free(name);
     return status;
+}
+
+static int merge_file(ulp_run *run, const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file) return ulp_usage_error(run, "--merge: cannot read %s: %s", path, strerror(errno));
+    int status = ulp_part_read(run, path, file);
+    fclose(file);
+    return status;
+}
+
+/* Through the stream that holds the lock: closing another one on the same file would drop it. */
+static int resume_part(ulp_run *run) {
+    struct stat about;
+    if (fstat(fileno(run->part_file), &about) == 0 && about.st_size > 0)
+        return ulp_part_read(run, run->part, run->part_file);
+    fprintf(stderr, "%s: no %s to resume: starting from the first point\n", run->experiment->name, run->part);
+    return -1;
 }
 
 int ulp_csv_open(ulp_run *run) {
     choose_place(run);
     int status = check_place(run);
-    for (size_t i = 0; status < 0 && i < run->merge_count; i++) status = ulp_part_read(run, run->merge[i]);
-    if (status < 0 && ulp_option_flag(run, "resume")) {
-        if (access(run->part, F_OK) == 0) status = ulp_part_read(run, run->part);
-        else fprintf(stderr, "%s: no %s to resume: starting from the first point\n", run->experiment->name, run->part);
-    }
+    for (size_t i = 0; status < 0 && i < run->merge_count; i++) status = merge_file(run, run->merge[i]);
+    if (status < 0 && !run->direct) status = lock_part(run);
+    if (status < 0 && ulp_option_flag(run, "resume")) status = resume_part(run);
     if (status >= 0) return status;
     for (size_t k = 0; k < run->point_count; k++) run->resumed += run->done[k];
     return run->direct ? -1 : open_part(run);
@@ -132,8 +190,12 @@ int ulp_csv_write(ulp_run *run) {
         }
     }
     free(path);
-    if (run->part_file) fclose(run->part_file);
-    run->part_file = NULL;
-    if (status < 0 && !run->direct) remove(run->part);
     return status;
+}
+
+void ulp_csv_close(ulp_run *run) {
+    if (!run->part_file) return;
+    remove(run->part);
+    fclose(run->part_file);
+    run->part_file = NULL;
 }

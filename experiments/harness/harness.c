@@ -19,7 +19,7 @@ static int exit_of(ulp_status status) {
 static int report_failure(const ulp_run *run, ulp_status status) {
     const char *what = ulp_text_of(&run->shared->failure);
     if (run->rank == 0)
-        fprintf(stderr, "%s: %s%s%s\n", run->experiment->name, what, *what ? ": " : "", ulp_status_text(status));
+        fprintf(stderr, "%s: %s\n", run->experiment->name, *what ? what : ulp_status_text(status));
     return exit_of(status);
 }
 
@@ -71,6 +71,16 @@ static void print_given(const ulp_run *run) {
 static int list_points(const ulp_run *run) {
     const char *given = ulp_option_text(run, "out");
     ulp_text base = {0}, stem = {0};
+    if (run->experiment->whole) {
+        print_given(run);
+        if (*given) {
+            ulp_text_quote(&base, given);
+            printf(" --out %s", ulp_text_of(&base));
+        }
+        printf(" # all %zu points: this experiment is not cut into shards\n", run->point_count);
+        ulp_text_free(&base);
+        return ULP_EXIT_FINE;
+    }
     if (strcmp(given, "-") == 0) return ulp_usage_error(run, "--list with --out -: the shards need files");
     if (*given) ulp_text_print(&base, "%s", given);
     else ulp_text_print(&base, "results/%s.csv", run->experiment->name);
@@ -101,10 +111,11 @@ static int all_done(const ulp_run *run) {
     return 1;
 }
 
-static int report_stop(const ulp_run *run) {
+static int report_stop(ulp_run *run) {
     fprintf(stderr, "%s: stopped after %zu of %zu points; ", run->experiment->name, run->shared->finished,
             run->point_count);
-    if (run->direct) fprintf(stderr, "nothing was written\n");
+    if (run->experiment->whole) ulp_csv_close(run);
+    if (run->direct || run->experiment->whole) fprintf(stderr, "nothing was written\n");
     else fprintf(stderr, "they are kept in %s: the same command with --resume goes on\n", run->part);
     return ULP_EXIT_FAILED;
 }
@@ -122,6 +133,7 @@ static int finish(ulp_run *run, const void *context) {
     }
     for (size_t k = 0; k < run->point_count; k++) rows += run->rows[k].count;
     status = ulp_record_write(run);
+    ulp_csv_close(run);
     if (status >= 0) return status;
     if (!ulp_option_flag(run, "quiet"))
         fprintf(stderr, "%s: %zu points, %zu rows, %.1f s -> %s%s\n", run->experiment->name, run->shared->finished,
@@ -146,7 +158,10 @@ static int compute_all(ulp_run *run, const void *context) {
     ulp_sweep(run, context);
     ulp_progress_show(run, 1);
     if (run->rank) return ULP_EXIT_FINE;
-    if (run->shared->status != ULP_OK) return report_failure(run, run->shared->status);
+    if (run->shared->status != ULP_OK) {
+        if (!run->shared->finished) ulp_csv_close(run);
+        return report_failure(run, run->shared->status);
+    }
     return all_done(run) ? finish(run, context) : report_stop(run);
 }
 
@@ -156,6 +171,8 @@ static int execute(ulp_run *run, int argc, char **argv) {
     int status = ulp_options_read(run, argc, argv);
     if (status < 0) status = ulp_settings_resolve(run);
     if (status >= 0) return status;
+    if (experiment->whole && run->ranks > 1)
+        return ulp_usage_error(run, "the numbers of this experiment belong to one run on one machine; run it without mpirun");
     ulp_threads_set((int)ulp_option_integer(run, "threads"));
     run->threads = ulp_threads_get();
     run->column_count = ulp_count_fields(experiment->columns, ',');
@@ -180,7 +197,6 @@ static void free_run(ulp_run *run) {
     ulp_text_free(&run->header);
     ulp_text_free(&run->shared->failure);
     free(run->shared->share);
-    free(run->shared->data);
     void *owned[] = {run->formats, run->modes, run->datapaths, run->out,   run->part,  run->points,
                      run->rows,    run->done,  run->cells,     run->index, run->claims};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);

@@ -67,7 +67,7 @@ typedef struct ulp_option {
  * option it does not list is refused with a sentence, since it would change nothing. */
 #define ULP_TAKES_FORMATS(default_, quick_)                                                                 \
     {.name = "formats", .type = ULP_OPTION_FORMATS, .value = default_, .quick = quick_,                     \
-     .help = "formats, separated by commas, or all"}
+     .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all"}
 #define ULP_TAKES_MODES(default_, quick_)                                                                   \
     {.name = "modes", .type = ULP_OPTION_MODES, .value = default_, .quick = quick_,                         \
      .help = "rounding modes, separated by commas, or all; sr/8: 8 random bits"}
@@ -108,7 +108,8 @@ int ulp_option_chosen(const ulp_run *run, const char *name, const char *word); /
 
 uint64_t ulp_run_seed(const ulp_run *run); /* --seed */
 const ulp_backend *ulp_run_backend(const ulp_run *run);
-const char *ulp_run_data(const ulp_run *run); /* --data, else $ULPLAB_DATA, else the folder that ships */
+/* --data, for ulp_data_load(); empty if it was not given: then $ULPLAB_DATA counts, then where the set ships. */
+const char *ulp_run_data(const ulp_run *run);
 
 /* A stream of its own for every use: its number is the FNV-1a 64 hash of the formatted name. Name what is random and
  * what it belongs to, "stagnation %s %s run %d", never a point's place in the grid. */
@@ -138,6 +139,7 @@ typedef struct ulp_experiment {
     const char *columns;       /* the CSV's header row: "format,mode,step,value" */
     const ulp_option *options; /* ends with {0} */
     int threads_inside;        /* points are computed one by one, each with all threads for its array operations */
+    int whole;                 /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
 
     /* Lists the points. Data that all points share may be loaded here and kept in *context. */
     ulp_status (*prepare)(ulp_run *run, void **context);
@@ -151,7 +153,8 @@ typedef struct ulp_experiment {
 
 int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
 
-/* From prepare() and compute(), for the sentence behind a status that is not ULP_OK: returns that status. */
+/* From prepare() and compute(), for the sentence behind a status that is not ULP_OK: returns that status. The sentence is
+ * all that is printed: say what failed and why; a status that speaks for itself needs no sentence. */
 ulp_status ulp_run_fail(const ulp_run *run, ulp_status status, const char *what, ...) ULP_PRINTF(3, 4);
 
 /* ---- rows: cells are put in the order of the columns ---- */

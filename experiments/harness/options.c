@@ -18,10 +18,10 @@ static const ulp_option common_options[] = {
     {"full", ULP_OPTION_FLAG, "", NULL, NULL, "the published size", 0, 0, NULL, 1},
     {"list", ULP_OPTION_FLAG, "", NULL, NULL,
      "print one command per point of the grid, for GNU parallel or a job array", 0, 0, NULL, 1},
-    {"shard", ULP_OPTION_TEXT, "", NULL, NULL, "i/n: only points i, i+n, i+2n, ...; a file of its own, for --merge", 0,
-     0, NULL, 1},
-    {"merge", ULP_OPTION_TEXT, "", NULL, NULL, "FILE...: take finished points from shards; what is missing is computed",
-     0, 0, NULL, 1},
+    {"shard", ULP_OPTION_TEXT, "", NULL, NULL, "only points I, I+N, I+2N, ...; a file of its own, for --merge", 0, 0,
+     NULL, 1},
+    {"merge", ULP_OPTION_TEXT, "", NULL, NULL, "take finished points from shards; what is missing is computed", 0, 0,
+     NULL, 1},
     {"resume", ULP_OPTION_FLAG, "", NULL, NULL, "go on from OUT.part, which a stopped run leaves", 0, 0, NULL, 1},
     {"quiet", ULP_OPTION_FLAG, "", NULL, NULL, "no progress, no table; failed claims are still printed", 0, 0, NULL, 1},
     {"help", ULP_OPTION_FLAG, "", NULL, NULL, "this text", 0, 0, NULL, 1},
@@ -117,12 +117,30 @@ static int unknown_option(const ulp_run *run, const char *name) {
     return status;
 }
 
-static void print_option(const ulp_setting *setting) {
+/* What stands for an option's value in --help, with a space before it. */
+static const char *value_name(const ulp_option *option) {
     static const char *const kinds[] = {"",      " N",    " X",    " X,...", " TEXT", " WORD",
                                         " LIST", " LIST", " LIST", " LIST",  " NAME"};
+    static const char *const texts[][2] = {
+        {"out", " FILE"}, {"shard", " I/N"}, {"merge", " FILE..."}, {"data", " DIR"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (option->type == ULP_OPTION_TEXT && strcmp(option->name, texts[i][0]) == 0) return texts[i][1];
+    return kinds[option->type];
+}
+
+/* --shard, --merge and --resume make one run of several processes. */
+static int cuts_the_run(const ulp_option *option) {
+    static const char *const names[] = {"shard", "merge", "resume"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(option->name, names[i]) == 0) return 1;
+    return 0;
+}
+
+static void print_option(const ulp_run *run, const ulp_setting *setting) {
     const ulp_option *o = setting->option;
     char left[64];
-    snprintf(left, sizeof left, "--%s%s", o->name, kinds[o->type]);
+    if (run->experiment->whole && cuts_the_run(o)) return;
+    snprintf(left, sizeof left, "--%s%s", o->name, value_name(o));
     printf("  %-18s %s", left, o->help);
     if (o->words) printf(": %s", o->words);
     if (o->type != ULP_OPTION_FLAG && o->value[0]) printf(" [%s]", o->value);
@@ -131,22 +149,39 @@ static void print_option(const ulp_setting *setting) {
     printf("\n");
 }
 
+/* " WORD", on a line of its own where the line would become too long; returns the line's length. */
+static int print_word(int column, const char *word) {
+    enum { WIDTH = 110 };
+    int length = (int)strlen(word) + 1;
+    if (column + length > WIDTH) {
+        printf("\n  ");
+        column = 2;
+    }
+    printf(" %s", word);
+    return column + length;
+}
+
+static void print_names(void) {
+    const ulp_format_row *row;
+    int column = printf("\nformats:");
+    for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++) column = print_word(column, row->name);
+    printf("\n   their aliases (fp16, bf16, fp32, int8, ...: ulp formats lists them), and any eXmY and qI.F such as e5m7 or\n"
+           "   q6.10 (I counts the sign: ARM's Q7.8 is q8.8 here); after a name :nosub :sat :inf :nan :wrap\nmodes:");
+    for (int m = 0; m < ULP_MODE_COUNT; m++) printf(" %s", ulp_mode_name((ulp_mode)m));
+    printf("\n\n");
+}
+
 static void print_help(const ulp_run *run) {
     printf("%s - %s\n\nusage: %s [OPTION...]\n\nthis experiment\n", run->experiment->name, run->experiment->question,
            run->experiment->name);
-    for (size_t i = 0; i + COMMON_COUNT < run->setting_count; i++) print_option(&run->settings[i]);
+    for (size_t i = 0; i + COMMON_COUNT < run->setting_count; i++) print_option(run, &run->settings[i]);
     printf("\nevery experiment\n");
-    for (size_t i = run->setting_count - COMMON_COUNT; i < run->setting_count; i++) print_option(&run->settings[i]);
-    printf("\nformats:");
-    const ulp_format_row *row;
-    for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++)
-        printf("%s %s", i && i % 10 == 0 ? "\n  " : "", row->name);
-    printf(",\n   any eXmY, any qI.F (I counts the sign: ARM's Q7.8 is q8.8 here), with :nosub :sat :inf :nan "
-           ":wrap\nmodes:");
-    for (int m = 0; m < ULP_MODE_COUNT; m++) printf(" %s", ulp_mode_name((ulp_mode)m));
-    printf("\n\nshards: run --shard 1/n ... --shard n/n anywhere, then --merge FILE... with the same options gives the "
-           "CSV of one run.\n"
-           "files: OUT, and OUT's run.json beside it with what may differ between runs of the same numbers.\n"
+    for (size_t i = run->setting_count - COMMON_COUNT; i < run->setting_count; i++) print_option(run, &run->settings[i]);
+    print_names();
+    if (!run->experiment->whole)
+        printf("shards: run --shard 1/n ... --shard n/n anywhere, then --merge FILE... with the same options gives the "
+               "CSV of one run.\n");
+    printf("files: OUT, and OUT's run.json beside it with what may differ between runs of the same numbers.\n"
            "environment: ULPLAB_ISA (baseline, avx2, avx512), OMP_NUM_THREADS, ULPLAB_DATA, NO_COLOR.\n"
            "exit: 0 fine, 1 the run or a claim failed, 2 usage, 3 the machine lacks something.\n");
 }
@@ -165,7 +200,11 @@ static int read_option(ulp_run *run, int argc, char **argv, int *i) {
         status = ulp_usage_error(run, "--%s takes no value", name);
     else if (setting->option->type != ULP_OPTION_FLAG && !equals &&
              (*i + 1 == argc || strncmp(argv[*i + 1], "--", 2) == 0))
-        status = ulp_usage_error(run, "--%s needs a value: %s", name, setting->option->help);
+        status = ulp_usage_error(run, "--%s needs a value: --%s%s, %s", name, name, value_name(setting->option),
+                                 setting->option->help);
+    else if (run->experiment->whole && cuts_the_run(setting->option))
+        status = ulp_usage_error(run, "--%s: the numbers of this experiment belong to one run on one machine; run it whole",
+                                 name);
     else {
         setting->given = 1;
         if (equals) setting->value = equals + 1;

@@ -9,7 +9,6 @@
  */
 #include "run.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,15 +112,10 @@ static int read_records(part_reader *r) {
                : -1;
 }
 
-int ulp_part_read(ulp_run *run, const char *path) {
-    part_reader r = {.run = run, .path = path, .file = fopen(path, "r")};
-    if (!r.file) {
-        fprintf(stderr, "%s: cannot read %s: %s\n", run->experiment->name, path, strerror(errno));
-        return ULP_EXIT_FAILED;
-    }
+int ulp_part_read(ulp_run *run, const char *path, FILE *file) {
+    part_reader r = {.run = run, .path = path, .file = file};
     int status = read_head(&r);
     if (status < 0) status = read_records(&r);
     free(r.line);
-    fclose(r.file);
     return status;
 }

@@ -66,8 +66,7 @@ typedef struct ulp_shared {
     double started, shown;
     double cost_total, cost_before; /* of the points to compute; of those found finished */
     size_t finished;
-    int bar;    /* a bar is on the terminal's line */
-    char *data; /* the folder that ships, once asked for */
+    int bar; /* a bar is on the terminal's line */
 } ulp_shared;
 
 struct ulp_run {
@@ -95,7 +94,7 @@ struct ulp_run {
     struct ulp_rows *rows; /* per point */
     unsigned char *done;   /* per point */
     size_t resumed;
-    FILE *part_file;
+    FILE *part_file; /* OUT.part, locked from ulp_csv_open() to ulp_csv_close() */
 
     char *cells;        /* all rows of the grid, every cell NUL-terminated */
     const char **index; /* row by row, the cells */
@@ -126,10 +125,11 @@ void ulp_rows_index(ulp_run *run);
 size_t ulp_count_fields(const char *list, char separator);
 
 /* csv.c, part.c: all return -1 to go on, or the exit status after a message. */
-int ulp_csv_open(ulp_run *run);                       /* checks the place, reads .part or merged files, opens .part */
+int ulp_csv_open(ulp_run *run); /* checks the place, locks it, reads .part or merged files, opens .part */
 int ulp_csv_keep(ulp_run *run, const ulp_rows *rows); /* appends a finished point to .part */
-int ulp_csv_write(ulp_run *run);                      /* the CSV, or the shard's file; removes .part */
-int ulp_part_read(ulp_run *run, const char *path);    /* takes the finished points of a file */
+int ulp_csv_write(ulp_run *run);                      /* the CSV, or the shard's file */
+void ulp_csv_close(ulp_run *run);                     /* removes .part and its lock: nothing in it is needed any more */
+int ulp_part_read(ulp_run *run, const char *path, FILE *file); /* takes the finished points of a file */
 void ulp_part_put(FILE *file, const ulp_rows *rows);
 /* `path` with `ending` replaced by `by`, or `by` appended where it ends otherwise. The caller frees it. */
 char *ulp_path_replace(const char *path, const char *ending, const char *by);

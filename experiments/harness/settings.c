@@ -208,7 +208,7 @@ static int read_shard(ulp_run *run, const char *text) {
     if (!*text) return -1;
     if (sscanf(text, "%zu/%zu%c", &run->shard, &run->shards, &tail) != 2 || run->shard < 1 ||
         run->shard > run->shards || strspn(text, "0123456789/") != strlen(text))
-        return ulp_usage_error(run, "--shard '%s': has to be i/n with 1 <= i <= n", text);
+        return ulp_usage_error(run, "--shard '%s': has to be I/N with 1 <= I <= N", text);
     return -1;
 }
 
@@ -228,6 +228,8 @@ static int resolve(ulp_run *run, ulp_setting *s) {
     case ULP_OPTION_DATAPATHS: return read_datapaths(run, s);
     case ULP_OPTION_BACKEND: return read_backend(run, s->value);
     case ULP_OPTION_TEXT:
+        if (strcmp(s->option->name, "data") == 0 && s->given && !s->value[0])
+            return ulp_usage_error(run, "--data: the folder's name is empty");
         if (!strpbrk(s->value, "\r\n")) return -1;
         return ulp_usage_error(run, "--%s: a line break in the value", s->option->name);
     case ULP_OPTION_FLAG: break;
