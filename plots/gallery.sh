@@ -1,9 +1,10 @@
 #!/bin/sh
 # gallery.sh - writes figures/index.html: every figure with its caption, claims, command and data, in one file.
 #
-# Run from the project's root. Reads plots/NAME.gp (the `# caption:` line), figures/NAME.svg and
-# results/NAME.run.json (one key, one claim per line); what is missing is said on the page. The page needs no
-# network and no other file, except that its links to the CSV and the PNG are relative.
+# Run from the project's root. Reads plots/NAME.gp (the lines `# caption:` and, where it is, `# order: N`), figures/NAME.svg
+# and results/NAME.run.json (one key, one claim per line). Shown are the experiments that have a figure or results, and
+# those in EXPERIMENTS (environment): what they lack is said on the page. The page needs no network and no other file,
+# except that its links to the CSV and the PNG are relative.
 set -e
 mkdir -p figures
 out=figures/index.html
@@ -13,6 +14,16 @@ trap 'rm -f "$fresh"' EXIT
 escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
 caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape | sed 's/2^\(-\{0,1\}[0-9]\{1,\}\)/2<sup>\1<\/sup>/g'; }
 question() { sed -n 's/^  "question": "\(.*\)",$/\1/p' "results/$1.run.json" | sed 's/\\\(["\\]\)/\1/g' | escape; }
+
+listed() { case " $EXPERIMENTS " in *" $1 "*) true ;; *) false ;; esac; }
+shown() { listed "$1" || [ -f "results/$1.csv" ] || [ -f "figures/$1.svg" ]; }
+quick() { grep -q '^  "command": ".* --quick[ "]' "results/$1.run.json" 2>/dev/null; }
+
+# its place on the page: without an order line in the middle, what is not among EXPERIMENTS after that
+order() {
+    n=$(sed -n 's/^# order: *\([0-9]\{1,\}\) *$/\1/p' "plots/$1.gp" | head -n 1)
+    if [ -z "$EXPERIMENTS" ] || listed "$1"; then echo "${n:-50}"; else echo "${n:-90}"; fi
+}
 
 # the run's facts and claims as HTML; states nothing that the record does not hold
 record() {
@@ -51,7 +62,9 @@ record() {
 
 figure() {
     name=$1
-    printf '<section id="%s">\n<h2>%s</h2>\n' "$name" "$name"
+    printf '<section id="%s">\n<h2>%s' "$name" "$name"
+    quick "$name" && printf ' <span class="quick">quick run: less data than the default</span>'
+    printf '</h2>\n'
     [ -f "results/$name.run.json" ] && printf '<p class="question">%s</p>\n' "$(question "$name")"
     printf '<figure>\n'
     if [ -f "figures/$name.svg" ]; then
@@ -63,7 +76,8 @@ figure() {
     fi
     printf '<figcaption>%s</figcaption>\n</figure>\n' "$(caption "$name")"
     if [ -f "results/$name.run.json" ]; then record "$name"
-    else printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$name"; fi
+    elif [ ! -f "results/$name.csv" ]; then printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$name"
+    else printf '<p class="missing">No record of the run that made these results.</p>\n'; fi
     printf '<p class="links">'
     if [ -f "results/$name.csv" ]; then printf '<a href="../results/%s.csv">CSV</a> ' "$name"; else printf '<span class="missing">no CSV</span> '; fi
     [ -f "results/$name.run.json" ] && printf '<a href="../results/%s.run.json">record of the run</a> ' "$name"
@@ -72,11 +86,10 @@ figure() {
     printf '</p>\n</section>\n'
 }
 
-names=
-for plot in plots/*.gp; do
+names=$(for plot in plots/*.gp; do
     name=$(basename "$plot" .gp)
-    [ "$name" = style ] || names="$names $name"
-done
+    if [ "$name" != style ] && shown "$name"; then echo "$(order "$name") $name"; fi
+done | sort -k1,1n -k2 | sed 's/.* //')
 
 {
     cat <<'HEAD'
@@ -120,6 +133,7 @@ b.skip { color: var(--soft); }
 pre { overflow-x: auto; margin: 1rem 0 0.3rem; padding: 0.6rem 0.8rem; background: var(--paper); border-radius: 6px; font-size: 0.86rem; }
 .facts, .links { margin: 0.3rem 0 0; color: var(--soft); font-size: 0.86rem; }
 .links a { margin-right: 0.8rem; }
+.quick { margin-left: 0.6rem; padding: 0.1rem 0.5rem; border: 1px solid; border-radius: 4px; color: var(--bad); font-size: 0.8rem; font-weight: 400; }
 .missing { color: var(--bad); }
 @media print { body { max-width: none; } section { break-inside: avoid; border: 0; } details > * { display: block; } }
 </style>

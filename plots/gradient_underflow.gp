@@ -1,12 +1,12 @@
 # gradient_underflow.gp - where the gradients lie, what formats flush, and what a loss scale brings back.
-# caption: Gradients of a small network that learns digits, collected over whole training runs. Most of those of activations lie below 2^-24, the least positive number of binary16, while the room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. After Micikevicius et al. 2018, figures 2b and 3.
+# caption: Gradients of a small network that learns digits, collected over whole training runs. All percentages are of the gradients that are not zero in binary32. More than half of those of activations lie below 2^-25, the dashed line, and become zero in binary16: its least positive number is 2^-24, what is smaller than half of that is rounded to zero, and the half itself too, a tie that goes to the even neighbour. The room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. After Micikevicius et al. 2018, figures 2b and 3.
 load "plots/style.gp"
 csv = "results/gradient_underflow.csv"
 
 whole(kind, what) = strcol("kind") eq kind && strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
 share(kind, format) = whole(kind, "share") && strcol("format") eq format
-layer(stage) = strcol("kind") eq "agrad" && strcol("what") eq "share" && strcol("format") eq "binary16" && strcol("stage") eq stage && strcol("layer") ne "all" && column("scale_log2") == 0
-# a gradient below 2^-25, half of the least positive number, becomes zero
+layer(stage) = strcol("kind") eq "agrad" && strcol("what") eq "share" && strcol("format") eq layer_format && strcol("stage") eq stage && strcol("layer") ne "all" && column("scale_log2") == 0
+# half of binary16's least positive number and what is less become zero
 lost(kind) = whole(kind, "bin") && column("x") < -25
 kept(kind) = whole(kind, "bin") && column("x") >= -25
 percent_lost(x) = 100 * column("flushed") / (column("count") - column("zero"))
@@ -14,50 +14,84 @@ percent_lost(x) = 100 * column("flushed") / (column("count") - column("zero"))
 stats csv using (column("seed")) nooutput
 first_seed = STATS_min
 seeds = int(STATS_max - STATS_min) + 1
+
 kinds = "agrad wgrad"
-array zeros[2]
+array zeros[2]   # how many are exactly zero, in percent of all
+array nonzero[2] # how many are not
 array peak[2]
 do for [c = 1:2] {
-    stats csv using (whole(word(kinds, c), "bin") ? 100 * column("share") : NaN) nooutput
-    peak[c] = STATS_max
-    stats csv using (whole(word(kinds, c), "zero") ? 100 * column("share") : NaN) nooutput
-    zeros[c] = STATS_mean
+    eval forget
+    stats csv using (see(whole(word(kinds, c), "zero"), column("count"))) nooutput
+    none = total
+    eval forget
+    stats csv using (see(whole(word(kinds, c), "bin"), column("count"))) nooutput
+    nonzero[c] = total
+    peak[c] = 100 * most * seeds / total
+    zeros[c] = 100 * none / (none + total)
 }
-names = ""
-named(x) = (names = names . sprintf("%s'%s' %d", names eq "" ? "" : ", ", strcol("name"), column("layer")), 1)
-stats csv using (layer("all") && column("seed") == first_seed ? named(0) : NaN) nooutput
 
 formats = "bfloat16 binary16 e5m2 e4m3"
+has = ""
 array safe[4]
-array lost_by_4[4]
+array lost_at[4]
 array lost_there[4]
+array overall[4]
 do for [f = 1:4] {
-    stats csv using (share("agrad", word(formats, f)) && column("scale_log2") == 2 ? percent_lost(0) : NaN) nooutput
-    lost_by_4[f] = STATS_mean
+    eval forget
+    stats csv using (see(share("agrad", word(formats, f)), percent_lost(0))) nooutput
+    has = has . (hits ? sprintf(" %d", f) : "")
+    overall[f] = most
+    eval forget
+    stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") == 2, percent_lost(0))) nooutput
+    lost_at[f] = mean
+    eval forget
+    stats csv using (see(share("agrad", word(formats, f)), column("scale_log2"))) nooutput
+    safe[f] = most
     # unsafe: something overflows, in the activation or the weight gradients of any seed
-    safe[f] = 24
-    over(x) = (share("agrad", word(formats, f)) || share("wgrad", word(formats, f))) && column("overflowed") > 0
-    stats csv using (over(0) ? 1 : 0) nooutput
-    if (STATS_max > 0) {
-        stats csv using (over(0) ? column("scale_log2") : NaN) nooutput
-        safe[f] = STATS_min - 1
-    }
-    stats csv using (share("agrad", word(formats, f)) && column("scale_log2") == safe[f] ? percent_lost(0) : NaN) nooutput
-    lost_there[f] = STATS_mean
+    eval forget
+    stats csv using (see((share("agrad", word(formats, f)) || share("wgrad", word(formats, f))) && column("overflowed") > 0, column("scale_log2"))) nooutput
+    bad = hits ? least : safe[f] + 1
+    eval forget
+    stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") < bad, column("scale_log2"))) nooutput
+    safe[f] = hits ? most : NaN
+    eval forget
+    stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") == safe[f], percent_lost(0))) nooutput
+    lost_there[f] = mean
 }
+known(f) = lost_there[f] == lost_there[f] # not NaN
 
-stats csv using (share("agrad", "binary16") && column("scale_log2") == 0 ? percent_lost(0) : NaN) nooutput
-lost_unscaled = STATS_mean
+eval forget
+stats csv using (see(share("agrad", "binary16") && column("scale_log2") == 0, percent_lost(0))) nooutput
+lost_unscaled = mean
+headline = "Where the gradients lie, and what each format turns to zero"
+if (known(2) && hits) { headline = sprintf("binary16 turns %.0f %% of the non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %.0f %%", lost_unscaled, safe[2], lost_there[2]) }
+
+# the layers are shown for binary16, or for the first format of the run
+eval forget
+first_format = ""
+pick(x) = (first_format = first_format eq "" ? strcol("format") : first_format, 1)
+stats csv using (strcol("what") eq "share" ? pick(0) : 0) nooutput
+layer_format = strstrt(has, "2") ? "binary16" : first_format
+names = ""
+named(x) = (names = names . sprintf("%s'%s' %d", names eq "" ? "" : ", ", strcol("name"), column("layer")), 1)
+stats csv using (layer("all") && column("seed") == first_seed ? named(0) : 0) nooutput
+stages = "begin middle end"
+thirds = ""
+do for [s = 1:3] {
+    eval forget
+    stats csv using (see(layer(word(stages, s)), 1)) nooutput
+    thirds = thirds . (hits ? sprintf(" %d", s) : "")
+}
 
 do for [file in figure_files] {
     eval figure_open("gradient_underflow", file, 1160, 900)
     set multiplot layout 2,2 margins 0.075,0.985,0.075,0.865 spacing 0.085,0.15
-    set label 1 sprintf("binary16 turns %.0f %% of the activation gradients to zero; a loss scale of 2^{%g} leaves %.0f %%", lost_unscaled, safe[2], lost_there[2]) at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Above: how many gradients have which size, with the range of each format. Below: what becomes of activation gradients that are not zero." at screen 0.02,0.93 font label_font textcolor rgb grey
+    set label 1 headline at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 "All percentages are of the gradients that are not zero in binary32. Above: their sizes, with the range of each format. Below: activation gradients." at screen 0.02,0.93 font label_font textcolor rgb grey
 
     # --- histograms
-    set xrange [-68:22]
-    set xtics ("0" -61, "2^{-50}" -50, "2^{-40}" -40, "2^{-30}" -30, "2^{-20}" -20, "2^{-10}" -10, "2^0" 0, "2^{10}" 10, "2^{20}" 20)
+    set xrange [-62:22]
+    set xtics ("2^{-60}" -60, "2^{-50}" -50, "2^{-40}" -40, "2^{-30}" -30, "2^{-20}" -20, "2^{-10}" -10, "2^0" 0, "2^{10}" 10, "2^{20}" 20)
     set xlabel "magnitude of the gradient"
     set boxwidth 0.86
     titles = "'Activation gradients' 'Weight gradients'"
@@ -67,10 +101,10 @@ do for [file in figure_files] {
         step = peak[c] > 6 ? 2 : peak[c] > 3 ? 1 : 0.5
         set yrange [0:top]
         set ytics 0,step,1.05*peak[c] format "%g %%"
-        if (c == 1) { set ylabel "share of all gradients" offset 0.6,0 } else { unset ylabel }
+        if (c == 1) { set ylabel "share of those that are not zero" offset 0.6,0 } else { unset ylabel }
         set title word(titles, c)
-        set label 11 sprintf("%.1f %%\nexactly\nzero", zeros[c]) at -61,top*0.60 center textcolor rgb grey font small_font
-        set label 12 "lost in\nbinary16" at -42,top*0.36 center textcolor rgb red font label_font
+        set label 11 sprintf("not shown: %.1f %%\nof all are exactly zero\nin binary32", zeros[c]) at -60.5,top*0.62 left textcolor rgb grey font small_font
+        set label 12 "lost in\nbinary16" at -44,top*0.36 center textcolor rgb red font label_font
         set label 13 "kept" at 2,top*0.36 center textcolor rgb blue font label_font
         set label 14 "binary16" at -25,top*0.94 right textcolor rgb binary16 font small_font
         set label 15 "e5m2" at -17,top*0.87 right textcolor rgb e5m2 font small_font
@@ -79,13 +113,15 @@ do for [file in figure_files] {
         set arrow 5 from -16,top*0.87 to 16,top*0.87 nohead linecolor rgb e5m2 linewidth 7
         set arrow 6 from -9,top*0.80 to 8.8,top*0.80 nohead linecolor rgb e4m3 linewidth 7
         set arrow 7 from -25,0 to -25,top*0.62 nohead linecolor rgb grey dashtype (3,3) linewidth 1.5
-        set label 17 sprintf("a loss scale of 2^{%g}", safe[2]) at -25,top*0.70 left textcolor rgb ink font small_font
-        set arrow 8 from -25,top*0.645 to -25+safe[2],top*0.645 head filled size 1.6,20 linecolor rgb ink linewidth 1.5
-        plot csv using (lost(kind) ? column("x") + 0.5 : NaN):(100 * column("share") / seeds) smooth frequency with boxes linecolor rgb tint(red, 0.75), \
-             csv using (kept(kind) ? column("x") + 0.5 : NaN):(100 * column("share") / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.8), \
-             "+" using (-61):(top * 0.47) every ::::0 with boxes linecolor rgb pale
+        set label 18 "2^{-25}, half of the least\npositive number" at -24,top*0.585 left textcolor rgb grey font small_font
+        if (known(2) && safe[2] > 0) {
+            set label 17 sprintf("a loss scale of 2^{%g}", safe[2]) at -25,top*0.72 left textcolor rgb ink font small_font
+            set arrow 8 from -25,top*0.665 to -25+safe[2],top*0.665 head filled size 1.6,20 linecolor rgb ink linewidth 1.5
+        }
+        plot csv using (lost(kind) ? column("x") + 0.5 : NaN):(100 * column("count") / nonzero[c]) smooth frequency with boxes linecolor rgb tint(red, 0.75), \
+             csv using (kept(kind) ? column("x") + 0.5 : NaN):(100 * column("count") / nonzero[c]) smooth frequency with boxes linecolor rgb tint(blue, 0.8)
     }
-    do for [i = 1:17] { unset label i }
+    do for [i = 1:18] { unset label i }
     do for [i = 4:8] { unset arrow i }
 
     # --- scales
@@ -95,28 +131,42 @@ do for [file in figure_files] {
     set xlabel "loss scale"
     set yrange [-12:110]
     set ytics 0,20,100 format "%g %%"
-    set ylabel "flushed" offset 1.6,0
-    do for [f = 2:4] { set label 10 + f word(formats, f) at 2.3,lost_by_4[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
-    set label 11 "bfloat16: none at any scale" at 0.6,-6 left textcolor rgb bfloat16 font label_font
+    set ylabel "flushed, of those that are not zero" offset 1.6,0
+    do for [f = 2:4] {
+        if (lost_at[f] == lost_at[f]) { set label 10 + f word(formats, f) at 2.3,lost_at[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
+        if (known(f) && f > 2) { set label 15 + f sprintf("%.0f %% at 2^{%g}", lost_there[f], safe[f]) at safe[f] + 0.4,lost_there[f] + 4 left textcolor rgb ink font small_font }
+    }
+    if (strstrt(has, "1")) { set label 11 sprintf("bfloat16: %s", overall[1] == 0 ? "none at any scale" : sprintf("at most %.2g %%", overall[1])) at 0.6,-6 left textcolor rgb bfloat16 font label_font }
     set label 15 "solid: nothing overflows" at 23.6,105 right textcolor rgb grey font small_font
-    do for [f = 3:4] { set label 15 + f sprintf("%.0f %% at 2^{%g}", lost_there[f], safe[f]) at safe[f] + 0.4,lost_there[f] + 4 left textcolor rgb ink font small_font }
-    set label 17 sprintf("%.0f %% at 2^{%g}", lost_there[2], safe[2]) at safe[2] - 0.6,lost_there[2] + 9 right textcolor rgb ink font small_font
-    plot for [f = 1:4] csv using (share("agrad", word(formats, f)) ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, f)) linewidth 1.5 dashtype (4,4), \
-         for [f = 1:4] csv using (share("agrad", word(formats, f)) && column("scale_log2") <= safe[f] ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, f)) linewidth 3.5, \
-         for [f = 2:4] "+" using (safe[f]):(lost_there[f]) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb value(word(formats, f))
+    if (known(2)) { set label 17 sprintf("%.0f %% at 2^{%g}", lost_there[2], safe[2]) at safe[2] - 0.6,lost_there[2] + 9 right textcolor rgb ink font small_font }
+    if (words(has) == 0) {
+        set label 16 "not in this run: needs --formats bf16,fp16,e5m2,e4m3" at graph 0.5,0.5 center textcolor rgb grey font label_font
+        plot -100
+    } else {
+    plot for [f in has] csv using (share("agrad", word(formats, int(f))) ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 1.5 dashtype (4,4), \
+         for [f in has] csv using (share("agrad", word(formats, int(f))) && column("scale_log2") <= safe[int(f)] ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 3.5, \
+         for [f in has] "+" using (safe[int(f)]):(lost_there[int(f)]) every ::::0 with points pointtype 7 pointsize (f eq "1" ? 0 : 0.9) linecolor rgb value(word(formats, int(f)))
+    }
     do for [i = 11:19] { unset label i }
 
     # --- layers
-    set title "Flushed by binary16 at scale 1, in the thirds of training"
-    set xrange [0.4:*]
-    eval "set xtics scale 0 (" . names . ")"
-    set xlabel "gradients of the output of each layer, from the input to the loss"
+    set title sprintf("Flushed by %s at scale 1, in the thirds of training", layer_format)
     set yrange [0:112]
     set boxwidth 0.24
     set key left top horizontal Left reverse samplen 1 width 1
     unset ylabel
-    stages = "begin middle end"
-    plot for [s = 1:3] csv using (layer(word(stages, s)) ? column("layer") + 0.27 * (s - 2) : NaN):(percent_lost(0) / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.15 + 0.28 * s) title word("first second last", s)
+    set xlabel "gradients of the output of each layer, from the input to the loss"
+    if (names eq "") {
+        set label 11 "not in this run: needs --scales 0" at graph 0.5,0.5 center textcolor rgb grey font label_font
+        set xrange [0:1]
+        unset xtics
+        plot -100
+        unset label 11
+    } else {
+        set xrange [0.4:*]
+        eval "set xtics scale 0 (" . names . ")"
+        plot for [s in thirds] csv using (layer(word(stages, int(s))) ? column("layer") + 0.27 * (s - 2) : NaN):(percent_lost(0) / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.15 + 0.28 * s) title word("first second last", int(s))
+    }
     unset multiplot
     unset output
     reset

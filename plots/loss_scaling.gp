@@ -1,87 +1,128 @@
 # loss_scaling.gp - accuracy and loss against the loss scale, with both walls, and what dynamic scalers do.
-# caption: A small network learns digits in mixed precision; its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is as good as binary32, and the room between them is the format's exponent range less the gradients' own. Dynamic scalers find that room without tuning: they halve the scale and skip the step when something overflows, and double it after some good steps. They may end above the static wall, since the gradients shrink while the network learns. After Micikevicius et al. 2018, section 3.2.
+# caption: A small network learns digits in mixed precision; its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is as good as binary32, and the room between them is the format's exponent range less the gradients' own. Accuracy is 0 where a run diverged, since its answers are NaN and count as wrong; where everything underflows it is that of a net that never learned, which may be below the 10 % of guessing. Lines of the loss leave out scales at which some seed diverged; the other seeds are open circles. At the foot of the left wall only a few of the largest gradients survive rounding, and steps along those alone can raise the loss above its beginning or end in NaN. Dynamic scalers find the room with no scale chosen by hand: they halve the scale and skip the step when something overflows, and double it after so many good steps; backoff only ever halves it. That number of good steps is cut from 2,000 (megatron: 1,000), so that a run this short shows growth. Scalers may end above the static wall, since the gradients shrink while the network learns. After Micikevicius et al. 2018, section 3.2.
 load "plots/style.gp"
 csv = "results/loss_scaling.csv"
 
 final(format, scaler) = strcol("what") eq "final" && strcol("format") eq format && strcol("scaler") eq scaler
 traced(format, scaler) = strcol("what") eq "step" && strcol("format") eq format && strcol("scaler") eq scaler
 scale(format) = final(format, "static") ? column("static_log2") : NaN
-formats = "binary16 e5m2 e4m3"
-widths = "6 4 2"
-# the scalers that were run, in the order of the file
+# the formats of this run that are drawn, and their scalers in the order of the file
+formats = ""
+do for [format in "binary16 e5m2 e4m3"] {
+    eval forget
+    stats csv using (see(final(format, "static"), 1)) nooutput
+    formats = formats . (hits ? format . " " : "")
+}
+F = words(formats)
+if (F == 0) {
+    eval figure_refuse("loss_scaling", "needs a run with one of --formats fp16,e5m2,e4m3")
+}
 scalers = ""
 found(name) = strstrt(scalers . " ", " " . name . " ") > 0
 note(name) = (scalers = found(name) ? scalers : scalers . " " . name, 1)
-stats csv using (strcol("what") eq "step" ? note(strcol("scaler")) : NaN) nooutput
+stats csv using (strcol("what") eq "step" ? note(strcol("scaler")) : 0) nooutput
 colour(name) = name eq "pytorch" ? blue : name eq "apex" ? orange : name eq "keras" ? green : name eq "megatron" ? purple : name eq "backoff" ? black : sky
+width(format) = format eq "binary16" ? 6 : format eq "e5m2" ? 4 : 2
+named(name) = name eq "backoff" ? "backoff (only halves)" : name
 
-stats csv using (strcol("what") eq "final" && strcol("scaler") eq "none" ? 100 * column("test_accuracy") : NaN) nooutput
-reference = STATS_mean
-stats csv using (strcol("what") eq "final" && strcol("scaler") eq "none" ? column("loss") : NaN) nooutput
-reference_loss = STATS_mean
-stats csv using (strcol("what") eq "final" && strcol("scaler") eq "static" ? column("static_log2") : NaN) nooutput
-low = STATS_min
-high = STATS_max
-array left[3]
-array right[3]
-array before[3]
-do for [f = 1:3] {
-    stats csv using (final(word(formats, f), "static") && column("test_accuracy") > 0.5 ? column("static_log2") : NaN) nooutput
-    left[f] = STATS_min
-    right[f] = STATS_max
-    stats csv using (final(word(formats, f), "static") && column("static_log2") < left[f] ? column("static_log2") : NaN) nooutput
-    before[f] = STATS_max
+interval = int(option(csv, "interval"))
+cut = interval ? sprintf("growth intervals are cut from 2000 good steps (megatron: 1000) to %d", interval) : "growth intervals are 2000 good steps (megatron: 1000)"
+
+eval forget
+stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "none", 100 * column("test_accuracy"))) nooutput
+reference = mean
+eval forget
+stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "none", column("loss"))) nooutput
+reference_loss = mean
+eval forget
+stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "static", column("static_log2"))) nooutput
+low = least
+high = most
+# scales at which some seed diverged: lines of the loss leave them out
+diverged = " "
+ended(x) = (diverged = diverged . sprintf("%s:%s ", strcol("format"), strcol("static_log2")), 1)
+is_nan(loss) = loss eq "nan" || loss eq "-nan" || loss eq "inf"
+stats csv using (strcol("what") eq "final" && strcol("scaler") eq "static" && is_nan(strcol("loss")) ? ended(0) : 0) nooutput
+survives(format) = strstrt(diverged, sprintf(" %s:%s ", format, strcol("static_log2"))) == 0
+
+array left[F]
+array right[F]
+array before[F]
+array wall[F] # the least scale beyond the room at which every seed diverged
+do for [f = 1:F] {
+    format = word(formats, f)
+    eval forget
+    stats csv using (see(final(format, "static") && column("test_accuracy") > 0.5, column("static_log2"))) nooutput
+    left[f] = hits ? least : high
+    right[f] = hits ? most : high
+    eval forget
+    stats csv using (see(final(format, "static") && column("static_log2") < left[f], column("static_log2"))) nooutput
+    before[f] = hits ? most : left[f]
+    eval forget
+    stats csv using (see(final(format, "static") && column("static_log2") > right[f] && is_nan(strcol("loss")), column("static_log2"))) nooutput
+    wall[f] = least
 }
 # left of a rising (falling) line, where it has done the share h of its way
 beside(f, h) = before[f] + h * (left[f] - before[f]) - 1.2
-stats csv using (strcol("what") eq "step" ? column("scale_log2") : NaN):(strcol("what") eq "step" ? column("step") : NaN) nooutput
-steps = STATS_max_y
-ceiling = STATS_max_x
+eval forget
+stats csv using (see(strcol("what") eq "step", column("scale_log2"))) nooutput
+ceiling = most
+eval forget
+stats csv using (see(strcol("what") eq "step", column("step"))) nooutput
+steps = most
+eval forget
+stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "static" && column("static_log2") == low, 100 * column("test_accuracy"))) nooutput
+bottom = mean
 
 do for [file in figure_files] {
-    eval figure_open("loss_scaling", file, 1160, 900)
-    set multiplot layout 2,2 margins 0.07,0.985,0.075,0.865 spacing 0.085,0.15
-    set label 1 "Between two walls any loss scale will do; dynamic scalers find the room without tuning" at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Above: static scales, means over the seeds, dots are seeds. Below: the scale of dynamic scalers, crosses are steps that were skipped." at screen 0.02,0.93 font label_font textcolor rgb grey
+    eval figure_open("loss_scaling", file, 1160, 920)
+    set multiplot layout 2,2 margins 0.07,0.985,0.075,0.845 spacing 0.085,0.15
+    set label 1 "Between two walls any loss scale will do; dynamic scalers find the room by themselves" at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 "Above: static scales, means over the seeds; dots are seeds, circles seeds at scales where another one diverged." at screen 0.02,0.932 font label_font textcolor rgb grey
+    set label 3 sprintf("Below: the scale of dynamic scalers; crosses are steps that were skipped; %s.", cut) at screen 0.02,0.907 font label_font textcolor rgb grey
 
     # --- accuracy
     set title "Accuracy on digits not seen in training"
     set xrange [low - 1:high + 1]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
     set xlabel "loss scale"
-    set yrange [0:112]
+    set yrange [-3:112]
     set ytics 0,20,100 format "%g %%"
-    do for [f = 1:3] {
+    do for [f = 1:F] {
         set label 10 + f word(formats, f) at beside(f, 0.7 - 0.14 * f),68 - 12 * f right textcolor rgb value(word(formats, f)) font label_font
     }
     set label 14 sprintf("binary32: %.1f %%", reference) at low,104 left textcolor rgb ink font small_font
-    set label 15 "underflow" at low,14 left textcolor rgb grey font label_font
-    set label 16 "overflow" at high,14 right textcolor rgb grey font label_font
+    set label 15 sprintf("underflow:\nnever learned,\n%.1f %%", bottom) at low,31 left textcolor rgb grey font small_font
+    set label 16 "overflow:\nNaN is\nwrong" at high + 0.8,21 right textcolor rgb grey font small_font
     set arrow 1 from low - 1,reference to high + 1,reference nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
-    plot for [f = 1:3] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) smooth unique with lines linecolor rgb value(word(formats, f)) linewidth word(widths, f), \
-         for [f = 1:3] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) with points pointtype 7 pointsize 0.35 linecolor rgb value(word(formats, f))
-    do for [i = 1:16] { unset label i }
+    set label 17 "guessing: 10 %" at 5,14 center textcolor rgb grey font small_font
+    set arrow 2 from low - 1,10 to high + 1,10 nohead back linecolor rgb grey dashtype (1,4) linewidth 1.2
+    plot for [f = 1:F] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
+         for [f = 1:F] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f))
+    do for [i = 1:17] { unset label i }
     unset arrow 1
+    unset arrow 2
 
     # --- loss
     set title "Loss on the training digits at the end"
-    set yrange [1e-4:30]
+    set yrange [1e-4:60]
     set logscale y
     set ytics ("10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "0.1" 0.1, "1" 1, "10" 10)
-    do for [f = 1:3] {
+    do for [f = 1:F] {
         set label 10 + f word(formats, f) at beside(f, 0.2 + 0.2 * f),0.9 / 4 ** f right textcolor rgb value(word(formats, f)) font label_font
     }
     set label 14 sprintf("binary32: %.2g", reference_loss) at low,reference_loss * 0.58 left textcolor rgb ink font small_font
-    set label 15 "underflow" at low,6 left textcolor rgb grey font label_font
-    set label 16 "overflow: NaN" at high,6 right textcolor rgb grey font label_font
+    set label 15 "underflow" at low,7 left textcolor rgb grey font label_font
+    set label 16 "overflow: NaN" at high,7 right textcolor rgb grey font label_font
     set arrow 1 from low - 1,reference_loss to high + 1,reference_loss nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
-    plot for [f = 1:3] csv using (scale(word(formats, f))):"loss" smooth unique with lines linecolor rgb value(word(formats, f)) linewidth word(widths, f), \
-         for [f = 1:3] csv using (scale(word(formats, f))):"loss" with points pointtype 7 pointsize 0.35 linecolor rgb value(word(formats, f))
+    plot for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
+         for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f)), \
+         for [f = 1:F] csv using (survives(word(formats, f)) ? NaN : scale(word(formats, f))):"loss" with points pointtype 6 pointsize 0.8 linewidth 1.2 linecolor rgb value(word(formats, f))
     unset logscale y
     unset arrow 1
     do for [i = 11:16] { unset label i }
 
-    # --- traces
+    # --- traces, of the widest and of the narrowest format
     set xrange [0:steps + 1]
     set xtics auto
     set xtics autofreq format "%g"
@@ -89,15 +130,18 @@ do for [file in figure_files] {
     set yrange [0:ceiling + 3]
     set ytics 0,8,ceiling + 3 format "2^{%g}"
     set key center bottom horizontal Left reverse samplen 1 width 1
-    shown = "binary16 e4m3"
-    do for [c = 1:2] {
-        format = word(shown, c)
-        at = c == 1 ? 1 : 3
+    do for [c = 1:(F > 1 ? 2 : 1)] {
+        at = c == 1 ? 1 : F
+        format = word(formats, at)
         set title sprintf("Dynamic scalers, %s gradients", format)
-        set label 11 "static scales above this line diverge" at steps,right[at] - (at == 1 ? 1.3 : 2.4) right textcolor rgb grey font small_font
-        set arrow 1 from 0,right[at] to steps + 1,right[at] nohead linecolor rgb grey dashtype (3,4) linewidth 1.5
-        plot for [s = 1:words(scalers)] csv using (traced(format, word(scalers, s)) ? column("step") : NaN):"scale_log2" with steps linecolor rgb colour(word(scalers, s)) linewidth (s == 1 ? 5 : 2) title word(scalers, s), \
+        if (wall[at] == wall[at]) {
+            set label 11 sprintf("static scales ≥ 2^{%d} diverge", wall[at]) at steps,wall[at] + 1.2 right front textcolor rgb red font small_font
+            set arrow 1 from 0,wall[at] to steps + 1,wall[at] nohead front linecolor rgb red dashtype (5,4) linewidth 2
+        }
+        plot for [s = 1:words(scalers)] csv using (traced(format, word(scalers, s)) ? column("step") : NaN):"scale_log2" with steps linecolor rgb colour(word(scalers, s)) linewidth (s == 1 ? 5 : 2) title named(word(scalers, s)), \
              csv using (strcol("what") eq "step" && strcol("format") eq format && column("skipped") > 0 ? column("step") : NaN):"scale_log2":(colour(strcol("scaler"))) with points pointtype 2 pointsize 0.7 linecolor rgb variable
+        unset label 11
+        unset arrow 1
     }
     unset multiplot
     unset output

@@ -1,5 +1,5 @@
 # stagnation.gp - the hundred steps as staircases, one panel per cure.
-# caption: Adding 0.01 to 100 a hundred times. In 16-bit floating point the term is less than half the spacing of the numbers near 100, so rounding to nearest undoes every addition, and rounding up takes a whole spacing each time; the fixed-point q8.8 has room for the term and overshoots, since it rounds 0.01 itself to 0.0117. A binary32 master copy, Kahan's compensation, or summing the small terms first bring 16-bit floating-point sums to 101; stochastic rounding gets there on average, and is the only cure that moves 8 bits. Those begin at 96, the number nearest to 100, and their exact sum is drawn from there. Bands hold the middle 50 % and 90 % of the runs; thin lines are three of them. In e4m3 most runs never move, so that the middle 50 % are a line at 96.
+# caption: Adding 0.01 to 100 a hundred times. In 16-bit floating point the term is less than half the spacing of the numbers near 100, so rounding to nearest undoes every addition, and rounding up takes a whole spacing each time; the fixed-point q8.8 has room for the term and overshoots, since it rounds 0.01 itself to 0.0117. A binary32 master copy, Kahan's compensation, or summing the small terms first bring 16-bit floating-point sums to 101; stochastic rounding gets there on average, and is the only cure that moves 8 bits. Those begin at 96, the number nearest to 100, and their exact sum, 96 + 0.01 k after k additions, is drawn from there. Bands hold the middle 50 % and 90 % of the runs; thin lines are three of them. In e4m3 most runs never move, so that the middle 50 % are a line at 96.
 load "plots/style.gp"
 csv = "results/stagnation.csv"
 
@@ -23,10 +23,11 @@ ran(format, mode, cure) = strstrt(ends . " ", sprintf(" %s/%s/%s ", format, mode
 only(format, mode, cure) = ran(format, mode, cure) ? format . " " : ""
 three(mode, cure) = only("bfloat16", mode, cure) . only("e6m9", mode, cure) . only("binary16", mode, cure)
 comma(list) = words(list) < 2 ? word(list . " -", 1) : words(list) == 2 ? word(list, 1) . " and " . word(list, 2) : words(list) == 3 ? word(list, 1) . ", " . word(list, 2) . " and " . word(list, 3) : word(list, 1) . ", " . word(list, 2) . ", " . word(list, 3) . " and " . word(list, 4)
-absent = "set label 20 'not in this run: needs %s' at graph 0.5,0.5 center textcolor rgb grey font label_font"
+absent = "set label 20 \"not in this run:\\nneeds %s\" at graph 0.5,0.9 center textcolor rgb grey font label_font"
 needs(list, what) = words(list) > 0 ? "unset label 20" : sprintf(absent, what)
 
 still = only("binary16", "rne", "plain") . only("bfloat16", "rne", "plain") . only("e6m9", "rne", "plain") . only("tf32", "rne", "plain")
+bits(list) = strstrt(list, "tf32") ? list . " (19 bits)" : list
 moving = only("q8.8", "rne", "plain") . only("binary32", "rne", "plain")
 up = three("ru", "plain")
 array up_text[4]
@@ -52,6 +53,8 @@ formats = "binary16 bfloat16 e4m3"
 array random_title[3]
 array middle[3]   # of the middle 50 % of the runs, in the key
 array there[3]
+paths = int(option(csv, "paths"))
+paths = paths < 3 ? paths : 3
 do for [c = 1:3] {
     format = word(formats, c)
     eval forget
@@ -88,11 +91,13 @@ do for [file in figure_files] {
     set title "To nearest: 16-bit floating point stands still"
     if (strstrt(moving, "binary32")) { set label 11 "binary32" at 64,100.5 textcolor rgb binary32 font label_font }
     if (strstrt(moving, "q8.8")) { set label 12 "q8.8 (fixed point): 0.01 is 0.0117" at 86,101.26 right textcolor rgb fixed font label_font }
-    if (words(still) > 0) { set label 13 comma(still) . ": 100" at 50,99.91 center textcolor rgb blue font label_font }
-    eval needs(still . moving, "--modes rne")
+    if (words(still) > 0) { set label 13 bits(comma(still)) . ": 100" at 50,99.91 center textcolor rgb blue font small_font }
+    basic = moving . still
+    eval needs(basic, "--modes rne")
+    if (words(basic) == 0) { plot exact(x) @exact_style } else {
     plot exact(x) @exact_style, \
-         for [f in moving] csv using (x(path(f, "rne", "plain", 1))):"value" @stairs linecolor rgb (f eq "q8.8" ? fixed : binary32), \
-         for [f in still] csv using (x(path(f, "rne", "plain", 1))):"value" with steps linecolor rgb value(f) linewidth (f eq "bfloat16" ? 5 : 2)
+         for [i = 1:words(basic)] csv using (x(path(word(basic, i), "rne", "plain", 1))):"value" with steps linecolor rgb (word(basic, i) eq "q8.8" ? fixed : value(word(basic, i))) linewidth (word(basic, i) eq "bfloat16" ? 5 : 2)
+    }
     do for [i = 1:5] { unset label i }
     unset label 11; unset label 12; unset label 13; unset ylabel
 
@@ -101,11 +106,13 @@ do for [file in figure_files] {
     set ytics 100,20,180 format "%.0f"
     do for [c = 1:words(up)] { set label 10 + c up_text[c] at up_x(word(up, c)),up_y(word(up, c)) right textcolor rgb value(word(up, c)) font label_font }
     eval needs(up, "--modes ru")
+    if (words(up) == 0) { plot exact(x) @exact_style } else {
     plot exact(x) @exact_style, \
-         for [f in up] csv using (x(path(f, "ru", "plain", 1))):"value" @stairs linecolor rgb value(f)
+         for [i = 1:words(up)] csv using (x(path(word(up, i), "ru", "plain", 1))):"value" @stairs linecolor rgb value(word(up, i))
+    }
     unset label 11; unset label 12; unset label 13
 
-    set title "8 bits: 100 becomes 96, no step whatever is kept"
+    set title "8 bits: 100 becomes 96 and stays there"
     set yrange [92:106]
     set ytics 92,4,106
     first = 96
@@ -117,9 +124,10 @@ do for [file in figure_files] {
         set label 14 "96 + 0.01 k" at 99,97.7 right textcolor rgb grey font label_font
         set arrow 1 from 0,104 to 100,104 nohead linecolor rgb grey linewidth 1
     }
+    if (words(eight) == 0) { plot exact(x) @exact_style } else {
     plot exact(x) @exact_style, \
-         for [c in (strstrt(eight, "e4m3") ? cures : "")] csv using (x(path("e4m3", "rne", c, 1))):"value" with steps linecolor rgb e4m3 linewidth 5, \
-         for [c in (strstrt(eight, "e5m2") ? cures : "")] csv using (x(path("e5m2", "rne", c, 1))):"value" @stairs linecolor rgb e5m2
+         for [i = 1:words(eight)] for [c = 1:3] csv using (x(path(word(eight, i), "rne", word(cures, c), 1))):"value" with steps linecolor rgb value(word(eight, i)) linewidth (i == 1 ? 5 : 2)
+    }
     do for [i = 11:14] { unset label i }
     unset arrow 1
     first = 100
@@ -131,8 +139,9 @@ do for [file in figure_files] {
         set title cured[c]
         shown = three("rne", word(cures, c))
         eval needs(shown, "--formats binary16,bfloat16")
+        if (words(shown) == 0) { plot exact(x) @exact_style; continue }
         plot exact(x) @exact_style, \
-             for [f in shown] csv using (x(path(f, "rne", word(cures, c), 1))):"value" @stairs linecolor rgb value(f) title f
+             for [i = 1:words(shown)] csv using (x(path(word(shown, i), "rne", word(cures, c), 1))):"value" @stairs linecolor rgb value(word(shown, i)) title word(shown, i)
     }
 
     set xtics format "%g"
@@ -144,11 +153,12 @@ do for [file in figure_files] {
         if (c == 3) { set yrange [92:116]; set ytics 92,4,116 format "%.0f"; first = 96 }
         set title random_title[c]
         eval needs(there[c], sprintf("--formats %s --modes sra", word(formats, c)))
-        plot for [f in there[c]] csv using (x(spread(f, "sra"))):"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
-             for [f in there[c]] csv using (x(spread(f, "sra"))):"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title middle[c], \
-             for [n = 1:(ran(there[c], "sra", "plain") ? 3 : 0)] csv using (x(path(word(formats, c), "sra", "plain", n))):"value" with steps linecolor rgb colour linewidth 1, \
+        if (there[c] eq "") { plot exact(x) @exact_style; continue }
+        plot csv using (x(spread(there[c], "sra"))):"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
+             csv using (x(spread(there[c], "sra"))):"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title middle[c], \
+             for [n = 1:paths] csv using (x(path(there[c], "sra", "plain", n))):"value" with steps linecolor rgb colour linewidth 1, \
              exact(x) @exact_style, \
-             for [f in there[c]] csv using (x(spread(f, "sra"))):"value" with lines linecolor rgb ink linewidth 3 title "mean"
+             csv using (x(spread(there[c], "sra"))):"value" with lines linecolor rgb ink linewidth 3 title "mean"
     }
     unset xlabel
     unset multiplot

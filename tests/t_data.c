@@ -19,10 +19,14 @@
 #include "sim/stats.h"
 
 static char folder[64];
+static char mnist_folder[512]; /* $ULPLAB_DATA, else beside the checkout */
 static char error[1024];
 
 static int make_folder(void **state) {
     (void)state;
+    const char *given = getenv("ULPLAB_DATA");
+    snprintf(mnist_folder, sizeof mnist_folder, "%s", given && *given ? given : "../shared/data");
+    unsetenv("ULPLAB_DATA"); /* without a folder the shipped set is meant */
     snprintf(folder, sizeof folder, "/tmp/ulplab-data-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -96,8 +100,32 @@ static void test_permutation(void **state) {
     ulp_permutation(order, 0, (ulp_stream){1, 1, 0});
 }
 
-/* The shipped file with one digit changed is foreign, cut off it is truncated; both are passed over only in
- * a folder's favour, so they are read through the folder. */
+/* A folder that is given has to hold the set: nothing else is read in its place. $ULPLAB_DATA is only where to look first. */
+static void test_folder_counts(void **state) {
+    ulp_data a, b;
+    (void)state;
+    assert_int_equal(ulp_data_load(&a, "digits", folder, 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_true(a.pixel == NULL && strstr(error, "no digits.csv") && strstr(error, folder) && !strstr(error, "no such folder"));
+    assert_int_equal(ulp_data_load(&a, "digits", path_of("none"), 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_true(strstr(error, path_of("none")) && strstr(error, "no such folder"));
+    assert_int_equal(ulp_data_load(&a, "mnist", folder, 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_true(strstr(error, folder) && strstr(error, "train-images-idx3-ubyte") && strstr(error, "t10k-labels-idx1-ubyte"));
+    assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    setenv("ULPLAB_DATA", folder, 1);
+    assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, error, sizeof error), ULP_OK);
+    assert_true(a.checksum == b.checksum && strcmp(a.name, b.name) == 0 && strcmp(a.origin, b.origin) == 0);
+    ulp_data_release(&b);
+    assert_int_equal(ulp_data_load(&b, "mnist", NULL, 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_non_null(strstr(error, folder));
+    write_file("digits.csv", (const unsigned char *)"0,0\n", 4); /* it is there, so it is the one that counts */
+    assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, error, sizeof error), ULP_BAD_FILE);
+    assert_non_null(strstr(error, folder));
+    unsetenv("ULPLAB_DATA");
+    remove(path_of("digits.csv"));
+    ulp_data_release(&a);
+}
+
+/* The shipped file with one digit changed is foreign, cut off it is truncated. */
 static void test_digits_damaged(void **state) {
     ulp_data data;
     unsigned char *text;
@@ -132,7 +160,8 @@ static void test_unknown_set(void **state) {
     assert_non_null(strstr(error, "'cifar'"));
     assert_non_null(strstr(error, "digits, mnist"));
     assert_int_equal(ulp_data_load(&data, "cifar", NULL, 1, NULL, 0), ULP_BAD_NAME);
-    assert_int_equal(ulp_data_load(&data, "mnist", NULL, 1, error, sizeof error), ULP_BAD_FILE);
+    assert_int_equal(ulp_data_load(&data, "mnist", NULL, 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_non_null(strstr(error, "does not ship"));
 }
 
 /* ---- IDX ---- */
@@ -201,8 +230,10 @@ static void test_idx_bad(void **state) {
     expect_bad("must be 0..9");
     write_file("train-images-idx3-ubyte", (const unsigned char *)"hello, this is a text", 21);
     expect_bad("magic number");
+    ulp_data data;
     remove(path_of("train-images-idx3-ubyte"));
-    expect_bad("no train-images-idx3-ubyte");
+    assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_non_null(strstr(error, "no train-images-idx3-ubyte"));
 }
 
 static void test_idx_packed(void **state) {
@@ -237,17 +268,11 @@ static void test_idx_packed(void **state) {
 }
 
 static void test_mnist(void **state) {
-    const char *data_folder = getenv("ULPLAB_DATA");
     ulp_data data;
-    char path[512];
     (void)state;
-    if (!data_folder) data_folder = "../shared/data";
-    snprintf(path, sizeof path, "%s/mnist/train-images-idx3-ubyte.gz", data_folder);
-    if (!ulp_file_exists(path)) skip();
-#if !defined(ULP_WITH_ZLIB)
-    skip();
-#endif
-    assert_int_equal(ulp_data_load(&data, "mnist", data_folder, 1, error, sizeof error), ULP_OK);
+    ulp_status status = ulp_data_load(&data, "mnist", mnist_folder, 1, error, sizeof error);
+    if (status == ULP_NO_DEVICE) skip();
+    assert_int_equal(status, ULP_OK);
     assert_true(data.n == 70000 && data.n_train == 60000 && data.features == 784);
     /* the first labels of the published set: 5 0 4 1 9 and 7 2 1 0 4 */
     assert_memory_equal(data.label, "\5\0\4\1\11", 5);
@@ -310,7 +335,7 @@ int main(void) {
         cmocka_unit_test(test_digits),      cmocka_unit_test(test_split_follows_seed), cmocka_unit_test(test_permutation),
         cmocka_unit_test(test_digits_damaged), cmocka_unit_test(test_unknown_set),     cmocka_unit_test(test_idx_good),
         cmocka_unit_test(test_idx_bad),     cmocka_unit_test(test_idx_packed),         cmocka_unit_test(test_mnist),
-        cmocka_unit_test(test_crc),         cmocka_unit_test(test_file_errors),        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_folder_counts), cmocka_unit_test(test_crc), cmocka_unit_test(test_file_errors),        cmocka_unit_test(test_histogram),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -12,7 +12,7 @@ trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 2
 failed=0
 export NO_COLOR=1
-unset ULPLAB_ISA OMP_NUM_THREADS
+unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
 
 verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
@@ -106,6 +106,24 @@ for signal in KILL INT; do
     verdict $? "and r.csv.part is gone"
 done
 
+# two runs with one place: the second is refused, the first goes on as if nothing had been
+rm -f r.csv*
+"$S" $long --quiet --threads 1 --out r.csv 2>first.txt &
+child=$!
+n=0
+until grep -q '^# end' r.csv.part 2>/dev/null || [ $n -ge 600 ]; do sleep 0.05; n=$((n + 1)); done
+kill -STOP $child
+if [ -f r.csv ]; then skip "a second run with the same --out is refused" "the first was over too soon"
+else
+    exits 1 "a second run with the same --out is refused" "$S" $small --out r.csv
+    says 'another run is writing r.csv' err.txt "it says why"
+fi
+kill -CONT $child
+wait $child
+verdict $? "the first one ends well"
+child=
+same long.csv r.csv "with the CSV of a run alone"
+
 # shards and --list
 "$S" $small --quiet --out small.csv
 for i in 1 2 3 4; do "$S" $small --quiet --shard $i/4 --out shard$i.csv || verdict 1 "shard $i of 4"; done
@@ -131,6 +149,46 @@ says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 [ -w /dev/full ] && exits 1 "a full disk" "$S" $small --quiet --out /dev/full
 exits 0 "--start 10: the published numbers are not tested" "$S" --quick --start 10 --formats binary16 --out o.csv
 says '^SKIP the published numbers' out.txt "and the run says so"
+
+exits 2 "--merge of a file that is not there" "$S" --quick --merge nofile --out m.csv
+says 'cannot read nofile: ' err.txt "it names the file"
+exits 1 "--merge into a folder that is not there" "$S" $small --merge shard1.csv --out nowhere/x.csv
+says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
+exits 1 "--resume in a folder that is not there" "$S" $small --resume --out nowhere/x.csv
+says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
+exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 1/2
+says 'run it whole' err.txt "it says why"
+
+# data sets: a folder that is given counts, and nothing else
+G=$BIN/gradient_underflow
+mkdir empty copy
+cp "$SOURCES/data/digits.csv" copy
+exits 3 "--data of no folder" "$G" --quick --data none
+says 'no digits.csv .* in none .*(no such folder)$' err.txt "it names the folder and the file"
+exits 3 "--data of an empty folder" "$G" --quick --data empty
+says 'no digits.csv .* in empty or empty/digits$' err.txt "it names the folder and the file, and says no more"
+exits 2 "--data without a name" "$G" --quick --data=
+exits 3 "--set mnist without its files" "$G" --quick --set mnist
+says 'each plain or .gz$' err.txt "it lists them, and says no more"
+exits 3 "--set mnist in an empty folder" "$G" --quick --set mnist --data empty
+exits 2 "an unknown data set" "$G" --quick --set cifar
+says "no data set 'cifar'; known: digits, mnist$" err.txt "it lists the known ones, and says no more"
+"$G" --quick --quiet --out shipped.csv
+"$G" --quick --quiet --data copy --out t.csv
+same shipped.csv t.csv "the same data from another folder give the same CSV"
+ULPLAB_DATA=empty "$G" --quick --quiet --out t.csv
+same shipped.csv t.csv "ULPLAB_DATA without the digits: the set that ships"
+exits 3 "ULPLAB_DATA without MNIST" env ULPLAB_DATA=empty "$G" --quick --set mnist
+says ' in empty or empty/mnist' err.txt "it names the folder"
+sed '1s/^0/1/' copy/digits.csv >empty/digits.csv
+exits 1 "a damaged file" "$G" --quick --data empty
+says 'CRC-32' err.txt "it says so"
+exits 2 "a bad --net" "$G" --quick --net foo --out t.csv
+says "no layer called 'foo'; known: " err.txt "it lists the known layers"
+if grep -q 'no such name' err.txt || [ -e t.csv.part ]; then verdict 1 "and says no more, and leaves no .part"
+else verdict 0 "and says no more, and leaves no .part"; fi
+exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
+says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
 
 # every experiment answers
 for source in "$SOURCES"/*.c; do

@@ -1,0 +1,147 @@
+/* t_resume.c - runs that are cut: killed and resumed, in shards, two at once, and those that refuse to be cut. */
+#include "tests/toy.h"
+
+static void test_resume(void **state) {
+    static const char *const deaths[] = {"--signal 9", "--signal 2", "--signal 15", "--signal 2 --slow", "--status 7"};
+    char line[120];
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    for (size_t i = 0; i < sizeof deaths / sizeof deaths[0]; i++) {
+        remove("r.csv");
+        snprintf(line, sizeof line, "--threads 1 --out r.csv %s", deaths[i]);
+        expect_exit(i == 0 ? 128 + 9 : 1, line);
+        assert_false(is_there("r.csv"));
+        assert_true(has("r.csv.part", "# end 1: 3\n"));
+        append("r.csv.part", "# point 9: e4m3 rne 2\ne4m3,rne,0,0.1"); /* killed while writing */
+        expect_exit(2, "--out r.csv --resume --seed 2");
+        assert_true(has("stderr.txt", "made with other options: there '# seed: 1', here '# seed: 2'"));
+        expect_exit(0, "--out r.csv --resume");
+        assert_same("whole.csv", "r.csv");
+        assert_true(has("r.run.json", strstr(deaths[i], "--signal 2") || strstr(deaths[i], "15")
+                                          ? "\"points_resumed\": "
+                                          : "\"points_resumed\": 2"));
+        assert_false(is_there("r.csv.part"));
+    }
+    expect_exit(0, "--out r.csv --resume");
+    assert_true(has("stderr.txt", "no r.csv.part to resume"));
+    assert_same("whole.csv", "r.csv");
+}
+
+static void test_shards(void **state) {
+    char line[400];
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    for (int n = 1; n <= 20; n += n == 3 ? 17 : 1) { /* 16 points: with 20 shards some are empty */
+        char merge[400] = "--out m.csv --merge";
+        for (int i = n; i >= 1; i--) {
+            snprintf(line, sizeof line, "--shard %d/%d --out s%d --quiet --claim fail", i, n, i);
+            expect_exit(0, line);
+            snprintf(merge + strlen(merge), sizeof merge - strlen(merge), " s%d", i);
+        }
+        expect_exit(0, merge);
+        assert_same("whole.csv", "m.csv");
+        assert_true(has("m.run.json", "\"points_resumed\": 16"));
+    }
+    expect_exit(0, "--shard 2/3");
+    assert_true(is_there("results/toy.shard-2-of-3.csv"));
+    expect_exit(0, "--merge results/toy.shard-2-of-3.csv --out m.csv");
+    assert_true(has("stderr.txt", "5 of 16 points are in the files to merge; computing the rest"));
+    assert_same("whole.csv", "m.csv");
+    expect_exit(2, "--merge whole.csv --out m.csv");
+    assert_true(has("stderr.txt", "not a finished CSV"));
+    expect_exit(2, "--merge results/toy.shard-2-of-3.csv --out m.csv --size 4");
+    expect_exit(2, "--merge missing --out m.csv");
+    assert_true(has("stderr.txt", "--merge: cannot read missing: "));
+    expect_exit(0, "--shard 1/16 --out forged.csv");
+    append("forged.csv", "# point 1: binary16 rne 2\n# end 1: 0\n");
+    expect_exit(1, "--merge results/toy.shard-2-of-3.csv forged.csv --out m.csv");
+    assert_true(has("stderr.txt", "point 'binary16 rne 2' differs"));
+    expect_exit(2, "--merge /dev/null --out m.csv");
+}
+
+/* A run that stands still in its third point holds its place; killed, it blocks nobody. */
+static void test_two_at_once(void **state) {
+    static const char *const others[] = {"--out l.csv", "--out ./l.csv --resume", "--out l.csv --size 2"};
+    char line[80];
+    int status;
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    snprintf(line, sizeof line, "--threads 1 --out l.csv --signal %d", SIGSTOP);
+    for (int killed = 0; killed < 2; killed++) {
+        pid_t first = start_toy(line);
+        assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+        assert_true(WIFSTOPPED(status));
+        char *before = read_all("l.csv.part");
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            expect_exit(1, others[i]);
+            assert_true(has("stderr.txt", "another run is writing "));
+        }
+        assert_false(is_there("l.csv") || is_there("l.csv.part.tmp"));
+        char *after = read_all("l.csv.part");
+        assert_true(before && after);
+        assert_string_equal(before, after);
+        free(before);
+        free(after);
+        expect_exit(0, "--out elsewhere.csv");
+        kill(first, killed ? SIGKILL : SIGCONT);
+        assert_int_equal(end_of(first), killed ? 128 + SIGKILL : 0);
+        assert_int_equal(is_there("l.csv.part"), killed);
+        if (killed) expect_exit(0, "--out l.csv");
+        assert_same("whole.csv", "l.csv");
+        assert_false(is_there("l.csv.part"));
+        remove("l.csv");
+    }
+}
+
+/* No place to be resumed from: a run that fails before its first point leaves nothing, an empty .part counts as none. */
+static void test_nothing_to_keep(void **state) {
+    (void)state;
+    expect_exit(1, "--threads 1 --shard 3/16 --status 7 --out n.csv");
+    assert_false(is_there("n.csv.part") || is_there("n.csv"));
+    append("n.csv.part", "");
+    expect_exit(0, "--resume --out n.csv");
+    assert_true(has("stderr.txt", "no n.csv.part to resume"));
+}
+
+static void test_whole(void **state) {
+    static const char *const cuts[] = {"--shard 1/2", "--merge a b", "--merge=a", "--resume"};
+    (void)state;
+    toy.whole = 1;
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        expect_exit(2, cuts[i]);
+        assert_true(has("stderr.txt", "run it whole"));
+    }
+    expect_exit(0, "--list --out x.csv");
+    assert_true(has("stdout.txt", "toy --out x.csv # all 16 points"));
+    expect_exit(0, "--help");
+    char *help = read_all("stdout.txt");
+    assert_true(help && !strstr(help, "--shard") && !strstr(help, "--resume"));
+    free(help);
+    expect_exit(1, "--threads 1 --signal 2 --slow --out w.csv");
+    assert_true(has("stderr.txt", "nothing was written"));
+    assert_false(is_there("w.csv.part"));
+    toy.whole = 0;
+}
+
+static void test_list(void **state) {
+    (void)state;
+    expect_exit(0, "--list --size 2 --out x.csv --seed 3");
+    assert_true(
+        has("stdout.txt", "toy --seed 3 --size 2 --quiet --shard 16/16 --out x.shard-16-of-16.csv # e4m3 sra/8 7\n"));
+    assert_true(has("stdout.txt", "# then: toy --seed 3 --size 2 --out x.csv --merge x.shard-*-of-16.csv\n"));
+    assert_false(is_there("x.csv"));
+}
+
+static int run_all(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_shards),
+        cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_nothing_to_keep),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void) { return in_a_folder(run_all); }
