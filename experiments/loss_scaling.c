@@ -14,6 +14,7 @@
  * shows growth; 0 leaves it. backoff never grows. Claims hold for the set-up of the table of options and for
  * binary16, e5m2 and e4m3; elsewhere they are skipped and say what was measured.
  * After Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, section 3.2.
+ * Longer than most files: the grid, its rows and when a claim about them can be expected are one thought.
  */
 #include "harness/harness.h"
 

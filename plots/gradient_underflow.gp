@@ -131,10 +131,10 @@ do for [file in figure_files] {
     set xlabel "loss scale"
     set yrange [-12:110]
     set ytics 0,20,100 format "%g %%"
-    set ylabel "flushed, of those that are not zero" offset 1.6,0
+    set ylabel "flushed, of the non-zero ones" offset 0.6,0
     do for [f = 2:4] {
         if (lost_at[f] == lost_at[f]) { set label 10 + f word(formats, f) at 2.3,lost_at[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
-        if (known(f) && f > 2) { set label 15 + f sprintf("%.0f %% at 2^{%g}", lost_there[f], safe[f]) at safe[f] + 0.4,lost_there[f] + 4 left textcolor rgb ink font small_font }
+        if (known(f) && f > 2) { set label 15 + f sprintf("%s%.0f %% at 2^{%g}", lost_at[f] == lost_at[f] ? "" : word(formats, f) . ": ", lost_there[f], safe[f]) at safe[f] + 0.4,lost_there[f] + 4 left textcolor rgb ink font small_font }
     }
     if (strstrt(has, "1")) { set label 11 sprintf("bfloat16: %s", overall[1] == 0 ? "none at any scale" : sprintf("at most %.2g %%", overall[1])) at 0.6,-6 left textcolor rgb bfloat16 font label_font }
     set label 15 "solid: nothing overflows" at 23.6,105 right textcolor rgb grey font small_font

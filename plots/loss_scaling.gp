@@ -45,6 +45,15 @@ is_nan(loss) = loss eq "nan" || loss eq "-nan" || loss eq "inf"
 stats csv using (strcol("what") eq "final" && strcol("scaler") eq "static" && is_nan(strcol("loss")) ? ended(0) : 0) nooutput
 survives(format) = strstrt(diverged, sprintf(" %s:%s ", format, strcol("static_log2"))) == 0
 
+# the formats with such a scale at which other seeds live
+marked = ""
+do for [format in formats] {
+    eval forget
+    stats csv using (see(final(format, "static") && survives(format) == 0 && !is_nan(strcol("loss")), 1)) nooutput
+    marked = marked . (hits ? format . " " : "")
+}
+circles = words(marked) == 0 ? "" : ', for [f = 1:words(marked)] csv using (survives(word(marked, f)) ? NaN : scale(word(marked, f))):"loss" with points pointtype 6 pointsize 0.8 linewidth 1.2 linecolor rgb value(word(marked, f))'
+
 array left[F]
 array right[F]
 array before[F]
@@ -67,6 +76,7 @@ beside(f, h) = before[f] + h * (left[f] - before[f]) - 1.2
 eval forget
 stats csv using (see(strcol("what") eq "step", column("scale_log2"))) nooutput
 ceiling = most
+do for [f = 1:F] { ceiling = wall[f] == wall[f] && wall[f] > ceiling ? wall[f] : ceiling }
 eval forget
 stats csv using (see(strcol("what") eq "step", column("step"))) nooutput
 steps = most
@@ -92,10 +102,10 @@ do for [file in figure_files] {
         set label 10 + f word(formats, f) at beside(f, 0.7 - 0.14 * f),68 - 12 * f right textcolor rgb value(word(formats, f)) font label_font
     }
     set label 14 sprintf("binary32: %.1f %%", reference) at low,104 left textcolor rgb ink font small_font
-    set label 15 sprintf("underflow:\nnever learned,\n%.1f %%", bottom) at low,31 left textcolor rgb grey font small_font
+    set label 15 sprintf("underflow:\nnothing\nlearned:\n%.1f %%", bottom) at low,37 left textcolor rgb grey font small_font
     set label 16 "overflow:\nNaN is\nwrong" at high + 0.8,21 right textcolor rgb grey font small_font
     set arrow 1 from low - 1,reference to high + 1,reference nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
-    set label 17 "guessing: 10 %" at 5,14 center textcolor rgb grey font small_font
+    set label 17 "guessing: 10 %" at 6,14 center textcolor rgb grey font small_font
     set arrow 2 from low - 1,10 to high + 1,10 nohead back linecolor rgb grey dashtype (1,4) linewidth 1.2
     plot for [f = 1:F] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
          for [f = 1:F] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f))
@@ -116,8 +126,7 @@ do for [file in figure_files] {
     set label 16 "overflow: NaN" at high,7 right textcolor rgb grey font label_font
     set arrow 1 from low - 1,reference_loss to high + 1,reference_loss nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
     plot for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
-         for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f)), \
-         for [f = 1:F] csv using (survives(word(formats, f)) ? NaN : scale(word(formats, f))):"loss" with points pointtype 6 pointsize 0.8 linewidth 1.2 linecolor rgb value(word(formats, f))
+         for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f)) @circles
     unset logscale y
     unset arrow 1
     do for [i = 11:16] { unset label i }
