@@ -181,6 +181,11 @@ static void put_score(ulp_rows *rows, uint64_t seed, const char *what, double va
 
 static ulp_status prepare(ulp_run *run, void **context) {
     char error[1024];
+    size_t formats;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    for (size_t f = 0; f < formats; f++)
+        if (!format[f].fits_binary32)
+            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: gradients are carried in binary32, which does not hold its values", format[f].name);
     ulp_data *data = calloc(1, sizeof *data);
     if (data == NULL) return ULP_NO_MEMORY;
     *context = data;
@@ -211,7 +216,7 @@ static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *
         if (ulp_rows_progress(rows, (double)i / (double)w->steps)) break;
     }
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &score);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "the training run of seed %llu", (unsigned long long)seed);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "the training run of seed %llu: %s", (unsigned long long)seed, ulp_status_text(status));
     add_up(w);
     if (w->status != ULP_OK) return w->status;
     put_run(rows, w, &t->net, seed);

@@ -6,6 +6,7 @@
  *   first   the terms are summed first and the start is added once
  * and stochastic rounding, over many runs. Rows `path` are one run; rows `spread` summarise all runs of a
  * stochastic mode: value is the mean, quantiles are values that occurred (nearest rank).
+ * One file, a little long: the published table, the spread's theory and the claims belong beside each other.
  * The example is Catanzaro's; the numbers of the table below are facts of arithmetic, compared to the last bit.
  */
 #include "harness/harness.h"
