@@ -1,39 +1,11 @@
 /* t_gradients.c - every kind of layer, and whole nets, against central finite differences in binary64. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "formats/rng.h"
-#include "sim/train.h"
-
-static char error[2048];
-static ulp_data digits;
-
-static int load_digits(void **state) {
-    (void)state;
-    return ulp_data_load(&digits, "digits", NULL, 1, error, sizeof error) != ULP_OK;
-}
-
-static int free_digits(void **state) {
-    (void)state;
-    ulp_data_release(&digits);
-    return 0;
-}
-
-static ulp_trainer *trainer_of(const ulp_data *data, const ulp_train_options *options) {
-    ulp_trainer *t;
-    ulp_status status = ulp_trainer_new(&t, data, options, error, sizeof error);
-    if (status != ULP_OK) print_message("%s\n", error);
-    assert_int_equal(status, ULP_OK);
-    return t;
-}
+#include "tests/training.h"
 
 enum { B = 5, WIDEST = 64, PARAMS = 1024 };
 

@@ -22,6 +22,7 @@ typedef struct work {
     int vector;      /* the core decides; else the scalar definition */
     ulp_stream stream;
     float *packed;   /* B as panels of (k, WIDE or LANES), zero-padded */
+    float *rows;     /* fp32 with a fused instruction: A as blocks of (k, ROWS), zero-padded */
     size_t lanes;
 } work;
 
@@ -122,9 +123,9 @@ static void serial_part(void *context, size_t begin, size_t end) {
 static void fma_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const size_t panels = (w->s.n + WIDE - 1) / WIDE, k = w->s.k;
-    float *a = malloc((k + 1) * ROWS * sizeof *a);
     float sums[ROWS * WIDE];
-    for (size_t block = begin; a != NULL && block < end; block++) {
+    for (size_t block = begin; block < end; block++) {
+        float *a = w->rows + block * k * ROWS;
         const size_t i0 = block * ROWS, rows = w->s.m - i0 < ROWS ? w->s.m - i0 : ROWS;
         for (size_t i = 0; i < k; i++)
             for (size_t r = 0; r < ROWS; r++) a[i * ROWS + r] = r < rows ? a_at(w, i0 + r, i) : 0.0f;
@@ -140,7 +141,6 @@ static void fma_part(void *context, size_t begin, size_t end) {
             }
         }
     }
-    free(a);
 }
 #endif
 
@@ -177,11 +177,16 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
 #endif
     const size_t panels = (w.s.n + w.lanes - 1) / w.lanes;
     w.packed = aligned_alloc(64, (panels * w.s.k * w.lanes * sizeof *w.packed + 63) / 64 * 64 + 64);
-    if (w.packed == NULL) return ULP_NO_MEMORY;
-    ulp_parallel_for(panels, 1, pack_part, &w);
-    ulp_parallel_for(pieces, 1, part, &w);
+    if (part != serial_part) w.rows = malloc((pieces * w.s.k * ROWS + 1) * sizeof *w.rows);
+    if (w.packed != NULL && (part == serial_part || w.rows != NULL)) {
+        ulp_parallel_for(panels, 1, pack_part, &w);
+        ulp_parallel_for(pieces, 1, part, &w);
+    } else {
+        status = ULP_NO_MEMORY;
+    }
+    free(w.rows);
     free(w.packed);
-    return ULP_OK;
+    return status;
 }
 
 /* ---- column sums: x (m,n), one lane a column; the product with 1 is exact ---- */

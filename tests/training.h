@@ -1,0 +1,36 @@
+/* training.h - what the tests of training share: the shipped digits, loaded once, and a trainer that has to start. */
+#ifndef ULP_TESTS_TRAINING_H
+#define ULP_TESTS_TRAINING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sim/train.h"
+
+static char error[2048];
+static ulp_data digits;
+
+static int load_digits(void **state) {
+    (void)state;
+    return ulp_data_load(&digits, "digits", NULL, 1, error, sizeof error) != ULP_OK;
+}
+
+static int free_digits(void **state) {
+    (void)state;
+    ulp_data_release(&digits);
+    return 0;
+}
+
+static ulp_trainer *trainer_of(const ulp_data *data, const ulp_train_options *options) {
+    ulp_trainer *t;
+    ulp_status status = ulp_trainer_new(&t, data, options, error, sizeof error);
+    if (status != ULP_OK) print_message("%s\n", error);
+    assert_int_equal(status, ULP_OK);
+    return t;
+}
+
+#endif
