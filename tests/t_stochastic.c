@@ -8,7 +8,7 @@ enum { PARTS = 17 }; /* a gap is looked at in steps of 2^-PARTS */
 static const int some_bits[] = {1, 2, 3, 5, 8, 12};
 static uint64_t counted;
 
-/* Of R = 0 .. 2^r - 1, how many take nu = j / 2^PARTS up (NUMERICS: P3109 v4.0, section 4.6), in integers. */
+/* Of R = 0 .. 2^r - 1, how many take nu = j / 2^PARTS up (IEEE P3109 v4.0, section 4.6), in integers. */
 static uint64_t ups_of(int mode, uint64_t j, int r) {
     const uint64_t one = (uint64_t)1 << PARTS;
     if (mode == ULP_SRA) return (j << r) / one;                 /* R >= 2^r - floor(nu 2^r) */
