@@ -30,7 +30,10 @@ typedef struct ulp_gemm_shape {
     size_t m, n, k;
     size_t lda, ldb, ldc;
     uint8_t a_trans, b_trans;
-    uint8_t accumulate; /* start each sum at the element of C, a value of the accumulator's format; else at +0 */
+    uint8_t accumulate; /* start each sum at the element of C, a value of the datapath's result format; else at +0 */
+    /* Scales for datapaths that have them: of A (m, ceil(k / scale_block)), of B (n, ceil(k / scale_block)), values of the
+     * scale format; NULL means ones. */
+    const float *a_scales, *b_scales;
 } ulp_gemm_shape;
 
 typedef struct ulp_backend {
@@ -53,13 +56,16 @@ typedef struct ulp_backend {
     ulp_status (*map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
                       const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
 
-    /* y (n) = the sum over i of x (m,n), i ascending, started at +0; the word of step i of column j has
-     * index stream.first + j m + i. */
+    /* y (n) = the sums over i of x (m,n) in the datapath's order from +0: the product of a row of ones with x. */
     ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream);
 
-    /* C = A B under a datapath; see ulp_gemm_shape. */
+    /* C = A B under a datapath; see ulp_gemm_shape. Element (i,j) is ulp_dot() with the random words from index
+     * stream.first + (i n + j) ulp_datapath_words(). ULP_NO_CODE if an operand is no value of the datapath's input format;
+     * ULP_UNSUPPORTED if results are wider than binary32 (int8, binary64): gemm64 gives them. */
     ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                        const ulp_datapath *datapath, ulp_stream stream);
+    ulp_status (*gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
+                         const ulp_datapath *datapath, ulp_stream stream);
 } ulp_backend;
 
 /* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this

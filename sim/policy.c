@@ -109,7 +109,7 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
     ulp_datapath parsed;
     ulp_status status = ulp_datapath_parse(&parsed, text);
     if (status != ULP_OK) return fail(d, status, "no datapath '%s'; known:\n%s", text, ulp_datapath_names());
-    if (!parsed.accumulator.fits_binary32)
+    if (!parsed.result.fits_binary32)
         return fail(d, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
     *datapath = parsed;
     return ULP_OK;

@@ -64,7 +64,7 @@ static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word
     const uint64_t up = 2 * (((uint64_t)1 << r) - (word >> (32 - r))) - quarter;
     if (up > 1 << 24) return; /* more bits than a binary32 operand has */
     const float one = 1.0f, b = (float)ldexp((double)up * ulp_spacing(1.0, &d->accumulator), -(int)r - 1);
-    const double expected = ulp_datapath_step(d, 1.0, 1.0, (double)b, word);
+    const double expected = ulp_arith(ULP_FUSED, 1.0, (double)b, 1.0, &d->accumulator, d->rule, word);
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1, .accumulate = 1};
     const ulp_stream s = {1, 1, index};
     for (size_t isa = 0; isa < offered; isa++) {
@@ -88,6 +88,7 @@ static void test_thresholds(void **state) {
             for (int r = 20; r <= 32; r++) {
                 ulp_datapath d = {
                     .kind = ULP_SERIAL, .accumulator = named(accumulators[i]), .rule = rule_of(mode, 0, r)};
+                assert_int_equal(ulp_datapath_init(&d), ULP_OK);
                 uint64_t before = cells;
                 for (uint64_t index = 0; index < 12000 && cells < before + 200; index++)
                     check_threshold(&d, index, ulp_random_word((ulp_stream){1, 1, 0}, index));

@@ -105,7 +105,7 @@ static void define(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream st
             for (size_t k = 0; k < s->k; k++) {
                 uint64_t index = ((uint64_t)i * s->n + j) * s->k + k;
                 uint32_t word = ulp_mode_is_stochastic(d->rule.mode) ? ulp_random_word(stream, index) : 0;
-                acc = ulp_datapath_step(d, acc, (double)a_at(s, i, k), (double)b_at(s, k, j), word);
+                acc = ulp_arith(ULP_FUSED, (double)a_at(s, i, k), (double)b_at(s, k, j), acc, &d->accumulator, d->rule, word);
             }
             want[i * s->ldc + j] = (float)acc;
         }
@@ -253,7 +253,7 @@ static void test_reduce(void **state) {
                     double acc = 0.0;
                     for (size_t k = 0; k < m; k++) {
                         uint32_t word = ulp_mode_is_stochastic(d.rule.mode) ? ulp_random_word(stream, j * m + k) : 0;
-                        acc = ulp_datapath_step(&d, acc, 1.0, (double)a[k * n + j], word);
+                        acc = ulp_arith(ULP_FUSED, 1.0, (double)a[k * n + j], acc, &d.accumulator, d.rule, word);
                     }
                     want[j] = (float)acc;
                 }
@@ -280,7 +280,7 @@ static void test_refusals(void **state) {
         ulp_datapath d = datapath(1), wide = d, wrong = d;
         const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
         ulp_gemm_shape s;
-        wide.accumulator = named("binary64");
+        wide.accumulator = wide.result = named("binary64");
         wrong.rule.random_bits = 40;
 #define REFUSES(change) s = good, change, assert_int_equal(k->gemm(c, a, b, &s, &d, stream), ULP_BAD_ARGUMENT)
         REFUSES(s.lda = 3);

@@ -78,15 +78,17 @@ static int run_arith(int argc, char **argv) {
 static void dot_line(void *context, const tool_line *line) {
     settings *s = context;
     const ulp_datapath *d = &s->datapath;
-    size_t n = read_codes(s, &tool_dot, line, &d->accumulator, &s->format);
+    size_t n = read_codes(s, &tool_dot, line, &d->result, &s->format);
     if (n % 2 == 0) tool_bad_line(&tool_dot, line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
     const size_t k = n / 2;
-    double acc = s->values[0];
-    for (size_t i = 0; i < k; i++) {
-        uint32_t word = ulp_mode_is_stochastic(d->rule.mode) ? ulp_random_word(s->stream, line->index * k + i) : 0;
-        acc = ulp_datapath_step(d, acc, s->values[1 + i], s->values[1 + k + i], word);
-    }
-    print_result(&tool_dot, line, acc, &d->accumulator);
+    ulp_stream stream = s->stream;
+    stream.first += line->index * ulp_datapath_words(d, k);
+    const double y = ulp_dot(d, s->values[0], s->values + 1, s->values + 1 + k, k, (ulp_scales){NULL, NULL}, stream);
+    uint64_t code;
+    ulp_status status = ulp_datapath_code(&code, y, d);
+    if (status != ULP_OK) tool_bad_line(&tool_dot, line, "the result has no code in %s: %s", d->result.name, ulp_status_text(status));
+    tool_print_code(stdout, code, &d->result);
+    putchar('\n');
 }
 
 static int run_dot(int argc, char **argv) {
@@ -99,7 +101,7 @@ static int run_dot(int argc, char **argv) {
                                    {0}};
     int files = tool_parse(&tool_dot, options, argc, argv);
     if (!has_datapath) tool_usage(&tool_dot, "--datapath is needed; known:\n%s", ulp_datapath_names());
-    if (!has_format) s.format = s.datapath.accumulator;
+    if (!has_format) s.format = s.datapath.has_inputs ? s.datapath.a : s.datapath.accumulator;
     tool_each_line(&tool_dot, files, argv, dot_line, &s);
     free(s.values);
     return tool_finish(&tool_dot);

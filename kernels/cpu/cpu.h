@@ -31,6 +31,8 @@ ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n,
                                    ulp_stream stream);
 ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                                  const ulp_datapath *datapath, ulp_stream stream);
+ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
+                                   const ulp_datapath *datapath, ulp_stream stream);
 
 /* Count one element: the exact value x became y. */
 void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule, uint32_t word);

@@ -27,4 +27,5 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .map = ULP_CPU(ulp_cpu_map),
     .reduce = ULP_CPU(ulp_cpu_reduce),
     .gemm = ULP_CPU(ulp_cpu_gemm),
+    .gemm64 = ULP_CPU(ulp_cpu_gemm64),
 };

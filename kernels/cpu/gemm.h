@@ -1,0 +1,43 @@
+/* gemm.h - what the kinds of matrix products share: the job, its elements, packing.
+ *
+ * A result is defined element by element (kernels/sum.h); the blocking decides speed, never a bit. Each kind is a source
+ * that offers ULP_CPU(ulp_gemm_KIND): it takes the job or answers ULP_UNSUPPORTED, and then the next kind is asked; the
+ * last, gemm_any.c, takes everything.
+ */
+#ifndef ULP_CPU_GEMM_H
+#define ULP_CPU_GEMM_H
+
+#include "cpu.h"
+#include "kernels/sum.h"
+
+typedef struct ulp_job {
+    void *c; /* float, or double if wide */
+    const void *a, *b;
+    int wide;
+    ulp_gemm_shape s;
+    const ulp_datapath *datapath;
+    ulp_stream stream;
+} ulp_job;
+
+ULP_INLINE double job_at(const ulp_job *w, const void *array, size_t i) {
+    return w->wide ? ((const double *)array)[i] : (double)((const float *)array)[i];
+}
+
+ULP_INLINE size_t a_index(const ulp_job *w, size_t i, size_t k) { return w->s.a_trans ? k * w->s.lda + i : i * w->s.lda + k; }
+ULP_INLINE size_t b_index(const ulp_job *w, size_t k, size_t j) { return w->s.b_trans ? j * w->s.ldb + k : k * w->s.ldb + j; }
+
+ULP_INLINE float a_at(const ulp_job *w, size_t i, size_t k) { return ((const float *)w->a)[a_index(w, i, k)]; }
+ULP_INLINE float b_at(const ulp_job *w, size_t k, size_t j) { return ((const float *)w->b)[b_index(w, k, j)]; }
+
+/* The sign and payload of a NaN depend on the instruction set; results hold the one quiet NaN. */
+ULP_INLINE float canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
+
+/* Room for n elements of `size` bytes, 64-byte aligned; never NULL for n = 0 while there is memory. */
+void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
+
+ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_any)(const ulp_job *job);
+
+#endif

@@ -1,0 +1,125 @@
+/* gemm_fp32.c - the product as a chain of fused multiply-adds in binary32, k ascending: register blocks. */
+#include "gemm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int is_fp32_chain(const ulp_job *w) {
+    const ulp_datapath *d = w->datapath;
+    const ulp_format *f = &d->accumulator;
+    return !w->wide && d->kind == ULP_SERIAL && d->length == 1 && d->promote == 0 && !d->has_inputs && f->prec == 24 && f->emin == -126 &&
+           f->emax == 127 && f->has_subnormals && f->has_inf && d->rule.mode == ULP_RNE &&
+           ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
+}
+
+#if defined(__FMA__)
+
+enum { ROWS = 6, WIDE = 32 };
+
+typedef struct work {
+    const ulp_job *job;
+    float *packed; /* B as panels of (k, WIDE), zero-padded */
+    float *rows;   /* A as blocks of (k, ROWS), zero-padded */
+} work;
+
+static void pack_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const ulp_gemm_shape *s = &w->job->s;
+    for (size_t panel = begin; panel < end; panel++) {
+        float *to = w->packed + panel * s->k * WIDE;
+        const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
+        memset(to, 0, s->k * WIDE * sizeof *to);
+        for (size_t k = 0; k < s->k; k++)
+            for (size_t j = 0; j < width; j++) to[k * WIDE + j] = b_at(w->job, k, j0 + j);
+    }
+}
+
+/* ROWS x WIDE sums over k; `a` is packed (k, ROWS). */
+static void block(float *restrict sums, const float *restrict a, const float *restrict b, size_t k) {
+    float acc[ROWS][WIDE];
+    for (int r = 0; r < ROWS; r++)
+        for (int j = 0; j < WIDE; j++) acc[r][j] = sums[r * WIDE + j];
+    for (size_t i = 0; i < k; i++)
+        for (int r = 0; r < ROWS; r++)
+            for (int j = 0; j < WIDE; j++) acc[r][j] = __builtin_fmaf(a[i * ROWS + (size_t)r], b[i * WIDE + (size_t)j], acc[r][j]);
+    for (int r = 0; r < ROWS; r++)
+        for (int j = 0; j < WIDE; j++) sums[r * WIDE + j] = acc[r][j];
+}
+
+static void rows_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const ulp_job *job = w->job;
+    const ulp_gemm_shape *s = &job->s;
+    const size_t panels = (s->n + WIDE - 1) / WIDE, k = s->k;
+    float sums[ROWS * WIDE];
+    for (size_t at = begin; at < end; at++) {
+        float *a = w->rows + at * k * ROWS;
+        const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
+        for (size_t i = 0; i < k; i++)
+            for (size_t r = 0; r < ROWS; r++) a[i * ROWS + r] = r < rows ? a_at(job, i0 + r, i) : 0.0f;
+        for (size_t panel = 0; panel < panels; panel++) {
+            const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
+            float *c = (float *)job->c + i0 * s->ldc + j0;
+            memset(sums, 0, sizeof sums);
+            for (size_t r = 0; r < rows && s->accumulate; r++) memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
+            block(sums, a, w->packed + panel * k * WIDE, k);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
+        }
+    }
+}
+
+ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
+    if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
+    const size_t panels = (job->s.n + WIDE - 1) / WIDE, blocks = (job->s.m + ROWS - 1) / ROWS;
+    work w = {.job = job};
+    w.packed = ULP_CPU(ulp_gemm_room)(panels * job->s.k * WIDE, sizeof *w.packed);
+    w.rows = ULP_CPU(ulp_gemm_room)(blocks * job->s.k * ROWS, sizeof *w.rows);
+    const int enough = w.packed != NULL && w.rows != NULL;
+    if (enough) {
+        ulp_parallel_for(panels, 1, pack_part, &w);
+        ulp_parallel_for(blocks, 1, rows_part, &w);
+    }
+    free(w.rows);
+    free(w.packed);
+    return enough ? ULP_OK : ULP_NO_MEMORY;
+}
+
+#else
+
+/* Without a fused instruction a chain in binary64 lanes: the product is exact there, and so is what one binary64 addition
+ * loses; the conversion to binary32 of the sum rounded to odd is the one rounding. */
+
+#include "exact_step.h"
+
+enum { LANES = 64 };
+
+static void float_step(double *restrict acc, double a, const float *restrict b) {
+    for (size_t j = 0; j < LANES; j++) acc[j] = (double)(float)odd_sum(a * (double)b[j], acc[j], ULP_RNE);
+}
+
+static void rows_part(void *context, size_t begin, size_t end) {
+    const ulp_job *job = context;
+    const ulp_gemm_shape *s = &job->s;
+    for (size_t i = begin; i < end; i++)
+        for (size_t j0 = 0; j0 < s->n; j0 += LANES) {
+            const size_t width = s->n - j0 < LANES ? s->n - j0 : LANES;
+            float *c = (float *)job->c + i * s->ldc + j0, b[LANES] = {0};
+            double acc[LANES] = {0};
+            for (size_t j = 0; j < width && s->accumulate; j++) acc[j] = (double)c[j];
+            for (size_t k = 0; k < s->k; k++) {
+                for (size_t j = 0; j < width; j++) b[j] = b_at(job, k, j0 + j);
+                float_step(acc, (double)a_at(job, i, k), b);
+            }
+            for (size_t j = 0; j < width; j++) c[j] = canonical((float)acc[j]);
+        }
+}
+
+ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
+    if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
+    ulp_job copy = *job;
+    ulp_parallel_for(job->s.m, 1, rows_part, &copy);
+    return ULP_OK;
+}
+
+#endif
