@@ -16,25 +16,55 @@ static ulp_status check(const ulp_job *w) {
     return ulp_rule_check(&w->datapath->accumulator, w->datapath->rule);
 }
 
-/* Whether rows x width elements are values of a format: those that rounding does not move. */
-static ulp_status members(const ulp_job *w, const void *array, size_t rows, size_t width, size_t ld, const ulp_format *f) {
-    enum { PART = 256 };
-    double x[PART], y[PART];
-    const int nan = f->nan_codes != ULP_NAN_NONE;
+/* Elements of an array that are not values of a format: those that rounding moves. */
+typedef struct strangers {
+    const ulp_job *job;
+    const void *array;
+    size_t width, ld;
+    const ulp_format *format;
+    ulp_status status;
+} strangers;
+
+enum { PART = 256 };
+
+static uint32_t strange_floats(const strangers *w, const float *x, size_t n) {
+    float y[PART];
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    const uint32_t nan = w->format->nan_codes == ULP_NAN_NONE, infinite = !w->format->has_inf;
+    uint32_t strange = ULP_CPU(ulp_cpu_round)(y, x, n, w->format, rule, (ulp_stream){0, 0, 0}, NULL) != ULP_OK;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t u = ulp_bits32(x[i]), v = ulp_bits32(y[i]), a = u & 0x7fffffffu, differs = (uint32_t)(u << 1 != v << 1);
+        const uint32_t is_nan = (uint32_t)(a > 0x7f800000u), is_inf = (uint32_t)(a == 0x7f800000u);
+        strange |= (is_nan & nan) | (is_inf & infinite) | (differs & ~is_nan & ~is_inf & 1u);
+    }
+    return strange;
+}
+
+static uint32_t strange_doubles(const strangers *w, const double *x, size_t n) {
     uint32_t strange = 0;
-    for (size_t i = 0; i < rows && strange == 0; i++)
-        for (size_t j = 0; j < width; j += PART) {
-            const size_t n = width - j < PART ? width - j : PART;
-            for (size_t l = 0; l < n; l++) x[l] = job_at(w, array, i * ld + j + l);
-            ulp_status status = ULP_CPU(ulp_cpu_round64)(y, x, n, f, rule, (ulp_stream){0}, NULL);
-            if (status != ULP_OK) return status;
-            for (size_t l = 0; l < n; l++) {
-                const uint32_t is_nan = x[l] != x[l], infinite = x[l] - x[l] != 0.0 && !is_nan;
-                strange |= is_nan ? (uint32_t)!nan : (infinite ? (uint32_t)!f->has_inf : (uint32_t)(x[l] != y[l]));
-            }
+    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (x[i] != x[i]) strange |= w->format->nan_codes == ULP_NAN_NONE;
+        else strange |= x[i] - x[i] != 0.0 ? !w->format->has_inf : ulp_round(x[i], w->format, rule, 0) != x[i];
+    }
+    return strange;
+}
+
+static void look_part(void *context, size_t begin, size_t end) {
+    strangers *w = context;
+    uint32_t strange = 0;
+    for (size_t i = begin; i < end && strange == 0; i++)
+        for (size_t j = 0; j < w->width; j += PART) {
+            const size_t n = w->width - j < PART ? w->width - j : PART, at = i * w->ld + j;
+            strange |= w->job->wide ? strange_doubles(w, (const double *)w->array + at, n) : strange_floats(w, (const float *)w->array + at, n);
         }
-    return strange ? ULP_NO_CODE : ULP_OK;
+    if (strange) __atomic_store_n((int *)&w->status, ULP_NO_CODE, __ATOMIC_RELAXED);
+}
+
+static ulp_status members(const ulp_job *job, const void *array, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+    strangers w = {job, array, width, ld, f, ULP_OK};
+    ulp_parallel_for(rows, 16, look_part, &w);
+    return w.status;
 }
 
 static ulp_status check_inputs(const ulp_job *w) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 #if defined(__AVX512BW__)
 enum { BYTES = 64, ROWS = 2 };
@@ -21,16 +21,19 @@ enum { BYTES = 32, ROWS = 1 };
 enum { BYTES = 16, ROWS = 1 };
 #endif
 
-/* LANES floats make a vector, two vectors a panel: as many columns as a vector holds 16-bit exponents. */
+/* LANES floats make a vector, two vectors a panel: as many columns as a vector holds 16-bit exponents. Vector h holds the
+ * columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
 enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES };
 
 typedef float vfloat __attribute__((vector_size(BYTES)));
 typedef int32_t vint __attribute__((vector_size(BYTES)));
+typedef uint32_t vuint __attribute__((vector_size(BYTES)));
 typedef int16_t vshort __attribute__((vector_size(BYTES)));
-typedef int16_t vhalf __attribute__((vector_size(BYTES / 2))); /* exponents of one vector of floats */
+typedef uint16_t vushort __attribute__((vector_size(BYTES)));
 
 enum {
     SKIPPED = -16384, /* the exponent of zero: it never wins, and two of them fit an int16_t */
+    ABSENT = -20000,  /* below every product with one zero; a scale may be added */
     LOWEST = -100,    /* Emax for which scale factors, aligned terms and results stay normal binary32 numbers */
     HIGHEST = 119
 };
@@ -45,19 +48,37 @@ typedef struct work {
     uint8_t *b_special;   /* (panels, steps) */
 } work;
 
+/* max and min of vectors, in the form that each compiler turns into one instruction. */
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll_count(4)")
+#define VECTOR_PICK(name, type, order, elements)      \
+    ULP_INLINE type name(type a, type b) {            \
+        type yes = (type)(a order b);                 \
+        return (a & yes) | (b & ~yes);                \
+    }
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#define VECTOR_PICK(name, type, order, elements)                                 \
+    ULP_INLINE type name(type a, type b) {                                       \
+        for (int i = 0; i < (elements); i++) a[i] = a[i] order b[i] ? a[i] : b[i]; \
+        return a;                                                                \
+    }
+#endif
+VECTOR_PICK(max16, vshort, >, WIDTH)
+VECTOR_PICK(min16, vshort, <, WIDTH)
+VECTOR_PICK(min_u16, vushort, <, WIDTH)
+VECTOR_PICK(max32, vint, >, LANES)
+VECTOR_PICK(min32, vint, <, LANES)
+VECTOR_PICK(min_u32, vuint, <, LANES)
+
 ULP_INLINE vint select32(vint yes, vint a, vint b) { return (a & yes) | (b & ~yes); }
-ULP_INLINE vint max32(vint a, vint b) { return select32(a > b, a, b); }
-ULP_INLINE vint min32(vint a, vint b) { return select32(a < b, a, b); }
-
-ULP_INLINE vshort max16(vshort a, vshort b) {
-    vshort yes = a > b;
-    return (a & yes) | (b & ~yes);
-}
-
 ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
 ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
 
 /* ---- packing ---- */
+
+/* The place of column j among the floats of a panel. */
+ULP_INLINE size_t lane(size_t j) { return j % HALVES * LANES + j / HALVES; }
 
 /* The place in its step of product k: fp8 on fp16 units takes k = 0, 1 (mod 4) first. */
 static size_t place(const ulp_datapath *d, size_t k) {
@@ -66,15 +87,14 @@ static size_t place(const ulp_datapath *d, size_t k) {
     return k - at + half * d->fused.length + at / 4 * 2 + at % 2;
 }
 
-/* The exponent with which x takes part in the alignment. */
-static int16_t exponent_of(float x, int32_t emin) {
+/* The exponent with which x takes part in the alignment; the inputs' lowest one is -126 or more. */
+ULP_INLINE int16_t exponent_of(float x, int32_t emin) {
     const uint32_t a = ulp_bits32(x) & 0x7fffffffu;
-    if (a == 0) return SKIPPED;
-    ulp_term t = ulp_term_of((double)x, 24, emin);
-    return (int16_t)t.e;
+    const int32_t e = (int32_t)(a >> 23) - 127, at_least = e > emin ? e : emin;
+    return (int16_t)(a == 0 ? SKIPPED : at_least);
 }
 
-static int is_special(float x) { return !(x - x == 0.0f); }
+ULP_INLINE uint32_t is_special(float x) { return (uint32_t)((ulp_bits32(x) & 0x7f800000u) == 0x7f800000u); }
 
 /* The exponent of a block's scale, 0 where there are none; NaN makes the block special. */
 static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, uint8_t *special) {
@@ -84,6 +104,16 @@ static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, u
         return 0;
     }
     return (int16_t)ulp_term_of((double)scales[at], 1, d->scale.emin).e;
+}
+
+/* The exponents of x (n); whether one is special. */
+ULP_INLINE uint8_t describe(int16_t *restrict exponent, const float *restrict x, size_t n, int32_t emin) {
+    uint32_t special = 0;
+    for (size_t i = 0; i < n; i++) {
+        exponent[i] = exponent_of(x[i], emin);
+        special |= is_special(x[i]);
+    }
+    return (uint8_t)special;
 }
 
 static void pack_part(void *context, size_t begin, size_t end) {
@@ -98,15 +128,18 @@ static void pack_part(void *context, size_t begin, size_t end) {
         memset(b, 0, w->padded * WIDTH * sizeof *b);
         memset(scale, 0, w->steps * WIDTH * sizeof *scale);
         memset(special, 0, w->steps);
-        for (size_t i = 0; i < w->padded * WIDTH; i++) e[i] = SKIPPED;
-        for (size_t k = 0; k < s->k; k++)
-            for (size_t j = 0; j < width; j++) {
-                const float x = b_at(w->job, k, j0 + j);
-                const size_t at = place(d, k) * WIDTH + j;
-                b[at] = x;
-                e[at] = exponent_of(x, d->b_emin);
-                special[k / d->step] |= (uint8_t)is_special(x);
-            }
+        for (size_t i = (w->padded - (w->steps > 0 ? d->step : 0)) * WIDTH; i < w->padded * WIDTH; i++) e[i] = SKIPPED;
+        for (size_t k = 0; k < s->k; k++) {
+            float *to = b + place(d, k) * WIDTH;
+            float x[WIDTH] = {0};
+            if (s->b_trans)
+                for (size_t j = 0; j < width; j++) x[j] = b_at(w->job, k, j0 + j);
+            else
+                memcpy(x, (const float *)w->job->b + b_index(w->job, k, j0), width * sizeof *x);
+            for (size_t h = 0; h < HALVES; h++)
+                for (size_t i = 0; i < LANES; i++) to[h * LANES + i] = x[i * HALVES + h];
+            special[k / d->step] |= describe(e + (to - b), x, WIDTH, d->b_emin);
+        }
         for (size_t i = 0; i < w->steps; i++)
             for (size_t j = 0; j < width; j++)
                 scale[i * WIDTH + j] = scale_of(s->b_scales, (j0 + j) * w->steps + i, d, special + i);
@@ -127,17 +160,14 @@ static void pack_rows(const work *w, const rows *r, size_t i0, size_t count) {
     memset(r->a, 0, w->padded * ROWS * sizeof *r->a);
     memset(r->scale, 0, w->steps * ROWS * sizeof *r->scale);
     memset(r->special, 0, w->steps);
-    for (size_t i = 0; i < w->padded * ROWS; i++) r->exponent[i] = SKIPPED;
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < s->k; k++) {
-            const float x = a_at(w->job, i0 + i, k);
-            const size_t at = place(d, k) * ROWS + i;
-            r->a[at] = x;
-            r->exponent[at] = exponent_of(x, d->a_emin);
-            r->special[k / d->step] |= (uint8_t)is_special(x);
-        }
+        for (size_t k = 0; k < s->k; k++) r->a[place(d, k) * ROWS + i] = a_at(w->job, i0 + i, k);
         for (size_t k = 0; k < w->steps; k++)
             r->scale[k * ROWS + i] = scale_of(s->a_scales, (i0 + i) * w->steps + k, d, r->special + k);
+    }
+    for (size_t k = 0; k < w->steps; k++) {
+        const size_t at = k * d->step * ROWS;
+        r->special[k] |= describe(r->exponent + at, r->a + at, d->step * ROWS, d->a_emin);
     }
 }
 
@@ -148,7 +178,6 @@ typedef struct plan {
     int32_t length, fraction, floor;
     int32_t keep;   /* mask of the kept bits of a binary32 result */
     int32_t emin;   /* of the accumulator */
-    int scaled, narrow, late;
 } plan;
 
 /* Where a step's operands lie. */
@@ -174,40 +203,53 @@ ULP_INLINE vfloat to_half(vfloat x) {
     return float_of(select32((u & 0x7fffffff) >= (143 << 23), infinite, u));
 }
 
+/* Bits set where an exponent is out of the range in which these lanes are exact: Emax of a lane's products (`least`, offset
+ * by 1000 so that absent products lie above), of a lane (`most`, an exponent field), of c alone (`tiny`, |c| less one). */
+ULP_INLINE uint64_t strange(vushort least, vint most, vuint tiny) {
+    const vint wide = (most >= ((128 + HIGHEST) << 23)) | (vint)(tiny < (uint32_t)(((127 + LOWEST) << 23) - 1));
+    union { vint whole; uint64_t word[BYTES / 8]; } any = {wide | (vint)(least < 1000)};
+    uint64_t all = 0;
+    for (int i = 0; i < BYTES / 8; i++) all |= any.word[i];
+    return all;
+}
+
+/* The halves of 32-bit words, half 0 the lower one, as 32-bit integers times 2^16. */
+ULP_INLINE vint half_of(vshort x, int h) { return h == 0 ? (vint)x << 16 : (vint)((vuint)x & 0xffff0000u); }
+
 /* One fused sum of p->length products for ROWS x WIDTH outputs, in place. 0 where the definition has to be asked. */
 ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow, int scaled) {
-    vshort emax[ROWS], bad16 = {0};
-    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)(2 * SKIPPED);
-    for (int k = 0; k < p->length; k++)
-        for (int r = 0; r < ROWS; r++)
-            emax[r] = max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
-    vint factor[ROWS][HALVES], top[ROWS][HALVES], bad = {0};
+    vshort emax[ROWS];
+    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
+    for (int k0 = 0; k0 < p->length; k0 += span)
+        UNROLLED for (int k = k0; k < k0 + span; k++)
+            for (int r = 0; r < ROWS; r++)
+                emax[r] = max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
+    vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0};
+    vushort least = (vushort){0} + 1000;
+    vuint tiny = ~(vuint){0};
     for (int r = 0; r < ROWS; r++) {
-        vshort shift = {0};
-        if (scaled) shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
-        const vshort e = emax[r] + shift;
-        bad16 |= (e > HIGHEST) | ((e < LOWEST) & (emax[r] > SKIPPED));
-        union { vshort whole; vhalf half[HALVES]; } parts = {e}, shifts = {shift};
+        vshort shift = {0}, e = emax[r];
+        if (scaled) {
+            shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
+            e += shift;
+        }
+        least = min_u16(least, (vushort)(e + (int16_t)(1000 - LOWEST)));
+        e = (min16(max16(e, (vshort){0} + (int16_t)p->floor), (vshort){0} + (HIGHEST + 1)) + 127) << 7;
         for (int h = 0; h < HALVES; h++) {
-            const vint u = bits_of(c[r][h]) & 0x7fffffff, zero = u == 0, field = u & 0x7f800000;
-            bad |= ~zero & ((u < ((127 + LOWEST) << 23)) | (u >= ((128 + HIGHEST) << 23)));
-            vint t = __builtin_convertvector(parts.half[h], vint);
-            t = max32(t, (vint){0} + p->floor);
-            t = (t + 127) << 23;
-            t = max32(t, narrow ? max32(field, ~zero & ((p->emin + 127) << 23)) : field);
+            const vint u = bits_of(c[r][h]) & 0x7fffffff, field = u & 0x7f800000;
+            tiny = min_u32(tiny, (vuint)u - 1u);
+            vint t = max32(half_of(e, h), field);
+            if (narrow) t = max32(t, (u != 0) & ((p->emin + 127) << 23));
+            most = max32(most, t);
             top[r][h] = t;
-            vint f = ((254 + p->fraction) << 23) - t;
+            factor[r][h] = ((254 + p->fraction) << 23) - t;
             if (scaled) {
-                vint x = (f >> 23) + __builtin_convertvector(shifts.half[h], vint);
-                f = max32(min32(x, (vint){0} + 254), (vint){0} + 1) << 23;
+                const vint x = (factor[r][h] >> 23) + (half_of(shift, h) >> 16);
+                factor[r][h] = max32(min32(x, (vint){0} + 254), (vint){0} + 1) << 23;
             }
-            factor[r][h] = f;
         }
     }
-    union { vshort whole; uint64_t word[BYTES / 8]; } any = {bad16 | (vshort)bad};
-    uint64_t strange = 0;
-    for (int i = 0; i < BYTES / 8; i++) strange |= any.word[i];
-    if (strange != 0) return 0;
+    if (strange(least, most, tiny) != 0) return 0;
 
     vint hi[ROWS][HALVES], lo[ROWS][HALVES];
     for (int r = 0; r < ROWS; r++)
@@ -220,7 +262,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
         vint sum[ROWS][HALVES];
         for (int r = 0; r < ROWS; r++)
             for (int h = 0; h < HALVES; h++) sum[r][h] = (vint){0};
-        for (int k = k0; k < k0 + span; k++) {
+        UNROLLED for (int k = k0; k < k0 + span; k++) {
             const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
             for (int r = 0; r < ROWS; r++)
                 for (int h = 0; h < HALVES; h++)
@@ -261,54 +303,81 @@ ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *
     return 1;
 }
 
-ULP_INLINE int step_of(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow) {
-    if (p->late) return fuse_late(c, o, p, span, narrow);
-    return p->scaled ? fuse(c, o, p, span, narrow, 1) : fuse(c, o, p, span, narrow, 0);
+enum { PLAIN, LATE, SCALED };
+
+/* Steps, one after the other, until `count` are done, one holds special values or one is out of range; returns how many were done. */
+ULP_INLINE size_t run_of(vfloat c[ROWS][HALVES], operands o, const plan *given, const uint8_t *a_special, const uint8_t *b_special,
+                         size_t count, int kind, int span, int narrow) {
+    const plan p = *given;
+    const int step = kind == LATE ? 2 * p.length : p.length;
+    vfloat now[ROWS][HALVES];
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) now[r][h] = c[r][h];
+    size_t at = 0;
+    for (; at < count; at++) {
+        if (a_special[at] | b_special[at]) break;
+        if (!(kind == LATE ? fuse_late(now, &o, &p, span, narrow) : fuse(now, &o, &p, span, narrow, kind == SCALED))) break;
+        o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
+        o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
+    }
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) c[r][h] = now[r][h];
+    return at;
 }
 
-/* One function for each width of the unrolled sum. */
-#define STEP(span)                                                                                                \
-    static int step##span(vfloat c[ROWS][HALVES], const operands *o, const plan *p) { return step_of(c, o, p, span, 0); } \
-    static int step##span##_narrow(vfloat c[ROWS][HALVES], const operands *o, const plan *p) { return step_of(c, o, p, span, 1); }
-STEP(4)
-STEP(8)
-STEP(16)
+typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,
+                               const uint8_t *b_special, size_t count);
 
-typedef int (*step_function)(vfloat c[ROWS][HALVES], const operands *o, const plan *p);
+/* One function for each kind, width of the unrolled sum and width of the result: X(name, kind, span, narrow). */
+#define RUNS(X)                                                                                                       \
+    X(plain4, PLAIN, 4, 0) X(plain8, PLAIN, 8, 0) X(plain16, PLAIN, 16, 0) X(narrow4, PLAIN, 4, 1)                    \
+    X(narrow8, PLAIN, 8, 1) X(narrow16, PLAIN, 16, 1) X(late16, LATE, 16, 0) X(late_narrow16, LATE, 16, 1)            \
+    X(scaled16, SCALED, 16, 0)
 
-static step_function step_for(const ulp_datapath *d) {
-    const int narrow = d->accumulator.prec < 24, n = d->fused.length;
-    if (n % 16 == 0) return narrow ? step16_narrow : step16;
-    if (n == 8) return narrow ? step8_narrow : step8;
-    return n == 4 ? (narrow ? step4_narrow : step4) : NULL;
+#define RUN(name, kind, span, narrow)                                                                                 \
+    static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                   \
+                       const uint8_t *b_special, size_t count) {                                                      \
+        return run_of(c, o, p, a_special, b_special, count, kind, span, narrow);                                      \
+    }
+RUNS(RUN)
+
+/* The function for a row, NULL if there is none. */
+static run_function run_for(const ulp_datapath *d) {
+    const int n = d->fused.length, span = n % 16 == 0 ? 16 : n, narrow = d->accumulator.prec < 24;
+    const int kind = d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN);
+#define MATCH(name, kind_, span_, narrow_) \
+    if (kind == kind_ && span == span_ && narrow == narrow_) return name;
+    RUNS(MATCH)
+    return NULL;
 }
 
 /* The definition for one step of all outputs of a block. */
-static void step_exactly(const work *w, float *c, const operands *o, size_t at, size_t i0, size_t count, size_t j0, size_t width) {
+static void step_exactly(const work *w, float *c, const rows *r, size_t panel, size_t at, size_t i0, size_t count, size_t j0, size_t width) {
     const ulp_datapath *d = w->job->datapath;
     const ulp_gemm_shape *s = &w->job->s;
+    const float *pa = r->a + at * d->step * ROWS, *pb = w->b + (panel * w->padded + at * d->step) * WIDTH;
     const size_t n = s->k - at * d->step < d->step ? s->k - at * d->step : d->step;
     double a[ULP_STEP_MAX], b[ULP_STEP_MAX];
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < width; j++) {
             for (size_t k = 0; k < n; k++) {
-                a[k] = (double)o->a[place(d, k) * ROWS + i];
-                b[k] = (double)o->b[place(d, k) * WIDTH + j];
+                a[k] = (double)pa[place(d, k) * ROWS + i];
+                b[k] = (double)pb[place(d, k) * WIDTH + lane(j)];
             }
             const double sa = s->a_scales == NULL ? 1.0 : (double)s->a_scales[(i0 + i) * w->steps + at];
             const double sb = s->b_scales == NULL ? 1.0 : (double)s->b_scales[(j0 + j) * w->steps + at];
-            c[i * WIDTH + j] = (float)ulp_sum_fused(d, (double)c[i * WIDTH + j], a, b, (uint32_t)n, &sa, &sb);
+            float *at_c = c + i * WIDTH + lane(j);
+            *at_c = (float)ulp_sum_fused(d, (double)*at_c, a, b, (uint32_t)n, &sa, &sb);
         }
 }
 
 /* ---- the product ---- */
 
 static plan plan_of(const ulp_datapath *d) {
-    plan p = {.length = d->fused.length, .fraction = d->fused.fraction, .scaled = d->scale_block != 0, .late = d->fused.late};
+    plan p = {.length = d->fused.length, .fraction = d->fused.fraction};
     p.floor = d->fused.floor > LOWEST ? d->fused.floor : LOWEST;
     p.keep = (int32_t)(0xffffffffu << (23 - d->fused.kept));
     p.emin = d->accumulator.emin;
-    p.narrow = d->accumulator.prec < 24;
     return p;
 }
 
@@ -318,23 +387,24 @@ static void block(const work *w, const rows *r, size_t i0, size_t count, size_t 
     const ulp_datapath *d = job->datapath;
     const ulp_gemm_shape *s = &job->s;
     const plan p = plan_of(d);
-    const step_function step = step_for(d);
+    const run_function run = run_for(d);
     const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH;
     const size_t every = d->promote / d->step; /* steps from one promotion to the next */
-    union { vfloat v[ROWS][HALVES]; float f[ROWS * WIDTH]; } c = {.f = {0}}, start = {.f = {0}}, before;
+    union { vfloat v[ROWS][HALVES]; float f[ROWS * WIDTH]; } c = {.f = {0}}, start = {.f = {0}};
     float *out = (float *)job->c + i0 * s->ldc + j0;
-    for (size_t i = 0; i < count && s->accumulate; i++) memcpy(start.f + i * WIDTH, out + i * s->ldc, width * sizeof *out);
+    for (size_t i = 0; i < count && s->accumulate; i++)
+        for (size_t j = 0; j < width; j++) start.f[i * WIDTH + lane(j)] = out[i * s->ldc + j];
     if (every == 0) c = start;
-    for (size_t at = 0; at < w->steps; at++) {
+    for (size_t at = 0; at < w->steps;) {
         const size_t k = at * d->step, b = (panel * w->padded + k) * WIDTH;
         const operands o = {r->a + k * ROWS,   w->b + b, r->exponent + k * ROWS, w->b_exponent + b, r->scale + at * ROWS,
                             w->b_scale + (panel * w->steps + at) * WIDTH};
-        before = c;
-        if (r->special[at] || w->b_special[panel * w->steps + at] || !step(c.v, &o, &p)) {
-            c = before;
-            step_exactly(w, c.f, &o, at, i0, count, j0, width);
-        }
-        if (every != 0 && ((at + 1) % every == 0 || at + 1 == w->steps))
+        size_t left = w->steps - at; /* to the end or the next promotion */
+        if (every != 0 && left > every - at % every) left = every - at % every;
+        const size_t done = run(c.v, o, &p, r->special + at, w->b_special + panel * w->steps + at, left);
+        at += done;
+        if (done < left) step_exactly(w, c.f, r, panel, at++, i0, count, j0, width);
+        if (every != 0 && (at % every == 0 || at == w->steps))
             for (size_t i = 0; i < ROWS * WIDTH; i++) {
                 start.f[i] += c.f[i];
                 c.f[i] = 0.0f;
@@ -342,7 +412,7 @@ static void block(const work *w, const rows *r, size_t i0, size_t count, size_t 
     }
     const float *y = every != 0 ? start.f : c.f;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < width; j++) out[i * s->ldc + j] = canonical(y[i * WIDTH + j]);
+        for (size_t j = 0; j < width; j++) out[i * s->ldc + j] = canonical(y[i * WIDTH + lane(j)]);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
@@ -369,7 +439,7 @@ static int offered(const ulp_job *job) {
     const int half = d->accumulator.prec == 11 && d->accumulator.emin == -14 && f->kept == 10 && f->output == ULP_RNE;
     const int single = d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->output == ULP_RZ;
     return !job->wide && d->kind == ULP_ALIGNED && d->a_prec <= 11 && d->b_prec <= 11 && f->group == 0 && f->align == ULP_RZ && !open &&
-           (half || single) && f->fraction >= 10 && f->fraction <= 25 && f->floor <= 0 && step_for(d) != NULL;
+           (half || single) && f->fraction >= 10 && f->fraction <= 25 && f->floor <= 0 && run_for(d) != NULL;
 }
 
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
