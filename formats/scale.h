@@ -37,12 +37,12 @@ ulp_scaling ulp_scaling_of(float amax, const ulp_format *format, ulp_scaling_kin
 /* How many factors an array (m,n) has: 1, m or n. */
 size_t ulp_scaling_count(size_t m, size_t n, ulp_axis axis);
 
-/* The factors s (count) of x (m,n), from the amax of each part. ULP_BAD_ARGUMENT: null, an axis or kind out of range. */
+/* The factors s (count) of x (m,n), from the amax of each part. ULP_BAD_ARGUMENT: null, axis or kind out of range. */
 ulp_status ulp_scaling_find(ulp_scaling *s, const float *x, size_t m, size_t n, ulp_axis axis, ulp_scaling_kind kind,
                             const ulp_format *format);
 
-/* y (m,n) = the values that x (m,n) becomes under the factors s (count); y may be x. `rule` rounds the elements, default
- * being the format's own overflow policy; the word of element (i,j) has index stream.first + i n + j. A value e t past
+/* y (m,n) = the values that x (m,n) becomes under the factors s (count); y may be x. `rule` rounds the elements; its
+ * default overflow policy is the format's. The word of element (i,j) has index stream.first + i n + j. A value e t past
  * binary32's range is infinite. Errors: ulp_element_check, and ULP_BAD_ARGUMENT as above. */
 ulp_status ulp_scaling_round(float *y, const float *x, size_t m, size_t n, const ulp_scaling *s, ulp_axis axis,
                              const ulp_format *format, ulp_rule rule, ulp_stream stream);

@@ -1,0 +1,256 @@
+/* block.c - block-scaled formats: the registry, one row each, the scale of a block, conversion.
+ *
+ * To add a block format, add a row to `rows`. A scale rule is a divisor and a direction: amax / divisor, rounded to the
+ * scale format in that direction.
+ */
+#include "block.h"
+
+typedef struct row {
+    ulp_format_row text;
+    const char *element, *scale;
+    uint32_t size, rule;
+} row;
+
+#define OCPMX "OCP MX v1.0"
+
+static const row rows[] = {
+    /* name, aliases, source, element, scale, size, rule */
+    {{"mxfp8-e4m3", "mxfp8", OCPMX}, "e4m3", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"mxfp8-e5m2", "", OCPMX}, "e5m2", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"mxfp6-e3m2", "mxfp6", OCPMX}, "e3m2", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"mxfp6-e2m3", "", OCPMX}, "e2m3", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"mxfp4", "mxfp4-e2m1", OCPMX}, "e2m1", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"mxint8", "", OCPMX}, "q2.6", "e8m0", 32, ULP_SCALE_FLOOR},
+    {{"nvfp4", "", "NVIDIA 2025, arXiv:2509.25149"}, "e2m1", "e4m3", 16, ULP_SCALE_EVEN},
+};
+
+const size_t ulp_block_count = sizeof rows / sizeof rows[0];
+
+/* ---- names ---- */
+
+static const char *const rule_names[] = {
+#define ULP_SCALE_RULE_NAME(id, name, meaning) name,
+    ULP_SCALE_RULES(ULP_SCALE_RULE_NAME)
+#undef ULP_SCALE_RULE_NAME
+};
+
+static const char *const rule_meanings[] = {
+#define ULP_SCALE_RULE_MEANING(id, name, meaning) meaning,
+    ULP_SCALE_RULES(ULP_SCALE_RULE_MEANING)
+#undef ULP_SCALE_RULE_MEANING
+};
+
+const char *ulp_scale_rule_name(ulp_scale_rule rule) {
+    return (unsigned)rule < ULP_SCALE_RULE_COUNT ? rule_names[rule] : NULL;
+}
+
+const char *ulp_scale_rule_meaning(ulp_scale_rule rule) {
+    return (unsigned)rule < ULP_SCALE_RULE_COUNT ? rule_meanings[rule] : NULL;
+}
+
+/* The length of `word` where `text` starts with it, in any case, and goes on with `:` or ends; else 0. */
+static size_t starts(const char *text, const char *word) {
+    size_t n = 0;
+    for (; word[n] != '\0' && word[n] != ' '; n++) {
+        char c = text[n] >= 'A' && text[n] <= 'Z' ? (char)(text[n] - 'A' + 'a') : text[n];
+        if (c != word[n]) return 0;
+    }
+    return text[n] == '\0' || text[n] == ':' ? n : 0;
+}
+
+/* The same for any of several words. */
+static size_t starts_any(const char *text, const char *words) {
+    while (*words != '\0') {
+        size_t n = starts(text, words);
+        if (n > 0) return n;
+        while (*words != '\0' && *words++ != ' ') {}
+    }
+    return 0;
+}
+
+static void append(char *to, const char *from) {
+    size_t n = 0;
+    while (to[n] != '\0') n++;
+    for (; *from != '\0' && n + 1 < ULP_NAME_MAX; n++) to[n] = *from++;
+    to[n] = '\0';
+}
+
+ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **text) {
+    if (i >= ulp_block_count) return ULP_BAD_ARGUMENT;
+    if (text != NULL) *text = &rows[i].text;
+    if (block == NULL) return ULP_OK;
+    ulp_block b = {.size = rows[i].size, .rule = rows[i].rule};
+    append(b.name, rows[i].text.name);
+    ulp_status status = ulp_format_parse(&b.element, rows[i].element);
+    if (status == ULP_OK) status = ulp_format_parse(&b.scale, rows[i].scale);
+    if (status == ULP_OK) *block = b;
+    return status;
+}
+
+static ulp_status parse_rule(ulp_block *b, const char *text) {
+    for (uint32_t i = 0; i < ULP_SCALE_RULE_COUNT; i++) {
+        size_t n = starts(text, rule_names[i]);
+        if (n == 0 || text[n] != '\0') continue;
+        if (i != b->rule) {
+            append(b->name, ":");
+            append(b->name, rule_names[i]);
+        }
+        b->rule = i;
+        return ULP_OK;
+    }
+    return ULP_BAD_NAME;
+}
+
+ulp_status ulp_block_parse(ulp_block *block, const char *text) {
+    if (block == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    for (size_t i = 0; i < ulp_block_count; i++) {
+        size_t n = starts(text, rows[i].text.name);
+        if (n == 0) n = starts_any(text, rows[i].text.aliases);
+        if (n == 0) continue;
+        ulp_block b;
+        ulp_status status = ulp_block_get(i, &b, NULL);
+        if (status == ULP_OK && text[n] == ':') status = parse_rule(&b, text + n + 1);
+        if (status == ULP_OK) *block = b;
+        return status;
+    }
+    return ULP_BAD_NAME;
+}
+
+/* ---- the scale ---- */
+
+ulp_status ulp_block_check(const ulp_block *b) {
+    if (b == NULL || b->size < 1 || b->rule >= ULP_SCALE_RULE_COUNT) return ULP_BAD_ARGUMENT;
+    if (b->element.bits > 8 || b->scale.bits > 8) return ULP_UNSUPPORTED;
+    return b->scale.is_fixed || b->scale.nan_codes == ULP_NAN_NONE ? ULP_UNSUPPORTED : ULP_OK;
+}
+
+static ulp_status check(const ulp_block *b, float tensor_scale) {
+    if (!(tensor_scale > 0.0f && tensor_scale <= 0x1.fffffep127f)) return ULP_BAD_ARGUMENT;
+    return ulp_block_check(b);
+}
+
+size_t ulp_block_scales(size_t n, const ulp_block *b) { return n / b->size + (n % b->size != 0); }
+
+double ulp_block_scale_value(uint8_t code, const ulp_block *b) {
+    double value = ulp_decode(code, &b->scale);
+    return value < 0.0 ? -value : value == 0.0 ? 0.0 : value;
+}
+
+/* The scale of a block: amax / (divisor * tensor scale), one rounding. The divisor has at most 9 bits, the tensor scale
+ * 24: their product is exact in binary64. Even's divisor 2^emax (1 - 2^-(p+1)) lets the power of two change where
+ * rounding to p bits changes it, at the middle between the last p-bit value of a binade and the next binade. */
+static double scale_of(float amax, const ulp_block *b, double tensor_scale) {
+    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU}; /* floor, ceil, even, noclip */
+    const ulp_format *e = &b->element, *s = &b->scale;
+    ulp_rule rule = {directions[b->rule], ULP_OVERFLOW_SAT, 0};
+    double divisor = e->max;
+    if (s->prec == 1 && b->rule != ULP_SCALE_NOCLIP) {
+        divisor = ulp_scale(1.0, ulp_exact_of(e->max).exp + 127); /* 2^emax */
+        if (b->rule == ULP_SCALE_EVEN) {
+            divisor -= ulp_scale(divisor, -(e->is_fixed ? e->bits - 1 : e->prec) - 1);
+            rule.mode = ULP_RZ;
+        }
+    }
+    double scale = ulp_arith(ULP_DIV, amax, divisor * tensor_scale, 0, s, rule, 0);
+    return scale < s->min_positive ? s->min_positive : scale;
+}
+
+static uint8_t scale_code(double scale, const ulp_block *b) {
+    uint64_t code = b->scale.nan_code;
+    (void)ulp_encode(&code, scale, &b->scale); /* a positive finite member of the format */
+    return (uint8_t)code;
+}
+
+ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_block *b, float tensor_scale) {
+    if (code == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = check(b, tensor_scale);
+    if (status == ULP_OK) *code = scale_code(scale_of(ulp_amax(x, n, 1), b, tensor_scale), b);
+    return status;
+}
+
+float ulp_block_tensor_scale(float amax, const ulp_block *b) {
+    const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    ulp_format binary32;
+    if (!(amax > 0.0f && amax <= 0x1.fffffep127f) || ulp_format_parse(&binary32, "binary32") != ULP_OK) return 1.0f;
+    float scale = (float)ulp_arith(ULP_DIV, amax, b->element.max * b->scale.max, 0, &binary32, nearest, 0);
+    return scale < 0x1p-149f ? 0x1p-149f : scale;
+}
+
+/* ---- elements ---- */
+
+/* x / divisor rounded once: rounded to odd at 53 bits, more than the 8 of an element and 34 of nu and its tail. The
+ * divisor has at most 32 bits, so the remainder is exact. */
+static double round_element(float x, double divisor, const ulp_format *f, ulp_rule rule, uint32_t word) {
+    double quotient = x / divisor, remainder = ULP_FMA(-quotient, divisor, x);
+    int clamps = rule.overflow == ULP_OVERFLOW_DEFAULT;
+    if (clamps) {
+        int infinite = (ulp_bits32(x) & 0x7fffffffu) == 0x7f800000u;
+        rule.overflow = !infinite ? ULP_OVERFLOW_SAT : f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_NAN;
+        clamps = !infinite;
+    }
+    double e = ulp_round(ulp_to_odd(quotient, remainder), f, rule, word);
+    return clamps && e < -f->max ? -f->max : e;
+}
+
+/* element * factor in binary32: at most 8 + 32 bits, rounded once. */
+static float value_of(double element, double factor) {
+    double value = element * factor;
+    return value != value ? (float)ulp_quiet_nan() : (float)value;
+}
+
+/* One block x (n) to values y (n) or to codes, whichever is not NULL; `first` is the index of x[0] in its array. */
+static uint8_t convert(float *y, uint8_t *elements, const float *x, size_t n, const ulp_block *b, double tensor_scale,
+                       ulp_rule rule, ulp_stream stream, size_t first) {
+    const double scale = scale_of(ulp_amax(x, n, 1), b, tensor_scale), factor = scale * tensor_scale;
+    uint8_t code = scale_code(scale, b);
+    for (size_t i = 0; i < n; i++) {
+        double e = round_element(x[i], factor, &b->element, rule, ulp_element_word(rule, stream, first + i));
+        uint64_t bits = 0;
+        if (elements != NULL && ulp_encode(&bits, e, &b->element) == ULP_OK) elements[i] = (uint8_t)bits;
+        if (y != NULL) y[i] = value_of(e, factor);
+        if (e != e && b->element.nan_codes == ULP_NAN_NONE) code = (uint8_t)b->scale.nan_code;
+    }
+    if (code != (uint8_t)b->scale.nan_code) return code;
+    for (size_t i = 0; i < n; i++) {
+        if (elements != NULL) elements[i] = 0;
+        if (y != NULL) y[i] = (float)ulp_quiet_nan();
+    }
+    return code;
+}
+
+static ulp_status convert_all(float *y, uint8_t *elements, uint8_t *scales, const float *x, size_t n,
+                              const ulp_block *b, float tensor_scale, ulp_rule rule, ulp_stream stream) {
+    ulp_status status = check(b, tensor_scale);
+    if (status == ULP_OK) status = ulp_element_check(&b->element, rule);
+    if (status != ULP_OK) return status;
+    for (size_t at = 0, block = 0; at < n; at += b->size, block++) {
+        size_t length = n - at < b->size ? n - at : b->size;
+        uint8_t code = convert(y != NULL ? y + at : NULL, elements != NULL ? elements + at : NULL, x + at, length, b,
+                               tensor_scale, rule, stream, at);
+        if (scales != NULL) scales[block] = code;
+    }
+    return ULP_OK;
+}
+
+ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, size_t n, const ulp_block *b,
+                            float tensor_scale, ulp_rule rule, ulp_stream stream) {
+    if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    return convert_all(NULL, elements, scales, x, n, b, tensor_scale, rule, stream);
+}
+
+ulp_status ulp_block_round(float *y, const float *x, size_t n, const ulp_block *b, float tensor_scale, ulp_rule rule,
+                           ulp_stream stream) {
+    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    return convert_all(y, NULL, NULL, x, n, b, tensor_scale, rule, stream);
+}
+
+ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, size_t n, const ulp_block *b,
+                            float tensor_scale) {
+    if (y == NULL || elements == NULL || scales == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = check(b, tensor_scale);
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < n; i++)
+        y[i] = value_of(ulp_decode(elements[i], &b->element),
+                        ulp_block_scale_value(scales[i / b->size], b) * tensor_scale);
+    return ULP_OK;
+}

@@ -1,0 +1,558 @@
+/* t_block.c - block-scaled formats: names, every scale by search, every code, every mode against the oracle.
+ *
+ * Longer than other tests because the modes are judged at the scales that the search finds. */
+#include <float.h>
+
+#include "tests/support.h"
+
+#include "formats/block.h"
+#include "formats/rng.h"
+#include "sim/reference.h"
+
+enum { MOST = 256, E8M0_NAN = 0xff, E4M3_NAN = 0x7f };
+
+static const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
+static const ulp_stream no_stream = {0, 0, 0};
+
+static ulp_block block_named(const char *name) {
+    ulp_block b;
+    memset(&b, 0, sizeof b);
+    ulp_status status = ulp_block_parse(&b, name);
+    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
+    return b;
+}
+
+/* Registered format i under rule r, in order; 0 past the end. */
+static int test_block(size_t i, ulp_block *b) {
+    memset(b, 0, sizeof *b);
+    if (i >= ulp_block_count * ULP_SCALE_RULE_COUNT) return 0;
+    assert_int_equal(ulp_block_get(i / ULP_SCALE_RULE_COUNT, b, NULL), ULP_OK);
+    b->rule = (uint32_t)(i % ULP_SCALE_RULE_COUNT);
+    return 1;
+}
+
+static int same_float(float a, float b) {
+    return isnan(a) || isnan(b) ? isnan(a) && isnan(b) : ulp_bits32(a) == ulp_bits32(b);
+}
+
+/* ---- names ---- */
+
+static void test_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *element;
+        double max; /* the element's, with emax = floor(log2 max): OCP MX v1.0, section 5.3 */
+        int emax, bits, size;
+        const char *scale;
+    } want[] = {
+        {"mxfp8-e4m3", "e4m3", 448, 8, 8, 32, "e8m0"},  {"mxfp8-e5m2", "e5m2", 57344, 15, 8, 32, "e8m0"},
+        {"mxfp6-e3m2", "e3m2", 28, 4, 6, 32, "e8m0"},   {"mxfp6-e2m3", "e2m3", 7.5, 2, 6, 32, "e8m0"},
+        {"mxfp4", "e2m1", 6, 2, 4, 32, "e8m0"},         {"mxint8", "q2.6", 1.984375, 0, 8, 32, "e8m0"},
+        {"nvfp4", "e2m1", 6, 2, 4, 16, "e4m3"},
+    };
+    assert_int_equal(ulp_block_count, sizeof want / sizeof want[0]);
+    for (size_t i = 0; i < ulp_block_count; i++) {
+        ulp_block b;
+        const ulp_format_row *row = NULL;
+        assert_int_equal(ulp_block_get(i, &b, &row), ULP_OK);
+        assert_string_equal(row->name, want[i].name);
+        assert_string_equal(b.name, want[i].name);
+        assert_string_equal(b.element.name, want[i].element);
+        assert_string_equal(b.scale.name, want[i].scale);
+        assert_true(b.element.max == want[i].max);
+        assert_int_equal(ilogb(b.element.max), want[i].emax);
+        assert_int_equal(b.element.bits, want[i].bits);
+        assert_int_equal(b.size, want[i].size);
+        assert_int_equal(b.rule, i + 1 == ulp_block_count ? ULP_SCALE_EVEN : ULP_SCALE_FLOOR);
+        assert_int_equal(ulp_block_check(&b), ULP_OK);
+        assert_string_equal(block_named(want[i].name).name, want[i].name);
+        for (int rule = 0; rule < ULP_SCALE_RULE_COUNT; rule++) {
+            char name[64];
+            const char *suffix = ulp_scale_rule_name((ulp_scale_rule)rule);
+            snprintf(name, sizeof name, "%s:%s", want[i].name, suffix);
+            ulp_block r = block_named(name);
+            assert_int_equal(r.rule, rule);
+            assert_string_equal(r.name, (uint32_t)rule == b.rule ? want[i].name : name);
+            assert_true(ulp_scale_rule_meaning((ulp_scale_rule)rule)[0] != '\0');
+        }
+    }
+    assert_null(ulp_scale_rule_name(ULP_SCALE_RULE_COUNT));
+    assert_null(ulp_scale_rule_meaning(ULP_SCALE_RULE_COUNT));
+    assert_string_equal(block_named("mxfp8").name, "mxfp8-e4m3");
+    assert_string_equal(block_named("mxfp6").name, "mxfp6-e3m2");
+    assert_string_equal(block_named("mxfp4-e2m1:ceil").name, "mxfp4:ceil");
+    assert_string_equal(block_named("MXFP8-E5M2:NoClip").name, "mxfp8-e5m2:noclip");
+    static const char *const bad[] = {"",      "mxfp",      "mxfp4:",       "mxfp4:round",     "mxfp4 ",
+                                      "mxfp5", "mxfp4x",    "mxfp4::floor", "mxfp4:floorceil", "mxfp4:floor:ceil",
+                                      "e4m3",  "mxfp4:flo", ":floor",       "nvfp4:rne"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ulp_block b = block_named("nvfp4"), before = b;
+        if (ulp_block_parse(&b, bad[i]) != ULP_BAD_NAME) fail_msg("'%s' is taken", bad[i]);
+        assert_memory_equal(&b, &before, sizeof b);
+    }
+    ulp_block b;
+    assert_int_equal(ulp_block_parse(&b, NULL), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_parse(NULL, "mxfp4"), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_get(ulp_block_count, &b, NULL), ULP_BAD_ARGUMENT);
+}
+
+/* ---- the scale ---- */
+
+static uint8_t scale_found(float amax, const ulp_block *b, float tensor_scale) {
+    uint8_t code = 0x55;
+    assert_int_equal(ulp_block_scale(&code, &amax, 1, b, tensor_scale), ULP_OK);
+    return code;
+}
+
+/* Worked by hand from the definitions. */
+static void test_known_scales(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        float amax;
+        int floor, ceil, even, noclip; /* codes */
+    } want[] = {
+        {"mxfp8-e4m3", 448.0f, 127, 128, 127, 127},
+        {"mxfp8-e4m3", 449.0f, 127, 128, 127, 128},
+        {"mxfp8-e4m3", 256.0f, 127, 127, 127, 127},
+        {"mxfp8-e4m3", 255.0f, 126, 127, 127, 127},
+        {"mxfp8-e4m3", 496.0f, 127, 128, 128, 128}, /* the tie between 1.875 and 2 */
+        {"mxfp8-e4m3", 495.99f, 127, 128, 127, 128},
+        {"mxfp8-e4m3", 1.0f, 119, 119, 119, 119},
+        {"mxfp8-e5m2", 57344.0f, 127, 128, 127, 127},
+        {"mxfp8-e5m2", 61440.0f, 127, 128, 128, 128}, /* 1.875 2^15, the tie between 1.75 and 2 */
+        {"mxfp6-e3m2", 28.0f, 127, 128, 127, 127},    {"mxfp6-e3m2", 30.0f, 127, 128, 128, 128},
+        {"mxfp6-e2m3", 7.5f, 127, 128, 127, 127},     {"mxfp6-e2m3", 7.75f, 127, 128, 128, 128},
+        {"mxfp4", 6.0f, 127, 128, 127, 127},          {"mxfp4", 7.0f, 127, 128, 128, 128},
+        {"mxfp4", 6.5f, 127, 128, 127, 128},          {"mxfp4", 1.0f, 125, 125, 125, 125},
+        {"mxfp4", 1.6f, 125, 126, 125, 126},          {"mxint8", 1.0f, 127, 127, 127, 127},
+        {"mxint8", 1.984375f, 127, 128, 127, 127},    {"mxint8", 1.9921875f, 127, 128, 128, 128},
+        {"mxint8", 1.99f, 127, 128, 127, 128},        {"mxfp4", FLT_MAX, 252, 253, 253, 253},
+        {"mxint8", FLT_MAX, 254, 254, 254, 254},      {"mxfp8-e5m2", FLT_MAX, 239, 240, 240, 240},
+        {"mxfp8-e4m3", 0.0f, 0, 0, 0, 0},             {"mxfp8-e4m3", FLT_TRUE_MIN, 0, 0, 0, 0},
+        {"mxint8", FLT_MIN / 2, 0, 0, 0, 0},          {"mxint8", FLT_MIN, 1, 1, 1, 1},
+        {"nvfp4", 6.0f, 0x38, 0x38, 0x38, 0x38},      {"nvfp4", 2688.0f, 0x7e, 0x7e, 0x7e, 0x7e},
+        {"nvfp4", FLT_MAX, 0x7e, 0x7e, 0x7e, 0x7e},   {"nvfp4", 0.0f, 1, 1, 1, 1},
+        {"nvfp4", 6.4f, 0x38, 0x39, 0x39, 0x39},      {"nvfp4", 6.375f, 0x38, 0x39, 0x38, 0x39}, /* tie of 1, 1.125 */
+        {"nvfp4", 7.125f, 0x39, 0x3a, 0x3a, 0x3a},    {"nvfp4", 0x1p-60f, 1, 1, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        const int codes[] = {want[i].floor, want[i].ceil, want[i].even, want[i].noclip};
+        for (int rule = 0; rule < ULP_SCALE_RULE_COUNT; rule++) {
+            ulp_block b = block_named(want[i].name);
+            b.rule = (uint32_t)rule;
+            uint8_t got = scale_found(want[i].amax, &b, 1.0f);
+            if (got != codes[rule])
+                fail_msg("%s:%s, amax %a: scale code %d, not %d", want[i].name,
+                         ulp_scale_rule_name((ulp_scale_rule)rule), (double)want[i].amax, got, codes[rule]);
+        }
+    }
+}
+
+static double scale_value(int code, const ulp_block *b) {
+    if (b->scale.prec == 1) return code == E8M0_NAN ? NAN : ldexp(1.0, code - 127);
+    ulp_reference *ref = ulp_reference_new(&b->scale);
+    double value = fabs(ulp_reference_decode(ref, (uint64_t)code));
+    ulp_reference_free(ref);
+    return value;
+}
+
+/* The scale by its definition: a walk over all codes, by exact comparisons. v(c) <= 2^127, tensor scale and bound
+ * of at most 24 + 9 bits, so every product is exact in binary64. */
+static int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
+    static double values[2][E8M0_NAN];
+    const int power2 = b->scale.prec == 1, first = power2 ? 0 : 1, last = power2 ? E8M0_NAN - 1 : E4M3_NAN - 1;
+    const double max = b->element.max, top = power2 ? ldexp(1.0, ilogb(max)) : max, t = tensor_scale;
+    double *v = values[power2];
+    if (v[first] == 0.0)
+        for (int c = first; c <= last; c++) v[c] = scale_value(c, b);
+    if (b->rule == ULP_SCALE_FLOOR || (b->rule == ULP_SCALE_EVEN && power2)) {
+        double most = amax; /* over t; even: to the element's precision, the exponent unbounded */
+        if (b->rule == ULP_SCALE_EVEN) {
+            char wide[ULP_NAME_MAX];
+            snprintf(wide, sizeof wide, "e11m%dieee", b->element.is_fixed ? b->element.bits - 2 : b->element.prec - 1);
+            ulp_format f = named(wide);
+            ulp_reference *ref = ulp_reference_new(&f);
+            most = t * ulp_reference_arith(ref, ULP_DIV, amax, t, 0, rule_of(ULP_RNE, 0, 0), 0);
+            ulp_reference_free(ref);
+        }
+        int c = last;
+        while (c > first && v[c] * top * t > most) c--;
+        return c;
+    }
+    if (b->rule == ULP_SCALE_EVEN) {
+        int c = first; /* up while the middle to the next lies below, or at it where the next is even */
+        while (c < last && (2.0 * amax > (v[c] + v[c + 1]) * max * t ||
+                            (2.0 * amax == (v[c] + v[c + 1]) * max * t && c % 2 == 1)))
+            c++;
+        return c;
+    }
+    int c = first;
+    while (c < last && v[c] * (b->rule == ULP_SCALE_CEIL ? top : max) * t < amax) c++;
+    return c;
+}
+
+static size_t check_scale(float amax, const ulp_block *b, float tensor_scale) {
+    if (!(amax >= 0.0f && amax <= FLT_MAX)) return 0;
+    int got = scale_found(amax, b, tensor_scale), want = scale_by_search(amax, b, tensor_scale);
+    if (got != want)
+        fail_msg("%s:%s, amax %a, tensor scale %a: scale code %d, not %d", b->name,
+                 ulp_scale_rule_name((ulp_scale_rule)b->rule), (double)amax, (double)tensor_scale, got, want);
+    return 1;
+}
+
+/* Every exponent x the significands at which some rule changes its mind, and their neighbours; random ones. */
+static void test_scales_by_search(void **state) {
+    (void)state;
+    ulp_block b;
+    for (size_t i = 0; test_block(i, &b); i++) {
+        const double max = b.element.max / ldexp(1.0, ilogb(b.element.max));
+        const int p = b.element.is_fixed ? b.element.bits - 1 : b.element.prec;
+        const double at[] = {1.0, max, 2 - ldexp(1, -p), 1.5, max * 1.0625, max * 1.125 / 2, max * 1.4375 / 2, 1.25};
+        const float tensor_scales[] = {1.0f, 1.0f / 3, 0x1.fffffep-9f, 0x1p-30f, 0x1.234568p40f};
+        size_t checked = check_scale(0.0f, &b, 1.0f) + check_scale(FLT_MAX, &b, 1.0f);
+        uint64_t seed = i;
+        for (int e = -149; e <= 127; e++) {
+            for (size_t j = 0; j < sizeof at / sizeof at[0]; j++) {
+                const float x = (float)ldexp(at[j], e);
+                checked += check_scale(x, &b, 1.0f);
+                checked += check_scale(nextafterf(x, 0.0f), &b, 1.0f);
+                checked += check_scale(nextafterf(x, INFINITY), &b, 1.0f);
+                const float t = tensor_scales[next_random(&seed) % 5];
+                checked += check_scale(x * t, &b, t);
+                checked += check_scale(nextafterf(x * t, INFINITY), &b, t);
+            }
+        }
+        for (int j = 0; j < 2000; j++) {
+            const float x = ulp_from_bits32((uint32_t)next_random(&seed) & 0x7fffffffu);
+            checked += check_scale(x, &b, 1.0f);
+            checked += check_scale(x, &b, ulp_from_bits32((uint32_t)(next_random(&seed) % 0x7f7fffffu) + 1));
+        }
+        assert_true(checked > 12000);
+    }
+}
+
+static void test_tensor_scale(void **state) {
+    (void)state;
+    ulp_format binary32 = named("binary32");
+    ulp_reference *ref = ulp_reference_new(&binary32);
+    uint64_t seed = 1;
+    for (size_t i = 0; i < ulp_block_count; i++) {
+        ulp_block b;
+        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
+        for (int j = 0; j < 500; j++) {
+            float amax = j == 0 ? FLT_MAX : j == 1 ? FLT_TRUE_MIN : ulp_from_bits32((uint32_t)next_random(&seed) >> 1);
+            if (!(amax > 0.0f && amax <= FLT_MAX)) continue;
+            double divisor = b.element.max * scale_value(b.scale.prec == 1 ? E8M0_NAN - 1 : E4M3_NAN - 1, &b);
+            double want = ulp_reference_arith(ref, ULP_DIV, amax, divisor, 0, nearest, 0);
+            if (want == 0.0) want = 0x1p-149;
+            float got = ulp_block_tensor_scale(amax, &b);
+            if (!same(got, want)) fail_case("tensor scale of", amax, 0, 0, &binary32, nearest, 0, got, want);
+            if (b.scale.prec > 1 && want > 0x1p-120) assert_int_equal(scale_found(amax, &b, got), E4M3_NAN - 1);
+        }
+        const float none[] = {0.0f, INFINITY, NAN};
+        for (int j = 0; j < 3; j++) assert_true(ulp_block_tensor_scale(none[j], &b) == 1.0f);
+    }
+    ulp_reference_free(ref);
+}
+
+/* ---- codes ---- */
+
+static void test_every_code(void **state) {
+    (void)state;
+    size_t products = 0;
+    for (size_t i = 0; i < ulp_block_count; i++) {
+        ulp_block b;
+        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
+        ulp_reference *ref = ulp_reference_new(&b.element);
+        const uint32_t count = 1u << b.element.bits;
+        uint8_t elements[MOST], scales[MOST];
+        float y[MOST];
+        for (uint32_t e = 0; e < count; e++) elements[e] = (uint8_t)e;
+        for (int s = 0; s <= 255; s++) {
+            const float t = s % 3 == 0 ? 0x1.555556p-2f : 1.0f;
+            const double scale = scale_value(s, &b);
+            assert_true(same(ulp_block_scale_value((uint8_t)s, &b), scale));
+            memset(scales, s, sizeof scales);
+            assert_int_equal(ulp_block_decode(y, elements, scales, count, &b, t), ULP_OK);
+            for (uint32_t e = 0; e < count; e++) {
+                float want = (float)(ulp_reference_decode(ref, e) * scale * (double)t);
+                if (!same_float(y[e], want))
+                    fail_msg("%s: element %#x, scale %#x: %a, not %a", b.name, e, (unsigned)s, (double)y[e],
+                             (double)want);
+                if (isnan(y[e])) assert_int_equal(ulp_bits32(y[e]), 0x7fc00000);
+                products++;
+            }
+        }
+        ulp_reference_free(ref);
+    }
+    assert_int_equal(products, 256 * (3 * 256 + 2 * 64 + 2 * 16));
+}
+
+/* Codes that encode makes come back from their values: a block that holds the largest element fixes its scale. */
+static void test_round_trip(void **state) {
+    (void)state;
+    size_t trips = 0;
+    for (size_t i = 0; i < ulp_block_count; i++) {
+        ulp_block b;
+        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
+        uint64_t seed = i;
+        const int power2 = b.scale.prec == 1;
+        for (int s = power2 ? 0 : 1; s < (power2 ? 255 - ilogb(b.element.max) : E4M3_NAN); s++) {
+            uint8_t elements[3 * 32 + 5], back[sizeof elements], scales[16], scales_back[16];
+            const size_t n = b.size * 3 + 5, blocks = ulp_block_scales(n, &b);
+            assert_int_equal(blocks, 4);
+            float y[sizeof elements];
+            memset(scales, s, sizeof scales);
+            for (size_t j = 0; j < n; j++) {
+                double value;
+                do {
+                    elements[j] = (uint8_t)(next_random(&seed) & ((1u << b.element.bits) - 1));
+                    value = ulp_decode(elements[j], &b.element);
+                } while (value < -b.element.max && !isinf(value)); /* -2 of mxint8 */
+                if (isnan(value) || j % b.size == 3) elements[j] = (uint8_t)b.element.max_code;
+            }
+            assert_int_equal(ulp_block_decode(y, elements, scales, n, &b, 1.0f), ULP_OK);
+            assert_int_equal(ulp_block_encode(back, scales_back, y, n, &b, 1.0f, nearest, no_stream), ULP_OK);
+            assert_memory_equal(elements, back, n);
+            assert_memory_equal(scales, scales_back, blocks);
+            trips++;
+        }
+    }
+    assert_true(trips > 1500);
+}
+
+/* ---- elements ---- */
+
+/* What the head comment says becomes of x, by the oracle. */
+static double element_by_oracle(ulp_reference *ref, float x, double divisor, const ulp_block *b, ulp_rule rule,
+                                uint32_t word) {
+    const int own = rule.overflow == ULP_OVERFLOW_DEFAULT;
+    if (own && isinf(x)) return b->element.has_inf ? (double)x : NAN;
+    if (own) rule.overflow = ULP_OVERFLOW_SAT;
+    double e = ulp_reference_arith(ref, ULP_DIV, x, divisor, 0, rule, word);
+    return own && fabs(e) > b->element.max ? copysign(b->element.max, e) : e;
+}
+
+/* One block x (n) that starts at index `at` of its array against y, codes and scale. */
+static void check_block(ulp_reference *ref, const float *x, const float *y, const uint8_t *codes, uint8_t scale_code,
+                        size_t n, size_t at, const ulp_block *b, float t, ulp_rule rule, ulp_stream stream) {
+    float amax = 0.0f;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(x[i]) && fabsf(x[i]) > amax) amax = fabsf(x[i]);
+    const int code = scale_by_search(amax, b, t);
+    const double divisor = scale_value(code, b) * t;
+    double e[MOST];
+    int poisoned = 0;
+    for (size_t i = 0; i < n; i++) {
+        e[i] = element_by_oracle(ref, x[i], divisor, b, rule, ulp_random_word(stream, at + i));
+        poisoned |= isnan(e[i]) && b->element.nan_codes == ULP_NAN_NONE;
+    }
+    assert_int_equal(scale_code, poisoned ? (int)b->scale.nan_code : code);
+    for (size_t i = 0; i < n; i++) {
+        const float want = poisoned ? NAN : (float)(e[i] * divisor);
+        uint32_t word = ulp_random_word(stream, at + i);
+        if (!same_float(y[i], want)) fail_case(b->name, x[i], divisor, amax, &b->element, rule, word, y[i], want);
+        if (poisoned)
+            assert_int_equal(codes[i], 0);
+        else if (!same(ulp_reference_decode(ref, codes[i]), e[i]))
+            fail_case(b->name, x[i], divisor, amax, &b->element, rule, word, ulp_decode(codes[i], &b->element), e[i]);
+    }
+}
+
+/* Values whose exponents spread over `spread` binades around 2^centre, ties and powers of two among them. */
+static void fill(float *x, size_t n, int centre, int spread, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t u = next_random(seed);
+        double m = u & 1 ? (double)(u >> 40) : (double)(u >> 59); /* 24 or 5 bits */
+        int e = centre + (int)(next_random(seed) % (uint64_t)spread) - (u & 1 ? 24 : 5);
+        x[i] = (float)(u & 2 ? ldexp(m, e) : -ldexp(m, e));
+        if (!isfinite(x[i])) x[i] = u & 2 ? FLT_MAX : -FLT_MAX;
+    }
+}
+
+/* In place of every third value the binary32 number nearest to a value of the element format, or to the middle of two,
+ * times the divisor: quotients that a rounding to binary32 would move onto a breakpoint. */
+static void fill_breakpoints(float *x, size_t n, double divisor, const ulp_block *b, uint64_t *seed) {
+    for (size_t i = 0; i < n; i += 3) {
+        uint64_t u = next_random(seed), code = u % b->element.max_code;
+        double low = ulp_decode(code, &b->element), high = ulp_decode(code + 1, &b->element);
+        double at = (u >> 40 & 1 ? low : (low + high) / 2) * divisor;
+        x[i] = (float)(u >> 41 & 1 ? at : -at);
+        if (!isfinite(x[i])) x[i] = 1.0f;
+    }
+}
+
+static void test_modes(void **state) {
+    (void)state;
+    ulp_block b;
+    size_t cells = 0;
+    for (size_t i = 0; test_block(i, &b); i++) {
+        ulp_reference *ref = ulp_reference_new(&b.element);
+        uint64_t seed = i;
+        for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
+            for (int policy = 0; policy < ULP_OVERFLOW_COUNT; policy++) {
+                const int random_bits[] = {0, 1, 7};
+                ulp_rule rule = rule_of(mode, policy, mode < DETERMINISTIC ? 0 : random_bits[next_random(&seed) % 3]);
+                float x[MOST], y[MOST], in_place[MOST], decoded[MOST];
+                uint8_t codes[MOST], scales[MOST];
+                if (!offers(&b.element, policy)) {
+                    assert_int_equal(ulp_block_round(y, x, 1, &b, 1.0f, rule, no_stream), ULP_UNSUPPORTED);
+                    continue;
+                }
+                for (int round = 0; round < 12; round++) {
+                    const size_t n = 2 * b.size + next_random(&seed) % b.size;
+                    const int centres[] = {0, 0, 5, -100, -130, -149, 124, 127};
+                    fill(x, n, centres[round % 8], round < 6 ? 6 : 20, &seed);
+                    float t = 1.0f;
+                    if (round % 3 == 1) t = ulp_block_tensor_scale(ulp_amax(x, n, 1), &b);
+                    if (round % 3 == 2)
+                        t = (float)ldexp((double)(next_random(&seed) >> 40 | 1), centres[round % 8] - 24);
+                    if (t == 0.0f) t = FLT_TRUE_MIN;
+                    int code = scale_by_search(ulp_amax(x, b.size, 1), &b, t);
+                    if (round % 2) fill_breakpoints(x, n, scale_value(code, &b) * t, &b, &seed);
+                    if (round >= 8) x[next_random(&seed) % n] = round % 2 ? -INFINITY : INFINITY;
+                    if (round >= 9) x[next_random(&seed) % n] = NAN;
+                    ulp_stream stream = {seed, (uint64_t)mode, next_random(&seed) >> 3};
+                    memcpy(in_place, x, sizeof x);
+                    assert_int_equal(ulp_block_round(y, x, n, &b, t, rule, stream), ULP_OK);
+                    assert_int_equal(ulp_block_round(in_place, in_place, n, &b, t, rule, stream), ULP_OK);
+                    assert_int_equal(ulp_block_encode(codes, scales, x, n, &b, t, rule, stream), ULP_OK);
+                    assert_int_equal(ulp_block_decode(decoded, codes, scales, n, &b, t), ULP_OK);
+                    assert_memory_equal(y, in_place, n * sizeof *y);
+                    assert_memory_equal(y, decoded, n * sizeof *y);
+                    for (size_t at = 0; at < n; at += b.size)
+                        check_block(ref, x + at, y + at, codes + at, scales[at / b.size],
+                                    n - at < b.size ? n - at : b.size, at, &b, t, rule, stream);
+                    /* the second block alone, its words by stream.first */
+                    stream.first += b.size;
+                    assert_int_equal(ulp_block_round(decoded, x + b.size, n - b.size, &b, t, rule, stream), ULP_OK);
+                    assert_memory_equal(y + b.size, decoded, (n - b.size) * sizeof *y);
+                }
+                cells++;
+            }
+        }
+        ulp_reference_free(ref);
+    }
+    /* all policies but wrap, and wrap in mxint8 */
+    assert_int_equal(cells, (ulp_block_count * 4 + 1) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
+}
+
+/* ---- special cases, written out ---- */
+
+static void expect(const char *name, float special, float other, int policy, float want_special, float want_other,
+                   int want_scale) {
+    ulp_block b = block_named(name);
+    ulp_rule rule = rule_of(ULP_RNE, policy, 0);
+    const float x[] = {other, special, other};
+    float y[3];
+    uint8_t codes[3], scale;
+    assert_int_equal(ulp_block_round(y, x, 3, &b, 1.0f, rule, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_encode(codes, &scale, x, 3, &b, 1.0f, rule, no_stream), ULP_OK);
+    if (!same_float(y[0], want_other) || !same_float(y[1], want_special) || scale != want_scale)
+        fail_msg("%s, {%a, %a}: {%a, %a} at scale %#x, not {%a, %a} at %#x", name, (double)other, (double)special,
+                 (double)y[0], (double)y[1], scale, (double)want_other, (double)want_special, (unsigned)want_scale);
+    assert_true(same_float(y[0], y[2]));
+}
+
+static void test_special(void **state) {
+    (void)state;
+    const int own = ULP_OVERFLOW_DEFAULT, sat = ULP_OVERFLOW_SAT, nan = ULP_OVERFLOW_NAN, inf = ULP_OVERFLOW_INF;
+    expect("mxfp8-e4m3", NAN, 3.0f, own, NAN, 3.0f, 120);
+    expect("mxfp8-e4m3", INFINITY, 3.0f, own, NAN, 3.0f, 120);
+    expect("mxfp8-e4m3", -INFINITY, 3.0f, sat, -3.5f, 3.0f, 120);
+    expect("mxfp8-e5m2", -INFINITY, 3.0f, own, -INFINITY, 3.0f, 113);
+    expect("mxfp8-e5m2", NAN, 3.0f, own, NAN, 3.0f, 113);
+    expect("mxfp8-e5m2", 65535.0f, 1.0f, own, 57344.0f, 1.0f, 127);
+    expect("mxfp8-e5m2", 65535.0f, 1.0f, inf, INFINITY, 1.0f, 127);
+    expect("mxfp8-e4m3", 511.0f, 1.0f, nan, NAN, 1.0f, 127);
+    expect("mxfp4", NAN, 3.0f, own, NAN, NAN, E8M0_NAN);
+    expect("mxfp6-e3m2", INFINITY, 3.0f, own, NAN, NAN, E8M0_NAN);
+    expect("mxfp6-e2m3", -INFINITY, 4.0f, sat, -7.5f, 4.0f, 127);
+    expect("mxfp4", 7.5f, 1.0f, own, 6.0f, 1.0f, 127);
+    expect("mxfp4", 7.5f, 1.0f, nan, NAN, NAN, E8M0_NAN);
+    expect("mxint8", NAN, 3.0f, own, NAN, NAN, E8M0_NAN);
+    expect("mxint8", -0x1.fffffep0f, 1.0f, own, -1.984375f, 1.0f, 127);
+    expect("mxint8", -0x1.fffffep0f, 1.0f, sat, -2.0f, 1.0f, 127);
+    expect("nvfp4", NAN, 3.0f, own, NAN, NAN, E4M3_NAN);
+    expect("nvfp4", FLT_MAX, 3.0f, own, 2688.0f, 0.0f, 0x7e);
+    expect("mxfp8-e4m3", 0x1p-140f, -0.0f, own, 0.0f, -0.0f, 0);
+    expect("mxfp8-e4m3", 0x1p-136f, 0x1p-137f, own, 0x1p-136f, 0.0f, 0);
+    expect("mxfp4:ceil", FLT_MAX, 1.0f, own, INFINITY, 0.0f, 253); /* 4 2^126 is beyond binary32 */
+    expect("mxfp4", FLT_MAX, 1.0f, own, 0x1.8p127f, 0.0f, 252);
+
+    /* NaN stays in its block; the ragged one has its own scale; zeros keep their sign */
+    ulp_block b = block_named("mxfp4");
+    float x[70], y[70];
+    for (int i = 0; i < 70; i++) x[i] = i < 32 ? 0.0f : i < 64 ? 6.0f : -48.0f;
+    x[5] = -0.0f, x[40] = NAN;
+    assert_int_equal(ulp_block_scales(70, &b), 3);
+    assert_int_equal(ulp_block_scales(64, &b), 2);
+    assert_int_equal(ulp_block_scales(0, &b), 0);
+    uint8_t codes[70], scales[3];
+    assert_int_equal(ulp_block_encode(codes, scales, x, 70, &b, 1.0f, nearest, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_round(y, x, 70, &b, 1.0f, nearest, no_stream), ULP_OK);
+    for (int i = 0; i < 70; i++) assert_true(same_float(y[i], i >= 32 && i < 64 ? NAN : x[i]));
+    const uint8_t want[] = {0, E8M0_NAN, 130};
+    assert_memory_equal(scales, want, 3);
+    assert_int_equal(codes[5], 8);
+    assert_int_equal(codes[69], 0xf);
+
+    /* formats that no row combines: Inf at a scale of zero is NaN, and NaN is the positive quiet one */
+    b = block_named("mxfp8-e5m2");
+    b.scale = named("e4m3");
+    const uint8_t infinities[] = {0x7c, 0xfc, 0x80}, zero = 0;
+    assert_int_equal(ulp_block_decode(y, infinities, &zero, 3, &b, 1.0f), ULP_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
+}
+
+static void test_errors(void **state) {
+    (void)state;
+    ulp_block b = block_named("mxfp4"), bad[6];
+    float x[4] = {1, 2, 3, 4}, y[4] = {-1, -1, -1, -1};
+    uint8_t codes[4] = {99, 99, 99, 99}, scales[4] = {99, 99, 99, 99};
+    const float wrong[] = {0.0f, -1.0f, INFINITY, NAN};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(ulp_block_round(y, x, 4, &b, wrong[i], nearest, no_stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_block_decode(y, codes, scales, 4, &b, wrong[i]), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_block_scale(scales, x, 4, &b, wrong[i]), ULP_BAD_ARGUMENT);
+    }
+    for (int i = 0; i < 6; i++) bad[i] = b;
+    bad[0].size = 0, bad[1].rule = ULP_SCALE_RULE_COUNT, bad[2].element = named("e5m10");
+    bad[3].scale = named("q8.0"), bad[4].scale = named("e2m1"), bad[5].scale = named("binary16");
+    for (int i = 0; i < 6; i++) {
+        ulp_status want = i < 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
+        assert_int_equal(ulp_block_check(&bad[i]), want);
+        assert_int_equal(ulp_block_encode(codes, scales, x, 4, &bad[i], 1.0f, nearest, no_stream), want);
+        assert_int_equal(ulp_block_decode(y, codes, scales, 4, &bad[i], 1.0f), want);
+    }
+    assert_int_equal(ulp_block_round(y, x, 4, &b, 1, rule_of(ULP_MODE_COUNT, 0, 0), no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_round(y, x, 4, &b, 1, rule_of(0, ULP_OVERFLOW_WRAP, 0), no_stream), ULP_UNSUPPORTED);
+    assert_int_equal(ulp_block_round(NULL, x, 4, &b, 1, nearest, no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_round(y, x, 4, NULL, 1, nearest, no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_encode(codes, NULL, x, 4, &b, 1, nearest, no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_decode(y, codes, NULL, 4, &b, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_scale(NULL, x, 4, &b, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_round(y, x, 0, &b, 1, nearest, no_stream), ULP_OK);
+    for (int i = 0; i < 4; i++) assert_true(y[i] == -1.0f && codes[i] == 99 && scales[i] == 99);
+    b.size = 3; /* another size than the registered one */
+    assert_int_equal(ulp_block_encode(codes, scales, x, 4, &b, 1, nearest, no_stream), ULP_OK);
+    assert_int_equal(scales[0], 126);
+    assert_int_equal(scales[1], 127);
+    assert_int_equal(scales[2], 99);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_known_scales),
+        cmocka_unit_test(test_scales_by_search),
+        cmocka_unit_test(test_tensor_scale),
+        cmocka_unit_test(test_every_code),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_special),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
