@@ -71,7 +71,6 @@ VECTOR_PICK(max32, vint, >, LANES)
 VECTOR_PICK(min32, vint, <, LANES)
 VECTOR_PICK(min_u32, vuint, <, LANES)
 
-ULP_INLINE vint select32(vint yes, vint a, vint b) { return (a & yes) | (b & ~yes); }
 ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
 ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
 
@@ -199,8 +198,7 @@ ULP_INLINE vfloat to_half(vfloat x) {
     const vint e = max32(bits_of(x) & 0x7f800000, (vint){0} + (113 << 23));
     const vfloat anchor = float_of(e + ((13 << 23) | 0x400000));
     const vfloat y = (x + anchor) - anchor;
-    const vint u = bits_of(y), infinite = (u & (int32_t)0x80000000) | 0x7f800000;
-    return float_of(select32((u & 0x7fffffff) >= (143 << 23), infinite, u));
+    return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond to infinity */
 }
 
 /* Bits set where an exponent is out of the range in which these lanes are exact: Emax of a lane's products (`least`, offset
@@ -251,17 +249,16 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     }
     if (strange(least, most, tiny) != 0) return 0;
 
-    vint hi[ROWS][HALVES], lo[ROWS][HALVES];
+    vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
     for (int r = 0; r < ROWS; r++)
         for (int h = 0; h < HALVES; h++) {
-            const vint t = __builtin_convertvector(c[r][h] * float_of(((254 + p->fraction) << 23) - top[r][h]), vint);
-            hi[r][h] = t >> 10;
-            lo[r][h] = t & 1023;
+            sum[r][h] = __builtin_convertvector(c[r][h] * float_of(((254 + p->fraction) << 23) - top[r][h]), vint);
+            hi[r][h] = sum[r][h] >> 10;
+            lo[r][h] = sum[r][h] & 1023;
         }
     for (int k0 = 0; k0 < p->length; k0 += span) {
-        vint sum[ROWS][HALVES];
         for (int r = 0; r < ROWS; r++)
-            for (int h = 0; h < HALVES; h++) sum[r][h] = (vint){0};
+            for (int h = 0; h < HALVES && span == 16; h++) sum[r][h] = (vint){0}; /* 8 products and c fit one integer */
         UNROLLED for (int k = k0; k < k0 + span; k++) {
             const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
             for (int r = 0; r < ROWS; r++)
@@ -270,8 +267,8 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
         }
         for (int r = 0; r < ROWS; r++)
             for (int h = 0; h < HALVES; h++) {
-                hi[r][h] += sum[r][h] >> 10;
-                lo[r][h] += sum[r][h] & 1023;
+                hi[r][h] = (span == 16 ? hi[r][h] : (vint){0}) + (sum[r][h] >> 10);
+                lo[r][h] = (span == 16 ? lo[r][h] : (vint){0}) + (sum[r][h] & 1023);
             }
     }
     for (int r = 0; r < ROWS; r++)
