@@ -84,6 +84,11 @@ const ulp_backend *ulp_cpu_backend(size_t i);
 void ulp_threads_set(int n);
 int ulp_threads_get(void);
 
+/* Form matrix products in tiles of at most so many rows and columns of the result; 0, the default: as is best. Results
+ * never depend on it. Not while a product runs. */
+void ulp_tile_set(size_t rows, size_t columns);
+void ulp_tile_get(size_t *rows, size_t *columns);
+
 /* Run body(context, begin, end) over [0, n) in pieces that are multiples of `grain` (the last excepted),
  * on as many threads as are set; inside a parallel region, on the caller's alone. */
 void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context);

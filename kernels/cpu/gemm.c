@@ -75,15 +75,48 @@ static ulp_status check_inputs(const ulp_job *w) {
     return status != ULP_OK ? status : members(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
 }
 
-static ulp_status run(const ulp_job *w) {
+static ulp_status run_tile(const ulp_job *w) {
     static ulp_status (*const kinds[])(const ulp_job *) = {ULP_CPU(ulp_gemm_fp32), ULP_CPU(ulp_gemm_aligned),
-                                                           ULP_CPU(ulp_gemm_serial), ULP_CPU(ulp_gemm_any)};
+                                                           ULP_CPU(ulp_gemm_serial), ULP_CPU(ulp_gemm_int8),
+                                                           ULP_CPU(ulp_gemm_any)};
+    ulp_status status = ULP_UNSUPPORTED;
+    for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);
+    return status;
+}
+
+static const void *moved(const ulp_job *w, const void *array, size_t elements) {
+    return array == NULL ? NULL : (const char *)array + elements * (w->wide ? sizeof(double) : sizeof(float));
+}
+
+/* The tile of at most m rows and n columns at (i,j). */
+static ulp_job tile_of(const ulp_job *w, size_t i, size_t j, size_t m, size_t n) {
+    ulp_job t = *w;
+    const size_t per = w->datapath->scale_block, blocks = per == 0 ? 0 : (w->s.k + per - 1) / per;
+    t.i0 = i;
+    t.j0 = j;
+    t.s.m = w->s.m - i < m ? w->s.m - i : m;
+    t.s.n = w->s.n - j < n ? w->s.n - j : n;
+    t.c = (char *)w->c + (i * w->s.ldc + j) * (w->wide ? sizeof(double) : sizeof(float));
+    t.a = moved(w, w->a, w->s.k == 0 ? 0 : a_index(w, i, 0));
+    t.b = moved(w, w->b, w->s.k == 0 ? 0 : b_index(w, 0, j));
+    if (t.s.a_scales != NULL) t.s.a_scales += i * blocks;
+    if (t.s.b_scales != NULL) t.s.b_scales += j * blocks;
+    return t;
+}
+
+static ulp_status run(const ulp_job *w) {
     ulp_status status = check(w);
     if (status != ULP_OK || w->s.m == 0 || w->s.n == 0) return status;
-    status = w->s.k > 0 ? check_inputs(w) : ULP_OK;
-    if (status != ULP_OK) return status;
-    status = ULP_UNSUPPORTED;
-    for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);
+    if (w->s.k > 0) status = check_inputs(w);
+    size_t m, n;
+    ulp_tile_get(&m, &n);
+    if (m == 0 || m > w->s.m) m = w->s.m;
+    if (n == 0 || n > w->s.n) n = w->s.n;
+    for (size_t i = 0; i < w->s.m; i += m)
+        for (size_t j = 0; j < w->s.n && status == ULP_OK; j += n) {
+            const ulp_job tile = tile_of(w, i, j, m, n);
+            status = run_tile(&tile);
+        }
     return status;
 }
 
@@ -91,14 +124,16 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
                                  const ulp_datapath *datapath, ulp_stream stream) {
     if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
     if (!datapath->result.fits_binary32) return ULP_UNSUPPORTED;
-    const ulp_job job = {.c = c, .a = a, .b = b, .s = *shape, .datapath = datapath, .stream = stream};
+    const ulp_job job = {.c = c, .a = a, .b = b, .s = *shape, .columns = shape->n, .datapath = datapath,
+                         .stream = stream};
     return run(&job);
 }
 
 ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                                    const ulp_datapath *datapath, ulp_stream stream) {
     if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
-    const ulp_job job = {.c = c, .a = a, .b = b, .wide = 1, .s = *shape, .datapath = datapath, .stream = stream};
+    const ulp_job job = {.c = c, .a = a, .b = b, .wide = 1, .s = *shape, .columns = shape->n, .datapath = datapath,
+                         .stream = stream};
     return run(&job);
 }
 

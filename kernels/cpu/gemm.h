@@ -15,6 +15,7 @@ typedef struct ulp_job {
     const void *a, *b;
     int wide;
     ulp_gemm_shape s;
+    size_t i0, j0, columns; /* the place of this tile in the whole result, and that one's columns: they name random words */
     const ulp_datapath *datapath;
     ulp_stream stream;
 } ulp_job;
@@ -32,12 +33,18 @@ ULP_INLINE float b_at(const ulp_job *w, size_t k, size_t j) { return ((const flo
 /* The sign and payload of a NaN depend on the instruction set; results hold the one quiet NaN. */
 ULP_INLINE float canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
 
+/* The first random word of element (i,j) of the job, counted from stream.first. */
+ULP_INLINE uint64_t word_index(const ulp_job *w, size_t i, size_t j) {
+    return ((uint64_t)(w->i0 + i) * w->columns + w->j0 + j) * ulp_datapath_words(w->datapath, w->s.k);
+}
+
 /* Room for n elements of `size` bytes, 64-byte aligned; never NULL for n = 0 while there is memory. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
 
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_any)(const ulp_job *job);
 
 #endif

@@ -46,6 +46,8 @@ typedef struct work {
     int16_t *b_exponent;  /* the same shape */
     int16_t *b_scale;     /* (panels, steps, WIDTH): exponents of the block scales */
     uint8_t *b_special;   /* (panels, steps) */
+    char *a;              /* blocks of `struct rows` arrays, a_bytes each */
+    size_t a_bytes;
 } work;
 
 /* max and min of vectors, in the form that each compiler turns into one instruction. */
@@ -414,17 +416,16 @@ static void block(const work *w, const rows *r, size_t i0, size_t count, size_t 
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const size_t n = w->padded * ROWS, scales = w->steps * ROWS;
-    float *room = ULP_CPU(ulp_gemm_room)(n + (n + scales + 1) / 2 + (w->steps + 3) / 4 + 1, sizeof *room);
-    rows r = {.a = room, .exponent = (int16_t *)(void *)(room + n)};
-    r.scale = r.exponent + n;
-    r.special = (uint8_t *)(r.scale + scales);
+    const size_t n = w->padded * ROWS;
     for (size_t at = begin; at < end; at++) {
+        void *room = w->a + at * w->a_bytes;
+        rows r = {.a = room, .exponent = (int16_t *)(void *)((float *)room + n)};
+        r.scale = r.exponent + n;
+        r.special = (uint8_t *)(r.scale + w->steps * ROWS);
         const size_t i0 = at * ROWS, count = w->job->s.m - i0 < ROWS ? w->job->s.m - i0 : ROWS;
         pack_rows(w, &r, i0, count);
         for (size_t panel = 0; panel < w->panels; panel++) block(w, &r, i0, count, panel);
     }
-    free(room);
 }
 
 /* The rows that this source computes: what the head of the file says holds for them. */
@@ -449,12 +450,16 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     w.b = ULP_CPU(ulp_gemm_room)(n, sizeof *w.b);
     w.b_exponent = ULP_CPU(ulp_gemm_room)(n + scales, sizeof *w.b_exponent);
     w.b_special = ULP_CPU(ulp_gemm_room)(w.panels * w.steps, 1);
-    const int enough = w.b != NULL && w.b_exponent != NULL && w.b_special != NULL;
+    const size_t blocks = (job->s.m + ROWS - 1) / ROWS;
+    w.a_bytes = (w.padded * ROWS * (sizeof(float) + sizeof(int16_t)) + w.steps * (ROWS * sizeof(int16_t) + 1) + 63) / 64 * 64;
+    w.a = ULP_CPU(ulp_gemm_room)(blocks, w.a_bytes);
+    const int enough = w.b != NULL && w.b_exponent != NULL && w.b_special != NULL && w.a != NULL;
     if (enough) {
         w.b_scale = w.b_exponent + n;
         ulp_parallel_for(w.panels, 1, pack_part, &w);
-        ulp_parallel_for((job->s.m + ROWS - 1) / ROWS, 1, rows_part, &w);
+        ulp_parallel_for(blocks, 1, rows_part, &w);
     }
+    free(w.a);
     free(w.b_special);
     free(w.b_exponent);
     free(w.b);

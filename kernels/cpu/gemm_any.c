@@ -5,9 +5,9 @@
 
 typedef struct work {
     const ulp_job *job;
-    double *b;              /* columns of B: (n, k) */
-    double *b_scales;       /* (n, blocks) */
-    size_t blocks;          /* of scales */
+    size_t blocks;              /* of scales */
+    double *a, *b;              /* rows of A (m, k), columns of B (n, k) */
+    double *a_scales, *b_scales; /* (m, blocks), (n, blocks) */
 } work;
 
 static void pack_part(void *context, size_t begin, size_t end) {
@@ -23,9 +23,8 @@ static void pack_part(void *context, size_t begin, size_t end) {
 static void one(const work *w, const double *a, const double *a_scales, size_t i, size_t j) {
     const ulp_job *job = w->job;
     const size_t at = i * job->s.ldc + j;
-    const uint64_t words = ulp_datapath_words(job->datapath, job->s.k);
     ulp_stream stream = job->stream;
-    stream.first += ((uint64_t)i * job->s.n + j) * words;
+    stream.first += word_index(job, i, j);
     const ulp_scales scales = {w->blocks > 0 ? a_scales : NULL, w->blocks > 0 ? w->b_scales + j * w->blocks : NULL};
     double start = job->s.accumulate ? job_at(job, job->c, at) : 0.0;
     double y = ulp_dot(job->datapath, start, a, w->b + j * job->s.k, job->s.k, scales, stream);
@@ -36,23 +35,27 @@ static void one(const work *w, const double *a, const double *a_scales, size_t i
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_gemm_shape *s = &w->job->s;
-    double *a = ULP_CPU(ulp_gemm_room)(s->k + w->blocks, sizeof *a), *scales = a + s->k;
     for (size_t i = begin; i < end; i++) {
+        double *a = w->a + i * s->k, *scales = w->a_scales + i * w->blocks;
         for (size_t k = 0; k < s->k; k++) a[k] = job_at(w->job, w->job->a, a_index(w->job, i, k));
         for (size_t g = 0; g < w->blocks; g++) scales[g] = s->a_scales == NULL ? 1.0 : (double)s->a_scales[i * w->blocks + g];
         for (size_t j = 0; j < s->n; j++) one(w, a, scales, i, j);
     }
-    free(a);
 }
 
 ulp_status ULP_CPU(ulp_gemm_any)(const ulp_job *job) {
     const size_t per = job->datapath->scale_block;
     work w = {.job = job, .blocks = per == 0 ? 0 : (job->s.k + per - 1) / per};
+    w.a = ULP_CPU(ulp_gemm_room)(job->s.m * (job->s.k + w.blocks), sizeof *w.a);
     w.b = ULP_CPU(ulp_gemm_room)(job->s.n * (job->s.k + w.blocks), sizeof *w.b);
-    if (w.b == NULL) return ULP_NO_MEMORY;
-    w.b_scales = w.b + job->s.n * job->s.k;
-    ulp_parallel_for(job->s.n, 16, pack_part, &w);
-    ulp_parallel_for(job->s.m, 1, rows_part, &w);
+    const int enough = w.a != NULL && w.b != NULL;
+    if (enough) {
+        w.a_scales = w.a + job->s.m * job->s.k;
+        w.b_scales = w.b + job->s.n * job->s.k;
+        ulp_parallel_for(job->s.n, 16, pack_part, &w);
+        ulp_parallel_for(job->s.m, 1, rows_part, &w);
+    }
     free(w.b);
-    return ULP_OK;
+    free(w.a);
+    return enough ? ULP_OK : ULP_NO_MEMORY;
 }
