@@ -84,7 +84,12 @@ ULP_FN int32_t ulp_product_exponent(const ulp_fused *f, ulp_term a, ulp_term b) 
     return f->zero_product;
 }
 
-/* One fused sum of c and n products, n <= 64. scale_a, scale_b: exponents to add to those of the products, one for all. */
+/* The same of the zeros that stand for products that are missing. */
+ULP_FN int32_t ulp_padding_exponent(const ulp_fused *f) {
+    return f->zero_operand != ULP_NO_EXPONENT ? 2 * f->zero_operand : f->zero_product;
+}
+
+/* One fused sum of c and n <= length products; fewer count as padded with zeros. scale: an exponent to add to all of theirs. */
 ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n, int32_t scale) {
     const ulp_fused *f = &d->fused;
     double special = ulp_fused_special(c, a, b, n);
@@ -100,6 +105,7 @@ ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, co
         terms[i].w = x.w + y.w;
         terms[i].neg = x.neg ^ y.neg;
     }
+    if (n < f->length && ulp_padding_exponent(f) != ULP_NO_EXPONENT) emax = ulp_max_i32(emax, ulp_padding_exponent(f) + scale);
     if (emax == ULP_NO_EXPONENT) return 0.0; /* every term is zero */
     const int32_t unit = emax - f->fraction;
     int64_t total = ulp_term_align(tc, unit, f->align);
