@@ -38,6 +38,12 @@ ULP_INLINE uint64_t word_index(const ulp_job *w, size_t i, size_t j) {
     return ((uint64_t)(w->i0 + i) * w->columns + w->j0 + j) * ulp_datapath_words(w->datapath, w->s.k);
 }
 
+/* Blocks of rows that share a panel of B while it is in the second-level cache: few enough to give every thread some. */
+ULP_INLINE size_t row_grain(size_t blocks) {
+    const size_t share = blocks / (4 * (size_t)ulp_threads_get());
+    return share < 1 ? 1 : (share > 16 ? 16 : share);
+}
+
 /* Room for n elements of `size` bytes, 64-byte aligned; never NULL for n = 0 while there is memory. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
 

@@ -351,9 +351,11 @@ static run_function run_for(const ulp_datapath *d) {
 }
 
 /* The definition for one step of all outputs of a block. */
-static void step_exactly(const work *w, float *c, const rows *r, size_t panel, size_t at, size_t i0, size_t count, size_t j0, size_t width) {
+static void step_exactly(const work *w, float *c, const rows *r, size_t block, size_t panel, size_t at) {
     const ulp_datapath *d = w->job->datapath;
     const ulp_gemm_shape *s = &w->job->s;
+    const size_t i0 = block * ROWS, count = s->m - i0 < ROWS ? s->m - i0 : ROWS;
+    const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH;
     const float *pa = r->a + at * d->step * ROWS, *pb = w->b + (panel * w->padded + at * d->step) * WIDTH;
     const size_t n = s->k - at * d->step < d->step ? s->k - at * d->step : d->step;
     double a[ULP_STEP_MAX], b[ULP_STEP_MAX];
@@ -380,52 +382,72 @@ static plan plan_of(const ulp_datapath *d) {
     return p;
 }
 
-/* A block of count x width outputs. */
-static void block(const work *w, const rows *r, size_t i0, size_t count, size_t panel) {
-    const ulp_job *job = w->job;
-    const ulp_datapath *d = job->datapath;
-    const ulp_gemm_shape *s = &job->s;
+/* Sums of a block of ROWS x WIDTH outputs under way. */
+typedef union state {
+    vfloat v[ROWS][HALVES];
+    float f[ROWS * WIDTH];
+} state;
+
+static rows rows_at(const work *w, size_t at) {
+    void *room = w->a + at * w->a_bytes;
+    rows r = {.a = room, .exponent = (int16_t *)(void *)((float *)room + w->padded * ROWS)};
+    r.scale = r.exponent + w->padded * ROWS;
+    r.special = (uint8_t *)(r.scale + w->steps * ROWS);
+    return r;
+}
+
+/* Steps first .. last - 1 of a block: c is the sum under way, total what was promoted. */
+static void advance(const work *w, state *c, state *total, size_t block, size_t panel, size_t first, size_t last) {
+    const ulp_datapath *d = w->job->datapath;
     const plan p = plan_of(d);
     const run_function run = run_for(d);
-    const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH;
+    const rows r = rows_at(w, block);
     const size_t every = d->promote / d->step; /* steps from one promotion to the next */
-    union { vfloat v[ROWS][HALVES]; float f[ROWS * WIDTH]; } c = {.f = {0}}, start = {.f = {0}};
-    float *out = (float *)job->c + i0 * s->ldc + j0;
-    for (size_t i = 0; i < count && s->accumulate; i++)
-        for (size_t j = 0; j < width; j++) start.f[i * WIDTH + lane(j)] = out[i * s->ldc + j];
-    if (every == 0) c = start;
-    for (size_t at = 0; at < w->steps;) {
+    for (size_t at = first; at < last;) {
         const size_t k = at * d->step, b = (panel * w->padded + k) * WIDTH;
-        const operands o = {r->a + k * ROWS,   w->b + b, r->exponent + k * ROWS, w->b_exponent + b, r->scale + at * ROWS,
+        const operands o = {r.a + k * ROWS,   w->b + b, r.exponent + k * ROWS, w->b_exponent + b, r.scale + at * ROWS,
                             w->b_scale + (panel * w->steps + at) * WIDTH};
-        size_t left = w->steps - at; /* to the end or the next promotion */
+        size_t left = last - at; /* to the end or the next promotion */
         if (every != 0 && left > every - at % every) left = every - at % every;
-        const size_t done = run(c.v, o, &p, r->special + at, w->b_special + panel * w->steps + at, left);
+        const size_t done = run(c->v, o, &p, r.special + at, w->b_special + panel * w->steps + at, left);
         at += done;
-        if (done < left) step_exactly(w, c.f, r, panel, at++, i0, count, j0, width);
+        if (done < left) step_exactly(w, c->f, &r, block, panel, at++);
         if (every != 0 && (at % every == 0 || at == w->steps))
             for (size_t i = 0; i < ROWS * WIDTH; i++) {
-                start.f[i] += c.f[i];
-                c.f[i] = 0.0f;
+                total->f[i] += c->f[i];
+                c->f[i] = 0.0f;
             }
     }
-    const float *y = every != 0 ? start.f : c.f;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < width; j++) out[i * s->ldc + j] = canonical(y[i * WIDTH + lane(j)]);
+}
+
+enum { DEPTH = 1024, MOST_BLOCKS = 16 }; /* about DEPTH products of a panel stay in the second-level cache */
+
+static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
+    const ulp_gemm_shape *s = &w->job->s;
+    const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH, depth = DEPTH / w->job->datapath->step;
+    const int promotes = w->job->datapath->promote != 0;
+    state c[MOST_BLOCKS], total[MOST_BLOCKS];
+    memset(c, 0, sizeof c);
+    memset(total, 0, sizeof total);
+    float *out = (float *)w->job->c + j0;
+    for (size_t i = begin * ROWS; i < end * ROWS && i < s->m && s->accumulate; i++)
+        for (size_t j = 0; j < width; j++)
+            (promotes ? total : c)[i / ROWS - begin].f[i % ROWS * WIDTH + lane(j)] = out[i * s->ldc + j];
+    for (size_t at = 0; at < w->steps; at += depth)
+        for (size_t block = begin; block < end; block++)
+            advance(w, c + block - begin, total + block - begin, block, panel, at, w->steps - at < depth ? w->steps : at + depth);
+    for (size_t i = begin * ROWS; i < end * ROWS && i < s->m; i++)
+        for (size_t j = 0; j < width; j++)
+            out[i * s->ldc + j] = canonical((promotes ? total : c)[i / ROWS - begin].f[i % ROWS * WIDTH + lane(j)]);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const size_t n = w->padded * ROWS;
-    for (size_t at = begin; at < end; at++) {
-        void *room = w->a + at * w->a_bytes;
-        rows r = {.a = room, .exponent = (int16_t *)(void *)((float *)room + n)};
-        r.scale = r.exponent + n;
-        r.special = (uint8_t *)(r.scale + w->steps * ROWS);
-        const size_t i0 = at * ROWS, count = w->job->s.m - i0 < ROWS ? w->job->s.m - i0 : ROWS;
-        pack_rows(w, &r, i0, count);
-        for (size_t panel = 0; panel < w->panels; panel++) block(w, &r, i0, count, panel);
+    for (size_t block = begin; block < end; block++) {
+        const rows r = rows_at(w, block);
+        pack_rows(w, &r, block * ROWS, w->job->s.m - block * ROWS < ROWS ? w->job->s.m - block * ROWS : ROWS);
     }
+    for (size_t panel = 0; panel < w->panels; panel++) panel_part(w, begin, end, panel);
 }
 
 /* The rows that this source computes: what the head of the file says holds for them. */
@@ -457,7 +479,7 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     if (enough) {
         w.b_scale = w.b_exponent + n;
         ulp_parallel_for(w.panels, 1, pack_part, &w);
-        ulp_parallel_for(blocks, 1, rows_part, &w);
+        ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
     }
     free(w.a);
     free(w.b_special);

@@ -14,7 +14,7 @@ static int is_fp32_chain(const ulp_job *w) {
 
 #if defined(__FMA__)
 
-enum { ROWS = 6, WIDE = 32 };
+enum { ROWS = 6, WIDE = 32, DEPTH = 1024 }; /* DEPTH products of a panel stay in the second-level cache */
 
 typedef struct work {
     const ulp_job *job;
@@ -46,26 +46,36 @@ static void block(float *restrict sums, const float *restrict a, const float *re
         for (int j = 0; j < WIDE; j++) sums[r * WIDE + j] = acc[r][j];
 }
 
+static void pack_rows(const work *w, size_t at) {
+    const ulp_gemm_shape *s = &w->job->s;
+    float *a = w->rows + at * s->k * ROWS;
+    for (size_t k = 0; k < s->k; k++)
+        for (size_t r = 0; r < ROWS; r++) a[k * ROWS + r] = at * ROWS + r < s->m ? a_at(w->job, at * ROWS + r, k) : 0.0f;
+}
+
+/* Products k0 .. k1 - 1 of a block of rows and a panel; between two calls the sums wait in C. */
+static void advance(const work *w, size_t at, size_t panel, size_t k0, size_t k1) {
+    const ulp_gemm_shape *s = &w->job->s;
+    const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
+    const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
+    float sums[ROWS * WIDE] = {0}, *c = (float *)w->job->c + i0 * s->ldc + j0;
+    for (size_t r = 0; r < rows && (s->accumulate || k0 > 0); r++) memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
+    block(sums, w->rows + (at * s->k + k0) * ROWS, w->packed + (panel * s->k + k0) * WIDE, k1 - k0);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
+}
+
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const ulp_job *job = w->job;
-    const ulp_gemm_shape *s = &job->s;
-    const size_t panels = (s->n + WIDE - 1) / WIDE, k = s->k;
-    float sums[ROWS * WIDE];
-    for (size_t at = begin; at < end; at++) {
-        float *a = w->rows + at * k * ROWS;
-        const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
-        for (size_t i = 0; i < k; i++)
-            for (size_t r = 0; r < ROWS; r++) a[i * ROWS + r] = r < rows ? a_at(job, i0 + r, i) : 0.0f;
-        for (size_t panel = 0; panel < panels; panel++) {
-            const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
-            float *c = (float *)job->c + i0 * s->ldc + j0;
-            memset(sums, 0, sizeof sums);
-            for (size_t r = 0; r < rows && s->accumulate; r++) memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
-            block(sums, a, w->packed + panel * k * WIDE, k);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
-        }
+    const size_t k = w->job->s.k, panels = (w->job->s.n + WIDE - 1) / WIDE;
+    for (size_t at = begin; at < end; at++) pack_rows(w, at);
+    for (size_t panel = 0; panel < panels; panel++) {
+        size_t k0 = 0;
+        do {
+            const size_t k1 = k - k0 < DEPTH ? k : k0 + DEPTH;
+            for (size_t at = begin; at < end; at++) advance(w, at, panel, k0, k1);
+            k0 = k1;
+        } while (k0 < k);
     }
 }
 
@@ -78,7 +88,7 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
     const int enough = w.packed != NULL && w.rows != NULL;
     if (enough) {
         ulp_parallel_for(panels, 1, pack_part, &w);
-        ulp_parallel_for(blocks, 1, rows_part, &w);
+        ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
     }
     free(w.rows);
     free(w.packed);

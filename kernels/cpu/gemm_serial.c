@@ -170,42 +170,50 @@ static void make_words(uint32_t *words, const ulp_job *w, size_t i, size_t j0, s
     }
 }
 
-static void block(const work *w, const double *a, size_t i, size_t panel) {
-    const ulp_job *job = w->job;
-    const ulp_gemm_shape *s = &job->s;
-    const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
-    const double *b = w->packed + panel * s->k * LANES;
-    float *c = (float *)job->c + i * s->ldc + j0;
-    double acc[LANES] = {0};
-    uint32_t words[STEPS * LANES];
-    const int stochastic = ulp_mode_is_stochastic(job->datapath->rule.mode);
-    if (stochastic) memset(words, 0, sizeof words);
-    for (size_t j = 0; j < width && s->accumulate; j++) acc[j] = (double)c[j];
+/* Products k0 .. k1 - 1 of row i and a panel, for sums that wait in acc. */
+static void advance(const work *w, double *acc, size_t i, size_t panel, size_t k0, size_t k1) {
+    const ulp_gemm_shape *s = &w->job->s;
+    const double *a = w->rows + i * s->k, *b = w->packed + panel * s->k * LANES;
     if (w->watched != NULL) {
         double again[LANES];
         memcpy(again, acc, sizeof again);
-        if (w->watched(acc, a, b, s->k, &w->format) >= ulp_bits64(w->format.most * 0.5)) {
-            w->guarded(again, a, b, s->k, &w->format);
-            memcpy(acc, again, sizeof acc);
-        }
-    } else {
-        for (size_t k = 0; k < s->k; k++) {
-            if (stochastic && k % STEPS == 0) make_words(words, job, i, j0, width, k, s->k - k < STEPS ? s->k - k : STEPS);
-            serial_step(acc, a[k], b + k * LANES, &w->core, words + k % STEPS * LANES);
-        }
+        if (w->watched(acc, a + k0, b + k0 * LANES, k1 - k0, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
+        w->guarded(again, a + k0, b + k0 * LANES, k1 - k0, &w->format);
+        memcpy(acc, again, sizeof again);
+        return;
     }
-    for (size_t j = 0; j < width; j++) c[j] = canonical((float)acc[j]);
+    const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
+    const int stochastic = ulp_mode_is_stochastic(w->core.mode);
+    uint32_t words[STEPS * LANES];
+    if (stochastic) memset(words, 0, sizeof words);
+    for (size_t k = k0; k < k1; k++) {
+        const size_t step = (k - k0) % STEPS;
+        if (stochastic && step == 0) make_words(words, w->job, i, j0, width, k, k1 - k < STEPS ? k1 - k : STEPS);
+        serial_step(acc, a[k], b + k * LANES, &w->core, words + step * LANES);
+    }
+}
+
+enum { DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel stay in the second-level cache */
+
+static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
+    const ulp_gemm_shape *s = &w->job->s;
+    const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
+    double acc[MOST_ROWS][LANES];
+    memset(acc, 0, sizeof acc);
+    for (size_t i = begin; i < end && s->accumulate; i++)
+        for (size_t j = 0; j < width; j++) acc[i - begin][j] = (double)((const float *)w->job->c)[i * s->ldc + j0 + j];
+    for (size_t k = 0; k < s->k; k += DEPTH)
+        for (size_t i = begin; i < end; i++) advance(w, acc[i - begin], i, panel, k, s->k - k < DEPTH ? s->k : k + DEPTH);
+    for (size_t i = begin; i < end; i++)
+        for (size_t j = 0; j < width; j++) ((float *)w->job->c)[i * s->ldc + j0 + j] = canonical((float)acc[i - begin][j]);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_gemm_shape *s = &w->job->s;
-    const size_t panels = (s->n + LANES - 1) / LANES;
-    for (size_t i = begin; i < end; i++) {
-        double *a = w->rows + i * s->k;
-        for (size_t k = 0; k < s->k; k++) a[k] = (double)a_at(w->job, i, k);
-        for (size_t panel = 0; panel < panels; panel++) block(w, a, i, panel);
-    }
+    for (size_t i = begin; i < end; i++)
+        for (size_t k = 0; k < s->k; k++) w->rows[i * s->k + k] = (double)a_at(w->job, i, k);
+    for (size_t panel = 0; panel * LANES < s->n; panel++) panel_part(w, begin, end, panel);
 }
 
 /* Find the functions for this job; none if nearest64 is not the rounding of its rule: rne that saturates, or overflows to
@@ -241,7 +249,7 @@ ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
     const int enough = w.packed != NULL && w.rows != NULL;
     if (enough) {
         ulp_parallel_for(panels, 1, pack_part, &w);
-        ulp_parallel_for(s->m, 1, rows_part, &w);
+        ulp_parallel_for(s->m, row_grain(s->m), rows_part, &w);
     }
     free(w.rows);
     free(w.packed);
