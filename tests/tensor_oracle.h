@@ -1,0 +1,410 @@
+/* tensor_oracle.h - the oracle of the Tensor Core rows: a name and codes in, a code out, by integers alone.
+ *
+ * It shares nothing with what it judges but the names: formats, parameters and arithmetic are its own. A number is
+ * (-1)^neg m 2^(e-w) with an exact integer m; a sum of products is formed as the literature states it (Fasi et al.
+ * 2021, doi:10.7717/peerj-cs.330; Xie et al. 2025, arXiv 2511.10909; Khattak and Mikaitis 2025, arXiv 2512.07004).
+ *
+ * int64_t holds every sum exactly: a product term is below 2^(F+2), a group of 16 with its scales below 2^(F+12), and
+ * there are at most 65 terms: below 2^54 with the largest F, 35.
+ */
+#ifndef ULP_TESTS_TENSOR_ORACLE_H
+#define ULP_TESTS_TENSOR_ORACLE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- formats ---- */
+
+typedef enum { ORACLE_IEEE, ORACLE_NAN_ONLY, ORACLE_FINITE } oracle_specials;
+
+/* Sign, `e` exponent bits with bias 2^(e-1) - 1, `f` fraction bits. */
+typedef struct oracle_format {
+    const char *name;
+    int e, f;
+    oracle_specials specials;
+} oracle_format;
+
+static const oracle_format oracle_formats[] = {
+    {"fp32", 8, 23, ORACLE_IEEE},  {"fp16", 5, 10, ORACLE_IEEE},  {"bf16", 8, 7, ORACLE_IEEE},
+    {"tf32", 8, 10, ORACLE_IEEE},  {"e5m2", 5, 2, ORACLE_IEEE},   {"e4m3", 4, 3, ORACLE_NAN_ONLY},
+    {"e3m2", 3, 2, ORACLE_FINITE}, {"e2m3", 2, 3, ORACLE_FINITE}, {"e2m1", 2, 1, ORACLE_FINITE},
+};
+
+static const oracle_format *oracle_format_of(const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof oracle_formats / sizeof oracle_formats[0]; i++)
+        if (strlen(oracle_formats[i].name) == length && memcmp(name, oracle_formats[i].name, length) == 0)
+            return &oracle_formats[i];
+    return NULL;
+}
+
+/* (-1)^neg m 2^(e-w). Subnormals and zero keep the lowest exponent. */
+typedef struct oracle_number {
+    int nan, inf, neg, e, w;
+    int64_t m;
+} oracle_number;
+
+static inline int oracle_emin(const oracle_format *f) { return 2 - (1 << (f->e - 1)); }
+static inline int oracle_emax(const oracle_format *f) { return (1 << (f->e - 1)) - 1; } /* of the accumulators */
+
+static inline oracle_number oracle_decode(uint32_t code, const oracle_format *f) {
+    const int fraction = (int)(code & ((1u << f->f) - 1)), top = (1 << f->e) - 1, field = (int)(code >> f->f) & top;
+    oracle_number x = {.neg = (int)(code >> (f->e + f->f)) & 1, .w = f->f};
+    x.nan = field == top && ((f->specials == ORACLE_IEEE && fraction != 0) ||
+                             (f->specials == ORACLE_NAN_ONLY && fraction == (1 << f->f) - 1));
+    x.inf = f->specials == ORACLE_IEEE && field == top && fraction == 0;
+    x.m = field == 0 ? fraction : fraction + (1 << f->f);
+    x.e = field == 0 ? oracle_emin(f) : field + oracle_emin(f) - 1;
+    return x;
+}
+
+static inline double oracle_value(oracle_number x) {
+    const double m = x.nan ? (double)NAN : x.inf ? (double)INFINITY : ldexp((double)x.m, x.e - x.w);
+    return x.neg ? -m : m;
+}
+
+/* ---- parameters ---- */
+
+enum { ORACLE_NONE = -100000, ORACLE_LENGTH = 64 };
+
+/* One line per GPU, accumulator and unit; each pair of `inputs` is a row, of those in "=" the pairs of equals. late:
+ * sums of k = 0, 1 and k = 2, 3 (mod 4) from zero, then C by one addition to nearest. group: products summed before
+ * scaling. */
+typedef struct oracle_line {
+    const char *gpu, *inputs, *acc, *unit;
+    int length, fraction, kept, floor, late, group, scale_block;
+} oracle_line;
+
+#define ORACLE_FP8 "e4m3 e5m2"
+#define ORACLE_FP864 "e4m3 e5m2 e3m2 e2m3 e2m1"
+static const oracle_line oracle_lines[] = {
+    {"v100", "=fp16", "fp32", "", 4, 23, 23, -131, 0, 0, 0},
+    {"v100", "=fp16", "fp16", "", 4, 23, 10, -19, 0, 0, 0},
+    {"t4", "=fp16", "fp32", "", 8, 24, 23, -132, 0, 0, 0},
+    {"t4", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0},
+    {"a100", "=fp16 bf16", "fp32", "", 8, 24, 23, -132, 0, 0, 0},
+    {"a100", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0},
+    {"a100", "=tf32", "fp32", "", 4, 24, 23, -132, 0, 0, 0},
+    {"l40s", "=fp16 bf16", "fp32", "", 8, 24, 23, -132, 0, 0, 0},
+    {"l40s", "=fp16", "fp16", "", 8, 24, 10, -20, 0, 0, 0},
+    {"l40s", "=tf32", "fp32", "", 4, 24, 23, -132, 0, 0, 0},
+    {"l40s", ORACLE_FP8, "fp32", "", 16, 13, 13, ORACLE_NONE, 0, 0, 0},
+    {"l40s", ORACLE_FP8, "fp16", "", 16, 13, 10, ORACLE_NONE, 0, 0, 0},
+    {"h100", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0},
+    {"h100", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0},
+    {"h100", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0},
+    {"h100", "=fp16 bf16", "fp32", "k8", 8, 25, 23, -133, 0, 0, 0},
+    {"h100", "=tf32", "fp32", "k4", 4, 25, 23, -133, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp32", "", 32, 13, 13, ORACLE_NONE, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp16", "", 32, 13, 10, ORACLE_NONE, 0, 0, 0},
+    {"h100", ORACLE_FP8, "fp32", "mma", 16, 25, 23, -133, 1, 0, 0},
+    {"h100", ORACLE_FP8, "fp16", "mma", 16, 25, 10, -21, 1, 0, 0},
+    {"b200", "=fp16 bf16", "fp32", "", 16, 25, 23, -133, 0, 0, 0},
+    {"b200", "=fp16", "fp16", "", 16, 25, 10, -21, 0, 0, 0},
+    {"b200", "=tf32", "fp32", "", 8, 25, 23, -133, 0, 0, 0},
+    {"b200", "=fp16 bf16", "fp32", "mma", 16, 25, 23, -133, 0, 0, 0},
+    {"b200", "=fp16", "fp16", "mma", 16, 25, 10, -21, 0, 0, 0},
+    {"b200", "=tf32", "fp32", "mma", 8, 25, 23, -133, 0, 0, 0},
+    {"b200", ORACLE_FP8, "fp32", "mma", 16, 25, 23, -133, 1, 0, 0},
+    {"b200", ORACLE_FP8, "fp16", "mma", 16, 25, 10, -21, 1, 0, 0},
+    {"b200", ORACLE_FP864, "fp32", "", 32, 25, 23, ORACLE_NONE, 0, 0, 0},
+    {"b200", ORACLE_FP864, "fp16", "", 32, 25, 10, ORACLE_NONE, 0, 0, 0},
+    {"b200", ORACLE_FP864, "fp32", "mx", 32, 25, 23, ORACLE_NONE, 0, 0, 32},
+    {"b200", "=e2m1", "fp32", "mxf4", 64, 35, 23, ORACLE_NONE, 0, 16, 32},
+    {"b200", "=e2m1", "fp32", "nvf4", 64, 35, 23, ORACLE_NONE, 0, 16, 16},
+    {"rtx5090", "=fp16 bf16", "fp32", "", 16, 25, 23, ORACLE_NONE, 0, 0, 0},
+    {"rtx5090", "=fp16", "fp16", "", 16, 25, 10, ORACLE_NONE, 0, 0, 0},
+    {"rtx5090", "=tf32", "fp32", "", 8, 25, 23, ORACLE_NONE, 0, 0, 0},
+    {"rtx5090", ORACLE_FP864, "fp32", "", 32, 25, 23, ORACLE_NONE, 0, 0, 0},
+    {"rtx5090", ORACLE_FP864, "fp16", "", 32, 25, 10, ORACLE_NONE, 0, 0, 0},
+    {"rtx5090", ORACLE_FP8, "fp32", "k16", 16, 25, 23, ORACLE_NONE, 0, 0, 0},
+    {"rtx5090", ORACLE_FP864, "fp32", "mx", 32, 25, 23, ORACLE_NONE, 0, 0, 32},
+    {"rtx5090", "=e2m1", "fp32", "mxf4", 64, 35, 23, ORACLE_NONE, 0, 16, 32},
+    {"rtx5090", "=e2m1", "fp32", "nvf4", 64, 35, 23, ORACLE_NONE, 0, 16, 16},
+};
+enum { ORACLE_LINES = sizeof oracle_lines / sizeof oracle_lines[0] };
+
+/* One row: its line, its formats, and the settings that a name may change. */
+typedef struct oracle {
+    const oracle_format *a, *b, *acc;
+    int length, fraction, kept, floor, late, group, scale_block;
+    int nearest, floor_align, zero_operand, zero_product, zero_c, signed_zero, promote;
+} oracle;
+
+static inline int oracle_listed(const char *inputs, const char *name, size_t length) {
+    for (inputs += *inputs == '='; *inputs != '\0'; inputs += strcspn(inputs, " "), inputs += *inputs == ' ')
+        if (strcspn(inputs, " ") == length && memcmp(inputs, name, length) == 0) return 1;
+    return 0;
+}
+
+/* Row i: GPU-A[.B][-fp16][-UNIT]; 0 past the end. */
+static inline int oracle_name(size_t i, char *name, size_t size) {
+    for (size_t line = 0; line < ORACLE_LINES; line++) {
+        const oracle_line *l = &oracle_lines[line];
+        for (const char *a = l->inputs + (*l->inputs == '='); *a != '\0'; a += strcspn(a, " "), a += *a == ' ')
+            for (const char *b = l->inputs + (*l->inputs == '='); *b != '\0'; b += strcspn(b, " "), b += *b == ' ') {
+                if ((*l->inputs == '=' && a != b) || i-- > 0) continue;
+                int n = snprintf(name, size, "%s-%.*s", l->gpu, (int)strcspn(a, " "), a);
+                if (a != b) n += snprintf(name + n, size - (size_t)n, ".%.*s", (int)strcspn(b, " "), b);
+                snprintf(name + n, size - (size_t)n, "%s%s%s", strcmp(l->acc, "fp16") == 0 ? "-fp16" : "",
+                         *l->unit ? "-" : "", l->unit);
+                return 1;
+            }
+    }
+    return 0;
+}
+
+/* KEY=VALUE. */
+static inline int oracle_set(oracle *o, const char *text) {
+    static const char *const keys[] = {"L",      "F",           "kept",   "floor", "zero_operand", "zero_product",
+                                       "zero_c", "signed_zero", "promote"};
+    int *const fields[] = {&o->length,       &o->fraction, &o->kept,        &o->floor,  &o->zero_operand,
+                           &o->zero_product, &o->zero_c,   &o->signed_zero, &o->promote};
+    const size_t key = strcspn(text, "=");
+    const char *value = text + key + 1;
+    const size_t length = strcspn(value, ":");
+    if (key == 5 && memcmp(text, "align", 5) == 0) return o->floor_align = memcmp(value, "rd", 2) == 0, length == 2;
+    if (key == 6 && memcmp(text, "output", 6) == 0) return o->nearest = memcmp(value, "rne", 3) == 0, length >= 2;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strlen(keys[i]) == key && memcmp(text, keys[i], key) == 0) {
+            *fields[i] = length == 4 && memcmp(value, "none", 4) == 0 ? ORACLE_NONE : (int)strtol(value, NULL, 10);
+            return 1;
+        }
+    return 0;
+}
+
+/* The row called `name`, its settings included; 0 if there is none. */
+static inline int oracle_find(oracle *o, const char *name) {
+    const size_t length = strcspn(name, ":");
+    const char *part[4] = {name, "", "", ""};
+    size_t size[4] = {0}, parts = 0;
+    for (const char *at = name; parts < 4; at += size[parts - 1] + 1) {
+        part[parts] = at;
+        size[parts++] = strcspn(at, "-:");
+        if (at + size[parts - 1] == name + length) break;
+    }
+    const size_t first = strcspn(part[1], ".-:");
+    const char *second = part[1][first] == '.' ? part[1] + first + 1 : part[1];
+    const size_t rest = part[1][first] == '.' ? size[1] - first - 1 : first;
+    const int has_acc = size[2] == 4 && memcmp(part[2], "fp16", 4) == 0;
+    const char *unit = part[2 + has_acc];
+    const size_t unit_size = size[2 + has_acc];
+    for (size_t i = 0; i < ORACLE_LINES; i++) {
+        const oracle_line *l = &oracle_lines[i];
+        if (strlen(l->gpu) != size[0] || memcmp(l->gpu, name, size[0]) != 0) continue;
+        if (strcmp(l->acc, has_acc ? "fp16" : "fp32") != 0) continue;
+        if (strlen(l->unit) != unit_size || memcmp(l->unit, unit, unit_size) != 0) continue;
+        if (!oracle_listed(l->inputs, part[1], first) || !oracle_listed(l->inputs, second, rest)) continue;
+        *o = (oracle){.a = oracle_format_of(part[1], first),
+                      .b = oracle_format_of(second, rest),
+                      .acc = oracle_format_of(l->acc, 4),
+                      .length = l->length,
+                      .fraction = l->fraction,
+                      .kept = l->kept,
+                      .floor = l->floor,
+                      .late = l->late,
+                      .group = l->group,
+                      .scale_block = l->scale_block,
+                      .nearest = has_acc,
+                      .zero_operand = ORACLE_NONE,
+                      .zero_product = ORACLE_NONE,
+                      .zero_c = ORACLE_NONE};
+        for (const char *at = name + length; *at == ':'; at += 1 + strcspn(at + 1, ":"))
+            if (!oracle_set(o, at + 1)) return 0;
+        return o->a != NULL && o->b != NULL && o->acc != NULL;
+    }
+    return 0;
+}
+
+/* ---- arithmetic ---- */
+
+static inline uint32_t oracle_nan(const oracle_format *f) { return f->f == 23 ? 0x7fffffffu : 0x7fffu; }
+static inline uint32_t oracle_inf(const oracle_format *f, int neg) {
+    return ((uint32_t)neg << (f->e + f->f)) | (((1u << f->e) - 1) << f->f);
+}
+
+/* The code of total 2^q, rounded once to `kept` fraction bits: to nearest even, or toward zero. */
+static inline uint32_t oracle_round(int64_t total, int q, const oracle_format *f, int kept, int nearest,
+                                    int signed_zero) {
+    const uint32_t sign = total < 0 ? 1u << (f->e + f->f) : 0;
+    uint64_t m = total < 0 ? 0 - (uint64_t)total : (uint64_t)total;
+    if (m == 0) return 0;
+    int e = q, emin = oracle_emin(f);
+    for (uint64_t x = m; x > 1; x /= 2) e++;
+    if (e < emin) e = emin;
+    /* the result is a multiple of 2^(e - kept) */
+    const int drop = e - kept - q;
+    if (drop > 62) m = 0;
+    else if (drop > 0) {
+        const uint64_t half = (uint64_t)1 << (drop - 1), rest = m & (2 * half - 1);
+        m >>= drop;
+        if (nearest && (rest > half || (rest == half && m % 2 == 1))) m++;
+        q += drop;
+    }
+    if (m == 0) return signed_zero ? sign : 0;
+    /* bring m to the fraction's f bits below the leading one, or to the quantum of subnormals */
+    while (m >= (uint64_t)2 << f->f) m /= 2, q++;
+    while (m < (uint64_t)1 << f->f && q > emin - f->f) m *= 2, q--;
+    if (m < (uint64_t)1 << f->f) return sign | (uint32_t)m;
+    e = q + f->f;
+    if (e > oracle_emax(f)) return oracle_inf(f, total < 0);
+    return sign | (uint32_t)(e - emin + 1) << f->f | ((uint32_t)m & ((1u << f->f) - 1));
+}
+
+/* x + y in binary32, to nearest even: what the machine's addition is. */
+static inline float oracle_float(uint32_t code) {
+    float x;
+    memcpy(&x, &code, sizeof x);
+    return x;
+}
+static inline uint32_t oracle_add32(uint32_t x, uint32_t y) {
+    const float sum = oracle_float(x) + oracle_float(y);
+    uint32_t code;
+    memcpy(&code, &sum, sizeof code);
+    return isnan(sum) ? 0x7fffffffu : code;
+}
+
+/* x + y in binary16, to nearest even: both are integers of 42 bits times 2^-24. */
+static inline uint32_t oracle_add16(uint32_t x, uint32_t y) {
+    const oracle_format *f = &oracle_formats[1];
+    const oracle_number a = oracle_decode(x, f), b = oracle_decode(y, f);
+    if (a.nan || b.nan || (a.inf && b.inf && a.neg != b.neg)) return oracle_nan(f);
+    if (a.inf || b.inf) return oracle_inf(f, a.inf ? a.neg : b.neg);
+    if (a.m == 0 && b.m == 0 && a.neg && b.neg) return 0x8000;
+    const int64_t p = a.m << (a.e + 14), r = b.m << (b.e + 14);
+    return oracle_round((a.neg ? -p : p) + (b.neg ? -r : r), -24, f, 10, 1, 0);
+}
+
+/* (-1)^neg m 2^(e-w) as a multiple of 2^q: toward zero, or below. */
+static inline int64_t oracle_align(const oracle_number *x, int q, int below) {
+    const int shift = x->e - x->w - q;
+    if (x->m == 0) return 0;
+    if (shift >= 0) return x->neg ? -(x->m << shift) : x->m << shift;
+    const int64_t whole = shift < -62 ? 0 : x->m >> -shift, lost = shift < -62 ? x->m : x->m - (whole << -shift);
+    return x->neg ? -whole - (below && lost != 0) : whole;
+}
+
+/* The scale of operand i: unsigned, 1 where there are none; of 32 products a power of two, of 16 an e4m3 magnitude. */
+static inline oracle_number oracle_scale(const oracle *o, const uint32_t *scales, int i) {
+    oracle_number one = {.m = 1};
+    if (o->scale_block == 0 || scales == NULL) return one;
+    const uint32_t code = scales[i / o->scale_block];
+    if (o->scale_block == 16) return oracle_decode(code & 0x7f, oracle_format_of("e4m3", 4));
+    one.nan = code == 0xff;
+    one.e = (int)code - 127;
+    return one;
+}
+
+/* An operand of 8 bits on its way through a binary16 unit: its exponent is that of binary16. */
+static inline oracle_number oracle_unpack(oracle_number x) {
+    while (x.m != 0 && x.m < (int64_t)1 << x.w && x.e > -14) x.m *= 2, x.e--;
+    return x;
+}
+
+/* The terms of one sum but C: products with their scales, or groups of them. Returns their number, -1 for NaN, and
+ * *infinite has bit 0 or 1 for +Inf or -Inf. *emax is raised to their exponents. */
+static inline int oracle_terms(const oracle *o, oracle_number *term, int *infinite, int *emax, const uint32_t *a,
+                               const uint32_t *b, const uint32_t *sa, const uint32_t *sb) {
+    int n = 0;
+    for (int i = 0; i < o->length; i++) {
+        oracle_number x = oracle_decode(a[i], o->a), y = oracle_decode(b[i], o->b);
+        if (o->late) x = oracle_unpack(x), y = oracle_unpack(y);
+        const oracle_number s = oracle_scale(o, sa, i), t = oracle_scale(o, sb, i);
+        oracle_number p = {.neg = x.neg ^ y.neg, .m = x.m * y.m, .e = x.e + y.e, .w = x.w + y.w};
+        if (x.nan || y.nan || s.nan || t.nan) return -1;
+        if ((x.inf && !y.inf && y.m == 0) || (y.inf && !x.inf && x.m == 0)) return -1;
+        if (x.inf || y.inf) {
+            *infinite |= 1 << p.neg;
+            continue;
+        }
+        if (o->group == 0) {
+            p.e += s.e + t.e;
+            int e = p.m != 0 ? p.e : o->zero_product;
+            if (p.m == 0 && o->zero_operand != ORACLE_NONE)
+                e = (x.m == 0 ? o->zero_operand : x.e) + (y.m == 0 ? o->zero_operand : y.e);
+            if (e > *emax) *emax = e;
+            term[n++] = p;
+        } else {
+            if (i % o->group == 0) term[n++] = (oracle_number){.e = 0, .w = 2, .m = 0};
+            oracle_number *g = &term[n - 1];
+            g->m += (p.neg ? -p.m : p.m) * ((int64_t)1 << p.e); /* quarters: products of e2m1 are multiples of them */
+            if ((i + 1) % o->group != 0) continue;
+            g->neg = g->m < 0;
+            g->m = (g->neg ? -g->m : g->m) * s.m * t.m;
+            g->e = s.e + t.e;
+            g->w = 2 + s.w + t.w;
+            if (g->m != 0 && g->e > *emax) *emax = g->e;
+        }
+    }
+    return n;
+}
+
+/* One fused sum of `length` products and c. */
+static inline uint32_t oracle_block(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b,
+                                    const uint32_t *sa, const uint32_t *sb) {
+    oracle_number term[ORACLE_LENGTH + 1];
+    int infinite = 0, emax = ORACLE_NONE;
+    const oracle_number start = oracle_decode(c, o->acc);
+    int n = oracle_terms(o, term, &infinite, &emax, a, b, sa, sb);
+    if (start.inf) infinite |= 1 << start.neg;
+    if (n < 0 || start.nan || infinite == 3) return oracle_nan(o->acc);
+    if (infinite != 0) return oracle_inf(o->acc, infinite == 2);
+    const int ec = start.m != 0 ? start.e : o->zero_c;
+    if (ec > emax) emax = ec;
+    if (emax < o->floor) emax = o->floor;
+    if (emax == ORACLE_NONE) return 0;
+    term[n++] = start;
+    int64_t total = 0;
+    for (int i = 0; i < n; i++) total += oracle_align(&term[i], emax - o->fraction, o->floor_align);
+    return oracle_round(total, emax - o->fraction, o->acc, o->kept, o->nearest, o->signed_zero);
+}
+
+/* Two sums from zero, of k = 0, 1 and of k = 2, 3 (mod 4), one after the other; then c, by an addition of its own. */
+static inline uint32_t oracle_late(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b) {
+    uint32_t p = 0, x[ORACLE_LENGTH], y[ORACLE_LENGTH];
+    for (int half = 0; half < 2; half++) {
+        int n = 0;
+        for (int k = 0; k < 2 * o->length; k++)
+            if (k % 4 / 2 == half) x[n] = a[k], y[n++] = b[k];
+        p = oracle_block(o, p, x, y, NULL, NULL);
+    }
+    return o->acc->f == 23 ? oracle_add32(c, p) : oracle_add16(c, p);
+}
+
+/* c + a (k) b (k) with zeros up to the length; scales: one for each scale_block products, or NULL. */
+static inline uint32_t oracle_chain(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b, size_t k,
+                                    const uint32_t *sa, const uint32_t *sb) {
+    const size_t step = (size_t)(o->late ? 2 * o->length : o->length), block = (size_t)o->scale_block;
+    for (size_t at = 0; at < k; at += step) {
+        uint32_t x[ORACLE_LENGTH] = {0}, y[ORACLE_LENGTH] = {0}, s[8], t[8];
+        for (size_t i = 0; i < step && at + i < k; i++) x[i] = a[at + i], y[i] = b[at + i];
+        for (size_t i = 0; i < 8; i++) { /* scales past the end: 1 */
+            const size_t from = block > 0 ? at / block + i : 0;
+            const uint32_t one = block == 16 ? 0x38 : 127;
+            s[i] = block > 0 && sa != NULL && from * block < k ? sa[from] : one;
+            t[i] = block > 0 && sb != NULL && from * block < k ? sb[from] : one;
+        }
+        c = o->late ? oracle_late(o, c, x, y) : oracle_block(o, c, x, y, s, t);
+    }
+    return c;
+}
+
+/* The whole sum. Under promotion c and the result are binary32 codes. */
+static inline uint32_t oracle_dot(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b, size_t k,
+                                  const uint32_t *sa, const uint32_t *sb) {
+    if (o->promote == 0) return oracle_chain(o, c, a, b, k, sa, sb);
+    const size_t every = (size_t)o->promote, block = o->scale_block > 0 ? (size_t)o->scale_block : 1;
+    for (size_t at = 0; at < k; at += every) {
+        const size_t n = k - at < every ? k - at : every, skip = at / block;
+        uint32_t part =
+            oracle_chain(o, 0, a + at, b + at, n, sa != NULL ? sa + skip : NULL, sb != NULL ? sb + skip : NULL);
+        const float value = (float)oracle_value(oracle_decode(part, o->acc)); /* exact, of binary16 too */
+        memcpy(&part, &value, sizeof part);
+        c = oracle_add32(c, part);
+    }
+    return c;
+}
+
+#endif
