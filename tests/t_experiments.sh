@@ -190,6 +190,71 @@ else verdict 0 "and says no more, and leaves no .part"; fi
 exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
 says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
 
+# sums: the numbers that are facts of arithmetic, and the same bytes however a run is made
+for name in swamping block_fma fp8_accumulation order; do
+    exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
+    says '^PASS' out.txt "$name tests claims"
+    if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
+    case $name in
+    swamping) part="--seeds 1 --longest 15 --chunks 1,3,32" ;;
+    block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
+    fp8_accumulation) part="--k 992 --outputs 5 --bits 14,20 --promote 32,128 --scaling amax" ;;
+    order) part="--k 333 --orders 20" ;;
+    esac
+    "$BIN/$name" --quick $part --quiet --out part.csv
+    for threads in 1 2; do
+        "$BIN/$name" --quick $part --threads $threads --quiet --out t.csv 2>/dev/null
+        same part.csv t.csv "$name: the same CSV with $threads threads"
+    done
+    for isa in baseline avx2 avx512; do
+        ULPLAB_ISA=$isa "$BIN/$name" --quick $part --quiet --out t.csv 2>err.txt
+        case $? in
+        0) same part.csv t.csv "$name: the same CSV with ULPLAB_ISA=$isa" ;;
+        3) skip "$name: the same CSV with ULPLAB_ISA=$isa" "this machine does not run it" ;;
+        *) verdict 1 "$name: the same CSV with ULPLAB_ISA=$isa" ;;
+        esac
+    done
+    "$BIN/$name" --quick $part --seed 2 --quiet --out t.csv
+    if cmp -s part.csv t.csv; then verdict 1 "$name: another seed gives other numbers"
+    else verdict 0 "$name: another seed gives other numbers"; fi
+    for i in 1 2; do "$BIN/$name" --quick $part --quiet --shard $i/2 --out shard$i.csv || verdict 1 "$name: shard $i of 2"; done
+    "$BIN/$name" --quick $part --quiet --out t.csv --merge shard2.csv shard1.csv
+    same part.csv t.csv "$name: merged shards give the same CSV"
+done
+
+# every seed, every length from the stop on: rows, and those with the sum and its code in e6m9
+stops() { # stops CHUNK FROM SUM CODE
+    awk -F, -v chunk="$1" -v from="$2" -v sum="$3" -v code="$4" '
+        $1 == "e6m9" && $3 == "rne" && $4 == chunk && $6 >= from { rows++; good += $7 == sum && $8 == code }
+        END { exit !(rows > 0 && good == rows) }' swamping.csv
+    verdict $? "swamping: to nearest, chunk $1, every sum of $2 terms and more is $3, code $4"
+}
+stops 1 8192 4096 5600
+stops 32 131072 65536 5e00
+stops 64 262144 131072 6000
+stop() { says "^constant,,$1,32768,$2," fp8_accumulation.csv "fp8_accumulation: 32768 products of 2^-8 give $2 by $1"; }
+stop h100-e4m3,, 64,42800000,0.5
+stop l40s-e4m3,, 64,42800000,0.5
+stop h100-e4m3:F=11:kept=11,12, 16,41800000,0.875
+stop h100-e4m3:F=12:kept=12,13, 32,42000000,0.75
+stop h100-e4m3:F=14:kept=14,15, 128,43000000,0
+for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$every 128,43000000,0; done
+stop b200-e4m3,, 128,43000000,0
+stop h100-e4m3-mma,, 128,43000000,0
+
+exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
+says 'whole numbers' err.txt "it says why"
+exits 0 "swamping without e6m9 skips the claims about it" "$BIN/swamping" --quick --formats bf16 --longest 10 --out t.csv
+says '^SKIP' out.txt "and says so"
+exits 2 "block_fma with a datapath of other inputs" "$BIN/block_fma" --quick --datapath h100-bf16
+says 'h100-bf16: needs binary16 inputs' err.txt "it names it"
+exits 2 "fp8_accumulation with a datapath of other inputs" "$BIN/fp8_accumulation" --quick --datapath h100-fp16
+says 'h100-fp16: needs e4m3 inputs' err.txt "it names it"
+exits 2 "a promotion that cuts a block" "$BIN/fp8_accumulation" --quick --promote 100
+says 'promote 100' err.txt "it names it"
+exits 0 "order with few orders skips the claims about many" "$BIN/order" --quick --k 64 --orders 5 --out t.csv
+says '^SKIP' out.txt "and says so"
+
 # every experiment answers
 for source in "$SOURCES"/*.c; do
     name=$(basename "$source" .c)

@@ -1,0 +1,74 @@
+# block_fma.gp - the error of matrix products against n, by unit and by what it returns, beside the bounds.
+# caption: Products of matrices of binary16 numbers, n products in each result; the largest error of all results, relative to |A| |B|. On positive data (left) the binary16 sums err most: each addition rounds a sum that only grows, and beyond n = 8192 it stands still, at 2048. Tensor Cores that add four products at once round a quarter as often, and returning binary32 gains a factor of more than a hundred. That is less than it could be: the hardware cuts bits off where it could round to nearest, so that all its errors have one sign and add up; a block of four, rounded once and to nearest (black), is the model of the paper and errs much less. Later GPUs add more products at once and keep more bits. On data of both signs (right) the sums do not grow like n, and neither do the errors. Dashed: the leading terms of the error bounds, which assume rounding to nearest; random data stay below them. After Blanchard, Higham, Lopez, Mary and Pranesh 2020.
+# order: 5
+load "plots/style.gp"
+csv = "results/block_fma.csv"
+
+paths = "serial:fp16:rne v100-fp16-fp16 v100-fp16 a100-fp16 h100-fp16 block4:binary32:rne"
+names = "'binary16, one by one' 'V100, binary16 result' 'V100, binary32 result' 'A100' 'H100' 'blocks of 4, to nearest'"
+colours = "red orange blue sky green black"
+is(data, path) = strcol("data") eq data && strcol("datapath") eq path
+has = ""
+array ends[12]
+kinds = "positive signed"
+eval forget
+stats csv using (see(1, column("n"))) nooutput
+longest = most
+shortest = least
+if (shortest == longest) { eval figure_refuse("block_fma", "it shows errors against n: needs a run with several --sizes") }
+do for [i = 1:6] {
+    do for [k = 1:2] {
+        eval forget
+        stats csv using (see(is(word(kinds, k), word(paths, i)) && column("n") == longest, column("max_error"))) nooutput
+        ends[6 * (k - 1) + i] = most
+    }
+    if (hits) { has = has . sprintf(" %d", i) }
+}
+if (words(has) == 0) { eval figure_refuse("block_fma", "needs a run with some of --datapath serial:fp16:rne,v100-fp16-fp16,v100-fp16,a100-fp16,h100-fp16") }
+sum_of(k, i) = is(word(kinds, k), word(paths, i)) ? column("n") : NaN
+# labels stand on the bounds: their slope in pixels, and where
+slope = 180 / pi * atan2(0.71 * 620 / 9 * log10(2), 0.325 * 1160 * log(2) / log(longest / shortest))
+middle = sqrt(shortest * longest)
+colour(i) = value(word(colours, i))
+powers = "('2^4' 2**4, '2^6' 2**6, '2^8' 2**8, '2^{10}' 2**10, '2^{12}' 2**12, '2^{14}' 2**14, '2^{16}' 2**16)"
+
+do for [file in figure_files] {
+    eval figure_open("block_fma", file, 1160, 620)
+    set multiplot
+    set label 1 "Returning binary32 keeps a product accurate; rounding to nearest would keep it more so" at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 2 "Largest |computed - exact| / (|A| |B|) of products C = A B of binary16 numbers, with n products in every sum. Dashed: bounds." at screen 0.02,0.905 font label_font textcolor rgb grey
+    set logscale x 2
+    set logscale y 10
+    set xrange [shortest:1.001*longest]
+    set yrange [2e-8:20]
+    eval "set xtics " . powers
+    set ytics ("10^{-8}" 1e-8, "10^{-7}" 1e-7, "10^{-6}" 1e-6, "10^{-5}" 1e-5, "10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "10^{-1}" 0.1, "1" 1, "10" 10)
+    set xlabel "n, products in a sum" font label_font
+    titles = "'Positive data, U[0,1]' 'Data of both signs, U[-1,1]'"
+    do for [k = 1:2] {
+        set lmargin at screen (k == 1 ? 0.075 : 0.64)
+        set rmargin at screen (k == 1 ? 0.40 : 0.965)
+        set tmargin at screen 0.82
+        set bmargin at screen 0.11
+        set title word(titles, k)
+        if (k == 1) { set ylabel "largest relative error" offset 0.6,0 font label_font } else { unset ylabel }
+        do for [i = 1:3] {
+            set label 10 + i word("'n u_{16}' 'n u_{16} / 4' 'n u_{32}'", i) at middle,2*middle*2**-real(word("11 13 24", i)) center rotate by slope textcolor rgb value(word("red orange blue", i)) font small_font
+        }
+        if (k == 1) {
+            do for [i in has] {
+                j = int(i)
+                set label 20 + j word(names, j) at 1.15*longest,ends[j]*(j == 1 ? 1.6 : j == 2 ? 0.62 : j == 3 ? 1.45 : j == 5 ? 0.78 : 1) left textcolor rgb colour(j) font label_font
+            }
+        }
+        plot [shortest:longest] x * 2**-11 with lines linecolor rgb tint(red, 0.7) dashtype (4,4) linewidth 1.5, \
+             x * 2**-13 with lines linecolor rgb tint(orange, 0.8) dashtype (4,4) linewidth 1.5, \
+             x * 2**-24 with lines linecolor rgb tint(blue, 0.7) dashtype (4,4) linewidth 1.5, \
+             for [i in has] csv using (sum_of(k, int(i))):"max_error" with linespoints pointtype 7 pointsize 0.45 linecolor rgb colour(int(i)) linewidth 2
+        do for [i = 1:30] { unset label i }
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}

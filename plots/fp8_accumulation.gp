@@ -1,0 +1,104 @@
+# fp8_accumulation.gp - a sum that stops in 14 bits, the error by bits kept, and by how often the sum is promoted.
+# caption: FP8 Tensor Cores of Ada and Hopper keep 14 significant bits of a sum and cut the rest off. On the left, products of 2^-8 are added: once the sum is 64 each product lies below the last bit kept, and nothing more arrives; promotion, which adds the sum to one in binary32 every 128 products and starts again, loses nothing, nor does Blackwell, which keeps 26 bits. In the middle, matrix products with 4096 products in each result, by the number of bits kept: positive data lose 6.6 % with 14 bits, since everything cut off is missing in the end; with data of both signs the losses cancel in part. The dashed lines are what rounding the data to e4m3 costs before any sum begins: for data of both signs far more than the 14 bits do, for positive data far less. On the right, promotion with 14 bits kept: every 128 products, as DeepSeek-V3 does, it brings positive data below the dashed line. After DeepSeek-AI 2024, section 3.3.2.
+# order: 6
+load "plots/style.gp"
+csv = "results/fp8_accumulation.csv"
+
+random(data) = strcol("data") eq data && strcol("datapath") ne ""
+by_bits(data) = strcol("data") eq data && strcol("bits") ne "" ? column("bits") : NaN
+by_promote(data) = strcol("data") eq data && strcol("promote") ne "" ? column("promote") : NaN
+running(name) = strcol("data") eq "constant" && strcol("datapath") eq name ? column("k") / 1024 : NaN
+eval forget
+stats csv using (see(random("uniform"), column("seed"))) nooutput
+seeds = hits ? int(most - least) + 1 : 0
+kinds = "uniform normal"
+array cast[2]
+array raw[2]
+array every[2]
+do for [d = 1:2] {
+    eval forget
+    stats csv using (see(random(word(kinds, d)), column("cast"))) nooutput
+    cast[d] = 100 * mean
+    eval forget
+    stats csv using (see(by_bits(word(kinds, d)) == 14, column("norm_error"))) nooutput
+    raw[d] = 100 * mean
+    eval forget
+    stats csv using (see(by_promote(word(kinds, d)) == 128, column("norm_error"))) nooutput
+    every[d] = 100 * mean
+}
+if (raw[1] != raw[1] || every[1] != every[1]) { eval figure_refuse("fp8_accumulation", "needs a run with --bits 12..25 and --promote 32,64,128,256,512,1024,2048") }
+hopper = "h100-e4m3:F=13:kept=13"
+promoted = "h100-e4m3:promote=128"
+eval forget
+stats csv using (see(running("b200-e4m3") == 32, column("sum"))) nooutput
+has_wide = hits
+k = option(csv, "k")
+amax = option(csv, "scaling") eq "amax" ? ", scaled to the range of e4m3" : ""
+colour(d) = d == 1 ? red : blue
+percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '0.001 %%' 1e-3, '0.01 %%' 0.01, '0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '100 %%' 100)"
+
+do for [file in figure_files] {
+    eval figure_open("fp8_accumulation", file, 1160, 560)
+    set multiplot
+    set label 1 sprintf("14 bits lose %.1f %% of a product of positive e4m3 data; promotion every 128 leaves %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 2 sprintf("Left: one sum. Middle and right: norm-wise errors of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
+    set tmargin at screen 0.80
+    set bmargin at screen 0.125
+
+    set lmargin at screen 0.055
+    set rmargin at screen 0.29
+    set title "Adding 2^{-8} again and again"
+    set xrange [0:32]
+    set yrange [0:136]
+    set xtics ("0" 0, "8192" 8, "16384" 16, "24576" 24, "32768" 32) font "Helvetica,11"
+    set ytics 0,32,128
+    set xlabel "products added" font label_font
+    set ylabel "sum" offset 1,0 font label_font
+    set label 11 "14 bits: stops\nat exactly 64" at 31,54 right textcolor rgb red font label_font
+    set label 12 sprintf("promoted every 128%s:\nexact", has_wide ? ",\nor 26 bits (Blackwell)" : "") at 1,124 left textcolor rgb green font label_font
+    wide = has_wide ? "csv using (running('b200-e4m3')):'sum' with lines linecolor rgb green linewidth 2, " : ""
+    eval "plot csv using (running(promoted)):'sum' with lines linecolor rgb tint(green, 0.45) linewidth 6, " . wide . "csv using (running(hopper)):'sum' with lines linecolor rgb red linewidth 2.5"
+    unset label 11; unset label 12
+
+    set logscale y 10
+    set yrange [2e-6:100]
+    eval "set ytics " . percents
+    set ylabel "norm-wise error" offset 1.2,0 font label_font
+    set lmargin at screen 0.39
+    set rmargin at screen 0.665
+    set title "Bits of the sum that are kept"
+    set xrange [11.5:25.5]
+    set xtics 12,2,25 font small_font
+    set xlabel "significant bits" font label_font
+    set arrow 1 from 14,graph 0 to 14,graph 1 nohead linecolor rgb grey dashtype (3,4) linewidth 1.5
+    set label 11 "14: Ada,\nHopper" at 14.25,4e-5 left textcolor rgb grey font small_font
+    set label 13 "rounding the data" at 25.4,1.6*cast[2] right textcolor rgb blue font small_font
+    set label 14 "rounding the data" at 25.4,1.6*cast[1] right textcolor rgb red font small_font
+    set label 15 "positive,\nU[0,1]" at 21.6,0.012 left textcolor rgb red font label_font
+    set label 16 "both signs,\nN(0,1)" at 14.3,0.002 left textcolor rgb blue font label_font
+    plot cast[1] with lines linecolor rgb red dashtype (4,4) linewidth 1.5, \
+         cast[2] with lines linecolor rgb blue dashtype (4,4) linewidth 1.5, \
+         for [d = 1:2] csv using (by_bits(word(kinds, d))):(100 * column("norm_error") / seeds) smooth frequency with linespoints pointtype 7 pointsize 0.5 linecolor rgb colour(d) linewidth 2
+    unset arrow 1
+    do for [i = 11:16] { unset label i }
+
+    unset ylabel
+    set lmargin at screen 0.745
+    set rmargin at screen 0.985
+    set title "Promotion, with 14 bits kept"
+    set logscale x 2
+    set xrange [26:6000]
+    set xtics ("32" 32, "64" 64, "128" 128, "256" 256, "512" 512, "1024" 1024, "2048" 2048, "never" 4096) rotate by -45
+    set xlabel "products between two promotions" offset 0,0.6 font label_font
+    set yrange [0.001:100]
+    set label 11 "positive" at 560,0.4 left textcolor rgb red font label_font
+    set label 12 "both signs" at 560,0.017 left textcolor rgb blue font label_font
+    plot cast[1] with lines linecolor rgb red dashtype (4,4) linewidth 1.5, \
+         cast[2] with lines linecolor rgb blue dashtype (4,4) linewidth 1.5, \
+         for [d = 1:2] csv using (by_promote(word(kinds, d))):(100 * column("norm_error") / seeds) smooth frequency with linespoints pointtype 7 pointsize 0.5 linecolor rgb colour(d) linewidth 2, \
+         for [d = 1:2] "+" using (4096):(raw[d]) every ::::0 with points pointtype 6 pointsize 0.8 linecolor rgb colour(d)
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}

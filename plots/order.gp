@@ -1,0 +1,95 @@
+# order.gp - how far the results of one dot product lie apart when only the order of its products changes.
+# caption: One dot product of normal data, its products added in a hundred random orders: the exact sum is the same, the computed ones are not. On the left, how far the largest and the smallest result lie apart, relative to the sum of the products' magnitudes, and how many different results there are. A sum that is rounded once has one result, and Kahan's compensation comes close to that. Tensor Cores have one result for all orders inside one of their blocks of 4 to 32 products, which they align, cut and add as a set (open circles); the order of the blocks counts. On the right, the usual reason for another order: the sum is cut into as many slices as there are threads, and the slices' sums are added. In this project the datapath defines the order, and threads, tiles and vectors change no bit.
+# order: 7
+load "plots/style.gp"
+csv = "results/order.csv"
+
+paths = "fp32 pairwise:fp32:rne kahan:fp32:rne exact:fp32:rne v100-fp16 a100-fp16 h100-fp16 h100-e4m3 v100-fp16-fp16 serial:bf16:rne serial:fp16:rne pairwise:fp16:rne kahan:fp16:rne exact:fp16:rne"
+names = "'binary32, serial' 'binary32, pairwise' 'binary32, Kahan' 'binary32, rounded once' 'V100, binary32 sum' 'A100, binary32 sum' 'H100, binary32 sum' 'H100, e4m3' 'V100, binary16 sum' 'bfloat16, serial' 'binary16, serial' 'binary16, pairwise' 'binary16, Kahan' 'binary16, rounded once'"
+of(kind, path) = strcol("kind") eq kind && strcol("data") eq "normal" && strcol("datapath") eq path
+
+array width[28]  # the spread, NaN if there is no such row
+array results[28]
+shown = ""
+blocks = ""
+do for [i = 1:28] {
+    path = word(paths, (i - 1) % 14 + 1)
+    kind = i <= 14 ? "any" : "inside"
+    eval forget
+    seen = ""
+    distinct = 0
+    tell(code) = strstrt(seen, " " . code . " ") ? 0 : (seen = seen . " " . code . " ", distinct = distinct + 1)
+    stats csv using (of(kind, path) ? (see(1, column("error")), tell(strcol("code")), 0) : 0) nooutput
+    width[i] = hits ? most - least : NaN
+    results[i] = distinct
+    if (hits && i <= 14) { shown = shown . sprintf(" %d", i) }
+    if (hits && i > 14) { blocks = blocks . sprintf(" %d", i) }
+}
+if (words(shown) < 2) { eval figure_refuse("order", "it compares datapaths: needs a run without --datapath") }
+zero = 1e-10
+at(w) = w == 0 ? zero : w
+row_of(n) = words(shown) - n
+array place[14]
+do for [n = 1:words(shown)] { place[int(word(shown, n))] = n }
+
+eval forget
+stats csv using (see(of("slices", "fp32") && column("number") == 1, column("value"))) nooutput
+single = last
+# the spacing of binary32 numbers there
+spacing = hits && single != 0 ? 2.0**(floor(log(abs(single)) / log(2)) - 23) : NaN
+eval forget
+stats csv using (see(of("slices", "fp32"), (column("value") - single) / spacing)) nooutput
+has_slices = hits > 1
+reach = has_slices ? 1.3 * (most > -least ? most : -least) + 1 : 1
+
+do for [file in figure_files] {
+    eval figure_open("order", file, 1160, 620)
+    set multiplot
+    set label 1 "The same products in another order: another sum, unless it is rounded once" at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 2 sprintf("One dot product of %s normal numbers. Left: its results in %s orders. Right: cut among threads.", option(csv, "k"), option(csv, "orders")) at screen 0.02,0.905 font label_font textcolor rgb grey
+    set tmargin at screen 0.82
+    set bmargin at screen 0.115
+    set lmargin at screen 0.19
+    set rmargin at screen 0.575
+    set title "How far the results lie apart, and how many there are"
+    set logscale x 10
+    set xrange [5e-11:1]
+    set xtics ("none" zero, "10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "10^{-2}" 1e-2, "1" 1)
+    set xlabel "(largest - smallest result) / sum of magnitudes" font label_font
+    set yrange [-0.7:words(shown) - 0.3]
+    unset ytics
+    do for [w in shown] {
+        i = int(w)
+        y = row_of(place[i])
+        set label 100 + i word(names, i) at graph -0.02,first y right textcolor rgb ink font label_font
+        set label 200 + i sprintf("%d result%s", results[i], results[i] == 1 ? "" : "s") at at(width[i]) * 1.9,y left textcolor rgb (results[i] == 1 ? green : red) font small_font
+    }
+    set key at graph 0.22,0.11 left top Left reverse samplen 0.5
+    inside = words(blocks) ? "for [w in blocks] '+' using (at(width[int(w)])):(row_of(place[int(w) - 14])) every ::::0 with points pointtype 6 pointsize 0.9 linecolor rgb green, 1/0 with points pointtype 6 pointsize 0.9 linecolor rgb green title 'any order inside blocks: 1 result', " : ""
+    eval "plot " . inside . "for [w in shown] '+' using (at(width[int(w)])):(row_of(place[int(w)])) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb (results[int(w)] == 1 ? green : red), 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb red title 'any order'"
+    do for [i = 1:230] { unset label i }
+
+    set lmargin at screen 0.66
+    set rmargin at screen 0.975
+    set title "The sum cut among threads, binary32"
+    set xrange [0.9:80]
+    set logscale x 2
+    set xtics (1, 2, 4, 8, 16, 32, 64)
+    set xlabel "threads" font label_font
+    set yrange [-reach:reach]
+    set ytics nomirror out scale 0.6 textcolor rgb ink font small_font autofreq
+    set ylabel "difference to one thread, in units of the last place" offset 0.8,0 font label_font
+    if (has_slices) {
+        set label 11 "a slice for each thread" at 1.1,graph 0.94 left textcolor rgb red font label_font
+        set label 12 "here, any number of threads" at 70,graph 0.465 right textcolor rgb green font label_font
+        plot 0 with lines linecolor rgb green linewidth 3, \
+             csv using (of("slices", "fp32") ? column("number") : NaN):((column("value") - single) / spacing) with linespoints pointtype 7 pointsize 0.7 linecolor rgb red linewidth 1.5
+    } else {
+        set label 11 "not in this run: needs --datapath fp32" at graph 0.5,0.5 center textcolor rgb grey font label_font
+        plot 0 with lines linecolor rgb green linewidth 3
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}

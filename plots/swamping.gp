@@ -1,0 +1,99 @@
+# swamping.gp - sums that stop growing, by chunk size, to nearest and stochastic, and what is left of the error.
+# caption: Sums of positive-mean numbers (uniform with mean 1 and standard deviation 1) in the 16-bit format e6m9, whose numbers have 10 significant bits. Once the sum is so large that half of the spacing there exceeds every term, rounding to nearest undoes each addition: without chunks at exactly 4096, however many terms follow. Summing chunks of N terms first and then the chunks' sums makes the terms of the outer sum N times as large, so that it stops later: at exactly 65536 for N = 32 and 131072 for N = 64; 256 would stop at 524288, beyond this figure. In chunks of 8 the sum all but stops at 16384: only a chunk that is twice as large as the average can still move it. Stochastic rounding never stops, with or without chunks: a small term then moves the sum seldom, by a whole spacing, and right on average. Lines are one seed, dots on the right all seeds. After Wang et al. 2018, figure 3.
+# order: 4
+load "plots/style.gp"
+csv = "results/swamping.csv"
+
+ran(mode, chunk) = strcol("format") eq "e6m9" && strcol("mode") eq mode && column("chunk") == chunk
+eval forget
+stats csv using (see(ran("rne", 0), column("n"))) nooutput
+if (hits == 0) { eval figure_refuse("swamping", "it shows e6m9: needs a run with --formats e6m9") }
+longest = most
+if (longest < 2**14) { eval figure_refuse("swamping", "its sums are too short: needs a run with --longest 14 or more") }
+eval forget
+stats csv using (see(ran("rne", 0), column("seed"))) nooutput
+seed = least
+
+# what ran of the five sizes of chunks, and where the first seed ended
+sizes = "1 8 32 64 256"
+colours = "red orange green sky blue"
+modes = "rne sra"
+array has[2]
+array ends[10]
+do for [m = 1:2] {
+    has[m] = ""
+    do for [c = 1:5] {
+        eval forget
+        stats csv using (see(ran(word(modes, m), int(word(sizes, c))) && column("seed") == seed && column("n") == longest, column("sum"))) nooutput
+        ends[5 * (m - 1) + c] = last
+        if (hits) { has[m] = has[m] . sprintf(" %d", c) }
+    }
+}
+if (words(has[1]) + words(has[2]) == 0) { eval figure_refuse("swamping", "needs a run with --chunks 1,8,32,64,256 and --modes rne,sra") }
+
+line(mode, chunk) = ran(mode, chunk) && column("seed") == seed ? column("n") : NaN
+label_of(c) = c == 1 ? "no chunks" : sprintf("chunks of %s", word(sizes, c))
+colour(c) = value(word(colours, c))
+top = 2 * longest
+powers = "('2^4' 16, '2^6' 64, '2^8' 256, '2^{10}' 1024, '2^{12}' 4096, '2^{14}' 16384, '2^{16}' 65536, '2^{18}' 262144, '2^{20}' 1048576, '2^{22}' 2**22, '2^{24}' 2**24)"
+
+do for [file in figure_files] {
+    eval figure_open("swamping", file, 1160, 540)
+    set multiplot
+    headline = ends[1] == 4096 ? "To nearest, sums stop: at exactly 4096 without chunks, later in chunks; stochastic ones never do" : "Where sums of positive-mean numbers stop, and what moves the stop"
+    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9 (10 significant bits). Wide grey line: the exact sum." at screen 0.02,0.895 font label_font textcolor rgb grey
+    set logscale xy 2
+    set xrange [256:1.001*longest]
+    set yrange [128:top]
+    eval "set xtics " . powers
+    eval "set ytics " . powers
+    set xlabel "terms n"
+    titles = "'To nearest' 'Stochastic'"
+    do for [m = 1:2] {
+        set lmargin at screen (m == 1 ? 0.062 : 0.455)
+        set rmargin at screen (m == 1 ? 0.30 : 0.675)
+        set tmargin at screen 0.80
+        set bmargin at screen 0.12
+        set title word(titles, m)
+        if (m == 1) { set ylabel "computed sum" offset 0.8,0 } else { unset ylabel }
+        if (m == 1) {
+            do for [i in has[1]] {
+                c = int(i)
+                at = ends[c]
+                note = at == 2**int(log(at) / log(2) + 0.5) && (c != 5 || longest > 2**19) ? sprintf("%s:\nstops at %.0f", label_of(c), at) : label_of(c)
+                set label 10 + c note at 1.2*longest,at*(c == 2 ? 1 : c == 3 ? 0.88 : c == 4 ? 1.07 : 1.25) left textcolor rgb colour(c) font label_font
+            }
+            if (words(has[1]) == 0) { set label 11 "not in this run:\nneeds --modes rne" at 400,120000 left textcolor rgb grey font label_font }
+        } else {
+            set label 11 "all sizes of\nchunks follow\nthe exact sum" at 400,120000 left textcolor rgb ink font label_font
+            if (words(has[2]) == 0) { set label 11 "not in this run:\nneeds --modes sra" textcolor rgb grey }
+        }
+        if (words(has[m]) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
+        plot csv using (line("rne", 0)):"exact" with lines linecolor rgb pale linewidth 8, \
+             for [i in has[m]] csv using (line(word(modes, m), int(word(sizes, int(i))))):"sum" with lines linecolor rgb colour(int(i)) linewidth 2
+        }
+        do for [i = 1:20] { unset label i }
+    }
+    set lmargin at screen 0.765
+    set rmargin at screen 0.985
+    set title sprintf("Error of the sum of 2^{%.0f} terms", log(longest) / log(2))
+    unset logscale x
+    set logscale y 10
+    set xrange [0.4:5.6]
+    set yrange [0.003:2000]
+    set xtics scale 0 ("none" 1, "8" 2, "32" 3, "64" 4, "256" 5)
+    set ytics ("less" 0.004, "0.01 %%" 0.01, "0.1 %%" 0.1, "1 %%" 1, "10 %%" 10, "100 %%" 100)
+    set xlabel "terms in a chunk"
+    set ylabel "|computed - exact| / exact" offset 0.6,0 font label_font
+    set key at graph 0.02,0.98 left top reverse Left samplen 0.5
+    place(mode, c, shift) = ran(mode, int(word(sizes, c))) && column("n") == longest ? c + shift : NaN
+    size(x) = abs(column("error")) < 4e-5 ? 0.004 : 100 * abs(column("error"))
+    dots(m) = words(has[m]) ? sprintf("for [i in has[%d]] csv using (place('%s', int(i), %g)):(size(0)) with points pointtype %d pointsize 0.55 linecolor rgb %s, 1/0 with points pointtype %d pointsize 0.55 linecolor rgb %s title '%s', ", \
+        m, word(modes, m), m == 1 ? -0.13 : 0.13, m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? "to nearest" : "stochastic") : ""
+    eval "plot " . dots(1) . dots(2) . "1/0"
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
