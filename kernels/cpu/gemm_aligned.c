@@ -14,7 +14,7 @@
 #if (defined(__GNUC__) || defined(__clang__)) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 #if defined(__AVX512BW__)
-enum { BYTES = 64, ROWS = 2 };
+enum { BYTES = 64, ROWS = 4 };
 #elif defined(__AVX2__)
 enum { BYTES = 32, ROWS = 1 };
 #else
