@@ -71,7 +71,7 @@ exits '--help' 0 --help
 says '--help goes to stdout' ' round ' out
 exits '--version' 0 --version
 says '--version names the version' '^ulp .*[0-9]\.[0-9]' out
-for command in formats show round arith dot verify backends; do
+for command in formats show round arith dot gemm probe verify backends; do
     exits "$command --help" 0 $command --help
     says "$command --help shows its options" "^usage: ulp $command" out
     refuses "$command --nonsense" 'unknown option --nonsense' $command --nonsense
@@ -213,6 +213,79 @@ refuses 'no datapath' '--datapath' dot
 refuses 'an unknown datapath' 'serial:FORMAT:MODE' dot --datapath warp
 refuses 'a datapath with a bad mode' 'serial:FORMAT:MODE' dot --datapath serial:fp16:up
 refuses 'random bits out of range' 'out of range' dot --datapath serial:fp16:sr/33
+gives 'a Tensor Core: 1 - 1 + 2^-25 keeps 25 bits, 2^-26 is lost' 0 '00000000 3c00 bc00 0800 3c00 3c00 0c00\n00000000 3c00 bc00 0800 3c00 3c00 0800\n' '33000000\n00000000\n' dot --datapath h100-fp16
+gives 'mixed inputs: 1 x 1 in e4m3 x e5m2' 0 '0 38 3c\n' '3f800000\n' dot --datapath h100-e4m3.e5m2
+gives 'mixed inputs the other way round' 0 '0 3c 38\n' '3f800000\n' dot --datapath h100-e5m2.e4m3
+gives 'integers in two-s complement: -127 + 16384' 0 '00000000 ff 80 7f 80\n' '00003f81\n' dot --datapath int8
+gives 'a negative integer result' 0 'ffffffff ff 01\n' 'fffffffe\n' dot --datapath int8
+gives 'block scales: 1 x 1 with 2 and 2, c is not scaled' 0 '3f800000 38 38 / 80 / 80\n' '40a00000\n' dot --datapath b200-e4m3-mx
+gives 'block scales are ones unless given' 0 '3f800000 38 38\n' '40000000\n' dot --datapath b200-e4m3-mx
+gives 'a NaN scale' 0 '0 38 38 / ff / 7f\n' '7fffffff\n' dot --datapath b200-e4m3-mx
+gives 'scales of one side only' 2 '0 38 38 / 80\n' '' dot --datapath b200-e4m3-mx
+gives 'too many scales' 2 '0 38 38 / 80 80 / 80\n' '' dot --datapath b200-e4m3-mx
+gives 'scales of a datapath without' 2 '0 38 38 / 80 / 80\n' '' dot --datapath h100-e4m3
+gives 'a code too wide for the input format' 2 '0 138 38\n' '' dot --datapath h100-e4m3
+gives 'a code of b that a would take' 2 '0 38 10\n' '' dot --datapath b200-e4m3.e2m1
+refuses '--in that contradicts the row' 'takes a in binary16' dot --datapath h100-fp16 --in bf16
+refuses '--in for mixed inputs' 'takes a in e4m3' dot --datapath h100-e4m3.e5m2 --in e4m3
+exits 'dot --help names the datapaths' 0 dot --help
+says 'dot --help: Tensor Cores' 'h100-e4m3.e5m2' out
+
+# ---- gemm ----
+
+shape='--m 17 --n 9 --k 70'
+for d in fp32 h100-fp16 h100-e4m3.e5m2 h100-e4m3-mma a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:rne serial:fp16:sr kahan:bf16:rne; do
+    exits "gemm $d" 0 gemm --datapath $d $shape --threads 1
+    grep -v '^time' out >one
+    "$ULP" gemm --datapath $d $shape --threads 3 2>err | grep -v '^time' >three
+    cmp -s one three && grep -q '^checksum    [0-9a-f]\{16\},' one
+    verdict $? "gemm $d: the same with 3 threads"
+    ULPLAB_ISA=baseline "$ULP" gemm --datapath $d $shape 2>err | grep -v '^time' >three
+    cmp -s one three
+    verdict $? "gemm $d: the same with ULPLAB_ISA=baseline"
+done
+exits 'gemm: integers' 0 gemm --datapath int8 $shape
+says 'gemm: integers are exact' '^max error   0$' out
+exits 'gemm: another seed' 0 gemm --datapath h100-fp16 $shape --seed 2
+grep '^checksum' out >two
+exits 'gemm: seed 1' 0 gemm --datapath h100-fp16 $shape
+grep '^checksum' out >one
+! cmp -s one two
+verdict $? 'gemm: another seed gives another checksum'
+for data in normal positive; do exits "gemm: --data $data" 0 gemm --datapath h100-fp16 $shape --data $data; done
+exits 'gemm: fp16 overflows' 0 gemm --datapath exact:fp16:rne --m 2 --n 2 --k 300000 --data positive
+says 'gemm: and says how many' '^not finite  4' out
+exits 'gemm: --in' 0 gemm --datapath fp32 --in e4m3 $shape
+says 'gemm: --in is named' 'a in e4m3, b in e4m3' out
+refuses 'gemm without a datapath' '--datapath is needed' gemm
+refuses 'gemm: an unknown datapath' 'serial:FORMAT:MODE' gemm --datapath h200
+refuses 'gemm: a size of 0' 'whole number' gemm --datapath fp32 --m 0
+refuses 'gemm: a size that is no number' 'whole number' gemm --datapath fp32 --k many
+refuses 'gemm: --in that contradicts' 'takes a in binary16' gemm --datapath h100-fp16 --in e4m3
+refuses 'gemm: unknown data' 'uniform, normal or positive' gemm --datapath fp32 --data cauchy
+refuses 'gemm: words' 'takes no words' gemm --datapath fp32 8
+
+# ---- probe ----
+
+exits 'probe --list' 0 probe --list
+[ "$(grep -c . out)" -gt 100 ] && grep -qx 'h100-e4m3-mma' out
+verdict $? 'probe --list names the rows'
+for d in v100-fp16=4,23,rz t4-fp16=8,24,rz a100-tf32=4,24,rz l40s-e4m3=16,13,rz h100-fp16=16,25,rz h100-fp16-fp16=16,25,rne h100-e4m3=32,13,rz b200-e4m3=32,25,rz h100-fp16:L=8:F=24=8,24,rz; do
+    name=${d%%=*} want=${d##*=}
+    case $d in *:*) name=h100-fp16:L=8:F=24 ;; esac
+    exits "probe $name" 0 probe --datapath $name --csv
+    got=$(awk -F, '$2 == "L" || $2 == "F products" || $2 == "rounding" { printf "%s%s", sep, $3; sep = "," }' out)
+    [ "$got" = "$want" ] || echo "# found $got, want $want"
+    [ "$got" = "$want" ]
+    verdict $? "probe $name: L, F and rounding are $want"
+done
+exits 'probe of fp32' 0 probe --datapath fp32
+says 'probe of fp32: one product at a time' '^L  *1  *1  *ok' out
+says 'probe says what is not reachable' '^F products  *not reachable' out
+refuses 'probe without a datapath' '--list' probe
+refuses 'probe: an unknown datapath' 'known datapaths' probe --datapath h200-fp16
+refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
+refuses 'probe: words' 'takes no words' probe fp32
 
 # ---- formats, show, backends ----
 
@@ -313,7 +386,7 @@ fi
 
 # ---- output that cannot be written ----
 
-for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --datapath serial:fp16:rne' formats 'show --format fp16 1' backends; do
+for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --datapath serial:fp16:rne' 'gemm --datapath fp32 --m 2' 'probe --list' 'probe --datapath fp32' formats 'show --format fp16 1' backends; do
     echo 1 | "$ULP" $command >&- 2>err
     [ $? -eq 1 ]
     verdict $? "${command%% *} with stdout closed exits 1"

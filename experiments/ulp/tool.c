@@ -111,8 +111,10 @@ static _Noreturn void unknown_option(const tool_command *command, const tool_opt
     exit(TOOL_USAGE);
 }
 
-static _Noreturn void print_help(const tool_command *command) {
+static _Noreturn void print_help(const tool_command *command, const tool_option *options) {
     printf("usage: ulp %s\n%s\n\n%s", command->synopsis, command->summary, command->help);
+    for (const tool_option *o = options; o->name != NULL; o++)
+        if (o->type == TOOL_DATAPATH) printf("\nDatapaths:\n%s", ulp_datapath_names());
     exit(tool_finish(command));
 }
 
@@ -120,7 +122,7 @@ int tool_parse(const tool_command *command, const tool_option *options, int argc
     int words = 0, only_words = 0;
     for (int i = 0; i < argc; i++) {
         char *arg = argv[i];
-        if (!only_words && strcmp(arg, "-h") == 0) print_help(command);
+        if (!only_words && strcmp(arg, "-h") == 0) print_help(command, options);
         if (only_words || strncmp(arg, "--", 2) != 0) {
             argv[words++] = arg;
             continue;
@@ -129,7 +131,7 @@ int tool_parse(const tool_command *command, const tool_option *options, int argc
             only_words = 1;
             continue;
         }
-        if (strcmp(arg, "--help") == 0) print_help(command);
+        if (strcmp(arg, "--help") == 0) print_help(command, options);
         const char *equals = strchr(arg, '=');
         size_t length = equals != NULL ? (size_t)(equals - arg - 2) : strlen(arg + 2);
         const tool_option *option = find_option(options, arg + 2, length);

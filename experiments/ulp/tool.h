@@ -16,7 +16,7 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv);
 } tool_command;
 
-extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_verify, tool_backends;
+extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_gemm, tool_probe, tool_verify, tool_backends;
 
 /* ---- options ---- */
 
@@ -32,7 +32,7 @@ typedef struct tool_option {
 } tool_option;
 
 /* Read the options, up to a row without a name; the words that are none of them are moved to the front of argv and their number returned.
- * On --help prints the command's page and exits 0; on bad input says why and exits 2. */
+ * On --help prints the command's page, with the known datapaths if it takes one, and exits 0; on bad input says why and exits 2. */
 int tool_parse(const tool_command *command, const tool_option *options, int argc, char **argv);
 
 /* "ulp NAME: ..." on stderr, then exit 2. */

@@ -1,0 +1,287 @@
+/* gemm.c - ulp gemm: one matrix product under a datapath on seeded data: checksum, error against the exact result,
+ * speed. */
+#include "tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef enum data_kind { UNIFORM, NORMAL, POSITIVE } data_kind;
+
+typedef struct job {
+    ulp_datapath datapath;
+    ulp_format a_format, b_format;
+    data_kind kind;
+    uint64_t m, n, k, seed;
+    size_t blocks;              /* of scales along k */
+    double *a, *b, *c;          /* (m,k), (k,n), (m,n) */
+    float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL */
+} job;
+
+/* ---- data ---- */
+
+/* The number of element i before it is rounded. Normal: twelve uniform numbers minus 6, so that it is the same
+ * everywhere. */
+static double draw(data_kind kind, ulp_stream stream, uint64_t i) {
+    if (kind == POSITIVE) return ulp_random_uniform(stream, i);
+    if (kind == UNIFORM) return 2 * ulp_random_uniform(stream, i) - 1;
+    double sum = -6;
+    for (uint64_t j = 0; j < 12; j++) sum += ulp_random_uniform(stream, 12 * i + j);
+    return sum;
+}
+
+/* Integers use their whole range. */
+static void fill(const job *w, double *x, size_t count, const ulp_format *f, uint64_t stream) {
+    const double scale = f->is_fixed ? (w->kind == NORMAL ? f->max / 4 : f->max) : 1;
+    for (size_t i = 0; i < count; i++)
+        x[i] = ulp_round(scale * draw(w->kind, (ulp_stream){w->seed, stream, 0}, i), f,
+                         (ulp_rule){ULP_RNE, ULP_OVERFLOW_SAT, 0}, 0);
+}
+
+static void fill_scales(const job *w, float *x, size_t count, uint64_t stream) {
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)ulp_round(0.5 + 1.5 * ulp_random_uniform((ulp_stream){w->seed, stream, 0}, i), &w->datapath.scale,
+                                (ulp_rule){0}, 0);
+}
+
+static void *room(size_t count, size_t size) {
+    void *p = count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL;
+    if (p != NULL) return p;
+    fprintf(stderr, "ulp gemm: out of memory for %zu elements; smaller --m, --n, --k need less\n", count);
+    exit(TOOL_FAILED);
+}
+
+static void prepare(job *w) {
+    w->a = room(w->m * w->k, sizeof *w->a);
+    w->b = room(w->k * w->n, sizeof *w->b);
+    w->c = room(w->m * w->n, sizeof *w->c);
+    fill(w, w->a, w->m * w->k, &w->a_format, 1);
+    fill(w, w->b, w->k * w->n, &w->b_format, 2);
+    if (w->datapath.scale_block == 0) return;
+    w->blocks = (w->k + w->datapath.scale_block - 1) / w->datapath.scale_block;
+    w->a_scales = room(w->m * w->blocks, sizeof *w->a_scales);
+    w->b_scales = room(w->n * w->blocks, sizeof *w->b_scales);
+    fill_scales(w, w->a_scales, w->m * w->blocks, 3);
+    fill_scales(w, w->b_scales, w->n * w->blocks, 4);
+}
+
+/* ---- the product ---- */
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The fastest of some runs, a fifth of a second at most after the first. */
+static int again(double *fastest, double *total, double seconds) {
+    *fastest = *total == 0 || seconds < *fastest ? seconds : *fastest;
+    *total += seconds;
+    return *total < 0.2;
+}
+
+/* On float arrays where the operands and results allow it. */
+static ulp_status multiply_float(const job *w, const ulp_backend *backend, const ulp_gemm_shape *shape,
+                                 double *seconds) {
+    if (!w->a_format.fits_binary32 || !w->b_format.fits_binary32 || !w->datapath.result.fits_binary32)
+        return ULP_UNSUPPORTED;
+    float *a = room(w->m * w->k, sizeof *a), *b = room(w->k * w->n, sizeof *b), *c = room(w->m * w->n, sizeof *c);
+    for (size_t i = 0; i < w->m * w->k; i++) a[i] = (float)w->a[i];
+    for (size_t i = 0; i < w->k * w->n; i++) b[i] = (float)w->b[i];
+    ulp_status status;
+    double start, total = 0;
+    do {
+        start = now();
+        status = backend->gemm(c, a, b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
+    } while (status == ULP_OK && again(seconds, &total, now() - start));
+    for (size_t i = 0; i < w->m * w->n && status == ULP_OK; i++) w->c[i] = (double)c[i];
+    free(a);
+    free(b);
+    free(c);
+    return status;
+}
+
+static ulp_status multiply(const job *w, const ulp_backend *backend, double *seconds) {
+    const ulp_gemm_shape shape = {.m = w->m,
+                                  .n = w->n,
+                                  .k = w->k,
+                                  .lda = w->k,
+                                  .ldb = w->n,
+                                  .ldc = w->n,
+                                  .a_scales = w->a_scales,
+                                  .b_scales = w->b_scales};
+    ulp_status status = multiply_float(w, backend, &shape, seconds);
+    if (status != ULP_UNSUPPORTED) return status;
+    double start, total = 0;
+    do {
+        start = now();
+        status = backend->gemm64(w->c, w->a, w->b, &shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
+    } while (status == ULP_OK && again(seconds, &total, now() - start));
+    return status;
+}
+
+/* FNV-1a 64 of the codes, low byte first, in row order (Fowler, Noll, Vo). */
+static ulp_status checksum(const job *w, uint64_t *hash) {
+    *hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < w->m * w->n; i++) {
+        uint64_t code;
+        ulp_status status = ulp_datapath_code(&code, w->c[i], &w->datapath);
+        if (status != ULP_OK) return status;
+        for (int bit = 0; bit < w->datapath.result.bits; bit += 8)
+            *hash = (*hash ^ (code >> bit & 0xff)) * 0x100000001b3u;
+    }
+    return ULP_OK;
+}
+
+/* ---- the error ---- */
+
+enum { EXACT_PRODUCTS = 1 << 23 }; /* that the exact results may cost */
+
+typedef struct check {
+    const job *job;
+    ulp_datapath exact;
+    size_t count, stride; /* outputs 0, stride, 2 stride, ... */
+    double *exact_c, *size; /* (count): exact results, and those of |A||B| */
+} check;
+
+static void exact_part(void *context, size_t begin, size_t end) {
+    const check *v = context;
+    const job *w = v->job;
+    const ulp_datapath *d = &w->datapath;
+    double *x = room(2 * w->k, sizeof *x), *y = x + w->k;
+    for (size_t i = begin; i < end; i++) {
+        const size_t row = i * v->stride / w->n, column = i * v->stride % w->n;
+        v->size[i] = 0;
+        for (size_t l = 0; l < w->k; l++) { /* scales are exact here: products of few bits */
+            const size_t block = d->scale_block != 0 ? l / d->scale_block : 0;
+            x[l] = (w->a[row * w->k + l] - d->zero_a) *
+                   (w->a_scales != NULL ? (double)w->a_scales[row * w->blocks + block] : 1.0);
+            y[l] = (w->b[l * w->n + column] - d->zero_b) *
+                   (w->b_scales != NULL ? (double)w->b_scales[column * w->blocks + block] : 1.0);
+            v->size[i] += fabs(x[l]) * fabs(y[l]);
+        }
+        v->exact_c[i] = ulp_dot(&v->exact, 0.0, x, y, w->k, (ulp_scales){NULL, NULL}, (ulp_stream){0});
+    }
+    free(x);
+}
+
+static void print_errors(const job *w) {
+    const size_t outputs = w->m * w->n, most = EXACT_PRODUCTS / w->k > 0 ? EXACT_PRODUCTS / w->k : 1;
+    check v = {.job = w, .stride = (outputs + most - 1) / most};
+    double worst = 0, relative = 0, squares = 0, norm = 0;
+    size_t strange = 0;
+    v.count = (outputs + v.stride - 1) / v.stride;
+    v.exact_c = room(v.count, sizeof *v.exact_c);
+    v.size = room(v.count, sizeof *v.size);
+    ulp_datapath_parse(&v.exact, "exact:binary64:rne");
+    ulp_parallel_for(v.count, 1, exact_part, &v);
+    for (size_t i = 0; i < v.count; i++) {
+        const double got = w->c[i * v.stride], error = fabs(got - v.exact_c[i]);
+        if (!isfinite(got)) {
+            strange++;
+            continue;
+        }
+        worst = fmax(worst, error);
+        if (v.size[i] > 0) relative = fmax(relative, error / v.size[i]);
+        squares += error * error;
+        norm += v.exact_c[i] * v.exact_c[i];
+    }
+    printf("exact       %zu of %zu outputs compared with the exact sum, rounded once to binary64\n", v.count, outputs);
+    printf("max error   %.6g\n", worst);
+    printf("relative    %.6g, the largest error over |A||B|\n", relative);
+    printf("frobenius   %.6g, the norm of the error over that of the exact result\n",
+           norm > 0 ? sqrt(squares / norm) : 0.0);
+    printf("not finite  %zu of those compared, left out of the errors\n", strange);
+    free(v.exact_c);
+    free(v.size);
+}
+
+/* ---- the command ---- */
+
+static int data_of(const char *text) {
+    static const char *const words[] = {"uniform", "normal", "positive"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, words[i]) == 0) return i;
+    tool_usage(&tool_gemm, "--data %s: must be uniform, normal or positive", text);
+}
+
+static void choose_inputs(job *w, int given) {
+    const ulp_datapath *d = &w->datapath;
+    if (!given) {
+        w->a_format = d->has_inputs ? d->a : d->accumulator;
+        w->b_format = d->has_inputs ? d->b : d->accumulator;
+        return;
+    }
+    if (d->has_inputs && (strcmp(w->a_format.name, d->a.name) != 0 || strcmp(w->a_format.name, d->b.name) != 0))
+        tool_usage(&tool_gemm, "--in %s: %s takes a in %s and b in %s", w->a_format.name, d->name, d->a.name,
+                   d->b.name);
+    w->b_format = w->a_format;
+}
+
+static int run(int argc, char **argv) {
+    job w = {.m = 256, .n = 256, .k = 256, .seed = 1};
+    int has_datapath = 0, has_in = 0;
+    uint64_t threads = 0;
+    const char *data = "uniform";
+    const tool_option options[] = {{"datapath", TOOL_DATAPATH, &w.datapath, 0, 0, &has_datapath},
+                                   {"m", TOOL_NUMBER, &w.m, 1, 1 << 20, NULL},
+                                   {"n", TOOL_NUMBER, &w.n, 1, 1 << 20, NULL},
+                                   {"k", TOOL_NUMBER, &w.k, 1, 1 << 24, NULL},
+                                   {"in", TOOL_FORMAT, &w.a_format, 0, 0, &has_in},
+                                   {"seed", TOOL_NUMBER, &w.seed, 0, UINT64_MAX, NULL},
+                                   {"data", TOOL_TEXT, &data, 0, 0, NULL},
+                                   {"threads", TOOL_NUMBER, &threads, 1, 4096, NULL},
+                                   {0}};
+    if (tool_parse(&tool_gemm, options, argc, argv) != 0) tool_usage(&tool_gemm, "takes no words: '%s'", argv[0]);
+    if (!has_datapath) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
+    w.kind = (data_kind)data_of(data);
+    choose_inputs(&w, has_in);
+    const ulp_backend *backend;
+    ulp_status status = ulp_backend_get(&backend, "cpu");
+    if (status != ULP_OK) {
+        fprintf(stderr, "ulp gemm: ULPLAB_ISA: %s; ulp backends says what is offered\n", ulp_status_text(status));
+        return status == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING;
+    }
+    ulp_threads_set((int)threads);
+    prepare(&w);
+    double seconds = 0;
+    uint64_t hash = 0;
+    status = multiply(&w, backend, &seconds);
+    if (status == ULP_OK) status = checksum(&w, &hash);
+    if (status != ULP_OK) {
+        fprintf(stderr, "ulp gemm: %s on %s x %s: %s\n", w.datapath.name, w.a_format.name, w.b_format.name,
+                ulp_status_text(status));
+        return TOOL_FAILED;
+    }
+    printf("datapath    %s\n", w.datapath.name);
+    printf("shape       m %llu, n %llu, k %llu\n", (unsigned long long)w.m, (unsigned long long)w.n,
+           (unsigned long long)w.k);
+    printf("data        %s, seed %llu, a in %s, b in %s%s%s\n", data, (unsigned long long)w.seed, w.a_format.name,
+           w.b_format.name, w.a_scales != NULL ? ", scales 0.5 to 2 in " : "",
+           w.a_scales != NULL ? w.datapath.scale.name : "");
+    printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)hash, w.datapath.result.name);
+    print_errors(&w);
+    printf("time        %.3g s, %.3g giga-products/s, cpu %s, %d threads\n", seconds,
+           1e-9 * (double)w.m * (double)w.n * (double)w.k / fmax(seconds, 1e-9), backend->what, ulp_threads_get());
+    free(w.a);
+    free(w.b);
+    free(w.c);
+    free(w.a_scales);
+    free(w.b_scales);
+    return tool_finish(&tool_gemm);
+}
+
+const tool_command tool_gemm = {
+    "gemm",
+    "gemm --datapath D [--m M] [--n N] [--k K] [--in F] [--data uniform|normal|positive]\n"
+    "                [--seed S] [--threads T]",
+    "a matrix product under a datapath: checksum, error against the exact result, speed",
+    "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless given.\n\n"
+    "  --in F     the format of A and B; datapaths with input formats imply it; default: the accumulator's\n"
+    "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers take\n"
+    "             these times their largest value (normal: a quarter of it). Block scales are uniform on [0.5, 2).\n"
+    "  --seed S   default 1\n\n"
+    "The checksum is the same for any number of threads and any instruction set. The exact results are computed for as many\n"
+    "outputs, evenly spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two runs.\n",
+    run};

@@ -1,0 +1,97 @@
+# tensor_core.gp - the aligned adder of each generation: products at once, bits kept, and the error of a long sum.
+# caption: How Tensor Cores add, found by probing a model of each generation with vectors. Left: products that one sum takes at once. Middle: bits that a term keeps below the largest one, the rest is cut off before the addition; a diamond marks the fraction bits of the result, and the words how it is rounded (rz: toward zero, rne: to nearest). Right: what this costs a dot product of 4096 random numbers, rounded to the input format beforehand so that only the additions err. Truncation pulls every partial sum toward zero: where terms have one sign (filled circles) the errors add up, where signs alternate (open circles) they mostly cancel. The FP8 units of Ada and Hopper keep 13 bits and lose several percent of a positive sum; mma.sync on Hopper computes FP8 on the FP16 unit, and Blackwell keeps 25 bits. Products of 8-bit numbers are so short that 25 bits keep nearly all of them, which is why those sums beat FP16 inputs. fp32 is the serial sum in binary32.
+# order: 10
+load "plots/style.gp"
+csv = "results/tensor_core.csv"
+
+wanted = "fp32 v100-fp16 t4-fp16 a100-fp16 a100-bf16 a100-tf32 h100-fp16 h100-tf32 b200-fp16 h100-fp16-fp16 l40s-e4m3 h100-e4m3 h100-e4m3-mma b200-e4m3 b200-e2m1-nvf4"
+present = ""
+note(x) = (present = strstrt(present . " ", " " . x . " ") ? present : present . " " . x, 1)
+stats csv using (note(strcol("row"))) nooutput
+shown = ""
+do for [i = 1:words(wanted)] { if (strstrt(present . " ", " " . word(wanted, i) . " ")) { shown = shown . " " . word(wanted, i) } }
+n = words(shown)
+if (n == 0) { eval figure_refuse("tensor_core", "it shows the rows of the GPUs: needs a run without --datapath") }
+
+is(r, w, p) = strcol("row") eq r && strcol("what") eq w && strcol("name") eq p
+read = "eval forget; stats csv using (see(is(r, w, p), column(\"number\"))) nooutput"
+length_of = ""; fraction_of = ""; kept_of = ""; mode_of = ""; signed_of = ""; positive_of = ""
+do for [i = 1:n] {
+    r = word(shown, i)
+    w = "probe"
+    p = "L"; @read; length_of = length_of . sprintf(" %g", hits ? last : 0)
+    p = "F products"; @read; fraction_of = fraction_of . sprintf(" %g", hits && last == last ? last : 0)
+    p = "bits kept"; @read; kept_of = kept_of . sprintf(" %g", last)
+    p = "rounding"; @read; mode_of = mode_of . (hits && last == 0 ? " rne" : hits && last == 2 ? " rz" : " ?")
+    p = "rms"
+    w = "signed"; @read; signed_of = signed_of . sprintf(" %g", last)
+    w = "positive"; @read; positive_of = positive_of . sprintf(" %g", last)
+}
+at(list, i) = real(word(list, i))
+colour(name) = strstrt(name, "e4m3") ? e4m3 : strstrt(name, "e2m1") ? fixed : strstrt(name, "bf16") ? bfloat16 : strstrt(name, "tf32") ? tf32 : strstrt(name, "fp16") ? binary16 : binary32
+gpu(name) = name[1:4] eq "v100" ? "Volta" : name[1:2] eq "t4" ? "Turing" : name[1:4] eq "a100" ? "Ampere" : name[1:4] eq "l40s" ? "Ada" : name[1:4] eq "h100" ? "Hopper" : name[1:4] eq "b200" ? "Blackwell" : ""
+y(i) = n + 1 - i
+seen(v) = v > 0 ? v : 1e-30 # out of sight
+
+set yrange [0.4:n + 0.6]
+set grid noytics
+set border 1
+
+do for [file in figure_files] {
+    eval figure_open("tensor_core", file, 1160, 250 + 34 * n)
+    set multiplot
+    set label 1 "How Tensor Cores add: many products at once, each cut off before the sum" at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 "Found by probing the model of each generation; the name is GPU-inputs, a second fp16 is the accumulator." at screen 0.02,0.925 font label_font textcolor rgb grey
+    set tmargin at screen 0.835
+    set bmargin at screen 0.115
+
+    set lmargin at screen 0.225
+    set rmargin at screen 0.405
+    set title "Products in one sum" offset 0,0.2
+    set logscale x 2
+    set xrange [0.75:170]
+    set xtics (1, 4, 8, 16, 32, 64)
+    set ytics ()
+    do for [i = 1:n] { set ytics add (word(shown, i) . (gpu(word(shown, i)) eq "" ? "" : "  " . gpu(word(shown, i))) y(i)) }
+    set ytics scale 0
+    unset xlabel
+    do for [i = 1:n] { set label 10 + i sprintf("%g", at(length_of, i)) at (at(length_of, i) * 1.15),y(i) left font small_font textcolor rgb ink }
+    plot for [i = 1:n] "+" using (0.5 * (0.75 + at(length_of, i))):(y(i)):(0.75):(at(length_of, i)):(y(i) - 0.3):(y(i) + 0.3) every ::0::0 with boxxyerror linecolor rgb tint(colour(word(shown, i)), 0.75)
+    do for [i = 1:n] { unset label 10 + i }
+    unset label 1; unset label 2
+
+    set lmargin at screen 0.425
+    set rmargin at screen 0.66
+    set title "Bits kept below the largest term"
+    unset logscale x
+    set xrange [0:46]
+    set xtics (0, 5, 10, 15, 20, 25, 30, 35)
+    do for [i = 1:n] { set ytics add ("" y(i)) }
+    set label 9 "◆ fraction bits of the result" at graph 0.99,1.02 right font small_font textcolor rgb ink
+    do for [i = 1:n] {
+        if (at(fraction_of, i) > 0) { set label 10 + i sprintf("%g  %s", at(fraction_of, i), word(mode_of, i)) at (at(fraction_of, i) > at(kept_of, i) ? at(fraction_of, i) : at(kept_of, i)) + 1.3,y(i) left font small_font textcolor rgb ink } \
+        else { set label 10 + i sprintf("%s  %s", at(length_of, i) == 1 ? "one at a time" : "not reachable", word(mode_of, i)) at (at(kept_of, i) + 1.3),y(i) left font small_font textcolor rgb grey }
+    }
+    plot for [i = 1:n] "+" using (0.5 * at(fraction_of, i)):(y(i)):(0):(at(fraction_of, i)):(y(i) - 0.3):(y(i) + 0.3) every ::0::0 with boxxyerror linecolor rgb tint(colour(word(shown, i)), 0.75), \
+         for [i = 1:n] "+" using (at(kept_of, i)):(y(i)) every ::0::0 with points pointtype 13 pointsize 1.0 linecolor rgb ink
+    do for [i = 1:n] { unset label 10 + i }
+    unset label 9
+
+    set lmargin at screen 0.68
+    set rmargin at screen 0.965
+    set title sprintf("Error of %s products, relative to {/Symbol S}|a b|", option(csv, "k"))
+    set logscale x 10
+    set xrange [1e-10:1]
+    set xtics ("10^{-10}" 1e-10, "10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "1 %%" 1e-2, "100 %%" 1)
+    set key at screen 0.98,0.06 right top horizontal maxcols 2 font small_font
+    do for [i = 1:n] { if (at(signed_of, i) == 0 && at(positive_of, i) == 0) { set label 10 + i "no error" at 1.5e-10,y(i) left font small_font textcolor rgb ink } }
+    plot 1e-30 with points pointtype 6 pointsize 1.0 linewidth 2 linecolor rgb ink title "numbers in [-1, 1)", \
+         1e-30 with points pointtype 7 pointsize 1.1 linecolor rgb ink title "numbers in [0, 1)", \
+         for [i = 1:n] "+" using (seen(at(signed_of, i))):(y(i)):(seen(at(positive_of, i)) - seen(at(signed_of, i))):(0) every ::0::0 with vectors nohead linewidth 2 linecolor rgb tint(colour(word(shown, i)), 0.4), \
+         for [i = 1:n] "+" using (seen(at(signed_of, i))):(y(i)) every ::0::0 with points pointtype 6 pointsize 1.0 linewidth 2 linecolor rgb colour(word(shown, i)), \
+         for [i = 1:n] "+" using (seen(at(positive_of, i))):(y(i)) every ::0::0 with points pointtype 7 pointsize 1.1 linecolor rgb colour(word(shown, i))
+    do for [i = 1:n] { unset label 10 + i }
+    unset logscale x
+    unset multiplot
+    unset output
+}
