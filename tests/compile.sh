@@ -21,7 +21,7 @@ skip() { echo "ok - $1 # SKIP $2"; }
 
 warn='-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -ffp-contract=off -I.'
 {
-    for h in formats/*.h kernels/backend.h kernels/datapath.h kernels/core.h; do echo "#include \"$h\""; done
+    for h in formats/*.h kernels/*.h; do echo "#include \"$h\""; done
     echo 'double use(double x, const ulp_format *f) { return ulp_round(x, f, ulp_rule(), 0); }'
 } > "$dir/use.cpp"
 sed 's/ulp_rule()/(ulp_rule){0}/' "$dir/use.cpp" > "$dir/use.c"
@@ -53,12 +53,23 @@ if [ -n "${NVCC:-}" ] && command -v "$NVCC" > /dev/null; then
     cat > "$dir/use.cu" << 'END'
 #include "formats/rng.h"
 #include "kernels/core.h"
+#include "kernels/sum.h"
 __global__ void use(float *y, const float *x, size_t n, ulp_format f, ulp_rule rule, ulp_stream s, ulp_core c) {
     size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     if (i >= n) return;
     uint32_t word = ulp_random_word(s, i);
     float a = (float)ulp_round_exact(ulp_exact_of(x[i]), &f, rule, word);
     y[i] = a + ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), ulp_core_any(ulp_bits32(x[i]), &c, ULP_SRA, word), &c, 0));
+}
+/* y[i] = c + a (k) b (k), a and b of thread i */
+__global__ void sums(double *y, const double *a, const double *b, size_t n, uint32_t k, ulp_datapath d, ulp_stream stream) {
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    ulp_sum s;
+    ulp_sum_start(&s, &d, y[i], i * k);
+    for (uint32_t j = 0; j < k; j += d.step)
+        ulp_sum_step(&s, &d, a + i * k + j, b + i * k + j, k - j < d.step ? k - j : d.step, NULL, NULL, stream);
+    y[i] = ulp_sum_end(&s, &d, stream);
 }
 END
     compiles 'the arithmetic is CUDA device code' "$NVCC" -std=c++17 -arch=sm_90a --fmad=false -I. -c "$dir/use.cu" -o "$dir/use.o"
