@@ -1,0 +1,230 @@
+/* aligned.h - fused sums of a Tensor Core row for a block of outputs at once, in vectors of binary32.
+ *
+ * The integer definition of kernels/fused.h: the inputs have at most 11 significant bits, so a product is exact in binary32,
+ * and so is its multiple by the power of two 2^(F - Emax); conversion to integer truncates toward zero, which is the
+ * alignment. Sums of up to 2^(29-F) terms fit an int32_t. Exponents come as 16-bit integers beside the values: Emax is an
+ * addition and a maximum. Where exponents near the ends of binary32's range would spoil this, the sum is refused.
+ */
+#ifndef ULP_ALIGNED_H
+#define ULP_ALIGNED_H
+
+#include "gemm.h"
+
+#if defined(__AVX512BW__)
+enum { BYTES = 64, ROWS = 4 };
+#elif defined(__AVX2__)
+enum { BYTES = 32, ROWS = 1 };
+#else
+enum { BYTES = 16, ROWS = 1 };
+#endif
+
+/* LANES floats make a vector, two vectors a panel: as many columns as a vector holds 16-bit exponents. Vector h holds the
+ * columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
+enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES };
+
+typedef float vfloat __attribute__((vector_size(BYTES)));
+typedef int32_t vint __attribute__((vector_size(BYTES)));
+typedef uint32_t vuint __attribute__((vector_size(BYTES)));
+typedef int16_t vshort __attribute__((vector_size(BYTES)));
+typedef uint16_t vushort __attribute__((vector_size(BYTES)));
+
+enum {
+    SKIPPED = -16384, /* the exponent of zero: it never wins, and two of them fit an int16_t */
+    ABSENT = -20000,  /* below every product with one zero; a scale may be added */
+    LOWEST = -100,    /* Emax for which scale factors, aligned terms and results stay normal binary32 numbers */
+    HIGHEST = 119
+};
+
+/* max and min of vectors, in the form that each compiler turns into one instruction. */
+#if defined(__clang__)
+#define UNROLLED _Pragma("clang loop unroll_count(4)")
+#define VECTOR_PICK(name, type, order, elements)      \
+    ULP_INLINE type name(type a, type b) {            \
+        type yes = (type)(a order b);                 \
+        return (a & yes) | (b & ~yes);                \
+    }
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#define VECTOR_PICK(name, type, order, elements)                                 \
+    ULP_INLINE type name(type a, type b) {                                       \
+        for (int i = 0; i < (elements); i++) a[i] = a[i] order b[i] ? a[i] : b[i]; \
+        return a;                                                                \
+    }
+#endif
+VECTOR_PICK(max16, vshort, >, WIDTH)
+VECTOR_PICK(min16, vshort, <, WIDTH)
+VECTOR_PICK(min_u16, vushort, <, WIDTH)
+VECTOR_PICK(max32, vint, >, LANES)
+VECTOR_PICK(min32, vint, <, LANES)
+VECTOR_PICK(min_u32, vuint, <, LANES)
+
+ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
+ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
+
+/* The constants of a row as the vectors want them. */
+typedef struct plan {
+    int32_t length, fraction, floor;
+    int32_t keep;   /* mask of the kept bits of a binary32 result */
+    int32_t emin;   /* of the accumulator */
+} plan;
+
+/* Where a step's operands lie. */
+typedef struct operands {
+    const float *a, *b;
+    const int16_t *a_exponent, *b_exponent, *a_scale, *b_scale;
+} operands;
+
+/* hi 1024 + lo rounded toward zero to 24 bits; *inexact: -1 where bits were lost. |hi| < 2^24, 0 <= lo < 2^12. */
+ULP_INLINE vfloat truncate(vint hi, vint lo, vint *inexact) {
+    const vfloat x = __builtin_convertvector(hi, vfloat) * 1024.0f, y = __builtin_convertvector(lo, vfloat);
+    const vfloat sum = x + y, error = y - (sum - x); /* exact: |x| >= |y|, or all is small */
+    *inexact = (vint)(error != 0.0f);
+    return float_of(bits_of(sum) + (((bits_of(error) ^ bits_of(sum)) >> 31) & *inexact)); /* one unit back if too far */
+}
+
+/* A binary32 value, rounded to odd there, to binary16 by nearest even: an addition of 3 2^(e+12) leaves 11 bits. */
+ULP_INLINE vfloat to_half(vfloat x) {
+    const vint e = max32(bits_of(x) & 0x7f800000, (vint){0} + (113 << 23));
+    const vfloat anchor = float_of(e + ((13 << 23) | 0x400000));
+    const vfloat y = (x + anchor) - anchor;
+    return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond to infinity */
+}
+
+/* Bits set where an exponent is out of the range in which these lanes are exact: Emax of a lane's products (`least`, offset
+ * by 1000 so that absent products lie above), of a lane (`most`, an exponent field), of c alone (`tiny`, |c| less one). */
+ULP_INLINE uint64_t strange(vushort least, vint most, vuint tiny) {
+    const vint wide = (most >= ((128 + HIGHEST) << 23)) | (vint)(tiny < (uint32_t)(((127 + LOWEST) << 23) - 1));
+    union { vint whole; uint64_t word[BYTES / 8]; } any = {wide | (vint)(least < 1000)};
+    uint64_t all = 0;
+    for (int i = 0; i < BYTES / 8; i++) all |= any.word[i];
+    return all;
+}
+
+/* The halves of 32-bit words, half 0 the lower one, as 32-bit integers times 2^16. */
+ULP_INLINE vint half_of(vshort x, int h) { return h == 0 ? (vint)x << 16 : (vint)((vuint)x & 0xffff0000u); }
+
+/* One fused sum of p->length products for ROWS x WIDTH outputs, in place. 0 where the definition has to be asked. */
+ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow, int scaled) {
+    vshort emax[ROWS];
+    for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
+    for (int k0 = 0; k0 < p->length; k0 += span)
+        UNROLLED for (int k = k0; k < k0 + span; k++)
+            for (int r = 0; r < ROWS; r++)
+                emax[r] = max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
+    vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0};
+    vushort least = (vushort){0} + 1000;
+    vuint tiny = ~(vuint){0};
+    for (int r = 0; r < ROWS; r++) {
+        vshort shift = {0}, e = emax[r];
+        if (scaled) {
+            shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
+            e += shift;
+        }
+        least = min_u16(least, (vushort)(e + (int16_t)(1000 - LOWEST)));
+        e = (min16(max16(e, (vshort){0} + (int16_t)p->floor), (vshort){0} + (HIGHEST + 1)) + 127) << 7;
+        for (int h = 0; h < HALVES; h++) {
+            const vint u = bits_of(c[r][h]) & 0x7fffffff, field = u & 0x7f800000;
+            tiny = min_u32(tiny, (vuint)u - 1u);
+            vint t = max32(half_of(e, h), field);
+            if (narrow) t = max32(t, (u != 0) & ((p->emin + 127) << 23));
+            most = max32(most, t);
+            top[r][h] = t;
+            factor[r][h] = ((254 + p->fraction) << 23) - t;
+            if (scaled) {
+                const vint x = (factor[r][h] >> 23) + (half_of(shift, h) >> 16);
+                factor[r][h] = max32(min32(x, (vint){0} + 254), (vint){0} + 1) << 23;
+            }
+        }
+    }
+    if (strange(least, most, tiny) != 0) return 0;
+
+    vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) {
+            sum[r][h] = __builtin_convertvector(c[r][h] * float_of(((254 + p->fraction) << 23) - top[r][h]), vint);
+            hi[r][h] = sum[r][h] >> 10;
+            lo[r][h] = sum[r][h] & 1023;
+        }
+    for (int k0 = 0; k0 < p->length; k0 += span) {
+        for (int r = 0; r < ROWS; r++)
+            for (int h = 0; h < HALVES && span == 16; h++) sum[r][h] = (vint){0}; /* 8 products and c fit one integer */
+        UNROLLED for (int k = k0; k < k0 + span; k++) {
+            const vfloat *b = (const vfloat *)(const void *)(o->b + k * WIDTH);
+            for (int r = 0; r < ROWS; r++)
+                for (int h = 0; h < HALVES; h++)
+                    sum[r][h] += __builtin_convertvector(o->a[k * ROWS + r] * b[h] * float_of(factor[r][h]), vint);
+        }
+        for (int r = 0; r < ROWS; r++)
+            for (int h = 0; h < HALVES; h++) {
+                hi[r][h] = (span == 16 ? hi[r][h] : (vint){0}) + (sum[r][h] >> 10);
+                lo[r][h] = (span == 16 ? lo[r][h] : (vint){0}) + (sum[r][h] & 1023);
+            }
+    }
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) {
+            vint inexact;
+            const vfloat total = truncate(hi[r][h], lo[r][h], &inexact);
+            const vfloat unit = float_of(top[r][h] - (p->fraction << 23));
+            if (narrow) c[r][h] = to_half(float_of(bits_of(total) | (inexact & 1)) * unit);
+            else c[r][h] = float_of(bits_of(total) & p->keep) * unit;
+        }
+    return 1;
+}
+
+/* fp8 on fp16 units: two sums from zero, c added last. binary16 sums are exact enough in binary32: 24 >= 2 11 + 2 bits
+ * (Figueroa 1995, doi:10.1145/221332.221334). */
+ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow) {
+    vfloat partial[ROWS][HALVES];
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) partial[r][h] = (vfloat){0};
+    operands second = *o;
+    second.a += p->length * ROWS, second.a_exponent += p->length * ROWS;
+    second.b += p->length * WIDTH, second.b_exponent += p->length * WIDTH;
+    if (!fuse(partial, o, p, span, narrow, 0) || !fuse(partial, &second, p, span, narrow, 0)) return 0;
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) {
+            const vfloat sum = c[r][h] + partial[r][h];
+            c[r][h] = narrow ? to_half(sum) : sum;
+        }
+    return 1;
+}
+
+enum { PLAIN, LATE, SCALED };
+
+/* Steps, one after the other, until `count` are done, one holds special values or one is out of range; returns how many were done. */
+ULP_INLINE size_t run_of(vfloat c[ROWS][HALVES], operands o, const plan *given, const uint8_t *a_special, const uint8_t *b_special,
+                         size_t count, int kind, int span, int narrow) {
+    const plan p = *given;
+    const int step = kind == LATE ? 2 * p.length : p.length;
+    vfloat now[ROWS][HALVES];
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) now[r][h] = c[r][h];
+    size_t at = 0;
+    for (; at < count; at++) {
+        if (a_special[at] | b_special[at]) break;
+        if (!(kind == LATE ? fuse_late(now, &o, &p, span, narrow) : fuse(now, &o, &p, span, narrow, kind == SCALED))) break;
+        o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
+        o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
+    }
+    for (int r = 0; r < ROWS; r++)
+        for (int h = 0; h < HALVES; h++) c[r][h] = now[r][h];
+    return at;
+}
+
+typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,
+                               const uint8_t *b_special, size_t count);
+
+/* One function for each kind, width of the unrolled sum and width of the result: X(name, kind, span, narrow). */
+#define RUNS(X)                                                                                                       \
+    X(plain4, PLAIN, 4, 0) X(plain8, PLAIN, 8, 0) X(plain16, PLAIN, 16, 0) X(narrow4, PLAIN, 4, 1)                    \
+    X(narrow8, PLAIN, 8, 1) X(narrow16, PLAIN, 16, 1) X(late16, LATE, 16, 0) X(late_narrow16, LATE, 16, 1)            \
+    X(scaled16, SCALED, 16, 0)
+
+#define RUN(name, kind, span, narrow)                                                                                 \
+    static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                   \
+                       const uint8_t *b_special, size_t count) {                                                      \
+        return run_of(c, o, p, a_special, b_special, count, kind, span, narrow);                                      \
+    }
+RUNS(RUN)
+
+#endif
