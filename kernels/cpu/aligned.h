@@ -114,7 +114,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0};
     vushort least = (vushort){0} + 1000;
     vuint tiny = ~(vuint){0};
-    for (int r = 0; r < ROWS; r++) {
+    UNROLLED for (int r = 0; r < ROWS; r++) {
         vshort shift = {0}, e = emax[r];
         if (scaled) {
             shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
@@ -122,7 +122,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
         }
         least = min_u16(least, (vushort)(e + (int16_t)(1000 - LOWEST)));
         e = (min16(max16(e, (vshort){0} + (int16_t)p->floor), (vshort){0} + (HIGHEST + 1)) + 127) << 7;
-        for (int h = 0; h < HALVES; h++) {
+        UNROLLED for (int h = 0; h < HALVES; h++) {
             const vint u = bits_of(c[r][h]) & 0x7fffffff, field = u & 0x7f800000;
             tiny = min_u32(tiny, (vuint)u - 1u);
             vint t = max32(half_of(e, h), field);
@@ -139,8 +139,8 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     if (strange(least, most, tiny) != 0) return 0;
 
     vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
-    for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) {
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        UNROLLED for (int h = 0; h < HALVES; h++) {
             sum[r][h] = __builtin_convertvector(c[r][h] * float_of(((254 + p->fraction) << 23) - top[r][h]), vint);
             hi[r][h] = sum[r][h] >> 10;
             lo[r][h] = sum[r][h] & 1023;
@@ -160,8 +160,8 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
                 lo[r][h] = (span == 16 ? lo[r][h] : (vint){0}) + (sum[r][h] & 1023);
             }
     }
-    for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) {
+    UNROLLED for (int r = 0; r < ROWS; r++)
+        UNROLLED for (int h = 0; h < HALVES; h++) {
             vint inexact;
             const vfloat total = truncate(hi[r][h], lo[r][h], &inexact);
             const vfloat unit = float_of(top[r][h] - (p->fraction << 23));
