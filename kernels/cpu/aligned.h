@@ -13,7 +13,7 @@
 #if defined(__AVX512BW__)
 enum { BYTES = 64, ROWS = 4 };
 #elif defined(__AVX2__)
-enum { BYTES = 32, ROWS = 1 };
+enum { BYTES = 32, ROWS = 2 };
 #else
 enum { BYTES = 16, ROWS = 1 };
 #endif
@@ -26,7 +26,6 @@ typedef float vfloat __attribute__((vector_size(BYTES)));
 typedef int32_t vint __attribute__((vector_size(BYTES)));
 typedef uint32_t vuint __attribute__((vector_size(BYTES)));
 typedef int16_t vshort __attribute__((vector_size(BYTES)));
-typedef uint16_t vushort __attribute__((vector_size(BYTES)));
 
 enum {
     SKIPPED = -16384, /* the exponent of zero: it never wins, and two of them fit an int16_t */
@@ -35,28 +34,28 @@ enum {
     HIGHEST = 119
 };
 
-/* max and min of vectors, in the form that each compiler turns into one instruction. */
 #if defined(__clang__)
 #define UNROLLED _Pragma("clang loop unroll_count(4)")
-#define VECTOR_PICK(name, type, order, elements)      \
-    ULP_INLINE type name(type a, type b) {            \
-        type yes = (type)(a order b);                 \
-        return (a & yes) | (b & ~yes);                \
-    }
 #else
 #define UNROLLED _Pragma("GCC unroll 8")
-#define VECTOR_PICK(name, type, order, elements)                                 \
-    ULP_INLINE type name(type a, type b) {                                       \
-        for (int i = 0; i < (elements); i++) a[i] = a[i] order b[i] ? a[i] : b[i]; \
-        return a;                                                                \
+#endif
+
+/* The maximum of vectors, in the form that becomes one instruction, or two. */
+#if defined(__clang__) || (defined(__AVX2__) && !defined(__AVX512BW__))
+#define VECTOR_MAX(name, type, elements)   \
+    ULP_INLINE type name(type a, type b) { \
+        type yes = (type)(a > b);          \
+        return (a & yes) | (b & ~yes);     \
+    }
+#else
+#define VECTOR_MAX(name, type, elements)                                       \
+    ULP_INLINE type name(type a, type b) {                                     \
+        for (int i = 0; i < (elements); i++) a[i] = a[i] > b[i] ? a[i] : b[i]; \
+        return a;                                                              \
     }
 #endif
-VECTOR_PICK(max16, vshort, >, WIDTH)
-VECTOR_PICK(min16, vshort, <, WIDTH)
-VECTOR_PICK(min_u16, vushort, <, WIDTH)
-VECTOR_PICK(max32, vint, >, LANES)
-VECTOR_PICK(min32, vint, <, LANES)
-VECTOR_PICK(min_u32, vuint, <, LANES)
+VECTOR_MAX(max16, vshort, WIDTH)
+VECTOR_MAX(max32, vint, LANES)
 
 ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
 ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
@@ -90,11 +89,11 @@ ULP_INLINE vfloat to_half(vfloat x) {
     return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond to infinity */
 }
 
-/* Bits set where an exponent is out of the range in which these lanes are exact: Emax of a lane's products (`least`, offset
- * by 1000 so that absent products lie above), of a lane (`most`, an exponent field), of c alone (`tiny`, |c| less one). */
-ULP_INLINE uint64_t strange(vushort least, vint most, vuint tiny) {
-    const vint wide = (most >= ((128 + HIGHEST) << 23)) | (vint)(tiny < (uint32_t)(((127 + LOWEST) << 23) - 1));
-    union { vint whole; uint64_t word[BYTES / 8]; } any = {wide | (vint)(least < 1000)};
+/* Bits set where an exponent is out of the range in which these lanes are exact: how far the Emax of a lane's products lies
+ * below it, that of a lane (an exponent field) at most, and c below it. */
+ULP_INLINE uint64_t strange(vshort below, vint most, vint c_below) {
+    const vint wide = (most >= ((128 + HIGHEST) << 23)) | (c_below > 0);
+    union { vint whole; uint64_t word[BYTES / 8]; } any = {wide | (vint)(below > 0)};
     uint64_t all = 0;
     for (int i = 0; i < BYTES / 8; i++) all |= any.word[i];
     return all;
@@ -111,20 +110,20 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
         UNROLLED for (int k = k0; k < k0 + span; k++)
             for (int r = 0; r < ROWS; r++)
                 emax[r] = max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
-    vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0};
-    vushort least = (vushort){0} + 1000;
-    vuint tiny = ~(vuint){0};
+    vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0}, c_below = {0};
+    vshort below = {0};
     UNROLLED for (int r = 0; r < ROWS; r++) {
         vshort shift = {0}, e = emax[r];
         if (scaled) {
             shift = *(const vshort *)(const void *)o->b_scale + o->a_scale[r];
             e += shift;
         }
-        least = min_u16(least, (vushort)(e + (int16_t)(1000 - LOWEST)));
-        e = (min16(max16(e, (vshort){0} + (int16_t)p->floor), (vshort){0} + (HIGHEST + 1)) + 127) << 7;
+        below = max16(below, (LOWEST - e) & (e > SKIPPED / 2));
+        e = max16(e, (vshort){0} + (int16_t)p->floor);
+        e = (e - max16(e - (HIGHEST + 1), (vshort){0}) + 127) << 7; /* no more than one above the highest */
         UNROLLED for (int h = 0; h < HALVES; h++) {
             const vint u = bits_of(c[r][h]) & 0x7fffffff, field = u & 0x7f800000;
-            tiny = min_u32(tiny, (vuint)u - 1u);
+            c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
             vint t = max32(half_of(e, h), field);
             if (narrow) t = max32(t, (u != 0) & ((p->emin + 127) << 23));
             most = max32(most, t);
@@ -132,11 +131,11 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
             factor[r][h] = ((254 + p->fraction) << 23) - t;
             if (scaled) {
                 const vint x = (factor[r][h] >> 23) + (half_of(shift, h) >> 16);
-                factor[r][h] = max32(min32(x, (vint){0} + 254), (vint){0} + 1) << 23;
+                factor[r][h] = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
             }
         }
     }
-    if (strange(least, most, tiny) != 0) return 0;
+    if (strange(below, most, c_below) != 0) return 0;
 
     vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++)
