@@ -1,4 +1,5 @@
-/* ulp.c - the tool: ulp formats | show | round | arith | dot | gemm | probe | verify | backends. One file per subcommand in ulp/. */
+/* ulp.c - the tool: ulp formats | show | round | arith | dot | gemm | probe | block | verify | backends.
+ * One file per subcommand in ulp/. */
 #include "ulp/tool.h"
 
 #include "harness/run.h"
@@ -7,7 +8,7 @@
 
 static const tool_command *const commands[] = {
     &tool_formats, &tool_show, &tool_round, &tool_arith, &tool_dot,
-    &tool_gemm, &tool_probe, &tool_verify, &tool_backends,
+    &tool_gemm, &tool_probe, &tool_block, &tool_verify, &tool_backends,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

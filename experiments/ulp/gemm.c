@@ -219,11 +219,21 @@ static void choose_inputs(job *w, int given) {
     w->b_format = w->a_format;
 }
 
+/* ROWSxCOLUMNS */
+static void set_tile(const char *text) {
+    unsigned long rows, columns;
+    int end = 0;
+    const int plain = strspn(text, "0123456789x") == strlen(text); /* no signs, no spaces */
+    if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 || columns == 0)
+        tool_usage(&tool_gemm, "--tile '%s': rows and columns of a tile of the result, at least 1, as in 7x13", text);
+    ulp_tile_set(rows, columns);
+}
+
 static int run(int argc, char **argv) {
     job w = {.m = 256, .n = 256, .k = 256, .seed = 1};
     int has_datapath = 0, has_in = 0;
     uint64_t threads = 0;
-    const char *data = "uniform";
+    const char *data = "uniform", *tile = NULL;
     const tool_option options[] = {{"datapath", TOOL_DATAPATH, &w.datapath, 0, 0, &has_datapath},
                                    {"m", TOOL_NUMBER, &w.m, 1, 1 << 20, NULL},
                                    {"n", TOOL_NUMBER, &w.n, 1, 1 << 20, NULL},
@@ -232,6 +242,7 @@ static int run(int argc, char **argv) {
                                    {"seed", TOOL_NUMBER, &w.seed, 0, UINT64_MAX, NULL},
                                    {"data", TOOL_TEXT, &data, 0, 0, NULL},
                                    {"threads", TOOL_NUMBER, &threads, 1, 4096, NULL},
+                                   {"tile", TOOL_TEXT, &tile, 0, 0, NULL},
                                    {0}};
     if (tool_parse(&tool_gemm, options, argc, argv) != 0) tool_usage(&tool_gemm, "takes no words: '%s'", argv[0]);
     if (!has_datapath) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
@@ -244,6 +255,7 @@ static int run(int argc, char **argv) {
         return status == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING;
     }
     ulp_threads_set((int)threads);
+    if (tile != NULL) set_tile(tile);
     prepare(&w);
     double seconds = 0;
     uint64_t hash = 0;
@@ -275,13 +287,14 @@ static int run(int argc, char **argv) {
 const tool_command tool_gemm = {
     "gemm",
     "gemm --datapath D [--m M] [--n N] [--k K] [--in F] [--data uniform|normal|positive]\n"
-    "                [--seed S] [--threads T]",
+    "                [--seed S] [--threads T] [--tile RxC]",
     "a matrix product under a datapath: checksum, error against the exact result, speed",
     "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless given.\n\n"
     "  --in F     the format of A and B; datapaths with input formats imply it; default: the accumulator's\n"
     "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers take\n"
     "             these times their largest value (normal: a quarter of it). Block scales are uniform on [0.5, 2).\n"
-    "  --seed S   default 1\n\n"
-    "The checksum is the same for any number of threads and any instruction set. The exact results are computed for as many\n"
+    "  --seed S   default 1\n"
+    "  --tile RxC form the result in tiles of at most R rows and C columns\n\n"
+    "The checksum is the same for any number of threads, any instruction set and any tile. The exact results are computed for as many\n"
     "outputs, evenly spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two runs.\n",
     run};

@@ -16,7 +16,8 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv);
 } tool_command;
 
-extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_gemm, tool_probe, tool_verify, tool_backends;
+extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_gemm, tool_probe,
+    tool_block, tool_verify, tool_backends;
 
 /* ---- options ---- */
 
