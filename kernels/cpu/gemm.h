@@ -49,6 +49,8 @@ void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
 
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_lanes)(const ulp_job *job);
+ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job);
 ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job);

@@ -1,16 +1,10 @@
-/* gemm_serial.c - the product with every partial sum rounded, k ascending: columns of the result are the lanes.
+/* gemm_serial.c - sums with every partial sum rounded, k ascending: whole, in chunks or promoted; columns are lanes.
  *
- * Ways to the same bits: in mode rne an addition that rounds by itself (nearest64), after one binary64 fma where rounding to
- * binary64 first is proved to change nothing (one_fma), else after the exact sum folded to odd; in the other modes the exact
- * sum folded to odd and the core of kernels/core.h.
+ * Ways to the same bits: in mode rne an addition that rounds by itself (nearest64), after one binary64 fma where
+ * rounding to binary64 first is proved to change nothing (one_fma), else after the exact sum folded to odd; in the
+ * other modes the exact sum folded to odd and the core of kernels/core.h.
  */
-#include "exact_step.h"
-#include "gemm.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-enum { LANES = 64 };
+#include "lanes.h"
 
 ULP_INLINE void serial_run(double *restrict acc, double a, const double *restrict b, const ulp_core *core,
                            const uint32_t *restrict words, uint32_t mode) {
@@ -31,71 +25,19 @@ static void serial_step(double *acc, double a, const double *b, const ulp_core *
 
 /* ---- rne ---- */
 
-/* What nearest64 needs of a format. */
-typedef struct nearest {
-    double least, most; /* 2^emin, and 2^(emax+1), beyond which every value rounds alike */
-    uint64_t anchor;    /* added to the word of a binade 2^e: 1.5 2^(e+53-p), whose last place is the format's quantum */
-    double up, down;    /* inverse powers of two; up takes 2^(emax+1) to infinity */
-    double max;         /* where values saturate */
-    uint64_t zero_sign; /* the sign bit if zeros keep it */
-} nearest;
-
-static nearest nearest_of(const ulp_format *f) {
-    nearest n = {.least = ulp_scale(1.0, f->emin), .most = ulp_scale(1.0, f->emax + 1)};
-    n.anchor = (uint64_t)(53 - f->prec) << 52 | 1ull << 51;
-    n.up = ulp_scale(1.0, 1023 - f->emax);
-    n.down = 1.0 / n.up;
-    n.max = f->max;
-    n.zero_sign = f->has_neg_zero ? 0x8000000000000000u : 0u;
-    return n;
-}
-
-/* The larger of two non-negative doubles as words; which comparison is one instruction depends on the set. */
-ULP_INLINE uint64_t larger(uint64_t a, uint64_t b) {
-#if defined(__AVX512F__)
-    return (int64_t)a > (int64_t)b ? a : b;
-#else
-    const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
-    return ulp_bits64(x > y ? x : y);
-#endif
-}
-
-/* What is done about values beyond the range. */
-enum { WATCHED, OPEN, CLOSED };
-
-/* x rounded to nearest even: adding the anchor rounds at the format's last place. OPEN overflows to infinity, CLOSED
- * saturates, Inf and NaN pass; WATCHED holds while *peak, the largest binade met, stays below that of the largest value. */
-ULP_INLINE double nearest64(double x, const nearest *n, int range, uint64_t *peak) {
-    uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
-    if (range == WATCHED) *peak = larger(binade, *peak);
-    binade = larger(binade, ulp_bits64(n->least));
-    if (range != WATCHED) {
-        const double b = ulp_from_bits64(binade);
-        binade = ulp_bits64(n->most < b ? n->most : b);
-    }
-    const double anchor = ulp_from_bits64(binade + n->anchor);
-    double y = (x + anchor) - anchor;
-    if (range == CLOSED) {
-        y = n->max < y ? n->max : y;
-        y = -n->max > y ? -n->max : y;
-    }
-    if (range == OPEN) y = y * n->up * n->down;
-    return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & n->zero_sign));
-}
-
 /* Whether RN53(acc + a b) rounds like acc + a b, a and b of at most pa and pb significant bits. A difference needs
- * RN53(x) = T != x for a tie T of the format, in a binade e <= emax + 1, so 0 < |x - T| <= 2^(e-53). With quantum q there,
- * acc lies q/2 or more from T, so |a b| >= q/4 = 2^(e-p-1), and x - T is a multiple of the last places of a b, at least
- * 2^(e-p-pa-pb), or of 2^(qmin-1). */
+ * RN53(x) = T != x for a tie T of the format, in a binade e <= emax + 1, so 0 < |x - T| <= 2^(e-53). With quantum q
+ * there, acc lies q/2 or more from T, so |a b| >= q/4 = 2^(e-p-1), and x - T is a multiple of the last places of a b,
+ * at least 2^(e-p-pa-pb), or of 2^(qmin-1). */
 static int one_fma(const ulp_format *f, int pa, int pb) {
     return f->prec + pa + pb <= 52 && f->emax - f->qmin <= 50;
 }
 
-/* The significant bits that values of an array have at most. */
-static int significant_bits(const float *x, size_t rows, size_t width, size_t ld) {
+/* The significant bits that binary32 values of an array have at most. */
+static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t width, size_t ld) {
     uint32_t all = 0;
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < width; j++) all |= ulp_bits32(x[i * ld + j]);
+        for (size_t j = 0; j < width; j++) all |= ulp_bits32((float)job_at(w, x, i * ld + j));
     int bits = 24;
     for (uint32_t u = all & 0x7fffffu; bits > 1 && (u & 1u) == 0; u >>= 1) bits--;
     return bits;
@@ -139,119 +81,116 @@ typedef uint64_t (*nearest_function)(double *sums, const double *a, const double
 /* ---- the product ---- */
 
 typedef struct work {
-    const ulp_job *job;
+    lanes l;
     ulp_core core;
-    double *packed, *rows;             /* B as panels of (k, LANES), zero-padded; A (m, k) */
     nearest_function watched, guarded; /* NULL if the core rounds */
     nearest format;
+    size_t every;                      /* products between two times that a sum is handed over; 0: never */
 } work;
 
-static void pack_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    const ulp_gemm_shape *s = &w->job->s;
-    for (size_t panel = begin; panel < end; panel++) {
-        double *to = w->packed + panel * s->k * LANES;
-        const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
-        memset(to, 0, s->k * LANES * sizeof *to);
-        for (size_t k = 0; k < s->k; k++)
-            for (size_t j = 0; j < width; j++) to[k * LANES + j] = (double)b_at(w->job, k, j0 + j);
-    }
-}
+/* Sums under way: acc, and what was handed over. */
+typedef struct sums {
+    double acc[LANES], total[LANES];
+} sums;
 
 enum { STEPS = 64 }; /* whose random words are made at once */
 
-/* words (STEPS, LANES): those of steps k0 .. k0 + count - 1 of columns j0 .. j0 + width - 1 of row i. */
-static void make_words(uint32_t *words, const ulp_job *w, size_t i, size_t j0, size_t width, size_t k0, size_t count) {
-    uint32_t column[STEPS];
-    for (size_t j = 0; j < width; j++) {
-        const uint64_t index = w->stream.first + word_index(w, i, j0 + j) + k0;
-        ULP_CPU(ulp_words)(column, count, w->stream.seed, w->stream.stream, index);
-        for (size_t k = 0; k < count; k++) words[k * LANES + j] = column[k];
-    }
-}
-
-/* Products k0 .. k1 - 1 of row i and a panel, for sums that wait in acc. */
-static void advance(const work *w, double *acc, size_t i, size_t panel, size_t k0, size_t k1) {
-    const ulp_gemm_shape *s = &w->job->s;
-    const double *a = w->rows + i * s->k, *b = w->packed + panel * s->k * LANES;
+/* count products of a and b (count, LANES) join the sums; random words from `first`. */
+static void join(const work *w, double *acc, const double *a, const double *b, size_t count, size_t i, size_t panel,
+                 uint64_t first) {
     if (w->watched != NULL) {
         double again[LANES];
         memcpy(again, acc, sizeof again);
-        if (w->watched(acc, a + k0, b + k0 * LANES, k1 - k0, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
-        w->guarded(again, a + k0, b + k0 * LANES, k1 - k0, &w->format);
+        if (w->watched(acc, a, b, count, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
+        w->guarded(again, a, b, count, &w->format);
         memcpy(acc, again, sizeof again);
         return;
     }
-    const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
     const int stochastic = ulp_mode_is_stochastic(w->core.mode);
     uint32_t words[STEPS * LANES];
-    if (stochastic) memset(words, 0, sizeof words);
-    for (size_t k = k0; k < k1; k++) {
-        const size_t step = (k - k0) % STEPS;
-        if (stochastic && step == 0) make_words(words, w->job, i, j0, width, k, k1 - k < STEPS ? k1 - k : STEPS);
+    for (size_t k = 0; k < count; k++) {
+        const size_t step = k % STEPS, left = count - k < STEPS ? count - k : STEPS;
+        if (stochastic && step == 0) lanes_words(words, &w->l, i, panel, first + k, left);
         serial_step(acc, a[k], b + k * LANES, &w->core, words + step * LANES);
     }
 }
 
-enum { DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel stay in the second-level cache */
+/* A sum of a chunk or to be promoted is complete after `end` products: it joins its total and starts again. */
+static void hand_over(const work *w, sums *to, size_t i, size_t panel, size_t end) {
+    if (w->l.job->datapath->promote != 0) {
+        lanes_promote(to->total, to->acc);
+        return;
+    }
+    const double one = 1.0;
+    double chunk[LANES];
+    memcpy(chunk, to->acc, sizeof chunk);
+    join(w, to->total, &one, chunk, 1, i, panel, end + (end - 1) / w->every);
+    memset(to->acc, 0, sizeof to->acc);
+}
+
+/* Products k0 .. k1 - 1 of row i and a panel. */
+static void advance(const work *w, sums *to, size_t i, size_t panel, size_t k0, size_t k1) {
+    const size_t all = w->l.job->s.k, chunk = w->l.job->datapath->kind == ULP_CHUNKED ? w->every : 0;
+    const double *a = w->l.rows + i * all, *b = lanes_panel(&w->l, panel);
+    for (size_t k = k0, end; k < k1; k = end) {
+        end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
+        join(w, to->acc, a + k, b + k * LANES, end - k, i, panel, chunk == 0 ? k : k + k / chunk);
+        if (w->every != 0 && (end % w->every == 0 || end == all)) hand_over(w, to, i, panel, end);
+    }
+}
 
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
-    const ulp_gemm_shape *s = &w->job->s;
-    const size_t j0 = panel * LANES, width = s->n - j0 < LANES ? s->n - j0 : LANES;
-    double acc[MOST_ROWS][LANES];
-    memset(acc, 0, sizeof acc);
-    for (size_t i = begin; i < end && s->accumulate; i++)
-        for (size_t j = 0; j < width; j++) acc[i - begin][j] = (double)((const float *)w->job->c)[i * s->ldc + j0 + j];
-    for (size_t k = 0; k < s->k; k += DEPTH)
-        for (size_t i = begin; i < end; i++) advance(w, acc[i - begin], i, panel, k, s->k - k < DEPTH ? s->k : k + DEPTH);
+    const size_t all = w->l.job->s.k;
+    sums s[MOST_ROWS];
+    for (size_t i = begin; i < end; i++) {
+        memset(s[i - begin].acc, 0, sizeof s[0].acc);
+        lanes_start(w->every != 0 ? s[i - begin].total : s[i - begin].acc, &w->l, i, panel);
+    }
+    for (size_t k = 0; k < all; k += DEPTH)
+        for (size_t i = begin; i < end; i++)
+            advance(w, s + (i - begin), i, panel, k, all - k < DEPTH ? all : k + DEPTH);
     for (size_t i = begin; i < end; i++)
-        for (size_t j = 0; j < width; j++) ((float *)w->job->c)[i * s->ldc + j0 + j] = canonical((float)acc[i - begin][j]);
+        lanes_store(&w->l, i, panel, w->every != 0 ? s[i - begin].total : s[i - begin].acc);
+}
+
+static void pack_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    for (size_t panel = begin; panel < end; panel++) lanes_pack_panel(&w->l, panel);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const ulp_gemm_shape *s = &w->job->s;
-    for (size_t i = begin; i < end; i++)
-        for (size_t k = 0; k < s->k; k++) w->rows[i * s->k + k] = (double)a_at(w->job, i, k);
-    for (size_t panel = 0; panel * LANES < s->n; panel++) panel_part(w, begin, end, panel);
+    for (size_t i = begin; i < end; i++) lanes_pack_row(&w->l, i);
+    for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(w, begin, end, panel);
 }
 
-/* Find the functions for this job; none if nearest64 is not the rounding of its rule: rne that saturates, or overflows to
- * an infinity that the format has. */
+/* Find the functions for this job; none if nearest64 is not the rounding of its rule. */
 static void choose(work *w) {
-    const ulp_datapath *d = w->job->datapath;
-    const ulp_format *f = &d->accumulator;
-    const ulp_gemm_shape *s = &w->job->s;
-    const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)d->rule.overflow);
-    const int open = policy == ULP_OVERFLOW_INF && f->has_inf && f->max == ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax);
-    const int closed = policy == ULP_OVERFLOW_SAT && f->lowest == -f->max;
-    if (d->rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed) || s->k == 0) return;
-    const int pa = significant_bits(w->job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
-    const int pb = significant_bits(w->job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
-    const int fused = one_fma(f, pa, pb);
-    w->format = nearest_of(f);
+    const ulp_job *job = w->l.job;
+    const ulp_gemm_shape *s = &job->s;
+    const int range = s->k == 0 ? WATCHED : nearest_range(&w->format, job);
+    if (range == WATCHED) return;
+    const int pa = significant_bits(job, job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
+    const int pb = significant_bits(job, job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
+    const int fused = one_fma(&job->datapath->accumulator, pa, pb);
     w->watched = fused ? fused_watched : odd_watched;
-    if (fused) w->guarded = open ? fused_open : fused_closed;
-    else w->guarded = open ? odd_open : odd_closed;
+    if (fused) w->guarded = range == OPEN ? fused_open : fused_closed;
+    else w->guarded = range == OPEN ? odd_open : odd_closed;
 }
 
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
-    const ulp_gemm_shape *s = &job->s;
-    work w = {.job = job};
-    if (job->wide || d->kind != ULP_SERIAL || d->length != 1 || d->promote != 0 || d->has_inputs ||
-        !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core))
+    const int chunked = d->kind == ULP_CHUNKED;
+    work w = {.l = {.job = job}, .every = chunked ? d->length : d->promote};
+    if (!(chunked || (d->kind == ULP_SERIAL && d->length == 1)) || d->has_inputs ||
+        !ulp_core_init(&w.core, &d->accumulator, d->rule) || !ulp_core64_decides(&w.core) || !job_fits_binary32(job))
         return ULP_UNSUPPORTED;
     choose(&w);
-    const size_t panels = (s->n + LANES - 1) / LANES;
-    w.packed = ULP_CPU(ulp_gemm_room)(panels * s->k * LANES, sizeof *w.packed);
-    w.rows = ULP_CPU(ulp_gemm_room)(s->m * s->k, sizeof *w.rows);
-    const int enough = w.packed != NULL && w.rows != NULL;
+    const int enough = lanes_room(&w.l);
     if (enough) {
-        ulp_parallel_for(panels, 1, pack_part, &w);
-        ulp_parallel_for(s->m, row_grain(s->m), rows_part, &w);
+        ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
+        ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
-    free(w.rows);
-    free(w.packed);
+    lanes_free(&w.l);
     return enough ? ULP_OK : ULP_NO_MEMORY;
 }

@@ -1,0 +1,329 @@
+/* gemm_exact.c - sums of products without rounding: exact, and block that rounds once in N products; columns are lanes.
+ *
+ * A sum of n products, each below 2^top in magnitude and a multiple of 2^low, is kept in one to PARTS binary64 numbers
+ * that never round. With g >= 3, n <= 2^g, let u = top + g - 53: products rounded to multiples of 2^u have partial sums
+ * of at most 2^(u+53), exact. What that rounding left is at most 2^(u-1), and those remainders are summed in the same
+ * way with u - 54 + g in place of u, until u <= low, where nothing is left. Rows and columns of too wide a range,
+ * and such that hold Inf or NaN, take the definition (kernels/wide.h).
+ */
+#include "lanes.h"
+
+enum { PARTS = 4 };
+
+/* ---- the range of operands ---- */
+
+/* |x| < 2^top, x is a multiple of 2^low and has at most `bits` significant bits; narrow: finite, not extreme. */
+typedef struct extent {
+    int top, low, bits, narrow;
+} extent;
+
+/* The least power of two that divides x, Inf for zero. */
+ULP_INLINE double quantum(double x) {
+    const uint64_t u = ulp_bits64(x) & 0x7fffffffffffffffu, fraction = u & 0xfffffffffffffu;
+    const double rest = ulp_from_bits64(u) - ulp_from_bits64(u & (u - 1)); /* without the last bit that is set */
+    const uint64_t least = ulp_select((uint64_t)(fraction == 0), u, ulp_bits64(rest));
+    return ulp_from_bits64(ulp_select((uint64_t)(u == 0), 0x7ff0000000000000u, least));
+}
+
+/* x (n), n a multiple of LANES or any number below. */
+static extent extent_of(const double *x, size_t n) {
+    uint64_t most = 0, least = 0x7ff0000000000000u, bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t u = ulp_bits64(x[i]) & 0x7fffffffffffffffu;
+        most = (int64_t)u > (int64_t)most ? u : most;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t q = ulp_bits64(quantum(x[i]));
+        least = (int64_t)q < (int64_t)least ? q : least;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t q = ulp_bits64(quantum(x[i])) >> 52, u = (ulp_bits64(x[i]) & 0x7fffffffffffffffu) >> 52;
+        const uint64_t wide = (u - q) & (0u - (uint64_t)(u > q)); /* zeros have none */
+        bits = (int64_t)wide > (int64_t)bits ? wide : bits;
+    }
+    if (most == 0) return (extent){0, 0, 0, 1};
+    const int top = (int)(most >> 52) - 1022, low = (int)(least >> 52) - 1023;
+    return (extent){top, low, (int)bits + 1, top < 450 && low > -450};
+}
+
+/* How a sum is kept: 0 parts: not at all. */
+typedef struct plan {
+    int parts;
+    double anchor[PARTS]; /* 1.5 2^(u+52): adding it rounds to multiples of 2^u */
+} plan;
+
+/* The plan for sums of n products of a row and a panel. */
+static plan plan_of(const extent *a, const extent *b, size_t n, int most_parts) {
+    plan p = {0, {0.0}};
+    int g = 3;
+    while (g < 40 && n > (size_t)1 << g) g++;
+    if (!a->narrow || !b->narrow || a->bits + b->bits > 53 || n > (size_t)1 << g) return p; /* products not exact */
+    int u = a->top + b->top + g - 53;
+    for (int parts = 1; parts <= most_parts; parts++, u -= 54 - g) {
+        p.anchor[parts - 1] = ulp_scale(1.5, u + 52);
+        if (u <= a->low + b->low) {
+            p.parts = parts;
+            break;
+        }
+    }
+    return p;
+}
+
+/* ---- sums of products ---- */
+
+/* sums (parts, LANES) += a (k) b (k, LANES); `parts` is a constant. */
+ULP_INLINE void exact_run(double *restrict sums, const double *restrict a, const double *restrict b, size_t k,
+                          const plan *p, int parts) {
+    enum { GROUP = 32 }; /* lanes whose sums stay in registers */
+    double anchor[PARTS], acc[PARTS][GROUP];
+    for (int i = 0; i < parts; i++) anchor[i] = p->anchor[i];
+    for (int j0 = 0; j0 < LANES; j0 += GROUP) {
+        for (int i = 0; i < parts; i++)
+            for (int j = 0; j < GROUP; j++) acc[i][j] = sums[i * LANES + j0 + j];
+        for (size_t l = 0; l < k; l++) {
+            const double x = a[l];
+            const double *restrict y = b + l * LANES + j0;
+            for (int j = 0; j < GROUP; j++) {
+                double rest = x * y[j];
+                for (int i = 0; i + 1 < parts; i++) {
+                    const double high = (rest + anchor[i]) - anchor[i];
+                    acc[i][j] += high;
+                    rest -= high;
+                }
+                acc[parts - 1][j] += rest;
+            }
+        }
+        for (int i = 0; i < parts; i++)
+            for (int j = 0; j < GROUP; j++) sums[i * LANES + j0 + j] = acc[i][j];
+    }
+}
+
+#define EXACT(parts)                                                                                                  \
+    static void exact_##parts(double *sums, const double *a, const double *b, size_t k, const plan *p) {              \
+        exact_run(sums, a, b, k, p, parts);                                                                           \
+    }
+EXACT(1) EXACT(2) EXACT(3) EXACT(4)
+
+static void add_products(double *sums, const double *a, const double *b, size_t k, const plan *p) {
+    switch (p->parts) {
+    case 1: exact_1(sums, a, b, k, p); break;
+    case 2: exact_2(sums, a, b, k, p); break;
+    case 3: exact_3(sums, a, b, k, p); break;
+    case 4: exact_4(sums, a, b, k, p); break;
+    default: break;
+    }
+}
+
+/* ---- the product ---- */
+
+typedef struct work {
+    lanes l;
+    extent *row, *panel; /* (m), (panels) */
+    rounding how;        /* of block */
+} work;
+
+/* A sum under way in LANES outputs. */
+typedef struct sums {
+    double part[PARTS * LANES], acc[LANES], total[LANES];
+    plan p;
+} sums;
+
+/* c and n products of a and a column of a panel, the definition. */
+static ulp_exact define(double c, const double *a, const double *b, size_t n) {
+    ulp_wide w;
+    ulp_wide_clear(&w);
+    ulp_wide_add(&w, c, 1.0);
+    for (size_t k = 0; k < n; k++) ulp_wide_add(&w, a[k], b[k * LANES]);
+    return ulp_wide_exact(&w);
+}
+
+/* c and the parts of a sum of products. A sum of zero is -0 if all terms are -0, and in mode rd unless all are +0; what
+ * the terms were is not known here, so that *known is 0 where it matters. */
+static ulp_exact gather(double c, const double *part, int parts, uint32_t mode, int *known) {
+    ulp_exact x = ulp_exact_of(part[0] + 0.0);
+    *known = 1;
+    if (parts <= 2) { /* at most 106 bits each */
+        if (parts == 2) x = ulp_exact_add(x, ulp_exact_of(part[LANES] + 0.0));
+        x = ulp_exact_add(ulp_exact_of(c), x);
+    } else {
+        ulp_wide w;
+        ulp_wide_clear(&w);
+        ulp_wide_add(&w, c, 1.0);
+        for (int i = 0; i < parts; i++) ulp_wide_add(&w, part[i * LANES], 1.0);
+        x = ulp_wide_exact(&w);
+    }
+    if (x.kind == ULP_EXACT_ZERO || x.kind == ULP_EXACT_CANCELLED) *known = mode != ULP_RD && ulp_bits64(c) >> 63 == 0;
+    return x;
+}
+
+/* ---- exact ---- */
+
+/* Products first .. end - 1 are summed: acc becomes c plus them, rounded. */
+static void round_sums(const work *w, sums *s, size_t i, size_t panel, size_t first, size_t end) {
+    const ulp_job *job = w->l.job;
+    const ulp_datapath *d = job->datapath;
+    const size_t all = job->s.k, width = lanes_width(&w->l, panel), sum = d->promote == 0 ? 0 : first / d->promote;
+    const int stochastic = ulp_mode_is_stochastic(d->rule.mode);
+    const double *a = w->l.rows + i * all + first, *b = lanes_panel(&w->l, panel) + first * LANES;
+    for (size_t j = 0; j < width; j++) {
+        const uint64_t index = word_index(job, i, panel * LANES + j) + sum;
+        int known = 0;
+        ulp_exact x = {0, 0, 0, 0, 0, ULP_EXACT_ZERO};
+        if (s->p.parts > 0) x = gather(s->acc[j], s->part + j, s->p.parts, d->rule.mode, &known);
+        if (!known) x = define(s->acc[j], a, b + j, end - first);
+        const uint32_t word = stochastic ? ulp_random_word(job->stream, index) : 0;
+        s->acc[j] = ulp_round_exact(x, &d->accumulator, d->rule, word);
+    }
+    memset(s->part, 0, sizeof s->part);
+}
+
+/* Products k0 .. k1 - 1 of row i and a panel. */
+static void advance_exact(const work *w, sums *s, size_t i, size_t panel, size_t k0, size_t k1) {
+    const size_t all = w->l.job->s.k, every = w->l.job->datapath->promote;
+    for (size_t k = k0, end; k < k1; k = end) {
+        end = every == 0 || k1 - k < every - k % every ? k1 : k - k % every + every;
+        add_products(s->part, w->l.rows + i * all + k, lanes_panel(&w->l, panel) + k * LANES, end - k, &s->p);
+        if (every == 0 || (end % every != 0 && end != all)) continue;
+        round_sums(w, s, i, panel, (end - 1) / every * every, end);
+        lanes_promote(s->total, s->acc);
+    }
+}
+
+/* ---- block ---- */
+
+/* acc <- round(acc + h + l). With (t, e) = two_sum(acc, h') and h' + l' = h + l as two_sum gives it, the sum is
+ * t + e + l', and t plus RO(e + l') rounds to odd like it (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819): if
+ * that inner rounding is inexact, e != 0, so t is h'/2 or more in magnitude, |e + l'| <= 1.5 ulp(t), and its last
+ * place is 2^-51 of that of t or finer. Where acc is Inf or NaN it stays. */
+ULP_INLINE void block_run(double *restrict acc, const double *restrict part, const rounding *how,
+                          const uint32_t *restrict words, int two, int way) {
+    const rounding given = *how;
+    for (int j = 0; j < LANES; j++) {
+        const double c = acc[j];
+        double x = odd_sum(part[j], c, ULP_RNE);
+        if (two) {
+            double high, t, low = ulp_two_sum(part[j], part[LANES + j], &high), e = ulp_two_sum(c, high, &t);
+            const double odd = odd_sum(t, odd_sum(e, low, ULP_RNE), ULP_RNE);
+            x = ulp_from_bits64(ulp_select((uint64_t)(c - c == 0.0), ulp_bits64(odd), ulp_bits64(c)));
+        }
+        acc[j] = round_lane(x, &given.core, &given.format, way, way_is_stochastic(way) ? words[j] : 0u);
+    }
+}
+
+#define BLOCKS(way, name)                                                                                             \
+    static void block_##name(double *acc, const double *part, const rounding *how, const uint32_t *words, int two) {  \
+        if (two) block_run(acc, part, how, words, 1, way);                                                            \
+        else block_run(acc, part, how, words, 0, way);                                                                \
+    }
+ULP_WAYS(BLOCKS)
+
+#define ROW(way, name) [way] = block_##name,
+static void (*const by_way[WAYS])(double *, const double *, const rounding *, const uint32_t *, int) = {ULP_WAYS(ROW)};
+
+/* Whether the sum of a lane may be a zero whose sign needs a look at the terms. */
+static int zero_signs_matter(const double *acc, const double *part, int two, size_t width, uint32_t mode) {
+    const uint64_t always = mode == ULP_RD;
+    uint64_t found = 0;
+    for (size_t j = 0; j < width; j++) {
+        const double sum = acc[j] + (two ? part[j] + part[LANES + j] : part[j]);
+        found |= (uint64_t)(sum == 0.0) & (always | ulp_bits64(acc[j]) >> 63);
+    }
+    return found != 0;
+}
+
+/* One step of n products from k on: a row, a panel, all lanes. */
+static void block_step(const work *w, sums *s, size_t i, size_t panel, size_t k, size_t n, const uint32_t *words) {
+    const ulp_datapath *d = w->l.job->datapath;
+    const double *a = w->l.rows + i * w->l.job->s.k + k, *b = lanes_panel(&w->l, panel) + k * LANES;
+    const size_t width = lanes_width(&w->l, panel);
+    double before[LANES];
+    if (s->p.parts > 0) {
+        memset(s->part, 0, 2 * LANES * sizeof *s->part);
+        add_products(s->part, a, b, n, &s->p);
+        const int look = zero_signs_matter(s->acc, s->part, s->p.parts == 2, width, d->rule.mode);
+        if (look) memcpy(before, s->acc, sizeof before);
+        by_way[w->how.way](s->acc, s->part, &w->how, words, s->p.parts == 2);
+        if (!look) return;
+    } else {
+        memcpy(before, s->acc, sizeof before);
+    }
+    for (size_t j = 0; j < width; j++)
+        s->acc[j] = ulp_round_exact(define(before[j], a, b + j, n), &d->accumulator, d->rule,
+                                    way_is_stochastic(w->how.way) ? words[j] : 0u);
+}
+
+enum { STEPS = 64 }; /* whose random words are made at once */
+
+/* Products k0 .. k1 - 1 of row i and a panel; k0 is a multiple of the step. */
+static void advance_block(const work *w, sums *s, size_t i, size_t panel, size_t k0, size_t k1) {
+    const ulp_datapath *d = w->l.job->datapath;
+    uint32_t words[STEPS * LANES];
+    for (size_t k = k0; k < k1; k += d->step) {
+        const size_t n = k1 - k < d->step ? k1 - k : d->step, step = (k - k0) / d->step % STEPS;
+        const size_t left = (k1 - k + d->step - 1) / d->step;
+        if (way_is_stochastic(w->how.way) && step == 0)
+            lanes_words(words, &w->l, i, panel, k / d->step, left < STEPS ? left : STEPS);
+        block_step(w, s, i, panel, k, n, words + step * LANES);
+        if (d->promote != 0 && ((k + n) % d->promote == 0 || k + n == w->l.job->s.k)) lanes_promote(s->total, s->acc);
+    }
+}
+
+/* ---- both ---- */
+
+static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
+    const ulp_datapath *d = w->l.job->datapath;
+    const int block = d->kind == ULP_SERIAL;
+    const size_t all = w->l.job->s.k, depth = DEPTH / d->step * d->step;
+    sums s[MOST_ROWS];
+    for (size_t i = begin; i < end; i++) {
+        sums *to = s + (i - begin);
+        memset(to, 0, sizeof *to);
+        lanes_start(d->promote != 0 ? to->total : to->acc, &w->l, i, panel);
+        const size_t n = block ? d->step : (d->promote != 0 && d->promote < all ? d->promote : all);
+        to->p = plan_of(w->row + i, w->panel + panel, n, block ? 2 : PARTS);
+    }
+    for (size_t k = 0; k < all; k += depth)
+        for (size_t i = begin; i < end; i++)
+            (block ? advance_block : advance_exact)(w, s + (i - begin), i, panel, k, all - k < depth ? all : k + depth);
+    for (size_t i = begin; i < end; i++) {
+        if (!block && d->promote == 0) round_sums(w, s + (i - begin), i, panel, 0, all);
+        lanes_store(&w->l, i, panel, d->promote != 0 ? s[i - begin].total : s[i - begin].acc);
+    }
+}
+
+static void pack_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    for (size_t panel = begin; panel < end; panel++) {
+        lanes_pack_panel(&w->l, panel);
+        w->panel[panel] = extent_of(lanes_panel(&w->l, panel), w->l.job->s.k * LANES);
+    }
+}
+
+static void rows_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const size_t all = w->l.job->s.k;
+    for (size_t i = begin; i < end; i++) {
+        lanes_pack_row(&w->l, i);
+        w->row[i] = extent_of(w->l.rows + i * all, all);
+    }
+    for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(w, begin, end, panel);
+}
+
+ulp_status ULP_CPU(ulp_gemm_exact)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    const int block = d->kind == ULP_SERIAL && d->length > 1;
+    work w = {.l = {.job = job}};
+    if (d->has_inputs || !(d->kind == ULP_EXACT || block)) return ULP_UNSUPPORTED;
+    if (block && (!rounding_of(&w.how, job) || !job_fits_binary32(job))) return ULP_UNSUPPORTED;
+    w.row = ULP_CPU(ulp_gemm_room)(job->s.m, sizeof *w.row);
+    w.panel = ULP_CPU(ulp_gemm_room)(lanes_panels(&w.l), sizeof *w.panel);
+    const int enough = lanes_room(&w.l) && w.row != NULL && w.panel != NULL;
+    if (enough) {
+        ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
+        ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
+    }
+    lanes_free(&w.l);
+    free(w.row);
+    free(w.panel);
+    return enough ? ULP_OK : ULP_NO_MEMORY;
+}

@@ -1,0 +1,237 @@
+/* gemm_lanes.c - sums with several roundings for a product: split, pairwise, Kahan; columns are the lanes.
+ *
+ * The steps of kernels/sum.h for LANES outputs at a time. Every rounding sees a product of binary32 values, exact in
+ * binary64, or a sum of two numbers folded to odd; lanes.h says where binary64's own rounding does.
+ */
+#include "lanes.h"
+
+/* The state of LANES sums, in slots: acc, what waits for it (the start value, or the promoted total), Kahan's error,
+ * and from LEVELS on the partial sums of a tree. */
+enum { ACC, WAITS, ERROR, LEVELS };
+
+typedef struct range {
+    const double *a, *b; /* (k), (k, LANES) */
+    size_t k, count;     /* products; those of this sum before them */
+    const uint32_t *words; /* (roundings, LANES) */
+} range;
+
+#define WORD(i) (way_is_stochastic(way) ? words[(i) * LANES + (size_t)j] : 0u)
+
+/* acc <- round(acc + round(a b)) */
+ULP_INLINE void split_run(double *restrict state, const range *r, const rounding *how, int way) {
+    const rounding given = *how;
+    const uint32_t *restrict words = r->words;
+    double acc[LANES];
+    for (int j = 0; j < LANES; j++) acc[j] = state[ACC * LANES + j];
+    for (size_t i = 0; i < r->k; i++) {
+        const double a = r->a[i];
+        const double *restrict b = r->b + i * LANES;
+        for (int j = 0; j < LANES; j++) {
+            const double x = round_lane(a * b[j], &given.core, &given.format, way, WORD(2 * i));
+            acc[j] = round_lane(member_sum(acc[j], x, way), &given.core, &given.format, way, WORD(2 * i + 1));
+        }
+    }
+    for (int j = 0; j < LANES; j++) state[ACC * LANES + j] = acc[j];
+}
+
+/* y = round(a b - e), t = round(acc + y), e = round(round(t - acc) - y), acc = t */
+ULP_INLINE void kahan_run(double *restrict state, const range *r, const rounding *how, int way) {
+    const rounding given = *how;
+    const uint32_t *restrict words = r->words;
+    double acc[LANES], error[LANES];
+    for (int j = 0; j < LANES; j++) acc[j] = state[ACC * LANES + j];
+    for (int j = 0; j < LANES; j++) error[j] = state[ERROR * LANES + j];
+    for (size_t i = 0; i < r->k; i++) {
+        const double a = r->a[i];
+        const double *restrict b = r->b + i * LANES;
+        for (int j = 0; j < LANES; j++) {
+            const double c = acc[j], exact = odd_sum(a * b[j], -error[j], (uint32_t)way_mode(way));
+            const double y = round_lane(exact, &given.core, &given.format, way, WORD(4 * i));
+            const double t = round_lane(member_sum(c, y, way), &given.core, &given.format, way, WORD(4 * i + 1));
+            const double moved = round_lane(member_sum(t, -c, way), &given.core, &given.format, way, WORD(4 * i + 2));
+            error[j] = round_lane(member_sum(moved, -y, way), &given.core, &given.format, way, WORD(4 * i + 3));
+            acc[j] = t;
+        }
+    }
+    for (int j = 0; j < LANES; j++) state[ACC * LANES + j] = acc[j];
+    for (int j = 0; j < LANES; j++) state[ERROR * LANES + j] = error[j];
+}
+
+/* to = round(x + y) */
+ULP_INLINE void sum_run(double *to, const double *x, const double *y, const uint32_t *restrict words,
+                        const rounding *how, int way) {
+    const rounding given = *how;
+    double sum[LANES];
+    for (int j = 0; j < LANES; j++)
+        sum[j] = round_lane(member_sum(x[j], y[j], way), &given.core, &given.format, way, WORD((size_t)0));
+    for (int j = 0; j < LANES; j++) to[j] = sum[j];
+}
+
+/* One leaf after the other: equal neighbours join at once. */
+ULP_INLINE void tree_run(double *restrict state, const range *r, const rounding *how, int way) {
+    const rounding given = *how;
+    const uint32_t *words = r->words;
+    for (size_t i = 0; i < r->k; i++) {
+        const size_t count = r->count + i;
+        double *level = state + LEVELS * LANES, x[LANES];
+        for (int j = 0; j < LANES; j++)
+            x[j] = round_lane(r->a[i] * r->b[i * LANES + (size_t)j], &given.core, &given.format, way, WORD((size_t)0));
+        words += LANES;
+        for (; count >> ((size_t)(level - state) / LANES - LEVELS) & 1u; level += LANES, words += LANES)
+            sum_run(x, level, x, words, &given, way);
+        for (int j = 0; j < LANES; j++) level[j] = x[j];
+    }
+}
+
+typedef struct functions {
+    void (*split)(double *state, const range *r, const rounding *how);
+    void (*kahan)(double *state, const range *r, const rounding *how);
+    void (*tree)(double *state, const range *r, const rounding *how);
+    void (*sum)(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how);
+} functions;
+
+#define FUNCTIONS(way, name)                                                                                          \
+    static void split_##name(double *state, const range *r, const rounding *how) { split_run(state, r, how, way); }   \
+    static void kahan_##name(double *state, const range *r, const rounding *how) { kahan_run(state, r, how, way); }   \
+    static void tree_##name(double *state, const range *r, const rounding *how) { tree_run(state, r, how, way); }     \
+    static void sum_##name(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how) { \
+        sum_run(to, x, y, words, how, way);                                                                           \
+    }
+ULP_WAYS(FUNCTIONS)
+
+#define ROW(way, name) [way] = {split_##name, kahan_##name, tree_##name, sum_##name},
+static const functions by_way[WAYS] = {ULP_WAYS(ROW)};
+
+/* ---- the product ---- */
+
+typedef struct work {
+    lanes l;
+    rounding how;
+    double *states; /* (m, slots, LANES) */
+    size_t slots;
+} work;
+
+enum { PIECE = 16, TREE_WORDS = 64 }; /* products whose random words are made at once; the end of a tree: one a level */
+
+static size_t ones(size_t n) { return (size_t)__builtin_popcountll((unsigned long long)n); }
+
+/* Roundings of the first `count` products of a sum; a tree's ends follow later: each join takes one part away. */
+static size_t roundings(const ulp_datapath *d, size_t count) {
+    if (d->kind == ULP_KAHAN) return 4 * count;
+    return d->kind == ULP_SPLIT ? 2 * count : 2 * count - ones(count);
+}
+
+/* Those of the sums that were promoted before product k, given how many of its own sum come before it. */
+static uint64_t roundings_before(const ulp_datapath *d, size_t k, size_t count) {
+    return (uint64_t)(k - count) * (d->kind == ULP_KAHAN ? 4 : 2);
+}
+
+/* acc = start and the tree of `count` products, the first of them product k. */
+static void end_tree(const work *w, double *state, const double *start, size_t i, size_t panel, size_t k,
+                     size_t count) {
+    const ulp_datapath *d = w->l.job->datapath;
+    uint32_t words[TREE_WORDS * LANES];
+    const uint32_t *word = words;
+    if (way_is_stochastic(w->how.way))
+        lanes_words(words, &w->l, i, panel, roundings_before(d, k + count, count) + roundings(d, count), ones(count));
+    const double *x = NULL;
+    for (size_t level = 0; count >> level != 0; level++) {
+        if ((count >> level & 1u) == 0) continue;
+        const double *part = state + (LEVELS + level) * LANES;
+        if (x == NULL) {
+            x = part;
+            continue;
+        }
+        by_way[w->how.way].sum(state + ACC * LANES, part, x, word, &w->how);
+        word += LANES;
+        x = state + ACC * LANES;
+    }
+    by_way[w->how.way].sum(state + ACC * LANES, start, x, word, &w->how);
+}
+
+/* `count` products that end before product k leave for the promoted total. */
+static void hand_over(const work *w, double *state, size_t i, size_t panel, size_t k, size_t count) {
+    static const double zeros[LANES];
+    if (w->l.job->datapath->kind == ULP_PAIRWISE) end_tree(w, state, zeros, i, panel, k - count, count);
+    lanes_promote(state + WAITS * LANES, state + ACC * LANES);
+    memset(state + ERROR * LANES, 0, LANES * sizeof *state);
+}
+
+static void run(const work *w, double *state, const range *r) {
+    const functions *f = &by_way[w->how.way];
+    switch (w->l.job->datapath->kind) {
+    case ULP_SPLIT: f->split(state, r, &w->how); break;
+    case ULP_KAHAN: f->kahan(state, r, &w->how); break;
+    default: f->tree(state, r, &w->how); break;
+    }
+}
+
+/* Products k0 .. k1 - 1 of row i and a panel. */
+static void advance(const work *w, double *state, size_t i, size_t panel, size_t k0, size_t k1) {
+    const ulp_datapath *d = w->l.job->datapath;
+    const size_t all = w->l.job->s.k, every = d->promote, piece = way_is_stochastic(w->how.way) ? PIECE : k1;
+    const double *a = w->l.rows + i * all, *b = lanes_panel(&w->l, panel);
+    uint32_t words[MOST_WORDS * LANES];
+    for (size_t k = k0, end; k < k1; k = end) {
+        const size_t count = every == 0 ? k : k % every, left = every == 0 ? k1 : every - count;
+        end = k1 - k < piece ? k1 : k + piece;
+        if (end - k > left) end = k + left;
+        const size_t done = roundings(d, count), more = roundings(d, count + end - k) - done;
+        if (way_is_stochastic(w->how.way))
+            lanes_words(words, &w->l, i, panel, roundings_before(d, k, count) + done, more);
+        const range r = {a + k, b + k * LANES, end - k, count, words};
+        run(w, state, &r);
+        if (every != 0 && (end % every == 0 || end == all)) hand_over(w, state, i, panel, end, count + end - k);
+    }
+}
+
+static void begin_row(const work *w, double *state, size_t i, size_t panel) {
+    const ulp_datapath *d = w->l.job->datapath;
+    const int outside = d->promote != 0 || d->kind == ULP_PAIRWISE;
+    memset(state, 0, LEVELS * LANES * sizeof *state);
+    lanes_start(state + (outside ? WAITS : ACC) * LANES, &w->l, i, panel);
+}
+
+static void end_row(const work *w, double *state, size_t i, size_t panel) {
+    const ulp_datapath *d = w->l.job->datapath;
+    const int tree = d->kind == ULP_PAIRWISE && d->promote == 0 && w->l.job->s.k > 0;
+    if (tree) end_tree(w, state, state + WAITS * LANES, i, panel, 0, w->l.job->s.k);
+    const int waits = d->promote != 0 || (d->kind == ULP_PAIRWISE && !tree);
+    lanes_store(&w->l, i, panel, state + (waits ? WAITS : ACC) * LANES);
+}
+
+static void pack_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    for (size_t panel = begin; panel < end; panel++) lanes_pack_panel(&w->l, panel);
+}
+
+static void rows_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const size_t all = w->l.job->s.k, size = w->slots * LANES;
+    for (size_t i = begin; i < end; i++) lanes_pack_row(&w->l, i);
+    for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) {
+        for (size_t i = begin; i < end; i++) begin_row(w, w->states + i * size, i, panel);
+        for (size_t k = 0; k < all; k += DEPTH)
+            for (size_t i = begin; i < end; i++)
+                advance(w, w->states + i * size, i, panel, k, all - k < DEPTH ? all : k + DEPTH);
+        for (size_t i = begin; i < end; i++) end_row(w, w->states + i * size, i, panel);
+    }
+}
+
+ulp_status ULP_CPU(ulp_gemm_lanes)(const ulp_job *job) {
+    const ulp_datapath *d = job->datapath;
+    const int kind = d->kind == ULP_SPLIT || d->kind == ULP_KAHAN || d->kind == ULP_PAIRWISE;
+    work w = {.l = {.job = job}, .slots = LEVELS};
+    if (!kind || d->has_inputs || !rounding_of(&w.how, job) || !job_fits_binary32(job)) return ULP_UNSUPPORTED;
+    const size_t longest = d->promote != 0 && d->promote < job->s.k ? d->promote : job->s.k;
+    for (size_t n = longest; n != 0 && d->kind == ULP_PAIRWISE; n >>= 1) w.slots++;
+    w.states = ULP_CPU(ulp_gemm_room)(job->s.m * w.slots * LANES, sizeof *w.states);
+    const int enough = lanes_room(&w.l) && w.states != NULL;
+    if (enough) {
+        ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
+        ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
+    }
+    lanes_free(&w.l);
+    free(w.states);
+    return enough ? ULP_OK : ULP_NO_MEMORY;
+}

@@ -1,0 +1,244 @@
+/* lanes.h - what products share whose lanes are the columns of the result: packing, random words, rounding.
+ *
+ * B is packed once as panels of LANES columns, rows of A are decoded once, both as binary64 numbers: products of
+ * binary32 values are exact there.
+ */
+#ifndef ULP_CPU_LANES_H
+#define ULP_CPU_LANES_H
+
+#include "exact_step.h"
+#include "gemm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 64, DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel stay in the second-level cache */
+
+/* ---- operands ---- */
+
+typedef struct lanes {
+    const ulp_job *job;
+    double *packed, *rows; /* B as panels of (k, LANES), zero-padded; A (m, k) */
+} lanes;
+
+ULP_INLINE const double *lanes_panel(const lanes *l, size_t panel) { return l->packed + panel * l->job->s.k * LANES; }
+ULP_INLINE size_t lanes_panels(const lanes *l) { return (l->job->s.n + LANES - 1) / LANES; }
+
+ULP_INLINE size_t lanes_width(const lanes *l, size_t panel) {
+    const size_t left = l->job->s.n - panel * LANES;
+    return left < LANES ? left : LANES;
+}
+
+static inline void lanes_pack_panel(const lanes *l, size_t panel) {
+    const size_t k_all = l->job->s.k, j0 = panel * LANES, width = lanes_width(l, panel);
+    double *to = l->packed + panel * k_all * LANES;
+    memset(to, 0, k_all * LANES * sizeof *to);
+    for (size_t k = 0; k < k_all; k++)
+        for (size_t j = 0; j < width; j++) to[k * LANES + j] = job_at(l->job, l->job->b, b_index(l->job, k, j0 + j));
+}
+
+static inline void lanes_pack_row(const lanes *l, size_t i) {
+    const size_t k_all = l->job->s.k;
+    for (size_t k = 0; k < k_all; k++) l->rows[i * k_all + k] = job_at(l->job, l->job->a, a_index(l->job, i, k));
+}
+
+/* Room for the operands; 0 if there is none. */
+static inline int lanes_room(lanes *l) {
+    l->packed = ULP_CPU(ulp_gemm_room)(lanes_panels(l) * l->job->s.k * LANES, sizeof *l->packed);
+    l->rows = ULP_CPU(ulp_gemm_room)(l->job->s.m * l->job->s.k, sizeof *l->rows);
+    return l->packed != NULL && l->rows != NULL;
+}
+
+static inline void lanes_free(lanes *l) {
+    free(l->rows);
+    free(l->packed);
+}
+
+/* to (LANES) = the start values of row i in a panel, +0 where there are none. */
+static inline void lanes_start(double *to, const lanes *l, size_t i, size_t panel) {
+    const ulp_gemm_shape *s = &l->job->s;
+    const size_t at = i * s->ldc + panel * LANES, width = lanes_width(l, panel);
+    memset(to, 0, LANES * sizeof *to);
+    for (size_t j = 0; j < width && s->accumulate; j++) to[j] = job_at(l->job, l->job->c, at + j);
+}
+
+/* Row i of the result in a panel, from (LANES). */
+static inline void lanes_store(const lanes *l, size_t i, size_t panel, const double *from) {
+    const size_t at = i * l->job->s.ldc + panel * LANES, width = lanes_width(l, panel);
+    if (l->job->wide) {
+        double *to = (double *)l->job->c + at;
+        for (size_t j = 0; j < width; j++) to[j] = from[j] == from[j] ? from[j] : ulp_quiet_nan();
+    } else {
+        float *to = (float *)l->job->c + at;
+        for (size_t j = 0; j < width; j++) to[j] = canonical((float)from[j]);
+    }
+}
+
+/* Promotion: both are binary32 values, the addition rounds once; the partial sum starts again. */
+ULP_INLINE void lanes_promote(double *restrict total, double *restrict acc) {
+    for (int j = 0; j < LANES; j++) total[j] = (double)((float)total[j] + (float)acc[j]);
+    for (int j = 0; j < LANES; j++) acc[j] = 0.0;
+}
+
+/* Whether doubles are all binary32 values. */
+static inline int all_binary32(const double *x, size_t rows, size_t width, size_t ld) {
+    uint64_t others = 0;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < width; j++) {
+            const double v = x[i * ld + j];
+            others |= (uint64_t)((double)(float)v != v) & (uint64_t)(v == v);
+        }
+    return others == 0;
+}
+
+/* Whether the operands and start values of a job are binary32 values. */
+static inline int job_fits_binary32(const ulp_job *w) {
+    const ulp_gemm_shape *s = &w->s;
+    if (!w->wide) return 1;
+    if (s->accumulate && !all_binary32(w->c, s->m, s->n, s->ldc)) return 0;
+    return s->k == 0 || (all_binary32(w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda) &&
+                         all_binary32(w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb));
+}
+
+/* ---- random words ---- */
+
+enum { MOST_WORDS = 128 };
+
+/* words (count, LANES), count <= MOST_WORDS: each output's words first .. first + count - 1, in row i of a panel. */
+static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t panel, uint64_t first, size_t count) {
+    uint32_t column[MOST_WORDS];
+    const ulp_stream stream = l->job->stream;
+    const size_t width = lanes_width(l, panel);
+    for (size_t j = 0; j < width; j++) {
+        const uint64_t index = stream.first + word_index(l->job, i, panel * LANES + j) + first;
+        ULP_CPU(ulp_words)(column, count, stream.seed, stream.stream, index);
+        for (size_t k = 0; k < count; k++) words[k * LANES + j] = column[k];
+    }
+    for (size_t k = 0; k < count; k++)
+        for (size_t j = width; j < LANES; j++) words[k * LANES + j] = 0;
+}
+
+/* ---- mode rne ---- */
+
+/* What nearest64 needs of a format. */
+typedef struct nearest {
+    double least, most; /* 2^emin, and 2^(emax+1), beyond which every value rounds alike */
+    uint64_t anchor;    /* added to the word of a binade 2^e: 1.5 2^(e+53-p), whose last place is the quantum there */
+    double up, down;    /* inverse powers of two; up takes 2^(emax+1) to infinity */
+    double max;         /* where values saturate */
+    uint64_t zero_sign; /* the sign bit if zeros keep it */
+} nearest;
+
+static inline nearest nearest_of(const ulp_format *f) {
+    nearest n = {.least = ulp_scale(1.0, f->emin), .most = ulp_scale(1.0, f->emax + 1)};
+    n.anchor = (uint64_t)(53 - f->prec) << 52 | 1ull << 51;
+    n.up = ulp_scale(1.0, 1023 - f->emax);
+    n.down = 1.0 / n.up;
+    n.max = f->max;
+    n.zero_sign = f->has_neg_zero ? 0x8000000000000000u : 0u;
+    return n;
+}
+
+/* The larger of two non-negative doubles as words; which comparison is one instruction depends on the set. */
+ULP_INLINE uint64_t larger(uint64_t a, uint64_t b) {
+#if defined(__AVX512F__)
+    return (int64_t)a > (int64_t)b ? a : b;
+#else
+    const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
+    return ulp_bits64(x > y ? x : y);
+#endif
+}
+
+/* What is done about values beyond the range. */
+enum { WATCHED, OPEN, CLOSED };
+
+/* x rounded to nearest even: adding the anchor rounds at the format's last place. OPEN overflows to infinity, CLOSED
+ * saturates, Inf and NaN pass; WATCHED holds while *peak, the largest binade met, stays below that of the largest
+ * value. */
+ULP_INLINE double nearest64(double x, const nearest *n, int range, uint64_t *peak) {
+    uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
+    if (range == WATCHED) *peak = larger(binade, *peak);
+    binade = larger(binade, ulp_bits64(n->least));
+    if (range != WATCHED) {
+        const double b = ulp_from_bits64(binade);
+        binade = ulp_bits64(n->most < b ? n->most : b);
+    }
+    const double anchor = ulp_from_bits64(binade + n->anchor);
+    double y = (x + anchor) - anchor;
+    if (range == CLOSED) {
+        y = n->max < y ? n->max : y;
+        y = -n->max > y ? -n->max : y;
+    }
+    if (range == OPEN) y = y * n->up * n->down;
+    return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & n->zero_sign));
+}
+
+/* Whether start values that join sums in the accumulator's format are values of it. */
+static inline int starts_are_members(const ulp_job *w, const nearest *n, int range) {
+    for (size_t i = 0; i < w->s.m && w->s.accumulate && w->datapath->promote == 0; i++)
+        for (size_t j = 0; j < w->s.n; j++) {
+            const double c = job_at(w, w->c, i * w->s.ldc + j);
+            if (c == c && nearest64(c, n, range, NULL) != c) return 0;
+        }
+    return 1;
+}
+
+/* OPEN or CLOSED, with *n prepared, where nearest64 is the rounding of a job's rule: rne that overflows to an infinity
+ * of the format, or saturates; else WATCHED. */
+static inline int nearest_range(nearest *n, const ulp_job *w) {
+    const ulp_datapath *d = w->datapath;
+    const ulp_format *f = &d->accumulator;
+    const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)d->rule.overflow);
+    const double full = ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax); /* the end of the last binade */
+    const int open = policy == ULP_OVERFLOW_INF && f->has_inf && f->max == full;
+    const int closed = policy == ULP_OVERFLOW_SAT && f->lowest == -f->max, range = open ? OPEN : CLOSED;
+    if (d->rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed)) return WATCHED;
+    *n = nearest_of(f);
+    return starts_are_members(w, n, range) ? range : WATCHED;
+}
+
+/* ---- one rounding of a lane ---- */
+
+/* Ways to round: a mode is that mode by the core, then these. */
+enum { BY_OPEN = ULP_MODE_COUNT, BY_CLOSED, WAYS };
+
+/* What the rounding of a datapath needs. */
+typedef struct rounding {
+    ulp_core core;
+    nearest format;
+    int way;
+} rounding;
+
+/* 0 if the lanes do not offer the job's accumulator and rule. */
+static inline int rounding_of(rounding *r, const ulp_job *w) {
+    const ulp_datapath *d = w->datapath;
+    if (!ulp_core_init(&r->core, &d->accumulator, d->rule) || !ulp_core64_decides(&r->core)) return 0;
+    const int range = nearest_range(&r->format, w);
+    r->way = d->rule.mode;
+    if (range == OPEN) r->way = BY_OPEN;
+    if (range == CLOSED) r->way = BY_CLOSED;
+    return 1;
+}
+
+ULP_INLINE int way_mode(int way) { return way < ULP_MODE_COUNT ? way : ULP_RNE; }
+ULP_INLINE int way_is_stochastic(int way) { return ulp_mode_is_stochastic((uint32_t)way); }
+
+/* x, exact or folded to odd, rounded; `way` is a constant. */
+ULP_INLINE double round_lane(double x, const ulp_core *c, const nearest *n, int way, uint32_t word) {
+    if (way == BY_OPEN) return nearest64(x, n, OPEN, NULL);
+    if (way == BY_CLOSED) return nearest64(x, n, CLOSED, NULL);
+    return ulp_core_round64(x, c, (uint32_t)way, word);
+}
+
+/* x + y, both of the format, as round_lane wants it. To nearest, binary64's own rounding first changes nothing: p <= 24
+ * makes 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334). */
+ULP_INLINE double member_sum(double x, double y, int way) {
+    return way >= ULP_MODE_COUNT ? x + y : odd_sum(x, y, (uint32_t)way);
+}
+
+/* X(way, name) for each way. */
+#define ULP_WAYS(X)                                                                                                   \
+    X(ULP_RNE, rne) X(ULP_RNA, rna) X(ULP_RZ, rz) X(ULP_RU, ru) X(ULP_RD, rd) X(ULP_RO, ro) X(ULP_SRA, sra)           \
+    X(ULP_SRB, srb) X(ULP_SRC, src) X(BY_OPEN, open) X(BY_CLOSED, closed)
+
+#endif
