@@ -116,7 +116,7 @@ COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: all programs libraries check check-all check-gpu bench figures figures-quick install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c tests/*.c)) $(EXPERIMENTS:%=results/%.csv)
+.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c experiments/*/*.c tests/*.c)) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 libraries: $L/libulp.a $L/libulp.so
 programs: $(PROGRAMS:%=$B/%)

@@ -265,6 +265,7 @@ static ulp_status set(ulp_datapath *d, const char *key, const char *text) {
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (strcmp(key, fields[i].key) != 0) continue;
         if (fields[i].byte != NULL && (v < 0 || v > 64)) return ULP_NOT_IN_RANGE;
+        if (fields[i].byte == &f->signed_zero && v > 1) return ULP_NOT_IN_RANGE;
         if (fields[i].exponent != NULL && v != NONE && (v < -1000 || v > 1000)) return ULP_NOT_IN_RANGE;
         if (fields[i].byte != NULL) *fields[i].byte = (uint8_t)v;
         else *fields[i].exponent = (int16_t)v;

@@ -100,7 +100,10 @@ ULP_INLINE uint64_t strange(vshort below, vint most, vint c_below) {
 }
 
 /* The halves of 32-bit words, half 0 the lower one, as 32-bit integers times 2^16. */
-ULP_INLINE vint half_of(vshort x, int h) { return h == 0 ? (vint)x << 16 : (vint)((vuint)x & 0xffff0000u); }
+ULP_INLINE vint half_of(vshort x, int h) { return (vint)(h == 0 ? (vuint)x << 16 : (vuint)x & 0xffff0000u); }
+
+/* 2^(F - Emax), as words, from the field of Emax. */
+ULP_INLINE vint scale_to(const plan *p, vint top) { return (vint)(((uint32_t)(254 + p->fraction) << 23) - (vuint)top); }
 
 /* One fused sum of p->length products for ROWS x WIDTH outputs, in place. 0 where the definition has to be asked. */
 ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow, int scaled) {
@@ -128,7 +131,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
             if (narrow) t = max32(t, (u != 0) & ((p->emin + 127) << 23));
             most = max32(most, t);
             top[r][h] = t;
-            factor[r][h] = ((254 + p->fraction) << 23) - t;
+            factor[r][h] = scale_to(p, t);
             if (scaled) {
                 const vint x = (factor[r][h] >> 23) + (half_of(shift, h) >> 16);
                 factor[r][h] = max32(x - max32(x - 254, (vint){0}), (vint){0} + 1) << 23;
@@ -140,7 +143,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++)
         UNROLLED for (int h = 0; h < HALVES; h++) {
-            sum[r][h] = __builtin_convertvector(c[r][h] * float_of(((254 + p->fraction) << 23) - top[r][h]), vint);
+            sum[r][h] = __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint);
             hi[r][h] = sum[r][h] >> 10;
             lo[r][h] = sum[r][h] & 1023;
         }

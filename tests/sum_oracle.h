@@ -1,0 +1,155 @@
+/* sum_oracle.h - sums of products formed from the description in kernels/datapath.h, the Tensor Cores' excepted: each
+ * rounding is MPFR's, exact sums are integers of GMP, random words are taken in the order of the roundings. Shares no
+ * code with what it judges. */
+#ifndef ULP_TESTS_SUM_ORACLE_H
+#define ULP_TESTS_SUM_ORACLE_H
+
+#include "tests/support.h"
+
+#include <stdlib.h>
+
+#include <gmp.h>
+
+#include "formats/rng.h"
+#include "sim/reference.h"
+
+typedef enum { SERIAL, SPLIT, BLOCK, CHUNK, PAIRWISE, KAHAN, EXACT, SCHEMES } scheme;
+
+/* A way to add, and how many roundings it has done. */
+typedef struct way {
+    scheme scheme;
+    size_t length, promote; /* products in a block or chunk; between promotions, 0 never */
+    ulp_reference *ref, *single;
+    ulp_rule rule;
+    int wrap; /* bits before the point of a format that wraps around; 0: it does not */
+    ulp_stream stream;
+    uint64_t used;
+} way;
+
+enum { UNIT = -2148 }; /* every product of binary64 values is a multiple of 2^UNIT */
+
+static mpz_t exact, factor, other;
+
+static uint32_t take_word(way *w) {
+    uint64_t i = w->used++;
+    return w->rule.mode >= DETERMINISTIC ? ulp_random_word(w->stream, i) : 0;
+}
+
+static double rounded(way *w, ulp_op op, double x, double y, double z) {
+    uint32_t word = take_word(w);
+    return ulp_reference_arith(w->ref, op, x, y, z, w->rule, word);
+}
+
+/* `exact`, not zero, rounded: as hi + a b, where hi has the first 53 bits, at most the largest value, and a b the next
+ * 53, the last odd if anything is below. No breakpoint needs more than 87. */
+static double round_integer(way *w, uint32_t word) {
+    const double sign = mpz_sgn(exact) < 0 ? -1 : 1;
+    mpz_abs(exact, exact);
+    if (w->wrap) mpz_tdiv_r_2exp(exact, exact, (mp_bitcnt_t)(w->wrap + 2 - UNIT));
+    if (mpz_sizeinbase(exact, 2) > 1030 - UNIT) mpz_set_ui(exact, 0), mpz_setbit(exact, 1030 - UNIT);
+    long cut = (long)mpz_sizeinbase(exact, 2) - 53;
+    if (cut < -1074 - UNIT) cut = -1074 - UNIT;
+    if (cut > 971 - UNIT) cut = 971 - UNIT;
+    mpz_tdiv_q_2exp(factor, exact, (mp_bitcnt_t)cut);
+    if (mpz_sizeinbase(factor, 2) > 53)
+        mpz_set_ui(factor, 1), mpz_mul_2exp(factor, factor, 53), mpz_sub_ui(factor, factor, 1);
+    const double hi = sign * ldexp(mpz_get_d(factor), (int)cut + UNIT);
+    mpz_mul_2exp(factor, factor, (mp_bitcnt_t)cut);
+    mpz_sub(exact, exact, factor);
+    long below = (long)mpz_sizeinbase(exact, 2) - 53;
+    if (below < 0) below = 0;
+    mpz_tdiv_q_2exp(factor, exact, (mp_bitcnt_t)below);
+    if (below > 0 && mpz_scan1(exact, 0) < (mp_bitcnt_t)below) mpz_setbit(factor, 0);
+    const int e = (int)below + UNIT, half = e / 2;
+    return ulp_reference_arith(w->ref, ULP_FUSED, sign * ldexp(mpz_get_d(factor), half), ldexp(1, e - half), hi,
+                               w->rule, word);
+}
+
+/* exact += x y; what is not finite and the signs of zeros are counted. */
+typedef struct tally {
+    size_t nan, infinite[2], zero[2], other;
+} tally;
+
+static void add_product(tally *t, double x, double y) {
+    const int neg = !signbit(x) != !signbit(y);
+    if (isnan(x) || isnan(y) || (isinf(x) && y == 0.0) || (isinf(y) && x == 0.0)) t->nan++;
+    else if (isinf(x) || isinf(y)) t->infinite[neg]++;
+    else if (x == 0.0 || y == 0.0) t->zero[neg]++;
+    else {
+        int i, j;
+        t->other++;
+        mpz_set_d(factor, ldexp(frexp(x, &i), 53)), mpz_set_d(other, ldexp(frexp(y, &j), 53));
+        mpz_mul(factor, factor, other);
+        const long shift = (long)i + j - 106 - UNIT;
+        if (shift < 0) mpz_tdiv_q_2exp(factor, factor, (mp_bitcnt_t)-shift);
+        else mpz_mul_2exp(factor, factor, (mp_bitcnt_t)shift);
+        mpz_add(exact, exact, factor);
+    }
+}
+
+/* c + a b (k) exactly, rounded once. A sum of nothing but zeros of one sign is that zero; any other zero is that of x -
+ * x. */
+static double exact_sum(way *w, double c, const double *a, const double *b, size_t k) {
+    const uint32_t word = take_word(w);
+    tally t = {0};
+    mpz_set_ui(exact, 0);
+    add_product(&t, c, 1.0);
+    for (size_t i = 0; i < k; i++) add_product(&t, a[i], b[i]);
+    double special = 0.0;
+    if (t.nan || (t.infinite[0] && t.infinite[1])) special = NAN;
+    else if (t.infinite[0] || t.infinite[1]) special = t.infinite[1] ? -INFINITY : INFINITY;
+    else if (mpz_sgn(exact) != 0) return round_integer(w, word);
+    else if (t.other == 0 && (t.zero[0] == 0 || t.zero[1] == 0)) special = t.zero[1] ? -0.0 : 0.0;
+    else special = w->rule.mode == ULP_RD ? -0.0 : 0.0;
+    return ulp_reference_round(w->ref, special, 0.0, w->rule, word);
+}
+
+/* The tree over k > 0 products, children before their parent, the left one first. */
+static double tree(way *w, const double *a, const double *b, size_t k) {
+    size_t left = 1;
+    if (k == 1) return rounded(w, ULP_MUL, a[0], b[0], 0.0);
+    while (2 * left < k) left *= 2;
+    const double x = tree(w, a, b, left), y = tree(w, a + left, b + left, k - left);
+    return rounded(w, ULP_ADD, x, y, 0.0);
+}
+
+/* One sum without promotion. */
+static double plain(way *w, double c, const double *a, const double *b, size_t k) {
+    double acc = c, e = 0.0;
+    if (w->scheme == EXACT) return exact_sum(w, c, a, b, k);
+    if (w->scheme == PAIRWISE && k > 0) {
+        acc = tree(w, a, b, k);
+        return rounded(w, ULP_ADD, c, acc, 0.0);
+    }
+    for (size_t i = 0; i < k;) {
+        const size_t n = k - i < w->length ? k - i : w->length;
+        if (w->scheme == BLOCK) acc = exact_sum(w, acc, a + i, b + i, n), i += n;
+        else if (w->scheme == SERIAL) acc = rounded(w, ULP_FUSED, a[i], b[i], acc), i++;
+        else if (w->scheme == SPLIT) {
+            const double product = rounded(w, ULP_MUL, a[i], b[i], 0.0);
+            acc = rounded(w, ULP_ADD, acc, product, 0.0), i++;
+        } else if (w->scheme == CHUNK) {
+            double part = 0.0;
+            for (size_t j = 0; j < n; j++, i++) part = rounded(w, ULP_FUSED, a[i], b[i], part);
+            acc = rounded(w, ULP_ADD, acc, part, 0.0);
+        } else {
+            const double y = rounded(w, ULP_FUSED, a[i], b[i], -e), t = rounded(w, ULP_ADD, acc, y, 0.0);
+            const double gained = rounded(w, ULP_SUB, t, acc, 0.0);
+            e = rounded(w, ULP_SUB, gained, y, 0.0), acc = t, i++;
+        }
+    }
+    return acc;
+}
+
+static double oracle(way *w, double c, const double *a, const double *b, size_t k) {
+    double total = c;
+    w->used = 0;
+    if (w->promote == 0) return plain(w, c, a, b, k);
+    for (size_t i = 0; i < k; i += w->promote) {
+        const double part = plain(w, 0.0, a + i, b + i, k - i < w->promote ? k - i : w->promote);
+        total = ulp_reference_arith(w->single, ULP_ADD, total, part, 0.0, rule_of(ULP_RNE, 0, 0), 0);
+    }
+    return total;
+}
+
+#endif
