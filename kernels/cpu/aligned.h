@@ -78,13 +78,14 @@ ULP_INLINE vfloat truncate(vint hi, vint lo, vint *inexact) {
     const vfloat x = __builtin_convertvector(hi, vfloat) * 1024.0f, y = __builtin_convertvector(lo, vfloat);
     const vfloat sum = x + y, error = y - (sum - x); /* exact: |x| >= |y|, or all is small */
     *inexact = (vint)(error != 0.0f);
-    return float_of(bits_of(sum) + (((bits_of(error) ^ bits_of(sum)) >> 31) & *inexact)); /* one unit back if too far */
+    const vint back = ((bits_of(error) ^ bits_of(sum)) >> 31) & *inexact; /* one unit if too far */
+    return float_of((vint)((vuint)sum + (vuint)back));
 }
 
 /* A binary32 value, rounded to odd there, to binary16 by nearest even: an addition of 3 2^(e+12) leaves 11 bits. */
 ULP_INLINE vfloat to_half(vfloat x) {
     const vint e = max32(bits_of(x) & 0x7f800000, (vint){0} + (113 << 23));
-    const vfloat anchor = float_of(e + ((13 << 23) | 0x400000));
+    const vfloat anchor = float_of((vint)((vuint)e + ((13u << 23) | 0x400000u)));
     const vfloat y = (x + anchor) - anchor;
     return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond to infinity */
 }
