@@ -19,7 +19,7 @@ static const ulp_option options[] = {
     ULP_TAKES_DATAPATHS("serial:fp16:rne,v100-fp16-fp16,v100-fp16,a100-fp16,h100-fp16," NEAREST, NULL),
     {"sizes", ULP_OPTION_NUMBERS, "16,32,64,128,256,512,1024,2048,4096,8192,16384,32768",
      "16,32,64,128,256,512,1024", NULL, "n, the products in one output", 1, 1e6, NULL, 0},
-    {"outputs", ULP_OPTION_INTEGER, "32", NULL, "128", "m: outputs are m x m; half of it for n of 8192 and more", 2,
+    {"outputs", ULP_OPTION_INTEGER, "32", NULL, "128", "m: outputs are m x m; half of it for n of 8192 and more", 8,
      4096, NULL, 0},
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("1", NULL, "3"),

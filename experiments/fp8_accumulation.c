@@ -22,7 +22,7 @@ static const ulp_option options[] = {
     {"promote", ULP_OPTION_NUMBERS, "32,64,128,256,512,1024,2048", NULL, NULL,
      "h100-e4m3 promoted every so many products, multiples of 32", 32, 16384, NULL, 0},
     {"k", ULP_OPTION_INTEGER, "4096", NULL, NULL, "products in one output of the random matrices", 32, 131072, NULL, 0},
-    {"outputs", ULP_OPTION_INTEGER, "32", "16", "128", "m: outputs are m x m", 1, 4096, NULL, 0},
+    {"outputs", ULP_OPTION_INTEGER, "32", "16", "128", "m: outputs are m x m", 16, 4096, NULL, 0},
     {"scaling", ULP_OPTION_CHOICE, "none", NULL, NULL,
      "none, or amax: the largest magnitude of a matrix becomes 448 before it is rounded", 0, 0, "none amax", 0},
     ULP_TAKES_SEED,

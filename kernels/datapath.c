@@ -1,8 +1,7 @@
-/* datapath.c - the rows of datapaths and the parser of their names. */
+/* datapath.c - the rows of datapaths that stand for hardware, and what follows from a datapath's fields. */
 #include "datapath.h"
 #include "sum.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Tensor Cores: GPU-INPUT[.INPUT][-ACCUMULATOR][-UNIT] ---- */
@@ -128,85 +127,7 @@ static ulp_status from_row(ulp_datapath *d, const row *r, const char *a, const c
     return status;
 }
 
-/* ---- forms with parameters ---- */
-
-/* MODE or MODE/R */
-static ulp_status parse_rule(ulp_rule *rule, const char *text) {
-    char name[16];
-    ulp_mode mode;
-    const char *slash = strchr(text, '/');
-    size_t n = slash != NULL ? (size_t)(slash - text) : strlen(text);
-    if (n >= sizeof name) return ULP_BAD_NAME;
-    memcpy(name, text, n);
-    name[n] = '\0';
-    ulp_status status = ulp_mode_parse(&mode, name);
-    if (status != ULP_OK) return status;
-    rule->mode = (uint8_t)mode;
-    if (slash == NULL) return ULP_OK;
-    char *end;
-    long bits = strtol(slash + 1, &end, 10);
-    if (end == slash + 1 || *end != '\0' || !ulp_mode_is_stochastic(mode)) return ULP_BAD_NAME;
-    if (bits < 1 || bits > 32) return ULP_NOT_IN_RANGE;
-    rule->random_bits = (uint8_t)bits;
-    return ULP_OK;
-}
-
-/* FORMAT:MODE, where FORMAT may itself hold suffixes: the mode follows the last colon. */
-static ulp_status parse_accumulator(ulp_datapath *d, const char *text) {
-    char format[ULP_NAME_MAX];
-    const char *colon = strrchr(text, ':');
-    if (colon == NULL || (size_t)(colon - text) >= sizeof format) return ULP_BAD_NAME;
-    memcpy(format, text, (size_t)(colon - text));
-    format[colon - text] = '\0';
-    ulp_status status = ulp_format_parse(&d->accumulator, format);
-    return status != ULP_OK ? status : parse_rule(&d->rule, colon + 1);
-}
-
-/* The forms KIND:FORMAT:MODE; with a number, KINDN:FORMAT:MODE. */
-static const struct form {
-    const char *name;
-    uint8_t kind, numbered;
-    uint32_t length; /* without a number */
-} forms[] = {
-    {"serial", ULP_SERIAL, 0, 1},   {"split", ULP_SPLIT, 0, 1}, {"chunk", ULP_CHUNKED, 1, 0}, {"pairwise", ULP_PAIRWISE, 0, 1},
-    {"kahan", ULP_KAHAN, 0, 1},     {"exact", ULP_EXACT, 0, 1}, {"block", ULP_SERIAL, 1, 0},
-};
-
-enum { FORMS = sizeof forms / sizeof forms[0] };
-
-static ulp_status parse_form(ulp_datapath *d, const char *text) {
-    for (size_t i = 0; i < FORMS; i++) {
-        const size_t n = strlen(forms[i].name);
-        if (strncmp(text, forms[i].name, n) != 0) continue;
-        char *end = (char *)(uintptr_t)(text + n);
-        unsigned long length = forms[i].length;
-        if (forms[i].numbered) {
-            if (*end < '0' || *end > '9') return ULP_BAD_NAME;
-            length = strtoul(end, &end, 10);
-        }
-        if (*end != ':') return ULP_BAD_NAME;
-        if (length < 1 || length > 1u << 24) return ULP_NOT_IN_RANGE;
-        d->kind = forms[i].kind;
-        d->length = (uint32_t)length;
-        return parse_accumulator(d, end + 1);
-    }
-    return ULP_BAD_NAME;
-}
-
-/* int8, and int8:sat that clamps after every 32 products, the k of one mma instruction (PTX: .satfinite) */
-static ulp_status parse_int8(ulp_datapath *d, const char *text) {
-    const int clamps = strcmp(text, "int8:sat") == 0;
-    if (!clamps && strcmp(text, "int8") != 0) return ULP_BAD_NAME;
-    ulp_status status = ulp_format_parse(&d->a, "int8");
-    if (status == ULP_OK) status = ulp_format_parse(&d->accumulator, clamps ? "q32.0:sat" : "q32.0:wrap");
-    d->b = d->a;
-    d->kind = ULP_SERIAL;
-    d->length = clamps ? 32 : 1;
-    d->has_inputs = 1;
-    return status;
-}
-
-static ulp_status parse_row(ulp_datapath *d, const char *text) {
+ulp_status ulp_datapath_row(ulp_datapath *d, const char *text) {
     char name[ULP_DATAPATH_NAME_MAX], a[ULP_NAME_MAX], b[ULP_NAME_MAX];
     for (size_t r = 0; r < ROWS; r++) {
         for (size_t i = 0; i < pair_count(&rows[r]); i++) {
@@ -215,125 +136,6 @@ static ulp_status parse_row(ulp_datapath *d, const char *text) {
         }
     }
     return ULP_BAD_NAME;
-}
-
-/* ---- settings at the end of a name: ...:KEY=VALUE ---- */
-
-/* The number or word behind `=`: exponents may be "none", modes are names. */
-static ulp_status read_setting(long *value, const char *text, int names_mode) {
-    if (names_mode) {
-        ulp_mode mode;
-        ulp_status status = ulp_mode_parse(&mode, text);
-        if (status == ULP_OK && ulp_mode_is_stochastic(mode)) return ULP_UNSUPPORTED;
-        *value = status == ULP_OK ? (long)mode : 0;
-        return status;
-    }
-    char *end;
-    if (strcmp(text, "none") == 0) {
-        *value = NONE;
-        return ULP_OK;
-    }
-    *value = strtol(text, &end, 10);
-    return end != text && *end == '\0' ? ULP_OK : ULP_BAD_NAME;
-}
-
-static ulp_status set(ulp_datapath *d, const char *key, const char *text) {
-    long v;
-    ulp_fused *f = &d->fused;
-    const int mode = strcmp(key, "align") == 0 || strcmp(key, "output") == 0;
-    const int point = strcmp(key, "za") == 0 || strcmp(key, "zb") == 0;
-    ulp_status status = read_setting(&v, text, mode);
-    if (status != ULP_OK) return status;
-    if (strcmp(key, "promote") == 0) {
-        if (v < 1 || v > 1 << 24) return ULP_NOT_IN_RANGE;
-        d->promote = (uint32_t)v;
-        return ULP_OK;
-    }
-    if (point) {
-        if (!d->has_inputs || !d->a.is_fixed) return ULP_UNSUPPORTED;
-        if (v < -255 || v > 255) return ULP_NOT_IN_RANGE;
-        *(key[1] == 'a' ? &d->zero_a : &d->zero_b) = (int32_t)v;
-        return ULP_OK;
-    }
-    if (d->kind != ULP_ALIGNED) return ULP_UNSUPPORTED;
-    const struct { const char *key; uint8_t *byte; int16_t *exponent; } fields[] = {
-        {"L", &f->length, NULL},   {"F", &f->fraction, NULL},        {"kept", &f->kept, NULL},
-        {"align", &f->align, NULL}, {"output", &f->output, NULL},     {"signed_zero", &f->signed_zero, NULL},
-        {"floor", NULL, &f->floor}, {"zero_operand", NULL, &f->zero_operand},
-        {"zero_product", NULL, &f->zero_product}, {"zero_c", NULL, &f->zero_c},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (strcmp(key, fields[i].key) != 0) continue;
-        if (fields[i].byte != NULL && (v < 0 || v > 64)) return ULP_NOT_IN_RANGE;
-        if (fields[i].byte == &f->signed_zero && v > 1) return ULP_NOT_IN_RANGE;
-        if (fields[i].exponent != NULL && v != NONE && (v < -1000 || v > 1000)) return ULP_NOT_IN_RANGE;
-        if (fields[i].byte != NULL) *fields[i].byte = (uint8_t)v;
-        else *fields[i].exponent = (int16_t)v;
-        return ULP_OK;
-    }
-    return ULP_BAD_NAME;
-}
-
-/* Apply and cut off the settings at the end of `text`. */
-static ulp_status apply_settings(ulp_datapath *d, char *settings) {
-    while (*settings != '\0') {
-        char *key = settings + 1, *equals = strchr(key, '='), *end = key + strcspn(key, ":");
-        if (equals == NULL || equals > end) return ULP_BAD_NAME;
-        settings = end;
-        char value[ULP_NAME_MAX];
-        if ((size_t)(end - equals) > sizeof value) return ULP_BAD_NAME;
-        memcpy(value, equals + 1, (size_t)(end - equals - 1));
-        value[end - equals - 1] = '\0';
-        *equals = '\0';
-        ulp_status status = set(d, key, value);
-        if (status != ULP_OK) return status;
-    }
-    return ULP_OK;
-}
-
-/* The first colon that a KEY= follows, or the end. */
-static char *settings_of(char *text) {
-    char *equals = strchr(text, '=');
-    if (equals == NULL) return text + strlen(text);
-    while (equals > text && *equals != ':') equals--;
-    return equals;
-}
-
-ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text) {
-    if (datapath == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
-    char base[ULP_DATAPATH_NAME_MAX], settings[ULP_DATAPATH_NAME_MAX];
-    if (strlen(text) >= sizeof base) return ULP_BAD_NAME;
-    strcpy(base, text);
-    char *cut = settings_of(base);
-    strcpy(settings, cut);
-    *cut = '\0';
-    ulp_status status = strcmp(base, "fp32") == 0 ? parse_accumulator(&d, "binary32:rne") : parse_form(&d, base);
-    if (status == ULP_BAD_NAME) status = parse_int8(&d, base);
-    if (status == ULP_BAD_NAME) status = parse_row(&d, base);
-    if (status == ULP_OK) status = apply_settings(&d, settings);
-    if (status == ULP_OK) status = ulp_datapath_init(&d);
-    if (status != ULP_OK) return status;
-    strcpy(d.name, text);
-    *datapath = d;
-    return ULP_OK;
-}
-
-const char *ulp_datapath_names(void) {
-    return "fp32                   serial fused multiply-add in binary32, the reference\n"
-           "serial:FORMAT:MODE     acc <- round(acc + a b), any accumulator format and mode; MODE/R for R random bits\n"
-           "split:FORMAT:MODE      acc <- round(acc + round(a b))\n"
-           "chunkN:FORMAT:MODE     serial sums of N products, and a serial sum of these\n"
-           "blockN:FORMAT:MODE     the exact sum of N products added with one rounding\n"
-           "pairwise:FORMAT:MODE   a binary tree over the rounded products\n"
-           "kahan:FORMAT:MODE      compensated\n"
-           "exact:FORMAT:MODE      one rounding of the exact sum\n"
-           "int8, int8:sat         int8 products in int32 that wraps, or clamps every 32 products; :za=N :zb=N zero points\n"
-           "GPU-INPUT[.INPUT][-ACCUMULATOR][-UNIT]  Tensor Cores; `ulp probe --list` names them: v100 t4 a100 l40s h100 b200\n"
-           "                       rtx5090; h100-fp16, a100-fp16-fp16, h100-e4m3.e5m2, h100-e4m3-mma, b200-e2m1-nvf4, ...\n"
-           "...:promote=N          every N products the sum is added to one in binary32 and starts again\n"
-           "...:KEY=VALUE          a field of a Tensor Core row: L F kept align output floor zero_operand zero_product zero_c\n"
-           "                       signed_zero; h100-e4m3:F=20:kept=20\n";
 }
 
 ulp_status ulp_datapath_get(size_t i, ulp_datapath *datapath) {

@@ -53,14 +53,14 @@ typedef struct ulp_fused {
     int16_t zero_c;       /* exponent that c = 0 counts with; open, default none */
 } ulp_fused;
 
-enum { ULP_DATAPATH_NAME_MAX = 96 };
+enum { ULP_DATAPATH_NAME_MAX = 96, ULP_EXPLAIN_MAX = 400 };
 
 /* A datapath. The first block decides, the second is derived by ulp_datapath_init. Plain data, no pointers. */
 typedef struct ulp_datapath {
     char name[ULP_DATAPATH_NAME_MAX];
     uint8_t kind;            /* ulp_datapath_kind */
     ulp_format accumulator;  /* every partial sum is a value of this format */
-    ulp_rule rule;           /* of the accumulation; FUSED: see fused.output */
+    ulp_rule rule;           /* of the accumulation; ALIGNED: see fused.output */
     uint32_t length;         /* CHUNKED: products in a chunk; SERIAL: products added at once, 1 or more */
     uint32_t promote;        /* every so many products the partial sum is added to one in binary32, rne, and starts again from
                                 +0; 0: never (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2) */
@@ -73,19 +73,26 @@ typedef struct ulp_datapath {
     uint64_t nan_code;       /* the code of a NaN result; 0: the format's canonical one */
 
     ulp_format result;       /* of start values and results: the accumulator's, binary32 under promotion */
-    ulp_format rounded;      /* FUSED: the accumulator's with kept + 1 bits of precision */
+    ulp_format rounded;      /* ALIGNED: the accumulator's with kept + 1 bits of precision */
     uint32_t step;           /* products that one step takes; fewer at the end count as padded with zeros */
-    uint8_t a_prec, b_prec;  /* FUSED: of the significands that are multiplied */
-    int16_t a_emin, b_emin;  /* FUSED: their lowest exponents; subnormals keep it */
+    uint8_t a_prec, b_prec;  /* ALIGNED: of the significands that are multiplied */
+    int16_t a_emin, b_emin;  /* ALIGNED: their lowest exponents; subnormals keep it */
 } ulp_datapath;
 
 /* Derive the second block of *datapath and check both: ULP_NOT_IN_RANGE for lengths that do not fit, ULP_UNSUPPORTED, or
  * what ulp_rule_check says. */
 ulp_status ulp_datapath_init(ulp_datapath *datapath);
 
-/* The datapath called `text`; a mode may carry its number of random bits: serial:fp16:sr/8.
+/* The datapath called `text`, in any case; a mode may carry its number of random bits: serial:fp16:sr/8.
  * ULP_BAD_NAME, ULP_NOT_IN_RANGE, or what the format parser says. */
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
+
+/* What keeps `text` from being a datapath and what is allowed there, in a sentence or two: "F=200: 0 to 40". Empty if it
+ * is one. */
+void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text);
+
+/* The fields of the hardware row called exactly `text`, before ulp_datapath_init; ULP_BAD_NAME. */
+ulp_status ulp_datapath_row(ulp_datapath *datapath, const char *text);
 
 /* The forms of names that ulp_datapath_parse knows, one per line, for messages and help. */
 const char *ulp_datapath_names(void);
@@ -102,8 +109,9 @@ typedef struct ulp_scales {
     const double *a, *b;
 } ulp_scales;
 
-/* One whole sum, the definition that every kernel equals: c + a (k) b (k); its random words start at index stream.first.
- * Values have to be of the datapath's formats. */
+/* One whole sum, the definition that every kernel equals: c + a (k) b (k); its random words start at index stream.first, and
+ * {0} is any stream where nothing is random. Values have to be of the datapath's formats: nothing here rounds them or looks
+ * (the backend's gemm does, and answers ULP_NO_CODE). */
 double ulp_dot(const ulp_datapath *datapath, double c, const double *a, const double *b, size_t k, ulp_scales scales,
                ulp_stream stream);
 

@@ -1,5 +1,5 @@
 # fp8_accumulation.gp - a sum that stops in 14 bits, the error by bits kept, and by how often the sum is promoted.
-# caption: FP8 Tensor Cores of Ada and Hopper keep 14 significant bits of a sum and cut the rest off. On the left, products of 2^-8 are added: once the sum is 64 each product lies below the last bit kept, and nothing more arrives; promotion, which adds the sum to one in binary32 every 128 products and starts again, loses nothing, nor does Blackwell, which keeps 26 bits. In the middle, matrix products with 4096 products in each result, by the number of bits kept: positive data lose 6.6 % with 14 bits, since everything cut off is missing in the end; with data of both signs the losses cancel in part. The dashed lines are what rounding the data to e4m3 costs before any sum begins: for data of both signs far more than the 14 bits do, for positive data far less. On the right, promotion with 14 bits kept: every 128 products, as DeepSeek-V3 does, it brings positive data below the dashed line. After DeepSeek-AI 2024, section 3.3.2.
+# caption: FP8 Tensor Cores of Ada and Hopper keep 14 significant bits of a sum (the leading one and 13 behind it) and cut the rest off. On the left, products of 2^-8 are added: once the sum is 64 each product lies below the last bit kept, and nothing more arrives; promotion, which adds the sum to one in binary32 every 128 products and starts again, loses nothing, nor does Blackwell, which keeps 26 bits. In the middle, matrix products with 4096 products in each result, by the number of bits kept: positive data lose 6.6 % with 14 bits, since everything cut off is missing in the end; with data of both signs the losses cancel in part. The dashed lines are what rounding the data to e4m3 costs before any sum begins: for data of both signs far more than the 14 bits do, for positive data far less. On the right, promotion with 14 bits kept: every 128 products, as DeepSeek-V3 does, it brings positive data below the dashed line. After DeepSeek-AI 2024, section 3.3.2.
 # order: 6
 load "plots/style.gp"
 csv = "results/fp8_accumulation.csv"
@@ -41,7 +41,7 @@ do for [file in figure_files] {
     eval figure_open("fp8_accumulation", file, 1160, 560)
     set multiplot
     set label 1 sprintf("14 bits lose %.1f %% of a product of positive e4m3 data; promotion every 128 leaves %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 sprintf("Left: one sum. Middle and right: norm-wise errors of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
+    set label 2 sprintf("Left: one sum. Middle and right: ||computed - exact|| / ||exact|| of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
     set tmargin at screen 0.80
     set bmargin at screen 0.125
 
@@ -63,7 +63,7 @@ do for [file in figure_files] {
     set logscale y 10
     set yrange [2e-6:100]
     eval "set ytics " . percents
-    set ylabel "norm-wise error" offset 1.2,0 font label_font
+    set ylabel "error, relative to the exact product" offset 1.2,0 font label_font
     set lmargin at screen 0.39
     set rmargin at screen 0.665
     set title "Bits of the sum that are kept"

@@ -139,7 +139,7 @@ do for [file in figure_files] {
     set xlabel "training step"
     set yrange [0:ceiling + 3]
     set ytics 0,8,ceiling + 3 format "2^{%g}"
-    set key center bottom horizontal Left reverse samplen 1 width 1
+    set key center bottom horizontal Left reverse samplen 1 width 1 opaque
     do for [c = 1:(F > 1 ? 2 : 1)] {
         at = c == 1 ? 1 : F
         format = word(formats, at)

@@ -28,7 +28,7 @@ absent = "set label 20 \"not in this run:\\nneeds %s\" at graph 0.5,0.9 center t
 needs(list, what) = words(list) > 0 ? "unset label 20" : sprintf(absent, what)
 
 still = only("binary16", "rne", "plain") . only("bfloat16", "rne", "plain") . only("e6m9", "rne", "plain") . only("tf32", "rne", "plain")
-bits(list) = strstrt(list, "tf32") ? list . " (19 bits)" : list
+bits(list) = list
 moving = only("q8.8", "rne", "plain") . only("binary32", "rne", "plain")
 up = three("ru", "plain")
 array up_text[4]

@@ -108,7 +108,9 @@ static ulp_status parse_cast(draft *d, int point, const char *text) {
 static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *text) {
     ulp_datapath parsed;
     ulp_status status = ulp_datapath_parse(&parsed, text);
-    if (status != ULP_OK) return fail(d, status, "no datapath '%s'; known:\n%s", text, ulp_datapath_names());
+    char why[ULP_EXPLAIN_MAX];
+    ulp_datapath_explain(why, text);
+    if (status != ULP_OK) return fail(d, status, "no datapath '%s'; %s\nknown:\n%s", text, why, ulp_datapath_names());
     if (!parsed.result.fits_binary32)
         return fail(d, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
     *datapath = parsed;

@@ -39,6 +39,25 @@ static int read_number(const ulp_run *run, const ulp_setting *s, const char *tex
     return -1;
 }
 
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* A number that is in a list twice would make two points of one name. */
+static int refuse_twins(const ulp_run *run, const ulp_setting *s) {
+    int status = -1;
+    if (s->number_count == 0) return status;
+    double *sorted = ulp_grow(NULL, s->number_count * sizeof *sorted);
+    memcpy(sorted, s->numbers, s->number_count * sizeof *sorted);
+    qsort(sorted, s->number_count, sizeof *sorted, ascending);
+    for (size_t i = 1; i < s->number_count && status < 0; i++)
+        if (sorted[i] == sorted[i - 1])
+            status = ulp_usage_error(run, "--%s '%s': %.15g is there twice", s->option->name, s->value, sorted[i]);
+    free(sorted);
+    return status;
+}
+
 /* An item of a list of numbers: x, or a..b for a, a + 1, ..., b. */
 static int read_numbers(ulp_run *run, ulp_setting *s) {
     char item[64];
@@ -60,7 +79,7 @@ static int read_numbers(ulp_run *run, ulp_setting *s) {
             s->numbers[s->number_count++] = x;
         }
     }
-    return more < 0 ? bad_item(run, s) : -1;
+    return more < 0 ? bad_item(run, s) : refuse_twins(run, s);
 }
 
 static int has_word(const char *words, const char *word) {
@@ -172,8 +191,15 @@ static int read_modes(ulp_run *run, ulp_setting *s) {
     return more < 0 ? bad_item(run, s) : -1;
 }
 
+static int unknown_datapath(const ulp_run *run, const char *name, ulp_status status) {
+    char why[ULP_EXPLAIN_MAX];
+    ulp_datapath_explain(why, name);
+    return ulp_usage_error(run, "--datapath %s: %s; %s\nknown:\n%s", name, ulp_status_text(status), why,
+                           ulp_datapath_names());
+}
+
 static int read_datapaths(ulp_run *run, ulp_setting *s) {
-    char item[64];
+    char item[ULP_DATAPATH_NAME_MAX];
     const char *at = s->value;
     size_t room = 0;
     int more;
@@ -181,8 +207,10 @@ static int read_datapaths(ulp_run *run, ulp_setting *s) {
         run->datapaths = ulp_room_for(run->datapaths, run->datapath_count, &room, sizeof *run->datapaths);
         ulp_status status = ulp_datapath_parse(&run->datapaths[run->datapath_count], item);
         if (status != ULP_OK)
-            return ulp_usage_error(run, "--datapath %s: %s\nknown:\n%s", item, ulp_status_text(status),
-                                   ulp_datapath_names());
+            return unknown_datapath(run, item, status);
+        for (size_t i = 0; i < run->datapath_count; i++)
+            if (strcmp(run->datapaths[i].name, run->datapaths[run->datapath_count].name) == 0)
+                return ulp_usage_error(run, "--datapath '%s': %s is there twice", s->value, run->datapaths[i].name);
         run->datapath_count++;
     }
     return more < 0 ? bad_item(run, s) : -1;

@@ -225,7 +225,7 @@ static void set_tile(const char *text) {
     int end = 0;
     const int plain = strspn(text, "0123456789x") == strlen(text); /* no signs, no spaces */
     if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 || columns == 0)
-        tool_usage(&tool_gemm, "--tile '%s': rows and columns of a tile of the result, at least 1, as in 7x13", text);
+        tool_usage(&tool_gemm, "--tile %s: rows and columns of a tile of the result, at least 1, as in 7x13", text);
     ulp_tile_set(rows, columns);
 }
 

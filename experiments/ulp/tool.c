@@ -91,8 +91,12 @@ static void take_value(const tool_command *command, const tool_option *option, c
         break;
     case TOOL_DATAPATH:
         status = ulp_datapath_parse(option->value, text);
-        if (status != ULP_OK)
-            tool_usage(command, "--%s %s: %s; known datapaths:\n%s", option->name, text, ulp_status_text(status), ulp_datapath_names());
+        if (status != ULP_OK) {
+            char why[ULP_EXPLAIN_MAX];
+            ulp_datapath_explain(why, text);
+            tool_usage(command, "--%s %s: %s; %s%sknown datapaths:\n%s", option->name, text, ulp_status_text(status), why,
+                       why[0] != '\0' ? "\n" : "", ulp_datapath_names());
+        }
         break;
     case TOOL_TEXT: *(const char **)option->value = text; break;
     }
