@@ -24,10 +24,13 @@ void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t
         strcpy(to, "not reachable");
     } else if (strcmp(words, "mode") == 0) {
         snprintf(to, 64, "%s%s", bound,
-                 value >= 0 && value < ULP_MODE_COUNT ? ulp_mode_name((ulp_mode)value) : "no known mode");
+                 value == ULP_STOCHASTIC ? "stochastic"
+                 : value >= 0 && value < ULP_MODE_COUNT ? ulp_mode_name((ulp_mode)value) : "no known mode");
+    } else if (strcmp(words, "count") == 0 && found == ULP_FOUND && value == 0) {
+        strcpy(to, "none");
     } else if (strcmp(words, "code") == 0) {
         snprintf(to, 64, "%s%llx", bound, (unsigned long long)value);
-    } else if (words[0] == '\0') {
+    } else if (words[0] == '\0' || strcmp(words, "count") == 0) {
         snprintf(to, 64, "%s%lld", bound, (long long)value);
     } else {
         for (int64_t i = 0; i < value && strchr(words, '|') != NULL; i++) words = strchr(words, '|') + 1;
@@ -181,7 +184,7 @@ void ulp_report_mode(prober *p, ulp_property_id id, unsigned modes, int seen, co
 
 ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit) {
     if (probe == NULL || unit == NULL || unit->dot == NULL) return ULP_BAD_ARGUMENT;
-    prober p = {.unit = unit, .to = probe, .inside = 1, .mode = -1, .group = 1};
+    prober p = {.unit = unit, .to = probe, .inside = 1, .mode = -1, .group = 1, .one = 1.0};
     memset(probe, 0, sizeof *probe);
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
         ulp_report(&p, (ulp_property_id)i, ULP_NOT_REACHABLE, 0,

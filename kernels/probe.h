@@ -29,8 +29,11 @@ typedef struct ulp_unit {
  * of its accumulator's format. Only ulp_dot is asked, no field that says how the sum is formed. */
 ulp_unit ulp_unit_of(const ulp_datapath *datapath);
 
+/* A rounding that is by chance, whichever. */
+enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
+
 /* The properties: X(enumerator, name, words, meaning). `words` name the values 0, 1, ... with bars between; "": a
- * number; "mode": an ulp_mode; "code": a code of the result format. */
+ * number; "count": a number, 0: none; "mode": an ulp_mode or ULP_STOCHASTIC; "code": a code of the result format. */
 #define ULP_PROPERTIES(X)                                                                                              \
     X(ULP_P_LENGTH, "L", "", "products in one sum")                                                                    \
     X(ULP_P_ORDER, "k order", "ascending|k mod 4 = 0 1 then 2 3|another", "which products a sum takes")                \
@@ -47,6 +50,7 @@ ulp_unit ulp_unit_of(const ulp_datapath *datapath);
     X(ULP_P_CARRY, "carries", "kept|lost", "whether sums above the largest term keep all bits until the rounding")     \
     X(ULP_P_MONOTONIC, "monotonic", "no violation|no", "whether a larger c never gives a smaller result")              \
     X(ULP_P_BETWEEN, "between sums", "rounded|carried on", "what one sum hands to the next")                           \
+    X(ULP_P_PROMOTION, "promotion", "count", "products after which the partial sum leaves for an outer one")           \
     X(ULP_P_PERMUTED, "order inside", "does not count|counts", "whether operands of one sum may change places")        \
     X(ULP_P_SUBNORMAL_IN, "subnormals in", "honoured|flushed", "of a and b")                                           \
     X(ULP_P_SUBNORMAL_OUT, "subnormals out", "honoured|flushed", "of c and the result")                                \
@@ -57,7 +61,8 @@ ulp_unit ulp_unit_of(const ulp_datapath *datapath);
     X(ULP_P_CANCEL, "overflow cancels", "yes|no", "whether products beyond the range may cancel")                      \
     X(ULP_P_ZEROS, "all -0", "+0|-0|another", "the sum of negative zeros")                                             \
     X(ULP_P_UNDERFLOW, "negative underflow", "+0|-0|another", "a negative sum that rounds to zero")                    \
-    X(ULP_P_FLOOR, "floor", "", "the lowest exponent that terms are aligned at, c = 0")                                \
+    X(ULP_P_FLOOR, "floor", "", "the lowest exponent that terms are aligned at")                                       \
+    X(ULP_P_ZERO_C, "zero c", "", "the exponent that c = 0 counts with")                                               \
     X(ULP_P_ZERO_PRODUCT, "zero product", "", "the exponent that 0 x 0 aligns with")                                   \
     X(ULP_P_ZERO_OPERAND, "zero operand", "", "the exponent that 0 counts with in 0 x b")                              \
     X(ULP_P_SCALE, "scales", "of products only|of c too|another", "what block scales multiply")                        \

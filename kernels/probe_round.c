@@ -15,18 +15,32 @@ static void put_ones(prober *p, int t, double one) {
     for (int i = 0; i < 1 << t && i < p->length; i++) ulp_vector_put(p, p->place[i], one);
 }
 
-/* sign (2^t + extra): ones as products, `extra` as c where it is in the sum, else as a product. */
-static void put_sum(prober *p, int t, double sign, double extra) {
-    const double one = p->inside ? 1.0 : ulp_power(p->top);
-    ulp_vector_start(p, p->inside ? sign * extra : 0.0);
-    put_ones(p, t, sign * one);
-    if (!p->inside) ulp_vector_put(p, p->length > 1 << t ? p->place[1 << t] : -1, sign * extra * one);
+static double one_of(const prober *p) { return p->inside ? p->one : ulp_power(p->top); }
+
+/* The place of the product that follows 2^t ones: in the same sum, or in the next where a sum takes one. */
+static int place_after(const prober *p, int t) {
+    return p->length > 1 << t ? p->place[1 << t] : (p->length == 1 && t == 0 ? 1 : -1);
 }
 
-static double one_of(const prober *p) { return p->inside ? 1.0 : ulp_power(p->top); }
+/* sign (2^t + extra) in units of one_of: ones as products, `extra` as c where it is in the sum, else as a product. */
+static void put_sum(prober *p, int t, double sign, double extra) {
+    const double one = one_of(p);
+    ulp_vector_start(p, p->inside ? sign * extra * one : 0.0);
+    put_ones(p, t, sign * one);
+    if (!p->inside) ulp_vector_put(p, place_after(p, t), sign * extra * one);
+}
+
+/* Whether `extra` is lost without the ones, too: zeros that stand beside it take part in the alignment. */
+static int zeros_cut(prober *p, int t, double extra) {
+    const double small = extra * one_of(p);
+    ulp_vector_start(p, p->inside ? small : 0.0);
+    if (!p->inside) ulp_vector_put(p, place_after(p, t), small);
+    return ulp_vector_gives(p, small) == 0;
+}
 
 static void find_kept(prober *p) {
     int n = 1, r = -1, t = 0;
+    p->kept = 0;
     for (; n <= 60; n++) {
         if ((t = carry_for(p, n, !p->inside)) < 0) break;
         put_sum(p, t, 1, ulp_power(t - n));
@@ -36,11 +50,39 @@ static void find_kept(prober *p) {
     }
     /* a result that the format does not hold is not kept either */
     const int lost = t >= 0 && n <= 60 && (r == 0 || (!p->beyond && p->status == ULP_OK));
-    if (p->kept == 0) ulp_report(p, ULP_P_KEPT, ULP_NOT_REACHABLE, 0, "1 + 1/2 is not exact");
+    if (lost && r == 0 && zeros_cut(p, t, ulp_power(t - n))) {
+        if (p->inside && p->one == 1.0 && p->top > 0) {
+            p->one = ulp_power(p->top);
+            find_kept(p);
+            return;
+        }
+        ulp_report(p, ULP_P_KEPT, p->kept > 0 ? ULP_AT_LEAST : ULP_NOT_REACHABLE, p->kept,
+                   "beside zeros 2^(t-n) is lost without the ones, too");
+        p->kept = 0;
+        return;
+    }
+    if (p->kept == 0)
+        ulp_report(p, ULP_P_KEPT, ULP_NOT_REACHABLE, 0,
+                   r == 0 ? "1 + 1/2 is not exact" : "1 + 1/2 cannot be formed in one sum");
     else if (lost)
         ulp_report(p, ULP_P_KEPT, ULP_FOUND, p->kept,
                    "2^t ones and 2^(t-n) are exact up to n, t as large as F asks for");
     else ulp_report(p, ULP_P_KEPT, ULP_AT_LEAST, p->kept, "L ones carry no further");
+}
+
+/* Whether 1 + `extra` comes out another way where zeros precede it. */
+static int by_chance(prober *p, double extra) {
+    double first = 0;
+    for (int k = 0; k < 32; k++) {
+        ulp_vector_start(p, p->inside ? extra * one_of(p) : 0.0);
+        ulp_vector_put(p, k, one_of(p));
+        if (!p->inside) ulp_vector_put(p, k + 1, extra * one_of(p));
+        const double got = ulp_vector_run(p);
+        if (p->beyond) return 0;
+        if (k == 0) first = got;
+        if (got != first) return 1;
+    }
+    return 0;
 }
 
 /* sign (2^t + (4 q + m) / 4 ulp), seen by its effect on q. */
@@ -50,7 +92,8 @@ static void find_mode(prober *p) {
     const int t = carry_for(p, p->kept + 2, !p->inside);
     if (p->kept == 0 || t < 0) {
         ulp_report(p, ULP_P_OUTPUT, ULP_NOT_REACHABLE, 0,
-                   "L products do not carry far enough to show quarters of an ulp");
+                   p->kept == 0 ? "the bits kept are not known"
+                                : "L products do not carry far enough to show quarters of an ulp");
         return;
     }
     const double ulp = ulp_power(t - p->kept);
@@ -63,16 +106,35 @@ static void find_mode(prober *p) {
             seen++;
         }
     p->mode = seen ? ulp_modes_one(modes) : -1;
+    p->stochastic = seen && modes == 0 && by_chance(p, 0.5 * ulp);
+    if (p->stochastic) {
+        ulp_report(p, ULP_P_OUTPUT, ULP_FOUND, ULP_STOCHASTIC,
+                   "1 + 1/2 ulp at k = 0, 1, ...: up at some k, down at others");
+        return;
+    }
     ulp_report_mode(p, ULP_P_OUTPUT, modes, seen,
                     t == 0 ? "1 and 1/4 to 7/4 ulp, both signs"
                            : "2^t ones and 1/4 to 7/4 ulp of their sum, both signs");
 }
 
-/* c added last: one product and c of quarters of an ulp. */
+/* c added last: one product and c of quarters of an ulp of their sum, which may hold more bits than that
+ * of the products. */
 static void find_last(prober *p) {
     unsigned modes = ULP_ALL_MODES;
     int seen = 0;
-    const double ulp = ulp_power(p->top - p->kept);
+    int n = 0, r = 1;
+    for (; n < 52 && r == 1; n += r == 1) {
+        ulp_vector_start(p, ulp_power(p->top - n - 1));
+        ulp_vector_put(p, 0, ulp_power(p->top));
+        r = ulp_vector_gives(p, ulp_power(p->top) + ulp_power(p->top - n - 1));
+        /* a result that the format does not hold is not kept either */
+        if (r < 0 && (p->beyond || p->status != ULP_OK)) break;
+    }
+    if (n == 0 || p->beyond) {
+        ulp_report(p, ULP_P_LAST, ULP_NOT_REACHABLE, 0, "c does not reach below an ulp of a product");
+        return;
+    }
+    const double ulp = ulp_power(p->top - n);
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int quarters = 1; quarters < 8; quarters++) {
             ulp_vector_start(p, sign * quarters * 0.25 * ulp);
@@ -83,7 +145,9 @@ static void find_last(prober *p) {
                             (got - ulp_power(p->top)) / ulp - quarters / 4);
             seen++;
         }
-    ulp_report_mode(p, ULP_P_LAST, modes, seen, "1 and c = 1/4 to 7/4 ulp, both signs");
+    if (seen && modes == 0 && p->stochastic)
+        ulp_report(p, ULP_P_LAST, ULP_NOT_REACHABLE, 0, "the rounding is stochastic");
+    else ulp_report_mode(p, ULP_P_LAST, modes, seen, "1 and c = 1/4 to 7/4 ulp of their sum, both signs");
 }
 
 void ulp_find_rounding(prober *p) {
@@ -143,6 +207,51 @@ static void find_between(prober *p) {
     if (!p->beyond)
         ulp_report(p, ULP_P_BETWEEN, ULP_FOUND, got == extra * one,
                    "2^t + 3/4 ulp in a sum, -2^t in the next: 3/4 ulp comes out if all is carried on");
+}
+
+/* ---- promotion ---- */
+
+enum { CHAIN = 8192 };
+
+/* +2^top and products of `small` behind it, n in all, which are lost beside it: how many of them are not, and -1 if no
+ * vector tells. */
+static int outlive(prober *p, double small, int n) {
+    double a[CHAIN], b[CHAIN], x, y;
+    const double big = ulp_power(p->top);
+    if (!ulp_factor(&x, &y, small, &p->unit->a, &p->unit->b)) return -1;
+    for (int i = 1; i < n; i++) a[i] = x, b[i] = y;
+    ulp_factor(&a[0], &b[0], big, &p->unit->a, &p->unit->b);
+    if (p->status != ULP_OK) return -1;
+    p->status = p->unit->dot(p->unit->context, &p->code, 0.0, a, b, (size_t)n, (ulp_scales){NULL, NULL});
+    p->to->runs++;
+    if (p->status != ULP_OK) return -1;
+    const double many = (ulp_decode(p->code, &p->unit->result) - big) / small;
+    return many >= 0 && many < n - 1 ? (int)many : -1;
+}
+
+/* The sum stays at its large first term until it leaves for another: what the later products add up to tells. Once more
+ * with products of half the size, as trees and compensated sums keep more of them. */
+static void find_promotion(prober *p) {
+    const int bits = p->f_found == ULP_FOUND && p->fraction > p->kept + 1 ? p->fraction + 1 : p->kept + 2;
+    if (p->kept == 0 || p->mode < 0 || (p->length > 1 && p->f_found != ULP_FOUND)) {
+        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0,
+                   p->stochastic ? "the rounding is stochastic: no chain stalls for certain"
+                                 : "F or the rounding is not known: no products are known to be lost");
+        return;
+    }
+    const double small = ulp_power(p->top - bits);
+    const int first = outlive(p, small, CHAIN), again = outlive(p, small / 2, CHAIN);
+    if (first < 0 || again < 0 || first != again)
+        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0,
+                   "2^%d and products 2^%d: %s", p->top, p->top - bits,
+                   first < 0 && again < 0 ? "the chain does not stall, or they cannot be formed"
+                                          : "the chain stalls for some of them only");
+    else if (first > 0 && outlive(p, small, CHAIN - first) != 0) /* later intervals stall as well */
+        ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "sums of equal products stall within an interval, too");
+    else
+        ulp_report(p, ULP_P_PROMOTION, ULP_FOUND, first == 0 ? 0 : CHAIN - first,
+                   "1 and %d products 2^-%d: %s", CHAIN - 1, bits,
+                   first == 0 ? "all are lost" : "those behind the first interval count");
 }
 
 static uint64_t mix(uint64_t *state) { /* splitmix64 (Steele et al. 2014, doi:10.1145/2660193.2660195) */
@@ -235,14 +344,17 @@ void ulp_probe_rounding(prober *p) {
                                   : "needs two products in a sum, F, and products that show it"},
         {ULP_P_SUBNORMAL, groups ? "groups align at the exponents of their scales"
                                  : "needs c in the sum, F of c and subnormal operands"},
-        {ULP_P_LAST, "c is not added last"},
     };
     for (unsigned i = 0; i < sizeof missing / sizeof missing[0]; i++)
         if (p->to->property[missing[i].id].found == ULP_NOT_REACHABLE)
             ulp_report(p, missing[i].id, ULP_NOT_REACHABLE, 0, "%s", missing[i].why);
+    if (p->inside || p->kept == 0)
+        ulp_report(p, ULP_P_LAST, ULP_NOT_REACHABLE, 0, "%s",
+                   p->inside ? "c is not added last" : "the bits kept are not known");
     find_carry(p);
     find_monotonic(p);
     find_between(p);
+    find_promotion(p);
     find_permuted(p);
     if (groups) return;
     find_normalised(p);

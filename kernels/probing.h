@@ -27,6 +27,8 @@ typedef struct prober {
     int inside;           /* c is in the sum */
     int kept;             /* 0: unknown */
     int mode;             /* of the final rounding, -1: unknown */
+    int stochastic;       /* equal terms at another k round another way */
+    double one;           /* the sums that show bits and rounding are this large */
 } prober;
 
 /* Whether x is a value of f, and with `normal` not a subnormal one. */

@@ -122,6 +122,35 @@ static void test_altered(void **state) {
         {"a100-bf16:floor=-128", ULP_P_FLOOR, -128},
         {"h100-fp16-fp16:floor=-15", ULP_P_FLOOR, -15},
         {"h100-bf16:zero_c=-126", ULP_P_FLOOR, -126},
+        {"a100-bf16:zero_c=-100", ULP_P_ZERO_C, -100},
+        {"a100-fp16-fp16:zero_c=-10", ULP_P_ZERO_C, -10},
+        {"a100-fp16-fp16:zero_c=-14", ULP_P_FLOOR, -14},
+        {"a100-fp16-fp16:zero_c=-12:floor=-13", ULP_P_ZERO_C, -12},
+        {"a100-fp16-fp16:zero_c=-12:floor=-13", ULP_P_FLOOR, -13},
+        {"h100-fp16:zero_c=5", ULP_P_ZERO_C, 5},
+        {"h100-fp16:zero_c=5", ULP_P_SUBNORMAL_IN, 0},
+        {"a100-bf16:zero_c=-100", ULP_P_SUBNORMAL_OUT, 0},
+        {"v100-fp16:F=1", ULP_P_SUBNORMAL_IN, 0},
+        {"a100-bf16:zero_operand=1", ULP_P_KEPT, 23},
+        {"a100-bf16:zero_operand=1", ULP_P_ZERO_OPERAND, 1},
+        {"a100-bf16:zero_operand=1", ULP_P_ZERO_PRODUCT, 2},
+        {"h100-e4m3:promote=32", ULP_P_PROMOTION, 32},
+        {"h100-e4m3:promote=128", ULP_P_PROMOTION, 128},
+        {"h100-e4m3:promote=2048", ULP_P_PROMOTION, 2048},
+        {"h100-fp16:promote=512", ULP_P_PROMOTION, 512},
+        {"h100-fp16-fp16:promote=2048", ULP_P_PROMOTION, 2048},
+        {"serial:fp16:rne:promote=64", ULP_P_PROMOTION, 64},
+        {"h100-e4m3", ULP_P_PROMOTION, 0},
+        {"h100-e4m3-mma", ULP_P_PROMOTION, 32},
+        {"h100-e4m3:promote=128", ULP_P_LAST, ULP_RNE},
+        {"h100-e4m3-mma:F=10", ULP_P_LAST, ULP_RNE},
+        {"h100-e4m3-mma:F=10", ULP_P_KEPT, 10},
+        {"pairwise:fp16:rne", ULP_P_KEPT, 10},
+        {"pairwise:fp16:rne", ULP_P_OUTPUT, ULP_RNE},
+        {"pairwise:fp16:rne", ULP_P_LAST, ULP_RNE},
+        {"chunk32:e6m9:rne", ULP_P_KEPT, 9},
+        {"chunk2:fp16:rne", ULP_P_LAST, ULP_RNE},
+        {"serial:fp16:sr/8", ULP_P_OUTPUT, ULP_STOCHASTIC},
         {"a100-bf16:zero_operand=-126", ULP_P_ZERO_OPERAND, -126},
         {"a100-tf32:zero_operand=-126", ULP_P_ZERO_OPERAND, -126},
         {"h100-fp16-fp16:zero_product=-15", ULP_P_ZERO_PRODUCT, -15},
@@ -141,6 +170,17 @@ static void test_altered(void **state) {
         const ulp_datapath d = row(cases[i].name);
         const ulp_probe p = probed(&d);
         expect(cases[i].name, &p, cases[i].id, cases[i].want);
+    }
+    static const struct { const char *name; ulp_property_id id; } hidden[] = {
+        {"v100-fp16:F=0", ULP_P_SUBNORMAL_IN},          {"v100-fp16:F=0", ULP_P_SUBNORMAL_OUT},
+        {"h100-fp16:zero_operand=1", ULP_P_SUBNORMAL_OUT}, {"serial:fp16:sr/8", ULP_P_OVERFLOW},
+        {"serial:fp16:sr/8", ULP_P_UNDERFLOW},          {"kahan:fp16:rne", ULP_P_PROMOTION},
+        {"pairwise:fp16:rne", ULP_P_PROMOTION},         {"exact:fp32:rne", ULP_P_PROMOTION}};
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+        const ulp_datapath d = row(hidden[i].name);
+        const ulp_probe p = probed(&d);
+        if (p.property[hidden[i].id].found != ULP_NOT_REACHABLE)
+            fail_property(d.name, hidden[i].id, &p.property[hidden[i].id], -1);
     }
     const ulp_datapath none = row("a100-bf16:floor=none");
     const ulp_probe p = probed(&none);

@@ -277,7 +277,7 @@ refuses 'gemm: words' 'takes no words' gemm --datapath fp32 8
 # ---- probe ----
 
 exits 'probe --list' 0 probe --list
-[ "$(grep -c . out)" -gt 100 ] && grep -qx 'h100-e4m3-mma' out
+[ "$(grep -c . out)" -gt 100 ] && grep -q '^h100-e4m3-mma ' out
 verdict $? 'probe --list names the rows'
 for d in v100-fp16=4,23,rz t4-fp16=8,24,rz a100-tf32=4,24,rz l40s-e4m3=16,13,rz h100-fp16=16,25,rz h100-fp16-fp16=16,25,rne h100-e4m3=32,13,rz b200-e4m3=32,25,rz h100-fp16:L=8:F=24=8,24,rz; do
     name=${d%%=*} want=${d##*=}
