@@ -139,11 +139,12 @@ do for [file in figure_files] {
     set xlabel "training step"
     set yrange [0:ceiling + 3]
     set ytics 0,8,ceiling + 3 format "2^{%g}"
-    set key center bottom horizontal Left reverse samplen 1 width 1 opaque
+    set key center bottom horizontal Left reverse samplen 1 width 1
     do for [c = 1:(F > 1 ? 2 : 1)] {
         at = c == 1 ? 1 : F
         format = word(formats, at)
         set title sprintf("Dynamic scalers, %s gradients", format)
+        if (c == 2) { unset key } # the colours are those of the left panel
         if (wall[at] == wall[at]) {
             set label 11 sprintf("static scales ≥ 2^{%d} diverge", wall[at]) at steps,wall[at] + 1.2 right front textcolor rgb red font small_font
             set arrow 1 from 0,wall[at] to steps + 1,wall[at] nohead front linecolor rgb red dashtype (5,4) linewidth 2
