@@ -230,7 +230,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t panel = 0; panel < w->panels; panel++) panel_part(w, begin, end, panel);
 }
 
-/* The rows that this source computes: what the head of the file says holds for them. */
+/* The rows that this source computes: what the head of aligned.h says holds for them. */
 static int offered(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;

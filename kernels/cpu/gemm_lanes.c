@@ -200,11 +200,6 @@ static void end_row(const work *w, double *state, size_t i, size_t panel) {
     lanes_store(&w->l, i, panel, state + (waits ? WAITS : ACC) * LANES);
 }
 
-static void pack_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t panel = begin; panel < end; panel++) lanes_pack_panel(&w->l, panel);
-}
-
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const size_t all = w->l.job->s.k, size = w->slots * LANES;
@@ -228,7 +223,7 @@ ulp_status ULP_CPU(ulp_gemm_lanes)(const ulp_job *job) {
     w.states = ULP_CPU(ulp_gemm_room)(job->s.m * w.slots * LANES, sizeof *w.states);
     const int enough = lanes_room(&w.l) && w.states != NULL;
     if (enough) {
-        ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
+        ulp_parallel_for(lanes_panels(&w.l), 1, lanes_pack_part, &w.l);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
     lanes_free(&w.l);

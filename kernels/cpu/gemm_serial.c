@@ -153,11 +153,6 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
         lanes_store(&w->l, i, panel, w->every != 0 ? s[i - begin].total : s[i - begin].acc);
 }
 
-static void pack_part(void *context, size_t begin, size_t end) {
-    const work *w = context;
-    for (size_t panel = begin; panel < end; panel++) lanes_pack_panel(&w->l, panel);
-}
-
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     for (size_t i = begin; i < end; i++) lanes_pack_row(&w->l, i);
@@ -188,7 +183,7 @@ ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {
     choose(&w);
     const int enough = lanes_room(&w.l);
     if (enough) {
-        ulp_parallel_for(lanes_panels(&w.l), 1, pack_part, &w);
+        ulp_parallel_for(lanes_panels(&w.l), 1, lanes_pack_part, &w.l);
         ulp_parallel_for(job->s.m, row_grain(job->s.m), rows_part, &w);
     }
     lanes_free(&w.l);

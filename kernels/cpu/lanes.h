@@ -37,6 +37,11 @@ static inline void lanes_pack_panel(const lanes *l, size_t panel) {
         for (size_t j = 0; j < width; j++) to[k * LANES + j] = job_at(l->job, l->job->b, b_index(l->job, k, j0 + j));
 }
 
+/* Panels begin .. end - 1, for ulp_parallel_for. */
+static inline void lanes_pack_part(void *context, size_t begin, size_t end) {
+    for (size_t panel = begin; panel < end; panel++) lanes_pack_panel(context, panel);
+}
+
 static inline void lanes_pack_row(const lanes *l, size_t i) {
     const size_t k_all = l->job->s.k;
     for (size_t k = 0; k < k_all; k++) l->rows[i * k_all + k] = job_at(l->job, l->job->a, a_index(l->job, i, k));
