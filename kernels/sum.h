@@ -13,10 +13,9 @@
 /* A sum under way. */
 typedef struct ulp_sum {
     double acc;       /* the partial sum, in the accumulator's format */
-    double total;     /* CHUNKED: sum of the chunks; under promotion, in binary32, of what was promoted */
+    double total;     /* c, and what joined it: CHUNKED, the chunks; under promotion, in binary32, what was promoted */
     double error;     /* KAHAN: what acc has too much */
     double level[64]; /* PAIRWISE: sums of 2^i products that wait for their right side */
-    double start;     /* PAIRWISE: c */
     uint64_t count;   /* products so far */
     uint64_t index;   /* of the next random word */
     ulp_wide wide;    /* EXACT, and SERIAL with several products at once */
@@ -47,7 +46,6 @@ ULP_FN void ulp_sum_start(ulp_sum *s, const ulp_datapath *d, double c, uint64_t 
     s->acc = outside ? 0.0 : c;
     s->total = c;
     s->error = 0.0;
-    s->start = d->promote != 0 ? 0.0 : c;
     s->count = 0;
     s->index = index;
     if (d->kind == ULP_EXACT) {
@@ -82,6 +80,7 @@ ULP_FN void ulp_sum_leaf(ulp_sum *s, const ulp_datapath *d, double a, double b, 
 
 /* The tree's parts joined, the latest first, and c. */
 ULP_FN double ulp_sum_tree(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
+    const double start = d->promote != 0 ? 0.0 : s->total;
     double x = 0.0;
     int32_t any = 0;
     for (uint32_t i = 0; i < 64; i++) {
@@ -89,7 +88,7 @@ ULP_FN double ulp_sum_tree(ulp_sum *s, const ulp_datapath *d, ulp_stream stream)
         x = any ? ulp_sum_add(s, d, s->level[i], x, stream) : s->level[i];
         any = 1;
     }
-    return any ? ulp_sum_add(s, d, s->start, x, stream) : s->start;
+    return any ? ulp_sum_add(s, d, start, x, stream) : start;
 }
 
 ULP_FN int32_t ulp_scales_hold_nan(const double *sa, const double *sb, uint32_t n) {
