@@ -204,8 +204,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
 static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *rows, uint64_t seed) {
     ulp_status status = ULP_OK;
     ulp_score score = {0};
-    if (t->net.count >= LAYERS) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", t->net.count, LAYERS - 1);
-    size_t largest = t->net.params > t->batch * t->net.widest ? t->net.params : t->batch * t->net.widest;
+    if (t->model.net.count >= LAYERS) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", t->model.net.count, LAYERS - 1);
+    size_t largest = t->model.net.params > t->model.batch * t->model.net.widest ? t->model.net.params : t->model.batch * t->model.net.widest;
     w->host = malloc(largest * sizeof *w->host);
     w->scaled = w->backend->alloc(largest * sizeof(float));
     w->rounded = w->backend->alloc(largest * sizeof(float));
@@ -219,7 +219,7 @@ static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *
     if (status != ULP_OK) return ulp_run_fail(run, status, "the training run of seed %llu: %s", (unsigned long long)seed, ulp_status_text(status));
     add_up(w);
     if (w->status != ULP_OK) return w->status;
-    put_run(rows, w, &t->net, seed);
+    put_run(rows, w, &t->model.net, seed);
     put_score(rows, seed, "accuracy", score.accuracy);
     return ULP_OK;
 }

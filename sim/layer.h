@@ -22,30 +22,38 @@ typedef struct ulp_layer ulp_layer;
 
 /* What a layer computes on; B samples, m = in, n = out elements per sample. Backend memory. */
 typedef struct ulp_layer_tensors {
-    const float *x;  /* (B,m) */
-    float *y;        /* (B,n) */
-    const float *w;  /* (params) */
-    const float *dy; /* (B,n) */
-    float *dx;       /* (B,m), or NULL: not wanted */
-    float *dw;       /* (params) */
+    const float *x;    /* (B,m) */
+    float *y;          /* (B,n) */
+    const float *w;    /* (params) */
+    const float *dy;   /* (B,n) */
+    float *dx;         /* (B,m), or NULL: not wanted */
+    float *dw;         /* (params) */
+    const float *skip; /* of a join: (B,m), what the fork saw; of a fork, backward: (B,m), the gradient that came past the block */
+    float *saved;      /* (B * saved): what forward leaves for backward, in the layer's own layout */
+    float *state;      /* (states): kept from step to step, not trained; changed in training passes only */
 } ulp_layer_tensors;
 
 typedef struct ulp_layer_kind {
     const char *name;    /* the letters before the numbers: "fc" */
     const char *usage;   /* "fcN: fully connected, N outputs" */
-    const char *example; /* a word for tests: "fc5" */
+    const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
     double gain;         /* variance a following layer wants of weights before it: 2 before relu (He), else 1 */
+    int nesting;         /* 1 opens a block whose input goes past it (fork), -1 closes it (join), else 0 */
 
-    /* From layer->in and what follows the name in the word: set out and params. Non-OK: the word is wrong. */
+    /* From layer->in and what follows the name in the word: set out and params; saved, work, widest and states where they
+     * are not 0. Non-OK: the word is wrong. */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) host memory: initial weights; std > 0 replaces the layer's own scale. NULL: no parameters. */
     void (*init)(const ulp_layer *layer, float *w, ulp_stream stream, double std);
+    /* state (states) host memory: how it begins. NULL: zeros. */
+    void (*init_state)(const ulp_layer *layer, float *state);
     /* y from x and w, rounded at ULP_AT_ACT as tensor number index + 1. */
     ulp_status (*forward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
     /* dw and dx from dy, x, y and w, rounded at ULP_AT_WGRAD and, as tensor number index, at ULP_AT_AGRAD. */
     ulp_status (*backward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
-    /* The same function in binary64 without any rounding point, for checks: y (B,n), x (B,m), w (params), host. */
-    void (*forward64)(const ulp_layer *layer, double *y, const double *x, const double *w, size_t B);
+    /* The same function of a training batch in binary64 without any rounding point, for checks: y (B,n), x (B,m), skip
+     * (B,m) of a join, w (params), host memory. NULL: the kind has none. */
+    void (*forward64)(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B);
 } ulp_layer_kind;
 
 struct ulp_layer {
@@ -55,8 +63,14 @@ struct ulp_layer {
     ulp_dims in, out;
     size_t params;      /* weights and biases */
     size_t first_param; /* where they start in the net's parameters */
+    size_t states, first_state; /* likewise */
+    size_t saved;       /* floats per sample that forward leaves for backward */
+    size_t work;        /* floats per sample of pass->work, free between calls */
+    size_t widest;      /* elements per sample of the largest inner tensor that goes through pass.h; in and out count anyway */
+    size_t partner;     /* of a fork its join, of a join its fork */
     double gain;        /* of the layer that follows */
-    size_t arg[4];      /* the kind's own numbers */
+    size_t arg[6];      /* the kind's own numbers */
+    double number;      /* the kind's own real number */
 };
 
 static inline size_t ulp_dims_size(ulp_dims d) { return d.c * d.h * d.w; }

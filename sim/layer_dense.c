@@ -58,7 +58,8 @@ static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const u
     return status;
 }
 
-static void dense_forward64(const ulp_layer *layer, double *y, const double *x, const double *w, size_t B) {
+static void dense_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {
+    (void)skip;
     size_t m = ulp_dims_size(layer->in), n = layer->out.c;
     for (size_t b = 0; b < B; b++)
         for (size_t j = 0; j < n; j++) {

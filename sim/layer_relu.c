@@ -31,7 +31,8 @@ static ulp_status relu_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     return status;
 }
 
-static void relu_forward64(const ulp_layer *layer, double *y, const double *x, const double *w, size_t B) {
+static void relu_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {
+    (void)skip;
     (void)w;
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) y[i] = x[i] < 0.0 ? 0.0 : x[i];
 }

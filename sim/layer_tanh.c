@@ -28,7 +28,8 @@ static ulp_status tanh_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, n, row);
 }
 
-static void tanh_forward64(const ulp_layer *layer, double *y, const double *x, const double *w, size_t B) {
+static void tanh_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {
+    (void)skip;
     (void)w;
     for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) y[i] = ulp_tanh(x[i]);
 }

@@ -30,6 +30,41 @@ static const ulp_layer_kind *find_kind(const char *word, size_t *length) {
     return NULL;
 }
 
+/* The innermost block that is still open before layer `count`; count if there is none. */
+static size_t open_fork(const ulp_net *net) {
+    size_t closed = 0;
+    for (size_t i = net->count; i-- > 0;) {
+        if (net->layers[i].kind->nesting < 0) closed++;
+        if (net->layers[i].kind->nesting > 0 && closed-- == 0) return i;
+    }
+    return net->count;
+}
+
+/* How many blocks are open around the next layer. */
+static size_t open_count(const ulp_net *net) {
+    size_t open = 0;
+    for (size_t i = 0; i < net->count; i++) open += (size_t)(ptrdiff_t)net->layers[i].kind->nesting;
+    return open;
+}
+
+/* A join and its fork know each other, and what they add has one shape. */
+static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t error_size) {
+    size_t at = open_fork(net);
+    if (at == net->count) return fail(ULP_BAD_ARGUMENT, join->word, "no fork before", error, error_size);
+    ulp_layer *fork = &net->layers[at];
+    if (join->in.c != fork->in.c || join->in.h != fork->in.h || join->in.w != fork->in.w) {
+        if (error && error_size)
+            snprintf(error, error_size, "net: between fork and join a tensor keeps its shape: it is %zu x %zu x %zu before and %zu x %zu x %zu after",
+                     fork->in.c, fork->in.h, fork->in.w, join->in.c, join->in.h, join->in.w);
+        return ULP_BAD_ARGUMENT;
+    }
+    fork->partner = join->index;
+    join->partner = at;
+    return ULP_OK;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
 /* Append the layer that `word` names. */
 static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t error_size) {
     size_t length;
@@ -43,8 +78,15 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     layer.in = net->out;
     layer.first_param = net->params;
     layer.gain = 1.0;
+    layer.first_state = net->states;
     ulp_status status = layer.kind->shape(&layer, word + length);
-    if (status != ULP_OK) return fail(status, word, "bad numbers in", error, error_size);
+    if (status != ULP_OK) {
+        char why[96];
+        snprintf(why, sizeof why, "an input of %zu x %zu x %zu (channels, height, width) does not take", net->out.c, net->out.h, net->out.w);
+        return fail(status, word, why, error, error_size);
+    }
+    if (layer.kind->nesting < 0) status = close_block(net, &layer, error, error_size);
+    if (status != ULP_OK) return status;
     ulp_layer *grown = realloc(net->layers, (net->count + 1) * sizeof layer);
     if (!grown) {
         if (error && error_size) snprintf(error, error_size, "net: no memory at '%s'", word);
@@ -56,7 +98,10 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     net->count++;
     net->out = layer.out;
     net->params += layer.params;
-    if (ulp_dims_size(layer.out) > net->widest) net->widest = ulp_dims_size(layer.out);
+    net->states += layer.states;
+    net->widest = larger(net->widest, larger(ulp_dims_size(layer.out), layer.widest));
+    net->work = larger(net->work, layer.work);
+    net->depth = larger(net->depth, open_count(net));
     return ULP_OK;
 }
 
@@ -76,23 +121,32 @@ ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *erro
         text += length;
     }
     if (status == ULP_OK && net->count == 0) status = fail(ULP_BAD_ARGUMENT, "", "no layer in", error, error_size);
+    if (status == ULP_OK && open_count(net)) status = fail(ULP_BAD_ARGUMENT, "fork", "no join after", error, error_size);
     if (status != ULP_OK) ulp_net_release(net);
     return status;
 }
 
-void ulp_net_init(const ulp_net *net, float *w, uint64_t seed, double std) {
+void ulp_net_init(const ulp_net *net, float *w, float *state, uint64_t seed, double std) {
+    if (net->states) memset(state, 0, net->states * sizeof *state);
     for (size_t i = 0; i < net->count; i++) {
         const ulp_layer *layer = &net->layers[i];
         ulp_stream stream = {seed, ulp_stream_id(ULP_USE_INIT, 0, i, 0), 0};
         if (layer->kind->init) layer->kind->init(layer, w + layer->first_param, stream, std);
+        if (layer->kind->init_state) layer->kind->init_state(layer, state + layer->first_state);
     }
 }
 
 void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const double *w, size_t B, double *scratch) {
-    double *half[2] = {scratch, scratch + B * net->widest};
+    double *half[2] = {scratch, scratch + B * net->widest}, *kept = scratch + 2 * B * net->widest;
     for (size_t i = 0; i < net->count; i++) {
+        const ulp_layer *layer = &net->layers[i];
         double *to = i + 1 == net->count ? y : half[i % 2];
-        net->layers[i].kind->forward64(&net->layers[i], to, x, w + net->layers[i].first_param, B);
+        if (layer->kind->nesting < 0) kept -= B * net->widest;
+        layer->kind->forward64(layer, to, x, kept, w + layer->first_param, B);
+        if (layer->kind->nesting > 0) {
+            memcpy(kept, x, B * ulp_dims_size(layer->in) * sizeof *kept);
+            kept += B * net->widest;
+        }
         x = to;
     }
 }

@@ -13,7 +13,8 @@ static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const
 static ulp_stats *counter(ulp_pass *pass, ulp_point_kind point) { return pass->counting ? &pass->stats[point] : NULL; }
 
 static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, size_t row) {
-    ulp_stream stream = {pass->seed, ulp_stream_id(use, pass->evaluation, layer, pass->step), (uint64_t)pass->first * row};
+    uint64_t step = (pass->step & 0xfffffffu) | (uint64_t)(pass->lane & 0xfffu) << 28;
+    ulp_stream stream = {pass->seed, ulp_stream_id(use, pass->evaluation, layer, step), (uint64_t)pass->first * row};
     return stream;
 }
 
@@ -51,6 +52,23 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     for (size_t i = 0; i < n; i++) pass->host_b[i] = (float)pass->host_wide[i]; /* exact: formats fit binary32 */
     if (shown) show(pass, point, layer, pass->host_a, pass->host_b, n);
     return backend->upload(x, pass->host_b, n * sizeof *x);
+}
+
+ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
+                        size_t row) {
+    const ulp_backend *backend = pass->backend;
+    const ulp_cast *cast = &pass->policy->at[point];
+    size_t n = B * row;
+    ulp_stats *stats = ulp_cast_is_identity(cast) ? NULL : counter(pass, point);
+    if (!backend->map) return ULP_UNSUPPORTED;
+    ulp_status status = backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), stats);
+    if (status != ULP_OK || !watched(pass, point)) return status;
+    status = backend->download(pass->host_a, a, n * sizeof *a);
+    if (status == ULP_OK) status = backend->download(pass->host_b, b, n * sizeof *b);
+    for (size_t i = 0; i < n; i++) pass->host_a[i] += pass->host_b[i];
+    if (status == ULP_OK) status = backend->download(pass->host_b, y, n * sizeof *y);
+    if (status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
+    return status;
 }
 
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {

@@ -40,7 +40,9 @@ typedef struct ulp_pass {
     int scale_log2;
     size_t B;                     /* samples in this batch */
     size_t first;                 /* number of the first one: evaluation in pieces rounds like one batch */
+    uint32_t lane;                /* which of several inner tensors a layer is at; 0 outside of such layers (policy.h) */
     float *ones;                  /* (capacity of B) backend memory */
+    float *work;                  /* (B * net.work) backend memory, free between layers */
     double *wide;                 /* (elements) backend memory */
     float *host_a, *host_b;       /* (elements) host memory, free between calls of this file */
     double *host_wide;            /* (elements) host memory: what ulp_pass_round_wide rounds */
@@ -54,6 +56,10 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
 
 /* x (n) = pass->host_wide (n) rounded once from binary64; what is shown as raw is binary32 already. */
 ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row);
+
+/* y (B,row) = a + b, each exact sum rounded once at a point, as tensor number `layer`. */
+ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
+                        size_t row);
 
 /* Show x (n), which an exact operation made from values of the point's format. */
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const point_names[ULP_AT_COUNT] = {"weight", "act", "wgrad", "agrad", "state", "master", "loss"};
+static const char *const point_names[ULP_AT_COUNT] = {"weight", "act", "wgrad", "agrad", "state", "master", "loss", "norm"};
 
 enum { WORD_MAX = 128 };
 
@@ -139,7 +139,7 @@ static ulp_status parse_preset(draft *d, const char *text) {
     if (mixed) return set_format(d, text + 6, 0);
     if (ulp_format_parse(&format, text) != ULP_OK)
         return fail(d, ULP_BAD_NAME, "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
-                    "then weight= act= wgrad= agrad= state= master= loss= acc= fwd= bwd= mode=", text);
+                    "then weight= act= wgrad= agrad= state= master= loss= norm= acc= fwd= bwd= mode=", text);
     status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
     if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
@@ -169,7 +169,7 @@ static ulp_status parse_pair(draft *d, const char *key, const char *value) {
     for (int i = 0; i < ULP_AT_COUNT; i++)
         if (strcmp(key, point_names[i]) == 0) return parse_cast(d, i, value);
     return fail(d, ULP_BAD_NAME,
-                "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, acc, fwd, bwd, mode", key);
+                "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, acc, fwd, bwd, mode", key);
 }
 
 static ulp_status parse_words(draft *d, const char *text) {

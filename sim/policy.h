@@ -6,13 +6,14 @@
  *   weight  what the layers multiply with         wgrad  gradients of weights, as the layers hand them on
  *   act     inputs and outputs of layers          agrad  gradients of activations, from the loss backward
  *   state   unscaled gradients and momentum       master the weights that updates are added to, or none:
- *   loss    softmax probabilities and losses             then an update is rounded into the weight format
+ *   loss    probabilities and losses                     then an update is rounded into the weight format
+ *   norm    means and variances of batch normalisation
  *
  * Text: an optional preset, then key=value pairs, separated by commas:
  *
  *   fp32, fp16, FORMAT      everything in that format, accumulation too; no master weights
- *   mixed:FORMAT            weight, act, wgrad, agrad in FORMAT; accumulation, state, master, loss in binary32
- *   weight= act= wgrad= agrad= state= loss=   FORMAT[/MODE[/BITS]], for example e5m2/sr/8
+ *   mixed:FORMAT            weight, act, wgrad, agrad in FORMAT; accumulation, state, master, loss, norm in binary32
+ *   weight= act= wgrad= agrad= state= loss= norm=   FORMAT[/MODE[/BITS]], for example e5m2/sr/8
  *   master=                 the same, or none
  *   acc= fwd= bwd=          a datapath: both, of forward and of backward products
  *   mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
@@ -38,7 +39,8 @@ typedef enum ulp_point_kind {
     ULP_AT_STATE = 4, /* of the unscaled gradient; decay and momentum have uses of their own */
     ULP_AT_MASTER = 5,
     ULP_AT_LOSS = 6,
-    ULP_AT_COUNT = 7
+    ULP_AT_NORM = 7,
+    ULP_AT_COUNT = 8
 } ulp_point_kind;
 
 typedef struct ulp_cast {
@@ -85,10 +87,11 @@ enum {
     ULP_USE_SPLIT = 34     /* training and test part of a data set */
 };
 
-/* The stream of one use: use in bits 56..62, evaluation in bit 63, layer in bits 40..55, step in bits 0..39.
+/* The stream of one use: use in bits 56..62, evaluation in bit 63, layer in bits 40..55, lane in 28..39, step in 0..27.
  * Layer is the layer's number; for activations and their gradients the number of the layer they enter, the
  * number of layers for the net's output; 0 where all parameters are one array, then the element's index
- * is its place among all parameters. Step counts from 0 and includes skipped steps; for SHUFFLE, epochs. */
+ * is its place among all parameters. Lane tells apart what a layer rounds or multiplies several times in a pass (time
+ * steps of a recurrent layer); else 0. Step counts from 0 and includes skipped steps; for SHUFFLE, epochs. */
 static inline uint64_t ulp_stream_id(uint32_t use, uint32_t evaluation, uint64_t layer, uint64_t step) {
     return (uint64_t)(evaluation & 1u) << 63 | (uint64_t)(use & 0x7fu) << 56 | (layer & 0xffffu) << 40 |
            (step & 0xffffffffffu);

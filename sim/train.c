@@ -9,57 +9,35 @@ enum { SCORE_BATCH = 256 };
 
 /* ---- memory ---- */
 
-static size_t largest(size_t a, size_t b) { return a > b ? a : b; }
-
 /* All tensors in backend memory; runs twice (tensor.h). */
 static void carve(ulp_trainer *t) {
     ulp_family *f = &t->family;
-    size_t room = t->room, elements = largest(room * t->net.widest, t->net.params);
-    for (size_t i = 0; i <= t->net.count; i++) {
-        size_t n = ulp_dims_size(i < t->net.count ? t->net.layers[i].in : t->net.out);
-        t->tensor[i] = ulp_family_take(f, room * n);
-        t->grad[i] = i ? ulp_family_take(f, t->batch * n) : NULL;
-    }
-    t->wgrad = ulp_family_take(f, t->net.params);
-    ulp_optimizer_carve(&t->optimizer, f, t->net.params, &t->policy);
-    t->loss.p = ulp_family_take(f, room * ulp_dims_size(t->net.out));
-    t->loss.row = ulp_family_take(f, room);
-    t->pass.ones = ulp_family_take(f, room);
-    t->pass.wide = ulp_family_take64(f, elements);
+    ulp_model_carve(&t->model, &t->pass, f);
+    ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
+    t->loss.p = ulp_family_take(f, t->model.room * ulp_dims_size(t->model.net.out));
+    t->loss.row = ulp_family_take(f, t->model.room);
 }
 
 static ulp_status allocate(ulp_trainer *t) {
-    size_t elements = largest(t->room * t->net.widest, t->net.params);
-    t->tensor = calloc(t->net.count + 1, sizeof *t->tensor);
-    t->grad = calloc(t->net.count + 1, sizeof *t->grad);
     t->order = calloc(t->data->n_train, sizeof *t->order);
-    t->label = calloc(t->room, sizeof *t->label);
-    t->loss.host = calloc(t->room, sizeof *t->loss.host);
-    t->pass.host_a = calloc(elements, sizeof(float));
-    t->pass.host_b = calloc(elements, sizeof(float));
-    t->pass.host_wide = calloc(elements, sizeof(double));
-    if (!t->tensor || !t->grad || !t->order || !t->label || !t->loss.host || !t->pass.host_a || !t->pass.host_b || !t->pass.host_wide)
-        return ULP_NO_MEMORY;
+    t->label = calloc(t->model.room, sizeof *t->label);
+    t->loss.host = calloc(t->model.room, sizeof *t->loss.host);
+    if (!t->order || !t->label || !t->loss.host) return ULP_NO_MEMORY;
     ulp_family_init(&t->family, t->pass.backend);
     carve(t);
     ulp_status status = ulp_family_alloc(&t->family);
     if (status != ULP_OK) return status;
     carve(t);
-    return ulp_tensor_fill(t->pass.backend, t->pass.ones, t->room, 1.0f);
+    return ulp_model_ready(&t->model, &t->pass);
 }
 
 void ulp_trainer_free(ulp_trainer *t) {
     if (!t) return;
     ulp_family_release(&t->family);
-    ulp_net_release(&t->net);
-    free(t->tensor);
-    free(t->grad);
     free(t->order);
     free(t->label);
     free(t->loss.host);
-    free(t->pass.host_a);
-    free(t->pass.host_b);
-    free(t->pass.host_wide);
+    ulp_model_release(&t->model, &t->pass);
     free(t);
 }
 
@@ -73,14 +51,13 @@ static ulp_status fail(ulp_status status, const char *what, char *error, size_t 
 static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
     if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
-    if (status == ULP_OK) status = ulp_net_parse(&t->net, o->net, t->data->dims, error, error_size);
     if (status != ULP_OK) return status;
-    if (ulp_dims_size(t->net.out) != t->data->classes)
-        return fail(ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data", error, error_size);
     if (o->batch < 1 || o->batch > t->data->n_train)
         return fail(ULP_BAD_ARGUMENT, "a batch has at least one sample and at most the training part", error, error_size);
-    t->batch = o->batch;
-    t->room = largest(o->batch, SCORE_BATCH);
+    status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);
+    if (status != ULP_OK) return status;
+    if (ulp_dims_size(t->model.net.out) != t->data->classes)
+        return fail(ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data", error, error_size);
     t->optimizer.sgd = o->sgd;
     t->observer = o->observer;
     t->pass.policy = &t->policy;
@@ -92,10 +69,12 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
 }
 
 static ulp_status start(ulp_trainer *t, double std) {
-    float *w = calloc(t->net.params + 1, sizeof *w);
+    size_t params = t->model.net.params, states = t->model.net.states;
+    float *w = calloc(params + states + 1, sizeof *w);
     if (!w) return ULP_NO_MEMORY;
-    ulp_net_init(&t->net, w, t->pass.seed, std);
+    ulp_net_init(&t->model.net, w, w + params, t->pass.seed, std);
     ulp_status status = ulp_optimizer_start(&t->optimizer, &t->pass, w);
+    if (status == ULP_OK) status = t->pass.backend->upload(t->model.state, w + params, states * sizeof *w);
     free(w);
     return status;
 }
@@ -132,43 +111,19 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t 
         t->label[b] = d->label[row];
     }
     pass->B = B;
-    ulp_status status = pass->backend->upload(t->tensor[0], pass->host_a, B * d->features * sizeof(float));
-    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->tensor[0], B * d->features, d->features) : status;
-}
-
-static ulp_layer_tensors tensors_of(ulp_trainer *t, size_t i) {
-    size_t at = t->net.layers[i].first_param;
-    ulp_layer_tensors tensors = {t->tensor[i], t->tensor[i + 1], t->optimizer.weight + at, t->grad[i + 1], t->grad[i], t->wgrad + at};
-    return tensors;
-}
-
-static ulp_status forward(ulp_trainer *t) {
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < t->net.count && status == ULP_OK; i++) {
-        ulp_layer_tensors tensors = tensors_of(t, i);
-        status = t->net.layers[i].kind->forward(&t->net.layers[i], &t->pass, &tensors);
-    }
-    return status;
-}
-
-static ulp_status backward(ulp_trainer *t) {
-    ulp_status status = ULP_OK;
-    for (size_t i = t->net.count; i-- > 0 && status == ULP_OK;) {
-        ulp_layer_tensors tensors = tensors_of(t, i);
-        status = t->net.layers[i].kind->backward(&t->net.layers[i], &t->pass, &tensors);
-    }
-    return status;
+    ulp_status status = pass->backend->upload(t->model.tensor[0], pass->host_a, B * d->features * sizeof(float));
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->model.tensor[0], B * d->features, d->features) : status;
 }
 
 /* The rows of the data set that step t->step trains on. */
 static const uint32_t *batch_rows(ulp_trainer *t) {
-    uint64_t per_epoch = t->data->n_train / t->batch, epoch = t->step / per_epoch;
+    uint64_t per_epoch = t->data->n_train / t->model.batch, epoch = t->step / per_epoch;
     if (t->epoch != epoch + 1) {
         ulp_stream stream = {t->pass.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
         ulp_permutation(t->order, t->data->n_train, stream);
         t->epoch = epoch + 1;
     }
-    return t->order + (t->step % per_epoch) * t->batch;
+    return t->order + (t->step % per_epoch) * t->model.batch;
 }
 
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
@@ -180,16 +135,16 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     pass->scale_log2 = t->scaler.log2;
     pass->observer = t->observer;
     memset(pass->stats, 0, sizeof pass->stats);
-    ulp_status status = gather(t, batch_rows(t), t->batch, 0);
-    if (status == ULP_OK) status = forward(t);
+    ulp_status status = gather(t, batch_rows(t), t->model.batch, 0);
+    if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
     if (status == ULP_OK)
-        status = ulp_loss_step(pass, &t->loss, t->net.count, t->grad[t->net.count], &r.loss, t->tensor[t->net.count], t->label,
+        status = ulp_loss_step(pass, &t->loss, t->model.net.count, t->model.grad[t->model.net.count], &r.loss, t->model.tensor[t->model.net.count], t->label,
                                t->data->classes);
-    if (status == ULP_OK) status = backward(t);
-    if (status == ULP_OK) status = ulp_optimizer_overflow(&t->optimizer, pass, t->wgrad, &r.overflow);
+    if (status == ULP_OK) status = ulp_model_backward(&t->model, pass, t->optimizer.weight);
+    if (status == ULP_OK) status = ulp_optimizer_overflow(&t->optimizer, pass, t->model.wgrad, &r.overflow);
     if (status != ULP_OK) return status;
     r.skipped = ulp_scaler_update(&t->scaler, r.overflow);
-    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->wgrad);
+    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad);
     t->step++;
     r.act = pass->stats[ULP_AT_ACT];
     r.agrad = pass->stats[ULP_AT_AGRAD];
@@ -210,9 +165,9 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
     for (size_t at = begin; at < end && status == ULP_OK; at += SCORE_BATCH) {
         pass->first = at;
         status = gather(t, NULL, end - at < SCORE_BATCH ? end - at : SCORE_BATCH, at);
-        if (status == ULP_OK) status = forward(t);
+        if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
         if (status == ULP_OK)
-            status = ulp_loss_score(pass, &t->loss, &loss, &right, t->tensor[t->net.count], t->label, t->data->classes);
+            status = ulp_loss_score(pass, &t->loss, &loss, &right, t->model.tensor[t->model.net.count], t->label, t->data->classes);
     }
     size_t n = end - begin;
     *score = (ulp_score){n ? loss / (double)n : 0.0, n ? (double)right / (double)n : 0.0, n, right};
@@ -220,7 +175,7 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 }
 
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
-    size_t bytes = t->net.params * sizeof(float);
+    size_t bytes = t->model.net.params * sizeof(float);
     ulp_status status = w ? t->pass.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
     if (status == ULP_OK && master && t->optimizer.master) status = t->pass.backend->download(master, t->optimizer.master, bytes);
     return status;

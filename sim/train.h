@@ -9,7 +9,7 @@
 
 #include "sim/data.h"
 #include "sim/loss.h"
-#include "sim/net.h"
+#include "sim/model.h"
 #include "sim/optim.h"
 #include "sim/scaler.h"
 
@@ -52,17 +52,13 @@ typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;
 typedef struct ulp_trainer {
     const ulp_data *data;
     ulp_policy policy;
-    ulp_net net;
+    ulp_model model;
     ulp_scaler scaler;
     ulp_optimizer optimizer;
     ulp_pass pass;
     uint64_t step;       /* steps done */
-    size_t batch, room;  /* samples of a training batch, and that the tensors have room for */
 
     ulp_family family;
-    float **tensor;      /* [count + 1]: tensor[i] (B,n) enters layer i, the last one is the output */
-    float **grad;        /* [count + 1]: with respect to tensor[i]; [0] is NULL */
-    float *wgrad;        /* (params) */
     ulp_loss_scratch loss;
     uint32_t *order;     /* (n_train) of the current epoch */
     uint64_t epoch;      /* the one that order is for, plus one; 0: none yet */

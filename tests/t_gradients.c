@@ -9,27 +9,36 @@
 
 enum { B = 5, WIDEST = 64, PARAMS = 1024 };
 
-/* r . layer(x, w): a scalar whose gradients with respect to x and w a backward pass from dy = r gives. */
-static double scalar_of(const ulp_net *net, const double *x, const double *w, const double *r) {
-    static double y[B * WIDEST], scratch[2 * B * WIDEST];
+/* What a check of one net works on. */
+typedef struct bench {
+    ulp_model model;
+    ulp_pass pass;
+    ulp_family family;
+    ulp_policy policy;
+    double *x, *w, *r, *y, *scratch; /* (B,in), (params), (B,out), (B,out), of ulp_net_forward64 */
+    float *fw;                       /* (params) */
+} bench;
+
+/* r . net(x, w): a scalar whose gradients with respect to x and w a backward pass from dy = r gives. */
+static double scalar_of(const bench *t) {
     double sum = 0.0;
-    ulp_net_forward64(net, y, x, w, B, scratch);
-    for (size_t i = 0; i < B * ulp_dims_size(net->out); i++) sum += r[i] * y[i];
+    ulp_net_forward64(&t->model.net, t->y, t->x, t->w, B, t->scratch);
+    for (size_t i = 0; i < B * ulp_dims_size(t->model.net.out); i++) sum += t->r[i] * t->y[i];
     return sum;
 }
 
-/* Central difference by h in element i of v (part of x or w). */
-static double slope(const ulp_net *net, const double *x, const double *w, const double *r, double *v, size_t i) {
-    double h = 1e-5, at = v[i];
-    v[i] = at + h;
-    double up = scalar_of(net, x, w, r);
-    v[i] = at - h;
-    double down = scalar_of(net, x, w, r);
-    v[i] = at;
+/* Central difference by h in *v, an element of x or w. */
+static double slope(const bench *t, double *v) {
+    double h = 1e-5, at = *v;
+    *v = at + h;
+    double up = scalar_of(t);
+    *v = at - h;
+    double down = scalar_of(t);
+    *v = at;
     return (up - down) / (2 * h);
 }
 
-/* Seeded numbers of magnitude 0.2 to 1.2: away from relu's corner, and binary32 values. */
+/* Seeded numbers of magnitude 0.2 to 1.2: away from the corners of relu and its like, and binary32 values. */
 static void numbers(double *x, float *f, size_t n, uint64_t stream) {
     for (size_t i = 0; i < n; i++) {
         double u = 2.0 * ulp_random_uniform((ulp_stream){5, stream, 0}, i) - 1.0;
@@ -38,33 +47,67 @@ static void numbers(double *x, float *f, size_t n, uint64_t stream) {
     }
 }
 
-/* One layer of this kind alone: forward against forward64, dx and dw against finite differences. */
+static void bench_carve(bench *t) {
+    ulp_model_carve(&t->model, &t->pass, &t->family);
+    t->fw = ulp_family_take(&t->family, t->model.net.params);
+    t->model.grad[0] = ulp_family_take(&t->family, B * ulp_dims_size(t->model.net.in)); /* wanted here */
+}
+
+/* The model of a net, its weights, input and output gradient seeded. */
+static void bench_start(bench *t, const char *text) {
+    memset(t, 0, sizeof *t);
+    assert_int_equal(ulp_policy_parse(&t->policy, "fp32", error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    t->pass.policy = &t->policy;
+    t->pass.B = B;
+    t->pass.seed = 1;
+    ulp_status status = ulp_model_init(&t->model, text, (ulp_dims){1, 4, 4}, B, B, error, sizeof error);
+    if (status != ULP_OK) print_message("%s\n", error);
+    assert_int_equal(status, ULP_OK);
+    const ulp_net *net = &t->model.net;
+    ulp_family_init(&t->family, t->pass.backend);
+    bench_carve(t);
+    assert_int_equal(ulp_family_alloc(&t->family), ULP_OK);
+    bench_carve(t);
+    assert_int_equal(ulp_model_ready(&t->model, &t->pass), ULP_OK);
+    size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
+    t->x = calloc(m + net->params + 2 * n + (2 + net->depth) * B * net->widest, sizeof *t->x);
+    float *first = calloc(net->params + net->states + 1, sizeof *first);
+    assert_true(t->x && first);
+    t->w = t->x + m;
+    t->r = t->w + net->params;
+    t->y = t->r + n;
+    t->scratch = t->y + n;
+    numbers(t->x, t->model.tensor[0], m, 1);
+    numbers(t->w, t->fw, net->params, 2);
+    numbers(t->r, t->model.grad[net->count], n, 3);
+    ulp_net_init(net, first, first + net->params, 1, 0);
+    memcpy(t->model.state, first + net->params, net->states * sizeof *first);
+    free(first);
+}
+
+static void bench_end(bench *t) {
+    free(t->x);
+    ulp_model_release(&t->model, &t->pass);
+    ulp_family_release(&t->family);
+}
+
+/* The example of this kind: forward against forward64, dx and dw against finite differences. */
 static void check_layer(const ulp_layer_kind *kind) {
-    static double x[B * WIDEST], w[PARAMS], r[B * WIDEST], y64[B * WIDEST], scratch[2 * B * WIDEST], wide[PARAMS];
-    static float fx[B * WIDEST], fw[PARAMS], fr[B * WIDEST], y[B * WIDEST], dx[B * WIDEST], dw[PARAMS], ha[PARAMS], hb[PARAMS], ones[B];
-    ulp_net net;
-    ulp_policy policy;
-    ulp_pass pass = {.policy = &policy, .seed = 1, .B = B, .ones = ones, .wide = wide, .host_a = ha, .host_b = hb, .host_wide = scratch};
-    assert_int_equal(ulp_net_parse(&net, kind->example, (ulp_dims){1, 4, 4}, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_policy_parse(&policy, "fp32", error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
-    size_t m = ulp_dims_size(net.in), n = ulp_dims_size(net.out);
-    assert_true(m <= WIDEST && n <= WIDEST && net.params <= PARAMS);
-    for (size_t b = 0; b < B; b++) ones[b] = 1.0f;
-    numbers(x, fx, B * m, 1);
-    numbers(w, fw, net.params, 2);
-    numbers(r, fr, B * n, 3);
-    ulp_layer_tensors t = {fx, y, fw, fr, dx, dw};
-    assert_int_equal(kind->forward(net.layers, &pass, &t), ULP_OK);
-    assert_int_equal(kind->backward(net.layers, &pass, &t), ULP_OK);
-    static double s2[2 * B * WIDEST];
-    ulp_net_forward64(&net, y64, x, w, B, s2);
+    bench t;
+    bench_start(&t, kind->example);
+    const ulp_net *net = &t.model.net;
+    size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
+    assert_true(net->widest <= WIDEST && net->params <= PARAMS);
+    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.fw), ULP_OK);
+    assert_int_equal(ulp_model_backward(&t.model, &t.pass, t.fw), ULP_OK);
+    scalar_of(&t);
     /* bound: sums of at most WIDEST terms of size at most 2, in binary32, and h^2 f''' / 6 of the difference */
     double bound = WIDEST * 2.0 * WIDEST * 0x1p-24 + 1e-9;
-    for (size_t i = 0; i < B * n; i++) assert_true(fabs((double)y[i] - y64[i]) <= bound);
-    for (size_t i = 0; i < B * m; i++) assert_true(fabs((double)dx[i] - slope(&net, x, w, r, x, i)) <= bound);
-    for (size_t i = 0; i < net.params; i++) assert_true(fabs((double)dw[i] - slope(&net, x, w, r, w, i)) <= bound);
-    ulp_net_release(&net);
+    for (size_t i = 0; i < n; i++) assert_true(fabs((double)t.model.tensor[net->count][i] - t.y[i]) <= bound);
+    for (size_t i = 0; i < m; i++) assert_true(fabs((double)t.model.grad[0][i] - slope(&t, &t.x[i])) <= bound);
+    for (size_t i = 0; i < net->params; i++) assert_true(fabs((double)t.model.wgrad[i] - slope(&t, &t.w[i])) <= bound);
+    bench_end(&t);
 }
 
 static void test_layer_gradients(void **state) {
@@ -79,11 +122,11 @@ static double loss_of(const ulp_trainer *t, const double *w, const float *x, con
     static double a[B * WIDEST], c[WIDEST];
     double loss = 0.0;
     for (size_t b = 0; b < n; b++) {
-        size_t m = ulp_dims_size(t->net.in);
+        size_t m = ulp_dims_size(t->model.net.in);
         for (size_t i = 0; i < m; i++) a[i] = (double)x[b * m + i];
-        for (size_t k = 0; k < t->net.count; k++) {
-            const char *word = t->net.layers[k].word;
-            const double *v = w + t->net.layers[k].first_param;
+        for (size_t k = 0; k < t->model.net.count; k++) {
+            const char *word = t->model.net.layers[k].word;
+            const double *v = w + t->model.net.layers[k].first_param;
             if (strncmp(word, "fc", 2) == 0) {
                 size_t out = (size_t)atoi(word + 2);
                 for (size_t j = 0; j < out; j++) {
@@ -110,17 +153,17 @@ static void test_net_gradients(void **state) {
     for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
         ulp_train_options o = {.net = nets[k], .scaler = "static:5", .sgd = {0.0, 0.0, 0.0}, .batch = B, .seed = 3};
         ulp_trainer *t = trainer_of(&digits, &o);
-        float *f = calloc(2 * t->net.params, sizeof *f), *g = f + t->net.params, x[B * 64];
-        double *w = calloc(t->net.params, sizeof *w), loss;
+        float *f = calloc(2 * t->model.net.params, sizeof *f), *g = f + t->model.net.params, x[B * 64];
+        double *w = calloc(t->model.net.params, sizeof *w), loss;
         ulp_step step;
         assert_int_equal(ulp_trainer_weights(t, f, NULL), ULP_OK);
-        for (size_t i = 0; i < t->net.params; i++) w[i] = (double)f[i];
+        for (size_t i = 0; i < t->model.net.params; i++) w[i] = (double)f[i];
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-        assert_int_equal(t->pass.backend->download(x, t->tensor[0], sizeof x), ULP_OK);
-        assert_int_equal(t->pass.backend->download(g, t->wgrad, t->net.params * sizeof *g), ULP_OK);
+        assert_int_equal(t->pass.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
+        assert_int_equal(t->pass.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g), ULP_OK);
         loss = loss_of(t, w, x, t->label, B);
         assert_true(fabs(step.loss - loss) < 1e-5);
-        for (size_t i = 0; i < t->net.params; i += 7) {
+        for (size_t i = 0; i < t->model.net.params; i += 7) {
             double at = w[i], h = 1e-5;
             w[i] = at + h;
             double up = loss_of(t, w, x, t->label, B);

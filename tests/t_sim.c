@@ -197,17 +197,17 @@ static void test_net_init(void **state) {
     double squares[2] = {0};
     (void)state;
     assert_int_equal(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
-    ulp_net_init(&net, w, 1, 0.0);
-    ulp_net_init(&net, v, 1, 0.0);
+    ulp_net_init(&net, w, NULL, 1, 0.0);
+    ulp_net_init(&net, v, NULL, 1, 0.0);
     assert_memory_equal(w, v, sizeof w);
     for (size_t i = 0; i < 64 * 200; i++) squares[0] += (double)w[i] * (double)w[i];
     for (size_t i = 65 * 200; i < 65 * 200 + 200 * 100; i++) squares[1] += (double)w[i] * (double)w[i];
     assert_true(fabs(squares[0] / (64 * 200) * 64 / 2.0 - 1.0) < 5 * sqrt(2.0 / (64 * 200)));
     assert_true(fabs(squares[1] / (200 * 100) * 300 / 2.0 - 1.0) < 5 * sqrt(2.0 / (200 * 100)));
     for (size_t i = 64 * 200; i < 65 * 200; i++) assert_true(w[i] == 0.0f);
-    ulp_net_init(&net, v, 1, 0.01);
+    ulp_net_init(&net, v, NULL, 1, 0.01);
     assert_true(fabs((double)v[5] / (double)w[5] - 0.01 / sqrt(2.0 / 64)) < 1e-6);
-    ulp_net_init(&net, v, 2, 0.0);
+    ulp_net_init(&net, v, NULL, 2, 0.0);
     assert_true(memcmp(w, v, sizeof w) != 0);
     ulp_net_release(&net);
 }

@@ -71,7 +71,7 @@ static void test_fp32_is_plain(void **state) {
     assert_int_equal(ulp_trainer_weights(t, p.w, NULL), ULP_OK);
     for (int i = 0; i < 70; i++) { /* into the second epoch */
         assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-        assert_int_equal(t->pass.backend->download(x, t->tensor[0], sizeof x), ULP_OK);
+        assert_int_equal(t->pass.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
         plain_step(&p, x, t->label);
         assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
         assert_memory_equal(w, p.w, sizeof w);
@@ -121,11 +121,11 @@ static void test_points(void **state) {
     assert_true(w.changed[ULP_AT_ACT] && w.changed[ULP_AT_AGRAD] && w.changed[ULP_AT_WGRAD]);
     assert_int_equal(w.scale, 7);
     assert_int_equal(step.agrad.count, 32 * 10 + 32 * 16);
-    assert_int_equal(step.wgrad.count, t->net.params);
+    assert_int_equal(step.wgrad.count, t->model.net.params);
     /* no master weights: the weights themselves are fp16 values */
-    float *v = calloc(t->net.params, sizeof *v);
+    float *v = calloc(t->model.net.params, sizeof *v);
     assert_int_equal(ulp_trainer_weights(t, v, NULL), ULP_OK);
-    for (size_t i = 0; i < t->net.params; i++)
+    for (size_t i = 0; i < t->model.net.params; i++)
         assert_true((double)v[i] == ulp_round((double)v[i], &policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
     free(v);
     ulp_trainer_free(t);
@@ -142,7 +142,7 @@ static void test_master_and_scale(void **state) {
                                .scaler = scalers[k], .sgd = {0.1, 0.9, 0.001}, .batch = 32, .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 40; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-        n = t->net.params;
+        n = t->model.net.params;
         w[k] = calloc(n, sizeof **w);
         master[k] = calloc(n, sizeof **w);
         assert_int_equal(ulp_trainer_weights(t, w[k], master[k]), ULP_OK);
@@ -172,7 +172,7 @@ static void run_weights(const char *policy, int threads, int score, float *w, si
     }
     assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &s), ULP_OK);
     assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
-    *n = t->net.params;
+    *n = t->model.net.params;
     *accuracy = s.loss;
     ulp_trainer_free(t);
     ulp_threads_set(0);

@@ -1,0 +1,98 @@
+/* model.c - memory of a model and its two trips; see model.h. */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t batch, size_t room, char *error, size_t error_size) {
+    memset(m, 0, sizeof *m);
+    ulp_status status = ulp_net_parse(&m->net, net, in, error, error_size);
+    if (status != ULP_OK) return status;
+    m->batch = batch;
+    m->room = larger(room, batch);
+    m->tensor = calloc(m->net.count + 1, sizeof *m->tensor);
+    m->grad = calloc(m->net.count + 1, sizeof *m->grad);
+    m->saved = calloc(m->net.count, sizeof *m->saved);
+    if (m->tensor && m->grad && m->saved) return ULP_OK;
+    ulp_model_release(m, NULL);
+    if (error && error_size) snprintf(error, error_size, "no memory for a net");
+    return ULP_NO_MEMORY;
+}
+
+/* Elements of the largest tensor that goes through pass.h. */
+static size_t most_elements(const ulp_model *m) { return larger(m->room * m->net.widest, m->net.params); }
+
+void ulp_model_carve(ulp_model *m, ulp_pass *pass, ulp_family *f) {
+    for (size_t i = 0; i <= m->net.count; i++) {
+        size_t n = ulp_dims_size(i < m->net.count ? m->net.layers[i].in : m->net.out);
+        m->tensor[i] = ulp_family_take(f, m->room * n);
+        m->grad[i] = i ? ulp_family_take(f, m->batch * n) : NULL;
+        if (i < m->net.count) m->saved[i] = ulp_family_take(f, m->room * m->net.layers[i].saved);
+    }
+    m->wgrad = ulp_family_take(f, m->batch ? m->net.params : 0);
+    m->state = ulp_family_take(f, m->net.states);
+    pass->ones = ulp_family_take(f, m->room);
+    pass->work = ulp_family_take(f, m->room * m->net.work);
+    pass->wide = ulp_family_take64(f, most_elements(m));
+}
+
+ulp_status ulp_model_ready(const ulp_model *m, ulp_pass *pass) {
+    size_t elements = most_elements(m);
+    pass->host_a = calloc(elements, sizeof(float));
+    pass->host_b = calloc(elements, sizeof(float));
+    pass->host_wide = calloc(elements, sizeof(double));
+    if (!pass->host_a || !pass->host_b || !pass->host_wide) return ULP_NO_MEMORY;
+    return ulp_tensor_fill(pass->backend, pass->ones, m->room, 1.0f);
+}
+
+void ulp_model_release(ulp_model *m, ulp_pass *pass) {
+    ulp_net_release(&m->net);
+    free(m->tensor);
+    free(m->grad);
+    free(m->saved);
+    memset(m, 0, sizeof *m);
+    if (!pass) return;
+    free(pass->host_a);
+    free(pass->host_b);
+    free(pass->host_wide);
+    pass->host_a = pass->host_b = NULL;
+    pass->host_wide = NULL;
+}
+
+static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i) {
+    const ulp_layer *layer = &m->net.layers[i];
+    ulp_layer_tensors t = {
+        .x = m->tensor[i],
+        .y = m->tensor[i + 1],
+        .w = w + layer->first_param,
+        .dy = m->grad[i + 1],
+        .dx = m->grad[i],
+        .dw = m->wgrad + layer->first_param,
+        .saved = m->saved[i],
+        .state = m->state + layer->first_state,
+    };
+    if (layer->kind->nesting < 0) t.skip = m->tensor[layer->partner];
+    if (layer->kind->nesting > 0) t.skip = m->grad[layer->partner + 1];
+    return t;
+}
+
+ulp_status ulp_model_forward(ulp_model *m, ulp_pass *pass, const float *w) {
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < m->net.count && status == ULP_OK; i++) {
+        ulp_layer_tensors t = tensors_of(m, w, i);
+        status = m->net.layers[i].kind->forward(&m->net.layers[i], pass, &t);
+    }
+    return status;
+}
+
+ulp_status ulp_model_backward(ulp_model *m, ulp_pass *pass, const float *w) {
+    ulp_status status = ULP_OK;
+    for (size_t i = m->net.count; i-- > 0 && status == ULP_OK;) {
+        ulp_layer_tensors t = tensors_of(m, w, i);
+        status = m->net.layers[i].kind->backward(&m->net.layers[i], pass, &t);
+    }
+    return status;
+}

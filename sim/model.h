@@ -1,0 +1,47 @@
+/* model.h - a net with its tensors: what a batch leaves in every layer, forward and backward under a pass.
+ *
+ * The tensors belong to a family of backend memory (tensor.h); the pass gets its scratch from the model, so that one
+ * pass serves one model. Weights stay with whoever owns them: the optimizer, or a file.
+ */
+#ifndef ULP_MODEL_H
+#define ULP_MODEL_H
+
+#include "sim/net.h"
+#include "sim/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulp_model {
+    ulp_net net;
+    size_t batch, room; /* samples that backward and forward have room for; batch <= room */
+    float **tensor;     /* [count + 1]: tensor[i] (B,n) enters layer i, the last one is the output */
+    float **grad;       /* [count + 1]: with respect to tensor[i]; [0] is NULL */
+    float **saved;      /* [count] */
+    float *wgrad;       /* (params) */
+    float *state;       /* (states) */
+} ulp_model;
+
+/* The model of a net's text; gradients if batch > 0. On failure *model is empty and error (may be NULL) has a sentence. */
+ulp_status ulp_model_init(ulp_model *model, const char *net, ulp_dims in, size_t batch, size_t room, char *error, size_t error_size);
+
+/* Carve its tensors and the backend's part of the pass's scratch (tensor.h says how: runs twice). */
+void ulp_model_carve(ulp_model *model, ulp_pass *pass, ulp_family *family);
+
+/* The host's part of the pass's scratch, and what of the backend's part is not zero; after the second carving. */
+ulp_status ulp_model_ready(const ulp_model *model, ulp_pass *pass);
+
+/* From tensor[0] to tensor[count], pass->B samples, with the weights w (params), backend memory. */
+ulp_status ulp_model_forward(ulp_model *model, ulp_pass *pass, const float *w);
+
+/* From grad[count] to grad[1] and wgrad, after forward on the same batch. */
+ulp_status ulp_model_backward(ulp_model *model, ulp_pass *pass, const float *w);
+
+/* Frees what the model owns, and the host's scratch of the pass. */
+void ulp_model_release(ulp_model *model, ulp_pass *pass);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
