@@ -113,6 +113,10 @@ ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **r
 /* Derive the second block of *format from the first and check both; every value has to be a binary64 value. */
 ulp_status ulp_format_init(ulp_format *format);
 
+/* Make every value 2^k times as large: the exponent bias, or the number of fraction bits, becomes smaller by k. The name stays.
+ * ULP_NOT_IN_RANGE, and *format as it was, where a value would leave binary64 or the fraction bits their range. */
+ulp_status ulp_format_shift(ulp_format *format, int k);
+
 /* The format called `text`: a registered name or alias, eXmY (IEEE-like; eXmYieee where eXmY names a
  * registered row), qI.F (I counts the sign), binaryKpP{s,u}{e,f}, each with suffixes :nosub :sat :inf
  * :nan :wrap. *format is written only on ULP_OK. */

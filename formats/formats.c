@@ -145,6 +145,16 @@ ulp_status ulp_format_init(ulp_format *format) {
     return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
 }
 
+ulp_status ulp_format_shift(ulp_format *format, int k) {
+    ulp_format moved = *format;
+    if (k < -4096 || k > 4096 || (moved.is_fixed && (moved.frac_bits < k || moved.frac_bits - k > 255))) return ULP_NOT_IN_RANGE;
+    if (moved.is_fixed) moved.frac_bits = (uint8_t)(moved.frac_bits - k);
+    else moved.bias = (int16_t)(moved.bias - k);
+    ulp_status status = ulp_format_init(&moved);
+    if (status == ULP_OK) *format = moved;
+    return status;
+}
+
 /* ---- strings, without a C library ---- */
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }

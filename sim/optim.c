@@ -30,7 +30,8 @@ static ulp_status map(ulp_pass *pass, ulp_op op, float *y, const float *a, const
 
 /* weight = master rounded. */
 static ulp_status round_weights(ulp_optimizer *o, ulp_pass *pass) {
-    const ulp_cast *cast = &pass->policy->at[ULP_AT_WEIGHT];
+    /* weights with a scale per tensor are rounded layer by layer afterwards: until then they are the master weights */
+    const ulp_cast *cast = &pass->policy->at[pass->policy->at[ULP_AT_WEIGHT].scaling ? ULP_AT_MASTER : ULP_AT_WEIGHT];
     ulp_stream stream = {pass->seed, ulp_stream_id(ULP_AT_WEIGHT, 0, 0, pass->step), 0};
     return pass->backend->round(o->weight, o->master, o->n, &cast->format, cast->rule, stream, NULL);
 }

@@ -1,6 +1,9 @@
 /* pass.c - rounding, multiplying and showing through the backend; see pass.h. */
 #include "pass.h"
 
+#include "formats/exact.h"
+#include "formats/scale.h"
+
 static int watched(const ulp_pass *pass, ulp_point_kind point) {
     return pass->observer && pass->observer->points >> point & 1u;
 }
@@ -18,11 +21,46 @@ static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, si
     return stream;
 }
 
+void ulp_pass_begin(ulp_pass *pass) {
+    size_t columns = pass->history + 1;
+    for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->layers; i++) pass->amax[i * columns + pass->step % columns] = 0.0f;
+}
+
+/* The largest magnitude that decides a tensor's scale, given its own; a training pass notes its own. */
+static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, float own) {
+    size_t columns = pass->history + 1, now = pass->step % columns;
+    float *row = pass->amax + (point * pass->layers + layer) * columns, most = 0.0f;
+    if (cast->scaling == ULP_SCALED_NOW) return own;
+    for (size_t back = 1; back <= cast->history && back <= pass->step; back++) {
+        float past = row[(now + columns - back) % columns];
+        most = past > most ? past : most;
+    }
+    if (!pass->evaluation && own > row[now]) row[now] = own;
+    return most > 0.0f ? most : own;
+}
+
+/* *moved is the cast of a point for the tensor x (n), host memory: its format moved by the tensor's scale. */
+static void move_cast(ulp_cast *moved, ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {
+    const ulp_cast *cast = &pass->policy->at[point];
+    const ulp_format *f = &cast->format;
+    ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, point, layer, ulp_amax(x, n, 1)), f, ULP_SCALING_POWER2);
+    int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
+    *moved = *cast;
+    ulp_format_shift(&moved->format, k < low ? low : k > high ? high : k); /* out of a fixed point's range: not moved */
+}
+
 ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = &pass->policy->at[point];
+    ulp_cast moved;
     ulp_status status = ULP_OK;
     if (ulp_cast_is_identity(cast)) return ulp_pass_show(pass, point, layer, x, n);
+    if (cast->scaling) {
+        status = backend->download(pass->host_a, x, n * sizeof *x);
+        if (status != ULP_OK) return status;
+        move_cast(&moved, pass, point, layer, pass->host_a, n);
+        cast = &moved;
+    }
     int shown = watched(pass, point);
     if (shown) status = backend->download(pass->host_a, x, n * sizeof *x);
     if (status == ULP_OK)
@@ -35,8 +73,13 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
 ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = &pass->policy->at[point];
+    ulp_cast moved;
     int shown = watched(pass, point);
     for (size_t i = 0; i < n; i++) pass->host_a[i] = (float)pass->host_wide[i];
+    if (cast->scaling) {
+        move_cast(&moved, pass, point, layer, pass->host_a, n);
+        cast = &moved;
+    }
     if (ulp_cast_is_binary32(cast)) { /* the conversion was the one rounding */
         ulp_status done = backend->upload(x, pass->host_a, n * sizeof *x);
         if (shown && done == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
@@ -54,6 +97,12 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     return backend->upload(x, pass->host_b, n * sizeof *x);
 }
 
+/* a + b as one double that rounds on like the sum itself. */
+static double exact_sum(double a, double b) {
+    double sum, error = ulp_two_sum(a, b, &sum);
+    return ulp_to_odd(sum, error);
+}
+
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
                         size_t row) {
     const ulp_backend *backend = pass->backend;
@@ -61,6 +110,12 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     size_t n = B * row;
     ulp_stats *stats = ulp_cast_is_identity(cast) ? NULL : counter(pass, point);
     if (!backend->map) return ULP_UNSUPPORTED;
+    if (cast->scaling) { /* the sums have to be there before their scale is known */
+        ulp_status found = backend->download(pass->host_a, a, n * sizeof *a);
+        if (found == ULP_OK) found = backend->download(pass->host_b, b, n * sizeof *b);
+        for (size_t i = 0; i < n; i++) pass->host_wide[i] = exact_sum((double)pass->host_a[i], (double)pass->host_b[i]);
+        return found == ULP_OK ? ulp_pass_round_wide(pass, point, layer, y, n, row) : found;
+    }
     ulp_status status = backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), stats);
     if (status != ULP_OK || !watched(pass, point)) return status;
     status = backend->download(pass->host_a, a, n * sizeof *a);

@@ -46,9 +46,15 @@ typedef struct ulp_pass {
     double *wide;                 /* (elements) backend memory */
     float *host_a, *host_b;       /* (elements) host memory, free between calls of this file */
     double *host_wide;            /* (elements) host memory: what ulp_pass_round_wide rounds */
+    float *amax;                  /* (points, layers, history + 1) host memory: the largest magnitudes of the last steps, for
+                                   * delayed scales; the column of a step is step mod (history + 1) */
+    size_t layers, history;       /* of amax */
     int counting;                 /* fill stats: counted rounding takes longer */
     ulp_stats stats[ULP_AT_COUNT]; /* of act, wgrad, agrad and loss; identities are not counted */
 } ulp_pass;
+
+/* Clear the column of pass->step in amax: before the first rounding of a training step. */
+void ulp_pass_begin(ulp_pass *pass);
 
 /* Round x (n) in place at a point. Row i of `row` elements belongs to sample first + i; row 0: x has no
  * samples (weights). An identity is not executed, but shown. */

@@ -83,21 +83,43 @@ static ulp_status let_overflow(ulp_format *format) {
     return ulp_format_parse(format, name);
 }
 
-/* FORMAT[/MODE[/BITS]] at one point. */
+/* What follows @ in `word`, which is cut there. */
+static ulp_status parse_scaling(draft *d, ulp_cast *cast, int point, char *word) {
+    char *at = strchr(word, '@'), *end;
+    if (!at) return ULP_OK;
+    *at++ = 0;
+    if (point == ULP_AT_STATE || point == ULP_AT_MASTER || point == ULP_AT_LOSS || point == ULP_AT_NORM)
+        return fail(d, ULP_UNSUPPORTED, "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", point_names[point], word, at);
+    if (strcmp(at, "amax") == 0) {
+        cast->scaling = ULP_SCALED_NOW;
+        return ULP_OK;
+    }
+    unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
+    if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
+        return fail(d, ULP_BAD_NAME, "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", point_names[point], word, at,
+                    ULP_HISTORY_MAX);
+    cast->scaling = ULP_SCALED_DELAYED;
+    cast->history = (uint16_t)history;
+    return ULP_OK;
+}
+
+/* FORMAT[@SCALING][/MODE[/BITS]] at one point. */
 static ulp_status parse_cast(draft *d, int point, const char *text) {
     char word[WORD_MAX], known[768];
     ulp_cast cast = {.rule = {0}};
     snprintf(word, sizeof word, "%s", text);
     char *slash = strchr(word, '/');
     if (slash) *slash = 0;
-    ulp_status status = ulp_format_parse(&cast.format, word);
+    ulp_status status = parse_scaling(d, &cast, point, word);
+    if (status != ULP_OK) return status;
+    status = ulp_format_parse(&cast.format, word);
     if (status != ULP_OK) {
         list_formats(known, sizeof known);
         return fail(d, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, point_names[point], known);
     }
     if (!cast.format.fits_binary32)
         return fail(d, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", point_names[point], word);
-    if (point == ULP_AT_WGRAD || point == ULP_AT_AGRAD) status = let_overflow(&cast.format);
+    if (cast.scaling == ULP_UNSCALED && (point == ULP_AT_WGRAD || point == ULP_AT_AGRAD)) status = let_overflow(&cast.format);
     if (status == ULP_OK && slash) status = parse_rule(d, &cast.rule, slash + 1);
     if (status != ULP_OK) return status;
     d->own_mode[point] = slash != NULL;
@@ -212,6 +234,9 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
         status = ulp_rule_check(&d.policy.at[i].format, d.policy.at[i].rule);
         if (status != ULP_OK) return fail(&d, status, "%s=%s: the format does not offer the rule", point_names[i], d.policy.at[i].format.name);
     }
+    if (d.policy.at[ULP_AT_WEIGHT].scaling && !d.policy.has_master)
+        return fail(&d, ULP_UNSUPPORTED, "weight=%s with a scale per tensor: needs master weights, since a weight that is moved with every step's scale "
+                    "could not take small updates", d.policy.at[ULP_AT_WEIGHT].format.name);
     *policy = d.policy;
     return ULP_OK;
 }
@@ -220,12 +245,14 @@ ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
     size_t used = 0;
     for (int i = 0; i < ULP_AT_COUNT && used < size; i++) {
         const ulp_cast *cast = &policy->at[i];
-        char bits[8] = "";
+        char bits[8] = "", scaling[16] = "";
+        if (cast->scaling == ULP_SCALED_NOW) snprintf(scaling, sizeof scaling, "@amax");
+        if (cast->scaling == ULP_SCALED_DELAYED) snprintf(scaling, sizeof scaling, "@delayed%u", cast->history);
         if (cast->rule.random_bits) snprintf(bits, sizeof bits, "/%u", cast->rule.random_bits);
         if (i == ULP_AT_MASTER && !policy->has_master)
             used += (size_t)snprintf(text + used, size - used, "master=none,");
         else
-            used += (size_t)snprintf(text + used, size - used, "%s=%s/%s%s,", point_names[i], cast->format.name,
+            used += (size_t)snprintf(text + used, size - used, "%s=%s%s/%s%s,", point_names[i], cast->format.name, scaling,
                                      ulp_mode_name((ulp_mode)cast->rule.mode), bits);
     }
     if (used < size)
@@ -235,7 +262,7 @@ ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
 
 int ulp_cast_is_identity(const ulp_cast *cast) {
     uint8_t policy = (uint8_t)ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow);
-    return strcmp(cast->format.name, "binary32") == 0 && policy == ULP_OVERFLOW_INF;
+    return strcmp(cast->format.name, "binary32") == 0 && !cast->scaling && policy == ULP_OVERFLOW_INF;
 }
 
 int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }

@@ -14,12 +14,14 @@
  *   fp32, fp16, FORMAT      everything in that format, accumulation too; no master weights
  *   mixed:FORMAT            weight, act, wgrad, agrad in FORMAT; accumulation, state, master, loss, norm in binary32
  *   weight= act= wgrad= agrad= state= loss= norm=   FORMAT[/MODE[/BITS]], for example e5m2/sr/8
- *   master=                 the same, or none
+ *   FORMAT@amax, FORMAT@delayedN   the same with a scale per tensor (ulp_scaling_time), N steps of history, 16 without N
+ *   master=                 FORMAT[/MODE[/BITS]], or none
  *   acc= fwd= bwd=          a datapath: both, of forward and of backward products
  *   mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
  *
  * Gradients overflow to Inf, or to NaN where a format has no Inf, unless the format's name says otherwise
- * (agrad=e4m3:sat): a loss scaler sees Inf and NaN, not saturation. Fixed point has neither and saturates.
+ * (agrad=e4m3:sat): a loss scaler sees Inf and NaN, not saturation. Fixed point has neither and saturates, and what has
+ * a scale of its own overflows as its format does.
  */
 #ifndef ULP_POLICY_H
 #define ULP_POLICY_H
@@ -43,9 +45,22 @@ typedef enum ulp_point_kind {
     ULP_AT_COUNT = 8
 } ulp_point_kind;
 
+/* How the values of a tensor are moved into a format's range before they are rounded: by a power of two, so that the
+ * tensor's largest magnitude comes close to the format's largest number and not beyond it. Micikevicius et al. 2022,
+ * arXiv:2209.05433, section 3; powers of two as in NVIDIA Transformer Engine's first recipe. */
+typedef enum ulp_scaling_time {
+    ULP_UNSCALED,
+    ULP_SCALED_NOW,    /* just in time: by the largest magnitude of this tensor */
+    ULP_SCALED_DELAYED /* by the largest of the last `history` training steps; in the first one, of this tensor */
+} ulp_scaling_time;
+
+enum { ULP_HISTORY_MAX = 1024 };
+
 typedef struct ulp_cast {
     ulp_format format;
     ulp_rule rule;
+    uint8_t scaling;  /* ulp_scaling_time; a tensor is what one layer rounds at one point */
+    uint16_t history; /* steps, of ULP_SCALED_DELAYED */
 } ulp_cast;
 
 typedef struct ulp_policy {

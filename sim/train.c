@@ -68,12 +68,24 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
     return status == ULP_OK ? ULP_OK : fail(status, "no backend", error, error_size);
 }
 
+/* Weights with a scale per tensor, one tensor per layer, rounded from the master weights. */
+static ulp_status scale_weights(ulp_trainer *t) {
+    ulp_status status = ULP_OK;
+    if (!t->policy.at[ULP_AT_WEIGHT].scaling) return ULP_OK;
+    for (size_t i = 0; i < t->model.net.count && status == ULP_OK; i++) {
+        const ulp_layer *layer = &t->model.net.layers[i];
+        if (layer->params) status = ulp_pass_round(&t->pass, ULP_AT_WEIGHT, i, t->optimizer.weight + layer->first_param, layer->params, 0);
+    }
+    return status;
+}
+
 static ulp_status start(ulp_trainer *t, double std) {
     size_t params = t->model.net.params, states = t->model.net.states;
     float *w = calloc(params + states + 1, sizeof *w);
     if (!w) return ULP_NO_MEMORY;
     ulp_net_init(&t->model.net, w, w + params, t->pass.seed, std);
     ulp_status status = ulp_optimizer_start(&t->optimizer, &t->pass, w);
+    if (status == ULP_OK) status = scale_weights(t);
     if (status == ULP_OK) status = t->pass.backend->upload(t->model.state, w + params, states * sizeof *w);
     free(w);
     return status;
@@ -135,6 +147,7 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     pass->scale_log2 = t->scaler.log2;
     pass->observer = t->observer;
     memset(pass->stats, 0, sizeof pass->stats);
+    ulp_pass_begin(pass);
     ulp_status status = gather(t, batch_rows(t), t->model.batch, 0);
     if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
     if (status == ULP_OK)
@@ -145,6 +158,7 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     if (status != ULP_OK) return status;
     r.skipped = ulp_scaler_update(&t->scaler, r.overflow);
     if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad);
+    if (status == ULP_OK && !r.skipped) status = scale_weights(t);
     t->step++;
     r.act = pass->stats[ULP_AT_ACT];
     r.agrad = pass->stats[ULP_AT_AGRAD];

@@ -1,0 +1,142 @@
+/* t_scaled.c - rounding with a scale per tensor in a training pass: just in time and delayed, against formats/scale.h. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/scale.h"
+#include "sim/elementary.h"
+#include "tests/training.h"
+
+enum { N = 999 };
+
+static void values(float *x, double spread, uint64_t stream) {
+    for (size_t i = 0; i < N; i++) x[i] = (float)(spread * ulp_random_normal((ulp_stream){3, stream, 0}, i));
+}
+
+/* A pass whose activations have the cast of `text`, on the backend's memory, which is the host's. */
+typedef struct bench {
+    ulp_policy policy;
+    ulp_pass pass;
+    float a[N], b[N], amax[ULP_AT_COUNT * 2 * (ULP_HISTORY_MAX + 1)];
+    double wide[N], host_wide[N];
+} bench;
+
+static void start(bench *t, const char *text) {
+    memset(t, 0, sizeof *t);
+    assert_int_equal(ulp_policy_parse(&t->policy, text, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK);
+    t->pass.policy = &t->policy;
+    t->pass.host_a = t->a;
+    t->pass.host_b = t->b;
+    t->pass.wide = t->wide;
+    t->pass.host_wide = t->host_wide;
+    t->pass.amax = t->amax;
+    t->pass.layers = 2;
+    t->pass.history = t->policy.at[ULP_AT_ACT].history;
+    t->pass.seed = 7;
+}
+
+/* x rounded under the scale that `amax` gives: what scale.h defines. */
+static void expect(const float *got, const float *x, float amax, const bench *t, const ulp_pass *pass) {
+    const ulp_cast *cast = &t->policy.at[ULP_AT_ACT];
+    ulp_scaling s = ulp_scaling_of(amax, &cast->format, ULP_SCALING_POWER2);
+    ulp_stream stream = {pass->seed, ulp_stream_id(ULP_AT_ACT, pass->evaluation, 1, pass->step), 0};
+    static float want[N];
+    assert_int_equal(ulp_scaling_round(want, x, 1, N, &s, ULP_PER_TENSOR, &cast->format, cast->rule, stream), ULP_OK);
+    for (size_t i = 0; i < N; i++) {
+        if (ulp_bits32(want[i]) == ulp_bits32(got[i])) continue;
+        fail_msg("%s: element %zu: %a: got %a, want %a", cast->format.name, i, (double)x[i], (double)got[i], (double)want[i]);
+    }
+}
+
+static void test_just_in_time(void **state) {
+    static const char *const texts[] = {"act=e4m3@amax", "act=e5m2@amax/rz", "act=e4m3@amax/sr/7", "act=e2m1@amax/ro", "act=fp16@amax", "act=e4m3@amax/srb"};
+    static bench t;
+    float x[N], y[N];
+    (void)state;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        for (int e = -30; e <= 30; e += 3) {
+            start(&t, texts[k]);
+            values(x, ldexp(1.0, e), (uint64_t)(e + 100));
+            memcpy(y, x, sizeof x);
+            assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+            expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
+            for (size_t i = 0; i < N; i++) t.host_wide[i] = (double)x[i];
+            assert_int_equal(ulp_pass_round_wide(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+            expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
+        }
+}
+
+/* The scale of a step comes from the largest of the last three; evaluation looks and does not write. */
+static void test_delayed(void **state) {
+    static const double spread[] = {1, 64, 1, 1, 1, 1, 1024, 1.0 / 64, 1, 1, 1, 1};
+    static bench t;
+    float x[N], y[N], past[sizeof spread / sizeof *spread], most;
+    (void)state;
+    start(&t, "act=e4m3@delayed3");
+    for (size_t step = 0; step < sizeof spread / sizeof *spread; step++) {
+        t.pass.step = step;
+        t.pass.evaluation = 0;
+        ulp_pass_begin(&t.pass);
+        values(x, spread[step], step);
+        past[step] = most = ulp_amax(x, N, 1);
+        if (step) most = 0.0f;
+        for (size_t back = 1; back <= 3 && back <= step; back++) most = fmaxf(most, past[step - back]);
+        memcpy(y, x, sizeof x);
+        assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+        expect(y, x, most, &t, &t.pass);
+        t.pass.evaluation = 1;
+        values(x, 4096, 99);
+        memcpy(y, x, sizeof x);
+        assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+        expect(y, x, step ? most : ulp_amax(x, N, 1), &t, &t.pass);
+    }
+}
+
+/* Text to policy to text, and what is refused. */
+static void test_text(void **state) {
+    static const char *const bad[] = {"act=e4m3@", "act=e4m3@delayed0", "act=e4m3@delayed2000", "act=e4m3@delayed3x", "act=e4m3@max", "state=e4m3@amax",
+                                      "weight=e4m3@amax,master=none", "loss=fp16@delayed"};
+    ulp_policy p, q;
+    char text[ULP_POLICY_TEXT_MAX], again[ULP_POLICY_TEXT_MAX];
+    (void)state;
+    assert_int_equal(ulp_policy_parse(&p, "mixed:fp16,weight=e4m3@amax,act=e4m3@delayed,agrad=e5m2@delayed7/sr/8,wgrad=e5m2", error, sizeof error), ULP_OK);
+    assert_int_equal(p.at[ULP_AT_ACT].history, 16);
+    assert_int_equal(p.at[ULP_AT_AGRAD].history, 7);
+    assert_int_equal(ulp_policy_print(text, sizeof text, &p), ULP_OK);
+    assert_non_null(strstr(text, "weight=e4m3@amax/rne"));
+    assert_non_null(strstr(text, "agrad=e5m2@delayed7/sra/8"));
+    assert_int_equal(ulp_policy_parse(&q, text, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_policy_print(again, sizeof again, &q), ULP_OK);
+    assert_string_equal(text, again);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        error[0] = 0;
+        assert_int_not_equal(ulp_policy_parse(&q, bad[i], error, sizeof error), ULP_OK);
+        assert_true(strlen(error) > 10);
+    }
+}
+
+/* FP8 with scales learns the digits where FP8 alone, gradients in e4m3 without a scale, does not. */
+static void test_training(void **state) {
+    static const char *const policies[] = {"mixed:e4m3@amax", "mixed:e4m3@delayed", "mixed:e4m3", "fp32"};
+    double accuracy[4];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        ulp_train_options o = {.net = "fc64 relu fc64 relu fc10", .policy = policies[i], .sgd = {0.1, 0.9, 0}, .batch = 128, .seed = 1};
+        ulp_trainer *t = trainer_of(&digits, &o);
+        ulp_score score;
+        for (int step = 0; step < 150; step++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &score), ULP_OK);
+        ulp_trainer_free(t);
+        accuracy[i] = score.accuracy;
+        print_message("%s: %.4f\n", policies[i], accuracy[i]);
+    }
+    assert_true(accuracy[0] > accuracy[3] - 0.02 && accuracy[1] > accuracy[3] - 0.02);
+    assert_true(accuracy[2] < accuracy[3] - 0.03);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_delayed), cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_training)};
+    return cmocka_run_group_tests(tests, load_digits, free_digits);
+}
