@@ -235,7 +235,7 @@ static void claim_table(ulp_run *run, const ulp_format *format) {
     static const char *const modes[] = {"rne", "rz", "ru"};
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const fact *want = &facts[i];
-        char text[256];
+        char text[256], exact[96], what[96];
         if (!is_named(format, want->format) || format->overflow != want->overflow || !format->has_subnormals) continue;
         for (int m = 0; m < 3; m++)
             if (!last_value(run, format, modes[m], PLAIN, "path", "value", &got[m])) return;
@@ -243,6 +243,9 @@ static void claim_table(ulp_run *run, const ulp_format *format) {
                  format->name, want->start, want->rne, want->rz, want->ru);
         double start = sum_new(run, format, (ulp_rule){0}, PLAIN).start;
         int pass = start == want->start && same(got[0], want->rne) && same(got[1], want->rz) && same(got[2], want->ru);
+        snprintf(exact, sizeof exact, "%.9g, %.9g, %.9g", want->rne, want->rz, want->ru);
+        snprintf(what, sizeof what, "%s from %.9g after 100 steps: rne, rz, ru", format->name, want->start);
+        ulp_beside(run, what, "exact", exact, "%.9g, %.9g, %.9g", got[0], got[1], got[2]);
         ulp_claim(run, pass, text, "from %.17g: rne %.17g, rz %.17g, ru %.17g", start, got[0], got[1], got[2]);
     }
 }
@@ -310,13 +313,16 @@ static void claim_published_spread(ulp_run *run, const char *name, double mean, 
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     spread_test t;
-    char text[160];
+    char text[160], want[48], what[64];
     for (size_t f = 0; f < formats; f++) {
         if (strcmp(format[f].name, name) != 0 || !test_spread(run, &format[f], "sra", &t)) continue;
         snprintf(text, sizeof text,
                  "%s sra: mean %.9f and sd %.5f as for start + ulp Binomial(100, p), within 3 standard errors", name,
                  mean, sd);
         int published = fabs(t.want_mean - mean) < 1e-9 && fabs(t.want_sd - sd) < 1e-5;
+        snprintf(want, sizeof want, "%.9f, %.5f", mean, sd);
+        snprintf(what, sizeof what, "%s, stochastic: mean and standard deviation", name);
+        ulp_beside(run, what, "start + ulp Binomial(100, p)", want, "%.9f, %.5f", t.mean, t.sd);
         ulp_claim(run, published && t.mean_errors <= 3 && t.sd_errors <= 3, text,
                   "%lld runs: mean %.9f, off by %.2f; sd %.5f, off by %.2f",
                   (long long)ulp_option_integer(run, "runs"), t.mean, t.mean_errors, t.sd, t.sd_errors);

@@ -182,17 +182,21 @@ static const struct stop {
 
 static void claim_stops(ulp_run *run, int longest) {
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
-        char text[160], how[40];
+        char text[160], how[40], what[96], exact[16];
         const struct stop *s = &stops[i];
         const reach r = reach_of(run, "e6m9", "rne", s->chunk, s->from, longest);
         if (reach_of(run, "e6m9", "rne", s->chunk, 0, longest).rows == 0) continue;
         snprintf(how, sizeof how, s->chunk == 1 ? "without chunks" : "in chunks of %d", s->chunk);
         snprintf(text, sizeof text, "e6m9 to nearest, %s: every sum of 2^%d terms or more is exactly %.0f", how,
                  s->from, s->at);
-        if (r.rows == 0) ulp_claim_skip(run, text, "--longest is %d", longest);
-        else
-            ulp_claim(run, r.least == s->at && r.most == s->at, text, "%ld sums, from %.17g to %.17g", r.rows, r.least,
-                      r.most);
+        if (r.rows == 0) {
+            ulp_claim_skip(run, text, "--longest is %d", longest);
+            continue;
+        }
+        snprintf(what, sizeof what, "where a sum of mean 1 stops in e6m9, %s", how);
+        snprintf(exact, sizeof exact, "%.0f", (double)s->at);
+        ulp_beside(run, what, "exact; Wang et al. 2018", exact, "%.17g", r.most);
+        ulp_claim(run, r.least == s->at && r.most == s->at, text, "%ld sums, from %.17g to %.17g", r.rows, r.least, r.most);
     }
 }
 

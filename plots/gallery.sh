@@ -1,8 +1,9 @@
 #!/bin/sh
 # gallery.sh - writes figures/index.html: every figure with its caption, claims, command and data, in one file.
 #
-# Run from the project's root. Reads plots/NAME.gp (the lines `# caption:` and, where it is, `# order: N`), figures/NAME.svg
-# and results/NAME.run.json (one key, one claim per line). Shown are the experiments that have a figure or results, and
+# Run from the project's root. Reads plots/NAME.gp (the lines `# caption:`, `# group: QUESTION` and, where it is, `# order: N`),
+# figures/NAME.svg and results/NAME.run.json (one key, one published number, one claim per line). Figures of one group stand
+# together, under its question; the group with the least order comes first. Shown are the experiments that have a figure or results, and
 # those in EXPERIMENTS (environment): what they lack is said on the page. The page needs no network and no other file,
 # except that its links to the CSV and the PNG are relative.
 set -e
@@ -25,6 +26,11 @@ order() {
     if [ -z "$EXPERIMENTS" ] || listed "$1"; then echo "${n:-50}"; else echo "${n:-90}"; fi
 }
 
+group() {
+    g=$(sed -n 's/^# group: *//p' "plots/$1.gp" | head -n 1)
+    echo "${g:-More}"
+}
+
 # the run's facts and claims as HTML; states nothing that the record does not hold
 record() {
     awk '
@@ -41,6 +47,11 @@ record() {
     /^  "ranks": /        { ranks = $2 + 0 }
     /^  "wall_seconds": / { wall = $2 + 0 }
     /^  "rows": /         { rows = $2 + 0 }
+    /^    \{"what": "/ {
+        line = $0; sub(/"\},?$/, "", line); sub(/^    \{"what": "/, "", line)
+        split(line, part, /", "(published|measured|source)": "/)
+        beside = beside "<tr><td>" html(part[1]) "</td><td>" html(part[2]) "</td><td>" html(part[3]) "</td><td>" html(part[4]) "</td></tr>\n"
+    }
     /^    \{"verdict": "/ {
         line = $0; sub(/\},?$/, "", line); sub(/^    \{"verdict": "/, "", line)
         verdict = substr(line, 1, 4); count[verdict]++
@@ -49,6 +60,7 @@ record() {
         list = list "<li><b class=\"" tolower(verdict) "\">" verdict "</b> " claim (measured == "" ? "" : " <span>" measured "</span>") "</li>\n"
     }
     END {
+        if (beside != "") printf "<table>\n<tr><th>quantity</th><th>published</th><th>measured here</th><th>source</th></tr>\n%s</table>\n", beside
         total = count["PASS"] + count["FAIL"]
         if (total + count["SKIP"] > 0) {
             good = count["FAIL"] == 0
@@ -62,9 +74,9 @@ record() {
 
 figure() {
     name=$1
-    printf '<section id="%s">\n<h2>%s' "$name" "$name"
+    printf '<section id="%s">\n<h3>%s' "$name" "$name"
     quick "$name" && printf ' <span class="quick">quick run: less data than the default</span>'
-    printf '</h2>\n'
+    printf '</h3>\n'
     [ -f "results/$name.run.json" ] && printf '<p class="question">%s</p>\n' "$(question "$name")"
     printf '<figure>\n'
     if [ -f "figures/$name.svg" ]; then
@@ -110,8 +122,14 @@ done | sort -k1,1n -k2 | sed 's/.* //')
 body { margin: 0 auto; padding: 1.5rem clamp(0.75rem, 3vw, 2.5rem) 4rem; max-width: 78rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.55 system-ui, "Helvetica Neue", Helvetica, Arial, sans-serif; }
 h1 { font-size: 1.7rem; margin: 0; font-weight: 600; }
-h2 { font-size: 1.25rem; margin: 0; font-weight: 600; }
-nav { margin: 0.75rem 0 2rem; display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; }
+h2 { font-size: 1.4rem; margin: 2.5rem 0 1rem; font-weight: 600; }
+h3 { font-size: 1.2rem; margin: 0; font-weight: 600; }
+nav { margin: 0.75rem 0 0; }
+nav p { margin: 0.25rem 0; display: flex; flex-wrap: wrap; gap: 0.1rem 1.1rem; }
+nav span { flex-basis: 24rem; }
+table { border-collapse: collapse; margin: 0.8rem 0; font-size: 0.92rem; display: block; overflow-x: auto; }
+th, td { text-align: left; padding: 0.15rem 1.2rem 0.15rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
+th { font-weight: 600; color: var(--soft); }
 a { color: var(--link); }
 section { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: clamp(0.8rem, 2.5vw, 2rem); margin: 0 0 2rem; }
 figure { margin: 1rem 0; }
@@ -142,9 +160,19 @@ pre { overflow-x: auto; margin: 1rem 0 0.3rem; padding: 0.6rem 0.8rem; backgroun
 <h1>ulplab: figures</h1>
 <nav>
 HEAD
-    for name in $names; do printf '<a href="#%s">%s</a>\n' "$name" "$name"; done
+    # a question per line, in the order of its first figure; figures of a question stay in theirs
+    groups=$(for name in $names; do group "$name"; done | awk '!seen[$0]++')
+    of_group() { for name in $names; do if [ "$(group "$name")" = "$1" ]; then echo "$name"; fi; done; }
+    echo "$groups" | while IFS= read -r question; do
+        printf '<p><span>%s</span>' "$(printf '%s' "$question" | escape)"
+        for name in $(of_group "$question"); do printf ' <a href="#%s">%s</a>' "$name" "$name"; done
+        printf '</p>\n'
+    done
     printf '</nav>\n'
-    for name in $names; do figure "$name"; done
+    echo "$groups" | while IFS= read -r question; do
+        printf '<h2>%s</h2>\n' "$(printf '%s' "$question" | escape)"
+        for name in $(of_group "$question"); do figure "$name"; done
+    done
     printf '</body>\n</html>\n'
 } >"$fresh"
 mv "$fresh" "$out"

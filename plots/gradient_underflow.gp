@@ -1,6 +1,7 @@
 # gradient_underflow.gp - where the gradients lie, what formats flush, and what a loss scale brings back.
 # caption: Gradients of a small network that learns digits, collected over whole training runs. All percentages are of the gradients that are not zero in binary32. More than half of those of activations lie below 2^-25, the dashed line, and become zero in binary16: its least positive number is 2^-24, what is smaller than half of that is rounded to zero, and the half itself too, a tie that goes to the even neighbour. The room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. After Micikevicius et al. 2018, figures 2b and 3.
-# order: 2
+# group: Do gradients fit into few exponents?
+# order: 60
 load "plots/style.gp"
 csv = "results/gradient_underflow.csv"
 

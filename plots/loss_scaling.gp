@@ -1,6 +1,7 @@
 # loss_scaling.gp - accuracy and loss against the loss scale, with both walls, and what dynamic scalers do.
 # caption: A small network learns digits in mixed precision; its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is as good as binary32, and the room between them is the format's exponent range less the gradients' own. Accuracy is 0 where a run diverged, since its answers are NaN and count as wrong; where everything underflows it is that of a net that never learned, which may be below the 10 % of guessing. Lines of the loss leave out scales at which some seed diverged; the other seeds are open circles. At the foot of the left wall only a few of the largest gradients survive rounding, and steps along those alone can raise the loss above its beginning or end in NaN. Dynamic scalers find the room with no scale chosen by hand: they halve the scale and skip the step when something overflows, and double it after so many good steps; backoff only ever halves it. That number of good steps is cut from 2,000 (megatron: 1,000), so that a run this short shows growth. Scalers may end above the static wall, since the gradients shrink while the network learns. After Micikevicius et al. 2018, section 3.2.
-# order: 3
+# group: Do gradients fit into few exponents?
+# order: 62
 load "plots/style.gp"
 csv = "results/loss_scaling.csv"
 

@@ -129,6 +129,7 @@ static int finish(ulp_run *run, const void *context) {
     if (!run->shards) {
         ulp_rows_index(run);
         if (run->experiment->check) run->experiment->check(run, context);
+        ulp_besides_print(run);
         failed = ulp_claims_print(run);
     }
     for (size_t k = 0; k < run->point_count; k++) rows += run->rows[k].count;
@@ -191,6 +192,11 @@ static int execute(ulp_run *run, int argc, char **argv) {
 
 static void free_run(ulp_run *run) {
     for (size_t k = 0; run->rows && k < run->point_count; k++) ulp_text_free(&run->rows[k].text);
+    for (size_t i = 0; i < run->beside_count; i++) {
+        free(run->besides[i].what), free(run->besides[i].source);
+        free(run->besides[i].published), free(run->besides[i].measured);
+    }
+    free(run->besides);
     for (size_t i = 0; i < run->claim_count; i++) free(run->claims[i].text), free(run->claims[i].measured);
     if (run->part_file) fclose(run->part_file);
     ulp_options_free(run);

@@ -189,6 +189,11 @@ void ulp_claim(ulp_run *run, int pass, const char *text, const char *measured, .
 /* A claim that the chosen options cannot test; printed, not counted as failed. */
 void ulp_claim_skip(ulp_run *run, const char *text, const char *why, ...) ULP_PRINTF(3, 4);
 
+/* From check(): a number of the literature and ours beside it, for the table that is printed and for the gallery. It judges
+ * nothing: a claim does. `published` is the number as printed there, `source` author and year. */
+void ulp_beside(ulp_run *run, const char *what, const char *source, const char *published, const char *measured, ...)
+    ULP_PRINTF(5, 6);
+
 /* ---- tables for people ---- */
 
 typedef struct ulp_table ulp_table;

@@ -1,6 +1,6 @@
 /* provenance.c - NAME.run.json beside the CSV: what may differ between two runs of the same numbers, and the verdicts.
  *
- * One key per line and one claim per line, so that line tools can read it as well.
+ * One key per line, one published number and one claim per line, so that line tools can read it as well.
  */
 #include "run.h"
 
@@ -83,6 +83,21 @@ static void put_claims(FILE *file, const ulp_run *run) {
     fprintf(file, "%s]\n", run->claim_count ? "\n  " : "");
 }
 
+static void put_besides(FILE *file, const ulp_run *run) {
+    fprintf(file, "  \"published\": [");
+    for (size_t i = 0; i < run->beside_count; i++) {
+        const ulp_beside_entry *b = &run->besides[i];
+        const char *const keys[] = {"what", "published", "measured", "source"}, *const texts[] = {b->what, b->published, b->measured, b->source};
+        fprintf(file, "%s\n    {", i ? "," : "");
+        for (int k = 0; k < 4; k++) {
+            fprintf(file, "%s\"%s\": ", k ? ", " : "", keys[k]);
+            put_string(file, texts[k]);
+        }
+        fprintf(file, "}");
+    }
+    fprintf(file, "%s],\n", run->beside_count ? "\n  " : "");
+}
+
 static void put_record(FILE *file, const ulp_run *run) {
     ulp_text command = {0};
     for (int i = 0; i < run->argc; i++) {
@@ -98,6 +113,7 @@ static void put_record(FILE *file, const ulp_run *run) {
     put_machine(file, run);
     fprintf(file, "  \"wall_seconds\": %.3f,\n  \"points\": %zu,\n  \"points_resumed\": %zu,\n  \"rows\": %ld,\n",
             run->wall_seconds, run->point_count, run->resumed, run->row_count);
+    put_besides(file, run);
     put_claims(file, run);
     fprintf(file, "}\n");
 }

@@ -103,6 +103,30 @@ void ulp_claim_skip(ulp_run *run, const char *text, const char *why, ...) {
     va_end(arguments);
 }
 
+void ulp_beside(ulp_run *run, const char *what, const char *source, const char *published, const char *measured, ...) {
+    ulp_text ours = {0};
+    va_list arguments;
+    va_start(arguments, measured);
+    ulp_text_print_list(&ours, measured, arguments);
+    va_end(arguments);
+    run->besides = ulp_room_for(run->besides, run->beside_count, &run->beside_room, sizeof *run->besides);
+    run->besides[run->beside_count++] = (ulp_beside_entry){ulp_copy_text(what), ulp_copy_text(source), ulp_copy_text(published),
+                                                           ours.data ? ours.data : ulp_copy_text("")};
+}
+
+void ulp_besides_print(const ulp_run *run) {
+    if (run->beside_count == 0) return;
+    ulp_table *table = ulp_table_new("beside the literature", "quantity,published,measured,source");
+    for (size_t i = 0; i < run->beside_count; i++) {
+        const ulp_beside_entry *b = &run->besides[i];
+        ulp_table_put(table, "%s", b->what);
+        ulp_table_put(table, "%s", b->published);
+        ulp_table_put(table, "%s", b->measured);
+        ulp_table_put(table, "%s", b->source);
+    }
+    ulp_table_print(table, run);
+}
+
 int ulp_claims_print(const ulp_run *run) {
     static const char *const words[] = {"FAIL", "PASS", "SKIP"}, *const colours[] = {"\033[1;31m", "\033[32m",
                                                                                      "\033[33m"};

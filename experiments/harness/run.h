@@ -48,6 +48,10 @@ typedef struct ulp_claim_entry {
     char *text, *measured;
 } ulp_claim_entry;
 
+typedef struct ulp_beside_entry {
+    char *what, *source, *published, *measured;
+} ulp_beside_entry;
+
 /* The rows of one point, as lines of the CSV. */
 struct ulp_rows {
     const ulp_run *run;
@@ -102,6 +106,8 @@ struct ulp_run {
 
     ulp_claim_entry *claims;
     size_t claim_count, claim_room;
+    ulp_beside_entry *besides;
+    size_t beside_count, beside_room;
     double wall_seconds;
     ulp_shared *shared;
 };
@@ -153,6 +159,7 @@ void ulp_stop_on_signals(void);
 /* report.c */
 int ulp_colour_on(FILE *file);
 FILE *ulp_report_file(const ulp_run *run); /* where tables and claims go */
+void ulp_besides_print(const ulp_run *run);
 int ulp_claims_print(const ulp_run *run);  /* number of failed claims */
 
 /* provenance.c: NAME.run.json beside the CSV. */
