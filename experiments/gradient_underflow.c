@@ -233,7 +233,7 @@ static void watch_free(watch *w) {
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char error[1024];
+    char optimizer[96], error[1024];
     watch *w = calloc(1, sizeof *w);
     ulp_trainer *t = NULL;
     if (w == NULL) return ULP_NO_MEMORY;
@@ -244,9 +244,10 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     w->every = (uint64_t)ulp_option_integer(run, "every");
     for (int i = 0; i < KINDS * SLOTS * STAGES; i++) ulp_histogram_clear(&w->at[i / STAGES / SLOTS][i / STAGES % SLOTS].histogram[i % STAGES]);
     ulp_observer observer = {see, w, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g,momentum=%.17g", ulp_option_number(run, "rate"), ulp_option_number(run, "momentum"));
     ulp_train_options o = {
         .net = ulp_option_text(run, "net"),
-        .sgd = {ulp_option_number(run, "rate"), ulp_option_number(run, "momentum"), 0},
+        .optimizer = optimizer,
         .batch = (size_t)ulp_option_integer(run, "batch"),
         .seed = (uint64_t)point->at[0],
         .backend = w->backend,

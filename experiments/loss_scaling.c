@@ -203,14 +203,15 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     int64_t scaler = point->at[AT_SCALER];
     key k = {scaler == REFERENCE ? "binary32" : format[point->at[AT_FORMAT]].name,
              scaler == REFERENCE ? "none" : scaler == STATIC ? "static" : scaler_names[scaler], point->at[AT_SCALE], point->at[AT_SEED]};
-    char policy[512], text[64], error[1024];
+    char policy[512], text[64], optimizer[96], error[1024];
     policy_text(run, policy, sizeof policy, k.format);
     scaler_text(run, text, sizeof text, scaler, k.scale);
+    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g,momentum=%.17g", ulp_option_number(run, "rate"), ulp_option_number(run, "momentum"));
     ulp_train_options o = {
         .net = ulp_option_text(run, "net"),
         .policy = scaler == REFERENCE ? "fp32" : policy,
         .scaler = text,
-        .sgd = {ulp_option_number(run, "rate"), ulp_option_number(run, "momentum"), 0},
+        .optimizer = optimizer,
         .batch = (size_t)ulp_option_integer(run, "batch"),
         .seed = (uint64_t)k.seed,
         .backend = ulp_run_backend(run),

@@ -36,6 +36,29 @@ typedef struct ulp_gemm_shape {
     const float *a_scales, *b_scales;
 } ulp_gemm_shape;
 
+/* Where a step of an update finds an operand, or puts its result: element i of an array, one value for every element,
+ * or element i of a scratch array, which lives as long as the update and is never seen outside it. */
+typedef enum ulp_operand_kind { ULP_OPERAND_NONE, ULP_OPERAND_ARRAY, ULP_OPERAND_VALUE, ULP_OPERAND_SCRATCH } ulp_operand_kind;
+
+typedef struct ulp_operand {
+    uint8_t kind;  /* ulp_operand_kind */
+    uint8_t slot;  /* of SCRATCH: 0 .. ULP_UPDATE_SCRATCH - 1 */
+    float value;   /* of VALUE */
+    float *at;     /* (n), of ARRAY */
+} ulp_operand;
+
+enum { ULP_UPDATE_SCRATCH = 4 };
+enum { ULP_STEP_ROUND = ULP_OP_COUNT }; /* y = a, rounded: an op of steps alone */
+
+/* y = op(a, b, c), the exact result rounded once; element i takes the random word of index stream.first + i. */
+typedef struct ulp_update_step {
+    uint8_t op; /* ulp_op or ULP_STEP_ROUND */
+    ulp_operand y, a, b, c;
+    ulp_format format;
+    ulp_rule rule;
+    ulp_stream stream;
+} ulp_update_step;
+
 typedef struct ulp_backend {
     const char *name; /* "cpu" */
     const char *what; /* the instruction set or device in use */
@@ -55,6 +78,15 @@ typedef struct ulp_backend {
     /* y (n) = op(a (n), b (n), c (n)), the exact result rounded once; operands not used may be NULL. */
     ulp_status (*map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
                       const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
+
+    /* The steps one after the other on arrays of n elements, bit for bit what round and map make of whole arrays, read and
+     * written once: piece by piece, all steps on one piece while it is near. Arrays of different operands are equal or
+     * apart. `step` is host memory. ULP_BAD_ARGUMENT for an operand that the op needs and the step lacks, or a result that is
+     * neither array nor scratch; then nothing is written. */
+    ulp_status (*update)(const ulp_update_step *step, size_t steps, size_t n);
+
+    /* *y (host) = the largest |x| of x (n): 0 of none, NaN if any is NaN, else Inf if any is infinite. */
+    ulp_status (*largest)(float *y, const float *x, size_t n);
 
     /* y (n) = the sums over i of x (m,n) in the datapath's order from +0: the product of a row of ones with x. */
     ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream);

@@ -1,79 +1,163 @@
-/* optim.c - the update, one backend operation per line; see optim.h. */
+/* optim.c - the update as a list of steps for the backend, a span at a time; see optim.h. */
 #include "optim.h"
 
+#include <math.h>
+
+#include "elementary.h"
+
+enum { STEPS = 20, ROOM_G = 0, ROOM_T = 1, ROOM_S = 2, ROOM_E = 3 }; /* the scratch arrays */
+
+/* The steps of one span. */
+typedef struct plan {
+    const ulp_optimizer *o;
+    const ulp_pass *pass;
+    ulp_span span;
+    ulp_update_step step[STEPS];
+    size_t steps;
+} plan;
+
+/* ---- arrays ---- */
+
 void ulp_optimizer_carve(ulp_optimizer *o, ulp_family *family, size_t n, const ulp_policy *policy) {
+    int adam = o->kind->direction == ULP_DIRECTION_ADAM;
     o->n = n;
     o->weight = ulp_family_take(family, n);
     o->master = policy->has_master ? ulp_family_take(family, n) : NULL;
-    o->momentum = o->sgd.momentum != 0.0 ? ulp_family_take(family, n) : NULL;
-    o->grad = ulp_family_take(family, n);
-    o->rate.at = ulp_family_take(family, n);
-    o->mu.at = o->sgd.momentum != 0.0 ? ulp_family_take(family, n) : NULL;
-    o->decay.at = ulp_family_take(family, n);
-    o->unscale.at = ulp_family_take(family, n);
+    o->momentum = adam || o->rule.momentum != 0.0 ? ulp_family_take(family, n) : NULL;
+    o->squares = adam ? ulp_family_take(family, n) : NULL;
+    o->lost = o->rule.kahan ? ulp_family_take(family, n) : NULL;
 }
 
-/* The constant as an array; families start as zeros. */
-static ulp_status set(ulp_pass *pass, ulp_constant *constant, size_t n, float value) {
-    if (constant->value == value) return ULP_OK;
-    constant->value = value;
-    return ulp_tensor_fill(pass->backend, constant->at, n, value);
-}
-
-static ulp_status map(ulp_pass *pass, ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
-                      ulp_point_kind point, uint32_t use) {
-    const ulp_cast *cast = &pass->policy->at[point];
-    ulp_stream stream = {pass->seed, ulp_stream_id(use, 0, 0, pass->step), 0};
-    if (!pass->backend->map) return ULP_UNSUPPORTED;
-    return pass->backend->map(op, y, a, b, c, n, &cast->format, cast->rule, stream, NULL);
-}
-
-/* weight = master rounded. */
-static ulp_status round_weights(ulp_optimizer *o, ulp_pass *pass) {
-    /* weights with a scale per tensor are rounded layer by layer afterwards: until then they are the master weights */
-    const ulp_cast *cast = &pass->policy->at[pass->policy->at[ULP_AT_WEIGHT].scaling ? ULP_AT_MASTER : ULP_AT_WEIGHT];
-    ulp_stream stream = {pass->seed, ulp_stream_id(ULP_AT_WEIGHT, 0, 0, pass->step), 0};
-    return pass->backend->round(o->weight, o->master, o->n, &cast->format, cast->rule, stream, NULL);
+/* The point whose cast makes weights of master weights. Weights with a scale per tensor are rounded layer by layer by the
+ * trainer; until then they are the master weights. */
+static ulp_point_kind weight_point(const ulp_policy *policy) {
+    return policy->at[ULP_AT_WEIGHT].scaling ? ULP_AT_MASTER : ULP_AT_WEIGHT;
 }
 
 ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {
-    ulp_point_kind point = o->master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
+    const ulp_cast *cast = &pass->policy->at[weight_point(pass->policy)];
+    ulp_stream stream = {pass->seed, ulp_stream_id(ULP_AT_WEIGHT, 0, 0, pass->step), 0};
     float *first = o->master ? o->master : o->weight;
     ulp_status status = pass->backend->upload(first, w, o->n * sizeof *w);
-    if (status == ULP_OK) status = ulp_pass_round(pass, point, 0, first, o->n, 0);
-    if (status == ULP_OK && o->master) status = round_weights(o, pass);
+    if (status == ULP_OK) status = ulp_pass_round(pass, o->master ? ULP_AT_MASTER : ULP_AT_WEIGHT, 0, first, o->n, 0);
+    if (status == ULP_OK && o->master)
+        status = pass->backend->round(o->weight, o->master, o->n, &cast->format, cast->rule, stream, NULL);
     return status;
 }
 
-ulp_status ulp_optimizer_overflow(ulp_optimizer *o, ulp_pass *pass, const float *dw, int *overflow) {
-    /* rounding binary32 to itself under policy nan changes nothing but Inf, and counts what is not finite */
-    static const ulp_rule rule = {.mode = ULP_RNE, .overflow = ULP_OVERFLOW_NAN};
-    ulp_stats stats = {0};
-    ulp_format format;
-    ulp_status status = ulp_format_parse(&format, "binary32");
-    if (status == ULP_OK) status = pass->backend->round(o->grad, dw, o->n, &format, rule, (ulp_stream){0}, &stats);
-    *overflow = stats.nan != 0;
-    return status;
+/* ---- the rate ---- */
+
+/* x^k by squaring, in a fixed order. */
+static double power(double x, uint64_t k) {
+    double y = 1.0;
+    for (; k; k >>= 1, x *= x)
+        if (k & 1) y *= x;
+    return y;
 }
 
-ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw) {
-    size_t n = o->n;
-    float *w = o->master ? o->master : o->weight, *g = o->grad;
+double ulp_rate_at(const ulp_optimizer_rule *r, uint64_t t) {
+    double rate = r->rate;
+    if (t < r->warmup) rate *= (double)(t + 1) / (double)r->warmup;
+    if (r->cosine) rate *= t < r->cosine ? (1.0 + ulp_cos_turn((double)t / (double)r->cosine * 0.5)) * 0.5 : 0.0;
+    if (r->every) rate *= power(r->factor, t / r->every);
+    return rate;
+}
+
+/* ---- steps ---- */
+
+static ulp_operand array(const plan *p, const float *at) {
+    /* the same type for operands and results: what is only read stays so */
+    ulp_operand operand = {.kind = ULP_OPERAND_ARRAY, .at = (float *)at + p->span.first};
+    return operand;
+}
+
+static ulp_operand value(double x) { return (ulp_operand){.kind = ULP_OPERAND_VALUE, .value = (float)x}; }
+
+static ulp_operand scratch(int slot) { return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)slot}; }
+
+/* y = op(a, b, c) rounded at a point, with the random words of a use. */
+static void add(plan *p, int op, ulp_operand y, ulp_operand a, ulp_operand b, ulp_operand c, ulp_point_kind point, uint32_t use) {
+    const ulp_cast *cast = &p->pass->policy->at[point];
+    ulp_stream stream = {p->pass->seed, ulp_stream_id(use, 0, 0, p->pass->step), p->span.first};
+    p->step[p->steps++] = (ulp_update_step){(uint8_t)op, y, a, b, c, cast->format, cast->rule, stream};
+}
+
+static const ulp_operand none = {.kind = ULP_OPERAND_NONE};
+
+static void add_state(plan *p, int op, ulp_operand y, ulp_operand a, ulp_operand b, ulp_operand c, uint32_t use) {
+    add(p, op, y, a, b, c, ULP_AT_STATE, use);
+}
+
+/* g, unscaled and with coupled decay. */
+static ulp_operand add_gradient(plan *p, const float *dw) {
+    const ulp_optimizer *o = p->o;
+    ulp_operand g = scratch(ROOM_G), w = array(p, o->master ? o->master : o->weight);
+    if (p->span.scale_log2 == 0 && ulp_cast_is_identity(&p->pass->policy->at[ULP_AT_STATE])) g = array(p, dw);
+    else add_state(p, ULP_MUL, g, array(p, dw), value(ulp_scale(1.0, -p->span.scale_log2)), none, ULP_AT_STATE);
+    if (o->rule.decay == 0.0 || o->kind->decoupled) return g;
+    add_state(p, ULP_FUSED, scratch(ROOM_G), value(o->rule.decay), w, g, ULP_USE_DECAY);
+    return scratch(ROOM_G);
+}
+
+static ulp_operand add_momentum(plan *p, ulp_operand g) {
+    if (!p->o->momentum) return g;
+    ulp_operand v = array(p, p->o->momentum);
+    add_state(p, ULP_FUSED, v, value(p->o->rule.momentum), v, g, ULP_USE_MOMENTUM);
+    return v;
+}
+
+/* The direction of Adam; *rate gets its bias correction. */
+static ulp_operand add_adam(plan *p, ulp_operand g, double *rate) {
+    const ulp_optimizer_rule *r = &p->o->rule;
+    double beta1 = (double)(float)r->beta1, beta2 = (double)(float)r->beta2, root = sqrt(1.0 - power(beta2, p->o->updates + 1));
+    ulp_operand m = array(p, p->o->momentum), v = array(p, p->o->squares), t = scratch(ROOM_T), d = scratch(ROOM_G);
+    *rate *= root / (1.0 - power(beta1, p->o->updates + 1));
+    add_state(p, ULP_MUL, t, value(1.0 - beta1), g, none, ULP_USE_MEAN_TERM);
+    add_state(p, ULP_FUSED, m, value(beta1), m, t, ULP_USE_MEAN);
+    add_state(p, ULP_MUL, t, g, g, none, ULP_USE_SQUARE);
+    add_state(p, ULP_MUL, t, value(1.0 - beta2), t, none, ULP_USE_SQUARE_TERM);
+    add_state(p, ULP_FUSED, v, value(beta2), v, t, ULP_USE_SQUARES);
+    add_state(p, ULP_SQRT, t, v, none, none, ULP_USE_ROOT);
+    add_state(p, ULP_ADD, t, t, value(r->eps * root), none, ULP_USE_DENOMINATOR);
+    add_state(p, ULP_DIV, d, m, t, none, ULP_USE_DIRECTION);
+    return d;
+}
+
+/* w <- w - shrink w - rate d; shrink 0: not asked for. */
+static void add_update(plan *p, ulp_operand d, double rate, double shrink) {
+    const ulp_optimizer *o = p->o;
     ulp_point_kind point = o->master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
-    ulp_status status = set(pass, &o->rate, n, (float)-o->sgd.rate);
-    if (status == ULP_OK) status = set(pass, &o->unscale, n, (float)ulp_scale(1.0, -pass->scale_log2));
-    if (status == ULP_OK) status = map(pass, ULP_MUL, g, dw, o->unscale.at, NULL, n, ULP_AT_STATE, ULP_AT_STATE);
-    if (status == ULP_OK && o->sgd.decay != 0.0) {
-        status = set(pass, &o->decay, n, (float)o->sgd.decay);
-        if (status == ULP_OK) status = map(pass, ULP_FUSED, g, o->decay.at, w, g, n, ULP_AT_STATE, ULP_USE_DECAY);
-    }
-    if (status == ULP_OK && o->momentum) {
-        status = set(pass, &o->mu, n, (float)o->sgd.momentum);
-        if (status == ULP_OK)
-            status = map(pass, ULP_FUSED, o->momentum, o->mu.at, o->momentum, g, n, ULP_AT_STATE, ULP_USE_MOMENTUM);
-        g = o->momentum;
-    }
-    if (status == ULP_OK) status = map(pass, ULP_FUSED, w, o->rate.at, g, w, n, point, ULP_USE_UPDATE);
-    if (status == ULP_OK && o->master) status = round_weights(o, pass);
+    ulp_operand w = array(p, o->master ? o->master : o->weight);
+    if (shrink != 0.0) add(p, ULP_FUSED, w, value(-shrink), w, w, point, ULP_USE_SHRINK);
+    add(p, ULP_FUSED, w, value(-rate), d, w, point, ULP_USE_UPDATE);
+    if (o->master) add(p, ULP_STEP_ROUND, array(p, o->weight), w, none, none, weight_point(p->pass->policy), ULP_AT_WEIGHT);
+}
+
+static void add_compensated(plan *p, ulp_operand d, double rate, double shrink) {
+    ulp_operand w = array(p, p->o->weight), c = array(p, p->o->lost), y = scratch(ROOM_T), s = scratch(ROOM_S), e = scratch(ROOM_E);
+    add(p, ULP_FUSED, y, value(-rate), d, c, ULP_AT_WEIGHT, ULP_USE_UPDATE);
+    if (shrink != 0.0) add(p, ULP_FUSED, y, value(-shrink), w, y, ULP_AT_WEIGHT, ULP_USE_SHRINK);
+    add(p, ULP_ADD, s, w, y, none, ULP_AT_WEIGHT, ULP_USE_KAHAN_SUM);
+    add(p, ULP_SUB, e, s, w, none, ULP_AT_WEIGHT, ULP_USE_KAHAN_MOVED);
+    add(p, ULP_SUB, c, y, e, none, ULP_AT_WEIGHT, ULP_USE_KAHAN_LOST);
+    add(p, ULP_STEP_ROUND, w, s, none, none, ULP_AT_WEIGHT, ULP_AT_WEIGHT);
+    p->step[p->steps - 1].rule.mode = ULP_RNE; /* a copy: s is in the format, no rule moves it */
+}
+
+static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const float *dw, ulp_span span) {
+    double rate = ulp_rate_at(&o->rule, pass->step), shrink = o->kind->decoupled ? rate * o->rule.decay : 0.0;
+    plan p = {.o = o, .pass = pass, .span = span};
+    ulp_operand d = add_gradient(&p, dw);
+    d = o->kind->direction == ULP_DIRECTION_ADAM ? add_adam(&p, d, &rate) : add_momentum(&p, d);
+    if (o->lost) add_compensated(&p, d, rate, shrink);
+    else add_update(&p, d, rate, shrink);
+    return pass->backend->update(p.step, p.steps, span.n);
+}
+
+ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
+    ulp_status status = pass->backend->update ? ULP_OK : ULP_UNSUPPORTED;
+    if (status == ULP_OK && !spans) status = step_span(o, pass, dw, (ulp_span){0, o->n, pass->scale_log2});
+    for (size_t i = 0; i < spans && status == ULP_OK; i++) status = step_span(o, pass, dw, span[i]);
+    o->updates += status == ULP_OK;
     return status;
 }

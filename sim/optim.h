@@ -1,13 +1,44 @@
-/* optim.h - stochastic gradient descent with momentum and weight decay, every operation rounded once.
+/* optim.h - optimizers and rate schedules: every operation of an update is rounded once, in a declared place.
  *
- *   g <- dw 2^-k           into the state format (exact in binary32, but for its subnormals)
- *   g <- decay w + g       into the state format, if decay is not 0; w are the master weights if there are any
- *   v <- momentum v + g    into the state format, if momentum is not 0; else v is g
- *   w <- -rate v + w       into the master format, then weights = round(w) into the weight format;
- *                          without master weights directly into the weight format
+ * From dw, the gradient of the loss times 2^k, each arrow one rounding of an exact right hand side:
  *
- * Each right hand side is one fused operation: its exact value is rounded. Rate, momentum and decay are
- * binary32 numbers. Bias and weights are treated alike. v is PyTorch's momentum buffer.
+ *   g <- dw 2^-k                 into the state format (exact in binary32, but for its subnormals)
+ *   g <- decay w + g             into the state format, if decay is not 0 and the kind is not adamw; w are the master
+ *                                weights if there are any
+ *   d, a direction               all steps into the state format:
+ *     sgd    v <- momentum v + g     if momentum is not 0; d = v, else d = g
+ *     adam   t <- (1 - beta1) g      m <- beta1 m + t
+ *            s <- g g                t <- (1 - beta2) s       v <- beta2 v + t
+ *            q <- sqrt(v)            q <- q + eps'            d <- m / q
+ *   w <- -(rate decay) w + w     adamw, if decay is not 0; rounded like the line below
+ *   w <- -rate' d + w            into the master format, then weights <- w into the weight format;
+ *                                without master weights directly into the weight format
+ *
+ * or, with kahan=1, all into the weight format, c from 0 on what the weights have not taken yet:
+ *
+ *   y <- -rate' d + c            y <- -(rate decay) w + y for adamw
+ *   s <- w + y                   e <- s - w              c <- y - e              w = s
+ *
+ * sgd: rate' = rate; v is PyTorch's momentum buffer. adam is Kingma and Ba 2015, arXiv:1412.6980, algorithm 1 in the order
+ * of the end of its section 2: with j updates done, this one included, and 1 - beta^j in binary64, the bias corrections are
+ * rate' = rate sqrt(1 - beta2^j) / (1 - beta1^j) and eps' = eps sqrt(1 - beta2^j). m and v stay uncorrected in their
+ * arrays: nothing hides a g g that underflows in the state format; where v is 0, m / eps' is. adamw: Loshchilov and Hutter
+ * 2019, arXiv:1711.05101, with the decay times rate, schedule included, as in PyTorch, before the step. kahan: Zamirai et
+ * al. 2020, arXiv:2010.06192, the updates with Kahan summation, with -rate' d + c rounded once and the opposite sign of c.
+ *
+ * The constants of an update are binary32 numbers, made of binary64 ones by one rounding; beta1 and beta2 are rounded
+ * first, so that 1 - beta is exact (from 1/2 on). Bias and weights are treated alike.
+ *
+ * The rate of step t, from 0, skipped steps included, in binary64 (elementary.h; the same on every machine):
+ *
+ *   rate  min(1, (t + 1) / warmup)  (1 + cos(pi min(1, t / cosine))) / 2  factor^floor(t / every)
+ *
+ * with the factors that are asked for. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2; cosine: Loshchilov and Hutter
+ * 2017, arXiv:1608.03983, equation 5, to zero and without restarts.
+ *
+ * Text: NAME, then key=value between commas: "sgd,rate=0.1,momentum=0.9", "adam,rate=1e-3,warmup=100". Keys of every
+ * kind: rate, decay, kahan (0 or 1), warmup, cosine (steps; 0: none), drop=FACTOR/EVERY. sgd: momentum; adam, adamw:
+ * beta1, beta2, eps.
  */
 #ifndef ULP_OPTIM_H
 #define ULP_OPTIM_H
@@ -19,24 +50,52 @@
 extern "C" {
 #endif
 
-typedef struct ulp_sgd {
-    double rate, momentum, decay;
-} ulp_sgd;
+/* What a text says; a kind's row holds its defaults. */
+typedef struct ulp_optimizer_rule {
+    double rate, momentum, decay, beta1, beta2, eps;
+    double factor;                  /* of the rate, every `every` steps */
+    uint32_t warmup, cosine, every; /* steps; 0: none */
+    uint8_t kahan;
+} ulp_optimizer_rule;
 
-typedef struct ulp_constant {
-    float *at; /* (n) */
-    float value;
-} ulp_constant;
+/* Which direction an update takes. */
+typedef enum ulp_direction { ULP_DIRECTION_SGD, ULP_DIRECTION_ADAM } ulp_direction;
+
+typedef struct ulp_optimizer_kind {
+    const char *name, *what;
+    const char *keys;    /* of this kind alone, a blank before and after each */
+    uint8_t direction;   /* ulp_direction */
+    uint8_t decoupled;   /* decay shrinks the weights and is no part of the gradient */
+    ulp_optimizer_rule rule;
+} ulp_optimizer_kind;
+
+/* A part of the parameters whose gradients carry the factor 2^scale_log2. */
+typedef struct ulp_span {
+    size_t first, n;
+    int scale_log2;
+} ulp_span;
 
 typedef struct ulp_optimizer {
-    ulp_sgd sgd; /* may be changed between steps */
+    const ulp_optimizer_kind *kind;
+    ulp_optimizer_rule rule; /* rate, momentum, decay, ... may be changed between steps; not what changes the arrays */
+    uint64_t updates;        /* done so far */
     size_t n;
     float *weight;   /* (n) */
     float *master;   /* (n), or NULL without master weights */
-    float *momentum; /* (n), or NULL where sgd.momentum was 0 from the start */
-    float *grad;     /* (n) unscaled; scratch of the check for Inf and NaN */
-    ulp_constant rate, mu, decay, unscale; /* a constant in every element: the backend's operations take arrays */
+    float *momentum; /* (n): v of sgd, m of adam; NULL where sgd's momentum was 0 from the start */
+    float *squares;  /* (n): v of adam, else NULL */
+    float *lost;     /* (n): c of kahan, else NULL */
 } ulp_optimizer;
+
+/* The i-th row of the table; NULL past the end. */
+const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);
+
+/* The optimizer called `text` for a policy, without arrays. On failure a sentence in `error` (may be NULL) that lists what is
+ * known. kahan needs a policy without master weights. */
+ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error, size_t error_size);
+
+/* The rate of step t under the rule's schedule. */
+double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);
 
 /* Carve the arrays for n parameters (tensor.h says how: runs twice). */
 void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_family *family, size_t n, const ulp_policy *policy);
@@ -44,11 +103,9 @@ void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_family *family, size_t n,
 /* Start from w (n), host memory: rounded to master weights, if any, and those to weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
-/* Whether dw (n) holds Inf or NaN. */
-ulp_status ulp_optimizer_overflow(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, int *overflow);
-
-/* One update from dw (n), which carries the factor 2^pass->scale_log2. */
-ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw);
+/* One update from dw (n). The spans say which scale the gradients carry where and cover all parameters; none: all of them
+ * carry 2^pass->scale_log2. One pass over memory. */
+ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans);
 
 #ifdef __cplusplus
 }

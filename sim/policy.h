@@ -97,9 +97,21 @@ enum {
     ULP_USE_DECAY = 21,    /* weight decay added to a gradient */
     ULP_USE_MOMENTUM = 22,
     ULP_USE_UPDATE = 23,   /* update of master weights, or of weights without them */
+    ULP_USE_MEAN_TERM = 24, /* adam, in the order of optim.h */
+    ULP_USE_MEAN = 25,
+    ULP_USE_SQUARE = 26,
+    ULP_USE_SQUARE_TERM = 27,
+    ULP_USE_SQUARES = 28,
+    ULP_USE_ROOT = 29,
+    ULP_USE_DENOMINATOR = 30,
+    ULP_USE_DIRECTION = 31,
     ULP_USE_INIT = 32,     /* initial weights */
     ULP_USE_SHUFFLE = 33,  /* order of the samples, one per epoch */
-    ULP_USE_SPLIT = 34     /* training and test part of a data set */
+    ULP_USE_SPLIT = 34,    /* training and test part of a data set */
+    ULP_USE_SHRINK = 48,   /* decoupled weight decay */
+    ULP_USE_KAHAN_SUM = 49, /* compensated update, in the order of optim.h */
+    ULP_USE_KAHAN_MOVED = 50,
+    ULP_USE_KAHAN_LOST = 51
 };
 
 /* The stream of one use: use in bits 56..62, evaluation in bit 63, layer in bits 40..55, lane in 28..39, step in 0..27.

@@ -51,6 +51,7 @@ static ulp_status fail(ulp_status status, const char *what, char *error, size_t 
 static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
     if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
+    if (status == ULP_OK) status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
     if (status != ULP_OK) return status;
     if (o->batch < 1 || o->batch > t->data->n_train)
         return fail(ULP_BAD_ARGUMENT, "a batch has at least one sample and at most the training part", error, error_size);
@@ -58,7 +59,6 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
     if (status != ULP_OK) return status;
     if (ulp_dims_size(t->model.net.out) != t->data->classes)
         return fail(ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data", error, error_size);
-    t->optimizer.sgd = o->sgd;
     t->observer = o->observer;
     t->pass.policy = &t->policy;
     t->pass.counting = o->counting;
@@ -127,6 +127,8 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t 
     return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->model.tensor[0], B * d->features, d->features) : status;
 }
 
+static int is_finite(double x) { return x - x == 0.0; }
+
 /* The rows of the data set that step t->step trains on. */
 static const uint32_t *batch_rows(ulp_trainer *t) {
     uint64_t per_epoch = t->data->n_train / t->model.batch, epoch = t->step / per_epoch;
@@ -140,6 +142,7 @@ static const uint32_t *batch_rows(ulp_trainer *t) {
 
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_pass *pass = &t->pass;
+    float most = 0.0f;
     ulp_step r = {.step = t->step, .scale_log2 = t->scaler.log2};
     pass->step = t->step;
     pass->evaluation = 0;
@@ -154,10 +157,11 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
         status = ulp_loss_step(pass, &t->loss, t->model.net.count, t->model.grad[t->model.net.count], &r.loss, t->model.tensor[t->model.net.count], t->label,
                                t->data->classes);
     if (status == ULP_OK) status = ulp_model_backward(&t->model, pass, t->optimizer.weight);
-    if (status == ULP_OK) status = ulp_optimizer_overflow(&t->optimizer, pass, t->model.wgrad, &r.overflow);
+    if (status == ULP_OK) status = pass->backend->largest ? pass->backend->largest(&most, t->model.wgrad, t->model.net.params) : ULP_UNSUPPORTED;
     if (status != ULP_OK) return status;
+    r.overflow = !is_finite((double)most);
     r.skipped = ulp_scaler_update(&t->scaler, r.overflow);
-    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad);
+    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, NULL, 0);
     if (status == ULP_OK && !r.skipped) status = scale_weights(t);
     t->step++;
     r.act = pass->stats[ULP_AT_ACT];
@@ -196,8 +200,6 @@ ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
 }
 
 /* ---- a whole run ---- */
-
-static int is_finite(double x) { return x - x == 0.0; }
 
 /* NaN that an update has put into the weights stays there: every later value is known. */
 static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }

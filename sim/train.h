@@ -21,7 +21,7 @@ typedef struct ulp_train_options {
     const char *net;           /* "fc128 relu fc10" */
     const char *policy;        /* policy.h; NULL: "fp32" */
     const char *scaler;        /* scaler.h; NULL: "none" */
-    ulp_sgd sgd;
+    const char *optimizer;     /* optim.h; NULL: "sgd" */
     size_t batch;
     uint64_t seed;             /* of initial weights, order and stochastic rounding */
     double init_std;           /* of initial weights; 0: He and Glorot */

@@ -151,7 +151,7 @@ static void test_net_gradients(void **state) {
     static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10", "fc6 fc7 tanh tanh fc11 relu relu fc10"};
     (void)state;
     for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
-        ulp_train_options o = {.net = nets[k], .scaler = "static:5", .sgd = {0.0, 0.0, 0.0}, .batch = B, .seed = 3};
+        ulp_train_options o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};
         ulp_trainer *t = trainer_of(&digits, &o);
         float *f = calloc(2 * t->model.net.params, sizeof *f), *g = f + t->model.net.params, x[B * 64];
         double *w = calloc(t->model.net.params, sizeof *w), loss;

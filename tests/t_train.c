@@ -64,7 +64,7 @@ static void plain_step(plain *p, const float *x, const uint8_t *label) {
 static void test_fp32_is_plain(void **state) {
     static plain p;
     static float x[N * M], w[sizeof p.w / sizeof *p.w];
-    ulp_train_options o = {.net = "fc20 tanh fc10", .sgd = {0.1, 0.9, 0.001}, .batch = N, .seed = 4};
+    ulp_train_options o = {.net = "fc20 tanh fc10", .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = N, .seed = 4};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     memset(&p, 0, sizeof p);
@@ -108,7 +108,7 @@ static void test_points(void **state) {
     watch w = {&policy, {0}, {0}, 0};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
     ulp_train_options o = {.net = "fc16 relu fc10", .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16", .scaler = "static:7",
-                           .sgd = {0.1, 0.9, 0.001}, .batch = 32, .seed = 1, .counting = 1, .observer = &observer};
+                           .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = 32, .seed = 1, .counting = 1, .observer = &observer};
     (void)state;
     assert_int_equal(ulp_policy_parse(&policy, o.policy, error, sizeof error), ULP_OK);
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -139,7 +139,7 @@ static void test_master_and_scale(void **state) {
     for (int k = 0; k < 3; k++) {
         static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
         ulp_train_options o = {.net = "fc16 relu fc10", .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
-                               .scaler = scalers[k], .sgd = {0.1, 0.9, 0.001}, .batch = 32, .seed = 1};
+                               .scaler = scalers[k], .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = 32, .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 40; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         n = t->model.net.params;
@@ -162,7 +162,7 @@ static void test_master_and_scale(void **state) {
 /* ---- determinism ---- */
 
 static void run_weights(const char *policy, int threads, int score, float *w, size_t *n, double *accuracy) {
-    ulp_train_options o = {.net = "fc33 tanh fc17 relu fc10", .policy = policy, .scaler = "static:4", .sgd = {0.05, 0.9, 0.0001}, .batch = 31, .seed = 9};
+    ulp_train_options o = {.net = "fc33 tanh fc17 relu fc10", .policy = policy, .scaler = "static:4", .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001", .batch = 31, .seed = 9};
     ulp_score s;
     ulp_threads_set(threads);
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -197,7 +197,7 @@ static void test_threads(void **state) {
 /* ---- whole runs ---- */
 
 static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler, uint64_t steps) {
-    ulp_train_options o = {.net = net, .policy = policy, .scaler = scaler, .sgd = {0.1, 0.9, 0.0}, .batch = 32, .seed = 1};
+    ulp_train_options o = {.net = net, .policy = policy, .scaler = scaler, .optimizer = "sgd,rate=0.1,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result r;
     ulp_status status = ulp_train_run(&r, data, &o, steps, NULL, NULL, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);

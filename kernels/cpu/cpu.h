@@ -27,6 +27,8 @@ ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, const 
                                     ulp_stream stream, ulp_stats *stats);
 ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
                                 const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
+ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, size_t n);
+ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n);
 ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
                                    ulp_stream stream);
 ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,

@@ -1,0 +1,99 @@
+/* update.c - several elementwise operations in one pass over memory, and the largest magnitude of an array.
+ *
+ * A piece goes through all steps while it is in the first-level cache; each step is the array operation of map.c or
+ * round.c on the piece, its random words counted from the piece's place, so that nothing is computed in another way.
+ */
+#include "cpu.h"
+
+typedef struct work {
+    const ulp_update_step *step;
+    size_t steps;
+} work;
+
+/* What the threads share of a search for the largest magnitude. */
+typedef struct search {
+    const float *x;
+    uint32_t most; /* binary32 bits without the sign */
+} search;
+
+/* Room for the operands of one piece. */
+typedef struct room {
+    float scratch[ULP_UPDATE_SCRATCH][ULP_PIECE], value[3][ULP_PIECE];
+} room;
+
+/* The operand's elements from `at` on; which: a, b or c. */
+static float *elements(room *r, const ulp_operand *operand, size_t at, size_t n, int which) {
+    switch (operand->kind) {
+    case ULP_OPERAND_ARRAY: return operand->at + at;
+    case ULP_OPERAND_SCRATCH: return r->scratch[operand->slot];
+    case ULP_OPERAND_VALUE:
+        for (size_t i = 0; i < n; i++) r->value[which][i] = operand->value;
+        return r->value[which];
+    default: return NULL;
+    }
+}
+
+/* The formats and rules are known to be offered. */
+static void run_step(room *r, const ulp_update_step *s, size_t at, size_t n) {
+    float *y = elements(r, &s->y, at, n, 0);
+    ulp_stream stream = s->stream;
+    stream.first += at;
+    if (s->op == ULP_STEP_ROUND) {
+        ULP_CPU(ulp_cpu_round)(y, elements(r, &s->a, at, n, 0), n, &s->format, s->rule, stream, NULL);
+    } else {
+        const int operands = ulp_op_operands((ulp_op)s->op);
+        const float *a = elements(r, &s->a, at, n, 0), *b = operands > 1 ? elements(r, &s->b, at, n, 1) : NULL;
+        const float *c = operands > 2 ? elements(r, &s->c, at, n, 2) : NULL;
+        ULP_CPU(ulp_cpu_map)((ulp_op)s->op, y, a, b, c, n, &s->format, s->rule, stream, NULL);
+    }
+}
+
+static void update_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    room r;
+    for (size_t at = begin; at < end; at += ULP_PIECE)
+        for (size_t k = 0; k < w->steps; k++) run_step(&r, &w->step[k], at, end - at < ULP_PIECE ? end - at : ULP_PIECE);
+}
+
+static int is_place(const ulp_operand *operand) {
+    if (operand->kind == ULP_OPERAND_SCRATCH) return operand->slot < ULP_UPDATE_SCRATCH;
+    return operand->kind == ULP_OPERAND_ARRAY && operand->at != NULL;
+}
+
+static int is_operand(const ulp_operand *operand) { return operand->kind == ULP_OPERAND_VALUE || is_place(operand); }
+
+static ulp_status check(const ulp_update_step *s) {
+    const int operands = s->op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s->op);
+    if (operands == 0 || !is_place(&s->y) || !is_operand(&s->a)) return ULP_BAD_ARGUMENT;
+    if ((operands > 1 && !is_operand(&s->b)) || (operands > 2 && !is_operand(&s->c))) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_rule_check(&s->format, s->rule);
+    return status == ULP_OK && !s->format.fits_binary32 ? ULP_UNSUPPORTED : status;
+}
+
+ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, size_t n) {
+    if (steps > 0 && step == NULL) return ULP_BAD_ARGUMENT;
+    for (size_t k = 0; k < steps; k++) {
+        ulp_status status = check(&step[k]);
+        if (status != ULP_OK) return status;
+    }
+    work w = {step, steps};
+    ulp_parallel_for(n, ULP_GRAIN, update_part, &w);
+    return ULP_OK;
+}
+
+/* Magnitudes are ordered like their bits, Inf above the numbers and NaN above Inf. */
+static void largest_part(void *context, size_t begin, size_t end) {
+    search *s = context;
+    uint32_t most = 0;
+    for (size_t i = begin; i < end; i++) most = ulp_max_u32(most, ulp_bits32(s->x[i]) & 0x7fffffffu);
+    uint32_t seen = __atomic_load_n(&s->most, __ATOMIC_RELAXED);
+    while (most > seen && !__atomic_compare_exchange_n(&s->most, &seen, most, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+}
+
+ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n) {
+    if (y == NULL || (n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
+    search s = {x, 0};
+    ulp_parallel_for(n, ULP_GRAIN, largest_part, &s);
+    *y = ulp_from_bits32(s.most > 0x7f800000u ? 0x7fc00000u : s.most);
+    return ULP_OK;
+}
