@@ -44,10 +44,10 @@ ulp_status ulp_model_ready(const ulp_model *m, ulp_pass *pass) {
     pass->host_a = calloc(elements, sizeof(float));
     pass->host_b = calloc(elements, sizeof(float));
     pass->host_wide = calloc(elements, sizeof(double));
-    pass->layers = m->net.count + 1;
+    pass->tensors = m->net.count + 1;
     pass->history = 0;
     for (int i = 0; i < ULP_AT_COUNT; i++) pass->history = larger(pass->history, pass->policy->at[i].history);
-    pass->amax = calloc(ULP_AT_COUNT * pass->layers * (pass->history + 1), sizeof *pass->amax);
+    pass->amax = calloc(ULP_AT_COUNT * pass->tensors * (pass->history + 1), sizeof *pass->amax);
     if (!pass->host_a || !pass->host_b || !pass->host_wide || !pass->amax) return ULP_NO_MEMORY;
     return ulp_tensor_fill(pass->backend, pass->ones, m->room, 1.0f);
 }

@@ -8,8 +8,26 @@ static int watched(const ulp_pass *pass, ulp_point_kind point) {
     return pass->observer && pass->observer->points >> point & 1u;
 }
 
+int ulp_pass_scale(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
+    if (!pass->layer_scale || (point != ULP_AT_WGRAD && point != ULP_AT_AGRAD)) return pass->scale_log2;
+    return pass->layer_scale[point == ULP_AT_AGRAD && layer > 0 ? layer - 1 : layer];
+}
+
+/* log2 of what a gradient is to be multiplied by before it is rounded: not that of the loss, which starts with its scale. */
+static int rescale_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
+    if (!pass->layer_scale || point != ULP_AT_AGRAD || layer == 0 || layer >= pass->layers) return 0;
+    return pass->layer_scale[layer - 1] - pass->layer_scale[layer];
+}
+
+static ulp_status rescale(const ulp_pass *pass, float *x, size_t n, int log2) {
+    ulp_update_step step = {.op = ULP_MUL, .y = {.kind = ULP_OPERAND_ARRAY, .at = x}, .a = {.kind = ULP_OPERAND_ARRAY, .at = x},
+                            .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
+    ulp_status status = pass->backend->update ? ulp_format_parse(&step.format, "binary32") : ULP_UNSUPPORTED;
+    return status == ULP_OK ? pass->backend->update(&step, 1, n) : status;
+}
+
 static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded, size_t n) {
-    ulp_sight sight = {point, layer, pass->step, pass->scale_log2, n, raw, rounded};
+    ulp_sight sight = {point, layer, pass->step, ulp_pass_scale(pass, point, layer), n, raw, rounded};
     pass->observer->see(pass->observer->context, &sight);
 }
 
@@ -23,13 +41,13 @@ static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, si
 
 void ulp_pass_begin(ulp_pass *pass) {
     size_t columns = pass->history + 1;
-    for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->layers; i++) pass->amax[i * columns + pass->step % columns] = 0.0f;
+    for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->tensors; i++) pass->amax[i * columns + pass->step % columns] = 0.0f;
 }
 
 /* The largest magnitude that decides a tensor's scale, given its own; a training pass notes its own. */
 static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, float own) {
     size_t columns = pass->history + 1, now = pass->step % columns;
-    float *row = pass->amax + (point * pass->layers + layer) * columns, most = 0.0f;
+    float *row = pass->amax + (point * pass->tensors + layer) * columns, most = 0.0f;
     if (cast->scaling == ULP_SCALED_NOW) return own;
     for (size_t back = 1; back <= cast->history && back <= pass->step; back++) {
         float past = row[(now + columns - back) % columns];
@@ -53,7 +71,9 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = &pass->policy->at[point];
     ulp_cast moved;
-    ulp_status status = ULP_OK;
+    int log2 = rescale_of(pass, point, layer);
+    ulp_status status = log2 ? rescale(pass, x, n, log2) : ULP_OK;
+    if (status != ULP_OK) return status;
     if (ulp_cast_is_identity(cast)) return ulp_pass_show(pass, point, layer, x, n);
     if (cast->scaling) {
         status = backend->download(pass->host_a, x, n * sizeof *x);
@@ -74,7 +94,8 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = &pass->policy->at[point];
     ulp_cast moved;
-    int shown = watched(pass, point);
+    int shown = watched(pass, point), log2 = rescale_of(pass, point, layer);
+    for (size_t i = 0; i < n && log2; i++) pass->host_wide[i] *= ulp_scale(1.0, log2);
     for (size_t i = 0; i < n; i++) pass->host_a[i] = (float)pass->host_wide[i];
     if (cast->scaling) {
         move_cast(&moved, pass, point, layer, pass->host_a, n);

@@ -37,7 +37,9 @@ typedef struct ulp_pass {
     const ulp_observer *observer; /* may be NULL */
     uint64_t seed, step;
     uint32_t evaluation;
-    int scale_log2;
+    int scale_log2;               /* of the loss and, unless layers have scales of their own, of every gradient */
+    const int *layer_scale;       /* (layers) log2 of each layer's scale; NULL: they have none of their own */
+    size_t layers;
     size_t B;                     /* samples in this batch */
     size_t first;                 /* number of the first one: evaluation in pieces rounds like one batch */
     uint32_t lane;                /* which of several inner tensors a layer is at; 0 outside of such layers (policy.h) */
@@ -46,15 +48,24 @@ typedef struct ulp_pass {
     double *wide;                 /* (elements) backend memory */
     float *host_a, *host_b;       /* (elements) host memory, free between calls of this file */
     double *host_wide;            /* (elements) host memory: what ulp_pass_round_wide rounds */
-    float *amax;                  /* (points, layers, history + 1) host memory: the largest magnitudes of the last steps, for
+    float *amax;                  /* (points, tensors, history + 1) host memory: the largest magnitudes of the last steps, for
                                    * delayed scales; the column of a step is step mod (history + 1) */
-    size_t layers, history;       /* of amax */
+    size_t tensors, history;      /* of amax */
     int counting;                 /* fill stats: counted rounding takes longer */
     ulp_stats stats[ULP_AT_COUNT]; /* of act, wgrad, agrad and loss; identities are not counted */
 } ulp_pass;
 
 /* Clear the column of pass->step in amax: before the first rounding of a training step. */
 void ulp_pass_begin(ulp_pass *pass);
+
+/* log2 of the scale that a gradient carries at a point: of weights that of their layer, of activations (number `layer`, as in
+ * ulp_stream_id) that of the layer whose output they belong to. */
+int ulp_pass_scale(const ulp_pass *pass, ulp_point_kind point, size_t layer);
+
+/* Where layers have scales of their own, both kinds of rounding multiply an activation gradient, exactly but for the ends of
+ * binary32, by the quotient of the scales of the layer it is handed to and of the layer that made it. So what a layer rounds
+ * at ULP_AT_AGRAD is the gradient of its input, once; a layer without parameters has the scale of the one before it and
+ * may hand on a gradient without rounding. */
 
 /* Round x (n) in place at a point. Row i of `row` elements belongs to sample first + i; row 0: x has no
  * samples (weights). An identity is not executed, but shown. */

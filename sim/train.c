@@ -34,6 +34,7 @@ static ulp_status allocate(ulp_trainer *t) {
 void ulp_trainer_free(ulp_trainer *t) {
     if (!t) return;
     ulp_family_release(&t->family);
+    ulp_loss_scaling_release(&t->scaling);
     free(t->order);
     free(t->label);
     free(t->loss.host);
@@ -99,6 +100,11 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     t->data = data;
     ulp_status status = read_options(t, options, error, error_size);
     if (status == ULP_OK) status = allocate(t);
+    if (status == ULP_OK) {
+        status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
+        if (status == ULP_UNSUPPORTED)
+            fail(status, "scaler 'layer': not for nets with fork and join or recurrent layers, whose gradients mix scales", error, error_size);
+    }
     if (status == ULP_OK) status = start(t, options->init_std);
     if (status != ULP_OK) {
         ulp_trainer_free(t);
@@ -127,8 +133,6 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t 
     return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->model.tensor[0], B * d->features, d->features) : status;
 }
 
-static int is_finite(double x) { return x - x == 0.0; }
-
 /* The rows of the data set that step t->step trains on. */
 static const uint32_t *batch_rows(ulp_trainer *t) {
     uint64_t per_epoch = t->data->n_train / t->model.batch, epoch = t->step / per_epoch;
@@ -142,12 +146,11 @@ static const uint32_t *batch_rows(ulp_trainer *t) {
 
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_pass *pass = &t->pass;
-    float most = 0.0f;
-    ulp_step r = {.step = t->step, .scale_log2 = t->scaler.log2};
+    ulp_loss_scaling_begin(&t->scaling, &t->scaler, pass);
+    ulp_step r = {.step = t->step, .scale_log2 = pass->scale_log2, .layer_scale = t->scaling.log2};
     pass->step = t->step;
     pass->evaluation = 0;
     pass->first = 0;
-    pass->scale_log2 = t->scaler.log2;
     pass->observer = t->observer;
     memset(pass->stats, 0, sizeof pass->stats);
     ulp_pass_begin(pass);
@@ -157,11 +160,10 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
         status = ulp_loss_step(pass, &t->loss, t->model.net.count, t->model.grad[t->model.net.count], &r.loss, t->model.tensor[t->model.net.count], t->label,
                                t->data->classes);
     if (status == ULP_OK) status = ulp_model_backward(&t->model, pass, t->optimizer.weight);
-    if (status == ULP_OK) status = pass->backend->largest ? pass->backend->largest(&most, t->model.wgrad, t->model.net.params) : ULP_UNSUPPORTED;
+    if (status == ULP_OK)
+        status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model.net, t->model.grad, t->model.wgrad, &r.overflow, &r.skipped);
     if (status != ULP_OK) return status;
-    r.overflow = !is_finite((double)most);
-    r.skipped = ulp_scaler_update(&t->scaler, r.overflow);
-    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, NULL, 0);
+    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->scaling.span, t->scaling.spans);
     if (status == ULP_OK && !r.skipped) status = scale_weights(t);
     t->step++;
     r.act = pass->stats[ULP_AT_ACT];
@@ -200,6 +202,8 @@ ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
 }
 
 /* ---- a whole run ---- */
+
+static int is_finite(double x) { return x - x == 0.0; }
 
 /* NaN that an update has put into the weights stays there: every later value is known. */
 static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }

@@ -11,7 +11,7 @@
 #include "sim/loss.h"
 #include "sim/model.h"
 #include "sim/optim.h"
-#include "sim/scaler.h"
+#include "sim/scaling.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,7 +34,8 @@ typedef struct ulp_train_options {
 typedef struct ulp_step {
     uint64_t step;     /* from 0 */
     double loss;       /* mean over the batch, unscaled; NaN or Inf: diverged */
-    int scale_log2;    /* the gradients were scaled by 2^this */
+    int scale_log2;    /* the gradients, or those of the last layer, were scaled by 2^this */
+    const int *layer_scale; /* (layers) each layer's, until the next step; NULL: one for all */
     int overflow;      /* Inf or NaN in the gradients of the weights */
     int skipped;       /* no update */
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
@@ -54,6 +55,7 @@ typedef struct ulp_trainer {
     ulp_policy policy;
     ulp_model model;
     ulp_scaler scaler;
+    ulp_loss_scaling scaling;
     ulp_optimizer optimizer;
     ulp_pass pass;
     uint64_t step;       /* steps done */

@@ -31,7 +31,7 @@ static void start(bench *t, const char *text) {
     t->pass.wide = t->wide;
     t->pass.host_wide = t->host_wide;
     t->pass.amax = t->amax;
-    t->pass.layers = 2;
+    t->pass.tensors = 2;
     t->pass.history = t->policy.at[ULP_AT_ACT].history;
     t->pass.seed = 7;
 }

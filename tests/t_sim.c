@@ -219,7 +219,7 @@ static void trace(const char *text, const char *events, const int *scales, uint6
     ulp_scaler s;
     assert_int_equal(ulp_scaler_parse(&s, text, error, sizeof error), ULP_OK);
     for (size_t i = 0; events[i]; i++) {
-        int skip = ulp_scaler_update(&s, events[i] == '!');
+        int skip = ulp_scaler_update(&s, events[i] != '!' ? 1.0f : i % 2 ? INFINITY : NAN);
         assert_int_equal(skip, events[i] == '!' && s.rule.skip);
         if (s.log2 != scales[i]) print_message("%s, step %zu: 2^%d, want 2^%d\n", text, i, s.log2, scales[i]);
         assert_int_equal(s.log2, scales[i]);
@@ -252,9 +252,9 @@ static void test_scaler_rows(void **state) {
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ulp_scaler_parse(&s, want[i].name, error, sizeof error), ULP_OK);
         assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval && s.rule.skip);
-        for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0);
+        for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0.0f);
         assert_int_equal(s.log2, want[i].init);
-        ulp_scaler_update(&s, 0);
+        ulp_scaler_update(&s, 0.0f);
         assert_int_equal(s.log2, want[i].init + 1);
     }
     for (size_t i = 0; ulp_scaler_rule_get(i); i++)

@@ -67,6 +67,53 @@ static void core_part(void *context, size_t begin, size_t end) {
     if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
 }
 
+/* ---- binary32 to nearest even is the processor's own rounding ---- */
+
+#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA)
+enum { FMA_IS_FAST = 1 };
+#else
+enum { FMA_IS_FAST = 0 };
+#endif
+
+static int is_native(const work *w) {
+    const ulp_core *c = &w->core;
+    if (w->op == ULP_FUSED && !FMA_IS_FAST) return 0;
+    return w->stats == NULL && c->mode == ULP_RNE && c->drop == 0 && c->emin == 1 && c->below == 0 && c->symmetric &&
+           c->limit[0] == 0x7f7fffffu && c->overflow[0] == 0x7f800000u && c->zero_sign != 0;
+}
+
+ULP_INLINE float native_op(ulp_op op, float a, float b, float c) {
+    switch (op) {
+    case ULP_ADD: return a + b;
+    case ULP_SUB: return a - b;
+    case ULP_MUL: return a * b;
+    case ULP_DIV: return a / b;
+    case ULP_SQRT: return __builtin_sqrtf(a);
+    case ULP_FUSED: return __builtin_fmaf(a, b, c);
+    case ULP_OP_COUNT: break;
+    }
+    return 0.0f;
+}
+
+ULP_INLINE void native_run(const work *w, size_t begin, size_t end, ulp_op op) {
+    const float *a = w->a, *b = ulp_op_operands(op) > 1 ? w->b : w->a, *c = op == ULP_FUSED ? w->c : w->a;
+    for (size_t i = begin; i < end; i++) {
+        float y = native_op(op, a[i], b[i], c[i]);
+        w->y[i] = y == y ? y : ulp_from_bits32(0x7fc00000u);
+    }
+}
+
+static void native_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    switch (w->op) {
+#define CASE(id, name, operands) \
+    case id: native_run(w, begin, end, id); break;
+        ULP_OPS(CASE)
+#undef CASE
+    case ULP_OP_COUNT: break;
+    }
+}
+
 static void scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     ulp_stats stats = {0};
@@ -93,6 +140,6 @@ ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float
     work w = {.y = y, .a = a, .b = operands > 1 ? b : NULL, .c = operands > 2 ? c : NULL, .format = format, .op = op,
               .rule = rule, .stream = stream, .stats = stats};
     int vector = ulp_core_init(&w.core, format, rule) && ulp_core64_decides(&w.core);
-    ulp_parallel_for(n, ULP_GRAIN, vector ? core_part : scalar_part, &w);
+    ulp_parallel_for(n, ULP_GRAIN, !vector ? scalar_part : is_native(&w) ? native_part : core_part, &w);
     return ULP_OK;
 }
