@@ -3,7 +3,7 @@
  * Arrays carry values: float where ulp_format.fits_binary32, else double. Every operation is bit for bit
  * the scalar definition in formats/, for any thread count, instruction set and device. An operation that
  * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. All pointers are
- * the backend's own memory (alloc); outputs may equal inputs exactly, and may not overlap otherwise.
+ * the backend's own memory (alloc); outputs may equal inputs exactly (not in gemm, patches and permute), and may not overlap otherwise.
  */
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
@@ -30,6 +30,7 @@ typedef struct ulp_gemm_shape {
     size_t m, n, k;
     size_t lda, ldb, ldc;
     uint8_t a_trans, b_trans;
+    uint8_t c_trans;    /* the array of C in memory is (n,m); names of elements, and so their random words, stay those of (m,n) */
     uint8_t accumulate; /* start each sum at the element of C, a value of the datapath's result format; else at +0 */
     /* Scales for datapaths that have them: of A (m, ceil(k / scale_block)), of B (n, ceil(k / scale_block)), values of the
      * scale format; NULL means ones. */
@@ -58,6 +59,16 @@ typedef struct ulp_update_step {
     ulp_rule rule;
     ulp_stream stream;
 } ulp_update_step;
+
+/* The places of a kernel (K,K) on images x (B,c,h,w): at position (p,q) of (oh,ow) its element (i,j) lies on row
+ * p stride + i - pad and column q stride + j - pad of x drawn apart: there x's rows and columns are `dilate` apart.
+ * Between them and outside are zeros. */
+typedef struct ulp_places {
+    size_t B, c, h, w;
+    size_t kernel, oh, ow;
+    size_t stride, pad, dilate; /* stride and dilate at least 1 */
+    uint8_t flip;               /* K - 1 - i and K - 1 - j for i and j */
+} ulp_places;
 
 typedef struct ulp_backend {
     const char *name; /* "cpu" */
@@ -98,6 +109,12 @@ typedef struct ulp_backend {
                        const ulp_datapath *datapath, ulp_stream stream);
     ulp_status (*gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                          const ulp_datapath *datapath, ulp_stream stream);
+
+    /* y (c K K, B oh ow): what every element of the kernel lies on, from x (B,c,h,w); a convolution is a product with it. */
+    ulp_status (*patches)(float *y, const float *x, const ulp_places *places);
+
+    /* y (b,a,n) from x (a,b,n): blocks of n elements change places. */
+    ulp_status (*permute)(float *y, const float *x, size_t a, size_t b, size_t n);
 } ulp_backend;
 
 /* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this

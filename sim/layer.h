@@ -41,8 +41,8 @@ typedef struct ulp_layer_kind {
     int inner;           /* backward rounds gradients of inner tensors too, which carry the scale of its output */
     int nesting;         /* 1 opens a block whose input goes past it (fork), -1 closes it (join), else 0 */
 
-    /* From layer->in and what follows the name in the word: set out and params; saved, work, widest and states where they
-     * are not 0. Non-OK: the word is wrong. */
+    /* From layer->in and what follows the name in the word: set out and params; saved, work, ones, widest and states where
+     * they are not 0. Non-OK: the word is wrong. */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) host memory: initial weights; std > 0 replaces the layer's own scale. NULL: no parameters. */
     void (*init)(const ulp_layer *layer, float *w, ulp_stream stream, double std);
@@ -67,6 +67,7 @@ struct ulp_layer {
     size_t states, first_state; /* likewise */
     size_t saved;       /* floats per sample that forward leaves for backward */
     size_t work;        /* floats per sample of pass->work, free between calls */
+    size_t ones;        /* elements per sample of pass->ones that it wants; one is there anyway */
     size_t widest;      /* elements per sample of the largest inner tensor that goes through pass.h; in and out count anyway */
     size_t partner;     /* of a fork its join, of a join its fork */
     double gain;        /* of the layer that follows */

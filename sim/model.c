@@ -34,7 +34,7 @@ void ulp_model_carve(ulp_model *m, ulp_pass *pass, ulp_family *f) {
     }
     m->wgrad = ulp_family_take(f, m->batch ? m->net.params : 0);
     m->state = ulp_family_take(f, m->net.states);
-    pass->ones = ulp_family_take(f, m->room);
+    pass->ones = ulp_family_take(f, m->room * m->net.ones);
     pass->work = ulp_family_take(f, m->room * m->net.work);
     pass->wide = ulp_family_take64(f, most_elements(m));
 }
@@ -49,7 +49,7 @@ ulp_status ulp_model_ready(const ulp_model *m, ulp_pass *pass) {
     for (int i = 0; i < ULP_AT_COUNT; i++) pass->history = larger(pass->history, pass->policy->at[i].history);
     pass->amax = calloc(ULP_AT_COUNT * pass->tensors * (pass->history + 1), sizeof *pass->amax);
     if (!pass->host_a || !pass->host_b || !pass->host_wide || !pass->amax) return ULP_NO_MEMORY;
-    return ulp_tensor_fill(pass->backend, pass->ones, m->room, 1.0f);
+    return ulp_tensor_fill(pass->backend, pass->ones, m->room * m->net.ones, 1.0f);
 }
 
 void ulp_model_release(ulp_model *m, ulp_pass *pass) {

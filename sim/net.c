@@ -101,6 +101,7 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     net->states += layer.states;
     net->widest = larger(net->widest, larger(ulp_dims_size(layer.out), layer.widest));
     net->work = larger(net->work, layer.work);
+    net->ones = larger(net->ones, layer.ones);
     net->depth = larger(net->depth, open_count(net));
     return ULP_OK;
 }
@@ -110,6 +111,7 @@ ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *erro
     memset(net, 0, sizeof *net);
     net->in = net->out = in;
     net->widest = ulp_dims_size(in);
+    net->ones = 1;
     if (!text || net->widest == 0) return fail(ULP_BAD_ARGUMENT, "", "no text or no input for", error, error_size);
     for (text += strspn(text, blanks); *text && status == ULP_OK; text += strspn(text, blanks)) {
         char word[sizeof net->layers->word];

@@ -155,7 +155,7 @@ ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, con
 }
 
 ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
-                         const float *a, const float *b, const ulp_gemm_shape *shape, int rows) {
+                         const float *a, const float *b, const ulp_gemm_shape *shape, size_t rows) {
     if (!pass->backend->gemm) return ULP_UNSUPPORTED;
-    return pass->backend->gemm(c, a, b, shape, datapath, stream_of(pass, use, layer, rows ? shape->n * ulp_datapath_words(datapath, shape->k) : 0));
+    return pass->backend->gemm(c, a, b, shape, datapath, stream_of(pass, use, layer, rows * shape->n * ulp_datapath_words(datapath, shape->k)));
 }

@@ -43,7 +43,7 @@ typedef struct ulp_pass {
     size_t B;                     /* samples in this batch */
     size_t first;                 /* number of the first one: evaluation in pieces rounds like one batch */
     uint32_t lane;                /* which of several inner tensors a layer is at; 0 outside of such layers (policy.h) */
-    float *ones;                  /* (capacity of B) backend memory */
+    float *ones;                  /* (B * net.ones) backend memory */
     float *work;                  /* (B * net.work) backend memory, free between layers */
     double *wide;                 /* (elements) backend memory */
     float *host_a, *host_b;       /* (elements) host memory, free between calls of this file */
@@ -81,9 +81,9 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
 /* Show x (n), which an exact operation made from values of the point's format. */
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n);
 
-/* C = A B for one use of one layer; rows: C has one row per sample. */
+/* C = A B for one use of one layer; rows: of C per sample, 0 if C has no samples. */
 ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
-                         const float *a, const float *b, const ulp_gemm_shape *shape, int rows);
+                         const float *a, const float *b, const ulp_gemm_shape *shape, size_t rows);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@ void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size) { return aligned_alloc(64, (
 static ulp_status check(const ulp_job *w) {
     const ulp_gemm_shape *s = &w->s;
     if (s->m == 0 || s->n == 0) return ULP_OK;
-    if (w->c == NULL || s->ldc < s->n) return ULP_BAD_ARGUMENT;
+    if (w->c == NULL || s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
     if (s->k > 0 && (w->a == NULL || w->b == NULL || s->lda < (s->a_trans ? s->m : s->k) || s->ldb < (s->b_trans ? s->k : s->n)))
         return ULP_BAD_ARGUMENT;
     if ((s->a_scales != NULL || s->b_scales != NULL) && w->datapath->scale_block == 0) return ULP_BAD_ARGUMENT;
@@ -102,10 +102,8 @@ static ulp_job tile_of(const ulp_job *w, size_t i, size_t j, size_t m, size_t n)
     return t;
 }
 
-static ulp_status run(const ulp_job *w) {
-    ulp_status status = check(w);
-    if (status != ULP_OK || w->s.m == 0 || w->s.n == 0) return status;
-    if (w->s.k > 0) status = check_inputs(w);
+static ulp_status run_tiles(const ulp_job *w) {
+    ulp_status status = ULP_OK;
     size_t m, n;
     ulp_tile_get(&m, &n);
     if (m == 0 || m > w->s.m) m = w->s.m;
@@ -116,6 +114,63 @@ static ulp_status run(const ulp_job *w) {
             status = run_tile(&tile);
         }
     return status;
+}
+
+/* ---- C in memory as its transpose ---- */
+
+/* Whether a b = b a, without names: then C' = B' A' has the same sums. */
+static int commutes(const ulp_datapath *d, size_t k) {
+    if (ulp_datapath_words(d, k) != 0) return 0;
+    return !d->has_inputs || (strcmp(d->a.name, d->b.name) == 0 && d->zero_a == d->zero_b);
+}
+
+static ulp_job mirrored(const ulp_job *w) {
+    ulp_job t = *w;
+    t.a = w->b;
+    t.b = w->a;
+    t.columns = w->s.m;
+    t.s = (ulp_gemm_shape){.m = w->s.n, .n = w->s.m, .k = w->s.k, .lda = w->s.ldb, .ldb = w->s.lda, .ldc = w->s.ldc,
+                           .a_trans = !w->s.b_trans, .b_trans = !w->s.a_trans, .accumulate = w->s.accumulate,
+                           .a_scales = w->s.b_scales, .b_scales = w->s.a_scales};
+    return t;
+}
+
+/* straight (m,n) from C in memory (n,m), or back. */
+static void turn(const ulp_job *w, void *straight, int back) {
+    const size_t m = w->s.m, n = w->s.n, ld = w->s.ldc;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) {
+            const size_t from = j * ld + i, to = i * n + j;
+            if (w->wide && back) ((double *)w->c)[from] = ((double *)straight)[to];
+            else if (w->wide) ((double *)straight)[to] = ((double *)w->c)[from];
+            else if (back) ((float *)w->c)[from] = ((float *)straight)[to];
+            else ((float *)straight)[to] = ((float *)w->c)[from];
+        }
+}
+
+static ulp_status run_transposed(const ulp_job *w) {
+    if (commutes(w->datapath, w->s.k)) {
+        const ulp_job t = mirrored(w);
+        return run_tiles(&t);
+    }
+    ulp_job t = *w;
+    t.s.c_trans = 0;
+    t.s.ldc = w->s.n;
+    t.c = ULP_CPU(ulp_gemm_room)(w->s.m * w->s.n, w->wide ? sizeof(double) : sizeof(float));
+    if (t.c == NULL) return ULP_NO_MEMORY;
+    if (w->s.accumulate) turn(w, t.c, 0);
+    ulp_status status = run_tiles(&t);
+    if (status == ULP_OK) turn(w, t.c, 1);
+    free(t.c);
+    return status;
+}
+
+static ulp_status run(const ulp_job *w) {
+    ulp_status status = check(w);
+    if (status != ULP_OK || w->s.m == 0 || w->s.n == 0) return status;
+    if (w->s.k > 0) status = check_inputs(w);
+    if (status != ULP_OK) return status;
+    return w->s.c_trans ? run_transposed(w) : run_tiles(w);
 }
 
 ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,

@@ -30,4 +30,6 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .reduce = ULP_CPU(ulp_cpu_reduce),
     .gemm = ULP_CPU(ulp_cpu_gemm),
     .gemm64 = ULP_CPU(ulp_cpu_gemm64),
+    .patches = ULP_CPU(ulp_cpu_patches),
+    .permute = ULP_CPU(ulp_cpu_permute),
 };

@@ -1,0 +1,85 @@
+/* patches.c - operations that only move numbers: what a kernel lies on, and blocks that change places. */
+#include "cpu.h"
+
+#include <string.h>
+
+typedef struct work {
+    float *y;
+    const float *x;
+    ulp_places p;
+    size_t a, b, n; /* of permute */
+} work;
+
+/* The row of x under coordinate u of the image drawn apart; 0: there is none. */
+ULP_INLINE int source(size_t *at, ptrdiff_t u, size_t dilate, size_t size) {
+    if (u < 0 || (size_t)u % dilate != 0 || (size_t)u / dilate >= size) return 0;
+    *at = (size_t)u / dilate;
+    return 1;
+}
+
+/* One row of positions: to (ow) from a row of x (w), the kernel's column lying `shift` behind the position's. */
+ULP_INLINE void place_row(float *to, const float *from, const ulp_places *p, ptrdiff_t shift) {
+    const size_t stride = p->stride;
+    if (p->dilate == 1) {
+        size_t begin = shift < 0 ? ((size_t)-shift + stride - 1) / stride : 0;
+        size_t end = shift < (ptrdiff_t)p->w ? ((size_t)((ptrdiff_t)p->w - shift) + stride - 1) / stride : 0;
+        if (begin > p->ow) begin = p->ow;
+        if (end > p->ow) end = p->ow;
+        if (end < begin) end = begin;
+        for (size_t q = 0; q < begin; q++) to[q] = 0.0f;
+        if (stride == 1)
+            for (size_t q = begin; q < end; q++) to[q] = from[(ptrdiff_t)q + shift];
+        else
+            for (size_t q = begin; q < end; q++) to[q] = from[(ptrdiff_t)(q * stride) + shift];
+        for (size_t q = end; q < p->ow; q++) to[q] = 0.0f;
+        return;
+    }
+    for (size_t q = 0; q < p->ow; q++) {
+        size_t at;
+        to[q] = source(&at, (ptrdiff_t)(q * stride) + shift, p->dilate, p->w) ? from[at] : 0.0f;
+    }
+}
+
+/* Piece (row of y, sample). */
+static void patches_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    const ulp_places *p = &w->p;
+    const size_t K = p->kernel, positions = p->oh * p->ow;
+    for (size_t piece = begin; piece < end; piece++) {
+        const size_t row = piece / p->B, b = piece % p->B, c = row / (K * K);
+        size_t i = row / K % K, j = row % K, at;
+        if (p->flip) i = K - 1 - i, j = K - 1 - j;
+        const float *image = w->x + (b * p->c + c) * p->h * p->w;
+        float *to = w->y + piece * positions;
+        for (size_t r = 0; r < p->oh; r++, to += p->ow)
+            if (source(&at, (ptrdiff_t)(r * p->stride + i) - (ptrdiff_t)p->pad, p->dilate, p->h))
+                place_row(to, image + at * p->w, p, (ptrdiff_t)j - (ptrdiff_t)p->pad);
+            else
+                memset(to, 0, p->ow * sizeof *to);
+    }
+}
+
+ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places) {
+    if (places == NULL || places->stride == 0 || places->dilate == 0) return ULP_BAD_ARGUMENT;
+    const size_t rows = places->c * places->kernel * places->kernel, positions = places->oh * places->ow;
+    if (rows * places->B * positions == 0) return ULP_OK;
+    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    work w = {.y = y, .x = x, .p = *places};
+    ulp_parallel_for(rows * places->B, ULP_GRAIN / positions + 1, patches_part, &w);
+    return ULP_OK;
+}
+
+static void permute_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    for (size_t j = begin; j < end; j++)
+        for (size_t i = 0; i < w->a; i++)
+            memcpy(w->y + (j * w->a + i) * w->n, w->x + (i * w->b + j) * w->n, w->n * sizeof *w->y);
+}
+
+ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t a, size_t b, size_t n) {
+    if (a * b * n == 0) return ULP_OK;
+    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    work w = {.y = y, .x = x, .a = a, .b = b, .n = n};
+    ulp_parallel_for(b, ULP_GRAIN / (a * n) + 1, permute_part, &w);
+    return ULP_OK;
+}
