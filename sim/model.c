@@ -84,12 +84,14 @@ static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i
     return t;
 }
 
+ulp_status ulp_model_forward_layer(ulp_model *m, ulp_pass *pass, const float *w, size_t i) {
+    ulp_layer_tensors t = tensors_of(m, w, i);
+    return m->net.layers[i].kind->forward(&m->net.layers[i], pass, &t);
+}
+
 ulp_status ulp_model_forward(ulp_model *m, ulp_pass *pass, const float *w) {
     ulp_status status = ULP_OK;
-    for (size_t i = 0; i < m->net.count && status == ULP_OK; i++) {
-        ulp_layer_tensors t = tensors_of(m, w, i);
-        status = m->net.layers[i].kind->forward(&m->net.layers[i], pass, &t);
-    }
+    for (size_t i = 0; i < m->net.count && status == ULP_OK; i++) status = ulp_model_forward_layer(m, pass, w, i);
     return status;
 }
 

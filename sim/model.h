@@ -35,6 +35,9 @@ ulp_status ulp_model_ready(const ulp_model *model, ulp_pass *pass);
 /* From tensor[0] to tensor[count], pass->B samples, with the weights w (params), backend memory. */
 ulp_status ulp_model_forward(ulp_model *model, ulp_pass *pass, const float *w);
 
+/* Layer i alone, from tensor[i] to tensor[i + 1]. */
+ulp_status ulp_model_forward_layer(ulp_model *model, ulp_pass *pass, const float *w, size_t i);
+
 /* From grad[count] to grad[1] and wgrad, after forward on the same batch. */
 ulp_status ulp_model_backward(ulp_model *model, ulp_pass *pass, const float *w);
 

@@ -1,0 +1,87 @@
+# quantized_inference.gp - accuracy of a trained network against the bits of its integers, by scheme and accumulator.
+# caption: A network is trained in binary32; then its weights and activations are put into codes of b bits and it answers again in integers, without further training (after Jacob et al. 2018). Down to 5 bits nothing is lost. Affine codes (an offset and a scale per layer) last longer than symmetric ones (a scale alone): after relu no activation is negative, and half of the symmetric codes lie idle. The sums of products need room: 16 bits that wrap around ruin 8-bit codes, 16 bits that saturate ruin them less, and with fewer bits in the codes both are exact. Right: the same networks in floating point; a power-of-two scale per tensor rescues 4 bits (e2m1). Lines are means, thin marks single seeds; grey line: binary32.
+# group: Can a network learn and answer in few bits?
+# order: 76
+load "plots/style.gp"
+csv = "results/quantized_inference.csv"
+
+eval forget
+stats csv using (see(strcol("kind") eq "integer", column("net"))) nooutput
+if (hits == 0) { eval figure_refuse("quantized_inference", "it shows integers: needs a run with --schemes and --accumulators") }
+nets = int(most) > 2 ? 2 : int(most)
+eval forget
+stats csv using (see(strcol("kind") eq "integer", column("bits"))) nooutput
+low_bits = int(least)
+high_bits = int(most)
+if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs more than one number of --bits") }
+
+# the mean over the seeds of what a run of one kind reached
+array means[1]
+reach(net, kind, scheme, bits, acc) = strcol("kind") eq kind && strcol("scheme") eq scheme && column("net") == net && (bits == 0 || column("bits") == bits) && strcol("accumulator") eq acc
+curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"
+names = "'affine codes, int32 sums' 'symmetric codes, int32 sums' 'symmetric, int16 sums that saturate' 'symmetric, int16 sums that wrap'"
+colours = "blue orange purple red"
+marks = "7 5 9 13"
+scheme(c) = system("echo " . word(curves, c) . " | cut -d: -f1")
+acc(c) = system("echo " . word(curves, c) . " | cut -d: -f2")
+array schemes[4]
+array accs[4]
+array mean_at[200]
+do for [c = 1:4] { schemes[c] = scheme(c); accs[c] = acc(c) }
+array reference[2]
+do for [n = 1:nets] {
+    eval forget
+    stats csv using (see(reach(n, "binary32", "plain", 0, "binary32"), column("accuracy"))) nooutput
+    reference[n] = mean
+    do for [c = 1:4] { do for [b = low_bits:high_bits] {
+        eval forget
+        stats csv using (see(reach(n, "integer", schemes[c], b, accs[c]), column("accuracy"))) nooutput
+        mean_at[100 * (n - 1) + 10 * c + b] = mean
+    } }
+}
+formats = "binary16 bfloat16 e5m2 e4m3 e3m2 e2m1"
+titles = "'A net of dense layers' 'A convolutional net'"
+
+do for [file in figure_files] {
+    eval figure_open("quantized_inference", file, 1160, 560)
+    set multiplot
+    fits = mean_at[10 + 5] > reference[1] - 2
+    set label 1 (fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer as well as 32, but the sums need more than 16" : "Accuracy of a trained network in few bits") at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Trained in binary32, then answered with integer weights and activations; no training afterwards. Grey line: binary32." at screen 0.02,0.895 font label_font textcolor rgb grey
+    set yrange [0:104]
+    set ytics 20
+    do for [n = 1:nets] {
+        set lmargin at screen (n == 1 ? 0.06 : 0.37)
+        set rmargin at screen (n == 1 ? 0.335 : 0.645)
+        set tmargin at screen 0.80
+        set bmargin at screen 0.13
+        set title word(titles, n)
+        set xrange [low_bits - 0.4:high_bits + 0.4]
+        set xtics 1
+        set xlabel "bits of weights and activations"
+        if (n == 1) { set ylabel "right answers, percent of the test part" offset 0.8,0 } else { unset ylabel }
+        if (n == 1) { set key at graph 0.98,0.06 right bottom samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
+        plot [low_bits - 0.4:high_bits + 0.4] reference[n] with lines linecolor rgb pale linewidth 8, \
+             for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth 2 notitle, \
+             for [c = 1:4] csv using (reach(n, "integer", schemes[c], 0, accs[c]) ? column("bits") : NaN):"accuracy" with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
+             for [c = 1:4] 1/0 with linespoints pointtype int(word(marks, c)) linewidth 2 linecolor rgb value(word(colours, c)) title word(names, c)
+    }
+    set lmargin at screen (nets == 2 ? 0.69 : 0.45)
+    set rmargin at screen (nets == 2 ? 0.985 : 0.95)
+    set title "Floating point (dense net)"
+    set xrange [0.4:6.6]
+    set xtics ("fp16" 1, "bf16" 2, "e5m2" 3, "e4m3" 4, "e3m2" 5, "e2m1" 6)
+    set xlabel "format of weights and activations"
+    unset ylabel
+    set key at graph 0.05,0.06 left bottom samplen 0.6 font small_font Left reverse
+    place(f, s, shift) = strcol("kind") eq word(formats, f) && strcol("scheme") eq s && column("net") == 1 ? f + shift : NaN
+    plot reference[1] with lines linecolor rgb pale linewidth 8, \
+         for [f = 1:6] csv using (place(f, "plain", -0.13)):"accuracy" with points pointtype 7 pointsize 0.6 linecolor rgb red, \
+         for [f = 1:6] csv using (place(f, "scaled", 0.13)):"accuracy" with points pointtype 6 pointsize 0.6 linecolor rgb blue, \
+         1/0 with points pointtype 7 pointsize 0.7 linecolor rgb red title "as it is", \
+         1/0 with points pointtype 6 pointsize 0.7 linecolor rgb blue title "a scale per tensor"
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
