@@ -1,0 +1,149 @@
+# counting.gp - sums of ones: to nearest they stop at 2^p, at random they go on, and what each cure reaches.
+# caption: Counting by adding ones. A format whose numbers have p significant bits holds every whole number up to 2^p; from there on the numbers are 2 apart, so that 2^p + 1 lies halfway between two of them and rounding to nearest even gives 2^p back, for ever. Left: every format stops exactly there (circles: predicted before the run). The fixed-point q8.8 is exact up to the end of its range. Middle: with stochastic rounding an addition moves the sum seldom, by a whole spacing, and right on average: the sums are shown as a share of n, bands hold 90 % of the runs, thin lines are single runs, black ones means, and the only end is that of the range: 448 in e4m3. A run's standard deviation is at most n 2^(-p/2): the fewer bits, the wider the band (in e5m2, with p = 3, 35 %). Right: cures in bfloat16, all to nearest. Summing chunks of 8 ones first makes the terms 8 times as large and the stop as much later; Kahan's correction counts the ones that the sum could not take, itself up to 2^p, and squares the reach to 2^(2p); a binary32 copy of the sum stops at its own 2^24.
+# order: 11
+load "plots/style.gp"
+csv = "results/counting.csv"
+
+ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
+formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2 q8.8"
+colour(format) = format eq "q8.8" ? fixed : value(format)
+top = 2**26
+
+# where the plain sums to nearest stopped (NaN: this run has none), in the order of `formats`
+array at[8]
+array predicted[8]
+has = ""
+do for [c = 1:8] {
+    eval forget
+    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("value"))) nooutput
+    at[c] = last
+    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("predicted"))) nooutput
+    predicted[c] = last
+    if (hits && at[c] == at[c]) { has = has . sprintf(" %d", c) }
+}
+stop_text(x) = x == floor(x) ? sprintf("%.0f", x) : sprintf("%.6g", x)
+# tf32 and binary16 share p and the stop, and then a line and a label
+twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
+name_of(c) = c == 2 && twins ? "binary16, tf32" : word(formats, c)
+lines = ""
+do for [i in has] { if (!(int(i) == 3 && twins)) { lines = lines . " " . i } }
+
+random = ""
+do for [format in "e5m2 e4m3 bfloat16"] {
+    eval forget
+    stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
+    if (hits) { random = random . " " . format }
+}
+paths = int(option(csv, "paths"))
+paths = paths < 1 ? paths : 1
+
+cures = "plain chunks kahan master"
+chunk = int(option(csv, "chunk"))
+array cured[4]
+cured_has = ""
+do for [c = 1:4] {
+    eval forget
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("value"))) nooutput
+    cured[c] = last
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("n"))) nooutput
+    if (hits && (c > 1 || strstrt(has, " 4"))) { cured_has = cured_has . sprintf(" %d", c) }
+}
+cure_text(c) = c == 1 ? "plain" : c == 2 ? sprintf("chunks of %d", chunk) : c == 3 ? "Kahan" : "binary32 copy"
+cure_colour(c) = value(word("red orange green blue", c))
+if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("counting", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
+
+all_good = words(has) > 0
+do for [i in has] { if (int(i) != 8 && at[int(i)] != predicted[int(i)]) { all_good = 0 } }
+
+path(format, cure) = ran(format, "rne", cure, "path") ? column("n") : NaN
+positive(name) = column(name) > 0 ? column(name) : NaN
+wandering(format, n) = ran(format, "sra", "plain", "path") && column("run") == n ? column("n") : NaN
+spread(format) = ran(format, "sra", "plain", "spread") ? column("n") : NaN
+powers = "('1' 1, '2^4' 16, '2^8' 256, '2^{12}' 4096, '2^{16}' 65536, '2^{20}' 1048576, '2^{24}' 2**24)"
+
+set samples 2
+do for [file in figure_files] {
+    eval figure_open("counting", file, 1160, 560)
+    set multiplot
+    headline = all_good ? "Counting by ones: with p significant bits a sum to nearest stops at exactly 2^{p}" : "Counting by ones: where sums stop, and what counts on"
+    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "The sum of n ones, every addition rounded to the format. Wide grey line: the exact sum. Circles: where the count was predicted to stop." at screen 0.02,0.897 font label_font textcolor rgb grey
+    set logscale xy 2
+    set tmargin at screen 0.80
+    set bmargin at screen 0.125
+    eval "set xtics " . powers
+    eval "set ytics " . powers
+    set xlabel "ones added, n" offset 0,0.3
+    set ylabel "computed sum" offset 1.2,0
+
+    set lmargin at screen 0.058
+    set rmargin at screen 0.35
+    set xrange [1:top]
+    set yrange [1:top]
+    set title "To nearest: every format stops"
+    do for [i in lines] {
+        c = int(i)
+        right = c == 1 ? 0 : 1
+        if (right) { set label 10 + c name_of(c) . ": " . stop_text(at[c]) at (c == 4 ? 2**17 : 0.8*top),at[c]*(c == 5 || c == 7 || c == 8 ? 0.6 : 1.6) right textcolor rgb colour(word(formats, c)) font small_font }
+        else { set label 10 + c name_of(c) . ": " . stop_text(at[c]) at at[c]/2.6,at[c]*1.1 right textcolor rgb colour(word(formats, c)) font small_font }
+        set arrow 10 + c from at[c],at[c] to top,at[c] nohead linecolor rgb colour(word(formats, c)) linewidth 2
+        if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted[c] point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
+    }
+    if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(lines) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
+    plot x with lines linecolor rgb pale linewidth 8, \
+         for [i in lines] csv using (path(word(formats, int(i)), "plain")):(positive("value")) with lines linecolor rgb colour(word(formats, int(i))) linewidth 2
+    }
+    do for [i = 1:50] { unset label i; unset arrow i }
+
+    set lmargin at screen 0.415
+    set rmargin at screen 0.675
+    unset logscale y
+    set xrange [1:2**15]
+    set yrange [0:2]
+    set xtics ('1' 1, '2^3' 8, '2^6' 64, '2^9' 512, '2^{12}' 4096, '2^{15}' 2**15)
+    set ytics 0,0.5,2 format "%.1f"
+    set ylabel "computed sum / n" offset 0.6,0
+    set title "Stochastic: right on average"
+    set key at graph 0.02,0.99 left top reverse Left font small_font
+    set label 12 "coloured: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.04,0.155 left textcolor rgb grey font small_font
+    if (strstrt(random, "e4m3")) { set label 11 "e4m3 ends\nat 448" at 2**14.9,0.3 right textcolor rgb e4m3 font small_font }
+    if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
+    if (words(random) == 0) { plot 1 with lines linecolor rgb pale linewidth 8 } else {
+    plot for [format in random] csv using (spread(format)):(column("q05") / column("n")):(column("q95") / column("n")) with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
+         1 with lines linecolor rgb pale linewidth 4, \
+         for [format in random] for [n = 1:paths] csv using (wandering(format, n)):(positive("value") / column("n")) with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] csv using (spread(format)):(column("mean") / column("n")) with lines linecolor rgb ink linewidth 2
+    }
+    do for [i = 1:20] { unset label i }
+    eval "set xtics " . powers
+    eval "set ytics " . powers
+    set format y "% h"
+    set logscale y 2
+
+    set lmargin at screen 0.735
+    unset ylabel
+    set rmargin at screen 0.985
+    set xrange [1:top]
+    set yrange [1:top]
+    unset key
+    set title "Cures in bfloat16, to nearest"
+    do for [i in cured_has] {
+        c = int(i)
+        if (cured[c] == cured[c]) {
+            set arrow 10 + c from cured[c],cured[c] to top,cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
+            if (cured[c] < 2**22) { set label 10 + c cure_text(c) . ": " . stop_text(cured[c]) at 0.8*top,cured[c]*0.55 right textcolor rgb cure_colour(c) font small_font } \
+            else { set label 10 + c cure_text(c) . ": " . stop_text(cured[c]) at cured[c]/2.6,cured[c]*1.1 right textcolor rgb cure_colour(c) font small_font }
+        }
+    }
+    if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(cured_has) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
+    plot x with lines linecolor rgb pale linewidth 8, \
+         for [j = 1:words(cured_has)] csv using (path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))):(positive("value")) with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+    set samples 2
+}
