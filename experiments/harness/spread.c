@@ -1,4 +1,4 @@
-/* spread.c - mean, standard deviation and quantiles of many stochastic runs, as cells of a row. */
+/* spread.c - mean, standard deviation and quantiles of many runs, as cells of a row; which steps of a long run have one. */
 #include "spread.h"
 
 #include <math.h>
@@ -25,4 +25,10 @@ void ulp_put_spread(ulp_rows *rows, float *value, size_t n) {
 
 void ulp_put_no_spread(ulp_rows *rows) {
     for (int i = 0; i < ULP_SPREAD_CELLS; i++) ulp_put_none(rows);
+}
+
+int ulp_is_thinned_row(int64_t n) {
+    int64_t stride = 1;
+    while (n >> 5 >= stride) stride *= 2;
+    return n % stride == 0;
 }

@@ -1,4 +1,4 @@
-/* spread.h - what is told of many stochastic runs: mean, standard deviation and quantiles. */
+/* spread.h - what is told of many or long runs: mean, standard deviation and quantiles; steps thinned by octaves. */
 #ifndef ULP_SPREAD_H
 #define ULP_SPREAD_H
 
@@ -14,5 +14,8 @@ void ulp_put_spread(ulp_rows *rows, float *value, size_t n);
 
 /* Empty cells in their place. */
 void ulp_put_no_spread(ulp_rows *rows);
+
+/* Whether step n of a long run has a row: all of the first 32 do, then 16 in every octave, powers of two among them. */
+int ulp_is_thinned_row(int64_t n);
 
 #endif

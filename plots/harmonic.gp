@@ -1,0 +1,137 @@
+# harmonic.gp - the harmonic series by format: where it stops to nearest, random rounding around the truth, two cures.
+# caption: The series 1 + 1/2 + 1/3 + ... grows without end. In a format it stops at the first term that is less than half of the spacing of the numbers at the sum, and all later terms are smaller still: at 1/65 in bfloat16, whose sum then is exactly 5.0625, at 1/513 in binary16 and in tf32, which has as many bits, and only at 1/2097152 in binary32. Circles: the term at which the harmonic numbers alone let expect this. Middle: with stochastic rounding of every quotient and every sum each term counts on average, however small; bands hold 90 % of the runs, thin lines are single runs, black ones means. Right: cures in bfloat16, all to nearest. Kahan's correction gathers what the sum cannot take, until the terms are too small for the correction itself: it stops, too, at about the square of the plain sum's last term. A sum kept in binary32 goes as far as binary32 does.
+# order: 12
+load "plots/style.gp"
+csv = "results/harmonic.csv"
+
+ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
+formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2"
+limit = real(option(csv, "limit"))
+harmonic_number(n) = log(n) + 0.5772156649 + 0.5 / n - 1 / (12.0 * n**2)
+top = 2**23
+
+# where the plain sums to nearest stopped, in the order of `formats`
+array at[7]
+array idle[7]
+array predicted[7]
+has = ""
+do for [c = 1:7] {
+    eval forget
+    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("value"))) nooutput
+    at[c] = last
+    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("n"))) nooutput
+    idle[c] = last
+    if (hits) { has = has . sprintf(" %d", c) }
+    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("predicted"))) nooutput
+    predicted[c] = last
+}
+# tf32 and binary16 share p and the stop, and then a line; the caption says so
+twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
+lines = ""
+do for [i in has] { if (!(int(i) == 3 && twins)) { lines = lines . " " . i } }
+
+random = ""
+do for [format in "e5m2 e4m3 bfloat16"] {
+    eval forget
+    stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
+    if (hits) { random = random . " " . format; terms = most }
+}
+paths = int(option(csv, "paths"))
+paths = paths < 1 ? paths : 1
+
+cures = "plain kahan master"
+array cured[3]
+array cured_idle[3]
+cured_has = ""
+do for [c = 1:3] {
+    eval forget
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("value"))) nooutput
+    cured[c] = last
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("n"))) nooutput
+    cured_idle[c] = last
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("n"))) nooutput
+    if (hits) { cured_has = cured_has . sprintf(" %d", c) }
+}
+cure_text(c) = word("plain Kahan binary32_copy", c)
+cure_colour(c) = value(word("red green blue", c))
+if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("harmonic", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
+
+path(format, cure) = ran(format, "rne", cure, "path") ? column("n") : NaN
+wandering(format, n) = ran(format, "sra", "plain", "path") && column("run") == n ? column("n") : NaN
+spread(format) = ran(format, "sra", "plain", "spread") ? column("n") : NaN
+powers = "('1' 1, '2^3' 8, '2^6' 64, '2^9' 512, '2^{12}' 4096, '2^{15}' 2**15, '2^{18}' 2**18, '2^{21}' 2**21)"
+
+do for [file in figure_files] {
+    eval figure_open("harmonic", file, 1160, 560)
+    set multiplot
+    headline = words(has) > 0 ? "The harmonic series grows for ever, but to nearest it stops: terms fall below half a spacing" : "The harmonic series, which grows for ever, in small formats"
+    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "The sum of 1/1 to 1/n, quotients and sums rounded to the format. Wide grey line: the exact sum. Circles: where it was predicted to stop." at screen 0.02,0.897 font label_font textcolor rgb grey
+    set samples 400
+    set logscale x 2
+    set tmargin at screen 0.80
+    set bmargin at screen 0.125
+    eval "set xtics " . powers
+    set yrange [0:17]
+    set ytics 0,4,16
+    set xlabel "terms n" offset 0,0.3
+    set ylabel "computed sum" offset 1.2,0
+
+    set lmargin at screen 0.055
+    set rmargin at screen 0.37
+    set xrange [1:top]
+    set title "To nearest: every format stops"
+    do for [i in lines] {
+        c = int(i)
+        said = sprintf("%s: %.6g (1/%.0f)", word(formats, c), at[c], idle[c])
+        if (c == 1) { set label 10 + c said at idle[c]/3,at[c]+0.5 right textcolor rgb binary32 font small_font } \
+        else { set label 10 + c said at (c == 5 ? 2**20.5 : 0.85*top),at[c] + (c == 4 || c == 5 || c == 7 ? -0.55 : 0.5) right textcolor rgb value(word(formats, c)) font small_font }
+        set arrow 10 + c from idle[c],at[c] to top,at[c] nohead linecolor rgb value(word(formats, c)) linewidth 2
+        if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],harmonic_number(predicted[c]) point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
+    }
+    if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(lines) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
+    plot harmonic_number(x) with lines linecolor rgb pale linewidth 8, \
+         for [i in lines] csv using (path(word(formats, int(i)), "plain")):"value" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
+    }
+    do for [i = 1:50] { unset label i; unset arrow i }
+
+    set lmargin at screen 0.42
+    set rmargin at screen 0.67
+    set xrange [1:words(random) ? terms : 8192]
+    unset ylabel
+    set title "Stochastic: right on average"
+    set key at graph 0.02,0.99 left top reverse Left font small_font
+    set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.13 right textcolor rgb grey font small_font front
+    if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
+    if (words(random) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
+    plot for [format in random] csv using (spread(format)):"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
+         harmonic_number(x) with lines linecolor rgb pale linewidth 4, \
+         for [format in random] for [n = 1:paths] csv using (wandering(format, n)):"value" with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] csv using (spread(format)):"mean" with lines linecolor rgb ink linewidth 2
+    }
+    do for [i = 1:20] { unset label i }
+
+    set lmargin at screen 0.72
+    set rmargin at screen 0.985
+    set xrange [1:top]
+    unset key
+    set title "Cures in bfloat16, to nearest"
+    do for [i in cured_has] {
+        c = int(i)
+        if (cured[c] == cured[c]) {
+            set arrow 10 + c from cured_idle[c],cured[c] to top,cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
+            if (c == 3) { set label 10 + c sprintf("binary32 copy: %.7g", cured[c]) at cured_idle[c]/3,cured[c]+0.5 right textcolor rgb cure_colour(c) font small_font } \
+            else { set label 10 + c sprintf("%s: %.7g", cure_text(c), cured[c]) at 0.85*top,cured[c]-0.55 right textcolor rgb cure_colour(c) font small_font }
+        }
+    }
+    if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(cured_has) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
+    plot harmonic_number(x) with lines linecolor rgb pale linewidth 8, \
+         for [j = 1:words(cured_has)] csv using (path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))):"value" with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
