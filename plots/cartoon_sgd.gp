@@ -1,0 +1,131 @@
+# cartoon_sgd.gp - gradient ascent on a parabola: the weight's way to the top, where it stands still, and what moves it on.
+# caption: Training in one dimension: gradient ascent on Q(w) = 3 - (w - 3)^2 from w = 0 with rate 0.01, every operation rounded. An update is a fiftieth of the distance to the top, and vanishes where it is less than half of the spacing of the numbers at w: after 199 updates in binary16, at w = 2.953125; after 94 in bfloat16, at 2.625; in 8 bits a good way below the top. Middle: with stochastic rounding of every operation the mean of the runs (black) follows exact arithmetic, and every single run ends at exactly 3; bands hold 90 % of the runs, thin lines are single runs. Right: cures in bfloat16, to nearest, by the distance that is left, on a logarithmic scale. A binary32 master copy takes on updates until the copy rounds to 3 in bfloat16, where the gradient computed there is zero: it stops at 2.992344. Kahan's compensated update reaches exactly 3 without a wider format. In binary16 the copy stops at 2.999047.
+# order: 13
+load "plots/style.gp"
+csv = "results/cartoon_sgd.csv"
+
+if (real(option(csv, "rate")) != 0.01) { eval figure_refuse("cartoon_sgd", "it shows rate 0.01: needs a run without --rate") }
+ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
+formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2"
+right = 500
+exact(k) = 3 * (1 - 0.98**k)
+
+# where the plain weights to nearest stopped, in the order of `formats`
+array at[7]
+array moved[7]
+has = ""
+do for [c in "1 2 4 6 7"] {
+    eval forget
+    stats csv using (see(ran(word(formats, int(c)), "rne", "plain", "stop"), column("weight"))) nooutput
+    at[int(c)] = last
+    stats csv using (see(ran(word(formats, int(c)), "rne", "plain", "stop"), column("update"))) nooutput
+    moved[int(c)] = last
+    if (hits) { has = has . " " . c }
+}
+
+random = ""
+do for [format in "e5m2 e4m3 bfloat16"] {
+    eval forget
+    stats csv using (see(ran(format, "sra", "plain", "spread"), column("update"))) nooutput
+    if (hits) { random = random . " " . format }
+}
+paths = int(option(csv, "paths"))
+paths = paths < 1 ? paths : 1
+
+cures = "plain kahan master"
+array cured[3]
+array cured_moved[3]
+cured_has = ""
+do for [c = 1:3] {
+    eval forget
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("weight"))) nooutput
+    cured[c] = last
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("update"))) nooutput
+    cured_moved[c] = last
+    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("update"))) nooutput
+    if (hits) { cured_has = cured_has . sprintf(" %d", c) }
+}
+cure_colour(c) = value(word("red green blue", c))
+if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("cartoon_sgd", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
+
+path(format, cure) = ran(format, "rne", cure, "path") ? column("update") : NaN
+wandering(format, n) = ran(format, "sra", "plain", "path") && column("run") == n ? column("update") : NaN
+spread(format) = ran(format, "sra", "plain", "spread") ? column("update") : NaN
+
+do for [file in figure_files] {
+    eval figure_open("cartoon_sgd", file, 1160, 560)
+    set multiplot
+    headline = words(has) > 0 ? "Gradient ascent to a top at 3: rounded to nearest, the weight stands still before it gets there" : "Gradient ascent to a top at 3, every operation rounded"
+    set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Weight after k updates by 0.01 times the gradient of 3 - (w - 3)^2, every operation rounded to the format. Wide grey line: exact arithmetic." at screen 0.02,0.897 font label_font textcolor rgb grey
+    set samples 400
+    set tmargin at screen 0.80
+    set bmargin at screen 0.125
+    set xrange [0:right]
+    set xtics 0,100,right-100
+    set yrange [0:3.6]
+    set ytics 0,0.5,3 format "%.1f"
+    set xlabel "updates k" offset 0,0.3
+    set ylabel "weight w" offset 0.8,0
+
+    set lmargin at screen 0.056
+    set rmargin at screen 0.36
+    set title "To nearest: updates vanish"
+    do for [i in has] {
+        c = int(i)
+        said = c == 1 ? sprintf("%s: %.7f after %.0f", word(formats, c), at[c], moved[c]) : sprintf("%s: %.7g after %.0f", word(formats, c), at[c], moved[c])
+        set label 10 + c said at 0.98*right,(c == 1 ? 3.36 : c == 2 ? 3.14 : c == 4 ? 2.48 : at[c] - 0.13) right textcolor rgb value(word(formats, c)) font small_font
+        if (moved[c] < right) { set arrow 10 + c from moved[c],at[c] to right,at[c] nohead linecolor rgb value(word(formats, c)) linewidth 2 }
+    }
+    if (words(has) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(has) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
+    plot exact(x) with lines linecolor rgb pale linewidth 8, \
+         for [i in has] csv using (path(word(formats, int(i)), "plain")):"weight" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
+    }
+    do for [i = 1:50] { unset label i; unset arrow i }
+
+    set lmargin at screen 0.41
+    set rmargin at screen 0.665
+    unset ylabel
+    set title "Stochastic: all runs arrive at 3"
+    set key at graph 0.98,0.32 right top noreverse Right font small_font
+    set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.52 right textcolor rgb grey font small_font front
+    if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
+    if (words(random) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
+    plot for [format in random] csv using (spread(format)):"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
+         exact(x) with lines linecolor rgb pale linewidth 4, \
+         for [format in random] for [n = 1:paths] csv using (wandering(format, n)):"value" with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] csv using (spread(format)):"mean" with lines linecolor rgb ink linewidth 2
+    }
+    do for [i = 1:20] { unset label i }
+
+    set lmargin at screen 0.74
+    set rmargin at screen 0.985
+    set logscale y 10
+    set yrange [1e-4:10]
+    set ytics 1e-4,10,10 format "10^{%T}"
+    set ylabel "distance left, 3 - w" offset 1.4,0
+    unset key
+    set title "Cures in bfloat16, to nearest"
+    do for [i in cured_has] {
+        c = int(i)
+        if (cured[c] == cured[c]) {
+            if (cured[c] < 3) {
+                set arrow 10 + c from cured_moved[c],3-cured[c] to right,3-cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
+                set label 10 + c sprintf("%s%.7g", c == 1 ? "plain: " : c == 2 ? "Kahan: " : "binary32 copy:\n", cured[c]) at 0.98*right,(3-cured[c])*(c == 3 ? 2.7 : 1.5) right textcolor rgb cure_colour(c) font small_font
+            } else {
+                set arrow 10 + c from cured_moved[c],2**-6 to cured_moved[c],1e-4 head filled linecolor rgb cure_colour(c) linewidth 2
+                set label 10 + c sprintf("%s:\nexactly 3\nafter %.0f", word("plain Kahan copy", c), cured_moved[c]) at cured_moved[c]-14,1e-3 right textcolor rgb cure_colour(c) font small_font
+            }
+        }
+    }
+    if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(cured_has) == 0) { plot 3 - exact(x) with lines linecolor rgb pale linewidth 8 } else {
+    plot 3 - exact(x) with lines linecolor rgb pale linewidth 8, \
+         for [i in cured_has] csv using (path("bfloat16", word(cures, int(i)))):(column("weight") < 3 ? 3 - column("weight") : NaN) with lines linecolor rgb cure_colour(int(i)) linewidth 2
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
