@@ -24,7 +24,7 @@ static const ulp_option options[] = {
     ULP_TAKES_FORMATS("binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8", NULL),
     ULP_TAKES_MODES("rne,rz,ru,sra", NULL),
     {"rate", ULP_OPTION_NUMBER, "0.01", NULL, NULL, "step size", 1e-6, 0.25, NULL, 0},
-    {"updates", ULP_OPTION_INTEGER, "2000", NULL, "10000", "updates at most", 1, 1e7, NULL, 0},
+    {"updates", ULP_OPTION_INTEGER, "2000", NULL, "10000", "updates at most", 1, 1e5, NULL, 0},
     {"runs", ULP_OPTION_INTEGER, "1000", "300", "20000", "runs of every stochastic mode", 1, 1e6, NULL, 0},
     {"paths", ULP_OPTION_INTEGER, "3", NULL, NULL, "stochastic runs that are written one by one", 0, 1000, NULL, 0},
     ULP_TAKES_SEED,

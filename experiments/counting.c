@@ -122,7 +122,7 @@ static int predict(double *value, const ulp_format *f, ulp_rule rule, cure c, in
         if (!f->is_fixed && n * top <= f->max) *value = n * top;
         break;
     case KAHAN:
-        known = !f->is_fixed && top * top <= f->max;
+        known = !f->is_fixed && f->is_signed && top * top <= f->max; /* the correction is negative */
         *value = top * top;
         break;
     case MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;

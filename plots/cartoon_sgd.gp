@@ -29,8 +29,12 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     stats csv using (see(ran(format, "sra", "plain", "spread"), column("update"))) nooutput
     if (hits) { random = random . " " . format }
 }
-paths = int(option(csv, "paths"))
-paths = paths < 1 ? paths : 1
+eval forget
+stats csv using (see(strcol("what") eq "spread" && column("update") == int(option(csv, "updates")), column("min"))) nooutput
+arrived = hits && least == 3
+# what is drawn as a single run: the mean, which hides it, where --paths 0 wrote none
+single = int(option(csv, "paths")) > 0 ? "path" : "spread"
+single_value = single eq "path" ? "value" : "mean"
 
 cures = "plain kahan master"
 array cured[3]
@@ -49,7 +53,7 @@ cure_colour(c) = value(word("red green blue", c))
 if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("cartoon_sgd", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
 
 path(format, cure) = ran(format, "rne", cure, "path") ? column("update") : NaN
-wandering(format, n) = ran(format, "sra", "plain", "path") && column("run") == n ? column("update") : NaN
+wandering(format) = ran(format, "sra", "plain", single) && (single eq "spread" || column("run") == 1) ? column("update") : NaN
 spread(format) = ran(format, "sra", "plain", "spread") ? column("update") : NaN
 
 do for [file in figure_files] {
@@ -77,7 +81,7 @@ do for [file in figure_files] {
         set label 10 + c said at 0.98*right,(c == 1 ? 3.36 : c == 2 ? 3.14 : c == 4 ? 2.48 : at[c] - 0.13) right textcolor rgb value(word(formats, c)) font small_font
         if (moved[c] < right) { set arrow 10 + c from moved[c],at[c] to right,at[c] nohead linecolor rgb value(word(formats, c)) linewidth 2 }
     }
-    if (words(has) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(has) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.5 center textcolor rgb grey font label_font }
     if (words(has) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
     plot exact(x) with lines linecolor rgb pale linewidth 8, \
          for [i in has] csv using (path(word(formats, int(i)), "plain")):"weight" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
@@ -87,14 +91,14 @@ do for [file in figure_files] {
     set lmargin at screen 0.41
     set rmargin at screen 0.665
     unset ylabel
-    set title "Stochastic: all runs arrive at 3"
+    set title arrived ? "Stochastic: all runs arrive at 3" : "Stochastic"
     set key at graph 0.98,0.32 right top noreverse Right font small_font
     set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.52 right textcolor rgb grey font small_font front
     if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
     if (words(random) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
     plot for [format in random] csv using (spread(format)):"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
          exact(x) with lines linecolor rgb pale linewidth 4, \
-         for [format in random] for [n = 1:paths] csv using (wandering(format, n)):"value" with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] csv using (wandering(format)):(column(single_value)) with lines linecolor rgb value(format) linewidth 1, \
          for [format in random] csv using (spread(format)):"mean" with lines linecolor rgb ink linewidth 2
     }
     do for [i = 1:20] { unset label i }

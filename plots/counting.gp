@@ -22,6 +22,9 @@ do for [c = 1:8] {
     if (hits && at[c] == at[c]) { has = has . sprintf(" %d", c) }
 }
 stop_text(x) = x == floor(x) ? sprintf("%.0f", x) : sprintf("%.6g", x)
+eval forget
+stats csv using (see(ran("binary32", "rne", "plain", "open"), column("n"))) nooutput
+moving = hits > 0 # binary32 counted without an end
 # tf32 and binary16 share p and the stop, and then a line and a label
 twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
 name_of(c) = c == 2 && twins ? "binary16, tf32" : word(formats, c)
@@ -34,8 +37,9 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
     if (hits) { random = random . " " . format }
 }
-paths = int(option(csv, "paths"))
-paths = paths < 1 ? paths : 1
+# what is drawn as a single run: the mean, which hides it, where --paths 0 wrote none
+single = int(option(csv, "paths")) > 0 ? "path" : "spread"
+single_value = single eq "path" ? "value" : "mean"
 
 cures = "plain chunks kahan master"
 chunk = int(option(csv, "chunk"))
@@ -57,7 +61,7 @@ do for [i in has] { if (int(i) != 8 && at[int(i)] != predicted[int(i)]) { all_go
 
 path(format, cure) = ran(format, "rne", cure, "path") ? column("n") : NaN
 positive(name) = column(name) > 0 ? column(name) : NaN
-wandering(format, n) = ran(format, "sra", "plain", "path") && column("run") == n ? column("n") : NaN
+wandering(format) = ran(format, "sra", "plain", single) && (single eq "spread" || column("run") == 1) ? column("n") : NaN
 spread(format) = ran(format, "sra", "plain", "spread") ? column("n") : NaN
 powers = "('1' 1, '2^4' 16, '2^8' 256, '2^{12}' 4096, '2^{16}' 65536, '2^{20}' 1048576, '2^{24}' 2**24)"
 
@@ -89,10 +93,11 @@ do for [file in figure_files] {
         set arrow 10 + c from at[c],at[c] to top,at[c] nohead linecolor rgb colour(word(formats, c)) linewidth 2
         if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted[c] point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
     }
+    if (moving) { set label 9 "binary32: no stop in this run" at 2**21,2**23.5 right textcolor rgb binary32 font small_font }
     if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(lines) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
     plot x with lines linecolor rgb pale linewidth 8, \
-         for [i in lines] csv using (path(word(formats, int(i)), "plain")):(positive("value")) with lines linecolor rgb colour(word(formats, int(i))) linewidth 2
+         for [i in (moving ? "1" : "") . lines] csv using (path(word(formats, int(i)), "plain")):(positive("value")) with lines linecolor rgb colour(word(formats, int(i))) linewidth 2
     }
     do for [i = 1:50] { unset label i; unset arrow i }
 
@@ -112,7 +117,7 @@ do for [file in figure_files] {
     if (words(random) == 0) { plot 1 with lines linecolor rgb pale linewidth 8 } else {
     plot for [format in random] csv using (spread(format)):(column("q05") / column("n")):(column("q95") / column("n")) with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
          1 with lines linecolor rgb pale linewidth 4, \
-         for [format in random] for [n = 1:paths] csv using (wandering(format, n)):(positive("value") / column("n")) with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] csv using (wandering(format)):(positive(single_value) / column("n")) with lines linecolor rgb value(format) linewidth 1, \
          for [format in random] csv using (spread(format)):(column("mean") / column("n")) with lines linecolor rgb ink linewidth 2
     }
     do for [i = 1:20] { unset label i }
@@ -134,7 +139,7 @@ do for [file in figure_files] {
             set arrow 10 + c from cured[c],cured[c] to top,cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
             if (cured[c] < 2**22) { set label 10 + c cure_text(c) . ": " . stop_text(cured[c]) at 0.8*top,cured[c]*0.55 right textcolor rgb cure_colour(c) font small_font } \
             else { set label 10 + c cure_text(c) . ": " . stop_text(cured[c]) at cured[c]/2.6,cured[c]*1.1 right textcolor rgb cure_colour(c) font small_font }
-        }
+        } else { set label 10 + c cure_text(c) . ":\nno stop in this run" at 2**19,2**(24.5 - 2 * (4 - c)) right textcolor rgb cure_colour(c) font small_font }
     }
     if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(cured_has) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {

@@ -36,8 +36,9 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
     if (hits) { random = random . " " . format; terms = most }
 }
-paths = int(option(csv, "paths"))
-paths = paths < 1 ? paths : 1
+# what is drawn as a single run: the mean, which hides it, where --paths 0 wrote none
+single = int(option(csv, "paths")) > 0 ? "path" : "spread"
+single_value = single eq "path" ? "value" : "mean"
 
 cures = "plain kahan master"
 array cured[3]
@@ -57,7 +58,7 @@ cure_colour(c) = value(word("red green blue", c))
 if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("harmonic", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
 
 path(format, cure) = ran(format, "rne", cure, "path") ? column("n") : NaN
-wandering(format, n) = ran(format, "sra", "plain", "path") && column("run") == n ? column("n") : NaN
+wandering(format) = ran(format, "sra", "plain", single) && (single eq "spread" || column("run") == 1) ? column("n") : NaN
 spread(format) = ran(format, "sra", "plain", "spread") ? column("n") : NaN
 powers = "('1' 1, '2^3' 8, '2^6' 64, '2^9' 512, '2^{12}' 4096, '2^{15}' 2**15, '2^{18}' 2**18, '2^{21}' 2**21)"
 
@@ -107,7 +108,7 @@ do for [file in figure_files] {
     if (words(random) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
     plot for [format in random] csv using (spread(format)):"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
          harmonic_number(x) with lines linecolor rgb pale linewidth 4, \
-         for [format in random] for [n = 1:paths] csv using (wandering(format, n)):"value" with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] csv using (wandering(format)):(column(single_value)) with lines linecolor rgb value(format) linewidth 1, \
          for [format in random] csv using (spread(format)):"mean" with lines linecolor rgb ink linewidth 2
     }
     do for [i = 1:20] { unset label i }

@@ -131,7 +131,7 @@ static void test_counting_modes(void **state) {
         const ulp_format f = named(facts[i].name);
         double s = 0, next;
         int64_t n = 1;
-        while ((next = ulp_arith(ULP_ADD, s, 1, 0, &f, rule_of(facts[i].mode, 0, 0), 0)) != s) s = next, n++;
+        while ((next = ulp_arith(ULP_ADD, s, 1, 0, &f, rule_of((int)facts[i].mode, 0, 0), 0)) != s) s = next, n++;
         same_end(ulp_mode_name(facts[i].mode), f.name, s, facts[i].stop, n, facts[i].idle);
     }
 }
