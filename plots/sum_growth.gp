@@ -1,0 +1,90 @@
+# sum_growth.gp - errors of long sums against their length, to nearest and stochastic, with the bounds.
+# caption: Errors of sums of n terms, every addition rounded, relative to the sum of the terms' magnitudes; thick lines are the root of the mean square over the runs, each of terms and random words of its own. Sums of positive terms: as long as the terms are wider than the spacing of the sum, errors of both roundings look random and grow like sqrt(n). Then rounding to nearest loses more of every term than it gains, the error grows like n and faster, and the sum stops, at exactly 2^p: 2048 in binary16, 256 in bfloat16. The error of stochastic rounding levels off at 2^(-p/2) of the sum, however long it is, until binary16 overflows. Zero-mean terms: the sum stays small, so that the error stays near the unit roundoff u and either rounding will do. Dashed: the bound n u that every sum to nearest keeps, and the bound, about lambda sqrt(n) u, that a stochastic sum keeps with the probability given; where these exceed 1 they say nothing. To nearest, positive sums break the second, which supposes random errors. After Connolly, Higham and Mary 2021.
+# order: 14
+load "plots/style.gp"
+csv = "results/sum_growth.csv"
+
+formats = "binary16 bfloat16"
+kinds = "positive dot-positive signed"
+kind_titles = "'sums of U[0,1]' 'inner products of U[0,1]' 'sums of U[-1,1]'"
+of(format, kind, mode) = strcol("format") eq format && strcol("data") eq kind && strcol("mode") eq mode
+array found[6]
+some = 0
+do for [f = 1:2] {
+    do for [k = 1:3] {
+        found[3 * f + k - 3] = ""
+        do for [mode in "rne sra"] {
+            eval forget
+            stats csv using (see(of(word(formats, f), word(kinds, k), mode), column("n"))) nooutput
+            if (hits) { found[3 * f + k - 3] = found[3 * f + k - 3] . " " . mode; some = some + 1 }
+        }
+    }
+}
+if (some == 0) { eval figure_refuse("sum_growth", "it shows binary16 and bfloat16: needs a run with --formats binary16,bfloat16 --modes rne,sra") }
+eval forget
+stats csv using (see(1, column("n"))) nooutput
+longest = most
+eval forget
+stats csv using (see(of("bfloat16", "positive", "rne") && column("n") > 1000, column("most"))) nooutput
+stops = hits && most == 256 && least == 256 && strstrt(found[4], "sra")
+
+line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
+below(v) = v > 0 && v < 4 ? v : NaN
+has(panel, mode) = strstrt(found[panel], mode) > 0
+wide = longest >= 9e4 # else there is no room for labels at the lines
+prec(f) = f == 1 ? 11 : 8
+
+do for [file in figure_files] {
+    eval figure_open("sum_growth", file, 1160, 760)
+    set multiplot
+    set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic ones levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Dashed: bounds.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
+    set logscale xy 10
+    set xrange [9.9:longest*1.01]
+    set yrange [0.9e-4:4]
+    set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6, "10^7" 1e7)
+    do for [f = 1:2] {
+        do for [k = 1:3] {
+            panel = 3 * f + k - 3
+            set lmargin at screen 0.075 + 0.315 * (k - 1)
+            set rmargin at screen 0.075 + 0.315 * (k - 1) + 0.265
+            set tmargin at screen (f == 1 ? 0.845 : 0.43)
+            set bmargin at screen (f == 1 ? 0.525 : 0.11)
+            set title sprintf("%s: %s", word(formats, f), word(kind_titles, k)) offset 0,-0.4
+            if (f == 2) { set xlabel "terms n" font label_font textcolor rgb ink offset 0,0.3 } else { unset xlabel }
+            if (k == 1) { set ylabel "error" font label_font textcolor rgb ink offset 1,0 } else { unset ylabel }
+            set ytics ("10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "10^{-1}" 0.1, "1" 1)
+            if (words(found[panel]) == 0) {
+                set label 20 "not in this run" at graph 0.5,0.5 center textcolor rgb grey font label_font
+                plot 1e-9 with lines
+                unset label 20
+                continue
+            }
+            if (wide && has(panel, "rne")) { set label 11 "n u" at (f == 1 ? 4e3 : 500),2.7 right textcolor rgb red font label_font }
+            if (wide && has(panel, "sra")) {
+                set label 12 (k == 1 ? "likely bound" : "likely") at (f == 1 ? 6.3e4 : 1150),2.4 left textcolor rgb blue font label_font
+                if (f == 1 && longest < 9e5) { unset label 12 }
+            }
+            if (wide && k == 1) {
+                level = 2.0**(-prec(f) / 2.0)
+                set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level) at longest*0.9,level*1.8 right textcolor rgb blue font label_font
+                set label 14 "stochastic" at longest*0.9,level*0.33 right textcolor rgb blue font label_font
+                set label 15 "to nearest" at (f == 1 ? 9000 : 2000),(f == 1 ? 0.15 : 0.25) left textcolor rgb red font label_font
+            }
+            if (!wide && panel == 3) { set key at graph 0.98,0.72 } else { set key at screen 2,2 }
+            if (k == 3) { set label 13 (words(found[panel]) == 2 ? "either rounding" : has(panel, "rne") ? "to nearest" : "stochastic") at sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) center textcolor rgb ink font label_font }
+            flat = k < 3 ? 2.0**(-prec(f) / 2.0) : 1e-9
+            eval "plot " . (k < 3 && has(panel, "sra") ? "flat with lines linecolor rgb tint(blue, 0.5) linewidth 1 dashtype (2,3), " : "") \
+              . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('linear'))) with lines linecolor rgb red linewidth 1.2 dashtype (6,4) title 'n u', " : "") \
+              . (has(panel, "sra") ? "csv using (line(word(formats, f), word(kinds, k), 'sra')):(below(column('likely'))) with lines linecolor rgb blue linewidth 1.2 dashtype (6,4) title 'likely bound', " : "") \
+              . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(column('rms')) with linespoints pointtype 7 pointsize 0.35 linecolor rgb red linewidth 2 title 'to nearest', " : "") \
+              . (has(panel, "sra") ? "csv using (line(word(formats, f), word(kinds, k), 'sra')):(below(column('rms'))) with linespoints pointtype 7 pointsize 0.35 linecolor rgb blue linewidth 2 title 'stochastic', " : "") . "1/0"
+            do for [i = 11:15] { unset label i }
+            unset label 1; unset label 2
+        }
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
