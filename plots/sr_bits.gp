@@ -1,0 +1,99 @@
+# sr_bits.gp - where stochastic sums stop, how biased a rounding is and what a sum loses, by the number of random bits.
+# caption: Stochastic rounding compares the part of a number that is cut with r random bits; the three ways of P3109 differ in what they do with the part below these bits. A drops it, B adds half a unit, C rounds it to nearest even. Left: a sum of numbers between 0 and 1 grows until even the largest random word no longer moves it: with A at exactly 2^(p-1+r) in a format of p significant bits, with B and C at 2^(p+r); circles are sums that were run until they stopped, and to nearest they stop at 2^p. Middle: the mean of rounded minus exact over all words and evenly spread inputs, counted, not sampled: -2^-(r+1) spacings for A, exactly 0 for B and C. Right: what 100000 additions in bfloat16 make of that. With few bits a sum stops; with more, A's bias still adds up, and every bit halves it, until it hides below the spread of a single sum; B and C need only enough bits not to stop. Lines are the means predicted from the biases.
+# order: 15
+load "plots/style.gp"
+csv = "results/sr_bits.csv"
+
+of(kind, format, mode, input) = strcol("kind") eq kind && strcol("format") eq format && strcol("mode") eq mode && strcol("input") eq input
+modes = "sra srb src"
+letters = "A B C"
+colours = "red blue green"
+formats = "e8m2 e8m4 bfloat16"
+shift(m) = m == 1 ? 0 : m == 2 ? -0.14 : 0.14
+array there[3]
+some = 0
+do for [m = 1:3] {
+    there[m] = 0
+    eval forget
+    stats csv using (see(of("error", "bfloat16", word(modes, m), "uniform"), column("bits"))) nooutput
+    there[m] = hits
+    some = some + hits
+}
+if (some == 0) { eval figure_refuse("sr_bits", "it shows sums in bfloat16: needs a run with --formats bfloat16") }
+shown = ""
+do for [format in formats] {
+    eval forget
+    stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format, column("bits"))) nooutput
+    if (hits) { shown = shown . " " . format }
+}
+eval forget
+stats csv using (see(strcol("kind") eq "bias", column("bits"))) nooutput
+most_bits = most
+least_bits = least
+list = ""
+do for [m = 1:3] { if (there[m]) { list = list . sprintf(" %d", m) } }
+colour(m) = value(word(colours, m))
+bits(kind, format, m, input) = of(kind, format, word(modes, m), input) ? column("bits") : NaN
+run_to(v) = v > 0 ? log(v) / log(2) : NaN
+p(format) = format eq "bfloat16" ? 8 : format eq "e8m4" ? 5 : 3
+
+do for [file in figure_files] {
+    eval figure_open("sr_bits", file, 1160, 520)
+    set multiplot
+    set label 1 (words(list) == 3 ? "With few random bits all sums stop, and those of method A drift before they do" : "Few random bits: stochastic sums stop") at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Stochastic rounding with r random bits by P3109's methods A (drops what is below the bits), B (adds half a unit) and C (rounds it)" at screen 0.02,0.89 font label_font textcolor rgb grey
+    set tmargin at screen 0.76
+    set bmargin at screen 0.13
+    set xrange [least_bits - 0.5:most_bits + 0.5]
+    set xtics 2
+    set xlabel "random bits r" textcolor rgb ink
+
+    set lmargin at screen 0.058
+    set rmargin at screen 0.295
+    set title "Where sums of terms in (0,1) stop"
+    set yrange [0:26]
+    set ytics ("1" 0, "2^4" 4, "2^8" 8, "2^{12}" 12, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24)
+    do for [format in shown] {
+        set label 10 + p(format) sprintf("p = %d", p(format)) at most_bits + 0.6,p(format) + most_bits - 0.5 left textcolor rgb ink font label_font
+    }
+    set label 9 "circles: run\nuntil they stopped" at graph 0.05,0.94 left textcolor rgb grey font label_font
+    set label 20 "B and C: 2^{p+r}" at graph 0.97,0.19 right textcolor rgb green font label_font
+    set label 21 "A: 2^{p-1+r}" at graph 0.97,0.11 right textcolor rgb red font label_font
+    if (!there[1]) { unset label 21 }
+    if (!there[2] && !there[3]) { unset label 20 }
+    width(m) = m == 2 ? 5 : 1.5
+    size(m) = m == 2 ? 1 : 0.6
+    at(format, m) = bits("stop", format, m, "below-one")
+    eval "plot " . (words(shown) == 0 ? "" : "for [format in shown] for [m in list] csv using (at(format, int(m))):(run_to(column('first_stuck'))) with lines linecolor rgb (m eq '2' ? tint(blue, 0.4) : colour(int(m))) linewidth width(int(m)), for [format in shown] for [m in list] csv using (at(format, int(m))):(run_to(column('most'))) with points pointtype 6 pointsize size(int(m)) linecolor rgb colour(int(m)), ") . "1/0"
+    do for [i = 9:21] { unset label i }
+
+    set lmargin at screen 0.42
+    set rmargin at screen 0.645
+    set title "Mean of rounded - exact, in spacings"
+    set yrange [-0.27:0.05]
+    set ytics -0.25,0.05,0.05 format "%.2f"
+    set label 9 "A: exactly -2^{-(r+1)}" at graph 0.25,graph 0.42 left textcolor rgb red font label_font
+    set label 10 "B and C: exactly 0" at graph 0.95,graph 0.92 right textcolor rgb ink font label_font
+    if (!there[1]) { unset label 9 }
+    if (!there[2] || !there[3]) { unset label 10 }
+    plot for [m in list] csv using (strcol("format") eq "bfloat16" ? bits("bias", "bfloat16", int(m), "midpoints") + shift(int(m)) : NaN):"bias" with linespoints pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.5
+    do for [i = 9:11] { unset label i }
+
+    set lmargin at screen 0.725
+    set rmargin at screen 0.985
+    set title sprintf("Error of %s additions, bfloat16", option(csv, "terms"))
+    set yrange [-1.05:0.2]
+    set ytics ("-100 %%" -1, "-75 %%" -0.75, "-50 %%" -0.5, "-25 %%" -0.25, "0" 0)
+    set key at graph 0.4,0.24 left Left reverse samplen 1.2
+    set label 9 "A still drifts" at 9.5,-0.33 left textcolor rgb red font label_font
+    set label 10 "stopped" at 5.4,-0.6 right textcolor rgb grey font label_font
+    if (most_bits < 12 || least_bits > 3) { unset label 10; unset label 9 }
+    if (!there[1]) { unset label 9 }
+    spread(x) = sqrt(column("rms")**2 - column("mean_error")**2 > 0 ? column("rms")**2 - column("mean_error")**2 : 0)
+    plot for [m in list] csv using (bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"predicted" with lines linecolor rgb tint(colour(int(m)), 0.5) linewidth 1.5, \
+         for [m in list] csv using (bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"mean_error":(spread(0)) with yerrorbars pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.2 title word(letters, int(m)) . (m eq "1" ? ": mean and sd" : "")
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
