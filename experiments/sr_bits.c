@@ -1,24 +1,27 @@
 /* sr_bits.c - how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?
  *
- * The modes A, B, C of P3109 (formats/round.h) with r = 1 .. 16 bits. With nu the fraction of a spacing s that is cut,
- * a mode rounds up with probability f(2^r nu) 2^-r over all words, where f is floor for A, floor(. + 1/2) for B, and to
+ * The modes A, B, C of P3109 (formats/round.h) with r = 1 .. 16 bits. With nu the part of a spacing s that is cut, a
+ * mode rounds up with probability f(2^r nu) 2^-r over all words, where f is floor for A, floor(. + 1/2) for B, and to
  * nearest even for C. Three kinds of rows:
  *
- * stop   Terms x are added to +0 until no random word moves the sum. The largest term and the largest word decide,
- * since both only push upward. A sum moves if f(2^r x / s) reaches 1: 2^r x / s at least 1 for A, at least 1/2 for B,
- * over 1/2 for C. The least power of two where nothing moves is, in precision p, terms in (0,1), some over 1/2:  A
- * 2^(p-1+r), B and C 2^(p+r) ones, which sit on the limits:  A 2^(p+r), B 2^(p+r+1), C 2^(p+r) (to nearest, both stop
- * at 2^p). Sums stop exactly there: the spacing below is 1 or more and divides that power, so that a step ends at most
- * one spacing higher. Terms in (0,1) are odd multiples of 2^-24, 4096 of them again and again. first_stuck asks the
- * rounding at all values of the format; least and most are sums that were run till they stopped. bias   The mean of
- * (rounded - exact) / s over all 2^r words and over inputs with evenly spread fractions nu. midpoints: (i + 1/2) 2^-g,
- * i < 2^g, g = r: half of the inputs that the bits can tell apart, and as a continuous law averages: exactly -2^-(r+1)
- * for A, 0 for B and C; lattice: i 2^-g, what inputs of p + g bits have: 0 for all while g <= r, when 2^r nu is whole;
- * for g = r + 1, A has -2^-(r+2), and B +2^-(r+2), since its ties all go up; C has 0, its ties go up and down alike.
+ * stop   Terms x are added to +0 until no random word moves the sum. The largest term and the largest word decide, as
+ *   both only push upward. A sum moves if f(2^r x / s) reaches 1: 2^r x / s at least 1 for A, at least 1/2 for B, over
+ *   1/2 for C. The least power of two where nothing moves is, in precision p,
+ *       terms in (0,1), some over 1/2:  A 2^(p-1+r), B and C 2^(p+r)
+ *       ones, which sit on the limits:  A 2^(p+r), B 2^(p+r+1), C 2^(p+r)
+ *   (to nearest, both stop at 2^p). Sums stop exactly there: the spacing below is 1 or more and divides that power,
+ *   and a step ends at most one spacing higher. Terms in (0,1) are odd multiples of 2^-24, 4096 of them in turn.
+ *   first_stuck asks the rounding at all values of the format; least and most are sums that were run till they stopped.
+ * bias   The mean of (rounded - exact) / s over all 2^r words and over inputs with evenly spread fractions nu.
+ *   midpoints: (i + 1/2) 2^-g, i < 2^g, g = r + 1, which average as a continuous law does, with no ties for B and C:
+ *       exactly -2^-(r+1) for A, 0 for B and C;
+ *   lattice: i 2^-g, what inputs of p + g bits have: 0 for all while g <= r, where 2^r nu is whole; for g = r + 1, A
+ *       has -2^-(r+2), and B +2^-(r+2), since its ties all go up; C has 0, its ties go up and down alike.
  *   Words that go up are counted by halving: the decision turns from down to up once as the word grows.
  * error  Sums of n terms of U(0,1): mean and root mean square of the relative error over the runs, and the mean that
- * the biases predict: where s <= 2^r, f(2^r x / s) 2^-r s has the mean 1/2 - s 2^-(r+1) for A and 1/2 for B and C, so
- * that a sum leaves the binade [2^e, 2^(e+1)) after 2^e / mean terms; at the stop it stays.
+ *   the biases predict: where s <= 2^r, a step has the mean 1/2 - s 2^-(r+1) for A and 1/2 for B and C, so that a
+ *   sum leaves the binade [2^e, 2^(e+1)) after 2^e / mean terms; at the stop it stays.
+ * One file, a little long: the laws above and the claims that test them belong beside each other.
  */
 #include "harness/harness.h"
 

@@ -10,18 +10,19 @@
  *   gamma    n u / (1 - n u) where n u < 1 (Higham 2002, Accuracy and Stability, section 4.2);
  *   linear   n u, to nearest, for every n (Jeannerod and Rump 2013, doi:10.1137/120894488);
  *   likely   exp((lambda sqrt(n) u + n u^2) / (1 - u)) - 1, that is lambda sqrt(n) u and a little: for stochastic
- * rounding it holds with probability 1 - delta at least if delta = 2 n exp(-lambda^2 / 2) (Connolly, Higham, Mary 2021,
- * doi:10.1137/20M1334796, theorem 4.8; also Croci et al. 2022, doi:10.1098/rsos.211631). To nearest it is no theorem,
- * and sums that stop break it. A product below the least normal number errs by up to the least spacing rather than
- * relatively: n of these are added to the first two where products are rounded. With 32 random bits the mean of a
- * stochastic error is 2^-33 spacings from 0, too little to be seen beside the bounds. Where sums of U[0,1] to nearest
- * stop: from 2^p on numbers are 2 apart, and no term exceeds the half of that; a tie, at x = 1, goes to the even 2^p.
- * Below, the spacing divides 2^p, so the sum stops exactly there. Where stochastic sums S of positive terms x level
- * off: a step's variance is s^2 nu (1 - nu), nu the fraction of x / s that is cut, so at most s x; the spacing s is at
- * most 2^(1-p) S. As E S is the exact sum, the variances add up to at most 2^(1-p) sum S x, half of 2^(1-p) times the
- * square of the whole sum: a standard deviation of 2^(-p/2) of the sum, however long it is. The error of zero-mean data
- * is about u at every n (Higham and Mary 2020, doi:10.1137/20M1314355). One file, a little long: sums, bounds and the
- * claims that compare them belong beside each other.
+ *            rounding it holds with probability 1 - delta at least if delta = 2 n exp(-lambda^2 / 2) (Connolly,
+ *            Higham, Mary 2021, doi:10.1137/20M1334796; also Croci et al. 2022, doi:10.1098/rsos.211631). To nearest
+ *            it is no theorem, and sums that stop break it.
+ * A product below the least normal number errs by up to the least spacing rather than relatively: n of these are added
+ * to the first two where products are rounded. With 32 random bits the mean of a stochastic error is within 2^-32
+ * spacings of 0, too little to be seen beside the bounds.
+ * Where sums of U[0,1] to nearest stop: from 2^p on numbers are 2 apart, and no term exceeds half of that; a tie, at
+ * x = 1, goes to the even 2^p. Below, the spacing divides 2^p, so the sum stops exactly there.
+ * Where stochastic sums S of positive terms x level off: a step's variance is s^2 nu (1 - nu), nu the fraction of x / s
+ * that is cut, so at most s x; the spacing s is at most 2^(1-p) S. As E S is the exact sum, the variances add up to at
+ * most 2^(1-p) sum S x, half of 2^(1-p) times the square of the whole sum: a standard deviation of 2^(-p/2) of the sum,
+ * however long it is. The error of zero-mean data is a constant times u (Higham and Mary 2020, doi:10.1137/20M1314355).
+ * One file, a little long: sums, bounds and the claims that compare them belong beside each other.
  */
 #include "harness/harness.h"
 #include "sim/elementary.h"
@@ -307,7 +308,7 @@ static void claim_bound(ulp_run *run, const char *bound, const char *text) {
                   (long long)ulp_option_integer(run, "runs"), 100 * closest);
 }
 
-/* Of all stochastic sums, over all lengths where the likely bound says anything (below 1): 1 - delta at least keep it.
+/* Of all stochastic sums, over all lengths where the likely bound says anything (below 1): 1 - delta of them keep it.
  */
 static void claim_likely(ulp_run *run) {
     size_t modes;

@@ -1,0 +1,122 @@
+# ode.gp - Euler's method with more and more steps: errors against their number, and the paths of one revolution.
+# caption: Euler's method for y' = -y and for a revolution on the circle, every operation rounded. In exact arithmetic more steps are better: the error falls like 1/n. To nearest it does so only while the steps are large: small ones lose what is below half a spacing, and from 2^(p+1) - 1 steps on (511 in bfloat16) every step vanishes and y stays at its start, exactly. Which n is best there is luck: small dots are all n, and the lowest of them end at the number of the format that is nearest to the solution. Stochastic rounding keeps small steps on average. The mean of the runs follows Euler's exact polygon, so that it keeps improving up to the chance that is left in a mean of that many runs; a single run's error levels off near 2^((1-p)/2) of y, however small the steps are. Below: a revolution with 100, 1000 and 10000 steps in bfloat16, clockwise from the dot on the right. With 100, Euler's own error drives all paths outward; with 10000, the path to nearest goes straight down and stops, while the stochastic one closes the circle. After Croci et al. 2022.
+# order: 16
+load "plots/style.gp"
+csv = "results/ode.csv"
+
+of(kind, format, mode) = strcol("kind") eq kind && strcol("format") eq format && strcol("mode") eq mode
+steps(kind, format, mode) = of(kind, format, mode) ? column("n") : NaN
+formats = "bfloat16 binary16"
+array has[4]  # decay: bfloat16 rne, sra, binary16 rne, sra
+some = 0
+do for [i = 1:4] {
+    eval forget
+    stats csv using (see(of("decay", word(formats, (i + 1) / 2), word("rne sra", 2 - i % 2)), column("n"))) nooutput
+    has[i] = hits
+    if (hits) { some = some + 1; longest = most }
+}
+if (some == 0) { eval figure_refuse("ode", "it shows bfloat16 and binary16: needs a run with --formats bfloat16,binary16 --modes rne,sra") }
+eval forget
+stats csv using (see(of("decay", "bfloat16", "rne") && column("n") >= 1000, column("u"))) nooutput
+stuck = hits && least == 0.015625 && most == 0.015625
+paths = "100 1000 10000"
+drawn(n) = strcol("kind") eq "path" && strcol("format") eq "bfloat16" && column("n") == n
+way(n, mode) = drawn(n) && strcol("mode") eq mode ? column("u") : NaN
+
+prec(f) = f == 1 ? 8 : 11
+left(k) = 0.075 + 0.322 * (k - 1)
+do for [file in figure_files] {
+    eval figure_open("ode", file, 1160, 800)
+    set multiplot
+    set label 1 (stuck && has[2] ? "To nearest, small steps vanish and Euler's method stands still; stochastic ones still count" : "Euler's method with rounded steps") at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs.", option(csv, "runs")) at screen 0.02,0.927 font label_font textcolor rgb grey
+    set logscale xy 10
+    set xrange [9.5:longest*1.05]
+    set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6, "10^7" 1e7)
+    set tmargin at screen 0.86
+    set bmargin at screen 0.56
+    set xlabel "steps n" offset 0,0.5 textcolor rgb ink
+    set yrange [4e-7:0.04]
+    set ytics ("10^{-6}" 1e-6, "10^{-5}" 1e-5, "10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2)
+    do for [f = 1:2] {
+        name = word(formats, f)
+        set lmargin at screen left(f)
+        set rmargin at screen left(f) + 0.26
+        set title sprintf("y' = -y in %s", name) offset 0,-0.3
+        if (f == 1) { set ylabel "|y(1) - exact|" offset 1,0 textcolor rgb ink font label_font } else { unset ylabel }
+        if (has[2 * f - 1] + has[2 * f] == 0) {
+            set label 20 sprintf("not in this run:\nneeds --formats %s", name) at graph 0.5,0.5 center textcolor rgb grey font label_font
+            plot 1e-9
+            unset label 20
+            continue
+        }
+        if (has[2 * f - 1]) { set label 11 "to nearest" at longest,0.0175 right textcolor rgb red font label_font }
+        if (has[2 * f]) { set label 12 "one run, rms" at longest,(f == 1 ? 9e-4 : 3.4e-4) right textcolor rgb blue font label_font }
+        if (has[2 * f]) { set label 13 "mean of runs" at longest,1.3e-6 right textcolor rgb sky font label_font }
+        if (f == 1) { set label 14 "exact arithmetic" at 2000,6.5e-7 right textcolor rgb grey font label_font }
+        exactly(n) = 0.015625 * exp(-1) / (2 * n)
+        eval "plot exactly(x) with lines linecolor rgb grey dashtype (3,3) linewidth 1.2, " \
+          . "csv using (steps('scan', name, 'rne')):(abs(column('mean'))) with points pointtype 7 pointsize 0.12 linecolor rgb tint(red, 0.45), " \
+          . (has[2 * f] ? "csv using (steps('decay', name, 'sra')):(abs(column('mean'))) with linespoints pointtype 7 pointsize 0.4 linecolor rgb sky linewidth 1.2, csv using (steps('decay', name, 'sra')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb blue linewidth 2, " : "") \
+          . (has[2 * f - 1] ? "csv using (steps('decay', name, 'rne')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb red linewidth 2, " : "") . "1/0"
+        do for [i = 11:15] { unset label i }
+        unset label 1; unset label 2
+    }
+
+    set lmargin at screen left(3)
+    set rmargin at screen left(3) + 0.26
+    set title "The circle: farthest from the solution" offset 0,-0.3
+    unset ylabel
+    set yrange [3.5e-3:8]
+    set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1)
+    if (has[1] || has[3]) { set label 11 "to nearest" at longest,3.4 right textcolor rgb red font label_font }
+    if (has[2] || has[4]) { set label 12 "stochastic" at longest,0.02 right textcolor rgb blue font label_font }
+    set label 13 "solid: bfloat16\ndashed: binary16" at 11,0.012 left textcolor rgb grey font label_font
+    ran(f, m) = has[2 * f - 2 + m] ? sprintf("csv using (steps('circle', '%s', '%s')):(column('rms')) with linespoints pointtype %d pointsize 0.5 linecolor rgb %s linewidth %g dashtype %s, ", word(formats, f), word("rne sra", m), f == 1 ? 7 : 6, m == 1 ? "red" : "blue", f == 1 ? 2 : 1.3, f == 1 ? "1" : "(6,3)") : ""
+    eval "plot " . ran(1, 1) . ran(1, 2) . ran(2, 1) . ran(2, 2) . "1/0"
+    do for [i = 11:13] { unset label i }
+    unset logscale
+
+    set tmargin at screen 0.44
+    set bmargin at screen 0.01
+    unset xlabel
+    unset xtics; unset ytics; unset border
+    set size ratio -1
+    set xrange [-1.4:1.4]
+    set yrange [-1.35:1.35]
+    do for [k = 1:3] {
+        n = int(word(paths, k))
+        set lmargin at screen left(k) - 0.01
+        set rmargin at screen left(k) + 0.27
+        eval forget
+        stats csv using (see(drawn(n), column("u"))) nooutput
+        set title sprintf("The circle in bfloat16, n = %d", n) offset 0,-0.5
+        if (hits == 0) {
+            set label 20 sprintf("not in this run:\nneeds --paths %d", n) at 0,0 center textcolor rgb grey font label_font
+            plot 9 with lines
+            unset label 20
+            continue
+        }
+        if (k == 1) {
+            set label 11 "grey: the solution" at 0,0.2 center textcolor rgb grey font label_font
+            set label 12 "to nearest" at 0,0 center textcolor rgb red font label_font
+            set label 13 "stochastic" at 0,-0.2 center textcolor rgb blue font label_font
+        }
+        if (k == 3 && stuck) { set label 11 "stops here" at 0.9,-0.25 right textcolor rgb red font label_font }
+        set parametric
+        set trange [0:2*pi]
+        set samples 200
+        plot cos(t), sin(t) with lines linecolor rgb pale linewidth 6, \
+             csv using (way(n, "sra")):"v" with lines linecolor rgb blue linewidth 1.5, \
+             csv using (way(n, "rne")):"v" with lines linecolor rgb red linewidth 2, \
+             csv using (column("step") == 0 ? way(n, "rne") : NaN):"v" with points pointtype 7 pointsize 0.8 linecolor rgb ink, \
+             csv using (column("step") == n ? way(n, "sra") : NaN):"v" with points pointtype 7 pointsize 0.6 linecolor rgb blue, \
+             csv using (column("step") == n ? way(n, "rne") : NaN):"v" with points pointtype 7 pointsize 0.6 linecolor rgb red
+        unset parametric
+        do for [i = 11:13] { unset label i }
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
