@@ -131,13 +131,16 @@ static ulp_status sums_new(sums *s) {
     return status;
 }
 
-/* to (count,runs): terms n, n + 1, ... of every run, rounded to the format. */
+/* to (count,runs): factors n, n + 1, ... of every run, in binary32; four share a block of random words. */
 static void draw(const sums *s, float *to, const char *factor, size_t count) {
     const int both = s->data == SIGNED || s->data == DOT_SIGNED;
     for (size_t run = 0; run < s->runs; run++) {
         const ulp_stream stream = ulp_stream_named(ulp_run_seed(s->run), "sum_growth %s %zu", factor, run);
+        philox4x32_ctr_t block = ulp_random_block(stream.seed, stream.stream, s->n / 4);
         for (size_t i = 0; i < count; i++) {
-            const double u = ulp_random_uniform(stream, s->n + i);
+            const uint64_t index = s->n + i; /* of ulp_random_uniform(): a named stream begins at 0 */
+            if (index % 4 == 0) block = ulp_random_block(stream.seed, stream.stream, index / 4);
+            const double u = (double)block.v[index % 4] * 0x1p-32;
             to[i * s->runs + run] = (float)(both ? 2 * u - 1 : u);
         }
     }
@@ -147,9 +150,12 @@ static ulp_status fill(sums *s, size_t count) {
     const size_t all = count * s->runs;
     const ulp_rule nearest = {0};
     if (s->data == HARMONIC) {
-        for (size_t i = 0; i < all; i++) {
-            s->exactly[i] = 1 / (double)(s->n + i / s->runs + 1);
-            s->x[i] = (float)ulp_round(s->exactly[i], s->format, nearest, 0);
+        for (size_t i = 0; i < count; i++) {
+            const double term = 1 / (double)(s->n + i + 1), rounded = ulp_round(term, s->format, nearest, 0);
+            for (size_t run = 0; run < s->runs; run++) {
+                s->exactly[i * s->runs + run] = term;
+                s->x[i * s->runs + run] = (float)rounded;
+            }
         }
         return ULP_OK;
     }
@@ -168,7 +174,8 @@ static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = count, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
     ulp_status status = fill(s, count);
-    for (size_t i = 0; i < count * s->runs; i++) s->size[i % s->runs] += fabs(s->exactly[i]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t run = 0; run < s->runs; run++) s->size[run] += fabs(s->exactly[i * s->runs + run]);
     if (status == ULP_OK)
         status = s->backend->gemm64(s->truth, s->ones64, s->exactly, &shape, &s->exact, (ulp_stream){0});
     for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
