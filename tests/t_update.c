@@ -1,0 +1,170 @@
+/* t_update.c - several steps in one pass, of every instruction set and thread count, against the scalar definition one
+ * operation after the other; the largest magnitude of an array. */
+#include "tests/support.h"
+
+#include "formats/rng.h"
+#include "kernels/backend.h"
+
+enum { N = 2 * 16 * 1024 + 777, ARRAYS = 4, STEPS = 11, MARGIN = 16 };
+
+static float start[ARRAYS][N], want[ARRAYS][N], kept[ULP_UPDATE_SCRATCH][N], got[ARRAYS][N + MARGIN];
+
+static ulp_operand array(int k) { return (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = got[k]}; }
+static ulp_operand scratch(int k) { return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)k}; }
+static ulp_operand value(float x) { return (ulp_operand){.kind = ULP_OPERAND_VALUE, .value = x}; }
+
+/* Every operation, every kind of operand, results that later steps read. The last steps have a cast of their own. */
+static void fill_steps(ulp_update_step *step, const ulp_format *f, ulp_rule rule, const ulp_format *last, ulp_rule last_rule) {
+    const ulp_operand none = {0}, y[STEPS] = {scratch(0), array(1), scratch(1), array(2), scratch(1), scratch(1), scratch(0), scratch(2), array(3), array(0), scratch(3)};
+    const ulp_operand a[STEPS] = {array(0), value(0.9f), scratch(0), value(0.99f), array(2), scratch(1), array(1), array(0), value(-0.1f), scratch(2), array(3)};
+    const ulp_operand b[STEPS] = {value(0.125f), array(1), scratch(0), array(2), none, value(1e-3f), scratch(1), scratch(0), scratch(0), none, array(0)};
+    const ulp_operand c[STEPS] = {none, scratch(0), none, scratch(1), none, none, none, none, array(3), none, none};
+    static const uint8_t op[STEPS] = {ULP_MUL, ULP_FUSED, ULP_MUL, ULP_FUSED, ULP_SQRT, ULP_ADD, ULP_DIV, ULP_SUB, ULP_FUSED, ULP_STEP_ROUND, ULP_ADD};
+    for (size_t k = 0; k < STEPS; k++) {
+        ulp_stream stream = {7, 100 + k, 1000003 * k + 2};
+        step[k] = (ulp_update_step){op[k], y[k], a[k], b[k], c[k], k < 8 ? *f : *last, k < 8 ? rule : last_rule, stream};
+    }
+}
+
+static float *place(const ulp_operand *o, size_t i) {
+    if (o->kind == ULP_OPERAND_SCRATCH) return &kept[o->slot][i];
+    for (int k = 0; k < ARRAYS; k++)
+        if (o->at == got[k]) return &want[k][i];
+    return NULL;
+}
+
+static double operand(const ulp_operand *o, size_t i) {
+    return o->kind == ULP_OPERAND_NONE ? 0.0 : o->kind == ULP_OPERAND_VALUE ? (double)o->value : (double)*place(o, i);
+}
+
+/* want: whole arrays, a step at a time. */
+static void expect(const ulp_update_step *step) {
+    memcpy(want, start, sizeof want);
+    for (size_t k = 0; k < STEPS; k++)
+        for (size_t i = 0; i < N; i++) {
+            const ulp_update_step *s = &step[k];
+            uint32_t word = ulp_mode_is_stochastic(s->rule.mode) ? ulp_random_word(s->stream, i) : 0;
+            double a = operand(&s->a, i), b = operand(&s->b, i), c = operand(&s->c, i);
+            double y = s->op == ULP_STEP_ROUND ? ulp_round(a, &s->format, s->rule, word) : ulp_arith((ulp_op)s->op, a, b, c, &s->format, s->rule, word);
+            *place(&s->y, i) = (float)y;
+        }
+}
+
+static void check_size(const ulp_backend *backend, const ulp_update_step *step, size_t n) {
+    memset(got, 0xa5, sizeof got);
+    for (int k = 0; k < ARRAYS; k++) memcpy(got[k], start[k], n * sizeof(float));
+    assert_int_equal(backend->update(step, STEPS, n), ULP_OK);
+    for (int k = 0; k < ARRAYS; k++) {
+        for (size_t i = 0; i < n; i++) {
+            uint32_t g = ulp_bits32(got[k][i]), w = isnan(want[k][i]) ? 0x7fc00000u : ulp_bits32(want[k][i]);
+            if (g != w)
+                fail_msg("%s, %d threads, %s %s, array %d, element %zu of %zu: got %a, want %a", backend->what, ulp_threads_get(), step[0].format.name,
+                         ulp_mode_name((ulp_mode)step[0].rule.mode), k, i, n, (double)got[k][i], (double)want[k][i]);
+        }
+        for (size_t i = n; i < n + MARGIN; i++) assert_true(ulp_bits32(got[k][i]) == 0xa5a5a5a5u);
+    }
+}
+
+static void fill_start(void) {
+    static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 1,
+                                       0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xbf800000};
+    uint64_t seed = 5;
+    for (int k = 0; k < ARRAYS; k++)
+        for (size_t i = 0; i < N; i++) {
+            uint64_t bits = next_random(&seed);
+            uint32_t u = i % 16 == 1 ? special[bits % (sizeof special / sizeof *special)] : (uint32_t)(bits >> 32);
+            if (i % 2 == 0) u = (u & 0x80ffffffu) | 0x3a000000u; /* of the size of weights and gradients */
+            memcpy(&start[k][i], &u, sizeof u);
+        }
+}
+
+static void test_update(void **state) {
+    static const char *const formats[] = {"fp32", "fp16", "bf16", "e4m3", "q2.14", "tf32:nosub", "dlfloat16", "fp32:sat"};
+    static const size_t sizes[] = {0, 1, 7, 1023, 1025, 16385};
+    size_t cells = 0;
+    (void)state;
+    fill_start();
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+        for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
+            ulp_format f = named(formats[k]), last = named(formats[(k + (size_t)mode) % 5]);
+            ulp_update_step step[STEPS];
+            if ((k + (size_t)mode) % thinned(7)) continue;
+            fill_steps(step, &f, rule_of(mode, 0, mode == ULP_SRB ? 8 : 0), &last, rule_of((mode + 6) % ULP_MODE_COUNT, 0, 0));
+            expect(step);
+            for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
+                const ulp_backend *backend = ulp_cpu_backend(isa);
+                if (!backend) continue;
+                for (int threads = 1; threads <= 3; threads++) {
+                    ulp_threads_set(threads);
+                    check_size(backend, step, N);
+                }
+                for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) check_size(backend, step, sizes[s]);
+                cells++;
+            }
+        }
+    ulp_threads_set(0);
+    assert_true(cells >= 9);
+}
+
+static void test_refusals(void **state) {
+    const ulp_backend *backend;
+    ulp_format f = named("fp16"), wide = named("binary64");
+    ulp_update_step good[STEPS], bad;
+    (void)state;
+    fill_steps(good, &f, rule_of(0, 0, 0), &f, rule_of(0, 0, 0));
+    assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
+    memset(got, 0xa5, sizeof got);
+    for (int which = 0; which < 9; which++) {
+        bad = good[1];
+        if (which == 0) bad.a.kind = ULP_OPERAND_NONE;
+        if (which == 1) bad.b.kind = ULP_OPERAND_NONE;
+        if (which == 2) bad.c.kind = ULP_OPERAND_NONE;
+        if (which == 3) bad.y = value(1.0f);
+        if (which == 4) bad.c.slot = ULP_UPDATE_SCRATCH;
+        if (which == 5) bad.b.at = NULL;
+        if (which == 6) bad.op = ULP_STEP_ROUND + 1;
+        if (which == 7) bad.format = wide;
+        if (which == 8) bad.rule.mode = ULP_MODE_COUNT;
+        ulp_update_step both[2] = {good[8], bad};
+        assert_int_equal(backend->update(both, 2, 5), which == 7 ? ULP_UNSUPPORTED : ULP_BAD_ARGUMENT);
+        for (int k = 0; k < ARRAYS; k++) assert_true(ulp_bits32(got[k][0]) == 0xa5a5a5a5u); /* the good step has not run */
+    }
+    assert_int_equal(backend->update(NULL, 1, 5), ULP_BAD_ARGUMENT);
+    assert_int_equal(backend->update(NULL, 0, 5), ULP_OK);
+}
+
+static void test_largest(void **state) {
+    static const size_t sizes[] = {0, 1, 3, 17, 1025, 16384, N};
+    static float x[N];
+    (void)state;
+    for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
+        const ulp_backend *b = ulp_cpu_backend(isa);
+        for (size_t s = 0; b && s < sizeof sizes / sizeof *sizes; s++) {
+            uint64_t seed = s + 1;
+            size_t n = sizes[s];
+            float most = 0.0f, y;
+            for (size_t i = 0; i < n; i++) {
+                x[i] = (float)((double)(next_random(&seed) >> 40) * 0x1p-150 * (i % 2 ? 1 : -1));
+                most = fabsf(x[i]) > most ? fabsf(x[i]) : most;
+            }
+            ulp_threads_set(1 + (int)s % 3);
+            assert_int_equal(b->largest(&y, x, n), ULP_OK);
+            assert_true(y == most && !signbit(y));
+            if (n == 0) continue;
+            x[n / 2] = -INFINITY;
+            assert_int_equal(b->largest(&y, x, n), ULP_OK);
+            assert_true(y == INFINITY);
+            x[n - 1] = ulp_from_bits32(0xff800001u);
+            assert_int_equal(b->largest(&y, x, n), ULP_OK);
+            assert_true(ulp_bits32(y) == 0x7fc00000u);
+            assert_int_equal(b->largest(&y, NULL, n), ULP_BAD_ARGUMENT);
+            assert_int_equal(b->largest(NULL, x, n), ULP_BAD_ARGUMENT);
+        }
+    }
+    ulp_threads_set(0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_update), cmocka_unit_test(test_refusals), cmocka_unit_test(test_largest)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
