@@ -177,7 +177,7 @@ static void test_schedules(void **state) {
     for (uint64_t t = 0; t < 9; t++) assert_true(ulp_rate_at(&r, t) == 0.5 * (t < 4 ? (double)(t + 1) / 4 : 1.0));
     r = rule_of("adam,rate=1,cosine=1000");
     assert_true(ulp_rate_at(&r, 0) == 1.0 && ulp_rate_at(&r, 500) == 0.5 && ulp_rate_at(&r, 1000) == 0.0 && ulp_rate_at(&r, 99999) == 0.0);
-    for (uint64_t t = 0; t < 1000; t++) { /* bound: ULP_COS of 2^-50 and four roundings */
+    for (uint64_t t = 0; t < 1000; t++) { /* bound: 2^-51 of half the cosine, and four roundings */
         assert_true(fabs(ulp_rate_at(&r, t) - 0.5 * (1.0 + cos(3.14159265358979323846 * (double)t / 1000.0))) < 0x1p-49);
         assert_true(ulp_rate_at(&r, t + 1) < ulp_rate_at(&r, t));
     }

@@ -1,0 +1,244 @@
+/* t_scaler.c - logmax against a plain evaluation of its averages; a scale for every layer: exactness, whose overflow it was,
+ * and what it saves. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/rng.h"
+#include "tests/training.h"
+
+static ulp_scaler scaler_of(const char *text) {
+    ulp_scaler s;
+    if (ulp_scaler_parse(&s, text, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    return s;
+}
+
+/* ---- logmax ---- */
+
+enum { STEPS = 400 };
+
+/* The same from the definition: weighted means of x[0..n-1]. */
+static double plain_log2(const double *x, int n, double beta1, double beta2, double log_max, double deviations) {
+    double mean = 0, slow = 0, square = 0, sum1 = 0, sum2 = 0;
+    for (int i = 0; i < n; i++) {
+        double w1 = pow(beta1, n - 1 - i), w2 = pow(beta2, n - 1 - i);
+        mean += w1 * x[i], slow += w2 * x[i], square += w2 * x[i] * x[i];
+        sum1 += w1, sum2 += w2;
+    }
+    double variance = square / sum2 - slow / sum2 * (slow / sum2);
+    return log_max - (mean / sum1 + deviations * sqrt(variance > 0 ? variance : 0));
+}
+
+/* Gradients whose size wanders, every 29th step an overflow, every 31st nothing but zeros. */
+static void check_logmax(const char *text, double beta1, double beta2, double log_max, double deviations, int min, int max) {
+    ulp_scaler s = scaler_of(text);
+    double x[STEPS];
+    int n = 0, moved = 0, before = s.log2, clipped = 0;
+    for (int i = 0; i < STEPS; i++) {
+        double size = -4.0 - 6.0 * (double)i / STEPS + 5.0 * ulp_random_uniform((ulp_stream){1, 2, 0}, (uint64_t)i);
+        float largest = i % 29 == 28 ? (i % 2 ? INFINITY : NAN) : i % 31 == 30 ? 0.0f : (float)exp2(size + s.log2);
+        if (!isfinite(largest)) x[n++] = log_max;
+        else if (largest > 0.0f) x[n++] = log2((double)largest) - s.log2;
+        assert_int_equal(ulp_scaler_update(&s, largest), !isfinite(largest));
+        double want = plain_log2(x, n, beta1, beta2, log_max, deviations);
+        assert_true(fabs(want - round(want)) > 1e-9); /* else the two floors could differ */
+        want = floor(want);
+        clipped += want < min || want > max;
+        assert_int_equal(s.log2, want < min ? min : want > max ? max : (int)want);
+        moved += s.log2 != before;
+        before = s.log2;
+    }
+    assert_int_equal(s.overflows, STEPS / 29);
+    assert_int_equal(s.skipped, s.overflows);
+    assert_true(s.grown + s.backed == (uint64_t)moved && s.grown > 3 && s.backed > 3);
+    assert_true(clipped == 0 || clipped > 3);
+}
+
+static void test_logmax(void **state) {
+    (void)state;
+    check_logmax("logmax", 0.99, 0.999, 16, 3.09, 0, 24);
+    check_logmax("logmax,log_max=12,overflow_std_dev=1.5,beta1=0.9,beta2=0.95,min=-3,max=11", 0.9, 0.95, 12, 1.5, -3, 11);
+    ulp_scaler s = scaler_of("logmax");
+    assert_int_equal(s.log2, 0);
+    /* a constant: sigma is 0 but for rounding, and the scale lifts it below 2^16; at most 2^24 */
+    for (int i = 0; i < 50; i++) ulp_scaler_update(&s, ldexpf(1.4142135f, 3 + s.log2));
+    assert_int_equal(s.log2, 12);
+    s = scaler_of("logmax");
+    for (int i = 0; i < 50; i++) ulp_scaler_update(&s, ldexpf(1.4142135f, -20 + s.log2));
+    assert_int_equal(s.log2, 24);
+    for (int i = 0; i < 500; i++) ulp_scaler_update(&s, INFINITY);
+    assert_int_equal(s.log2, 0);
+}
+
+static void test_bad_texts(void **state) {
+    static const char *const bad[] = {"logmax,interval=3", "logmax,hysteresis=2", "logmax,beta1=1", "logmax,beta2=-0.1", "logmax,log_max=127", "logmax,min=1",
+                                      "logmax,overflow_std_dev=101", "pytorch,beta1=0.5", "layer,log_max=3", "layer,init=63", "layer,max=63", "layer,min=-63"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ulp_scaler s;
+        assert_int_equal(ulp_scaler_parse(&s, bad[i], error, sizeof error), ULP_BAD_NAME);
+        assert_non_null(strstr(error, "backoff, logmax, layer"));
+    }
+    assert_int_equal(scaler_of("layer,init=-62,max=62,interval=3,hysteresis=2").rule.hysteresis, 2);
+}
+
+/* ---- a scale for every layer ---- */
+
+/* What an observer adds up: unscaled gradients, exactly comparable between runs in binary32. */
+typedef struct watch {
+    uint64_t sum, seen, scaled;
+} watch;
+
+static void see(void *context, const ulp_sight *s) {
+    watch *w = context;
+    for (size_t i = 0; i < s->n; i++) {
+        float x = ldexpf(s->rounded[i], -s->scale_log2);
+        assert_true(s->raw[i] == s->rounded[i]);
+        w->sum = (w->sum ^ ulp_bits32(x)) * 0x100000001b3u + s->layer * 7 + s->point;
+    }
+    w->seen++;
+    w->scaled += s->scale_log2 != 0;
+}
+
+/* `steps` steps; with scales per layer each is moved at will between the steps. */
+static void train(const char *net, const char *optimizer, const char *scaler, float *w, watch *watched) {
+    ulp_observer observer = {see, watched, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    ulp_train_options o = {.net = net, .scaler = scaler, .optimizer = optimizer, .batch = 32, .seed = 3, .observer = &observer};
+    ulp_trainer *t = trainer_of(&digits, &o);
+    ulp_step step;
+    for (int i = 0; i < 40; i++) {
+        for (size_t k = 0; k < t->scaling.count; k++) t->scaling.layer[k].log2 = (int)((k * 37 + (size_t)i * 23) % 41) - 20;
+        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+        assert_true((step.layer_scale != NULL) == (t->scaling.count > 0));
+        for (size_t k = 0; k < t->scaling.count; k++) {
+            if (t->net.layers[k].params) assert_int_equal(step.layer_scale[k], (int)((k * 37 + (size_t)i * 23) % 41) - 20);
+            else assert_int_equal(step.layer_scale[k], step.layer_scale[k ? k - 1 : 1]);
+        }
+        if (t->scaling.count) assert_int_equal(step.scale_log2, step.layer_scale[t->net.count - 1]);
+    }
+    assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
+    ulp_trainer_free(t);
+}
+
+/* In binary32, powers of two commute with every operation: the weights are those of a run without scale, bit for bit, and so
+ * is every gradient once its scale is taken away. */
+static void test_exact(void **state) {
+    static const char *const nets[] = {"fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh"};
+    static const char *const optimizers[] = {"sgd,rate=0.1,momentum=0.9,decay=0.001", "adam,rate=0.01"};
+    static float plain[8192], scaled[8192];
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        watch a = {0}, b = {0};
+        memset(plain, 0, sizeof plain);
+        memset(scaled, 0, sizeof scaled);
+        train(nets[k / 2], optimizers[k % 2], "none", plain, &a);
+        train(nets[k / 2], optimizers[k % 2], "layer", scaled, &b);
+        assert_memory_equal(plain, scaled, sizeof plain);
+        assert_true(a.sum == b.sum && a.seen == b.seen && a.scaled == 0 && b.scaled > b.seen / 2);
+        assert_true(scaled[0] != 0.0f);
+    }
+}
+
+/* The scalers of a net of three layers with parameters after one step whose gradients are as given. */
+static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint32_t *good) {
+    ulp_net net;
+    ulp_pass pass = {.B = 2};
+    ulp_scaling s;
+    ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
+    float memory[7][8], *grad[7], wgrad[64];
+    int overflow, skip;
+    assert_int_equal(ulp_net_parse(&net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
+    assert_int_equal(ulp_scaling_start(&s, &scaler, &net), ULP_OK);
+    assert_int_equal(s.spans, 3);
+    for (int i = 0; i < 7; i++) {
+        grad[i] = memory[i];
+        for (int k = 0; k < 8; k++) memory[i][k] = i == bad_grad && k == 3 ? INFINITY : 0.5f;
+    }
+    for (size_t i = 0; i < 64; i++) wgrad[i] = 0.25f;
+    if (bad_wgrad >= 0) wgrad[net.layers[bad_wgrad].first_param + net.layers[bad_wgrad].params - 1] = NAN;
+    ulp_scaling_begin(&s, &scaler, &pass);
+    assert_true(pass.scale_log2 == 5 && s.span[1].first == net.layers[3].first_param && s.span[1].n == 9 && s.span[1].scale_log2 == 5);
+    assert_int_equal(ulp_scaling_end(&s, &scaler, &pass, &net, grad, wgrad, &overflow, &skip), ULP_OK);
+    assert_int_equal(overflow, bad_wgrad >= 0 || bad_grad >= 0);
+    assert_int_equal(skip, overflow);
+    assert_int_equal(scaler.skipped, overflow);
+    for (int i = 0; i < 3; i++) {
+        static const int owner[] = {1, 3, 4};
+        assert_int_equal(s.layer[owner[i]].log2, want[i]);
+        assert_int_equal(s.layer[owner[i]].good, good[i]);
+    }
+    assert_int_equal(scaler.log2, want[2]);
+    assert_int_equal(scaler.backed, overflow);
+    ulp_scaling_release(&s);
+    ulp_net_release(&net);
+}
+
+static void test_blame(void **state) {
+    (void)state;
+    /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i enters layer i, its gradient has the scale of layer i - 1 */
+    check_blame(-1, -1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1});
+    check_blame(4, -1, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0}); /* of the layers before it nothing is known */
+    check_blame(3, -1, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
+    check_blame(1, -1, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
+    check_blame(-1, 6, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0});
+    check_blame(-1, 5, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0});
+    check_blame(-1, 4, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
+    check_blame(-1, 3, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
+    check_blame(-1, 2, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
+}
+
+/* A layer whose scale is far too large backs off alone, and the run goes on. */
+static void test_backs_off(void **state) {
+    ulp_train_options o = {.net = "fc24 relu fc20 relu fc10", .policy = "mixed:fp16", .scaler = "layer,init=4", .optimizer = "sgd", .batch = 32, .seed = 1};
+    (void)state;
+    ulp_trainer *t = trainer_of(&digits, &o);
+    t->scaling.layer[2].log2 = 30;
+    for (int i = 0; i < 30; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+    assert_true(t->scaling.layer[2].log2 < 28 && t->scaling.layer[0].log2 == 4 && t->scaling.layer[4].log2 == 4);
+    assert_true(t->scaler.skipped == (uint64_t)(30 - t->scaling.layer[2].log2) && t->scaler.backed == t->scaler.skipped);
+    assert_true(t->scaling.layer[4].overflows == 0 && t->scaling.layer[0].overflows == 0);
+    ulp_trainer_free(t);
+}
+
+/* Share of gradients that a rounding made zero, over the last 100 of 300 steps, in percent. */
+static double flushed(const char *policy, const char *scaler, double *accuracy) {
+    ulp_train_options o = {.net = "fc48 relu fc48 relu fc48 relu fc10", .policy = policy, .scaler = scaler, .optimizer = "sgd,rate=0.1,momentum=0.9",
+                           .batch = 64, .seed = 1, .counting = 1};
+    ulp_trainer *t = trainer_of(&digits, &o);
+    ulp_step step;
+    ulp_score score;
+    uint64_t zero = 0, all = 0;
+    for (int i = 0; i < 300; i++) {
+        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+        if (i < 200 || step.skipped) continue;
+        zero += step.agrad.underflow + step.wgrad.underflow;
+        all += step.agrad.count + step.wgrad.count;
+    }
+    assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &score), ULP_OK);
+    *accuracy = 100 * score.accuracy;
+    print_message("%s, %s: %.3f %% flushed, test %.2f %%\n", policy, scaler, 100 * (double)zero / (double)all, *accuracy);
+    ulp_trainer_free(t);
+    return 100 * (double)zero / (double)all;
+}
+
+static void test_flushed(void **state) {
+    double accuracy;
+    (void)state;
+    double none = flushed("mixed:fp16", "none", &accuracy), layer = flushed("mixed:fp16", "layer,interval=20", &accuracy);
+    assert_true(layer < none / 2 && accuracy > 93.0);
+    double log = flushed("mixed:fp16", "logmax", &accuracy);
+    assert_true(log < none / 2 && accuracy > 93.0);
+    /* beside one dynamic scale for all there is little left to gain on so small a net, and only in the narrowest format */
+    double one = flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "pytorch,interval=20", &accuracy);
+    assert_true(flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "layer,interval=20", &accuracy) < one);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logmax), cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_exact), cmocka_unit_test(test_blame),
+        cmocka_unit_test(test_backs_off), cmocka_unit_test(test_flushed),
+    };
+    return cmocka_run_group_tests(tests, load_digits, free_digits);
+}
