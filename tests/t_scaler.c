@@ -140,6 +140,31 @@ static void test_exact(void **state) {
     }
 }
 
+/* Both kinds of rounding multiply first, at the points and tensors where two scales meet and nowhere else. */
+static void test_rescale(void **state) {
+    static const int scales[] = {3, -2, 40};
+    static float x[4], a[4], b[4];
+    static double wide[4], host[4];
+    ulp_policy policy;
+    ulp_pass pass = {.policy = &policy, .layer_scale = scales, .layers = 3, .scale_log2 = 9, .host_a = a, .host_b = b, .host_wide = host, .wide = wide};
+    (void)state;
+    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
+    for (int round = 0; round < 4; round++)
+        for (size_t layer = 0; layer < 4; layer++)
+            for (int point = ULP_AT_WGRAD; point <= ULP_AT_AGRAD; point++) {
+                int by = point == ULP_AT_WGRAD || layer == 0 || layer == 3 ? 0 : layer == 1 ? 5 : -42;
+                if (point == ULP_AT_WGRAD && layer == 3) continue;
+                assert_int_equal(ulp_policy_parse(&policy, round < 2 ? "fp16" : "fp32", NULL, 0), ULP_OK);
+                for (int i = 0; i < 4; i++) host[i] = (double)(x[i] = (float)ldexp(1.0 + i / 16.0, 9 * i - 27));
+                assert_int_equal((round % 2 ? ulp_pass_round_wide : ulp_pass_round)(&pass, (ulp_point_kind)point, layer, x, 4, 2), ULP_OK);
+                for (int i = 0; i < 4; i++)
+                    assert_true((double)x[i] == ulp_round(ldexp(1.0 + i / 16.0, 9 * i - 27 + by), &policy.at[point].format, (ulp_rule){0}, 0));
+                int want = point == ULP_AT_WGRAD ? scales[layer] : scales[layer ? layer - 1 : 0];
+                assert_int_equal(ulp_pass_scale(&pass, (ulp_point_kind)point, layer), want);
+            }
+    assert_int_equal(ulp_pass_scale(&pass, ULP_AT_ACT, 1), 9);
+}
+
 /* The scalers of a net of three layers with parameters after one step whose gradients are as given. */
 static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint32_t *good) {
     ulp_net net;
@@ -237,7 +262,7 @@ static void test_flushed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_logmax), cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_exact), cmocka_unit_test(test_blame),
+        cmocka_unit_test(test_logmax), cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_exact), cmocka_unit_test(test_rescale), cmocka_unit_test(test_blame),
         cmocka_unit_test(test_backs_off), cmocka_unit_test(test_flushed),
     };
     return cmocka_run_group_tests(tests, load_digits, free_digits);
