@@ -86,6 +86,11 @@ double ulp_tanh(double x) {
     return x < 0.0 ? -t : t;
 }
 
+double ulp_sigmoid(double x) {
+    double e = ulp_exp(x < 0.0 ? x : -x); /* at most 1 */
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
 double ulp_cos_turn(double u) {
     /* fold to the first eighth: v in [-1/8, 1/8], exact in binary64 */
     double quarter = u * 4.0 + TO_INTEGER - TO_INTEGER, v = u - 0.25 * quarter;

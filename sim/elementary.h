@@ -1,4 +1,4 @@
-/* elementary.h - exp, log, tanh and normal variates in binary64 with the same bits on every machine.
+/* elementary.h - exp, log, tanh, sigmoid and normal variates in binary64 with the same bits on every machine.
  *
  * libm's versions differ between machines in the last bit. These are built from + - * /, sqrt (all
  * correctly rounded by IEEE 754-2019) and integer operations on bits, in a fixed order, without fma.
@@ -16,6 +16,7 @@ extern "C" {
 /* Error bounds in units of the last place of the result, normal results. */
 #define ULP_EXP_BOUND 1.25
 #define ULP_LOG_BOUND 1.0
+#define ULP_SIGMOID_BOUND 4.0 /* from that of exp, of which a quotient just below a power of two has twice as many */
 #define ULP_TANH_BOUND 6.0 /* near 0.17, where 1 - 2 / (e^2x + 1) cancels most */
 
 /* e^x; 0 below -745.13, Inf above 709.78; subnormal results have one more rounding: 2 ulp. NaN gives NaN. */
@@ -25,6 +26,9 @@ double ulp_exp(double x);
 double ulp_log(double x);
 
 double ulp_tanh(double x);
+
+/* 1 / (1 + e^-x); subnormal results as those of ulp_exp. */
+double ulp_sigmoid(double x);
 
 /* cos(2 pi u) for 0 <= u < 1, absolute error below 2^-50. */
 double ulp_cos_turn(double u);

@@ -2,7 +2,7 @@
 #include "layer.h"
 
 /* One word per file sim/layer_NAME.c. */
-#define LAYERS(X) X(dense) X(relu) X(tanh) X(fork) X(join) X(conv)
+#define LAYERS(X) X(dense) X(relu) X(tanh) X(fork) X(join) X(conv) X(pool) X(avg) X(bn) X(sigmoid) X(leaky) X(drop)
 
 #define DECLARE(name) extern const ulp_layer_kind ulp_layer_##name;
 LAYERS(DECLARE)

@@ -1,4 +1,4 @@
-/* t_elementary.c - own exp, log, tanh, cos and normal variates against MPFR and against bits fixed for good. */
+/* t_elementary.c - own exp, log, tanh, sigmoid, cos and normal variates against MPFR and against bits fixed for good. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +91,24 @@ static void test_tanh(void **state) {
     assert_true(isnan(ulp_tanh(NAN)));
 }
 
+static int mpfr_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
+    mpfr_neg(y, x, rounding);
+    mpfr_exp(y, y, rounding);
+    mpfr_add_ui(y, y, 1, rounding);
+    return mpfr_ui_div(y, 1, y, rounding);
+}
+
+static void test_sigmoid(void **state) {
+    static const double at[][2] = {{-708, 40}, {-40, 40}, {-2, 2}, {-1e-7, 1e-7}, {-1, 0}, {0, 3}, {30, 40}};
+    double error = worst(ulp_sigmoid, mpfr_sigmoid, at, sizeof at / sizeof *at);
+    (void)state;
+    print_message("sigmoid: %.3f ulp at most, bound %.2f\n", error, ULP_SIGMOID_BOUND);
+    assert_true(error <= ULP_SIGMOID_BOUND);
+    assert_true(ulp_sigmoid(INFINITY) == 1.0 && ulp_sigmoid(-INFINITY) == 0.0 && ulp_sigmoid(800.0) == 1.0);
+    assert_true(ulp_sigmoid(0.0) == 0.5 && ulp_sigmoid(-0.0) == 0.5);
+    assert_true(isnan(ulp_sigmoid(NAN)));
+}
+
 static void test_cos(void **state) {
     mpfr_t x, turn;
     double most = 0.0;
@@ -144,7 +162,7 @@ static void test_bits(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exp),  cmocka_unit_test(test_exp_subnormal), cmocka_unit_test(test_log), cmocka_unit_test(test_tanh),
-        cmocka_unit_test(test_cos),  cmocka_unit_test(test_normal),        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_cos),  cmocka_unit_test(test_normal), cmocka_unit_test(test_sigmoid),        cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

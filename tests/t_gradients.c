@@ -113,7 +113,8 @@ static void check_layer(const ulp_layer_kind *kind) {
 static void test_layer_gradients(void **state) {
     size_t kinds = 0;
     (void)state;
-    for (; ulp_layer_kind_get(kinds); kinds++) check_layer(ulp_layer_kind_get(kinds));
+    for (; ulp_layer_kind_get(kinds); kinds++) /* dropout, not a function of its input alone, is tested in t_layers.c */
+        if (ulp_layer_kind_get(kinds)->forward64) check_layer(ulp_layer_kind_get(kinds));
     assert_true(kinds >= 3);
 }
 

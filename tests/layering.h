@@ -1,0 +1,77 @@
+/* layering.h - what tests of layers share: a net with seeded tensors under a policy, on the CPU backend. */
+#ifndef ULP_TESTS_LAYERING_H
+#define ULP_TESTS_LAYERING_H
+
+#include <stdlib.h>
+
+#include "tests/support.h"
+
+#include "formats/rng.h"
+#include "sim/model.h"
+
+typedef struct rig {
+    ulp_model model;
+    ulp_pass pass;
+    ulp_family family;
+    ulp_policy policy;
+    float *w; /* (params) */
+} rig;
+
+static void rig_carve(rig *r) {
+    ulp_model_carve(&r->model, &r->pass, &r->family);
+    r->w = ulp_family_take(&r->family, r->model.net.params);
+    r->model.grad[0] = ulp_family_take(&r->family, r->model.batch * ulp_dims_size(r->model.net.in)); /* wanted here */
+}
+
+/* Seeded multiples of 1/32 below 2 in magnitude: values of every format of 7 bits of precision and more. */
+static void rig_numbers(float *x, size_t n, uint64_t seed) {
+    for (size_t i = 0; i < n; i++) {
+        float value = (float)((int)(next_random(&seed) % 127) - 63) / 32.0f;
+        memcpy(x + i, &value, sizeof value);
+    }
+}
+
+/* A net for at most B samples, its weights as initialised, input and output gradient seeded. */
+static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char *policy) {
+    char why[2048] = "";
+    memset(r, 0, sizeof *r);
+    if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
+        ulp_model_init(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
+        fail_msg("%s", why);
+    assert_int_equal(ulp_backend_get(&r->pass.backend, NULL), ULP_OK); /* its memory is the host's */
+    r->pass.policy = &r->policy;
+    r->pass.B = B;
+    r->pass.seed = 11;
+    r->pass.step = 3;
+    ulp_family_init(&r->family, r->pass.backend);
+    rig_carve(r);
+    assert_int_equal(ulp_family_alloc(&r->family), ULP_OK);
+    rig_carve(r);
+    assert_int_equal(ulp_model_ready(&r->model, &r->pass), ULP_OK);
+    const ulp_net *n = &r->model.net;
+    ulp_net_init(n, r->w, r->model.state, 1, 0);
+    rig_numbers(r->model.tensor[0], B * ulp_dims_size(n->in), 2);
+    rig_numbers(r->model.grad[n->count], B * ulp_dims_size(n->out), 3);
+}
+
+static void rig_forward(rig *r) { assert_int_equal(ulp_model_forward(&r->model, &r->pass, r->w), ULP_OK); }
+static void rig_backward(rig *r) { assert_int_equal(ulp_model_backward(&r->model, &r->pass, r->w), ULP_OK); }
+
+static float *rig_input(const rig *r) { return r->model.tensor[0]; }
+static float *rig_output(const rig *r) { return r->model.tensor[r->model.net.count]; }
+static float *rig_output_gradient(const rig *r) { return r->model.grad[r->model.net.count]; }
+
+static void rig_end(rig *r) {
+    ulp_model_release(&r->model, &r->pass);
+    ulp_family_release(&r->family);
+}
+
+/* The sentence that a net's text is refused with has to hold `part`. */
+static inline void refused(const char *net, ulp_dims in, const char *part) {
+    char why[4096] = "";
+    ulp_net parsed;
+    if (ulp_net_parse(&parsed, net, in, why, sizeof why) == ULP_OK) fail_msg("'%s' was taken", net);
+    if (strstr(why, part) == NULL) fail_msg("'%s': '%s' does not say '%s'", net, why, part);
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* t_conv.c - convolution against direct loops, bit for bit, and the operations it is made of, on every instruction set. */
+#include "tests/layering.h"
+
+enum { B = 3, LONGEST = 4096 };
+
+/* ---- patches, permute, transposed results ---- */
+
+static float in[LONGEST], got[16 * LONGEST], want[16 * LONGEST];
+
+static void same_arrays(const char *what, const ulp_backend *backend, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (ulp_bits32(got[i]) != ulp_bits32(want[i]))
+            fail_msg("%s %s, element %zu of %zu: %a, not %a", backend->what, what, i, n, (double)got[i], (double)want[i]);
+}
+
+/* By the words of ulp_places: x drawn apart on a canvas of zeros, the kernel moved over it. */
+static void naive_patches(const ulp_places *p) {
+    static float canvas[LONGEST];
+    const size_t K = p->kernel, h = p->oh * p->stride + K + p->pad + p->h * p->dilate, w = p->ow * p->stride + K + p->pad + p->w * p->dilate;
+    size_t to = 0;
+    assert_true(h * w <= LONGEST);
+    for (size_t c = 0; c < p->c; c++)
+        for (size_t i = 0; i < K * K; i++)
+            for (size_t b = 0; b < p->B; b++) {
+                memset(canvas, 0, sizeof canvas);
+                for (size_t y = 0; y < p->h; y++)
+                    for (size_t x = 0; x < p->w; x++)
+                        canvas[(p->pad + y * p->dilate) * w + p->pad + x * p->dilate] = in[((b * p->c + c) * p->h + y) * p->w + x];
+                const size_t row = p->flip ? K - 1 - i / K : i / K, column = p->flip ? K - 1 - i % K : i % K;
+                for (size_t y = 0; y < p->oh; y++)
+                    for (size_t x = 0; x < p->ow; x++) want[to++] = canvas[(y * p->stride + row) * w + x * p->stride + column];
+            }
+}
+
+static const ulp_places places[] = {
+    {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0}, {2, 3, 5, 7, 3, 3, 5, 1, 0, 1, 0}, {2, 2, 5, 7, 3, 5, 7, 1, 1, 1, 0},
+    {3, 1, 6, 5, 2, 3, 2, 2, 0, 1, 0}, {2, 2, 7, 4, 5, 4, 3, 2, 3, 1, 0}, {2, 3, 3, 2, 3, 7, 5, 1, 2, 2, 1},
+    {1, 2, 2, 4, 2, 6, 9, 1, 1, 3, 1}, {2, 1, 4, 4, 3, 3, 3, 3, 2, 2, 1}, {2, 1, 3, 3, 2, 9, 9, 1, 0, 1, 1},
+    {1, 1, 2, 2, 4, 1, 1, 1, 9, 1, 0}, {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0}, {1, 1, 9, 40, 3, 9, 40, 1, 1, 1, 0}};
+
+static void test_moves(void **state) {
+    static const size_t blocks[][3] = {{1, 1, 1}, {3, 4, 1}, {5, 2, 7}, {1, 9, 3}, {8, 3, 64}, {2, 0, 3}, {40, 60, 1}};
+    size_t cases = 0;
+    (void)state;
+    rig_numbers(in, LONGEST, 5);
+    for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++)
+        for (int threads = 1; threads <= 3 && ulp_cpu_backend(isa); threads++) {
+            const ulp_backend *backend = ulp_cpu_backend(isa);
+            ulp_threads_set(threads);
+            for (size_t i = 0; i < sizeof places / sizeof *places; i++, cases++) {
+                const ulp_places *p = &places[i];
+                memset(got, 0xff, sizeof got);
+                memset(want, 0xff, sizeof want);
+                naive_patches(p);
+                assert_int_equal(backend->patches(got, in, p), ULP_OK);
+                same_arrays("patches", backend, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow + 64);
+            }
+            for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++, cases++) {
+                const size_t a = blocks[i][0], b = blocks[i][1], n = blocks[i][2];
+                memset(got, 0xff, sizeof got);
+                memset(want, 0xff, sizeof want);
+                for (size_t j = 0; j < a * b * n; j++) want[(j / n % b * a + j / n / b) * n + j % n] = in[j];
+                assert_int_equal(backend->permute(got, in, a, b, n), ULP_OK);
+                same_arrays("permute", backend, a * b * n + 64);
+            }
+            const ulp_places still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0};
+            assert_int_equal(backend->patches(got, in, &still), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->patches(NULL, in, &places[0]), ULP_BAD_ARGUMENT);
+        }
+    ulp_threads_set(0);
+    assert_true(cases >= sizeof places / sizeof *places);
+}
+
+/* A product that leaves its result transposed has the elements of the one that does not. */
+static void test_transposed_result(void **state) {
+    static const char *const datapaths[] = {"fp32", "serial:fp16:rne", "serial:fp16:sr/8", "serial:bf16:rd", "chunk4:fp16:sr", "split:fp32:rne",
+                                            "pairwise:bf16:rz", "exact:fp32:rne", "h100-fp16", "h100-e4m3.e5m2", "h100-e4m3", "serial:fp64:rne"};
+    static const size_t shapes[][3] = {{1, 1, 1}, {70, 3, 9}, {3, 70, 40}, {13, 33, 5}, {200, 8, 25}, {8, 200, 25}, {5, 4, 0}};
+    static double a64[LONGEST * 2], b64[LONGEST * 2], c64[LONGEST], d64[LONGEST];
+    static float a[LONGEST * 2], b[LONGEST * 2], c[LONGEST], d[LONGEST];
+    (void)state;
+    rig_numbers(a, 2 * LONGEST, 6), rig_numbers(b, 2 * LONGEST, 7);
+    for (size_t i = 0; i < 2 * LONGEST; i++) { /* values of e4m3 and e5m2 */
+        a[i] = truncf(4.0f * a[i]) / 4.0f, b[i] = truncf(2.0f * b[i]) / 2.0f;
+        a64[i] = (double)a[i], b64[i] = (double)b[i];
+    }
+    for (size_t i = 0; i < sizeof datapaths / sizeof *datapaths; i++)
+        for (size_t s = 0; s < 16 * sizeof shapes / sizeof *shapes; s++) {
+            const size_t m = shapes[s / 16][0], n = shapes[s / 16][1], k = shapes[s / 16][2], pad = s & 8 ? 3 : 0;
+            ulp_gemm_shape straight = {.m = m, .n = n, .k = k, .ldc = n, .a_trans = s & 1, .b_trans = s >> 1 & 1, .accumulate = s >> 2 & 1};
+            straight.lda = (straight.a_trans ? m : k) + pad, straight.ldb = (straight.b_trans ? k : n) + 2 * pad;
+            ulp_gemm_shape turned = straight;
+            turned.c_trans = 1, turned.ldc = m + pad;
+            ulp_datapath path;
+            assert_int_equal(ulp_datapath_parse(&path, datapaths[i]), ULP_OK);
+            const ulp_stream stream = {9, 8, 77};
+            const ulp_backend *backend;
+            assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
+            for (size_t j = 0; j < LONGEST; j++) c64[j] = d64[j] = -1.0, c[j] = d[j] = -1.0f;
+            for (size_t j = 0; j < m * n; j++) {
+                c[j] = (float)(j % 17) / 8.0f, c64[j] = (double)c[j];
+                d[j % n * (m + pad) + j / n] = c[j], d64[j % n * (m + pad) + j / n] = c64[j];
+            }
+            const int wide = !path.result.fits_binary32;
+            ulp_status first = wide ? backend->gemm64(c64, a64, b64, &straight, &path, stream) : backend->gemm(c, a, b, &straight, &path, stream);
+            ulp_status second = wide ? backend->gemm64(d64, a64, b64, &turned, &path, stream) : backend->gemm(d, a, b, &turned, &path, stream);
+            assert_int_equal(first, ULP_OK);
+            assert_int_equal(second, ULP_OK);
+            size_t written = 0;
+            for (size_t j = 0; j < LONGEST; j++) {
+                const size_t row = j % (m + pad), column = j / (m + pad);
+                const int inside = row < m && column < n;
+                const double expected = inside ? wide ? c64[row * n + column] : (double)c[row * n + column] : -1.0;
+                written += (size_t)inside;
+                if (ulp_bits64(expected) != ulp_bits64(wide ? d64[j] : (double)d[j]))
+                    fail_msg("%s, m %zu n %zu k %zu, layout %zu: (%zu,%zu) %a, not %a", path.name, m, n, k, s % 16, row, column, wide ? d64[j] : (double)d[j], expected);
+            }
+            assert_int_equal(written, m * n);
+            turned.ldc = m - 1;
+            assert_int_equal(backend->gemm(d, a, b, &turned, &path, stream), wide ? ULP_UNSUPPORTED : ULP_BAD_ARGUMENT);
+        }
+}
+
+/* ---- the layer ---- */
+
+typedef struct kernel {
+    size_t N, K, S, P;
+} kernel;
+
+static ulp_stream stream_of(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, size_t k) {
+    return (ulp_stream){r->pass.seed, ulp_stream_id(use, r->pass.evaluation, 0, r->pass.step), place * ulp_datapath_words(d, k)};
+}
+
+static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start, const double *a, const double *b, size_t k) {
+    return ulp_dot(d, start, a, b, k, (ulp_scales){NULL, NULL}, stream_of(r, use, place, d, k));
+}
+
+static void check_value(const rig *r, const char *what, size_t i, float have, double expected) {
+    if (ulp_bits32(have) != ulp_bits32((float)expected))
+        fail_msg("%s %s %s, %d threads, element %zu: %a, not %a", r->model.net.layers[0].word, r->policy.forward.name, what, ulp_threads_get(), i, (double)have, expected);
+}
+
+static double a[LONGEST], b[LONGEST];
+
+/* x at (row, column) of the image with its zeros. */
+static double padded(const rig *r, size_t sample, size_t c, size_t row, size_t column, size_t P) {
+    const ulp_dims d = r->model.net.in;
+    if (row < P || column < P || row - P >= d.h || column - P >= d.w) return 0.0;
+    return (double)rig_input(r)[((sample * d.c + c) * d.h + row - P) * d.w + column - P];
+}
+
+static void check_output(const rig *r, kernel q) {
+    const ulp_dims o = r->model.net.out;
+    const ulp_datapath *d = &r->policy.forward;
+    const size_t k = r->model.net.in.c * q.K * q.K;
+    for (size_t i = 0; i < B * ulp_dims_size(o); i++) {
+        const size_t column = i % o.w, row = i / o.w % o.h, n = i / o.w / o.h % o.c, sample = i / ulp_dims_size(o);
+        const uint64_t place = ((sample * o.h + row) * o.w + column) * o.c + n;
+        for (size_t j = 0; j < k; j++) {
+            a[j] = padded(r, sample, j / q.K / q.K, row * q.S + j / q.K % q.K, column * q.S + j % q.K, q.P);
+            b[j] = (double)r->w[n * k + j];
+        }
+        const double one = 1.0, bias = (double)r->w[q.N * k + n];
+        double sum = dot(r, ULP_USE_BIAS, place, d, 0.0, &one, &bias, 1);
+        check_value(r, "y", i, rig_output(r)[i], dot(r, ULP_USE_FORWARD, place, d, sum, a, b, k));
+    }
+}
+
+static void check_weights(const rig *r, kernel q) {
+    const ulp_dims o = r->model.net.out;
+    const ulp_datapath *d = &r->policy.backward;
+    const size_t k = r->model.net.in.c * q.K * q.K, positions = o.h * o.w;
+    for (size_t n = 0; n < q.N; n++) {
+        for (size_t i = 0; i <= k; i++) {
+            for (size_t s = 0; s < B * positions; s++) {
+                const size_t row = s % positions / o.w, column = s % o.w;
+                a[s] = i == k ? 1.0 : padded(r, s / positions, i / q.K / q.K, row * q.S + i / q.K % q.K, column * q.S + i % q.K, q.P);
+                b[s] = (double)rig_output_gradient(r)[(s / positions * o.c + n) * positions + s % positions];
+            }
+            if (i < k) check_value(r, "dW", n * k + i, r->model.wgrad[n * k + i], dot(r, ULP_USE_WPRODUCT, i * q.N + n, d, 0.0, a, b, B * positions));
+            else check_value(r, "db", n, r->model.wgrad[q.N * k + n], dot(r, ULP_USE_BPRODUCT, n, d, 0.0, a, b, B * positions));
+        }
+    }
+}
+
+static void check_input(const rig *r, kernel q) {
+    const ulp_dims o = r->model.net.out, m = r->model.net.in;
+    const ulp_datapath *d = &r->policy.backward;
+    const size_t k = q.N * q.K * q.K;
+    for (size_t i = 0; i < B * ulp_dims_size(m); i++) {
+        const size_t column = i % m.w, row = i / m.w % m.h, c = i / m.w / m.h % m.c, sample = i / ulp_dims_size(m);
+        for (size_t j = 0; j < k; j++) {
+            const size_t n = j / q.K / q.K, u = j / q.K % q.K, v = j % q.K;
+            const size_t y = (row + q.P - u) / q.S, x = (column + q.P - v) / q.S;
+            const int meets = row + q.P >= u && column + q.P >= v && (row + q.P - u) % q.S == 0 && (column + q.P - v) % q.S == 0 && y < o.h && x < o.w;
+            a[j] = meets ? (double)rig_output_gradient(r)[((sample * o.c + n) * o.h + y) * o.w + x] : 0.0;
+            b[j] = (double)r->w[((n * m.c + c) * q.K + u) * q.K + v];
+        }
+        const uint64_t place = ((sample * m.h + row) * m.w + column) * m.c + c;
+        check_value(r, "dx", i, r->model.grad[0][i], dot(r, ULP_USE_BACKWARD, place, d, 0.0, a, b, k));
+    }
+}
+
+static const struct net {
+    ulp_dims in;
+    const char *word;
+    kernel q;
+} nets[] = {
+    {{1, 4, 4}, "conv2@3", {2, 3, 1, 0}},     {{2, 5, 7}, "conv3@3p1s2", {3, 3, 2, 1}}, {{3, 6, 5}, "conv7@2s3p1", {7, 2, 3, 1}},
+    {{1, 1, 1}, "conv1@1", {1, 1, 1, 0}},     {{2, 7, 7}, "conv5@5p4s2", {5, 5, 2, 4}}, {{4, 3, 9}, "conv9@1s2", {9, 1, 2, 0}},
+    {{2, 8, 8}, "conv8@5", {8, 5, 1, 0}},     {{2, 4, 4}, "conv3@7p3", {3, 7, 1, 3}},   {{1, 9, 9}, "conv40@3p1", {40, 3, 1, 1}},
+    {{6, 4, 4}, "conv2@2s1p0", {2, 2, 1, 0}},
+};
+
+static void test_conv(void **state) {
+    static const char *const policies[] = {"fp32", "fp32,acc=serial:fp16:rne", "fp32,acc=serial:fp16:sr/8", "fp32,acc=chunk8:bf16:sr",
+                                           "fp32,acc=exact:fp32:rz", "fp32,weight=e4m3,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
+    (void)state;
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+        for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
+            for (int threads = 1; threads <= 3; threads++) {
+                const struct net *net = &nets[i];
+                rig r;
+                rig_start(&r, net->word, net->in, B, policies[p]);
+                rig_numbers(r.w, r.model.net.params, 4);
+                ulp_threads_set(threads);
+                rig_forward(&r);
+                rig_backward(&r);
+                assert_int_equal(r.model.net.params, (net->in.c * net->q.K * net->q.K + 1) * net->q.N);
+                check_output(&r, net->q);
+                check_weights(&r, net->q);
+                check_input(&r, net->q);
+                rig_end(&r);
+            }
+    ulp_threads_set(0);
+}
+
+/* Activations and weights of the policy's formats go through it as the policy says. */
+static void test_rounding_points(void **state) {
+    rig plain, rounded;
+    ulp_format bf16 = named("bf16");
+    (void)state;
+    rig_start(&plain, "conv5@3p1", (ulp_dims){2, 6, 6}, B, "fp32");
+    rig_start(&rounded, "conv5@3p1", (ulp_dims){2, 6, 6}, B, "fp32,act=bf16,wgrad=e5m2,agrad=bf16/rz");
+    rig_forward(&plain), rig_backward(&plain);
+    rig_forward(&rounded), rig_backward(&rounded);
+    ulp_format e5m2 = named("e5m2:inf");
+    for (size_t i = 0; i < B * ulp_dims_size(plain.model.net.out); i++)
+        check_value(&rounded, "y", i, rig_output(&rounded)[i], ulp_round((double)rig_output(&plain)[i], &bf16, rule_of(ULP_RNE, 0, 0), 0));
+    for (size_t i = 0; i < plain.model.net.params; i++)
+        check_value(&rounded, "dw", i, rounded.model.wgrad[i], ulp_round((double)plain.model.wgrad[i], &e5m2, rule_of(ULP_RNE, 0, 0), 0));
+    for (size_t i = 0; i < B * 72; i++)
+        check_value(&rounded, "dx", i, rounded.model.grad[0][i], ulp_round((double)plain.model.grad[0][i], &bf16, rule_of(ULP_RZ, 0, 0), 0));
+    rig_end(&plain), rig_end(&rounded);
+}
+
+/* Evaluation in pieces rounds like one batch, random words included. */
+static void test_pieces(void **state) {
+    enum { ALL = 5 };
+    static const char net[] = "conv6@3p1s2 relu conv4@2";
+    rig whole, part;
+    (void)state;
+    rig_start(&whole, net, (ulp_dims){2, 6, 7}, ALL, "fp32,act=bf16/sr,acc=serial:fp16:sr");
+    rig_start(&part, net, (ulp_dims){2, 6, 7}, ALL, "fp32,act=bf16/sr,acc=serial:fp16:sr");
+    whole.pass.evaluation = part.pass.evaluation = 1;
+    const size_t m = 2 * 6 * 7, n = ulp_dims_size(whole.model.net.out);
+    rig_forward(&whole);
+    for (size_t first = 0; first < ALL; first += part.pass.B) {
+        part.pass.first = first;
+        part.pass.B = first == 0 ? 2 : 3;
+        memmove(rig_input(&part), rig_input(&whole) + first * m, part.pass.B * m * sizeof(float));
+        rig_forward(&part);
+        assert_memory_equal(rig_output(&part), rig_output(&whole) + first * n, part.pass.B * n * sizeof(float));
+    }
+    rig_end(&whole), rig_end(&part);
+}
+
+static void test_words(void **state) {
+    static const char *const bad[] = {"conv8", "conv", "conv@3", "conv0@3", "conv8@0", "conv8@9", "conv8@3s0", "conv8@3p3", "conv8@3p", "conv8@3s",
+                                      "conv8@3s1s1", "conv8@3p1p1", "conv8@3x", "conv8@", "conv-1@3", "conv8@3p-1", "conv1e3@3", "conv99999999999@3",
+                                      "conv8@9223372036854775", "conv8@3s4294967296", "conv1048577@1", "conv1048576@1023p1022", "conv8@5p0"};
+    ulp_net net;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        refused(bad[i], (ulp_dims){1, 4, 4}, "an input of 1 x 4 x 4 (channels, height, width) does not take");
+        refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
+    }
+    refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4}, "an input of 2 x 3 x 3 (channels, height, width) does not take 'conv3@4'");
+    assert_int_equal(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL, 0), ULP_OK);
+    assert_true(net.out.c == 8 && net.out.h == 5 && net.out.w == 4);
+    ulp_net_release(&net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moves), cmocka_unit_test(test_transposed_result), cmocka_unit_test(test_conv),
+                                       cmocka_unit_test(test_rounding_points), cmocka_unit_test(test_pieces), cmocka_unit_test(test_words)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
