@@ -18,20 +18,28 @@ enum { ROWS = 6, WIDE = 32, DEPTH = 1024 }; /* DEPTH products of a panel stay in
 
 typedef struct work {
     const ulp_job *job;
-    float *packed; /* B as panels of (k, WIDE), zero-padded */
+    float *packed; /* B as panels of (k, WIDE), zero-padded; of a wide product one panel for each run of panels */
     float *rows;   /* A as blocks of (k, ROWS), zero-padded */
+    size_t run;    /* panels */
 } work;
+
+enum { SQUARE = 16 }; /* numbers of a column of B that are moved at once */
+
+static void pack_panel(const ulp_job *job, float *to, size_t panel) {
+    const ulp_gemm_shape *s = &job->s;
+    const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
+    const float *b = (const float *)job->b + (s->b_trans ? j0 * s->ldb : j0);
+    if (width < WIDE) memset(to, 0, s->k * WIDE * sizeof *to);
+    for (size_t k = 0; k < s->k && !s->b_trans && width == WIDE; k++) memcpy(to + k * WIDE, b + k * s->ldb, WIDE * sizeof *to);
+    for (size_t k = 0; k < s->k && !s->b_trans && width < WIDE; k++) memcpy(to + k * WIDE, b + k * s->ldb, width * sizeof *to);
+    for (size_t k0 = 0; k0 < s->k && s->b_trans; k0 += SQUARE)
+        for (size_t j = 0; j < width; j++)
+            for (size_t k = k0; k < s->k && k < k0 + SQUARE; k++) to[k * WIDE + j] = b[j * s->ldb + k];
+}
 
 static void pack_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const ulp_gemm_shape *s = &w->job->s;
-    for (size_t panel = begin; panel < end; panel++) {
-        float *to = w->packed + panel * s->k * WIDE;
-        const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
-        memset(to, 0, s->k * WIDE * sizeof *to);
-        for (size_t k = 0; k < s->k; k++)
-            for (size_t j = 0; j < width; j++) to[k * WIDE + j] = b_at(w->job, k, j0 + j);
-    }
+    for (size_t panel = begin; panel < end; panel++) pack_panel(w->job, w->packed + panel * w->job->s.k * WIDE, panel);
 }
 
 /* ROWS x WIDE sums over k; `a` is packed (k, ROWS). */
@@ -53,42 +61,64 @@ static void pack_rows(const work *w, size_t at) {
         for (size_t r = 0; r < ROWS; r++) a[k * ROWS + r] = at * ROWS + r < s->m ? a_at(w->job, at * ROWS + r, k) : 0.0f;
 }
 
-/* Products k0 .. k1 - 1 of a block of rows and a panel; between two calls the sums wait in C. */
-static void advance(const work *w, size_t at, size_t panel, size_t k0, size_t k1) {
+/* Products k0 .. k1 - 1 of a block of rows and a panel of B, packed; between two calls the sums wait in C. */
+static void advance(const work *w, size_t at, size_t panel, const float *packed, size_t k0, size_t k1) {
     const ulp_gemm_shape *s = &w->job->s;
     const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
     const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
     float sums[ROWS * WIDE] = {0}, *c = (float *)w->job->c + i0 * s->ldc + j0;
     for (size_t r = 0; r < rows && (s->accumulate || k0 > 0); r++) memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
-    block(sums, w->rows + (at * s->k + k0) * ROWS, w->packed + (panel * s->k + k0) * WIDE, k1 - k0);
+    block(sums, w->rows + (at * s->k + k0) * ROWS, packed + k0 * WIDE, k1 - k0);
     for (size_t r = 0; r < rows; r++)
         for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
 }
 
+/* Blocks begin .. end - 1 of rows with a panel. */
+static void panel_part(const work *w, size_t begin, size_t end, size_t panel, const float *packed) {
+    const size_t k = w->job->s.k;
+    size_t k0 = 0;
+    do {
+        const size_t k1 = k - k0 < DEPTH ? k : k0 + DEPTH;
+        for (size_t at = begin; at < end; at++) advance(w, at, panel, packed, k0, k1);
+        k0 = k1;
+    } while (k0 < k);
+}
+
+static size_t panels_of(const ulp_job *job) { return (job->s.n + WIDE - 1) / WIDE; }
+static size_t blocks_of(const ulp_job *job) { return (job->s.m + ROWS - 1) / ROWS; }
+
+static void pack_rows_part(void *context, size_t begin, size_t end) {
+    for (size_t at = begin; at < end; at++) pack_rows(context, at);
+}
+
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const size_t k = w->job->s.k, panels = (w->job->s.n + WIDE - 1) / WIDE;
-    for (size_t at = begin; at < end; at++) pack_rows(w, at);
-    for (size_t panel = 0; panel < panels; panel++) {
-        size_t k0 = 0;
-        do {
-            const size_t k1 = k - k0 < DEPTH ? k : k0 + DEPTH;
-            for (size_t at = begin; at < end; at++) advance(w, at, panel, k0, k1);
-            k0 = k1;
-        } while (k0 < k);
+    pack_rows_part(context, begin, end);
+    for (size_t panel = 0; panel < panels_of(w->job); panel++) panel_part(w, begin, end, panel, w->packed + panel * w->job->s.k * WIDE);
+}
+
+/* Of a wide product: a panel is packed when its turn comes, and is still in the cache when it is used. */
+static void columns_part(void *context, size_t begin, size_t end) {
+    const work *w = context;
+    float *packed = w->packed + begin / w->run * w->job->s.k * WIDE;
+    for (size_t panel = begin; panel < end; panel++) {
+        pack_panel(w->job, packed, panel);
+        panel_part(w, 0, blocks_of(w->job), panel, packed);
     }
 }
 
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
     if (!is_fp32_chain(job)) return ULP_UNSUPPORTED;
-    const size_t panels = (job->s.n + WIDE - 1) / WIDE, blocks = (job->s.m + ROWS - 1) / ROWS;
-    work w = {.job = job};
-    w.packed = ULP_CPU(ulp_gemm_room)(panels * job->s.k * WIDE, sizeof *w.packed);
+    const size_t panels = panels_of(job), blocks = blocks_of(job);
+    const int wide = panels > 4 * blocks;
+    work w = {.job = job, .run = wide ? row_grain(panels) : 1};
+    w.packed = ULP_CPU(ulp_gemm_room)((panels + w.run - 1) / w.run * job->s.k * WIDE, sizeof *w.packed);
     w.rows = ULP_CPU(ulp_gemm_room)(blocks * job->s.k * ROWS, sizeof *w.rows);
     const int enough = w.packed != NULL && w.rows != NULL;
     if (enough) {
-        ulp_parallel_for(panels, 1, pack_part, &w);
-        ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
+        ulp_parallel_for(wide ? blocks : panels, 1, wide ? pack_rows_part : pack_part, &w);
+        if (wide) ulp_parallel_for(panels, w.run, columns_part, &w);
+        else ulp_parallel_for(blocks, row_grain(blocks), rows_part, &w);
     }
     free(w.rows);
     free(w.packed);

@@ -12,20 +12,27 @@ typedef struct work {
 
 /* The row of x under coordinate u of the image drawn apart; 0: there is none. */
 ULP_INLINE int source(size_t *at, ptrdiff_t u, size_t dilate, size_t size) {
-    if (u < 0 || (size_t)u % dilate != 0 || (size_t)u / dilate >= size) return 0;
-    *at = (size_t)u / dilate;
-    return 1;
+    if (u < 0) return 0;
+    *at = dilate == 1 ? (size_t)u : (size_t)u / dilate; /* divisions take longer than all else here */
+    return *at < size && (dilate == 1 || (size_t)u % dilate == 0);
 }
+
+/* n / stride, rounded up. */
+ULP_INLINE size_t up(ptrdiff_t n, size_t stride) { return stride == 1 ? (size_t)n : ((size_t)n + stride - 1) / stride; }
 
 /* One row of positions: to (ow) from a row of x (w), the kernel's column lying `shift` behind the position's. */
 ULP_INLINE void place_row(float *to, const float *from, const ulp_places *p, ptrdiff_t shift) {
     const size_t stride = p->stride;
     if (p->dilate == 1) {
-        size_t begin = shift < 0 ? ((size_t)-shift + stride - 1) / stride : 0;
-        size_t end = shift < (ptrdiff_t)p->w ? ((size_t)((ptrdiff_t)p->w - shift) + stride - 1) / stride : 0;
+        size_t begin = shift < 0 ? up(-shift, stride) : 0;
+        size_t end = shift < (ptrdiff_t)p->w ? up((ptrdiff_t)p->w - shift, stride) : 0;
         if (begin > p->ow) begin = p->ow;
         if (end > p->ow) end = p->ow;
         if (end < begin) end = begin;
+        if (stride == 1 && begin == 0 && end == p->ow) {
+            memcpy(to, from + shift, p->ow * sizeof *to);
+            return;
+        }
         for (size_t q = 0; q < begin; q++) to[q] = 0.0f;
         if (stride == 1)
             for (size_t q = begin; q < end; q++) to[q] = from[(ptrdiff_t)q + shift];
