@@ -20,6 +20,7 @@
 enum { KERNELS, KERNEL, STRIDE, PAD }; /* places in layer->arg */
 
 enum { NUMBER_MAX = 1 << 20 };
+enum { PIECE = 1 << 18 }; /* floats of patches per thread that stay in the second-level cache */
 #define PRODUCTS_MAX 0x1p40 /* elements of the largest array, per sample: sizes do not overflow */
 
 /* Digits at *text, up to NUMBER_MAX; 0 if there are none or too many. */
@@ -104,21 +105,55 @@ static ulp_status gradient_patches(const ulp_layer *layer, const ulp_pass *pass,
 
 static int offered(const ulp_pass *pass) { return pass->backend->patches != NULL && pass->backend->permute != NULL; }
 
-static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+/* y of the pass's samples, not rounded yet. */
+static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y, const float *x, const float *w) {
     const size_t N = layer->out.c, p = area(layer->out), k = depth(layer), rows = pass->B * p;
     const ulp_datapath *datapath = &pass->policy->forward;
-    const float *bias = t->w + N * k;                          /* (N) */
+    const float *bias = w + N * k;                             /* (N) */
     float *patches = pass->work, *sums = patches + k * rows; /* (k, B p), (N, B p) */
     const ulp_gemm_shape start = {.m = rows, .n = N, .k = 1, .lda = 1, .ldb = N, .ldc = rows, .c_trans = 1};
     const ulp_gemm_shape sum = {.m = rows, .n = N, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1,
                                 .c_trans = 1, .accumulate = 1};
-    if (!offered(pass)) return ULP_UNSUPPORTED;
-    ulp_status status = image_patches(layer, pass, patches, t->x);
+    ulp_status status = image_patches(layer, pass, patches, x);
     if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, sums, pass->ones, bias, &start, p);
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, patches, t->w, &sum, p);
-    if (status == ULP_OK) status = pass->backend->permute(t->y, sums, N, pass->B, p);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, rows * N, p * N);
+    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, patches, w, &sum, p);
+    return status == ULP_OK ? pass->backend->permute(y, sums, N, pass->B, p) : status;
+}
+
+/* dx of the pass's samples likewise. */
+static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, float *dx, const float *dy, const float *w) {
+    const size_t N = layer->out.c, c = layer->in.c, p = area(layer->in), k = back_depth(layer), rows = pass->B * p;
+    float *patches = pass->work, *sums = patches + k * rows, *turned = sums + c * rows; /* (k, B h w), (c, B h w), (c, k) */
+    const ulp_gemm_shape sum = {.m = rows, .n = c, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1, .c_trans = 1};
+    ulp_status status = gradient_patches(layer, pass, patches, dy);
+    if (status == ULP_OK) status = pass->backend->permute(turned, w, N, c, square(layer));
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, sums, patches, turned, &sum, p);
+    return status == ULP_OK ? pass->backend->permute(dx, sums, c, pass->B, p) : status;
+}
+
+typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, float *to, const float *from, const float *w);
+
+/* The sums of all samples, as many at a time as have `floats` of work in the cache: elements do not depend on each other. */
+static ulp_status in_pieces(const ulp_layer *layer, ulp_pass *pass, sums_function sums, float *to, size_t n, const float *from,
+                            size_t m, const float *w, size_t floats) {
+    const size_t first = pass->first, B = pass->B, piece = (size_t)ulp_threads_get() * (PIECE / floats) + 1;
+    ulp_status status = ULP_OK;
+    for (size_t b = 0; b < B && status == ULP_OK; b += piece) {
+        pass->first = first + b;
+        pass->B = B - b < piece ? B - b : piece;
+        status = sums(layer, pass, to + b * n, from + b * m, w);
+    }
+    pass->first = first;
+    pass->B = B;
     return status;
+}
+
+static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out), floats = depth(layer) * area(layer->out);
+    if (!offered(pass)) return ULP_UNSUPPORTED;
+    ulp_status status = in_pieces(layer, pass, forward_sums, t->y, n, t->x, m, t->w, floats);
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * n, n) : status;
 }
 
 static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -137,19 +172,12 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
 }
 
 static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t N = layer->out.c, c = layer->in.c, p = area(layer->in), k = back_depth(layer), rows = pass->B * p;
-    float *patches = pass->work, *sums = patches + k * rows, *w = sums + c * rows; /* (k, B h w), (c, B h w), (c, k) */
-    const ulp_gemm_shape dx = {.m = rows, .n = c, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1, .c_trans = 1};
+    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out), floats = back_depth(layer) * area(layer->in);
     if (!offered(pass)) return ULP_UNSUPPORTED;
     ulp_status status = weight_gradients(layer, pass, t);
     if (status != ULP_OK || !t->dx) return status;
-    status = gradient_patches(layer, pass, patches, t->dy);
-    if (status == ULP_OK) status = pass->backend->permute(w, t->w, N, c, square(layer));
-    if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, sums, patches, w, &dx, p);
-    if (status == ULP_OK) status = pass->backend->permute(t->dx, sums, c, pass->B, p);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, rows * c, p * c);
-    return status;
+    status = in_pieces(layer, pass, backward_sums, t->dx, m, t->dy, n, t->w, floats);
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * m, m) : status;
 }
 
 /* One output by its definition. */
