@@ -2,7 +2,9 @@
 #include "layer.h"
 
 /* One word per file sim/layer_NAME.c. */
-#define LAYERS(X) X(dense) X(relu) X(tanh) X(fork) X(join) X(conv) X(pool) X(avg) X(bn) X(sigmoid) X(leaky) X(drop)
+#define LAYERS(X) \
+    X(dense) X(relu) X(leaky) X(tanh) X(sigmoid) X(drop) X(bn) X(conv) X(pool) X(avg) X(fork) X(join) \
+    X(rows) X(columns) X(last) X(step) X(rnn) X(gru) X(lstm)
 
 #define DECLARE(name) extern const ulp_layer_kind ulp_layer_##name;
 LAYERS(DECLARE)

@@ -108,12 +108,11 @@ enum {
     ULP_USE_INIT = 32,     /* initial weights */
     ULP_USE_SHUFFLE = 33,  /* order of the samples, one per epoch */
     ULP_USE_SPLIT = 34,    /* training and test part of a data set */
+    ULP_USE_DROP = 35,     /* which elements dropout keeps */
     ULP_USE_SHRINK = 48,   /* decoupled weight decay */
     ULP_USE_KAHAN_SUM = 49, /* compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51
-
-    ULP_USE_DROP = 35      /* which elements dropout keeps */
 };
 
 /* The stream of one use: use in bits 56..62, evaluation in bit 63, layer in bits 40..55, lane in 28..39, step in 0..27.
