@@ -13,8 +13,8 @@
 
 #include "formats/rng.h"
 
-/* One word per file sim/data_NAME.c. */
-#define SETS(X) X(digits) X(idx)
+/* One word per kind. */
+#define SETS(X) X(digits) X(idx) X(strips) X(mnist_strips)
 
 #define DECLARE(name) extern const ulp_data_kind ulp_data_##name;
 SETS(DECLARE)
@@ -160,17 +160,17 @@ void ulp_permutation(uint32_t *order, size_t n, ulp_stream stream) {
 
 ulp_status ulp_data_split(ulp_data *data, size_t n_train, uint64_t seed) {
     uint32_t *order = malloc((data->n + 1) * sizeof *order);
-    uint8_t *pixel = malloc(data->n * data->features + 1), *label = malloc(data->n + 1);
+    uint8_t *pixel = malloc(data->n * data->features + 1), *label = malloc(data->n * data->labels + 1);
     ulp_stream stream = {seed, ulp_stream_id(ULP_USE_SPLIT, 0, 0, 0), 0};
     ulp_status status = order && pixel && label ? ULP_OK : ULP_NO_MEMORY;
     if (status == ULP_OK) {
         ulp_permutation(order, data->n, stream);
         for (size_t i = 0; i < data->n; i++) {
             memcpy(pixel + i * data->features, data->pixel + order[i] * data->features, data->features);
-            label[i] = data->label[order[i]];
+            memcpy(label + i * data->labels, data->label + order[i] * data->labels, data->labels);
         }
         memcpy(data->pixel, pixel, data->n * data->features);
-        memcpy(data->label, label, data->n);
+        memcpy(data->label, label, data->n * data->labels);
         data->n_train = n_train;
     }
     free(order);

@@ -21,9 +21,10 @@ typedef struct ulp_data {
     ulp_dims dims;      /* of one sample: channels, height, width */
     size_t features;    /* c h w */
     size_t classes;
+    size_t labels;      /* places for labels per sample; 1 unless labels are sequences */
     uint8_t white;
     uint8_t *pixel;     /* (n,features) */
-    uint8_t *label;     /* (n) */
+    uint8_t *label;     /* (n,labels); 255: no more, the rest of the row too */
 } ulp_data;
 
 typedef struct ulp_data_kind {

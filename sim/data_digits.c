@@ -105,6 +105,7 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
     data->dims = (ulp_dims){1, 8, 8};
     data->features = PIXELS;
     data->classes = 10;
+    data->labels = 1;
     data->white = 16;
     data->pixel = malloc((size_t)COUNT * PIXELS);
     data->label = malloc(COUNT);

@@ -92,6 +92,7 @@ static ulp_status fill(ulp_data *data, idx f[4], char *error, size_t error_size)
     data->dims = (ulp_dims){1, f[0].rows, f[0].columns};
     data->features = f[0].rows * f[0].columns;
     data->classes = 10;
+    data->labels = 1;
     data->white = 255;
     data->pixel = malloc(n * data->features);
     data->label = malloc(n);

@@ -1,37 +1,67 @@
-/* loss.c - the loss of a batch; see loss.h. */
+/* loss.c - the table of losses, and what they share; see loss.h. */
 #include "loss.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "op.h"
+/* One word per kind, as in its file. */
+#define LOSSES(X) X(softmax) X(ctc) X(ctc_linear)
 
-ulp_status ulp_loss_step(ulp_pass *pass, const ulp_loss_scratch *scratch, size_t layer, float *dz, double *mean,
-                         const float *z, const uint8_t *label, size_t C) {
-    const ulp_backend *backend = pass->backend;
+#define DECLARE(name) extern const ulp_loss_kind ulp_loss_##name;
+LOSSES(DECLARE)
+
+#define ENTRY(name) &ulp_loss_##name,
+static const ulp_loss_kind *const kinds[] = {LOSSES(ENTRY)};
+
+const ulp_loss_kind *ulp_loss_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
+
+static const ulp_loss_kind *find(const char *name) {
+    const ulp_loss_kind *kind = NULL;
+    for (size_t i = 0; (kind = ulp_loss_kind_get(i)) && strcmp(kind->name, name) != 0;) i++;
+    return kind;
+}
+
+ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
+    memset(loss, 0, sizeof *loss);
+    loss->kind = find(name ? name : data->labels > 1 ? "ctc" : "softmax");
+    loss->out = out;
+    loss->classes = data->classes;
+    loss->labels = data->labels;
+    if (loss->kind) return loss->kind->check(out, data, error, error_size);
+    char known[128] = "";
+    const ulp_loss_kind *kind;
+    for (size_t i = 0, used = 0; (kind = ulp_loss_kind_get(i)) && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kind->name);
+    return ulp_data_fail(error, error_size, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
+}
+
+void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room) {
+    loss->p = ulp_family_take(family, room * ulp_dims_size(loss->out));
+    loss->row = ulp_family_take(family, room);
+}
+
+ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {
+    size_t more = loss->kind->scratch ? loss->kind->scratch(loss) : 0;
+    loss->host = calloc(room + more, sizeof *loss->host);
+    if (!loss->host) return ULP_NO_MEMORY;
+    loss->scratch = loss->host + room;
+    return ULP_OK;
+}
+
+void ulp_loss_release(ulp_loss *loss) {
+    free(loss->host);
+    memset(loss, 0, sizeof *loss);
+}
+
+ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean) {
     size_t B = pass->B;
-    ulp_status status = backend->download(pass->host_a, z, B * C * sizeof *z);
-    if (status != ULP_OK) return status;
-    ulp_softmax_forward(pass->host_wide, scratch->host, pass->host_a, label, B, C);
-    status = ulp_pass_round_wide(pass, ULP_AT_LOSS, 0, scratch->p, B * C, C);
-    memcpy(pass->host_wide, scratch->host, B * sizeof(double));
-    if (status == ULP_OK) status = ulp_pass_round_wide(pass, ULP_AT_LOSS, 1, scratch->row, B, 1);
-    if (status == ULP_OK) status = backend->download(pass->host_a, scratch->row, B * sizeof(float));
+    memcpy(pass->host_wide, loss->host, B * sizeof(double));
+    ulp_status status = ulp_pass_round_wide(pass, ULP_AT_LOSS, 1, loss->row, B, 1);
+    if (status == ULP_OK) status = pass->backend->download(pass->host_a, loss->row, B * sizeof(float));
     if (status != ULP_OK) return status;
     *mean = 0.0;
     for (size_t b = 0; b < B; b++) *mean += (double)pass->host_a[b];
     *mean /= (double)B;
-    status = backend->download(pass->host_a, scratch->p, B * C * sizeof(float));
-    if (status != ULP_OK) return status;
-    ulp_softmax_backward(pass->host_wide, pass->host_a, label, B, C, ulp_scale(1.0, pass->scale_log2));
-    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer, dz, B * C, C);
-}
-
-ulp_status ulp_loss_score(ulp_pass *pass, const ulp_loss_scratch *scratch, double *loss, size_t *right, const float *z,
-                          const uint8_t *label, size_t C) {
-    ulp_status status = pass->backend->download(pass->host_a, z, pass->B * C * sizeof *z);
-    if (status != ULP_OK) return status;
-    ulp_softmax_forward(pass->host_wide, scratch->host, pass->host_a, label, pass->B, C);
-    for (size_t b = 0; b < pass->B; b++) *loss += scratch->host[b];
-    *right += ulp_count_right(pass->host_a, label, pass->B, C);
     return ULP_OK;
 }

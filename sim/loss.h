@@ -1,32 +1,70 @@
-/* loss.h - softmax cross-entropy on the net's output: the mean over the batch, its gradient, its score.
+/* loss.h - the loss of a batch, its gradient and its score: the interface of a kind of loss, and the table of kinds.
  *
- * Softmax runs in binary64; its probabilities and each sample's loss are rounded once at ULP_AT_LOSS (layers
- * 0 and 1 of its streams), the gradient 2^scale (p - t) / B once at ULP_AT_AGRAD. The reported mean is
- * the binary64 sum of the rounded losses, samples ascending, over B.
+ * A kind is a const ulp_loss_kind ulp_loss_NAME in a file sim/loss_*.c, and its NAME in the list at the top of loss.c.
+ * All kinds: probabilities and each sample's loss are computed in binary64 and rounded once at ULP_AT_LOSS (layers 0 and
+ * 1 of its streams), the gradient of the mean over the batch, times 2^scale, once at ULP_AT_AGRAD. The reported mean is
+ * the binary64 sum of the rounded losses, samples ascending, over B. Scores are not rounded.
  */
 #ifndef ULP_LOSS_H
 #define ULP_LOSS_H
 
+#include "sim/data.h"
 #include "sim/pass.h"
+#include "sim/tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What loss_step needs besides the pass: backend memory. */
-typedef struct ulp_loss_scratch {
-    float *p;   /* (B,C) */
-    float *row; /* (B) */
-    double *host; /* (B) host memory */
-} ulp_loss_scratch;
+typedef struct ulp_score {
+    double loss;        /* mean, in binary64 from the net's rounded output */
+    double accuracy;    /* share of samples that are right as a whole */
+    double label_error; /* edits that turn the answers into the labels, over the number of labels; of single labels 1 - accuracy */
+    size_t n, right, labels, edits;
+} ulp_score;
 
-/* dz (B,C), tensor number `layer`, and the mean loss, from the logits z (B,C) and label (B), host memory. */
-ulp_status ulp_loss_step(ulp_pass *pass, const ulp_loss_scratch *scratch, size_t layer, float *dz, double *mean,
-                         const float *z, const uint8_t *label, size_t C);
+typedef struct ulp_loss ulp_loss;
 
-/* Add to *loss the unrounded binary64 losses of the batch and to *right the number of right answers. */
-ulp_status ulp_loss_score(ulp_pass *pass, const ulp_loss_scratch *scratch, double *loss, size_t *right, const float *z,
-                          const uint8_t *label, size_t C);
+typedef struct ulp_loss_kind {
+    const char *name; /* "softmax" */
+    const char *what;
+    /* Whether the net's output fits the data; a sentence if not. */
+    ulp_status (*check)(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
+    /* Doubles of host memory that it wants beside its tensors. */
+    size_t (*scratch)(const ulp_loss *loss);
+    /* dz (B,out), tensor number `layer`, and the mean loss, from the net's output z (B,out) and label (B,labels), host memory. */
+    ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z, const uint8_t *label);
+    /* Add the batch to sum: losses to loss, and right, labels and edits. */
+    ulp_status (*score)(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label);
+} ulp_loss_kind;
+
+/* A loss in use. */
+struct ulp_loss {
+    const ulp_loss_kind *kind;
+    ulp_dims out;   /* of the net */
+    size_t classes, labels; /* of the data */
+    float *p;       /* (room,out) backend memory */
+    float *row;     /* (room) backend memory */
+    double *host;   /* (room) host memory */
+    double *scratch; /* (kind's own) host memory */
+};
+
+/* The i-th kind; NULL past the end. */
+const ulp_loss_kind *ulp_loss_kind_get(size_t i);
+
+/* The loss called `name` (NULL: what the data want, ctc for sequences of labels, else softmax) on the output of a net.
+ * On failure error (may be NULL) has a sentence. */
+ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error, size_t error_size);
+
+/* Carve its tensors for up to `room` samples (tensor.h says how: runs twice), get the host's memory, give that back. */
+void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room);
+ulp_status ulp_loss_ready(ulp_loss *loss, size_t room);
+void ulp_loss_release(ulp_loss *loss);
+
+/* ---- for the kinds ---- */
+
+/* What a step ends with: loss->host (B) rounded at ULP_AT_LOSS, layer 1, and its mean. */
+ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean);
 
 #ifdef __cplusplus
 }

@@ -14,15 +14,13 @@ static void carve(ulp_trainer *t) {
     ulp_family *f = &t->family;
     ulp_model_carve(&t->model, &t->pass, f);
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
-    t->loss.p = ulp_family_take(f, t->model.room * ulp_dims_size(t->model.net.out));
-    t->loss.row = ulp_family_take(f, t->model.room);
+    ulp_loss_carve(&t->loss, f, t->model.room);
 }
 
 static ulp_status allocate(ulp_trainer *t) {
     t->order = calloc(t->data->n_train, sizeof *t->order);
-    t->label = calloc(t->model.room, sizeof *t->label);
-    t->loss.host = calloc(t->model.room, sizeof *t->loss.host);
-    if (!t->order || !t->label || !t->loss.host) return ULP_NO_MEMORY;
+    t->label = calloc(t->model.room, t->data->labels);
+    if (!t->order || !t->label || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
     ulp_family_init(&t->family, t->pass.backend);
     carve(t);
     ulp_status status = ulp_family_alloc(&t->family);
@@ -37,7 +35,7 @@ void ulp_trainer_free(ulp_trainer *t) {
     ulp_loss_scaling_release(&t->scaling);
     free(t->order);
     free(t->label);
-    free(t->loss.host);
+    ulp_loss_release(&t->loss);
     ulp_model_release(&t->model, &t->pass);
     free(t);
 }
@@ -58,8 +56,8 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
         return fail(ULP_BAD_ARGUMENT, "a batch has at least one sample and at most the training part", error, error_size);
     status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);
     if (status != ULP_OK) return status;
-    if (ulp_dims_size(t->model.net.out) != t->data->classes)
-        return fail(ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data", error, error_size);
+    status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
+    if (status != ULP_OK) return status;
     t->observer = o->observer;
     t->pass.policy = &t->policy;
     t->pass.counting = o->counting;
@@ -126,7 +124,7 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t 
         const uint8_t *pixel = d->pixel + row * d->features;
         float *to = pass->host_a + b * d->features;
         for (size_t i = 0; i < d->features; i++) to[i] = (float)pixel[i] / white;
-        t->label[b] = d->label[row];
+        memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
     pass->B = B;
     ulp_status status = pass->backend->upload(t->model.tensor[0], pass->host_a, B * d->features * sizeof(float));
@@ -157,8 +155,8 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_status status = gather(t, batch_rows(t), t->model.batch, 0);
     if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
     if (status == ULP_OK)
-        status = ulp_loss_step(pass, &t->loss, t->model.net.count, t->model.grad[t->model.net.count], &r.loss, t->model.tensor[t->model.net.count], t->label,
-                               t->data->classes);
+        status = t->loss.kind->step(&t->loss, pass, t->model.net.count, t->model.grad[t->model.net.count], &r.loss,
+                                    t->model.tensor[t->model.net.count], t->label);
     if (status == ULP_OK) status = ulp_model_backward(&t->model, pass, t->optimizer.weight);
     if (status == ULP_OK)
         status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model.net, t->model.grad, t->model.wgrad, &r.overflow, &r.skipped);
@@ -177,8 +175,7 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
     size_t begin = part == ULP_TRAIN_PART ? 0 : t->data->n_train, end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
     ulp_pass *pass = &t->pass;
     ulp_status status = ULP_OK;
-    double loss = 0.0;
-    size_t right = 0;
+    ulp_score sum = {.n = end - begin};
     pass->step = t->step;
     pass->evaluation = 1;
     pass->observer = NULL;
@@ -187,10 +184,14 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
         status = gather(t, NULL, end - at < SCORE_BATCH ? end - at : SCORE_BATCH, at);
         if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
         if (status == ULP_OK)
-            status = ulp_loss_score(pass, &t->loss, &loss, &right, t->model.tensor[t->model.net.count], t->label, t->data->classes);
+            status = t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label);
     }
-    size_t n = end - begin;
-    *score = (ulp_score){n ? loss / (double)n : 0.0, n ? (double)right / (double)n : 0.0, n, right};
+    if (sum.n) {
+        sum.loss /= (double)sum.n;
+        sum.accuracy = (double)sum.right / (double)sum.n;
+    }
+    if (sum.labels) sum.label_error = (double)sum.edits / (double)sum.labels;
+    *score = sum;
     return status;
 }
 

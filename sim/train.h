@@ -22,6 +22,7 @@ typedef struct ulp_train_options {
     const char *policy;        /* policy.h; NULL: "fp32" */
     const char *scaler;        /* scaler.h; NULL: "none" */
     const char *optimizer;     /* optim.h; NULL: "sgd" */
+    const char *loss;          /* loss.h; NULL: what the data want */
     size_t batch;
     uint64_t seed;             /* of initial weights, order and stochastic rounding */
     double init_std;           /* of initial weights; 0: He and Glorot */
@@ -41,12 +42,6 @@ typedef struct ulp_step {
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
 } ulp_step;
 
-typedef struct ulp_score {
-    double loss;      /* mean, in binary64 from the net's rounded output */
-    double accuracy;  /* share of right answers */
-    size_t n, right;
-} ulp_score;
-
 typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;
 
 /* One run in progress. The fields are for looking at; tensors are in backend memory. */
@@ -61,10 +56,10 @@ typedef struct ulp_trainer {
     uint64_t step;       /* steps done */
 
     ulp_family family;
-    ulp_loss_scratch loss;
+    ulp_loss loss;
     uint32_t *order;     /* (n_train) of the current epoch */
     uint64_t epoch;      /* the one that order is for, plus one; 0: none yet */
-    uint8_t *label;      /* (room) of the current batch, host memory */
+    uint8_t *label;      /* (room,labels) of the current batch, host memory */
     const ulp_observer *observer;
 } ulp_trainer;
 
