@@ -1,0 +1,451 @@
+/* t_recurrent.c - recurrent layers and sequences: bits against plain scalar loops, random words, pieces, threads. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/rng.h"
+#include "sim/elementary.h"
+#include "tests/training.h"
+
+/* ---- a model under a policy, on inputs and weights that are values of its formats ---- */
+
+typedef struct bench {
+    ulp_model model;
+    ulp_pass pass;
+    ulp_family family;
+    ulp_policy policy;
+    float *w;
+} bench;
+
+static void bench_carve(bench *t, size_t B) {
+    ulp_model_carve(&t->model, &t->pass, &t->family);
+    t->w = ulp_family_take(&t->family, t->model.net.params);
+    t->model.grad[0] = ulp_family_take(&t->family, B * ulp_dims_size(t->model.net.in));
+}
+
+/* x (n): seeded numbers of about `size`, rounded at a point. */
+static void numbers(const bench *t, float *x, size_t n, ulp_point_kind point, uint64_t stream, double size) {
+    for (size_t i = 0; i < n; i++) {
+        double u = size * (2.0 * ulp_random_uniform((ulp_stream){5, stream, 0}, i) - 1.0);
+        x[i] = (float)ulp_round(u, &t->policy.at[point].format, (ulp_rule){0}, 0);
+    }
+}
+
+static void bench_start(bench *t, const char *net, ulp_dims in, const char *policy, size_t B) {
+    memset(t, 0, sizeof *t);
+    ulp_status status = ulp_policy_parse(&t->policy, policy, error, sizeof error);
+    if (status == ULP_OK) status = ulp_model_init(&t->model, net, in, B, B, error, sizeof error);
+    if (status != ULP_OK) print_message("%s\n", error);
+    assert_int_equal(status, ULP_OK);
+    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    t->pass.policy = &t->policy;
+    t->pass.B = B;
+    t->pass.seed = 77;
+    t->pass.step = 3;
+    ulp_family_init(&t->family, t->pass.backend);
+    bench_carve(t, B);
+    assert_int_equal(ulp_family_alloc(&t->family), ULP_OK);
+    bench_carve(t, B);
+    assert_int_equal(ulp_model_ready(&t->model, &t->pass), ULP_OK);
+    numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
+    numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
+    numbers(t, t->model.grad[t->model.net.count], B * ulp_dims_size(t->model.net.out), ULP_AT_AGRAD, 3, 1.0);
+}
+
+static void bench_end(bench *t) {
+    ulp_model_release(&t->model, &t->pass);
+    ulp_family_release(&t->family);
+}
+
+static void trip(bench *t) {
+    assert_int_equal(ulp_model_forward(&t->model, &t->pass, t->w), ULP_OK);
+    assert_int_equal(ulp_model_backward(&t->model, &t->pass, t->w), ULP_OK);
+    assert_int_equal(t->pass.lane, 0);
+}
+
+/* ---- the formulas of the heads of layer_rnn.c, layer_gru.c and layer_lstm.c, one number at a time ---- */
+
+enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
+
+static const ulp_policy *policy;
+static const float *W, *U, *bias;
+
+static ulp_stream stream_of(uint32_t use, size_t layer, size_t lane, uint64_t first) {
+    return (ulp_stream){77, ulp_stream_id(use, 0, layer, (uint64_t)lane << 28 | 3), first};
+}
+
+/* x rounded at a point as element i of an array; the layer is number 0 of the net. */
+static double at(ulp_point_kind point, size_t lane, size_t i, double x) {
+    ulp_stream stream = stream_of(point, point == ULP_AT_ACT, lane, 0);
+    return ulp_round(x, &policy->at[point].format, policy->at[point].rule, ulp_random_word(stream, i));
+}
+
+/* c + a (k) b (k) as element i of a product. */
+static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_t i, double c, const double *a, const double *b, size_t k) {
+    return ulp_dot(datapath, c, a, b, k, (ulp_scales){0}, stream_of(use, 0, lane, i * ulp_datapath_words(datapath, k)));
+}
+
+/* Everything of one trip; index T of a forward tensor + 1 and of a gradient is the zero beyond the end. */
+typedef struct direct {
+    size_t gates, w_from, u_to; /* G / N, the gates that W and U reach */
+    double x[T][B][F], s[T][B][GATES * N], g[T + 2][B][GATES * N], c[T + 2][B][N], h[T + 2][B][N]; /* step t at t + 1 */
+    double dh[T + 1][B][N], dc[T + 1][B][N], ds[T + 1][B][GATES * N];
+} direct;
+
+static void direct_sums(direct *d, size_t t, size_t b) {
+    const ulp_datapath *path = &policy->forward;
+    size_t G = d->gates * N, w = (d->gates - d->w_from) * N, u = d->u_to * N;
+    for (size_t j = 0; j < G; j++) {
+        double one = 1.0, first = (double)bias[j], column[MANY], *s = &d->s[t][b][j];
+        *s = dot(path, ULP_USE_BIAS, 8 * t, b * G + j, 0.0, &one, &first, 1);
+        if (j >= G - w) {
+            for (size_t i = 0; i < F; i++) column[i] = (double)W[i * w + j - (G - w)];
+            *s = dot(path, ULP_USE_FORWARD, 8 * t, b * w + j - (G - w), *s, d->x[t][b], column, F);
+        }
+        if (j < u) {
+            for (size_t i = 0; i < N; i++) column[i] = (double)U[i * u + j];
+            *s = dot(path, ULP_USE_FORWARD, 8 * t + 1, b * u + j, *s, d->h[t][b], column, N);
+        }
+    }
+}
+
+static void rnn_forward(direct *d, size_t t, size_t b, size_t j) {
+    d->h[t + 1][b][j] = at(ULP_AT_ACT, 8 * t, b * N + j, ulp_tanh(d->s[t][b][j]));
+}
+
+static void gru_forward(direct *d, size_t t, size_t b, size_t j) {
+    double *s = d->s[t][b], *g = d->g[t + 1][b];
+    double q = g[j] = at(ULP_AT_ACT, 8 * t, b * 3 * N + j, s[j]);
+    double r = g[N + j] = at(ULP_AT_ACT, 8 * t, b * 3 * N + N + j, ulp_sigmoid(s[N + j]));
+    double z = g[2 * N + j] = at(ULP_AT_ACT, 8 * t, b * 3 * N + 2 * N + j, ulp_sigmoid(s[2 * N + j]));
+    double n = g[3 * N + j] = at(ULP_AT_ACT, 8 * t + 1, b * N + j, ulp_tanh(s[3 * N + j] + r * q));
+    d->h[t + 1][b][j] = at(ULP_AT_ACT, 8 * t + 2, b * N + j, (1.0 - z) * n + z * d->h[t][b][j]);
+}
+
+static void lstm_forward(direct *d, size_t t, size_t b, size_t j) {
+    double *s = d->s[t][b], *g = d->g[t + 1][b];
+    for (size_t k = 0; k < 4; k++)
+        g[k * N + j] = at(ULP_AT_ACT, 8 * t, b * 4 * N + k * N + j, k < 3 ? ulp_sigmoid(s[k * N + j]) : ulp_tanh(s[k * N + j]));
+    double c = d->c[t + 1][b][j] = at(ULP_AT_ACT, 8 * t + 1, b * N + j, g[N + j] * d->c[t][b][j] + g[j] * g[3 * N + j]);
+    d->h[t + 1][b][j] = at(ULP_AT_ACT, 8 * t + 2, b * N + j, g[2 * N + j] * ulp_tanh(c));
+}
+
+/* The gradients of step t from dy and p, the product of the step after. */
+static void rnn_backward(direct *d, size_t t, size_t b, size_t j, double dy, double p) {
+    double h = d->h[t + 1][b][j], dh = d->dh[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p);
+    d->ds[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 2, b * N + j, dh * (1.0 - h * h));
+}
+
+static void gru_backward(direct *d, size_t t, size_t b, size_t j, double dy, double p) {
+    const double *g = d->g[t + 1][b];
+    double q = g[j], r = g[N + j], z = g[2 * N + j], n = g[3 * N + j];
+    double dh = d->dh[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p + d->dh[t + 1][b][j] * d->g[t + 2][b][2 * N + j]);
+    double dn = dh * (1.0 - z) * (1.0 - n * n);
+    double ds[4] = {dn * r, dn * q * r * (1.0 - r), dh * (d->h[t][b][j] - n) * z * (1.0 - z), dn};
+    for (size_t k = 0; k < 4; k++) d->ds[t][b][k * N + j] = at(ULP_AT_AGRAD, 8 * t + 2, b * 4 * N + k * N + j, ds[k]);
+}
+
+static void lstm_backward(direct *d, size_t t, size_t b, size_t j, double dy, double p) {
+    const double *gate = d->g[t + 1][b];
+    double i = gate[j], f = gate[N + j], o = gate[2 * N + j], g = gate[3 * N + j], tc = ulp_tanh(d->c[t + 1][b][j]);
+    double dh = d->dh[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p);
+    double dc = d->dc[t][b][j] =
+        at(ULP_AT_AGRAD, 8 * t + 2, b * N + j, d->dc[t + 1][b][j] * d->g[t + 2][b][N + j] + dh * o * (1.0 - tc * tc));
+    double ds[4] = {dc * g * i * (1.0 - i), dc * d->c[t][b][j] * f * (1.0 - f), dh * tc * o * (1.0 - o), dc * i * (1.0 - g * g)};
+    for (size_t k = 0; k < 4; k++) d->ds[t][b][k * N + j] = at(ULP_AT_AGRAD, 8 * t + 3, b * 4 * N + k * N + j, ds[k]);
+}
+
+typedef struct cell {
+    const char *word;
+    size_t gates, w_from, u_to;
+    void (*forward)(direct *, size_t, size_t, size_t);
+    void (*backward)(direct *, size_t, size_t, size_t, double, double);
+} cell;
+
+static const cell cells[] = {
+    {"rnn3", 1, 0, 1, rnn_forward, rnn_backward},
+    {"gru3", 4, 1, 3, gru_forward, gru_backward},
+    {"lstm3", 4, 0, 4, lstm_forward, lstm_backward},
+};
+
+/* p = ds_(t+1) U' of unit j. */
+static double direct_product(const direct *d, size_t t, size_t b, size_t j) {
+    size_t u = d->u_to * N;
+    double row[MANY];
+    for (size_t i = 0; i < u; i++) row[i] = (double)U[j * u + i];
+    return t + 1 == T ? 0.0 : dot(&policy->backward, ULP_USE_BACKWARD, 8 * t + 1, b * N + j, 0.0, d->ds[t + 1][b], row, u);
+}
+
+/* One weight's gradient: element i of its product, a over samples and time times column j of ds. */
+static void check_wgrad(const direct *d, float got, size_t param, uint32_t use, size_t lane, size_t i, const double *a, size_t j) {
+    double column[T * B];
+    for (size_t k = 0; k < T * B; k++) column[k] = d->ds[k / B][k % B][j];
+    double sum = dot(&policy->backward, use, lane, i, 0.0, a, column, T * B);
+    assert_true((double)got == at(ULP_AT_WGRAD, 0, param, sum));
+}
+
+static void check_wgrads(const direct *d, const float *dw) {
+    size_t G = d->gates * N, w = (d->gates - d->w_from) * N, u = d->u_to * N;
+    double a[T * B];
+    for (size_t i = 0; i < F; i++)
+        for (size_t j = 0; j < w; j++) {
+            for (size_t k = 0; k < T * B; k++) a[k] = d->x[k / B][k % B][i];
+            check_wgrad(d, dw[i * w + j], i * w + j, ULP_USE_WPRODUCT, 0, i * w + j, a, G - w + j);
+        }
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < u; j++) {
+            for (size_t k = 0; k < T * B; k++) a[k] = d->h[k / B][k % B][i];
+            check_wgrad(d, dw[F * w + i * u + j], F * w + i * u + j, ULP_USE_WPRODUCT, 1, i * u + j, a, j);
+        }
+    for (size_t k = 0; k < T * B; k++) a[k] = 1.0;
+    for (size_t j = 0; j < G; j++) check_wgrad(d, dw[F * w + N * u + j], F * w + N * u + j, ULP_USE_BPRODUCT, 0, j, a, j);
+}
+
+static void check_dx(const direct *d, const float *dx) {
+    size_t G = d->gates * N, w = (d->gates - d->w_from) * N;
+    double row[MANY];
+    for (size_t t = 0; t < T; t++)
+        for (size_t b = 0; b < B; b++)
+            for (size_t i = 0; i < F; i++) {
+                for (size_t j = 0; j < w; j++) row[j] = (double)W[i * w + j];
+                double sum = dot(&policy->backward, ULP_USE_BACKWARD, 0, (t * B + b) * F + i, 0.0, d->ds[t][b] + G - w, row, w);
+                size_t place = (b * F + i) * T + t;
+                /* the net's input is tensor 0 */
+                assert_true((double)dx[place] == at(ULP_AT_AGRAD, 0, place, sum));
+            }
+}
+
+static void check_cell(const cell *c, const char *name) {
+    static direct d;
+    bench t;
+    bench_start(&t, c->word, (ulp_dims){F, 1, T}, name, B);
+    trip(&t);
+    memset(&d, 0, sizeof d);
+    d.gates = c->gates;
+    d.w_from = c->w_from;
+    d.u_to = c->u_to;
+    policy = &t.policy;
+    W = t.w;
+    U = W + F * (c->gates - c->w_from) * N;
+    bias = U + N * c->u_to * N;
+    for (size_t i = 0; i < B * F * T; i++) d.x[i % T][i / (F * T)][i / T % F] = (double)t.model.tensor[0][i];
+    for (size_t s = 0; s < T; s++)
+        for (size_t b = 0; b < B; b++) {
+            direct_sums(&d, s, b);
+            for (size_t j = 0; j < N; j++) c->forward(&d, s, b, j);
+            for (size_t j = 0; j < N; j++) assert_true((double)t.model.tensor[1][(b * N + j) * T + s] == d.h[s + 1][b][j]);
+        }
+    for (size_t s = T; s-- > 0;)
+        for (size_t b = 0; b < B; b++)
+            for (size_t j = 0; j < N; j++)
+                c->backward(&d, s, b, j, (double)t.model.grad[1][(b * N + j) * T + s], direct_product(&d, s, b, j));
+    check_wgrads(&d, t.model.wgrad);
+    check_dx(&d, t.model.grad[0]);
+    bench_end(&t);
+}
+
+static void test_cells_bit_for_bit(void **state) {
+    static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5", "mixed:e4m3,acc=chunk4:fp16:srb/6,agrad=e5m2,mode=sra"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) check_cell(&cells[k], names[i]);
+}
+
+/* ---- no random word is used twice ---- */
+
+enum { USES_MAX = 20000 };
+typedef struct span {
+    uint64_t stream, first, count;
+} span;
+static span used[USES_MAX];
+static size_t uses;
+static const ulp_backend *below;
+
+static void use(ulp_stream stream, uint64_t count) {
+    assert_true(uses < USES_MAX);
+    used[uses++] = (span){stream.stream, stream.first, count};
+}
+
+static ulp_status spy_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    use(stream, n);
+    return below->round(y, x, n, format, rule, stream, stats);
+}
+
+static ulp_status spy_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    use(stream, n);
+    return below->round64(y, x, n, format, rule, stream, stats);
+}
+
+static ulp_status spy_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+    use(stream, shape->m * shape->n * ulp_datapath_words(datapath, shape->k));
+    return below->gemm(c, a, b, shape, datapath, stream);
+}
+
+static int by_place(const void *a, const void *b) {
+    const span *x = a, *y = b;
+    if (x->stream != y->stream) return x->stream < y->stream ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Let the pass compute through the spy. */
+static void spy_on(ulp_pass *pass, ulp_backend *spy) {
+    below = pass->backend;
+    *spy = *below;
+    spy->round = spy_round;
+    spy->round64 = spy_round64;
+    spy->gemm = spy_gemm;
+    pass->backend = spy;
+    uses = 0;
+}
+
+static void assert_distinct(void) {
+    qsort(used, uses, sizeof *used, by_place);
+    for (size_t i = 1; i < uses; i++)
+        assert_true(used[i].stream != used[i - 1].stream || used[i].first >= used[i - 1].first + used[i - 1].count);
+}
+
+static const char stochastic[] = "mixed:fp16,acc=serial:fp32:sr/8,mode=sr";
+
+static void test_words_are_used_once(void **state) {
+    bench t;
+    ulp_backend spy;
+    (void)state;
+    bench_start(&t, "rows step3 gru4 lstm3 rnn2 gru3 step2 last fc3", (ulp_dims){1, 9, 5}, stochastic, 6);
+    const ulp_backend *own = t.pass.backend;
+    spy_on(&t.pass, &spy);
+    trip(&t);
+    assert_true(uses > 9 * 4 * 8);
+    assert_distinct();
+    /* an evaluation in two pieces */
+    uses = 0;
+    t.pass.evaluation = 1;
+    t.pass.B = 4;
+    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    t.pass.first = 4;
+    t.pass.B = 2;
+    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    assert_distinct();
+    t.pass.backend = own;
+    bench_end(&t);
+}
+
+/* A batch in pieces gives the bits of the whole. */
+static void test_pieces(void **state) {
+    enum { ALL = 6, CUT = 2 };
+    bench t;
+    float whole[ALL * 3];
+    (void)state;
+    bench_start(&t, "columns2 step3 gru4 lstm3 rnn3 last", (ulp_dims){2, 3, 8}, stochastic, ALL);
+    size_t m = ulp_dims_size(t.model.net.in), count = t.model.net.count;
+    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    memcpy(whole, t.model.tensor[count], sizeof whole);
+    memmove(t.model.tensor[0], t.model.tensor[0] + CUT * m, (ALL - CUT) * m * sizeof(float));
+    t.pass.first = CUT;
+    t.pass.B = ALL - CUT;
+    assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
+    assert_memory_equal(whole + CUT * 3, t.model.tensor[count], (ALL - CUT) * 3 * sizeof(float));
+    bench_end(&t);
+}
+
+/* ---- moves ---- */
+
+static void test_moves(void **state) {
+    static const float image[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};           /* (2,2,3) */
+    static const float rows[12] = {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11};            /* (6,1,2) */
+    static const float pairs[12] = {0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11};           /* (1,3,4) by columns2: (6,1,2) */
+    static const float ends[4] = {2, 5, 8, 11};
+    static const struct { const char *net; ulp_dims in, out; const float *want; } moves[] = {
+        {"rows", {2, 2, 3}, {6, 1, 2}, rows},
+        {"columns", {2, 2, 3}, {4, 1, 3}, image},
+        {"columns2", {1, 3, 4}, {6, 1, 2}, pairs},
+        {"last", {4, 1, 3}, {4, 1, 1}, ends},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        bench t;
+        bench_start(&t, moves[i].net, moves[i].in, "fp32", 1);
+        memcpy(t.model.tensor[0], image, sizeof image);
+        trip(&t);
+        ulp_dims out = t.model.net.out;
+        assert_true(out.c == moves[i].out.c && out.h == moves[i].out.h && out.w == moves[i].out.w);
+        assert_memory_equal(t.model.tensor[1], moves[i].want, ulp_dims_size(out) * sizeof(float));
+        bench_end(&t);
+    }
+}
+
+static void test_bad_words(void **state) {
+    static const struct { const char *net; ulp_dims in; } bad[] = {
+        {"gru3", {4, 2, 3}}, {"gru0", {4, 1, 3}}, {"gru", {4, 1, 3}}, {"lstm3x", {4, 1, 3}}, {"rnn3", {4, 1, 513}}, {"step4", {4, 2, 3}},
+        {"last", {4, 2, 3}}, {"last2", {4, 1, 3}}, {"rows2", {1, 4, 4}}, {"columns3", {1, 4, 4}}, {"columns0", {1, 4, 4}},
+    };
+    ulp_net net;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(ulp_net_parse(&net, bad[i].net, bad[i].in, error, sizeof error), ULP_BAD_ARGUMENT);
+        assert_non_null(strstr(error, bad[i].net));
+    }
+    assert_int_equal(ulp_net_parse(&net, "rnn3", (ulp_dims){4, 1, 512}, error, sizeof error), ULP_OK);
+    ulp_net_release(&net);
+}
+
+/* ---- training ---- */
+
+static void test_threads(void **state) {
+    static float w[3][8192];
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        ulp_train_options o = {.net = "rows gru17 lstm9 step5 last fc10", .policy = stochastic, .scaler = "static:4", .sgd = {0.05, 0.9, 0.0}, .batch = 31, .seed = 9};
+        ulp_threads_set(threads);
+        ulp_trainer *t = trainer_of(&digits, &o);
+        for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        assert_true(t->model.net.params <= 8192);
+        assert_int_equal(ulp_trainer_weights(t, w[threads - 1], NULL), ULP_OK);
+        ulp_trainer_free(t);
+    }
+    ulp_threads_set(0);
+    assert_memory_equal(w[0], w[1], sizeof w[0]);
+    assert_memory_equal(w[0], w[2], sizeof w[0]);
+}
+
+/* Initial weights: the forget gate's bias is 1, every other bias 0; the standard deviations are those stated. */
+static void test_initial_weights(void **state) {
+    enum { IN = 40, UNITS = 50, G = 4 * UNITS };
+    ulp_net net;
+    double sum[2] = {0};
+    (void)state;
+    assert_int_equal(ulp_net_parse(&net, "lstm50", (ulp_dims){IN, 1, 2}, error, sizeof error), ULP_OK);
+    float *w = calloc(net.params, sizeof *w);
+    assert_non_null(w);
+    ulp_net_init(&net, w, NULL, 1, 0.0);
+    for (size_t i = 0; i < (IN + UNITS) * G; i++) sum[i >= IN * G] += (double)w[i] * (double)w[i];
+    /* five standard errors of a variance */
+    assert_true(fabs(sum[0] / (IN * G) * (IN + UNITS) / 2.0 - 1.0) < 5.0 * sqrt(2.0 / (IN * G)));
+    assert_true(fabs(sum[1] / (UNITS * G) * UNITS - 1.0) < 5.0 * sqrt(2.0 / (UNITS * G)));
+    for (size_t j = 0; j < G; j++) assert_true(w[(IN + UNITS) * G + j] == (j / UNITS == 1 ? 1.0f : 0.0f));
+    free(w);
+    ulp_net_release(&net);
+}
+
+static void test_learns(void **state) {
+    static const char *const nets[] = {"rows rnn24 last fc10", "rows gru16 last fc10", "columns lstm16 last fc10"};
+    (void)state;
+    ulp_threads_set(1); /* the products of a step are too small to share */
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        ulp_train_options o = {.net = nets[i], .policy = "mixed:fp16", .scaler = "pytorch", .sgd = {i ? 0.1 : 0.03, 0.9, 0.0}, .batch = 32, .seed = 1};
+        ulp_train_result r;
+        assert_int_equal(ulp_train_run(&r, &digits, &o, 250, NULL, NULL, error, sizeof error), ULP_OK);
+        print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
+        assert_true(!r.diverged && r.test.accuracy > 0.85);
+    }
+    ulp_threads_set(0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cells_bit_for_bit), cmocka_unit_test(test_words_are_used_once), cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_moves),             cmocka_unit_test(test_bad_words),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_initial_weights),   cmocka_unit_test(test_learns),
+    };
+    return cmocka_run_group_tests(tests, load_digits, free_digits);
+}
