@@ -34,8 +34,8 @@ static ulp_status step_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
     ulp_gemm_shape sum = {.m = B * T, .n = N, .k = F, .lda = F, .ldb = N, .ldc = N, .accumulate = 1};
     ulp_status status = ulp_tensor_fill(pass->backend, ones, B * T, 1.0f);
     if (status == ULP_OK) status = ulp_pass_transpose(pass, x, t->x, B, F, T);
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, y, ones, t->w + F * N, &start, (int)T);
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, y, x, t->w, &sum, (int)T);
+    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, y, ones, t->w + F * N, &start, T);
+    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, y, x, t->w, &sum, T);
     if (status == ULP_OK) status = ulp_pass_transpose(pass, t->y, y, B, T, N);
     if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, B * N * T, N * T);
     return status;
@@ -55,7 +55,7 @@ static ulp_status step_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, t->dw + F * N, ones, dy, &b_shape, 0);
     if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
     if (status != ULP_OK || !t->dx) return status;
-    status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, datapath, dx, dy, t->w, &x_shape, (int)T);
+    status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, datapath, dx, dy, t->w, &x_shape, T);
     if (status == ULP_OK) status = ulp_pass_transpose(pass, t->dx, dx, B, T, F);
     if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, B * F * T, F * T);
     return status;

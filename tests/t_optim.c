@@ -197,7 +197,7 @@ static void test_schedule_in_a_run(void **state) {
         assert_int_equal(ulp_trainer_weights(t, before, NULL), ULP_OK);
         assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         assert_int_equal(ulp_trainer_weights(t, after, NULL), ULP_OK);
-        assert_true((memcmp(before, after, t->net.params * sizeof *after) == 0) == (i >= 7));
+        assert_true((memcmp(before, after, t->model.net.params * sizeof *after) == 0) == (i >= 7));
     }
     ulp_trainer_free(t);
 }
@@ -269,7 +269,7 @@ static void test_squares_underflow(void **state) {
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-    for (size_t i = 0; i < t->net.params; i++) {
+    for (size_t i = 0; i < t->model.net.params; i++) {
         some += t->optimizer.momentum[i] != 0.0f;
         lost += t->optimizer.momentum[i] != 0.0f && t->optimizer.squares[i] == 0.0f;
         if (t->optimizer.momentum[i] != 0.0f && t->optimizer.squares[i] == 0.0f) assert_true(isinf(t->optimizer.weight[i]));

@@ -395,7 +395,7 @@ static void test_threads(void **state) {
     static float w[3][8192];
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
-        ulp_train_options o = {.net = "rows gru17 lstm9 step5 last fc10", .policy = stochastic, .scaler = "static:4", .sgd = {0.05, 0.9, 0.0}, .batch = 31, .seed = 9};
+        ulp_train_options o = {.net = "rows gru17 lstm9 step5 last fc10", .policy = stochastic, .scaler = "static:4", .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 31, .seed = 9};
         ulp_threads_set(threads);
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
@@ -432,7 +432,7 @@ static void test_learns(void **state) {
     (void)state;
     ulp_threads_set(1); /* the products of a step are too small to share */
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        ulp_train_options o = {.net = nets[i], .policy = "mixed:fp16", .scaler = "pytorch", .sgd = {i ? 0.1 : 0.03, 0.9, 0.0}, .batch = 32, .seed = 1};
+        ulp_train_options o = {.net = nets[i], .policy = "mixed:fp16", .scaler = "pytorch", .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9", .batch = 32, .seed = 1};
         ulp_train_result r;
         assert_int_equal(ulp_train_run(&r, &digits, &o, 250, NULL, NULL, error, sizeof error), ULP_OK);
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);

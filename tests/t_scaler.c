@@ -112,10 +112,10 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
         assert_true((step.layer_scale != NULL) == (t->scaling.count > 0));
         for (size_t k = 0; k < t->scaling.count; k++) {
-            if (t->net.layers[k].params) assert_int_equal(step.layer_scale[k], (int)((k * 37 + (size_t)i * 23) % 41) - 20);
+            if (t->model.net.layers[k].params) assert_int_equal(step.layer_scale[k], (int)((k * 37 + (size_t)i * 23) % 41) - 20);
             else assert_int_equal(step.layer_scale[k], step.layer_scale[k ? k - 1 : 1]);
         }
-        if (t->scaling.count) assert_int_equal(step.scale_log2, step.layer_scale[t->net.count - 1]);
+        if (t->scaling.count) assert_int_equal(step.scale_log2, step.layer_scale[t->model.net.count - 1]);
     }
     assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
     ulp_trainer_free(t);
@@ -169,13 +169,13 @@ static void test_rescale(void **state) {
 static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint32_t *good) {
     ulp_net net;
     ulp_pass pass = {.B = 2};
-    ulp_scaling s;
+    ulp_loss_scaling s;
     ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
     float memory[7][8], *grad[7], wgrad[64];
     int overflow, skip;
     assert_int_equal(ulp_net_parse(&net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error), ULP_OK);
     assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
-    assert_int_equal(ulp_scaling_start(&s, &scaler, &net), ULP_OK);
+    assert_int_equal(ulp_loss_scaling_start(&s, &scaler, &net), ULP_OK);
     assert_int_equal(s.spans, 3);
     for (int i = 0; i < 7; i++) {
         grad[i] = memory[i];
@@ -183,9 +183,9 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     }
     for (size_t i = 0; i < 64; i++) wgrad[i] = 0.25f;
     if (bad_wgrad >= 0) wgrad[net.layers[bad_wgrad].first_param + net.layers[bad_wgrad].params - 1] = NAN;
-    ulp_scaling_begin(&s, &scaler, &pass);
+    ulp_loss_scaling_begin(&s, &scaler, &pass);
     assert_true(pass.scale_log2 == 5 && s.span[1].first == net.layers[3].first_param && s.span[1].n == 9 && s.span[1].scale_log2 == 5);
-    assert_int_equal(ulp_scaling_end(&s, &scaler, &pass, &net, grad, wgrad, &overflow, &skip), ULP_OK);
+    assert_int_equal(ulp_loss_scaling_end(&s, &scaler, &pass, &net, grad, wgrad, &overflow, &skip), ULP_OK);
     assert_int_equal(overflow, bad_wgrad >= 0 || bad_grad >= 0);
     assert_int_equal(skip, overflow);
     assert_int_equal(scaler.skipped, overflow);
@@ -196,7 +196,7 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     }
     assert_int_equal(scaler.log2, want[2]);
     assert_int_equal(scaler.backed, overflow);
-    ulp_scaling_release(&s);
+    ulp_loss_scaling_release(&s);
     ulp_net_release(&net);
 }
 
