@@ -1,0 +1,466 @@
+/* t_ctc.c - CTC against every path one by one, gradients, where each format underflows, edit distance, strips of digits. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/rng.h"
+#include "sim/ctc.h"
+#include "tests/support.h"
+#include "tests/training.h"
+
+enum { C_MAX = 5, T_MAX = 7, L_MAX = 4, S_MAX = 2 * L_MAX + 1, NO = ULP_NO_LABEL };
+
+/* Sequences over labels 0 .. 2: empty, single, repeated, mixed, one that needs all of 7 steps, one that never fits. */
+static const uint8_t sequences[][L_MAX] = {{NO, NO, NO, NO}, {1, NO, NO, NO}, {0, 0, NO, NO}, {0, 1, NO, NO}, {2, 1, 2, NO}, {1, 1, 1, 1}};
+enum { SEQUENCES = sizeof sequences / sizeof *sequences };
+
+/* ---- every path ---- */
+
+/* What a path stands for: merge repetitions, then drop blanks. */
+static size_t collapse(uint8_t *label, const size_t *path, size_t T, size_t blank) {
+    size_t n = 0;
+    for (size_t t = 0; t < T; t++)
+        if (path[t] != blank && (t == 0 || path[t] != path[t - 1])) label[n++] = (uint8_t)path[t];
+    return n;
+}
+
+/* P of the labels from probabilities p (C,T), and e (C,T): the share of P in paths that are at c in step t. */
+static double every_path(double *e, const double *p, const uint8_t *label, size_t L, size_t C, size_t T) {
+    size_t path[T_MAX] = {0}, paths = 1;
+    double P = 0.0;
+    memset(e, 0, C * T * sizeof *e);
+    for (size_t t = 0; t < T; t++) paths *= C;
+    for (size_t k = 0; k < paths; k++) {
+        uint8_t got[T_MAX];
+        double product = 1.0;
+        for (size_t t = 0, rest = k; t < T; t++, rest /= C) path[t] = rest % C;
+        for (size_t t = 0; t < T; t++) product *= p[path[t] * T + t];
+        if (collapse(got, path, T, C - 1) != L || memcmp(got, label, L) != 0) continue;
+        P += product;
+        for (size_t t = 0; t < T; t++) e[path[t] * T + t] += product;
+    }
+    for (size_t i = 0; i < C * T; i++) e[i] /= P;
+    return P;
+}
+
+/* Seeded probabilities p (C,T), each step's sum is 1. */
+static void probabilities(double *p, size_t C, size_t T, uint64_t seed) {
+    for (size_t t = 0; t < T; t++) {
+        double sum = 0.0;
+        for (size_t c = 0; c < C; c++) sum += p[c * T + t] = 0.02 + ulp_random_uniform((ulp_stream){seed, 1, 0}, c * T + t);
+        for (size_t c = 0; c < C; c++) p[c * T + t] /= sum;
+    }
+}
+
+static void logarithms(double *to, const double *p, size_t n) {
+    for (size_t i = 0; i < n; i++) to[i] = log(p[i]);
+}
+
+static void check_sums(const double *p, const uint8_t *label, size_t C, size_t T, int linear) {
+    double want_e[C_MAX * T_MAX], e[C_MAX * T_MAX], q[C_MAX * T_MAX], alpha[T_MAX * S_MAX], beta[T_MAX * S_MAX];
+    size_t L = ulp_label_count(label, L_MAX), S = 2 * L + 1;
+    ulp_ctc_form form = {.linear = linear};
+    double want = every_path(want_e, p, label, L, C, T);
+    if (linear) memcpy(q, p, sizeof q);
+    else logarithms(q, p, C * T);
+    double P = ulp_ctc_alpha(alpha, q, label, L, C, T, &form);
+    ulp_ctc_beta(beta, q, label, L, C, T, &form);
+    ulp_ctc_expected(e, alpha, beta, P, label, L, C, T, &form);
+    if (want == 0.0) { /* no path is long enough */
+        assert_true(ulp_ctc_loss(P, &form) == INFINITY);
+        for (size_t i = 0; i < C * T; i++) assert_true(isnan(e[i]));
+        return;
+    }
+    /* bound: 4 operations for each of T steps, on sums of positive terms whose logarithms are below 64 */
+    double bound = 4.0 * (double)T * 64.0 * 0x1p-52;
+    assert_true(fabs(ulp_ctc_loss(P, &form) + log(want)) <= bound);
+    for (size_t i = 0; i < C * T; i++) assert_true(fabs(e[i] - want_e[i]) <= 2.0 * bound);
+    for (size_t t = 0; t < T; t++) { /* alpha beta sums to P at every step */
+        double sum = 0.0;
+        for (size_t s = 0; s < S; s++) sum += linear ? alpha[t * S + s] * beta[t * S + s] / P : exp(alpha[t * S + s] + beta[t * S + s] - P);
+        assert_true(fabs(sum - 1.0) <= 2.0 * bound);
+    }
+}
+
+static void test_every_path(void **state) {
+    double p[C_MAX * T_MAX];
+    (void)state;
+    for (size_t T = 1; T <= T_MAX; T++)
+        for (size_t C = 4; C <= (T < 6 ? C_MAX : 4u); C++)
+            for (size_t k = 0; k < SEQUENCES; k++)
+                for (int linear = 0; linear < 2; linear++) {
+                    probabilities(p, C, T, 10 * T + C);
+                    check_sums(p, sequences[k], C, T, linear);
+                }
+}
+
+/* ---- the loss in a pass ---- */
+
+enum { B = 3, C = 4, T = 6 };
+
+typedef struct bench {
+    ulp_pass pass;
+    ulp_policy policy;
+    ulp_model model; /* any that has room: the pass gets its memory from it */
+    ulp_family family;
+    ulp_loss loss;
+    float *z, *dz; /* (B,C,T) */
+} bench;
+
+static const ulp_data three = {.name = "three", .classes = 3, .labels = L_MAX};
+
+static void bench_carve(bench *t) {
+    ulp_model_carve(&t->model, &t->pass, &t->family);
+    ulp_loss_carve(&t->loss, &t->family, B);
+    t->z = ulp_family_take(&t->family, B * C * T);
+    t->dz = ulp_family_take(&t->family, B * C * T);
+}
+
+static void bench_start(bench *t, const char *policy, const char *loss) {
+    memset(t, 0, sizeof *t);
+    assert_int_equal(ulp_policy_parse(&t->policy, policy, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK);
+    assert_int_equal(ulp_model_init(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_loss_init(&t->loss, loss, t->model.net.out, &three, error, sizeof error), ULP_OK);
+    t->pass.policy = &t->policy;
+    t->pass.B = B;
+    t->pass.seed = 5;
+    ulp_family_init(&t->family, t->pass.backend);
+    bench_carve(t);
+    assert_int_equal(ulp_family_alloc(&t->family), ULP_OK);
+    bench_carve(t);
+    assert_int_equal(ulp_model_ready(&t->model, &t->pass), ULP_OK);
+    assert_int_equal(ulp_loss_ready(&t->loss, B), ULP_OK);
+    for (size_t i = 0; i < B * C * T; i++) t->z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
+}
+
+static void bench_end(bench *t) {
+    ulp_loss_release(&t->loss);
+    ulp_model_release(&t->model, &t->pass);
+    ulp_family_release(&t->family);
+}
+
+static double step_of(bench *t, const uint8_t *label) {
+    double mean;
+    assert_int_equal(t->loss.kind->step(&t->loss, &t->pass, 1, t->dz, &mean, t->z, label), ULP_OK);
+    return mean;
+}
+
+/* The mean loss of B samples in binary64 from z, by every path. */
+static double mean_of(const double *z, const uint8_t *label) {
+    double sum = 0.0, p[C * T], e[C * T];
+    for (size_t b = 0; b < B; b++, z += C * T) {
+        for (size_t t = 0; t < T; t++) {
+            double total = 0.0;
+            for (size_t c = 0; c < C; c++) total += exp(z[c * T + t]);
+            for (size_t c = 0; c < C; c++) p[c * T + t] = exp(z[c * T + t]) / total;
+        }
+        sum -= log(every_path(e, p, label + b * L_MAX, ulp_label_count(label + b * L_MAX, L_MAX), C, T));
+    }
+    return sum / B;
+}
+
+static void test_gradient(void **state) {
+    (void)state;
+    for (int linear = 0; linear < 2; linear++)
+        for (size_t k = 0; k + B < SEQUENCES; k++) {
+            bench t;
+            double z[B * C * T];
+            const uint8_t *label = sequences[k];
+            bench_start(&t, "fp32", linear ? "ctc-linear" : "ctc");
+            t.pass.scale_log2 = 5;
+            double mean = step_of(&t, label);
+            for (size_t i = 0; i < B * C * T; i++) z[i] = (double)t.z[i];
+            /* bound: 4 T roundings of numbers below 32, as errors of logarithms; the gradient is at most 1, twice the error of alpha and beta */
+            double bound = 4 * T * 32 * 0x1p-24;
+            assert_true(fabs(mean - mean_of(z, label)) <= bound);
+            for (size_t i = 0; i < B * C * T; i++) {
+                double at = z[i], h = 1e-5;
+                z[i] = at + h;
+                double up = mean_of(z, label);
+                z[i] = at - h;
+                double want = (up - mean_of(z, label)) / (2 * h);
+                z[i] = at;
+                assert_true(fabs((double)t.dz[i] / 32.0 - want) <= 2 * bound + 1e-9);
+            }
+            bench_end(&t);
+        }
+}
+
+/* An impossible sequence: its loss is Inf and its gradient NaN, the other samples keep theirs. */
+static void test_impossible(void **state) {
+    (void)state;
+    for (int linear = 0; linear < 2; linear++) {
+        bench t;
+        uint8_t label[B][L_MAX];
+        ulp_score score = {0};
+        memcpy(label[0], sequences[3], L_MAX);
+        memcpy(label[1], sequences[5], L_MAX); /* 1 1 1 1 takes 7 steps, there are 6 */
+        memcpy(label[2], sequences[4], L_MAX);
+        bench_start(&t, "fp32", linear ? "ctc-linear" : "ctc");
+        assert_true(step_of(&t, label[0]) == INFINITY);
+        for (size_t i = 0; i < B * C * T; i++) assert_true((i / (C * T) == 1) == (isnan(t.dz[i]) != 0));
+        assert_int_equal(t.loss.kind->score(&t.loss, &t.pass, &score, t.z, label[0]), ULP_OK);
+        assert_true(score.loss == INFINITY && score.labels == 2 + 4 + 3 && score.edits >= 1);
+        bench_end(&t);
+    }
+}
+
+/* The two forms in binary32 agree within the bounds of their roundings. */
+static void test_forms_agree(void **state) {
+    enum { LONG = 60, CLASSES = 11, L = 6 };
+    static double p[CLASSES * LONG], q[CLASSES * LONG], alpha[LONG * (2 * L + 1)];
+    static const uint8_t label[L] = {3, 3, 1, 4, 1, 5};
+    ulp_cast cast = {.format = named("fp32")};
+    ulp_ctc_form linear = {.linear = 1, .cast = &cast}, logs = {.cast = &cast};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        for (size_t i = 0; i < CLASSES * LONG; i++) p[i] = (double)(float)(0.3 + 0.6 * ulp_random_uniform((ulp_stream){seed, 1, 0}, i));
+        for (size_t i = 0; i < CLASSES * LONG; i++) q[i] = (double)(float)log(p[i]);
+        double a = ulp_ctc_loss(ulp_ctc_alpha(alpha, p, label, L, CLASSES, LONG, &linear), &linear);
+        double b = ulp_ctc_loss(ulp_ctc_alpha(alpha, q, label, L, CLASSES, LONG, &logs), &logs);
+        /* relative errors of 3 roundings a step; absolute ones of 3 a step, of numbers below 128: half of 2^-17 */
+        double bound = 3 * LONG * 0x1p-24 * 1.01 + (3 * LONG + 1) * 0x1p-18;
+        assert_true(isfinite(a) && fabs(a - b) <= bound);
+    }
+}
+
+/* ---- where the linear form ends ---- */
+
+/* The loss of no labels at all: T blanks of probability 1/2, so alpha_t = 2^-(t+1) exactly. */
+static double halves(const char *format, size_t steps, int linear, ulp_stats *stats) {
+    static double p[2 * 512], alpha[512];
+    ulp_cast cast = {.format = named(format)};
+    ulp_ctc_form form = {.linear = linear, .cast = &cast, .stats = stats};
+    for (size_t i = 0; i < 2 * steps; i++) p[i] = linear ? 0.5 : ulp_round(log(0.5), &cast.format, cast.rule, 0);
+    return ulp_ctc_loss(ulp_ctc_alpha(alpha, p, NULL, 0, 2, steps, &form), &form);
+}
+
+static void test_underflow(void **state) {
+    static const struct { const char *format; size_t last; } ends[] = {{"fp16", 24}, {"bf16", 133}, {"fp32", 149}, {"e5m2", 16}, {"e4m3", 9}};
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        /* 2^-last is the least positive number; half of it is a tie, and goes to 0 */
+        size_t last = ends[i].last;
+        ulp_stats stats = {0};
+        assert_true(named(ends[i].format).min_positive == ldexp(1.0, -(int)last));
+        assert_true(fabs(halves(ends[i].format, last, 1, NULL) - (double)last * log(2.0)) <= 1e-12);
+        assert_true(halves(ends[i].format, last + 1, 1, &stats) == INFINITY);
+        assert_int_equal(stats.underflow, 1);
+        assert_int_equal(stats.count, last);
+        assert_true(isfinite(halves(ends[i].format, last + 1, 0, NULL)));
+    }
+}
+
+/* Stochastic rounding of sums and of products by constants is unbiased, if every operation has a random word of its own. */
+static void test_stochastic(void **state) {
+    enum { RUNS = 4000, L = 3, STEPS = 7 };
+    double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX], sum = 0.0, squares = 0.0, back = 0.0, back_squares = 0.0;
+    ulp_cast cast = {.format = named("bf16"), .rule = rule_of(ULP_SRA, 0, 0)};
+    ulp_ctc_form plain = {.linear = 1}, form = {.linear = 1, .cast = &cast};
+    (void)state;
+    probabilities(p, 4, STEPS, 8);
+    double want = ulp_ctc_alpha(exact, p, sequences[4], L, 4, STEPS, &plain);
+    ulp_ctc_beta(beta, p, sequences[4], L, 4, STEPS, &plain);
+    double want_back = beta[0] * exact[0] + beta[1] * exact[1];
+    for (int k = 0; k < RUNS; k++) {
+        form.stream = (ulp_stream){9, 1, (uint64_t)k * ulp_ctc_words(L, STEPS)};
+        double P = ulp_ctc_alpha(alpha, p, sequences[4], L, 4, STEPS, &form) / want - 1.0;
+        ulp_ctc_beta(beta, p, sequences[4], L, 4, STEPS, &form);
+        double Q = (beta[0] * exact[0] + beta[1] * exact[1]) / want_back - 1.0;
+        sum += P;
+        squares += P * P;
+        back += Q;
+        back_squares += Q * Q;
+    }
+    assert_true(squares > 0.0 && fabs(sum) <= 5.0 * sqrt(squares));
+    assert_true(back_squares > 0.0 && fabs(back) <= 5.0 * sqrt(back_squares));
+}
+
+/* ---- decoding ---- */
+
+static size_t distance(const uint8_t *a, size_t n, const uint8_t *b, size_t m) {
+    if (!n || !m) return n + m;
+    size_t change = distance(a + 1, n - 1, b + 1, m - 1) + (a[0] != b[0]), drop = distance(a + 1, n - 1, b, m) + 1,
+           add = distance(a, n, b + 1, m - 1) + 1, least = change < drop ? change : drop;
+    return add < least ? add : least;
+}
+
+static void test_edit_distance(void **state) {
+    uint64_t random = 4;
+    (void)state;
+    assert_int_equal(ulp_edit_distance((const uint8_t *)"kitten", 6, (const uint8_t *)"sitting", 7), 3);
+    assert_int_equal(ulp_edit_distance((const uint8_t *)"", 0, (const uint8_t *)"abc", 3), 3);
+    assert_int_equal(ulp_edit_distance((const uint8_t *)"abc", 3, (const uint8_t *)"", 0), 3);
+    for (int k = 0; k < 500; k++) {
+        uint8_t a[6], b[6];
+        size_t n = next_random(&random) % 7, m = next_random(&random) % 7;
+        for (int i = 0; i < 6; i++) a[i] = (uint8_t)(next_random(&random) % 3), b[i] = (uint8_t)(next_random(&random) % 3);
+        assert_int_equal(ulp_edit_distance(a, n, b, m), distance(a, n, b, m));
+    }
+}
+
+static void test_decode(void **state) {
+    /* the largest z of 8 steps: blank 0 0 blank 0 1 1 blank */
+    static const size_t path[8] = {2, 0, 0, 2, 0, 1, 1, 2};
+    float z[3 * 8];
+    uint8_t label[8];
+    (void)state;
+    for (size_t i = 0; i < 24; i++) z[i] = path[i % 8] == i / 8 ? 1.0f : -1.0f;
+    assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 3);
+    assert_memory_equal(label, "\0\0\1", 3);
+    z[0] = 1.0f; /* a tie of label 0 with the blank: the first one */
+    assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 3);
+    z[12] = NAN;
+    assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 0);
+    static const uint8_t labels[4] = {7, 8, NO, NO};
+    assert_int_equal(ulp_label_count(labels, 4), 2);
+    assert_int_equal(ulp_label_count(labels, 1), 1);
+}
+
+/* ---- strips ---- */
+
+static ulp_data strips;
+
+static int load_both(void **state) {
+    return load_digits(state) || ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error) != ULP_OK;
+}
+
+static int free_both(void **state) {
+    ulp_data_release(&strips);
+    return free_digits(state);
+}
+
+/* Whether columns x .. x + 7 of strip i are a digit of [first, end) with this label. */
+static int holds(size_t i, size_t x, uint8_t label, size_t first, size_t end) {
+    for (size_t d = first; d < end; d++) {
+        size_t y = 0;
+        if (digits.label[d] != label) continue;
+        while (y < 8 && memcmp(strips.pixel + i * strips.features + y * strips.dims.w + x, digits.pixel + d * 64 + y * 8, 8) == 0) y++;
+        if (y == 8) return 1;
+    }
+    return 0;
+}
+
+/* Whether label k and those after it can be read from column x on, with gaps of 0 to 2 columns. */
+static int readable(size_t i, size_t k, size_t x, size_t first, size_t end) {
+    const uint8_t *label = strips.label + i * strips.labels;
+    if (k == strips.labels || label[k] == NO) return 1;
+    for (size_t gap = 0; gap < 3 && x + gap + 8 <= strips.dims.w; gap++)
+        if (holds(i, x + gap, label[k], first, end) && readable(i, k + 1, x + gap + 8, first, end)) return 1;
+    return 0;
+}
+
+static void test_strips(void **state) {
+    size_t lengths[8] = {0}, ink = 0, drawn = 0;
+    (void)state;
+    assert_true(strips.n == 2500 && strips.n_train == 2000 && strips.dims.c == 1 && strips.dims.h == 8 && strips.dims.w == 60);
+    assert_true(strips.features == 480 && strips.classes == 10 && strips.labels == 6 && strips.white == 16);
+    for (size_t i = 0; i < strips.n; i++) {
+        size_t L = ulp_label_count(strips.label + i * 6, 6);
+        lengths[L]++;
+        for (size_t k = L; k < 6; k++) assert_int_equal(strips.label[i * 6 + k], NO);
+        if (i % 5 && i < 1950) continue; /* a fifth of the training strips, and all around the border and after it */
+        int train = i < strips.n_train;
+        assert_true(readable(i, 0, 0, train ? 0 : digits.n_train, train ? digits.n_train : digits.n));
+        assert_false(readable(i, 0, 0, train ? digits.n_train : 0, train ? digits.n : digits.n_train));
+    }
+    assert_true(lengths[4] > 700 && lengths[5] > 700 && lengths[6] > 700 && lengths[4] + lengths[5] + lengths[6] == 2500);
+    /* the mean ink of a digit is that of the digits, 561718 / 1797, within 2 % */
+    for (size_t i = 0; i < strips.n * strips.features; i++) ink += strips.pixel[i];
+    for (size_t L = 4; L <= 6; L++) drawn += L * lengths[L];
+    assert_true(fabs((double)ink / (double)drawn / (561718.0 / 1797.0) - 1.0) < 0.02);
+}
+
+static void test_strips_follow_seed(void **state) {
+    ulp_data again, other;
+    (void)state;
+    assert_int_equal(ulp_data_load(&again, "strips", NULL, 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_data_load(&other, "strips", NULL, 2, error, sizeof error), ULP_OK);
+    assert_memory_equal(again.pixel, strips.pixel, strips.n * strips.features);
+    assert_memory_equal(again.label, strips.label, strips.n * strips.labels);
+    assert_true(memcmp(other.label, strips.label, strips.n * strips.labels) != 0);
+    ulp_data_release(&again);
+    ulp_data_release(&other);
+    assert_int_equal(ulp_data_load(&again, "strips", "/nowhere", 1, error, sizeof error), ULP_NO_DEVICE);
+    assert_true(again.pixel == NULL && strstr(error, "no digits.csv"));
+}
+
+static void test_mnist_strips(void **state) {
+    const char *folder = getenv("ULPLAB_DATA");
+    ulp_data mnist;
+    (void)state;
+    ulp_status status = ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
+    if (status == ULP_NO_DEVICE) skip();
+    assert_int_equal(status, ULP_OK);
+    assert_true(mnist.n == 14000 && mnist.n_train == 12000 && mnist.dims.h == 28 && mnist.dims.w == 204 && mnist.labels == 6);
+    ulp_data_release(&mnist);
+}
+
+/* ---- training ---- */
+
+static void test_options(void **state) {
+    static const struct { const ulp_data *data; ulp_train_options options; const char *says; } bad[] = {
+        {&strips, {.net = "columns gru4 step10", .batch = 8}, "11 x 1 x steps"},
+        {&strips, {.net = "fc11 fc10", .batch = 8}, "11 x 1 x steps"},
+        {&strips, {.net = "columns gru4 step11", .batch = 8, .loss = "softmax"}, "one label per sample"},
+        {&strips, {.net = "columns gru4 step11", .batch = 8, .loss = "mse"}, "known: softmax, ctc, ctc-linear"},
+        {&digits, {.net = "fc11", .batch = 8}, "one output per class"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ulp_trainer *t;
+        assert_int_not_equal(ulp_trainer_new(&t, bad[i].data, &bad[i].options, error, sizeof error), ULP_OK);
+        assert_null(t);
+        assert_non_null(strstr(error, bad[i].says));
+    }
+}
+
+/* Single labels: the label error is what accuracy leaves; by ctc they are sequences of one. */
+static void test_single_labels(void **state) {
+    static const ulp_train_options options[] = {{.net = "fc10", .batch = 32, .sgd = {0.1, 0.0, 0.0}},
+                                                {.net = "columns gru8 step11", .batch = 32, .loss = "ctc", .sgd = {0.05, 0.9, 0.0}}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        ulp_train_result r;
+        assert_int_equal(ulp_train_run(&r, &digits, &options[i], 60, NULL, NULL, error, sizeof error), ULP_OK);
+        assert_true(r.test.n == 360 && r.test.labels == 360 && r.test.right <= 360);
+        if (i == 0) assert_true(r.test.right > 300 && r.test.edits == r.test.n - r.test.right && r.test.label_error == (double)r.test.edits / 360.0);
+        else assert_true(r.test.edits >= r.test.n - r.test.right);
+    }
+}
+
+/* A loss that underflows shows as Inf, and the scaler skips the step. */
+static void test_scaler_sees(void **state) {
+    ulp_train_options o = {.net = "columns gru8 step11", .policy = "fp32,loss=fp16", .loss = "ctc-linear", .scaler = "pytorch", .batch = 8, .seed = 1, .counting = 1};
+    ulp_step step;
+    (void)state;
+    ulp_trainer *t = trainer_of(&strips, &o);
+    assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+    assert_true(step.loss == INFINITY && step.overflow && step.skipped && t->pass.stats[ULP_AT_LOSS].underflow > 0);
+    ulp_trainer_free(t);
+}
+
+static void test_learns(void **state) {
+    ulp_train_options o = {.net = "columns2 gru48 step11", .policy = "mixed:fp16", .scaler = "pytorch", .sgd = {0.02, 0.9, 0.0}, .batch = 32, .seed = 1};
+    ulp_train_result r;
+    (void)state;
+    if (THINNED) skip();
+    ulp_threads_set(1); /* the products of a step are too small to share */
+    assert_int_equal(ulp_train_run(&r, &strips, &o, 300, NULL, NULL, error, sizeof error), ULP_OK);
+    ulp_threads_set(0);
+    print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n", 100 * r.test.label_error,
+                  100 * r.test.accuracy, (int)r.skipped);
+    assert_true(!isnan(r.test.loss) && r.test.label_error < 0.1 && r.skipped < 20);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_path),    cmocka_unit_test(test_gradient),       cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_forms_agree),   cmocka_unit_test(test_underflow),      cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_edit_distance), cmocka_unit_test(test_decode),         cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_strips_follow_seed), cmocka_unit_test(test_mnist_strips), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_single_labels), cmocka_unit_test(test_scaler_sees),    cmocka_unit_test(test_learns),
+    };
+    return cmocka_run_group_tests(tests, load_both, free_both);
+}
