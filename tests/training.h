@@ -25,7 +25,7 @@ static int free_digits(void **state) {
     return 0;
 }
 
-static ulp_trainer *trainer_of(const ulp_data *data, const ulp_train_options *options) {
+static inline ulp_trainer *trainer_of(const ulp_data *data, const ulp_train_options *options) {
     ulp_trainer *t;
     ulp_status status = ulp_trainer_new(&t, data, options, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
