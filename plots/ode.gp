@@ -23,7 +23,19 @@ paths = "100 1000 10000"
 drawn(n) = strcol("kind") eq "path" && strcol("format") eq "bfloat16" && column("n") == n
 way(n, mode) = drawn(n) && strcol("mode") eq mode ? column("u") : NaN
 
-prec(f) = f == 1 ? 8 : 11
+array scans[2]
+array ways[3]
+do for [f = 1:2] {
+    eval forget
+    stats csv using (see(of("scan", word(formats, f), "rne"), column("n"))) nooutput
+    scans[f] = hits
+}
+do for [k = 1:3] {
+    eval forget
+    stats csv using (see(drawn(int(word(paths, k))), column("u"))) nooutput
+    ways[k] = hits
+}
+
 left(k) = 0.075 + 0.322 * (k - 1)
 do for [file in figure_files] {
     eval figure_open("ode", file, 1160, 800)
@@ -46,17 +58,17 @@ do for [file in figure_files] {
         if (f == 1) { set ylabel "|y(1) - exact|" offset 1,0 textcolor rgb ink font label_font } else { unset ylabel }
         if (has[2 * f - 1] + has[2 * f] == 0) {
             set label 20 sprintf("not in this run:\nneeds --formats %s", name) at graph 0.5,0.5 center textcolor rgb grey font label_font
-            plot 1e-9
+            plot 1e-9 with lines
             unset label 20
             continue
         }
         if (has[2 * f - 1]) { set label 11 "to nearest" at longest,0.0175 right textcolor rgb red font label_font }
         if (has[2 * f]) { set label 12 "one run, rms" at longest,(f == 1 ? 9e-4 : 3.4e-4) right textcolor rgb blue font label_font }
         if (has[2 * f]) { set label 13 "mean of runs" at longest,1.3e-6 right textcolor rgb sky font label_font }
-        if (f == 1) { set label 14 "exact arithmetic" at 2000,6.5e-7 right textcolor rgb grey font label_font }
+        if (f == 1 && longest > 9e3) { set label 14 "exact arithmetic" at 2000,6.5e-7 right textcolor rgb grey font label_font }
         exactly(n) = 0.015625 * exp(-1) / (2 * n)
         eval "plot exactly(x) with lines linecolor rgb grey dashtype (3,3) linewidth 1.2, " \
-          . "csv using (steps('scan', name, 'rne')):(abs(column('mean'))) with points pointtype 7 pointsize 0.12 linecolor rgb tint(red, 0.45), " \
+          . (scans[f] == 0 ? "" : "csv using (steps('scan', name, 'rne')):(abs(column('mean'))) with points pointtype 7 pointsize 0.12 linecolor rgb tint(red, 0.45), ") \
           . (has[2 * f] ? "csv using (steps('decay', name, 'sra')):(abs(column('mean'))) with linespoints pointtype 7 pointsize 0.4 linecolor rgb sky linewidth 1.2, csv using (steps('decay', name, 'sra')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb blue linewidth 2, " : "") \
           . (has[2 * f - 1] ? "csv using (steps('decay', name, 'rne')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb red linewidth 2, " : "") . "1/0"
         do for [i = 11:15] { unset label i }
@@ -88,30 +100,27 @@ do for [file in figure_files] {
         n = int(word(paths, k))
         set lmargin at screen left(k) - 0.01
         set rmargin at screen left(k) + 0.27
-        eval forget
-        stats csv using (see(drawn(n), column("u"))) nooutput
         set title sprintf("The circle in bfloat16, n = %d", n) offset 0,-0.5
-        if (hits == 0) {
+        if (ways[k] == 0 || has[1] + has[2] == 0) {
             set label 20 sprintf("not in this run:\nneeds --paths %d", n) at 0,0 center textcolor rgb grey font label_font
-            plot 9 with lines
+            set parametric
+            set trange [0:2*pi]
+            plot cos(t), sin(t) with lines linecolor rgb pale linewidth 6
+            unset parametric
             unset label 20
             continue
         }
         if (k == 1) {
             set label 11 "grey: the solution" at 0,0.2 center textcolor rgb grey font label_font
-            set label 12 "to nearest" at 0,0 center textcolor rgb red font label_font
-            set label 13 "stochastic" at 0,-0.2 center textcolor rgb blue font label_font
+            if (has[1]) { set label 12 "to nearest" at 0,0 center textcolor rgb red font label_font }
+            if (has[2]) { set label 13 "stochastic" at 0,-0.2 center textcolor rgb blue font label_font }
         }
         if (k == 3 && stuck) { set label 11 "stops here" at 0.9,-0.25 right textcolor rgb red font label_font }
         set parametric
         set trange [0:2*pi]
         set samples 200
-        plot cos(t), sin(t) with lines linecolor rgb pale linewidth 6, \
-             csv using (way(n, "sra")):"v" with lines linecolor rgb blue linewidth 1.5, \
-             csv using (way(n, "rne")):"v" with lines linecolor rgb red linewidth 2, \
-             csv using (column("step") == 0 ? way(n, "rne") : NaN):"v" with points pointtype 7 pointsize 0.8 linecolor rgb ink, \
-             csv using (column("step") == n ? way(n, "sra") : NaN):"v" with points pointtype 7 pointsize 0.6 linecolor rgb blue, \
-             csv using (column("step") == n ? way(n, "rne") : NaN):"v" with points pointtype 7 pointsize 0.6 linecolor rgb red
+        drawn_in(mode, c, w) = sprintf(", csv using (way(n, '%s')):'v' with lines linecolor rgb %s linewidth %g, csv using (column('step') == n ? way(n, '%s') : NaN):'v' with points pointtype 7 pointsize 0.6 linecolor rgb %s", mode, c, w, mode, c)
+        eval "plot cos(t), sin(t) with lines linecolor rgb pale linewidth 6" . (has[2] ? drawn_in("sra", "blue", 1.5) : "") . (has[1] ? drawn_in("rne", "red", 2) : "") . ", '+' using (1):(0) every ::::0 with points pointtype 7 pointsize 0.8 linecolor rgb ink"
         unset parametric
         do for [i = 11:13] { unset label i }
     }

@@ -21,10 +21,14 @@ do for [m = 1:3] {
 }
 if (some == 0) { eval figure_refuse("sr_bits", "it shows sums in bfloat16: needs a run with --formats bfloat16") }
 shown = ""
+ended = ""
 do for [format in formats] {
     eval forget
     stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format, column("bits"))) nooutput
     if (hits) { shown = shown . " " . format }
+    eval forget
+    stats csv using (see(strcol("kind") eq "stop" && strcol("format") eq format && column("most") > 0, column("bits"))) nooutput
+    if (hits) { ended = ended . " " . format } # sums ran to their stop
 }
 eval forget
 stats csv using (see(strcol("kind") eq "bias", column("bits"))) nooutput
@@ -64,7 +68,7 @@ do for [file in figure_files] {
     width(m) = m == 2 ? 5 : 1.5
     size(m) = m == 2 ? 1 : 0.6
     at(format, m) = bits("stop", format, m, "below-one")
-    eval "plot " . (words(shown) == 0 ? "" : "for [format in shown] for [m in list] csv using (at(format, int(m))):(run_to(column('first_stuck'))) with lines linecolor rgb (m eq '2' ? tint(blue, 0.4) : colour(int(m))) linewidth width(int(m)), for [format in shown] for [m in list] csv using (at(format, int(m))):(run_to(column('most'))) with points pointtype 6 pointsize size(int(m)) linecolor rgb colour(int(m)), ") . "1/0"
+    eval "plot " . (words(shown) == 0 ? "" : "for [format in shown] for [m in list] csv using (at(format, int(m))):(run_to(column('first_stuck'))) with lines linecolor rgb (m eq '2' ? tint(blue, 0.4) : colour(int(m))) linewidth width(int(m)), ") . (words(ended) == 0 ? "" : "for [format in ended] for [m in list] csv using (at(format, int(m))):(run_to(column('most'))) with points pointtype 6 pointsize size(int(m)) linecolor rgb colour(int(m)), ") . "1/0"
     do for [i = 9:21] { unset label i }
 
     set lmargin at screen 0.42
