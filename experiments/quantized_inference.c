@@ -534,8 +534,10 @@ static void check(ulp_run *run, const void *context) {
     claim_loss(run, s->nets, "e4m3", "plain", "8", "binary32", 0.75, "e4m3, sums in binary32: within 0.75 points, no scale needed");
     claim_better(run, s->nets, "affine", "int32", "symmetric", "int32", "3", 2,
                  "3 bits: affine codes beat symmetric ones by over 2 points (after relu nothing is negative: half of the symmetric codes is idle)");
-    claim_better(run, s->nets, "symmetric", "int32", "symmetric", "int16", "8", 20, "8 bits: an int16 accumulator that wraps around costs over 20 points");
-    claim_better(run, s->nets, "symmetric", "int16-sat", "symmetric", "int16", "8", 5, "8 bits: saturating it gives back over 5 of them");
+    claim_better(run, s->nets, "affine", "int32", "affine", "int16", "8", 20,
+                 "8 bits, affine: an int16 accumulator that wraps around costs over 20 points (codes reach 255, and their products 2^16)");
+    claim_better(run, s->nets, "symmetric", "int32", "symmetric", "int16", "8", 2, "8 bits, symmetric: it costs over 2 points");
+    claim_better(run, s->nets, "symmetric", "int16-sat", "symmetric", "int16", "8", 2, "8 bits, symmetric: one that saturates gives back over 2 of them");
     claim_room(run);
 }
 

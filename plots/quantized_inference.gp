@@ -22,6 +22,7 @@ curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"
 names = "'affine codes, int32 sums' 'symmetric codes, int32 sums' 'symmetric, int16 sums that saturate' 'symmetric, int16 sums that wrap'"
 colours = "blue orange purple red"
 marks = "7 5 9 13"
+widths = "2 7 4 1.5"
 scheme(c) = system("echo " . word(curves, c) . " | cut -d: -f1")
 acc(c) = system("echo " . word(curves, c) . " | cut -d: -f2")
 array schemes[4]
@@ -48,36 +49,37 @@ do for [file in figure_files] {
     fits = mean_at[10 + 5] > reference[1] - 2
     set label 1 (fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer as well as 32, but the sums need more than 16" : "Accuracy of a trained network in few bits") at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Trained in binary32, then answered with integer weights and activations; no training afterwards. Grey line: binary32." at screen 0.02,0.895 font label_font textcolor rgb grey
-    set yrange [0:104]
-    set ytics 20
+    set logscale y
+    set yrange [2:100]
+    set ytics ("2 %%" 2, "3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
     do for [n = 1:nets] {
-        set lmargin at screen (n == 1 ? 0.06 : 0.37)
-        set rmargin at screen (n == 1 ? 0.335 : 0.645)
+        set lmargin at screen (n == 1 ? 0.075 : 0.40)
+        set rmargin at screen (n == 1 ? 0.345 : 0.67)
         set tmargin at screen 0.80
         set bmargin at screen 0.13
         set title word(titles, n)
         set xrange [low_bits - 0.4:high_bits + 0.4]
         set xtics 1
         set xlabel "bits of weights and activations"
-        if (n == 1) { set ylabel "right answers, percent of the test part" offset 0.8,0 } else { unset ylabel }
-        if (n == 1) { set key at graph 0.98,0.06 right bottom samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
-        plot [low_bits - 0.4:high_bits + 0.4] reference[n] with lines linecolor rgb pale linewidth 8, \
-             for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth 2 notitle, \
-             for [c = 1:4] csv using (reach(n, "integer", schemes[c], 0, accs[c]) ? column("bits") : NaN):"accuracy" with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
-             for [c = 1:4] 1/0 with linespoints pointtype int(word(marks, c)) linewidth 2 linecolor rgb value(word(colours, c)) title word(names, c)
+        if (n == 1) { set ylabel "wrong answers on the test part" offset 0.3,0 } else { unset ylabel }
+        if (n == 1) { set key at graph 0.99,0.99 right top samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
+        plot [low_bits - 0.4:high_bits + 0.4] 100 - reference[n] with lines linecolor rgb pale linewidth 8, \
+             for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(100 - mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth real(word(widths, c)) notitle, \
+             for [c = 1:4] csv using (reach(n, "integer", schemes[c], 0, accs[c]) ? column("bits") : NaN):(100 - column("accuracy")) with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
+             for [c = 1:4] 1/0 with linespoints pointtype int(word(marks, c)) linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c)
     }
-    set lmargin at screen (nets == 2 ? 0.69 : 0.45)
+    set lmargin at screen (nets == 2 ? 0.73 : 0.45)
     set rmargin at screen (nets == 2 ? 0.985 : 0.95)
     set title "Floating point (dense net)"
     set xrange [0.4:6.6]
     set xtics ("fp16" 1, "bf16" 2, "e5m2" 3, "e4m3" 4, "e3m2" 5, "e2m1" 6)
     set xlabel "format of weights and activations"
     unset ylabel
-    set key at graph 0.05,0.06 left bottom samplen 0.6 font small_font Left reverse
+    set key at graph 0.03,0.99 left top samplen 0.6 font small_font Left reverse
     place(f, s, shift) = strcol("kind") eq word(formats, f) && strcol("scheme") eq s && column("net") == 1 ? f + shift : NaN
-    plot reference[1] with lines linecolor rgb pale linewidth 8, \
-         for [f = 1:6] csv using (place(f, "plain", -0.13)):"accuracy" with points pointtype 7 pointsize 0.6 linecolor rgb red, \
-         for [f = 1:6] csv using (place(f, "scaled", 0.13)):"accuracy" with points pointtype 6 pointsize 0.6 linecolor rgb blue, \
+    plot 100 - reference[1] with lines linecolor rgb pale linewidth 8, \
+         for [f = 1:6] csv using (place(f, "plain", -0.13)):(100 - column("accuracy")) with points pointtype 7 pointsize 0.6 linecolor rgb red, \
+         for [f = 1:6] csv using (place(f, "scaled", 0.13)):(100 - column("accuracy")) with points pointtype 6 pointsize 0.6 linecolor rgb blue, \
          1/0 with points pointtype 7 pointsize 0.7 linecolor rgb red title "as it is", \
          1/0 with points pointtype 6 pointsize 0.7 linecolor rgb blue title "a scale per tensor"
     unset multiplot
