@@ -53,7 +53,7 @@ do for [file in figure_files] {
     set yrange [2:100]
     set ytics ("2 %%" 2, "3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
     do for [n = 1:nets] {
-        set lmargin at screen (n == 1 ? 0.075 : 0.40)
+        set lmargin at screen (n == 1 ? 0.085 : 0.405)
         set rmargin at screen (n == 1 ? 0.345 : 0.67)
         set tmargin at screen 0.80
         set bmargin at screen 0.13
@@ -61,8 +61,8 @@ do for [file in figure_files] {
         set xrange [low_bits - 0.4:high_bits + 0.4]
         set xtics 1
         set xlabel "bits of weights and activations"
-        if (n == 1) { set ylabel "wrong answers on the test part" offset 0.3,0 } else { unset ylabel }
-        if (n == 1) { set key at graph 0.99,0.99 right top samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
+        if (n == 1) { set ylabel "wrong answers on the test part" offset 1.6,0 } else { unset ylabel }
+        if (n == nets) { set key at graph 0.99,0.99 right top samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
         plot [low_bits - 0.4:high_bits + 0.4] 100 - reference[n] with lines linecolor rgb pale linewidth 8, \
              for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(100 - mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth real(word(widths, c)) notitle, \
              for [c = 1:4] csv using (reach(n, "integer", schemes[c], 0, accs[c]) ? column("bits") : NaN):(100 - column("accuracy")) with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
