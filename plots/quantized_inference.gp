@@ -19,7 +19,7 @@ if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs
 array means[1]
 reach(net, kind, scheme, bits, acc) = strcol("kind") eq kind && strcol("scheme") eq scheme && column("net") == net && (bits == 0 || column("bits") == bits) && strcol("accumulator") eq acc
 curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"
-names = "'affine codes, int32 sums' 'symmetric codes, int32 sums' 'symmetric, int16 sums that saturate' 'symmetric, int16 sums that wrap'"
+names = "'affine, int32' 'symmetric, int32' 'symmetric, int16 saturates' 'symmetric, int16 wraps'"
 colours = "blue orange purple red"
 marks = "7 5 9 13"
 widths = "2 7 4 1.5"
