@@ -8,7 +8,7 @@
  * An overflow belongs to the layer where it begins: its weight gradients are not finite, or the gradient that enters it
  * (or a layer without parameters that shares its scale), though what entered the layers behind it was finite. That layer
  * backs off; layers behind it, nearer the loss, count a good step; of the layers before it nothing is known, and they count
- * nothing. Any overflow skips the step for all.
+ * nothing. Any overflow skips the step for all. Gradients before the first layer with parameters are not looked at.
  *
  * The same in Zhao et al. 2019, "Adaptive loss scaling for mixed precision training", arXiv:1910.12385: a scale per layer,
  * gradients rescaled between layers, each layer unscaled by its own. Different: they work out each scale in every step, or

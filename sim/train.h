@@ -37,7 +37,7 @@ typedef struct ulp_step {
     double loss;       /* mean over the batch, unscaled; NaN or Inf: diverged */
     int scale_log2;    /* the gradients, or those of the last layer, were scaled by 2^this */
     const int *layer_scale; /* (layers) each layer's, until the next step; NULL: one for all */
-    int overflow;      /* Inf or NaN in the gradients of the weights */
+    int overflow;      /* Inf or NaN in the gradients that the scaler looks at */
     int skipped;       /* no update */
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
 } ulp_step;

@@ -172,7 +172,7 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     ulp_loss_scaling s;
     ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
     float memory[7][8], *grad[7], wgrad[64];
-    int overflow, skip;
+    int overflow, skip, bad = bad_wgrad >= 0 || bad_grad > 1;
     assert_int_equal(ulp_net_parse(&net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error), ULP_OK);
     assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
     assert_int_equal(ulp_loss_scaling_start(&s, &scaler, &net), ULP_OK);
@@ -186,7 +186,7 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     ulp_loss_scaling_begin(&s, &scaler, &pass);
     assert_true(pass.scale_log2 == 5 && s.span[1].first == net.layers[3].first_param && s.span[1].n == 9 && s.span[1].scale_log2 == 5);
     assert_int_equal(ulp_loss_scaling_end(&s, &scaler, &pass, &net, grad, wgrad, &overflow, &skip), ULP_OK);
-    assert_int_equal(overflow, bad_wgrad >= 0 || bad_grad >= 0);
+    assert_int_equal(overflow, bad);
     assert_int_equal(skip, overflow);
     assert_int_equal(scaler.skipped, overflow);
     for (int i = 0; i < 3; i++) {
@@ -212,6 +212,7 @@ static void test_blame(void **state) {
     check_blame(-1, 4, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
     check_blame(-1, 3, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
     check_blame(-1, 2, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
+    check_blame(-1, 1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1}); /* no weights wait for it */
 }
 
 /* A layer whose scale is far too large backs off alone, and the run goes on. */
