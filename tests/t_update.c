@@ -5,7 +5,7 @@
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { N = 2 * 16 * 1024 + 777, ARRAYS = 4, STEPS = 11, MARGIN = 16 };
+enum { N = 2 * 16 * 1024 + 777, ARRAYS = 4, STEPS = 12, MARGIN = 16 };
 
 static float start[ARRAYS][N], want[ARRAYS][N], kept[ULP_UPDATE_SCRATCH][N], got[ARRAYS][N + MARGIN];
 
@@ -15,11 +15,11 @@ static ulp_operand value(float x) { return (ulp_operand){.kind = ULP_OPERAND_VAL
 
 /* Every operation, every kind of operand, results that later steps read. The last steps have a cast of their own. */
 static void fill_steps(ulp_update_step *step, const ulp_format *f, ulp_rule rule, const ulp_format *last, ulp_rule last_rule) {
-    const ulp_operand none = {0}, y[STEPS] = {scratch(0), array(1), scratch(1), array(2), scratch(1), scratch(1), scratch(0), scratch(2), array(3), array(0), scratch(3)};
-    const ulp_operand a[STEPS] = {array(0), value(0.9f), scratch(0), value(0.99f), array(2), scratch(1), array(1), array(0), value(-0.1f), scratch(2), array(3)};
-    const ulp_operand b[STEPS] = {value(0.125f), array(1), scratch(0), array(2), none, value(1e-3f), scratch(1), scratch(0), scratch(0), none, array(0)};
-    const ulp_operand c[STEPS] = {none, scratch(0), none, scratch(1), none, none, none, none, array(3), none, none};
-    static const uint8_t op[STEPS] = {ULP_MUL, ULP_FUSED, ULP_MUL, ULP_FUSED, ULP_SQRT, ULP_ADD, ULP_DIV, ULP_SUB, ULP_FUSED, ULP_STEP_ROUND, ULP_ADD};
+    const ulp_operand none = {0}, y[STEPS] = {scratch(0), array(1), scratch(1), array(2), scratch(1), scratch(1), scratch(0), scratch(2), array(3), array(0), array(1), array(2)};
+    const ulp_operand a[STEPS] = {array(0), value(0.9f), scratch(0), value(0.99f), array(2), scratch(1), array(1), array(0), value(-0.1f), scratch(2), value(0.5f), array(2)};
+    const ulp_operand b[STEPS] = {value(0.125f), array(1), scratch(0), array(2), none, value(1e-3f), scratch(1), scratch(0), scratch(0), none, value(-0.25f), value(0.75f)};
+    const ulp_operand c[STEPS] = {none, scratch(0), none, scratch(1), none, none, none, none, array(3), none, array(0), value(0.375f)};
+    static const uint8_t op[STEPS] = {ULP_MUL, ULP_FUSED, ULP_MUL, ULP_FUSED, ULP_SQRT, ULP_ADD, ULP_DIV, ULP_SUB, ULP_FUSED, ULP_STEP_ROUND, ULP_FUSED, ULP_FUSED};
     for (size_t k = 0; k < STEPS; k++) {
         ulp_stream stream = {7, 100 + k, 1000003 * k + 2};
         step[k] = (ulp_update_step){op[k], y[k], a[k], b[k], c[k], k < 8 ? *f : *last, k < 8 ? rule : last_rule, stream};
