@@ -44,6 +44,12 @@ void ulp_pass_begin(ulp_pass *pass) {
     for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->tensors; i++) pass->amax[i * columns + pass->step % columns] = 0.0f;
 }
 
+/* The cast of a tensor. */
+static const ulp_cast *cast_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
+    const ulp_policy *policy = pass->policy;
+    return policy->has_out && point == ULP_AT_ACT && layer + 1 == pass->layers ? &policy->out : &policy->at[point];
+}
+
 /* The largest magnitude that decides a tensor's scale, given its own; a training pass notes its own. */
 static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, float own) {
     size_t columns = pass->history + 1, now = pass->step % columns;
@@ -69,7 +75,7 @@ static void move_cast(ulp_cast *moved, ulp_pass *pass, ulp_point_kind point, siz
 
 ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
     const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = &pass->policy->at[point];
+    const ulp_cast *cast = cast_of(pass, point, layer);
     ulp_cast moved;
     int log2 = rescale_of(pass, point, layer);
     ulp_status status = log2 ? rescale(pass, x, n, log2) : ULP_OK;
@@ -92,7 +98,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
 
 ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
     const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = &pass->policy->at[point];
+    const ulp_cast *cast = cast_of(pass, point, layer);
     ulp_cast moved;
     int shown = watched(pass, point), log2 = rescale_of(pass, point, layer);
     for (size_t i = 0; i < n && log2; i++) pass->host_wide[i] *= ulp_scale(1.0, log2);
@@ -127,7 +133,7 @@ static double exact_sum(double a, double b) {
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
                         size_t row) {
     const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = &pass->policy->at[point];
+    const ulp_cast *cast = cast_of(pass, point, layer);
     size_t n = B * row;
     ulp_stats *stats = ulp_cast_is_identity(cast) ? NULL : counter(pass, point);
     if (!backend->map) return ULP_UNSUPPORTED;

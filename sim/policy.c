@@ -13,7 +13,7 @@ enum { WORD_MAX = 128 };
 /* A policy on its way from text: which points were given a mode of their own, and what mode= says. */
 typedef struct draft {
     ulp_policy policy;
-    uint8_t own_mode[ULP_AT_COUNT];
+    uint8_t own_mode[ULP_AT_COUNT + 1]; /* the last one of out= */
     uint8_t has_mode;
     ulp_rule mode;
     char *error;
@@ -23,6 +23,8 @@ typedef struct draft {
 const char *ulp_point_name(ulp_point_kind point) {
     return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL;
 }
+
+static const char *cast_name(int i) { return i < ULP_AT_COUNT ? point_names[i] : "out"; }
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -127,6 +129,21 @@ static ulp_status parse_cast(draft *d, int point, const char *text) {
     return ULP_OK;
 }
 
+/* The net's output: a cast as of activations. */
+static ulp_status parse_out(draft *d, const char *text) {
+    ulp_cast act = d->policy.at[ULP_AT_ACT];
+    uint8_t own = d->own_mode[ULP_AT_ACT];
+    ulp_status status = parse_cast(d, ULP_AT_ACT, text);
+    if (status == ULP_OK && d->policy.at[ULP_AT_ACT].scaling)
+        return fail(d, ULP_UNSUPPORTED, "out=%s: the net's output has no scale per tensor of its own", text);
+    d->policy.out = d->policy.at[ULP_AT_ACT];
+    d->policy.has_out = 1;
+    d->own_mode[ULP_AT_COUNT] = d->own_mode[ULP_AT_ACT];
+    d->policy.at[ULP_AT_ACT] = act;
+    d->own_mode[ULP_AT_ACT] = own;
+    return status;
+}
+
 static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *text) {
     ulp_datapath parsed;
     ulp_status status = ulp_datapath_parse(&parsed, text);
@@ -161,7 +178,7 @@ static ulp_status parse_preset(draft *d, const char *text) {
     if (mixed) return set_format(d, text + 6, 0);
     if (ulp_format_parse(&format, text) != ULP_OK)
         return fail(d, ULP_BAD_NAME, "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
-                    "then weight= act= wgrad= agrad= state= master= loss= norm= acc= fwd= bwd= mode=", text);
+                    "then weight= act= wgrad= agrad= state= master= loss= norm= out= acc= fwd= bwd= mode=", text);
     status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
     if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
@@ -180,6 +197,7 @@ static ulp_status parse_pair(draft *d, const char *key, const char *value) {
         if (status == ULP_OK) d->policy.backward = d->policy.forward;
         return status;
     }
+    if (strcmp(key, "out") == 0) return parse_out(d, value);
     if (strcmp(key, "mode") == 0) {
         d->has_mode = 1;
         return parse_rule(d, &d->mode, value);
@@ -191,7 +209,7 @@ static ulp_status parse_pair(draft *d, const char *key, const char *value) {
     for (int i = 0; i < ULP_AT_COUNT; i++)
         if (strcmp(key, point_names[i]) == 0) return parse_cast(d, i, value);
     return fail(d, ULP_BAD_NAME,
-                "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, acc, fwd, bwd, mode", key);
+                "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, out, acc, fwd, bwd, mode", key);
 }
 
 static ulp_status parse_words(draft *d, const char *text) {
@@ -228,11 +246,11 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     if (!policy || !text) return fail(&d, ULP_BAD_ARGUMENT, "no policy text");
     ulp_status status = parse_words(&d, text);
     if (status != ULP_OK) return error && *error ? status : fail(&d, status, "'%s': %s", text, ulp_status_text(status));
-    for (int i = 0; i < ULP_AT_COUNT; i++)
-        if (d.has_mode && !d.own_mode[i] && strcmp(d.policy.at[i].format.name, "binary32") != 0) d.policy.at[i].rule = d.mode;
-    for (int i = 0; i < ULP_AT_COUNT; i++) {
-        status = ulp_rule_check(&d.policy.at[i].format, d.policy.at[i].rule);
-        if (status != ULP_OK) return fail(&d, status, "%s=%s: the format does not offer the rule", point_names[i], d.policy.at[i].format.name);
+    for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
+        ulp_cast *cast = i < ULP_AT_COUNT ? &d.policy.at[i] : &d.policy.out;
+        if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
+        status = ulp_rule_check(&cast->format, cast->rule);
+        if (status != ULP_OK) return fail(&d, status, "%s=%s: the format does not offer the rule", cast_name(i), cast->format.name);
     }
     if (d.policy.at[ULP_AT_WEIGHT].scaling && !d.policy.has_master)
         return fail(&d, ULP_UNSUPPORTED, "weight=%s with a scale per tensor: needs master weights, since a weight that is moved with every step's scale "
@@ -243,8 +261,8 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
 
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
     size_t used = 0;
-    for (int i = 0; i < ULP_AT_COUNT && used < size; i++) {
-        const ulp_cast *cast = &policy->at[i];
+    for (int i = 0; i < ULP_AT_COUNT + policy->has_out && used < size; i++) {
+        const ulp_cast *cast = i < ULP_AT_COUNT ? &policy->at[i] : &policy->out;
         char bits[8] = "", scaling[16] = "";
         if (cast->scaling == ULP_SCALED_NOW) snprintf(scaling, sizeof scaling, "@amax");
         if (cast->scaling == ULP_SCALED_DELAYED) snprintf(scaling, sizeof scaling, "@delayed%u", cast->history);
@@ -252,7 +270,7 @@ ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
         if (i == ULP_AT_MASTER && !policy->has_master)
             used += (size_t)snprintf(text + used, size - used, "master=none,");
         else
-            used += (size_t)snprintf(text + used, size - used, "%s=%s%s/%s%s,", point_names[i], cast->format.name, scaling,
+            used += (size_t)snprintf(text + used, size - used, "%s=%s%s/%s%s,", cast_name(i), cast->format.name, scaling,
                                      ulp_mode_name((ulp_mode)cast->rule.mode), bits);
     }
     if (used < size)

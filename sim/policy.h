@@ -17,6 +17,7 @@
  *   FORMAT@amax, FORMAT@delayedN   the same with a scale per tensor (ulp_scaling_time), N steps of history, 16 without N
  *   master=                 FORMAT[/MODE[/BITS]], or none
  *   acc= fwd= bwd=          a datapath: both, of forward and of backward products
+ *   out=                    as act=, for the net's output alone: out=fp32 hands the loss what the sums hold
  *   mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
  *
  * Gradients overflow to Inf, or to NaN where a format has no Inf, unless the format's name says otherwise
@@ -66,6 +67,8 @@ typedef struct ulp_cast {
 typedef struct ulp_policy {
     ulp_cast at[ULP_AT_COUNT];
     uint8_t has_master;
+    uint8_t has_out;
+    ulp_cast out; /* if has_out: at ULP_AT_ACT of the net's output, with its random words */
     ulp_datapath forward, backward;
 } ulp_policy;
 
