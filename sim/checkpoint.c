@@ -1,0 +1,234 @@
+/* checkpoint.c - saving and loading a training run; see checkpoint.h.
+ *
+ * A file: lines of text that say which run it is, an empty line, the bytes of every part, the caller's note, and the
+ * CRC-32 of all before it.
+ */
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VERSION = 1, PARTS = 16, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
+
+/* ---- what is kept ---- */
+
+/* Host memory that decides the future of a run. */
+typedef struct part {
+    void *at;
+    size_t bytes;
+} part;
+
+/* A row per piece of state that is not in the trainer's family. Returns how many. */
+static size_t parts_of(part parts[PARTS], const ulp_trainer *trainer) {
+    ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads, loading writes */
+    size_t n = 0;
+#define KEEP(what, count) parts[n++] = (part){(what), (count) * sizeof *(what)}
+    KEEP(&t->step, 1);
+    KEEP(&t->scaler.log2, 1);
+    KEEP(&t->scaler.good, 1);
+    KEEP(&t->scaler.patience, 1);
+    KEEP(&t->scaler.overflows, 1);
+    KEEP(&t->scaler.skipped, 1);
+    KEEP(&t->scaler.grown, 1);
+    KEEP(&t->scaler.backed, 1);
+    KEEP(&t->optimizer.sgd.rate, 1);
+    KEEP(&t->optimizer.rate.value, 1); /* what the family's arrays of constants hold */
+    KEEP(&t->optimizer.mu.value, 1);
+    KEEP(&t->optimizer.decay.value, 1);
+    KEEP(&t->optimizer.unscale.value, 1);
+    KEEP(t->pass.amax, ULP_AT_COUNT * t->pass.layers * (t->pass.history + 1));
+#undef KEEP
+    return n;
+}
+
+/* ---- which run it is ---- */
+
+typedef struct head {
+    char *text; /* (HEAD_MAX) */
+    size_t used;
+} head;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void add(head *h, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (h->used < HEAD_MAX) h->used += (size_t)vsnprintf(h->text + h->used, HEAD_MAX - h->used, format, arguments);
+    va_end(arguments);
+}
+
+static void add_net(head *h, const ulp_net *net) {
+    add(h, "net:");
+    for (size_t i = 0; i < net->count; i++) add(h, " %s", net->layers[i].word);
+    add(h, "\ninput: %zu %zu %zu\n", net->in.c, net->in.h, net->in.w);
+}
+
+/* "little" or "big": the order of a number's bytes. */
+static const char *byte_order(void) {
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one ? "little" : "big";
+}
+
+/* The lines; ULP_NO_MEMORY. free() the text. */
+static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
+    char policy[ULP_POLICY_TEXT_MAX];
+    const ulp_scaler_rule *s = &t->scaler.rule;
+    part parts[PARTS];
+    size_t n = parts_of(parts, t);
+    *h = (head){malloc(HEAD_MAX), 0};
+    if (!h->text) return ULP_NO_MEMORY;
+    ulp_status status = ulp_policy_print(policy, sizeof policy, &t->policy);
+    add(h, "ulplab checkpoint %d, %s endian\n", VERSION, byte_order());
+    add_net(h, &t->model.net);
+    add(h, "policy: %s\n", policy);
+    add(h, "optimizer: momentum %.17g, decay %.17g\n", t->optimizer.sgd.momentum, t->optimizer.sgd.decay);
+    add(h, "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d\n", s->name, s->init, s->min, s->max,
+        (unsigned)s->interval, (unsigned)s->hysteresis, s->skip);
+    add(h, "seed: %llu\n", (unsigned long long)t->pass.seed);
+    add(h, "batch: %zu\n", t->model.batch);
+    add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum, t->data->n_train, t->data->n);
+    add(h, "bytes: %zu", t->family.bytes);
+    for (size_t i = 0; i < n; i++) add(h, " %zu", parts[i].bytes);
+    add(h, "\nnote: %zu\n\n", note_bytes);
+    if (status == ULP_OK && h->used < HEAD_MAX) return ULP_OK;
+    free(h->text);
+    return ULP_BAD_ARGUMENT;
+}
+
+/* ---- saving ---- */
+
+typedef struct writer {
+    FILE *file;
+    uint32_t crc;
+} writer;
+
+static int put(writer *w, const void *bytes, size_t n) {
+    w->crc = ulp_crc32(w->crc, bytes, n);
+    return fwrite(bytes, 1, n, w->file) == n;
+}
+
+static int put_family(writer *w, const ulp_trainer *t) {
+    unsigned char *piece = malloc(PIECE);
+    int good = piece != NULL;
+    for (size_t at = 0; at < t->family.bytes && good; at += PIECE) {
+        size_t n = t->family.bytes - at < PIECE ? t->family.bytes - at : PIECE;
+        good = t->pass.backend->download(piece, t->family.memory + at, n) == ULP_OK && put(w, piece, n);
+    }
+    free(piece);
+    return good;
+}
+
+static int put_all(writer *w, const ulp_trainer *t, const head *h, const void *note, size_t note_bytes) {
+    part parts[PARTS];
+    size_t n = parts_of(parts, t);
+    int good = put(w, h->text, h->used) && put_family(w, t);
+    for (size_t i = 0; i < n && good; i++) good = put(w, parts[i].at, parts[i].bytes);
+    if (good && note_bytes) good = put(w, note, note_bytes);
+    unsigned char crc[4] = {(unsigned char)(w->crc >> 24), (unsigned char)(w->crc >> 16), (unsigned char)(w->crc >> 8), (unsigned char)w->crc};
+    return good && fwrite(crc, 1, sizeof crc, w->file) == sizeof crc;
+}
+
+ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const void *note, size_t note_bytes, char *error, size_t error_size) {
+    head h;
+    ulp_status status = describe(&h, t, note_bytes);
+    size_t length = strlen(path) + sizeof ".tmp";
+    char *name = malloc(length);
+    if (status != ULP_OK || !name) {
+        if (status == ULP_OK) free(h.text);
+        free(name);
+        return ulp_data_fail(error, error_size, status == ULP_OK ? ULP_NO_MEMORY : status, "%s: no memory for a checkpoint", path);
+    }
+    snprintf(name, length, "%s.tmp", path);
+    writer w = {fopen(name, "wb"), 0};
+    int good = w.file && put_all(&w, t, &h, note, note_bytes);
+    good = good && fflush(w.file) == 0 && fsync(fileno(w.file)) == 0;
+    if (w.file && fclose(w.file) != 0) good = 0;
+    if (good && rename(name, path) != 0) good = 0;
+    if (!good) {
+        status = ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        if (w.file) remove(name);
+    }
+    free(h.text);
+    free(name);
+    return status;
+}
+
+/* ---- loading ---- */
+
+/* Compare the lines of a file with those of this run; the note's size, which may differ, goes to *note_bytes. Both texts
+ * end with an empty line. */
+static ulp_status compare(const char *theirs, const char *ours, size_t *note_bytes, const char *path, char *error, size_t error_size) {
+    for (;;) {
+        size_t a = strcspn(theirs, "\n"), b = strcspn(ours, "\n");
+        if (strncmp(ours, "note: ", 6) == 0 && sscanf(theirs, "note: %zu", note_bytes) == 1) return ULP_OK;
+        if (a != b || memcmp(theirs, ours, a) != 0)
+            return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'", path,
+                                 (int)(a < 400 ? a : 400), theirs, (int)(b < 400 ? b : 400), ours);
+        theirs += a + 1;
+        ours += b + 1;
+    }
+}
+
+/* After the lines: take over the family, the parts and the note. */
+static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **note, size_t note_bytes) {
+    part parts[PARTS];
+    size_t n = parts_of(parts, t);
+    *note = malloc(note_bytes + 1);
+    ulp_status status = *note ? t->pass.backend->upload(t->family.memory, bytes, t->family.bytes) : ULP_NO_MEMORY;
+    if (status != ULP_OK) {
+        free(*note);
+        *note = NULL;
+        return status;
+    }
+    bytes += t->family.bytes;
+    for (size_t i = 0; i < n; i++, bytes += parts[i - 1].bytes) memcpy(parts[i].at, bytes, parts[i].bytes);
+    memcpy(*note, bytes, note_bytes);
+    ((char *)*note)[note_bytes] = 0;
+    t->epoch = 0; /* its order is made again from the seed */
+    return ULP_OK;
+}
+
+static uint32_t crc_at(const unsigned char *at) {
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | (uint32_t)at[3];
+}
+
+/* bytes (n) is the file. */
+static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, const char *path, void **note, size_t *note_bytes, char *error,
+                       size_t error_size) {
+    head ours;
+    part parts[PARTS];
+    size_t kept = t->family.bytes, count = parts_of(parts, t);
+    const char *theirs = (const char *)bytes, *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
+    if (!end || strncmp(theirs, "ulplab checkpoint ", 18) != 0)
+        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
+    if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))
+        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+    for (size_t i = 0; i < count; i++) kept += parts[i].bytes;
+    ulp_status status = describe(&ours, t, 0);
+    if (status != ULP_OK) return ulp_data_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+    status = compare(theirs, ours.text, note_bytes, path, error, error_size);
+    free(ours.text);
+    if (status != ULP_OK) return status;
+    size_t before = (size_t)(end + 2 - theirs);
+    if (n - 4 != before + kept + *note_bytes) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+    status = restore(t, bytes + before, note, *note_bytes);
+    return status == ULP_OK ? ULP_OK : ulp_data_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+}
+
+ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
+    unsigned char *bytes;
+    size_t n;
+    *note = NULL;
+    *note_bytes = 0;
+    if (t->step) return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
+    ulp_status status = ulp_file_read(&bytes, &n, path, SIZE_MAX / 4, error, error_size);
+    if (status != ULP_OK) return status;
+    status = take(t, bytes, n, path, note, note_bytes, error, error_size);
+    free(bytes);
+    return status;
+}

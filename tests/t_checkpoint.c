@@ -1,0 +1,205 @@
+/* t_checkpoint.c - a run that goes on from a file makes the bits of one that was never interrupted; other files are refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/checkpoint.h"
+#include "tests/training.h"
+
+enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples: 29 batches, the cut is inside of the first epoch */
+
+static const char file[] = "t_checkpoint.tmp.ckpt";
+
+static ulp_train_options options_of(const char *policy, const char *scaler, double momentum) {
+    ulp_train_options o = {.net = "fc24 relu fc10", .policy = policy, .scaler = scaler, .sgd = {0.2, momentum, 0.001}, .batch = BATCH, .seed = 3};
+    return o;
+}
+
+/* `steps` steps; their losses and scales go to `trace`. */
+static void go_on(ulp_trainer *t, int steps, double *trace) {
+    for (int i = 0; i < steps; i++) {
+        ulp_step s;
+        assert_int_equal(ulp_trainer_step(t, &s), ULP_OK);
+        trace[2 * i] = s.loss;
+        trace[2 * i + 1] = s.scale_log2;
+    }
+}
+
+static void assert_alike(ulp_trainer *a, ulp_trainer *b) {
+    size_t n = a->model.net.params;
+    float *x = calloc(4 * n, sizeof *x);
+    ulp_score left, right;
+    assert_non_null(x);
+    assert_int_equal(ulp_trainer_weights(a, x, x + n), ULP_OK);
+    assert_int_equal(ulp_trainer_weights(b, x + 2 * n, x + 3 * n), ULP_OK);
+    assert_memory_equal(x, x + 2 * n, 2 * n * sizeof *x);
+    assert_int_equal(ulp_trainer_score(a, ULP_TEST_PART, &left), ULP_OK);
+    assert_int_equal(ulp_trainer_score(b, ULP_TEST_PART, &right), ULP_OK);
+    assert_memory_equal(&left, &right, sizeof left);
+    assert_int_equal(a->scaler.log2, b->scaler.log2);
+    assert_int_equal(a->scaler.skipped, b->scaler.skipped);
+    assert_int_equal(a->step, b->step);
+    free(x);
+}
+
+static void test_same_bits(void **state) {
+    static const struct {
+        const char *policy, *scaler;
+        double momentum;
+    } runs[] = {
+        {"fp32", "none", 0},
+        {"fp32", "none", 0.9},
+        {"mixed:fp16", "pytorch,interval=4,init=24", 0.9},         /* grows, overflows and skips on both sides of the cut */
+        {"mixed:fp16", "megatron,interval=3,init=26", 0},          /* with patience */
+        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6", 0.5},     /* stochastic, no master weights */
+        {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", 0},
+        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none", 0.9}, /* scales from past steps */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        ulp_train_options o = options_of(runs[i].policy, runs[i].scaler, runs[i].momentum);
+        ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o), *second = trainer_of(&digits, &o);
+        double one[2 * STEPS], two[2 * STEPS];
+        char note[] = "rows so far";
+        void *back;
+        size_t bytes;
+        go_on(whole, STEPS, one);
+        go_on(first, CUT, two);
+        assert_int_equal(ulp_checkpoint_save(first, file, note, sizeof note, error, sizeof error), ULP_OK);
+        ulp_trainer_free(first);
+        assert_int_equal(ulp_checkpoint_load(second, file, &back, &bytes, error, sizeof error), ULP_OK);
+        assert_int_equal(bytes, sizeof note);
+        assert_string_equal(back, note);
+        free(back);
+        go_on(second, STEPS - CUT, two + 2 * CUT);
+        assert_memory_equal(one, two, sizeof one);
+        assert_alike(whole, second);
+        assert_int_not_equal(access("t_checkpoint.tmp.ckpt.tmp", F_OK), 0);
+        ulp_trainer_free(whole);
+        ulp_trainer_free(second);
+    }
+    remove(file);
+}
+
+/* The learning rate may be changed between steps: the one in force is kept, and what was computed with it is too. */
+static void test_rate(void **state) {
+    static const double rates[] = {0.05, 0.0};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        ulp_train_options o = options_of("fp32", "none", 0.9);
+        ulp_trainer *whole = trainer_of(&digits, &o), *again = trainer_of(&digits, &o);
+        double one[2 * STEPS], two[2 * STEPS];
+        void *note;
+        size_t bytes;
+        go_on(whole, 5, one);
+        assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, error, sizeof error), ULP_OK);
+        assert_int_equal(bytes, 0);
+        free(note);
+        whole->optimizer.sgd.rate = again->optimizer.sgd.rate = rates[i];
+        go_on(whole, 5, one);
+        go_on(again, 5, two);
+        assert_memory_equal(one, two, 10 * sizeof *one);
+        assert_alike(whole, again);
+        ulp_trainer_free(again);
+        again = trainer_of(&digits, &o);
+        assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, error, sizeof error), ULP_OK);
+        free(note);
+        assert_true(again->optimizer.sgd.rate == rates[i]);
+        ulp_trainer_free(again);
+        ulp_trainer_free(whole);
+    }
+    remove(file);
+}
+
+/* Loading the file into a run of these options fails with a sentence that holds `says`, and changes nothing. */
+static void expect_refusal(const ulp_data *data, const ulp_train_options *o, ulp_status want, const char *says) {
+    ulp_trainer *t = trainer_of(data, o), *fresh = trainer_of(data, o);
+    void *note = &note;
+    size_t bytes;
+    ulp_status status = ulp_checkpoint_load(t, file, &note, &bytes, error, sizeof error);
+    if (status != want || !strstr(error, says)) print_message("# want %s: %s\n", says, error);
+    assert_int_equal(status, want);
+    assert_non_null(strstr(error, says));
+    assert_null(note);
+    assert_alike(t, fresh);
+    ulp_trainer_free(t);
+    ulp_trainer_free(fresh);
+}
+
+static void test_other_runs(void **state) {
+    ulp_train_options o = options_of("mixed:fp16", "pytorch", 0.9), other;
+    ulp_trainer *t = trainer_of(&digits, &o);
+    ulp_data foreign = digits;
+    double trace[2 * STEPS];
+    void *note;
+    size_t bytes;
+    (void)state;
+    go_on(t, 3, trace);
+    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_checkpoint_load(t, file, &note, &bytes, error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error, "begun already"));
+    ulp_trainer_free(t);
+#define OTHER(field, value, says) (other = o, other.field = (value), expect_refusal(&digits, &other, ULP_BAD_ARGUMENT, says))
+    OTHER(net, "fc24 tanh fc10", "there 'net: fc24 relu fc10', here 'net: fc24 tanh fc10'");
+    OTHER(policy, "mixed:bf16", "'policy: weight=");
+    OTHER(scaler, "pytorch,interval=7", "interval 7");
+    OTHER(sgd.momentum, 0.8, "momentum 0.8");
+    OTHER(sgd.decay, 0.0, "decay 0");
+    OTHER(seed, 4, "there 'seed: 3', here 'seed: 4'");
+    OTHER(batch, 49, "here 'batch: 49'");
+#undef OTHER
+    foreign.checksum ^= 1;
+    expect_refusal(&foreign, &o, ULP_BAD_ARGUMENT, "there 'data: digits, crc32 ");
+    remove(file);
+}
+
+/* The file with one byte changed, or cut short. */
+static void rewrite(const unsigned char *bytes, size_t n, size_t flip) {
+    FILE *f = fopen(file, "wb");
+    assert_non_null(f);
+    for (size_t i = 0; i < n; i++) fputc(i == flip ? bytes[i] ^ 4 : bytes[i], f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void test_damage(void **state) {
+    ulp_train_options o = options_of("fp32", "none", 0);
+    ulp_trainer *t = trainer_of(&digits, &o);
+    unsigned char *bytes;
+    size_t n;
+    (void)state;
+    remove(file);
+    expect_refusal(&digits, &o, ULP_BAD_FILE, "cannot be opened");
+    assert_int_equal(ulp_checkpoint_save(t, file, "x", 1, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_file_read(&bytes, &n, file, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+    for (size_t flip = 20; flip < n; flip += n / 17) {
+        rewrite(bytes, n, flip);
+        expect_refusal(&digits, &o, ULP_BAD_FILE, "damaged");
+    }
+    rewrite(bytes, n, n - 1);
+    expect_refusal(&digits, &o, ULP_BAD_FILE, "damaged");
+    rewrite(bytes, n, 2);
+    expect_refusal(&digits, &o, ULP_BAD_FILE, "not a checkpoint");
+    const size_t cuts[] = {0, 3, 40, 700, n / 2, n - 1};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        rewrite(bytes, cuts[i], n);
+        expect_refusal(&digits, &o, ULP_BAD_FILE, i < 3 ? "not a checkpoint" : "damaged or truncated");
+    }
+    remove(file);
+    assert_int_equal(ulp_checkpoint_save(t, "no/such/folder.ckpt", NULL, 0, error, sizeof error), ULP_BAD_FILE);
+    assert_non_null(strstr(error, "no/such/folder.ckpt: cannot be written"));
+    free(bytes);
+    ulp_trainer_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_other_runs),
+        cmocka_unit_test(test_damage),
+    };
+    return cmocka_run_group_tests_name("checkpoint", tests, load_digits, free_digits);
+}
