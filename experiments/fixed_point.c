@@ -1,11 +1,29 @@
-/* fixed_point.c - can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding? */
-#include "harness/harness.h"
+/* fixed_point.c - can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding?
+ *
+ * A fully connected network learns digits with weights, biases, activations and all gradients in qI.F, without master
+ * weights, once rounded to nearest and once stochastically, beside binary32. Rows `epoch` are the learning curve: mean
+ * training loss of the epoch's steps, errors in percent, and moved, the share of the weights that the epoch's last step
+ * changed. Rows `final` hold the loss over the whole training part.
+ *
+ * What the policy of every setting says: a sum of products is formed in binary32 and rounded once; what enters the softmax
+ * is not rounded (out=fp32); an update w - rate g is formed exactly and rounded once into the weight's format, so that one
+ * smaller than half a quantum is lost to nearest rounding. The gradients are those of 2^7 times the mean over 100 samples,
+ * which is 1.28 times their sum: the paper does not say whether its gradients are of the sum or of the mean, but with those
+ * of the mean, 100 times smaller, most of them vanish in q8.8 and nothing is learned. The rate divides the factor out
+ * again. Its value is not published either; 0.4, with initial weights N(0, 0.01^2), is constant over the run. Ties go to
+ * even, the paper's toward minus infinity; fixed point saturates.
+ *
+ * After Gupta et al. 2015, "Deep learning with limited numerical precision", arXiv:1502.02551, section 4, whose run is
+ * --full --set mnist. Its networks write <IL,FL>; ours is qIL.FL, the sign counted in IL. The claims about the digits, with
+ * a smaller network and larger initial weights, are about the training loss: 360 test samples cannot tell 3 % from 3.5 %.
+ * There q2.14 is worst in both modes, for the activations of that network go beyond 2 and saturate: with act=fp32 in
+ * --policy and all else in q2.14 the loss is that of binary32.
+ */
+#include "harness/training.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/train.h"
 
 #define MLP "fc1000 relu fc1000 relu fc10"
 
@@ -17,17 +35,20 @@ static const ulp_option options[] = {
     {"net", ULP_OPTION_TEXT, "fc100 relu fc100 relu fc10", NULL, MLP, "the network, layer by layer", 0, 0, NULL, 0},
     {"std", ULP_OPTION_NUMBER, "0.1", NULL, "0.01", "standard deviation of the initial weights; 0: He and Glorot", 0, 100, NULL, 0},
     {"batch", ULP_OPTION_INTEGER, "100", NULL, NULL, "samples per step", 1, 60000, NULL, 0},
-    {"epochs", ULP_OPTION_INTEGER, "30", "10", "30", "trips through the training part", 1, 1e5, NULL, 0},
+    {"epochs", ULP_OPTION_INTEGER, "100", "50", "30", "trips through the training part", 1, 1e5, NULL, 0},
     {"rate", ULP_OPTION_NUMBER, "0.4", NULL, NULL, "learning rate", 0, 1000, NULL, 0},
     {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("5", "2", "3"),
+    ULP_TAKES_CHECKPOINT,
     ULP_TAKES_BACKEND,
     ULP_TAKES_DATA,
     {0},
 };
 
 enum { REFERENCE = -1, AT_FORMAT = 0, AT_MODE, AT_SEED };
+
+/* ---- the grid ---- */
 
 /* The policy of one setting: the text of --policy with FORMAT/MODE in place of every %. */
 static void policy_text(const ulp_run *run, char *text, size_t size, const ulp_point *point) {
@@ -84,79 +105,73 @@ static ulp_status prepare(ulp_run *run, void **context) {
     return status;
 }
 
-static void put_row(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const char *what, int64_t epoch, double loss, double train, double test, double moved, int diverged) {
+/* ---- one run ---- */
+
+/* A run's place in the grid, for its rows. */
+typedef struct key {
+    const ulp_run *run;
+    const ulp_point *point;
+} key;
+
+static void put_row(const key *k, ulp_rows *rows, const char *what, uint64_t epoch, double loss) {
     size_t formats, modes;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    const ulp_named_rule *m = ulp_run_modes(run, &modes);
-    ulp_put_text(rows, point->at[AT_FORMAT] == REFERENCE ? "binary32" : f[point->at[AT_FORMAT]].name);
-    if (point->at[AT_FORMAT] == REFERENCE) ulp_put_none(rows);
-    else ulp_put_text(rows, m[point->at[AT_MODE]].name);
-    ulp_put_integer(rows, point->at[AT_SEED]);
+    const ulp_format *format = ulp_run_formats(k->run, &formats);
+    const ulp_named_rule *mode = ulp_run_modes(k->run, &modes);
+    int reference = k->point->at[AT_FORMAT] == REFERENCE;
+    ulp_put_text(rows, reference ? "binary32" : format[k->point->at[AT_FORMAT]].name);
+    if (reference) ulp_put_none(rows);
+    else ulp_put_text(rows, mode[k->point->at[AT_MODE]].name);
+    ulp_put_integer(rows, k->point->at[AT_SEED]);
     ulp_put_text(rows, what);
-    ulp_put_integer(rows, epoch);
+    ulp_put_integer(rows, (int64_t)epoch);
     ulp_put_number(rows, loss);
-    if (isnan(train)) ulp_put_none(rows);
-    else ulp_put_number(rows, train);
-    ulp_put_number(rows, test);
-    ulp_put_number(rows, moved);
-    ulp_put_integer(rows, diverged);
+}
+
+static void put_rest(ulp_rows *rows, const ulp_stretch *s, const ulp_score *test) {
+    ulp_put_number(rows, 100 * (1 - test->accuracy));
+    ulp_put_number(rows, s->moved);
+    ulp_put_integer(rows, s->diverged);
     ulp_row_end(rows);
 }
 
-static ulp_status train(const ulp_run *run, ulp_trainer *t, const ulp_point *point, ulp_rows *rows) {
-    int64_t epochs = ulp_option_integer(run, "epochs");
-    uint64_t per_epoch = t->data->n_train / t->model.batch;
-    size_t n = t->model.net.params;
-    float *before = malloc(2 * n * sizeof *before), *after = before + n;
-    int diverged = 0;
-    double moved = 0;
-    ulp_score test = {0}, learned = {0};
-    ulp_status status = before ? ULP_OK : ULP_NO_MEMORY;
-    for (int64_t e = 1; e <= epochs && status == ULP_OK; e++) {
-        double loss = 0;
-        for (uint64_t i = 0; i < per_epoch && status == ULP_OK; i++) {
-            ulp_step step = {0};
-            if (i + 1 == per_epoch) status = ulp_trainer_weights(t, before, NULL);
-            if (status == ULP_OK) status = ulp_trainer_step(t, &step);
-            loss += step.loss;
-            diverged |= !isfinite(step.loss);
-            if (i % 32 == 0 && ulp_rows_progress(rows, ((double)(e - 1) + (double)i / (double)per_epoch) / (double)epochs)) goto out;
-        }
-        if (status == ULP_OK) status = ulp_trainer_weights(t, after, NULL);
-        size_t changed = 0;
-        for (size_t i = 0; i < n; i++) changed += before[i] != after[i];
-        moved = (double)changed / (double)n;
-        if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &test);
-        if (status == ULP_OK) put_row(run, point, rows, "epoch", e, loss / (double)per_epoch, NAN, 100 * (1 - test.accuracy), moved, diverged);
-        if (getenv("FP_TRACE")) fprintf(stderr, "%s epoch %lld loss %.4f test %.2f moved %.4f\n", point->label, (long long)e, loss / (double)per_epoch, 100 * (1 - test.accuracy), moved);
-    }
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &learned);
-    if (status == ULP_OK) put_row(run, point, rows, "final", epochs, learned.loss, 100 * (1 - learned.accuracy), 100 * (1 - test.accuracy), moved, diverged);
-out:
-    free(before);
-    return status;
+/* After every epoch; after the last one also the summary. */
+static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
+    const key *k = own;
+    ulp_score test, train;
+    uint64_t per_epoch = ulp_epoch_steps(t->data, t->model.batch), epoch = (s->steps + per_epoch - 1) / per_epoch;
+    ulp_status status = ulp_trainer_score(t, ULP_TEST_PART, &test);
+    if (status != ULP_OK) return status;
+    put_row(k, rows, "epoch", epoch, s->loss);
+    ulp_put_none(rows);
+    put_rest(rows, s, &test);
+    if (!s->last) return ULP_OK;
+    status = ulp_trainer_score(t, ULP_TRAIN_PART, &train);
+    if (status != ULP_OK) return status;
+    put_row(k, rows, "final", epoch, train.loss);
+    ulp_put_number(rows, 100 * (1 - train.accuracy));
+    put_rest(rows, s, &test);
+    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char policy[512], scaler[32], error[1024];
+    char policy[512], scaler[32], optimizer[64];
+    key k = {run, point};
+    const size_t batch = (size_t)ulp_option_integer(run, "batch");
+    const uint64_t per_epoch = ulp_epoch_steps(context, batch);
     policy_text(run, policy, sizeof policy, point);
     snprintf(scaler, sizeof scaler, "static:%lld", (long long)ulp_option_integer(run, "scale"));
-    ulp_train_options o = {
-        .net = ulp_option_text(run, "net"),
-        .policy = policy,
-        .scaler = scaler,
-        .sgd = {ulp_option_number(run, "rate"), 0, 0},
-        .batch = (size_t)ulp_option_integer(run, "batch"),
-        .init_std = ulp_option_number(run, "std"),
-        .seed = (uint64_t)point->at[AT_SEED],
-        .backend = ulp_run_backend(run),
+    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g", ulp_option_number(run, "rate"));
+    const ulp_training training = {
+        .data = context,
+        .options = {.net = ulp_option_text(run, "net"), .policy = policy, .scaler = scaler, .optimizer = optimizer, .batch = batch,
+                    .init_std = ulp_option_number(run, "std"), .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)},
+        .steps = per_epoch * (uint64_t)ulp_option_integer(run, "epochs"),
+        .every = per_epoch,
+        .want_moved = 1,
+        .record = record,
+        .own = &k,
     };
-    ulp_trainer *t;
-    ulp_status status = ulp_trainer_new(&t, context, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    status = train(run, t, point, rows);
-    ulp_trainer_free(t);
-    return status;
+    return ulp_training_run(run, point, rows, &training);
 }
 
 static void release(void *context) {
@@ -164,10 +179,142 @@ static void release(void *context) {
     free(context);
 }
 
+/* ---- claims ---- */
+
+static ulp_spread spread_of(const ulp_run *run, const char *column, const char *format, const char *mode) {
+    return ulp_row_spread(run, column, "what", "final", "format", format, "mode", mode, (const char *)NULL);
+}
+
+static double mean_of(const ulp_run *run, const char *column, const char *format, const char *mode) {
+    return spread_of(run, column, format, mode).mean;
+}
+
+static void put_setting(ulp_table *table, const ulp_run *run, const char *format, const char *mode) {
+    ulp_spread test = spread_of(run, "test_error", format, mode), diverged = spread_of(run, "diverged", format, mode);
+    ulp_table_put(table, "%s", format);
+    ulp_table_put(table, "%s", *mode ? mode : "-");
+    ulp_table_put(table, "%.2f", test.mean);
+    ulp_table_put(table, "%.2f", test.least);
+    ulp_table_put(table, "%.2f", test.most);
+    ulp_table_put(table, "%.5f", mean_of(run, "loss", format, mode));
+    ulp_table_put(table, "%.2f", 100 * mean_of(run, "moved", format, mode));
+    ulp_table_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
+}
+
+static void print_table(const ulp_run *run) {
+    size_t formats, modes;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
+    ulp_table *table = ulp_table_new("after the last epoch, over the seeds; errors and moved weights in percent",
+                                     "format,mode,test error,least,most,training loss,moved,diverged");
+    put_setting(table, run, "binary32", "");
+    for (size_t f = 0; f < formats; f++)
+        for (size_t m = 0; m < modes; m++) put_setting(table, run, format[f].name, mode[m].name);
+    ulp_table_print(table, run);
+}
+
+/* Whether the set-up differs from the one that the claims about a set are for, and how. An option with `from` may be larger. */
+typedef struct want {
+    const char *name, *value;
+    int from;
+} want;
+
+static int is_other_setup(const ulp_run *run, const want *wants, char *why, size_t size) {
+    for (const want *w = wants; w->name; w++) {
+        const char *have = ulp_option_text(run, w->name);
+        if (strcmp(have, w->value) == 0 || (w->from && atof(have) >= atof(w->value))) continue;
+        snprintf(why, size, "--%s is %.100s, the claim is about %s%s", w->name, have, w->value, w->from ? " or more" : "");
+        return 1;
+    }
+    return 0;
+}
+
+static const want common[] = {{"policy", "weight=%,act=%,out=fp32,agrad=%,wgrad=%", 0}, {"scale", "7", 0}, {"batch", "100", 0}, {"rate", "0.4", 0}, {0}};
+static const want of_digits[] = {{"set", "digits", 0}, {"net", "fc100 relu fc100 relu fc10", 0}, {"std", "0.1", 0}, {"epochs", "50", 1}, {0}};
+static const want of_mnist[] = {{"set", "mnist", 0}, {"net", MLP, 0}, {"std", "0.01", 0}, {"epochs", "30", 0}, {"seeds", "3", 1}, {0}};
+
+static int has_rows(const ulp_run *run, const char *format, const char *mode) { return spread_of(run, "loss", format, mode).n > 0; }
+
+/* A claim that needs settings of the grid: skipped without them. */
+static int lacks(ulp_run *run, const char *text, const char *const pairs[], size_t count) {
+    for (size_t i = 0; i < count; i += 2)
+        if (!has_rows(run, pairs[i], pairs[i + 1])) {
+            ulp_claim_skip(run, text, "it needs %s %s", pairs[i], pairs[i + 1]);
+            return 1;
+        }
+    return 0;
+}
+
+#define NEEDS(...) lacks(run, text, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void claim_digits(ulp_run *run) {
+    double loss = mean_of(run, "loss", "binary32", "");
+    const char *text = "stochastic q6.10 and q8.8 end with the training loss of binary32, within 10 %";
+    if (!NEEDS("q6.10", "sra", "q8.8", "sra")) {
+        double ten = mean_of(run, "loss", "q6.10", "sra"), eight = mean_of(run, "loss", "q8.8", "sra");
+        ulp_claim(run, fabs(ten / loss - 1) <= 0.1 && fabs(eight / loss - 1) <= 0.1, text, "%.5f, %.5f; binary32 %.5f", ten, eight, loss);
+    }
+    text = "rounded to nearest, fewer fractional bits leave more loss: q8.8 at least 1.5 times that of binary32, q6.10 between them";
+    if (!NEEDS("q6.10", "rne", "q8.8", "rne")) {
+        double ten = mean_of(run, "loss", "q6.10", "rne"), eight = mean_of(run, "loss", "q8.8", "rne");
+        ulp_claim(run, eight >= 1.5 * loss && ten > loss && ten < eight, text, "%.5f, %.5f; binary32 %.5f", ten, eight, loss);
+    }
+    text = "updates vanish: over the epochs a step in q8.8 moves fewer weights with nearest than with stochastic rounding, by a fifth or more";
+    if (!NEEDS("q8.8", "rne", "q8.8", "sra")) {
+        ulp_spread nearest = ulp_row_spread(run, "moved", "what", "epoch", "format", "q8.8", "mode", "rne", (const char *)NULL);
+        ulp_spread stochastic = ulp_row_spread(run, "moved", "what", "epoch", "format", "q8.8", "mode", "sra", (const char *)NULL);
+        ulp_claim(run, nearest.mean <= 0.8 * stochastic.mean, text, "%.2f %% and %.2f %%", 100 * nearest.mean, 100 * stochastic.mean);
+    }
+    text = "q2.14, with the finest steps but a range that ends at 2, ends above binary32 in both modes";
+    if (!NEEDS("q2.14", "rne", "q2.14", "sra")) {
+        double nearest = mean_of(run, "loss", "q2.14", "rne"), stochastic = mean_of(run, "loss", "q2.14", "sra");
+        ulp_claim(run, nearest > loss && stochastic > loss, text, "%.5f, %.5f; binary32 %.5f", nearest, stochastic, loss);
+    }
+}
+
+/* Gupta et al. 2015, figures 1 and 2, read at 30 epochs. */
+typedef struct fact {
+    const char *format, *mode, *published;
+    double low, high; /* what counts as the same, in percent of the test part */
+} fact;
+
+static const fact facts[] = {
+    {"binary32", "", "1.4", 1.15, 1.65},      {"q2.14", "rne", "1.45", 1.2, 1.7},        {"q6.10", "rne", "1.7", 1.45, 1.95},
+    {"q8.8", "rne", "3.0 and worse", 2.75, 100}, {"q2.14", "sra", "1.45 to 1.5", 0, 0}, {"q6.10", "sra", "1.45 to 1.5", 0, 0},
+    {"q8.8", "sra", "1.45 to 1.5", 0, 0},
+};
+enum { FACTS = sizeof facts / sizeof facts[0] };
+
+static void claim_mnist(ulp_run *run) {
+    double reference = mean_of(run, "test_error", "binary32", "");
+    for (size_t i = 0; i < FACTS; i++) {
+        const fact *f = &facts[i];
+        char text[160], what[64];
+        double error = mean_of(run, "test_error", f->format, f->mode);
+        if (isnan(error)) continue;
+        snprintf(what, sizeof what, "%s%s%s: test error after 30 epochs, %%", f->format, *f->mode ? " " : "", f->mode);
+        ulp_beside(run, what, "Gupta et al. 2015", f->published, "%.2f", error);
+        if (f->high > 0) snprintf(text, sizeof text, "%s %s: the mean test error is %.2f %% to %.0f.%02.0f %%", f->format, f->mode, f->low, floor(f->high), 100 * (f->high - floor(f->high)));
+        else snprintf(text, sizeof text, "%s stochastic: the mean test error is within 0.35 points of binary32", f->format);
+        int pass = f->high > 0 ? error >= f->low && error <= f->high : fabs(error - reference) <= 0.35;
+        ulp_claim(run, pass, text, "%.2f %%; published %s; binary32 %.2f %%", error, f->published, reference);
+    }
+    const char *text = "rounded to nearest, fewer fractional bits mean more errors: q2.14 below q6.10 below q8.8";
+    if (!NEEDS("q2.14", "rne", "q6.10", "rne", "q8.8", "rne")) {
+        double a = mean_of(run, "test_error", "q2.14", "rne"), b = mean_of(run, "test_error", "q6.10", "rne"), c = mean_of(run, "test_error", "q8.8", "rne");
+        ulp_claim(run, a < b && b < c, text, "%.2f %%, %.2f %%, %.2f %%", a, b, c);
+    }
+}
+
 static void check(ulp_run *run, const void *context) {
+    int mnist = strcmp(ulp_option_text(run, "set"), "mnist") == 0;
+    char why[320];
     (void)context;
-    for (long row = 0; (row = ulp_row_find(run, row, "what", "final", (const char *)NULL)) != ULP_NO_ROW; row++)
-        printf("%s %s %s loss %s train %s test %s\n", ulp_row_text(run, row, "format"), ulp_row_text(run, row, "mode"), ulp_row_text(run, row, "seed"), ulp_row_text(run, row, "loss"), ulp_row_text(run, row, "train_error"), ulp_row_text(run, row, "test_error"));
+    print_table(run);
+    if (is_other_setup(run, common, why, sizeof why) || is_other_setup(run, mnist ? of_mnist : of_digits, why, sizeof why))
+        ulp_claim_skip(run, mnist ? "the published test errors" : "stochastic rounding keeps what nearest rounding loses", "%s", why);
+    else if (mnist) claim_mnist(run);
+    else claim_digits(run);
 }
 
 static const ulp_experiment experiment = {

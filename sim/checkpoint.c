@@ -1,47 +1,50 @@
 /* checkpoint.c - saving and loading a training run; see checkpoint.h.
  *
- * A file: lines of text that say which run it is, an empty line, the bytes of every part, the caller's note, and the
+ * A file: lines of text that say which run it is, an empty line, the bytes of the state, the caller's note, and the
  * CRC-32 of all before it.
  */
 #include "checkpoint.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 1, PARTS = 16, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
+enum { VERSION = 1, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
 
 /* ---- what is kept ---- */
 
-/* Host memory that decides the future of a run. */
-typedef struct part {
-    void *at;
-    size_t bytes;
-} part;
+/* What is done with a piece of state; 0 ends the visit. */
+typedef int (*visitor)(void *context, void *at, size_t bytes);
 
-/* A row per piece of state that is not in the trainer's family. Returns how many. */
-static size_t parts_of(part parts[PARTS], const ulp_trainer *trainer) {
+/* What follows the rule in a scaler is its state. */
+static int visit_scaler(ulp_scaler *s, visitor visit, void *context) {
+    return visit(context, &s->log2, sizeof *s - offsetof(ulp_scaler, log2));
+}
+
+/* A line per piece of state that is not in the trainer's family. */
+static int visit_state(const ulp_trainer *trainer, visitor visit, void *context) {
     ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads, loading writes */
-    size_t n = 0;
-#define KEEP(what, count) parts[n++] = (part){(what), (count) * sizeof *(what)}
-    KEEP(&t->step, 1);
-    KEEP(&t->scaler.log2, 1);
-    KEEP(&t->scaler.good, 1);
-    KEEP(&t->scaler.patience, 1);
-    KEEP(&t->scaler.overflows, 1);
-    KEEP(&t->scaler.skipped, 1);
-    KEEP(&t->scaler.grown, 1);
-    KEEP(&t->scaler.backed, 1);
-    KEEP(&t->optimizer.sgd.rate, 1);
-    KEEP(&t->optimizer.rate.value, 1); /* what the family's arrays of constants hold */
-    KEEP(&t->optimizer.mu.value, 1);
-    KEEP(&t->optimizer.decay.value, 1);
-    KEEP(&t->optimizer.unscale.value, 1);
-    KEEP(t->pass.amax, ULP_AT_COUNT * t->pass.layers * (t->pass.history + 1));
-#undef KEEP
+    int good = visit(context, &t->step, sizeof t->step) && visit_scaler(&t->scaler, visit, context);
+    for (size_t i = 0; i < t->scaling.count && good; i++) good = visit_scaler(&t->scaling.layer[i], visit, context);
+    return good && visit(context, &t->optimizer.rule, sizeof t->optimizer.rule) &&
+           visit(context, &t->optimizer.updates, sizeof t->optimizer.updates) &&
+           visit(context, t->pass.amax, ULP_AT_COUNT * t->pass.tensors * (t->pass.history + 1) * sizeof *t->pass.amax);
+}
+
+static int add_size(void *context, void *at, size_t bytes) {
+    (void)at;
+    *(size_t *)context += bytes;
+    return 1;
+}
+
+/* Bytes between the lines of text and the note. */
+static size_t state_bytes(const ulp_trainer *t) {
+    size_t n = t->family.bytes;
+    visit_state(t, add_size, &n);
     return n;
 }
 
@@ -68,6 +71,17 @@ static void add_net(head *h, const ulp_net *net) {
     add(h, "\ninput: %zu %zu %zu\n", net->in.c, net->in.h, net->in.w);
 }
 
+/* The optimizer and the scaler as they were asked for. */
+static void add_rules(head *h, const ulp_trainer *t) {
+    const ulp_optimizer_rule *o = &t->asked;
+    const ulp_scaler_rule *s = &t->scaler.rule;
+    add(h, "optimizer: %s, rate %.17g, momentum %.17g, decay %.17g, beta1 %.17g, beta2 %.17g, eps %.17g, warmup %u, cosine %u, drop %.17g/%u, kahan %d\n",
+        t->optimizer.kind->name, o->rate, o->momentum, o->decay, o->beta1, o->beta2, o->eps, (unsigned)o->warmup, (unsigned)o->cosine,
+        o->factor, (unsigned)o->every, o->kahan);
+    add(h, "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d, log_max %.17g, overflow_std_dev %.17g, beta1 %.17g, beta2 %.17g\n",
+        s->name, s->init, s->min, s->max, (unsigned)s->interval, (unsigned)s->hysteresis, s->skip, s->log_max, s->overflow_std_dev, s->beta1, s->beta2);
+}
+
 /* "little" or "big": the order of a number's bytes. */
 static const char *byte_order(void) {
     const uint16_t one = 1;
@@ -77,24 +91,17 @@ static const char *byte_order(void) {
 /* The lines; ULP_NO_MEMORY. free() the text. */
 static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
     char policy[ULP_POLICY_TEXT_MAX];
-    const ulp_scaler_rule *s = &t->scaler.rule;
-    part parts[PARTS];
-    size_t n = parts_of(parts, t);
     *h = (head){malloc(HEAD_MAX), 0};
     if (!h->text) return ULP_NO_MEMORY;
     ulp_status status = ulp_policy_print(policy, sizeof policy, &t->policy);
     add(h, "ulplab checkpoint %d, %s endian\n", VERSION, byte_order());
     add_net(h, &t->model.net);
     add(h, "policy: %s\n", policy);
-    add(h, "optimizer: momentum %.17g, decay %.17g\n", t->optimizer.sgd.momentum, t->optimizer.sgd.decay);
-    add(h, "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d\n", s->name, s->init, s->min, s->max,
-        (unsigned)s->interval, (unsigned)s->hysteresis, s->skip);
+    add_rules(h, t);
     add(h, "seed: %llu\n", (unsigned long long)t->pass.seed);
     add(h, "batch: %zu\n", t->model.batch);
     add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum, t->data->n_train, t->data->n);
-    add(h, "bytes: %zu", t->family.bytes);
-    for (size_t i = 0; i < n; i++) add(h, " %zu", parts[i].bytes);
-    add(h, "\nnote: %zu\n\n", note_bytes);
+    add(h, "state: %zu\nnote: %zu\n\n", state_bytes(t), note_bytes);
     if (status == ULP_OK && h->used < HEAD_MAX) return ULP_OK;
     free(h->text);
     return ULP_BAD_ARGUMENT;
@@ -123,11 +130,10 @@ static int put_family(writer *w, const ulp_trainer *t) {
     return good;
 }
 
+static int put_state(void *context, void *at, size_t bytes) { return put(context, at, bytes); }
+
 static int put_all(writer *w, const ulp_trainer *t, const head *h, const void *note, size_t note_bytes) {
-    part parts[PARTS];
-    size_t n = parts_of(parts, t);
-    int good = put(w, h->text, h->used) && put_family(w, t);
-    for (size_t i = 0; i < n && good; i++) good = put(w, parts[i].at, parts[i].bytes);
+    int good = put(w, h->text, h->used) && put_family(w, t) && visit_state(t, put_state, w);
     if (good && note_bytes) good = put(w, note, note_bytes);
     unsigned char crc[4] = {(unsigned char)(w->crc >> 24), (unsigned char)(w->crc >> 16), (unsigned char)(w->crc >> 8), (unsigned char)w->crc};
     return good && fwrite(crc, 1, sizeof crc, w->file) == sizeof crc;
@@ -174,10 +180,15 @@ static ulp_status compare(const char *theirs, const char *ours, size_t *note_byt
     }
 }
 
-/* After the lines: take over the family, the parts and the note. */
+static int take_state(void *context, void *at, size_t bytes) {
+    const unsigned char **from = context;
+    memcpy(at, *from, bytes);
+    *from += bytes;
+    return 1;
+}
+
+/* After the lines: take over the family, the rest of the state and the note. */
 static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **note, size_t note_bytes) {
-    part parts[PARTS];
-    size_t n = parts_of(parts, t);
     *note = malloc(note_bytes + 1);
     ulp_status status = *note ? t->pass.backend->upload(t->family.memory, bytes, t->family.bytes) : ULP_NO_MEMORY;
     if (status != ULP_OK) {
@@ -186,7 +197,7 @@ static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **not
         return status;
     }
     bytes += t->family.bytes;
-    for (size_t i = 0; i < n; i++, bytes += parts[i - 1].bytes) memcpy(parts[i].at, bytes, parts[i].bytes);
+    visit_state(t, take_state, &bytes);
     memcpy(*note, bytes, note_bytes);
     ((char *)*note)[note_bytes] = 0;
     t->epoch = 0; /* its order is made again from the seed */
@@ -201,21 +212,18 @@ static uint32_t crc_at(const unsigned char *at) {
 static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, const char *path, void **note, size_t *note_bytes, char *error,
                        size_t error_size) {
     head ours;
-    part parts[PARTS];
-    size_t kept = t->family.bytes, count = parts_of(parts, t);
     const char *theirs = (const char *)bytes, *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
     if (!end || strncmp(theirs, "ulplab checkpoint ", 18) != 0)
         return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
     if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))
         return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
-    for (size_t i = 0; i < count; i++) kept += parts[i].bytes;
     ulp_status status = describe(&ours, t, 0);
     if (status != ULP_OK) return ulp_data_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
     status = compare(theirs, ours.text, note_bytes, path, error, error_size);
     free(ours.text);
     if (status != ULP_OK) return status;
     size_t before = (size_t)(end + 2 - theirs);
-    if (n - 4 != before + kept + *note_bytes) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+    if (n - 4 != before + state_bytes(t) + *note_bytes) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
     status = restore(t, bytes + before, note, *note_bytes);
     return status == ULP_OK ? ULP_OK : ulp_data_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
 }

@@ -6,7 +6,7 @@
  * lie in memory, so a file belongs to one kind of machine and one version of the program.
  *
  * What is kept: the whole family of the trainer's tensors (tensor.h), so that an array that a layer or an optimizer
- * carves is kept without a word here, and the rows of the table in checkpoint.c for what lives outside of it.
+ * carves is kept without a word here, and what visit_state() in checkpoint.c names, a line for each piece outside of it.
  */
 #ifndef ULP_CHECKPOINT_H
 #define ULP_CHECKPOINT_H

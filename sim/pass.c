@@ -47,7 +47,7 @@ void ulp_pass_begin(ulp_pass *pass) {
 /* The cast of a tensor. */
 static const ulp_cast *cast_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
     const ulp_policy *policy = pass->policy;
-    return policy->has_out && point == ULP_AT_ACT && layer + 1 == pass->layers ? &policy->out : &policy->at[point];
+    return policy->has_out && point == ULP_AT_ACT && layer + 1 == pass->tensors ? &policy->out : &policy->at[point];
 }
 
 /* The largest magnitude that decides a tensor's scale, given its own; a training pass notes its own. */

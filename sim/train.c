@@ -52,6 +52,7 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
     if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
     if (status == ULP_OK) status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
     if (status != ULP_OK) return status;
+    t->asked = t->optimizer.rule;
     if (o->batch < 1 || o->batch > t->data->n_train)
         return fail(ULP_BAD_ARGUMENT, "a batch has at least one sample and at most the training part", error, error_size);
     status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);

@@ -52,6 +52,7 @@ typedef struct ulp_trainer {
     ulp_scaler scaler;
     ulp_loss_scaling scaling;
     ulp_optimizer optimizer;
+    ulp_optimizer_rule asked; /* the optimizer's rule before anyone changed it */
     ulp_pass pass;
     uint64_t step;       /* steps done */
 

@@ -11,8 +11,8 @@ enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples: 29 batches,
 
 static const char file[] = "t_checkpoint.tmp.ckpt";
 
-static ulp_train_options options_of(const char *policy, const char *scaler, double momentum) {
-    ulp_train_options o = {.net = "fc24 relu fc10", .policy = policy, .scaler = scaler, .sgd = {0.2, momentum, 0.001}, .batch = BATCH, .seed = 3};
+static ulp_train_options options_of(const char *policy, const char *scaler, const char *optimizer) {
+    ulp_train_options o = {.net = "fc24 relu fc10", .policy = policy, .scaler = scaler, .optimizer = optimizer, .batch = BATCH, .seed = 3};
     return o;
 }
 
@@ -45,20 +45,22 @@ static void assert_alike(ulp_trainer *a, ulp_trainer *b) {
 
 static void test_same_bits(void **state) {
     static const struct {
-        const char *policy, *scaler;
-        double momentum;
+        const char *policy, *scaler, *optimizer;
     } runs[] = {
-        {"fp32", "none", 0},
-        {"fp32", "none", 0.9},
-        {"mixed:fp16", "pytorch,interval=4,init=24", 0.9},         /* grows, overflows and skips on both sides of the cut */
-        {"mixed:fp16", "megatron,interval=3,init=26", 0},          /* with patience */
-        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6", 0.5},     /* stochastic, no master weights */
-        {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", 0},
-        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none", 0.9}, /* scales from past steps */
+        {"fp32", "none", "sgd,rate=0.2"},
+        {"fp32", "none", "sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60"},
+        {"mixed:fp16", "pytorch,interval=4,init=24", "sgd,rate=0.1,momentum=0.9"}, /* grows, overflows and skips on both sides of the cut */
+        {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01"},           /* with patience */
+        {"mixed:fp16", "layer,interval=5", "sgd,rate=0.2"},
+        {"mixed:fp16", "logmax", "adamw,rate=0.01,decay=0.01,drop=0.5/13"},
+        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6", "sgd,rate=0.2,momentum=0.5"}, /* stochastic, no master weights */
+        {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2"},
+        {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1"},
+        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none", "sgd,rate=0.1,momentum=0.9"}, /* scales from past steps */
     };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        ulp_train_options o = options_of(runs[i].policy, runs[i].scaler, runs[i].momentum);
+        ulp_train_options o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
         ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o), *second = trainer_of(&digits, &o);
         double one[2 * STEPS], two[2 * STEPS];
         char note[] = "rows so far";
@@ -87,7 +89,7 @@ static void test_rate(void **state) {
     static const double rates[] = {0.05, 0.0};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        ulp_train_options o = options_of("fp32", "none", 0.9);
+        ulp_train_options o = options_of("fp32", "none", "sgd,rate=0.2,momentum=0.9");
         ulp_trainer *whole = trainer_of(&digits, &o), *again = trainer_of(&digits, &o);
         double one[2 * STEPS], two[2 * STEPS];
         void *note;
@@ -97,7 +99,7 @@ static void test_rate(void **state) {
         assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, error, sizeof error), ULP_OK);
         assert_int_equal(bytes, 0);
         free(note);
-        whole->optimizer.sgd.rate = again->optimizer.sgd.rate = rates[i];
+        whole->optimizer.rule.rate = again->optimizer.rule.rate = rates[i];
         go_on(whole, 5, one);
         go_on(again, 5, two);
         assert_memory_equal(one, two, 10 * sizeof *one);
@@ -107,7 +109,7 @@ static void test_rate(void **state) {
         assert_int_equal(ulp_checkpoint_save(whole, file, NULL, 0, error, sizeof error), ULP_OK);
         assert_int_equal(ulp_checkpoint_load(again, file, &note, &bytes, error, sizeof error), ULP_OK);
         free(note);
-        assert_true(again->optimizer.sgd.rate == rates[i]);
+        assert_true(again->optimizer.rule.rate == rates[i]);
         ulp_trainer_free(again);
         ulp_trainer_free(whole);
     }
@@ -130,7 +132,7 @@ static void expect_refusal(const ulp_data *data, const ulp_train_options *o, ulp
 }
 
 static void test_other_runs(void **state) {
-    ulp_train_options o = options_of("mixed:fp16", "pytorch", 0.9), other;
+    ulp_train_options o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2,momentum=0.9"), other;
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_data foreign = digits;
     double trace[2 * STEPS];
@@ -146,8 +148,10 @@ static void test_other_runs(void **state) {
     OTHER(net, "fc24 tanh fc10", "there 'net: fc24 relu fc10', here 'net: fc24 tanh fc10'");
     OTHER(policy, "mixed:bf16", "'policy: weight=");
     OTHER(scaler, "pytorch,interval=7", "interval 7");
-    OTHER(sgd.momentum, 0.8, "momentum 0.8");
-    OTHER(sgd.decay, 0.0, "decay 0");
+    OTHER(scaler, "layer", "scaler: layer");
+    OTHER(optimizer, "sgd,rate=0.3,momentum=0.9", "there 'optimizer: sgd, rate 0.2");
+    OTHER(optimizer, "sgd,rate=0.2,momentum=0.8", "momentum 0.8");
+    OTHER(optimizer, "adam", "here 'optimizer: adam");
     OTHER(seed, 4, "there 'seed: 3', here 'seed: 4'");
     OTHER(batch, 49, "here 'batch: 49'");
 #undef OTHER
@@ -165,7 +169,7 @@ static void rewrite(const unsigned char *bytes, size_t n, size_t flip) {
 }
 
 static void test_damage(void **state) {
-    ulp_train_options o = options_of("fp32", "none", 0);
+    ulp_train_options o = options_of("fp32", "none", "sgd");
     ulp_trainer *t = trainer_of(&digits, &o);
     unsigned char *bytes;
     size_t n;

@@ -180,6 +180,12 @@ const char *ulp_row_text(const ulp_run *run, long row, const char *column);
 double ulp_row_number(const ulp_run *run, long row, const char *column); /* an empty cell gives NaN */
 /* The first row at or after `from` whose cells equal the texts: pairs of column and text, then NULL. ULP_NO_ROW if none. */
 long ulp_row_find(const ulp_run *run, long from, ...);
+/* Of a column's numbers in all rows whose cells equal the texts, as for ulp_row_find: a setting over its seeds, say. */
+typedef struct ulp_spread {
+    double least, median, most, mean; /* NaN if n is 0; the median of an even n lies between the middle two */
+    int n, lost;                      /* numbers; NaN and empty cells, which are left out */
+} ulp_spread;
+ulp_spread ulp_row_spread(const ulp_run *run, const char *column, ...);
 int ulp_row_is(const ulp_run *run, long row, const char *column, const char *text);
 
 /* ---- claims: what the figure says, tested ---- */

@@ -107,21 +107,68 @@ int ulp_row_is(const ulp_run *run, long row, const char *column, const char *tex
 
 enum { CONDITIONS = 16 };
 
-long ulp_row_find(const ulp_run *run, long from, ...) {
-    size_t column[CONDITIONS], count = 0;
-    const char *wanted[CONDITIONS], *name;
-    va_list arguments;
-    va_start(arguments, from);
-    while (count < CONDITIONS && (name = va_arg(arguments, const char *)) != NULL) {
-        column[count] = column_of(run, name);
-        wanted[count++] = va_arg(arguments, const char *);
+/* Pairs of column and text. */
+typedef struct conditions {
+    size_t column[CONDITIONS], count;
+    const char *wanted[CONDITIONS];
+} conditions;
+
+static conditions read_conditions(const ulp_run *run, va_list arguments) {
+    conditions c = {.count = 0};
+    const char *name;
+    while (c.count < CONDITIONS && (name = va_arg(arguments, const char *)) != NULL) {
+        c.column[c.count] = column_of(run, name);
+        c.wanted[c.count++] = va_arg(arguments, const char *);
     }
-    va_end(arguments);
+    return c;
+}
+
+static long find_row(const ulp_run *run, long from, const conditions *c) {
     for (long row = from < 0 ? 0 : from; row < run->row_count; row++) {
         const char **cells = run->index + (size_t)row * run->column_count;
         size_t i = 0;
-        while (i < count && strcmp(cells[column[i]], wanted[i]) == 0) i++;
-        if (i == count) return row;
+        while (i < c->count && strcmp(cells[c->column[i]], c->wanted[i]) == 0) i++;
+        if (i == c->count) return row;
     }
     return ULP_NO_ROW;
+}
+
+long ulp_row_find(const ulp_run *run, long from, ...) {
+    va_list arguments;
+    va_start(arguments, from);
+    conditions c = read_conditions(run, arguments);
+    va_end(arguments);
+    return find_row(run, from, &c);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+ulp_spread ulp_row_spread(const ulp_run *run, const char *column, ...) {
+    ulp_spread s = {NAN, NAN, NAN, NAN, 0, 0};
+    double *values = NULL, total = 0;
+    size_t room = 0;
+    va_list arguments;
+    va_start(arguments, column);
+    conditions c = read_conditions(run, arguments);
+    va_end(arguments);
+    for (long row = 0; (row = find_row(run, row, &c)) != ULP_NO_ROW; row++) {
+        double value = ulp_row_number(run, row, column);
+        s.lost += isnan(value) != 0;
+        if (isnan(value)) continue;
+        values = ulp_room_for(values, (size_t)s.n, &room, sizeof *values);
+        values[s.n++] = value;
+        total += value;
+    }
+    if (s.n) {
+        qsort(values, (size_t)s.n, sizeof *values, compare_numbers);
+        s.least = values[0];
+        s.most = values[s.n - 1];
+        s.median = 0.5 * (values[(s.n - 1) / 2] + values[s.n / 2]);
+        s.mean = total / s.n;
+    }
+    free(values);
+    return s;
 }

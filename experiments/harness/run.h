@@ -59,6 +59,7 @@ struct ulp_rows {
     ulp_text text;
     size_t cell, count; /* cells of the row that is being written; finished rows */
     int cut;            /* the point was told to stop early: its rows do not count */
+    int kept;           /* it has a checkpoint file (training.h) */
 };
 
 /* What threads change while a run is const to the experiment. */
@@ -147,6 +148,9 @@ void ulp_ranks_dismiss(ulp_run *run); /* rank 0 gives up: the others end */
 void ulp_ranks_end(const ulp_run *run);
 void ulp_sweep(ulp_run *run, const void *context);  /* what happened is in run->done and run->shared->status */
 int ulp_run_mine(const ulp_run *run, size_t point); /* the point belongs to this shard */
+
+/* training.c */
+void ulp_training_forget(const ulp_rows *rows); /* the point is kept: its checkpoint is not needed any more */
 
 /* progress.c */
 double ulp_clock(void); /* seconds, monotonic */

@@ -54,6 +54,7 @@ void ulp_point_finish(ulp_run *run, size_t k, ulp_status status, const char *fai
         shared->status = ULP_BAD_FILE; /* the message is out */
         ulp_text_print(&shared->failure, "stopped at point '%s'", run->points[k].label);
     }
+    if (shared->status == ULP_OK) ulp_training_forget(&run->rows[k]);
     ulp_progress_show(run, 0);
 }
 

@@ -1,0 +1,76 @@
+# fixed_point.gp - learning curves in 16-bit fixed point: nearest rounding on the left, stochastic on the right.
+# caption: A fully connected network learns handwritten digits with every weight, activation and gradient in a 16-bit fixed-point format and no master weights; black is binary32. Lines are medians over the seeds, bands reach from the least to the greatest. Each step forms w - rate g exactly and rounds it once: to nearest, an update smaller than half a quantum is lost, every time, and the fewer fractional bits, the earlier the network stops learning; stochastically, it is taken with a probability that makes it right on average. The format qI.F has F fractional bits and I others, the sign among them: q2.14 has the finest steps but ends at 2. After Gupta et al. 2015, figures 1 and 2.
+# group: Can updates be kept without more bits?
+# order: 45
+load "plots/style.gp"
+csv = "results/fixed_point.csv"
+
+tone(format) = format eq "binary32" ? black : format eq "q2.14" ? sky : format eq "q6.10" ? green : fixed
+chosen(format, mode) = strcol("what") eq "epoch" && strcol("format") eq format && (format eq "binary32" || strcol("mode") eq mode)
+modes = ""
+do for [mode in "rne sra"] {
+    eval forget
+    stats csv using (see(chosen("q2.14", mode) || chosen("q6.10", mode) || chosen("q8.8", mode), 1)) nooutput
+    modes = modes . (hits ? mode . " " : "")
+}
+if (words(modes) == 0) {
+    eval figure_refuse("fixed_point", "needs --modes rne or sra and one of --formats q2.14,q6.10,q8.8")
+}
+mnist = option(csv, "set") eq "mnist"
+# what is drawn: MNIST is large enough for its test errors to differ
+shown = mnist ? "test_error" : "loss"
+epochs = int(option(csv, "epochs"))
+seeds = int(option(csv, "seeds"))
+
+# per epoch: least, median, most over the seeds
+curves(format, mode) = sprintf("< awk -F, -v f=%s -v m=%s -v c=%s 'NR==1||/^#/{next} $1==\"format\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]==\"epoch\"&&$1==f&&(f==\"binary32\"||$2==m)&&$at[c]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];v[e,++n[e]]=$at[c]+0;if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(v[e,j]<v[e,i]){t=v[e,i];v[e,i]=v[e,j];v[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,v[e,1],(v[e,int((n[e]+1)/2)]+v[e,int(n[e]/2)+1])/2,v[e,n[e]]}}' %s", format, mode, shown, csv)
+end_of(format, mode) = real("0" . system(sprintf("%s | tail -1 | cut -d, -f3", curves(format, mode)[3:])))
+
+drawn(mode) = (has("q2.14", mode) ? "q2.14 " : "") . (has("q8.8", mode) ? "q8.8 " : "") . (has("q6.10", mode) ? "q6.10 " : "") . "binary32"
+has(format, mode) = end_of(format, mode) > 0
+published(format, mode) = format eq "binary32" ? 1.4 : mode eq "sra" ? 1.475 : format eq "q2.14" ? 1.45 : format eq "q6.10" ? 1.7 : 3.0
+top = "In 16-bit fixed point, stochastic rounding keeps what nearest rounding loses"
+
+do for [file in figure_files] {
+    eval figure_open("fixed_point", file, 1160, 620)
+    set multiplot
+    set label 1 top at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 2 sprintf("%s, network %s; median over %d seeds, band from least to greatest%s", mnist ? "MNIST" : "the digits that ship with the project", option(csv, "net"), seeds, \
+        mnist ? "; ticks at the right edge: Gupta et al. 2015 at 30 epochs" : "") at screen 0.02,0.905 font label_font textcolor rgb grey
+    set logscale y
+    set xrange [1:epochs]
+    do for [panel = 1:words(modes)] {
+        mode = word(modes, panel)
+        left = 0.08 + 0.47 * (panel - 1)
+        set lmargin at screen left
+        set rmargin at screen left + 0.36
+        set tmargin at screen 0.81
+        set bmargin at screen 0.13
+        set title (mode eq "rne" ? "rounded to nearest" : "rounded stochastically") offset 0,-0.4
+        set xlabel "epoch"
+        set ylabel (panel > 1 ? "" : mnist ? "test error (%)" : "mean training loss of the epoch")
+        if (mnist) { set yrange [1:10]; set ytics (1, 1.5, 2, 3, 4, 5, 7, 10) } else { set yrange [1e-3:3]; set format y "10^{%L}"; set ytics 10 }
+        list = drawn(mode)
+        unset label 10; unset label 11; unset label 12; unset label 13
+        # labels at the right end, pushed apart
+        floor_y = 0.0
+        low = " "
+        do for [pass = 1:words(list)] {
+            best = 1e30
+            do for [f in list] { v = end_of(f, mode); if (v < best && strstrt(low, " " . f . " ") == 0) { best = v; pick = f } }
+            low = low . pick . " "
+            y = best > floor_y ? best : floor_y
+            set label 9 + pass pick at graph 1.03,(log(y / (mnist ? 1.0 : 1e-3)) / log(mnist ? 10.0 : 3e3)) left font label_font textcolor rgb tone(pick)
+            floor_y = y * (mnist ? 1.11 : 1.42)
+        }
+        if (mnist) { do for [i = 1:words(list)] { set arrow i from graph 0.985,(log10(published(word(list, i), mode))) to graph 1.015,(log10(published(word(list, i), mode))) nohead linewidth 3 linecolor rgb tone(word(list, i)) front } }
+        plot for [f in list] curves(f, mode) using "epoch":"least":"most" with filledcurves linecolor rgb tint(tone(f), 0.25), \
+             for [k = 1:words(list) - 1] curves(word(list, k), mode) using "epoch":"median" with lines linewidth 2.4 linecolor rgb tone(word(list, k)), \
+             curves("binary32", mode) using "epoch":"median" with lines linewidth 1.4 dashtype 2 linecolor rgb black
+        unset arrow
+        unset label 1
+        unset label 2
+    }
+    unset multiplot
+    unset output
+}

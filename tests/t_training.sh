@@ -1,0 +1,116 @@
+#!/bin/sh
+# t_training.sh - trainings that are killed in their middle and go on: the same CSV, with nothing left behind.
+#
+# BIN is the folder of the programs (default build/bin). The lines are those of t_experiments.sh.
+
+BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
+work=$(mktemp -d) || exit 2
+child=
+trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+failed=0
+export NO_COLOR=1
+unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
+}
+skip() { echo "ok - $1 # SKIP $2"; }
+same() { cmp "$1" "$2"; verdict $? "$3"; }
+says() { grep -q -- "$1" "$2"; verdict $? "$3"; }
+left() { ls | grep -c 'ckpt'; }
+
+# few points, each of many epochs, so that a kill falls into a training; a checkpoint every 10 ms leaves traces enough
+F=$BIN/fixed_point
+short="--formats q8.8 --modes rne,sra --seeds 1 --net fc60,relu,fc10 --rate 0.3"
+small="$short --epochs 60"
+run() { "$F" $small "$@"; }
+
+run --quiet --checkpoint 0 --out whole.csv || verdict 1 "the whole run"
+[ "$(grep -c ',epoch,[0-9]' whole.csv)" -eq 180 ]
+verdict $? "a row per epoch: 3 settings of 60 epochs"
+run --quiet --checkpoint 0.01 --out often.csv
+same whole.csv often.csv "checkpoints leave no trace in the rows"
+[ "$(left)" -eq 0 ]
+verdict $? "and no files"
+
+# start a run and kill it when it has saved so many points and a checkpoint of the next one
+killed() { # killed SIGNAL POINT FILE OPTION...
+    signal=$1 point=$2 file=$3
+    shift 3
+    "$F" $small --quiet --threads 1 --checkpoint 0.01 --out "$file" "$@" 2>err.txt &
+    child=$!
+    n=0
+    until [ -e "$file.part.$point.ckpt" ] || ! kill -0 $child 2>/dev/null || [ $n -ge 3000 ]; do sleep 0.01; n=$((n + 1)); done
+    kill -"$signal" $child 2>/dev/null
+    wait $child 2>/dev/null
+    child=
+}
+
+for signal in KILL TERM; do
+    for point in 0 2; do
+        rm -f r.csv*
+        killed $signal $point r.csv
+        if [ -f r.csv ] || [ ! -e r.csv.part.$point.ckpt ]; then
+            skip "SIG$signal in the training of point $point" "it was over too soon"
+            continue
+        fi
+        run --resume --quiet --out r.csv 2>err.txt
+        same whole.csv r.csv "SIG$signal in the training of point $point: resumed, the same CSV"
+        [ "$(left)" -eq 0 ]
+        verdict $? "and its checkpoint is gone"
+    done
+done
+
+# killed again and again
+rm -f r.csv*
+for n in 1 2 3 4 5; do
+    "$F" $small --resume --quiet --threads 1 --checkpoint 0.01 --out r.csv 2>err.txt &
+    child=$!
+    sleep 0.3
+    kill -KILL $child 2>/dev/null
+    wait $child 2>/dev/null
+    child=
+done
+run --resume --quiet --out r.csv 2>err.txt
+same whole.csv r.csv "killed again and again: the same CSV"
+
+# checkpoints that do not fit
+rm -f r.csv*
+killed KILL 1 r.csv
+if [ -f r.csv ] || [ ! -e r.csv.part.1.ckpt ]; then skip "a damaged checkpoint" "it was over too soon"
+else
+    cp r.csv.part keep.part
+    cp r.csv.part.1.ckpt keep.ckpt
+    printf 'x' | dd of=r.csv.part.1.ckpt bs=1 seek=5000 conv=notrunc 2>/dev/null
+    run --resume --quiet --out r.csv 2>err.txt
+    same whole.csv r.csv "a damaged checkpoint is passed over"
+    says 'damaged or truncated; .* starts from its beginning' err.txt "with a warning"
+    # of a run with other options, which left it behind: same network, other number of epochs
+    "$F" $short --epochs 50 --quiet --checkpoint 0 --out short.csv
+    cp keep.ckpt o.csv.part.1.ckpt
+    "$F" $short --epochs 50 --quiet --resume --out o.csv 2>err.txt
+    same short.csv o.csv "a checkpoint of other options is passed over"
+    says 'is of another run' err.txt "with a warning"
+    # without --resume nothing is taken up
+    cp keep.ckpt n.csv.part.1.ckpt
+    run --quiet --out n.csv 2>err.txt
+    same whole.csv n.csv "a run without --resume starts from the beginning"
+    [ "$(ls | grep -c 'n.csv.*ckpt')" -eq 0 ]
+    verdict $? "and removes what was left"
+fi
+
+# shards, one of them killed in a training
+rm -f keep.*
+killed KILL 1 s2.csv --shard 2/2
+[ -f s2.csv ] || run --shard 2/2 --resume --quiet --out s2.csv
+run --shard 1/2 --quiet --out s1.csv
+run --merge s1.csv s2.csv --quiet --out merged.csv
+same whole.csv merged.csv "shards, one killed and resumed, merge into the same CSV"
+
+run --quiet --checkpoint 0.01 --out - >t.csv 2>err.txt
+same whole.csv t.csv "to standard output there are no checkpoints, and the same CSV"
+[ "$(left)" -eq 0 ]
+verdict $? "and no files"
+
+exit $failed
