@@ -1,0 +1,64 @@
+#!/bin/sh
+# example.sh - the README's example: its experiment and its plot are put into a copy of the tree, built, run and drawn; its
+# networks train.
+BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
+build=$(cd "$BIN/.." && pwd)
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+failed=0
+readme=$(pwd)/README.md
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
+}
+
+# block LANGUAGE WORD: the README's block of this language whose first line names WORD
+block() { awk -v fence="\`\`\`$1" -v word="$2" '$0 == fence { getline; on = index($0, word) } $0 == "```" { on = 0 } on' "$readme"; }
+
+# command_of SOURCE TARGET: the command that makes TARGET in this build
+command_of() {
+    make --no-print-directory -n -W "$1" V=1 MODE="${MODE:-release}" CC="${CC:-gcc}" BUILD="$build" "$2" 2>>"$dir/log" | grep -- " -o $2\$" | tail -n 1
+}
+
+mkdir -p "$dir/tree/experiments" && cp -r Makefile plots "$dir/tree" && mkdir -p "$dir/tree/formats" && cp formats/*.h "$dir/tree/formats"
+block c roots.c >"$dir/tree/experiments/roots.c"
+block gnuplot roots.gp >"$dir/tree/plots/roots.gp"
+[ -s "$dir/tree/experiments/roots.c" ] && [ -s "$dir/tree/plots/roots.gp" ]
+verdict $? 'the README has an experiment and its plot'
+(cd "$dir/tree" && make --no-print-directory -n BUILD=b b/bin/roots results/roots.csv) 2>&1 | grep -q 'roots'
+verdict $? 'make finds the experiment'
+
+# with the commands of this build, the library and the harness as they are
+compile=$(command_of experiments/swamping.c "$build/obj/experiments/swamping.o")
+link=$(command_of experiments/swamping.c "$BIN/swamping")
+eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping\.c -o .*| -Iexperiments -c '$dir/tree/experiments/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
+    eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping\.o | '$dir/roots.o' |; s| -o $BIN/swamping\$| -o '$dir/tree/roots'|")" >>"$dir/log" 2>&1
+verdict $? 'it is built'
+[ $failed -eq 0 ] && [ ! -s "$dir/log" ]
+verdict $? 'without a warning'
+[ $failed -eq 0 ] || { sed 's/^/# /' "$dir/log" | tail -20; exit 1; }
+cd "$dir/tree" || exit 2
+./roots >"$dir/out" 2>&1 && grep -q '^PASS in binary16, 2 has become 1' "$dir/out"
+verdict $? 'it runs, and its claim holds'
+if command -v gnuplot >/dev/null 2>&1; then
+    mkdir -p figures && gnuplot plots/roots.gp >"$dir/log" 2>&1 && [ -s figures/roots.svg ] && [ -s figures/roots.png ] && [ ! -s "$dir/log" ]
+    verdict $? 'its figure is drawn'
+    sh plots/gallery.sh >/dev/null && grep -q '<h3>roots' figures/index.html
+    verdict $? 'the gallery shows it'
+else
+    echo 'ok - its figure is drawn # SKIP no gnuplot'
+fi
+
+# the README's networks, from its own command lines
+sed -n 's/^\$ build\/bin\/gradient_underflow \(.*--net .*\)/\1/p' "$readme" >"$dir/commands"
+[ "$(wc -l <"$dir/commands")" -eq 2 ]
+verdict $? 'the README has two networks'
+while IFS= read -r arguments; do
+    net=$(echo "$arguments" | sed 's/.*--net //')
+    eval "$BIN/gradient_underflow --seeds 1 --quiet $arguments" >"$dir/out" 2>&1
+    case $? in
+    0 | 1) verdict 0 "a network of one line: $net" ;; # the claims are about another network
+    *) sed 's/^/# /' "$dir/out"; verdict 1 "a network of one line: $net" ;;
+    esac
+done <"$dir/commands"
+exit $failed
