@@ -1,0 +1,493 @@
+/* magnitudes.c - where do the numbers of a network lie, before and after training, and which of them does a format hold?
+ *
+ * A network learns in binary32 by SGD with momentum. All its tensors are looked at in the first step (stage initial) and in
+ * the last (trained), per layer and summed over layers (`all`):
+ *   input   what enters the net             act    what each layer puts out
+ *   weight  weights and biases              agrad  gradients of the loss with respect to each layer's output
+ *   wgrad   their gradients                 update rate times momentum, rounded to binary32: what is subtracted from a weight
+ * Rows:
+ *   bin     how many have 2^x <= |value| < 2^(x+1); `zero`: exact zeros; column share: of the whole tensor
+ *   share   of a format: how many values that are not zero in binary32 one rounding to nearest even flushes to zero, makes
+ *           subnormal, keeps normal or overflows (whether that gives Inf, NaN or the largest value)
+ *   range   of a format: its least positive and least normal number and the end of its range, as log2, for the figure's bars
+ *   score   loss and test accuracy after training
+ * Percentages in tables, claims and figure are of the values that are not zero in binary32. The loss is the mean over the
+ * batch and nothing is scaled. Of a density that is finite at zero each octave far below the peak holds half of the one above
+ * it: a power law of slope 1 in a plot of log against log; gradients need not have such a density.
+ */
+#include "harness/harness.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/stats.h"
+#include "sim/train.h"
+
+static const ulp_option options[] = {
+    ULP_TAKES_FORMATS("fp16,bf16,e5m2,e4m3,q8.8", NULL),
+    {"net", ULP_OPTION_TEXT, "fc128 relu fc128 relu fc64 relu fc10", NULL, NULL, "the network, layer by layer", 0, 0, NULL, 0},
+    {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
+    {"batch", ULP_OPTION_INTEGER, "256", NULL, NULL, "samples per step", 1, 60000, NULL, 0},
+    {"steps", ULP_OPTION_INTEGER, "600", "150", "6000", "training steps", 2, 1e7, NULL, 0},
+    {"rate", ULP_OPTION_NUMBER, "0.1", NULL, NULL, "learning rate", 0x1p-40, 1000, NULL, 0},
+    {"momentum", ULP_OPTION_NUMBER, "0.9", NULL, NULL, "momentum", 0, 1, NULL, 0},
+    ULP_TAKES_SEED,
+    ULP_TAKES_SEEDS("3", "1", "10"),
+    ULP_TAKES_BACKEND,
+    ULP_TAKES_DATA,
+    {0},
+};
+
+enum { LAYERS = 64, SLOTS = LAYERS + 2, ALL = LAYERS + 1 }; /* slots: number of a tensor as in ulp_sight, and their sum */
+enum { INITIAL, TRAINED, STAGES };
+static const char *const stage_names[STAGES] = {"initial", "trained"};
+enum { INPUT, WEIGHT, ACT, AGRAD, WGRAD, UPDATE, KINDS };
+static const char *const kind_names[KINDS] = {"input", "weight", "act", "agrad", "wgrad", "update"};
+
+/* ---- one training run under observation ---- */
+
+typedef struct watch {
+    const ulp_backend *backend;
+    const ulp_format *format;
+    size_t formats;
+    uint64_t last;           /* step */
+    float *device, *rounded; /* one tensor, backend memory */
+    ulp_histogram histogram[KINDS][SLOTS][STAGES];
+    ulp_stats *stats; /* [KINDS][SLOTS][STAGES][formats] */
+    ulp_status status;
+} watch;
+
+static ulp_stats *stats_of(const watch *w, int kind, size_t slot, int stage) {
+    return w->stats + (((size_t)kind * SLOTS + slot) * STAGES + (size_t)stage) * w->formats;
+}
+
+/* A tensor x (n), host memory. */
+static void count(watch *w, int kind, size_t slot, int stage, const float *x, size_t n) {
+    if (n == 0 || w->status != ULP_OK) return;
+    ulp_histogram_add(&w->histogram[kind][slot][stage], x, n);
+    w->status = w->backend->upload(w->device, x, n * sizeof *x);
+    for (size_t f = 0; f < w->formats && w->status == ULP_OK; f++)
+        w->status = w->backend->round(w->rounded, w->device, n, &w->format[f], (ulp_rule){0}, (ulp_stream){0}, &stats_of(w, kind, slot, stage)[f]);
+}
+
+static void see(void *context, const ulp_sight *sight) {
+    watch *w = context;
+    if ((sight->step != 0 && sight->step != w->last) || sight->layer > LAYERS) return;
+    int kind = sight->point == ULP_AT_AGRAD ? AGRAD : sight->point == ULP_AT_WGRAD ? WGRAD : sight->layer == 0 ? INPUT : ACT;
+    count(w, kind, sight->layer, sight->step == 0 ? INITIAL : TRAINED, sight->raw, sight->n);
+}
+
+/* x (params), host memory, layer by layer. */
+static void count_layers(watch *w, const ulp_net *net, int kind, int stage, const float *x) {
+    for (size_t l = 0; l < net->count; l++) count(w, kind, l, stage, x + net->layers[l].first_param, net->layers[l].params);
+}
+
+/* A step under observation: the weights that it starts from, what the observer sees, and its updates. */
+static ulp_status observed_step(watch *w, ulp_trainer *t, int stage, float *host) {
+    float rate = (float)ulp_rate_at(&t->optimizer.rule, t->step);
+    ulp_status status = ulp_trainer_weights(t, host, NULL);
+    if (status != ULP_OK) return status;
+    count_layers(w, &t->model.net, WEIGHT, stage, host);
+    status = ulp_trainer_step(t, NULL);
+    const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
+    if (status == ULP_OK) status = w->backend->download(host, direction, t->model.net.params * sizeof *host);
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < t->model.net.params; i++) host[i] *= rate;
+    count_layers(w, &t->model.net, UPDATE, stage, host);
+    return w->status;
+}
+
+static void add_up(watch *w) {
+    for (int i = 0; i < KINDS * STAGES; i++)
+        for (size_t slot = 0; slot < ALL; slot++) {
+            int kind = i / STAGES, stage = i % STAGES;
+            ulp_histogram_merge(&w->histogram[kind][ALL][stage], &w->histogram[kind][slot][stage]);
+            ulp_stats *to = stats_of(w, kind, ALL, stage), *from = stats_of(w, kind, slot, stage);
+            for (size_t f = 0; f < w->formats; f++) {
+                to[f].count += from[f].count;
+                to[f].underflow += from[f].underflow;
+                to[f].subnormal += from[f].subnormal;
+                to[f].overflow += from[f].overflow;
+            }
+        }
+}
+
+/* ---- rows ---- */
+
+static void put_key(ulp_rows *rows, uint64_t seed, int kind, size_t slot, const ulp_net *net, int stage, const char *what) {
+    int of_tensor = kind == INPUT || kind == ACT || kind == AGRAD; /* called by the layer that made it */
+    ulp_put_integer(rows, (int64_t)seed);
+    ulp_put_text(rows, kind_names[kind]);
+    if (slot == ALL) ulp_put_text(rows, "all");
+    else ulp_put_integer(rows, (int64_t)slot);
+    ulp_put_text(rows, slot == ALL ? "all" : of_tensor && slot == 0 ? "input" : net->layers[of_tensor ? slot - 1 : slot].word);
+    ulp_put_text(rows, stage_names[stage]);
+    ulp_put_text(rows, what);
+}
+
+static void put_nones(ulp_rows *rows, int n) {
+    for (int i = 0; i < n; i++) ulp_put_none(rows);
+}
+
+static void put_tensor(ulp_rows *rows, const watch *w, const ulp_net *net, uint64_t seed, int kind, size_t slot, int stage) {
+    const ulp_histogram *h = &w->histogram[kind][slot][stage];
+    if (h->count == 0) return;
+    for (int e = ULP_BIN_MIN - 1; e <= ULP_BIN_MAX; e++) {
+        uint64_t n = e < ULP_BIN_MIN ? h->zero : h->bin[e - ULP_BIN_MIN];
+        if (n == 0) continue;
+        put_key(rows, seed, kind, slot, net, stage, e < ULP_BIN_MIN ? "zero" : "bin");
+        ulp_put_none(rows);
+        if (e < ULP_BIN_MIN) ulp_put_none(rows);
+        else ulp_put_integer(rows, e);
+        ulp_put_integer(rows, (int64_t)n);
+        ulp_put_number(rows, (double)n / (double)h->count);
+        put_nones(rows, 7);
+        ulp_row_end(rows);
+    }
+    const ulp_stats *s = stats_of(w, kind, slot, stage);
+    for (size_t f = 0; f < w->formats; f++) {
+        put_key(rows, seed, kind, slot, net, stage, "share");
+        ulp_put_text(rows, w->format[f].name);
+        ulp_put_none(rows);
+        ulp_put_integer(rows, (int64_t)s[f].count);
+        ulp_put_none(rows);
+        ulp_put_integer(rows, (int64_t)h->zero);
+        ulp_put_integer(rows, (int64_t)s[f].underflow);
+        ulp_put_integer(rows, (int64_t)s[f].subnormal);
+        ulp_put_integer(rows, (int64_t)s[f].overflow);
+        ulp_put_integer(rows, (int64_t)(s[f].count - h->zero - s[f].underflow - s[f].subnormal - s[f].overflow));
+        put_nones(rows, 2);
+        ulp_row_end(rows);
+    }
+}
+
+/* Ends of a format on the axis of log2: `low` is the least positive or least normal number, both powers of two but for
+ * dlfloat16; `high` the binade past the largest number's. */
+static void put_range(ulp_rows *rows, uint64_t seed, const ulp_format *f, const char *what, double least) {
+    int low, high;
+    frexp(least, &low);
+    frexp(f->max, &high);
+    ulp_put_integer(rows, (int64_t)seed);
+    put_nones(rows, 4);
+    ulp_put_text(rows, what);
+    ulp_put_text(rows, f->name);
+    put_nones(rows, 8);
+    ulp_put_integer(rows, low - 1);
+    ulp_put_integer(rows, high);
+    ulp_row_end(rows);
+}
+
+static void put_score(ulp_rows *rows, uint64_t seed, const char *what, double value) {
+    ulp_put_integer(rows, (int64_t)seed);
+    put_nones(rows, 4);
+    ulp_put_text(rows, what);
+    put_nones(rows, 3);
+    ulp_put_number(rows, value);
+    put_nones(rows, 7);
+    ulp_row_end(rows);
+}
+
+static void put_run(ulp_rows *rows, const watch *w, const ulp_net *net, uint64_t seed) {
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t slot = 0; slot < SLOTS; slot++)
+            for (int stage = 0; stage < STAGES; stage++) put_tensor(rows, w, net, seed, kind, slot, stage);
+    for (size_t f = 0; f < w->formats; f++) {
+        put_range(rows, seed, &w->format[f], "range_all", w->format[f].min_positive);
+        put_range(rows, seed, &w->format[f], "range_normal", w->format[f].min_normal);
+    }
+}
+
+/* ---- the grid: one training run per seed ---- */
+
+static ulp_status prepare(ulp_run *run, void **context) {
+    char error[1024];
+    size_t formats;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    for (size_t f = 0; f < formats; f++) {
+        if (!format[f].fits_binary32)
+            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: tensors are carried in binary32, which does not hold its values", format[f].name);
+        if (!format[f].is_signed || !format[f].has_zero) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: tensors need a sign and a zero", format[f].name);
+    }
+    ulp_data *data = calloc(1, sizeof *data);
+    if (data == NULL) return ULP_NO_MEMORY;
+    *context = data;
+    ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    ulp_header_add(run, "stages", "initial: the first step; trained: the last one");
+    for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
+        ulp_point point = {.at = {(int64_t)ulp_run_seed(run) + s}};
+        ulp_point_add(run, point, "seed %lld", (long long)point.at[0]);
+    }
+    return ULP_OK;
+}
+
+static ulp_status watch_init(watch *w, const ulp_trainer *t) {
+    const ulp_model *m = &t->model;
+    size_t largest = m->net.params > m->batch * m->net.widest ? m->net.params : m->batch * m->net.widest;
+    w->device = w->backend->alloc(largest * sizeof(float));
+    w->rounded = w->backend->alloc(largest * sizeof(float));
+    w->stats = calloc((size_t)KINDS * SLOTS * STAGES * w->formats, sizeof *w->stats);
+    if (w->device == NULL || w->rounded == NULL || w->stats == NULL) return ULP_NO_MEMORY;
+    for (int i = 0; i < KINDS * SLOTS * STAGES; i++) ulp_histogram_clear(&w->histogram[i / STAGES / SLOTS][i / STAGES % SLOTS][i % STAGES]);
+    return ULP_OK;
+}
+
+static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *rows, uint64_t seed) {
+    ulp_score score = {0};
+    ulp_step step = {0};
+    if (t->model.net.count > LAYERS) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", t->model.net.count, LAYERS);
+    float *host = malloc((t->model.net.params + 1) * sizeof *host);
+    ulp_status status = host ? watch_init(w, t) : ULP_NO_MEMORY;
+    for (uint64_t i = 0; i <= w->last && status == ULP_OK; i++) {
+        int stage = i == 0 ? INITIAL : TRAINED;
+        status = i == 0 || i == w->last ? observed_step(w, t, stage, host) : ulp_trainer_step(t, &step);
+        if (ulp_rows_progress(rows, (double)i / (double)w->last)) break;
+    }
+    free(host);
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &score);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "the training run of seed %llu: %s", (unsigned long long)seed, ulp_status_text(status));
+    if (!isfinite(score.loss)) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--rate %g: the run of seed %llu diverges", ulp_option_number(run, "rate"), (unsigned long long)seed);
+    add_up(w);
+    put_run(rows, w, &t->model.net, seed);
+    put_score(rows, seed, "test_loss", score.loss);
+    put_score(rows, seed, "test_accuracy", score.accuracy);
+    return ULP_OK;
+}
+
+static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
+    char optimizer[96], error[1024];
+    watch *w = calloc(1, sizeof *w);
+    ulp_trainer *t = NULL;
+    if (w == NULL) return ULP_NO_MEMORY;
+    w->backend = ulp_run_backend(run);
+    w->format = ulp_run_formats(run, &w->formats);
+    w->last = (uint64_t)ulp_option_integer(run, "steps") - 1;
+    ulp_observer observer = {see, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g,momentum=%.17g", ulp_option_number(run, "rate"), ulp_option_number(run, "momentum"));
+    ulp_train_options o = {
+        .net = ulp_option_text(run, "net"),
+        .optimizer = optimizer,
+        .batch = (size_t)ulp_option_integer(run, "batch"),
+        .seed = (uint64_t)point->at[0],
+        .backend = w->backend,
+        .observer = &observer,
+    };
+    ulp_status status = ulp_trainer_new(&t, context, &o, error, sizeof error);
+    status = status == ULP_OK ? train(run, t, w, rows, o.seed) : ulp_run_fail(run, status, "%s", error);
+    ulp_trainer_free(t);
+    if (w->device != NULL) w->backend->release(w->device);
+    if (w->rounded != NULL) w->backend->release(w->rounded);
+    free(w->stats);
+    free(w);
+    return status;
+}
+
+static void release(void *context) {
+    if (context != NULL) ulp_data_release(context);
+    free(context);
+}
+
+/* ---- claims: over seeds ---- */
+
+/* Counts of the bins of a whole kind. */
+typedef struct spread {
+    double bin[ULP_BIN_COUNT], nonzero, zero;
+} spread;
+
+static spread spread_of(const ulp_run *run, const char *kind, const char *stage) {
+    spread s = {0};
+    for (long row = 0;; row++) {
+        row = ulp_row_find(run, row, "layer", "all", "kind", kind, "stage", stage, (const char *)NULL);
+        if (row == ULP_NO_ROW) return s;
+        double count = ulp_row_number(run, row, "count");
+        if (ulp_row_is(run, row, "what", "zero")) s.zero += count;
+        if (!ulp_row_is(run, row, "what", "bin")) continue;
+        s.bin[(int)ulp_row_number(run, row, "x") - ULP_BIN_MIN] += count;
+        s.nonzero += count;
+    }
+}
+
+/* The octave that holds the q-quantile of the magnitudes that are not zero: below 2^(e+1) lies a share of q or more. */
+static int quantile(const spread *s, double q) {
+    double sum = 0;
+    for (int i = 0; i < ULP_BIN_COUNT; i++) {
+        sum += s->bin[i];
+        if (sum >= q * s->nonzero && sum > 0) return ULP_BIN_MIN + i;
+    }
+    return ULP_BIN_MIN;
+}
+
+static int peak(const spread *s) {
+    int best = 0;
+    for (int i = 1; i < ULP_BIN_COUNT; i++)
+        if (s->bin[i] > s->bin[best]) best = i;
+    return ULP_BIN_MIN + best;
+}
+
+/* The share that the k octaves from 2^e on hold, in percent. */
+static double percent_in(const spread *s, int e, int k) {
+    double sum = 0;
+    for (int i = e - ULP_BIN_MIN; i < e - ULP_BIN_MIN + k && i < ULP_BIN_COUNT; i++) sum += i < 0 ? 0 : s->bin[i];
+    return s->nonzero > 0 ? 100 * sum / s->nonzero : 0;
+}
+
+/* How many times fuller the octaves 1 to 4 below the peak are than the octaves 5 to 8 below it. A density that is finite at
+ * zero gives 16, if it is flat there. */
+static double fall(const spread *s) {
+    double near = percent_in(s, peak(s) - 4, 4), far = percent_in(s, peak(s) - 8, 4);
+    return far > 0 ? near / far : (double)INFINITY;
+}
+
+/* Percent of the values of a kind that are not zero: column is flushed, subnormal or overflowed. */
+static double percent_of(const ulp_run *run, const char *column, const char *kind, const char *stage, const char *format) {
+    double part = 0, whole = 0;
+    for (long row = 0;; row++) {
+        row = ulp_row_find(run, row, "layer", "all", "what", "share", "format", format, "kind", kind, "stage", stage, (const char *)NULL);
+        if (row == ULP_NO_ROW) return whole > 0 ? 100 * part / whole : 0;
+        part += ulp_row_number(run, row, column);
+        whole += ulp_row_number(run, row, "count") - ulp_row_number(run, row, "zero");
+    }
+}
+
+static void print_table(const ulp_run *run) {
+    char columns[512] = "tensor,stage,zero,median,99 % from,to,fullest octave,holds";
+    size_t formats, used = strlen(columns);
+    const ulp_format *f = ulp_run_formats(run, &formats);
+    size_t shown = formats < 5 ? formats : 5;
+    for (size_t i = 0; i < shown; i++) used += (size_t)snprintf(columns + used, sizeof columns - used, ",%.40s", f[i].name);
+    ulp_table *table = ulp_table_new("zero: percent of all; the rest of the values that are not zero; formats: percent flushed + subnormal + overflowed", columns);
+    for (int i = 0; i < KINDS * STAGES; i++) {
+        const char *kind = kind_names[i / STAGES], *stage = stage_names[i % STAGES];
+        spread s = spread_of(run, kind, stage);
+        ulp_table_put(table, "%s", kind);
+        ulp_table_put(table, "%s", stage);
+        ulp_table_put(table, "%.3g %%", s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0);
+        ulp_table_put(table, "2^%d", quantile(&s, 0.5));
+        ulp_table_put(table, "2^%d", quantile(&s, 0.005));
+        ulp_table_put(table, "2^%d", quantile(&s, 0.995) + 1);
+        ulp_table_put(table, "2^%d", peak(&s));
+        ulp_table_put(table, "%.3g %%", percent_in(&s, peak(&s), 1));
+        for (size_t k = 0; k < shown; k++)
+            ulp_table_put(table, "%.3g + %.3g + %.3g", percent_of(run, "flushed", kind, stage, f[k].name), percent_of(run, "subnormal", kind, stage, f[k].name),
+                          percent_of(run, "overflowed", kind, stage, f[k].name));
+    }
+    ulp_table_print(table, run);
+}
+
+/* Two counts of the same thing: the histogram's bins below half the least positive number, and what rounding flushes. Only a
+ * tie, exactly that half, may differ: it is flushed and its bin counts from there on. */
+static void claim_counts(ulp_run *run) {
+    size_t formats;
+    const ulp_format *f = ulp_run_formats(run, &formats);
+    int wrong = 0, tested = 0;
+    for (int i = 0; i < KINDS * STAGES; i++) {
+        spread s = spread_of(run, kind_names[i / STAGES], stage_names[i % STAGES]);
+        for (size_t k = 0; k < formats; k++) {
+            int e;
+            if (frexp(f[k].min_positive, &e) != 0.5) continue;
+            double below = 0, flushed = percent_of(run, "flushed", kind_names[i / STAGES], stage_names[i % STAGES], f[k].name) * s.nonzero / 100;
+            for (int x = ULP_BIN_MIN; x < e - 2; x++) below += s.bin[x - ULP_BIN_MIN];
+            double tie = e - 2 < ULP_BIN_MIN ? 0 : s.bin[e - 2 - ULP_BIN_MIN];
+            wrong += flushed < below - 0.25 || flushed > below + tie + 0.25; /* counts: the percentage is rounded */
+            tested++;
+        }
+    }
+    ulp_claim(run, tested > 0 && wrong == 0, "what rounding flushes is what the histogram has below half the least positive number, and ties", "%d tensors and formats, %d against it", tested, wrong);
+}
+
+static int has_format(const ulp_run *run, const char *name) {
+    size_t formats;
+    const ulp_format *f = ulp_run_formats(run, &formats);
+    for (size_t i = 0; i < formats; i++)
+        if (strcmp(f[i].name, name) == 0) return 1;
+    return 0;
+}
+
+/* The measured facts are about the training of the table of options. */
+static int is_other_setup(const ulp_run *run, char *why, size_t size) {
+    static const char *const decisive = " net set batch steps rate momentum ";
+    for (const ulp_option *o = options; o->name != NULL; o++) {
+        char word[32];
+        const char *want = o->quick && ulp_option_flag(run, "quick") ? o->quick : o->full && ulp_option_flag(run, "full") ? o->full : o->value;
+        snprintf(word, sizeof word, " %s ", o->name);
+        if (strstr(decisive, word) == NULL || strcmp(ulp_option_text(run, o->name), want) == 0) continue;
+        snprintf(why, size, "--%s is %.60s, the claim is about %s", o->name, ulp_option_text(run, o->name), want);
+        return 1;
+    }
+    return 0;
+}
+
+static void claim_shapes(ulp_run *run) {
+    spread before = spread_of(run, "weight", "initial"), weight = spread_of(run, "weight", "trained"), act = spread_of(run, "act", "trained");
+    spread agrad = spread_of(run, "agrad", "trained"), first = spread_of(run, "agrad", "initial");
+    ulp_claim(run, percent_in(&weight, peak(&weight) - 1, 3) > 60 && percent_in(&before, peak(&before) - 1, 3) > 60,
+              "parameters are peaked: three octaves around the fullest hold most of them, before and after training", "%.1f %% from 2^%d on, %.1f %% from 2^%d on",
+              percent_in(&before, peak(&before) - 1, 3), peak(&before) - 1, percent_in(&weight, peak(&weight) - 1, 3), peak(&weight) - 1);
+    ulp_claim(run, fall(&weight) > 12 && fall(&weight) < 20, "below the peak of the trained parameters each octave holds about half of the one above: four octaves, a factor near 2^4",
+              "%.1f; initial parameters %.1f, trained activations %.1f", fall(&weight), fall(&before), fall(&act));
+    ulp_claim(run, fall(&agrad) < 4, "trained activation gradients have a long tail: over four octaves below the peak they fall by less than 4", "%.2f; in the first step %.1f", fall(&agrad), fall(&first));
+    int apart = quantile(&act, 0.5) - quantile(&agrad, 0.5), at_first = quantile(&act, 0.5) - quantile(&first, 0.5);
+    ulp_claim(run, apart >= 15, "after training the median activation gradient lies at least 2^15 below the median activation", "2^%d; the gradients of the first step 2^%d", apart, at_first);
+    ulp_claim(run, quantile(&first, 0.5) > quantile(&agrad, 0.5) && abs(quantile(&weight, 0.5) - quantile(&before, 0.5)) <= 1,
+              "training hardly moves the parameters' median and takes that of the activation gradients far down", "2^%d to 2^%d, and 2^%d to 2^%d", quantile(&before, 0.5),
+              quantile(&weight, 0.5), quantile(&first, 0.5), quantile(&agrad, 0.5));
+}
+
+static void claim_binary16(ulp_run *run) {
+    double most = 0, over = 0;
+    for (int i = 0; i < KINDS * STAGES; i++) {
+        int kind = i / STAGES;
+        double share = percent_of(run, "flushed", kind_names[kind], stage_names[i % STAGES], "binary16");
+        over += percent_of(run, "overflowed", kind_names[kind], stage_names[i % STAGES], "binary16");
+        if (kind <= ACT && share > most) most = share;
+    }
+    double early = percent_of(run, "flushed", "agrad", "initial", "binary16"), late = percent_of(run, "flushed", "agrad", "trained", "binary16");
+    ulp_claim(run, over == 0 && most <= 0.01, "binary16 holds inputs, parameters and activations: it flushes at most one in 10000 of them, and nothing overflows, gradients included",
+              "%.5f %% flushed, %.5f %% overflowed", most, over);
+    ulp_claim(run, early < 0.1 && late > 20, "binary16 flushes less than one in 1000 of the activation gradients of the first step, and more than a fifth after training",
+              "%.4f %%, %.2f %%", early, late);
+}
+
+static void claim_others(ulp_run *run) {
+    if (has_format(run, "bfloat16")) {
+        double most = 0;
+        for (int i = 0; i < KINDS * STAGES; i++) most = fmax(most, percent_of(run, "flushed", kind_names[i / STAGES], stage_names[i % STAGES], "bfloat16"));
+        ulp_claim(run, most <= 0.01, "bfloat16 flushes at most one in 10000 of any tensor's values", "%.5f %%", most);
+    }
+    if (has_format(run, "e4m3")) {
+        double act = percent_of(run, "flushed", "act", "trained", "e4m3"), weight = percent_of(run, "flushed", "weight", "trained", "e4m3");
+        double agrad = percent_of(run, "flushed", "agrad", "trained", "e4m3");
+        ulp_claim(run, act < 2 && weight < 2 && agrad > 90, "e4m3 holds all but 2 % of the trained parameters and activations, and hardly a tenth of the activation gradients",
+                  "flushes %.2f %%, %.2f %%, %.3f %%", weight, act, agrad);
+    }
+}
+
+static void check(ulp_run *run, const void *context) {
+    char why[256];
+    (void)context;
+    print_table(run);
+    claim_counts(run);
+    if (is_other_setup(run, why, sizeof why)) {
+        ulp_claim_skip(run, "where the tensors lie, and what formats make of them", "%s", why);
+        return;
+    }
+    claim_shapes(run);
+    if (has_format(run, "binary16")) claim_binary16(run);
+    claim_others(run);
+}
+
+static const ulp_experiment experiment = {
+    .name = "magnitudes",
+    .question = "where do the numbers of a network lie, before and after training, and which of them does a format hold?",
+    .columns = "seed,kind,layer,name,stage,what,format,x,count,share,zero,flushed,subnormal,overflowed,normal,low,high",
+    .options = options,
+    .prepare = prepare,
+    .compute = compute,
+    .check = check,
+    .release = release,
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -1,0 +1,177 @@
+# magnitudes.gp - where all tensors of a network lie on the axis of magnitudes, and the range of each format above them.
+# caption: All numbers of a network that learns digits, by magnitude, in the first step (black outline) and in the last one (filled, red where binary16 flushes them to zero); both axes are logarithmic, so a power law is a straight line. Green lines are single layers after training, light for the first and dark for the last. Bars above show what each format holds: strong where its numbers are normal, pale where they are subnormal and have fewer significand bits. Inputs, parameters and activations are peaked, stay where they began and lie inside every format's range; below their peak each octave holds about half of the one above, as it must be for values whose density near zero is flat: few are very small. Gradients are another matter: as the network learns, those of its activations move down by some twenty powers of two and spread over a tail that hardly falls, until most lie left of the dashed line, half of binary16's least positive number, while its range above 2^0 stays empty. The same number of exponents further down would do; that is what a loss scale is for. Updates are what is subtracted from the weights: learning rate times momentum. Exact zeros are left out (relu makes them), and the percentages are of the rest.
+# group: Do gradients fit into few exponents?
+# order: 21
+load "plots/style.gp"
+csv = "results/magnitudes.csv"
+
+seeds = int(option(csv, "seeds"))
+bin(kind, stage) = strcol("what") eq "bin" && strcol("layer") eq "all" && strcol("kind") eq kind && strcol("stage") eq stage
+layer(kind, number) = strcol("what") eq "bin" && strcol("layer") eq sprintf("%d", number) && strcol("kind") eq kind && strcol("stage") eq "trained"
+share(kind, stage, format) = strcol("what") eq "share" && strcol("layer") eq "all" && strcol("kind") eq kind && strcol("stage") eq stage && strcol("format") eq format
+flushed(x) = 100 * column("flushed") / (column("count") - column("zero"))
+
+kinds = "input weight act agrad wgrad update"
+titles = "'Inputs' 'Parameters' 'Activations (outputs of layers)' 'Gradients of activations' 'Gradients of parameters' 'Updates of parameters'"
+array n_initial[6]
+array n_trained[6]
+array layers[6] # the numbers of the layers that have such a tensor
+collect(number) = (list = strstrt(list . " ", sprintf(" %d ", number)) ? list : list . sprintf(" %d", number), 1)
+do for [k = 1:6] {
+    eval forget
+    stats csv using (see(bin(word(kinds, k), "initial"), column("count"))) nooutput
+    n_initial[k] = total
+    eval forget
+    stats csv using (see(bin(word(kinds, k), "trained"), column("count"))) nooutput
+    n_trained[k] = total
+    list = ""
+    stats csv using (strcol("what") eq "share" && strcol("layer") ne "all" && strcol("kind") eq word(kinds, k) && strcol("stage") eq "trained" ? collect(column("layer")) : 0) nooutput
+    layers[k] = list
+}
+
+# the formats of the run in its order, at most five bars
+formats = ""
+note(name) = (formats = strstrt(formats . " ", " " . name . " ") ? formats : formats . " " . name, 1)
+stats csv using (strcol("what") eq "range_all" ? note(strcol("format")) : 0) nooutput
+bars = words(formats) < 5 ? words(formats) : 5
+palette = "binary32 binary16 bfloat16 tf32 e6m9 e4m3 e5m2"
+colour(name) = strstrt(" " . palette . " ", " " . name . " ") ? value(name) : name[1:1] eq "q" ? fixed : 0x555555
+array low[bars]
+array normal[bars]
+array high[bars]
+do for [i = 1:bars] {
+    eval forget
+    stats csv using (see(strcol("what") eq "range_all" && strcol("format") eq word(formats, i), column("low"))) nooutput
+    low[i] = least
+    eval forget
+    stats csv using (see(strcol("what") eq "range_normal" && strcol("format") eq word(formats, i), column("low"))) nooutput
+    normal[i] = least
+    eval forget
+    stats csv using (see(strcol("what") eq "range_normal" && strcol("format") eq word(formats, i), column("high"))) nooutput
+    high[i] = least
+}
+
+headline = "Where the numbers of a network lie, and the range of each format"
+eval forget
+stats csv using (see(share("agrad", "initial", "binary16"), flushed(0))) nooutput
+early = mean
+eval forget
+stats csv using (see(share("agrad", "trained", "binary16"), flushed(0))) nooutput
+if (hits) {
+    headline = sprintf("binary16 holds weights and activations; of the trained net's activation gradients it flushes %.0f %%", mean)
+}
+
+# binary16 flushes what is less than half of its least positive number, and that half
+half = NaN
+do for [i = 1:bars] { half = word(formats, i) eq "binary16" ? low[i] - 1 : half }
+
+left = -76
+right = 22
+tics = 'set xtics nomirror textcolor rgb ink font small_font out scale 0.6 (%s)'
+named_tics = '"2^{-70}" -70, "2^{-60}" -60, "2^{-50}" -50, "2^{-40}" -40, "2^{-30}" -30, "2^{-20}" -20, "2^{-10}" -10, "2^0" 0, "2^{10}" 10, "2^{20}" 20'
+bare_tics = '"" -70, "" -60, "" -50, "" -40, "" -30, "" -20, "" -10, "" 0, "" 10, "" 20'
+layer_colour(j, n) = n > 1 ? tint(green, 0.45 + 0.55 * (j - 1) / (n - 1)) : green
+
+do for [file in figure_files] {
+    eval figure_open("magnitudes", file, 1160, 960)
+    set multiplot
+    set label 1 headline at screen 0.02,0.973 font title_font textcolor rgb ink
+    set label 2 "Filled: the last step of training, red what binary16 flushes. Black: the first step. Green: single layers in the last step, light to dark." at screen 0.02,0.945 font label_font textcolor rgb grey
+    set label 3 "share of the values that are not zero, per power of two" at screen 0.012,0.42 center rotate by 90 font label_font textcolor rgb ink
+    set xrange [left:right]
+    do for [c = 1:2] {
+        set lmargin at screen (c == 1 ? 0.094 : 0.579)
+        set rmargin at screen (c == 1 ? 0.493 : 0.99)
+
+        # --- what the formats hold
+        set tmargin at screen 0.925
+        set bmargin at screen 0.775
+        set yrange [-bars-0.55:-0.35]
+        unset ytics
+        unset ylabel
+        unset xlabel
+        unset title
+        set border 0
+        unset xtics
+        do for [i = 1:bars] {
+            a = low[i] < left ? left : low[i]
+            b = normal[i] < left ? left : normal[i] > right ? right : normal[i]
+            e = high[i] > right ? right : high[i]
+            ink_of = colour(word(formats, i))
+            eval sprintf("set object %d rectangle from %g,%g to %g,%g fillcolor rgb %d fillstyle solid noborder", 2 * i, a, -i - 0.3, b, -i + 0.3, tint(ink_of, 0.4))
+            eval sprintf("set object %d rectangle from %g,%g to %g,%g fillcolor rgb %d fillstyle solid noborder", 2 * i + 1, b, -i - 0.3, e, -i + 0.3, ink_of)
+            if (a > left + 20) { set label 10 + i word(formats, i) at a - 1,-i right textcolor rgb ink_of font label_font } else { set label 10 + i word(formats, i) . (high[i] > right ? ": beyond both ends of this axis" : ": from far below") at left + 2,-i left textcolor rgb 0xFFFFFF font label_font front }
+        }
+        plot -100
+        unset object
+        do for [i = 1:bars] { unset label 10 + i }
+        unset label 1
+        unset label 2
+        unset label 3
+        set border 3
+
+        # --- three kinds
+        set yrange [0.001:1200]
+        set logscale y
+        set boxwidth 1
+        do for [r = 1:3] {
+            k = 3 * (c - 1) + r
+            kind = word(kinds, k)
+            set tmargin at screen 0.735 - (r - 1) * 0.23
+            set bmargin at screen 0.735 - (r - 1) * 0.23 - 0.195
+            set title word(titles, k) offset 0,-0.75
+            set ytics nomirror textcolor rgb ink font small_font out scale 0.6 ("0.001 %%" 0.001, "0.01 %%" 0.01, "0.1 %%" 0.1, "1 %%" 1, "10 %%" 10, "100 %%" 100)
+            eval sprintf(tics, r == 3 ? named_tics : bare_tics)
+            if (r == 3) { set xlabel "magnitude" } else { unset xlabel }
+            said = ""
+            do for [i = 1:bars] {
+                eval forget
+                stats csv using (see(share(kind, "trained", word(formats, i)), flushed(0))) nooutput
+                said = said . (i > 1 ? ", " : "") . word(formats, i) . " " . (mean > 0 && mean < 0.1 ? "< 0.1" : mean > 99.5 && mean < 100 ? "> 99" : sprintf(mean < 10 ? "%.2g" : "%.0f", mean))
+            }
+            set label 20 "flushed to zero in the last step, in %: " at left + 1.2,640 left textcolor rgb grey font small_font
+            set label 21 said at left + 1.2,210 left textcolor rgb ink font small_font
+            eval forget
+            stats csv using (see(bin(kind, "trained") && column("x") < half, 1)) nooutput
+            reds = hits > 0
+            # of each layer, how many are not zero
+            sums = ""
+            do for [j = 1:words(layers[k])] {
+                eval forget
+                stats csv using (see(layer(kind, int(word(layers[k], j))), column("count"))) nooutput
+                sums = sums . sprintf(" %d", hits ? total : 1)
+            }
+            if (kind eq "input" && half == half) { set label 22 "what lies left of this line\n(red) becomes zero in binary16" at half - 1.5,0.3 right textcolor rgb red font small_font }
+            if (kind eq "agrad") {
+                eval forget
+                stats csv using (see(bin(kind, "initial"), column("count"))) nooutput
+                peak = most
+                eval forget
+                stats csv using (see(bin(kind, "initial") && column("count") == peak, column("x"))) nooutput
+                set label 23 "first step" at mean + 4.5,100.0 * peak * seeds / n_initial[k] left textcolor rgb ink font label_font
+                eval forget
+                stats csv using (see(bin(kind, "trained"), column("count"))) nooutput
+                peak = most
+                eval forget
+                stats csv using (see(bin(kind, "trained") && column("count") == peak, column("x"))) nooutput
+                set label 24 "last step" at mean - 8,0.05 center textcolor rgb ink font label_font front
+            }
+            do for [i = 1:bars] {
+                if (word(formats, i) eq "binary16") { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
+            }
+            plot csv using (bin(kind, "trained") ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
+                 for [z = 1:reds] csv using (bin(kind, "trained") && column("x") < half ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
+                 for [j = 1:words(layers[k])] csv using (layer(kind, int(word(layers[k], j))) ? column("x") + 0.5 : NaN):(100 * column("count") / word(sums, j)) smooth frequency with lines linecolor rgb layer_colour(j, words(layers[k])) linewidth 1.5, \
+                 csv using (bin(kind, "initial") ? column("x") + 0.5 : NaN):(100 * column("count") / n_initial[k]) smooth frequency with histeps linecolor rgb ink linewidth 2
+            unset arrow 1
+            unset label 20
+            do for [i = 21:24] { unset label i }
+        }
+        set yrange [*:*]
+        unset logscale
+    }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}

@@ -1,0 +1,173 @@
+# update_ratio.gp - how many times larger weights are than their updates, which updates formats lose, and what that does.
+# caption: A network learns digits in binary32; at four steps of its training every weight w stands beside its update u, by their ratio |w/u| on the left. A format with p significand bits holds numbers of about 2^p steps apart: an update of less than half such a step is rounded away and the weight stays where it is. Below the ratio 2^p, the left edge of a format's band, every normal weight moves; from 2^(p+1), its right edge, on every update is lost; within the band the weight's place between two powers of two decides. Micikevicius et al. 2018, section 3.1, name 2048 = 2^11 for binary16. As the network learns, its gradients shrink, so the ratios move to the right, through one band after the other; with a rate that falls to zero all formats lose everything at the very end. On the right: the share of the updates that would be lost, over the training, and the training loss of runs whose weights are kept in a format without a master copy in binary32. Rounded to nearest they stall where their updates vanish; rounded stochastically a lost update becomes a rare full step, right on average, and the loss follows binary32's. What was lost is not always missed: see the test accuracies in the table that the program prints. Updates that are zero in binary32 (of inputs or units that are off) are left out of all shares.
+# group: Where do small updates vanish?
+# order: 20
+load "plots/style.gp"
+csv = "results/update_ratio.csv"
+
+seeds = int(option(csv, "seeds"))
+looks = int(option(csv, "looks"))
+observed(what) = strcol("what") eq what && strcol("layer") eq "all"
+share(format) = observed("share") && strcol("format") eq format
+percent(x) = 100 * column("lost") / (column("count") - column("zero"))
+trace(format, mode) = strcol("what") eq "trace" && strcol("run") eq format && strcol("mode") eq mode
+
+# the formats of this run that have a colour, and the ratio from which they lose
+known = "e4m3 e5m2 bfloat16 binary16 tf32 binary32"
+digits = "4 3 8 11 11 24"
+prec(i) = int(word(digits, i))
+has = ""
+array overall[6]
+do for [i = 1:6] {
+    eval forget
+    stats csv using (see(share(word(known, i)), 1)) nooutput
+    has = has . (hits ? sprintf(" %d", i) : "")
+}
+if (has eq "") {
+    eval figure_refuse("update_ratio", "needs a run with one of --formats e4m3,e5m2,bf16,fp16,tf32,fp32")
+}
+colour(i) = value(word(known, int(i)))
+
+# the looks, from the first seed's rows; four of them have a panel
+steps = ""
+eval forget
+note(x) = (steps = steps . sprintf(" %d", column("step")), 1)
+stats csv using (strcol("what") eq "trace" && strcol("run") eq "binary32" && strcol("mode") eq "rne" && words(steps) < looks ? note(0) : 0) nooutput
+end = int(word(steps, looks))
+array at[4]
+at[1] = int(word(steps, 1))
+at[2] = int(word(steps, 1 + (looks - 1) / 4))
+at[3] = int(word(steps, 1 + (looks - 1) / 2))
+at[4] = int(word(steps, 1 + 3 * (looks - 1) / 4))
+array total_at[4]
+top = 0
+do for [s = 1:4] {
+    eval forget
+    stats csv using (see(observed("bin") && column("step") == at[s], column("count"))) nooutput
+    total_at[s] = total
+    eval forget
+    stats csv using (see(observed("bin") && column("step") == at[s], 100 * column("count") / total_at[s] * seeds)) nooutput
+    top = most > top ? most : top
+}
+top = 1.45 * top
+
+headline = "Which updates a format can still add to its weights"
+array late[6]
+do for [f in has] {
+    eval forget
+    stats csv using (see(share(word(known, int(f))) && column("step") == at[4], percent(0))) nooutput
+    late[int(f)] = mean
+}
+if (strstrt(has, "3") && strstrt(has, "4")) {
+    headline = sprintf("Late in training binary16 weights would lose %.0f %% of their updates, bfloat16 weights %.1f %%", late[4], late[3])
+}
+
+do for [file in figure_files] {
+    eval figure_open("update_ratio", file, 1160, 820)
+    set multiplot
+    set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
+    set label 2 "Left: weights by |weight / update|. Right of a format's band its updates are lost; in the band some are. In per cent: the share that is lost." at screen 0.02,0.935 font label_font textcolor rgb grey
+
+    set label 3 "share of the updates" at screen 0.014,0.48 center rotate by 90 font label_font textcolor rgb ink
+    step = 10.0 ** floor(log10(end)) / 2
+    step = end / step > 6 ? 4 * step : step
+    step = step < 1 ? 1 : step
+
+    # --- ratios at four steps
+    set xrange [-3.5:32]
+    set yrange [0:top]
+    set lmargin at screen 0.065
+    set rmargin at screen 0.56
+    set boxwidth 0.86
+    do for [s = 1:4] {
+        set tmargin at screen 0.865 - (s - 1) * 0.197
+        set bmargin at screen 0.865 - (s - 1) * 0.197 - 0.182
+        set ytics 0,5 format "%g %%"
+        if (s == 4) {
+            set xtics ("1" 0, "2^4" 4, "2^8" 8, "2^{11}" 11, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24, "2^{28}" 28)
+            set xlabel "|weight / update|"
+        } else {
+            set xtics ("" 0, "" 4, "" 8, "" 11, "" 16, "" 20, "" 24, "" 28)
+            unset xlabel
+        }
+        said = s == 1 ? "first step" : sprintf("step %d", at[s])
+        set label 10 said at graph 0.995,0.16 right textcolor rgb ink font panel_font
+        do for [f in has] {
+            i = int(f)
+            eval forget
+            stats csv using (see(share(word(known, i)) && column("step") == at[s], percent(0))) nooutput
+            eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec(i), prec(i) + 1, top, tint(colour(i), i == 6 ? 0.3 : 0.45))
+            said = mean > 99.9 && mean < 100 ? "> 99.9 %" : mean < 0.1 && mean > 0 ? "< 0.1 %" : sprintf("%.3g %%", mean)
+            if (s == 1) { said = word(known, i) . "\n" . said }
+            # formats on the left are named left of their bands, so that no two names meet
+            if (prec(i) < 9) { set label 10 + i said at prec(i) - 0.2,top * 0.91 right textcolor rgb colour(i) font small_font
+            } else { set label 10 + i said . (s == 1 ? " lost" : "") at prec(i) + 1.2,top * 0.91 left textcolor rgb colour(i) font small_font }
+        }
+        plot csv using (observed("bin") && column("step") == at[s] ? column("x") + 0.5 : NaN):(100 * column("count") / total_at[s]) smooth frequency with boxes linecolor rgb tint(black, 0.55)
+        unset object
+        do for [i = 10:19] { unset label i }
+    }
+    unset label 1
+    unset label 2
+    unset label 3
+
+    # --- lost over the training
+    set lmargin at screen 0.655
+    set rmargin at screen 0.985
+    set tmargin at screen 0.865
+    set bmargin at screen 0.55
+    set title "Updates lost, by the format of the weights" offset 0,-0.4
+    set xrange [0:end]
+    set xtics 0,step format "%g"
+    unset xlabel
+    set yrange [-2:106]
+    set ytics 0,20,100 format "%g %%"
+    set ylabel "share of the updates" offset 0.6,0
+    do for [f in has] {
+        i = int(f)
+        eval forget
+        stats csv using (see(share(word(known, i)) && column("step") == at[2], percent(0))) nooutput
+        shift = i == 1 ? 3.6 : -5
+        said = word(known, i)
+        set label 10 + i said at at[2],mean + (mean < 40 ? 6 : shift) left textcolor rgb colour(i) font label_font
+    }
+    plot for [f in has] csv using (share(word(known, int(f))) ? column("step") : NaN):(percent(0) / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3
+    do for [i = 10:19] { unset label i }
+
+    # --- training without master weights
+    set tmargin at screen 0.46
+    set bmargin at screen 0.092
+    set title "Training loss with weights in that format only"
+    set xlabel "training step"
+    set ylabel "mean loss since the last point" offset 0.6,0
+    set logscale y
+    set yrange [*:8]
+    set ytics auto format "10^{%T}"
+    set key top right Left reverse samplen 2.4
+    drawn = ""
+    random = ""
+    eval forget
+    do for [i = 1:5] {
+        eval forget
+        stats csv using (see(trace(word(known, i), "rne") && column("step") == end, column("value"))) nooutput
+        if (hits) {
+            drawn = drawn . sprintf(" %d", i)
+            said = word(known, i)
+            set label 10 + i said at 0.985*end,mean * (i == 4 ? 1 : 1.45) right textcolor rgb colour(i) font label_font
+            if (i == 4) { set label 14 at 0.985*end,mean * 1.3 }
+        }
+        eval forget
+        stats csv using (see(trace(word(known, i), "sra"), 1)) nooutput
+        random = random . (hits ? sprintf(" %d", i) : "")
+    }
+    plot csv using (trace("binary32", "rne") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb binary32 linewidth 4 title "binary32", \
+         for [f in drawn] csv using (trace(word(known, int(f)), "rne") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3, \
+         for [f in random] csv using (trace(word(known, int(f)), "sra") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 2 dashtype (5,4), \
+         NaN with lines linecolor rgb grey linewidth 3 title "rounded to nearest", \
+         NaN with lines linecolor rgb grey linewidth 2 dashtype (5,4) title "rounded stochastically"
+    unset logscale
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
