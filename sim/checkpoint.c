@@ -100,6 +100,7 @@ static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
     add_rules(h, t);
     add(h, "seed: %llu\n", (unsigned long long)t->pass.seed);
     add(h, "batch: %zu\n", t->model.batch);
+    add(h, "loss: %s\n", t->loss.kind->name);
     add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum, t->data->n_train, t->data->n);
     add(h, "state: %zu\nnote: %zu\n\n", state_bytes(t), note_bytes);
     if (status == ULP_OK && h->used < HEAD_MAX) return ULP_OK;

@@ -257,12 +257,49 @@ static void test_mnist(void **state) {
     ulp_data_release(&mnist);
 }
 
+/* out= decides the net's output and nothing else: the hidden layer is rounded as before, the logits are not. */
+static void test_out(void **state) {
+    static const char *const policies[] = {"fp32,act=e4m3", "fp32,act=e4m3,out=fp32", "fp32,out=e4m3/sr"};
+    float hidden[3], logit[3];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        ulp_train_options o = {.net = "fc20 tanh fc10", .policy = policies[i], .optimizer = "sgd", .batch = 24, .seed = 5};
+        ulp_trainer *t = trainer_of(&digits, &o);
+        const size_t count = t->model.net.count;
+        ulp_format e4m3;
+        char text[ULP_POLICY_TEXT_MAX];
+        ulp_policy again;
+        int coarse[2] = {1, 1}; /* every value of the hidden layer, of the output, is in e4m3 */
+        assert_int_equal(ulp_format_parse(&e4m3, "e4m3"), ULP_OK);
+        assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
+        for (size_t k = 0; k < 24 * 10; k++) {
+            uint64_t code;
+            coarse[0] &= ulp_encode(&code, (double)t->model.tensor[1][k], &e4m3) == ULP_OK;
+            coarse[1] &= ulp_encode(&code, (double)t->model.tensor[count][k], &e4m3) == ULP_OK;
+        }
+        assert_int_equal(coarse[0], i < 2);
+        assert_int_equal(coarse[1], i != 1);
+        hidden[i] = t->model.tensor[1][7];
+        logit[i] = t->model.tensor[count][7];
+        assert_int_equal(ulp_policy_print(text, sizeof text, &t->policy), ULP_OK);
+        assert_int_equal(strstr(text, "out=") != NULL, i > 0);
+        assert_int_equal(ulp_policy_parse(&again, text, error, sizeof error), ULP_OK);
+        assert_memory_equal(&again, &t->policy, sizeof again);
+        ulp_trainer_free(t);
+    }
+    assert_true(hidden[0] == hidden[1] && logit[0] != logit[1]);
+    assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m3@amax", error, sizeof error), ULP_OK);
+    assert_non_null(strstr(error, "no scale per tensor"));
+    assert_int_not_equal(ulp_policy_parse(&(ulp_policy){0}, "out=e4m9z", error, sizeof error), ULP_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fp32_is_plain),
         cmocka_unit_test(test_points), cmocka_unit_test(test_master_and_scale), cmocka_unit_test(test_threads),
         cmocka_unit_test(test_accuracy), cmocka_unit_test(test_divergence_is_a_result), cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_mnist),
+        cmocka_unit_test(test_out),
     };
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }
