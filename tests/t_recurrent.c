@@ -305,7 +305,7 @@ static void assert_distinct(void) {
         assert_true(used[i].stream != used[i - 1].stream || used[i].first >= used[i - 1].first + used[i - 1].count);
 }
 
-static const char stochastic[] = "mixed:fp16,acc=serial:fp32:sr/8,mode=sr";
+static const char stochastic[] = "mixed:fp16,acc=serial:bf16:sr/8,mode=sr";
 
 static void test_words_are_used_once(void **state) {
     bench t;
