@@ -1,7 +1,7 @@
 # update_ratio.gp - how many times larger weights are than their updates, which updates formats lose, and what that does.
 # caption: A network learns digits in binary32; at four steps of its training every weight w stands beside its update u, by their ratio |w/u| on the left. A format with p significand bits holds numbers of about 2^p steps apart: an update of less than half such a step is rounded away and the weight stays where it is. Below the ratio 2^p, the left edge of a format's band, every normal weight moves; from 2^(p+1), its right edge, on every update is lost; within the band the weight's place between two powers of two decides. Micikevicius et al. 2018, section 3.1, name 2048 = 2^11 for binary16. As the network learns, its gradients shrink, so the ratios move to the right, through one band after the other; with a rate that falls to zero all formats lose everything at the very end. On the right: the share of the updates that would be lost, over the training, and the training loss of runs whose weights are kept in a format without a master copy in binary32. Rounded to nearest they stall where their updates vanish; rounded stochastically a lost update becomes a rare full step, right on average, and the loss follows binary32's. What was lost is not always missed: see the test accuracies in the table that the program prints. Updates that are zero in binary32 (of inputs or units that are off) are left out of all shares.
 # group: Where do small updates vanish?
-# order: 20
+# order: 14
 load "plots/style.gp"
 csv = "results/update_ratio.csv"
 

@@ -126,8 +126,8 @@ same long.csv r.csv "with the CSV of a run alone"
 
 # shards and --list
 "$S" $small --quiet --out small.csv
-for i in 1 2 3 4; do "$S" $small --quiet --shard $i/4 --out shard$i.csv || verdict 1 "shard $i of 4"; done
-exits 0 "--merge of 4 shards" "$S" $small --out m.csv --merge shard4.csv shard2.csv shard1.csv shard3.csv
+for i in 0 1 2 3; do "$S" $small --quiet --shard $i/4 --out shard$i.csv || verdict 1 "shard $i of 4"; done
+exits 0 "--merge of 4 shards" "$S" $small --out m.csv --merge shard3.csv shard2.csv shard0.csv shard1.csv
 same small.csv m.csv "merged shards give the same CSV"
 exits 0 "--list" "$S" $small --list --out list.csv
 grep -v '^#' out.txt >list.sh
@@ -156,7 +156,7 @@ exits 1 "--merge into a folder that is not there" "$S" $small --merge shard1.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 exits 1 "--resume in a folder that is not there" "$S" $small --resume --out nowhere/x.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
-exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 1/2
+exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 0/2
 says 'run it whole' err.txt "it says why"
 
 # data sets: a folder that is given counts, and nothing else
@@ -191,11 +191,17 @@ exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
 says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
 
 # sums: the numbers that are facts of arithmetic, and the same bytes however a run is made
-for name in swamping block_fma fp8_accumulation order; do
+for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
     says '^PASS' out.txt "$name tests claims"
     if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
     case $name in
+    counting) part="--formats bf16,e4m3 --terms 300 --limit 70000" ;;
+    harmonic) part="--formats bf16,e4m3 --terms 300 --limit 20000" ;;
+    cartoon_sgd) part="--formats bf16,e4m3 --updates 300 --runs 50" ;;
+    sum_growth) part="--longest 3" ;;
+    sr_bits) part="--bits 1,4" ;;
+    ode) part="--longest 3" ;;
     swamping) part="--seeds 1 --longest 15 --chunks 1,3,32" ;;
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     fp8_accumulation) part="--k 992 --outputs 17 --bits 14,20 --promote 32,128 --scaling amax" ;;
@@ -217,10 +223,15 @@ for name in swamping block_fma fp8_accumulation order; do
     "$BIN/$name" --quick $part --seed 2 --quiet --out t.csv
     if cmp -s part.csv t.csv; then verdict 1 "$name: another seed gives other numbers"
     else verdict 0 "$name: another seed gives other numbers"; fi
-    for i in 1 2; do "$BIN/$name" --quick $part --quiet --shard $i/2 --out shard$i.csv || verdict 1 "$name: shard $i of 2"; done
-    "$BIN/$name" --quick $part --quiet --out t.csv --merge shard2.csv shard1.csv
+    for i in 0 1; do "$BIN/$name" --quick $part --quiet --shard $i/2 --out shard$i.csv || verdict 1 "$name: shard $i of 2"; done
+    "$BIN/$name" --quick $part --quiet --out t.csv --merge shard1.csv shard0.csv
     same part.csv t.csv "$name: merged shards give the same CSV"
 done
+
+says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
+says '^bfloat16,rne,plain,stop,1,65,5.0625,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
+says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
+says '^decay,bfloat16,rne,1000,,0.015625,,3c80,' ode.csv "ode: bfloat16 with 1000 steps does not move"
 
 # every seed, every length from the stop on: rows, and those with the sum and its code in e6m9
 stops() { # stops CHUNK FROM SUM CODE

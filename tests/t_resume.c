@@ -33,7 +33,7 @@ static void test_shards(void **state) {
     expect_exit(0, "--out whole.csv");
     for (int n = 1; n <= 20; n += n == 3 ? 17 : 1) { /* 16 points: with 20 shards some are empty */
         char merge[400] = "--out m.csv --merge";
-        for (int i = n; i >= 1; i--) {
+        for (int i = n - 1; i >= 0; i--) {
             snprintf(line, sizeof line, "--shard %d/%d --out s%d --quiet --claim fail", i, n, i);
             expect_exit(0, line);
             snprintf(merge + strlen(merge), sizeof merge - strlen(merge), " s%d", i);
@@ -42,19 +42,19 @@ static void test_shards(void **state) {
         assert_same("whole.csv", "m.csv");
         assert_true(has("m.run.json", "\"points_resumed\": 16"));
     }
-    expect_exit(0, "--shard 2/3");
-    assert_true(is_there("results/toy.shard-2-of-3.csv"));
-    expect_exit(0, "--merge results/toy.shard-2-of-3.csv --out m.csv");
+    expect_exit(0, "--shard 1/3");
+    assert_true(is_there("results/toy.shard-1-of-3.csv"));
+    expect_exit(0, "--merge results/toy.shard-1-of-3.csv --out m.csv");
     assert_true(has("stderr.txt", "5 of 16 points are in the files to merge; computing the rest"));
     assert_same("whole.csv", "m.csv");
     expect_exit(2, "--merge whole.csv --out m.csv");
     assert_true(has("stderr.txt", "not a finished CSV"));
-    expect_exit(2, "--merge results/toy.shard-2-of-3.csv --out m.csv --size 4");
+    expect_exit(2, "--merge results/toy.shard-1-of-3.csv --out m.csv --size 4");
     expect_exit(2, "--merge missing --out m.csv");
     assert_true(has("stderr.txt", "--merge: cannot read missing: "));
-    expect_exit(0, "--shard 1/16 --out forged.csv");
+    expect_exit(0, "--shard 0/16 --out forged.csv");
     append("forged.csv", "# point 1: binary16 rne 2\n# end 1: 0\n");
-    expect_exit(1, "--merge results/toy.shard-2-of-3.csv forged.csv --out m.csv");
+    expect_exit(1, "--merge results/toy.shard-1-of-3.csv forged.csv --out m.csv");
     assert_true(has("stderr.txt", "point 'binary16 rne 2' differs"));
     expect_exit(2, "--merge /dev/null --out m.csv");
 }
@@ -96,7 +96,7 @@ static void test_two_at_once(void **state) {
 /* No place to be resumed from: a run that fails before its first point leaves nothing, an empty .part counts as none. */
 static void test_nothing_to_keep(void **state) {
     (void)state;
-    expect_exit(1, "--threads 1 --shard 3/16 --status 7 --out n.csv");
+    expect_exit(1, "--threads 1 --shard 2/16 --status 7 --out n.csv");
     assert_false(is_there("n.csv.part") || is_there("n.csv"));
     append("n.csv.part", "");
     expect_exit(0, "--resume --out n.csv");
@@ -104,7 +104,7 @@ static void test_nothing_to_keep(void **state) {
 }
 
 static void test_whole(void **state) {
-    static const char *const cuts[] = {"--shard 1/2", "--merge a b", "--merge=a", "--resume"};
+    static const char *const cuts[] = {"--shard 0/2", "--merge a b", "--merge=a", "--resume"};
     (void)state;
     toy.whole = 1;
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
@@ -127,7 +127,7 @@ static void test_list(void **state) {
     (void)state;
     expect_exit(0, "--list --size 2 --out x.csv --seed 3");
     assert_true(
-        has("stdout.txt", "toy --seed 3 --size 2 --quiet --shard 16/16 --out x.shard-16-of-16.csv # e4m3 sra/8 7\n"));
+        has("stdout.txt", "toy --seed 3 --size 2 --quiet --shard 15/16 --out x.shard-15-of-16.csv # e4m3 sra/8 7\n"));
     assert_true(has("stdout.txt", "# then: toy --seed 3 --size 2 --out x.csv --merge x.shard-*-of-16.csv\n"));
     assert_false(is_there("x.csv"));
 }

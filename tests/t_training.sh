@@ -102,9 +102,9 @@ fi
 
 # shards, one of them killed in a training
 rm -f keep.*
-killed KILL 1 s2.csv --shard 2/2
-[ -f s2.csv ] || run --shard 2/2 --resume --quiet --out s2.csv
-run --shard 1/2 --quiet --out s1.csv
+killed KILL 1 s2.csv --shard 1/2
+[ -f s2.csv ] || run --shard 1/2 --resume --quiet --out s2.csv
+run --shard 0/2 --quiet --out s1.csv
 run --merge s1.csv s2.csv --quiet --out merged.csv
 same whole.csv merged.csv "shards, one killed and resumed, merge into the same CSV"
 

@@ -88,8 +88,8 @@ static int list_points(const ulp_run *run) {
     ulp_text_quote(&stem, cut);
     for (size_t k = 0; k < run->point_count; k++) {
         print_given(run);
-        printf(" --quiet --shard %zu/%zu --out %s%zu-of-%zu.csv # %s\n", k + 1, run->point_count, ulp_text_of(&stem),
-               k + 1, run->point_count, run->points[k].label);
+        printf(" --quiet --shard %zu/%zu --out %s%zu-of-%zu.csv # %s\n", k, run->point_count, ulp_text_of(&stem),
+               k, run->point_count, run->points[k].label);
     }
     printf("# then: ");
     print_given(run);

@@ -179,7 +179,7 @@ static void print_help(const ulp_run *run) {
     for (size_t i = run->setting_count - COMMON_COUNT; i < run->setting_count; i++) print_option(run, &run->settings[i]);
     print_names();
     if (!run->experiment->whole)
-        printf("shards: run --shard 1/N ... --shard N/N anywhere, then --merge FILE... with the same options gives the "
+        printf("shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the "
                "CSV of one run.\n");
     printf("files: OUT, and OUT's run.json beside it with what may differ between runs of the same numbers.\n"
            "environment: ULPLAB_ISA (baseline, avx2, avx512), OMP_NUM_THREADS, ULPLAB_DATA, NO_COLOR.\n"

@@ -82,7 +82,7 @@ struct ulp_run {
     size_t setting_count;
     const char **merge;
     size_t merge_count;
-    size_t shard, shards; /* this run computes points k with k mod shards = shard - 1 */
+    size_t shard, shards; /* this run computes points k with k mod shards = shard */
     ulp_format *formats;
     ulp_named_rule *modes;
     ulp_datapath *datapaths;

@@ -234,9 +234,9 @@ static int read_backend(ulp_run *run, const char *name) {
 static int read_shard(ulp_run *run, const char *text) {
     char tail;
     if (!*text) return -1;
-    if (sscanf(text, "%zu/%zu%c", &run->shard, &run->shards, &tail) != 2 || run->shard < 1 ||
-        run->shard > run->shards || strspn(text, "0123456789/") != strlen(text))
-        return ulp_usage_error(run, "--shard '%s': has to be I/N with 1 <= I <= N", text);
+    if (sscanf(text, "%zu/%zu%c", &run->shard, &run->shards, &tail) != 2 || run->shards < 1 ||
+        run->shard >= run->shards || strspn(text, "0123456789/") != strlen(text))
+        return ulp_usage_error(run, "--shard '%s': has to be I/N with 0 <= I < N", text);
     return -1;
 }
 

@@ -22,7 +22,7 @@ typedef struct sweep {
 
 enum { NO_POINT = -1 };
 
-int ulp_run_mine(const ulp_run *run, size_t point) { return !run->shards || point % run->shards == run->shard - 1; }
+int ulp_run_mine(const ulp_run *run, size_t point) { return !run->shards || point % run->shards == run->shard; }
 
 /* The next point nobody has taken, or NO_POINT; with the lock held. */
 static int64_t take_point(sweep *s) {
