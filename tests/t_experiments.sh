@@ -229,7 +229,7 @@ for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_
 done
 
 says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
-says '^bfloat16,rne,plain,stop,1,65,5.0625,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
+says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
 says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
 says '^decay,bfloat16,rne,1000,,0.015625,,3c80,' ode.csv "ode: bfloat16 with 1000 steps does not move"
 
