@@ -223,6 +223,8 @@ static void test_conv(void **state) {
                 rig r;
                 rig_start(&r, net->word, net->in, B, policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
+                const size_t biases = r.model.net.params - net->q.N; /* no values of the accumulator where any number may be multiplied */
+                for (size_t j = biases; j < r.model.net.params && !r.policy.forward.has_inputs; j++) r.w[j] *= 1.001f;
                 ulp_threads_set(threads);
                 rig_forward(&r);
                 rig_backward(&r);
@@ -254,25 +256,32 @@ static void test_rounding_points(void **state) {
     rig_end(&plain), rig_end(&rounded);
 }
 
-/* Evaluation in pieces rounds like one batch, random words included. */
-static void test_pieces(void **state) {
-    enum { ALL = 5 };
-    static const char net[] = "conv6@3p1s2 relu conv4@2";
+/* Evaluation in pieces rounds like one batch, random words included; also where the layer works in pieces of its own. */
+static void check_pieces(const char *net, ulp_dims dims, size_t all) {
+    static const char policy[] = "fp32,act=bf16/sr,acc=serial:fp16:sr";
     rig whole, part;
-    (void)state;
-    rig_start(&whole, net, (ulp_dims){2, 6, 7}, ALL, "fp32,act=bf16/sr,acc=serial:fp16:sr");
-    rig_start(&part, net, (ulp_dims){2, 6, 7}, ALL, "fp32,act=bf16/sr,acc=serial:fp16:sr");
+    rig_start(&whole, net, dims, all, policy);
+    rig_start(&part, net, dims, all, policy);
+    for (size_t i = 0; i < whole.model.net.params; i++) part.w[i] = whole.w[i] += 0.001f;
     whole.pass.evaluation = part.pass.evaluation = 1;
-    const size_t m = 2 * 6 * 7, n = ulp_dims_size(whole.model.net.out);
+    const size_t m = ulp_dims_size(dims), n = ulp_dims_size(whole.model.net.out);
     rig_forward(&whole);
-    for (size_t first = 0; first < ALL; first += part.pass.B) {
+    for (size_t first = 0; first < all; first += part.pass.B) {
         part.pass.first = first;
-        part.pass.B = first == 0 ? 2 : 3;
+        part.pass.B = first == 0 ? all / 2 : all - all / 2;
         memmove(rig_input(&part), rig_input(&whole) + first * m, part.pass.B * m * sizeof(float));
         rig_forward(&part);
         assert_memory_equal(rig_output(&part), rig_output(&whole) + first * n, part.pass.B * n * sizeof(float));
     }
     rig_end(&whole), rig_end(&part);
+}
+
+static void test_pieces(void **state) {
+    (void)state;
+    check_pieces("conv6@3p1s2 relu conv4@2", (ulp_dims){2, 6, 7}, 5);
+    ulp_threads_set(1);
+    check_pieces("conv2@15p7", (ulp_dims){2, 32, 32}, 2); /* 460800 products in a sample's sums */
+    ulp_threads_set(0);
 }
 
 static void test_words(void **state) {
