@@ -17,7 +17,9 @@
  *   |w / u| <  2^p       safe: the weight moves, if it is normal
  *   between              open: it depends on w's place in its binade
  *   small                the weight is not normal, so only the criterion tells; less than 2^(p+1)
- * Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, section 3.1, name the ratio 2048 = 2^11 for binary16.
+ * Ties hardly happen in a training: rows `edge` count the criterion against rounding at u = h and h (1 +- 2^-20), both ways
+ * from every weight of the first look. Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, section 3.1, name the ratio 2048 = 2^11 for binary16.
+ * Longer than most files: the criterion, what is counted by it, and the claims are one thought.
  */
 #include "harness/harness.h"
 
@@ -58,12 +60,14 @@ typedef struct tally {
     uint64_t against_zones, against_criterion, against_run;
 } tally;
 
-/* The criterion: half the way to the neighbour, ties to the even code. w is a value of the format, u is not zero. */
+/* The criterion: half the way to the neighbour, ties to even. w is a value of the format, u is not zero. w is even if it is an
+ * even multiple of that way; with one significand bit every number is 1 2^e, and its code decides. */
 static int stays(double w, double u, const ulp_format *f) {
-    double next = u > 0 ? ulp_next_up(w, f) : ulp_next_down(w, f), half = fabs(next - w) / 2;
+    double next = u > 0 ? ulp_next_up(w, f) : ulp_next_down(w, f), way = fabs(next - w);
     uint64_t code;
-    if (next == w || isinf(next)) half = ulp_spacing(w, f) / 2; /* at the end of the range */
-    if (fabs(u) != half) return fabs(u) < half;
+    if (next == w || isinf(next)) way = ulp_spacing(w, f); /* at the end of the range */
+    if (fabs(u) != way / 2) return fabs(u) < way / 2;
+    if (f->prec > 1) return fmod(fabs(w) / way, 2) == 0;
     return ulp_encode(&code, w, f) == ULP_OK && code % 2 == 0;
 }
 
@@ -147,6 +151,17 @@ static ulp_status look(watch *w, const ulp_net *net, float rate, const float *di
     return ULP_OK;
 }
 
+/* Ties hardly ever happen in a training: the criterion at h and just beside it, both ways from every rounded weight. */
+static void count_edges(const watch *w, const ulp_format *f, tally *t) {
+    for (size_t i = 0; i < 6 * w->n; i++) {
+        double x = (double)w->host[i / 6], next = i % 2 ? ulp_next_up(x, f) : ulp_next_down(x, f);
+        double u = (next - x) / 2 * (1 + ((double)(i % 6 / 2) - 1) * 0x1p-20);
+        if (next == x || isinf(next)) continue;
+        t->count++;
+        t->against_criterion += (ulp_round_pair(x, u, f, (ulp_rule){0}, 0) == x) != stays(x, u, f);
+    }
+}
+
 static ulp_status watch_init(watch *w, size_t n) {
     w->n = n;
     w->before = malloc(5 * n * sizeof *w->before);
@@ -202,21 +217,28 @@ static void put_bins(ulp_rows *rows, const key *k, int64_t step, const ulp_histo
     }
 }
 
+static void put_tally(ulp_rows *rows, const key *k, const char *what, int64_t step, const char *layer, const ulp_format *f, const tally *t) {
+    put_key(rows, k, what, step, layer, f->name);
+    ulp_put_none(rows);
+    ulp_put_integer(rows, (int64_t)t->count);
+    ulp_put_none(rows);
+    const uint64_t *cell = &t->zero;
+    for (size_t i = 1; i < sizeof *t / sizeof *cell; i++) ulp_put_integer(rows, (int64_t)cell[i - 1]);
+    ulp_put_none(rows);
+    ulp_row_end(rows);
+}
+
 static void put_shares(ulp_rows *rows, const key *k, int64_t step, const watch *w, const ulp_net *net, const ulp_format *f) {
     for (size_t l = 0; l <= LAYERS; l++) {
-        const tally *t = &w->at[l];
         char name[48] = "all";
-        if (t->count == 0) continue;
+        if (w->at[l].count == 0) continue;
         if (l < ALL) snprintf(name, sizeof name, "%zu %s", l, net->layers[l].word);
-        put_key(rows, k, "share", step, name, f->name);
-        ulp_put_none(rows);
-        ulp_put_integer(rows, (int64_t)t->count);
-        ulp_put_none(rows);
-        const uint64_t *cell = &t->zero;
-        for (size_t i = 1; i < sizeof *t / sizeof *cell; i++) ulp_put_integer(rows, (int64_t)cell[i - 1]);
-        ulp_put_none(rows);
-        ulp_row_end(rows);
+        put_tally(rows, k, "share", step, name, f, &w->at[l]);
     }
+    if (step > 0) return;
+    tally edges = {0};
+    count_edges(w, f, &edges);
+    put_tally(rows, k, "edge", step, "all", f, &edges);
 }
 
 static void put_value(ulp_rows *rows, const key *k, const char *what, int64_t step, double value) {
@@ -366,14 +388,18 @@ static void release(void *context) {
 
 /* ---- claims ---- */
 
-static double sum_of(const ulp_run *run, const char *column, const char *format, const char *seed, const char *step) {
+static double sum_of_rows(const ulp_run *run, const char *what, const char *column, const char *format, const char *seed, const char *step) {
     double sum = 0;
     for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "layer", "all", "what", "share", "format", format, (const char *)NULL);
+        row = ulp_row_find(run, row, "layer", "all", "what", what, "format", format, (const char *)NULL);
         if (row == ULP_NO_ROW) return sum;
         if ((seed && !ulp_row_is(run, row, "seed", seed)) || (step && !ulp_row_is(run, row, "step", step))) continue;
         sum += ulp_row_number(run, row, column);
     }
+}
+
+static double sum_of(const ulp_run *run, const char *column, const char *format, const char *seed, const char *step) {
+    return sum_of_rows(run, "share", column, format, seed, step);
 }
 
 /* Percent of the non-zero updates that a format loses; over all looks if step is NULL. */
@@ -450,16 +476,17 @@ static void print_runs(const ulp_run *run) {
 static void claim_exact(ulp_run *run) {
     size_t formats;
     const ulp_format *f = ulp_run_formats(run, &formats);
-    double n = 0, zones = 0, criterion = 0, certain = 0, safe = 0;
+    double n = 0, edges = 0, zones = 0, criterion = 0, certain = 0, safe = 0;
     for (size_t i = 0; i < formats; i++) {
         n += sum_of(run, "count", f[i].name, NULL, NULL) - sum_of(run, "zero", f[i].name, NULL, NULL);
         zones += sum_of(run, "against_zones", f[i].name, NULL, NULL);
-        criterion += sum_of(run, "against_criterion", f[i].name, NULL, NULL);
+        criterion += sum_of(run, "against_criterion", f[i].name, NULL, NULL) + sum_of_rows(run, "edge", "against_criterion", f[i].name, NULL, NULL);
+        edges += sum_of_rows(run, "edge", "count", f[i].name, NULL, NULL);
         certain += sum_of(run, "certain", f[i].name, NULL, NULL);
         safe += sum_of(run, "safe", f[i].name, NULL, NULL);
     }
     ulp_claim(run, n > 0 && criterion == 0, "an update is lost exactly if it is less than half the distance to the weight's neighbour, or that half and the weight is even",
-              "%.0f updates that are not zero, %.0f against it", n, criterion);
+              "%.0f updates that are not zero and %.0f made ones at and beside that half, %.0f against it", n, edges, criterion);
     ulp_claim(run, certain + safe > 0 && zones == 0, "from |w/u| = 2^(p+1) on every update is lost; below 2^p every normal weight moves", "%.0f and %.0f of the updates, %.0f against it", certain,
               safe, zones);
     if (!has_format(run, "binary32")) return;

@@ -53,18 +53,17 @@ do for [i = 1:bars] {
 
 headline = "Where the numbers of a network lie, and the range of each format"
 eval forget
-stats csv using (see(share("agrad", "initial", "binary16"), flushed(0))) nooutput
-early = mean
+stats csv using (see((share("act", "trained", "binary16") || share("weight", "trained", "binary16")), flushed(0))) nooutput
+fits = hits && most < 0.05
 eval forget
 stats csv using (see(share("agrad", "trained", "binary16"), flushed(0))) nooutput
-if (hits) {
+if (fits && mean >= 1) {
     headline = sprintf("binary16 holds weights and activations; of the trained net's activation gradients it flushes %.0f %%", mean)
 }
 
 # binary16 flushes what is less than half of its least positive number, and that half
 half = NaN
 do for [i = 1:bars] { half = word(formats, i) eq "binary16" ? low[i] - 1 : half }
-
 left = -76
 right = 22
 tics = 'set xtics nomirror textcolor rgb ink font small_font out scale 0.6 (%s)'
@@ -131,9 +130,6 @@ do for [file in figure_files] {
             }
             set label 20 "flushed to zero in the last step, in %: " at left + 1.2,640 left textcolor rgb grey font small_font
             set label 21 said at left + 1.2,210 left textcolor rgb ink font small_font
-            eval forget
-            stats csv using (see(bin(kind, "trained") && column("x") < half, 1)) nooutput
-            reds = hits > 0
             # of each layer, how many are not zero
             sums = ""
             do for [j = 1:words(layers[k])] {
@@ -154,13 +150,14 @@ do for [file in figure_files] {
                 peak = most
                 eval forget
                 stats csv using (see(bin(kind, "trained") && column("count") == peak, column("x"))) nooutput
-                set label 24 "last step" at mean - 8,0.05 center textcolor rgb ink font label_font front
+                set label 24 "last step" at mean - 8,0.004 center textcolor rgb ink font label_font front
             }
             do for [i = 1:bars] {
                 if (word(formats, i) eq "binary16") { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
             }
-            plot csv using (bin(kind, "trained") ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
-                 for [z = 1:reds] csv using (bin(kind, "trained") && column("x") < half ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
+            # all of them, and over that what is kept
+            plot csv using (bin(kind, "trained") ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
+                 csv using (bin(kind, "trained") && !(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
                  for [j = 1:words(layers[k])] csv using (layer(kind, int(word(layers[k], j))) ? column("x") + 0.5 : NaN):(100 * column("count") / word(sums, j)) smooth frequency with lines linecolor rgb layer_colour(j, words(layers[k])) linewidth 1.5, \
                  csv using (bin(kind, "initial") ? column("x") + 0.5 : NaN):(100 * column("count") / n_initial[k]) smooth frequency with histeps linecolor rgb ink linewidth 2
             unset arrow 1

@@ -17,7 +17,6 @@ known = "e4m3 e5m2 bfloat16 binary16 tf32 binary32"
 digits = "4 3 8 11 11 24"
 prec(i) = int(word(digits, i))
 has = ""
-array overall[6]
 do for [i = 1:6] {
     eval forget
     stats csv using (see(share(word(known, i)), 1)) nooutput
@@ -68,7 +67,7 @@ do for [file in figure_files] {
     set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
     set label 2 "Left: weights by |weight / update|. Right of a format's band its updates are lost; in the band some are. In per cent: the share that is lost." at screen 0.02,0.935 font label_font textcolor rgb grey
 
-    set label 3 "share of the updates" at screen 0.014,0.48 center rotate by 90 font label_font textcolor rgb ink
+    set label 3 "share of the updates" at screen 0.011,0.48 center rotate by 90 font label_font textcolor rgb ink
     step = 10.0 ** floor(log10(end)) / 2
     step = end / step > 6 ? 4 * step : step
     step = step < 1 ? 1 : step
@@ -76,7 +75,7 @@ do for [file in figure_files] {
     # --- ratios at four steps
     set xrange [-3.5:32]
     set yrange [0:top]
-    set lmargin at screen 0.065
+    set lmargin at screen 0.071
     set rmargin at screen 0.56
     set boxwidth 0.86
     do for [s = 1:4] {
@@ -160,11 +159,11 @@ do for [file in figure_files] {
         stats csv using (see(trace(word(known, i), "sra"), 1)) nooutput
         random = random . (hits ? sprintf(" %d", i) : "")
     }
-    plot csv using (trace("binary32", "rne") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb binary32 linewidth 4 title "binary32", \
-         for [f in drawn] csv using (trace(word(known, int(f)), "rne") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3, \
-         for [f in random] csv using (trace(word(known, int(f)), "sra") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 2 dashtype (5,4), \
-         NaN with lines linecolor rgb grey linewidth 3 title "rounded to nearest", \
-         NaN with lines linecolor rgb grey linewidth 2 dashtype (5,4) title "rounded stochastically"
+    # an iteration over nothing would still draw once
+    path(mode, list, style) = list eq "" ? "" : sprintf(', for [f in "%s"] csv using (trace(word(known, int(f)), "%s") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) %s', list, mode, style)
+    solid = path("rne", drawn, "linewidth 3")
+    dashed = path("sra", random, "linewidth 2 dashtype (5,4)")
+    eval 'plot csv using (trace("binary32", "rne") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb binary32 linewidth 4 title "binary32"' . solid . dashed . (solid eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 3 title "rounded to nearest"') . (dashed eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 2 dashtype (5,4) title "rounded stochastically"')
     unset logscale
     unset multiplot
     unset output
