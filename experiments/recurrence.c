@@ -1,0 +1,124 @@
+/* recurrence.c - rounding errors that are fed back: how they grow through the time steps of recurrent networks.
+ *
+ * random: an Elman network of N units with weights U ~ N(0, gain^2 / N) and inputs x_t ~ N(0, 1), nothing trained, runs
+ * from h = 0: the recurrence contracts, is near-critical or chaotic, by its gain (Sompolinsky et al. 1988,
+ * doi:10.1103/PhysRevLett.61.259). Weights and inputs are numbers of binary16 and of bfloat16 at once, so that only the
+ * state is rounded. `perturbed` runs in binary64 with the first input moved
+ * by 2^-40: the slope of log error against time is the Lyapunov exponent.
+ * random-back: dL/dh_T is N(0,1), no other step has a loss; backward in mixed precision, with and without a loss scale.
+ * trained: the digits read in pieces, from the top; an Elman network, GRU or LSTM trained in binary32 answers again in fewer
+ * bits (mixed: weights, states and gates in the format, sums in binary32; e4m3 with a scale per tensor).
+ * trained-back: the same networks backward from the loss gradient that binary32's answers have.
+ * training: test accuracy of training from the start. Adam's eps is 1e-4: binary16 rounds the usual 1e-8 to zero.
+ *
+ * error of a state: |h_t - h_t of binary64| / |h_t of binary64|, Euclidean, geometric mean over the sequences, each at least
+ * 2^-53; of a gradient dL/dh_t: the same quotient against binary32's, over all sequences together, empty where one is Inf or
+ * NaN. size: the root mean square of binary32's gradient. zeros: the share that binary16 or bfloat16 made zero of what is not
+ * zero in binary32. lost: Inf and NaN, over what is not zero in binary32. step counts from 1, for gradients back from the last
+ * step, which is 0. arithmetic, sums: the state is rounded to a format, sums are in binary32 or in the format (`own`).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "experiments/recurrence/recurrence.h"
+
+static const ulp_option options[] = {
+    {"parts", ULP_OPTION_CHOICES, "random,trained,training", "random,trained", NULL, "what to run; trained has the gradients", 0, 0, "random trained training", 0},
+    ULP_TAKES_FORMATS("bf16,fp16,e8m13,e8m18,fp32", "bf16,fp16,e8m13"),
+    ULP_TAKES_MODES("rne,sr", NULL),
+    {"sums", ULP_OPTION_CHOICES, "binary32,own", NULL, NULL, "where the random network's sums are formed; own: to nearest", 0, 0, "binary32 own", 0},
+    {"gains", ULP_OPTION_NUMBERS, "0.5,1,2", NULL, NULL, "of the random network's recurrent weights", 0, 16, NULL, 0},
+    {"units", ULP_OPTION_INTEGER, "64", NULL, NULL, "of the random network", 1, 1024, NULL, 0},
+    {"steps", ULP_OPTION_INTEGER, "256", "128", "512", "of the random network", 32, ULP_STEPS_MAX, NULL, 0},
+    {"sequences", ULP_OPTION_INTEGER, "16", "8", "64", "of the random network", 1, 4096, NULL, 0},
+    {"cells", ULP_OPTION_CHOICES, "rnn,gru,lstm", NULL, NULL, "kinds of trained layers", 0, 0, "rnn gru lstm", 0},
+    {"hidden", ULP_OPTION_INTEGER, "32", "16", "64", "units of the trained networks", 1, 1024, NULL, 0},
+    {"piece", ULP_OPTION_INTEGER, "4", NULL, NULL, "pixels that a step reads; divides 64", 1, 64, NULL, 0},
+    {"epochs", ULP_OPTION_INTEGER, "6", "1", "40", "of training", 1, 1000, NULL, 0},
+    {"batch", ULP_OPTION_INTEGER, "32", NULL, NULL, "samples per training step", 1, 256, NULL, 0},
+    {"optimizer", ULP_OPTION_TEXT, "adam,rate=0.005,eps=1e-4", NULL, NULL, "of the training", 0, 0, NULL, 0},
+    ULP_TAKES_SEED,
+    ULP_TAKES_SEEDS("3", "2", "10"),
+    ULP_TAKES_BACKEND,
+    ULP_TAKES_DATA,
+    {0},
+};
+
+static const char *const parts[PARTS] = {"random", "trained", "training"};
+
+static ulp_status check_formats(const ulp_run *run) {
+    size_t formats;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    for (size_t f = 0; f < formats; f++) {
+        const ulp_format *g = &format[f];
+        if (g->is_fixed || !g->is_signed || !g->fits_binary32 || !g->has_subnormals || g->prec < 8 || g->emin > -14 || g->emax < 15)
+            return ulp_run_fail(run, ULP_BAD_ARGUMENT,
+                                "--formats %s: needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32", g->name);
+    }
+    return ULP_OK;
+}
+
+static void add_points(ulp_run *run, int part, int which, const char *name) {
+    for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
+        ulp_point point = {.at = {part, which, (int64_t)ulp_run_seed(run) + s}};
+        /* the first arithmetic of training is what the trained networks learn in */
+        for (size_t p = part == TRAINING ? 1 : 0; p < (part == TRAINING ? LEARNING : 1); p++) {
+            point.at[AT_POLICY] = (int64_t)p;
+            if (part != TRAINING) ulp_point_add(run, point, "%s %s seed %lld", parts[part], name, (long long)point.at[AT_SEED]);
+            else ulp_point_add(run, point, "%s %s %s seed %lld", parts[part], name, learning[p].name, (long long)point.at[AT_SEED]);
+        }
+    }
+}
+
+static ulp_status prepare(ulp_run *run, void **context) {
+    char error[1024], name[32];
+    size_t gains, piece = (size_t)ulp_option_integer(run, "piece");
+    const double *gain = ulp_option_numbers(run, "gains", &gains);
+    ulp_status status = check_formats(run);
+    if (status != ULP_OK) return status;
+    ulp_data *data = calloc(1, sizeof *data);
+    if (data == NULL) return ULP_NO_MEMORY;
+    *context = data;
+    status = ulp_data_load(data, "digits", ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    if (data->features % piece != 0) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--piece %zu: a digit has %zu pixels, the pieces have to fill it", piece, data->features);
+    data->dims = (ulp_dims){1, data->features / piece, piece};
+    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    for (size_t i = 0; i < gains && ulp_option_chosen(run, "parts", "random"); i++) {
+        snprintf(name, sizeof name, "gain %g", gain[i]);
+        add_points(run, RANDOM, (int)i, name);
+    }
+    for (int part = TRAINED; part < PARTS; part++)
+        for (int c = 0; c < CELLS; c++)
+            if (ulp_option_chosen(run, "parts", parts[part]) && ulp_option_chosen(run, "cells", cells[c].name)) add_points(run, part, c, cells[c].name);
+    return ULP_OK;
+}
+
+static void release(void *context) {
+    if (context != NULL) ulp_data_release(context);
+    free(context);
+}
+
+static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
+    if (point->at[AT_PART] == RANDOM) return compute_random(run, point, rows);
+    if (point->at[AT_PART] == TRAINED) return compute_trained(run, context, point, rows);
+    return compute_training(run, context, point, rows);
+}
+
+static void check(ulp_run *run, const void *context) {
+    (void)context;
+    check_claims(run);
+}
+
+static const ulp_experiment experiment = {
+    .name = "recurrence",
+    .question = "does feedback through time steps make rounding errors grow?",
+    .columns = "part,cell,gain,seed,arithmetic,bits,mode,sums,scale_log2,step,error,size,zeros,lost,accuracy",
+    .options = options,
+    .prepare = prepare,
+    .compute = compute,
+    .check = check,
+    .release = release,
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

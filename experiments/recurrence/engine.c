@@ -1,0 +1,167 @@
+/* engine.c - a recurrent network forward and back under one policy after the other, and what its errors are. */
+#include "recurrence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/elementary.h"
+
+const cell cells[CELLS] = {{"rnn", 2}, {"gru", 2}, {"lstm", 3}};
+
+static void see(void *context, const ulp_sight *sight) {
+    engine *e = context;
+    if (sight->layer != e->at) return;
+    size_t step = e->seen / e->grads, n = e->B * e->N;
+    if (e->seen % e->grads == 0 && step < e->T && sight->n == n) memcpy(e->dh + step * n, sight->rounded, n * sizeof(float));
+    e->seen++;
+}
+
+static void engine_carve(engine *e) {
+    ulp_model_carve(&e->model, &e->pass, &e->family);
+    e->weight = ulp_family_take(&e->family, e->model.net.params);
+}
+
+ulp_status engine_start(engine *e, const ulp_run *run, const char *net, ulp_dims in, size_t B, size_t at, size_t c) {
+    char error[1536];
+    *e = (engine){.B = B, .at = at, .grads = cells[c].grads};
+    e->pass.backend = ulp_run_backend(run);
+    e->pass.policy = &e->policy;
+    e->pass.B = B;
+    e->observer = (ulp_observer){see, e, 1u << ULP_AT_AGRAD};
+    e->pass.observer = &e->observer;
+    ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
+    if (status == ULP_OK) status = ulp_model_init(&e->model, net, in, B, B, error, sizeof error);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    e->N = e->model.net.layers[at].out.c;
+    e->T = e->model.net.layers[at].out.w;
+    size_t h = B * e->N * e->T, x = B * ulp_dims_size(in);
+    e->w = calloc(e->model.net.params + x + 3 * h, sizeof(float));
+    e->x64 = calloc(x + 2 * h, sizeof(double));
+    if (!e->w || !e->x64) return ULP_NO_MEMORY;
+    e->x = e->w + e->model.net.params;
+    e->h = e->x + x;
+    e->dh = e->h + h;
+    e->dh32 = e->dh + h;
+    e->h64 = e->x64 + x;
+    e->moved = e->h64 + h;
+    ulp_family_init(&e->family, e->pass.backend);
+    engine_carve(e);
+    status = ulp_family_alloc(&e->family);
+    if (status != ULP_OK) return status;
+    engine_carve(e);
+    return ulp_model_ready(&e->model, &e->pass);
+}
+
+void engine_end(engine *e) {
+    ulp_model_release(&e->model, &e->pass);
+    ulp_family_release(&e->family);
+    free(e->w);
+    free(e->x64);
+}
+
+ulp_status engine_reference(engine *e, double *h) {
+    const ulp_net *net = &e->model.net;
+    double *w = calloc(net->params + e->B * ulp_dims_size(net->in), sizeof *w), *inner = w + net->params;
+    if (w == NULL) return ULP_NO_MEMORY;
+    for (size_t i = 0; i < net->params; i++) w[i] = (double)e->w[i];
+    /* what is before the recurrent layer only moves numbers: one layer, or none */
+    if (e->at) net->layers[0].kind->forward64(&net->layers[0], inner, e->x64, NULL, w, e->B);
+    const ulp_layer *layer = &net->layers[e->at];
+    layer->kind->forward64(layer, h, e->at ? inner : e->x64, NULL, w + layer->first_param, e->B);
+    free(w);
+    return ULP_OK;
+}
+
+ulp_status engine_forward(engine *e, const ulp_run *run, const char *policy) {
+    char error[512];
+    const ulp_backend *backend = e->pass.backend;
+    const ulp_net *net = &e->model.net;
+    size_t in = ulp_dims_size(net->in);
+    ulp_status status = ulp_policy_parse(&e->policy, policy, error, sizeof error);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", policy, error);
+    status = backend->upload(e->weight, e->w, net->params * sizeof(float));
+    for (size_t i = 0; i < net->count && status == ULP_OK; i++)
+        if (net->layers[i].params)
+            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param, net->layers[i].params, 0);
+    if (status == ULP_OK) status = backend->upload(e->model.tensor[0], e->x, e->B * in * sizeof(float));
+    if (status == ULP_OK) status = ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], e->B * in, in);
+    if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
+    return status == ULP_OK ? backend->download(e->h, e->model.tensor[e->at + 1], e->B * e->N * e->T * sizeof(float)) : status;
+}
+
+ulp_status engine_backward(engine *e, int scale_log2) {
+    const ulp_net *net = &e->model.net;
+    size_t out = ulp_dims_size(net->out);
+    e->pass.scale_log2 = scale_log2;
+    e->seen = 0;
+    ulp_status status = ulp_pass_round_wide(&e->pass, ULP_AT_AGRAD, net->count, e->model.grad[net->count], e->B * out, out);
+    return status == ULP_OK ? ulp_model_backward(&e->model, &e->pass, e->weight) : status;
+}
+
+/* ---- rows ---- */
+
+void put_row(ulp_rows *rows, const key *k, size_t step, const double value[VALUES]) {
+    ulp_put_text(rows, k->part);
+    ulp_put_text(rows, k->cell);
+    ulp_put_number(rows, k->gain);
+    ulp_put_integer(rows, k->seed);
+    ulp_put_text(rows, k->arithmetic);
+    ulp_put_integer(rows, k->bits);
+    ulp_put_text(rows, k->mode);
+    ulp_put_text(rows, k->sums);
+    ulp_put_integer(rows, k->scale_log2);
+    ulp_put_integer(rows, (int64_t)step);
+    for (int i = 0; i < VALUES; i++) {
+        if (isnan(value[i])) ulp_put_none(rows);
+        else ulp_put_number(rows, value[i]);
+    }
+    ulp_row_end(rows);
+}
+
+/* Later steps of long sequences are thinned out. */
+static int is_shown(size_t step, size_t T) { return step <= 64 || step % 4 == 0 || step == T; }
+
+/* Natural logarithm of the relative error of sequence b at step t; h (B,N,T) is float or double. */
+static double log_error(const engine *e, const double *moved, size_t b, size_t t) {
+    double square = 0, norm = 0;
+    for (size_t j = 0; j < e->N; j++) {
+        size_t i = (b * e->N + j) * e->T + t;
+        double d = (moved ? moved[i] : (double)e->h[i]) - e->h64[i];
+        square += d * d;
+        norm += e->h64[i] * e->h64[i];
+    }
+    return norm > 0 ? ulp_log(fmax(sqrt(square / norm), 0x1p-53)) : ulp_log(0x1p-53);
+}
+
+void add_errors(errors *sum, const engine *e, const double *moved) {
+    for (size_t b = 0; b < e->B; b++, sum->n++)
+        for (size_t t = 0; t < e->T; t++) sum->log_sum[t] += log_error(e, moved, b, t);
+}
+
+void put_errors(ulp_rows *rows, const key *k, const errors *sum, size_t T) {
+    for (size_t t = 0; t < T; t++)
+        if (is_shown(t + 1, T)) put_row(rows, k, t + 1, (const double[VALUES]){ulp_exp(sum->log_sum[t] / (double)sum->n), NAN, NAN, NAN, NAN});
+}
+
+void add_losses(losses *sum, const engine *e, int scale_log2) {
+    size_t n = e->B * e->N;
+    for (size_t i = 0; i < e->T * n; i++) {
+        double exact = (double)e->dh32[i], d = ulp_scale((double)e->dh[i], -scale_log2) - exact;
+        sum->square[i / n] += d * d;
+        sum->norm[i / n] += exact * exact;
+        sum->count[i / n] += exact != 0;
+        sum->zero[i / n] += exact != 0 && e->dh[i] == 0;
+        sum->lost[i / n] += isfinite(e->dh[i]) ? 0 : 1;
+    }
+}
+
+void put_losses(ulp_rows *rows, const key *k, const losses *sum, size_t T) {
+    for (size_t t = 0; t < T; t++) {
+        double count = (double)sum->count[t];
+        if (!is_shown(t, T - 1) || count == 0) continue;
+        double error = sqrt(sum->square[t] / sum->norm[t]);
+        put_row(rows, k, t, (const double[VALUES]){isfinite(error) ? error : (double)NAN, sqrt(sum->norm[t] / count), (double)sum->zero[t] / count,
+                                                   (double)sum->lost[t] / count, NAN});
+    }
+}

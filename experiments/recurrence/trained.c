@@ -1,0 +1,156 @@
+/* trained.c - networks that have learned the digits: their states and gradients, and what they reach in few bits. */
+#include "recurrence.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/op.h"
+
+enum { BATCHES = 8 };
+
+const arithmetic answering[ANSWERING] = {
+    {"binary32", "fp32", 24, NULL, 0}, {"mixed:binary16", "mixed:fp16", 11, NULL, 0}, {"mixed:bfloat16", "mixed:bf16", 8, NULL, 0},
+    {"binary16", "fp16", 11, NULL, 0}, {"bfloat16", "bf16", 8, NULL, 0},              {"mixed:e4m3", "mixed:e4m3@amax", 4, NULL, 0},
+};
+const arithmetic backward[BACKWARD] = {
+    {"binary32", "fp32", 24, NULL, 0},
+    {"mixed:binary16", "mixed:fp16", 11, NULL, 0},
+    {"mixed:binary16", "mixed:fp16", 11, NULL, 12},
+    {"mixed:bfloat16", "mixed:bf16", 8, NULL, 0},
+};
+const arithmetic learning[LEARNING] = {
+    {"binary32", "fp32", 24, "none", 0},
+    {"mixed:binary16", "mixed:fp16", 11, "pytorch", 0},
+    {"binary16", "fp16", 11, "none", 0},
+    {"bfloat16", "bf16", 8, "none", 0},
+};
+
+static ulp_train_options training_of(const ulp_run *run, const ulp_point *point, char *net, size_t size) {
+    snprintf(net, size, "rows %s%d last fc10", cells[point->at[AT_WHICH]].name, (int)ulp_option_integer(run, "hidden"));
+    return (ulp_train_options){.net = net, .optimizer = ulp_option_text(run, "optimizer"), .batch = (size_t)ulp_option_integer(run, "batch"),
+                               .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)};
+}
+
+static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
+    return (uint64_t)ulp_option_integer(run, "epochs") * (data->n_train / (size_t)ulp_option_integer(run, "batch"));
+}
+
+/* w (params): the trained weights, or NULL. */
+static ulp_status train(const ulp_run *run, const ulp_data *data, const ulp_train_options *o, float *w, ulp_score *score, ulp_rows *rows) {
+    char error[1536];
+    ulp_trainer *t;
+    ulp_status status = ulp_trainer_new(&t, data, o, error, sizeof error);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    uint64_t steps = steps_of(run, data);
+    for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
+        status = ulp_trainer_step(t, NULL);
+        if (ulp_rows_progress(rows, 0.9 * (double)i / (double)steps)) break;
+    }
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, score);
+    if (status == ULP_OK && w) status = ulp_trainer_weights(t, w, NULL);
+    ulp_trainer_free(t);
+    return status;
+}
+
+static void read_samples(engine *e, const ulp_data *d, size_t first) {
+    for (size_t i = 0; i < e->B * d->features; i++) {
+        e->x[i] = (float)d->pixel[first * d->features + i] / (float)d->white;
+        e->x64[i] = (double)e->x[i];
+    }
+    e->pass.first = first;
+}
+
+/* Backward from p (B,DIGITS), the probabilities of binary32, under the policy of the last forward. */
+static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int scale_log2) {
+    ulp_softmax_backward(e->pass.host_wide, p, label, e->B, DIGITS, ulp_scale(1.0, scale_log2));
+    return engine_backward(e, scale_log2);
+}
+
+/* p (B,DIGITS) from the net's output. */
+static ulp_status probabilities(engine *e, float *p, const uint8_t *label) {
+    float z[SAMPLES_MAX * DIGITS];
+    double lost[SAMPLES_MAX];
+    ulp_status status = e->pass.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
+    if (status != ULP_OK) return status;
+    ulp_softmax_forward(e->pass.host_wide, lost, z, label, e->B, DIGITS);
+    for (size_t j = 0; j < e->B * DIGITS; j++) p[j] = (float)e->pass.host_wide[j];
+    return ULP_OK;
+}
+
+/* One batch, forward and back under every arithmetic. */
+static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data, size_t first, errors *forth, losses *back) {
+    float p[SAMPLES_MAX * DIGITS];
+    const uint8_t *label = data->label + first;
+    read_samples(e, data, first);
+    ulp_status status = engine_reference(e, e->h64);
+    for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
+        status = engine_forward(e, run, answering[i].policy);
+        if (status == ULP_OK) add_errors(&forth[i], e, NULL);
+        if (status == ULP_OK && i == 0) status = probabilities(e, p, label);
+    }
+    for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
+        status = engine_forward(e, run, backward[i].policy);
+        if (status == ULP_OK) status = go_back(e, p, label, backward[i].scale_log2);
+        if (i == 0) memcpy(e->dh32, e->dh, e->T * e->B * e->N * sizeof(float));
+        add_losses(&back[i], e, backward[i].scale_log2);
+    }
+    return status;
+}
+
+static void put_score(ulp_rows *rows, key k, const arithmetic *a, size_t steps, double accuracy) {
+    k.part = "training";
+    k.arithmetic = a->name;
+    k.bits = a->bits;
+    k.scale_log2 = 0;
+    put_row(rows, &k, steps, (const double[VALUES]){NAN, NAN, NAN, NAN, accuracy});
+}
+
+ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
+    char net[64];
+    ulp_train_options o = training_of(run, point, net, sizeof net);
+    size_t c = (size_t)point->at[AT_WHICH];
+    key k = {.cell = cells[c].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy", .gain = 0};
+    errors *forth = calloc(ANSWERING, sizeof *forth);
+    losses *back = calloc(BACKWARD, sizeof *back);
+    engine e = {0};
+    ulp_score score;
+    ulp_status status = forth && back ? ULP_OK : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = engine_start(&e, run, net, data->dims, o.batch, 1, c);
+    if (status == ULP_OK) status = train(run, data, &o, e.w, &score, rows);
+    for (size_t b = 0; b < BATCHES && (b + 1) * o.batch <= data->n_train && status == ULP_OK; b++)
+        status = run_batch(&e, run, data, b * o.batch, forth, back);
+    if (status == ULP_OK) put_score(rows, k, &learning[0], steps_of(run, data), score.accuracy);
+    k.part = "trained";
+    for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
+        k.arithmetic = answering[i].name;
+        k.bits = answering[i].bits;
+        put_errors(rows, &k, &forth[i], e.T);
+    }
+    k.part = "trained-back";
+    for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
+        k.arithmetic = backward[i].name;
+        k.bits = backward[i].bits;
+        k.scale_log2 = backward[i].scale_log2;
+        put_losses(rows, &k, &back[i], e.T);
+    }
+    engine_end(&e);
+    free(forth);
+    free(back);
+    return status;
+}
+
+ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
+    char net[64];
+    const arithmetic *a = &learning[point->at[AT_POLICY]];
+    ulp_train_options o = training_of(run, point, net, sizeof net);
+    ulp_score score;
+    o.policy = a->policy;
+    o.scaler = a->scaler;
+    ulp_status status = train(run, data, &o, NULL, &score, rows);
+    if (status != ULP_OK) return status;
+    put_score(rows, (key){.cell = cells[point->at[AT_WHICH]].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy"}, a, steps_of(run, data),
+              score.accuracy);
+    return ULP_OK;
+}
