@@ -22,7 +22,7 @@ left() { ls | grep -c 'ckpt'; }
 
 # few points, each of many epochs, so that a kill falls into a training; a checkpoint every 10 ms leaves traces enough
 F=$BIN/fixed_point
-short="--formats q8.8 --modes rne,sra --seeds 1 --net fc60,relu,fc10 --rate 0.3"
+short="--formats q8.8 --modes rne,sra --seeds 1 --net fc60,relu,fc10 --optimizer sgd,rate=0.3"
 small="$short --epochs 60"
 run() { "$F" $small "$@"; }
 
