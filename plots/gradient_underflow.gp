@@ -1,13 +1,18 @@
-# gradient_underflow.gp - where the gradients lie, what formats flush, and what a loss scale brings back.
-# caption: Gradients of a small network that learns digits, collected over whole training runs. All percentages are of the gradients that are not zero in binary32. More than half of those of activations lie below 2^-25, the dashed line, and become zero in binary16: its least positive number is 2^-24, what is smaller than half of that is rounded to zero, and the half itself too, a tie that goes to the even neighbour. The room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. After Micikevicius et al. 2018, figures 2b and 3.
+# gradient_underflow.gp - where the gradients lie, what formats flush, what a loss scale brings back, and a scale per tensor.
+# caption: Gradients of small networks that learn digits, collected over whole training runs; the first four panels show the first network. All percentages are of the gradients that are not zero in binary32. More than half of those of activations lie below 2^-25, the dashed line, and become zero in binary16: its least positive number is 2^-24, what is smaller than half of that is rounded to zero, and the half itself too, a tie that goes to the even neighbour. The room above 2^0 stays empty: multiplying the loss by a power of two moves all of them to the right and costs nothing. Activation gradients suffer most, and more as the network learns, since its loss shrinks. Each curve on the lower left is solid up to the largest scale at which not one gradient overflows: for binary16 little is left to lose there, for e4m3 no single scale is enough. The last panel compares networks: what is flushed without a scale, what is left at the largest loss scale at which nothing overflows, and what is left if each tensor of each step has a power of two of its own, chosen so that its largest gradient just fits. The fully connected mlp loses most, for it is trained with the largest batches, over which the loss is a mean, and to the least loss. Weight gradients are looked at too when a scale is called safe. After Micikevicius et al. 2018, figures 2b and 3; scales per tensor after Micikevicius et al. 2022.
 # group: Do gradients fit into few exponents?
 # order: 60
 load "plots/style.gp"
 csv = "results/gradient_underflow.csv"
 
-whole(kind, what) = strcol("kind") eq kind && strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
+# the networks of this run; the first one has the panels
+nets = ""
+note(name) = strstrt(nets . " ", " " . name . " ") > 0 ? 0 : (nets = nets . " " . name, 1)
+stats csv using (note(strcol("net"))) nooutput
+net = word(nets, 1)
+whole(kind, what) = strcol("net") eq net && strcol("kind") eq kind && strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
 share(kind, format) = whole(kind, "share") && strcol("format") eq format
-layer(stage) = strcol("kind") eq "agrad" && strcol("what") eq "share" && strcol("format") eq layer_format && strcol("stage") eq stage && strcol("layer") ne "all" && column("scale_log2") == 0
+layer(stage) = strcol("net") eq net && strcol("kind") eq "agrad" && strcol("what") eq "share" && strcol("format") eq layer_format && strcol("stage") eq stage && strcol("layer") ne "all" && column("scale_log2") == 0
 # half of binary16's least positive number and what is less become zero
 lost(kind) = whole(kind, "bin") && column("x") < -25
 kept(kind) = whole(kind, "bin") && column("x") >= -25
@@ -66,7 +71,7 @@ eval forget
 stats csv using (see(share("agrad", "binary16") && column("scale_log2") == 0, percent_lost(0))) nooutput
 lost_unscaled = mean
 headline = "Where the gradients lie, and what each format turns to zero"
-if (known(2) && hits) { headline = sprintf("binary16 turns %.0f %% of the non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %.0f %%", lost_unscaled, safe[2], lost_there[2]) }
+if (known(2) && hits) { headline = sprintf("binary16 turns %.2g %% of %s's non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %.2g %%", lost_unscaled, net, safe[2], lost_there[2]) }
 
 # the layers are shown for binary16, or for the first format of the run
 eval forget
@@ -85,11 +90,51 @@ do for [s = 1:3] {
     thirds = thirds . (hits ? sprintf(" %d", s) : "")
 }
 
+# by network and format, summed over seeds: what is flushed at 1, at the largest safe scale, with a scale per tensor
+N = words(nets)
+bars = "binary16 e5m2 e4m3"
+drawn = ""
+do for [format in bars] {
+    eval forget
+    stats csv using (see(strcol("what") eq "share" && strcol("format") eq format, 1)) nooutput
+    drawn = drawn . (hits ? " " . format : "")
+}
+D = words(drawn)
+array unsafe[N * D + 1] # the least scale at which something overflows
+array best[N * D + 1]   # the largest scale below it
+array share_of[3 * (N * D + 1)]
+sums(what) = strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
+overflows(n, f) = sums("share") && strcol("net") eq word(nets, n) && strcol("format") eq word(drawn, f) && column("overflowed") > 0
+chosen(n, f, what) = sums(what) && strcol("kind") eq "agrad" && strcol("net") eq word(nets, n) && strcol("format") eq word(drawn, f)
+sums_csv = sprintf("< grep -E '^net,|,all,all,all,(share|tensor),' %s", csv)
+do for [n = 1:N] { do for [f = 1:D] {
+    i = (n - 1) * D + f
+    eval forget
+    stats sums_csv using (see(overflows(n, f), column("scale_log2"))) nooutput
+    unsafe[i] = hits ? least : 1000
+    eval forget
+    stats sums_csv using (see(chosen(n, f, "share") && column("scale_log2") < unsafe[i], column("scale_log2"))) nooutput
+    best[i] = hits ? most : NaN
+    eval forget
+    stats sums_csv using (see(chosen(n, f, "share") && column("scale_log2") == 0, percent_lost(0))) nooutput
+    share_of[3 * i - 2] = mean
+    eval forget
+    stats sums_csv using (see(chosen(n, f, "share") && column("scale_log2") == best[i], percent_lost(0))) nooutput
+    share_of[3 * i - 1] = mean
+    eval forget
+    stats sums_csv using (see(chosen(n, f, "tensor"), percent_lost(0))) nooutput
+    share_of[3 * i] = mean
+} }
+amount(x) = x != x ? "" : x >= 99.5 && x < 100 ? sprintf("%.1f", x) : x >= 9.95 ? sprintf("%.0f", x) : x >= 0.095 ? sprintf("%.1f", x) : x > 0 ? "<0.1" : "0"
+# the middle of the c-th bar of a format of a network
+bar(n, f, c) = n + (f - (D + 1) / 2.0) * 0.29 + (c - 2) * 0.083
+panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
+
 do for [file in figure_files] {
-    eval figure_open("gradient_underflow", file, 1160, 900)
-    set multiplot layout 2,2 margins 0.075,0.985,0.075,0.865 spacing 0.085,0.15
-    set label 1 headline at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "All percentages are of the gradients that are not zero in binary32. Above: their sizes, with the range of each format. Below: activation gradients." at screen 0.02,0.93 font label_font textcolor rgb grey
+    eval figure_open("gradient_underflow", file, 1160, 1260)
+    set multiplot
+    set label 1 headline at screen 0.02,0.975 font title_font textcolor rgb ink
+    set label 2 "All percentages are of the gradients that are not zero in binary32. Above: their sizes, with the range of each format. Below: activation gradients." at screen 0.02,0.95 font label_font textcolor rgb grey
 
     # --- histograms
     set xrange [-62:22]
@@ -99,12 +144,13 @@ do for [file in figure_files] {
     titles = "'Activation gradients' 'Weight gradients'"
     do for [c = 1:2] {
         kind = word(kinds, c)
+        eval panel(c == 1 ? 0.075 : 0.5725, c == 1 ? 0.4875 : 0.985, 0.675, 0.904)
         top = 2.1 * peak[c]
         step = peak[c] > 6 ? 2 : peak[c] > 3 ? 1 : 0.5
         set yrange [0:top]
         set ytics 0,step,1.05*peak[c] format "%g %%"
         if (c == 1) { set ylabel "share of those that are not zero" offset 0.6,0 } else { unset ylabel }
-        set title word(titles, c)
+        set title sprintf("%s of %s", word(titles, c), net)
         set label 11 sprintf("not shown: %.1f %%\nof all are exactly zero\nin binary32", zeros[c]) at -60.5,top*0.62 left textcolor rgb grey font small_font
         set label 12 "lost in\nbinary16" at -44,top*0.36 center textcolor rgb red font label_font
         set label 13 "kept" at 2,top*0.36 center textcolor rgb blue font label_font
@@ -127,13 +173,14 @@ do for [file in figure_files] {
     do for [i = 4:8] { unset arrow i }
 
     # --- scales
-    set title "Share flushed to zero"
+    eval panel(0.075, 0.4875, 0.340, 0.568)
+    set title sprintf("Share of %s's activation gradients flushed to zero", net)
     set xrange [0:24]
     set xtics ("1" 0, "2^4" 4, "2^8" 8, "2^{12}" 12, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24)
     set xlabel "loss scale"
     set yrange [-12:110]
     set ytics 0,20,100 format "%g %%"
-    set ylabel "flushed, of the non-zero ones" offset 0.6,0
+    set ylabel "flushed, of the non-zero ones" offset 1.3,0
     do for [f = 2:4] {
         if (lost_at[f] == lost_at[f]) { set label 10 + f word(formats, f) at 2.3,lost_at[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
         if (known(f) && f > 2) { set label 15 + f sprintf("%s%.0f %% at 2^{%g}", lost_at[f] == lost_at[f] ? "" : word(formats, f) . ": ", lost_there[f], safe[f]) at safe[f] + 0.4,lost_there[f] + 4 left textcolor rgb ink font small_font }
@@ -152,6 +199,7 @@ do for [file in figure_files] {
     do for [i = 11:19] { unset label i }
 
     # --- layers
+    eval panel(0.5725, 0.985, 0.340, 0.568)
     set title sprintf("Flushed by %s at scale 1, in the thirds of training", layer_format)
     set yrange [0:112]
     set boxwidth 0.24
@@ -168,6 +216,28 @@ do for [file in figure_files] {
         set xrange [0.4:*]
         eval "set xtics scale 0 (" . names . ")"
         plot for [s in thirds] csv using (layer(word(stages, int(s))) ? column("layer") + 0.27 * (s - 2) : NaN):(percent_lost(0) / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.15 + 0.28 * s) title word("first second last", int(s))
+    }
+    # --- networks
+    eval panel(0.075, 0.985, 0.045, 0.233)
+    set title "Activation gradients flushed without a scale (pale), at the largest safe loss scale (middle), with a scale per tensor (full)"
+    unset key
+    unset xlabel
+    set xrange [0.45:N + 0.55]
+    set xtics scale 0 ("" 0)
+    do for [n = 1:N] { set xtics add (word(nets, n) n) }
+    set yrange [0:128]
+    set ytics 0,25,100 format "%g %%"
+    set ylabel "flushed, of the non-zero ones" offset 1.3,0
+    set boxwidth 0.075
+    if (D == 0) {
+        set label 11 "not in this run: needs --formats fp16,e5m2,e4m3" at graph 0.5,0.5 center textcolor rgb grey font label_font
+        plot -100
+    } else {
+        laid = "0.25 0.55 1"
+        ways = "'no scale' 'loss scale' 'scale per tensor'"
+        do for [f = 1:D] { set label 10 + f word(drawn, f) at graph 0.985 - 0.06 * (D - f),graph 0.94 right textcolor rgb value(word(drawn, f)) font label_font }
+        plot for [f = 1:D] for [c = 1:3] "+" using (bar(int($0) + 1, f, c)):(share_of[3 * (int($0) * D + f) - 3 + c]) every ::0::N - 1 with boxes linecolor rgb tint(value(word(drawn, f)), real(word(laid, c))), \
+             for [f = 1:D] for [c = 1:3] "+" using (bar(int($0) + 1, f, c)):(share_of[3 * (int($0) * D + f) - 3 + c] + 3):(amount(share_of[3 * (int($0) * D + f) - 3 + c])) every ::0::N - 1 with labels left rotate by 90 font small_font textcolor rgb ink
     }
     unset multiplot
     unset output

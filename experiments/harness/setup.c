@@ -1,0 +1,43 @@
+/* setup.c - is a run the one that its claims are about? see setup.h. */
+#include "setup.h"
+
+#include <string.h>
+
+#include "run.h"
+
+int ulp_setup_differs(const ulp_run *run, const char *names, char *why, size_t size) {
+    why[0] = 0;
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        char name[32];
+        size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        at += length;
+        const ulp_option *o = ulp_setting_find(run, name)->option;
+        const char *want = o->quick && ulp_option_flag(run, "quick") ? o->quick : o->full && ulp_option_flag(run, "full") ? o->full : o->value;
+        const char *have = ulp_option_text(run, name);
+        if (strcmp(have, want) == 0) continue;
+        if (*want) snprintf(why, size, "--%s is %.60s, the claim is about %s", name, have, want);
+        else snprintf(why, size, "--%s is given, the claim is about runs without it", name);
+        return 1;
+    }
+    return 0;
+}
+
+void ulp_claim_setup(ulp_run *run, const char *why, int pass, const char *text, const char *measured, ...) {
+    ulp_text values = {0};
+    va_list arguments;
+    va_start(arguments, measured);
+    ulp_text_print_list(&values, measured, arguments);
+    va_end(arguments);
+    if (*why) ulp_claim_skip(run, text, "%s; here: %s", why, ulp_text_of(&values));
+    else ulp_claim(run, pass, text, "%s", ulp_text_of(&values));
+    ulp_text_free(&values);
+}
+
+int ulp_run_has_format(const ulp_run *run, const char *name) {
+    size_t formats;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    for (size_t f = 0; f < formats; f++)
+        if (strcmp(format[f].name, name) == 0) return 1;
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* setup.h - claims that hold for the set-up of an experiment's table of options and say so elsewhere. */
+#ifndef ULP_SETUP_H
+#define ULP_SETUP_H
+
+#include "harness.h"
+
+/* Whether one of `names`, separated by blanks, is set to something else than its default (that of --quick or --full in such
+ * a run); the sentence in `why` (size) says which, and is empty otherwise. */
+int ulp_setup_differs(const ulp_run *run, const char *names, char *why, size_t size);
+
+/* A claim, skipped where `why` is a sentence; what was measured is told in either case. */
+void ulp_claim_setup(ulp_run *run, const char *why, int pass, const char *text, const char *measured, ...) ULP_PRINTF(5, 6);
+
+/* Whether --formats has the format of that name. */
+int ulp_run_has_format(const ulp_run *run, const char *name);
+
+#endif
