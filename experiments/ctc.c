@@ -26,7 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIMIZER "sgd,rate=0.1,momentum=0.9,cosine=%"
+#define OPTIMIZER "sgd,momentum=0.9,cosine=%"
+#define GRU_RATE "0.05"
+#define LSTM_RATE "0.1"
 #define STEPS "450"
 
 static const ulp_option options[] = {
@@ -34,11 +36,13 @@ static const ulp_option options[] = {
     {"outputs", ULP_OPTION_NUMBERS, "8,11", NULL, NULL, "equally probable outputs C of the sums, the blank included", 3, 255, NULL, 0},
     {"labels", ULP_OPTION_NUMBERS, "0,5", NULL, NULL, "labels L of the sums", 0, 100, NULL, 0},
     {"longest", ULP_OPTION_INTEGER, "1000", "600", "4000", "steps T of the longest sums", 1, 20000, NULL, 0},
-    {"cells", ULP_OPTION_CHOICES, "gru,lstm", "gru", NULL, "recurrent layers; the first one learns with all forms of the loss", 0, 0, "gru lstm rnn", 0},
+    {"cells", ULP_OPTION_CHOICES, "gru,lstm", "gru", NULL, "recurrent layers; the first one learns with all forms of the loss", 0, 0, "gru lstm", 0},
     {"recipes", ULP_OPTION_CHOICES, "fp32,mixed:fp16,fp16", "fp32,mixed:fp16", "all", "what is rounded in training; mixed ones scale the loss", 0, 0,
      "fp32 mixed:fp16 mixed:bf16 fp16 bf16", 0},
     {"net", ULP_OPTION_TEXT, "columns4 %64 step11", NULL, NULL, "the network; % stands for the cell", 0, 0, NULL, 0},
-    {"optimizer", ULP_OPTION_TEXT, OPTIMIZER, NULL, NULL, "how the weights move; % stands for the steps", 0, 0, NULL, 0},
+    {"optimizer", ULP_OPTION_TEXT, OPTIMIZER, NULL, NULL, "how the weights move, without the rate; % stands for the steps", 0, 0, NULL, 0},
+    {"gru-rate", ULP_OPTION_NUMBER, GRU_RATE, NULL, NULL, "learning rate of gru", 0, 1000, NULL, 0},
+    {"lstm-rate", ULP_OPTION_NUMBER, LSTM_RATE, NULL, NULL, "learning rate of lstm, which learns more slowly", 0, 1000, NULL, 0},
     {"batch", ULP_OPTION_INTEGER, "32", NULL, NULL, "strips per step", 1, 12000, NULL, 0},
     {"steps", ULP_OPTION_INTEGER, STEPS, "100", "1500", "of every training", 1, 1e7, NULL, 0},
     {"every", ULP_OPTION_INTEGER, "50", "25", NULL, "steps between two points of a curve", 1, 1e7, NULL, 0},
@@ -58,7 +62,7 @@ enum { BINARY64 = -1 };
 
 static const char *const form_names[] = {"log", "linear"};
 static const char *const loss_names[] = {"ctc", "ctc-linear"};
-static const char *const cell_names[] = {"gru", "lstm", "rnn"};
+static const char *const cell_names[] = {"gru", "lstm"}, *const rate_names[] = {"gru-rate", "lstm-rate"};
 
 /* `loss` is the format in which the policy forms the sums over paths. */
 static const struct recipe {
@@ -67,7 +71,7 @@ static const struct recipe {
     {"fp32", "none", "binary32"},    {"mixed:fp16", "pytorch", "binary32"}, {"mixed:bf16", "none", "binary32"},
     {"fp16", "none", "binary16"}, {"bf16", "none", "bfloat16"},
 };
-enum { CELLS = 3, RECIPES = 5 };
+enum { CELLS = 2, RECIPES = 5 };
 
 /* ---- the grid ---- */
 
@@ -272,6 +276,7 @@ static ulp_status compute_training(const ulp_run *run, const ulp_data *data, con
     snprintf(steps, sizeof steps, "%lld", (long long)ulp_option_integer(run, "steps"));
     fill_in(run, net, sizeof net, "net", cell_names[point->at[AT_CELL]]);
     fill_in(run, optimizer, sizeof optimizer, "optimizer", steps);
+    snprintf(optimizer + strlen(optimizer), sizeof optimizer - strlen(optimizer), ",rate=%.17g", ulp_option_number(run, rate_names[point->at[AT_CELL]]));
     if (point->at[AT_FORMAT] == BINARY64) snprintf(policy, sizeof policy, "%s", recipe->policy);
     else snprintf(policy, sizeof policy, "%s,loss=%s", recipe->policy, format_name(run, point->at[AT_FORMAT]));
     const ulp_training training = {
@@ -480,7 +485,7 @@ typedef struct want {
     int from; /* or more */
 } want;
 
-static const want wants[] = {{"set", "strips", 0}, {"net", "columns4 %64 step11", 0}, {"optimizer", OPTIMIZER, 0},
+static const want wants[] = {{"set", "strips", 0}, {"net", "columns4 %64 step11", 0}, {"optimizer", OPTIMIZER, 0}, {"gru-rate", GRU_RATE, 0}, {"lstm-rate", LSTM_RATE, 0},
                              {"batch", "32", 0},   {"steps", STEPS, 1},               {0}};
 
 static int is_other_setup(const ulp_run *run, char *why, size_t size) {
@@ -504,13 +509,14 @@ static void claim_reads(ulp_run *run, const char *cell, const char *recipe) {
     else ulp_claim(run, e.lost == 0 && e.most < 10, text, "%.2f %%, %.2f to %.2f %%", e.mean, e.least, e.most);
 }
 
-/* Mean label errors at most two points apart. */
-static void claim_alike(ulp_run *run, const char *text, const setting *a, const setting *b) {
+/* The mean label error of a is at most two points above that of b. Single seeds of one setting differ by three. */
+static void claim_keeps_up(ulp_run *run, const char *text, const setting *a, const setting *b) {
     char why[320];
     ulp_spread x = over_seeds(run, a, "label_error"), y = over_seeds(run, b, "label_error");
     if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(run, text, "%s", why);
     else if (x.n == 0 || y.n == 0) ulp_claim_skip(run, text, "it needs %s %s %s and %s %s %s", a->recipe, a->form, a->format, b->recipe, b->form, b->format);
-    else ulp_claim(run, fabs(x.mean - y.mean) <= 2, text, "%.2f %%; binary32 %.2f %%", x.mean, y.mean);
+    else if (x.n < 3) ulp_claim_skip(run, text, "it needs --seeds 3 or more");
+    else ulp_claim(run, x.lost == 0 && x.mean <= y.mean + 2, text, "%.2f %%; binary32 %.2f %%", x.mean, y.mean);
 }
 
 /* At first all outputs are about equally probable, and the table of sums says that P of a strip is 0 in binary16. */
@@ -534,10 +540,10 @@ static void check(ulp_run *run, const void *context) {
     for (int c = 0; c < 2; c++)
         for (int r = 0; r < 2; r++) claim_reads(run, cell_names[c], recipes[r].policy);
     for (int c = 0; c < 2; c++)
-        claim_alike(run, c ? "lstm: mixed:fp16 is within 2 points of fp32" : "gru: mixed:fp16 is within 2 points of fp32",
+        claim_keeps_up(run, c ? "lstm: mixed:fp16 keeps up with fp32, within 2 points of label error" : "gru: mixed:fp16 keeps up with fp32, within 2 points of label error",
                     &(setting){cell_names[c], "mixed:fp16", "log", "binary32"}, &(setting){cell_names[c], "fp32", "log", "binary32"});
-    claim_alike(run, "sums in logarithms in binary16 cost nothing: within 2 points of binary32", &(setting){"gru", "fp32", "log", "binary16"}, &exact_gru);
-    claim_alike(run, "over 15 steps binary32 has room for linear sums too: within 2 points", &(setting){"gru", "fp32", "linear", "binary32"}, &exact_gru);
+    claim_keeps_up(run, "sums over paths in binary16 logarithms keep up with binary32, within 2 points", &(setting){"gru", "fp32", "log", "binary16"}, &exact_gru);
+    claim_keeps_up(run, "15 steps leave room for linear sums in binary32: they keep up with logarithms, within 2 points", &(setting){"gru", "fp32", "linear", "binary32"}, &exact_gru);
     claim_linear_fails(run);
 }
 

@@ -1,5 +1,5 @@
 # ctc.gp - sums over paths in linear and logarithmic form by length, learning curves, and label errors by form and format of the sums.
-# caption: CTC sums the probabilities of all paths that spell a sequence of labels; at each of T steps they become smaller by another factor. Left: the relative error of -log P for 5 labels and 11 equally probable outputs, counted exactly. Linear sums are accurate until P falls below the least number of the format (crosses: their last T); binary16 ends before the 15 steps of our strips. Logarithms never underflow, but each step adds a rounded term to a number that grows: the error grows with T, and in bfloat16 the sum stops moving in the end. Middle: recurrent networks learn to read strips of 4 to 6 joined digits; mixed precision, and here even pure binary16, learn as binary32 does (bands: least to greatest seed). Right: the same training, binary32 but for the sums over paths. In binary16 they have to be in logarithms. After Graves et al. 2006, section 4.1.
+# caption: CTC sums the probabilities of all paths that spell a sequence of labels; every step of time makes each of them smaller. Left: -log P of 5 labels when 11 outputs are equally probable; the exact value comes from counting the paths. Where the least number of a format is passed, linear sums are 0 and the loss is infinite (crosses: the last T before): binary16 ends at T = 10, short of the 15 steps of our strips. In logarithms nothing vanishes, but a number that grows with T swallows small terms: in bfloat16 it stops moving at exactly 1024, where log 11 is less than half a spacing. Middle: recurrent networks with CTC learn to read strips of 4 to 6 joined digits; on this task mixed precision and even pure binary16 without loss scaling keep up with binary32. Right: the same network trained in binary32, but for the sums over paths. After Graves et al. 2006, section 4.1.
 # group: Can a network learn and answer in few bits?
 # order: 78
 load "plots/style.gp"
@@ -15,18 +15,26 @@ if (hits == 0) { eval figure_refuse("ctc", "it needs learning curves") }
 steps = most
 
 # left: formats that ran, and the last T of their linear sums
-formats = "binary32 bfloat16 binary16"
-colours = "binary32 bfloat16 binary16"
-sums(form, format) = strcol("kind") eq "sum" && strcol("form") eq form && strcol("format") eq format && column("outputs") == 11 && column("labels") == 5
-array ends[3]
-array last_error[3]
-do for [f = 1:3] {
+formats = "binary64 binary32 bfloat16 binary16"
+tone(format) = format eq "binary64" ? grey : value(format)
+sums(form, format) = strcol("kind") eq "sum" && strcol("form") eq form && strcol("format") eq format && column("outputs") == 11 && column("labels") == 5 ? column("steps") : NaN
+array ends[4]
+array at_end[4]
+array level[4]
+ran = ""
+do for [f = 1:4] {
     eval forget
     stats csv using (see(strcol("kind") eq "gone" && strcol("form") eq "linear" && strcol("format") eq word(formats, f) && column("outputs") == 11 && column("labels") == 5, column("steps"))) nooutput
     ends[f] = hits ? last : 0
+    if (hits) { ran = ran . sprintf(" %d", f) }
+    eval forget
+    stats csv using (see(sums("log", word(formats, f)) == longest, column("loss"))) nooutput
+    level[f] = last
 }
-ran = ""
-do for [f = 1:3] { if (ends[f] > 0) { ran = ran . sprintf(" %d", f) } }
+eval forget
+stats csv using (see(sums("log", "binary64") == longest, column("loss"))) nooutput
+top = last
+stopped = level[3] == 1024
 
 # middle: per step least, mean and most over the seeds
 cells = "gru lstm"
@@ -41,36 +49,96 @@ has(cell, recipe, loss) = int(system(sprintf("%s | wc -l", curve(cell, recipe, l
 ended(form, format) = strcol("kind") eq "final" && strcol("recipe") eq "fp32" && strcol("form") eq form && strcol("format") eq format
 first = has("gru", "fp32", "binary32") ? "gru" : has("lstm", "fp32", "binary32") ? "lstm" : "rnn"
 
+titles = "GRU LSTM"
+shown = ""
+do for [c = 1:2] { if (has(word(cells, c), "fp32", "binary32")) { shown = shown . sprintf(" %d", c) } }
+if (words(shown) == 0) { eval figure_refuse("ctc", "its middle panel needs a run with --cells gru or lstm and --recipes fp32") }
+eval forget
+stats csv using (see(strcol("kind") eq "final" && strcol("form") eq "log" && strcol("recipe") ne "bf16", column("label_error"))) nooutput
+worst = most
+eval forget
+stats csv using (see(ended("linear", "binary16"), column("diverged"))) nooutput
+fails = hits && least == 1
+eval forget
+stats csv using (see(ended("log", "binary16"), column("label_error"))) nooutput
+headline = fails && hits && worst < 10 ? "To train on tiny probabilities in 16 bits, sum their logarithms" : "CTC: sums over tiny probabilities, in 32 and in 16 bits"
+loss_formats = "binary32 binary16 bfloat16"
+
 do for [file in figure_files] {
     eval figure_open("ctc", file, 1160, 600)
     set multiplot
-    set label 1 "Tiny probabilities need logarithms, not more bits: reading strips of digits in 16" at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 "Connectionist temporal classification sums over all paths that spell a label sequence, in probabilities (linear) or in their logarithms." at screen 0.02,0.905 font label_font textcolor rgb grey
-    set lmargin at screen 0.07
-    set rmargin at screen 0.40
+    set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 2 "Connectionist temporal classification (CTC) sums over all paths that spell a sequence of labels: in probabilities (linear) or in their logarithms." at screen 0.02,0.905 font label_font textcolor rgb grey
+    set lmargin at screen 0.075
+    set rmargin at screen 0.375
     set tmargin at screen 0.81
     set bmargin at screen 0.13
-    set title "Sums over paths of 5 labels, 11 equal outputs"
+    set title "Loss of 5 labels, 11 equally probable outputs"
     set logscale xy
-    set xrange [5:longest]
-    set yrange [1e-9:1]
-    set xtics (5, 10, 15, 20, 50, 100, 200, 500, 1000, 2000)
-    set ytics 100
-    set format y "10^{%L}"
-    set xlabel "steps T"
-    set ylabel "relative error of -log P"
-    set label 3 "strips of the\nmiddle panel" at 15.6,4e-9 left font small_font textcolor rgb grey
-    set arrow 1 from 15,1e-9 to 15,1 nohead dashtype 3 linecolor rgb grey
+    set xrange [5:1.02*longest]
+    set yrange [10:8000]
+    set xtics (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+    set ytics (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+    set xlabel "steps of time T"
+    set ylabel "-log P" offset 0.6,0
     do for [i in ran] {
         f = int(i)
-        set label 10 + f sprintf("%s\nlinear ends\nat T = %d", word(formats, f), ends[f]) at ends[f],0.3 left font small_font textcolor rgb value(word(colours, f))
+        name = word(formats, f)
+        x = ends[f]
+        set arrow f from x,10 to x,8000 nohead dashtype 3 linewidth 1.3 linecolor rgb tone(name)
+        set label 10 + f sprintf("linear %s ends at %d", name, ends[f]) at x*(f == 3 ? 0.91 : 1.11),(f == 1 ? 11 : 7500) rotate by (f == 1 ? 90 : -90) left font small_font textcolor rgb tone(name)
     }
-    plot for [i in ran] csv using (sums("log", word(formats, int(i))) ? column("steps") : NaN):(abs(column("error"))) with lines linewidth 2 linecolor rgb value(word(colours, int(i))), \
-         for [i in ran] csv using (sums("linear", word(formats, int(i))) && column("steps") <= ends[int(i)] ? column("steps") : NaN):(abs(column("error"))) with lines dashtype 2 linewidth 2 linecolor rgb value(word(colours, int(i))), \
-         for [i in ran] csv using (sums("linear", word(formats, int(i))) && column("steps") == ends[int(i)] ? column("steps") : NaN):(abs(column("error"))) with points pointtype 2 pointsize 1 linewidth 3 linecolor rgb value(word(colours, int(i)))
+    if (stopped) { set label 15 "bfloat16\nin logarithms\nstops at 1024" at 0.97*longest,650 right font small_font textcolor rgb bfloat16 }
+    set label 16 "exact" at 0.97*longest,1.5*top right font small_font textcolor rgb grey
+    exact_at(T) = T * log(11) - (lgamma(T + 6) - lgamma(11) - lgamma(T - 4))
+    plot csv using (sums("log", "binary64")):"exact" with lines linewidth 9 linecolor rgb pale, \
+         for [i in ran] csv using (int(i) > 1 ? sums("log", word(formats, int(i))) : NaN):"loss" with lines linewidth (int(i) == 3 ? 2.6 : 1.6) dashtype 1 + (int(i) == 4) linecolor rgb tone(word(formats, int(i))), \
+         for [i in ran] '+' every ::0::0 using (ends[int(i)]):(exact_at(ends[int(i)])) with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb tone(word(formats, int(i)))
     do for [i = 1:20] { unset label i }
-    unset arrow 1
+    unset arrow
     unset logscale x
+    set logscale y
+
+    do for [panel = 1:words(shown)] {
+        c = int(word(shown, panel))
+        cell = word(cells, c)
+        set lmargin at screen 0.45
+        set rmargin at screen 0.68
+        set tmargin at screen (panel == 1 ? 0.81 : 0.435)
+        set bmargin at screen (panel == 1 && words(shown) == 2 ? 0.505 : 0.13)
+        set title (panel == 1 ? "Learning to read strips of digits" : "")
+        set xrange [0:steps]
+        set yrange [2.5:110]
+        set ytics ("3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
+        set ylabel "label error" offset 2.2,0
+        if (panel == words(shown)) { set xlabel "training steps"; set xtics 100 format "%g" } else { unset xlabel; set xtics 100 format "" }
+        set label 1 word(titles, c) at graph 0.04,0.10 font panel_font textcolor rgb ink
+        if (panel == 1) { set key at graph 1.0,1.0 right top samplen 1.4 Left reverse font small_font } else { unset key }
+        plot for [r = 1:3] curve(cell, word(recipes, r), word(recipe_losses, r)) using "steps":"least":"most" with filledcurves linecolor rgb tint(value(word(recipe_colours, r)), 0.22) notitle, \
+             10 with lines dashtype 3 linecolor rgb grey notitle, \
+             for [r = 1:3] curve(cell, word(recipes, r), word(recipe_losses, r)) using "steps":"mean" with lines linewidth (r == 1 ? 3.4 : 1.8) dashtype 1 + (r == 3) linecolor rgb value(word(recipe_colours, r)) title word(recipe_names, r)
+        unset label 1
+    }
+    set lmargin at screen 0.76
+    set rmargin at screen 0.985
+    set tmargin at screen 0.81
+    set bmargin at screen 0.13
+    set title sprintf("%s, sums over paths rounded", first eq "gru" ? "GRU" : first eq "lstm" ? "LSTM" : "RNN")
+    set xrange [0.5:3.5]
+    set yrange [2.5:190]
+    set ytics ("3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "NaN:\n100 %%" 100)
+    set xtics ("binary32" 1, "binary16" 2, "bfloat16" 3) format "%g"
+    set xlabel "format of the sums"
+    set ylabel "label error after training" offset 2.2,0
+    set key at graph 0.03,0.99 left top samplen 0.8 Left reverse font small_font
+    place(form, f, shift) = ended(form, word(loss_formats, f)) && strcol("cell") eq first ? f + shift : NaN
+    plot 10 with lines dashtype 3 linecolor rgb grey notitle, \
+         for [f = 1:3] csv using (place("log", f, -0.1)):"label_error" with points pointtype 7 pointsize 0.6 linecolor rgb blue notitle, \
+         for [f = 1:3] csv using (place("linear", f, 0.1)):"label_error" with points pointtype 9 pointsize 0.7 linecolor rgb red notitle, \
+         1/0 with points pointtype 7 pointsize 0.7 linecolor rgb blue title "in logarithms", \
+         1/0 with points pointtype 9 pointsize 0.7 linecolor rgb red title "linear"
+    do for [i = 1:20] { unset label i }
+    unset arrow
     unset multiplot
     unset output
     reset
