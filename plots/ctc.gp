@@ -19,7 +19,6 @@ formats = "binary64 binary32 bfloat16 binary16"
 tone(format) = format eq "binary64" ? grey : value(format)
 sums(form, format) = strcol("kind") eq "sum" && strcol("form") eq form && strcol("format") eq format && column("outputs") == 11 && column("labels") == 5 ? column("steps") : NaN
 array ends[4]
-array at_end[4]
 array level[4]
 ran = ""
 do for [f = 1:4] {
@@ -88,8 +87,8 @@ do for [file in figure_files] {
         set arrow f from x,10 to x,8000 nohead dashtype 3 linewidth 1.3 linecolor rgb tone(name)
         set label 10 + f sprintf("linear %s ends at %d", name, ends[f]) at x*(f == 3 ? 0.91 : 1.11),(f == 1 ? 11 : 7500) rotate by (f == 1 ? 90 : -90) left font small_font textcolor rgb tone(name)
     }
-    if (stopped) { set label 15 "bfloat16\nin logarithms\nstops at 1024" at 0.97*longest,650 right font small_font textcolor rgb bfloat16 }
-    set label 16 "exact" at 0.97*longest,1.5*top right font small_font textcolor rgb grey
+    if (stopped) { set label 15 "log bfloat16\nstops at 1024" at 0.98*longest,4800 right font small_font textcolor rgb bfloat16 }
+    set label 16 "exact" at 0.75*longest,0.34*top left font small_font textcolor rgb grey
     exact_at(T) = T * log(11) - (lgamma(T + 6) - lgamma(11) - lgamma(T - 4))
     plot csv using (sums("log", "binary64")):"exact" with lines linewidth 9 linecolor rgb pale, \
          for [i in ran] csv using (int(i) > 1 ? sums("log", word(formats, int(i))) : NaN):"loss" with lines linewidth (int(i) == 3 ? 2.6 : 1.6) dashtype 1 + (int(i) == 4) linecolor rgb tone(word(formats, int(i))), \
