@@ -1,10 +1,10 @@
 /* recurrence.c - rounding errors that are fed back: how they grow through the time steps of recurrent networks.
  *
- * random: an Elman network of N units with weights U ~ N(0, gain^2 / N) and inputs x_t ~ N(0, 1), nothing trained, runs
+ * random: an Elman network of N units, U ~ N(0, gain^2 / N), 4 inputs N(0, 1) with weights N(0, 1 / 64), nothing trained, runs
  * from h = 0: the recurrence contracts, is near-critical or chaotic, by its gain (Sompolinsky et al. 1988,
  * doi:10.1103/PhysRevLett.61.259). Weights and inputs are numbers of binary16 and of bfloat16 at once, so that only the
- * state is rounded. `perturbed` runs in binary64 with the first input moved
- * by 2^-40: the slope of log error against time is the Lyapunov exponent.
+ * state is rounded. `perturbed` runs in binary64 with the first input moved by 2^-40: the slope of log error against time is
+ * the Lyapunov exponent.
  * random-back: dL/dh_T is N(0,1), no other step has a loss; backward in mixed precision, with and without a loss scale.
  * trained: the digits read in pieces, from the top; an Elman network, GRU or LSTM trained in binary32 answers again in fewer
  * bits (mixed: weights, states and gates in the format, sums in binary32; e4m3 with a scale per tensor).

@@ -28,6 +28,18 @@ static int is_named(const ulp_run *run, long row, const name *k) {
     return 1;
 }
 
+/* The first row, at or after `row`, of a run of states or gradients; ULP_NO_ROW: none. */
+static long next_run(const ulp_run *run, long row, const name *k) {
+    for (; row < ulp_row_count(run); row++)
+        if (is_named(run, row, k) && ulp_row_is(run, row, "step", strstr(ulp_row_text(run, row, "part"), "back") ? "0" : "1")) return row;
+    return ULP_NO_ROW;
+}
+
+static name name_of(const ulp_run *run, long row) {
+    return (name){ulp_row_text(run, row, "part"),       ulp_row_text(run, row, "cell"), ulp_row_text(run, row, "gain"), ulp_row_text(run, row, "seed"),
+                  ulp_row_text(run, row, "arithmetic"), ulp_row_text(run, row, "mode"), ulp_row_text(run, row, "sums"), ulp_row_text(run, row, "scale_log2")};
+}
+
 static void read_curve(curve *c, const ulp_run *run, const name *k, const char *column) {
     c->n = 0;
     for (long row = 0; row < ulp_row_count(run); row++) {
@@ -69,26 +81,33 @@ static double most_of(double a, double b) { return isnan(a) || b > a ? b : a; }
 
 /* ---- random networks ---- */
 
-/* The first gain at which the Lyapunov exponents of all seeds lie within [low, high], as its rows spell it; NULL: none. */
+/* The Lyapunov exponent of a perturbed run. */
+static double exponent_of(const curve *c, int decays) {
+    double to = reaches(c, 1e-3);
+    if (isnan(to)) to = ULP_STEPS_MAX;
+    /* until binary64's own roundings are all that is left */
+    for (int i = c->n; i-- > 0 && decays;)
+        if (c->value[i] < 1e-14) to = c->step[i];
+    return slope(c, decays ? 2 : 16, to);
+}
+
+/* The first gain at which the exponents of all seeds lie within [low, high], as its rows spell it; NULL: none. */
 static const char *gain_between(const ulp_run *run, double low, double high, double *mean) {
+    const name perturbed = {.part = "random", .arithmetic = "perturbed"};
     curve c;
-    for (long row = 0; (row = ulp_row_find(run, row, "part", "random", "arithmetic", "perturbed", "step", "1", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        const char *gain = ulp_row_text(run, row, "gain");
+    for (long row = 0; (row = next_run(run, row, &perturbed)) != ULP_NO_ROW; row++) {
+        name same = {.part = "random", .arithmetic = "perturbed", .gain = ulp_row_text(run, row, "gain")};
         int n = 0, in = 0;
         *mean = 0;
-        for (long at = row; (at = ulp_row_find(run, at, "part", "random", "arithmetic", "perturbed", "step", "1", "gain", gain, (const char *)NULL)) != ULP_NO_ROW; at++) {
-            read_curve(&c, run, &(name){.part = "random", .gain = gain, .seed = ulp_row_text(run, at, "seed"), .arithmetic = "perturbed"}, "error");
-            double to = reaches(&c, 1e-3), exponent;
-            /* contracting: until binary64's own roundings are all that is left */
-            for (int i = 0; i < c.n && low < 0; i++)
-                if (c.value[i] < 1e-14 && !(c.step[i] >= to)) to = c.step[i];
-            exponent = slope(&c, low < 0 ? 2 : 16, isnan(to) ? ULP_STEPS_MAX : to);
+        for (long at = row; (at = next_run(run, at, &same)) != ULP_NO_ROW; at++, n++) {
+            name k = name_of(run, at);
+            read_curve(&c, run, &k, "error");
+            double exponent = exponent_of(&c, low < 0);
             in += exponent >= low && exponent <= high;
             *mean += exponent;
-            n++;
         }
         *mean /= n;
-        if (in == n) return gain;
+        if (in == n) return same.gain;
     }
     return NULL;
 }
@@ -97,34 +116,30 @@ static void claim_bounded(ulp_run *run, const char *gain) {
     const char *text = "contracting network: after step 32 no error is over twice that at step 32, in any format, mode and sum";
     double worst = 0;
     curve c;
-    for (long row = 0; gain && (row = ulp_row_find(run, row, "part", "random", "gain", gain, "step", "32", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        if (ulp_row_is(run, row, "arithmetic", "perturbed")) continue;
-        read_curve(&c, run, &(name){.part = "random", .gain = gain, .seed = ulp_row_text(run, row, "seed"), .arithmetic = ulp_row_text(run, row, "arithmetic"),
-                                    .mode = ulp_row_text(run, row, "mode"), .sums = ulp_row_text(run, row, "sums")}, "error");
-        for (int i = 0; i < c.n; i++)
-            if (c.step[i] > 32) worst = fmax(worst, c.value[i] / ulp_row_number(run, row, "error"));
+    for (long row = 0; gain && (row = next_run(run, row, &(name){.part = "random", .gain = gain})) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
+        if (strcmp(k.arithmetic, "perturbed") == 0) continue;
+        read_curve(&c, run, &k, "error");
+        for (int i = 32; i < c.n; i++) worst = fmax(worst, c.value[i] / c.value[31]);
     }
     if (worst > 0) ulp_claim(run, worst <= 2, text, "gain %s: at most %.3g times", gain, worst);
-    else ulp_claim_skip(run, text, "no gain at which all seeds contract by 0.1 a step");
+    else ulp_claim_skip(run, text, "no gain at which all seeds contract by 0.1 a step, or only 32 steps");
 }
 
-/* The mean over formats narrower than binary32, seeds and steps from 32 on of the error of one run over that of another. */
+/* The mean over formats up to 16 bits, seeds and steps from 32 on of the error of one run over that of another. */
 static double mean_quotient(const ulp_run *run, const char *gain, const char *mode, const char *sums) {
     double sum = 0, n = 0;
     curve a, b;
-    for (long row = 0; gain && (row = ulp_row_find(run, row, "part", "random", "gain", gain, "step", "32", "mode", mode, "sums", sums, (const char *)NULL)) != ULP_NO_ROW; row++) {
-        name k = {.part = "random", .gain = gain, .seed = ulp_row_text(run, row, "seed"), .arithmetic = ulp_row_text(run, row, "arithmetic"), .mode = mode, .sums = sums};
+    const name these = {.part = "random", .gain = gain, .mode = mode, .sums = sums};
+    for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
         /* above 16 bits binary32's sums show beside the state's rounding */
         if (ulp_row_number(run, row, "bits") > 16) continue;
         read_curve(&a, run, &k, "error");
         k.mode = "rne";
         k.sums = "binary32";
         read_curve(&b, run, &k, "error");
-        for (int i = 0; i < a.n && a.n == b.n; i++) {
-            if (a.step[i] < 32) continue;
-            sum += a.value[i] / b.value[i];
-            n++;
-        }
+        for (int i = 31; i < a.n && a.n == b.n; i++, n++) sum += a.value[i] / b.value[i];
     }
     return n > 0 ? sum / n : (double)NAN;
 }
@@ -143,12 +158,14 @@ static void claim_quotients(ulp_run *run, const char *gain) {
 
 /* Slopes of the formats' errors, from step 16 until 0.1 is reached, over that of the perturbed run on the same steps. */
 static void claim_slope(ulp_run *run, const char *gain) {
-    const char *text = "chaotic network: the error of every format grows by the network's Lyapunov exponent, within 25 % (where it takes 20 steps from 16 on to reach 0.1)";
+    const char *text = "chaotic network: the error of every format grows by the network's Lyapunov exponent, within 25 % "
+                       "(where it takes 20 steps from 16 on to reach 0.1)";
+    const name these = {.part = "random", .gain = gain, .mode = "rne", .sums = "binary32"};
     double low = NAN, high = NAN;
     int n = 0;
     curve c, moved;
-    for (long row = 0; gain && (row = ulp_row_find(run, row, "part", "random", "gain", gain, "step", "32", "mode", "rne", "sums", "binary32", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        name k = {.part = "random", .gain = gain, .seed = ulp_row_text(run, row, "seed"), .arithmetic = ulp_row_text(run, row, "arithmetic"), .mode = "rne", .sums = "binary32"};
+    for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
         read_curve(&c, run, &k, "error");
         read_curve(&moved, run, &(name){.part = "random", .gain = gain, .seed = k.seed, .arithmetic = "perturbed"}, "error");
         double to = reaches(&c, 0.1);
@@ -165,18 +182,19 @@ static void claim_slope(ulp_run *run, const char *gain) {
 
 /* The step at which the error of a format reaches 0.1, mean over the seeds; NaN if one never does. */
 static double horizon(const ulp_run *run, const char *gain, const char *format) {
+    const name these = {.part = "random", .gain = gain, .arithmetic = format, .mode = "rne", .sums = "binary32"};
     double sum = 0, n = 0;
     curve c;
-    for (long row = 0; (row = ulp_row_find(run, row, "part", "random", "gain", gain, "step", "1", "arithmetic", format, "mode", "rne", "sums", "binary32", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        read_curve(&c, run, &(name){.part = "random", .gain = gain, .seed = ulp_row_text(run, row, "seed"), .arithmetic = format, .mode = "rne", .sums = "binary32"}, "error");
+    for (long row = 0; (row = next_run(run, row, &these)) != ULP_NO_ROW; row++, n++) {
+        name k = name_of(run, row);
+        read_curve(&c, run, &k, "error");
         sum += reaches(&c, 0.1);
-        n++;
     }
     return sum / n;
 }
 
 static void claim_horizon(ulp_run *run, const char *gain, double exponent) {
-    const char *text = "chaotic network: a bit more of significand buys ln 2 / (Lyapunov exponent) more steps below an error of 0.1, within 20 %";
+    const char *text = "chaotic network: a bit more of significand buys ln 2 / (Lyapunov exponent) more steps below an error of 0.1, within 25 %";
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     double few = 1e9, many = 0, first = NAN, last = NAN;
@@ -193,21 +211,20 @@ static void claim_horizon(ulp_run *run, const char *gain, double exponent) {
     if (!(many > few)) ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step and two formats that reach 0.1");
     else {
         double per_bit = (last - first) / (many - few), expected = log_2 / exponent;
-        ulp_claim(run, fabs(per_bit / expected - 1) <= 0.2, text, "%.2f steps a bit, %.2f expected; %s", per_bit, expected, measured);
+        ulp_claim(run, fabs(per_bit / expected - 1) <= 0.25, text, "%.2f steps a bit, %.2f expected; %s", per_bit, expected, measured);
     }
 }
 
 static void print_random(const ulp_run *run) {
     ulp_table *table = ulp_table_new("random networks: relative error of the state, to nearest, first seed", "gain,format,sums,step 1,8,32,last");
-    for (long row = 0; row < ulp_row_count(run); row++) {
-        if (!ulp_row_is(run, row, "part", "random") || !ulp_row_is(run, row, "step", "1") || !ulp_row_is(run, row, "mode", "rne")) continue;
-        if (ulp_row_number(run, row, "seed") != (double)ulp_run_seed(run)) continue;
+    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .mode = "rne"})) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
         curve c;
-        read_curve(&c, run, &(name){.part = "random", .gain = ulp_row_text(run, row, "gain"), .seed = ulp_row_text(run, row, "seed"),
-                                    .arithmetic = ulp_row_text(run, row, "arithmetic"), .mode = "rne", .sums = ulp_row_text(run, row, "sums")}, "error");
-        ulp_table_put(table, "%s", ulp_row_text(run, row, "gain"));
-        ulp_table_put(table, "%s", ulp_row_text(run, row, "arithmetic"));
-        ulp_table_put(table, "%s", ulp_row_text(run, row, "sums"));
+        if (ulp_row_number(run, row, "seed") != (double)ulp_run_seed(run)) continue;
+        read_curve(&c, run, &k, "error");
+        ulp_table_put(table, "%s", k.gain);
+        ulp_table_put(table, "%s", k.arithmetic);
+        ulp_table_put(table, "%s", k.sums);
         ulp_table_put(table, "%.3g", c.value[0]);
         ulp_table_put(table, "%.3g", c.value[7]);
         ulp_table_put(table, "%.3g", c.value[31]);
@@ -219,11 +236,12 @@ static void print_random(const ulp_run *run) {
 /* ---- random networks, backward ---- */
 
 static void claim_vanishing(ulp_run *run, const char *gain) {
-    const char *text = "contracting network, backward: a loss scale of 2^12 delays the step at which binary16 has lost half of the gradient by 12 ln 2 / (its decay a step), within 15 %";
+    const char *text = "contracting network, backward: a loss scale of 2^12 delays the step at which binary16 has lost half of the gradient "
+                       "by 12 ln 2 / (its decay a step), within 15 %";
     double low = NAN, high = NAN, late = 0, n = 0;
     curve plain, scaled, size;
-    for (long row = 0; gain && (row = ulp_row_find(run, row, "part", "random-back", "gain", gain, "arithmetic", "binary32", "step", "0", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        name k = {.part = "random-back", .gain = gain, .seed = ulp_row_text(run, row, "seed"), .arithmetic = "binary32"};
+    for (long row = 0; gain && (row = next_run(run, row, &(name){.part = "random-back", .gain = gain, .arithmetic = "binary32"})) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
         read_curve(&size, run, &k, "size");
         k.arithmetic = "mixed:binary16";
         k.scale = "0";
@@ -243,26 +261,28 @@ static void claim_vanishing(ulp_run *run, const char *gain) {
 }
 
 static void claim_wrong(ulp_run *run, const char *gain) {
-    const char *text = "chaotic network, backward: from the second step back on binary16's gradient is off by over half of itself, and 100 steps back it has overflowed";
+    const char *text = "chaotic network, backward: from the second step back on binary16's gradient is off by over half of itself, "
+                       "and at the first step some of it has overflowed";
+    const name these = {.part = "random-back", .gain = gain, .arithmetic = "mixed:binary16", .scale = "0"};
     double least = NAN, lost = NAN;
     curve c;
-    for (long row = 0; gain && (row = ulp_row_find(run, row, "part", "random-back", "gain", gain, "arithmetic", "mixed:binary16", "scale_log2", "0", "step", "0", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        name k = {.part = "random-back", .gain = gain, .seed = ulp_row_text(run, row, "seed"), .arithmetic = "mixed:binary16", .scale = "0"};
+    for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
         read_curve(&c, run, &k, "error");
         for (int i = 2; i < c.n; i++)
             if (!isnan(c.value[i])) least = least_of(least, c.value[i]);
         read_curve(&c, run, &k, "lost");
-        for (int i = 0; i < c.n; i++)
-            if (c.step[i] == 100) lost = least_of(lost, c.value[i]);
+        if (c.step[c.n - 1] >= 127) lost = least_of(lost, c.value[c.n - 1]);
     }
-    if (isnan(least) || isnan(lost)) ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step, and over 100 steps");
-    else ulp_claim(run, least > 0.5 && lost > 0, text, "least error %.3g; at least %.0f %% Inf or NaN", least, 100 * lost);
+    if (isnan(least) || isnan(lost)) ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step, and at least 128 steps");
+    else ulp_claim(run, least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN", least, 100 * lost);
 }
 
 /* ---- trained networks ---- */
 
 static void claim_trained(ulp_run *run) {
-    const char *text = "trained networks, every cell: at no step is the state's error over 4 u where sums are in binary32, over 8 u where they are not (u = 2^-bits)";
+    const char *text = "trained networks, every cell: at no step is the state's error over 4 u where sums are wider, "
+                       "over 8 u where they are not (u = 2^-bits)";
     double mixed = NAN, own = NAN;
     for (long row = 0; (row = ulp_row_find(run, row, "part", "trained", (const char *)NULL)) != ULP_NO_ROW; row++) {
         double in_u = ulp_row_number(run, row, "error") * ulp_scale(1, (int)ulp_row_number(run, row, "bits"));
@@ -274,7 +294,8 @@ static void claim_trained(ulp_run *run) {
 }
 
 static void claim_trained_back(ulp_run *run) {
-    const char *text = "trained networks, backward in mixed precision: errors of dL/dh_t stay below 16 u; binary16 turns under 2 % of them to zero, and none with a loss scale of 2^12";
+    const char *text = "trained networks, backward in mixed precision: errors of dL/dh_t stay below 16 u; binary16 turns under 2 % of them to zero, "
+                       "and none with a loss scale of 2^12";
     double error = NAN, plain = 0, scaled = 0;
     for (long row = 0; (row = ulp_row_find(run, row, "part", "trained-back", (const char *)NULL)) != ULP_NO_ROW; row++) {
         if (ulp_row_is(run, row, "arithmetic", "binary32")) continue;

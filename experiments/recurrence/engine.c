@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/harness/spread.h"
 #include "sim/elementary.h"
 
 const cell cells[CELLS] = {{"rnn", 2}, {"gru", 2}, {"lstm", 3}};
@@ -119,8 +120,7 @@ void put_row(ulp_rows *rows, const key *k, size_t step, const double value[VALUE
     ulp_row_end(rows);
 }
 
-/* Later steps of long sequences are thinned out. */
-static int is_shown(size_t step, size_t T) { return step <= 64 || step % 4 == 0 || step == T; }
+static int is_shown(size_t step, size_t last) { return step == 0 || step == last || ulp_is_thinned_row((int64_t)step); }
 
 /* Natural logarithm of the relative error of sequence b at step t; h (B,N,T) is float or double. */
 static double log_error(const engine *e, const double *moved, size_t b, size_t t) {

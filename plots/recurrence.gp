@@ -1,0 +1,188 @@
+# recurrence.gp - errors fed back through time: by the network's regime, by bits, in trained networks, and backward.
+# caption: A recurrent network feeds every rounding error back into its next step. Above: an untrained network of 64 tanh units whose recurrent weights are scaled by a gain; only the state is rounded. While the network contracts it forgets errors as fast as it makes them, and they stay near the unit roundoff however long it runs. A chaotic network multiplies them by the same factor at each step in every format, and no format is enough for long: binary64 with its first input moved by 2^-40 (dashed) grows at the same rate. Lower left: how long an answer stays good to 10 % is then a straight line in the bits; each bit buys ln 2 / (Lyapunov exponent) steps (grey line), and binary32 falls short of it because its sums are no finer than its state. Lower middle: networks trained on digits behave like the contracting one. Lower right: backward through the contracting network the gradient shrinks at each step until binary16 has only zeros left; a loss scale buys steps, and the exponent range of bfloat16 buys more. Lines: means over the seeds, geometric for errors.
+# group: Can a network learn and answer in few bits?
+# order: 79
+load "plots/style.gp"
+csv = "results/recurrence.csv"
+
+gains = option(csv, "gains")
+gain(i) = real(word(gain_list, i))
+gain_list = ""
+do for [g in system("echo '" . gains . "' | tr ',' ' '")] { gain_list = gain_list . " " . g }
+has_random = strstrt(option(csv, "parts"), "random")
+has_trained = strstrt(option(csv, "parts"), "trained")
+if (!has_random || !has_trained) { eval figure_refuse("recurrence", "it needs both parts, random and trained") }
+if (words(gain_list) < 2) { eval figure_refuse("recurrence", "it needs at least two --gains, of a contracting and of a chaotic network") }
+if (!strstrt(option(csv, "modes"), "rne") || !strstrt(option(csv, "sums"), "binary32")) { eval figure_refuse("recurrence", "it needs --modes rne and --sums binary32") }
+panels = words(gain_list) < 3 ? 2 : 3
+last_step = int(option(csv, "steps"))
+
+of(part, arithmetic) = strcol("part") eq part && strcol("arithmetic") eq arithmetic
+forth(g, arithmetic) = of("random", arithmetic) && column("gain") == gain(g) && (arithmetic eq "perturbed" || (strcol("mode") eq "rne" && strcol("sums") eq "binary32"))
+back(g, arithmetic, scale) = of("random-back", arithmetic) && column("gain") == gain(g) && column("scale_log2") == scale
+answered(cell, arithmetic) = of("trained", arithmetic) && strcol("cell") eq cell
+
+# ln of the error of the perturbed run: its growth a step, mean over the seeds
+array rate[panels]
+array grows[panels]
+do for [g = 1:panels] {
+    eval forget
+    stats csv using (see(forth(g, "perturbed") && column("step") == 16, log(column("error")))) nooutput
+    early = mean
+    eval forget
+    stats csv using (see(forth(g, "perturbed") && column("step") == 96, log(column("error")))) nooutput
+    rate[g] = (mean - early) / 80
+    grows[g] = rate[g] > 0.02
+}
+contracting = 0
+chaotic = 0
+do for [g = panels:1:-1] { if (grows[g]) { chaotic = g } else { contracting = g } }
+
+# the step at which the error reaches 0.1, mean over the seeds that do
+seeds = int(option(csv, "seeds"))
+first_seed = int(option(csv, "seed"))
+array until[24]
+shown = ""
+seen = " "
+pick(b) = (seen = strstrt(seen, sprintf(" %d ", b)) ? seen : seen . sprintf("%d ", b), 0)
+stats csv using (strcol("part") eq "random" && strcol("arithmetic") ne "perturbed" ? pick(column("bits")) : 0) nooutput
+do for [b = 8:24] {
+    until[b] = NaN
+    if (!strstrt(seen, sprintf(" %d ", b))) { continue }
+    sum = 0
+    met = 0
+    do for [s = first_seed:first_seed + seeds - 1] {
+        eval forget
+        stats csv using (see(chaotic && strcol("part") eq "random" && column("gain") == gain(chaotic) && strcol("mode") eq "rne" && strcol("sums") eq "binary32" && column("bits") == b && column("seed") == s && column("error") >= 0.1, column("step"))) nooutput
+        if (hits) { sum = sum + least; met = met + 1 }
+    }
+    if (met) { until[b] = sum / met; shown = shown . sprintf(" %d", b) }
+}
+per_bit = chaotic ? log(2) / rate[chaotic] : NaN
+base = words(shown) ? int(word(shown, 1)) : 8
+
+formats = "bfloat16 binary16 e8m13 binary32"
+colours = "bfloat16 binary16 green binary32"
+labels = "bf16 fp16 e8m13 fp32"
+policies = "mixed:e4m3 mixed:bfloat16 mixed:binary16 binary32"
+policy_colours = "e4m3 bfloat16 binary16 binary32"
+policy_labels = "e4m3 bf16 fp16 fp32"
+cells = "rnn gru lstm"
+widths = "1.2 2.4 4"
+tens(low, high) = "set ytics (" . tens_list(low, high) . ")"
+tens_list(low, high) = low > high ? "" : sprintf("'10^{%d}' %d%s", low, low, low + 2 > high ? "" : ", " . tens_list(low + 2, high))
+
+do for [file in figure_files] {
+    eval figure_open("recurrence", file, 1160, 860)
+    set multiplot
+    set label 1 (chaotic && contracting ? sprintf("Recurrence forgets rounding errors or multiplies them; then each bit buys %.1f steps", per_bit) : "Rounding errors through the time steps of recurrent networks") at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 2 "Above: untrained tanh units, recurrent weights scaled by a gain; the state is rounded, and compared with binary64." at screen 0.02,0.93 font label_font textcolor rgb grey
+
+    # --- regimes
+    set yrange [-8:0.7]
+    eval tens(-8, 0)
+    set tmargin at screen 0.86
+    set bmargin at screen 0.55
+    set xrange [0:last_step]
+    set xtics autofreq
+    set xlabel "time step"
+    unset key
+    do for [g = 1:panels] {
+        set lmargin at screen 0.075 + (g - 1) * 0.93 / panels
+        set rmargin at screen 0.075 + g * 0.93 / panels - 0.045
+        set title sprintf(grows[g] ? "gain %g, chaotic: +%.0f %% a step" : "gain %g, contracting: errors stay", gain(g), 100 * (exp(rate[g]) - 1))
+        if (g == 1) { set ylabel "relative error of the state" offset 1,0 } else { set ylabel "" }
+        do for [f = 1:4] {
+            eval forget
+            stats csv using (see(forth(g, word(formats, f)) && column("step") == last_step, log10(column("error")))) nooutput
+            unset label (10 + f)
+            if (hits && !grows[g]) { set label (10 + f) word(labels, f) at last_step * 0.97,mean + 0.33 right font small_font textcolor rgb value(word(colours, f)) }
+        }
+        unset label 15
+        if (grows[g]) { set label 15 "binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
+        plot csv using (forth(g, "perturbed") && column("error") > 1e-8 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype 2, \
+             for [f = 1:4] csv using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
+    }
+    do for [f = 1:5] { unset label (10 + f) }
+
+    # --- a bit buys so many steps
+    unset label 1
+    unset label 2
+    set tmargin at screen 0.42
+    set bmargin at screen 0.075
+    set lmargin at screen 0.075
+    set rmargin at screen 0.325
+    set title "Chaotic: steps until the error is 10 %"
+    set xrange [7:25.5]
+    set yrange [0:*]
+    set xtics 4
+    set ytics 20
+    set xlabel "bits of the state's significand"
+    set ylabel "steps" offset 1,0
+    if (words(shown)) {
+        top = until[int(word(shown, words(shown)))]
+        set yrange [0:top * 1.45 + 5]
+        set label 3 sprintf("ln 2 / %.3f = %.1f steps a bit", rate[chaotic], per_bit) at graph 0.06,0.92 font small_font textcolor rgb grey
+        do for [i = 1:words(shown)] {
+            b = int(word(shown, i))
+            set label (20 + i) (b == 8 ? "bf16" : b == 11 ? "fp16" : b == 24 ? "fp32" : sprintf("e8m%d", b - 1)) at b + (b > 20 ? -0.7 : 0.5),until[b] - top * 0.1 left font small_font textcolor rgb ink
+        }
+        plot [base - 0.5:25] until[base] + per_bit * (x - base) with lines linecolor rgb grey linewidth 1.5, \
+             for [i = 1:words(shown)] '+' using (int(word(shown, i))):(until[int(word(shown, i))]) every ::0::0 with points pointtype 7 pointsize 1 linecolor rgb (int(word(shown, i)) == 8 ? bfloat16 : int(word(shown, i)) == 11 ? binary16 : int(word(shown, i)) == 24 ? binary32 : green)
+    } else {
+        set label 3 "no network of this run is chaotic" at graph 0.5,0.5 center font label_font textcolor rgb grey
+        set yrange [0:1]
+        plot -1
+    }
+    unset label 3
+    do for [i = 1:words(shown)] { unset label (20 + i) }
+
+    # --- trained networks
+    set lmargin at screen 0.405
+    set rmargin at screen 0.655
+    set title "Trained on digits: errors stay near u"
+    eval forget
+    stats csv using (see(strcol("part") eq "trained", column("step"))) nooutput
+    trained_steps = int(most)
+    set xrange [1:trained_steps]
+    set yrange [-8:0.7]
+    eval tens(-8, 0)
+    set xtics autofreq
+    set xlabel "time step"
+    set ylabel "relative error of the state" offset 1,0
+    do for [f = 1:4] {
+        eval forget
+        stats csv using (see(strcol("part") eq "trained" && strcol("arithmetic") eq word(policies, f) && column("step") == trained_steps, log10(column("error")))) nooutput
+        set label (30 + f) word(policy_labels, f) at trained_steps * 0.98,most + 0.4 right font small_font textcolor rgb value(word(policy_colours, f))
+    }
+    set label 35 "thin: rnn   medium: gru   thick: lstm" at graph 0.04,0.27 font small_font textcolor rgb grey
+    plot for [c = 1:3] for [f = 1:4] csv using (answered(word(cells, c), word(policies, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb tint(value(word(policy_colours, f)), c == 3 ? 0.45 : 1) linewidth real(word(widths, c))
+    do for [f = 1:5] { unset label (30 + f) }
+
+    # --- backward
+    set lmargin at screen 0.735
+    set rmargin at screen 0.985
+    set title "Contracting: lost on the way back"
+    set xlabel "steps back from the loss"
+    set ylabel "share that became zero" offset 1.5,0
+    set yrange [0:108]
+    set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "100 %%" 100)
+    set xrange [0:last_step < 160 ? last_step : 160]
+    set xtics 40
+    if (contracting) {
+        set label 41 "fp16" at 21,60 right font small_font textcolor rgb binary16
+        set label 42 "fp16, loss times 2^{12}" at 38,40 left font small_font textcolor rgb binary16
+        set label 43 "bf16" at 131,60 right font small_font textcolor rgb bfloat16
+        plot csv using (back(contracting, "mixed:binary16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2, \
+             csv using (back(contracting, "mixed:binary16", 12) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2 dashtype 2, \
+             csv using (back(contracting, "mixed:bfloat16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb bfloat16 linewidth 2
+    } else {
+        set label 41 "no network of this run contracts" at graph 0.5,0.5 center font label_font textcolor rgb grey
+        plot -1
+    }
+    do for [f = 41:43] { unset label f }
+    unset multiplot
+    unset output
+    reset
+    load "plots/style.gp"
+}
