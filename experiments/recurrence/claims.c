@@ -112,6 +112,22 @@ static const char *gain_between(const ulp_run *run, double low, double high, dou
     return NULL;
 }
 
+static void claim_regimes(ulp_run *run) {
+    const char *text = "Lyapunov exponents, every seed: below -0.1 at gains from 0.2 to 0.5, above 0.05 at gains from 2 to 4";
+    double contracting = NAN, chaotic = NAN;
+    curve c;
+    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .arithmetic = "perturbed"})) != ULP_NO_ROW; row++) {
+        name k = name_of(run, row);
+        double gain = ulp_row_number(run, row, "gain");
+        read_curve(&c, run, &k, "error");
+        /* below 0.2 the perturbation is gone before a slope shows */
+        if (gain >= 0.2 && gain <= 0.5) contracting = most_of(contracting, exponent_of(&c, 1));
+        if (gain >= 2 && gain <= 4) chaotic = least_of(chaotic, exponent_of(&c, 0));
+    }
+    if ((isnan(contracting) && isnan(chaotic)) || ulp_option_integer(run, "units") < 64) ulp_claim_skip(run, text, "needs such gains and at least 64 units");
+    else ulp_claim(run, !(contracting >= -0.1) && !(chaotic <= 0.05), text, "at most %.3f; at least %.3f", contracting, chaotic);
+}
+
 static void claim_bounded(ulp_run *run, const char *gain) {
     const char *text = "contracting network: after step 32 no error is over twice that at step 32, in any format, mode and sum";
     double worst = 0;
@@ -340,6 +356,7 @@ void check_claims(ulp_run *run) {
     double decay, growth;
     const char *contracting = gain_between(run, -HUGE_VAL, -0.1, &decay), *chaotic = gain_between(run, 0.05, HUGE_VAL, &growth);
     print_random(run);
+    claim_regimes(run);
     claim_bounded(run, contracting);
     claim_quotients(run, contracting);
     claim_slope(run, chaotic);

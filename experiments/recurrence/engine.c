@@ -14,7 +14,10 @@ static void see(void *context, const ulp_sight *sight) {
     engine *e = context;
     if (sight->layer != e->at) return;
     size_t step = e->seen / e->grads, n = e->B * e->N;
-    if (e->seen % e->grads == 0 && step < e->T && sight->n == n) memcpy(e->dh + step * n, sight->rounded, n * sizeof(float));
+    if (e->seen % e->grads == 0 && step < e->T && sight->n == n) {
+        memcpy(e->dh + step * n, sight->rounded, n * sizeof(float));
+        e->kept++;
+    }
     e->seen++;
 }
 
@@ -95,9 +98,11 @@ ulp_status engine_backward(engine *e, int scale_log2) {
     const ulp_net *net = &e->model.net;
     size_t out = ulp_dims_size(net->out);
     e->pass.scale_log2 = scale_log2;
-    e->seen = 0;
+    e->seen = e->kept = 0;
     ulp_status status = ulp_pass_round_wide(&e->pass, ULP_AT_AGRAD, net->count, e->model.grad[net->count], e->B * out, out);
-    return status == ULP_OK ? ulp_model_backward(&e->model, &e->pass, e->weight) : status;
+    if (status == ULP_OK) status = ulp_model_backward(&e->model, &e->pass, e->weight);
+    /* the layer rounds what `cells` says, and the gradient of its input if that is wanted */
+    return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED : status;
 }
 
 /* ---- rows ---- */

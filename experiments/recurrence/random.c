@@ -31,6 +31,17 @@ static ulp_status draw(engine *e, double gain, uint64_t seed) {
     return ULP_OK;
 }
 
+/* Whether a format holds every weight and input: else more than the state would be rounded. */
+static int holds(const engine *e, const ulp_format *format) {
+    const ulp_rule nearest = {.mode = ULP_RNE};
+    size_t w = e->model.net.params, x = e->B * FEATURES * e->T;
+    for (size_t i = 0; i < w + x; i++) {
+        double value = (double)(i < w ? e->w[i] : e->x[i - w]);
+        if (ulp_round(value, format, nearest, 0) != value) return 0;
+    }
+    return 1;
+}
+
 static ulp_status run_random(engine *e, const ulp_run *run, key *k, const char *policy, ulp_rows *rows) {
     errors sum = {0};
     ulp_status status = engine_forward(e, run, policy);
@@ -97,6 +108,7 @@ static ulp_status run_formats(engine *e, const ulp_run *run, key k, ulp_rows *ro
     for (size_t f = 0; f < formats && status == ULP_OK; f++) {
         /* binary32's state is the tanh of sums in binary32: it has no other sums, and no rounding after them but its own */
         int plain = strcmp(format[f].name, "binary32") == 0;
+        if (!holds(e, &format[f])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: does not hold the network's weights and inputs", format[f].name);
         k.arithmetic = format[f].name;
         k.bits = format[f].prec;
         k.sums = "binary32";

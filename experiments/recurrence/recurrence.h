@@ -40,7 +40,7 @@ typedef struct engine {
     double *x64, *h64, *moved; /* host memory: (B,in), (B,N,T) of binary64, twice */
     float *weight;             /* (params) backend memory */
     float *dh, *dh32;          /* host memory: (T,B,N), from the last step back; of binary32 */
-    size_t seen, grads;        /* gradients seen in this trip; of a step */
+    size_t seen, kept, grads;  /* gradients seen and kept in this trip; of a step */
 } engine;
 
 /* The net for B samples; `at` is its recurrent layer, of cells[c], with at most one layer before, which moves numbers. */
