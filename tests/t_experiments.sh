@@ -81,7 +81,7 @@ for signal in KILL INT; do
     "$S" $long --quiet --threads 1 --out r.csv 2>err.txt &
     child=$!
     n=0
-    until grep -q '^# end 7:' r.csv.part 2>/dev/null || [ $n -ge 600 ]; do sleep 0.05; n=$((n + 1)); done
+    until grep -q '^# end 7:' r.csv.part 2>/dev/null || [ $n -ge 6000 ]; do sleep 0.05; n=$((n + 1)); done
     kill -$signal $child 2>/dev/null
     wait $child 2>/dev/null
     status=$?
@@ -111,7 +111,7 @@ rm -f r.csv*
 "$S" $long --quiet --threads 1 --out r.csv 2>first.txt &
 child=$!
 n=0
-until grep -q '^# end' r.csv.part 2>/dev/null || [ $n -ge 600 ]; do sleep 0.05; n=$((n + 1)); done
+until grep -q '^# end' r.csv.part 2>/dev/null || [ $n -ge 6000 ]; do sleep 0.05; n=$((n + 1)); done
 kill -STOP $child
 if [ -f r.csv ]; then skip "a second run with the same --out is refused" "the first was over too soon"
 else
