@@ -79,16 +79,16 @@ do for [file in figure_files] {
     set xtics (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
     set ytics (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
     set xlabel "steps of time T"
-    set ylabel "-log P" offset 0.6,0
+    set ylabel "-log P" offset 2,0
     do for [i in ran] {
         f = int(i)
         name = word(formats, f)
         x = ends[f]
-        set arrow f from x,10 to x,8000 nohead dashtype 3 linewidth 1.3 linecolor rgb tone(name)
+        set arrow f from x,10 to x,(f == 1 ? 900 : 8000) nohead dashtype 3 linewidth 1.3 linecolor rgb tone(name)
         set label 10 + f sprintf("linear %s ends at %d", name, ends[f]) at x*(f == 3 ? 0.91 : 1.11),(f == 1 ? 11 : 7500) rotate by (f == 1 ? 90 : -90) left font small_font textcolor rgb tone(name)
     }
     if (stopped) { set label 15 "log bfloat16\nstops at 1024" at 0.98*longest,4800 right font small_font textcolor rgb bfloat16 }
-    set label 16 "exact" at 0.75*longest,0.34*top left font small_font textcolor rgb grey
+    set label 16 "grey: exact" at 75,95 left font small_font textcolor rgb grey
     exact_at(T) = T * log(11) - (lgamma(T + 6) - lgamma(11) - lgamma(T - 4))
     plot csv using (sums("log", "binary64")):"exact" with lines linewidth 9 linecolor rgb pale, \
          for [i in ran] csv using (int(i) > 1 ? sums("log", word(formats, int(i))) : NaN):"loss" with lines linewidth (int(i) == 3 ? 2.6 : 1.6) dashtype 1 + (int(i) == 4) linecolor rgb tone(word(formats, int(i))), \
