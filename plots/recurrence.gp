@@ -14,6 +14,7 @@ has_trained = strstrt(option(csv, "parts"), "trained")
 if (!has_random || !has_trained) { eval figure_refuse("recurrence", "it needs both parts, random and trained") }
 if (words(gain_list) < 2) { eval figure_refuse("recurrence", "it needs at least two --gains, of a contracting and of a chaotic network") }
 if (!strstrt(option(csv, "modes"), "rne") || !strstrt(option(csv, "sums"), "binary32")) { eval figure_refuse("recurrence", "it needs --modes rne and --sums binary32") }
+if (option(csv, "piece") eq "64") { eval figure_refuse("recurrence", "it needs trained networks of more than one step: a smaller --piece") }
 panels = words(gain_list) < 3 ? 2 : 3
 last_step = int(option(csv, "steps"))
 
@@ -99,8 +100,8 @@ do for [file in figure_files] {
             if (hits && !grows[g]) { set label (10 + f) word(labels, f) at last_step * 0.97,mean + 0.33 right font small_font textcolor rgb value(word(colours, f)) }
         }
         unset label 15
-        if (grows[g]) { set label 15 "binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
-        plot csv using (forth(g, "perturbed") && column("error") > 1e-8 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype 2, \
+        if (grows[g] && last_step >= 200) { set label 15 "binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
+        plot csv using (forth(g, "perturbed") && column("error") > 1e-8 && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype 2, \
              for [f = 1:4] csv using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
     }
     do for [f = 1:5] { unset label (10 + f) }
@@ -127,7 +128,7 @@ do for [file in figure_files] {
             b = int(word(shown, i))
             set label (20 + i) (b == 8 ? "bf16" : b == 11 ? "fp16" : b == 24 ? "fp32" : sprintf("e8m%d", b - 1)) at b + (b > 20 ? -0.7 : 0.5),until[b] - top * 0.1 left font small_font textcolor rgb ink
         }
-        plot [base - 0.5:25] until[base] + per_bit * (x - base) with lines linecolor rgb grey linewidth 1.5, \
+        plot [7:25.5] (x < base - 0.5 || x > int(word(shown, words(shown))) + 1 ? NaN : until[base] + per_bit * (x - base)) with lines linecolor rgb grey linewidth 1.5, \
              for [i = 1:words(shown)] '+' using (int(word(shown, i))):(until[int(word(shown, i))]) every ::0::0 with points pointtype 7 pointsize 1 linecolor rgb (int(word(shown, i)) == 8 ? bfloat16 : int(word(shown, i)) == 11 ? binary16 : int(word(shown, i)) == 24 ? binary32 : green)
     } else {
         set label 3 "no network of this run is chaotic" at graph 0.5,0.5 center font label_font textcolor rgb grey
