@@ -355,8 +355,8 @@ static void claim_order(ulp_run *run, const char *net) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!ulp_run_has_format(run, names[i])) continue;
         double share = flushed(run, net, "agrad", names[i], 0);
-        size_t used = strlen(measured);
-        snprintf(measured + used, sizeof measured - used, "%s%s %.3f %%", found++ ? ", " : "", names[i], share);
+        ulp_list_add(measured, sizeof measured, "%s %.3f %%", names[i], share);
+        found++;
         good &= share > last || (share == last && share == 0);
         last = share;
     }
@@ -404,8 +404,7 @@ static void claim_networks(ulp_run *run, const rule *r) {
         double safe = safe_scale(run, network.name, r->format);
         double share = flushed(run, network.name, "agrad", r->format, r->scale == NO_SCALE ? safe : r->scale);
         double other = flushed(run, network.name, "agrad", r->format, r->other == NO_SCALE ? safe : r->other);
-        size_t used = strlen(measured);
-        snprintf(measured + used, sizeof measured - used, "%s%s %.3g %% of %.3g %%", i ? ", " : "", network.name, share, other);
+        ulp_list_add(measured, sizeof measured, "%s %.3g %% of %.3g %%", network.name, share, other);
         good &= share <= r->most && share * r->factor <= other;
     }
     find_why(run, r->scale == NO_SCALE || r->other == NO_SCALE, why, sizeof why);

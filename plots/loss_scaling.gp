@@ -1,11 +1,18 @@
-# loss_scaling.gp - accuracy and loss against the loss scale, with both walls, and what dynamic scalers do.
-# caption: A small network learns digits in mixed precision; its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is as good as binary32, and the room between them is the format's exponent range less the gradients' own. Accuracy is 0 where a run diverged, since its answers are NaN and count as wrong; where everything underflows it is that of a net that never learned, which may be below the 10 % of guessing. Lines of the loss leave out scales at which some seed diverged; the other seeds are open circles. At the foot of the left wall only a few of the largest gradients survive rounding, and steps along those alone can raise the loss above its beginning or end in NaN. Dynamic scalers find the room with no scale chosen by hand: they halve the scale and skip the step when something overflows, and double it after so many good steps; backoff only ever halves it. That number of good steps is cut from 2,000 (megatron: 1,000), so that a run this short shows growth. Scalers may end above the static wall, since the gradients shrink while the network learns. After Micikevicius et al. 2018, section 3.2.
+# loss_scaling.gp - accuracy and loss against the loss scale, with both walls, dynamic scalers, other networks, scales per tensor.
+# caption: Small networks learn digits in mixed precision; the first four panels show the first one. Its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is as good as binary32, and the room between them is the format's exponent range less the gradients' own. Accuracy is 0 where a run diverged, since its answers are NaN and count as wrong; where everything underflows it is that of a net that never learned, which may be below the 10 % of guessing. Lines of the loss leave out scales at which some seed diverged; the other seeds are open circles. At the foot of the left wall only a few of the largest gradients survive rounding, and steps along those alone can raise the loss above its beginning or end in NaN. Dynamic scalers find the room with no scale chosen by hand: they halve the scale and skip the step when something overflows, and double it after so many good steps; backoff only ever halves it, megatron waits for a second overflow, logmax follows the logarithm of the largest weight gradient, and layer has a scale for each layer, of which the last one is drawn. That number of good steps is cut from 2,000 (megatron: 1,000), so that a run this short shows growth. Scalers may end above the static wall, since the gradients shrink while the network learns. The last row: the same two walls for the other networks, on a coarser grid, where a filled point is a run within 5 points of binary32; and gradients of 8 bits with no loss scale at all but a power of two for every tensor, just in time (amax) or from the last 16 steps (delayed16; what is larger than those saturates: were it infinite, as in delayed16-inf, the first such gradient would end the run). After Micikevicius et al. 2018, section 3.2.
 # group: Do gradients fit into few exponents?
 # order: 62
 load "plots/style.gp"
 csv = "results/loss_scaling.csv"
 
-final(format, scaler) = strcol("what") eq "final" && strcol("format") eq format && strcol("scaler") eq scaler
+# the networks of this run; the first one has the upper panels
+finals = sprintf("< grep -E '^net,|,final,' %s", csv)
+nets = ""
+note_net(name) = strstrt(nets . " ", " " . name . " ") > 0 ? 0 : (nets = nets . " " . name, 1)
+stats finals using (note_net(strcol("net"))) nooutput
+N = words(nets)
+net = word(nets, 1)
+final(format, scaler) = strcol("net") eq net && strcol("what") eq "final" && strcol("format") eq format && strcol("scaler") eq scaler
 traced(format, scaler) = strcol("what") eq "step" && strcol("format") eq format && strcol("scaler") eq scaler
 scale(format) = final(format, "static") ? column("static_log2") : NaN
 # the formats of this run that are drawn, and their scalers in the order of the file
@@ -23,7 +30,7 @@ scalers = ""
 found(name) = strstrt(scalers . " ", " " . name . " ") > 0
 note(name) = (scalers = found(name) ? scalers : scalers . " " . name, 1)
 stats csv using (strcol("what") eq "step" ? note(strcol("scaler")) : 0) nooutput
-colour(name) = name eq "pytorch" ? blue : name eq "apex" ? orange : name eq "keras" ? green : name eq "megatron" ? purple : name eq "backoff" ? black : sky
+colour(name) = name eq "pytorch" ? blue : name eq "apex" ? orange : name eq "keras" ? green : name eq "megatron" ? purple : name eq "backoff" ? black : name eq "logmax" ? fixed : sky
 width(format) = format eq "binary16" ? 6 : format eq "e5m2" ? 4 : 2
 named(name) = name eq "backoff" ? "backoff (only halves)" : name
 
@@ -31,20 +38,20 @@ interval = int(option(csv, "interval"))
 cut = interval ? sprintf("growth intervals are cut from 2000 good steps (megatron: 1000) to %d", interval) : "growth intervals are 2000 good steps (megatron: 1000)"
 
 eval forget
-stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "none", 100 * column("test_accuracy"))) nooutput
+stats csv using (see(strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "none", 100 * column("test_accuracy"))) nooutput
 reference = mean
 eval forget
-stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "none", column("loss"))) nooutput
+stats csv using (see(strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "none", column("loss"))) nooutput
 reference_loss = mean
 eval forget
-stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "static", column("static_log2"))) nooutput
+stats csv using (see(strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static", column("static_log2"))) nooutput
 low = least
 high = most
 # scales at which some seed diverged: lines of the loss leave them out
 diverged = " "
 ended(x) = (diverged = diverged . sprintf("%s:%s ", strcol("format"), strcol("static_log2")), 1)
 is_nan(loss) = loss eq "nan" || loss eq "-nan" || loss eq "inf"
-stats csv using (strcol("what") eq "final" && strcol("scaler") eq "static" && is_nan(strcol("loss")) ? ended(0) : 0) nooutput
+stats csv using (strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static" && is_nan(strcol("loss")) ? ended(0) : 0) nooutput
 survives(format) = strstrt(diverged, sprintf(" %s:%s ", format, strcol("static_log2"))) == 0
 
 # the formats with such a scale at which other seeds live
@@ -83,18 +90,47 @@ eval forget
 stats csv using (see(strcol("what") eq "step", column("step"))) nooutput
 steps = most
 eval forget
-stats csv using (see(strcol("what") eq "final" && strcol("scaler") eq "static" && column("static_log2") == low, 100 * column("test_accuracy"))) nooutput
+stats csv using (see(strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static" && column("static_log2") == low, 100 * column("test_accuracy"))) nooutput
 bottom = mean
 
+# --- all networks: the mean accuracy of binary32 in percent, and gradients of 8 bits with scales per tensor
+array binary32_of[N]
+do for [n = 1:N] {
+    eval forget
+    stats finals using (see(strcol("net") eq word(nets, n) && strcol("scaler") eq "none", 100 * column("test_accuracy"))) nooutput
+    binary32_of[n] = mean
+}
+strips = ""
+do for [format in "binary16 e5m2 e4m3"] { strips = strips . (strstrt(formats . " ", format . " ") ? " " . format : "") }
+R = words(strips)
+place(list, name) = (sum [i = 1:words(list)] (word(list, i) eq name ? i : 0)) # 0: not there
+n(x) = place(nets, strcol("net"))
+is_static(x) = strcol("scaler") eq "static" && place(strips, strcol("format")) > 0
+row(x) = -(n(0) + (place(strips, strcol("format")) - (R + 1) / 2.0) * 0.26)
+lives(x) = !is_nan(strcol("loss"))
+as_good(x) = lives(0) && 100 * column("test_accuracy") >= binary32_of[n(0)] - 5
+ways = "amax delayed16"
+tensors_of(format, way) = strcol("format") eq format && strcol("scaler") eq way && lives(0)
+beside_net(f, w) = n(0) + 0.36 * (f - 1.5) + 0.15 * (w - 1.5)
+gained(x) = 100 * column("test_accuracy") - binary32_of[n(0)]
+seen = ""
+do for [format in "e5m2 e4m3"] {
+    eval forget
+    stats finals using (see(tensors_of(format, "amax") || tensors_of(format, "delayed16"), 1)) nooutput
+    seen = seen . (hits ? format . " " : "")
+}
+panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
+
 do for [file in figure_files] {
-    eval figure_open("loss_scaling", file, 1160, 920)
-    set multiplot layout 2,2 margins 0.07,0.985,0.075,0.845 spacing 0.085,0.15
-    set label 1 "Between two walls any loss scale will do; dynamic scalers find the room by themselves" at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Above: static scales, means over the seeds; dots are seeds, circles seeds at scales where another one diverged." at screen 0.02,0.932 font label_font textcolor rgb grey
-    set label 3 sprintf("Below: the scale of dynamic scalers; crosses are steps that were skipped; %s.", cut) at screen 0.02,0.907 font label_font textcolor rgb grey
+    eval figure_open("loss_scaling", file, 1160, 1290)
+    set multiplot
+    set label 1 "Between two walls any loss scale will do; dynamic scalers find the room by themselves" at screen 0.02,0.975 font title_font textcolor rgb ink
+    set label 2 "First row: static scales, means over the seeds; dots are seeds, circles seeds at scales where another one diverged." at screen 0.02,0.951 font label_font textcolor rgb grey
+    set label 3 sprintf("Second row: the scale of dynamic scalers; crosses are skipped steps; %s.", cut) at screen 0.02,0.933 font label_font textcolor rgb grey
 
     # --- accuracy
-    set title "Accuracy on digits not seen in training"
+    eval panel(0.07, 0.485, 0.668, 0.889)
+    set title sprintf("%s: accuracy on digits not seen in training", net)
     set xrange [low - 1:high + 1]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
     set xlabel "loss scale"
@@ -116,7 +152,8 @@ do for [file in figure_files] {
     unset arrow 2
 
     # --- loss
-    set title "Loss on the training digits at the end"
+    eval panel(0.57, 0.985, 0.668, 0.889)
+    set title sprintf("%s: loss on the training digits at the end", net)
     set yrange [1e-4:60]
     set logscale y
     set ytics ("10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "0.1" 0.1, "1" 1, "10" 10)
@@ -138,13 +175,14 @@ do for [file in figure_files] {
     set xtics auto
     set xtics autofreq format "%g"
     set xlabel "training step"
-    set yrange [0:ceiling + 3]
-    set ytics 0,8,ceiling + 3 format "2^{%g}"
-    set key center bottom horizontal Left reverse samplen 1 width 1
+    set yrange [0:ceiling + 14]
+    set ytics 0,8,ceiling format "2^{%g}"
+    set key right top horizontal Left reverse samplen 1 width 1 maxcols 3 font small_font
     do for [c = 1:(F > 1 ? 2 : 1)] {
         at = c == 1 ? 1 : F
         format = word(formats, at)
-        set title sprintf("Dynamic scalers, %s gradients", format)
+        eval panel(c == 1 ? 0.07 : 0.57, c == 1 ? 0.485 : 0.985, 0.340, 0.561)
+        set title sprintf("%s: dynamic scalers, %s gradients", net, format)
         if (c == 2) { unset key } # the colours are those of the left panel
         if (wall[at] == wall[at]) {
             set label 11 sprintf("static scales ≥ 2^{%d} diverge", wall[at]) at steps,wall[at] + 1.2 right front textcolor rgb red font small_font
@@ -154,6 +192,43 @@ do for [file in figure_files] {
              csv using (strcol("what") eq "step" && strcol("format") eq format && column("skipped") > 0 ? column("step") : NaN):"scale_log2":(colour(strcol("scaler"))) with points pointtype 2 pointsize 0.7 linecolor rgb variable
         unset label 11
         unset arrow 1
+    }
+    # --- networks: what becomes of every static scale
+    eval panel(0.07, 0.485, 0.055, 0.233)
+    set title "All networks: which static scales are as good as binary32" offset 0,1.1
+    set key at graph 0.5,1.1 center horizontal Left reverse samplen 0.4 width -1 maxrows 1 font small_font
+    set xrange [low - 2:high + 2]
+    set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
+    set xlabel "loss scale"
+    set yrange [-N - 0.6:-0.4]
+    set ytics scale 0 ("" 0)
+    do for [n = 1:N] { set ytics add (word(nets, n) -n) }
+    plot finals using (is_static(0) && lives(0) && !as_good(0) ? column("static_log2") : NaN):(row(0)) with points pointtype 6 pointsize 0.6 linewidth 1.2 linecolor rgb grey, \
+         finals using (is_static(0) && as_good(0) ? column("static_log2") : NaN):(row(0)):(value(strcol("format"))) with points pointtype 7 pointsize 0.7 linecolor rgb variable, \
+         finals using (is_static(0) && !lives(0) ? column("static_log2") : NaN):(row(0)) with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red, \
+         for [f = 1:R] -100 with points pointtype 7 pointsize 0.7 linecolor rgb value(word(strips, f)) title word(strips, f), \
+         -100 with points pointtype 6 pointsize 0.6 linewidth 1.2 linecolor rgb grey title "worse", \
+         -100 with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red title "diverged"
+
+    # --- networks: scales per tensor
+    eval panel(0.57, 0.985, 0.055, 0.233)
+    set title "Scale per tensor, no loss scale: accuracy less binary32's" offset 0,1.1
+    set xrange [0.4:N + 0.6]
+    unset xlabel
+    set xtics scale 0 ("" 0)
+    do for [n = 1:N] { set xtics add (word(nets, n) n) }
+    set yrange [-4:4]
+    set ytics scale 0.6 autofreq
+    set ytics -4,2,4 format "%g"
+    set ylabel "percentage points" offset 0.3,0
+    set arrow 1 from 0.4,0 to N + 0.6,0 nohead back linecolor rgb ink dashtype (3,4) linewidth 1.5
+    if (seen eq "") {
+        set label 11 "not in this run: needs --scalers amax,delayed16" at graph 0.5,0.5 center textcolor rgb grey font label_font
+        plot -100
+    } else {
+        plot for [f in seen] for [w = 1:2] finals using (tensors_of(f, word(ways, w)) ? beside_net(place(seen, f), w) : NaN):(gained(0)) with points pointtype (w == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(f), 0.6), \
+             for [f in seen] for [w = 1:2] finals using (tensors_of(f, word(ways, w)) ? beside_net(place(seen, f), w) : NaN):(gained(0)) smooth unique with points pointtype (w == 1 ? 7 : 5) pointsize 1 linecolor rgb value(f), \
+             for [f in seen] for [w = 1:2] -100 with points pointtype (w == 1 ? 7 : 5) pointsize 0.8 linecolor rgb value(f) title f . " " . word(ways, w)
     }
     unset multiplot
     unset output

@@ -187,8 +187,23 @@ exits 2 "a bad --net" "$G" --quick --net foo --out t.csv
 says "no layer called 'foo'; known: " err.txt "it lists the known layers"
 if grep -q 'no such name' err.txt || [ -e t.csv.part ]; then verdict 1 "and says no more, and leaves no .part"
 else verdict 0 "and says no more, and leaves no .part"; fi
+exits 2 "--net beside --nets" "$G" --quick --net fc10 --nets gru
+says 'give one of the two' err.txt "it says why"
+exits 2 "a network that is in no table" "$G" --quick --nets lenet
+says 'known: mlp ' err.txt "it lists the known ones"
 exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
 says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
+
+# every kind of network and of scaler: the same bytes, and no row for what a network does not take
+L=$BIN/loss_scaling
+part="--quick --nets small,resnet,gru --steps 20 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
+"$L" $part --quiet --threads 1 --out part.csv
+"$L" $part --quiet --threads 2 --out t.csv
+same part.csv t.csv "loss_scaling: the same CSV with 2 threads"
+[ "$(grep -c '^small,.*,layer,.*,final,' part.csv)" -eq 3 ] && ! grep -q '^\(resnet\|gru\),.*,layer,' part.csv
+verdict $? "scales per layer for the network that takes them alone"
+[ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
+verdict $? "scales per tensor for both formats of 8 bits"
 
 # sums: the numbers that are facts of arithmetic, and the same bytes however a run is made
 for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do

@@ -34,6 +34,16 @@ void ulp_claim_setup(ulp_run *run, const char *why, int pass, const char *text, 
     ulp_text_free(&values);
 }
 
+void ulp_list_add(char *text, size_t size, const char *item, ...) {
+    va_list arguments;
+    size_t used = strlen(text);
+    if (used) used += (size_t)snprintf(text + used, size - used, ", ");
+    if (used >= size) return;
+    va_start(arguments, item);
+    vsnprintf(text + used, size - used, item, arguments);
+    va_end(arguments);
+}
+
 int ulp_run_has_format(const ulp_run *run, const char *name) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);

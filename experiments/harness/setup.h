@@ -11,6 +11,9 @@ int ulp_setup_differs(const ulp_run *run, const char *names, char *why, size_t s
 /* A claim, skipped where `why` is a sentence; what was measured is told in either case. */
 void ulp_claim_setup(ulp_run *run, const char *why, int pass, const char *text, const char *measured, ...) ULP_PRINTF(5, 6);
 
+/* Add an item to a list in `text` (size), which starts empty; what does not fit is cut off. */
+void ulp_list_add(char *text, size_t size, const char *item, ...) ULP_PRINTF(3, 4);
+
 /* Whether --formats has the format of that name. */
 int ulp_run_has_format(const ulp_run *run, const char *name);
 
