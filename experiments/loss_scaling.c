@@ -457,6 +457,8 @@ static void claim_scaler(const judge *j, int s) {
         ulp_list_add(measured, sizeof measured, "%s %.2f %%", format[f].name, m.accuracy);
         ulp_list_add(where, sizeof where, "%s 2^%.1f", format[f].name, m.scale);
         good &= m.accuracy >= j->reference.accuracy - j->points && m.diverged == 0 && (scalers[s].tensor || m.scale >= window_of(j, format[f].name).low);
+        mean one = static_mean(j->run, j->network.name, format[f].name, 0);
+        if (scalers[s].tensor && one.n) good &= m.zero < one.zero;
         skipped += m.skipped;
         diverged += m.diverged;
         runs += m.n;
@@ -471,7 +473,7 @@ static void claim_scaler(const judge *j, int s) {
         snprintf(text, sizeof text, "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", j->network.name, scalers[s].name);
         ulp_claim_setup(j->run, j->why, diverged == runs, text, "%.0f of %.0f runs", diverged, runs);
     } else if (scalers[s].tensor) {
-        snprintf(text, sizeof text, "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points below binary32", j->network.name, scalers[s].name, j->points);
+        snprintf(text, sizeof text, "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points below binary32, and fewer are zero than at 2^0", j->network.name, scalers[s].name, j->points);
         ulp_claim_setup(j->run, j->why, good, text, "%s; binary32 %.2f %%", measured, j->reference.accuracy);
     } else {
         snprintf(cut, sizeof cut, "%s", scalers[s].way);

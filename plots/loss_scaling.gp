@@ -122,7 +122,7 @@ do for [format in "e5m2 e4m3"] {
 panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 
 do for [file in figure_files] {
-    eval figure_open("loss_scaling", file, 1160, 1290)
+    eval figure_open("loss_scaling", file, 1160, 1260)
     set multiplot
     set label 1 "Between two walls any loss scale will do; dynamic scalers find the room by themselves" at screen 0.02,0.975 font title_font textcolor rgb ink
     set label 2 "First row: static scales, means over the seeds; dots are seeds, circles seeds at scales where another one diverged." at screen 0.02,0.951 font label_font textcolor rgb grey
@@ -175,7 +175,7 @@ do for [file in figure_files] {
     set xtics auto
     set xtics autofreq format "%g"
     set xlabel "training step"
-    set yrange [0:ceiling + 14]
+    set yrange [0:ceiling + 17]
     set ytics 0,8,ceiling format "2^{%g}"
     set key right top horizontal Left reverse samplen 1 width 1 maxcols 3 font small_font
     do for [c = 1:(F > 1 ? 2 : 1)] {
@@ -185,7 +185,7 @@ do for [file in figure_files] {
         set title sprintf("%s: dynamic scalers, %s gradients", net, format)
         if (c == 2) { unset key } # the colours are those of the left panel
         if (wall[at] == wall[at]) {
-            set label 11 sprintf("static scales ≥ 2^{%d} diverge", wall[at]) at steps,wall[at] + 1.2 right front textcolor rgb red font small_font
+            set label 11 sprintf("dashed: static scales from 2^{%d} on diverge", wall[at]) at steps,ceiling + 1.8 right front textcolor rgb red font small_font
             set arrow 1 from 0,wall[at] to steps + 1,wall[at] nohead front linecolor rgb red dashtype (5,4) linewidth 2
         }
         plot for [s = 1:words(scalers)] csv using (traced(format, word(scalers, s)) ? column("step") : NaN):"scale_log2" with steps linecolor rgb colour(word(scalers, s)) linewidth (s == 1 ? 5 : 2) title named(word(scalers, s)), \
@@ -223,7 +223,7 @@ do for [file in figure_files] {
     set ylabel "percentage points" offset 0.3,0
     set arrow 1 from 0.4,0 to N + 0.6,0 nohead back linecolor rgb ink dashtype (3,4) linewidth 1.5
     if (seen eq "") {
-        set label 11 "not in this run: needs --scalers amax,delayed16" at graph 0.5,0.5 center textcolor rgb grey font label_font
+        set label 11 "not in this run: needs --scalers amax,delayed16" at graph 0.5,0.62 center textcolor rgb grey font label_font
         plot -100
     } else {
         plot for [f in seen] for [w = 1:2] finals using (tensors_of(f, word(ways, w)) ? beside_net(place(seen, f), w) : NaN):(gained(0)) with points pointtype (w == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(f), 0.6), \
