@@ -60,7 +60,7 @@ stats csv using (see(ended("linear", "binary16"), column("diverged"))) nooutput
 fails = hits && least == 1
 eval forget
 stats csv using (see(ended("log", "binary16"), column("label_error"))) nooutput
-headline = fails && hits && worst < 10 ? "To train on tiny probabilities in 16 bits, sum their logarithms" : "CTC: sums over tiny probabilities, in 32 and in 16 bits"
+headline = fails && hits && worst < 10 ? "To train on tiny probabilities in binary16, sum their logarithms" : "CTC: sums over tiny probabilities, in 32 and in 16 bits"
 loss_formats = "binary32 binary16 bfloat16"
 
 do for [file in figure_files] {
