@@ -14,6 +14,7 @@
  * narrow accumulator got wrong.
  */
 #include "harness/harness.h"
+#include "quantized_inference/engine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +40,11 @@ static const ulp_option options[] = {
     {0},
 };
 
-enum { AT_NET, AT_SEED, NETS_MAX = 8, BATCH = 256 };
+enum { AT_NET, AT_SEED, NETS_MAX = 8 };
 static const char *const schemes[] = {"affine", "symmetric"};
 static const char *const accumulators[] = {"int32", "int16", "int16-sat"};
 static const char *const datapaths[] = {"fp32", "serial:q16.0:wrap:rne", "serial:q16.0:sat:rne"};
-enum { AFFINE, SYMMETRIC, INT32 = 0 };
+enum { INT32 = 0 }; /* place in accumulators */
 
 /* ---- the grid ---- */
 
@@ -109,225 +110,6 @@ static void release(void *context) {
     free(s);
 }
 
-/* ---- a trained network, run again ---- */
-
-/* x = S (q - Z); q - Z from low to high. */
-typedef struct code {
-    double scale;
-    double low, high;
-} code;
-
-typedef struct engine {
-    const ulp_data *data;
-    const float *trained; /* (params): the binary32 weights, host memory */
-    ulp_model model;
-    ulp_pass pass;
-    ulp_policy policy;
-    ulp_family family;
-    float *weight;              /* (params) backend memory */
-    float *host, *sums, *wide;  /* host memory: (params), (BATCH widest) of a narrow accumulator and of int32 */
-    double *low, *high;         /* (count + 1): the range of each tensor over the training part */
-    uint8_t *answer;            /* (n tests) of binary32 */
-    size_t right, agreed, changed, formed; /* of the run under way */
-} engine;
-
-static void engine_carve(engine *e) {
-    ulp_model_carve(&e->model, &e->pass, &e->family);
-    e->weight = ulp_family_take(&e->family, e->model.net.params);
-}
-
-static ulp_status engine_start(engine *e, const ulp_run *run, const ulp_data *data, const char *net, const float *trained) {
-    char error[1536];
-    *e = (engine){.data = data, .trained = trained};
-    e->pass.backend = ulp_run_backend(run);
-    e->pass.policy = &e->policy;
-    ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
-    if (status == ULP_OK) status = ulp_model_init(&e->model, net, data->dims, 0, BATCH, error, sizeof error);
-    if (status != ULP_OK) return status;
-    const ulp_net *n = &e->model.net;
-    e->host = calloc(n->params, sizeof *e->host);
-    e->sums = calloc(BATCH * n->widest, sizeof *e->sums);
-    e->wide = calloc(BATCH * n->widest, sizeof *e->wide);
-    e->low = calloc(2 * (n->count + 1), sizeof *e->low);
-    e->high = e->low ? e->low + n->count + 1 : NULL;
-    e->answer = calloc(data->n - data->n_train + 1, 1);
-    if (!e->host || !e->sums || !e->wide || !e->low || !e->answer) return ULP_NO_MEMORY;
-    ulp_family_init(&e->family, e->pass.backend);
-    engine_carve(e);
-    status = ulp_family_alloc(&e->family);
-    if (status != ULP_OK) return status;
-    engine_carve(e);
-    return ulp_model_ready(&e->model, &e->pass);
-}
-
-static void engine_end(engine *e) {
-    ulp_model_release(&e->model, &e->pass);
-    ulp_family_release(&e->family);
-    free(e->host);
-    free(e->sums);
-    free(e->wide);
-    free(e->low);
-    free(e->answer);
-}
-
-/* Samples [first, first + B) as numbers from 0 to 1 into e->sums. */
-static void read_samples(engine *e, size_t first, size_t B) {
-    const ulp_data *d = e->data;
-    for (size_t i = 0; i < B * d->features; i++) e->sums[i] = (float)d->pixel[first * d->features + i] / (float)d->white;
-    e->pass.B = B;
-}
-
-/* Scores z (B,classes), the answers to samples `first` and after of the test part. */
-static void score(engine *e, const float *z, size_t first, size_t B, int reference) {
-    size_t C = e->data->classes;
-    for (size_t b = 0; b < B; b++, z += C) {
-        size_t best = 0, nan = z[0] != z[0];
-        for (size_t c = 1; c < C; c++) {
-            nan |= z[c] != z[c];
-            if (z[c] > z[best]) best = c;
-        }
-        if (reference) e->answer[first + b] = (uint8_t)best;
-        e->agreed += !nan && best == e->answer[first + b];
-        e->right += !nan && best == e->data->label[e->data->n_train + first + b];
-    }
-}
-
-/* Forward in floating point over the training part, to learn the ranges, or over the test part, to score. */
-static ulp_status run_floating(engine *e, int learn) {
-    const ulp_backend *backend = e->pass.backend;
-    const ulp_net *net = &e->model.net;
-    size_t begin = learn ? 0 : e->data->n_train, end = learn ? e->data->n_train : e->data->n;
-    ulp_status status = ULP_OK;
-    e->pass.evaluation = 1;
-    for (size_t at = begin; at < end && status == ULP_OK; at += BATCH) {
-        size_t B = end - at < BATCH ? end - at : BATCH;
-        e->pass.first = at;
-        read_samples(e, at, B);
-        status = backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float));
-        if (status == ULP_OK) status = ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], B * e->data->features, e->data->features);
-        if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
-        for (size_t i = 0; i <= net->count && learn && status == ULP_OK; i++) {
-            size_t n = B * ulp_dims_size(i < net->count ? net->layers[i].in : net->out);
-            status = backend->download(e->sums, e->model.tensor[i], n * sizeof(float));
-            for (size_t j = 0; j < n; j++) {
-                e->low[i] = fmin(e->low[i], (double)e->sums[j]);
-                e->high[i] = fmax(e->high[i], (double)e->sums[j]);
-            }
-        }
-        if (!learn && status == ULP_OK) {
-            status = backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float));
-            score(e, e->sums, at - e->data->n_train, B, e->pass.step == 0);
-        }
-    }
-    return status;
-}
-
-/* ---- integers ---- */
-
-static code code_of(double low, double high, int bits, int scheme) {
-    code c;
-    double levels = ldexp(1, bits) - 1, half = ldexp(1, bits - 1) - 1;
-    low = fmin(low, 0);
-    high = fmax(high, 0);
-    if (scheme == SYMMETRIC) {
-        c.scale = fmax(-low, high) / half;
-        c.low = -half;
-        c.high = half;
-    } else {
-        c.scale = (high - low) / levels;
-        c.low = c.scale > 0 ? -rint(-low / c.scale) : 0;
-        c.high = c.low + levels;
-    }
-    if (!(c.scale > 0)) c.scale = 1;
-    return c;
-}
-
-static double cut(double q, const code *c) { return q < c->low ? c->low : q > c->high ? c->high : q; }
-
-/* sum S with S = multiplier 2^-shift, multiplier of 31 bits, to nearest, halves up; sums stay below 2^31. */
-static double requantize(double sum, double scale) {
-    int exponent;
-    int64_t multiplier = (int64_t)rint(ldexp(frexp(scale, &exponent), 31));
-    int shift = 31 - exponent;
-    if (shift > 62) return 0;
-    if (shift < 1) return sum * scale;
-    int64_t product = (int64_t)sum * multiplier + ((int64_t)1 << (shift - 1));
-    /* rounded down for either sign */
-    return (double)(product >= 0 ? product >> shift : -((-product + ((int64_t)1 << shift) - 1) >> shift));
-}
-
-/* The tensor that the next layer with parameters, from layer i on, multiplies. */
-static size_t next_operand(const ulp_net *net, size_t i) {
-    while (i < net->count && net->layers[i].params == 0) i++;
-    return i;
-}
-
-/* Layer i, with parameters: q - Z in tensor[i] to q - Z of the next operand, or to sums if there is none. */
-static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *w, const ulp_datapath *narrow, const code *y) {
-    const ulp_backend *backend = e->pass.backend;
-    const ulp_layer *layer = &e->model.net.layers[i];
-    size_t outputs = ulp_dims_size(layer->out), n = e->pass.B * outputs, plane = layer->out.h * layer->out.w;
-    const float *bias = e->trained + layer->first_param + layer->params - layer->out.c;
-    ulp_status status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
-    if (status == ULP_OK) status = backend->download(e->wide, e->model.tensor[i + 1], n * sizeof(float));
-    memcpy(e->sums, e->wide, n * sizeof(float));
-    if (narrow && status == ULP_OK) {
-        const ulp_datapath exact = e->policy.forward;
-        e->policy.forward = *narrow;
-        status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
-        e->policy.forward = exact;
-        if (status == ULP_OK) status = backend->download(e->sums, e->model.tensor[i + 1], n * sizeof(float));
-    }
-    for (size_t j = 0; j < n && status == ULP_OK; j++) {
-        size_t channel = j % outputs / plane;
-        double sum = (double)e->sums[j] + rint((double)bias[channel] / (x->scale * w->scale));
-        e->changed += e->sums[j] != e->wide[j];
-        e->sums[j] = (float)(y ? cut(requantize(sum, x->scale * w->scale / y->scale), y) : sum);
-    }
-    e->formed += n;
-    return status == ULP_OK ? backend->upload(e->model.tensor[i + 1], e->sums, n * sizeof(float)) : status;
-}
-
-/* The integer weights of every layer, biases 0: they are added after the sums. */
-static ulp_status put_weights(engine *e, code *w, int bits, int scheme) {
-    const ulp_net *net = &e->model.net;
-    memset(e->host, 0, net->params * sizeof *e->host);
-    for (size_t i = 0; i < net->count; i++) {
-        const ulp_layer *layer = &net->layers[i];
-        const float *from = e->trained + layer->first_param;
-        size_t n = layer->params ? layer->params - layer->out.c : 0;
-        double low = 0, high = 0;
-        for (size_t j = 0; j < n; j++) {
-            low = fmin(low, (double)from[j]);
-            high = fmax(high, (double)from[j]);
-        }
-        w[i] = code_of(low, high, bits, scheme);
-        for (size_t j = 0; j < n; j++) e->host[layer->first_param + j] = (float)cut(rint((double)from[j] / w[i].scale), &w[i]);
-    }
-    return e->pass.backend->upload(e->weight, e->host, net->params * sizeof *e->host);
-}
-
-static ulp_status run_integers(engine *e, const code *x, const code *w, const ulp_datapath *narrow) {
-    const ulp_backend *backend = e->pass.backend;
-    const ulp_net *net = &e->model.net;
-    ulp_status status = ULP_OK;
-    for (size_t at = e->data->n_train; at < e->data->n && status == ULP_OK; at += BATCH) {
-        size_t B = e->data->n - at < BATCH ? e->data->n - at : BATCH;
-        read_samples(e, at, B);
-        const code *first = &x[next_operand(net, 0)];
-        for (size_t i = 0; i < B * e->data->features; i++) e->sums[i] = (float)cut(rint((double)e->sums[i] / first->scale), first);
-        status = backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float));
-        for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
-            size_t next = next_operand(net, i + 1);
-            if (net->layers[i].params == 0) status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
-            else status = integer_layer(e, i, &x[i], &w[i], narrow, next < net->count ? &x[next] : NULL);
-        }
-        if (status == ULP_OK) status = backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float));
-        if (status == ULP_OK) score(e, e->sums, at - e->data->n_train, B, 0);
-    }
-    return status;
-}
-
 /* ---- rows ---- */
 
 static void put_row(ulp_rows *rows, const engine *e, const ulp_point *point, const char *kind, const char *scheme, int bits, const char *accumulator) {
@@ -344,36 +126,24 @@ static void put_row(ulp_rows *rows, const engine *e, const ulp_point *point, con
     ulp_row_end(rows);
 }
 
-static void begin(engine *e) { e->right = e->agreed = e->changed = e->formed = 0; }
-
 static ulp_status compute_integers(const ulp_run *run, engine *e, const ulp_point *point, int bits, ulp_rows *rows) {
     size_t count = e->model.net.count;
     code *x = calloc(2 * (count + 1), sizeof *x), *w = x + count + 1;
     ulp_status status = x ? ULP_OK : ULP_NO_MEMORY;
     for (int s = 0; s < 2 && status == ULP_OK; s++) {
         if (!ulp_option_chosen(run, "schemes", schemes[s])) continue;
-        for (size_t i = 0; i < count; i++) x[i] = code_of(e->low[i], e->high[i], bits, s);
-        status = put_weights(e, w, bits, s);
+        for (size_t i = 0; i < count; i++) x[i] = engine_code_of(e->low[i], e->high[i], bits, s);
+        status = engine_put_weights(e, w, bits, s);
         for (int a = 0; a < 3 && status == ULP_OK; a++) {
             ulp_datapath narrow;
             if (!ulp_option_chosen(run, "accumulators", accumulators[a])) continue;
-            begin(e);
+            engine_begin(e);
             status = ulp_datapath_parse(&narrow, datapaths[a]);
-            if (status == ULP_OK) status = run_integers(e, x, w, a == INT32 ? NULL : &narrow);
+            if (status == ULP_OK) status = engine_run_integers(e, x, w, a == INT32 ? NULL : &narrow);
             if (status == ULP_OK) put_row(rows, e, point, "integer", schemes[s], bits, accumulators[a]);
         }
     }
     free(x);
-    return status;
-}
-
-/* Weights rounded layer by layer under the policy in force. */
-static ulp_status round_weights(engine *e) {
-    const ulp_net *net = &e->model.net;
-    ulp_status status = e->pass.backend->upload(e->weight, e->trained, net->params * sizeof(float));
-    for (size_t i = 0; i < net->count && status == ULP_OK; i++)
-        if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param, net->layers[i].params, 0);
     return status;
 }
 
@@ -383,10 +153,10 @@ static ulp_status compute_floating(const ulp_run *run, engine *e, const ulp_poin
     snprintf(text, sizeof text, "fp32,weight=%s%s,act=%s%s,master=fp32", format->name, mark, format->name, mark);
     ulp_status status = ulp_policy_parse(&e->policy, text, error, sizeof error);
     if (status != ULP_OK) return ulp_run_fail(run, status, "--formats %s: %s", format->name, error);
-    begin(e);
+    engine_begin(e);
     e->pass.step = 1;
-    status = round_weights(e);
-    if (status == ULP_OK) status = run_floating(e, 0);
+    status = engine_round_weights(e);
+    if (status == ULP_OK) status = engine_run_floating(e, 0);
     if (status == ULP_OK) put_row(rows, e, point, format->name, scaled ? "scaled" : "plain", format->bits, "binary32");
     return status;
 }
@@ -418,10 +188,10 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     float *trained = NULL;
     engine e = {0};
     ulp_status status = train(run, s, point, &trained, rows);
-    if (status == ULP_OK) status = engine_start(&e, run, &s->data, s->net[point->at[AT_NET]], trained);
-    if (status == ULP_OK) status = round_weights(&e);
-    if (status == ULP_OK) status = run_floating(&e, 1);
-    if (status == ULP_OK) status = run_floating(&e, 0);
+    if (status == ULP_OK) status = engine_start(&e, ulp_run_backend(run), &s->data, s->net[point->at[AT_NET]], trained);
+    if (status == ULP_OK) status = engine_round_weights(&e);
+    if (status == ULP_OK) status = engine_run_floating(&e, 1);
+    if (status == ULP_OK) status = engine_run_floating(&e, 0);
     if (status == ULP_OK) put_row(rows, &e, point, "binary32", "plain", 32, "binary32");
     for (size_t i = 0; i < count && status == ULP_OK; i++) status = compute_integers(run, &e, point, (int)bits[i], rows);
     for (size_t f = 0; f < formats && status == ULP_OK; f++)
