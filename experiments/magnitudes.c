@@ -14,6 +14,7 @@
  * Percentages in tables, claims and figure are of the values that are not zero in binary32. The loss is the mean over the
  * batch and nothing is scaled. Of a density that is finite at zero each octave far below the peak holds half of the one above
  * it: a power law of slope 1 in a plot of log against log; gradients need not have such a density.
+ * Longer than most files: what a row holds, how it is counted and what is claimed of it are read together.
  */
 #include "harness/harness.h"
 
