@@ -205,6 +205,18 @@ verdict $? "scales per layer for the network that takes them alone"
 [ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
 verdict $? "scales per tensor for both formats of 8 bits"
 
+# what learns: the claims of a quick run, and its bytes with another number of threads; under a sanitizer these take minutes
+for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc recurrence; do
+    case ${MODE:-release} in
+    release | debug) ;;
+    *) skip "$name --quick: every claim passes" "not under a sanitizer"; continue ;;
+    esac
+    exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --threads 2 --out $name.csv
+    if grep -q '^PASS' out.txt && ! grep -q '^FAIL' out.txt; then verdict 0 "$name tests claims"; else verdict 1 "$name tests claims"; fi
+    "$BIN/$name" --quick --threads 1 --quiet --out t.csv
+    same $name.csv t.csv "$name: the same CSV with 1 thread"
+done
+
 # sums: the numbers that are facts of arithmetic, and the same bytes however a run is made
 for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
