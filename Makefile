@@ -114,7 +114,7 @@ MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: all programs libraries check check-all check-gpu bench figures figures-quick install clean distclean help
+.PHONY: all programs libraries check check-all check-gpu bench runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c experiments/*/*.c tests/*.c)) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
@@ -207,12 +207,16 @@ figures/%.svg: results/%.csv plots/%.gp plots/style.gp
 PAGE := $(if $(HAVE_GNUPLOT),figures/index.html,$(EXPERIMENTS:%=results/%.csv))
 NO_GNUPLOT = @$(if $(HAVE_GNUPLOT),true,echo 'gnuplot is missing: results/*.csv are there, figures are not' >&2; exit 3)
 
+# one experiment after the other, since each uses all processors; then the figures, each of which uses one
+runs: $(EXPERIMENTS:%=results/%.csv)
+RUN_AND_DRAW = @$(MAKE) --no-print-directory $(1) runs && $(MAKE) --no-print-directory -j$$(getconf _NPROCESSORS_ONLN) $(1) $(PAGE)
+
 figures: programs
-	@$(MAKE) --no-print-directory $(PAGE)
+	$(call RUN_AND_DRAW)
 	$(NO_GNUPLOT)
 
 figures-quick: programs
-	@$(MAKE) --no-print-directory FIGURE_OPTIONS=--quick $(PAGE)
+	$(call RUN_AND_DRAW,FIGURE_OPTIONS=--quick)
 	$(NO_GNUPLOT)
 
 figures/index.html: $(FIGURES) plots/gallery.sh
