@@ -36,7 +36,7 @@ static const ulp_option options[] = {
     {"cells", ULP_OPTION_CHOICES, "gru,lstm", "gru", NULL, "recurrent layers; the first one learns with all forms of the loss", 0, 0, "gru lstm", 0},
     {"recipes", ULP_OPTION_CHOICES, "fp32,mixed:fp16,fp16", "fp32,mixed:fp16", "all", "what is rounded in training; mixed ones scale the loss", 0, 0,
      "fp32 mixed:fp16 mixed:bf16 fp16 bf16", 0},
-    {"net", ULP_OPTION_TEXT, "columns4 %64 step11", NULL, NULL, "the network; % stands for the cell", 0, 0, NULL, 0},
+    {"net", ULP_OPTION_TEXT, "columns4 %64 conv11@1", NULL, NULL, "the network; % stands for the cell", 0, 0, NULL, 0},
     {"optimizer", ULP_OPTION_TEXT, OPTIMIZER, NULL, NULL, "how the weights move, without the rate; % stands for the steps", 0, 0, NULL, 0},
     {"gru-rate", ULP_OPTION_NUMBER, GRU_RATE, NULL, NULL, "learning rate of gru", 0, 1000, NULL, 0},
     {"lstm-rate", ULP_OPTION_NUMBER, LSTM_RATE, NULL, NULL, "learning rate of lstm, which learns more slowly", 0, 1000, NULL, 0},

@@ -78,6 +78,12 @@ ULP_CORE double ulp_to_odd(double hi, double lo) {
     return ulp_from_bits64(u + step - ((step & down) << 1));
 }
 
+/* a + b as one double that rounds on like the sum itself; infinite and NaN sums are themselves. */
+ULP_CORE double ulp_sum_to_odd(double a, double b) {
+    double sum, error = ulp_two_sum(a, b, &sum);
+    return ulp_to_odd(sum, error);
+}
+
 /* ---- the wide value ---- */
 
 typedef enum ulp_kind { ULP_EXACT_ZERO, ULP_EXACT_CANCELLED, ULP_EXACT_FINITE, ULP_EXACT_INF, ULP_EXACT_NAN } ulp_kind;

@@ -113,8 +113,8 @@ typedef struct ulp_backend {
     /* y (c K K, B oh ow): what every element of the kernel lies on, from x (B,c,h,w); a convolution is a product with it. */
     ulp_status (*patches)(float *y, const float *x, const ulp_places *places);
 
-    /* y (b,a,n) from x (a,b,n): blocks of n elements change places. */
-    ulp_status (*permute)(float *y, const float *x, size_t a, size_t b, size_t n);
+    /* y (count,b,a,n) from x (count,a,b,n): blocks of n elements change places; a transpose where n = 1. */
+    ulp_status (*permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
 } ulp_backend;
 
 /* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this

@@ -2,6 +2,8 @@
 #include "ctc.h"
 
 #include "elementary.h"
+#include "formats/exact.h"
+#include "op.h"
 
 /* -Inf */
 static double log_zero(void) { return ulp_from_bits64(0xfff0000000000000u); }
@@ -27,13 +29,16 @@ static double rounded(double x, const ulp_ctc_form *form, uint64_t word) {
     return y;
 }
 
+/* a + b as one number that rounds like it; binary64's own sum where nothing is rounded after it. */
+static double exact_sum(double a, double b, const ulp_ctc_form *form) { return form->cast ? ulp_sum_to_odd(a, b) : a + b; }
+
 static double larger(double a, double b) { return a > b ? a : b; }
 
 /* x[0] + x[1] + ... of probabilities, two or three; takes two words. */
 static double sum(const double *x, size_t n, const ulp_ctc_form *form, uint64_t word) {
     double total = x[0];
     if (form->linear) {
-        for (size_t i = 1; i < n; i++) total = rounded(total + x[i], form, word + i - 1);
+        for (size_t i = 1; i < n; i++) total = rounded(exact_sum(total, x[i], form), form, word + i - 1);
         return total;
     }
     double max = x[0], terms = 0.0;
@@ -45,8 +50,9 @@ static double sum(const double *x, size_t n, const ulp_ctc_form *form, uint64_t 
     return rounded(max + ulp_log(terms), form, word);
 }
 
+/* Probabilities in binary32 or less have a product that binary64 holds. */
 static double product(double a, double b, const ulp_ctc_form *form, uint64_t word) {
-    return rounded(form->linear ? a * b : a + b, form, word);
+    return rounded(form->linear ? a * b : exact_sum(a, b, form), form, word);
 }
 
 size_t ulp_label_count(const uint8_t *label, size_t room) {
@@ -115,11 +121,8 @@ void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double
 size_t ulp_ctc_decode(uint8_t *label, const float *z, size_t C, size_t T) {
     size_t n = 0, before = C - 1;
     for (size_t t = 0; t < T; t++) {
-        size_t best = 0;
-        for (size_t c = 0; c < C; c++) {
-            if (z[c * T + t] != z[c * T + t]) return 0;
-            if (z[c * T + t] > z[best * T + t]) best = c;
-        }
+        size_t best = ulp_place_of_largest(z + t, C, T);
+        if (best == C) return 0;
         if (best != before && best != C - 1) label[n++] = (uint8_t)best;
         before = best;
     }

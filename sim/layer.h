@@ -75,6 +75,14 @@ struct ulp_layer {
     double number;      /* the kind's own real number */
 };
 
+/* The digits at *text, which moves behind them: a number least .. most. ULP_BAD_ARGUMENT if there are none or it is another. */
+ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most);
+
+/* A number least .. most that is all of args. */
+ulp_status ulp_args_number(size_t *n, const char *args, size_t least, size_t most);
+
+enum { ULP_UNITS_MAX = 1 << 20 }; /* outputs or kernels of one layer */
+
 static inline size_t ulp_dims_size(ulp_dims d) { return d.c * d.h * d.w; }
 
 /* The i-th kind; NULL past the end. */

@@ -7,12 +7,9 @@
  */
 #include "layer.h"
 
-#include <stdlib.h>
-
 static ulp_status avg_shape(ulp_layer *layer, const char *args) {
-    char *end;
-    const unsigned long K = strtoul(args, &end, 10);
-    if (args[0] < '0' || args[0] > '9' || *end || K < 1 || K > layer->in.h || K > layer->in.w) return ULP_BAD_ARGUMENT;
+    size_t K;
+    if (ulp_args_number(&K, args, 1, layer->in.h) != ULP_OK || K > layer->in.w) return ULP_BAD_ARGUMENT;
     layer->arg[0] = K;
     layer->out = (ulp_dims){layer->in.c, layer->in.h / K, layer->in.w / K};
     return ULP_OK;

@@ -6,7 +6,7 @@
 
 static ulp_status columns_shape(ulp_layer *layer, const char *args) {
     layer->arg[0] = 1;
-    ulp_status status = *args ? ulp_args_number(&layer->arg[0], args) : ULP_OK;
+    ulp_status status = *args ? ulp_args_number(&layer->arg[0], args, 1, layer->in.w) : ULP_OK;
     if (status != ULP_OK || layer->in.w % layer->arg[0] != 0) return ULP_BAD_ARGUMENT;
     layer->out = (ulp_dims){layer->in.c * layer->in.h * layer->arg[0], 1, layer->in.w / layer->arg[0]};
     return ULP_OK;
@@ -14,14 +14,14 @@ static ulp_status columns_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status columns_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t K = layer->arg[0], rows = pass->B * layer->in.c * layer->in.h;
-    ulp_status status = ulp_pass_transpose(pass, t->y, t->x, rows, layer->out.w, K);
+    ulp_status status = ulp_transpose(pass->backend, t->y, t->x, rows, layer->out.w, K);
     return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, rows * layer->in.w) : status;
 }
 
 static ulp_status columns_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     size_t K = layer->arg[0], rows = pass->B * layer->in.c * layer->in.h;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_pass_transpose(pass, t->dx, t->dy, rows, K, layer->out.w);
+    ulp_status status = ulp_transpose(pass->backend, t->dx, t->dy, rows, K, layer->out.w);
     return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, rows * layer->in.w) : status;
 }
 

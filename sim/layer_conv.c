@@ -10,6 +10,8 @@
  *
  * Zeros around the image are factors like any other: their products take part, in y as in dW. In dx those of places where
  * no kernel lay take part as products with +0. Random words are those of these elements' places, rows first.
+ *
+ * On a sequence (c,1,T), K = 1 is the same dense layer at every step.
  */
 #include "layer.h"
 
@@ -19,35 +21,22 @@
 
 enum { KERNELS, KERNEL, STRIDE, PAD }; /* places in layer->arg */
 
-enum { NUMBER_MAX = 1 << 20 };
 enum { PIECE = 1 << 18 }; /* floats of patches per thread that stay in the second-level cache */
 #define PRODUCTS_MAX 0x1p40 /* elements of the largest array, per sample: sizes do not overflow */
-
-/* Digits at *text, up to NUMBER_MAX; 0 if there are none or too many. */
-static int read_number(const char **text, size_t *number) {
-    const char *at = *text;
-    for (*number = 0; *at >= '0' && *at <= '9'; at++) {
-        *number = *number * 10 + (size_t)(*at - '0');
-        if (*number > NUMBER_MAX) return 0;
-    }
-    const int any = at > *text;
-    *text = at;
-    return any;
-}
 
 /* N@K, then s and p with their numbers in any order, each at most once. */
 static int read_args(size_t *arg, const char *text) {
     int seen_s = 0, seen_p = 0;
     arg[STRIDE] = 1;
     arg[PAD] = 0;
-    if (!read_number(&text, &arg[KERNELS]) || *text++ != '@' || !read_number(&text, &arg[KERNEL])) return 0;
+    if (ulp_args_read(&arg[KERNELS], &text, 1, ULP_UNITS_MAX) != ULP_OK || *text++ != '@') return 0;
+    if (ulp_args_read(&arg[KERNEL], &text, 1, ULP_UNITS_MAX) != ULP_OK) return 0;
     while (*text == 's' || *text == 'p') {
         int *seen = *text == 's' ? &seen_s : &seen_p;
-        size_t *number = &arg[*text == 's' ? STRIDE : PAD];
-        text++;
-        if ((*seen)++ || !read_number(&text, number)) return 0;
+        const int which = *text++ == 's' ? STRIDE : PAD;
+        if ((*seen)++ || ulp_args_read(&arg[which], &text, which == STRIDE, ULP_UNITS_MAX) != ULP_OK) return 0;
     }
-    return *text == 0 && arg[KERNELS] > 0 && arg[KERNEL] > 0 && arg[STRIDE] > 0 && arg[PAD] < arg[KERNEL];
+    return *text == 0 && arg[PAD] < arg[KERNEL];
 }
 
 /* ---- sizes ---- */
@@ -117,7 +106,7 @@ static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y,
     ulp_status status = image_patches(layer, pass, patches, x);
     if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, sums, pass->ones, bias, &start, p);
     if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, patches, w, &sum, p);
-    return status == ULP_OK ? pass->backend->permute(y, sums, N, pass->B, p) : status;
+    return status == ULP_OK ? pass->backend->permute(y, sums, 1, N, pass->B, p) : status;
 }
 
 /* dx of the pass's samples likewise. */
@@ -126,10 +115,10 @@ static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, float *d
     float *patches = pass->work, *sums = patches + k * rows, *turned = sums + c * rows; /* (k, B h w), (c, B h w), (c, k) */
     const ulp_gemm_shape sum = {.m = rows, .n = c, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1, .c_trans = 1};
     ulp_status status = gradient_patches(layer, pass, patches, dy);
-    if (status == ULP_OK) status = pass->backend->permute(turned, w, N, c, square(layer));
+    if (status == ULP_OK) status = pass->backend->permute(turned, w, 1, N, c, square(layer));
     if (status == ULP_OK)
         status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, sums, patches, turned, &sum, p);
-    return status == ULP_OK ? pass->backend->permute(dx, sums, c, pass->B, p) : status;
+    return status == ULP_OK ? pass->backend->permute(dx, sums, 1, c, pass->B, p) : status;
 }
 
 typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, float *to, const float *from, const float *w);
@@ -163,7 +152,7 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
     const ulp_gemm_shape dw = {.m = k, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = k, .b_trans = 1, .c_trans = 1};
     const ulp_gemm_shape db = {.m = 1, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = N, .b_trans = 1};
     ulp_status status = image_patches(layer, pass, patches, t->x);
-    if (status == ULP_OK) status = pass->backend->permute(dy, t->dy, pass->B, N, p);
+    if (status == ULP_OK) status = pass->backend->permute(dy, t->dy, 1, pass->B, N, p);
     if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, patches, dy, &dw, 0);
     if (status == ULP_OK)
         status = ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, t->dw + N * k, pass->ones, dy, &db, 0);

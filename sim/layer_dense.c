@@ -8,17 +8,14 @@
 #include "layer.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "elementary.h"
 
 static ulp_status dense_shape(ulp_layer *layer, const char *args) {
-    char *end;
-    unsigned long long n = strtoull(args, &end, 10);
-    size_t m = ulp_dims_size(layer->in);
-    if (args[0] < '0' || args[0] > '9' || *end || n < 1 || n > 1u << 20) return ULP_BAD_ARGUMENT;
-    layer->out = (ulp_dims){(size_t)n, 1, 1};
-    layer->params = (m + 1) * (size_t)n;
+    size_t n, m = ulp_dims_size(layer->in);
+    if (ulp_args_number(&n, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    layer->out = (ulp_dims){n, 1, 1};
+    layer->params = (m + 1) * n;
     return ULP_OK;
 }
 

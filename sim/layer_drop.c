@@ -7,17 +7,11 @@
  */
 #include "layer.h"
 
-#include <stdlib.h>
-
 #include "formats/rng.h"
 
 static ulp_status drop_shape(ulp_layer *layer, const char *args) {
-    char *end;
-    const unsigned long P = strtoul(args, &end, 10);
-    if (args[0] < '0' || args[0] > '9' || *end || P > 99) return ULP_BAD_ARGUMENT;
-    layer->arg[0] = P;
     layer->out = layer->in;
-    return ULP_OK;
+    return ulp_args_number(&layer->arg[0], args, 0, 99);
 }
 
 /* pass->host_wide (n) = x (n) through the elements that are kept. */

@@ -5,14 +5,11 @@
  */
 #include "layer.h"
 
-#include <stdlib.h>
-
 enum { WINDOW_MAX = 4096 }; /* places in a window are exact in binary32 */
 
 static ulp_status pool_shape(ulp_layer *layer, const char *args) {
-    char *end;
-    const unsigned long K = strtoul(args, &end, 10);
-    if (args[0] < '0' || args[0] > '9' || *end || K < 1 || K > WINDOW_MAX || K > layer->in.h || K > layer->in.w) return ULP_BAD_ARGUMENT;
+    size_t K;
+    if (ulp_args_number(&K, args, 1, WINDOW_MAX) != ULP_OK || K > layer->in.h || K > layer->in.w) return ULP_BAD_ARGUMENT;
     layer->arg[0] = K;
     layer->out = (ulp_dims){layer->in.c, layer->in.h / K, layer->in.w / K};
     layer->saved = ulp_dims_size(layer->out);

@@ -7,13 +7,13 @@ static ulp_status rows_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status rows_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    ulp_status status = ulp_pass_transpose(pass, t->y, t->x, pass->B * layer->in.c, layer->in.h, layer->in.w);
+    ulp_status status = ulp_transpose(pass->backend, t->y, t->x, pass->B * layer->in.c, layer->in.h, layer->in.w);
     return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * ulp_dims_size(layer->out)) : status;
 }
 
 static ulp_status rows_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_pass_transpose(pass, t->dx, t->dy, pass->B * layer->in.c, layer->in.w, layer->in.h);
+    ulp_status status = ulp_transpose(pass->backend, t->dx, t->dy, pass->B * layer->in.c, layer->in.w, layer->in.h);
     return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * ulp_dims_size(layer->in)) : status;
 }
 

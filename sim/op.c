@@ -35,15 +35,18 @@ void ulp_softmax_backward(double *dz, const float *p, const uint8_t *label, size
         for (size_t c = 0; c < C; c++) dz[c] = ((double)p[c] - (c == label[b] ? 1.0 : 0.0)) * scale / (double)B;
 }
 
+size_t ulp_place_of_largest(const float *z, size_t n, size_t stride) {
+    size_t best = 0;
+    int nan = 0;
+    for (size_t i = 0; i < n; i++) {
+        nan |= z[i * stride] != z[i * stride];
+        if (z[i * stride] > z[best * stride]) best = i;
+    }
+    return nan ? n : best;
+}
+
 size_t ulp_count_right(const float *z, const uint8_t *label, size_t B, size_t C) {
     size_t right = 0;
-    for (size_t b = 0; b < B; b++, z += C) {
-        size_t best = 0, nan = z[0] != z[0];
-        for (size_t c = 1; c < C; c++) {
-            nan |= z[c] != z[c];
-            if (z[c] > z[best]) best = c;
-        }
-        right += !nan && best == label[b];
-    }
+    for (size_t b = 0; b < B; b++) right += ulp_place_of_largest(z + b * C, C, 1) == label[b];
     return right;
 }

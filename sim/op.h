@@ -29,7 +29,10 @@ void ulp_softmax_forward(double *p, double *loss, const float *z, const uint8_t 
 /* dz (B,C) = scale (p - t) / B, t one in the label's column: the gradient of the mean loss times scale. */
 void ulp_softmax_backward(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
 
-/* How many rows have their largest z in the label's column, the first one if several; a row with NaN has none. */
+/* The place of the largest of z (n), `stride` apart, the first one if several; n if there is NaN. */
+size_t ulp_place_of_largest(const float *z, size_t n, size_t stride);
+
+/* How many rows have their largest z in the label's column, the first one if several; a row with NaN has none. Labels are below C. */
 size_t ulp_count_right(const float *z, const uint8_t *label, size_t B, size_t C);
 
 #ifdef __cplusplus

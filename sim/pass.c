@@ -63,9 +63,8 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind 
     return most > 0.0f ? most : own;
 }
 
-/* *moved is the cast of a point for the tensor x (n), host memory: its format moved by the tensor's scale. */
-static void move_cast(ulp_cast *moved, ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {
-    const ulp_cast *cast = &pass->policy->at[point];
+/* *moved is the cast of the tensor x (n), host memory: its format moved by the tensor's scale. */
+static void move_cast(ulp_cast *moved, ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, const float *x, size_t n) {
     const ulp_format *f = &cast->format;
     ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, point, layer, ulp_amax(x, n, 1)), f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
@@ -84,7 +83,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
     if (cast->scaling) {
         status = backend->download(pass->host_a, x, n * sizeof *x);
         if (status != ULP_OK) return status;
-        move_cast(&moved, pass, point, layer, pass->host_a, n);
+        move_cast(&moved, pass, cast, point, layer, pass->host_a, n);
         cast = &moved;
     }
     int shown = watched(pass, point);
@@ -104,7 +103,7 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     for (size_t i = 0; i < n && log2; i++) pass->host_wide[i] *= ulp_scale(1.0, log2);
     for (size_t i = 0; i < n; i++) pass->host_a[i] = (float)pass->host_wide[i];
     if (cast->scaling) {
-        move_cast(&moved, pass, point, layer, pass->host_a, n);
+        move_cast(&moved, pass, cast, point, layer, pass->host_a, n);
         cast = &moved;
     }
     if (ulp_cast_is_binary32(cast)) { /* the conversion was the one rounding */
@@ -124,12 +123,6 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     return backend->upload(x, pass->host_b, n * sizeof *x);
 }
 
-/* a + b as one double that rounds on like the sum itself. */
-static double exact_sum(double a, double b) {
-    double sum, error = ulp_two_sum(a, b, &sum);
-    return ulp_to_odd(sum, error);
-}
-
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
                         size_t row) {
     const ulp_backend *backend = pass->backend;
@@ -140,7 +133,7 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     if (cast->scaling) { /* the sums have to be there before their scale is known */
         ulp_status found = backend->download(pass->host_a, a, n * sizeof *a);
         if (found == ULP_OK) found = backend->download(pass->host_b, b, n * sizeof *b);
-        for (size_t i = 0; i < n; i++) pass->host_wide[i] = exact_sum((double)pass->host_a[i], (double)pass->host_b[i]);
+        for (size_t i = 0; i < n; i++) pass->host_wide[i] = ulp_sum_to_odd((double)pass->host_a[i], (double)pass->host_b[i]);
         return found == ULP_OK ? ulp_pass_round_wide(pass, point, layer, y, n, row) : found;
     }
     ulp_status status = backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), stats);

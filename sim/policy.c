@@ -13,7 +13,7 @@ enum { WORD_MAX = 128 };
 /* A policy on its way from text: which points were given a mode of their own, and what mode= says. */
 typedef struct draft {
     ulp_policy policy;
-    uint8_t own_mode[ULP_AT_COUNT + 1]; /* the last one of out= */
+    uint8_t own_mode[ULP_AT_COUNT + 1];
     uint8_t has_mode;
     ulp_rule mode;
     char *error;
@@ -24,7 +24,11 @@ const char *ulp_point_name(ulp_point_kind point) {
     return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL;
 }
 
-static const char *cast_name(int i) { return i < ULP_AT_COUNT ? point_names[i] : "out"; }
+/* The casts of a policy are its points', and as the last one that of out=. */
+enum { AT_OUT = ULP_AT_COUNT };
+
+static const char *cast_name(int i) { return i < AT_OUT ? point_names[i] : "out"; }
+static ulp_cast *cast_at(ulp_policy *policy, int i) { return i < AT_OUT ? &policy->at[i] : &policy->out; }
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -86,62 +90,47 @@ static ulp_status let_overflow(ulp_format *format) {
 }
 
 /* What follows @ in `word`, which is cut there. */
-static ulp_status parse_scaling(draft *d, ulp_cast *cast, int point, char *word) {
+static ulp_status parse_scaling(draft *d, ulp_cast *cast, int i, char *word) {
     char *at = strchr(word, '@'), *end;
     if (!at) return ULP_OK;
     *at++ = 0;
-    if (point == ULP_AT_STATE || point == ULP_AT_MASTER || point == ULP_AT_LOSS || point == ULP_AT_NORM)
-        return fail(d, ULP_UNSUPPORTED, "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", point_names[point], word, at);
+    if (i != ULP_AT_WEIGHT && i != ULP_AT_ACT && i != ULP_AT_WGRAD && i != ULP_AT_AGRAD)
+        return fail(d, ULP_UNSUPPORTED, "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i), word, at);
     if (strcmp(at, "amax") == 0) {
         cast->scaling = ULP_SCALED_NOW;
         return ULP_OK;
     }
     unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
     if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
-        return fail(d, ULP_BAD_NAME, "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", point_names[point], word, at,
+        return fail(d, ULP_BAD_NAME, "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", cast_name(i), word, at,
                     ULP_HISTORY_MAX);
     cast->scaling = ULP_SCALED_DELAYED;
     cast->history = (uint16_t)history;
     return ULP_OK;
 }
 
-/* FORMAT[@SCALING][/MODE[/BITS]] at one point. */
-static ulp_status parse_cast(draft *d, int point, const char *text) {
+/* FORMAT[@SCALING][/MODE[/BITS]] as cast i. */
+static ulp_status parse_cast(draft *d, int i, const char *text) {
     char word[WORD_MAX], known[768];
     ulp_cast cast = {.rule = {0}};
     snprintf(word, sizeof word, "%s", text);
     char *slash = strchr(word, '/');
     if (slash) *slash = 0;
-    ulp_status status = parse_scaling(d, &cast, point, word);
+    ulp_status status = parse_scaling(d, &cast, i, word);
     if (status != ULP_OK) return status;
     status = ulp_format_parse(&cast.format, word);
     if (status != ULP_OK) {
         list_formats(known, sizeof known);
-        return fail(d, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, point_names[point], known);
+        return fail(d, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, cast_name(i), known);
     }
     if (!cast.format.fits_binary32)
-        return fail(d, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", point_names[point], word);
-    if (cast.scaling == ULP_UNSCALED && (point == ULP_AT_WGRAD || point == ULP_AT_AGRAD)) status = let_overflow(&cast.format);
+        return fail(d, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
+    if (cast.scaling == ULP_UNSCALED && (i == ULP_AT_WGRAD || i == ULP_AT_AGRAD)) status = let_overflow(&cast.format);
     if (status == ULP_OK && slash) status = parse_rule(d, &cast.rule, slash + 1);
     if (status != ULP_OK) return status;
-    d->own_mode[point] = slash != NULL;
-    d->policy.at[point] = cast;
+    d->own_mode[i] = slash != NULL;
+    *cast_at(&d->policy, i) = cast;
     return ULP_OK;
-}
-
-/* The net's output: a cast as of activations. */
-static ulp_status parse_out(draft *d, const char *text) {
-    ulp_cast act = d->policy.at[ULP_AT_ACT];
-    uint8_t own = d->own_mode[ULP_AT_ACT];
-    ulp_status status = parse_cast(d, ULP_AT_ACT, text);
-    if (status == ULP_OK && d->policy.at[ULP_AT_ACT].scaling)
-        return fail(d, ULP_UNSUPPORTED, "out=%s: the net's output has no scale per tensor of its own", text);
-    d->policy.out = d->policy.at[ULP_AT_ACT];
-    d->policy.has_out = 1;
-    d->own_mode[ULP_AT_COUNT] = d->own_mode[ULP_AT_ACT];
-    d->policy.at[ULP_AT_ACT] = act;
-    d->own_mode[ULP_AT_ACT] = own;
-    return status;
 }
 
 static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *text) {
@@ -197,7 +186,10 @@ static ulp_status parse_pair(draft *d, const char *key, const char *value) {
         if (status == ULP_OK) d->policy.backward = d->policy.forward;
         return status;
     }
-    if (strcmp(key, "out") == 0) return parse_out(d, value);
+    if (strcmp(key, "out") == 0) {
+        d->policy.has_out = 1;
+        return parse_cast(d, AT_OUT, value);
+    }
     if (strcmp(key, "mode") == 0) {
         d->has_mode = 1;
         return parse_rule(d, &d->mode, value);
@@ -247,7 +239,7 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     ulp_status status = parse_words(&d, text);
     if (status != ULP_OK) return error && *error ? status : fail(&d, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
-        ulp_cast *cast = i < ULP_AT_COUNT ? &d.policy.at[i] : &d.policy.out;
+        ulp_cast *cast = cast_at(&d.policy, i);
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
         status = ulp_rule_check(&cast->format, cast->rule);
         if (status != ULP_OK) return fail(&d, status, "%s=%s: the format does not offer the rule", cast_name(i), cast->format.name);

@@ -47,7 +47,7 @@ static parts parts_of(const ulp_cell *cell, const ulp_layer *layer, const ulp_pa
 ulp_status ulp_recurrent_shape(const ulp_cell *cell, ulp_layer *layer, const char *args) {
     size_t N, F = layer->in.c, T = layer->in.w;
     size_t kept = sum_of(cell->width, cell->stages), grads = sum_of(cell->grad_width, cell->grads);
-    if (ulp_args_number(&N, args) != ULP_OK || !ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_BAD_ARGUMENT;
+    if (ulp_args_number(&N, args, 1, ULP_UNITS_MAX) != ULP_OK || !ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_BAD_ARGUMENT;
     layer->out = (ulp_dims){N, 1, T};
     layer->params = N * (F * (cell->gates - cell->w_from) + N * cell->u_to + cell->gates);
     layer->saved = T * F + (T + 1) * kept * N;
@@ -110,13 +110,13 @@ static ulp_status step_forward(const ulp_cell *cell, const ulp_layer *layer, ulp
 
 ulp_status ulp_recurrent_forward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     parts s = parts_of(cell, layer, pass, t);
-    ulp_status status = ulp_pass_transpose(pass, s.x, t->x, 1, s.B * s.F, s.T);
+    ulp_status status = ulp_transpose(pass->backend, s.x, t->x, 1, s.B * s.F, s.T);
     for (size_t k = 0; k < cell->stages && status == ULP_OK; k++)
         status = ulp_tensor_fill(pass->backend, s.kept[k], s.B * cell->width[k] * s.N, 0.0f);
     for (size_t step = 0; step < s.T && status == ULP_OK; step++) status = step_forward(cell, layer, pass, &s, step);
     pass->lane = 0;
     if (status != ULP_OK) return status;
-    return ulp_pass_transpose(pass, t->y, s.kept[cell->stages - 1] + s.B * s.N, 1, s.T, s.B * s.N);
+    return ulp_transpose(pass->backend, t->y, s.kept[cell->stages - 1] + s.B * s.N, 1, s.T, s.B * s.N);
 }
 
 /* ---- backward ---- */
@@ -175,14 +175,14 @@ static ulp_status products(const ulp_cell *cell, const ulp_layer *layer, ulp_pas
     if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
     if (status != ULP_OK || !t->dx) return status;
     status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, datapath, s->dx, ds_in, s->W, &x_shape, 0);
-    if (status == ULP_OK) status = ulp_pass_transpose(pass, t->dx, s->dx, 1, s->T, s->B * s->F);
+    if (status == ULP_OK) status = ulp_transpose(pass->backend, t->dx, s->dx, 1, s->T, s->B * s->F);
     if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, k * s->F, s->T * s->F);
     return status;
 }
 
 ulp_status ulp_recurrent_backward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     parts s = parts_of(cell, layer, pass, t);
-    ulp_status status = ulp_pass_transpose(pass, s.dy, t->dy, 1, s.B * s.N, s.T);
+    ulp_status status = ulp_transpose(pass->backend, s.dy, t->dy, 1, s.B * s.N, s.T);
     for (size_t k = 0; k < cell->grads && status == ULP_OK; k++) {
         size_t n = s.B * cell->grad_width[k] * s.N;
         status = ulp_tensor_fill(pass->backend, s.grad[k] + s.T * n, n, 0.0f);

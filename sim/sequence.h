@@ -18,11 +18,8 @@ enum { ULP_STEPS_MAX = 512 };
 /* Whether d is a sequence. */
 static inline int ulp_dims_is_sequence(ulp_dims d) { return d.h == 1; }
 
-/* A number 1 .. 2^20 that is all of args. */
-ulp_status ulp_args_number(size_t *n, const char *args);
-
-/* y (count,n,m) = the transposes of x (count,m,n), an exact move; backend memory, no more elements than the pass has room for. */
-ulp_status ulp_pass_transpose(ulp_pass *pass, float *y, const float *x, size_t count, size_t m, size_t n);
+/* y (count,n,m) = the transposes of x (count,m,n), an exact move; backend memory. */
+ulp_status ulp_transpose(const ulp_backend *backend, float *y, const float *x, size_t count, size_t m, size_t n);
 
 /* The same on host memory in binary64, for forward64. */
 void ulp_transpose64(double *y, const double *x, size_t count, size_t m, size_t n);

@@ -53,8 +53,11 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
     if (status == ULP_OK) status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
     if (status != ULP_OK) return status;
     t->asked = t->optimizer.rule;
-    if (o->batch < 1 || o->batch > t->data->n_train)
-        return fail(ULP_BAD_ARGUMENT, "a batch has at least one sample and at most the training part", error, error_size);
+    if (o->batch < 1 || o->batch > t->data->n_train) {
+        char what[128];
+        snprintf(what, sizeof what, "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, t->data->n_train);
+        return fail(ULP_BAD_ARGUMENT, what, error, error_size);
+    }
     status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);
     if (status != ULP_OK) return status;
     status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);

@@ -39,7 +39,7 @@ static const ulp_places places[] = {
     {1, 1, 2, 2, 4, 1, 1, 1, 9, 1, 0}, {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0}, {1, 1, 9, 40, 3, 9, 40, 1, 1, 1, 0}};
 
 static void test_moves(void **state) {
-    static const size_t blocks[][3] = {{1, 1, 1}, {3, 4, 1}, {5, 2, 7}, {1, 9, 3}, {8, 3, 64}, {2, 0, 3}, {40, 60, 1}};
+    static const size_t blocks[][4] = {{1, 1, 1, 1}, {1, 3, 4, 1}, {3, 5, 4, 1}, {1, 5, 2, 7}, {4, 1, 9, 3}, {2, 8, 3, 64}, {1, 2, 0, 3}, {0, 2, 2, 3}, {1, 40, 60, 1}};
     size_t cases = 0;
     (void)state;
     rig_numbers(in, LONGEST, 5);
@@ -56,12 +56,13 @@ static void test_moves(void **state) {
                 same_arrays("patches", backend, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow + 64);
             }
             for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++, cases++) {
-                const size_t a = blocks[i][0], b = blocks[i][1], n = blocks[i][2];
+                const size_t count = blocks[i][0], a = blocks[i][1], b = blocks[i][2], n = blocks[i][3], block = a * b * n;
                 memset(got, 0xff, sizeof got);
                 memset(want, 0xff, sizeof want);
-                for (size_t j = 0; j < a * b * n; j++) want[(j / n % b * a + j / n / b) * n + j % n] = in[j];
-                assert_int_equal(backend->permute(got, in, a, b, n), ULP_OK);
-                same_arrays("permute", backend, a * b * n + 64);
+                for (size_t k = 0; k < count; k++)
+                    for (size_t j = 0; j < block; j++) want[k * block + (j / n % b * a + j / n / b) * n + j % n] = in[k * block + j];
+                assert_int_equal(backend->permute(got, in, count, a, b, n), ULP_OK);
+                same_arrays("permute", backend, count * block + 64);
             }
             const ulp_places still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0};
             assert_int_equal(backend->patches(got, in, &still), ULP_BAD_ARGUMENT);

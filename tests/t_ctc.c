@@ -225,6 +225,20 @@ static void test_forms_agree(void **state) {
     }
 }
 
+/* A sum that binary64 does not hold is rounded once: 1 + 2^-60 away from 1 in a directed mode, in both forms. */
+static void test_rounds_once(void **state) {
+    static const uint8_t label[1] = {0};
+    static const double p[4] = {1.0, 1.0, 0x1p-60, 0.0}, logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2), the blank second */
+    ulp_cast up = {.format = named("fp32"), .rule = rule_of(ULP_RU, 0, 0)}, down = {.format = named("fp32"), .rule = rule_of(ULP_RD, 0, 0)};
+    ulp_ctc_form linear = {.linear = 1, .cast = &up}, logarithmic = {.cast = &down};
+    double alpha[2 * 3];
+    (void)state;
+    ulp_ctc_alpha(alpha, p, label, 1, 2, 2, &linear);
+    assert_true(alpha[3 + 1] == 1.0 + 0x1p-23);
+    ulp_ctc_alpha(alpha, logs, label, 1, 2, 2, &logarithmic);
+    assert_true(alpha[3] == -1.0 - 0x1p-23);
+}
+
 /* ---- where the linear form ends ---- */
 
 /* The loss of no labels at all: T blanks of probability 1/2, so alpha_t = 2^-(t+1) exactly. */
@@ -401,10 +415,10 @@ static void test_mnist_strips(void **state) {
 
 static void test_options(void **state) {
     static const struct { const ulp_data *data; ulp_train_options options; const char *says; } bad[] = {
-        {&strips, {.net = "columns gru4 step10", .batch = 8}, "11 x 1 x steps"},
+        {&strips, {.net = "columns gru4 conv10@1", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "fc11 fc10", .batch = 8}, "11 x 1 x steps"},
-        {&strips, {.net = "columns gru4 step11", .batch = 8, .loss = "softmax"}, "one label per sample"},
-        {&strips, {.net = "columns gru4 step11", .batch = 8, .loss = "mse"}, "known: softmax, ctc, ctc-linear"},
+        {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "softmax"}, "one label per sample"},
+        {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "mse"}, "known: softmax, ctc, ctc-linear"},
         {&digits, {.net = "fc11", .batch = 8}, "one output per class"},
     };
     (void)state;
@@ -419,7 +433,7 @@ static void test_options(void **state) {
 /* Single labels: the label error is what accuracy leaves; by ctc they are sequences of one. */
 static void test_single_labels(void **state) {
     static const ulp_train_options options[] = {{.net = "fc10", .batch = 32, .optimizer = "sgd,rate=0.1"},
-                                                {.net = "columns gru8 step11", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
+                                                {.net = "columns gru8 conv11@1", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
@@ -432,7 +446,7 @@ static void test_single_labels(void **state) {
 
 /* A loss that underflows shows as Inf, and the scaler skips the step. */
 static void test_scaler_sees(void **state) {
-    ulp_train_options o = {.net = "columns gru8 step11", .policy = "fp32,loss=fp16", .loss = "ctc-linear", .scaler = "pytorch", .batch = 8, .seed = 1, .counting = 1};
+    ulp_train_options o = {.net = "columns gru8 conv11@1", .policy = "fp32,loss=fp16", .loss = "ctc-linear", .scaler = "pytorch", .batch = 8, .seed = 1, .counting = 1};
     ulp_step step;
     (void)state;
     ulp_trainer *t = trainer_of(&strips, &o);
@@ -442,7 +456,7 @@ static void test_scaler_sees(void **state) {
 }
 
 static void test_learns(void **state) {
-    ulp_train_options o = {.net = "columns2 gru48 step11", .policy = "mixed:fp16", .scaler = "pytorch", .optimizer = "sgd,rate=0.02,momentum=0.9", .batch = 32, .seed = 1};
+    ulp_train_options o = {.net = "columns2 gru48 conv11@1", .policy = "mixed:fp16", .scaler = "pytorch", .optimizer = "sgd,rate=0.02,momentum=0.9", .batch = 32, .seed = 1};
     ulp_train_result r;
     (void)state;
     if (THINNED) skip();
@@ -461,6 +475,7 @@ int main(void) {
         cmocka_unit_test(test_edit_distance), cmocka_unit_test(test_decode),         cmocka_unit_test(test_strips),
         cmocka_unit_test(test_strips_follow_seed), cmocka_unit_test(test_mnist_strips), cmocka_unit_test(test_options),
         cmocka_unit_test(test_single_labels), cmocka_unit_test(test_scaler_sees),    cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_rounds_once),
     };
     return cmocka_run_group_tests(tests, load_both, free_both);
 }

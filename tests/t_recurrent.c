@@ -311,7 +311,7 @@ static void test_words_are_used_once(void **state) {
     bench t;
     ulp_backend spy;
     (void)state;
-    bench_start(&t, "rows step3 gru4 lstm3 rnn2 gru3 step2 last fc3", (ulp_dims){1, 9, 5}, stochastic, 6);
+    bench_start(&t, "rows conv3@1 gru4 lstm3 rnn2 gru3 conv2@1 last fc3", (ulp_dims){1, 9, 5}, stochastic, 6);
     const ulp_backend *own = t.pass.backend;
     spy_on(&t.pass, &spy);
     trip(&t);
@@ -336,7 +336,7 @@ static void test_pieces(void **state) {
     bench t;
     float whole[ALL * 3];
     (void)state;
-    bench_start(&t, "columns2 step3 gru4 lstm3 rnn3 last", (ulp_dims){2, 3, 8}, stochastic, ALL);
+    bench_start(&t, "columns2 conv3@1 gru4 lstm3 rnn3 last", (ulp_dims){2, 3, 8}, stochastic, ALL);
     size_t m = ulp_dims_size(t.model.net.in), count = t.model.net.count;
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
     memcpy(whole, t.model.tensor[count], sizeof whole);
@@ -376,7 +376,7 @@ static void test_moves(void **state) {
 
 static void test_bad_words(void **state) {
     static const struct { const char *net; ulp_dims in; } bad[] = {
-        {"gru3", {4, 2, 3}}, {"gru0", {4, 1, 3}}, {"gru", {4, 1, 3}}, {"lstm3x", {4, 1, 3}}, {"rnn3", {4, 1, 513}}, {"step4", {4, 2, 3}},
+        {"gru3", {4, 2, 3}}, {"gru0", {4, 1, 3}}, {"gru", {4, 1, 3}}, {"lstm3x", {4, 1, 3}}, {"rnn3", {4, 1, 513}},
         {"last", {4, 2, 3}}, {"last2", {4, 1, 3}}, {"rows2", {1, 4, 4}}, {"columns3", {1, 4, 4}}, {"columns0", {1, 4, 4}},
     };
     ulp_net net;
@@ -395,7 +395,7 @@ static void test_threads(void **state) {
     static float w[3][8192];
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
-        ulp_train_options o = {.net = "rows gru17 lstm9 step5 last fc10", .policy = stochastic, .scaler = "static:4", .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 31, .seed = 9};
+        ulp_train_options o = {.net = "rows gru17 lstm9 conv5@1 last fc10", .policy = stochastic, .scaler = "static:4", .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 31, .seed = 9};
         ulp_threads_set(threads);
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);

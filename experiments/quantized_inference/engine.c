@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/op.h"
+
 static void engine_carve(engine *e) {
     ulp_model_carve(&e->model, &e->pass, &e->family);
     e->weight = ulp_family_take(&e->family, e->model.net.params);
@@ -65,15 +67,11 @@ static void read_samples(engine *e, size_t first, size_t B) {
 /* Scores z (B,classes), the answers to samples `first` and after of the test part. */
 static void score(engine *e, const float *z, size_t first, size_t B, int reference) {
     size_t C = e->data->classes;
-    for (size_t b = 0; b < B; b++, z += C) {
-        size_t best = 0, nan = z[0] != z[0];
-        for (size_t c = 1; c < C; c++) {
-            nan |= z[c] != z[c];
-            if (z[c] > z[best]) best = c;
-        }
+    for (size_t b = 0; b < B; b++) {
+        size_t best = ulp_place_of_largest(z + b * C, C, 1); /* C, which is no answer, if there is NaN */
         if (reference) e->answer[first + b] = (uint8_t)best;
-        e->agreed += !nan && best == e->answer[first + b];
-        e->right += !nan && best == e->data->label[e->data->n_train + first + b];
+        e->agreed += best < C && best == e->answer[first + b];
+        e->right += best == e->data->label[e->data->n_train + first + b];
     }
 }
 

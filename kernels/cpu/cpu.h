@@ -36,7 +36,7 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
 ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                                    const ulp_datapath *datapath, ulp_stream stream);
 ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places);
-ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t a, size_t b, size_t n);
+ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
 
 /* Count one element: the exact value x became y. */
 void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule, uint32_t word);

@@ -76,17 +76,24 @@ ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *
     return ULP_OK;
 }
 
+/* Row (k, j) of y. */
 static void permute_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    for (size_t j = begin; j < end; j++)
-        for (size_t i = 0; i < w->a; i++)
-            memcpy(w->y + (j * w->a + i) * w->n, w->x + (i * w->b + j) * w->n, w->n * sizeof *w->y);
+    for (size_t row = begin; row < end; row++) {
+        const size_t k = row / w->b, j = row % w->b;
+        const float *from = w->x + (k * w->a * w->b + j) * w->n;
+        float *to = w->y + row * w->a * w->n;
+        if (w->n == 1)
+            for (size_t i = 0; i < w->a; i++) to[i] = from[i * w->b];
+        else
+            for (size_t i = 0; i < w->a; i++) memcpy(to + i * w->n, from + i * w->b * w->n, w->n * sizeof *to);
+    }
 }
 
-ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t a, size_t b, size_t n) {
-    if (a * b * n == 0) return ULP_OK;
+ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
+    if (count * a * b * n == 0) return ULP_OK;
     if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
     work w = {.y = y, .x = x, .a = a, .b = b, .n = n};
-    ulp_parallel_for(b, ULP_GRAIN / (a * n) + 1, permute_part, &w);
+    ulp_parallel_for(count * b, ULP_GRAIN / (a * n) + 1, permute_part, &w);
     return ULP_OK;
 }
