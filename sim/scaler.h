@@ -15,7 +15,8 @@
  * logmax: x is log2 of the largest |weight gradient| of a step, unscaled; of a step with Inf or NaN, x = log_max. mu is the
  * exponential average of x with beta1; sigma^2 = E[x^2] - E[x]^2 of the averages with beta2; all are divided by 1 - beta^steps.
  * The scale is 2^floor(log_max - (mu + overflow_std_dev sigma)) within min and max: floor, because ours are powers of two,
- * theirs are any number. A step whose gradients are all zero has no x and is left out; theirs takes the logarithm of 0.
+ * theirs are any number. A step whose gradients are all zero has no x and is left out; theirs takes the logarithm of 0. Of a
+ * step with Inf or NaN theirs has x = 2^log_max, which is no logarithm and pins the scale to its least for long.
  *
  * Text: NAME, static:K for static,init=K, and overrides: pytorch,interval=50,init=24. Keys: init, interval
  * (0: never grows), max, min (of log2), hysteresis, skip (0 or 1); logmax has no interval and no hysteresis, but log_max,
