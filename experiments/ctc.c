@@ -17,6 +17,7 @@
  * underflow of the linear form; logarithms make that unnecessary.
  */
 #include "ctc/ctc.h"
+#include "harness/prepare.h"
 #include "harness/spread.h"
 #include "harness/training.h"
 
@@ -27,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp32,fp16,bf16", "fp32,fp16"),
     {"outputs", ULP_OPTION_NUMBERS, "8,11", NULL, NULL, "equally probable outputs C of the sums, the blank included", 3, 255, NULL, 0},
@@ -37,11 +37,11 @@ static const ulp_option options[] = {
     {"recipes", ULP_OPTION_CHOICES, "fp32,mixed:fp16,fp16", "fp32,mixed:fp16", "all", "what is rounded in training; mixed ones scale the loss", 0, 0,
      "fp32 mixed:fp16 mixed:bf16 fp16 bf16", 0},
     {"net", ULP_OPTION_TEXT, "columns4 %64 conv11@1", NULL, NULL, "the network; % stands for the cell", 0, 0, NULL, 0},
-    {"optimizer", ULP_OPTION_TEXT, OPTIMIZER, NULL, NULL, "how the weights move, without the rate; % stands for the steps", 0, 0, NULL, 0},
-    {"gru-rate", ULP_OPTION_NUMBER, GRU_RATE, NULL, NULL, "learning rate of gru", 0, 1000, NULL, 0},
-    {"lstm-rate", ULP_OPTION_NUMBER, LSTM_RATE, NULL, NULL, "learning rate of lstm, which learns more slowly", 0, 1000, NULL, 0},
+    {"optimizer", ULP_OPTION_TEXT, "sgd,momentum=0.9,cosine=%", NULL, NULL, "how the weights move, without the rate; % stands for the steps", 0, 0, NULL, 0},
+    {"gru-rate", ULP_OPTION_NUMBER, "0.05", NULL, NULL, "learning rate of gru", 0, 1000, NULL, 0},
+    {"lstm-rate", ULP_OPTION_NUMBER, "0.1", NULL, NULL, "learning rate of lstm, which learns more slowly", 0, 1000, NULL, 0},
     {"batch", ULP_OPTION_INTEGER, "32", NULL, NULL, "strips per step", 1, 12000, NULL, 0},
-    {"steps", ULP_OPTION_INTEGER, STEPS, "100", "1500", "of every training", 1, 1e7, NULL, 0},
+    {"steps", ULP_OPTION_INTEGER, "450", "100", "1500", "of every training", 1, 1e7, NULL, 0},
     {"every", ULP_OPTION_INTEGER, "50", "25", NULL, "steps between two points of a curve", 1, 1e7, NULL, 0},
     {"set", ULP_OPTION_TEXT, "strips", NULL, NULL, "the data set: strips or mnist-strips", 0, 0, NULL, 0},
     ULP_TAKES_SEED,
@@ -107,21 +107,16 @@ static void add_seed(ulp_run *run, int64_t seed) {
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024];
     size_t formats, n;
     const double *C = ulp_option_numbers(run, "outputs", &n), *L;
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
     for (size_t i = 0; i < n; i++)
         if (C[i] != floor(C[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--outputs: %g is no whole number", C[i]);
     L = ulp_option_numbers(run, "labels", &n);
     for (size_t i = 0; i < n; i++)
         if (L[i] != floor(L[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--labels: %g is no whole number", L[i]);
     ulp_run_formats(run, &formats);
-    ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    if (status != ULP_OK) return status;
     for (int64_t form = 0; form < 2; form++)
         for (int64_t f = BINARY64; f < (int64_t)formats; f++) add_sums(run, form, f);
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) add_seed(run, (int64_t)ulp_run_seed(run) + s);
@@ -168,8 +163,7 @@ static ulp_status paths_new(paths *s, const ulp_run *run, const ulp_point *point
 
 static void put_sum(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const char *kind, size_t T) {
     ulp_put_text(rows, kind);
-    ulp_put_none(rows);
-    ulp_put_none(rows);
+    ulp_put_nones(rows, 2);
     ulp_put_text(rows, ctc_forms[point->at[AT_FORM]]);
     ulp_put_text(rows, ctc_format_name(run, point->at[AT_FORMAT]));
     ulp_put_none(rows);
@@ -182,7 +176,7 @@ static void put_loss(ulp_rows *rows, double loss, double exact) {
     ulp_put_number(rows, loss);
     ulp_put_number(rows, exact);
     ulp_put_number(rows, loss / exact - 1);
-    for (int i = 0; i < 4; i++) ulp_put_none(rows);
+    ulp_put_nones(rows, 4);
     ulp_row_end(rows);
 }
 
@@ -205,7 +199,7 @@ static ulp_status compute_sums(const ulp_run *run, const ulp_point *point, ulp_r
     }
     if (status == ULP_OK) {
         put_sum(run, point, rows, "gone", last_path(&s));
-        for (int i = 0; i < 7; i++) ulp_put_none(rows);
+        ulp_put_nones(rows, 7);
         ulp_row_end(rows);
     }
     free(s.p);
@@ -288,12 +282,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     return point->at[AT_PART] == PART_SUMS ? compute_sums(run, point, rows) : compute_training(run, context, point, rows);
 }
 
-static void release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
-}
-
-
 static const ulp_experiment experiment = {
     .name = "ctc",
     .question = "the probability of a label sequence is tiny: where do sums over paths underflow, and what still learns to read?",
@@ -302,7 +290,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = ctc_check,
-    .release = release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -21,10 +21,11 @@
  * modes, for the activations of that network go beyond 2 and saturate: with act=fp32 in --policy and all else in q2.14
  * the loss is that of binary32.
  */
+#include "harness/prepare.h"
+#include "harness/setup.h"
 #include "harness/training.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MLP "fc1000 relu fc1000 relu fc10"
@@ -40,7 +41,7 @@ static const ulp_option options[] = {
     {"batch", ULP_OPTION_INTEGER, "100", NULL, NULL, "samples per step", 1, 60000, NULL, 0},
     {"epochs", ULP_OPTION_INTEGER, "100", "50", "30", "trips through the training part", 1, 1e5, NULL, 0},
     {"optimizer", ULP_OPTION_TEXT, "sgd,rate=0.4", NULL, NULL, "and its rate; sim/optim.h", 0, 0, NULL, 0},
-    {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
+    ULP_TAKES_SET,
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("5", "2", "3"),
     ULP_TAKES_CHECKPOINT,
@@ -70,35 +71,26 @@ static void policy_text(const ulp_run *run, char *text, size_t size, const ulp_p
 }
 
 static ulp_status add_run(ulp_run *run, int64_t format, int64_t mode, int64_t seed) {
-    char text[512], full[ULP_POLICY_TEXT_MAX], error[1024];
+    char text[512], full[ULP_POLICY_TEXT_MAX];
     size_t formats, modes;
     const ulp_format *f = ulp_run_formats(run, &formats);
     const ulp_named_rule *m = ulp_run_modes(run, &modes);
-    ulp_policy policy;
     ulp_point point = {.at = {format, mode, seed}};
     policy_text(run, text, sizeof text, &point);
-    ulp_status status = ulp_policy_parse(&policy, text, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "--policy: %s", error);
-    if (seed == (int64_t)ulp_run_seed(run)) {
-        status = ulp_policy_print(full, sizeof full, &policy);
-        if (status == ULP_OK) ulp_header_add(run, "policy in full", "%s", full);
-    }
+    ulp_status status = ulp_policy_prepare(run, full, text, "--policy");
+    if (status != ULP_OK) return status;
+    if (seed == (int64_t)ulp_run_seed(run)) ulp_header_add(run, "policy in full", "%s", full);
     if (format == REFERENCE) ulp_point_add(run, point, "binary32 seed %lld", (long long)seed);
     else ulp_point_add(run, point, "%s %s seed %lld", f[format].name, m[mode].name, (long long)seed);
-    return status;
+    return ULP_OK;
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024];
     size_t formats, modes;
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
     ulp_run_formats(run, &formats);
     ulp_run_modes(run, &modes);
-    ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    if (status != ULP_OK) return status;
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds") && status == ULP_OK; s++) {
         int64_t seed = (int64_t)ulp_run_seed(run) + s;
         status = add_run(run, REFERENCE, 0, seed);
@@ -176,11 +168,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     return ulp_training_run(run, point, rows, &training);
 }
 
-static void release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
-}
-
 /* ---- claims ---- */
 
 static ulp_spread spread_of(const ulp_run *run, const char *column, const char *format, const char *mode) {
@@ -215,26 +202,11 @@ static void print_table(const ulp_run *run) {
     ulp_table_print(table, run);
 }
 
-/* Whether the set-up differs from the one that the claims about a set are for, and how. An option with `from` may be larger. */
-typedef struct want {
-    const char *name, *value;
-    int from;
-} want;
-
-static int is_other_setup(const ulp_run *run, const want *wants, char *why, size_t size) {
-    for (const want *w = wants; w->name; w++) {
-        const char *have = ulp_option_text(run, w->name);
-        if (strcmp(have, w->value) == 0 || (w->from && atof(have) >= atof(w->value))) continue;
-        snprintf(why, size, "--%s is %.100s, the claim is about %s%s", w->name, have, w->value, w->from ? " or more" : "");
-        return 1;
-    }
-    return 0;
-}
-
-static const want common[] = {{"policy", "weight=%,act=%,out=fp32,agrad=%,wgrad=%", 0}, {"scale", "7", 0}, {"batch", "100", 0}, {0}};
-static const want of_digits[] = {{"set", "digits", 0}, {"net", "fc100 relu fc100 relu fc10", 0}, {"std", "0.1", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "50", 1}, {0}};
-static const want of_mnist[] = {{"set", "mnist", 0}, {"net", MLP, 0}, {"std", "0.01", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "30", 0}, {"seeds", "3", 1}, {0}};
-static const want of_cnn[] = {{"set", "mnist", 0}, {"net", CNN, 0}, {"epochs", "20", 1}, {0}};
+/* What the claims about a set and a network are for. */
+static const ulp_wanted common[] = {{"policy", "weight=%,act=%,out=fp32,agrad=%,wgrad=%", 0}, {"scale", "7", 0}, {"batch", "100", 0}, {0}};
+static const ulp_wanted of_digits[] = {{"set", "digits", 0}, {"net", "fc100 relu fc100 relu fc10", 0}, {"std", "0.1", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "50", 1}, {0}};
+static const ulp_wanted of_mnist[] = {{"set", "mnist", 0}, {"net", MLP, 0}, {"std", "0.01", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "30", 0}, {"seeds", "3", 1}, {0}};
+static const ulp_wanted of_cnn[] = {{"set", "mnist", 0}, {"net", CNN, 0}, {"epochs", "20", 1}, {0}};
 
 static int has_rows(const ulp_run *run, const char *format, const char *mode) { return spread_of(run, "loss", format, mode).n > 0; }
 
@@ -329,7 +301,7 @@ static void check(ulp_run *run, const void *context) {
     char why[320];
     (void)context;
     print_table(run);
-    if (is_other_setup(run, common, why, sizeof why) || is_other_setup(run, cnn ? of_cnn : mnist ? of_mnist : of_digits, why, sizeof why))
+    if (ulp_setup_is_other(run, common, why, sizeof why) || ulp_setup_is_other(run, cnn ? of_cnn : mnist ? of_mnist : of_digits, why, sizeof why))
         ulp_claim_skip(run, mnist ? "the published test errors" : "stochastic rounding keeps what nearest rounding loses", "%s", why);
     else if (cnn) claim_cnn(run);
     else if (mnist) claim_mnist(run);
@@ -344,7 +316,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -16,6 +16,7 @@
  * enough; scales per tensor after Micikevicius et al. 2022, arXiv:2209.05433.
  * Longer than most files: the rows, their tables and their claims are one thought.
  */
+#include "harness/bins.h"
 #include "harness/networks.h"
 #include "harness/setup.h"
 #include "harness/watch.h"
@@ -63,17 +64,12 @@ static void put_key(ulp_rows *rows, const work *w, int kind, size_t layer, const
 }
 
 static void put_bins(ulp_rows *rows, const work *w, int kind, size_t layer, const char *name, int stage, const ulp_histogram *h) {
-    for (int e = ULP_BIN_MIN - 1; e <= ULP_BIN_MAX; e++) {
-        uint64_t n = e < ULP_BIN_MIN ? h->zero : h->bin[e - ULP_BIN_MIN];
-        if (n == 0) continue;
-        put_key(rows, w, kind, layer, name, stage, e < ULP_BIN_MIN ? "zero" : "bin");
-        ulp_put_none(rows);
-        ulp_put_none(rows);
-        if (e < ULP_BIN_MIN) ulp_put_none(rows);
-        else ulp_put_integer(rows, e);
-        ulp_put_integer(rows, (int64_t)n);
-        ulp_put_number(rows, (double)n / (double)h->count);
-        for (int i = 0; i < 4; i++) ulp_put_none(rows);
+    for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
+        if (ulp_bin_count(h, e) == 0) continue;
+        put_key(rows, w, kind, layer, name, stage, ulp_bin_word(e));
+        ulp_put_nones(rows, 2);
+        ulp_put_bin(rows, h, e);
+        ulp_put_nones(rows, 4);
         ulp_row_end(rows);
     }
 }
@@ -115,11 +111,11 @@ static void put_run(ulp_rows *rows, const work *w, const ulp_net *net, int sums_
 static void put_score(ulp_rows *rows, const work *w, const char *what, double value) {
     ulp_put_text(rows, w->net);
     ulp_put_integer(rows, (int64_t)w->seed);
-    for (int i = 0; i < 4; i++) ulp_put_none(rows);
+    ulp_put_nones(rows, 4);
     ulp_put_text(rows, what);
-    for (int i = 0; i < 4; i++) ulp_put_none(rows);
+    ulp_put_nones(rows, 4);
     ulp_put_number(rows, value);
-    for (int i = 0; i < 4; i++) ulp_put_none(rows);
+    ulp_put_nones(rows, 4);
     ulp_row_end(rows);
 }
 
@@ -445,7 +441,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = ulp_networks_release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -114,12 +114,9 @@ static void policy_text(const ulp_run *run, char *text, size_t size, const char 
 
 /* The policy in full goes into the header; a bad one ends the run before it starts. */
 static ulp_status add_policy(ulp_run *run, const char *format) {
-    char text[512], full[ULP_POLICY_TEXT_MAX], error[1024];
-    ulp_policy policy;
+    char text[512], full[ULP_POLICY_TEXT_MAX];
     policy_text(run, text, sizeof text, format, STATIC);
-    ulp_status status = ulp_policy_parse(&policy, text, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "--policy: %s", error);
-    status = ulp_policy_print(full, sizeof full, &policy);
+    ulp_status status = ulp_policy_prepare(run, full, text, "--policy");
     if (status == ULP_OK) ulp_header_add(run, "policy in full", "%s", full);
     return status;
 }
@@ -219,7 +216,7 @@ static ulp_status take_step(void *own, ulp_trainer *t, ulp_step *step, ulp_rows 
     w->all.overflow += now.overflow;
     if (!w->trace) return ULP_OK;
     put_row(rows, w, "step", (int64_t)step->step, step->scale_log2, step->loss, step->skipped, &now);
-    for (int empty = 0; empty < 2; empty++) ulp_put_none(rows);
+    ulp_put_nones(rows, 2);
     ulp_row_end(rows);
     return ULP_OK;
 }
@@ -509,7 +506,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = ulp_networks_release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -16,20 +16,20 @@
  * it: a power law of slope 1 in a plot of log against log; gradients need not have such a density.
  * Longer than most files: what a row holds, how it is counted and what is claimed of it are read together.
  */
-#include "harness/harness.h"
+#include "harness/bins.h"
+#include "harness/prepare.h"
+#include "harness/setup.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/stats.h"
 #include "sim/train.h"
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp16,bf16,e5m2,e4m3,q8.8", NULL),
     {"net", ULP_OPTION_TEXT, "fc128 relu fc128 relu fc64 relu fc10", NULL, NULL, "the network, layer by layer", 0, 0, NULL, 0},
-    {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
+    ULP_TAKES_SET,
     {"batch", ULP_OPTION_INTEGER, "256", NULL, NULL, "samples per step", 1, 60000, NULL, 0},
     {"steps", ULP_OPTION_INTEGER, "600", "150", "6000", "training steps", 2, 1e7, NULL, 0},
     {"rate", ULP_OPTION_NUMBER, "0.1", NULL, NULL, "learning rate", 0x1p-40, 1000, NULL, 0},
@@ -128,23 +128,15 @@ static void put_key(ulp_rows *rows, uint64_t seed, int kind, size_t slot, const 
     ulp_put_text(rows, what);
 }
 
-static void put_nones(ulp_rows *rows, int n) {
-    for (int i = 0; i < n; i++) ulp_put_none(rows);
-}
-
 static void put_tensor(ulp_rows *rows, const watch *w, const ulp_net *net, uint64_t seed, int kind, size_t slot, int stage) {
     const ulp_histogram *h = &w->histogram[kind][slot][stage];
     if (h->count == 0) return;
-    for (int e = ULP_BIN_MIN - 1; e <= ULP_BIN_MAX; e++) {
-        uint64_t n = e < ULP_BIN_MIN ? h->zero : h->bin[e - ULP_BIN_MIN];
-        if (n == 0) continue;
-        put_key(rows, seed, kind, slot, net, stage, e < ULP_BIN_MIN ? "zero" : "bin");
+    for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
+        if (ulp_bin_count(h, e) == 0) continue;
+        put_key(rows, seed, kind, slot, net, stage, ulp_bin_word(e));
         ulp_put_none(rows);
-        if (e < ULP_BIN_MIN) ulp_put_none(rows);
-        else ulp_put_integer(rows, e);
-        ulp_put_integer(rows, (int64_t)n);
-        ulp_put_number(rows, (double)n / (double)h->count);
-        put_nones(rows, 7);
+        ulp_put_bin(rows, h, e);
+        ulp_put_nones(rows, 7);
         ulp_row_end(rows);
     }
     const ulp_stats *s = stats_of(w, kind, slot, stage);
@@ -159,7 +151,7 @@ static void put_tensor(ulp_rows *rows, const watch *w, const ulp_net *net, uint6
         ulp_put_integer(rows, (int64_t)s[f].subnormal);
         ulp_put_integer(rows, (int64_t)s[f].overflow);
         ulp_put_integer(rows, (int64_t)(s[f].count - h->zero - s[f].underflow - s[f].subnormal - s[f].overflow));
-        put_nones(rows, 2);
+        ulp_put_nones(rows, 2);
         ulp_row_end(rows);
     }
 }
@@ -171,10 +163,10 @@ static void put_range(ulp_rows *rows, uint64_t seed, const ulp_format *f, const 
     frexp(least, &low);
     frexp(f->max, &high);
     ulp_put_integer(rows, (int64_t)seed);
-    put_nones(rows, 4);
+    ulp_put_nones(rows, 4);
     ulp_put_text(rows, what);
     ulp_put_text(rows, f->name);
-    put_nones(rows, 8);
+    ulp_put_nones(rows, 8);
     ulp_put_integer(rows, low - 1);
     ulp_put_integer(rows, high);
     ulp_row_end(rows);
@@ -182,11 +174,11 @@ static void put_range(ulp_rows *rows, uint64_t seed, const ulp_format *f, const 
 
 static void put_score(ulp_rows *rows, uint64_t seed, const char *what, double value) {
     ulp_put_integer(rows, (int64_t)seed);
-    put_nones(rows, 4);
+    ulp_put_nones(rows, 4);
     ulp_put_text(rows, what);
-    put_nones(rows, 3);
+    ulp_put_nones(rows, 3);
     ulp_put_number(rows, value);
-    put_nones(rows, 7);
+    ulp_put_nones(rows, 7);
     ulp_row_end(rows);
 }
 
@@ -203,7 +195,6 @@ static void put_run(ulp_rows *rows, const watch *w, const ulp_net *net, uint64_t
 /* ---- the grid: one training run per seed ---- */
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024];
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     for (size_t f = 0; f < formats; f++) {
@@ -211,12 +202,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
             return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: tensors are carried in binary32, which does not hold its values", format[f].name);
         if (!format[f].is_signed || !format[f].has_zero) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: tensors need a sign and a zero", format[f].name);
     }
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
-    ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    if (status != ULP_OK) return status;
     ulp_header_add(run, "stages", "initial: the first step; trained: the last one");
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
         ulp_point point = {.at = {(int64_t)ulp_run_seed(run) + s}};
@@ -284,11 +271,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     free(w->stats);
     free(w);
     return status;
-}
-
-static void release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
 }
 
 /* ---- claims: over seeds ---- */
@@ -399,28 +381,6 @@ static void claim_counts(ulp_run *run) {
     ulp_claim(run, tested > 0 && wrong == 0, "what rounding flushes is what the histogram has below half the least positive number, and ties", "%d tensors and formats, %d against it", tested, wrong);
 }
 
-static int has_format(const ulp_run *run, const char *name) {
-    size_t formats;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    for (size_t i = 0; i < formats; i++)
-        if (strcmp(f[i].name, name) == 0) return 1;
-    return 0;
-}
-
-/* The measured facts are about the training of the table of options. */
-static int is_other_setup(const ulp_run *run, char *why, size_t size) {
-    static const char *const decisive = " net set batch steps rate momentum ";
-    for (const ulp_option *o = options; o->name != NULL; o++) {
-        char word[32];
-        const char *want = o->quick && ulp_option_flag(run, "quick") ? o->quick : o->full && ulp_option_flag(run, "full") ? o->full : o->value;
-        snprintf(word, sizeof word, " %s ", o->name);
-        if (strstr(decisive, word) == NULL || strcmp(ulp_option_text(run, o->name), want) == 0) continue;
-        snprintf(why, size, "--%s is %.60s, the claim is about %s", o->name, ulp_option_text(run, o->name), want);
-        return 1;
-    }
-    return 0;
-}
-
 static void claim_shapes(ulp_run *run) {
     spread before = spread_of(run, "weight", "initial"), weight = spread_of(run, "weight", "trained"), act = spread_of(run, "act", "trained");
     spread agrad = spread_of(run, "agrad", "trained"), first = spread_of(run, "agrad", "initial");
@@ -453,12 +413,12 @@ static void claim_binary16(ulp_run *run) {
 }
 
 static void claim_others(ulp_run *run) {
-    if (has_format(run, "bfloat16")) {
+    if (ulp_run_has_format(run, "bfloat16")) {
         double most = 0;
         for (int i = 0; i < KINDS * STAGES; i++) most = fmax(most, percent_of(run, "flushed", kind_names[i / STAGES], stage_names[i % STAGES], "bfloat16"));
         ulp_claim(run, most <= 0.01, "bfloat16 flushes at most one in 10000 of any tensor's values", "%.5f %%", most);
     }
-    if (has_format(run, "e4m3")) {
+    if (ulp_run_has_format(run, "e4m3")) {
         double act = percent_of(run, "flushed", "act", "trained", "e4m3"), weight = percent_of(run, "flushed", "weight", "trained", "e4m3");
         double agrad = percent_of(run, "flushed", "agrad", "trained", "e4m3");
         ulp_claim(run, act < 2 && weight < 2 && agrad > 90, "e4m3 holds all but 2 % of the trained parameters and activations, and hardly a tenth of the activation gradients",
@@ -471,12 +431,13 @@ static void check(ulp_run *run, const void *context) {
     (void)context;
     print_table(run);
     claim_counts(run);
-    if (is_other_setup(run, why, sizeof why)) {
+    /* the measured facts are about the training of the table of options */
+    if (ulp_setup_differs(run, "net set batch steps rate momentum", why, sizeof why)) {
         ulp_claim_skip(run, "where the tensors lie, and what formats make of them", "%s", why);
         return;
     }
     claim_shapes(run);
-    if (has_format(run, "binary16")) claim_binary16(run);
+    if (ulp_run_has_format(run, "binary16")) claim_binary16(run);
     claim_others(run);
 }
 
@@ -488,7 +449,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -13,7 +13,7 @@
  * Rows: accuracy and agreement with binary32's answers in percent of the test part; changed: the percentage of sums that a
  * narrow accumulator got wrong.
  */
-#include "harness/harness.h"
+#include "harness/prepare.h"
 #include "quantized_inference/engine.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static const ulp_option options[] = {
     {"epochs", ULP_OPTION_INTEGER, "20", "10", "40", "of training", 1, 1000, NULL, 0},
     {"batch", ULP_OPTION_INTEGER, "32", NULL, NULL, "samples per training step", 1, 10000, NULL, 0},
     {"optimizer", ULP_OPTION_TEXT, "sgd,rate=0.05,momentum=0.9", NULL, NULL, "of the training", 0, 0, NULL, 0},
-    {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
+    ULP_TAKES_SET,
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("5", "2", "10"),
     ULP_TAKES_BACKEND,
@@ -78,14 +78,10 @@ static ulp_status check_net(const ulp_run *run, const shared *s, const char *tex
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024];
     shared *s = calloc(1, sizeof *s);
     if (s == NULL) return ULP_NO_MEMORY;
     *context = s;
-    ulp_status status = ulp_data_load(&s->data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", s->data.name, s->data.checksum, s->data.n_train,
-                   s->data.n - s->data.n_train);
+    ulp_status status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
     for (const char *text = ulp_option_text(run, "net"); status == ULP_OK;) {
         const char *end = strstr(text, " / ");
         size_t length = end ? (size_t)(end - text) : strlen(text);

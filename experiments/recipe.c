@@ -24,6 +24,8 @@
  * scale per tensor by its own largest magnitude or by that of the last 16 steps (Micikevicius et al. 2022,
  * arXiv:2209.05433); with the latter, conversions saturate, as a tensor that has just grown would overflow to NaN.
  */
+#include "harness/prepare.h"
+#include "harness/setup.h"
 #include "harness/training.h"
 
 #include <math.h>
@@ -75,7 +77,7 @@ static const ulp_option options[] = {
     {"momentum", ULP_OPTION_NUMBER, "0.9", NULL, NULL, "momentum", 0, 1, NULL, 0},
     {"weight", ULP_OPTION_INTEGER, "-10", NULL, NULL, "log2 of the weight of the loss, before any scaling", -60, 0, NULL, 0},
     {"interval", ULP_OPTION_INTEGER, "25", NULL, NULL, "good steps before a loss scale doubles", 1, 1e6, NULL, 0},
-    {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
+    ULP_TAKES_SET,
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("5", "2", "10"),
     ULP_TAKES_CHECKPOINT,
@@ -88,23 +90,15 @@ static const ulp_option options[] = {
 
 /* The policy in full goes into the header. */
 static ulp_status add_policy(ulp_run *run, const variant *v) {
-    char full[ULP_POLICY_TEXT_MAX], error[1024];
-    ulp_policy policy;
-    ulp_status status = ulp_policy_parse(&policy, v->policy, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", v->name, error);
-    status = ulp_policy_print(full, sizeof full, &policy);
+    char full[ULP_POLICY_TEXT_MAX];
+    ulp_status status = ulp_policy_prepare(run, full, v->policy, v->name);
     if (status == ULP_OK) ulp_header_add(run, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler, v->optimizer);
     return status;
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024];
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
-    ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    if (status != ULP_OK) return status;
     for (int64_t i = 0; i < COUNT && status == ULP_OK; i++) {
         if (!ulp_option_chosen(run, "variants", variants[i].name)) continue;
         status = add_policy(run, &variants[i]);
@@ -178,11 +172,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .own = &k,
     };
     return ulp_training_run(run, point, rows, &training);
-}
-
-static void release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
 }
 
 /* ---- claims ---- */
@@ -356,18 +345,10 @@ static void print_beside(ulp_run *run) {
     }
 }
 
-/* Whether the set-up is not the one that the claims are about, and how. */
+/* The claims are about long runs of the table of options. */
 static int is_other_setup(const ulp_run *run, char *why, size_t size) {
-    static const char *const decisive[] = {"net", "batch", "rate", "momentum", "weight", "interval", "set"};
-    for (const ulp_option *o = options; o->name; o++)
-        for (size_t i = 0; i < sizeof decisive / sizeof decisive[0]; i++) {
-            const char *have = ulp_option_text(run, o->name);
-            if (strcmp(o->name, decisive[i]) != 0 || strcmp(have, o->value) == 0) continue;
-            snprintf(why, size, "--%s is %.80s, the claims are about %s", o->name, have, o->value);
-            return 1;
-        }
-    snprintf(why, size, "--epochs is %lld, the claims are about 60 or more", (long long)ulp_option_integer(run, "epochs"));
-    return ulp_option_integer(run, "epochs") < 60;
+    static const ulp_wanted long_enough[] = {{"epochs", "60", 1}, {0}};
+    return ulp_setup_differs(run, "net batch rate momentum weight interval set", why, size) || ulp_setup_is_other(run, long_enough, why, size);
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -391,7 +372,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

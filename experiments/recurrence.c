@@ -18,8 +18,8 @@
  * step, which is 0. arithmetic, sums: the state is rounded to a format, sums are in binary32 or in the format (`own`).
  */
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "experiments/harness/prepare.h"
 #include "experiments/recurrence/recurrence.h"
 
 static const ulp_option options[] = {
@@ -71,19 +71,16 @@ static void add_points(ulp_run *run, int part, int which, const char *name) {
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024], name[32];
+    char name[32];
     size_t gains, piece = (size_t)ulp_option_integer(run, "piece");
     const double *gain = ulp_option_numbers(run, "gains", &gains);
     ulp_status status = check_formats(run);
     if (status != ULP_OK) return status;
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
-    status = ulp_data_load(data, "digits", ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    status = ulp_context_prepare(run, context, "digits");
+    if (status != ULP_OK) return status;
+    ulp_data *data = *context;
     if (data->features % piece != 0) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--piece %zu: a digit has %zu pixels, the pieces have to fill it", piece, data->features);
     data->dims = (ulp_dims){1, data->features / piece, piece};
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
     for (size_t i = 0; i < gains && ulp_option_chosen(run, "parts", "random"); i++) {
         snprintf(name, sizeof name, "gain %g", gain[i]);
         add_points(run, RANDOM, (int)i, name);
@@ -92,11 +89,6 @@ static ulp_status prepare(ulp_run *run, void **context) {
         for (int c = 0; c < CELLS; c++)
             if (ulp_option_chosen(run, "parts", parts[part]) && ulp_option_chosen(run, "cells", cells[c].name)) add_points(run, part, c, cells[c].name);
     return ULP_OK;
-}
-
-static void release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
@@ -118,7 +110,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -21,20 +21,21 @@
  * from every weight of the first look. Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, section 3.1, name the ratio 2048 = 2^11 for binary16.
  * Longer than most files: the criterion, what is counted by it, and the claims are one thought.
  */
-#include "harness/harness.h"
+#include "harness/bins.h"
+#include "harness/prepare.h"
+#include "harness/setup.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/stats.h"
 #include "sim/train.h"
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp32,fp16,bf16,e4m3", NULL),
     ULP_TAKES_MODES("rne,sr", NULL),
     {"net", ULP_OPTION_TEXT, "fc128 relu fc64 relu fc10", NULL, NULL, "the network, layer by layer", 0, 0, NULL, 0},
-    {"set", ULP_OPTION_TEXT, "digits", NULL, NULL, "the data set: digits or mnist", 0, 0, NULL, 0},
+    ULP_TAKES_SET,
     {"batch", ULP_OPTION_INTEGER, "64", NULL, NULL, "samples per step", 1, 60000, NULL, 0},
     {"steps", ULP_OPTION_INTEGER, "2000", "600", "20000", "training steps", 2, 1e7, NULL, 0},
     {"looks", ULP_OPTION_INTEGER, "40", "12", NULL, "how many steps are looked at", 2, 1000, NULL, 0},
@@ -199,20 +200,12 @@ static void put_key(ulp_rows *rows, const key *k, const char *what, int64_t step
     else ulp_put_none(rows);
 }
 
-static void put_nones(ulp_rows *rows, int n) {
-    for (int i = 0; i < n; i++) ulp_put_none(rows);
-}
-
 static void put_bins(ulp_rows *rows, const key *k, int64_t step, const ulp_histogram *h) {
-    for (int e = ULP_BIN_MIN - 1; e <= ULP_BIN_MAX; e++) {
-        uint64_t n = e < ULP_BIN_MIN ? h->zero : h->bin[e - ULP_BIN_MIN];
-        if (n == 0) continue;
-        put_key(rows, k, e < ULP_BIN_MIN ? "zero" : "bin", step, "all", NULL);
-        if (e < ULP_BIN_MIN) ulp_put_none(rows);
-        else ulp_put_integer(rows, e);
-        ulp_put_integer(rows, (int64_t)n);
-        ulp_put_number(rows, (double)n / (double)h->count);
-        put_nones(rows, 11);
+    for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
+        if (ulp_bin_count(h, e) == 0) continue;
+        put_key(rows, k, ulp_bin_word(e), step, "all", NULL);
+        ulp_put_bin(rows, h, e);
+        ulp_put_nones(rows, 11);
         ulp_row_end(rows);
     }
 }
@@ -243,7 +236,7 @@ static void put_shares(ulp_rows *rows, const key *k, int64_t step, const watch *
 
 static void put_value(ulp_rows *rows, const key *k, const char *what, int64_t step, double value) {
     put_key(rows, k, what, step, NULL, NULL);
-    put_nones(rows, 13);
+    ulp_put_nones(rows, 13);
     ulp_put_number(rows, value);
     ulp_row_end(rows);
 }
@@ -279,18 +272,13 @@ static void list_points(ulp_run *run) {
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    char error[1024];
     ulp_status status = check_formats(run);
     if (status != ULP_OK) return status;
     if (ulp_option_integer(run, "looks") > ulp_option_integer(run, "steps"))
         return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)ulp_option_integer(run, "looks"),
                             (long long)ulp_option_integer(run, "steps"));
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
-    status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
+    status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    if (status != ULP_OK) return status;
     ulp_header_add(run, "update", "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
     list_points(run);
     return ULP_OK;
@@ -381,11 +369,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     return status;
 }
 
-static void release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
-}
-
 /* ---- claims ---- */
 
 static double sum_of_rows(const ulp_run *run, const char *what, const char *column, const char *format, const char *seed, const char *step) {
@@ -411,14 +394,6 @@ static double lost(const ulp_run *run, const char *format, const char *seed, con
 static const char *step_text(const ulp_run *run, char *text, size_t size, uint64_t look_number) {
     snprintf(text, size, "%llu", (unsigned long long)look_step(run, look_number));
     return text;
-}
-
-static int has_format(const ulp_run *run, const char *name) {
-    size_t formats;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    for (size_t i = 0; i < formats; i++)
-        if (strcmp(f[i].name, name) == 0) return 1;
-    return 0;
 }
 
 /* Mean over seeds of a value after the last step; NaN if there is none. */
@@ -489,23 +464,9 @@ static void claim_exact(ulp_run *run) {
               "%.0f updates that are not zero and %.0f made ones at and beside that half, %.0f against it", n, edges, criterion);
     ulp_claim(run, certain + safe > 0 && zones == 0, "from |w/u| = 2^(p+1) on every update is lost; below 2^p every normal weight moves", "%.0f and %.0f of the updates, %.0f against it", certain,
               safe, zones);
-    if (!has_format(run, "binary32")) return;
+    if (!ulp_run_has_format(run, "binary32")) return;
     double all = sum_of(run, "count", "binary32", NULL, NULL), other = sum_of(run, "against_run", "binary32", NULL, NULL);
     ulp_claim(run, all > 0 && other == 0, "the updates are those of the run: in binary32 w + u is the run's next weight, bit for bit", "%.0f weights, %.0f against it", all, other);
-}
-
-/* The measured facts are about the training of the table of options. */
-static int is_other_setup(const ulp_run *run, char *why, size_t size) {
-    static const char *const decisive = " net set batch steps rate schedule momentum ";
-    for (const ulp_option *o = options; o->name != NULL; o++) {
-        char word[32];
-        const char *want = o->quick && ulp_option_flag(run, "quick") ? o->quick : o->full && ulp_option_flag(run, "full") ? o->full : o->value;
-        snprintf(word, sizeof word, " %s ", o->name);
-        if (strstr(decisive, word) == NULL || strcmp(ulp_option_text(run, o->name), want) == 0) continue;
-        snprintf(why, size, "--%s is %.60s, the claim is about %s", o->name, ulp_option_text(run, o->name), want);
-        return 1;
-    }
-    return 0;
 }
 
 /* More significand bits, fewer lost updates: at every look of every seed. */
@@ -520,7 +481,7 @@ static void claim_order(ulp_run *run) {
         step_text(run, step, sizeof step, (uint64_t)(s % looks));
         formats = 0;
         for (size_t i = 0; i < 4; i++) {
-            if (!has_format(run, names[i])) continue;
+            if (!ulp_run_has_format(run, names[i])) continue;
             double share = lost(run, names[i], seed, step);
             wrong += share > last;
             last = share;
@@ -537,16 +498,16 @@ static void claim_growth(ulp_run *run) {
     int64_t looks = ulp_option_integer(run, "looks");
     step_text(run, first, sizeof first, 0);
     step_text(run, late, sizeof late, (uint64_t)(3 * (looks - 1) / 4));
-    if (has_format(run, "binary16")) {
+    if (ulp_run_has_format(run, "binary16")) {
         double a = lost(run, "binary16", NULL, first), b = lost(run, "binary16", NULL, late);
         ulp_claim(run, a < 50 && b > 50, "binary16 loses less than half of the updates at the first step and more than half at three quarters of the training",
                   "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
     }
-    if (has_format(run, "bfloat16")) {
+    if (ulp_run_has_format(run, "bfloat16")) {
         double a = lost(run, "bfloat16", NULL, first), b = lost(run, "bfloat16", NULL, late);
         ulp_claim(run, b > a && b > 90, "bfloat16 loses more than nine in ten at three quarters of the training, more than at first", "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
     }
-    if (has_format(run, "binary32")) {
+    if (ulp_run_has_format(run, "binary32")) {
         double a = lost(run, "binary32", NULL, first);
         ulp_claim(run, a < 0.1, "binary32 loses less than one in a thousand at the first step", "%.4f %%", a);
     }
@@ -566,10 +527,11 @@ static void claim_training(ulp_run *run, const char *format) {
     }
 }
 
+/* The measured facts are about the training of the table of options. */
 static void claim_measured(ulp_run *run) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
     char why[256];
-    if (is_other_setup(run, why, sizeof why)) {
+    if (ulp_setup_differs(run, "net set batch steps rate schedule momentum", why, sizeof why)) {
         ulp_claim_skip(run, "what the formats lose, and what that does to the training", "%s", why);
         return;
     }
@@ -584,7 +546,7 @@ static void check(ulp_run *run, const void *context) {
     print_runs(run);
     claim_exact(run);
     claim_measured(run);
-    if (has_format(run, "binary16")) {
+    if (ulp_run_has_format(run, "binary16")) {
         double n = sum_of(run, "open", "binary16", NULL, NULL);
         ulp_beside(run, "ratio |w|/|u| from which binary16 loses updates", "Micikevicius et al. 2018, section 3.1", "2048", "%.0f %% of those between 2048 and 4096, all from 4096 on",
                    n > 0 ? 100 * sum_of(run, "open_lost", "binary16", NULL, NULL) / n : 0);
@@ -599,7 +561,7 @@ static const ulp_experiment experiment = {
     .prepare = prepare,
     .compute = compute,
     .check = check,
-    .release = release,
+    .release = ulp_context_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -2,9 +2,9 @@
 #include "ctc.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "experiments/harness/setup.h"
 #include "sim/elementary.h"
 
 /* ---- tables ---- */
@@ -186,22 +186,10 @@ static void claim_swamped(ulp_run *run) {
 
 /* ---- claims about training ---- */
 
-typedef struct want {
-    const char *name, *value;
-    int from; /* or more */
-} want;
-
-static const want wants[] = {{"set", "strips", 0}, {"net", "columns4 %64 conv11@1", 0}, {"optimizer", OPTIMIZER, 0}, {"gru-rate", GRU_RATE, 0}, {"lstm-rate", LSTM_RATE, 0},
-                             {"batch", "32", 0},   {"steps", STEPS, 1},               {0}};
-
+/* They are about long trainings of the table of options. */
 static int is_other_setup(const ulp_run *run, char *why, size_t size) {
-    for (const want *w = wants; w->name; w++) {
-        const char *have = ulp_option_text(run, w->name);
-        if (strcmp(have, w->value) == 0 || (w->from && atof(have) >= atof(w->value))) continue;
-        snprintf(why, size, "--%s is %.100s, the claim is about %s%s", w->name, have, w->value, w->from ? " or more" : "");
-        return 1;
-    }
-    return 0;
+    static const ulp_wanted long_enough[] = {{"steps", "450", 1}, {0}};
+    return ulp_setup_differs(run, "set net optimizer gru-rate lstm-rate batch", why, size) || ulp_setup_is_other(run, long_enough, why, size);
 }
 
 static const setting exact_gru = {"gru", "fp32", "log", "binary32"};

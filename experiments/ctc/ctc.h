@@ -4,11 +4,6 @@
 
 #include "experiments/harness/harness.h"
 
-#define OPTIMIZER "sgd,momentum=0.9,cosine=%"
-#define GRU_RATE "0.05"
-#define LSTM_RATE "0.1"
-#define STEPS "450"
-
 enum { BINARY64 = -1 }; /* in place of a format: nothing is rounded beyond binary64 */
 enum { CELLS = 2, RECIPES = 5 };
 extern const char *const ctc_forms[2], *const ctc_cells[CELLS]; /* "log", "linear"; "gru", "lstm" */

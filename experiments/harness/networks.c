@@ -1,7 +1,6 @@
 /* networks.c - the table of networks, and what a run does with it; see networks.h. */
 #include "networks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "run.h"
@@ -58,21 +57,10 @@ static ulp_status add_network(ulp_run *run, const ulp_data *data, const ulp_netw
 }
 
 ulp_status ulp_networks_load(ulp_run *run, void **context) {
-    char error[1024];
     ulp_network network;
     if (*ulp_option_text(run, "net") && ulp_setting_find(run, "nets")->given)
         return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
-    ulp_data *data = calloc(1, sizeof *data);
-    if (data == NULL) return ULP_NO_MEMORY;
-    *context = data;
-    ulp_status status = ulp_data_load(data, ulp_option_text(run, "set"), ulp_run_data(run), ulp_run_seed(run), error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    ulp_header_add(run, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum, data->n_train, data->n - data->n_train);
-    for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) status = add_network(run, data, &network);
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) status = add_network(run, *context, &network);
     return status;
-}
-
-void ulp_networks_release(void *context) {
-    if (context != NULL) ulp_data_release(context);
-    free(context);
 }

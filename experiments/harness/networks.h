@@ -13,9 +13,7 @@
 #ifndef ULP_NETWORKS_H
 #define ULP_NETWORKS_H
 
-#include "harness.h"
-
-#include "sim/data.h"
+#include "prepare.h"
 
 #define ULP_TAKES_NETWORKS(default_, quick_)                                                                \
     {.name = "nets", .type = ULP_OPTION_CHOICES, .value = default_, .quick = quick_,                        \
@@ -24,7 +22,7 @@
     {.name = "batch", .type = ULP_OPTION_INTEGER, .value = "0", .help = "samples per step; 0: each network's own", .max = 60000}, \
     {.name = "rate", .type = ULP_OPTION_NUMBER, .value = "0", .help = "learning rate; 0: each network's own", .max = 1000}, \
     {.name = "momentum", .type = ULP_OPTION_NUMBER, .value = "0.9", .help = "momentum", .max = 1},          \
-    {.name = "set", .type = ULP_OPTION_TEXT, .value = "digits", .help = "the data set: digits or mnist"}
+    ULP_TAKES_SET
 
 typedef struct ulp_network {
     const char *name; /* as in --nets, or own */
@@ -42,8 +40,7 @@ size_t ulp_run_networks(const ulp_run *run);
 void ulp_network_optimizer(char *text, size_t size, const ulp_run *run, const ulp_network *network, int64_t steps);
 
 /* From prepare(): *context = the data of --set, and header lines about them and the networks. Fails with a sentence if
- * they cannot be loaded or a network does not take them. ulp_networks_release() takes any *context, NULL too. */
+ * they cannot be loaded or a network does not take them. ulp_context_release() frees them. */
 ulp_status ulp_networks_load(ulp_run *run, void **context);
-void ulp_networks_release(void *context);
 
 #endif

@@ -51,6 +51,10 @@ void ulp_put_code(ulp_rows *rows, double value, const ulp_format *f) {
 
 void ulp_put_none(ulp_rows *rows) { put_cell(rows, "", 0); }
 
+void ulp_put_nones(ulp_rows *rows, int n) {
+    while (n-- > 0) ulp_put_none(rows);
+}
+
 void ulp_row_end(ulp_rows *rows) {
     if (rows->cell != rows->run->column_count) stop_for_bug(rows->run, "fewer cells than columns", rows->point->label);
     ulp_text_add(&rows->text, "\n", 1);

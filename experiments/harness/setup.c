@@ -1,6 +1,7 @@
 /* setup.c - is a run the one that its claims are about? see setup.h. */
 #include "setup.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "run.h"
@@ -18,6 +19,17 @@ int ulp_setup_differs(const ulp_run *run, const char *names, char *why, size_t s
         if (strcmp(have, want) == 0) continue;
         if (*want) snprintf(why, size, "--%s is %.60s, the claim is about %s", name, have, want);
         else snprintf(why, size, "--%s is given, the claim is about runs without it", name);
+        return 1;
+    }
+    return 0;
+}
+
+int ulp_setup_is_other(const ulp_run *run, const ulp_wanted *wanted, char *why, size_t size) {
+    why[0] = 0;
+    for (; wanted->name; wanted++) {
+        const char *have = ulp_option_text(run, wanted->name);
+        if (strcmp(have, wanted->value) == 0 || (wanted->or_more && atof(have) >= atof(wanted->value))) continue;
+        snprintf(why, size, "--%s is %.100s, the claim is about %s%s", wanted->name, have, wanted->value, wanted->or_more ? " or more" : "");
         return 1;
     }
     return 0;

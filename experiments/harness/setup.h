@@ -8,6 +8,14 @@
  * a run); the sentence in `why` (size) says which, and is empty otherwise. */
 int ulp_setup_differs(const ulp_run *run, const char *names, char *why, size_t size);
 
+/* The same for values that are not the defaults: ends with {0}; `or_more`: a larger number is as good. */
+typedef struct ulp_wanted {
+    const char *name, *value;
+    int or_more;
+} ulp_wanted;
+
+int ulp_setup_is_other(const ulp_run *run, const ulp_wanted *wanted, char *why, size_t size);
+
 /* A claim, skipped where `why` is a sentence; what was measured is told in either case. */
 void ulp_claim_setup(ulp_run *run, const char *why, int pass, const char *text, const char *measured, ...) ULP_PRINTF(5, 6);
 

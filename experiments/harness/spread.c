@@ -23,9 +23,7 @@ void ulp_put_spread(ulp_rows *rows, float *value, size_t n) {
         ulp_put_number(rows, (double)value[(size_t)(quantiles[q] * (double)(n - 1) + 0.5)]);
 }
 
-void ulp_put_no_spread(ulp_rows *rows) {
-    for (int i = 0; i < ULP_SPREAD_CELLS; i++) ulp_put_none(rows);
-}
+void ulp_put_no_spread(ulp_rows *rows) { ulp_put_nones(rows, ULP_SPREAD_CELLS); }
 
 int ulp_is_thinned_row(int64_t n) {
     int64_t stride = 1;
