@@ -25,7 +25,7 @@ ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t bat
 /* Elements of the largest tensor that goes through pass.h. */
 static size_t most_elements(const ulp_model *m) { return larger(m->room * m->net.widest, m->net.params); }
 
-void ulp_model_carve(ulp_model *m, ulp_pass *pass, ulp_family *f) {
+static void carve_model(ulp_model *m, ulp_pass *pass, ulp_family *f) {
     for (size_t i = 0; i <= m->net.count; i++) {
         size_t n = ulp_dims_size(i < m->net.count ? m->net.layers[i].in : m->net.out);
         m->tensor[i] = ulp_family_take(f, m->room * n);
@@ -39,7 +39,8 @@ void ulp_model_carve(ulp_model *m, ulp_pass *pass, ulp_family *f) {
     pass->wide = ulp_family_take64(f, most_elements(m));
 }
 
-ulp_status ulp_model_ready(const ulp_model *m, ulp_pass *pass) {
+/* The host's part of the scratch, and what of the backend's part is not zero. */
+static ulp_status make_ready(const ulp_model *m, ulp_pass *pass) {
     size_t elements = most_elements(m);
     pass->host_a = calloc(elements, sizeof(float));
     pass->host_b = calloc(elements, sizeof(float));
@@ -50,6 +51,17 @@ ulp_status ulp_model_ready(const ulp_model *m, ulp_pass *pass) {
     pass->amax = calloc(ULP_AT_COUNT * pass->tensors * (pass->history + 1), sizeof *pass->amax);
     if (!pass->host_a || !pass->host_b || !pass->host_wide || !pass->amax) return ULP_NO_MEMORY;
     return ulp_tensor_fill(pass->backend, pass->ones, m->room * m->net.ones, 1.0f);
+}
+
+ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_family *f, void (*carve)(void *own, ulp_family *f), void *own) {
+    ulp_family_init(f, pass->backend);
+    carve_model(m, pass, f);
+    carve(own, f);
+    ulp_status status = ulp_family_alloc(f);
+    if (status != ULP_OK) return status;
+    carve_model(m, pass, f);
+    carve(own, f);
+    return make_ready(m, pass);
 }
 
 void ulp_model_release(ulp_model *m, ulp_pass *pass) {

@@ -9,10 +9,9 @@ enum { SCORE_BATCH = 256 };
 
 /* ---- memory ---- */
 
-/* All tensors in backend memory; runs twice (tensor.h). */
-static void carve(ulp_trainer *t) {
-    ulp_family *f = &t->family;
-    ulp_model_carve(&t->model, &t->pass, f);
+/* What lies in backend memory beside the model. */
+static void carve(void *own, ulp_family *f) {
+    ulp_trainer *t = own;
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
     ulp_loss_carve(&t->loss, f, t->model.room);
 }
@@ -21,12 +20,7 @@ static ulp_status allocate(ulp_trainer *t) {
     t->order = calloc(t->data->n_train, sizeof *t->order);
     t->label = calloc(t->model.room, t->data->labels);
     if (!t->order || !t->label || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
-    ulp_family_init(&t->family, t->pass.backend);
-    carve(t);
-    ulp_status status = ulp_family_alloc(&t->family);
-    if (status != ULP_OK) return status;
-    carve(t);
-    return ulp_model_ready(&t->model, &t->pass);
+    return ulp_model_alloc(&t->model, &t->pass, &t->family, carve, t);
 }
 
 void ulp_trainer_free(ulp_trainer *t) {

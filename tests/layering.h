@@ -17,10 +17,10 @@ typedef struct rig {
     float *w; /* (params) */
 } rig;
 
-static void rig_carve(rig *r) {
-    ulp_model_carve(&r->model, &r->pass, &r->family);
-    r->w = ulp_family_take(&r->family, r->model.net.params);
-    r->model.grad[0] = ulp_family_take(&r->family, r->model.batch * ulp_dims_size(r->model.net.in)); /* wanted here */
+static void rig_carve(void *own, ulp_family *family) {
+    rig *r = own;
+    r->w = ulp_family_take(family, r->model.net.params);
+    r->model.grad[0] = ulp_family_take(family, r->model.batch * ulp_dims_size(r->model.net.in)); /* wanted here */
 }
 
 /* Seeded multiples of 1/32 below 2 in magnitude: values of every format of 7 bits of precision and more. */
@@ -43,11 +43,7 @@ static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char
     r->pass.B = B;
     r->pass.seed = 11;
     r->pass.step = 3;
-    ulp_family_init(&r->family, r->pass.backend);
-    rig_carve(r);
-    assert_int_equal(ulp_family_alloc(&r->family), ULP_OK);
-    rig_carve(r);
-    assert_int_equal(ulp_model_ready(&r->model, &r->pass), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&r->model, &r->pass, &r->family, rig_carve, r), ULP_OK);
     const ulp_net *n = &r->model.net;
     ulp_net_init(n, r->w, r->model.state, 1, 0);
     rig_numbers(r->model.tensor[0], B * ulp_dims_size(n->in), 2);

@@ -109,11 +109,11 @@ typedef struct bench {
 
 static const ulp_data three = {.name = "three", .classes = 3, .labels = L_MAX};
 
-static void bench_carve(bench *t) {
-    ulp_model_carve(&t->model, &t->pass, &t->family);
-    ulp_loss_carve(&t->loss, &t->family, B);
-    t->z = ulp_family_take(&t->family, B * C * T);
-    t->dz = ulp_family_take(&t->family, B * C * T);
+static void bench_carve(void *own, ulp_family *family) {
+    bench *t = own;
+    ulp_loss_carve(&t->loss, family, B);
+    t->z = ulp_family_take(family, B * C * T);
+    t->dz = ulp_family_take(family, B * C * T);
 }
 
 static void bench_start(bench *t, const char *policy, const char *loss) {
@@ -125,11 +125,7 @@ static void bench_start(bench *t, const char *policy, const char *loss) {
     t->pass.policy = &t->policy;
     t->pass.B = B;
     t->pass.seed = 5;
-    ulp_family_init(&t->family, t->pass.backend);
-    bench_carve(t);
-    assert_int_equal(ulp_family_alloc(&t->family), ULP_OK);
-    bench_carve(t);
-    assert_int_equal(ulp_model_ready(&t->model, &t->pass), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
     assert_int_equal(ulp_loss_ready(&t->loss, B), ULP_OK);
     for (size_t i = 0; i < B * C * T; i++) t->z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
 }

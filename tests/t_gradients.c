@@ -47,10 +47,10 @@ static void numbers(double *x, float *f, size_t n, uint64_t stream) {
     }
 }
 
-static void bench_carve(bench *t) {
-    ulp_model_carve(&t->model, &t->pass, &t->family);
-    t->fw = ulp_family_take(&t->family, t->model.net.params);
-    t->model.grad[0] = ulp_family_take(&t->family, B * ulp_dims_size(t->model.net.in)); /* wanted here */
+static void bench_carve(void *own, ulp_family *family) {
+    bench *t = own;
+    t->fw = ulp_family_take(family, t->model.net.params);
+    t->model.grad[0] = ulp_family_take(family, B * ulp_dims_size(t->model.net.in)); /* wanted here */
 }
 
 /* The model of a net, its weights, input and output gradient seeded. */
@@ -65,11 +65,7 @@ static void bench_start(bench *t, const char *text) {
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     const ulp_net *net = &t->model.net;
-    ulp_family_init(&t->family, t->pass.backend);
-    bench_carve(t);
-    assert_int_equal(ulp_family_alloc(&t->family), ULP_OK);
-    bench_carve(t);
-    assert_int_equal(ulp_model_ready(&t->model, &t->pass), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
     size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
     t->x = calloc(m + net->params + 2 * n + (2 + net->depth) * B * net->widest, sizeof *t->x);
     float *first = calloc(net->params + net->states + 1, sizeof *first);

@@ -18,10 +18,10 @@ typedef struct bench {
     float *w;
 } bench;
 
-static void bench_carve(bench *t, size_t B) {
-    ulp_model_carve(&t->model, &t->pass, &t->family);
-    t->w = ulp_family_take(&t->family, t->model.net.params);
-    t->model.grad[0] = ulp_family_take(&t->family, B * ulp_dims_size(t->model.net.in));
+static void bench_carve(void *own, ulp_family *family) {
+    bench *t = own;
+    t->w = ulp_family_take(family, t->model.net.params);
+    t->model.grad[0] = ulp_family_take(family, t->model.batch * ulp_dims_size(t->model.net.in));
 }
 
 /* x (n): seeded numbers of about `size`, rounded at a point. */
@@ -43,11 +43,7 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
     t->pass.B = B;
     t->pass.seed = 77;
     t->pass.step = 3;
-    ulp_family_init(&t->family, t->pass.backend);
-    bench_carve(t, B);
-    assert_int_equal(ulp_family_alloc(&t->family), ULP_OK);
-    bench_carve(t, B);
-    assert_int_equal(ulp_model_ready(&t->model, &t->pass), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
     numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
     numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
     numbers(t, t->model.grad[t->model.net.count], B * ulp_dims_size(t->model.net.out), ULP_AT_AGRAD, 3, 1.0);

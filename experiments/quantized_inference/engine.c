@@ -7,9 +7,9 @@
 
 #include "sim/op.h"
 
-static void engine_carve(engine *e) {
-    ulp_model_carve(&e->model, &e->pass, &e->family);
-    e->weight = ulp_family_take(&e->family, e->model.net.params);
+static void carve(void *own, ulp_family *family) {
+    engine *e = own;
+    e->weight = ulp_family_take(family, e->model.net.params);
 }
 
 ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const char *net, const float *trained) {
@@ -28,12 +28,7 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *d
     e->high = e->low ? e->low + n->count + 1 : NULL;
     e->answer = calloc(data->n - data->n_train + 1, 1);
     if (!e->host || !e->sums || !e->wide || !e->low || !e->answer) return ULP_NO_MEMORY;
-    ulp_family_init(&e->family, e->pass.backend);
-    engine_carve(e);
-    status = ulp_family_alloc(&e->family);
-    if (status != ULP_OK) return status;
-    engine_carve(e);
-    return ulp_model_ready(&e->model, &e->pass);
+    return ulp_model_alloc(&e->model, &e->pass, &e->family, carve, e);
 }
 
 void engine_end(engine *e) {

@@ -21,9 +21,9 @@ static void see(void *context, const ulp_sight *sight) {
     e->seen++;
 }
 
-static void engine_carve(engine *e) {
-    ulp_model_carve(&e->model, &e->pass, &e->family);
-    e->weight = ulp_family_take(&e->family, e->model.net.params);
+static void carve(void *own, ulp_family *family) {
+    engine *e = own;
+    e->weight = ulp_family_take(family, e->model.net.params);
 }
 
 ulp_status engine_start(engine *e, const ulp_run *run, const char *net, ulp_dims in, size_t B, size_t at, size_t c) {
@@ -49,12 +49,7 @@ ulp_status engine_start(engine *e, const ulp_run *run, const char *net, ulp_dims
     e->dh32 = e->dh + h;
     e->h64 = e->x64 + x;
     e->moved = e->h64 + h;
-    ulp_family_init(&e->family, e->pass.backend);
-    engine_carve(e);
-    status = ulp_family_alloc(&e->family);
-    if (status != ULP_OK) return status;
-    engine_carve(e);
-    return ulp_model_ready(&e->model, &e->pass);
+    return ulp_model_alloc(&e->model, &e->pass, &e->family, carve, e);
 }
 
 void engine_end(engine *e) {
