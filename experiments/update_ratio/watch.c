@@ -1,0 +1,118 @@
+/* watch.c - which updates of a step a format loses: the criterion and the zones of update_ratio.c, counted. */
+#include "update_ratio.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/round.h"
+
+/* ---- one update of one format ---- */
+
+/* The criterion: half the way to the neighbour, ties to even. w is a value of the format, u is not zero. w is even if it is an
+ * even multiple of that way; with one significand bit every number is 1 2^e, and its code decides. */
+static int stays(double w, double u, const ulp_format *f) {
+    double next = u > 0 ? ulp_next_up(w, f) : ulp_next_down(w, f), way = fabs(next - w);
+    uint64_t code;
+    if (next == w || isinf(next)) way = ulp_spacing(w, f); /* at the end of the range */
+    if (fabs(u) != way / 2) return fabs(u) < way / 2;
+    if (f->prec > 1) return fmod(fabs(w) / way, 2) == 0;
+    return ulp_encode(&code, w, f) == ULP_OK && code % 2 == 0;
+}
+
+static int is_normal(double w, const ulp_format *f) {
+    return !f->is_fixed && (fabs(w) > f->min_normal || (fabs(w) == f->min_normal && f->has_subnormals));
+}
+
+/* w rounded to the format, u exact, sum the rounded sum, next what the run went on with. */
+static void judge(tally *t, double w, double u, double sum, float next, const ulp_format *f) {
+    int lost = sum == w, ratio_is = fabs(w) >= ulp_scale(fabs(u), f->prec + 1) ? 2 : fabs(w) >= ulp_scale(fabs(u), f->prec) ? 1 : 0;
+    t->count++;
+    t->against_run += strcmp(f->name, "binary32") == 0 && (float)sum != next;
+    if (u == 0) {
+        t->zero++;
+        return;
+    }
+    t->lost += (uint64_t)lost;
+    t->against_criterion += lost != stays(w, u, f);
+    if (ratio_is == 2) t->certain++;
+    else if (!is_normal(w, f)) t->small++;
+    else if (ratio_is == 1) t->open++, t->open_lost += (uint64_t)lost;
+    else t->safe++;
+    t->against_zones += ratio_is == 2 ? !lost : ratio_is == 0 && is_normal(w, f) && lost;
+}
+
+static void tally_add(tally *to, const tally *from) {
+    uint64_t *a = &to->count;
+    const uint64_t *b = &from->count;
+    for (size_t i = 0; i < sizeof *to / sizeof *a; i++) a[i] += b[i];
+}
+
+/* ---- all weights at one step ---- */
+
+/* Exact: w has 24 bits and u 48, so no quotient below a power of two rounds to it. */
+void watch_ratios(watch *w, double rate) {
+    ulp_histogram_clear(&w->ratio);
+    for (size_t i = 0; i < w->n; i++) {
+        double u = rate * (double)w->direction[i];
+        int e;
+        if (u == 0) continue;
+        w->ratio.count++;
+        if (w->before[i] == 0.0F) {
+            w->ratio.zero++;
+            continue;
+        }
+        frexp((double)w->before[i] / u, &e);
+        e = e - 1 < ULP_BIN_MIN ? ULP_BIN_MIN : e - 1 > ULP_BIN_MAX ? ULP_BIN_MAX : e - 1;
+        w->ratio.bin[e - ULP_BIN_MIN]++;
+    }
+}
+
+ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *direction, const ulp_format *f) {
+    const ulp_backend *b = w->backend;
+    ulp_operand at = {.kind = ULP_OPERAND_ARRAY, .at = w->weight}, to = {.kind = ULP_OPERAND_ARRAY, .at = w->sum};
+    ulp_operand d = {.kind = ULP_OPERAND_ARRAY, .at = (float *)(uintptr_t)direction}, r = {.kind = ULP_OPERAND_VALUE, .value = -rate};
+    ulp_update_step steps[2] = {{.op = ULP_STEP_ROUND, .y = at, .a = at, .format = *f}, {.op = ULP_FUSED, .y = to, .a = r, .b = d, .c = at, .format = *f}};
+    ulp_status status = b->upload(w->weight, w->before, w->n * sizeof(float));
+    if (status == ULP_OK) status = b->update(steps, 2, w->n);
+    if (status == ULP_OK) status = b->download(w->host, w->weight, w->n * sizeof(float));
+    float *sum = w->host + w->n;
+    if (status == ULP_OK) status = b->download(sum, w->sum, w->n * sizeof(float));
+    if (status != ULP_OK) return status;
+    memset(w->at, 0, sizeof w->at);
+    for (size_t l = 0; l < net->count; l++) {
+        const ulp_layer *layer = &net->layers[l];
+        for (size_t i = layer->first_param; i < layer->first_param + layer->params; i++)
+            judge(&w->at[l], (double)w->host[i], (double)-rate * (double)w->direction[i], (double)sum[i], w->after[i], f);
+        tally_add(&w->at[ALL], &w->at[l]);
+    }
+    return ULP_OK;
+}
+
+void watch_edges(const watch *w, const ulp_format *f, tally *t) {
+    for (size_t i = 0; i < 6 * w->n; i++) {
+        double x = (double)w->host[i / 6], next = i % 2 ? ulp_next_up(x, f) : ulp_next_down(x, f);
+        double u = (next - x) / 2 * (1 + ((double)(i % 6 / 2) - 1) * 0x1p-20);
+        if (next == x || isinf(next)) continue;
+        t->count++;
+        t->against_criterion += (ulp_round_pair(x, u, f, (ulp_rule){0}, 0) == x) != stays(x, u, f);
+    }
+}
+
+ulp_status watch_start(watch *w, size_t n) {
+    w->n = n;
+    w->before = malloc(5 * n * sizeof *w->before);
+    w->weight = w->backend->alloc(n * sizeof(float));
+    w->sum = w->backend->alloc(n * sizeof(float));
+    if (w->before == NULL || w->weight == NULL || w->sum == NULL) return ULP_NO_MEMORY;
+    w->after = w->before + n;
+    w->direction = w->after + n;
+    w->host = w->direction + n; /* (2 n) */
+    return ULP_OK;
+}
+
+void watch_end(watch *w) {
+    if (w->weight != NULL) w->backend->release(w->weight);
+    if (w->sum != NULL) w->backend->release(w->sum);
+    free(w->before);
+}
