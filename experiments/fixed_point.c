@@ -108,7 +108,7 @@ typedef struct key {
     const ulp_point *point;
 } key;
 
-static void put_row(const key *k, ulp_rows *rows, const char *what, uint64_t epoch, double loss) {
+static void put_row(const key *k, ulp_rows *rows, const ulp_stretch *s, int summary) {
     size_t formats, modes;
     const ulp_format *format = ulp_run_formats(k->run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(k->run, &modes);
@@ -117,13 +117,12 @@ static void put_row(const key *k, ulp_rows *rows, const char *what, uint64_t epo
     if (reference) ulp_put_none(rows);
     else ulp_put_text(rows, mode[k->point->at[AT_MODE]].name);
     ulp_put_integer(rows, k->point->at[AT_SEED]);
-    ulp_put_text(rows, what);
-    ulp_put_integer(rows, (int64_t)epoch);
-    ulp_put_number(rows, loss);
-}
-
-static void put_rest(ulp_rows *rows, const ulp_stretch *s, const ulp_score *test) {
-    ulp_put_number(rows, 100 * (1 - test->accuracy));
+    ulp_put_text(rows, summary ? "final" : "epoch");
+    ulp_put_integer(rows, (int64_t)s->epochs);
+    ulp_put_number(rows, summary ? s->learned.loss : s->loss);
+    if (summary) ulp_put_number(rows, 100 * (1 - s->learned.accuracy));
+    else ulp_put_none(rows);
+    ulp_put_number(rows, 100 * (1 - s->test.accuracy));
     ulp_put_number(rows, s->moved);
     ulp_put_integer(rows, s->diverged);
     ulp_row_end(rows);
@@ -131,20 +130,8 @@ static void put_rest(ulp_rows *rows, const ulp_stretch *s, const ulp_score *test
 
 /* After every epoch; after the last one also the summary. */
 static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
-    const key *k = own;
-    ulp_score test, train;
-    uint64_t per_epoch = ulp_epoch_steps(t->data, t->model.batch), epoch = (s->steps + per_epoch - 1) / per_epoch;
-    ulp_status status = ulp_trainer_score(t, ULP_TEST_PART, &test);
-    if (status != ULP_OK) return status;
-    put_row(k, rows, "epoch", epoch, s->loss);
-    ulp_put_none(rows);
-    put_rest(rows, s, &test);
-    if (!s->last) return ULP_OK;
-    status = ulp_trainer_score(t, ULP_TRAIN_PART, &train);
-    if (status != ULP_OK) return status;
-    put_row(k, rows, "final", epoch, train.loss);
-    ulp_put_number(rows, 100 * (1 - train.accuracy));
-    put_rest(rows, s, &test);
+    (void)t;
+    for (int summary = 0; summary <= s->last; summary++) put_row(own, rows, s, summary);
     return ULP_OK;
 }
 
@@ -162,6 +149,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .steps = per_epoch * (uint64_t)ulp_option_integer(run, "epochs"),
         .every = per_epoch,
         .want_moved = 1,
+        .want_learned = 1,
         .record = record,
         .own = &k,
     };

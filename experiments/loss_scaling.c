@@ -213,13 +213,9 @@ static ulp_status take_step(void *own, ulp_trainer *t, ulp_step *step, ulp_rows 
 
 static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *stretch, ulp_rows *rows) {
     const work *w = own;
-    ulp_score learned, test;
-    ulp_status status = ulp_trainer_score(t, ULP_TRAIN_PART, &learned);
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &test);
-    if (status != ULP_OK) return status;
-    put_row(rows, w, "final", (int64_t)stretch->steps, t->scaler.log2, learned.loss, (int64_t)t->scaler.skipped, &w->all);
-    ulp_put_number(rows, learned.accuracy);
-    ulp_put_number(rows, test.accuracy);
+    put_row(rows, w, "final", (int64_t)stretch->steps, t->scaler.log2, stretch->learned.loss, (int64_t)t->scaler.skipped, &w->all);
+    ulp_put_number(rows, stretch->learned.accuracy);
+    ulp_put_number(rows, stretch->test.accuracy);
     ulp_row_end(rows);
     return ULP_OK;
 }
@@ -253,6 +249,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
                     .seed = (uint64_t)seed, .backend = ulp_run_backend(run)},
         .steps = (uint64_t)steps,
         .every = (uint64_t)steps,
+        .want_learned = 1,
         .record = record,
         .step = take_step,
         .own = &w,

@@ -14,13 +14,12 @@
  * narrow accumulator got wrong.
  */
 #include "harness/prepare.h"
+#include "harness/training.h"
 #include "quantized_inference/engine.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sim/train.h"
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp16,bf16,e4m3,e5m2,e3m2,e2m1", NULL),
@@ -158,19 +157,13 @@ static ulp_status compute_floating(const ulp_run *run, engine *e, const ulp_poin
 }
 
 static ulp_status train(const ulp_run *run, const shared *s, const ulp_point *point, float **trained, ulp_rows *rows) {
-    char error[1536];
     size_t batch = (size_t)ulp_option_integer(run, "batch");
-    ulp_train_options o = {.net = s->net[point->at[AT_NET]], .optimizer = ulp_option_text(run, "optimizer"), .batch = batch,
+    const ulp_train_options o = {.net = s->net[point->at[AT_NET]], .optimizer = ulp_option_text(run, "optimizer"), .batch = batch,
                            .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)};
     ulp_trainer *t;
-    ulp_status status = ulp_trainer_new(&t, &s->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    uint64_t steps = (uint64_t)ulp_option_integer(run, "epochs") * (s->data.n_train / batch);
-    for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
-        status = ulp_trainer_step(t, NULL);
-        if (ulp_rows_progress(rows, 0.9 * (double)i / (double)steps)) break;
-    }
-    *trained = calloc(t->model.net.params, sizeof **trained);
+    const uint64_t steps = (uint64_t)ulp_option_integer(run, "epochs") * ulp_epoch_steps(&s->data, batch);
+    ulp_status status = ulp_training_before(&t, run, rows, &s->data, &o, steps, 0.9);
+    if (status == ULP_OK) *trained = calloc(t->model.net.params, sizeof **trained);
     if (status == ULP_OK) status = *trained ? ulp_trainer_weights(t, *trained, NULL) : ULP_NO_MEMORY;
     ulp_trainer_free(t);
     return status;

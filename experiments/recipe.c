@@ -118,17 +118,15 @@ typedef struct key {
     int64_t seed, weight;
 } key;
 
-static void put_row(ulp_rows *rows, const key *k, const char *what, const ulp_trainer *t, const ulp_stretch *s, double loss) {
-    const uint64_t per_epoch = ulp_epoch_steps(t->data, t->model.batch);
+static void put_row(ulp_rows *rows, const key *k, const ulp_trainer *t, const ulp_stretch *s, int summary) {
     ulp_put_text(rows, k->name);
     ulp_put_integer(rows, k->seed);
-    ulp_put_text(rows, what);
-    ulp_put_integer(rows, (int64_t)((s->steps + per_epoch - 1) / per_epoch));
-    ulp_put_number(rows, loss);
-}
-
-static void put_rest(ulp_rows *rows, const key *k, const ulp_trainer *t, const ulp_stretch *s, const ulp_score *test) {
-    ulp_put_number(rows, test->accuracy);
+    ulp_put_text(rows, summary ? "final" : "epoch");
+    ulp_put_integer(rows, (int64_t)s->epochs);
+    ulp_put_number(rows, summary ? s->learned.loss : s->loss);
+    if (summary) ulp_put_number(rows, s->learned.accuracy);
+    else ulp_put_none(rows);
+    ulp_put_number(rows, s->test.accuracy);
     ulp_put_integer(rows, t->scaler.log2 - k->weight);
     ulp_put_integer(rows, (int64_t)t->scaler.skipped);
     ulp_put_integer(rows, s->diverged);
@@ -136,19 +134,7 @@ static void put_rest(ulp_rows *rows, const key *k, const ulp_trainer *t, const u
 }
 
 static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
-    const key *k = own;
-    ulp_score test, learned;
-    ulp_status status = ulp_trainer_score(t, ULP_TEST_PART, &test);
-    if (status != ULP_OK) return status;
-    put_row(rows, k, "epoch", t, s, s->loss);
-    ulp_put_none(rows);
-    put_rest(rows, k, t, s, &test);
-    if (!s->last) return ULP_OK;
-    status = ulp_trainer_score(t, ULP_TRAIN_PART, &learned);
-    if (status != ULP_OK) return status;
-    put_row(rows, k, "final", t, s, learned.loss);
-    ulp_put_number(rows, learned.accuracy);
-    put_rest(rows, k, t, s, &test);
+    for (int summary = 0; summary <= s->last; summary++) put_row(rows, own, t, s, summary);
     return ULP_OK;
 }
 
@@ -168,6 +154,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
                     .seed = (uint64_t)k.seed, .backend = ulp_run_backend(run)},
         .steps = steps,
         .every = per_epoch * (uint64_t)ulp_option_integer(run, "every"),
+        .want_learned = 1,
         .record = record,
         .own = &k,
     };

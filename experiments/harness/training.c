@@ -92,11 +92,13 @@ static int take_note(work *w, const char *bytes, size_t n) {
     return 1;
 }
 
-static ulp_status start(work *w) {
-    char error[1024];
-    ulp_status status = ulp_trainer_new(&w->trainer, w->training->data, &w->training->options, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_run_fail(w->run, status, "%s", error);
+static ulp_status make_trainer(ulp_trainer **trainer, const ulp_run *run, const ulp_data *data, const ulp_train_options *options) {
+    char error[1536];
+    ulp_status status = ulp_trainer_new(trainer, data, options, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
 }
+
+static ulp_status start(work *w) { return make_trainer(&w->trainer, w->run, w->training->data, &w->training->options); }
 
 /* Go on from the point's checkpoint. One that is damaged, or of another run, is passed over: the rows are the same. */
 static ulp_status resume(work *w) {
@@ -164,8 +166,12 @@ static ulp_status end_stretch(work *w) {
     note *now = &w->now;
     ulp_status status = ULP_OK;
     ulp_stretch s = {.steps = w->trainer->step, .count = now->count, .skipped = now->skipped, .diverged = now->diverged != 0, .last = now->last != 0};
+    const uint64_t per_epoch = ulp_epoch_steps(w->training->data, w->training->options.batch);
+    s.epochs = (s.steps + per_epoch - 1) / per_epoch;
     s.loss = now->losses ? now->loss / (double)now->losses : NAN;
     s.moved = moved_share(w, &status);
+    if (status == ULP_OK) status = ulp_trainer_score(w->trainer, ULP_TEST_PART, &s.test);
+    if (status == ULP_OK && s.last && w->training->want_learned) status = ulp_trainer_score(w->trainer, ULP_TRAIN_PART, &s.learned);
     now->count = now->skipped = now->losses = 0;
     now->loss = 0;
     return status == ULP_OK ? w->training->record(w->training->own, w->trainer, &s, w->rows) : status;
@@ -200,5 +206,16 @@ ulp_status ulp_training_run(const ulp_run *run, const ulp_point *point, ulp_rows
     ulp_trainer_free(w.trainer);
     free(w.before);
     free(w.file);
+    return status;
+}
+
+ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_run *run, ulp_rows *rows, const ulp_data *data, const ulp_train_options *options,
+                               uint64_t steps, double share) {
+    *trainer = NULL;
+    ulp_status status = make_trainer(trainer, run, data, options);
+    for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
+        status = ulp_trainer_step(*trainer, NULL);
+        if (ulp_rows_progress(rows, share * (double)i / (double)steps)) break;
+    }
     return status;
 }

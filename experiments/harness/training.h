@@ -31,19 +31,22 @@
 /* What happened since the last call of record(). */
 typedef struct ulp_stretch {
     uint64_t steps;    /* done in the whole training */
+    uint64_t epochs;   /* trips through the training part that these began */
     uint64_t count;    /* of this stretch, skipped ones included */
     uint64_t skipped;  /* of this stretch */
     double loss;       /* mean training loss of this stretch's steps that were not skipped; NaN if there are none */
     double moved;      /* share of the weights that the last step changed, if wanted; else NaN */
     int diverged;      /* in this stretch or before */
     int last;
+    ulp_score test;    /* of the test part after this stretch */
+    ulp_score learned; /* of the training part, if wanted and last */
 } ulp_stretch;
 
 typedef struct ulp_training {
     const ulp_data *data;
     ulp_train_options options;
     uint64_t steps, every; /* of the whole training, of a stretch; both at least 1 */
-    int want_moved;
+    int want_moved, want_learned;
     ulp_status (*record)(void *own, ulp_trainer *trainer, const ulp_stretch *stretch, ulp_rows *rows);
     /* One step, where ulp_trainer_step() alone is not enough: a schedule, an observer. NULL: ulp_trainer_step(). */
     ulp_status (*step)(void *own, ulp_trainer *trainer, ulp_step *step, ulp_rows *rows);
@@ -55,5 +58,10 @@ typedef struct ulp_training {
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch);
 
 ulp_status ulp_training_run(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const ulp_training *training);
+
+/* A trainer that has taken so many steps, fewer if the run is being stopped, for points whose own work begins then, at `share`
+ * of their progress; without rows and checkpoints. ulp_trainer_free() in either case: *trainer is NULL if there is none. */
+ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_run *run, ulp_rows *rows, const ulp_data *data, const ulp_train_options *options,
+                               uint64_t steps, double share);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/harness/training.h"
 #include "sim/op.h"
 
 enum { BATCHES = 8 };
@@ -34,20 +35,13 @@ static ulp_train_options training_of(const ulp_run *run, const ulp_point *point,
 }
 
 static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
-    return (uint64_t)ulp_option_integer(run, "epochs") * (data->n_train / (size_t)ulp_option_integer(run, "batch"));
+    return (uint64_t)ulp_option_integer(run, "epochs") * ulp_epoch_steps(data, (size_t)ulp_option_integer(run, "batch"));
 }
 
 /* w (params): the trained weights, or NULL. */
 static ulp_status train(const ulp_run *run, const ulp_data *data, const ulp_train_options *o, float *w, ulp_score *score, ulp_rows *rows) {
-    char error[1536];
     ulp_trainer *t;
-    ulp_status status = ulp_trainer_new(&t, data, o, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    uint64_t steps = steps_of(run, data);
-    for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
-        status = ulp_trainer_step(t, NULL);
-        if (ulp_rows_progress(rows, 0.9 * (double)i / (double)steps)) break;
-    }
+    ulp_status status = ulp_training_before(&t, run, rows, data, o, steps_of(run, data), 0.9);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, score);
     if (status == ULP_OK && w) status = ulp_trainer_weights(t, w, NULL);
     ulp_trainer_free(t);
