@@ -15,7 +15,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
 
 for test in "$TESTS"/t_* tests/*.sh; do
     case $test in
-    */t_*.d | tests/run.sh | tests/exhaustive.sh) continue ;;
+    */t_*.d | tests/run.sh | tests/support.sh | tests/exhaustive.sh) continue ;;
     *.sh) command="sh $test" ;;
     *) command=$test ;;
     esac

@@ -1,34 +1,8 @@
 #!/bin/sh
 # t_experiments.sh - the experiment binaries as people start them: same bytes however a run is cut, honest exit codes.
-#
-# BIN is the folder of the programs (default build/bin). Prints `ok - ...`, `not ok - ...` or `ok - ... # SKIP why`;
-# fails if one is not ok.
 
-BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
 SOURCES=$(pwd)/experiments
-work=$(mktemp -d) || exit 2
-child=
-trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 2
-failed=0
-export NO_COLOR=1
-unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
-
-verdict() { # verdict STATUS TEXT
-    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
-}
-skip() { echo "ok - $1 # SKIP $2"; }
-same() { cmp "$1" "$2"; verdict $? "$3"; }
-exits() { # exits CODE TEXT COMMAND...
-    want=$1 text=$2
-    shift 2
-    "$@" >out.txt 2>err.txt
-    got=$?
-    [ $got -eq "$want" ] || { echo "# exit $got, want $want: $*"; sed 's/^/# /' err.txt; }
-    [ $got -eq "$want" ]
-    verdict $? "$text"
-}
-says() { grep -q -- "$1" "$2"; verdict $? "$3"; }
+. tests/support.sh
 
 S=$BIN/stagnation
 small="--formats binary16,e4m3,q8.8 --runs 300"

@@ -1,23 +1,8 @@
 #!/bin/sh
 # t_training.sh - trainings that are killed in their middle and go on: the same CSV, with nothing left behind.
-#
-# BIN is the folder of the programs (default build/bin). The lines are those of t_experiments.sh.
 
-BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
-work=$(mktemp -d) || exit 2
-child=
-trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 2
-failed=0
-export NO_COLOR=1
-unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
+. tests/support.sh
 
-verdict() { # verdict STATUS TEXT
-    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
-}
-skip() { echo "ok - $1 # SKIP $2"; }
-same() { cmp "$1" "$2"; verdict $? "$3"; }
-says() { grep -q -- "$1" "$2"; verdict $? "$3"; }
 left() { ls | grep -c 'ckpt'; }
 
 # few points, each of many epochs, so that a kill falls into a training; a checkpoint every 10 ms leaves traces enough

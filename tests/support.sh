@@ -1,0 +1,28 @@
+# support.sh - what the tests of programs share: a folder of their own to work in, and lines of TAP. For `.`, from the tree's root.
+#
+# BIN is the folder of the programs (default build/bin). A test ends with `exit $failed`.
+
+BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
+work=$(mktemp -d) || exit 2
+child= # a process in the background, which must not outlive the test
+trap 'test -n "$child" && kill -9 "$child" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+failed=0
+export NO_COLOR=1
+unset ULPLAB_ISA OMP_NUM_THREADS ULPLAB_DATA
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
+}
+skip() { echo "ok - $1 # SKIP $2"; }
+same() { cmp "$1" "$2"; verdict $? "$3"; }
+says() { grep -q -- "$1" "$2"; verdict $? "$3"; }
+exits() { # exits CODE TEXT COMMAND...
+    want=$1 text=$2
+    shift 2
+    "$@" >out.txt 2>err.txt
+    got=$?
+    [ $got -eq "$want" ] || { echo "# exit $got, want $want: $*"; sed 's/^/# /' err.txt; }
+    [ $got -eq "$want" ]
+    verdict $? "$text"
+}
