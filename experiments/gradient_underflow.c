@@ -118,13 +118,9 @@ static void put_score(ulp_rows *rows, const work *w, const char *what, double va
 /* ---- the grid: one training run per network and seed ---- */
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats;
     ulp_network network;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    for (size_t f = 0; f < formats; f++)
-        if (!format[f].fits_binary32)
-            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: gradients are carried in binary32, which does not hold its values", format[f].name);
-    ulp_status status = ulp_networks_load(run, context);
+    ulp_status status = ulp_formats_prepare(run, "gradients", 0);
+    if (status == ULP_OK) status = ulp_networks_load(run, context);
     if (status != ULP_OK) return status;
     ulp_header_add(run, "rounding", "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient times 2^scale_log2");
     ulp_header_add(run, "share", "of all gradients of the tensor, those that are zero in binary32 included");

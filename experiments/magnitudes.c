@@ -191,14 +191,8 @@ static void put_run(ulp_rows *rows, const watch *w, const ulp_net *net, uint64_t
 /* ---- the grid: one training run per seed ---- */
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    for (size_t f = 0; f < formats; f++) {
-        if (!format[f].fits_binary32)
-            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: tensors are carried in binary32, which does not hold its values", format[f].name);
-        if (!format[f].is_signed || !format[f].has_zero) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: tensors need a sign and a zero", format[f].name);
-    }
-    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    ulp_status status = ulp_formats_prepare(run, "tensors", 1);
+    if (status == ULP_OK) status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     if (status != ULP_OK) return status;
     ulp_header_add(run, "stages", "initial: the first step; trained: the last one");
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {

@@ -115,12 +115,9 @@ static void put_value(ulp_rows *rows, const key *k, const char *what, int64_t st
 static ulp_status check_formats(const ulp_run *run) {
     size_t formats;
     const ulp_format *f = ulp_run_formats(run, &formats);
-    for (size_t i = 0; i < formats; i++) {
-        if (!f[i].fits_binary32) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: weights are carried in binary32, which does not hold its values", f[i].name);
-        if (!f[i].is_signed || !f[i].has_zero) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: weights need a sign and a zero", f[i].name);
+    for (size_t i = 0; i < formats; i++)
         if (f[i].overflow == ULP_OVERFLOW_WRAP) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: a sum that wraps around is no rounded sum", f[i].name);
-    }
-    return ULP_OK;
+    return ulp_formats_prepare(run, "weights", 1);
 }
 
 static void list_points(ulp_run *run) {
