@@ -235,32 +235,40 @@ static void claim_digits(ulp_run *run) {
     }
 }
 
-/* Gupta et al. 2015, figures 1 and 2, read at 30 epochs, and the convolutional network of figure 3. */
+/* Gupta et al. 2015, figures 1 and 2, read at 30 epochs, and the convolutional network of figure 3. Of binary32 the error
+ * itself is claimed, of a format how far it is above that of the same run's binary32, in points: what counts is the order and
+ * the gaps, within 0.25 points of the published ones; of stochastic q2.14 to q8.8, 0.1 above binary32 there, within 0.35. */
 typedef struct fact {
     const char *format, *mode, *published;
-    double low, high; /* what counts as the same, in percent of the test part */
+    double low, high;
 } fact;
 
 static const fact facts[] = {
-    {"binary32", "", "1.4", 1.15, 1.65},      {"q2.14", "rne", "1.45", 1.2, 1.7},        {"q6.10", "rne", "1.7", 1.45, 1.95},
-    {"q8.8", "rne", "3.0 and worse", 2.75, 100}, {"q2.14", "sra", "1.45 to 1.5", 0, 0}, {"q6.10", "sra", "1.45 to 1.5", 0, 0},
-    {"q8.8", "sra", "1.45 to 1.5", 0, 0},
+    {"binary32", "", "1.4", 1.15, 1.65},
+    {"q2.14", "rne", "1.45", 0.05 - 0.25, 0.05 + 0.25},
+    {"q6.10", "rne", "1.7", 0.3 - 0.25, 0.3 + 0.25},
+    {"q8.8", "rne", "3.0 and worse", 1.6 - 0.25, 100},
+    {"q2.14", "sra", "1.45 to 1.5", -0.35, 0.35},
+    {"q6.10", "sra", "1.45 to 1.5", -0.35, 0.35},
+    {"q8.8", "sra", "1.45 to 1.5", -0.35, 0.35},
 };
 static const fact facts_of_cnn[] = {
-    {"binary32", "", "0.77", 0.52, 1.02}, {"q2.14", "sra", "0.83", 0.58, 1.08}, {"q4.12", "sra", "0.90", 0.65, 1.15}};
+    {"binary32", "", "0.77", 0.52, 1.02}, {"q2.14", "sra", "0.83", 0.06 - 0.25, 0.06 + 0.25}, {"q4.12", "sra", "0.90", 0.13 - 0.25, 0.13 + 0.25}};
 
 static void claim_facts(ulp_run *run, const fact *f, size_t count) {
     double reference = mean_of(run, "test_error", "binary32", "");
     for (const fact *end = f + count; f < end; f++) {
         char text[160], what[64];
-        double error = mean_of(run, "test_error", f->format, f->mode);
+        double error = mean_of(run, "test_error", f->format, f->mode), gap = error - reference;
+        int is_reference = !*f->mode;
         if (isnan(error)) continue;
         snprintf(what, sizeof what, "%s%s%s: test error, %%", f->format, *f->mode ? " " : "", f->mode);
         ulp_beside(run, what, "Gupta et al. 2015", f->published, "%.2f", error);
-        if (f->high > 0) snprintf(text, sizeof text, "%s %s: the mean test error is from %.2f %% to %.4g %%", f->format, f->mode, f->low, f->high);
-        else snprintf(text, sizeof text, "%s stochastic: the mean test error is within 0.35 points of binary32", f->format);
-        int pass = f->high > 0 ? error >= f->low && error <= f->high : fabs(error - reference) <= 0.35;
-        ulp_claim(run, pass, text, "%.2f %%; published %s; binary32 %.2f %%", error, f->published, reference);
+        if (is_reference) snprintf(text, sizeof text, "%s: the mean test error is from %.2f %% to %.2f %%", f->format, f->low, f->high);
+        else if (f->high < 100) snprintf(text, sizeof text, "%s %s: the mean test error is %.2f to %.2f points above that of binary32", f->format, f->mode, f->low, f->high);
+        else snprintf(text, sizeof text, "%s %s: the mean test error is %.2f points or more above that of binary32", f->format, f->mode, f->low);
+        double judged = is_reference ? error : gap;
+        ulp_claim(run, judged >= f->low && judged <= f->high, text, "%.2f %%; published %s; binary32 %.2f %%", error, f->published, reference);
     }
 }
 
