@@ -191,6 +191,16 @@ for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc r
     same $name.csv t.csv "$name: the same CSV with 1 thread"
 done
 
+# claims are about a set-up: another one is named, and its run is not judged
+exits 0 "recipe of few epochs" "$BIN/recipe" --quick --epochs 3 --seeds 1 --variants fp32 --out t.csv
+says '^SKIP .*(--epochs is 3, the claim is about 60 or more)$' out.txt "the claims are skipped, for that"
+exits 0 "recipe at another rate" "$BIN/recipe" --quick --rate 0.1 --epochs 3 --seeds 1 --variants fp32 --out t.csv
+says '^SKIP .*(--rate is 0.1, the claim is about 0.2)$' out.txt "the claims are skipped, for that"
+exits 0 "fixed_point with another batch" "$BIN/fixed_point" --quick --batch 300 --epochs 2 --seeds 1 --formats q8.8 --out t.csv
+says '^SKIP .*(--batch is 300, the claim is about 100)$' out.txt "the claims are skipped, for that"
+exits 0 "magnitudes after few steps" "$BIN/magnitudes" --quick --steps 9 --formats fp16 --out t.csv
+says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are skipped, for that"
+
 # sums: the numbers that are facts of arithmetic, and the same bytes however a run is made
 for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
