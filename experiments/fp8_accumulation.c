@@ -117,7 +117,7 @@ static ulp_status put_constant(const ulp_backend *backend, ulp_rows *rows, const
         ulp_put_number(rows, (double)sum);
         ulp_put_code(rows, (double)sum, &w->datapath.result);
         ulp_put_number(rows, fabs((double)sum - exact) / exact);
-        for (int i = 0; i < 4; i++) ulp_put_none(rows);
+        ulp_put_nones(rows, 4);
         ulp_row_end(rows);
     }
     return status;

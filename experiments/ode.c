@@ -161,10 +161,6 @@ static void put_key(ulp_rows *rows, int kind, const ulp_format *format, const ch
     ulp_put_integer(rows, n);
 }
 
-static void put_nothing(ulp_rows *rows, int cells) {
-    for (int i = 0; i < cells; i++) ulp_put_none(rows);
-}
-
 static void put_scan(const ulp_run *run, ulp_rows *rows, const ulp_format *format) {
     const ulp_named_rule nearest = {"rne", {0}};
     const double exact = start * ulp_exp(-1);
@@ -178,7 +174,7 @@ static void put_scan(const ulp_run *run, ulp_rows *rows, const ulp_format *forma
         ulp_put_none(rows);
         ulp_put_code(rows, y, format);
         ulp_put_number(rows, y - exact);
-        put_nothing(rows, 5);
+        ulp_put_nones(rows, 5);
         ulp_row_end(rows);
         if (n % 100 == 0 && ulp_rows_progress(rows, (double)(n * n) / (double)(last * last))) break;
     }
@@ -241,7 +237,7 @@ static void put_circle(const ulp_run *run, ulp_rows *rows, const ulp_format *for
     ulp_put_none(rows);
     ulp_put_number(rows, u1);
     ulp_put_number(rows, v1);
-    put_nothing(rows, 2);
+    ulp_put_nones(rows, 2);
     ulp_put_number(rows, sqrt(squares / (double)runs));
     ulp_put_number(rows, most);
     ulp_put_number(rows, growth - 1);
@@ -261,7 +257,7 @@ static void put_path(const ulp_run *run, ulp_rows *rows, const ulp_format *forma
         ulp_put_integer(rows, i);
         ulp_put_number(rows, u);
         ulp_put_number(rows, v);
-        put_nothing(rows, 7);
+        ulp_put_nones(rows, 7);
         ulp_row_end(rows);
     }
 }

@@ -155,10 +155,6 @@ static void put_key(ulp_rows *rows, int kind, const rounding *r, const char *inp
     ulp_put_text(rows, input);
 }
 
-static void put_nothing(ulp_rows *rows, int cells) {
-    for (int i = 0; i < cells; i++) ulp_put_none(rows);
-}
-
 /* The sums run until all have stopped: least, most and the number of terms, in whole blocks. */
 static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r, int input) {
     sums s = {0};
@@ -182,8 +178,8 @@ static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r
             ulp_put_number(rows, s.least);
             ulp_put_number(rows, s.most);
             ulp_put_integer(rows, terms);
-        } else put_nothing(rows, 3);
-        put_nothing(rows, 4);
+        } else ulp_put_nones(rows, 3);
+        ulp_put_nones(rows, 4);
         ulp_row_end(rows);
     }
     s.backend->release(s.x);
@@ -213,9 +209,9 @@ static void put_bias(ulp_rows *rows, const rounding *r, int input, int g) {
     }
     put_key(rows, BIAS, r, input_names[input]);
     ulp_put_integer(rows, g);
-    put_nothing(rows, 4);
+    ulp_put_nones(rows, 4);
     ulp_put_number(rows, ldexp(total, -g));
-    put_nothing(rows, 3);
+    ulp_put_nones(rows, 3);
     ulp_row_end(rows);
 }
 
@@ -258,7 +254,7 @@ static ulp_status put_error(const ulp_run *run, ulp_rows *rows, const rounding *
         squares += error * error;
     }
     put_key(rows, ERROR, r, "uniform");
-    put_nothing(rows, 2);
+    ulp_put_nones(rows, 2);
     ulp_put_number(rows, s.least);
     ulp_put_number(rows, s.most);
     ulp_put_integer(rows, (int64_t)n);

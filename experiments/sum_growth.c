@@ -24,7 +24,7 @@
  * however long it is. The error of zero-mean data is a constant times u (Higham and Mary 2020, doi:10.1137/20M1314355).
  * One file, a little long: sums, bounds and the claims that compare them belong beside each other.
  */
-#include "harness/harness.h"
+#include "harness/spread.h"
 #include "sim/elementary.h"
 
 #include <math.h>
@@ -220,11 +220,6 @@ static bounds bounds_of(const sums *s, size_t m) {
     return b;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* One row: the errors of a mode over all runs, after n terms. Where a sum left the format's range its error is Inf. */
 static void put_row(const sums *s, ulp_rows *rows, size_t m, double *error) {
     const bounds b = bounds_of(s, m);
@@ -238,7 +233,7 @@ static void put_row(const sums *s, ulp_rows *rows, size_t m, double *error) {
         least = isnan(sum) ? -INFINITY : fmin(least, sum);
         most = isnan(sum) ? INFINITY : fmax(most, sum);
     }
-    qsort(error, s->runs, sizeof *error, compare_doubles);
+    ulp_sort_numbers(error, s->runs);
     ulp_put_text(rows, s->format->name);
     ulp_put_text(rows, data_names[s->data]);
     ulp_put_text(rows, s->mode[m].name);

@@ -165,7 +165,7 @@ void ulp_put_integer(ulp_rows *rows, int64_t value);
 void ulp_put_code(ulp_rows *rows, double value,
                   const ulp_format *f); /* its code in hex, ceil(bits/4) digits; empty if it has none */
 void ulp_put_none(ulp_rows *rows);      /* an empty cell */
-void ulp_put_nones(ulp_rows *rows, int n);
+void ulp_put_nones(ulp_rows *rows, int cells);
 void ulp_row_end(ulp_rows *rows);       /* all columns have to be there */
 
 /* For points that take long: the share of this point that is done. Non-zero means the run is being stopped: return

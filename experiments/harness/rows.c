@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spread.h"
+
 /* A mistake in an experiment's own text, not in its input: there is nothing to continue with. */
 static void stop_for_bug(const ulp_run *run, const char *what, const char *which) {
     fprintf(stderr, "%s: internal error: %s: %s\n", run->experiment->name, what, which);
@@ -51,8 +53,8 @@ void ulp_put_code(ulp_rows *rows, double value, const ulp_format *f) {
 
 void ulp_put_none(ulp_rows *rows) { put_cell(rows, "", 0); }
 
-void ulp_put_nones(ulp_rows *rows, int n) {
-    while (n-- > 0) ulp_put_none(rows);
+void ulp_put_nones(ulp_rows *rows, int cells) {
+    for (int i = 0; i < cells; i++) ulp_put_none(rows);
 }
 
 void ulp_row_end(ulp_rows *rows) {
@@ -145,11 +147,6 @@ long ulp_row_find(const ulp_run *run, long from, ...) {
     return find_row(run, from, &c);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 ulp_spread ulp_row_spread(const ulp_run *run, const char *column, ...) {
     ulp_spread s = {NAN, NAN, NAN, NAN, 0, 0};
     double *values = NULL, total = 0;
@@ -167,7 +164,7 @@ ulp_spread ulp_row_spread(const ulp_run *run, const char *column, ...) {
         total += value;
     }
     if (s.n) {
-        qsort(values, (size_t)s.n, sizeof *values, compare_numbers);
+        ulp_sort_numbers(values, (size_t)s.n);
         s.least = values[0];
         s.most = values[s.n - 1];
         s.median = 0.5 * (values[(s.n - 1) / 2] + values[s.n / 2]);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "setup.h"
+#include "spread.h"
+
 static const char *const nan_names[] = {"none", "ieee", "all-ones", "negative-zero"};
 
 /* The next item of a list separated by commas, copied to `item`; 0 at the end, -1 if empty or too long. */
@@ -39,18 +42,13 @@ static int read_number(const ulp_run *run, const ulp_setting *s, const char *tex
     return -1;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A number that is in a list twice would make two points of one name. */
 static int refuse_twins(const ulp_run *run, const ulp_setting *s) {
     int status = -1;
     if (s->number_count == 0) return status;
     double *sorted = ulp_grow(NULL, s->number_count * sizeof *sorted);
     memcpy(sorted, s->numbers, s->number_count * sizeof *sorted);
-    qsort(sorted, s->number_count, sizeof *sorted, ascending);
+    ulp_sort_numbers(sorted, s->number_count);
     for (size_t i = 1; i < s->number_count && status < 0; i++)
         if (sorted[i] == sorted[i - 1])
             status = ulp_usage_error(run, "--%s '%s': %.15g is there twice", s->option->name, s->value, sorted[i]);
@@ -82,13 +80,6 @@ static int read_numbers(ulp_run *run, ulp_setting *s) {
     return more < 0 ? bad_item(run, s) : refuse_twins(run, s);
 }
 
-static int has_word(const char *words, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)) != NULL; at++)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return length > 0;
-    return 0;
-}
-
 static int unknown_word(const ulp_run *run, const char *option, const char *word, const char *what, const char *known,
                         const char *more) {
     char near_word[48];
@@ -104,11 +95,11 @@ static int read_choices(const ulp_run *run, ulp_setting *s) {
     int more;
     if (s->option->type == ULP_OPTION_CHOICES && strcmp(s->value, "all") == 0) return -1;
     if (s->option->type == ULP_OPTION_CHOICE)
-        return has_word(s->option->words, s->value)
+        return ulp_list_has(s->option->words, s->value)
                    ? -1
                    : unknown_word(run, s->option->name, s->value, "choice", s->option->words, "");
     while ((more = next_item(item, sizeof item, &at)) > 0)
-        if (!has_word(s->option->words, item))
+        if (!ulp_list_has(s->option->words, item))
             return unknown_word(run, s->option->name, item, "choice", s->option->words, ", or all");
     return more < 0 ? bad_item(run, s) : -1;
 }

@@ -56,6 +56,14 @@ void ulp_list_add(char *text, size_t size, const char *item, ...) {
     va_end(arguments);
 }
 
+/* strchr finds the end of the list, too. */
+int ulp_list_has(const char *list, const char *item) {
+    const size_t length = strlen(item);
+    for (const char *at = list; length > 0 && (at = strstr(at, item)) != NULL; at += length)
+        if ((at == list || strchr(" ,", at[-1])) && strchr(" ,", at[length])) return 1;
+    return 0;
+}
+
 int ulp_run_has_format(const ulp_run *run, const char *name) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);

@@ -22,6 +22,9 @@ void ulp_claim_setup(ulp_run *run, const char *why, int pass, const char *text, 
 /* Add an item to a list in `text` (size), which starts empty; what does not fit is cut off. */
 void ulp_list_add(char *text, size_t size, const char *item, ...) ULP_PRINTF(3, 4);
 
+/* Whether an item of a list, with blanks or commas between them, is this one. */
+int ulp_list_has(const char *list, const char *item);
+
 /* Whether --formats has the format of that name. */
 int ulp_run_has_format(const ulp_run *run, const char *name);
 
