@@ -14,32 +14,28 @@
  * --updates; `spread` summarises all runs of a stochastic mode. Column weight: what the updates are added to, the master
  * copy where there is one; value: the weight in the format.
  */
+#include "harness/running.h"
 #include "harness/spread.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8", NULL),
+    ULP_TAKES_FORMATS(ULP_RUNNING_FORMATS, NULL),
     ULP_TAKES_MODES("rne,rz,ru,sra", NULL),
     {"rate", ULP_OPTION_NUMBER, "0.01", NULL, NULL, "step size", 1e-6, 0.25, NULL, 0},
     {"updates", ULP_OPTION_INTEGER, "2000", NULL, "10000", "updates at most", 1, 1e5, NULL, 0},
-    {"runs", ULP_OPTION_INTEGER, "1000", "300", "20000", "runs of every stochastic mode", 1, 1e6, NULL, 0},
-    {"paths", ULP_OPTION_INTEGER, "3", NULL, NULL, "stochastic runs that are written one by one", 0, 1000, NULL, 0},
+    ULP_TAKES_RUNS("1000", "300", "20000"),
+    ULP_TAKES_PATHS("3"),
     ULP_TAKES_SEED,
     {0},
 };
 
-typedef enum cure { PLAIN, KAHAN, MASTER, CURE_COUNT } cure;
-static const char *const cure_names[CURE_COUNT] = {"plain", "kahan", "master"};
-
-enum { AT_FORMAT, AT_MODE, AT_CURE, EVERY = 10 /* updates from one row of a spread to the next */ };
+enum { CURES = 2, EVERY = 10 /* updates from one row of a spread to the next */ };
+static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, modes;
+    size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     (void)context;
     for (size_t f = 0; f < formats; f++) {
         const char *name = format[f].name;
@@ -47,49 +43,32 @@ static ulp_status prepare(ulp_run *run, void **context) {
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: wider than binary32", name);
         if (!format[f].is_signed || !format[f].has_zero || ulp_round(3, &format[f], (ulp_rule){0}, 0) != 3)
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: has to hold 0, 3 and negative numbers", name);
-        for (size_t m = 0; m < modes; m++) {
-            const double cost = ulp_mode_is_stochastic(mode[m].rule.mode) ? (format[f].prec == 24 ? 3000 : 500) : 1;
-            ulp_point_add(run, (ulp_point){.at = {(int64_t)f, (int64_t)m, PLAIN}, .cost = cost}, "%s %s plain", name,
-                          mode[m].name);
-        }
-        for (int c = PLAIN + 1; c < CURE_COUNT; c++)
-            ulp_point_add(run, (ulp_point){.at = {(int64_t)f, 0, c}}, "%s rne %s", name, cure_names[c]);
+        ulp_running_points(run, f, cures, CURES, (ulp_running_costs){1, format[f].prec == 24 ? 3000 : 500, 1});
     }
     return ULP_OK;
 }
 
-/* An ascent under way. */
+/* An ascent under way: the weight, to which updates are added, and the rate: a value of the format; of binary32 under a
+ * master copy. */
 typedef struct ascent {
-    const ulp_format *format;
-    ulp_rule rule;
-    cure cure;
-    double rate;         /* a value of the format; of binary32 under a master copy */
-    double weight, kept; /* weight: what updates are added to; kept: Kahan's correction */
-    double value;        /* the weight in the format */
+    ulp_running weight;
+    double rate;
 } ascent;
 
-static double apply(const ascent *s, ulp_op op, double a, double b) {
-    return ulp_arith(op, a, b, 0, s->format, s->rule, 0);
-}
+/* What the updates are added to. */
+static double kept_weight(const ulp_running *w) { return w->cure == ULP_CURE_MASTER ? w->kept : w->value; }
 
 static void step(ascent *s) {
-    const double gradient = apply(s, ULP_MUL, 2, apply(s, ULP_SUB, 3, s->value));
-    if (s->cure == MASTER) {
-        const float update = (float)s->rate * (float)gradient;
-        s->weight = (double)((float)s->weight + update);
-        s->value = ulp_round(s->weight, s->format, s->rule, 0);
-        return;
-    }
-    double update = apply(s, ULP_MUL, s->rate, gradient);
-    if (s->cure == KAHAN) update = apply(s, ULP_SUB, update, s->kept);
-    const double next = apply(s, ULP_ADD, s->weight, update);
-    if (s->cure == KAHAN) s->kept = apply(s, ULP_SUB, apply(s, ULP_SUB, next, s->weight), update);
-    s->weight = s->value = next;
+    ulp_running *w = &s->weight;
+    const double d = ulp_arith(ULP_SUB, 3, w->value, 0, w->format, w->rule, 0),
+                 gradient = ulp_arith(ULP_MUL, 2, d, 0, w->format, w->rule, 0);
+    if (w->cure == ULP_CURE_MASTER) ulp_running_add(w, (double)((float)s->rate * (float)gradient), 0);
+    else ulp_running_add(w, ulp_arith(ULP_MUL, s->rate, gradient, 0, w->format, w->rule, 0), 0);
 }
 
-static double rate_in(const ulp_run *run, const ulp_format *format, cure c) {
+static double rate_in(const ulp_run *run, const ulp_format *format, ulp_cure c) {
     const double rate = ulp_option_number(run, "rate");
-    return c == MASTER ? (double)(float)rate : ulp_round(rate, format, (ulp_rule){0}, 0);
+    return c == ULP_CURE_MASTER ? (double)(float)rate : ulp_round(rate, format, (ulp_rule){0}, 0);
 }
 
 /* From the top without rounding, after k updates. */
@@ -99,53 +78,43 @@ static double exact_distance(double rate, int64_t k) {
     return left;
 }
 
-static void put_key(ulp_rows *rows, const ascent *s, const char *mode, const char *what, int64_t run, int64_t k) {
-    ulp_put_text(rows, s->format->name);
-    ulp_put_text(rows, mode);
-    ulp_put_text(rows, cure_names[s->cure]);
-    ulp_put_text(rows, what);
-    if (run > 0) ulp_put_integer(rows, run);
-    else ulp_put_none(rows);
+static void put_value(ulp_rows *rows, const ulp_running *w, const char *what, int64_t run, int64_t k, double weight,
+                      double value) {
+    ulp_running_key(rows, w, what, run);
     ulp_put_integer(rows, k);
-}
-
-static void put_value(ulp_rows *rows, const ascent *s, const char *mode, const char *what, int64_t run, int64_t k,
-                      double weight, double value) {
-    put_key(rows, s, mode, what, run, k);
     ulp_put_number(rows, weight);
     ulp_put_number(rows, value);
-    ulp_put_code(rows, value, s->format);
+    ulp_put_code(rows, value, w->format);
     ulp_put_no_spread(rows);
     ulp_row_end(rows);
 }
 
-static int same(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
-
 /* Ascends until nothing changes, which then is so for good: the next state depends on the last alone. */
-static void put_ascent(ulp_rows *rows, ascent s, const char *mode, int64_t updates) {
+static void put_ascent(ulp_rows *rows, ascent s, int64_t updates) {
+    const ulp_running *w = &s.weight;
     int64_t k = 0, last = 0;
     int moves = 1;
-    put_value(rows, &s, mode, "path", 1, 0, s.weight, s.value);
+    put_value(rows, w, "path", 1, 0, kept_weight(w), w->value);
     while (moves && k < updates) {
-        const ascent before = s;
+        const ulp_running before = *w;
         step(&s);
         k++;
-        moves = !same(s.weight, before.weight) || !same(s.kept, before.kept);
-        if (!same(s.weight, before.weight)) last = k;
-        put_value(rows, &s, mode, "path", 1, k, s.weight, s.value);
+        moves = !ulp_same(w->value, before.value) || !ulp_same(w->kept, before.kept);
+        if (!ulp_same(kept_weight(w), kept_weight(&before))) last = k;
+        put_value(rows, w, "path", 1, k, kept_weight(w), w->value);
     }
-    put_value(rows, &s, mode, moves ? "open" : "stop", 1, moves ? updates : last, s.weight, s.value);
+    put_value(rows, w, moves ? "open" : "stop", 1, moves ? updates : last, kept_weight(w), w->value);
 }
 
 /* w, d and u of all runs */
 typedef struct crowd {
     float *w, *d, *u;
-    float *three, *two, *rate, *sorted;
+    float *three, *two, *rate;
     size_t runs;
 } crowd;
 
 /* Run i takes word k 2^32 + i of the streams of the four operations in update k: no run depends on how many there are. */
-static ulp_status update_all(const ulp_backend *backend, const crowd *c, const ascent *s, ulp_stream stream[4],
+static ulp_status update_all(const ulp_backend *backend, const crowd *c, const ulp_running *s, ulp_stream stream[4],
                              int64_t k) {
     const struct {
         ulp_op op;
@@ -164,70 +133,59 @@ static ulp_status update_all(const ulp_backend *backend, const crowd *c, const a
     return status;
 }
 
-static ulp_status put_crowd(const ulp_run *run, ulp_rows *rows, const ascent *s, const char *mode, const crowd *c) {
+static ulp_status put_crowd(const ulp_run *run, ulp_rows *rows, const ulp_running *s, const crowd *c) {
     static const char *const operations[] = {"difference", "gradient", "update", "weight"};
     const int64_t updates = ulp_option_integer(run, "updates"), paths = ulp_option_integer(run, "paths");
     ulp_stream stream[4];
     ulp_status status = ULP_OK;
     for (int i = 0; i < 4; i++)
-        stream[i] = ulp_stream_named(ulp_run_seed(run), "cartoon_sgd %s %s %s", s->format->name, mode, operations[i]);
+        stream[i] = ulp_stream_named(ulp_run_seed(run), "cartoon_sgd %s %s %s", s->format->name, s->mode, operations[i]);
     for (int64_t k = 0; k <= updates && status == ULP_OK; k++) {
         if (k > 0) status = update_all(ulp_run_backend(run), c, s, stream, k);
         if (k % EVERY != 0 && k < updates) continue;
         for (int64_t i = 0; i < paths && i < (int64_t)c->runs; i++)
-            put_value(rows, s, mode, "path", i + 1, k, (double)c->w[i], (double)c->w[i]);
-        put_key(rows, s, mode, "spread", 0, k);
-        for (int i = 0; i < 3; i++) ulp_put_none(rows);
-        memcpy(c->sorted, c->w, c->runs * sizeof *c->w);
-        ulp_put_spread(rows, c->sorted, c->runs);
+            put_value(rows, s, "path", i + 1, k, (double)c->w[i], (double)c->w[i]);
+        ulp_running_key(rows, s, "spread", 0);
+        ulp_put_integer(rows, k);
+        ulp_put_nones(rows, 3);
+        ulp_put_spread(rows, c->w, c->runs);
         ulp_row_end(rows);
         if (ulp_rows_progress(rows, (double)k / (double)updates)) break;
     }
     return status;
 }
 
-static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ascent *s, const char *mode) {
+static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ascent *s) {
     const ulp_backend *backend = ulp_run_backend(run);
     const size_t runs = (size_t)ulp_option_integer(run, "runs");
-    float *memory = backend->alloc(7 * runs * sizeof *memory);
+    float *memory = backend->alloc(6 * runs * sizeof *memory);
     if (!memory) return ULP_NO_MEMORY;
     const crowd c = {memory,            memory + runs,     memory + 2 * runs, memory + 3 * runs,
-                     memory + 4 * runs, memory + 5 * runs, memory + 6 * runs, runs};
+                     memory + 4 * runs, memory + 5 * runs, runs};
     for (size_t i = 0; i < runs; i++) {
         c.w[i] = 0;
         c.three[i] = 3;
         c.two[i] = 2;
         c.rate[i] = (float)s->rate;
     }
-    const ulp_status status = put_crowd(run, rows, s, mode, &c);
+    const ulp_status status = put_crowd(run, rows, &s->weight, &c);
     backend->release(memory);
     return status;
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t formats, modes;
-    const cure c = (cure)point->at[AT_CURE];
-    const ulp_named_rule nearest = {"rne", {0}},
-                         *mode = c == PLAIN ? &ulp_run_modes(run, &modes)[point->at[AT_MODE]] : &nearest;
-    ascent s = {.format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]], .rule = mode->rule, .cure = c};
-    s.rate = rate_in(run, s.format, c);
+    ascent s = {.weight = ulp_running_start(run, point)};
+    s.rate = rate_in(run, s.weight.format, s.weight.cure);
     (void)context;
-    if (ulp_mode_is_stochastic(mode->rule.mode)) return put_ensemble(run, rows, &s, mode->name);
-    put_ascent(rows, s, mode->name, ulp_option_integer(run, "updates"));
+    if (ulp_mode_is_stochastic(s.weight.rule.mode)) return put_ensemble(run, rows, &s);
+    put_ascent(rows, s, ulp_option_integer(run, "updates"));
     return ULP_OK;
 }
 
 /* ---- claims ---- */
 
-static long end_row(const ulp_run *run, const char *format, const char *mode, cure c, const char *what) {
-    return ulp_row_find(run, 0, "what", what, "format", format, "mode", mode, "cure", cure_names[c],
-                        (const char *)NULL);
-}
-
 static long spread_row(const ulp_run *run, const char *format, const char *mode, int64_t k) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)k);
-    return ulp_row_find(run, 0, "what", "spread", "update", text, "format", format, "mode", mode, (const char *)NULL);
+    return ulp_running_row_at(run, format, mode, ULP_CURE_NONE, "spread", "update", k);
 }
 
 static const struct fact {
@@ -242,15 +200,11 @@ static const struct fact {
 static void claim_facts(ulp_run *run) {
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const struct fact *want = &facts[i];
-        const long stop = end_row(run, want->format, "rne", PLAIN, "stop");
         char text[160];
         snprintf(text, sizeof text, "%s rne: %d updates move the weight, which then is stuck at exactly %.14g",
                  want->format, want->updates, want->weight);
-        if (stop == ULP_NO_ROW) {
-            if (end_row(run, want->format, "rne", PLAIN, "open") != ULP_NO_ROW)
-                ulp_claim_skip(run, text, "--updates is %lld", (long long)ulp_option_integer(run, "updates"));
-            continue;
-        }
+        const long stop = ulp_running_stop_claimed(run, want->format, "updates", text);
+        if (stop == ULP_NO_ROW) continue;
         const double weight = ulp_row_number(run, stop, "weight"), k = ulp_row_number(run, stop, "update");
         ulp_claim(run, weight == want->weight && k == (double)want->updates, text, "%.0f updates, %.17g", k, weight);
     }
@@ -258,7 +212,7 @@ static void claim_facts(ulp_run *run) {
 
 /* Published to six decimals. */
 static void claim_master(ulp_run *run, const char *format, double want) {
-    const long stop = end_row(run, format, "rne", MASTER, "stop");
+    const long stop = ulp_running_stop(run, format, ULP_CURE_MASTER);
     char text[160];
     if (stop == ULP_NO_ROW) return;
     const double weight = ulp_row_number(run, stop, "weight"), value = ulp_row_number(run, stop, "value");
@@ -270,7 +224,7 @@ static void claim_cures(ulp_run *run) {
     static const char *const wide[] = {"binary32", "binary16", "tf32", "bfloat16", "e6m9"}, *const narrow[] = {"e4m3", "e5m2"};
     int count = 0, good = 0;
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
-        const long stop = end_row(run, wide[i], "rne", KAHAN, "stop");
+        const long stop = ulp_running_stop(run, wide[i], ULP_CURE_KAHAN);
         count += stop != ULP_NO_ROW;
         good += stop != ULP_NO_ROW && ulp_row_number(run, stop, "value") == 3;
     }
@@ -279,7 +233,7 @@ static void claim_cures(ulp_run *run) {
                   "%d of %d", good, count);
     count = good = 0;
     for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++) {
-        const long stop = end_row(run, narrow[i], "rne", KAHAN, "stop"), plain = end_row(run, narrow[i], "rne", PLAIN, "stop");
+        const long stop = ulp_running_stop(run, narrow[i], ULP_CURE_KAHAN), plain = ulp_running_stop(run, narrow[i], ULP_CURE_NONE);
         if (stop == ULP_NO_ROW || plain == ULP_NO_ROW) continue;
         const double value = ulp_row_number(run, stop, "value");
         count++;
@@ -301,14 +255,14 @@ static int64_t half_way(const ulp_run *run) {
 /* The mean distance from 3 after k updates is 3 (1 - 2 rate)^k, and a run that is not at 3 is a spacing away at least: so
  * many runs are late at most, on average (Markov). */
 static double late_runs(const ulp_run *run, const ulp_format *format) {
-    const double distance = exact_distance(rate_in(run, format, PLAIN), ulp_option_integer(run, "updates"));
+    const double distance = exact_distance(rate_in(run, format, ULP_CURE_NONE), ulp_option_integer(run, "updates"));
     return (double)ulp_option_integer(run, "runs") * distance / ulp_spacing(3, format);
 }
 
 static void claim_stochastic(ulp_run *run, const ulp_format *format, const char *mode) {
     const int64_t updates = ulp_option_integer(run, "updates"), k = half_way(run);
     const long end = spread_row(run, format->name, mode, updates), middle = spread_row(run, format->name, mode, k);
-    const double runs = (double)ulp_option_integer(run, "runs"), rate = rate_in(run, format, PLAIN);
+    const double runs = (double)ulp_option_integer(run, "runs"), rate = rate_in(run, format, ULP_CURE_NONE);
     char text[200];
     if (end == ULP_NO_ROW || middle == ULP_NO_ROW) return;
     snprintf(text, sizeof text, "%s %s: every run ends at exactly 3", format->name, mode);
@@ -328,8 +282,8 @@ static void claim_stochastic(ulp_run *run, const ulp_format *format, const char 
                   fabs(mean - want) / error);
 }
 
-static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, cure c) {
-    const long stop = end_row(run, format, mode, c, "stop"), open = end_row(run, format, mode, c, "open");
+static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
+    const long stop = ulp_running_row(run, format, mode, c, "stop"), open = ulp_running_row(run, format, mode, c, "open");
     if (stop != ULP_NO_ROW)
         ulp_table_put(table, "%.8g after %.0f", ulp_row_number(run, stop, "weight"), ulp_row_number(run, stop, "update"));
     else if (open != ULP_NO_ROW) ulp_table_put(table, "%.8g, moving", ulp_row_number(run, open, "weight"));
@@ -348,9 +302,9 @@ static void print_table(const ulp_run *run) {
         const char *name = format[f].name;
         const long spread = spread_row(run, name, "sra", updates);
         ulp_table_put(table, "%s", name);
-        ulp_table_put(table, "%.7g", rate_in(run, &format[f], PLAIN));
-        for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], PLAIN);
-        for (int c = PLAIN + 1; c < CURE_COUNT; c++) print_end(table, run, name, "rne", (cure)c);
+        ulp_table_put(table, "%.7g", rate_in(run, &format[f], ULP_CURE_NONE));
+        for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], ULP_CURE_NONE);
+        for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
         if (spread == ULP_NO_ROW) ulp_table_put(table, "-");
         else
             ulp_table_put(table, "%.7g +- %.2g", ulp_row_number(run, spread, "mean"), ulp_row_number(run, spread, "sd"));
@@ -359,9 +313,6 @@ static void print_table(const ulp_run *run) {
 }
 
 static void check(ulp_run *run, const void *context) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     (void)context;
     print_table(run);
     if (ulp_option_number(run, "rate") == 0.01) {
@@ -370,16 +321,13 @@ static void check(ulp_run *run, const void *context) {
         claim_master(run, "bfloat16", 2.992344);
         claim_cures(run);
     } else ulp_claim_skip(run, "the published numbers", "they are for --rate 0.01");
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++)
-            if (ulp_mode_is_stochastic(mode[m].rule.mode) && mode[m].rule.random_bits == 0)
-                claim_stochastic(run, &format[f], mode[m].name);
+    ulp_running_claims(run, claim_stochastic);
 }
 
 static const ulp_experiment experiment = {
     .name = "cartoon_sgd",
     .question = "Gradient ascent on a parabola, every operation rounded: where do the updates vanish, and what cures it?",
-    .columns = "format,mode,cure,what,run,update,weight,value,code," ULP_SPREAD_COLUMNS,
+    .columns = ULP_RUNNING_COLUMNS ",update,weight,value,code," ULP_SPREAD_COLUMNS,
     .options = options,
     .prepare = prepare,
     .compute = compute,

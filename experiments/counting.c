@@ -13,103 +13,65 @@
  * Rows `path` are one run, thinned to 16 per octave, those of chunks at the ends of chunks; `stop` says after
  * which addition nothing moves and where, `open` that the sum still moved after --limit additions; `spread` summarises
  * all runs of a stochastic mode.
- * One file, a little long: the predictions and the claims belong beside what they are about.
  */
+#include "harness/running.h"
 #include "harness/spread.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8", NULL),
+    ULP_TAKES_FORMATS(ULP_RUNNING_FORMATS, NULL),
     ULP_TAKES_MODES("rne,rz,ru,sra", NULL),
     {"limit", ULP_OPTION_INTEGER, "16777218", "1050000", NULL,
      "additions after which a deterministic sum that still moves is left alone", 1, 1e9, NULL, 0},
     {"terms", ULP_OPTION_INTEGER, "32768", NULL, NULL, "additions of a stochastic run", 1, 1e7, NULL, 0},
-    {"runs", ULP_OPTION_INTEGER, "500", "200", "10000", "runs of every stochastic mode", 1, 1e6, NULL, 0},
-    {"paths", ULP_OPTION_INTEGER, "3", NULL, NULL, "stochastic runs that are written one by one", 0, 1000, NULL, 0},
+    ULP_TAKES_RUNS("500", "200", "10000"),
+    ULP_TAKES_PATHS("3"),
     {"chunk", ULP_OPTION_INTEGER, "8", NULL, NULL, "ones in a chunk", 1, 1e6, NULL, 0},
     ULP_TAKES_SEED,
     {0},
 };
 
-typedef enum cure { PLAIN, CHUNKS, KAHAN, MASTER, CURE_COUNT } cure;
-static const char *const cure_names[CURE_COUNT] = {"plain", "chunks", "kahan", "master"};
-
-enum { AT_FORMAT, AT_MODE, AT_CURE };
+enum { CURES = 3 };
+static const ulp_cure cures[CURES] = {ULP_CURE_CHUNKS, ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, modes;
+    size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     (void)context;
     for (size_t f = 0; f < formats; f++) {
+        const int is_long = format[f].prec == 24; /* the way to the stop */
         if (!format[f].fits_binary32)
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: wider than binary32", format[f].name);
-        for (size_t m = 0; m < modes; m++) {
-            const double cost = ulp_mode_is_stochastic(mode[m].rule.mode) ? 30 : format[f].prec == 24 ? 20 : 1;
-            ulp_point_add(run, (ulp_point){.at = {(int64_t)f, (int64_t)m, PLAIN}, .cost = cost}, "%s %s plain",
-                          format[f].name, mode[m].name);
-        }
-        for (int c = PLAIN + 1; c < CURE_COUNT; c++)
-            ulp_point_add(run, (ulp_point){.at = {(int64_t)f, 0, c}, .cost = format[f].prec == 24 ? 20 : 4}, "%s rne %s",
-                          format[f].name, cure_names[c]);
+        ulp_running_points(run, f, cures, CURES, (ulp_running_costs){is_long ? 20 : 1, 30, is_long ? 20 : 4});
     }
     return ULP_OK;
 }
 
-/* A count under way: what is shown, and what the cure keeps beside it. */
+/* A count under way; in chunks, what the sum keeps is the chunk's. */
 typedef struct count {
-    const ulp_format *format;
-    ulp_rule rule;
-    cure cure;
-    int native;         /* binary32, rne */
-    int64_t period;     /* of chunks: ones in a chunk, else 1 */
-    double value, kept; /* kept: the chunk's sum, Kahan's correction, or the master copy */
+    ulp_running sum;
+    int64_t period; /* of chunks: ones in a chunk, else 1 */
 } count;
-
-/* binary32 to nearest is what the machine's float does, ten times as fast: it has the longest way to its stop. */
-static double add(const count *s, double a, double b) {
-    if (s->native) return (double)((float)a + (float)b);
-    return ulp_arith(ULP_ADD, a, b, 0, s->format, s->rule, 0);
-}
-
-static double subtract(const count *s, double a, double b) { return add(s, a, -b); }
-
-static double zero_of(const ulp_format *format) { return ulp_round(0, format, (ulp_rule){0}, 0); }
 
 /* Addition number k. */
 static void step(count *s, int64_t k) {
-    double corrected, next;
-    switch (s->cure) {
-    case CHUNKS:
-        s->kept = add(s, s->kept, 1);
-        if (k % s->period != 0) break;
-        s->value = add(s, s->value, s->kept);
-        s->kept = zero_of(s->format);
-        break;
-    case KAHAN:
-        corrected = subtract(s, 1, s->kept);
-        next = add(s, s->value, corrected);
-        s->kept = subtract(s, subtract(s, next, s->value), corrected);
-        s->value = next;
-        break;
-    case MASTER:
-        s->kept = (double)((float)s->kept + 1.0f);
-        s->value = ulp_round(s->kept, s->format, s->rule, 0);
-        break;
-    default: s->value = add(s, s->value, 1); break;
+    ulp_running *sum = &s->sum;
+    if (sum->cure != ULP_CURE_CHUNKS) {
+        ulp_running_add(sum, 1, 0);
+        return;
     }
+    sum->kept = ulp_running_plus(sum, sum->kept, 1, 0);
+    if (k % s->period != 0) return;
+    sum->value = ulp_running_plus(sum, sum->value, sum->kept, 0);
+    sum->kept = ulp_round(0, sum->format, (ulp_rule){0}, 0);
 }
-
-static int same(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 /* What rounding makes of everything far beyond the range: the end where sums that leave it stay. */
 static double end_of(const ulp_format *format, ulp_rule rule) { return ulp_round(4 * format->max, format, rule, 0); }
 
 /* Where a deterministic count stops; 0 if nothing is predicted. */
-static int predict(double *value, const ulp_format *f, ulp_rule rule, cure c, int64_t chunk) {
+static int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure c, int64_t chunk) {
     const double top = ldexp(1, f->prec), end = end_of(f, rule), n = (double)chunk;
     if (ulp_mode_is_stochastic(rule.mode) || ulp_overflow_of(f, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP ||
         (f->prec < 2 && !f->is_fixed) || !f->has_zero)
@@ -117,15 +79,15 @@ static int predict(double *value, const ulp_format *f, ulp_rule rule, cure c, in
     int known = 1;
     *value = end;
     switch (c) {
-    case CHUNKS: /* powers of two only: other chunks' sums round on the way */
+    case ULP_CURE_CHUNKS: /* powers of two only: other chunks' sums round on the way */
         known = (chunk & (chunk - 1)) == 0 && n <= f->max && (f->is_fixed || n <= top);
         if (!f->is_fixed && n * top <= f->max) *value = n * top;
         break;
-    case KAHAN:
+    case ULP_CURE_KAHAN:
         known = !f->is_fixed && f->is_signed && top * top <= f->max; /* the correction is negative */
         *value = top * top;
         break;
-    case MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;
+    case ULP_CURE_MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;
     default:
         if (f->is_fixed || f->max < top) break;
         if (rule.mode == ULP_RNE || rule.mode == ULP_RZ || rule.mode == ULP_RD) *value = top;
@@ -136,18 +98,8 @@ static int predict(double *value, const ulp_format *f, ulp_rule rule, cure c, in
     return known;
 }
 
-static void put_key(ulp_rows *rows, const ulp_format *format, const char *mode, cure c, const char *what, int64_t run) {
-    ulp_put_text(rows, format->name);
-    ulp_put_text(rows, mode);
-    ulp_put_text(rows, cure_names[c]);
-    ulp_put_text(rows, what);
-    if (run > 0) ulp_put_integer(rows, run);
-    else ulp_put_none(rows);
-}
-
-static void put_value(ulp_rows *rows, const count *s, const char *mode, const char *what, int64_t run, int64_t n,
-                      double value) {
-    put_key(rows, s->format, mode, s->cure, what, run);
+static void put_value(ulp_rows *rows, const ulp_running *s, const char *what, int64_t run, int64_t n, double value) {
+    ulp_running_key(rows, s, what, run);
     ulp_put_integer(rows, n);
     ulp_put_number(rows, value);
     ulp_put_code(rows, value, s->format);
@@ -156,45 +108,48 @@ static void put_value(ulp_rows *rows, const count *s, const char *mode, const ch
     ulp_row_end(rows);
 }
 
-/* Adds ones until the state repeats, from which nothing can move: the next state depends on the last alone. A master copy
- * may also leave its format's range before. */
-static void put_count(ulp_rows *rows, count s, const char *mode, int64_t limit) {
-    const double end = end_of(s.format, s.rule);
-    double value = s.value, kept = s.kept, predicted, shown = s.value;
-    int64_t last = 0, k = 0;
-    int moves = 1;
-    put_value(rows, &s, mode, "path", 1, 0, s.value);
-    while (moves && k < limit) {
-        step(&s, ++k);
-        if (k % s.period != 0) continue;
-        if (!same(s.value, shown)) last = k;
-        shown = s.value;
-        moves = !same(s.value, value) || !same(s.kept, kept);
-        if (s.cure == MASTER && same(s.value, end)) moves = 0;
-        value = s.value;
-        kept = s.kept;
-        if (ulp_is_thinned_row(k) || !moves) put_value(rows, &s, mode, "path", 1, k, s.value);
-        if (k % (1 << 16) == 0 && ulp_rows_progress(rows, (double)k / (double)limit)) return;
-    }
-    put_key(rows, s.format, mode, s.cure, moves ? "open" : "stop", 1);
-    ulp_put_integer(rows, moves ? limit : last);
-    ulp_put_number(rows, s.value);
-    ulp_put_code(rows, s.value, s.format);
-    if (predict(&predicted, s.format, s.rule, s.cure, s.period)) ulp_put_number(rows, predicted);
+static void put_end(ulp_rows *rows, const count *s, const char *what, int64_t n) {
+    double predicted;
+    ulp_running_key(rows, &s->sum, what, 1);
+    ulp_put_integer(rows, n);
+    ulp_put_number(rows, s->sum.value);
+    ulp_put_code(rows, s->sum.value, s->sum.format);
+    if (predict(&predicted, s->sum.format, s->sum.rule, s->sum.cure, s->period)) ulp_put_number(rows, predicted);
     else ulp_put_none(rows);
     ulp_put_no_spread(rows);
     ulp_row_end(rows);
 }
 
+/* Adds ones until the state repeats, from which nothing can move: the next state depends on the last alone. A master copy
+ * may also leave its format's range before. */
+static void put_count(ulp_rows *rows, count s, int64_t limit) {
+    const double end = end_of(s.sum.format, s.sum.rule);
+    ulp_running before = s.sum; /* a period ago */
+    int64_t last = 0, k = 0;
+    int moves = 1;
+    put_value(rows, &s.sum, "path", 1, 0, s.sum.value);
+    while (moves && k < limit) {
+        step(&s, ++k);
+        if (k % s.period != 0) continue;
+        if (!ulp_same(s.sum.value, before.value)) last = k;
+        moves = !ulp_same(s.sum.value, before.value) || !ulp_same(s.sum.kept, before.kept);
+        if (s.sum.cure == ULP_CURE_MASTER && ulp_same(s.sum.value, end)) moves = 0;
+        before = s.sum;
+        if (ulp_is_thinned_row(k) || !moves) put_value(rows, &s.sum, "path", 1, k, s.sum.value);
+        if (k % (1 << 16) == 0 && ulp_rows_progress(rows, (double)k / (double)limit)) return;
+    }
+    put_end(rows, &s, moves ? "open" : "stop", moves ? limit : last);
+}
+
 /* Run i takes word k 2^32 + i of the mode's stream in addition k: no run depends on how many there are. */
-static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const count *s, const char *mode) {
+static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_running *s) {
     const int64_t terms = ulp_option_integer(run, "terms"), paths = ulp_option_integer(run, "paths");
     const size_t runs = (size_t)ulp_option_integer(run, "runs");
     const ulp_backend *backend = ulp_run_backend(run);
-    ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "counting %s %s", s->format->name, mode);
-    float *sum = backend->alloc(3 * runs * sizeof *sum);
+    ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "counting %s %s", s->format->name, s->mode);
+    float *sum = backend->alloc(2 * runs * sizeof *sum);
     if (!sum) return ULP_NO_MEMORY;
-    float *const one = sum + runs, *const sorted = one + runs;
+    float *const one = sum + runs;
     ulp_status status = ULP_OK;
     for (size_t i = 0; i < runs; i++) {
         sum[i] = (float)s->value;
@@ -205,12 +160,11 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const count *
         if (k > 0) status = backend->map(ULP_ADD, sum, sum, one, NULL, runs, s->format, s->rule, stream, NULL);
         if (!ulp_is_thinned_row(k) && k < terms) continue;
         for (int64_t i = 0; i < paths && i < (int64_t)runs; i++)
-            put_value(rows, s, mode, "path", i + 1, k, (double)sum[i]);
-        put_key(rows, s->format, mode, PLAIN, "spread", 0);
+            put_value(rows, s, "path", i + 1, k, (double)sum[i]);
+        ulp_running_key(rows, s, "spread", 0);
         ulp_put_integer(rows, k);
-        for (int i = 0; i < 3; i++) ulp_put_none(rows);
-        memcpy(sorted, sum, runs * sizeof *sum);
-        ulp_put_spread(rows, sorted, runs);
+        ulp_put_nones(rows, 3);
+        ulp_put_spread(rows, sum, runs);
         ulp_row_end(rows);
         if (ulp_rows_progress(rows, (double)k / (double)terms)) break;
     }
@@ -219,28 +173,15 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const count *
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t formats, modes;
-    const cure c = (cure)point->at[AT_CURE];
-    const ulp_named_rule nearest = {"rne", {0}},
-                         *mode = c == PLAIN ? &ulp_run_modes(run, &modes)[point->at[AT_MODE]] : &nearest;
-    count s = {.format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]], .rule = mode->rule, .cure = c};
-    s.native = strcmp(s.format->name, "binary32") == 0 && s.rule.mode == ULP_RNE;
-    s.period = c == CHUNKS ? ulp_option_integer(run, "chunk") : 1;
-    s.value = zero_of(s.format);
-    s.kept = c == MASTER ? 0 : s.value;
+    count s = {.sum = ulp_running_start(run, point), .period = 1};
+    if (s.sum.cure == ULP_CURE_CHUNKS) s.period = ulp_option_integer(run, "chunk");
     (void)context;
-    if (ulp_mode_is_stochastic(mode->rule.mode)) return put_ensemble(run, rows, &s, mode->name);
-    put_count(rows, s, mode->name, ulp_option_integer(run, "limit"));
+    if (ulp_mode_is_stochastic(s.sum.rule.mode)) return put_ensemble(run, rows, &s.sum);
+    put_count(rows, s, ulp_option_integer(run, "limit"));
     return ULP_OK;
 }
 
 /* ---- claims ---- */
-
-/* The row that ends a deterministic count; ULP_NO_ROW if the run did not compute it. */
-static long end_row(const ulp_run *run, const char *format, const char *mode, cure c, const char *what) {
-    return ulp_row_find(run, 0, "what", what, "format", format, "mode", mode, "cure", cure_names[c],
-                        (const char *)NULL);
-}
 
 static const struct fact {
     const char *format;
@@ -250,31 +191,27 @@ static const struct fact {
 static void claim_facts(ulp_run *run) {
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const double want = ldexp(1, facts[i].log2);
-        const long stop = end_row(run, facts[i].format, "rne", PLAIN, "stop");
         char text[160];
         snprintf(text, sizeof text, "%s rne: ones add up to exactly 2^%d = %.0f, and no addition after that many moves the sum",
                  facts[i].format, facts[i].log2, want);
-        if (stop == ULP_NO_ROW) {
-            if (end_row(run, facts[i].format, "rne", PLAIN, "open") != ULP_NO_ROW)
-                ulp_claim_skip(run, text, "--limit is %lld", (long long)ulp_option_integer(run, "limit"));
-            continue;
-        }
+        const long stop = ulp_running_stop_claimed(run, facts[i].format, "limit", text);
+        if (stop == ULP_NO_ROW) continue;
         const double value = ulp_row_number(run, stop, "value"), last = ulp_row_number(run, stop, "n");
         ulp_claim(run, value == want && last == want, text, "stops at %.17g after %.0f additions", value, last);
     }
 }
 
 /* Every end of one cure (of all deterministic modes, if plain) against its prediction. */
-static void claim_predicted(ulp_run *run, cure c, const char *text) {
+static void claim_predicted(ulp_run *run, ulp_cure c, const char *text) {
     int good = 0, bad = 0, open = 0;
     char first_bad[96] = "";
     for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "cure", cure_names[c], "run", "1", (const char *)NULL);
+        row = ulp_row_find(run, row, "cure", ulp_cure_names[c], "run", "1", (const char *)NULL);
         if (row == ULP_NO_ROW) break;
         const int stopped = ulp_row_is(run, row, "what", "stop");
         if ((!stopped && !ulp_row_is(run, row, "what", "open")) || !*ulp_row_text(run, row, "predicted")) continue;
         const double want = ulp_row_number(run, row, "predicted"), got = ulp_row_number(run, row, "value");
-        if (stopped && same(got, want)) good++;
+        if (stopped && ulp_same(got, want)) good++;
         else if (!stopped && !(got > want)) open++;
         else if (bad++ == 0)
             snprintf(first_bad, sizeof first_bad, "; %s %s: predicted %.10g, got %.17g",
@@ -284,13 +221,6 @@ static void claim_predicted(ulp_run *run, cure c, const char *text) {
         ulp_claim(run, bad == 0, text, "%d as predicted, %d not, %d still moving at --limit%s", good, bad, open,
                   first_bad);
     else ulp_claim_skip(run, text, "nothing is predicted, or not within --limit");
-}
-
-/* The row of a stochastic mode's runs after n additions. */
-static long spread_row(const ulp_run *run, const char *format, const char *mode, int64_t n) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    return ulp_row_find(run, 0, "what", "spread", "n", text, "format", format, "mode", mode, (const char *)NULL);
 }
 
 /* Far beyond the stop, and a dozen standard deviations from the end of the range, so that no run feels it: the largest
@@ -306,7 +236,7 @@ static int64_t far_out(const ulp_run *run, const ulp_format *format) {
 /* Many tests, and sums of 8 bits are skewed: 5 standard errors, so that a run by another seed does not fail by chance. */
 static void claim_stochastic(ulp_run *run, const ulp_format *format, const char *mode) {
     const int64_t n = far_out(run, format);
-    const long row = spread_row(run, format->name, mode, n);
+    const long row = ulp_running_row_at(run, format->name, mode, ULP_CURE_NONE, "spread", "n", n);
     char text[200];
     if (n == 0 || row == ULP_NO_ROW) return;
     const double runs = (double)ulp_option_integer(run, "runs"), bound = (double)n * sqrt(ldexp(1, -format->prec));
@@ -325,8 +255,9 @@ static void claim_stochastic(ulp_run *run, const ulp_format *format, const char 
               fabs(mean - (double)n) / (sd / sqrt(runs)), sd, bound);
 }
 
-static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, cure c) {
-    const long stop = end_row(run, format, mode, c, "stop"), open = end_row(run, format, mode, c, "open");
+static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
+    const long stop = ulp_running_row(run, format, mode, c, "stop"),
+               open = ulp_running_row(run, format, mode, c, "open");
     if (stop == ULP_NO_ROW && open == ULP_NO_ROW) ulp_table_put(table, "-");
     else if (stop == ULP_NO_ROW) ulp_table_put(table, "> %.10g", ulp_row_number(run, open, "value"));
     else if (isfinite(ulp_row_number(run, stop, "value")))
@@ -351,13 +282,13 @@ static void print_table(const ulp_run *run) {
         double predicted;
         const char *name = format[f].name;
         const int64_t far = far_out(run, &format[f]), n = far ? far : terms;
-        const long spread = spread_row(run, name, "sra", n);
+        const long spread = ulp_running_row_at(run, name, "sra", ULP_CURE_NONE, "spread", "n", n);
         ulp_table_put(table, "%s", name);
         ulp_table_put(table, "%d", format[f].prec);
-        if (predict(&predicted, &format[f], (ulp_rule){0}, PLAIN, 1)) ulp_table_put(table, "%.10g", predicted);
+        if (predict(&predicted, &format[f], (ulp_rule){0}, ULP_CURE_NONE, 1)) ulp_table_put(table, "%.10g", predicted);
         else ulp_table_put(table, "-");
-        for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], PLAIN);
-        for (int c = PLAIN + 1; c < CURE_COUNT; c++) print_end(table, run, name, "rne", (cure)c);
+        for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], ULP_CURE_NONE);
+        for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
         if (spread == ULP_NO_ROW) ulp_table_put(table, "-");
         else
             ulp_table_put(table, "%.6g +- %.3g of %lld", ulp_row_number(run, spread, "mean"),
@@ -367,26 +298,20 @@ static void print_table(const ulp_run *run) {
 }
 
 static void check(ulp_run *run, const void *context) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     (void)context;
     print_table(run);
     claim_facts(run);
-    claim_predicted(run, PLAIN, "every plain sum stops where its format and mode say beforehand");
-    claim_predicted(run, CHUNKS, "in chunks of a power of two sums stop at the chunk times 2^p, or at the end of the range");
-    claim_predicted(run, KAHAN, "Kahan's summation squares the reach: it stops at 2^(2p) where the range has room");
-    claim_predicted(run, MASTER, "with a binary32 master copy the sum stops at 2^24, or at the end of the format's range");
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++)
-            if (ulp_mode_is_stochastic(mode[m].rule.mode) && mode[m].rule.random_bits == 0)
-                claim_stochastic(run, &format[f], mode[m].name);
+    claim_predicted(run, ULP_CURE_NONE, "every plain sum stops where its format and mode say beforehand");
+    claim_predicted(run, ULP_CURE_CHUNKS, "in chunks of a power of two sums stop at the chunk times 2^p, or at the end of the range");
+    claim_predicted(run, ULP_CURE_KAHAN, "Kahan's summation squares the reach: it stops at 2^(2p) where the range has room");
+    claim_predicted(run, ULP_CURE_MASTER, "with a binary32 master copy the sum stops at 2^24, or at the end of the format's range");
+    ulp_running_claims(run, claim_stochastic);
 }
 
 static const ulp_experiment experiment = {
     .name = "counting",
     .question = "Count by adding ones: at which number does every format stop, as predicted, and what counts on?",
-    .columns = "format,mode,cure,what,run,n,value,code,predicted," ULP_SPREAD_COLUMNS,
+    .columns = ULP_RUNNING_COLUMNS ",n,value,code,predicted," ULP_SPREAD_COLUMNS,
     .options = options,
     .prepare = prepare,
     .compute = compute,

@@ -11,94 +11,46 @@
  * Rows `path` are one run, thinned to 16 per octave; `stop` names the first term that moves nothing, nor does any later
  * one, `open` that the sum still moved at --limit; `spread` summarises all runs of a stochastic mode. The column harmonic
  * holds H_n in binary64, summed from the first term: off by less than n 2^-53 of itself (Higham 2002, section 4.2).
- * One file, a little long: the facts, the prediction and the claims belong beside what they are about.
  */
+#include "harness/running.h"
+#include "harness/setup.h"
 #include "harness/spread.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define FORMATS "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8"
 
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS(FORMATS, NULL),
+    ULP_TAKES_FORMATS(ULP_RUNNING_FORMATS, NULL),
     ULP_TAKES_MODES("rne,rz,sra", NULL),
     {"limit", ULP_OPTION_INTEGER, "2097152", NULL, "16777216",
      "terms after which a deterministic sum that still moves is left alone", 1, 0x1p24, NULL, 0},
     {"terms", ULP_OPTION_INTEGER, "8192", "4096", "262144", "terms of a stochastic run", 1, 0x1p24, NULL, 0},
-    {"runs", ULP_OPTION_INTEGER, "500", "200", "2000", "runs of every stochastic mode", 1, 1e6, NULL, 0},
-    {"paths", ULP_OPTION_INTEGER, "3", NULL, NULL, "stochastic runs that are written one by one", 0, 1000, NULL, 0},
+    ULP_TAKES_RUNS("500", "200", "2000"),
+    ULP_TAKES_PATHS("3"),
     ULP_TAKES_SEED,
     {0},
 };
 
-typedef enum cure { PLAIN, KAHAN, MASTER, CURE_COUNT } cure;
-static const char *const cure_names[CURE_COUNT] = {"plain", "kahan", "master"};
-
-enum { AT_FORMAT, AT_MODE, AT_CURE };
+enum { CURES = 2 };
+static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, modes;
+    size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     (void)context;
     for (size_t f = 0; f < formats; f++) {
+        const double way = format[f].prec == 24 ? 20 : 1; /* to the stop */
         if (!format[f].fits_binary32)
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: wider than binary32", format[f].name);
-        for (size_t m = 0; m < modes; m++) {
-            const int stochastic = ulp_mode_is_stochastic(mode[m].rule.mode);
-            const double cost = (stochastic ? 10 : 1) * (format[f].prec == 24 ? 20 : 1);
-            ulp_point_add(run, (ulp_point){.at = {(int64_t)f, (int64_t)m, PLAIN}, .cost = cost}, "%s %s plain",
-                          format[f].name, mode[m].name);
-        }
-        for (int c = PLAIN + 1; c < CURE_COUNT; c++)
-            ulp_point_add(run, (ulp_point){.at = {(int64_t)f, 0, c}, .cost = 4}, "%s rne %s", format[f].name,
-                          cure_names[c]);
+        ulp_running_points(run, f, cures, CURES, (ulp_running_costs){way, 10 * way, 4});
     }
     return ULP_OK;
 }
 
-/* A sum under way: what is shown, and what the cure keeps beside it. */
-typedef struct sum {
-    const ulp_format *format;
-    ulp_rule rule;
-    cure cure;
-    int native;         /* binary32, rne: what the machine's float does, ten times as fast */
-    double value, kept; /* kept: Kahan's correction, or the master copy */
-} sum;
-
-static double add(const sum *s, double a, double b) {
-    if (s->native) return (double)((float)a + (float)b);
-    return ulp_arith(ULP_ADD, a, b, 0, s->format, s->rule, 0);
-}
-
-static double subtract(const sum *s, double a, double b) { return add(s, a, -b); }
-
 /* 1 / i; i up to 2^24 is a float */
-static double term(const sum *s, int64_t i) {
+static double term(const ulp_running *s, int64_t i) {
     if (s->native) return (double)(1.0f / (float)i);
     return ulp_arith(ULP_DIV, 1, (double)i, 0, s->format, s->rule, 0);
 }
-
-static void step(sum *s, int64_t i) {
-    double corrected, next;
-    switch (s->cure) {
-    case KAHAN:
-        corrected = subtract(s, term(s, i), s->kept);
-        next = add(s, s->value, corrected);
-        s->kept = subtract(s, subtract(s, next, s->value), corrected);
-        s->value = next;
-        break;
-    case MASTER:
-        s->kept = (double)((float)s->kept + (float)term(s, i));
-        s->value = ulp_round(s->kept, s->format, s->rule, 0);
-        break;
-    default: s->value = add(s, s->value, term(s, i)); break;
-    }
-}
-
-static int same(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 /* The least i with 1 / i <= spacing(H_i) / 2, up to `limit`; 0 if there is none. */
 static int64_t predict(const ulp_format *format, int64_t limit) {
@@ -111,18 +63,9 @@ static int64_t predict(const ulp_format *format, int64_t limit) {
     return 0;
 }
 
-static void put_key(ulp_rows *rows, const sum *s, const char *mode, const char *what, int64_t run) {
-    ulp_put_text(rows, s->format->name);
-    ulp_put_text(rows, mode);
-    ulp_put_text(rows, cure_names[s->cure]);
-    ulp_put_text(rows, what);
-    if (run > 0) ulp_put_integer(rows, run);
-    else ulp_put_none(rows);
-}
-
-static void put_value(ulp_rows *rows, const sum *s, const char *mode, const char *what, int64_t run, int64_t n,
-                      double value, double harmonic, int64_t predicted) {
-    put_key(rows, s, mode, what, run);
+static void put_value(ulp_rows *rows, const ulp_running *s, const char *what, int64_t run, int64_t n, double value,
+                      double harmonic, int64_t predicted) {
+    ulp_running_key(rows, s, what, run);
     ulp_put_integer(rows, n);
     ulp_put_number(rows, harmonic);
     ulp_put_number(rows, value);
@@ -135,34 +78,35 @@ static void put_value(ulp_rows *rows, const sum *s, const char *mode, const char
 
 /* Sums until a term changes nothing, the correction or the copy included: no later one does then. A corrected term that
  * leaves Kahan's correction as it was is monotone in the term, like every sum here. */
-static void put_sum(ulp_rows *rows, sum s, const char *mode, int64_t limit) {
+static void put_sum(ulp_rows *rows, ulp_running s, int64_t limit) {
     double harmonic = 0;
     int64_t i = 0, last = 0;
     int moves = 1;
     while (moves && i < limit) {
-        const sum before = s;
-        step(&s, ++i);
+        const ulp_running before = s;
+        i++;
+        ulp_running_add(&s, term(&s, i), 0);
         harmonic += 1 / (double)i;
-        if (!same(s.value, before.value)) last = i;
-        moves = !same(s.value, before.value) || !same(s.kept, before.kept);
-        if (ulp_is_thinned_row(i) || !moves) put_value(rows, &s, mode, "path", 1, i, s.value, harmonic, 0);
+        if (!ulp_same(s.value, before.value)) last = i;
+        moves = !ulp_same(s.value, before.value) || !ulp_same(s.kept, before.kept);
+        if (ulp_is_thinned_row(i) || !moves) put_value(rows, &s, "path", 1, i, s.value, harmonic, 0);
         if (i % (1 << 16) == 0 && ulp_rows_progress(rows, (double)i / (double)limit)) return;
     }
-    const int64_t predicted = s.cure == PLAIN && s.rule.mode == ULP_RNE ? predict(s.format, limit) : 0;
-    if (moves) put_value(rows, &s, mode, "open", 1, i, s.value, harmonic, predicted);
-    else put_value(rows, &s, mode, "stop", 1, last + 1, s.value, harmonic, predicted);
+    const int64_t predicted = s.cure == ULP_CURE_NONE && s.rule.mode == ULP_RNE ? predict(s.format, limit) : 0;
+    if (moves) put_value(rows, &s, "open", 1, i, s.value, harmonic, predicted);
+    else put_value(rows, &s, "stop", 1, last + 1, s.value, harmonic, predicted);
 }
 
 /* Run j takes word i 2^32 + j of the mode's two streams for term i: no run depends on how many there are. */
-static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const sum *s, const char *mode) {
+static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_running *s) {
     const int64_t terms = ulp_option_integer(run, "terms"), paths = ulp_option_integer(run, "paths");
     const size_t runs = (size_t)ulp_option_integer(run, "runs");
     const ulp_backend *backend = ulp_run_backend(run);
-    ulp_stream quotients = ulp_stream_named(ulp_run_seed(run), "harmonic %s %s quotients", s->format->name, mode);
-    ulp_stream sums = ulp_stream_named(ulp_run_seed(run), "harmonic %s %s sums", s->format->name, mode);
-    float *total = backend->alloc(5 * runs * sizeof *total);
+    ulp_stream quotients = ulp_stream_named(ulp_run_seed(run), "harmonic %s %s quotients", s->format->name, s->mode);
+    ulp_stream sums = ulp_stream_named(ulp_run_seed(run), "harmonic %s %s sums", s->format->name, s->mode);
+    float *total = backend->alloc(4 * runs * sizeof *total);
     if (!total) return ULP_NO_MEMORY;
-    float *const one = total + runs, *const at = one + runs, *const quotient = at + runs, *const sorted = quotient + runs;
+    float *const one = total + runs, *const at = one + runs, *const quotient = at + runs;
     double harmonic = 0;
     ulp_status status = ULP_OK;
     for (size_t j = 0; j < runs; j++) {
@@ -178,13 +122,12 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const sum *s,
             status = backend->map(ULP_ADD, total, total, quotient, NULL, runs, s->format, s->rule, sums, NULL);
         if (!ulp_is_thinned_row(i) && i < terms) continue;
         for (int64_t j = 0; j < paths && j < (int64_t)runs; j++)
-            put_value(rows, s, mode, "path", j + 1, i, (double)total[j], harmonic, 0);
-        put_key(rows, s, mode, "spread", 0);
+            put_value(rows, s, "path", j + 1, i, (double)total[j], harmonic, 0);
+        ulp_running_key(rows, s, "spread", 0);
         ulp_put_integer(rows, i);
         ulp_put_number(rows, harmonic);
-        for (int c = 0; c < 3; c++) ulp_put_none(rows);
-        memcpy(sorted, total, runs * sizeof *total);
-        ulp_put_spread(rows, sorted, runs);
+        ulp_put_nones(rows, 3);
+        ulp_put_spread(rows, total, runs);
         ulp_row_end(rows);
         if (ulp_rows_progress(rows, (double)i / (double)terms)) break;
     }
@@ -193,32 +136,17 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const sum *s,
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t formats, modes;
-    const cure c = (cure)point->at[AT_CURE];
-    const ulp_named_rule nearest = {"rne", {0}},
-                         *mode = c == PLAIN ? &ulp_run_modes(run, &modes)[point->at[AT_MODE]] : &nearest;
-    sum s = {.format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]], .rule = mode->rule, .cure = c};
-    s.native = strcmp(s.format->name, "binary32") == 0 && s.rule.mode == ULP_RNE;
-    s.value = ulp_round(0, s.format, (ulp_rule){0}, 0);
-    s.kept = c == MASTER ? 0 : s.value;
+    const ulp_running s = ulp_running_start(run, point);
     (void)context;
-    if (ulp_mode_is_stochastic(mode->rule.mode)) return put_ensemble(run, rows, &s, mode->name);
-    put_sum(rows, s, mode->name, ulp_option_integer(run, "limit"));
+    if (ulp_mode_is_stochastic(s.rule.mode)) return put_ensemble(run, rows, &s);
+    put_sum(rows, s, ulp_option_integer(run, "limit"));
     return ULP_OK;
 }
 
 /* ---- claims ---- */
 
-static long end_row(const ulp_run *run, const char *format, const char *mode, cure c, const char *what) {
-    return ulp_row_find(run, 0, "what", what, "format", format, "mode", mode, "cure", cure_names[c],
-                        (const char *)NULL);
-}
-
-static long row_at(const ulp_run *run, const char *format, const char *mode, cure c, const char *what, int64_t n) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    return ulp_row_find(run, 0, "what", what, "n", text, "format", format, "mode", mode, "cure", cure_names[c],
-                        (const char *)NULL);
+static long row_at(const ulp_run *run, const char *format, const char *mode, ulp_cure c, const char *what, int64_t n) {
+    return ulp_running_row_at(run, format, mode, c, what, "n", n);
 }
 
 static const struct fact {
@@ -233,27 +161,17 @@ static const struct fact {
 static void claim_facts(ulp_run *run) {
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const struct fact *want = &facts[i];
-        const long stop = end_row(run, want->format, "rne", PLAIN, "stop");
         char text[160];
         snprintf(text, sizeof text, "%s rne: the sum stops at exactly %.9g, the first term that moves nothing is 1/%lld",
                  want->format, want->value, (long long)want->idle);
-        if (stop == ULP_NO_ROW) {
-            if (end_row(run, want->format, "rne", PLAIN, "open") != ULP_NO_ROW)
-                ulp_claim_skip(run, text, "--limit is %lld", (long long)ulp_option_integer(run, "limit"));
-            continue;
-        }
+        const long stop = ulp_running_stop_claimed(run, want->format, "limit", text);
+        if (stop == ULP_NO_ROW) continue;
         const double value = ulp_row_number(run, stop, "value"), idle = ulp_row_number(run, stop, "n");
         ulp_claim(run, value == want->value && idle == (double)want->idle, text, "%.17g at term %.0f", value, idle);
     }
 }
 
-static int is_default(const char *format) {
-    static const char formats[] = FORMATS;
-    const size_t length = strlen(format);
-    for (const char *at = formats; (at = strstr(at, format)) != NULL; at += length)
-        if ((at == formats || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return 1;
-    return 0;
-}
+static int is_default(const char *format) { return ulp_list_has(ULP_RUNNING_FORMATS, format); }
 
 /* The stop against the harmonic numbers alone. Not for any format: one whose sum crosses a power of two at the stop may
  * be off by more than the tie. */
@@ -262,7 +180,7 @@ static void claim_predicted(ulp_run *run) {
     const ulp_format *format = ulp_run_formats(run, &formats);
     int good = 0, bad = 0;
     for (size_t f = 0; f < formats; f++) {
-        const long stop = end_row(run, format[f].name, "rne", PLAIN, "stop");
+        const long stop = ulp_running_stop(run, format[f].name, ULP_CURE_NONE);
         if (stop == ULP_NO_ROW || !is_default(format[f].name)) continue;
         const double later = ulp_row_number(run, stop, "n") - ulp_row_number(run, stop, "predicted");
         if (later == 0 || later == 1) good++;
@@ -283,7 +201,7 @@ static double harmonic_number(int64_t n) {
 
 /* After a million terms; what has stopped before stays. */
 static void claim_error(ulp_run *run, const char *format, double want) {
-    const long stop = end_row(run, format, "rne", PLAIN, "stop");
+    const long stop = ulp_running_stop(run, format, ULP_CURE_NONE);
     char text[120];
     if (stop == ULP_NO_ROW || ulp_row_number(run, stop, "n") > 1e6) return;
     const double harmonic = harmonic_number(1000000), error = 1 - ulp_row_number(run, stop, "value") / harmonic;
@@ -298,13 +216,13 @@ static void claim_kahan(ulp_run *run) {
     int good = 0, bad = 0, close = 0, far = 0;
     for (size_t f = 0; f < formats; f++) {
         const char *name = format[f].name;
-        const long plain = end_row(run, name, "rne", PLAIN, "stop"), kahan = end_row(run, name, "rne", KAHAN, "stop");
+        const long plain = ulp_running_stop(run, name, ULP_CURE_NONE), kahan = ulp_running_stop(run, name, ULP_CURE_KAHAN);
         if (format[f].is_fixed || !is_default(name) || plain == ULP_NO_ROW) continue;
         const double idle = ulp_row_number(run, plain, "n");
         if (kahan != ULP_NO_ROW && ulp_row_number(run, kahan, "n") <= idle * idle / 2) bad++;
         else if (kahan != ULP_NO_ROW) good++;
         for (int64_t n = 1; (double)n <= idle * idle / 2; n *= 2) {
-            const long row = row_at(run, name, "rne", KAHAN, "path", n);
+            const long row = row_at(run, name, "rne", ULP_CURE_KAHAN, "path", n);
             if (row == ULP_NO_ROW) break;
             const double harmonic = ulp_row_number(run, row, "harmonic");
             const int near = fabs(ulp_row_number(run, row, "value") - harmonic) <= ulp_spacing(harmonic, &format[f]);
@@ -324,8 +242,8 @@ static void claim_kahan(ulp_run *run) {
 /* Many tests, and sums of 8 bits are skewed: 5 standard errors, so that a run by another seed does not fail by chance. */
 static void claim_stochastic(ulp_run *run, const ulp_format *format, const char *mode) {
     const int64_t terms = ulp_option_integer(run, "terms");
-    const long row = row_at(run, format->name, mode, PLAIN, "spread", terms);
-    const long stop = end_row(run, format->name, "rne", PLAIN, "stop");
+    const long row = row_at(run, format->name, mode, ULP_CURE_NONE, "spread", terms);
+    const long stop = ulp_running_stop(run, format->name, ULP_CURE_NONE);
     const double runs = (double)ulp_option_integer(run, "runs");
     char text[200];
     if (row == ULP_NO_ROW) return;
@@ -344,8 +262,8 @@ static void claim_stochastic(ulp_run *run, const ulp_format *format, const char 
               beyond ? "" : "; not beyond where nearest stops");
 }
 
-static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, cure c) {
-    const long stop = end_row(run, format, mode, c, "stop"), open = end_row(run, format, mode, c, "open");
+static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
+    const long stop = ulp_running_row(run, format, mode, c, "stop"), open = ulp_running_row(run, format, mode, c, "open");
     if (stop != ULP_NO_ROW)
         ulp_table_put(table, "%.9g at %.0f", ulp_row_number(run, stop, "value"), ulp_row_number(run, stop, "n"));
     else if (open != ULP_NO_ROW) ulp_table_put(table, "> %.9g", ulp_row_number(run, open, "value"));
@@ -365,13 +283,13 @@ static void print_table(const ulp_run *run) {
     for (size_t f = 0; f < formats; f++) {
         const char *name = format[f].name;
         const int64_t predicted = predict(&format[f], ulp_option_integer(run, "limit"));
-        const long spread = row_at(run, name, "sra", PLAIN, "spread", terms);
+        const long spread = row_at(run, name, "sra", ULP_CURE_NONE, "spread", terms);
         ulp_table_put(table, "%s", name);
         if (predicted) ulp_table_put(table, "%lld", (long long)predicted);
         else ulp_table_put(table, "-");
-        print_end(table, run, name, "rne", PLAIN);
-        print_end(table, run, name, "rz", PLAIN);
-        for (int c = PLAIN + 1; c < CURE_COUNT; c++) print_end(table, run, name, "rne", (cure)c);
+        print_end(table, run, name, "rne", ULP_CURE_NONE);
+        print_end(table, run, name, "rz", ULP_CURE_NONE);
+        for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
         if (spread == ULP_NO_ROW) ulp_table_put(table, "-");
         else
             ulp_table_put(table, "%.7g +- %.2g", ulp_row_number(run, spread, "mean"), ulp_row_number(run, spread, "sd"));
@@ -380,9 +298,6 @@ static void print_table(const ulp_run *run) {
 }
 
 static void check(ulp_run *run, const void *context) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     (void)context;
     print_table(run);
     claim_facts(run);
@@ -390,16 +305,13 @@ static void check(ulp_run *run, const void *context) {
     claim_error(run, "binary16", 0.5077);
     claim_error(run, "bfloat16", 0.6483);
     claim_kahan(run);
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++)
-            if (ulp_mode_is_stochastic(mode[m].rule.mode) && mode[m].rule.random_bits == 0)
-                claim_stochastic(run, &format[f], mode[m].name);
+    ulp_running_claims(run, claim_stochastic);
 }
 
 static const ulp_experiment experiment = {
     .name = "harmonic",
     .question = "The harmonic series diverges: at which term does it stop in every format, and what keeps it growing?",
-    .columns = "format,mode,cure,what,run,n,harmonic,value,code,predicted," ULP_SPREAD_COLUMNS,
+    .columns = ULP_RUNNING_COLUMNS ",n,harmonic,value,code,predicted," ULP_SPREAD_COLUMNS,
     .options = options,
     .prepare = prepare,
     .compute = compute,
