@@ -20,14 +20,12 @@
  * n = 2 pi 2^(p+1) on, v stops at 1/2 or before, where half a spacing is h, and h v is too little to move u from 1.
  * The circle's error is the largest distance to (cos t, -sin t) at 256 equal times, or at every step: a path that stays
  * where it began would be right in the end.
- * One file, a little long: both problems share their arithmetic, their grid and the reasons of their claims.
+ * The claims are in ode/claims.c.
  */
-#include "harness/harness.h"
+#include "ode/ode.h"
 #include "sim/elementary.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("binary16,bfloat16", NULL),
@@ -40,21 +38,17 @@ static const ulp_option options[] = {
     {0},
 };
 
-enum { DECAY, SCAN, CIRCLE, PATH, KIND_COUNT };
-static const char *const kind_names[KIND_COUNT] = {"decay", "scan", "circle", "path"};
+const char *const ode_kinds[KIND_COUNT] = {"decay", "scan", "circle", "path"};
 enum { AT_KIND, AT_FORMAT, AT_MODE, AT_STEPS, SAMPLES = 256, SCAN_MAX = 5000 };
 
-static const double start = 0x1p-6;
-
-/* 10^(k / 3), rounded to a whole number. */
-static int64_t steps_at(int k) {
+int64_t ode_steps(int k) {
     static const int64_t mantissas[] = {10000000, 21544347, 46415888};
     int64_t scale = 1;
     for (int i = k / 3; i < 7; i++) scale *= 10;
     return (mantissas[k % 3] + scale / 2) / scale;
 }
 
-static int thirds(const ulp_run *run) { return 3 * (int)ulp_option_integer(run, "longest"); }
+int ode_thirds(const ulp_run *run) { return 3 * (int)ulp_option_integer(run, "longest"); }
 
 static void add_point(ulp_run *run, int kind, size_t f, size_t m, int64_t n, double cost) {
     size_t count;
@@ -62,7 +56,7 @@ static void add_point(ulp_run *run, int kind, size_t f, size_t m, int64_t n, dou
     const ulp_named_rule *mode = ulp_run_modes(run, &count);
     ulp_point point = {.at = {kind, (int64_t)f, (int64_t)m, n}, .cost = cost};
     if (kind == SCAN) ulp_point_add(run, point, "scan %s", format[f].name);
-    else ulp_point_add(run, point, "%s %s %s n %lld", kind_names[kind], format[f].name, mode[m].name, (long long)n);
+    else ulp_point_add(run, point, "%s %s %s n %lld", ode_kinds[kind], format[f].name, mode[m].name, (long long)n);
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -83,9 +77,9 @@ static ulp_status prepare(ulp_run *run, void **context) {
         add_point(run, SCAN, f, 0, 0, 1e6);
         for (size_t m = 0; m < modes; m++) {
             const double cost = ulp_mode_is_stochastic(mode[m].rule.mode) ? runs : 1;
-            for (int k = 3; k <= thirds(run); k++)
+            for (int k = 3; k <= ode_thirds(run); k++)
                 for (int kind = DECAY; kind <= CIRCLE; kind += CIRCLE - DECAY)
-                    add_point(run, kind, f, m, steps_at(k), cost * (double)steps_at(k) * (kind == DECAY ? 1 : 2));
+                    add_point(run, kind, f, m, ode_steps(k), cost * (double)ode_steps(k) * (kind == DECAY ? 1 : 2));
             for (size_t i = 0; i < paths; i++) add_point(run, PATH, f, m, (int64_t)path[i], path[i]);
         }
     }
@@ -119,7 +113,7 @@ static double operate(machine *m, ulp_op op, double a, double b) {
 }
 
 static double decay(machine *m, int64_t n) {
-    double y = start;
+    double y = ODE_START;
     for (int64_t i = 0; i < n; i++) y = operate(m, ULP_SUB, y, operate(m, ULP_MUL, m->h, y));
     return y;
 }
@@ -155,7 +149,7 @@ static double revolve(machine *m, int64_t n, double *u, double *v) {
 /* ---- rows ---- */
 
 static void put_key(ulp_rows *rows, int kind, const ulp_format *format, const char *mode, int64_t n) {
-    ulp_put_text(rows, kind_names[kind]);
+    ulp_put_text(rows, ode_kinds[kind]);
     ulp_put_text(rows, format->name);
     ulp_put_text(rows, mode);
     ulp_put_integer(rows, n);
@@ -163,7 +157,7 @@ static void put_key(ulp_rows *rows, int kind, const ulp_format *format, const ch
 
 static void put_scan(const ulp_run *run, ulp_rows *rows, const ulp_format *format) {
     const ulp_named_rule nearest = {"rne", {0}};
-    const double exact = start * ulp_exp(-1);
+    const double exact = ODE_START * ulp_exp(-1);
     const int64_t last = ((int64_t)2 << format->prec) + 8;
     for (int64_t n = 10; n <= last && n <= SCAN_MAX; n++) {
         machine m = machine_new(run, format, &nearest, DECAY, n, 0);
@@ -182,7 +176,7 @@ static void put_scan(const ulp_run *run, ulp_rows *rows, const ulp_format *forma
 
 /* y0 (1 - h)^n in binary64: a relative error of n 2^-52. */
 static double polygon(double h, int64_t n) {
-    double y = start;
+    double y = ODE_START;
     for (int64_t i = 0; i < n; i++) y -= h * y;
     return y;
 }
@@ -190,7 +184,7 @@ static double polygon(double h, int64_t n) {
 static void put_decay(const ulp_run *run, ulp_rows *rows, const ulp_format *format, const ulp_named_rule *mode,
                       int64_t n) {
     const int64_t runs = ulp_mode_is_stochastic(mode->rule.mode) ? ulp_option_integer(run, "runs") : 1;
-    const double exact = start * ulp_exp(-1);
+    const double exact = ODE_START * ulp_exp(-1);
     const double euler = polygon(machine_new(run, format, mode, DECAY, n, 1).h, n);
     double first = 0, total = 0, squares = 0, most = 0, off = 0;
     for (int64_t i = 1; i <= runs; i++) {
@@ -277,181 +271,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     return ULP_OK;
 }
 
-/* ---- claims ---- */
-
-static long find(const ulp_run *run, int kind, const char *format, const char *mode, int64_t n) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    return ulp_row_find(run, 0, "n", text, "kind", kind_names[kind], "format", format, "mode", mode,
-                        (const char *)NULL);
-}
-
-/* The published case: best at n = 46 among 10^(k/3), with an error of 2.0e-5. */
-static void claim_best(ulp_run *run) {
-    const char *text = "bfloat16 rne: of n = 10, 22, 46, 100, ..., 46 is best, y exactly 189 2^-15, its error 2.0e-5";
-    const long row = find(run, DECAY, "bfloat16", "rne", 46);
-    int best = 1;
-    if (row == ULP_NO_ROW) {
-        ulp_claim_skip(run, text, "needs --formats bfloat16 --modes rne");
-        return;
-    }
-    const double y = ulp_row_number(run, row, "u"), error = ulp_row_number(run, row, "most");
-    for (int k = 3; k <= thirds(run); k++)
-        best &=
-            steps_at(k) == 46 || ulp_row_number(run, find(run, DECAY, "bfloat16", "rne", steps_at(k)), "most") > error;
-    ulp_claim(run, best && y == 189 * 0x1p-15 && fabs(error - 2.0e-5) <= 0.05e-5, text, "y %.10g, error %.4g", y,
-              error);
-}
-
-/* Steps to nearest that vanish: y stays at y0 from n = 2^(p+1) - 1 on, in the grid and in the scan. */
-static void claim_stuck(ulp_run *run, const ulp_format *format) {
-    const int64_t from = ((int64_t)2 << format->prec) - 1;
-    const char *name = format->name;
-    const double exact = start * ulp_exp(-1);
-    long rows = 0, moved = 0;
-    double error = 0;
-    char text[200];
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "format", name, "mode", "rne", (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        if (!ulp_row_is(run, row, "kind", "decay") && !ulp_row_is(run, row, "kind", "scan")) continue;
-        if (ulp_row_number(run, row, "n") < (double)from) continue;
-        rows++;
-        moved += ulp_row_number(run, row, "u") != start;
-        error = ulp_row_number(run, row, "u") - exact;
-    }
-    snprintf(text, sizeof text, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3", name,
-             (long long)from);
-    if (rows == 0) ulp_claim_skip(run, text, "no rows of so many steps");
-    else
-        ulp_claim(run, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld rows, %ld moved, error %.7g", rows,
-                  moved, error);
-}
-
-/* The scan: the last n that moves, and how many n end at the number of the format that is nearest to the solution. */
-static void claim_scan(ulp_run *run, const char *format, int64_t last_moving, int count, int64_t first) {
-    ulp_format f;
-    const double exact = start * ulp_exp(-1);
-    int64_t last = 0, found = 0, least = 0;
-    char text[240];
-    if (ulp_format_parse(&f, format) != ULP_OK) return;
-    const double nearest = ulp_round(exact, &f, (ulp_rule){0}, 0);
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "scan", "format", format, (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const double y = ulp_row_number(run, row, "u");
-        const int64_t n = (int64_t)ulp_row_number(run, row, "n");
-        if (y != start) last = n;
-        if (y == nearest && found++ == 0) least = n;
-    }
-    if (last == 0) return;
-    snprintf(
-        text, sizeof text,
-        "%s rne, every n from 10: exactly %d end at the number nearest to the solution, first n = %lld; the last that "
-        "moves is %lld",
-        format, count, (long long)first, (long long)last_moving);
-    ulp_claim(run, last == last_moving && found == count && least == first, text,
-              "%lld, the first %lld, the last that moves %lld", (long long)found, (long long)least, (long long)last);
-}
-
-/* Runs and their mean, relative to Euler's exact polygon, in units of what the standard deviation is bounded by. */
-static void claim_decay(ulp_run *run, const char *format, int prec) {
-    const double sd = sqrt(ldexp(1, 1 - prec)), runs = (double)ulp_option_integer(run, "runs");
-    const double exact = start * ulp_exp(-1);
-    double run_most = 0, mean_most = 0, better = INFINITY;
-    char text[200];
-    for (int k = 3; k <= thirds(run); k++) {
-        const long row = find(run, DECAY, format, "sra", steps_at(k)),
-                   other = find(run, DECAY, format, "rne", steps_at(k));
-        if (row == ULP_NO_ROW) return;
-        const double off = ulp_row_number(run, row, "polygon"), unit = (exact + off) * sd;
-        run_most = fmax(run_most, ulp_row_number(run, row, "off") / unit);
-        mean_most = fmax(mean_most, fabs(ulp_row_number(run, row, "mean") - off) / unit * sqrt(runs));
-        if (other != ULP_NO_ROW && steps_at(k) > (int64_t)2 << prec)
-            better = fmin(better, ulp_row_number(run, other, "rms") / ulp_row_number(run, row, "rms"));
-    }
-    snprintf(text, sizeof text, "%s sra: no run ends farther from Euler's polygon than 5 2^((1-p)/2) of y, for any n",
-             format);
-    ulp_claim(run, run_most <= 5, text, "%.2f times 2^((1-p)/2) at most", run_most);
-    snprintf(text, sizeof text,
-             "%s sra: the mean of the runs follows the polygon, within 4 such deviations / sqrt(runs)", format);
-    ulp_claim(run, mean_most <= 4, text, "%.2f at most", mean_most);
-    snprintf(text, sizeof text, "%s: where steps to nearest vanish, stochastic errors are less than a tenth (rms)",
-             format);
-    if (isinf(better)) ulp_claim_skip(run, text, "no n above %lld with both modes", (long long)2 << prec);
-    else ulp_claim(run, better > 10, text, "%.1f times less at least", better);
-}
-
-static void claim_circle(ulp_run *run, const char *format, int prec) {
-    const double sd = sqrt(ldexp(1, 3 - prec)), still = 6.2831853 * ldexp(1, prec + 1) * (1 + ldexp(1, -prec));
-    double near = 0, far = INFINITY;
-    long stuck = 0, moved = 0, rows = 0;
-    char text[200];
-    for (int k = 3; k <= thirds(run); k++) {
-        const long row = find(run, CIRCLE, format, "sra", steps_at(k)),
-                   other = find(run, CIRCLE, format, "rne", steps_at(k));
-        if (row != ULP_NO_ROW && steps_at(k) >= 1000) {
-            const double bound = ulp_row_number(run, row, "polygon") + ldexp(6.2831853, -prec) + 4 * sd;
-            near = fmax(near, ulp_row_number(run, row, "most") / bound);
-            rows++;
-        }
-        if (other == ULP_NO_ROW || (double)steps_at(k) < still) continue;
-        stuck++;
-        moved += ulp_row_number(run, other, "u") != 1;
-        far = fmin(far, ulp_row_number(run, other, "most"));
-    }
-    snprintf(text, sizeof text, "%s rne, circle: from n = %.0f on u stays exactly 1, across from the solution halfway",
-             format, ceil(still));
-    if (stuck > 0)
-        ulp_claim(run, moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least", stuck, moved, far);
-    else if (find(run, CIRCLE, format, "rne", 10) != ULP_NO_ROW)
-        ulp_claim_skip(run, text, "--longest is %lld", (long long)ulp_option_integer(run, "longest"));
-    snprintf(text, sizeof text,
-             "%s sra, circle, n >= 1000: no run strays by over 4 2^((3-p)/2) = %.2g, Euler's own and h's error added",
-             format, 4 * sd);
-    if (rows > 0) ulp_claim(run, near <= 1, text, "%ld rows, the farthest at %.0f %% of that", rows, 100 * near);
-}
-
-static void print_table(const ulp_run *run) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    ulp_table *table = ulp_table_new("y' = -y: rms error and mean error; circle: rms of the farthest distance",
-                                     "format,mode,n,first y,rms,mean,circle,radius - 1");
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++)
-            for (int k = 3; k <= thirds(run); k++) {
-                const long row = find(run, DECAY, format[f].name, mode[m].name, steps_at(k)),
-                           circle = find(run, CIRCLE, format[f].name, mode[m].name, steps_at(k));
-                ulp_table_put(table, "%s", format[f].name);
-                ulp_table_put(table, "%s", mode[m].name);
-                ulp_table_put(table, "%lld", (long long)steps_at(k));
-                ulp_table_put(table, "%.8g", ulp_row_number(run, row, "u"));
-                ulp_table_put(table, "%.3e", ulp_row_number(run, row, "rms"));
-                ulp_table_put(table, "%.2e", ulp_row_number(run, row, "mean"));
-                ulp_table_put(table, "%.3f", ulp_row_number(run, circle, "rms"));
-                ulp_table_put(table, "%.4f", ulp_row_number(run, circle, "radius"));
-            }
-    ulp_table_print(table, run);
-}
-
-static void check(ulp_run *run, const void *context) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    (void)context;
-    print_table(run);
-    claim_best(run);
-    claim_scan(run, "bfloat16", 510, 6, 40);
-    claim_scan(run, "binary16", 4062, 11, 164);
-    for (size_t f = 0; f < formats; f++) {
-        const int published = strcmp(format[f].name, "binary16") == 0 || strcmp(format[f].name, "bfloat16") == 0;
-        if (!published) continue; /* other formats: figures without claims */
-        claim_stuck(run, &format[f]);
-        claim_decay(run, format[f].name, (int)format[f].prec);
-        claim_circle(run, format[f].name, (int)format[f].prec);
-    }
-}
-
 static const ulp_experiment experiment = {
     .name = "ode",
     .question = "how small may the steps of Euler's method be before rounding undoes them, to nearest and stochastic?",
@@ -459,7 +278,7 @@ static const ulp_experiment experiment = {
     .options = options,
     .prepare = prepare,
     .compute = compute,
-    .check = check,
+    .check = ode_check,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
