@@ -21,13 +21,11 @@
  * error  Sums of n terms of U(0,1): mean and root mean square of the relative error over the runs, and the mean that
  *   the biases predict: where s <= 2^r, a step has the mean 1/2 - s 2^-(r+1) for A and 1/2 for B and C, so that a
  *   sum leaves the binade [2^e, 2^(e+1)) after 2^e / mean terms; at the stop it stays.
- * One file, a little long: the laws above and the claims that test them belong beside each other.
+ * The claims that test these laws are in sr_bits/claims.c.
  */
-#include "harness/harness.h"
+#include "sr_bits/sr_bits.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("e8m2,e8m4,bfloat16", "bfloat16"),
@@ -43,10 +41,8 @@ static const ulp_option options[] = {
 
 enum { STOP, BIAS, ERROR, KIND_COUNT };
 static const char *const kind_names[KIND_COUNT] = {"stop", "bias", "error"};
-enum { BELOW_ONE, ONES, LATTICE, MIDPOINTS };
-static const char *const input_names[] = {"below-one", "ones", "lattice", "midpoints"};
-enum { A, B, C, MODE_COUNT };
-static const char *const mode_names[MODE_COUNT] = {"sra", "srb", "src"};
+const char *const sr_bits_inputs[INPUT_COUNT] = {"below-one", "ones", "lattice", "midpoints"};
+const char *const sr_bits_modes[MODE_COUNT] = {"sra", "srb", "src"};
 enum { AT_FORMAT, AT_MODE, AT_BITS, AT_KIND, BLOCK = 4096 };
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -64,13 +60,13 @@ static ulp_status prepare(ulp_run *run, void **context) {
                 "--formats %s: needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has",
                 format[f].name);
         for (int m = 0; m < MODE_COUNT; m++)
-            for (size_t i = 0; i < bits && ulp_option_chosen(run, "modes", mode_names[m]); i++)
+            for (size_t i = 0; i < bits && ulp_option_chosen(run, "modes", sr_bits_modes[m]); i++)
                 for (int kind = STOP; kind < KIND_COUNT; kind++) {
                     const int stop = (int)format[f].prec + (int)r[i], run_to = (int)ulp_option_integer(run, "reach");
                     ulp_point point = {.at = {(int64_t)f, m, (int64_t)r[i], kind}, .cost = ldexp(1, (int)r[i])};
                     if (kind == ERROR) point.cost = (double)ulp_option_integer(run, "terms");
                     if (kind == STOP) point.cost = stop <= run_to ? ldexp(4, stop) : 1;
-                    ulp_point_add(run, point, "%s %s/%.0f %s", format[f].name, mode_names[m], r[i], kind_names[kind]);
+                    ulp_point_add(run, point, "%s %s/%.0f %s", format[f].name, sr_bits_modes[m], r[i], kind_names[kind]);
                 }
     }
     return ULP_OK;
@@ -122,7 +118,7 @@ static ulp_status sums_new(sums *s, const ulp_run *run, const rounding *r, const
     s->runs = (size_t)ulp_option_integer(run, "runs");
     s->serial = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *r->format, .rule = r->rule};
     s->words =
-        ulp_stream_named(ulp_run_seed(run), "sr_bits %s %s/%d %s", r->format->name, mode_names[r->mode], r->bits, what);
+        ulp_stream_named(ulp_run_seed(run), "sr_bits %s %s/%d %s", r->format->name, sr_bits_modes[r->mode], r->bits, what);
     s->x = s->backend->alloc((BLOCK + (BLOCK + 1) * s->runs) * sizeof(float));
     if (s->x == NULL) return ULP_NO_MEMORY;
     s->ones = s->x + BLOCK;
@@ -150,7 +146,7 @@ static void put_key(ulp_rows *rows, int kind, const rounding *r, const char *inp
     ulp_put_text(rows, kind_names[kind]);
     ulp_put_text(rows, r->format->name);
     ulp_put_integer(rows, r->format->prec);
-    ulp_put_text(rows, mode_names[r->mode]);
+    ulp_put_text(rows, sr_bits_modes[r->mode]);
     ulp_put_integer(rows, r->bits);
     ulp_put_text(rows, input);
 }
@@ -158,7 +154,7 @@ static void put_key(ulp_rows *rows, int kind, const rounding *r, const char *inp
 /* The sums run until all have stopped: least, most and the number of terms, in whole blocks. */
 static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r, int input) {
     sums s = {0};
-    ulp_status status = sums_new(&s, run, r, input_names[input]);
+    ulp_status status = sums_new(&s, run, r, sr_bits_inputs[input]);
     if (status == ULP_OK) {
         const double most = draw_terms(s.x, input, ulp_run_seed(run)), stuck = first_stuck(r, most);
         const double reach = ldexp(1, (int)ulp_option_integer(run, "reach"));
@@ -171,7 +167,7 @@ static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r
             for (size_t i = 0; i < s.runs && stopped; i++) stopped = is_stuck(r, (double)s.sum[i], most);
             if ((terms / BLOCK) % 64 == 0 && ulp_rows_progress(rows, fmin(1, s.least / stuck))) runs = 0, stopped = 1;
         }
-        put_key(rows, STOP, r, input_names[input]);
+        put_key(rows, STOP, r, sr_bits_inputs[input]);
         ulp_put_none(rows);
         ulp_put_number(rows, stuck);
         if (runs) {
@@ -207,7 +203,7 @@ static void put_bias(ulp_rows *rows, const rounding *r, int input, int g) {
         const double nu = ldexp((double)i + shift, -g);
         total += ldexp((double)count_up(r, 1 + nu * spacing, 1), -r->bits) - nu;
     }
-    put_key(rows, BIAS, r, input_names[input]);
+    put_key(rows, BIAS, r, sr_bits_inputs[input]);
     ulp_put_integer(rows, g);
     ulp_put_nones(rows, 4);
     ulp_put_number(rows, ldexp(total, -g));
@@ -288,151 +284,6 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     }
 }
 
-/* ---- claims ---- */
-
-/* log2 of where sums stop. */
-static int stop_of(int p, int mode, int bits, int input) {
-    if (input == BELOW_ONE) return mode == A ? p - 1 + bits : p + bits;
-    return mode == B ? p + bits + 1 : p + bits;
-}
-
-static void claim_stop(ulp_run *run, int mode, int input) {
-    static const char *const laws[2][MODE_COUNT] = {{"2^(p-1+r)", "2^(p+r)", "2^(p+r)"},
-                                                    {"2^(p+r)", "2^(p+r+1)", "2^(p+r)"}};
-    long rows = 0, ran = 0, wrong = 0;
-    char text[160];
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "stop", "mode", mode_names[mode], "input", input_names[input],
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const int p = (int)ulp_row_number(run, row, "p"), bits = (int)ulp_row_number(run, row, "bits");
-        const double stop = ldexp(1, stop_of(p, mode, bits, input)), least = ulp_row_number(run, row, "least");
-        rows++;
-        wrong += ulp_row_number(run, row, "first_stuck") != stop;
-        if (isnan(least)) continue;
-        ran++;
-        wrong += least != stop || ulp_row_number(run, row, "most") != stop;
-    }
-    snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", mode_names[mode],
-             input == ONES ? "ones" : "terms in (0,1)", laws[input][mode]);
-    if (rows > 0)
-        ulp_claim(run, wrong == 0, text,
-                  "%ld pairs of p and r by asking for the largest word, %ld of them also by %lld sums each", rows, ran,
-                  (long long)ulp_option_integer(run, "runs"));
-}
-
-/* In spacings, exactly. */
-static double bias_of(int mode, int bits, int input, int cut_bits) {
-    if (input == MIDPOINTS) return mode == A ? -ldexp(1, -bits - 1) : 0;
-    if (cut_bits <= bits) return 0;
-    return mode == A ? -ldexp(1, -bits - 2) : mode == B ? ldexp(1, -bits - 2) : 0;
-}
-
-static void claim_bias(ulp_run *run, int mode, int input) {
-    static const char *const laws[2][MODE_COUNT] = {
-        {"lattice: bias 0 for r bits cut, exactly -2^-(r+2) spacings for r + 1",
-         "lattice: bias 0 for r bits cut, exactly +2^-(r+2) spacings for r + 1",
-         "lattice: bias exactly 0 for r bits cut and for r + 1"},
-        {"evenly spread fractions: bias exactly -2^-(r+1) spacings", "evenly spread fractions: bias exactly 0",
-         "evenly spread fractions: bias exactly 0"}};
-    long rows = 0, wrong = 0;
-    double largest = 0;
-    char text[160];
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "bias", "mode", mode_names[mode], "input", input_names[input],
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const int bits = (int)ulp_row_number(run, row, "bits"), cut = (int)ulp_row_number(run, row, "cut_bits");
-        const double bias = ulp_row_number(run, row, "bias");
-        wrong += bias != bias_of(mode, bits, input, cut);
-        if (fabs(bias) > fabs(largest)) largest = bias;
-        rows++;
-    }
-    snprintf(text, sizeof text, "%s, %s", mode_names[mode], laws[input == MIDPOINTS][mode]);
-    if (rows > 0) ulp_claim(run, wrong == 0, text, "%ld averages, the largest %.9g", rows, largest);
-}
-
-/* What a run of many sums allows: 4 standard errors of the mean, and 0.5 % for the spread, which the law leaves out. */
-static double allowed(const ulp_run *run, long row) {
-    const double mean = ulp_row_number(run, row, "mean_error"), rms = ulp_row_number(run, row, "rms");
-    const double runs = (double)ulp_option_integer(run, "runs");
-    return 4 * sqrt(fmax(0, rms * rms - mean * mean) / (runs - 1)) + 0.005;
-}
-
-static void claim_errors(ulp_run *run) {
-    long rows = 0, wrong = 0;
-    double farthest = 0;
-    const char *text = "bfloat16: mean errors of sums are the biases added up, within 4 standard errors and 0.5 %";
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "error", "format", "bfloat16", (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const double off = fabs(ulp_row_number(run, row, "mean_error") - ulp_row_number(run, row, "predicted"));
-        wrong += !(off <= allowed(run, row));
-        farthest = fmax(farthest, off / allowed(run, row));
-        rows++;
-    }
-    if (rows == 0) ulp_claim_skip(run, text, "--formats has no bfloat16");
-    else if (ulp_option_integer(run, "terms") < 10000)
-        ulp_claim_skip(run, text, "--terms is %lld: their own chance counts",
-                       (long long)ulp_option_integer(run, "terms"));
-    else ulp_claim(run, wrong == 0, text, "%ld sums' means, the farthest off by %.0f %% of that", rows, 100 * farthest);
-}
-
-static void claim_eight(ulp_run *run) {
-    const char *text = "bfloat16, 8 bits: A loses over 30 % of 100000 terms on average, B and C less than 10 %";
-    double mean[MODE_COUNT];
-    for (int m = 0; m < MODE_COUNT; m++) {
-        const long row = ulp_row_find(run, 0, "kind", "error", "format", "bfloat16", "mode", mode_names[m], "bits", "8",
-                                      (const char *)NULL);
-        if (row == ULP_NO_ROW || ulp_option_integer(run, "terms") != 100000) {
-            ulp_claim_skip(run, text, "needs bfloat16, all modes, 8 bits and --terms 100000");
-            return;
-        }
-        mean[m] = ulp_row_number(run, row, "mean_error");
-    }
-    ulp_claim(run, mean[A] < -0.3 && fabs(mean[B]) < 0.1 && fabs(mean[C]) < 0.1, text,
-              "A %.1f %%, B %.1f %%, C %.1f %%", 100 * mean[A], 100 * mean[B], 100 * mean[C]);
-}
-
-static void print_table(const ulp_run *run) {
-    size_t formats, bits;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *r = ulp_option_numbers(run, "bits", &bits);
-    char title[120];
-    snprintf(title, sizeof title, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
-             (long long)ulp_option_integer(run, "terms"));
-    ulp_table *table = ulp_table_new(title, "format,r,A stops at,B,C,error of A,B,C");
-    for (size_t f = 0; f < formats; f++)
-        for (size_t i = 0; i < bits; i++) {
-            char text[8];
-            snprintf(text, sizeof text, "%.0f", r[i]);
-            ulp_table_put(table, "%s", format[f].name);
-            ulp_table_put(table, "%s", text);
-            for (int k = 0; k < 2 * MODE_COUNT; k++) {
-                const int errors = k >= MODE_COUNT;
-                const long row = ulp_row_find(run, 0, "kind", errors ? "error" : "stop", "format", format[f].name,
-                                              "mode", mode_names[k % MODE_COUNT], "bits", text, (const char *)NULL);
-                if (row == ULP_NO_ROW) ulp_table_put(table, "-");
-                else
-                    ulp_table_put(table, errors ? "%.2f %%" : "%.0f",
-                                  errors ? 100 * ulp_row_number(run, row, "mean_error")
-                                         : ulp_row_number(run, row, "first_stuck"));
-            }
-        }
-    ulp_table_print(table, run);
-}
-
-static void check(ulp_run *run, const void *context) {
-    (void)context;
-    print_table(run);
-    for (int input = BELOW_ONE; input <= ONES; input++)
-        for (int m = 0; m < MODE_COUNT; m++) claim_stop(run, m, input);
-    for (int input = LATTICE; input <= MIDPOINTS; input++)
-        for (int m = 0; m < MODE_COUNT; m++) claim_bias(run, m, input);
-    claim_errors(run);
-    claim_eight(run);
-}
-
 static const ulp_experiment experiment = {
     .name = "sr_bits",
     .question = "how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?",
@@ -440,7 +291,7 @@ static const ulp_experiment experiment = {
     .options = options,
     .prepare = prepare,
     .compute = compute,
-    .check = check,
+    .check = sr_bits_check,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
