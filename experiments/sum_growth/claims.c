@@ -1,0 +1,236 @@
+/* claims.c - the table of sum_growth.c, and the claims about its rows. */
+#include "sum_growth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/elementary.h"
+
+/* The row of a length; ULP_NO_ROW. */
+static long find(const ulp_run *run, const char *format, int data, const char *mode, size_t n) {
+    char text[24];
+    snprintf(text, sizeof text, "%zu", n);
+    return ulp_row_find(run, 0, "n", text, "mode", mode, "format", format, "data", growth_data[data],
+                        (const char *)NULL);
+}
+
+/* The exact sum comes close to the end of the format's range: whether the computed one leaves it is chance. */
+static int is_beyond(const ulp_run *run, long row) {
+    ulp_format format;
+    if (ulp_format_parse(&format, ulp_row_text(run, row, "format")) != ULP_OK) return 1;
+    return fabs(ulp_row_number(run, row, "exact")) > 0.8 * format.max;
+}
+
+/* How many rows have this bound, and in how many the largest error exceeds it; the closest, as a share of the bound. */
+static void claim_bound(ulp_run *run, const char *bound, const char *text) {
+    long rows = 0, broken = 0;
+    double closest = 0;
+    for (long row = 0; row < ulp_row_count(run); row++) {
+        const double limit = ulp_row_number(run, row, bound), error = ulp_row_number(run, row, "most_error");
+        if (isnan(limit) || is_beyond(run, row)) continue;
+        rows++;
+        broken += !(error <= limit);
+        closest = fmax(closest, error / limit);
+    }
+    if (rows == 0) ulp_claim_skip(run, text, "no row has this bound");
+    else
+        ulp_claim(run, broken == 0, text, "%ld rows of %lld sums, the closest at %.1f %% of the bound", rows,
+                  (long long)ulp_option_integer(run, "runs"), 100 * closest);
+}
+
+/* lambda sqrt(n) u of a row, without what `likely` adds to it. */
+static double plain_bound(const ulp_run *run, long row) {
+    ulp_format format;
+    const double n = ulp_row_number(run, row, "n"), delta = ulp_option_number(run, "delta");
+    if (ulp_format_parse(&format, ulp_row_text(run, row, "format")) != ULP_OK) return NAN;
+    return sqrt(2 * n * ulp_log(2 * n / delta)) * ldexp(1, 1 - (int)format.prec);
+}
+
+/* Of all stochastic sums, over all lengths where the likely bound says anything (below 1): 1 - delta of them keep it.
+ * What is added to lambda sqrt(n) u is less than half of it there, as exp(x) - 1 <= x / ln 2 where it is below 1. */
+static void claim_likely(ulp_run *run) {
+    size_t modes;
+    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
+    const double runs = (double)ulp_option_integer(run, "runs"), delta = ulp_option_number(run, "delta");
+    double count = 0, within = 0, closest = 0;
+    int sound = 1;
+    char text[200];
+    snprintf(text, sizeof text,
+             "stochastic: %.4g %% of the sums at least are within the likely bound, about lambda sqrt(n) u, where that "
+             "is below 1",
+             100 * (1 - delta));
+    for (long row = 0; row < ulp_row_count(run); row++)
+        for (size_t m = 0; m < modes; m++) {
+            if (!growth_is_unbiased(mode[m].rule) || !ulp_row_is(run, row, "mode", mode[m].name)) continue;
+            if (ulp_row_is(run, row, "data", "harmonic") || is_beyond(run, row)) continue;
+            if (!(ulp_row_number(run, row, "likely") < 1)) continue;
+            const double times = ulp_row_number(run, row, "likely") / plain_bound(run, row);
+            sound &= times >= 1 && times < 1.5;
+            count += runs;
+            within += ulp_row_number(run, row, "within");
+            closest = fmax(closest, ulp_row_number(run, row, "most_error") / ulp_row_number(run, row, "likely"));
+        }
+    if (count == 0) ulp_claim_skip(run, text, "needs sra, srb or src in --modes, and --data other than harmonic");
+    else
+        ulp_claim(run, sound && within >= (1 - delta) * count, text,
+                  "%.0f of %.0f, the farthest at %.1f %% of the bound", within, count, 100 * closest);
+}
+
+/* Sums of U[0,1] and of products of these, to nearest: exactly 2^p where about half as many terms get there: the mean
+ * of a term is 1/2, so 2 2^p terms; that of a product is 1/4 and, below 2^p, where only products over 1/2 count, as 1,
+ * it is 0.153: 5.5 2^p products. */
+static void claim_stop(ulp_run *run, const ulp_format *format, int data) {
+    const double stop = ldexp(1, (int)format->prec), from = stop * (data == POSITIVE ? 4 : 10);
+    double least = INFINITY, most = -INFINITY;
+    long rows = 0;
+    char text[160];
+    for (int q = 4; q <= growth_quarters(run); q++) {
+        const long row = find(run, format->name, data, "rne", growth_length(q));
+        if (row == ULP_NO_ROW || (double)growth_length(q) < from) continue;
+        least = fmin(least, ulp_row_number(run, row, "least"));
+        most = fmax(most, ulp_row_number(run, row, "most"));
+        rows++;
+    }
+    if (stop > format->max / 2 || ulp_row_find(run, 0, "format", format->name, "data", growth_data[data], "mode", "rne",
+                                               (const char *)NULL) == ULP_NO_ROW)
+        return;
+    snprintf(text, sizeof text, "%s to nearest, %s of U[0,1]: every one of %.0f terms or more is exactly %.0f",
+             format->name, data == POSITIVE ? "sums" : "inner products", from, stop);
+    if (rows == 0) ulp_claim_skip(run, text, "--longest is %g", ulp_option_number(run, "longest"));
+    else ulp_claim(run, least == stop && most == stop, text, "%ld lengths, from %.17g to %.17g", rows, least, most);
+}
+
+/* The slope of log rms error over log n by least squares, lengths from `from` to `to`; NaN for less than 3 of them. */
+static double slope(const ulp_run *run, const char *format, int data, const char *mode, double from, double to) {
+    double sx = 0, sy = 0, sxx = 0, sxy = 0, rows = 0;
+    for (int q = 4; q <= growth_quarters(run); q++) {
+        const double n = (double)growth_length(q);
+        const long row = n < from || n > to ? ULP_NO_ROW : find(run, format, data, mode, growth_length(q));
+        if (row == ULP_NO_ROW || is_beyond(run, row)) continue;
+        const double x = q / 4.0, y = ulp_log(ulp_row_number(run, row, "rms")) / ulp_log(10);
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+        rows++;
+    }
+    return rows < 3 ? NAN : (rows * sxy - sx * sy) / (rows * sxx - sx * sx);
+}
+
+/* A slope lies between two numbers. */
+static void claim_slope(ulp_run *run, const ulp_format *format, int data, const char *mode, double from, double to,
+                        double low, double high, const char *what) {
+    const double got = slope(run, format->name, data, mode, from, to), reached = (double)growth_length(growth_quarters(run));
+    char text[240];
+    if (find(run, format->name, data, mode, 10) == ULP_NO_ROW) return;
+    snprintf(text, sizeof text, "%s %s, %s, n from %.0f to %.0f: %s", format->name, mode, growth_data[data], from,
+             fmin(to, reached), what);
+    if (isnan(got) || reached < 1e4 || (to < INFINITY && reached < 0.7 * to))
+        ulp_claim_skip(run, text, "--longest is %g", ulp_option_number(run, "longest"));
+    else if (ulp_option_integer(run, "runs") < 16)
+        ulp_claim_skip(run, text, "--runs is %lld: too much chance", (long long)ulp_option_integer(run, "runs"));
+    else ulp_claim(run, got >= low && got <= high, text, "slope %.3f", got);
+}
+
+/* Slopes where there is a decade to measure them in, for the formats whose terms are not coarser than their sums. */
+static void claim_slopes(ulp_run *run, const ulp_format *format) {
+    const double half = ldexp(1, (int)format->prec - 1);
+    if (format->prec < 8 || format->prec > 16) return;
+    for (int data = POSITIVE; data <= DOT_POSITIVE; data += DOT_POSITIVE - POSITIVE) {
+        if (format->prec >= 11)
+            claim_slope(run, format, data, "sra", 10, half, 0.35, 0.65,
+                        "the error grows like sqrt(n), with a slope of 0.35 to 0.65");
+        claim_slope(run, format, data, "rne", 0.7 * half, 7 * half, 0.9, INFINITY,
+                    "the error grows like n or faster, with a slope of 0.9 or more");
+    }
+    claim_slope(run, format, SIGNED, "rne", 10, INFINITY, -0.15, 0.15,
+                "the error does not grow, with a slope of -0.15 to 0.15");
+    claim_slope(run, format, SIGNED, "sra", 10, INFINITY, -0.15, 0.15,
+                "the error does not grow, with a slope of -0.15 to 0.15");
+}
+
+/* Stochastic sums of positive terms: no error over 5 times 2^(-p/2), the standard deviation's bound, at any length. */
+static void claim_level(ulp_run *run, const ulp_format *format) {
+    const double sd = sqrt(ldexp(1, -(int)format->prec));
+    double most = 0;
+    long rows = 0;
+    char text[200];
+    for (int q = 4; q <= growth_quarters(run); q++)
+        for (int data = POSITIVE; data <= DOT_POSITIVE; data += DOT_POSITIVE - POSITIVE) {
+            const long row = find(run, format->name, data, "sra", growth_length(q));
+            if (row == ULP_NO_ROW || is_beyond(run, row)) continue;
+            most = fmax(most, ulp_row_number(run, row, "most_error"));
+            rows++;
+        }
+    snprintf(text, sizeof text, "%s sra, positive terms: no sum of any length errs by over 5 2^(-p/2), that is %.3g %%",
+             format->name, 500 * sd);
+    if (rows > 0) ulp_claim(run, most <= 5 * sd, text, "%ld rows, the farthest sum off by %.3g %%", rows, 100 * most);
+}
+
+/* Croci et al. 2022, to the four digits given there: harmonic sums of 10^6 terms to nearest. */
+static void claim_harmonic(ulp_run *run) {
+    static const struct {
+        const char *format;
+        double sum, error;
+    } facts[] = {{"binary16", 7.0859375, 0.5077}, {"bfloat16", 5.0625, 0.6483}};
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        char text[160];
+        const long row = find(run, facts[i].format, HARMONIC, "rne", 1000000);
+        snprintf(text, sizeof text, "%s to nearest: the harmonic sum of 10^6 terms is exactly %.10g, its error %.4f",
+                 facts[i].format, facts[i].sum, facts[i].error);
+        if (row == ULP_NO_ROW) {
+            if (find(run, facts[i].format, HARMONIC, "rne", 10) != ULP_NO_ROW)
+                ulp_claim_skip(run, text, "--longest is %g", ulp_option_number(run, "longest"));
+            continue;
+        }
+        const double least = ulp_row_number(run, row, "least"), most = ulp_row_number(run, row, "most"),
+                     error = ulp_row_number(run, row, "most_error");
+        ulp_claim(run, least == facts[i].sum && most == facts[i].sum && fabs(error - facts[i].error) <= 0.5e-4, text,
+                  "sums from %.10g to %.10g, error %.6f", least, most, error);
+    }
+}
+
+static void print_table(const ulp_run *run) {
+    size_t formats, modes;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
+    const int last = growth_quarters(run) - growth_quarters(run) % 4;
+    char columns[240] = "format,terms,mode";
+    for (int q = 8; q <= last; q += 4)
+        snprintf(columns + strlen(columns), 40, ",n = 10^%d%s", q / 4, q == last ? ",gamma,likely" : "");
+    ulp_table *table = ulp_table_new("rms error / sum of magnitudes, and two bounds at the last length", columns);
+    for (size_t f = 0; f < formats && last >= 8; f++)
+        for (int d = 0; d < DATA_COUNT; d++)
+            for (size_t m = 0; m < modes && ulp_option_chosen(run, "data", growth_data[d]); m++) {
+                ulp_table_put(table, "%s", format[f].name);
+                ulp_table_put(table, "%s", growth_data[d]);
+                ulp_table_put(table, "%s", mode[m].name);
+                for (int q = 8; q <= last; q += 4) {
+                    const long row = find(run, format[f].name, d, mode[m].name, growth_length(q));
+                    const double rms = ulp_row_number(run, row, "rms");
+                    ulp_table_put(table, isfinite(rms) ? "%.2e" : "overflow", rms);
+                    if (q < last) continue;
+                    const double gamma = ulp_row_number(run, row, "gamma"), likely = ulp_row_number(run, row, "likely");
+                    ulp_table_put(table, isnan(gamma) ? "none" : "%.2e", gamma);
+                    ulp_table_put(table, isnan(likely) ? "none" : "%.2e", likely);
+                }
+            }
+    ulp_table_print(table, run);
+}
+
+void growth_check(ulp_run *run, const void *context) {
+    size_t formats;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    (void)context;
+    print_table(run);
+    claim_bound(run, "gamma", "no error exceeds gamma_n = n u / (1 - n u), where n u < 1");
+    claim_bound(run, "linear", "to nearest: no error exceeds n u, at any length");
+    claim_likely(run);
+    for (size_t f = 0; f < formats; f++) {
+        claim_stop(run, &format[f], POSITIVE);
+        claim_stop(run, &format[f], DOT_POSITIVE);
+        claim_slopes(run, &format[f]);
+        claim_level(run, &format[f]);
+    }
+    claim_harmonic(run);
+}
