@@ -1,0 +1,101 @@
+/* t_running.c - what the experiments on sums share: running sums and their cures, the spread of runs, words in lists. */
+#include "tests/support.h"
+
+#include "experiments/harness/running.h"
+#include "experiments/harness/setup.h"
+#include "experiments/harness/spread.h"
+
+static ulp_running sum_of(const ulp_format *f, ulp_cure cure) {
+    return (ulp_running){.format = f, .mode = "rne", .cure = cure};
+}
+
+/* Ones, in precision p: to 2^p; with Kahan's correction to 2^(2p); a master copy counts on. */
+static void test_cures(void **state) {
+    const ulp_format f = named("e4m3"), wide = named("bfloat16");
+    (void)state;
+    ulp_running plain = sum_of(&wide, ULP_CURE_NONE), kahan = sum_of(&wide, ULP_CURE_KAHAN),
+                master = sum_of(&f, ULP_CURE_MASTER);
+    for (int i = 0; i < 70000; i++) {
+        ulp_running_add(&plain, 1, 0);
+        ulp_running_add(&kahan, 1, 0);
+        ulp_running_add(&master, 1, 0);
+        if (i + 1 == 300) assert_true(plain.value == 256 && kahan.value == 300 && master.value == 288);
+    }
+    assert_true(plain.value == 256 && kahan.value == 65536 && master.kept == 70000 && master.value == 448);
+}
+
+/* The word decides: all words from 0 up leave the sum, or move it by a spacing, in the right share. */
+static void test_words(void **state) {
+    const ulp_format f = named("binary16");
+    int up = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 256; i++) {
+        ulp_running s = {.format = &f, .mode = "sra", .rule = {.mode = ULP_SRA}, .value = 2048};
+        ulp_running_add(&s, 0.5, i << 24);
+        assert_true(s.value == 2048 || s.value == 2050);
+        up += s.value == 2050;
+    }
+    assert_int_equal(up, 64);
+}
+
+/* The machine's float is ulp_arith in binary32. */
+static void test_native(void **state) {
+    static const ulp_cure cures[] = {ULP_CURE_NONE, ULP_CURE_KAHAN, ULP_CURE_MASTER};
+    const ulp_format f = named("binary32");
+    (void)state;
+    for (size_t c = 0; c < sizeof cures / sizeof cures[0]; c++) {
+        ulp_running a = sum_of(&f, cures[c]), b = a;
+        b.native = 1;
+        for (int i = 1; i < 5000; i++) {
+            const double term = ulp_round((i % 3 ? 1.0 : -1.0) / i, &f, (ulp_rule){0}, 0);
+            ulp_running_add(&a, term, 0);
+            ulp_running_add(&b, term, 0);
+            assert_true(a.value == b.value && a.kept == b.kept);
+        }
+        assert_true(fabs(a.value) > 0.5);
+    }
+}
+
+/* 0 .. 20, in another order: the sum of squares about 10 is 770. */
+static void test_distribution(void **state) {
+    static const double quantiles[ULP_QUANTILES] = {0, 1, 5, 10, 15, 19, 20};
+    double value[21], two[] = {5, 3};
+    (void)state;
+    for (int i = 0; i < 21; i++) value[i] = 8 * i % 21;
+    ulp_distribution d = ulp_distribution_of(value, 21);
+    assert_true(d.mean == 10 && d.sd == sqrt(770 / 20.0));
+    for (int q = 0; q < ULP_QUANTILES; q++) assert_true(d.quantile[q] == quantiles[q]);
+    assert_true(value[1] == 8); /* as it was */
+    d = ulp_distribution_of(two, 2);
+    assert_true(d.mean == 4 && d.sd == sqrt(2) && d.quantile[2] == 3 && d.quantile[3] == 5 && d.quantile[6] == 5);
+    d = ulp_distribution_of(two, 1);
+    assert_true(d.mean == 5 && d.sd == 0 && d.quantile[0] == 5 && d.quantile[6] == 5);
+    double some[] = {NAN, 2, -INFINITY, NAN, -1};
+    ulp_sort_numbers(some, 5);
+    assert_true(some[0] == -INFINITY && some[1] == -1 && some[2] == 2 && isnan(some[3]) && isnan(some[4]));
+}
+
+static void test_thinned(void **state) {
+    int rows = 0;
+    (void)state;
+    for (int64_t n = 0; n < 32; n++) assert_true(ulp_is_thinned_row(n));
+    for (int64_t n = 1024; n < 2048; n++) rows += ulp_is_thinned_row(n);
+    assert_int_equal(rows, 16);
+    for (int64_t n = 1; n < INT64_C(1) << 40; n *= 2) assert_true(ulp_is_thinned_row(n));
+}
+
+static void test_words_of_lists(void **state) {
+    (void)state;
+    assert_true(ulp_list_has("binary16 e4m3", "binary16") && ulp_list_has("binary16 e4m3", "e4m3"));
+    assert_true(ulp_list_has("tf32,e4m3,q8.8", "e4m3") && ulp_list_has("e4m3:inf,e4m3", "e4m3"));
+    assert_false(ulp_list_has("binary16", "binary1") || ulp_list_has("binary16", "inary16") || ulp_list_has("e4m3:inf", "e4m3"));
+    assert_false(ulp_list_has("", "e4m3") || ulp_list_has("binary16 e4m3", "") || ulp_list_has("", ""));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cures),        cmocka_unit_test(test_words),   cmocka_unit_test(test_native),
+        cmocka_unit_test(test_distribution), cmocka_unit_test(test_thinned), cmocka_unit_test(test_words_of_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
