@@ -7,6 +7,7 @@
  * they differ from run to run and decide no test.
  */
 #include "harness/harness.h"
+#include "harness/spread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +57,6 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median seconds of one call. */
 static double measure(void (*work)(const task *t), const task *t) {
     enum { BATCHES = 41 };
@@ -76,7 +72,7 @@ static double measure(void (*work)(const task *t), const task *t) {
         for (size_t i = 0; i < calls; i++) work(t);
         batch[batches++] = (now() - begin) / (double)calls;
     }
-    qsort(batch, batches, sizeof *batch, ascending);
+    ulp_sort_numbers(batch, batches);
     return batch[batches / 2];
 }
 

@@ -13,6 +13,7 @@
  * error is (value - exact) / sum |a b|.
  */
 #include "harness/harness.h"
+#include "harness/spread.h"
 #include "sim/elementary.h"
 
 #include <math.h>
@@ -236,11 +237,6 @@ typedef struct spread {
     double width, error;
 } spread;
 
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static spread spread_of(const ulp_run *run, int kind, int data, const char *datapath) {
     spread s = {0};
     double *error = malloc((size_t)(ulp_row_count(run) + 1) * sizeof *error);
@@ -253,7 +249,7 @@ static spread spread_of(const ulp_run *run, int kind, int data, const char *data
         s.error = fmax(s.error, isnan(e) ? INFINITY : fabs(e));
     }
     if (s.count > 0) {
-        qsort(error, (size_t)s.count, sizeof *error, compare_doubles);
+        ulp_sort_numbers(error, (size_t)s.count);
         s.distinct = 1;
         for (int i = 1; i < s.count; i++) s.distinct += error[i] != error[i - 1];
         s.width = error[s.count - 1] - error[0];

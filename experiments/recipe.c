@@ -26,6 +26,7 @@
  */
 #include "harness/prepare.h"
 #include "harness/setup.h"
+#include "harness/spread.h"
 #include "harness/training.h"
 
 #include <math.h>
@@ -167,11 +168,6 @@ static ulp_spread spread_of(const ulp_run *run, const char *column, const char *
     return ulp_row_spread(run, column, "what", what, "variant", name, (const char *)NULL);
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of a column of the final rows, seed by seed: a against b, as a difference or as a quotient. A diverged run's loss is
  * infinite. */
 typedef struct pairs {
@@ -194,7 +190,7 @@ static pairs compare(const ulp_run *run, const char *column, const char *a, cons
         d[p.n++] = quotient ? x / y : x - y;
     }
     if (p.n) {
-        qsort(d, (size_t)p.n, sizeof *d, ascending);
+        ulp_sort_numbers(d, (size_t)p.n);
         p.least = d[0];
         p.most = d[p.n - 1];
         p.median = (d[(p.n - 1) / 2] + d[p.n / 2]) / 2;
