@@ -14,7 +14,7 @@
  * small and their loss a mean over few outputs: where the mean is taken over 2^k times as many, the same curves lie k to
  * the right. A scaler's growth interval is cut from its 2,000 steps (megatron: 1,000) to --interval so that a short run
  * shows growth; 0 leaves it. backoff never grows; logmax follows the gradients, with log_max, where 2^16 stands for
- * binary16, at the end of each format's range. layer is not for networks that add gradients of several layers.
+ * binary16, at the end of each format's range.
  *
  * The first network gets the whole grid, the others that of the --other options. Claims hold for the set-up of the table
  * of options and for binary16, e5m2 and e4m3; elsewhere they are skipped and say what was measured. What counts as
@@ -83,19 +83,6 @@ static int has_scaler(const ulp_run *run, size_t net, size_t format, int s) {
     return f->bits <= 8 && (strcmp(scalers[s].name, "delayed16-inf") != 0 || f->has_inf);
 }
 
-/* Scales per layer are not for every network: the text of the scaler and the net decide. */
-static int takes(const ulp_data *data, const ulp_network *network, const char *scaler_text) {
-    ulp_net net;
-    ulp_scaler scaler;
-    ulp_loss_scaling scaling = {0};
-    if (ulp_net_parse(&net, network->text, data->dims, NULL, 0) != ULP_OK) return 0;
-    ulp_status status = ulp_scaler_parse(&scaler, scaler_text, NULL, 0);
-    if (status == ULP_OK) status = ulp_loss_scaling_start(&scaling, &scaler, &net);
-    ulp_loss_scaling_release(&scaling);
-    ulp_net_release(&net);
-    return status == ULP_OK;
-}
-
 /* The policy of runs with gradients in `format`. */
 static void policy_text(const ulp_run *run, char *text, size_t size, const char *format, int64_t scaler) {
     const char *tensor = scaler >= 0 && scalers[scaler].tensor ? scalers[scaler].tensor : "";
@@ -121,7 +108,7 @@ static void add_runs(ulp_run *run, size_t net, int64_t format, const char *name,
     }
 }
 
-static void add_network(ulp_run *run, const ulp_data *data, size_t net, const ulp_network *network) {
+static void add_network(ulp_run *run, size_t net) {
     size_t formats, scales;
     const ulp_format *format = ulp_run_formats(run, &formats);
     const double *scale = scales_of(run, net, &scales);
@@ -129,7 +116,7 @@ static void add_network(ulp_run *run, const ulp_data *data, size_t net, const ul
     for (size_t f = 0; f < formats; f++) {
         for (size_t k = 0; k < scales && has_scales(run, net, f); k++) add_runs(run, net, (int64_t)f, format[f].name, STATIC, (int64_t)scale[k]);
         for (int s = 0; s < SCALERS; s++)
-            if (has_scaler(run, net, f, s) && (scalers[s].tensor || takes(data, network, scalers[s].name))) add_runs(run, net, (int64_t)f, format[f].name, s, 0);
+            if (has_scaler(run, net, f, s)) add_runs(run, net, (int64_t)f, format[f].name, s, 0);
     }
 }
 
@@ -139,7 +126,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     const ulp_format *format = ulp_run_formats(run, &formats);
     ulp_status status = ulp_networks_load(run, context);
     for (size_t f = 0; f < formats && status == ULP_OK; f++) status = add_policy(run, format[f].name);
-    for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) add_network(run, *context, i, &network);
+    for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) add_network(run, i);
     return status;
 }
 

@@ -38,7 +38,6 @@ typedef struct ulp_layer_kind {
     const char *usage;   /* "fcN: fully connected, N outputs" */
     const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
     double gain;         /* variance a following layer wants of weights before it: 2 before relu (He), else 1 */
-    int inner;           /* backward rounds gradients of inner tensors too, which carry the scale of its output */
     int nesting;         /* 1 opens a block whose input goes past it (fork), -1 closes it (join), else 0 */
 
     /* From layer->in and what follows the name in the word: set out and params; saved, work, ones, widest and states where

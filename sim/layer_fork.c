@@ -1,11 +1,13 @@
 /* layer_fork.c - the beginning of a residual block: y = x, and x goes past the block to the join that ends it.
  *
- * Gradient: dx = dy + the gradient that came past the block, one exact sum rounded once.
+ * Gradient: dx = dy + the gradient that came past the block, one exact sum rounded once; where layers have scales of their
+ * own, the second one is brought to the scale of the first before.
  */
 #include "layer.h"
 
 static ulp_status fork_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
+    layer->work = ulp_dims_size(layer->in);
     return *args ? ULP_BAD_ARGUMENT : ULP_OK;
 }
 
@@ -17,8 +19,11 @@ static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 }
 
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t row = ulp_dims_size(layer->in);
     if (!t->dx) return ULP_OK;
-    return ulp_pass_add(pass, ULP_AT_AGRAD, layer->index, t->dx, t->dy, t->skip, pass->B, ulp_dims_size(layer->in));
+    const float *past;
+    ulp_status status = ulp_pass_bring(pass, &past, pass->work, t->skip, pass->B * row, layer->partner, layer->index);
+    return status == ULP_OK ? ulp_pass_add(pass, ULP_AT_AGRAD, layer->index, t->dx, t->dy, past, pass->B, row) : status;
 }
 
 static void fork_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {

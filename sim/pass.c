@@ -10,20 +10,30 @@ static int watched(const ulp_pass *pass, ulp_point_kind point) {
 
 int ulp_pass_scale(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
     if (!pass->layer_scale || (point != ULP_AT_WGRAD && point != ULP_AT_AGRAD)) return pass->scale_log2;
-    return pass->layer_scale[point == ULP_AT_AGRAD && layer > 0 ? layer - 1 : layer];
+    return pass->layer_scale[point == ULP_AT_AGRAD && layer > 0 && !pass->lane ? layer - 1 : layer];
 }
 
 /* log2 of what a gradient is to be multiplied by before it is rounded: not that of the loss, which starts with its scale. */
 static int rescale_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
-    if (!pass->layer_scale || point != ULP_AT_AGRAD || layer == 0 || layer >= pass->layers) return 0;
+    if (!pass->layer_scale || point != ULP_AT_AGRAD || pass->lane || layer == 0 || layer >= pass->layers) return 0;
     return pass->layer_scale[layer - 1] - pass->layer_scale[layer];
 }
 
+/* x (n) times 2^log2. */
 static ulp_status rescale(const ulp_pass *pass, float *x, size_t n, int log2) {
     ulp_update_step step = {.op = ULP_MUL, .y = {.kind = ULP_OPERAND_ARRAY, .at = x}, .a = {.kind = ULP_OPERAND_ARRAY, .at = x},
                             .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
     ulp_status status = pass->backend->update ? ulp_format_parse(&step.format, "binary32") : ULP_UNSUPPORTED;
     return status == ULP_OK ? pass->backend->update(&step, 1, n) : status;
+}
+
+ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from, size_t to) {
+    int log2 = pass->layer_scale ? pass->layer_scale[to] - pass->layer_scale[from] : 0;
+    *brought = log2 ? room : x;
+    if (log2 == 0) return ULP_OK;
+    ulp_status status = pass->backend->download(pass->host_a, x, n * sizeof *x);
+    if (status == ULP_OK) status = pass->backend->upload(room, pass->host_a, n * sizeof *x);
+    return status == ULP_OK ? rescale(pass, room, n, log2) : status;
 }
 
 static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded, size_t n) {

@@ -59,13 +59,17 @@ typedef struct ulp_pass {
 void ulp_pass_begin(ulp_pass *pass);
 
 /* log2 of the scale that a gradient carries at a point: of weights that of their layer, of activations (number `layer`, as in
- * ulp_stream_id) that of the layer whose output they belong to. */
+ * ulp_stream_id) that of the layer whose output they belong to, of a layer's inner tensors (a lane other than 0) its own. */
 int ulp_pass_scale(const ulp_pass *pass, ulp_point_kind point, size_t layer);
 
 /* Where layers have scales of their own, both kinds of rounding multiply an activation gradient, exactly but for the ends of
  * binary32, by the quotient of the scales of the layer it is handed to and of the layer that made it. So what a layer rounds
  * at ULP_AT_AGRAD is the gradient of its input, once; a layer without parameters has the scale of the one before it and
- * may hand on a gradient without rounding. */
+ * may hand on a gradient without rounding. Gradients of inner tensors are rounded in a lane other than 0 and not multiplied. */
+
+/* Where gradients meet: *brought = the gradient x (n), which carries the scale of layer `from`, with that of layer `to`; x
+ * itself if they are equal, else in `room` (n). */
+ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from, size_t to);
 
 /* Round x (n) in place at a point. Row i of `row` elements belongs to sample first + i; row 0: x has no
  * samples (weights). An identity is not executed, but shown. */

@@ -81,7 +81,7 @@ void ulp_recurrent_forward64(const ulp_cell *cell, const ulp_layer *layer, doubl
         ulp_recurrent_forward64(&cell, layer, y, x, w, B);                                                                    \
     }                                                                                                                         \
     extern const ulp_layer_kind ulp_layer_##NAME;                                                                             \
-    const ulp_layer_kind ulp_layer_##NAME = {.name = #NAME, .usage = USAGE, .example = EXAMPLE, .gain = 1.0, .inner = 1,       \
+    const ulp_layer_kind ulp_layer_##NAME = {.name = #NAME, .usage = USAGE, .example = EXAMPLE, .gain = 1.0,                   \
                                              .shape = NAME##_shape, .init = NAME##_init, .forward = NAME##_forward,           \
                                              .backward = NAME##_backward, .forward64 = NAME##_forward64}
 

@@ -21,8 +21,6 @@ ulp_status ulp_loss_scaling_start(ulp_loss_scaling *s, const ulp_scaler *scaler,
     size_t owner = 0;
     *s = (ulp_loss_scaling){0};
     if (!scaler->rule.per_layer) return ULP_OK;
-    for (size_t i = 0; i < net->count; i++)
-        if (net->layers[i].kind->nesting || net->layers[i].kind->inner) return ULP_UNSUPPORTED;
     s->count = net->count;
     s->layer = calloc(net->count, sizeof *s->layer);
     s->owner = calloc(net->count, sizeof *s->owner);

@@ -3,7 +3,8 @@
  * With the scaler `layer` every layer with parameters has a scaler of its own; a layer without takes the scale of the next
  * one before it (at the net's beginning: of the first one with parameters). The gradient that enters a layer backward and
  * the gradients of its weights carry that layer's scale; between two layers the gradient is multiplied by the quotient
- * (pass.h), and an update unscales each layer by its own.
+ * (pass.h), and an update unscales each layer by its own. Gradients inside of a recurrent layer carry its scale; where a
+ * residual block begins, the gradient that came past it is brought to the scale of the one that came through it.
  *
  * An overflow belongs to the layer where it begins: its weight gradients are not finite, or the gradient that enters it
  * (or a layer without parameters that shares its scale), though what entered the layers behind it was finite. That layer
@@ -34,8 +35,7 @@ typedef struct ulp_loss_scaling {
     size_t count, spans;
 } ulp_loss_scaling;
 
-/* Before the first step, for a net; ULP_NO_MEMORY, or ULP_UNSUPPORTED: scales per layer in a net where gradients of different
- * layers are added (fork and join) or where a layer rounds inner gradients (recurrent ones). Zeros may be released. */
+/* Before the first step, for a net; ULP_NO_MEMORY. Zeros may be released. */
 ulp_status ulp_loss_scaling_start(ulp_loss_scaling *scaling, const ulp_scaler *scaler, const ulp_net *net);
 void ulp_loss_scaling_release(ulp_loss_scaling *scaling);
 

@@ -96,11 +96,7 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     t->data = data;
     ulp_status status = read_options(t, options, error, error_size);
     if (status == ULP_OK) status = allocate(t);
-    if (status == ULP_OK) {
-        status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
-        if (status == ULP_UNSUPPORTED)
-            fail(status, "scaler 'layer': not for nets with fork and join or recurrent layers, whose gradients mix scales", error, error_size);
-    }
+    if (status == ULP_OK) status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
     if (status == ULP_OK) status = start(t, options->init_std);
     if (status != ULP_OK) {
         ulp_trainer_free(t);

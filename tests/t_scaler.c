@@ -124,11 +124,13 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
 /* In binary32, powers of two commute with every operation: the weights are those of a run without scale, bit for bit, and so
  * is every gradient once its scale is taken away. */
 static void test_exact(void **state) {
-    static const char *const nets[] = {"fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh"};
+    static const char *const nets[] = {"fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh", "rows gru7 lstm6 rnn5 last fc10",
+                                       "conv3@3p1 bn relu pool2 fork conv3@3p1 bn relu fork conv3@3p1 join conv3@3p1 join pool2 fc10",
+                                       "fork conv1@3p1 tanh join fork tanh join fork fork conv1@3p1 join join fc10"};
     static const char *const optimizers[] = {"sgd,rate=0.1,momentum=0.9,decay=0.001", "adam,rate=0.01"};
-    static float plain[8192], scaled[8192];
+    static float plain[12000], scaled[12000];
     (void)state;
-    for (int k = 0; k < 4; k++) {
+    for (size_t k = 0; k < 2 * sizeof nets / sizeof *nets; k++) {
         watch a = {0}, b = {0};
         memset(plain, 0, sizeof plain);
         memset(scaled, 0, sizeof scaled);

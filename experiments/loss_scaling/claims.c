@@ -196,10 +196,6 @@ static void claim_scaler(const judge *j, int s) {
         runs += m.n;
         found++;
     }
-    if (!found && strcmp(scalers[s].name, "layer") == 0 && ulp_option_chosen(j->run, j->scalers, "layer")) {
-        snprintf(text, sizeof text, "%s, layer", j->network.name);
-        ulp_claim_skip(j->run, text, "not for networks that add gradients of several layers or round inner ones, nor for formats without claims");
-    }
     if (!found) return;
     if (scalers[s].tensor && strcmp(scalers[s].name, "delayed16-inf") == 0) {
         snprintf(text, sizeof text, "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", j->network.name, scalers[s].name);
