@@ -197,7 +197,7 @@ check-gpu:
 FIGURES := $(EXPERIMENTS:%=figures/%.svg)
 
 results/%.csv: $B/% results/.options
-	$< $(FIGURE_OPTIONS) --out $@
+	$< $(FIGURE_OPTIONS) --restart --out $@
 
 figures/%.svg: results/%.csv plots/%.gp plots/style.gp
 	@mkdir -p figures

@@ -86,11 +86,53 @@ static void test_two_at_once(void **state) {
         kill(first, killed ? SIGKILL : SIGCONT);
         assert_int_equal(end_of(first), killed ? 128 + SIGKILL : 0);
         assert_int_equal(is_there("l.csv.part"), killed);
-        if (killed) expect_exit(0, "--out l.csv");
+        if (killed) expect_exit(0, "--out l.csv --restart");
         assert_same("whole.csv", "l.csv");
         assert_false(is_there("l.csv.part"));
         remove("l.csv");
     }
+}
+
+/* What a stopped run has kept is taken up or forgotten on request only. */
+static void test_spared(void **state) {
+    static const char *const lines[] = {"--out k.csv", "--out k.csv --seed 2", "--out k.csv --merge k.csv.part"};
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    expect_exit(128 + 9, "--threads 1 --out k.csv --signal 9");
+    char *before = read_all("k.csv.part");
+    assert_non_null(before);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        expect_exit(2, lines[i]);
+        assert_true(has("stderr.txt", "k.csv.part holds 2 finished points of a run that was stopped: --resume goes on with "
+                                      "them, --restart forgets them\n"));
+        char *after = read_all("k.csv.part");
+        assert_non_null(after);
+        assert_string_equal(before, after);
+        free(after);
+    }
+    free(before);
+    expect_exit(2, "--out k.csv --resume --restart");
+    assert_true(has("stderr.txt", "--resume and --restart exclude each other"));
+    expect_exit(0, "--out k.csv --restart");
+    assert_same("whole.csv", "k.csv");
+    assert_true(has("k.run.json", "\"points_resumed\": 0"));
+    expect_exit(128 + 9, "--shard 2/16 --out k.csv --signal 9"); /* in its first point */
+    assert_true(is_there("k.csv.part"));
+    expect_exit(0, "--out k.csv");
+}
+
+static void test_spared_checkpoint(void **state) {
+    (void)state;
+    append("c.csv.part.5.ckpt", "steps");
+    expect_exit(2, "--out c.csv");
+    assert_true(has("stderr.txt", "c.csv.part.5.ckpt is the checkpoint of a run that was stopped: --resume goes on from it, "
+                                  "--restart forgets it\n"));
+    assert_true(is_there("c.csv.part.5.ckpt") && !is_there("c.csv.part") && !is_there("c.csv"));
+    remove("c.csv.part.5.ckpt");
+    expect_exit(128 + 9, "--threads 1 --out c.csv --signal 9");
+    append("c.csv.part.1.ckpt", "steps"); /* killed before it was removed: the point is kept */
+    expect_exit(0, "--out c.csv --resume");
+    assert_false(is_there("c.csv.part.1.ckpt"));
 }
 
 /* No place to be resumed from: a run that fails before its first point leaves nothing, an empty .part counts as none. */
@@ -100,7 +142,9 @@ static void test_nothing_to_keep(void **state) {
     assert_false(is_there("n.csv.part") || is_there("n.csv"));
     append("n.csv.part", "");
     expect_exit(0, "--resume --out n.csv");
-    assert_true(has("stderr.txt", "no n.csv.part to resume"));
+    assert_true(has("stderr.txt", "n.csv.part is empty, nothing to resume"));
+    append("n.csv.part", "");
+    expect_exit(0, "--out n.csv");
 }
 
 static void test_whole(void **state) {
@@ -120,6 +164,10 @@ static void test_whole(void **state) {
     expect_exit(1, "--threads 1 --signal 2 --slow --out w.csv");
     assert_true(has("stderr.txt", "nothing was written"));
     assert_false(is_there("w.csv.part"));
+    expect_exit(128 + 9, "--threads 1 --signal 9 --out w.csv");
+    assert_true(is_there("w.csv.part"));
+    expect_exit(0, "--out w.csv"); /* there is no going on, so nothing is lost */
+    expect_exit(0, "--out w.csv --restart");
     toy.whole = 0;
 }
 
@@ -137,6 +185,8 @@ static int run_all(void) {
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_shards),
         cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_spared),
+        cmocka_unit_test(test_spared_checkpoint),
         cmocka_unit_test(test_nothing_to_keep),
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_list),

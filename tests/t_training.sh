@@ -77,10 +77,14 @@ else
     "$F" $short --epochs 50 --quiet --resume --out o.csv 2>err.txt
     same short.csv o.csv "a checkpoint of other options is passed over"
     says 'is of another run' err.txt "with a warning"
-    # without --resume nothing is taken up
+    # without --resume nothing is taken up, and nothing is lost unless --restart says so
     cp keep.ckpt n.csv.part.1.ckpt
     run --quiet --out n.csv 2>err.txt
-    same whole.csv n.csv "a run without --resume starts from the beginning"
+    [ $? -eq 2 ] && cmp -s keep.ckpt n.csv.part.1.ckpt && [ ! -e n.csv.part ]
+    verdict $? "a run without --resume leaves a checkpoint alone"
+    says 'n.csv.part.1.ckpt is the checkpoint of a run that was stopped: --resume .* --restart' err.txt "and says what to do"
+    run --quiet --restart --out n.csv 2>err.txt
+    same whole.csv n.csv "a run with --restart starts from the beginning"
     [ "$(ls | grep -c 'n.csv.*ckpt')" -eq 0 ]
     verdict $? "and removes what was left"
 fi

@@ -1,7 +1,8 @@
 /* csv.c - the CSV: its header, its rows in grid order, written whole or not at all.
  *
  * While a run goes on, finished points are appended to OUT.part (part.c). At the end the CSV is written to OUT.tmp
- * and renamed, and OUT.part is removed. Standard output and devices are written directly and leave no .part.
+ * and renamed, and OUT.part is removed. A run does not touch what a stopped run has left there, unless --resume takes it
+ * up or --restart forgets it; where runs cannot be cut, it is of no use and forgotten. Standard output and devices are written directly and leave no .part.
  *
  * One run at a time writes to a place: it holds a lock on the file that OUT.part names, and whoever replaces or removes
  * that file holds its lock. The system drops the lock with the process, so that what a killed run leaves blocks nobody.
@@ -137,24 +138,68 @@ static int merge_file(ulp_run *run, const char *path) {
     return status;
 }
 
-/* Through the stream that holds the lock: closing another one on the same file would drop it. */
-static int resume_part(ulp_run *run) {
+static int is_empty(FILE *file) {
     struct stat about;
-    if (fstat(fileno(run->part_file), &about) == 0 && about.st_size > 0)
-        return ulp_part_read(run, run->part, run->part_file);
-    fprintf(stderr, "%s: no %s to resume: starting from the first point\n", run->experiment->name, run->part);
+    return fstat(fileno(file), &about) == 0 && about.st_size == 0;
+}
+
+/* Through the stream that holds the lock: closing another one on the same file would drop it. */
+static int resume_part(ulp_run *run, int was_there) {
+    if (!is_empty(run->part_file)) return ulp_part_read(run, run->part, run->part_file);
+    fprintf(stderr, was_there ? "%s: %s is empty, nothing to resume: starting from the first point\n"
+                              : "%s: no %s to resume: starting from the first point\n", run->experiment->name, run->part);
     return -1;
+}
+
+static size_t finished_points(FILE *file) {
+    char *line = NULL;
+    size_t room = 0, count = 0;
+    while (getline(&line, &room, file) > 0) count += strncmp(line, "# end ", 6) == 0;
+    free(line);
+    return count;
+}
+
+/* Hours of work are not lost to a forgotten word: what a stopped run has kept is taken up or forgotten on request only. */
+static int spare_work(ulp_run *run) {
+    size_t count = finished_points(run->part_file);
+    int status = -1;
+    if (count)
+        return ulp_usage_error(run, "%s holds %zu finished point%s of a run that was stopped: --resume goes on with %s, "
+                               "--restart forgets %s", run->part, count, count > 1 ? "s" : "", count > 1 ? "them" : "it",
+                               count > 1 ? "them" : "it");
+    for (size_t k = 0; k < run->point_count && status < 0; k++) {
+        char *checkpoint = ulp_training_file(run, k);
+        if (checkpoint && access(checkpoint, F_OK) == 0)
+            status = ulp_usage_error(run, "%s is the checkpoint of a run that was stopped: --resume goes on from it, "
+                                     "--restart forgets it", checkpoint);
+        free(checkpoint);
+    }
+    if (status >= 0 && is_empty(run->part_file)) ulp_csv_close(run); /* made here */
+    return status;
+}
+
+/* A run that was killed between keeping a point and removing its checkpoint has left the latter. */
+static void forget_checkpoints(ulp_run *run) {
+    for (size_t k = 0; k < run->point_count; k++) {
+        run->rows[k].kept |= run->done[k];
+        if (run->done[k]) ulp_training_forget(&run->rows[k]);
+    }
 }
 
 int ulp_csv_open(ulp_run *run) {
     choose_place(run);
     int status = check_place(run);
     for (size_t i = 0; status < 0 && i < run->merge_count; i++) status = merge_file(run, run->merge[i]);
+    int was_there = !run->direct && access(run->part, F_OK) == 0;
     if (status < 0 && !run->direct) status = lock_part(run);
-    if (status < 0 && ulp_option_flag(run, "resume")) status = resume_part(run);
+    if (status < 0 && ulp_option_flag(run, "resume")) status = resume_part(run, was_there);
+    else if (status < 0 && !run->direct && !run->experiment->whole && !ulp_option_flag(run, "restart"))
+        status = spare_work(run);
     if (status >= 0) return status;
     for (size_t k = 0; k < run->point_count; k++) run->resumed += run->done[k];
-    return run->direct ? -1 : open_part(run);
+    status = run->direct ? -1 : open_part(run);
+    if (status < 0) forget_checkpoints(run);
+    return status;
 }
 
 int ulp_csv_keep(ulp_run *run, const ulp_rows *rows) {

@@ -50,7 +50,7 @@ static void prepare_grid(ulp_run *run) {
 
 /* The options that were given, without those that say where, what part, or how loud. */
 static void print_given(const ulp_run *run) {
-    static const char *const not_these[] = {"out", "list", "shard", "merge", "resume", "quiet"};
+    static const char *const not_these[] = {"out", "list", "shard", "merge", "resume", "restart", "quiet"};
     ulp_text text = {0};
     ulp_text_quote(&text, run->argv[0]);
     for (size_t i = 0; i < run->setting_count; i++) {

@@ -6,7 +6,7 @@
  *
  * The harness reads the options, calls prepare() once to list the points of the grid, computes the points
  * on threads or MPI ranks in any order, writes results/NAME.csv with the rows in grid order, and calls
- * check() to test the claims and print the table. It owns --resume, --shard, --merge, --list, progress
+ * check() to test the claims and print the table. It owns --resume, --restart, --shard, --merge, --list, progress
  * and the record of the run. What an experiment has to promise: the rows of a point depend on the options in
  * the experiment's own table and on nothing else: not on other points, threads, time or the machine; and
  * check() reads rows only, so that a resumed or merged run is checked like any other.
@@ -86,7 +86,7 @@ typedef struct ulp_option {
 #define ULP_TAKES_DATA                                                                                      \
     {.name = "data", .type = ULP_OPTION_TEXT, .value = "",                                                  \
      .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1}
-/* Always there, handled by the harness: threads out quick full list shard merge resume quiet help version. */
+/* Always there, handled by the harness: threads out quick full list shard merge resume restart quiet help version. */
 
 /* The value of an option. A name that is in no table, or of another type, is a bug: the program stops. */
 int ulp_option_flag(const ulp_run *run, const char *name);

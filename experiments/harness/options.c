@@ -23,6 +23,8 @@ static const ulp_option common_options[] = {
     {"merge", ULP_OPTION_TEXT, "", NULL, NULL, "take finished points from shards; what is missing is computed", 0, 0,
      NULL, 1},
     {"resume", ULP_OPTION_FLAG, "", NULL, NULL, "go on from OUT.part, which a stopped run leaves", 0, 0, NULL, 1},
+    {"restart", ULP_OPTION_FLAG, "", NULL, NULL, "forget what a stopped run has left at OUT, and begin anew", 0, 0, NULL,
+     1},
     {"quiet", ULP_OPTION_FLAG, "", NULL, NULL, "no progress, no table; failed claims are still printed", 0, 0, NULL, 1},
     {"help", ULP_OPTION_FLAG, "", NULL, NULL, "this text", 0, 0, NULL, 1},
     {"version", ULP_OPTION_FLAG, "", NULL, NULL, "the version", 0, 0, NULL, 1},
@@ -247,6 +249,8 @@ int ulp_options_read(ulp_run *run, int argc, char **argv) {
     if (status >= 0) return status;
     int quick = ulp_setting_find(run, "quick")->given, full = ulp_setting_find(run, "full")->given;
     if (quick && full) return ulp_usage_error(run, "--quick and --full exclude each other");
+    if (ulp_setting_find(run, "resume")->given && ulp_setting_find(run, "restart")->given)
+        return ulp_usage_error(run, "--resume and --restart exclude each other");
     for (size_t i = 0; i < run->setting_count; i++) {
         ulp_setting *s = &run->settings[i];
         if (s->given) continue;

@@ -151,6 +151,7 @@ int ulp_run_mine(const ulp_run *run, size_t point); /* the point belongs to this
 
 /* training.c */
 void ulp_training_forget(const ulp_rows *rows); /* the point is kept: its checkpoint is not needed any more */
+char *ulp_training_file(const ulp_run *run, size_t point); /* of its checkpoint; NULL: there is no place. free() it. */
 
 /* progress.c */
 double ulp_clock(void); /* seconds, monotonic */

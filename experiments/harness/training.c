@@ -36,7 +36,7 @@ uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) { return batch && d
 
 /* ---- checkpoints ---- */
 
-static char *file_of(const ulp_run *run, size_t point) {
+char *ulp_training_file(const ulp_run *run, size_t point) {
     ulp_text name = {0};
     if (!run->part || run->direct) return NULL;
     ulp_text_print(&name, "%s.%zu.ckpt", run->part, point);
@@ -44,7 +44,7 @@ static char *file_of(const ulp_run *run, size_t point) {
 }
 
 void ulp_training_forget(const ulp_rows *rows) {
-    char *file = rows->kept ? file_of(rows->run, rows->point->index) : NULL;
+    char *file = rows->kept ? ulp_training_file(rows->run, rows->point->index) : NULL;
     if (file) remove(file);
     free(file);
 }
@@ -124,7 +124,7 @@ static void open_file(work *w, const ulp_point *point) {
     const ulp_setting *period = ulp_setting_find(w->run, "checkpoint");
     w->period = period ? period->number : 60;
     w->saved = ulp_clock();
-    w->file = w->period > 0 ? file_of(w->run, point->index) : NULL;
+    w->file = w->period > 0 ? ulp_training_file(w->run, point->index) : NULL;
     if (!w->file) return;
     char *torn = ulp_path_replace(w->file, "", ".tmp"); /* left by a run that was killed while it wrote */
     remove(torn);
