@@ -11,7 +11,7 @@ static void test_resume(void **state) {
         snprintf(line, sizeof line, "--threads 1 --out r.csv %s", deaths[i]);
         expect_exit(i == 0 ? 128 + 9 : 1, line);
         assert_false(is_there("r.csv"));
-        assert_true(has("r.csv.part", "# end 1: 3\n"));
+        assert_true(has("r.csv.part", "# end 1: 3 crc32 "));
         append("r.csv.part", "# point 9: e4m3 rne 2\ne4m3,rne,0,0.1"); /* killed while writing */
         expect_exit(2, "--out r.csv --resume --seed 2");
         assert_true(has("stderr.txt", "made with other options: there '# seed: 1', here '# seed: 2'"));
@@ -91,6 +91,75 @@ static void test_two_at_once(void **state) {
         assert_false(is_there("l.csv.part"));
         remove("l.csv");
     }
+}
+
+/* The file `to`: `from` with the first `old` behind `after` replaced. */
+static void change(const char *to, const char *from, const char *after, const char *old, const char *new) {
+    char *text = read_all(from), *at = text ? strstr(text, after) : NULL;
+    at = at ? strstr(at + strlen(after), old) : NULL;
+    assert_non_null(at);
+    FILE *file = fopen(to, "w");
+    assert_non_null(file);
+    assert_true(fwrite(text, 1, (size_t)(at - text), file) == (size_t)(at - text) && fputs(new, file) >= 0 &&
+                fputs(at + strlen(old), file) >= 0 && fclose(file) == 0);
+    free(text);
+}
+
+/* A record that was damaged is computed again by a run that goes on, and refused by a merge, which names it. */
+static void test_damage(void **state) {
+    static const char *const damages[][4] = {
+        {"rne 2\n", ",1,0.", ",1,0x", "point 'binary16 rne 2' is damaged: its rows do not match"},
+        {"rne 2\n", ",1,0.", ",1#0.", "point 'binary16 rne 2' is damaged: a row has not as many cells"},
+        {"rne 2\n", ",1,0.", ",1,0,", "point 'binary16 rne 2' is damaged: a row has not as many cells"},
+        {"rne 2\n", "binary16,", "#inary16,", "point 'binary16 rne 2' is damaged: its end line is missing"},
+        {"rne 2\n", "# end 1: 3", "# end 1: 4", "point 'binary16 rne 2' is damaged: its rows do not match"},
+        {"rne 2\n", "# end 1: 3 crc32 ", "# end 1: 3 crc33 ", "point 'binary16 rne 2' is damaged: its rows do not match"},
+        {"rne 1\n", "# point 1: binary16", "# point 1: binary61", "a point is damaged: this line names none of the grid"},
+    };
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    expect_exit(0, "--shard 0/1 --out shard.csv");
+    expect_exit(0, "--merge shard.csv --out m.csv");
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        change("bad.csv", "shard.csv", damages[i][0], damages[i][1], damages[i][2]);
+        expect_exit(2, "--merge bad.csv --out m.csv");
+        assert_true(has("stderr.txt", "bad.csv, line ") && has("stderr.txt", damages[i][3]));
+        assert_int_equal(rename("bad.csv", "d.csv.part"), 0);
+        expect_exit(0, "--resume --out d.csv");
+        assert_true(has("stderr.txt", damages[i][3]) && has("stderr.txt", "; it is computed again\n"));
+        assert_true(has("d.run.json", "\"points_resumed\": 15"));
+        assert_same("whole.csv", "d.csv");
+    }
+    expect_exit(2, "--merge whole.csv --out m.csv");
+    assert_true(has("stderr.txt", "whole.csv, line ") && has("stderr.txt", "not a finished CSV"));
+}
+
+/* Files of earlier versions have no CRC-32: what they hold counts. */
+static void test_old_form(void **state) {
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    expect_exit(0, "--shard 0/1 --out shard.csv");
+    char *text = read_all("shard.csv"), *to = text;
+    assert_non_null(text);
+    for (const char *from = text; *from;) {
+        if (strncmp(from, " crc32 ", 7) == 0) from += 7 + 8;
+        else *to++ = *from++;
+    }
+    *to = '\0';
+    assert_null(strstr(text, "crc32"));
+    append("old.csv", text);
+    append("old.csv.part", text);
+    free(text);
+    expect_exit(0, "--merge old.csv --out m.csv");
+    assert_same("whole.csv", "m.csv");
+    assert_true(has("m.run.json", "\"points_resumed\": 16"));
+    remove("old.csv");
+    expect_exit(0, "--resume --out old.csv");
+    assert_same("whole.csv", "old.csv");
+    assert_true(has("old.run.json", "\"points_resumed\": 16"));
+    expect_exit(0, "--shard 0/1 --out shard.csv");
+    change("bad.csv", "shard.csv", "# end 0: 3", " crc32", "");
+    expect_exit(2, "--merge bad.csv --out m.csv"); /* neither the old form nor the new */
 }
 
 /* What a stopped run has kept is taken up or forgotten on request only. */
@@ -185,6 +254,8 @@ static int run_all(void) {
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_shards),
         cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_old_form),
         cmocka_unit_test(test_spared),
         cmocka_unit_test(test_spared_checkpoint),
         cmocka_unit_test(test_nothing_to_keep),

@@ -133,7 +133,7 @@ static int open_part(ulp_run *run) {
 static int merge_file(ulp_run *run, const char *path) {
     FILE *file = fopen(path, "r");
     if (!file) return ulp_usage_error(run, "--merge: cannot read %s: %s", path, strerror(errno));
-    int status = ulp_part_read(run, path, file);
+    int status = ulp_part_read(run, path, file, 0);
     fclose(file);
     return status;
 }
@@ -145,7 +145,7 @@ static int is_empty(FILE *file) {
 
 /* Through the stream that holds the lock: closing another one on the same file would drop it. */
 static int resume_part(ulp_run *run, int was_there) {
-    if (!is_empty(run->part_file)) return ulp_part_read(run, run->part, run->part_file);
+    if (!is_empty(run->part_file)) return ulp_part_read(run, run->part, run->part_file, 1);
     fprintf(stderr, was_there ? "%s: %s is empty, nothing to resume: starting from the first point\n"
                               : "%s: no %s to resume: starting from the first point\n", run->experiment->name, run->part);
     return -1;

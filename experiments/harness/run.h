@@ -136,7 +136,8 @@ int ulp_csv_open(ulp_run *run); /* checks the place, locks it, reads .part or me
 int ulp_csv_keep(ulp_run *run, const ulp_rows *rows); /* appends a finished point to .part */
 int ulp_csv_write(ulp_run *run);                      /* the CSV, or the shard's file */
 void ulp_csv_close(ulp_run *run);                     /* removes .part and its lock: nothing in it is needed any more */
-int ulp_part_read(ulp_run *run, const char *path, FILE *file); /* takes the finished points of a file */
+/* Takes the finished points of a file; damaged ones are refused, or of a resumed file passed over. */
+int ulp_part_read(ulp_run *run, const char *path, FILE *file, int resumed);
 void ulp_part_put(FILE *file, const ulp_rows *rows);
 /* `path` with `ending` replaced by `by`, or `by` appended where it ends otherwise. The caller frees it. */
 char *ulp_path_replace(const char *path, const char *ending, const char *by);
