@@ -80,6 +80,10 @@ static ulp_status prepare(ulp_run *run, void **context) {
     shared *s = calloc(1, sizeof *s);
     if (s == NULL) return ULP_NO_MEMORY;
     *context = s;
+    size_t n;
+    const double *bits = ulp_option_numbers(run, "bits", &n);
+    for (size_t i = 0; i < n; i++)
+        if (bits[i] != floor(bits[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--bits: %g is no whole number", bits[i]);
     ulp_status status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
     for (const char *text = ulp_option_text(run, "net"); status == ULP_OK;) {
         const char *end = strstr(text, " / ");
