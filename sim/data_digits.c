@@ -79,7 +79,10 @@ static ulp_status parse(ulp_data *data, const unsigned char *text, char *error, 
     for (size_t i = 0; i < COUNT; i++) {
         int good = 1;
         for (size_t j = 0; j < PIXELS && good; j++) good = read_number(&at, 16, ',', &data->pixel[i * PIXELS + j]);
-        if (!good || !read_number(&at, 9, '\n', &data->label[i]))
+        if (good) good = read_number(&at, 9, '\n', &data->label[i]);
+        if (!good && at[strspn((const char *)at, "0123456789")] == 0)
+            return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: truncated: it ends after %zu of %d lines", data->origin, i, COUNT);
+        if (!good)
             return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: line %zu is not 64 pixels 0..16 and a label 0..9", data->origin, i + 1);
     }
     if (*at)
