@@ -33,6 +33,10 @@ static const ulp_option options[] = {
 enum { CURES = 2, EVERY = 10 /* updates from one row of a spread to the next */ };
 static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
+static int takes_format(const ulp_format *f) {
+    return f->fits_binary32 && f->is_signed && f->has_zero && ulp_round(3, f, (ulp_rule){0}, 0) == 3;
+}
+
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
@@ -41,7 +45,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
         const char *name = format[f].name;
         if (!format[f].fits_binary32)
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: wider than binary32", name);
-        if (!format[f].is_signed || !format[f].has_zero || ulp_round(3, &format[f], (ulp_rule){0}, 0) != 3)
+        if (!takes_format(&format[f]))
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: has to hold 0, 3 and negative numbers", name);
         ulp_running_points(run, f, cures, CURES, (ulp_running_costs){1, format[f].prec == 24 ? 3000 : 500, 1});
     }
@@ -329,6 +333,7 @@ static const ulp_experiment experiment = {
     .question = "Gradient ascent on a parabola, every operation rounded: where do the updates vanish, and what cures it?",
     .columns = ULP_RUNNING_COLUMNS ",update,weight,value,code," ULP_SPREAD_COLUMNS,
     .options = options,
+    .takes_format = takes_format,
     .prepare = prepare,
     .compute = compute,
     .check = check,

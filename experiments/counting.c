@@ -313,6 +313,7 @@ static const ulp_experiment experiment = {
     .question = "Count by adding ones: at which number does every format stop, as predicted, and what counts on?",
     .columns = ULP_RUNNING_COLUMNS ",n,value,code,predicted," ULP_SPREAD_COLUMNS,
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

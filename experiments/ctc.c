@@ -106,15 +106,20 @@ static void add_seed(ulp_run *run, int64_t seed) {
         }
 }
 
+/* The sums have binary64 beside the formats in any case. */
+static int takes_format(const ulp_format *f) { return strcmp(f->name, "binary64") != 0; }
+
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, n;
+    const ulp_format *format = ulp_run_formats(run, &formats);
     const double *C = ulp_option_numbers(run, "outputs", &n), *L;
     for (size_t i = 0; i < n; i++)
         if (C[i] != floor(C[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--outputs: %g is no whole number", C[i]);
     L = ulp_option_numbers(run, "labels", &n);
     for (size_t i = 0; i < n; i++)
         if (L[i] != floor(L[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--labels: %g is no whole number", L[i]);
-    ulp_run_formats(run, &formats);
+    for (size_t f = 0; f < formats; f++)
+        if (!takes_format(&format[f])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats binary64: the sums are formed in it beside the formats in any case");
     ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     if (status != ULP_OK) return status;
     for (int64_t form = 0; form < 2; form++)
@@ -284,6 +289,7 @@ static const ulp_experiment experiment = {
     .question = "the probability of a label sequence is tiny: where do sums over paths underflow, and what still learns to read?",
     .columns = "kind,cell,recipe,form,format,seed,outputs,labels,steps,loss,exact,error,label_error,strip_error,skipped,diverged",
     .options = options,
+    .takes_format = takes_format,
     .prepare = prepare,
     .compute = compute,
     .check = ctc_check,

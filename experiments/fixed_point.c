@@ -309,6 +309,7 @@ static const ulp_experiment experiment = {
     .question = "can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding?",
     .columns = "format,mode,seed,what,epoch,loss,train_error,test_error,moved,diverged",
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

@@ -177,6 +177,7 @@ static const ulp_experiment experiment = {
     .question = "how small are the gradients of a network, and how many does a format turn to zero?",
     .columns = "net,seed,kind,layer,name,stage,what,format,scale_log2,x,count,share,zero,flushed,overflowed,kept",
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = gradient_underflow_check,

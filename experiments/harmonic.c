@@ -313,6 +313,7 @@ static const ulp_experiment experiment = {
     .question = "The harmonic series diverges: at which term does it stop in every format, and what keeps it growing?",
     .columns = ULP_RUNNING_COLUMNS ",n,harmonic,value,code,predicted," ULP_SPREAD_COLUMNS,
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

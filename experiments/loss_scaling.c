@@ -250,6 +250,7 @@ static const ulp_experiment experiment = {
     .question = "by how much must the loss be multiplied, and can the scale be found without tuning?",
     .columns = "net,format,scaler,static_log2,seed,what,step,scale_log2,loss,skipped,zero,flushed,overflowed,train_accuracy,test_accuracy",
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = loss_scaling_check,

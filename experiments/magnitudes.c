@@ -268,6 +268,7 @@ static const ulp_experiment experiment = {
     .question = "where do the numbers of a network lie, before and after training, and which of them does a format hold?",
     .columns = "seed,kind,layer,name,stage,what,format,x,count,share,zero,flushed,subnormal,overflowed,normal,low,high",
     .options = options,
+    .takes_format = ulp_format_with_sign,
     .prepare = prepare,
     .compute = compute,
     .check = magnitudes_check,

@@ -59,6 +59,10 @@ static void add_point(ulp_run *run, int kind, size_t f, size_t m, int64_t n, dou
     else ulp_point_add(run, point, "%s %s %s n %lld", ode_kinds[kind], format[f].name, mode[m].name, (long long)n);
 }
 
+static int takes_format(const ulp_format *f) {
+    return f->is_signed && !f->is_fixed && f->prec >= 2 && f->prec <= 24 && f->min_positive <= 0x1p-9;
+}
+
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, modes, paths;
     const ulp_format *format = ulp_run_formats(run, &formats);
@@ -68,8 +72,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     for (size_t i = 0; i < paths; i++)
         if (path[i] != floor(path[i])) return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--paths %g: whole numbers", path[i]);
     for (size_t f = 0; f < formats; f++) {
-        if (!format[f].is_signed || format[f].is_fixed || format[f].prec < 2 || format[f].prec > 24 ||
-            format[f].min_positive > 0x1p-9)
+        if (!takes_format(&format[f]))
             return ulp_run_fail(
                 run, ULP_UNSUPPORTED,
                 "--formats %s: signed floating point with 2 to 24 significant bits and numbers down to 2^-9",
@@ -276,6 +279,7 @@ static const ulp_experiment experiment = {
     .question = "how small may the steps of Euler's method be before rounding undoes them, to nearest and stochastic?",
     .columns = "kind,format,mode,n,step,u,v,code,mean,rms,most,polygon,off,radius",
     .options = options,
+    .takes_format = takes_format,
     .prepare = prepare,
     .compute = compute,
     .check = ode_check,

@@ -84,7 +84,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
     const double *bits = ulp_option_numbers(run, "bits", &n);
     for (size_t i = 0; i < n; i++)
         if (bits[i] != floor(bits[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--bits: %g is no whole number", bits[i]);
-    ulp_status status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
+    ulp_status status = ulp_formats_prepare(run, "weights and activations", 0);
+    if (status == ULP_OK) status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
     for (const char *text = ulp_option_text(run, "net"); status == ULP_OK;) {
         const char *end = strstr(text, " / ");
         size_t length = end ? (size_t)(end - text) : strlen(text);
@@ -309,6 +310,7 @@ static const ulp_experiment experiment = {
     .question = "how many bits does a trained network need to answer, and how wide an accumulator?",
     .columns = "net,seed,kind,scheme,bits,accumulator,accuracy,agreement,changed",
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

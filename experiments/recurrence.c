@@ -46,14 +46,17 @@ static const ulp_option options[] = {
 
 static const char *const parts[PARTS] = {"random", "trained", "training"};
 
+static int takes_format(const ulp_format *f) {
+    return !f->is_fixed && f->is_signed && f->fits_binary32 && f->has_subnormals && f->prec >= 8 && f->emin <= -14 && f->emax >= 15;
+}
+
 static ulp_status check_formats(const ulp_run *run) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     for (size_t f = 0; f < formats; f++) {
-        const ulp_format *g = &format[f];
-        if (g->is_fixed || !g->is_signed || !g->fits_binary32 || !g->has_subnormals || g->prec < 8 || g->emin > -14 || g->emax < 15)
+        if (!takes_format(&format[f]))
             return ulp_run_fail(run, ULP_BAD_ARGUMENT,
-                                "--formats %s: needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32", g->name);
+                                "--formats %s: needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32", format[f].name);
     }
     return ULP_OK;
 }
@@ -107,6 +110,7 @@ static const ulp_experiment experiment = {
     .question = "does feedback through time steps make rounding errors grow?",
     .columns = "part,cell,gain,seed,arithmetic,bits,mode,sums,scale_log2,step,error,size,zeros,lost,accuracy",
     .options = options,
+    .takes_format = takes_format,
     .prepare = prepare,
     .compute = compute,
     .check = check,

@@ -45,6 +45,10 @@ const char *const sr_bits_inputs[INPUT_COUNT] = {"below-one", "ones", "lattice",
 const char *const sr_bits_modes[MODE_COUNT] = {"sra", "srb", "src"};
 enum { AT_FORMAT, AT_MODE, AT_BITS, AT_KIND, BLOCK = 4096 };
 
+static int takes_format(const ulp_format *f) {
+    return f->fits_binary32 && !f->is_fixed && f->prec >= 2 && f->prec <= 16 && f->emin <= -24 && f->emax >= (int)f->prec + 18;
+}
+
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, bits;
     const ulp_format *format = ulp_run_formats(run, &formats);
@@ -53,8 +57,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     for (size_t i = 0; i < bits; i++)
         if (r[i] != floor(r[i])) return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--bits %g: whole numbers", r[i]);
     for (size_t f = 0; f < formats; f++) {
-        if (!format[f].fits_binary32 || format[f].is_fixed || format[f].prec < 2 || format[f].prec > 16 ||
-            format[f].emin > -24 || format[f].emax < (int)format[f].prec + 18)
+        if (!takes_format(&format[f]))
             return ulp_run_fail(
                 run, ULP_UNSUPPORTED,
                 "--formats %s: needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has",
@@ -289,6 +292,7 @@ static const ulp_experiment experiment = {
     .question = "how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?",
     .columns = "kind,format,p,mode,bits,input,cut_bits,first_stuck,least,most,terms,bias,mean_error,rms,predicted",
     .options = options,
+    .takes_format = takes_format,
     .prepare = prepare,
     .compute = compute,
     .check = sr_bits_check,

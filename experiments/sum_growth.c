@@ -64,6 +64,10 @@ size_t growth_length(int q) {
     return (mantissas[q % 4] + scale / 2) / scale;
 }
 
+static int takes_format(const ulp_format *f) {
+    return f->fits_binary32 && f->is_signed && !f->is_fixed && f->prec <= 24;
+}
+
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, modes;
     const ulp_format *format = ulp_run_formats(run, &formats);
@@ -74,7 +78,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (4 * longest != floor(4 * longest))
         return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", longest);
     for (size_t f = 0; f < formats; f++) {
-        if (!format[f].fits_binary32 || !format[f].is_signed || format[f].is_fixed || format[f].prec > 24)
+        if (!takes_format(&format[f]))
             return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: signed floating point no wider than binary32",
                                 format[f].name);
         for (int d = 0; d < DATA_COUNT; d++) {
@@ -285,6 +289,7 @@ static const ulp_experiment experiment = {
     .columns =
         "format,data,mode,n,least_error,median,rms,most_error,gamma,linear,likely,lambda,within,least,most,exact",
     .options = options,
+    .takes_format = takes_format,
     .prepare = prepare,
     .compute = compute,
     .check = growth_check,

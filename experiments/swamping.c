@@ -285,6 +285,7 @@ static const ulp_experiment experiment = {
                 "rounding cure?",
     .columns = "format,datapath,mode,chunk,seed,n,sum,code,exact,error",
     .options = options,
+    .takes_format = ulp_format_within_binary32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

@@ -239,6 +239,7 @@ static const ulp_experiment experiment = {
     .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
     .columns = "seed,run,mode,what,step,layer,format,x,count,share,zero,lost,certain,open,safe,small,open_lost,against_zones,against_criterion,against_run,value",
     .options = options,
+    .takes_format = ulp_format_with_sign,
     .prepare = prepare,
     .compute = compute,
     .check = update_ratio_check,

@@ -264,6 +264,21 @@ for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$eve
 stop b200-e4m3,, 128,43000000,0
 stop h100-e4m3-mma,, 128,43000000,0
 
+# all formats are those that an experiment can use; one that it cannot use is refused by name
+for name in counting harmonic cartoon_sgd swamping sum_growth ode sr_bits stagnation gradient_underflow loss_scaling magnitudes \
+    update_ratio fixed_point recurrence quantized_inference ctc; do
+    exits 0 "$name --formats all" "$BIN/$name" --quick --formats all --list
+    [ $name = stagnation ] && continue
+    exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out f.csv
+    says 'binary64' err.txt "it names it"
+done
+exits 0 "counting with all formats" "$BIN/counting" --quick --formats all --terms 30 --limit 3000 --out t.csv
+says '^# formats: binary32,tf32,.*,q4.0$' t.csv "the file lists those that counted"
+exits 2 "quantized_inference --bits 2.5,2" "$BIN/quantized_inference" --quick --bits 2.5,2
+says '2.5 is no whole number' err.txt "it says why"
+exits 2 "quantized_inference --bits 2,2" "$BIN/quantized_inference" --quick --bits 2,2
+says '2 is there twice' err.txt "it says why"
+
 exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
 says 'whole numbers' err.txt "it says why"
 exits 0 "swamping without e6m9 skips the claims about it" "$BIN/swamping" --quick --formats bf16 --longest 10 --out t.csv

@@ -36,7 +36,8 @@ static void test_defaults(void **state) {
     assert_true(has("q.csv", "# formats: e4m3\n") && has("q.csv", "# size: 1\n"));
     expect_exit(0, "--full --out f.csv --size 0"); /* points without rows */
     assert_true(has("f.csv", "# size: 0\n"));
-    expect_exit(0, "--modes all --formats all --list-of 0..2 --out a.csv");
+    expect_exit(0, "--modes all --formats all --list-of 0..2 --out a.csv"); /* all: those that the toy takes */
+    assert_true(has("a.csv", "# formats: binary32,tf32,binary16,") && has("a.csv", ",q8.0,q4.0\n"));
     expect_exit(0, "--size 2");
     assert_true(is_there("results/toy.csv") && is_there("results/toy.run.json"));
     expect_exit(0, "--help");
@@ -66,6 +67,7 @@ static void test_refusals(void **state) {
         {"--parts head,tial", "did you mean 'tail'?"},
         {"--shape ring,tree", "no choice"},
         {"--formats bfloat61", "did you mean 'bfloat16'?"},
+        {"--formats fp16,fp64", "--formats binary64: too wide"},
         {"--formats q40.2", "--formats q40.2"},
         {"--formats fp16,half", "binary16 is there twice"},
         {"--modes rnd", "no mode 'rnd'"},

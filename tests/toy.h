@@ -37,12 +37,16 @@ static const ulp_option options[] = {
     {0},
 };
 
+static int takes_format(const ulp_format *format) { return format->bits <= 32; }
+
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, modes, numbers;
     const ulp_format *format = ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     const double *number = ulp_option_numbers(run, "list-of", &numbers);
     *context = malloc(1); /* so that a missing release shows under a leak checker */
+    for (size_t f = 0; f < formats; f++)
+        if (!takes_format(&format[f])) return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: too wide", format[f].name);
     ulp_header_add(run, "toy data", "checksum %d", 42);
     for (size_t f = 0; f < formats; f++)
         for (size_t m = 0; m < modes; m++)
@@ -105,6 +109,7 @@ static ulp_experiment toy = {.name = "toy",
                              .question = "is the harness right?",
                              .columns = "format,mode,step,value,code,nothing",
                              .options = options,
+                             .takes_format = takes_format,
                              .prepare = prepare,
                              .compute = compute,
                              .check = check,

@@ -49,6 +49,8 @@ int ulp_option_chosen(const ulp_run *run, const char *name, const char *word) {
 const ulp_format *ulp_run_formats(const ulp_run *run, size_t *count) {
     return *count = run->format_count, run->formats;
 }
+int ulp_format_within_binary32(const ulp_format *f) { return f->fits_binary32; }
+int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is_signed && f->has_zero; }
 const ulp_named_rule *ulp_run_modes(const ulp_run *run, size_t *count) { return *count = run->mode_count, run->modes; }
 const ulp_datapath *ulp_run_datapaths(const ulp_run *run, size_t *count) {
     return *count = run->datapath_count, run->datapaths;

@@ -44,7 +44,7 @@ typedef enum ulp_option_type {
     ULP_OPTION_TEXT,      /* anything on one line */
     ULP_OPTION_CHOICE,    /* one of the words in `words` */
     ULP_OPTION_CHOICES,   /* a list of them, or "all" */
-    ULP_OPTION_FORMATS,   /* a list of format names, or "all" for the registry */
+    ULP_OPTION_FORMATS,   /* a list of format names, or "all" for those of the registry that the experiment takes */
     ULP_OPTION_MODES,     /* a list of modes, each with its random bits if wanted: rne,sr,srb/8; or "all" */
     ULP_OPTION_DATAPATHS, /* a list of datapaths */
     ULP_OPTION_BACKEND    /* cpu, cuda: changes speed and never a number, so it is not in the CSV */
@@ -101,6 +101,9 @@ typedef struct ulp_named_rule {
 } ulp_named_rule;
 
 const ulp_format *ulp_run_formats(const ulp_run *run, size_t *count);
+/* Whether a format lies in binary32; and has a sign and a zero: for ulp_experiment.takes_format. */
+int ulp_format_within_binary32(const ulp_format *format);
+int ulp_format_with_sign(const ulp_format *format);
 const ulp_named_rule *ulp_run_modes(const ulp_run *run, size_t *count);
 const ulp_datapath *ulp_run_datapaths(const ulp_run *run, size_t *count);
 const double *ulp_option_numbers(const ulp_run *run, const char *name, size_t *count);
@@ -141,6 +144,8 @@ typedef struct ulp_experiment {
     int threads_inside;        /* points are computed one by one, each with all threads for its array operations */
     int whole;                 /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
 
+    /* Whether prepare() accepts a format; --formats all leaves the others out. NULL: it accepts every one. */
+    int (*takes_format)(const ulp_format *format);
     /* Lists the points. Data that all points share may be loaded here and kept in *context. */
     ulp_status (*prepare)(ulp_run *run, void **context);
     /* Computes one point and emits its rows; runs on several threads at once unless threads_inside. */

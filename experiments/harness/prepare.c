@@ -8,7 +8,7 @@ ulp_status ulp_formats_prepare(const ulp_run *run, const char *what, int with_si
     const ulp_format *format = ulp_run_formats(run, &formats);
     for (const ulp_format *f = format; f < format + formats; f++) {
         if (!f->fits_binary32) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: %s are carried in binary32, which does not hold its values", f->name, what);
-        if (with_sign && (!f->is_signed || !f->has_zero)) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: %s need a sign and a zero", f->name, what);
+        if (with_sign && !ulp_format_with_sign(f)) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: %s need a sign and a zero", f->name, what);
     }
     return ULP_OK;
 }

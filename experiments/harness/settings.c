@@ -125,8 +125,11 @@ static int read_formats(ulp_run *run, ulp_setting *s) {
     int more;
     if (strcmp(s->value, "all") == 0) {
         run->formats = ulp_grow(NULL, ulp_format_count * sizeof *run->formats);
-        for (run->format_count = 0; run->format_count < ulp_format_count; run->format_count++)
-            if (ulp_format_get(run->format_count, &run->formats[run->format_count], NULL) != ULP_OK) break;
+        int (*takes)(const ulp_format *) = run->experiment->takes_format;
+        for (size_t i = 0; i < ulp_format_count; i++) {
+            ulp_format *next = &run->formats[run->format_count];
+            if (ulp_format_get(i, next, NULL) == ULP_OK && (!takes || takes(next))) run->format_count++;
+        }
         return -1;
     }
     while ((more = next_item(item, sizeof item, &at)) > 0) {
