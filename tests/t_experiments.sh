@@ -89,7 +89,7 @@ until grep -q '^# end' r.csv.part 2>/dev/null || [ $n -ge 6000 ]; do sleep 0.05;
 kill -STOP $child
 if [ -f r.csv ]; then skip "a second run with the same --out is refused" "the first was over too soon"
 else
-    exits 1 "a second run with the same --out is refused" "$S" $small --out r.csv
+    exits 2 "a second run with the same --out is refused" "$S" $small --out r.csv
     says 'another run is writing r.csv' err.txt "it says why"
 fi
 kill -CONT $child
@@ -118,7 +118,7 @@ exits 2 "an unknown format" "$S" --formats binray16
 says "did you mean 'binary16'?" err.txt "it suggests the right one"
 says 'known: .*bfloat16' err.txt "it lists the known ones"
 exits 2 "a bad ULPLAB_ISA" env ULPLAB_ISA=sse9 "$S"
-exits 1 "an output that cannot be written" "$S" --quick --out nowhere/x.csv
+exits 2 "an output that cannot be written" "$S" --quick --out nowhere/x.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 [ -w /dev/full ] && exits 1 "a full disk" "$S" $small --quiet --out /dev/full
 exits 0 "--start 10: the published numbers are not tested" "$S" --quick --start 10 --formats binary16 --out o.csv
@@ -126,9 +126,9 @@ says '^SKIP the published numbers' out.txt "and the run says so"
 
 exits 2 "--merge of a file that is not there" "$S" --quick --merge nofile --out m.csv
 says 'cannot read nofile: ' err.txt "it names the file"
-exits 1 "--merge into a folder that is not there" "$S" $small --merge shard1.csv --out nowhere/x.csv
+exits 2 "--merge into a folder that is not there" "$S" $small --merge shard1.csv --out nowhere/x.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
-exits 1 "--resume in a folder that is not there" "$S" $small --resume --out nowhere/x.csv
+exits 2 "--resume in a folder that is not there" "$S" $small --resume --out nowhere/x.csv
 says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 0/2
 says 'run it whole' err.txt "it says why"
@@ -155,7 +155,7 @@ same shipped.csv t.csv "ULPLAB_DATA without the digits: the set that ships"
 exits 3 "ULPLAB_DATA without MNIST" env ULPLAB_DATA=empty "$G" --quick --set mnist
 says ' in empty or empty/mnist' err.txt "it names the folder"
 sed '1s/^0/1/' copy/digits.csv >empty/digits.csv
-exits 1 "a damaged file" "$G" --quick --data empty
+exits 2 "a damaged file" "$G" --quick --data empty
 says 'CRC-32' err.txt "it says so"
 exits 2 "a bad --net" "$G" --quick --net foo --out t.csv
 says "no layer called 'foo'; known: " err.txt "it lists the known layers"

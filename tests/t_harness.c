@@ -111,6 +111,15 @@ static void test_statuses(void **state) {
         assert_true(has("stderr.txt", "toy: point binary16 rne 3\n")); /* the sentence, and no status text behind it */
         assert_false(is_there("s0.csv"));
     }
+    static const int unprepared[][2] = {{ULP_NO_DEVICE, 3}, {ULP_UNSUPPORTED, 2}, {ULP_NO_MEMORY, 1}, {ULP_BAD_FILE, 2}};
+    for (int i = 0; i < 4; i++) { /* a file that prepare() reads is input */
+        snprintf(line, sizeof line, "--unprepared %d --out u.csv", unprepared[i][0]);
+        expect_exit(unprepared[i][1], line);
+        assert_true(has("stderr.txt", "toy: not prepared\n"));
+    }
+    expect_exit(0, "--help");
+    assert_true(has("stdout.txt",
+                    "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n"));
 }
 
 static void test_places(void **state) {
@@ -119,11 +128,19 @@ static void test_places(void **state) {
     expect_exit(0, "--out -");
     assert_same("stdout.txt", "plain.csv");
     assert_true(has("stderr.txt", "PASS rows are found"));
-    expect_exit(1, "--out nowhere/x.csv");
+    expect_exit(2, "--out nowhere/x.csv");
     assert_true(has("stderr.txt", "cannot write nowhere/x.csv.part: ") && has("stderr.txt", "--out"));
     assert_int_equal(mkdir("folder", 0777), 0);
-    expect_exit(1, "--out folder");
+    expect_exit(2, "--out folder");
     assert_true(has("stderr.txt", "cannot write folder: "));
+    assert_int_equal(mkdir("taken.csv.part", 0777), 0);
+    expect_exit(2, "--out taken.csv");
+    assert_true(has("stderr.txt", "cannot write taken.csv.part: "));
+    if (geteuid() != 0) { /* root may write anywhere */
+        assert_int_equal(mkdir("locked", 0555), 0);
+        expect_exit(2, "--out locked/x.csv");
+        assert_true(has("stderr.txt", "cannot write locked/x.csv.part: "));
+    }
     if (access("/dev/full", W_OK) == 0) {
         expect_exit(1, "--out /dev/full");
         assert_true(has("stderr.txt", "cannot write /dev/full: "));

@@ -73,7 +73,7 @@ static void test_two_at_once(void **state) {
         assert_true(WIFSTOPPED(status));
         char *before = read_all("l.csv.part");
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-            expect_exit(1, others[i]);
+            expect_exit(2, others[i]);
             assert_true(has("stderr.txt", "another run is writing "));
         }
         assert_false(is_there("l.csv") || is_there("l.csv.part.tmp"));

@@ -32,6 +32,7 @@ static const ulp_option options[] = {
     {"parts", ULP_OPTION_CHOICES, "all", NULL, NULL, "words", 0, 0, "head body tail", 0},
     {"claim", ULP_OPTION_CHOICE, "pass", NULL, NULL, "verdict", 0, 0, "pass fail skip", 1},
     {"status", ULP_OPTION_INTEGER, "0", NULL, NULL, "what the third point returns", 0, 20, NULL, 1},
+    {"unprepared", ULP_OPTION_INTEGER, "0", NULL, NULL, "what prepare() returns", 0, 20, NULL, 1},
     {"signal", ULP_OPTION_INTEGER, "0", NULL, NULL, "signal raised in the third point", 0, 64, NULL, 1},
     {"slow", ULP_OPTION_FLAG, "", NULL, NULL, "asks whether to stop", 0, 0, NULL, 1},
     {0},
@@ -47,6 +48,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
     *context = malloc(1); /* so that a missing release shows under a leak checker */
     for (size_t f = 0; f < formats; f++)
         if (!takes_format(&format[f])) return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: too wide", format[f].name);
+    if (ulp_option_integer(run, "unprepared"))
+        return ulp_run_fail(run, (ulp_status)ulp_option_integer(run, "unprepared"), "not prepared");
     ulp_header_add(run, "toy data", "checksum %d", 42);
     for (size_t f = 0; f < formats; f++)
         for (size_t m = 0; m < modes; m++)

@@ -41,6 +41,12 @@ static int cannot_write(const ulp_run *run, const char *path) {
     return ULP_EXIT_FAILED;
 }
 
+/* A place where nothing can be written was named wrongly; one where writing fails later is another matter. */
+static int bad_place(const ulp_run *run, const char *path) {
+    cannot_write(run, path);
+    return ULP_EXIT_USAGE;
+}
+
 static void write_head(const ulp_run *run, FILE *file) {
     fputs(ulp_text_of(&run->header), file);
     if (run->shards) fprintf(file, "# shard: %zu/%zu\n", run->shard, run->shards);
@@ -66,9 +72,10 @@ static int check_place(ulp_run *run) {
     if (!run->direct && stat(run->out, &about) == 0) {
         if (S_ISDIR(about.st_mode)) {
             errno = EISDIR;
-            return cannot_write(run, run->out);
+            return bad_place(run, run->out);
         }
         run->direct = !S_ISREG(about.st_mode);
+        if (run->direct && access(run->out, W_OK) != 0) return bad_place(run, run->out);
     }
     if (run->direct && ulp_option_flag(run, "resume"))
         return ulp_usage_error(run, "--resume needs --out to be a file; '%s' keeps nothing", run->out);
@@ -94,7 +101,7 @@ static int lock_part(ulp_run *run) {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         int file = open(run->part, O_RDWR | O_CREAT, 0666);
-        if (file < 0) return cannot_write(run, run->part);
+        if (file < 0) return bad_place(run, run->part);
         int ours = lock_file(file);
         if (ours && is_named(file, run->part)) {
             run->part_file = fdopen(file, "r+");
@@ -105,7 +112,7 @@ static int lock_part(ulp_run *run) {
     }
     fprintf(stderr, "%s: another run is writing %s: let it end, or choose another place with --out\n",
             run->experiment->name, run->out);
-    return ULP_EXIT_FAILED;
+    return ULP_EXIT_USAGE;
 }
 
 /* OUT.part anew, with what is already known: a torn last record of a killed run is left behind. */
@@ -119,7 +126,7 @@ static int open_part(ulp_run *run) {
             if (run->done[k]) ulp_part_put(fresh, &run->rows[k]);
     }
     if (!fresh || fflush(fresh) != 0 || !lock_file(fileno(fresh)) || rename(name, run->part) != 0) {
-        status = cannot_write(run, run->part);
+        status = fresh ? cannot_write(run, run->part) : bad_place(run, name);
         if (fresh) fclose(fresh);
         remove(name);
     } else {

@@ -23,6 +23,12 @@ static int report_failure(const ulp_run *run, ulp_status status) {
     return exit_of(status);
 }
 
+/* Files that prepare() reads are input; those of later failures are what the run writes. */
+static int report_unprepared(const ulp_run *run, ulp_status status) {
+    int code = report_failure(run, status);
+    return status == ULP_BAD_FILE ? ULP_EXIT_USAGE : code;
+}
+
 static int compare_labels(const void *a, const void *b) {
     return strcmp((*(const ulp_point *const *)a)->label, (*(const ulp_point *const *)b)->label);
 }
@@ -184,7 +190,7 @@ static int execute(ulp_run *run, int argc, char **argv) {
         if (ulp_option_flag(run, "list")) status = run->rank ? ULP_EXIT_FINE : list_points(run);
         else status = compute_all(run, context);
     } else {
-        status = report_failure(run, prepared);
+        status = report_unprepared(run, prepared);
     }
     if (experiment->release) experiment->release(context);
     return status;

@@ -28,7 +28,7 @@
 #define ULP_PRINTF(text, first)
 #endif
 
-/* What the program returns. */
+/* What the program returns: fine; the run or a check failed; usage or bad input; the machine lacks something. */
 enum { ULP_EXIT_FINE = 0, ULP_EXIT_FAILED = 1, ULP_EXIT_USAGE = 2, ULP_EXIT_LACKING = 3 };
 
 typedef struct ulp_run ulp_run;   /* one execution of one experiment */

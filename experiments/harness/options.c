@@ -185,7 +185,7 @@ static void print_help(const ulp_run *run) {
                "CSV of one run.\n");
     printf("files: OUT, and OUT's run.json beside it with what may differ between runs of the same numbers.\n"
            "environment: ULPLAB_ISA (baseline, avx2, avx512), OMP_NUM_THREADS, ULPLAB_DATA, NO_COLOR.\n"
-           "exit: 0 fine, 1 the run or a claim failed, 2 usage, 3 the machine lacks something.\n");
+           "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n");
 }
 
 /* One option at argv[*i]; moves *i past what it takes. */
