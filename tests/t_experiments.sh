@@ -157,6 +157,9 @@ says ' in empty or empty/mnist' err.txt "it names the folder"
 sed '1s/^0/1/' copy/digits.csv >empty/digits.csv
 exits 2 "a damaged file" "$G" --quick --data empty
 says 'CRC-32' err.txt "it says so"
+head -n 100 copy/digits.csv >empty/digits.csv
+exits 2 "a truncated file" "$G" --quick --data empty
+says 'truncated: it ends after 100 of 1797 lines' err.txt "it says where"
 exits 2 "a bad --net" "$G" --quick --net foo --out t.csv
 says "no layer called 'foo'; known: " err.txt "it lists the known layers"
 if grep -q 'no such name' err.txt || [ -e t.csv.part ]; then verdict 1 "and says no more, and leaves no .part"

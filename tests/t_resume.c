@@ -50,6 +50,8 @@ static void test_shards(void **state) {
     expect_exit(2, "--merge whole.csv --out m.csv");
     assert_true(has("stderr.txt", "not a finished CSV"));
     expect_exit(2, "--merge results/toy.shard-1-of-3.csv --out m.csv --size 4");
+    expect_exit(2, "--merge . --out m.csv");
+    assert_true(has("stderr.txt", "--merge: cannot read .: "));
     expect_exit(2, "--merge missing --out m.csv");
     assert_true(has("stderr.txt", "--merge: cannot read missing: "));
     expect_exit(0, "--shard 0/16 --out forged.csv");

@@ -138,7 +138,13 @@ static int open_part(ulp_run *run) {
 }
 
 static int merge_file(ulp_run *run, const char *path) {
+    struct stat about;
     FILE *file = fopen(path, "r");
+    if (file && fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
+        fclose(file);
+        file = NULL;
+        errno = EISDIR;
+    }
     if (!file) return ulp_usage_error(run, "--merge: cannot read %s: %s", path, strerror(errno));
     int status = ulp_part_read(run, path, file, 0);
     fclose(file);

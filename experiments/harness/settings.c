@@ -33,12 +33,14 @@ static int read_number(const ulp_run *run, const ulp_setting *s, const char *tex
     *number = strtod(text, &end);
     const ulp_option *o = s->option;
     int whole = o->type == ULP_OPTION_INTEGER;
-    if (end == text || *end || !isfinite(*number) || strspn(text, " \t") > 0)
+    if (end == text || *end || strspn(text, " \t") > 0)
         return ulp_usage_error(run, "--%s '%s': not a number", o->name, text);
+    if (!isfinite(*number)) return ulp_usage_error(run, "--%s %s: has to be a finite number", o->name, text);
     if (whole && (*number != nearbyint(*number) || fabs(*number) > 0x1p53))
         return ulp_usage_error(run, "--%s %s: has to be a whole number of at most 2^53", o->name, text);
     if ((o->min != 0 || o->max != 0) && (*number < o->min || *number > o->max))
-        return ulp_usage_error(run, "--%s %s: has to be from %.15g to %.15g", o->name, text, o->min, o->max);
+        return ulp_usage_error(run, whole ? "--%s %s: has to be from %.0f to %.0f" : "--%s %s: has to be from %.15g to %.15g",
+                               o->name, text, o->min, o->max);
     return -1;
 }
 
@@ -252,6 +254,8 @@ static int resolve(ulp_run *run, ulp_setting *s) {
     case ULP_OPTION_TEXT:
         if (strcmp(s->option->name, "data") == 0 && s->given && !s->value[0])
             return ulp_usage_error(run, "--data: the folder's name is empty");
+        if (strcmp(s->option->name, "out") == 0 && s->given && !s->value[0])
+            return ulp_usage_error(run, "--out: the file's name is empty");
         if (!strpbrk(s->value, "\r\n")) return -1;
         return ulp_usage_error(run, "--%s: a line break in the value", s->option->name);
     case ULP_OPTION_FLAG: break;
