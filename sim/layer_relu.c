@@ -12,8 +12,9 @@ static ulp_status relu_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
     const ulp_backend *backend = pass->backend;
     size_t n = pass->B * ulp_dims_size(layer->out);
     ulp_status status = backend->download(pass->host_a, t->x, n * sizeof(float));
+    if (status != ULP_OK) return status;
     ulp_relu_forward(pass->host_a, pass->host_a, n);
-    if (status == ULP_OK) status = backend->upload(t->y, pass->host_a, n * sizeof(float));
+    status = backend->upload(t->y, pass->host_a, n * sizeof(float));
     if (status == ULP_OK) status = ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, n);
     return status;
 }
