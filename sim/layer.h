@@ -36,12 +36,14 @@ typedef struct ulp_layer_tensors {
 typedef struct ulp_layer_kind {
     const char *name;    /* the letters before the numbers: "fc" */
     const char *usage;   /* "fcN: fully connected, N outputs" */
+    const char *takes;   /* of inputs, where it does not take all, what it wants: "a height and a width of K or more" */
     const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
     double gain;         /* variance a following layer wants of weights before it: 2 before relu (He), else 1 */
     int nesting;         /* 1 opens a block whose input goes past it (fork), -1 closes it (join), else 0 */
 
     /* From layer->in and what follows the name in the word: set out and params; saved, work, ones, widest and states where
-     * they are not 0. Non-OK: the word is wrong. */
+     * they are not 0. ULP_BAD_ARGUMENT: the word is wrong, whatever the input; ULP_UNSUPPORTED: the word is right, but layer->in
+     * is not what `takes` says. */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) host memory: initial weights; std > 0 replaces the layer's own scale. NULL: no parameters. */
     void (*init)(const ulp_layer *layer, float *w, ulp_stream stream, double std);

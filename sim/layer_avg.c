@@ -9,7 +9,8 @@
 
 static ulp_status avg_shape(ulp_layer *layer, const char *args) {
     size_t K;
-    if (ulp_args_number(&K, args, 1, layer->in.h) != ULP_OK || K > layer->in.w) return ULP_BAD_ARGUMENT;
+    if (ulp_args_number(&K, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (K > layer->in.h || K > layer->in.w) return ULP_UNSUPPORTED;
     layer->arg[0] = K;
     layer->out = (ulp_dims){layer->in.c, layer->in.h / K, layer->in.w / K};
     return ULP_OK;
@@ -64,6 +65,7 @@ extern const ulp_layer_kind ulp_layer_avg;
 const ulp_layer_kind ulp_layer_avg = {
     .name = "avg",
     .usage = "avgK: mean of K x K",
+    .takes = "a height and a width of K or more",
     .example = "conv2@2p1 avg2 tanh",
     .gain = 1.0,
     .shape = avg_shape,

@@ -6,8 +6,8 @@
 
 static ulp_status columns_shape(ulp_layer *layer, const char *args) {
     layer->arg[0] = 1;
-    ulp_status status = *args ? ulp_args_number(&layer->arg[0], args, 1, layer->in.w) : ULP_OK;
-    if (status != ULP_OK || layer->in.w % layer->arg[0] != 0) return ULP_BAD_ARGUMENT;
+    if (*args && ulp_args_number(&layer->arg[0], args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (layer->in.w % layer->arg[0] != 0) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){layer->in.c * layer->in.h * layer->arg[0], 1, layer->in.w / layer->arg[0]};
     return ULP_OK;
 }
@@ -35,6 +35,7 @@ extern const ulp_layer_kind ulp_layer_columns;
 const ulp_layer_kind ulp_layer_columns = {
     .name = "columns",
     .usage = "columnsK: an image column by column, or K at a step, a sequence",
+    .takes = "a width that K divides",
     .example = "columns2 tanh",
     .gain = 1.0,
     .shape = columns_shape,

@@ -52,10 +52,10 @@ static ulp_status conv_shape(ulp_layer *layer, const char *args) {
     size_t *arg = layer->arg;
     if (!read_args(arg, args)) return ULP_BAD_ARGUMENT;
     const size_t N = arg[KERNELS], K = arg[KERNEL], h = in.h + 2 * arg[PAD], w = in.w + 2 * arg[PAD];
-    if (K > h || K > w) return ULP_BAD_ARGUMENT;
+    if (K > h || K > w) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){N, (h - K) / arg[STRIDE] + 1, (w - K) / arg[STRIDE] + 1};
     const double most = ((double)in.c + (double)N) * (double)K * (double)K * ((double)area(in) + (double)area(layer->out));
-    if (most > PRODUCTS_MAX || most * (double)in.c > PRODUCTS_MAX) return ULP_BAD_ARGUMENT;
+    if (most > PRODUCTS_MAX || most * (double)in.c > PRODUCTS_MAX) return ULP_UNSUPPORTED;
     layer->params = (depth(layer) + 1) * N;
     layer->ones = area(layer->out);
     const size_t forward = (depth(layer) + N) * area(layer->out);
@@ -196,7 +196,8 @@ static void conv_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_conv;
 const ulp_layer_kind ulp_layer_conv = {
     .name = "conv",
-    .usage = "convN@K[sS][pP]: N kernels of K x K, stride S, P zeros around",
+    .usage = "convN@K[sS][pP]: N (1 to 2^20) kernels of K x K, stride S, P < K zeros around",
+    .takes = "a height and a width, zeros included, of K or more, and not above 2^40 products per sample",
     .example = "conv4@3p1s2 tanh conv3@2p1",
     .gain = 1.0,
     .shape = conv_shape,

@@ -69,7 +69,7 @@ static void dense_forward64(const ulp_layer *layer, double *y, const double *x, 
 extern const ulp_layer_kind ulp_layer_dense;
 const ulp_layer_kind ulp_layer_dense = {
     .name = "fc",
-    .usage = "fcN: fully connected, N outputs",
+    .usage = "fcN: fully connected, N outputs (1 to 2^20)",
     .example = "fc5",
     .gain = 1.0,
     .shape = dense_shape,

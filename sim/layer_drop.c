@@ -45,7 +45,7 @@ static ulp_status drop_backward(const ulp_layer *layer, ulp_pass *pass, const ul
 extern const ulp_layer_kind ulp_layer_drop;
 const ulp_layer_kind ulp_layer_drop = {
     .name = "drop",
-    .usage = "dropP: dropout, P percent",
+    .usage = "dropP: dropout, P percent (0 to 99)",
     .example = "drop50",
     .gain = 1.0,
     .shape = drop_shape,

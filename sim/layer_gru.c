@@ -88,4 +88,4 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-ULP_RECURRENT_KIND(gru, "gruN: gated recurrent units", "rows gru3");
+ULP_RECURRENT_KIND(gru, "gruN: gated recurrent, N units (1 to 2^20)", "rows gru3");

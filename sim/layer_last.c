@@ -5,7 +5,8 @@
 
 static ulp_status last_shape(ulp_layer *layer, const char *args) {
     layer->out = (ulp_dims){layer->in.c, 1, 1};
-    return *args || !ulp_dims_is_sequence(layer->in) ? ULP_BAD_ARGUMENT : ULP_OK;
+    if (*args) return ULP_BAD_ARGUMENT;
+    return ulp_dims_is_sequence(layer->in) ? ULP_OK : ULP_UNSUPPORTED;
 }
 
 static ulp_status last_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
@@ -39,6 +40,7 @@ extern const ulp_layer_kind ulp_layer_last;
 const ulp_layer_kind ulp_layer_last = {
     .name = "last",
     .usage = "last: a sequence's last step",
+    .takes = "a sequence, of height 1; rows or columns before it makes one of an image",
     .example = "rows tanh last",
     .gain = 1.0,
     .shape = last_shape,

@@ -41,7 +41,7 @@ static void leaky_forward64(const ulp_layer *layer, double *y, const double *x, 
 extern const ulp_layer_kind ulp_layer_leaky;
 const ulp_layer_kind ulp_layer_leaky = {
     .name = "leaky",
-    .usage = "leaky[A]: x or A x, whichever is larger; A 0.01",
+    .usage = "leaky[A]: x or A x, whichever is larger; A (0 to 1) or 0.01",
     .example = "leaky leaky0.25",
     .gain = 2.0,
     .shape = leaky_shape,

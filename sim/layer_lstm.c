@@ -90,4 +90,4 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-ULP_RECURRENT_KIND(lstm, "lstmN: long short-term memory", "rows lstm3");
+ULP_RECURRENT_KIND(lstm, "lstmN: long short-term memory, N units (1 to 2^20)", "rows lstm3");

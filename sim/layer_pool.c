@@ -9,7 +9,8 @@ enum { WINDOW_MAX = 4096 }; /* places in a window are exact in binary32 */
 
 static ulp_status pool_shape(ulp_layer *layer, const char *args) {
     size_t K;
-    if (ulp_args_number(&K, args, 1, WINDOW_MAX) != ULP_OK || K > layer->in.h || K > layer->in.w) return ULP_BAD_ARGUMENT;
+    if (ulp_args_number(&K, args, 1, WINDOW_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (K > layer->in.h || K > layer->in.w) return ULP_UNSUPPORTED;
     layer->arg[0] = K;
     layer->out = (ulp_dims){layer->in.c, layer->in.h / K, layer->in.w / K};
     layer->saved = ulp_dims_size(layer->out);
@@ -111,6 +112,7 @@ extern const ulp_layer_kind ulp_layer_pool;
 const ulp_layer_kind ulp_layer_pool = {
     .name = "pool",
     .usage = "poolK: maximum of K x K",
+    .takes = "a height and a width of K or more",
     .example = "conv2@2p1 pool2 fc3",
     .gain = 1.0,
     .shape = pool_shape,

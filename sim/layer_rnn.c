@@ -43,4 +43,4 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-ULP_RECURRENT_KIND(rnn, "rnnN: recurrent, N units, tanh", "rows rnn5");
+ULP_RECURRENT_KIND(rnn, "rnnN: recurrent, N units (1 to 2^20), tanh", "rows rnn5");

@@ -27,8 +27,9 @@ typedef struct ulp_net {
     size_t depth;   /* of blocks in blocks */
 } ulp_net;
 
-/* The net that `text` describes for inputs of shape `in`. On failure `error` (may be NULL) gets a sentence
- * that names the bad word and lists the known ones; *net is then empty. */
+/* The net that `text` describes for inputs of shape `in`. On failure *net is empty and `error` (may be NULL) gets a sentence
+ * that names the bad word: with the known kinds if it is of none (ULP_BAD_NAME), with how its kind is written if its numbers are
+ * wrong, with the shape that reaches it and what its kind takes if that is the fault (ULP_BAD_ARGUMENT). */
 ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *error, size_t error_size);
 
 /* Initial parameters w (params) and states (states; NULL if there are none), host memory: a function of seed alone. std > 0 replaces He and Glorot. */

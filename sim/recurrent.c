@@ -44,10 +44,13 @@ static parts parts_of(const ulp_cell *cell, const ulp_layer *layer, const ulp_pa
     return s;
 }
 
+_Static_assert(ULP_STEPS_MAX == 512, "recurrent.h: what ULP_RECURRENT_KIND takes");
+
 ulp_status ulp_recurrent_shape(const ulp_cell *cell, ulp_layer *layer, const char *args) {
     size_t N, F = layer->in.c, T = layer->in.w;
     size_t kept = sum_of(cell->width, cell->stages), grads = sum_of(cell->grad_width, cell->grads);
-    if (ulp_args_number(&N, args, 1, ULP_UNITS_MAX) != ULP_OK || !ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_BAD_ARGUMENT;
+    if (ulp_args_number(&N, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (!ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){N, 1, T};
     layer->params = N * (F * (cell->gates - cell->w_from) + N * cell->u_to + cell->gates);
     layer->saved = T * F + (T + 1) * kept * N;

@@ -82,6 +82,7 @@ void ulp_recurrent_forward64(const ulp_cell *cell, const ulp_layer *layer, doubl
     }                                                                                                                         \
     extern const ulp_layer_kind ulp_layer_##NAME;                                                                             \
     const ulp_layer_kind ulp_layer_##NAME = {.name = #NAME, .usage = USAGE, .example = EXAMPLE, .gain = 1.0,                   \
+                                             .takes = "a sequence, of height 1 and at most 512 steps; rows or columns before it makes one of an image",\
                                              .shape = NAME##_shape, .init = NAME##_init, .forward = NAME##_forward,           \
                                              .backward = NAME##_backward, .forward64 = NAME##_forward64}
 

@@ -99,8 +99,11 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     if (status == ULP_OK) status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
     if (status == ULP_OK) status = start(t, options->init_std);
     if (status != ULP_OK) {
+        char what[128];
+        int used = snprintf(what, sizeof what, "%s", ulp_status_text(status));
+        if (status == ULP_NO_MEMORY) snprintf(what + used, sizeof what - (size_t)used, ": the net has %zu parameters", t->model.net.params);
         ulp_trainer_free(t);
-        return fail(status, ulp_status_text(status), error, error_size);
+        return fail(status, what, error, error_size);
     }
     *trainer = t;
     return ULP_OK;

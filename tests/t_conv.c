@@ -287,16 +287,21 @@ static void test_pieces(void **state) {
 }
 
 static void test_words(void **state) {
-    static const char *const bad[] = {"conv8", "conv", "conv@3", "conv0@3", "conv8@0", "conv8@9", "conv8@3s0", "conv8@3p3", "conv8@3p", "conv8@3s",
+    static const char *const bad[] = {"conv8", "conv", "conv@3", "conv0@3", "conv8@0", "conv8@3s0", "conv8@3p3", "conv8@3p", "conv8@3s",
                                       "conv8@3s1s1", "conv8@3p1p1", "conv8@3x", "conv8@", "conv-1@3", "conv8@3p-1", "conv1e3@3", "conv99999999999@3",
-                                      "conv8@9223372036854775", "conv8@3s4294967296", "conv1048577@1", "conv1048576@1023p1022", "conv8@5p0"};
+                                      "conv8@9223372036854775", "conv8@3s4294967296", "conv1048577@1"};
+    static const char *const too_large[] = {"conv8@9", "conv1048576@1023p1022", "conv8@5p0"};
     ulp_net net;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        refused(bad[i], (ulp_dims){1, 4, 4}, "an input of 1 x 4 x 4 (channels, height, width) does not take");
+        refused(bad[i], (ulp_dims){1, 4, 4}, "is not written as its kind is: convN@K[sS][pP]: ");
         refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
     }
-    refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4}, "an input of 2 x 3 x 3 (channels, height, width) does not take 'conv3@4'");
+    for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
+        refused(too_large[i], (ulp_dims){1, 4, 4}, "does not take an input of 1 x 4 x 4 (channels, height, width): it wants ");
+        refused(too_large[i], (ulp_dims){1, 4, 4}, too_large[i]);
+    }
+    refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4}, "'conv3@4' does not take an input of 2 x 3 x 3 (channels, height, width)");
     assert_int_equal(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL, 0), ULP_OK);
     assert_true(net.out.c == 8 && net.out.h == 5 && net.out.w == 4);
     ulp_net_release(&net);

@@ -409,13 +409,16 @@ static void test_mnist_strips(void **state) {
 
 /* ---- training ---- */
 
+#define MIB "fc1048576 " /* ten of them: more than 2^47 bytes, which no process has */
+
 static void test_options(void **state) {
     static const struct { const ulp_data *data; ulp_train_options options; const char *says; } bad[] = {
         {&strips, {.net = "columns gru4 conv10@1", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "fc11 fc10", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "softmax"}, "one label per sample"},
         {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "mse"}, "known: softmax, ctc, ctc-linear"},
-        {&digits, {.net = "fc11", .batch = 8}, "one output per class"},
+        {&digits, {.net = "fc11", .batch = 8}, "one output per class of the data: it has 11, digits has 10 classes"},
+        {&digits, {.net = MIB MIB MIB MIB MIB MIB MIB MIB MIB MIB "fc10", .batch = 8}, "out of memory: the net has 9895692730378 parameters"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -267,11 +267,14 @@ static void test_drop(void **state) {
 }
 
 static void test_words(void **state) {
-    static const char *const bad[] = {"pool0", "pool", "pool5", "pool-1", "pool2x", "pool99999999999999", "avg0", "avg", "avg5", "avg2.0", "avg18446744073709551618",
+    static const char *const bad[] = {"pool0", "pool", "pool-1", "pool2x", "pool99999999999999", "avg0", "avg", "avg2.0", "avg18446744073709551618",
                                       "bn1", "bn@", "sigmoid2", "leaky2", "leaky-0.1", "leakynan", "leaky0x1", "leaky0.1f", "leaky1e9", "drop", "drop100", "drop-1", "drop0.5"};
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(bad[i], (ulp_dims){1, 4, 4}, strcmp(bad[i], "leakynan") ? "does not take" : "no layer called");
-    refused("fc6 pool2", (ulp_dims){1, 4, 4}, "an input of 6 x 1 x 1 (channels, height, width) does not take 'pool2'; known: ");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(bad[i], (ulp_dims){1, 4, 4}, strcmp(bad[i], "leakynan") ? "not written as its kind is: " : "no layer called");
+    refused("drop100", (ulp_dims){1, 4, 4}, "net: 'drop100' is not written as its kind is: dropP: dropout, P percent (0 to 99)");
+    refused("fc6 pool2", (ulp_dims){1, 4, 4}, "net: 'pool2' does not take an input of 6 x 1 x 1 (channels, height, width): it wants a height and a width of K or more");
+    for (size_t i = 0; i < 2; i++) refused(i ? "pool5" : "avg5", (ulp_dims){1, 4, 6}, "does not take an input of 1 x 4 x 6 ");
+    for (size_t i = 0; i < 2; i++) refused(i ? "pool5" : "avg5", (ulp_dims){1, 6, 4}, "does not take an input of 1 x 6 x 4 ");
 }
 
 /* ---- nets ---- */

@@ -371,15 +371,19 @@ static void test_moves(void **state) {
 }
 
 static void test_bad_words(void **state) {
-    static const struct { const char *net; ulp_dims in; } bad[] = {
-        {"gru3", {4, 2, 3}}, {"gru0", {4, 1, 3}}, {"gru", {4, 1, 3}}, {"lstm3x", {4, 1, 3}}, {"rnn3", {4, 1, 513}},
-        {"last", {4, 2, 3}}, {"last2", {4, 1, 3}}, {"rows2", {1, 4, 4}}, {"columns3", {1, 4, 4}}, {"columns0", {1, 4, 4}},
+    static const char sequence[] = "rows or columns before it makes one of an image";
+    static const struct { const char *net; ulp_dims in; const char *why; } bad[] = {
+        {"gru3", {4, 2, 3}, sequence}, {"gru0", {4, 1, 3}, "gruN: gated recurrent, N units (1 to 2^20)"}, {"gru", {4, 1, 3}, "gruN: "},
+        {"lstm3x", {4, 1, 3}, "lstmN: "}, {"rnn3", {4, 1, 513}, "an input of 4 x 1 x 513 (channels, height, width): it wants a sequence, of height 1 and at most 512 steps"},
+        {"last", {4, 2, 3}, sequence}, {"last2", {4, 1, 3}, "last: "}, {"rows2", {1, 4, 4}, "rows: "},
+        {"columns3", {1, 4, 4}, "1 x 4 x 4 (channels, height, width): it wants a width that K divides"}, {"columns5", {1, 4, 4}, "that K divides"}, {"columns0", {1, 4, 4}, "columnsK: "},
     };
     ulp_net net;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(ulp_net_parse(&net, bad[i].net, bad[i].in, error, sizeof error), ULP_BAD_ARGUMENT);
         assert_non_null(strstr(error, bad[i].net));
+        assert_non_null(strstr(error, bad[i].why));
     }
     assert_int_equal(ulp_net_parse(&net, "rnn3", (ulp_dims){4, 1, 512}, error, sizeof error), ULP_OK);
     ulp_net_release(&net);
