@@ -43,7 +43,7 @@ static const ulp_option options[] = {
     {"batch", ULP_OPTION_INTEGER, "32", NULL, NULL, "strips per step", 1, 12000, NULL, 0},
     {"steps", ULP_OPTION_INTEGER, "450", "100", "1500", "of every training", 1, 1e7, NULL, 0},
     {"every", ULP_OPTION_INTEGER, "50", "25", NULL, "steps between two points of a curve", 1, 1e7, NULL, 0},
-    {"set", ULP_OPTION_TEXT, "strips", NULL, NULL, "the data set: strips or mnist-strips", 0, 0, NULL, 0},
+    {"set", ULP_OPTION_CHOICE, "strips", NULL, NULL, "the data set", 0, 0, "strips mnist-strips", 0},
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("3", "1", "5"),
     ULP_TAKES_CHECKPOINT,
@@ -70,7 +70,7 @@ const ctc_recipe ctc_recipes[] = {
 const char *ctc_format_name(const ulp_run *run, int64_t at) {
     size_t n;
     const ulp_format *format = ulp_run_formats(run, &n);
-    return at == BINARY64 ? "binary64" : format[at].name;
+    return at == CTC_BINARY64 ? "binary64" : format[at].name;
 }
 
 static void add_sums(ulp_run *run, int64_t form, int64_t format) {
@@ -82,10 +82,10 @@ static void add_sums(ulp_run *run, int64_t form, int64_t format) {
                           "sums of %.0f labels, %.0f outputs, %s %s", L[l], C[c], ctc_forms[form], ctc_format_name(run, format));
 }
 
-/* Format BINARY64 with training: as the recipe has it. */
+/* Format CTC_BINARY64 with training: as the recipe has it. */
 static void add_training(ulp_run *run, int64_t cell, int64_t recipe, int64_t form, int64_t format, int64_t seed) {
     const ulp_point point = {.at = {PART_TRAINING, cell, recipe, seed, form, format}, .cost = cell == 0 ? 10 : 16};
-    if (format == BINARY64) ulp_point_add(run, point, "%s %s seed %lld", ctc_cells[cell], ctc_recipes[recipe].policy, (long long)seed);
+    if (format == CTC_BINARY64) ulp_point_add(run, point, "%s %s seed %lld", ctc_cells[cell], ctc_recipes[recipe].policy, (long long)seed);
     else ulp_point_add(run, point, "%s loss %s %s seed %lld", ctc_cells[cell], ctc_forms[form], ctc_format_name(run, format), (long long)seed);
 }
 
@@ -93,11 +93,11 @@ static void add_seed(ulp_run *run, int64_t seed) {
     size_t formats;
     int64_t first = -1;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    for (int64_t c = 0; c < CELLS; c++) {
+    for (int64_t c = 0; c < CTC_CELLS; c++) {
         if (!ulp_option_chosen(run, "cells", ctc_cells[c])) continue;
         if (first < 0) first = c;
-        for (int64_t r = 0; r < RECIPES; r++)
-            if (ulp_option_chosen(run, "recipes", ctc_recipes[r].policy)) add_training(run, c, r, 0, BINARY64, seed);
+        for (int64_t r = 0; r < CTC_RECIPES; r++)
+            if (ulp_option_chosen(run, "recipes", ctc_recipes[r].policy)) add_training(run, c, r, 0, CTC_BINARY64, seed);
     }
     for (int64_t form = 0; form < 2; form++)
         for (int64_t f = 0; f < (int64_t)formats; f++) {
@@ -108,6 +108,70 @@ static void add_seed(ulp_run *run, int64_t seed) {
 
 /* The sums have binary64 beside the formats in any case. */
 static int takes_format(const ulp_format *f) { return strcmp(f->name, "binary64") != 0; }
+
+/* An option's text with `word` in place of every %; free() it. */
+static char *fill_in(const ulp_run *run, const char *option, const char *word) {
+    const char *from = ulp_option_text(run, option);
+    size_t size = 1, used = 0;
+    for (const char *c = from; *c; c++) size += *c == '%' ? strlen(word) : 1;
+    char *text = malloc(size);
+    for (const char *c = from; text && *c; c++) used += (size_t)snprintf(text + used, size - used, "%.*s", *c == '%' ? (int)strlen(word) : 1, *c == '%' ? word : c);
+    if (text) text[used] = '\0'; /* of an empty one */
+    return text;
+}
+
+/* The text of --optimizer with the steps, and the rate of a cell unless that is NULL; free() it. */
+static char *optimizer_text(const ulp_run *run, const char *rate) {
+    char steps[32];
+    snprintf(steps, sizeof steps, "%lld", (long long)ulp_option_integer(run, "steps"));
+    char *text = fill_in(run, "optimizer", steps);
+    if (!text || !rate) return text;
+    const size_t length = strlen(text), size = length + 40;
+    char *longer = realloc(text, size);
+    if (longer) snprintf(longer + length, size - length, ",rate=%.17g", ulp_option_number(run, rate));
+    else free(text);
+    return longer;
+}
+
+/* A bad --net or --optimizer ends the run before it starts: here the net of a cell ... */
+static ulp_status check_net(const ulp_run *run, const ulp_data *data, int cell) {
+    char error[1536];
+    ulp_net net;
+    ulp_loss loss;
+    char *text = fill_in(run, "net", ctc_cells[cell]);
+    if (!text) return ULP_NO_MEMORY;
+    ulp_status status = ulp_net_parse(&net, text, data->dims, error, sizeof error);
+    if (status == ULP_OK) {
+        status = ulp_loss_init(&loss, loss_names[0], net.out, data, error, sizeof error);
+        ulp_net_release(&net);
+    }
+    free(text);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+}
+
+/* ... and the optimizer under a recipe, as it was given. */
+static ulp_status check_optimizer(const ulp_run *run, const ctc_recipe *recipe) {
+    char error[1024];
+    ulp_policy policy;
+    ulp_optimizer optimizer;
+    char *text = optimizer_text(run, NULL);
+    if (!text) return ULP_NO_MEMORY;
+    ulp_status status = ulp_policy_parse(&policy, recipe->policy, error, sizeof error);
+    if (status == ULP_OK) status = ulp_optimizer_parse(&optimizer, text, &policy, error, sizeof error);
+    if (status != ULP_OK) ulp_run_fail(run, status, "%s", error);
+    else if (strstr(text, ",rate=")) status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--optimizer '%s': the rate is that of --gru-rate and --lstm-rate", text);
+    free(text);
+    return status;
+}
+
+static ulp_status check_texts(const ulp_run *run, const ulp_data *data) {
+    ulp_status status = ULP_OK;
+    for (int c = 0; c < CTC_CELLS && status == ULP_OK; c++)
+        if (ulp_option_chosen(run, "cells", ctc_cells[c])) status = check_net(run, data, c);
+    for (int r = 0; r < CTC_RECIPES && status == ULP_OK; r++) /* the first one is that of all forms of the loss */
+        if (r == 0 || ulp_option_chosen(run, "recipes", ctc_recipes[r].policy)) status = check_optimizer(run, &ctc_recipes[r]);
+    return status;
+}
 
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, n;
@@ -121,9 +185,10 @@ static ulp_status prepare(ulp_run *run, void **context) {
     for (size_t f = 0; f < formats; f++)
         if (!takes_format(&format[f])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats binary64: the sums are formed in it beside the formats in any case");
     ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    if (status == ULP_OK) status = check_texts(run, *context);
     if (status != ULP_OK) return status;
     for (int64_t form = 0; form < 2; form++)
-        for (int64_t f = BINARY64; f < (int64_t)formats; f++) add_sums(run, form, f);
+        for (int64_t f = CTC_BINARY64; f < (int64_t)formats; f++) add_sums(run, form, f);
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) add_seed(run, (int64_t)ulp_run_seed(run) + s);
     return ULP_OK;
 }
@@ -152,7 +217,7 @@ static ulp_status paths_new(paths *s, const ulp_run *run, const ulp_point *point
     const ulp_format *format = ulp_run_formats(run, &formats);
     *s = (paths){.C = (size_t)point->at[AT_OUTPUTS], .L = (size_t)point->at[AT_LABELS], .longest = (size_t)ulp_option_integer(run, "longest")};
     s->form.linear = point->at[AT_FORM] == 1;
-    if (point->at[AT_FORMAT] != BINARY64) {
+    if (point->at[AT_FORMAT] != CTC_BINARY64) {
         s->cast = (ulp_cast){.format = format[point->at[AT_FORMAT]], .rule = {.mode = ULP_RNE}};
         s->form.cast = &s->cast;
     }
@@ -225,7 +290,7 @@ static void put_training(const key *k, ulp_rows *rows, const char *kind, uint64_
     ulp_put_text(rows, ctc_cells[at[AT_CELL]]);
     ulp_put_text(rows, ctc_recipes[at[AT_RECIPE]].policy);
     ulp_put_text(rows, ctc_forms[at[AT_FORM]]);
-    ulp_put_text(rows, at[AT_FORMAT] == BINARY64 ? ctc_recipes[at[AT_RECIPE]].loss : ctc_format_name(k->run, at[AT_FORMAT]));
+    ulp_put_text(rows, at[AT_FORMAT] == CTC_BINARY64 ? ctc_recipes[at[AT_RECIPE]].loss : ctc_format_name(k->run, at[AT_FORMAT]));
     ulp_put_integer(rows, at[AT_SEED]);
     ulp_put_none(rows);
     ulp_put_none(rows);
@@ -247,25 +312,12 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
     return ULP_OK;
 }
 
-/* An option's text with `word` in place of every %. */
-static void fill_in(const ulp_run *run, char *text, size_t size, const char *option, const char *word) {
-    size_t used = 0;
-    text[0] = 0;
-    for (const char *c = ulp_option_text(run, option); *c && used < size; c++) {
-        if (*c == '%') used += (size_t)snprintf(text + used, size - used, "%s", word);
-        else used += (size_t)snprintf(text + used, size - used, "%c", *c);
-    }
-}
-
 static ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
-    char net[512], optimizer[256], steps[32], policy[128];
+    char policy[128];
     key k = {run, point};
     const ctc_recipe *recipe = &ctc_recipes[point->at[AT_RECIPE]];
-    snprintf(steps, sizeof steps, "%lld", (long long)ulp_option_integer(run, "steps"));
-    fill_in(run, net, sizeof net, "net", ctc_cells[point->at[AT_CELL]]);
-    fill_in(run, optimizer, sizeof optimizer, "optimizer", steps);
-    snprintf(optimizer + strlen(optimizer), sizeof optimizer - strlen(optimizer), ",rate=%.17g", ulp_option_number(run, rate_names[point->at[AT_CELL]]));
-    if (point->at[AT_FORMAT] == BINARY64) snprintf(policy, sizeof policy, "%s", recipe->policy);
+    char *net = fill_in(run, "net", ctc_cells[point->at[AT_CELL]]), *optimizer = optimizer_text(run, rate_names[point->at[AT_CELL]]);
+    if (point->at[AT_FORMAT] == CTC_BINARY64) snprintf(policy, sizeof policy, "%s", recipe->policy);
     else snprintf(policy, sizeof policy, "%s,loss=%s", recipe->policy, ctc_format_name(run, point->at[AT_FORMAT]));
     const ulp_training training = {
         .data = data,
@@ -277,7 +329,10 @@ static ulp_status compute_training(const ulp_run *run, const ulp_data *data, con
         .record = record,
         .own = &k,
     };
-    return ulp_training_run(run, point, rows, &training);
+    ulp_status status = net && optimizer ? ulp_training_run(run, point, rows, &training) : ULP_NO_MEMORY;
+    free(net);
+    free(optimizer);
+    return status;
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {

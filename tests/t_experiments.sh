@@ -133,6 +133,26 @@ says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 0/2
 says 'run it whole' err.txt "it says why"
 
+# texts of networks and optimizers: a bad one ends the run before it leaves a file
+for net in "gru0" "columns4 gru8" ""; do
+    exits 2 "ctc --net '$net'" "$BIN/ctc" --quick --net "$net" --out bad.csv
+    says '^ctc: .*net' err.txt "it says why"
+done
+for optimizer in "" "sdg" "sgd,rate=0.1" "sgd,kahan=1"; do
+    exits 2 "ctc --optimizer '$optimizer'" "$BIN/ctc" --quick --optimizer "$optimizer" --recipes mixed:fp16 --out bad.csv
+    says "^ctc: .*optimizer.*'$optimizer'" err.txt "it quotes what was given"
+done
+exits 2 "ctc --set digits" "$BIN/ctc" --quick --set digits --out bad.csv
+says 'strips mnist-strips' err.txt "it says which sets there are"
+many=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "tanh " }')
+exits 2 "ctc --net of a thousand characters is read to its end" "$BIN/ctc" --quick --net "columns4 $many gru8 conv12@1" --out bad.csv
+says 'a sequence of 11 x 1 x steps.* it is 12 x 1 x ' err.txt "it says what is wrong there"
+exits 2 "gradient_underflow --net ''" "$BIN/gradient_underflow" --quick --net "" --out bad.csv
+says "^gradient_underflow: --net '': an empty text" err.txt "it says why"
+exits 2 "gradient_underflow --formats e8m0" "$BIN/gradient_underflow" --quick --formats e8m0 --out bad.csv
+says '^gradient_underflow: --formats e8m0: gradients need a sign and a zero' err.txt "it says why"
+if [ -e bad.csv ] || [ -e bad.csv.part ]; then verdict 1 "no file is left"; else verdict 0 "no file is left"; fi
+
 # data sets: a folder that is given counts, and nothing else
 G=$BIN/gradient_underflow
 mkdir empty copy

@@ -35,7 +35,7 @@ static void table_of_sums(const ulp_run *run) {
     ulp_run_formats(run, &formats);
     ulp_table *table = ulp_table_new("sums over paths of L labels, C equally probable outputs at each of T steps",
                                      "format,C,L,linear: last T with P > 0,log: -log P of the longest T,exact,relative error");
-    for (int64_t f = BINARY64; f < (int64_t)formats; f++)
+    for (int64_t f = CTC_BINARY64; f < (int64_t)formats; f++)
         for (size_t c = 0; c < outputs; c++)
             for (size_t l = 0; l < labels; l++) {
                 const char *format = ctc_format_name(run, f);
@@ -80,10 +80,10 @@ static void table_of_training(const ulp_run *run) {
     ulp_table *table = ulp_table_new("strips of digits that training has not seen, over the seeds; errors in percent",
                                      "cell,recipe,sums over paths,label error,least,most,strips not all right,skipped,steps,diverged");
     ulp_run_formats(run, &formats);
-    for (int c = 0; c < CELLS; c++)
-        for (int r = 0; r < RECIPES; r++)
+    for (int c = 0; c < CTC_CELLS; c++)
+        for (int r = 0; r < CTC_RECIPES; r++)
             put_setting(table, run, &(setting){ctc_cells[c], ctc_recipes[r].policy, "log", ctc_recipes[r].loss});
-    for (int c = 0; c < CELLS; c++)
+    for (int c = 0; c < CTC_CELLS; c++)
         for (int64_t f = 0; f < 2 * (int64_t)formats; f++) {
             const setting s = {ctc_cells[c], "fp32", ctc_forms[f / (int64_t)formats], ctc_format_name(run, f % (int64_t)formats)};
             if (strcmp(s.form, "linear") == 0 || strcmp(s.format, "binary32") != 0) put_setting(table, run, &s);
@@ -116,7 +116,7 @@ static int exact_log2(double C) {
 
 static double least_of(const ulp_run *run, int64_t format) {
     size_t n;
-    return format == BINARY64 ? 0x1p-1074 : ulp_run_formats(run, &n)[format].min_positive;
+    return format == CTC_BINARY64 ? 0x1p-1074 : ulp_run_formats(run, &n)[format].min_positive;
 }
 
 /* P = C^-T of no labels. A power of two is exact down to the least number of the format, and half of that goes to 0; any
@@ -129,7 +129,7 @@ static void claim_end(ulp_run *run) {
     ulp_run_formats(run, &formats);
     for (size_t l = 0; l < labels; l++) none |= L[l] == 0;
     for (size_t c = 0; c < outputs && none; c++)
-        for (int64_t f = BINARY64; f < (int64_t)formats; f++) {
+        for (int64_t f = CTC_BINARY64; f < (int64_t)formats; f++) {
             double least = least_of(run, f), found = last_of(run, "linear", ctc_format_name(run, f), C[c], 0);
             int bits = exact_log2(C[c]);
             double ends = bits ? floor(-log2(least) / bits) : floor((1 - log2(least)) / log2(C[c]));
