@@ -1,7 +1,9 @@
 /* gradient_underflow.c - how small are the gradients of a network, and how many does a format turn to zero?
  *
  * Networks learn the digits in binary32. At every --every-th step all gradients are looked at: of activations
- * (tensor i enters layer i; the last one is the loss's gradient with respect to the output) and of weights. Rows:
+ * (tensor i enters layer i; the last one is the loss's gradient with respect to the output) and of weights, by layer (`all`:
+ * their sum) and stage of training (the thirds begin, middle, end; `all`); of the networks after the first one the sums alone.
+ * Rows:
  *   bin     how many have 2^x <= |gradient| < 2^(x+1); rows `zero` count exact zeros
  *   share   what becomes of them, times 2^scale, rounded once to nearest even in a format: zero already in binary32,
  *           flushed to zero, overflowed (whether that gives Inf, NaN or the largest value); the rest is kept
@@ -9,11 +11,12 @@
  *           below the format's largest number (sim/policy.h, @amax)
  * Tables, claims and figure give percentages of the gradients that are not zero in binary32; what is zero there (a relu
  * that is off, say) is counted apart. The column `share` is of all gradients, so that a tensor's bins and zeros add to 1.
- * by layer (`all`: their sum) and stage of training (the thirds begin, middle, end; `all`); of the networks after the
- * first one the sums alone. A scale is safe if not one gradient of either kind overflows. The loss is the mean over the
- * batch, as usual, and nothing is scaled down for show. After Micikevicius et al. 2018, "Mixed precision training",
- * arXiv:1710.03740, figures 2b and 3: in their SSD detector 67 % of the activation gradients are zero and a scale of 8 is
- * enough; scales per tensor after Micikevicius et al. 2022, arXiv:2209.05433.
+ * A scale is safe if not one gradient of either kind overflows. The loss is the mean over the batch, as usual, and nothing
+ * is scaled down for show. A network of one's own (--net) has the batch and the rate of mlp unless they are given.
+ *
+ * After Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, figures 2b and 3: in their SSD detector
+ * 67 % of the activation gradients are zero and a scale of 8 is enough; scales per tensor after Micikevicius et al. 2022,
+ * arXiv:2209.05433.
  */
 #include "gradient_underflow/gradient_underflow.h"
 #include "harness/bins.h"
@@ -36,8 +39,8 @@ static const ulp_option options[] = {
 
 enum { AT_NET, AT_SEED };
 enum { LAYERS = ULP_WATCH_LAYERS, SLOTS = ULP_WATCH_SLOTS };
-const char *const stage_names[STAGES] = {"begin", "middle", "end", "all"};
-const char *const kind_names[KINDS] = {"agrad", "wgrad"};
+const char *const gradient_stage_names[ULP_WATCH_STAGES] = {"begin", "middle", "end", "all"};
+const char *const gradient_kind_names[ULP_WATCH_KINDS] = {"agrad", "wgrad"};
 
 /* ---- rows ---- */
 
@@ -51,11 +54,11 @@ typedef struct work {
 static void put_key(ulp_rows *rows, const work *w, int kind, size_t layer, const char *name, int stage, const char *what) {
     ulp_put_text(rows, w->net);
     ulp_put_integer(rows, (int64_t)w->seed);
-    ulp_put_text(rows, kind_names[kind]);
+    ulp_put_text(rows, gradient_kind_names[kind]);
     if (layer == LAYERS) ulp_put_text(rows, "all");
     else ulp_put_integer(rows, (int64_t)layer);
     ulp_put_text(rows, name);
-    ulp_put_text(rows, stage_names[stage]);
+    ulp_put_text(rows, gradient_stage_names[stage]);
     ulp_put_text(rows, what);
 }
 
@@ -92,9 +95,9 @@ static void put_shares(ulp_rows *rows, const work *w, int kind, size_t layer, co
 }
 
 static void put_run(ulp_rows *rows, const work *w, const ulp_net *net, int sums_only) {
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < ULP_WATCH_KINDS; kind++)
         for (size_t layer = sums_only ? LAYERS : 0; layer < SLOTS; layer++)
-            for (int stage = sums_only ? ALL : 0; stage < STAGES; stage++) {
+            for (int stage = sums_only ? ULP_WATCH_ALL : 0; stage < ULP_WATCH_STAGES; stage++) {
                 const ulp_histogram *h = &w->watch->at[kind][layer].histogram[stage];
                 if (h->count == 0) continue;
                 /* an activation is called by the layer that made it */
@@ -119,7 +122,7 @@ static void put_score(ulp_rows *rows, const work *w, const char *what, double va
 
 static ulp_status prepare(ulp_run *run, void **context) {
     ulp_network network;
-    ulp_status status = ulp_formats_prepare(run, "gradients", 0);
+    ulp_status status = ulp_formats_prepare(run, "gradients", 1);
     if (status == ULP_OK) status = ulp_networks_load(run, context);
     if (status != ULP_OK) return status;
     ulp_header_add(run, "rounding", "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient times 2^scale_log2");

@@ -71,8 +71,8 @@ static void print_formats(const ulp_run *run) {
     ulp_table *table = ulp_table_new("percent of the gradients that are not zero in binary32, rounded to nearest even; zero in fp32: percent of all",
                                      "net,kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe scale,flushed there,with a scale per tensor");
     for (size_t i = 0; ulp_run_network(&network, run, i); i++)
-        for (size_t row = 0; row < KINDS * formats; row++) {
-            const char *net = network.name, *kind = kind_names[row / formats], *name = format[row % formats].name;
+        for (size_t row = 0; row < ULP_WATCH_KINDS * formats; row++) {
+            const char *net = network.name, *kind = gradient_kind_names[row / formats], *name = format[row % formats].name;
             char text[24];
             double safe = safe_scale(run, net, name);
             total t = whole_of(run, net, kind, name, PER_TENSOR);
@@ -110,8 +110,8 @@ static void print_layers(const ulp_run *run, const char *net, const char *format
         ulp_table_put(table, "%s", ulp_row_text(run, row, "name"));
         put_percent(table, all.zero, all.count);
         ulp_table_put(table, "%s", format);
-        for (int stage = 0; stage < ALL; stage++) {
-            total t = total_of(run, net, kind, layer, stage_names[stage], format, 0);
+        for (int stage = 0; stage < ULP_WATCH_ALL; stage++) {
+            total t = total_of(run, net, kind, layer, gradient_stage_names[stage], format, 0);
             put_percent(table, t.flushed, t.count - t.zero);
         }
     }

@@ -5,8 +5,7 @@
 #include "experiments/harness/harness.h"
 #include "experiments/harness/watch.h"
 
-enum { STAGES = ULP_WATCH_STAGES, ALL = ULP_WATCH_ALL, KINDS = ULP_WATCH_KINDS };
-extern const char *const stage_names[STAGES], *const kind_names[KINDS];
+extern const char *const gradient_stage_names[ULP_WATCH_STAGES], *const gradient_kind_names[ULP_WATCH_KINDS];
 
 /* Prints the tables and tests the claims. */
 void gradient_underflow_check(ulp_run *run, const void *context);

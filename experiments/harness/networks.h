@@ -2,8 +2,8 @@
  *
  * An experiment lists ULP_TAKES_NETWORKS, ULP_TAKES_SEED and ULP_TAKES_DATA. --nets are names of the table in
  * networks.c; --net is a text of sim/net.h in their place, called `own`. Each network has a batch, a rate and a schedule
- * with which it learns the digits in 300 steps and, more slowly, from them on; --batch and --rate, if they are not 0,
- * replace them, for all networks.
+ * with which it learns the digits in 300 steps and, more slowly, from them on; `own` has those of mlp, which nobody chose
+ * for it. --batch and --rate, if they are not 0, replace them, for all networks.
  *
  *     prepare: status = ulp_networks_load(run, context);
  *     compute: ulp_network network;
@@ -18,7 +18,8 @@
 #define ULP_TAKES_NETWORKS(default_, quick_)                                                                \
     {.name = "nets", .type = ULP_OPTION_CHOICES, .value = default_, .quick = quick_,                        \
      .help = "networks by name, separated by commas, or all", .words = "mlp small cnn resnet gru lstm"},    \
-    {.name = "net", .type = ULP_OPTION_TEXT, .value = "", .help = "one network, layer by layer, in place of --nets"}, \
+    {.name = "net", .type = ULP_OPTION_TEXT, .value = "",                                                   \
+     .help = "one network, layer by layer, in place of --nets, with mlp's batch and rate unless they are given"}, \
     {.name = "batch", .type = ULP_OPTION_INTEGER, .value = "0", .help = "samples per step; 0: each network's own", .max = 60000}, \
     {.name = "rate", .type = ULP_OPTION_NUMBER, .value = "0", .help = "learning rate; 0: each network's own", .max = 1000}, \
     {.name = "momentum", .type = ULP_OPTION_NUMBER, .value = "0.9", .help = "momentum", .max = 1},          \
