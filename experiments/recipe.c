@@ -273,7 +273,7 @@ static double late_fall(const ulp_run *run, const char *name) {
 }
 
 static void claim_stagnation(ulp_run *run) {
-    const char *text = "it stands still: in the second half of the run its loss falls less than half as far, in logarithm, as that of fp32";
+    const char *text = "everything in bfloat16 stands still: in the second half of the run its loss falls less than half as far, in logarithm, as that of fp32";
     if (lacks(run, text, "bf16") || lacks(run, text, "fp32")) return;
     double low = late_fall(run, "bf16"), high = late_fall(run, "fp32");
     ulp_claim(run, low * low < high, text, "by %.3f and by %.3f", low, high);
@@ -288,24 +288,24 @@ static void claim_fp8(ulp_run *run) {
 
 static void claim_ladder(ulp_run *run) {
     claim_same(run, "fp16-recipe", "the whole recipe in binary16 is within the seeds' spread of fp32, in loss and accuracy");
-    claim_close(run, "fp16-recipe", "fp32", "and seed by seed its loss is that of fp32 within a tenth");
+    claim_close(run, "fp16-recipe", "fp32", "the whole recipe in binary16: seed by seed its loss is that of fp32 within a tenth");
     claim_worse(run, "fp16", "fp32", 1.1, 150, "everything in binary16: more loss than fp32 in every seed, 1.1 times or more in the median");
     claim_close(run, "fp16-lowsums", "fp16-recipe", "sums in binary16 cost the recipe nothing, within a tenth seed by seed: they have at most 479 terms here");
-    claim_worse(run, "fp16-sums", "fp16-master", 1.05, 150, "before master weights come the loss is larger in every seed, 1.05 times or more in the median");
-    claim_worse(run, "fp16-master", "fp16-recipe", 1.05, 150, "before loss scaling comes it is larger in every seed, 1.05 times or more in the median");
-    claim_worse(run, "fp16-nomaster", "fp16-recipe", 1.1, 150, "the recipe without master weights alone: larger in every seed, 1.1 times or more in the median");
+    claim_worse(run, "fp16-sums", "fp16-master", 1.05, 150, "binary16 with binary32 sums, without master weights: more loss than with them in every seed, 1.05 times or more in the median");
+    claim_worse(run, "fp16-master", "fp16-recipe", 1.05, 150, "binary16 with master weights, without loss scaling: more loss than with it in every seed, 1.05 times or more in the median");
+    claim_worse(run, "fp16-nomaster", "fp16-recipe", 1.1, 150, "the recipe in binary16 but no master weights: more loss than with them in every seed, 1.1 times or more in the median");
 }
 
 static void claim_others(ulp_run *run) {
     claim_same(run, "fp16-sr", "binary16, weights rounded stochastically instead of master weights: within the spread of fp32");
-    claim_same(run, "fp16-kahan", "binary16, Kahan update instead: within the spread of fp32");
+    claim_same(run, "fp16-kahan", "binary16, Kahan update instead of master weights: within the spread of fp32");
     claim_same(run, "bf16-recipe", "bfloat16 needs no scaling: its recipe is within the spread of fp32");
-    claim_same(run, "bf16-lowsums", "and with sums in bfloat16, too");
-    claim_worse(run, "bf16-nomaster", "fp32", 2, 150, "bfloat16 without master weights: more loss in every seed, twice as much or more in the median");
-    claim_worse(run, "bf16-nomaster", "bf16-recipe", 1.2, 60, "against its recipe 1.2 times or more, in short runs too");
-    claim_same(run, "bf16-sr", "bfloat16, weights rounded stochastically instead: within the spread of fp32");
-    claim_same(run, "bf16-kahan", "bfloat16, Kahan update instead: within the spread of fp32");
-    claim_worse(run, "bf16", "fp32", 2, 150, "everything in bfloat16: more loss in every seed, twice as much or more in the median");
+    claim_same(run, "bf16-lowsums", "bfloat16, its recipe with sums in bfloat16: within the spread of fp32");
+    claim_worse(run, "bf16-nomaster", "fp32", 2, 150, "bfloat16 without master weights: more loss than fp32 in every seed, twice as much or more in the median");
+    claim_worse(run, "bf16-nomaster", "bf16-recipe", 1.2, 60, "bfloat16 without master weights: more loss than its recipe in every seed, 1.2 times or more in the median, in short runs too");
+    claim_same(run, "bf16-sr", "bfloat16, weights rounded stochastically instead of master weights: within the spread of fp32");
+    claim_same(run, "bf16-kahan", "bfloat16, Kahan update instead of master weights: within the spread of fp32");
+    claim_worse(run, "bf16", "fp32", 2, 150, "everything in bfloat16: more loss than fp32 in every seed, twice as much or more in the median");
     claim_stagnation(run);
     claim_fp8(run);
     claim_same(run, "fp8-loss", "fp8 with one scale for the loss is within the spread of fp32");
