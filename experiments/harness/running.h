@@ -17,7 +17,8 @@
 #define ULP_RUNNING_FORMATS "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8"
 
 /* kahan: compensated summation, in the format (Kahan 1965, doi:10.1145/363707.363723); master: the sum is kept in binary32
- * and rounded to the format to be looked at. Those who have chunks and first add by steps of their own. */
+ * and rounded to the format to be looked at. chunks and first are names for the grid and the rows alone: ulp_running_add()
+ * does not know them, and the experiment that has them (counting, stagnation) adds with ulp_running_plus(). */
 typedef enum ulp_cure {
     ULP_CURE_NONE,
     ULP_CURE_KAHAN,
@@ -45,7 +46,7 @@ typedef struct ulp_running {
     ulp_rule rule;
     ulp_cure cure;
     int native;         /* binary32, rne: what the machine's float does, ten times as fast */
-    double value, kept; /* value: what is shown; kept: Kahan's correction, the master copy, or the own steps' */
+    double value, kept; /* value: what is shown; kept: Kahan's correction or the master copy; chunks, first: the experiment's */
 } ulp_running;
 
 /* The sum of a point, at zero as the format has it. */
@@ -74,10 +75,12 @@ long ulp_running_row(const ulp_run *run, const char *format, const char *mode, u
 long ulp_running_row_at(const ulp_run *run, const char *format, const char *mode, ulp_cure cure, const char *what,
                         const char *column, int64_t n);
 
-/* The row `stop` under rne. */
+/* The row `stop`, where the sum rounded by rne under that cure no longer moves. */
 long ulp_running_stop(const ulp_run *run, const char *format, ulp_cure cure);
 
-/* That of the plain sum, for a claim: skipped where a row `open` says that the integer option `limit` ended the sum before. */
+/* The row `stop` of the sum without a cure, for the claim `text` about it. If the run has the row `open` in its place, the sum
+ * was still moving when the option --LIMIT ended it: the claim is skipped, for that, and the answer is ULP_NO_ROW. ULP_NO_ROW
+ * without a word if the run did not compute the sum. */
 long ulp_running_stop_claimed(ulp_run *run, const char *format, const char *limit, const char *text);
 
 /* A claim about every format under every stochastic mode that has all its random bits. */
