@@ -55,8 +55,8 @@ ulp_status fp8_ways(const ulp_run *run, fp8_way *ways, size_t *count) {
         else snprintf(name, sizeof name, "h100-e4m3:promote=%d", n);
         ulp_status status = n == value ? ulp_datapath_parse(&ways[i].datapath, name) : ULP_NOT_IN_RANGE;
         if (status != ULP_OK)
-            return ulp_run_fail(run, status, "--%s %g: %s", ways[i].bits ? "bits" : "promote", value,
-                                ulp_status_text(status));
+            return ulp_run_fail(run, status, "--%s %g: has to be a %s", ways[i].bits ? "bits" : "promote", value,
+                                ways[i].bits ? "whole number" : "multiple of 32");
         const ulp_datapath *d = &ways[i].datapath;
         if ((d->has_inputs && (strcmp(d->a.name, "e4m3") != 0 || strcmp(d->b.name, "e4m3") != 0)) ||
             !d->result.fits_binary32)

@@ -124,7 +124,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats;
     ulp_network network;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    ulp_status status = ulp_networks_load(run, context);
+    ulp_status status = ulp_formats_prepare(run, "gradients", 1);
+    if (status == ULP_OK) status = ulp_networks_load(run, context);
     for (size_t f = 0; f < formats && status == ULP_OK; f++) status = add_policy(run, format[f].name);
     for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) add_network(run, i);
     return status;

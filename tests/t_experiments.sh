@@ -151,6 +151,14 @@ exits 2 "gradient_underflow --net ''" "$BIN/gradient_underflow" --quick --net ""
 says "^gradient_underflow: --net '': an empty text" err.txt "it says why"
 exits 2 "gradient_underflow --formats e8m0" "$BIN/gradient_underflow" --quick --formats e8m0 --out bad.csv
 says '^gradient_underflow: --formats e8m0: gradients need a sign and a zero' err.txt "it says why"
+for name in loss_scaling fixed_point; do
+    exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out bad.csv
+    says "^$name: --formats binary64: .*gradients are carried in binary32" err.txt "it names the option that was given"
+done
+exits 2 "fp8_accumulation --promote 33" "$BIN/fp8_accumulation" --quick --promote 33 --out bad.csv
+says 'promote 33: has to be a multiple of 32' err.txt "it says which are"
+exits 2 "order --datapath foo" "$BIN/order" --quick --datapath foo --out bad.csv
+says "datapath foo: no such name$" err.txt "it says so"
 if [ -e bad.csv ] || [ -e bad.csv.part ]; then verdict 1 "no file is left"; else verdict 0 "no file is left"; fi
 
 # data sets: a folder that is given counts, and nothing else

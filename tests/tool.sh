@@ -165,6 +165,8 @@ refuses 'an unknown mode' 'known modes' round --format fp16 --mode up
 refuses 'an unknown policy' 'saturate' round --format fp16 --overflow saturate
 refuses 'an unknown --from' 'f16.*f32' round --format fp16 --from f16
 refuses 'an unknown --to' 'hex' round --format fp16 --to hex
+for mode in rne rna rz ru rd ro; do refuses "--bits with $mode" "random bits are of the stochastic modes.*not of $mode" round --format fp16 --mode $mode --bits 8; done
+refuses '--bits without a mode' 'not of rne' round --format fp16 --bits 32
 for bits in 0 33 -1 x 1.5 99999999999999999999; do refuses "--bits $bits" 'from 1 to 32' round --format fp16 --bits $bits; done
 refuses 'a seed beyond 64 bits' 'whole number' round --format fp16 --seed 18446744073709551616
 refuses 'an option without its value' 'needs a value' round --format
@@ -449,6 +451,11 @@ says 'show: the bits' '0 01011 1001100110' out
 exits 'show --all-formats' 0 show --all-formats -3.7
 [ "$(grep -c . out)" -ge "$rows" ]
 verdict $? 'show --all-formats: a line per format'
+for value in 1e400 -1e400 0x1p2000; do exits "show $value" 0 show --format fp16 $value && says "show $value: it overflows" '(binary64, which this number overflows)' out; done
+for value in 1e-400 -0.001e-400 0x0.ap-2000; do exits "show $value" 0 show --format fp16 $value && says "show $value: it underflows" '(binary64, which this number underflows)' out; done
+for value in inf -INF nan 0 -0.00e7 0x0p5 1e300 1e-300; do exits "show $value" 0 show --format fp16 $value && says "show $value: neither" '(binary64)$' out; done
+exits 'show --all-formats 1e400' 0 show --all-formats 1e400
+says 'show --all-formats 1e400: it overflows' '1e400 is first rounded to binary64, which this number overflows' out
 exits 'show: several values' 0 show --format e4m3 1 2 3
 refuses 'show without a value' 'VALUE' show --format fp16
 refuses 'show of a word' 'no number' show --format fp16 one

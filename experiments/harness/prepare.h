@@ -14,7 +14,7 @@
 #include "sim/policy.h"
 
 #define ULP_TAKES_SET                                                                                       \
-    {.name = "set", .type = ULP_OPTION_TEXT, .value = "digits", .help = "the data set: digits or mnist"}
+    {.name = "set", .type = ULP_OPTION_TEXT, .value = "digits", .help = "the data set: digits, mnist, strips or mnist-strips"}
 
 /* Fails with a sentence if a format of --formats does not lie in binary32, which carries the numbers called `what`, or if
  * `with_sign` and it lacks a sign or a zero. */

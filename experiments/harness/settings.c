@@ -190,8 +190,8 @@ static int read_modes(ulp_run *run, ulp_setting *s) {
 static int unknown_datapath(const ulp_run *run, const char *name, ulp_status status) {
     char why[ULP_EXPLAIN_MAX];
     ulp_datapath_explain(why, name);
-    return ulp_usage_error(run, "--datapath %s: %s; %s\nknown:\n%s", name, ulp_status_text(status), why,
-                           ulp_datapath_names());
+    return ulp_usage_error(run, "--datapath %s: %s%s%s\nknown:\n%s", name, ulp_status_text(status),
+                           why[0] ? "; " : "", why, ulp_datapath_names());
 }
 
 static int read_datapaths(ulp_run *run, ulp_setting *s) {

@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A note for a number that binary64 holds as infinity or zero only: 1e400, 1e-400. */
+static const char *beyond_note(const char *text, double x) {
+    text += strspn(text, "+-");
+    if (x - x != 0.0) return x == x && *text != 'i' && *text != 'I' ? ", which this number overflows" : "";
+    const int hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    text += hex ? 2 : 0;
+    text += strspn(text, "0.");
+    return x == 0.0 && *text != '\0' && strchr(hex ? "123456789abcdefABCDEF" : "123456789", *text) ? ", which this number underflows" : "";
+}
+
 static void print_exact(const char *label, double value) {
     char text[1200];
     snprintf(text, sizeof text, "%.1100g", value);
@@ -109,7 +119,7 @@ static void show(double x, const char *text, const ulp_format *f) {
     if (f->is_fixed) printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
     else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
     print_exact("value", x);
-    printf("  (binary64)\n");
+    printf("  (binary64%s)\n", beyond_note(text, x));
     print_exact("nearest", y);
     if (ulp_encode(&code, y, f) == ULP_OK) {
         printf("  code ");
@@ -135,6 +145,7 @@ static void show(double x, const char *text, const ulp_format *f) {
 }
 
 static void show_all(double x, const char *text) {
+    if (*beyond_note(text, x)) printf("%s is first rounded to binary64%s\n", text, beyond_note(text, x));
     printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-26s %-14s %s\n", text, "format", "code", "value", "relative error", "ulp");
     for (size_t i = 0; i < ulp_format_count; i++) {
         ulp_format f;
