@@ -31,7 +31,6 @@ option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
 figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_files] { eval figure_open('%s', file, 1160, 160); unset border; unset tics; set label 1 '%s: no figure from this run' noenhanced at screen 0.02,0.7 font title_font textcolor rgb ink; set label 2 '%s' at screen 0.02,0.35 font label_font textcolor rgb ink; set xrange [0:1]; set yrange [0:1]; plot -1; unset output }; exit", name, why, name, name, why)
 
 # Okabe and Ito
-# Okabe and Ito
 black = 0x000000
 orange = 0xE69F00
 sky = 0x56B4E9

@@ -1,5 +1,5 @@
 # sum_growth.gp - errors of long sums against their length, to nearest and stochastic, with the bounds.
-# caption: Errors of sums of n terms, every addition rounded, relative to the sum of the terms' magnitudes; thick lines are the root of the mean square over the runs, each of terms and random words of its own. Sums of positive terms: as long as the terms are wider than the spacing of the sum, errors of both roundings look random and grow like sqrt(n). Then rounding to nearest loses more of every term than it gains, the error grows like n and faster, and the sum stops, at exactly 2^p: 2048 in binary16, 256 in bfloat16. The error of stochastic rounding levels off at 2^(-p/2) of the sum, however long it is, until binary16 overflows. Zero-mean terms: the sum stays small, so that the error stays near the unit roundoff u and either rounding will do. Dashed and dotted: the bounds n u and gamma_n = n u / (1 - n u) that every sum to nearest keeps, and the bound, about lambda sqrt(n) u, that a stochastic sum keeps with the probability given; where these exceed 1 they say nothing. To nearest, positive sums break that one, which supposes random errors. After Connolly, Higham and Mary 2021.
+# caption: Errors of sums of n terms, every addition rounded, relative to the sum of the terms' magnitudes; thick lines are the root of the mean square over the runs, each of terms and random words of its own. Sums of positive terms: as long as the terms are wider than the spacing of the sum, errors of both roundings look random and grow like sqrt(n). Then rounding to nearest loses more of every term than it gains, the error grows like n and faster, and the sum stops, at exactly 2^p: 2048 in binary16, 256 in bfloat16. The error of stochastic rounding levels off at 2^(-p/2) of the sum, however long it is, until binary16 overflows. Zero-mean terms: the sum stays small, so that the error stays near the unit roundoff u and either rounding will do. Dashed and dotted: the bounds n u and gamma_n = n u / (1 - n u) that every sum to nearest keeps, and the bound, about lambda sqrt(n) u, that a stochastic sum keeps with the probability given; where these exceed 1 they say nothing. The thick-dashed red line is that bound for rounding to nearest, if its errors were random: they are not, and where the sums of positive terms stop in binary16 their error crosses it. In bfloat16 the line lies higher and is not crossed. After Connolly, Higham and Mary 2021.
 # group: How do errors of long sums grow, and what keeps them small?
 # order: 30
 load "plots/style.gp"
@@ -33,13 +33,25 @@ line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
 below(v) = v > 0 && v < 4 ? v : NaN
 has(panel, mode) = strstrt(found[panel], mode) > 0
 wide = longest >= 9e4 # else there is no room for labels at the lines
+
+line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
+below(v) = v > 0 && v < 4 ? v : NaN
+has(panel, mode) = strstrt(found[panel], mode) > 0
+wide = longest >= 9e4 # else there is no room for labels at the lines
+# the bound of rounding to nearest, broken by some sum of positive terms
+eval forget
+stats csv using (see(of("binary16", "positive", "rne") && column("within") < 1, column("n"))) nooutput
+broken = hits ? least : NaN
+eval forget
+stats csv using (see(of("binary16", "positive", "rne") && column("n") == broken, column("likely"))) nooutput
+broken_at = last
 prec(f) = f == 1 ? 11 : 8
 
 do for [file in figure_files] {
     eval figure_open("sum_growth", file, 1160, 760)
     set multiplot
     set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic ones levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Dashed, dotted: bounds.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
+    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that hold always (n u, γ_n) or likely.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9.9:longest*1.01]
     set yrange [0.9e-4:4]
@@ -63,25 +75,25 @@ do for [file in figure_files] {
             }
             if (wide && has(panel, "rne")) { set label 11 "n u" at (f == 1 ? 4e3 : 500),2.7 right textcolor rgb red font label_font }
             if (wide && has(panel, "rne")) { set label 16 "γ_n" at (f == 1 ? 620 : 105),1.1 right textcolor rgb red font label_font }
-            if (wide && has(panel, "sra")) {
-                set label 12 (k == 1 ? "likely bound" : "likely") at (f == 1 ? 6.3e4 : 1150),2.4 left textcolor rgb blue font label_font
-                if (f == 1 && longest < 9e5) { unset label 12 }
-            }
+            # the likely bounds start at the left, that of stochastic rounding above that of rounding to nearest
+            start = f == 1 ? 1 : 8
+            if (wide && has(panel, "sra")) { set label 12 "likely" at 10.8,start*(longest < 9e5 ? 0.036 : 0.047) left textcolor rgb blue font label_font }
+            if (wide && has(panel, "rne")) { set label 17 "likely" at 45,start*0.0066 left textcolor rgb red font label_font }
             if (wide && k == 1) {
                 level = 2.0**(-prec(f) / 2.0)
                 set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level) at longest*0.9,level*1.8 right textcolor rgb blue font label_font
                 set label 14 "stochastic" at longest*0.9,level*0.33 right textcolor rgb blue font label_font
-                set label 15 "to nearest" at (f == 1 ? 9000 : 2000),(f == 1 ? 0.15 : 0.25) left textcolor rgb red font label_font
+                set label 15 "to nearest" at (f == 1 ? 6200 : 2000),(f == 1 ? 0.12 : 0.25) left textcolor rgb red font label_font
             }
             if (!wide && panel == 3) { set key at graph 0.98,0.72 } else { set key at screen 2,2 }
             if (k == 3) { set label 13 (words(found[panel]) == 2 ? "either rounding" : has(panel, "rne") ? "to nearest" : "stochastic") at sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) center textcolor rgb ink font label_font }
             flat = k < 3 ? 2.0**(-prec(f) / 2.0) : 1e-9
             eval "plot " . (k < 3 && has(panel, "sra") ? "flat with lines linecolor rgb tint(blue, 0.5) linewidth 1 dashtype (2,3), " : "") \
-              . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('gamma'))) with lines linecolor rgb red linewidth 1.2 dashtype (2,3) title 'γ_n', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('linear'))) with lines linecolor rgb red linewidth 1.2 dashtype (6,4) title 'n u', " : "") \
-              . (has(panel, "sra") ? "csv using (line(word(formats, f), word(kinds, k), 'sra')):(below(column('likely'))) with lines linecolor rgb blue linewidth 1.2 dashtype (6,4) title 'likely bound', " : "") \
+              . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('gamma'))) with lines linecolor rgb red linewidth 1.2 dashtype (2,3) title 'γ_n', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('linear'))) with lines linecolor rgb red linewidth 1.2 dashtype (6,4) title 'n u', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('likely'))) with lines linecolor rgb red linewidth 2 dashtype (9,3) title 'likely, to nearest', " : "") \
+              . (has(panel, "sra") ? "csv using (line(word(formats, f), word(kinds, k), 'sra')):(below(column('likely'))) with lines linecolor rgb blue linewidth 1.2 dashtype (6,4) title 'likely, stochastic', " : "") \
               . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(column('rms')) with linespoints pointtype 7 pointsize 0.35 linecolor rgb red linewidth 2 title 'to nearest', " : "") \
               . (has(panel, "sra") ? "csv using (line(word(formats, f), word(kinds, k), 'sra')):(below(column('rms'))) with linespoints pointtype 7 pointsize 0.35 linecolor rgb blue linewidth 2 title 'stochastic', " : "") . "1/0"
-            do for [i = 11:16] { unset label i }
+            do for [i = 11:17] { unset label i }
             unset label 1; unset label 2
         }
     }
