@@ -4,6 +4,7 @@
 # order: 95
 load "plots/style.gp"
 csv = "results/bench.csv"
+eval figure_needs("bench", csv)
 
 places = "cache memory"
 titles = "'In the first-level cache' 'In memory'"

@@ -4,6 +4,7 @@
 # order: 13
 load "plots/style.gp"
 csv = "results/cartoon_sgd.csv"
+eval figure_needs("cartoon_sgd", csv)
 
 if (real(option(csv, "rate")) != 0.01) { eval figure_refuse("cartoon_sgd", "it shows rate 0.01: needs a run without --rate") }
 ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what

@@ -4,6 +4,7 @@
 # order: 11
 load "plots/style.gp"
 csv = "results/counting.csv"
+eval figure_needs("counting", csv)
 
 ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2 q8.8"

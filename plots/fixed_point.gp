@@ -4,6 +4,7 @@
 # order: 72
 load "plots/style.gp"
 csv = "results/fixed_point.csv"
+eval figure_needs("fixed_point", csv)
 
 tone(format) = format eq "binary32" ? black : format eq "q2.14" ? sky : format eq "q6.10" ? green : fixed
 chosen(format, mode) = strcol("what") eq "epoch" && strcol("format") eq format && (format eq "binary32" || strcol("mode") eq mode)

@@ -4,6 +4,7 @@
 # order: 52
 load "plots/style.gp"
 csv = "results/fp8_accumulation.csv"
+eval figure_needs("fp8_accumulation", csv)
 
 random(data) = strcol("data") eq data && strcol("datapath") ne ""
 by_bits(data) = strcol("data") eq data && strcol("bits") ne "" ? column("bits") : NaN

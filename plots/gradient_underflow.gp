@@ -4,6 +4,7 @@
 # order: 60
 load "plots/style.gp"
 csv = "results/gradient_underflow.csv"
+eval figure_needs("gradient_underflow", csv)
 
 # the networks of this run; the first one has the panels
 nets = ""

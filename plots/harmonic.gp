@@ -4,6 +4,7 @@
 # order: 12
 load "plots/style.gp"
 csv = "results/harmonic.csv"
+eval figure_needs("harmonic", csv)
 
 ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2"

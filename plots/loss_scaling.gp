@@ -4,6 +4,7 @@
 # order: 62
 load "plots/style.gp"
 csv = "results/loss_scaling.csv"
+eval figure_needs("loss_scaling", csv)
 
 # the networks of this run; the first one has the upper panels
 finals = sprintf("< grep -E '^net,|,final,' %s", csv)

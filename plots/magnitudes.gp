@@ -4,6 +4,7 @@
 # order: 61
 load "plots/style.gp"
 csv = "results/magnitudes.csv"
+eval figure_needs("magnitudes", csv)
 
 seeds = int(option(csv, "seeds"))
 bin(kind, stage) = strcol("what") eq "bin" && strcol("layer") eq "all" && strcol("kind") eq kind && strcol("stage") eq stage

@@ -4,6 +4,7 @@
 # order: 32
 load "plots/style.gp"
 csv = "results/ode.csv"
+eval figure_needs("ode", csv)
 
 of(kind, format, mode) = strcol("kind") eq kind && strcol("format") eq format && strcol("mode") eq mode
 steps(kind, format, mode) = of(kind, format, mode) ? column("n") : NaN

@@ -4,6 +4,7 @@
 # order: 76
 load "plots/style.gp"
 csv = "results/quantized_inference.csv"
+eval figure_needs("quantized_inference", csv)
 
 eval forget
 stats csv using (see(strcol("kind") eq "integer", column("net"))) nooutput

@@ -4,6 +4,7 @@
 # order: 79
 load "plots/style.gp"
 csv = "results/recurrence.csv"
+eval figure_needs("recurrence", csv)
 
 gains = option(csv, "gains")
 gain(i) = real(word(gain_list, i))

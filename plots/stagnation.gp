@@ -4,6 +4,7 @@
 # order: 10
 load "plots/style.gp"
 csv = "results/stagnation.csv"
+eval figure_needs("stagnation", csv)
 
 asked = option(csv, "start") . " " . option(csv, "term") . " " . option(csv, "steps")
 if (real(word(asked, 1)) != 100 || real(word(asked, 2)) != 0.01 || real(word(asked, 3)) != 100) {

@@ -1,7 +1,9 @@
 # style.gp - the one look of all figures: palette, fonts, grid, and the two terminals a figure is drawn for.
 #
-# A figure is drawn in a loop over its files:
+# A figure is drawn from a CSV, in a loop over its files:
 #     load "plots/style.gp"
+#     csv = "results/NAME.csv"
+#     eval figure_needs("NAME", csv)
 #     do for [file in figure_files] {
 #         eval figure_open("NAME", file, 1080, 720)
 #         ...
@@ -15,6 +17,7 @@ set datafile columnheaders
 set datafile missing NaN # a row that a filter leaves out is not a gap
 
 figure_files = "svg png"
+system("mkdir -p figures")
 svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynamic enhanced font 'Helvetica,14' fontscale 1.1 background rgb 'white'", name, w, h)
 png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'Helvetica,14' fontscale 1.75 linewidth 2 pointscale 2 dashlength 2 background rgb 'white'", 2 * w, 2 * h)
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
@@ -29,6 +32,11 @@ forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
 # for eval: prints why the figure cannot be drawn, draws the sentence in its place and ends the script
 figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_files] { eval figure_open('%s', file, 1160, 160); unset border; unset tics; set label 1 '%s: no figure from this run' noenhanced at screen 0.02,0.7 font title_font textcolor rgb ink; set label 2 '%s' at screen 0.02,0.35 font label_font textcolor rgb ink; set xrange [0:1]; set yrange [0:1]; plot -1; unset output }; exit", name, why, name, name, why)
+
+# A CSV can be read if it has rows, all with as many fields as the header names, and its last line has its end.
+csv_good(csv) = 1 == int(system(sprintf("{ tail -c 1 '%s' | od -An -c; awk -F, '/^#/ {next} {rows++; if (rows == 1) fields = NF; bad += NF != fields} END {print (rows > 1 && !bad)}' '%s'; } 2>/dev/null | awk 'NR == 1 {whole = $1 ~ /n/} END {print (whole && $1 == 1) + 0}'", csv, csv)))
+# for eval, before the CSV is read: refuses the figure if it cannot be
+figure_needs(name, csv) = csv_good(csv) ? "" : figure_refuse(name, sprintf("%s is missing or damaged: run build/bin/%s", csv, name))
 
 # Okabe and Ito
 black = 0x000000

@@ -4,6 +4,7 @@
 # order: 30
 load "plots/style.gp"
 csv = "results/sum_growth.csv"
+eval figure_needs("sum_growth", csv)
 
 formats = "binary16 bfloat16"
 kinds = "positive dot-positive signed"
@@ -33,18 +34,6 @@ line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
 below(v) = v > 0 && v < 4 ? v : NaN
 has(panel, mode) = strstrt(found[panel], mode) > 0
 wide = longest >= 9e4 # else there is no room for labels at the lines
-
-line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
-below(v) = v > 0 && v < 4 ? v : NaN
-has(panel, mode) = strstrt(found[panel], mode) > 0
-wide = longest >= 9e4 # else there is no room for labels at the lines
-# the bound of rounding to nearest, broken by some sum of positive terms
-eval forget
-stats csv using (see(of("binary16", "positive", "rne") && column("within") < 1, column("n"))) nooutput
-broken = hits ? least : NaN
-eval forget
-stats csv using (see(of("binary16", "positive", "rne") && column("n") == broken, column("likely"))) nooutput
-broken_at = last
 prec(f) = f == 1 ? 11 : 8
 
 do for [file in figure_files] {

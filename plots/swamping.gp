@@ -4,6 +4,7 @@
 # order: 33
 load "plots/style.gp"
 csv = "results/swamping.csv"
+eval figure_needs("swamping", csv)
 
 ran(mode, chunk) = strcol("format") eq "e6m9" && strcol("mode") eq mode && column("chunk") == chunk
 eval forget

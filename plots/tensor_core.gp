@@ -4,6 +4,7 @@
 # order: 50
 load "plots/style.gp"
 csv = "results/tensor_core.csv"
+eval figure_needs("tensor_core", csv)
 
 wanted = "fp32 v100-fp16 t4-fp16 a100-fp16 a100-bf16 a100-tf32 h100-fp16 h100-tf32 b200-fp16 h100-fp16-fp16 l40s-e4m3 h100-e4m3 h100-e4m3-mma b200-e4m3 b200-e2m1-nvf4"
 present = ""

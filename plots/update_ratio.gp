@@ -4,6 +4,7 @@
 # order: 14
 load "plots/style.gp"
 csv = "results/update_ratio.csv"
+eval figure_needs("update_ratio", csv)
 
 seeds = int(option(csv, "seeds"))
 looks = int(option(csv, "looks"))
