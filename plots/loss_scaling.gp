@@ -1,5 +1,5 @@
 # loss_scaling.gp - accuracy and loss against the loss scale, with both walls, dynamic scalers, other networks, scales per tensor.
-# caption: Small networks learn digits in mixed precision; the first four panels show the first one. Its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is as good as binary32, and the room between them is the format's exponent range less the gradients' own. Accuracy is 0 where a run diverged, since its answers are NaN and count as wrong; where everything underflows it is that of a net that never learned, which may be below the 10 % of guessing. Lines of the loss leave out scales at which some seed diverged; the other seeds are open circles. At the foot of the left wall only a few of the largest gradients survive rounding, and steps along those alone can raise the loss above its beginning or end in NaN. Dynamic scalers find the room with no scale chosen by hand: they halve the scale and skip the step when something overflows, and double it after so many good steps; backoff only ever halves it, megatron waits for a second overflow, logmax follows the logarithm of the largest weight gradient, and layer has a scale for each layer, of which the last one is drawn. That number of good steps is cut from 2,000 (megatron: 1,000), so that a run this short shows growth. Scalers may end above the static wall, since the gradients shrink while the network learns. The last row: the same two walls for the other networks, on a coarser grid, where a filled point is a run within 5 points of binary32; and gradients of 8 bits with no loss scale at all but a power of two for every tensor, just in time (amax) or from the last 16 steps (delayed16; what is larger than those saturates: were it infinite, as in delayed16-inf, the first such gradient would end the run). After Micikevicius et al. 2018, section 3.2.
+# caption: Small networks learn digits in mixed precision; the first four panels show the first one. Its gradients are kept in one of three formats and the loss is multiplied by a power of two. Too small a scale turns the gradients to zero and nothing is learned; too large a one overflows, and with a static scale the first infinity ends the run. Between the two walls every scale is about as good as binary32, and the room between them is the format's exponent range less the gradients' own. Accuracy is 0 where a run diverged, since its answers are NaN and count as wrong; where everything underflows it is that of a net that never learned, which may be below the 10 % of guessing. Lines of the loss leave out scales at which some seed diverged; the other seeds are open circles. At the foot of the left wall only a few of the largest gradients survive rounding, and steps along those alone can raise the loss above its beginning or end in NaN. Dynamic scalers (a quick run has only pytorch and layer) find the room with no scale chosen by hand: they halve the scale and skip the step when something overflows, and double it after so many good steps; backoff only ever halves it, megatron waits for a second overflow, logmax follows the logarithm of the largest weight gradient, and layer has a scale for each layer, of which the last one is drawn. That number of good steps is cut from 2,000 (megatron: 1,000), so that a run this short shows growth. Scalers may end above the static wall, since the gradients shrink while the network learns. The last row: the same two walls for the other networks, on a coarser grid, where a filled point is a run within 5 points of binary32; and gradients of 8 bits with no loss scale at all but a power of two for every tensor, just in time (amax) or from the last 16 steps (delayed16, not in a quick run; what is larger than those saturates: were it infinite, as in delayed16-inf, the first such gradient would end the run). After Micikevicius et al. 2018, section 3.2.
 # group: Do gradients fit into few exponents?
 # order: 62
 load "plots/style.gp"
@@ -14,7 +14,7 @@ stats finals using (note_net(strcol("net"))) nooutput
 N = words(nets)
 net = word(nets, 1)
 final(format, scaler) = strcol("net") eq net && strcol("what") eq "final" && strcol("format") eq format && strcol("scaler") eq scaler
-traced(format, scaler) = strcol("what") eq "step" && strcol("format") eq format && strcol("scaler") eq scaler
+traced(format, scaler) = strcol("net") eq net && strcol("what") eq "step" && strcol("format") eq format && strcol("scaler") eq scaler
 scale(format) = final(format, "static") ? column("static_log2") : NaN
 # the formats of this run that are drawn, and their scalers in the order of the file
 formats = ""
@@ -81,8 +81,11 @@ do for [f = 1:F] {
     stats csv using (see(final(format, "static") && column("static_log2") > right[f] && is_nan(strcol("loss")), column("static_log2"))) nooutput
     wall[f] = least
 }
-# left of a rising (falling) line, where it has done the share h of its way
-beside(f, h) = before[f] + h * (left[f] - before[f]) - 1.2
+# A label's end is left of a rising (falling) line, where it has done the share h of its way; its beginning is right of
+# a line that leaves no room there.
+cramped(f, h) = before[f] + h * (left[f] - before[f]) < low + 8
+beside(f, h) = before[f] + h * (left[f] - before[f]) + (cramped(f, h) ? 1.2 : -1.2)
+near(f, h) = cramped(f, h) ? "left" : "right"
 eval forget
 stats csv using (see(strcol("what") eq "step", column("scale_log2"))) nooutput
 ceiling = most
@@ -107,19 +110,37 @@ R = words(strips)
 place(list, name) = (sum [i = 1:words(list)] (word(list, i) eq name ? i : 0)) # 0: not there
 n(x) = place(nets, strcol("net"))
 is_static(x) = strcol("scaler") eq "static" && place(strips, strcol("format")) > 0
-row(x) = -(n(0) + (place(strips, strcol("format")) - (R + 1) / 2.0) * 0.26)
+# the formats of a network lie around its tick
+array ran[N]
+do for [i = 1:N] {
+    ran[i] = ""
+    do for [format in strips] {
+        eval forget
+        stats finals using (see(is_static(0) && n(0) == i && strcol("format") eq format, 1)) nooutput
+        ran[i] = ran[i] . (hits ? " " . format : "")
+    }
+}
+row(x) = -(n(0) + (place(ran[n(0)], strcol("format")) - (words(ran[n(0)]) + 1) / 2.0) * 0.26)
 lives(x) = !is_nan(strcol("loss"))
 as_good(x) = lives(0) && 100 * column("test_accuracy") >= binary32_of[n(0)] - 5
 ways = "amax delayed16"
 tensors_of(format, way) = strcol("format") eq format && strcol("scaler") eq way && lives(0)
 beside_net(f, w) = n(0) + 0.36 * (f - 1.5) + 0.15 * (w - 1.5)
 gained(x) = 100 * column("test_accuracy") - binary32_of[n(0)]
-seen = ""
+seen = ""  # formats with any way
+pairs = "" # format and way
 do for [format in "e5m2 e4m3"] {
-    eval forget
-    stats finals using (see(tensors_of(format, "amax") || tensors_of(format, "delayed16"), 1)) nooutput
-    seen = seen . (hits ? format . " " : "")
+    some = 0
+    do for [way in ways] {
+        eval forget
+        stats finals using (see(tensors_of(format, way), 1)) nooutput
+        some = some + hits
+        pairs = pairs . (hits ? sprintf(" %s:%s", format, way) : "")
+    }
+    seen = seen . (some ? format . " " : "")
 }
+format_of(pair) = pair[:4]
+way_of(pair) = place(ways, pair[6:])
 panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 
 do for [file in figure_files] {
@@ -135,14 +156,16 @@ do for [file in figure_files] {
     set xrange [low - 1:high + 1]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
     set xlabel "loss scale"
-    set yrange [-3:112]
+    set yrange [-3:130]
     set ytics 0,20,100 format "%g %%"
     do for [f = 1:F] {
-        set label 10 + f word(formats, f) at beside(f, 0.7 - 0.14 * f),68 - 12 * f right textcolor rgb value(word(formats, f)) font label_font
+        h = 0.7 - 0.14 * f
+        set label 10 + f word(formats, f) textcolor rgb value(word(formats, f)) font label_font
+        eval sprintf("set label 10 + f at %g,%g %s", beside(f, cramped(f, h) ? 0.3 : h), cramped(f, h) ? 30 : 68 - 12 * f, near(f, h))
     }
     set label 14 sprintf("binary32: %.1f %%", reference) at low,104 left textcolor rgb ink font small_font
-    set label 15 sprintf("underflow:\nnothing\nlearned:\n%.1f %%", bottom) at low,37 left textcolor rgb grey font small_font
-    set label 16 "overflow:\nNaN is\nwrong" at high + 0.8,21 right textcolor rgb grey font small_font
+    set label 15 sprintf("← underflow: nothing learned, %.1f %%", bottom) at low,123 left textcolor rgb grey font small_font
+    set label 16 "overflow: NaN is wrong →" at high + 0.8,123 right textcolor rgb grey font small_font
     set arrow 1 from low - 1,reference to high + 1,reference nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
     set label 17 "guessing: 10 %" at 6,14 center textcolor rgb grey font small_font
     set arrow 2 from low - 1,10 to high + 1,10 nohead back linecolor rgb grey dashtype (1,4) linewidth 1.2
@@ -159,7 +182,10 @@ do for [file in figure_files] {
     set logscale y
     set ytics ("10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "0.1" 0.1, "1" 1, "10" 10)
     do for [f = 1:F] {
-        set label 10 + f word(formats, f) at beside(f, 0.2 + 0.2 * f),0.9 / 4 ** f right textcolor rgb value(word(formats, f)) font label_font
+        under = f == 2 && cramped(1, 0.4) # the first one's label is in the way
+        h = under ? 0.75 : f == 3 ? 0.55 : 0.4
+        set label 10 + f word(formats, f) textcolor rgb value(word(formats, f)) font label_font
+        eval sprintf("set label 10 + f at %g,%g %s", beside(f, h), under ? 0.02 : 0.225, near(f, h))
     }
     set label 14 sprintf("binary32: %.2g", reference_loss) at low,reference_loss * 0.58 left textcolor rgb ink font small_font
     set label 15 "underflow" at low,7 left textcolor rgb grey font label_font
@@ -178,6 +204,7 @@ do for [file in figure_files] {
     set xlabel "training step"
     set yrange [0:ceiling + 17]
     set ytics 0,8,ceiling format "2^{%g}"
+    set ylabel "loss scale" offset 0.6,0
     set key right top horizontal Left reverse samplen 1 width 1 maxcols 3 font small_font
     do for [c = 1:(F > 1 ? 2 : 1)] {
         at = c == 1 ? 1 : F
@@ -195,9 +222,10 @@ do for [file in figure_files] {
         unset arrow 1
     }
     # --- networks: what becomes of every static scale
-    eval panel(0.07, 0.485, 0.055, 0.233)
-    set title "All networks: which static scales are as good as binary32" offset 0,1.1
-    set key at graph 0.5,1.1 center horizontal Left reverse samplen 0.4 width -1 maxrows 1 font small_font
+    eval panel(0.07, 0.485, 0.055, 0.219)
+    unset ylabel
+    set title "All networks: static scales within 5 points of binary32 (filled)" offset 0,2.3
+    set key at graph 0.5,1.15 center horizontal Left reverse samplen 0.4 width -1 maxrows 1 font small_font
     set xrange [low - 2:high + 2]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
     set xlabel "loss scale"
@@ -212,8 +240,9 @@ do for [file in figure_files] {
          -100 with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red title "diverged"
 
     # --- networks: scales per tensor
-    eval panel(0.57, 0.985, 0.055, 0.233)
-    set title "Scale per tensor, no loss scale: accuracy less binary32's" offset 0,1.1
+    eval panel(0.57, 0.985, 0.055, 0.219)
+    set key width 1
+    set title "Scale per tensor, no loss scale: accuracy less binary32's" offset 0,2.3
     set xrange [0.4:N + 0.6]
     unset xlabel
     set xtics scale 0 ("" 0)
@@ -227,9 +256,9 @@ do for [file in figure_files] {
         set label 11 "not in this run: needs --scalers amax,delayed16" at graph 0.5,0.62 center textcolor rgb grey font label_font
         plot -100
     } else {
-        plot for [f in seen] for [w = 1:2] finals using (tensors_of(f, word(ways, w)) ? beside_net(place(seen, f), w) : NaN):(gained(0)) with points pointtype (w == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(f), 0.6), \
-             for [f in seen] for [w = 1:2] finals using (tensors_of(f, word(ways, w)) ? beside_net(place(seen, f), w) : NaN):(gained(0)) smooth unique with points pointtype (w == 1 ? 7 : 5) pointsize 1 linecolor rgb value(f), \
-             for [f in seen] for [w = 1:2] -100 with points pointtype (w == 1 ? 7 : 5) pointsize 0.8 linecolor rgb value(f) title f . " " . word(ways, w)
+        plot for [p in pairs] finals using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) with points pointtype (way_of(p) == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(format_of(p)), 0.6), \
+             for [p in pairs] finals using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) smooth unique with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 1 linecolor rgb value(format_of(p)), \
+             for [p in pairs] -100 with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 0.8 linecolor rgb value(format_of(p)) title format_of(p) . " " . word(ways, way_of(p))
     }
     unset multiplot
     unset output
