@@ -1,5 +1,5 @@
 # update_ratio.gp - how many times larger weights are than their updates, which updates formats lose, and what that does.
-# caption: A network learns digits in binary32; at four steps of its training every weight w stands beside its update u, by their ratio |w/u| on the left. A format with p significand bits holds numbers of about 2^p steps apart: an update of less than half such a step is rounded away and the weight stays where it is. Below the ratio 2^p, the left edge of a format's band, every normal weight moves; from 2^(p+1), its right edge, on every update is lost; within the band the weight's place between two powers of two decides. Micikevicius et al. 2018, section 3.1, name 2048 = 2^11 for binary16. As the network learns, its gradients shrink, so the ratios move to the right, through one band after the other; with a rate that falls to zero all formats lose everything at the very end. On the right: the share of the updates that would be lost, over the training, and the training loss of runs whose weights are kept in a format without a master copy in binary32. Rounded to nearest they stall where their updates vanish; rounded stochastically a lost update becomes a rare full step, right on average, and the loss follows binary32's. What was lost is not always missed: see the test accuracies in the table that the program prints. Updates that are zero in binary32 (of inputs or units that are off) are left out of all shares.
+# caption: A network learns digits in binary32; at four steps of its training every weight w stands beside its update u, by their ratio |w/u| on the left. A format with p significand bits holds numbers of about 2^p steps apart: an update of less than half such a step is rounded away and the weight stays where it is. Below the ratio 2^p, the left edge of a format's band, every normal weight moves; from 2^(p+1), its right edge, on every update is lost; within the band the weight's place between two powers of two decides. Micikevicius et al. 2018, section 3.1, name 2048 = 2^11 for binary16. As the network learns, its gradients shrink, so the ratios move to the right, through one band after the other; with a rate that falls to zero every format loses nearly everything at the very end. On the right: the share of the updates that would be lost, over the training, and the training loss of runs whose weights are kept in a format without a master copy in binary32. Rounded to nearest they stall where their updates vanish; rounded stochastically a lost update becomes a rare full step, right on average, and the loss follows binary32's. What was lost is not always missed: see the test accuracies in the table that the program prints. Updates that are zero in binary32 (of inputs or units that are off) are left out of all shares.
 # group: Where do small updates vanish?
 # order: 14
 load "plots/style.gp"
@@ -120,16 +120,15 @@ do for [file in figure_files] {
     set xrange [0:end]
     set xtics 0,step format "%g"
     unset xlabel
-    set yrange [-2:106]
+    set yrange [-2:114]
     set ytics 0,20,100 format "%g %%"
     set ylabel "share of the updates" offset 0.6,0
     do for [f in has] {
         i = int(f)
         eval forget
-        stats csv using (see(share(word(known, i)) && column("step") == at[2], percent(0))) nooutput
-        shift = i == 1 ? 3.6 : -5
-        said = word(known, i)
-        set label 10 + i said at at[2],mean + (mean < 40 ? 6 : shift) left textcolor rgb colour(i) font label_font
+        # over the width of the name: above what comes to it from below, else under it
+        stats csv using (see(share(word(known, i)) && column("step") >= at[2] && column("step") <= at[2] + 0.25 * end, percent(0))) nooutput
+        set label 10 + i word(known, i) at at[2],(i == 1 || i == 6 ? most + 6.5 : least - 7) left textcolor rgb colour(i) font label_font
     }
     plot for [f in has] csv using (share(word(known, int(f))) ? column("step") : NaN):(percent(0) / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3
     do for [i = 10:19] { unset label i }
