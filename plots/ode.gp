@@ -1,5 +1,5 @@
 # ode.gp - Euler's method with more and more steps: errors against their number, and the paths of one revolution.
-# caption: Euler's method for y' = -y and for a revolution on the circle, every operation rounded. In exact arithmetic more steps are better: the error falls like 1/n. To nearest it does so only while the steps are large: small ones lose what is below half a spacing, and from 2^(p+1) - 1 steps on (511 in bfloat16) every step vanishes and y stays at its start, exactly. Which n is best there is luck: small dots are all n, and the lowest of them end at the number of the format that is nearest to the solution. Stochastic rounding keeps small steps on average. The mean of the runs follows Euler's exact polygon, so that it keeps improving up to the chance that is left in a mean of that many runs; a single run's error levels off near 2^((1-p)/2) of y, however small the steps are. Below: a revolution with 100, 1000 and 10000 steps in bfloat16, clockwise from the dot on the right. With 100, Euler's own error drives all paths outward; with 10000, the path to nearest goes straight down and stops, while the stochastic one closes the circle. After Croci et al. 2022.
+# caption: Euler's method for y' = -y and for a revolution on the circle, every operation rounded. In exact arithmetic more steps are better: the error falls like 1/n. To nearest it does so only while the steps are large: small ones lose what is below half a spacing, and from 2^(p+1) - 1 steps on (511 in bfloat16) every step vanishes and y stays at its start, exactly. Which n is best there is luck: small dots are all n, and the lowest of them end at the number of the format that is nearest to the solution. Stochastic rounding keeps small steps on average. The mean of the runs follows Euler's exact polygon, so that it keeps improving up to the chance that is left in a mean of that many runs; a single run's error levels off near 2^((1-p)/2) of y, however small the steps are. Below: a revolution with 100, 1000 and 10000 steps in bfloat16, clockwise from the dot on the right. With 100, Euler's own error drives all paths outward. With 1000, an increment to nearest is lost or becomes one or two whole spacings of the coordinate, so that the path keeps to few directions, an octagon, and what is lost makes it end before it has come round. With 10000, the path to nearest goes straight down and stops, while the stochastic one closes the circle. After Croci et al. 2022.
 # group: How do errors of long sums grow, and what keeps them small?
 # order: 32
 load "plots/style.gp"
@@ -65,8 +65,10 @@ do for [file in figure_files] {
             continue
         }
         if (has[2 * f - 1]) { set label 11 "to nearest" at longest,0.0175 right textcolor rgb red font label_font }
-        if (has[2 * f]) { set label 12 "one run, rms" at longest,(f == 1 ? 9e-4 : 3.4e-4) right textcolor rgb blue font label_font }
-        if (has[2 * f]) { set label 13 "mean of runs" at longest,1.3e-6 right textcolor rgb sky font label_font }
+        # a short run has no room at the right
+        short = longest < 5e4
+        if (has[2 * f]) { set label 12 (short ? "one run" : "one run, rms") at longest,(f == 1 ? 9e-4 : 3.4e-4) right textcolor rgb blue font label_font }
+        if (has[2 * f]) { set label 13 (short ? "mean" : "mean of runs") at longest,(short ? 6e-6 : 1.3e-6) right textcolor rgb sky font label_font }
         if (f == 1 && longest > 9e3) { set label 14 "exact arithmetic" at 2000,6.5e-7 right textcolor rgb grey font label_font }
         exactly(n) = 0.015625 * exp(-1) / (2 * n)
         eval "plot exactly(x) with lines linecolor rgb grey dashtype (3,3) linewidth 1.2, " \
@@ -80,11 +82,11 @@ do for [file in figure_files] {
     set lmargin at screen left(3)
     set rmargin at screen left(3) + 0.26
     set title "The circle: farthest from the solution" offset 0,-0.3
-    unset ylabel
+    set ylabel "distance" offset 0.4,0 textcolor rgb ink font label_font
     set yrange [3.5e-3:8]
     set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1)
     if (has[1] || has[3]) { set label 11 "to nearest" at longest,3.4 right textcolor rgb red font label_font }
-    if (has[2] || has[4]) { set label 12 "stochastic" at longest,0.02 right textcolor rgb blue font label_font }
+    if (has[2] || has[4]) { set label 12 "stochastic" at longest*(short ? 0.75 : 1),(short ? 0.35 : 0.017) right textcolor rgb blue font label_font }
     set label 13 "solid: bfloat16\ndashed: binary16" at 11,0.012 left textcolor rgb grey font label_font
     ran(f, m) = has[2 * f - 2 + m] ? sprintf("csv using (steps('circle', '%s', '%s')):(column('rms')) with linespoints pointtype %d pointsize 0.5 linecolor rgb %s linewidth %g dashtype %s, ", word(formats, f), word("rne sra", m), f == 1 ? 7 : 6, m == 1 ? "red" : "blue", f == 1 ? 2 : 1.3, f == 1 ? "1" : "(6,3)") : ""
     eval "plot " . ran(1, 1) . ran(1, 2) . ran(2, 1) . ran(2, 2) . "1/0"
@@ -94,6 +96,7 @@ do for [file in figure_files] {
     set tmargin at screen 0.44
     set bmargin at screen 0.01
     unset xlabel
+    unset ylabel
     unset xtics; unset ytics; unset border
     set size ratio -1
     set xrange [-1.4:1.4]
