@@ -73,6 +73,8 @@ for signal in KILL INT; do
         says 'the same command with --resume goes on' err.txt "an interrupted run says how to go on"
     fi
     exits 2 "--resume with other options is refused" "$S" $long --seed 9 --resume --out r.csv
+    exits 2 "without --resume nothing is destroyed" "$S" $long --out r.csv
+    says 'r.csv.part holds [0-9]* finished points .* --restart forgets them' err.txt "it says what to do"
     exits 0 "--resume after SIG$signal" "$S" $long --resume --out r.csv
     same long.csv r.csv "a run killed by SIG$signal and resumed gives the same CSV"
     if grep -q '"points_resumed": 0,' r.run.json; then verdict 1 "it did not start again"; else verdict 0 "it did not start again"; fi
