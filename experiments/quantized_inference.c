@@ -84,7 +84,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     const double *bits = ulp_option_numbers(run, "bits", &n);
     for (size_t i = 0; i < n; i++)
         if (bits[i] != floor(bits[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--bits: %g is no whole number", bits[i]);
-    ulp_status status = ulp_formats_prepare(run, "weights and activations", 0);
+    ulp_status status = ulp_formats_prepare(run, "weights and activations", 1);
     if (status == ULP_OK) status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
     for (const char *text = ulp_option_text(run, "net"); status == ULP_OK;) {
         const char *end = strstr(text, " / ");
@@ -310,7 +310,7 @@ static const ulp_experiment experiment = {
     .question = "how many bits does a trained network need to answer, and how wide an accumulator?",
     .columns = "net,seed,kind,scheme,bits,accumulator,accuracy,agreement,changed",
     .options = options,
-    .takes_format = ulp_format_within_binary32,
+    .takes_format = ulp_format_with_sign,
     .prepare = prepare,
     .compute = compute,
     .check = check,
