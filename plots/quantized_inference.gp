@@ -22,7 +22,7 @@ reach(net, kind, scheme, bits, acc) = strcol("kind") eq kind && strcol("scheme")
 curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"
 names = "'affine, int32' 'symmetric, int32' 'symmetric, int16 saturates' 'symmetric, int16 wraps'"
 colours = "blue orange purple red"
-marks = "7 5 9 13"
+marks = "7 5 9 13" # of single seeds
 widths = "2 7 4 1.5"
 scheme(c) = system("echo " . word(curves, c) . " | cut -d: -f1")
 acc(c) = system("echo " . word(curves, c) . " | cut -d: -f2")
@@ -64,10 +64,10 @@ do for [file in figure_files] {
         set xlabel "bits of weights and activations"
         if (n == 1) { set ylabel "wrong answers on the test part" offset 1.6,0 } else { unset ylabel }
         if (n == nets) { set key at graph 0.99,0.99 right top samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
-        plot [low_bits - 0.4:high_bits + 0.4] 100 - reference[n] with lines linecolor rgb pale linewidth 8, \
-             for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(100 - mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth real(word(widths, c)) notitle, \
+        set arrow 1 from graph 0,first 100 - reference[n] to graph 1,first 100 - reference[n] nohead back linecolor rgb pale linewidth 8
+        plot for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(100 - mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth real(word(widths, c)) notitle, \
              for [c = 1:4] csv using (reach(n, "integer", schemes[c], 0, accs[c]) ? column("bits") : NaN):(100 - column("accuracy")) with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
-             for [c = 1:4] 1/0 with linespoints pointtype int(word(marks, c)) linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c)
+             for [c = 1:4] 1/0 with lines linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c)
     }
     set lmargin at screen (nets == 2 ? 0.73 : 0.45)
     set rmargin at screen (nets == 2 ? 0.985 : 0.95)
@@ -78,8 +78,8 @@ do for [file in figure_files] {
     unset ylabel
     set key at graph 0.03,0.99 left top samplen 0.6 font small_font Left reverse
     place(f, s, shift) = strcol("kind") eq word(formats, f) && strcol("scheme") eq s && column("net") == 1 ? f + shift : NaN
-    plot 100 - reference[1] with lines linecolor rgb pale linewidth 8, \
-         for [f = 1:6] csv using (place(f, "plain", -0.13)):(100 - column("accuracy")) with points pointtype 7 pointsize 0.6 linecolor rgb red, \
+    set arrow 1 from graph 0,first 100 - reference[1] to graph 1,first 100 - reference[1] nohead back linecolor rgb pale linewidth 8
+    plot for [f = 1:6] csv using (place(f, "plain", -0.13)):(100 - column("accuracy")) with points pointtype 7 pointsize 0.6 linecolor rgb red, \
          for [f = 1:6] csv using (place(f, "scaled", 0.13)):(100 - column("accuracy")) with points pointtype 6 pointsize 0.6 linecolor rgb blue, \
          1/0 with points pointtype 7 pointsize 0.7 linecolor rgb red title "as it is", \
          1/0 with points pointtype 6 pointsize 0.7 linecolor rgb blue title "a scale per tensor"
