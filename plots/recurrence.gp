@@ -1,5 +1,5 @@
 # recurrence.gp - errors fed back through time: by the network's regime, by bits, in trained networks, and backward.
-# caption: A recurrent network feeds every rounding error back into its next step. Above: an untrained network of 64 tanh units whose recurrent weights are scaled by a gain; only the state is rounded. While the network contracts it forgets errors as fast as it makes them, and they stay near the unit roundoff however long it runs. A chaotic network multiplies them by the same factor at each step in every format, and no format is enough for long: binary64 with its first input moved by 2^-40 (dashed) grows at the same rate. Lower left: how long an answer stays good to 10 % is then a straight line in the bits; each bit buys ln 2 / (Lyapunov exponent) steps (grey line), and binary32 falls short of it because its sums are no finer than its state. Lower middle: networks trained on digits behave like the contracting one. Lower right: backward through the contracting network the gradient shrinks at each step until binary16 has only zeros left; a loss scale buys steps, and the exponent range of bfloat16 buys more. Lines: means over the seeds, geometric for errors.
+# caption: A recurrent network feeds every rounding error back into its next step. Above: an untrained network of 64 tanh units whose recurrent weights are scaled by a gain; only the state is rounded. While the network contracts it forgets errors as fast as it makes them, and they stay near the unit roundoff however long it runs. A chaotic network multiplies them by the same factor at each step in every format, and no format is enough for long: binary64 with its first input moved by 2^-40 (dashed, in runs of 200 steps and more) grows at the same rate. Lower left: how long an answer stays good to 10 % is then a straight line in the bits; each bit buys ln 2 / (Lyapunov exponent) steps (grey line), and binary32, which a quick run leaves out, falls short of it because its sums are no finer than its state. Lower middle: networks trained on digits behave like the contracting one. Lower right: backward through the contracting network the gradient shrinks at each step until binary16 has only zeros left; a loss scale buys steps, and the exponent range of bfloat16 buys more. Lines: means over the seeds, geometric for errors.
 # group: Can a network learn and answer in few bits?
 # order: 79
 load "plots/style.gp"
@@ -115,9 +115,11 @@ do for [file in figure_files] {
     set lmargin at screen 0.075
     set rmargin at screen 0.325
     set title "Chaotic: steps until the error is 10 %"
-    set xrange [7:25.5]
+    widest = words(shown) ? int(word(shown, words(shown))) : 24
+    set xrange [7:widest + (widest > 20 ? 1.5 : 2.5)]
     set yrange [0:*]
-    set xtics 4
+    step = widest > 16 ? 4 : 1
+    set xtics step
     set ytics 20
     set xlabel "bits of the state's significand"
     set ylabel "steps" offset 1,0
@@ -129,7 +131,7 @@ do for [file in figure_files] {
             b = int(word(shown, i))
             set label (20 + i) (b == 8 ? "bf16" : b == 11 ? "fp16" : b == 24 ? "fp32" : sprintf("e8m%d", b - 1)) at b + (b > 20 ? -0.7 : 0.5),until[b] - top * 0.1 left font small_font textcolor rgb ink
         }
-        plot [7:25.5] (x < base - 0.5 || x > int(word(shown, words(shown))) + 1 ? NaN : until[base] + per_bit * (x - base)) with lines linecolor rgb grey linewidth 1.5, \
+        plot (x < base - 0.5 || x > int(word(shown, words(shown))) + 1 ? NaN : until[base] + per_bit * (x - base)) with lines linecolor rgb grey linewidth 1.5, \
              for [i = 1:words(shown)] '+' using (int(word(shown, i))):(until[int(word(shown, i))]) every ::0::0 with points pointtype 7 pointsize 1 linecolor rgb (int(word(shown, i)) == 8 ? bfloat16 : int(word(shown, i)) == 11 ? binary16 : int(word(shown, i)) == 24 ? binary32 : green)
     } else {
         set label 3 "no network of this run is chaotic" at graph 0.5,0.5 center font label_font textcolor rgb grey
@@ -174,7 +176,11 @@ do for [file in figure_files] {
     if (contracting) {
         set label 41 "fp16" at 21,60 right font small_font textcolor rgb binary16
         set label 42 "fp16, loss times 2^{12}" at 38,40 left font small_font textcolor rgb binary16
-        set label 43 "bf16" at 131,60 right font small_font textcolor rgb bfloat16
+        eval forget
+        stats csv using (see(back(contracting, "mixed:bfloat16", 0) && column("zeros") >= 0.5, column("step"))) nooutput
+        shrinks = hits ? least - 2 : NaN
+        if (hits) { set label 43 "bf16" at shrinks,60 right } else { set label 43 "bf16" at graph 0.97,first 7 right }
+        set label 43 font small_font textcolor rgb bfloat16
         plot csv using (back(contracting, "mixed:binary16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2, \
              csv using (back(contracting, "mixed:binary16", 12) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2 dashtype 2, \
              csv using (back(contracting, "mixed:bfloat16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb bfloat16 linewidth 2
