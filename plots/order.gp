@@ -1,5 +1,5 @@
 # order.gp - how far the results of one dot product lie apart when only the order of its products changes.
-# caption: One dot product of normal data, its products added in a hundred random orders: the exact sum is the same, the computed ones are not. On the left, how far the largest and the smallest result lie apart, relative to the sum of the products' magnitudes, and how many different results there are. A sum that is rounded once has one result, and Kahan's compensation comes close to that. Tensor Cores have one result for all orders inside one of their blocks of 4 to 32 products, which they align, cut and add as a set (open circles); the order of the blocks counts. On the right, the usual reason for another order: the sum is cut into as many slices as there are threads, and the slices' sums are added. In this project the datapath defines the order, and threads, tiles and vectors change no bit.
+# caption: One dot product of normal data, its products added in a hundred random orders: the exact sum is the same, the computed ones are not. On the left, how far the largest and the smallest result lie apart, relative to the sum of the products' magnitudes, and how many different results there are. A sum that is rounded once has one result, and Kahan's compensation comes close to that, with one or a few. Tensor Cores have one result for all orders inside one of their blocks of 4 to 32 products, which they align, cut and add as a set (open circles); the order of the blocks counts. On the right, the usual reason for another order: the sum is cut into as many slices as there are threads, and the slices' sums are added. In this project the datapath defines the order, and threads, tiles and vectors change no bit.
 # group: How do errors of long sums grow, and what keeps them small?
 # order: 34
 load "plots/style.gp"
@@ -42,12 +42,16 @@ spacing = hits && single != 0 ? 2.0**(floor(log(abs(single)) / log(2)) - 23) : N
 eval forget
 stats csv using (see(of("slices", "fp32"), (column("value") - single) / spacing)) nooutput
 has_slices = hits > 1
-reach = has_slices ? 1.3 * (most > -least ? most : -least) + 1 : 1
+# room above and below what there is, and for the words at the line of zero on the emptier side
+height = has_slices && most > least ? (most > 0 ? most : 0) - (least < 0 ? least : 0) : 2
+bottom = has_slices && least < 0 ? least - 0.1 * height : -0.1 * height
+top = has_slices && most > 0 ? most + 0.18 * height : 0.18 * height
+under = !has_slices || most > -least
 
 do for [file in figure_files] {
     eval figure_open("order", file, 1160, 620)
     set multiplot
-    set label 1 "The same products in another order: another sum, unless it is rounded once" at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 1 "The same products in another order: mostly another sum; rounded once, always the same" at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("One dot product of %s normal numbers. Left: its results in %s orders. Right: cut among threads.", option(csv, "k"), option(csv, "orders")) at screen 0.02,0.905 font label_font textcolor rgb grey
     set tmargin at screen 0.82
     set bmargin at screen 0.115
@@ -66,8 +70,8 @@ do for [file in figure_files] {
         set label 100 + i word(names, i) at graph -0.02,first y right textcolor rgb ink font label_font
         set label 200 + i sprintf("%d result%s", results[i], results[i] == 1 ? "" : "s") at at(width[i]) * 1.9,y left textcolor rgb (results[i] == 1 ? green : red) font small_font
     }
-    set key at graph 0.22,0.11 left top Left reverse samplen 0.5
-    inside = words(blocks) ? "for [w in blocks] '+' using (at(width[int(w)])):(row_of(place[int(w) - 14])) every ::::0 with points pointtype 6 pointsize 0.9 linecolor rgb green, 1/0 with points pointtype 6 pointsize 0.9 linecolor rgb green title 'any order inside blocks: 1 result', " : ""
+    set key at graph 0.06,0.345 left top Left reverse samplen 0.5
+    inside = words(blocks) ? "for [w in blocks] '+' using (at(width[int(w)])):(row_of(place[int(w) - 14])) every ::::0 with points pointtype 6 pointsize 0.9 linecolor rgb green, 1/0 with points pointtype 6 pointsize 0.9 linecolor rgb green title 'inside blocks: 1 result', " : ""
     eval "plot " . inside . "for [w in shown] '+' using (at(width[int(w)])):(row_of(place[int(w)])) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb (results[int(w)] == 1 ? green : red), 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb red title 'any order'"
     do for [i = 1:230] { unset label i }
 
@@ -78,12 +82,12 @@ do for [file in figure_files] {
     set logscale x 2
     set xtics (1, 2, 4, 8, 16, 32, 64)
     set xlabel "threads" font label_font
-    set yrange [-reach:reach]
+    set yrange [bottom:top]
     set ytics nomirror out scale 0.6 textcolor rgb ink font small_font autofreq
     set ylabel "difference to one thread, in units of the last place" offset 0.8,0 font label_font
     if (has_slices) {
         set label 11 "a slice for each thread" at 1.1,graph 0.94 left textcolor rgb red font label_font
-        set label 12 "here, any number of threads" at 70,graph 0.465 right textcolor rgb green font label_font
+        set label 12 "here, any number of threads" at 70,(under ? -0.05 : 0.05) * height right textcolor rgb green font label_font
         plot 0 with lines linecolor rgb green linewidth 3, \
              csv using (of("slices", "fp32") ? column("number") : NaN):((column("value") - single) / spacing) with linespoints pointtype 7 pointsize 0.7 linecolor rgb red linewidth 1.5
     } else {
