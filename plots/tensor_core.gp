@@ -1,5 +1,5 @@
 # tensor_core.gp - the aligned adder of each generation: products at once, bits kept, and the error of a long sum.
-# caption: How Tensor Cores add, found by probing a model of each generation with vectors. Left: products that one sum takes at once. Middle: bits that a term keeps below the largest one, the rest is cut off before the addition; a diamond marks the fraction bits of the result, and the words how it is rounded (rz: toward zero, rne: to nearest). Right: what this costs a dot product of 4096 random numbers, rounded to the input format beforehand so that only the additions err. Truncation pulls every partial sum toward zero: where terms have one sign (filled circles) the errors add up, where signs alternate (open circles) they mostly cancel. The FP8 units of Ada and Hopper keep 13 bits and lose several percent of a positive sum; mma.sync on Hopper computes FP8 on the FP16 unit, and Blackwell keeps 25 bits. Products of 8-bit numbers are so short that 25 bits keep nearly all of them, which is why those sums beat FP16 inputs. fp32 is the serial sum in binary32.
+# caption: How Tensor Cores add, found by probing a model of each generation with vectors. Left: products that one sum takes at once. Middle: bits that a term keeps below the largest one, the rest is cut off before the addition; a diamond marks the fraction bits of the result, and the words how it is rounded (rz: toward zero, rne: to nearest). Right: what this costs a dot product of 4096 random numbers, rounded to the input format beforehand so that only the additions err. Truncation pulls every partial sum toward zero: where terms have one sign (filled circles) the errors add up, where signs alternate (open circles) they mostly cancel. The FP8 units of Ada and Hopper keep 13 bits and lose several hundredths of a positive sum; mma.sync on Hopper computes FP8 on the FP16 unit, and Blackwell keeps 25 bits. Products of 8-bit numbers are so short that 25 bits keep nearly all of them, which is why those sums beat FP16 inputs. fp32 is the serial sum in binary32.
 # group: What does a Tensor Core compute?
 # order: 50
 load "plots/style.gp"
@@ -43,9 +43,9 @@ do for [file in figure_files] {
     eval figure_open("tensor_core", file, 1160, 250 + 34 * n)
     set multiplot
     set label 1 "How Tensor Cores add: many products at once, each cut off before the sum" at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Found by probing the model of each generation; the name is GPU-inputs, a second fp16 is the accumulator." at screen 0.02,0.925 font label_font textcolor rgb grey
+    set label 2 "Found by probing the model of each generation; the name is GPU-inputs, a second fp16 is the accumulator. Colours: formats of inputs." at screen 0.02,0.925 font label_font textcolor rgb grey
     set tmargin at screen 0.835
-    set bmargin at screen 0.115
+    set bmargin at screen 0.15
 
     set lmargin at screen 0.225
     set rmargin at screen 0.405
@@ -56,9 +56,9 @@ do for [file in figure_files] {
     set ytics ()
     do for [i = 1:n] { set ytics add (word(shown, i) . (gpu(word(shown, i)) eq "" ? "" : "  " . gpu(word(shown, i))) y(i)) }
     set ytics scale 0
-    unset xlabel
-    do for [i = 1:n] { set label 10 + i sprintf("%g", at(length_of, i)) at (at(length_of, i) * 1.15),y(i) left font small_font textcolor rgb ink }
-    plot for [i = 1:n] "+" using (0.5 * (0.75 + at(length_of, i))):(y(i)):(0.75):(at(length_of, i)):(y(i) - 0.3):(y(i) + 0.3) every ::0::0 with boxxyerror linecolor rgb tint(colour(word(shown, i)), 0.75)
+    set xlabel "products (logarithmic)" offset 0,0.3
+    do for [i = 1:n] { set label 10 + i sprintf("%g", at(length_of, i)) at (at(length_of, i) * 1.4),y(i) left font small_font textcolor rgb ink }
+    plot for [i = 1:n] "+" using (at(length_of, i)):(y(i)) every ::0::0 with points pointtype 7 pointsize 1.1 linecolor rgb colour(word(shown, i))
     do for [i = 1:n] { unset label 10 + i }
     unset label 1; unset label 2
 
@@ -66,6 +66,7 @@ do for [file in figure_files] {
     set rmargin at screen 0.66
     set title "Bits kept below the largest term"
     unset logscale x
+    set xlabel "bits" offset 0,0.3
     set xrange [0:46]
     set xtics (0, 5, 10, 15, 20, 25, 30, 35)
     do for [i = 1:n] { set ytics add ("" y(i)) }
@@ -83,9 +84,10 @@ do for [file in figure_files] {
     set rmargin at screen 0.965
     set title sprintf("Error of %s products, relative to {/Symbol S}|a b|", option(csv, "k"))
     set logscale x 10
+    set xlabel "root mean square error" offset 0,0.3
     set xrange [1e-10:1]
-    set xtics ("10^{-10}" 1e-10, "10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "1 %%" 1e-2, "100 %%" 1)
-    set key at screen 0.98,0.06 right top horizontal maxcols 2 font small_font
+    set xtics ("10^{-10}" 1e-10, "10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "10^{-2}" 1e-2, "1" 1)
+    set key at screen 0.98,0.062 right top horizontal maxcols 2 font small_font
     do for [i = 1:n] { if (at(signed_of, i) == 0 && at(positive_of, i) == 0) { set label 10 + i "no error" at 1.5e-10,y(i) left font small_font textcolor rgb ink } }
     plot 1e-30 with points pointtype 6 pointsize 1.0 linewidth 2 linecolor rgb ink title "numbers in [-1, 1)", \
          1e-30 with points pointtype 7 pointsize 1.1 linecolor rgb ink title "numbers in [0, 1)", \
