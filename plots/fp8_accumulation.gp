@@ -37,7 +37,7 @@ has_wide = hits
 k = option(csv, "k")
 amax = option(csv, "scaling") eq "amax" ? ", scaled to the range of e4m3" : ""
 colour(d) = d == 1 ? red : blue
-percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '0.001 %%' 1e-3, '0.01 %%' 0.01, '0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '100 %%' 100)"
+percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '10^{-3} %%' 1e-3, '0.01 %%' 0.01, '0.1 %%' 0.1, '1 %%' 1, '10 %%' 10, '100 %%' 100)"
 
 do for [file in figure_files] {
     eval figure_open("fp8_accumulation", file, 1160, 560)
@@ -93,6 +93,8 @@ do for [file in figure_files] {
     set xtics ("32" 32, "64" 64, "128" 128, "256" 256, "512" 512, "1024" 1024, "2048" 2048, "never" 4096) rotate by -45
     set xlabel "products between two promotions" offset 0,0.6 font label_font
     set yrange [0.001:100]
+    set label 13 "rounding the data" at 28,1.6*cast[2] left textcolor rgb blue font small_font
+    set label 14 "rounding\nthe data" at 28,3.6*cast[1] left textcolor rgb red font small_font
     set label 11 "positive" at 560,0.4 left textcolor rgb red font label_font
     set label 12 "both signs" at 560,0.017 left textcolor rgb blue font label_font
     plot cast[1] with lines linecolor rgb red dashtype (4,4) linewidth 1.5, \
