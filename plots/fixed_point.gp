@@ -1,5 +1,5 @@
 # fixed_point.gp - learning curves in 16-bit fixed point: nearest rounding on the left, stochastic on the right.
-# caption: A fully connected network learns handwritten digits with every weight, activation and gradient in a 16-bit fixed-point format and no master weights; black is binary32. Lines are medians over the seeds, bands reach from the least to the greatest. Each step forms w - rate g exactly and rounds it once: to nearest, an update smaller than half a quantum is lost, every time, and the fewer fractional bits, the earlier the network stops learning; stochastically, it is taken with a probability that makes it right on average. The format qI.F has F fractional bits and I others, the sign among them: q2.14 has the finest steps but ends at 2. After Gupta et al. 2015, figures 1 and 2.
+# caption: A fully connected network learns handwritten digits with every weight, activation and gradient in a 16-bit fixed-point format and no master weights; the wide black line is binary32. Lines are medians over the seeds, bands reach from the least to the greatest. Each step forms w - rate g exactly and rounds it once: to nearest, an update smaller than half a quantum is lost, every time, and the fewer fractional bits, the earlier the network stops learning; stochastically, it is taken with a probability that makes it right on average. The format qI.F has F fractional bits and I others, the sign among them: q2.14 has the finest steps but ends at 2. A peak that binary32 shares is the training's, not the rounding's. After Gupta et al. 2015, figures 1 and 2.
 # group: Can a network learn and answer in few bits?
 # order: 72
 load "plots/style.gp"
@@ -30,14 +30,20 @@ end_of(format, mode) = real("0" . system(sprintf("%s | tail -1 | cut -d, -f3", c
 drawn(mode) = (has("q2.14", mode) ? "q2.14 " : "") . (has("q8.8", mode) ? "q8.8 " : "") . (has("q6.10", mode) ? "q6.10 " : "") . "binary32"
 has(format, mode) = end_of(format, mode) > 0
 published(format, mode) = format eq "binary32" ? 1.4 : mode eq "sra" ? 1.475 : format eq "q2.14" ? 1.45 : format eq "q6.10" ? 1.7 : 3.0
-top = "In 16-bit fixed point, stochastic rounding keeps what nearest rounding loses"
+headline = "In 16-bit fixed point, stochastic rounding keeps what nearest rounding loses"
+# the published ends are those of the fully connected network
+beside = mnist && strstrt(option(csv, "net"), "fc1000")
+lowest = beside ? 1.4 : 10
+do for [mode in modes] { do for [f in drawn(mode)] { v = end_of(f, mode); lowest = v > 0 && v < lowest ? v : lowest } }
+bottom = (mnist ? 0.75 : 0.5) * lowest
+top = mnist ? 10 : 3
 
 do for [file in figure_files] {
     eval figure_open("fixed_point", file, 1160, 620)
     set multiplot
-    set label 1 top at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 sprintf("%s, network %s; median over %d seeds, band from least to greatest%s", mnist ? "MNIST" : "the digits that ship with the project", option(csv, "net"), seeds, \
-        mnist ? "; ticks at the right edge: Gupta et al. 2015 at 30 epochs" : "") at screen 0.02,0.905 font label_font textcolor rgb grey
+    set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 2 sprintf("%s, network %s; median of %d seed%s, band: least to greatest%s", mnist ? "MNIST" : "the digits that ship with the project", option(csv, "net"), seeds, seeds == 1 ? "" : "s", \
+        beside ? "; ticks: Gupta et al. 2015" : "") at screen 0.02,0.905 font label_font textcolor rgb grey
     set logscale y
     set xrange [1:epochs]
     do for [panel = 1:words(modes)] {
@@ -50,7 +56,8 @@ do for [file in figure_files] {
         set title (mode eq "rne" ? "rounded to nearest" : "rounded stochastically") offset 0,-0.4
         set xlabel "epoch"
         set ylabel (panel > 1 ? "" : mnist ? "test error (%)" : "mean training loss of the epoch")
-        if (mnist) { set yrange [1:10]; set ytics (1, 1.5, 2, 3, 4, 5, 7, 10) } else { set yrange [1e-3:3]; set format y "10^{%L}"; set ytics 10 }
+        set yrange [bottom:top]
+        if (mnist) { set ytics (0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10) } else { set format y "10^{%L}"; set ytics 10 }
         list = drawn(mode)
         unset label 10; unset label 11; unset label 12; unset label 13
         # labels at the right end, pushed apart
@@ -61,13 +68,13 @@ do for [file in figure_files] {
             do for [f in list] { v = end_of(f, mode); if (v < best && strstrt(low, " " . f . " ") == 0) { best = v; pick = f } }
             low = low . pick . " "
             y = best > floor_y ? best : floor_y
-            set label 9 + pass pick at graph 1.03,(log(y / (mnist ? 1.0 : 1e-3)) / log(mnist ? 10.0 : 3e3)) left font label_font textcolor rgb tone(pick)
-            floor_y = y * (mnist ? 1.11 : 1.42)
+            set label 9 + pass pick at graph 1.03,(log(y / bottom) / log(top / bottom)) left font label_font textcolor rgb tone(pick)
+            floor_y = y * (top / bottom) ** 0.045
         }
-        if (mnist) { do for [i = 1:words(list)] { set arrow i from graph 0.985,(log10(published(word(list, i), mode))) to graph 1.015,(log10(published(word(list, i), mode))) nohead linewidth 3 linecolor rgb tone(word(list, i)) front } }
+        if (beside) { do for [i = 1:words(list)] { set arrow i from graph 0.985,first published(word(list, i), mode) to graph 1.015,first published(word(list, i), mode) nohead linewidth 3 linecolor rgb tone(word(list, i)) front } }
         plot for [f in list] curves(f, mode) using "epoch":"least":"most" with filledcurves linecolor rgb tint(tone(f), 0.25), \
-             for [k = 1:words(list) - 1] curves(word(list, k), mode) using "epoch":"median" with lines linewidth 2.4 linecolor rgb tone(word(list, k)), \
-             curves("binary32", mode) using "epoch":"median" with lines linewidth 1.4 dashtype 2 linecolor rgb black
+             curves("binary32", mode) using "epoch":"median" with lines linewidth 5.5 linecolor rgb black, \
+             for [k = 1:words(list) - 1] curves(word(list, k), mode) using "epoch":"median" with lines linewidth 2 linecolor rgb tone(word(list, k))
         unset arrow
         unset label 1
         unset label 2
