@@ -1,5 +1,5 @@
 # swamping.gp - sums that stop growing, by chunk size, to nearest and stochastic, and what is left of the error.
-# caption: Sums of positive-mean numbers (uniform with mean 1 and standard deviation 1) in the 16-bit format e6m9, whose numbers have 10 significant bits. Once the sum is so large that half of the spacing there exceeds every term, rounding to nearest undoes each addition: without chunks at exactly 4096, however many terms follow. Summing chunks of N terms first and then the chunks' sums makes the terms of the outer sum N times as large, so that it stops later: at exactly 65536 for N = 32 and 131072 for N = 64; 256 would stop at 524288, beyond this figure. In chunks of 8 the sum all but stops at 16384: only a chunk that is twice as large as the average can still move it. Stochastic rounding never stops, with or without chunks: a small term then moves the sum seldom, by a whole spacing, and right on average. Lines are one seed, dots on the right all seeds. After Wang et al. 2018, figure 3.
+# caption: Sums of positive-mean numbers (uniform with mean 1 and standard deviation 1) in the 16-bit format e6m9, whose numbers have 10 significant bits. Once the sum is so large that half of the spacing there exceeds every term, rounding to nearest undoes each addition: without chunks at exactly 4096, however many terms follow. Summing chunks of N terms first and then the chunks' sums makes the terms of the outer sum N times as large, so that it stops later: at exactly 65536 for N = 32 and 131072 for N = 64; 256 would stop at 524288, beyond this figure. In chunks of 8 the sum all but stops at 16384: only a chunk that is twice as large as the average can still move it. Stochastic rounding with 32 random bits does not stop here, with or without chunks (with few random bits it would, see sr_bits): a small term then moves the sum seldom, by a whole spacing, and right on average. Lines are one seed, dots on the right all seeds. After Wang et al. 2018, figure 3.
 # group: How do errors of long sums grow, and what keeps them small?
 # order: 33
 load "plots/style.gp"
@@ -42,7 +42,7 @@ powers = "('2^4' 16, '2^6' 64, '2^8' 256, '2^{10}' 1024, '2^{12}' 4096, '2^{14}'
 do for [file in figure_files] {
     eval figure_open("swamping", file, 1160, 540)
     set multiplot
-    headline = ends[1] == 4096 ? "To nearest, sums stop: at exactly 4096 without chunks, later in chunks; stochastic ones never do" : "Where sums of positive-mean numbers stop, and what moves the stop"
+    headline = ends[1] == 4096 ? "To nearest, sums stop: at exactly 4096 without chunks, later in chunks; stochastic ones do not" : "Where sums of positive-mean numbers stop, and what moves the stop"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9 (10 significant bits). Wide grey line: the exact sum." at screen 0.02,0.895 font label_font textcolor rgb grey
     set logscale xy 2
