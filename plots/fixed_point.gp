@@ -1,21 +1,21 @@
 # fixed_point.gp - learning curves in 16-bit fixed point: nearest rounding on the left, stochastic on the right.
-# caption: A fully connected network learns handwritten digits with every weight, activation and gradient in a 16-bit fixed-point format and no master weights; the wide black line is binary32. Lines are medians over the seeds, bands reach from the least to the greatest. Each step forms w - rate g exactly and rounds it once: to nearest, an update smaller than half a quantum is lost, every time, and the fewer fractional bits, the earlier the network stops learning; stochastically, it is taken with a probability that makes it right on average. The format qI.F has F fractional bits and I others, the sign among them: q2.14 has the finest steps but ends at 2. A peak that binary32 shares is the training's, not the rounding's. After Gupta et al. 2015, figures 1 and 2.
+# caption: A network learns handwritten digits with every weight, activation and gradient in a 16-bit fixed-point format and no master weights; the wide black line is binary32. Lines are medians over the seeds, bands reach from the least to the greatest. Each step forms w - rate g exactly and rounds it once: to nearest, an update smaller than half a quantum is lost, every time, and the fewer fractional bits, the earlier the network stops learning; stochastically, it is taken with a probability that makes it right on average. The format qI.F has F fractional bits and I others, the sign among them: q2.14 has the finest steps but ends at 2. A peak that binary32 shares is the training's, not the rounding's. After Gupta et al. 2015, figures 1 to 3.
 # group: Can a network learn and answer in few bits?
 # order: 72
 load "plots/style.gp"
 csv = "results/fixed_point.csv"
 eval figure_needs("fixed_point", csv)
 
-tone(format) = format eq "binary32" ? black : format eq "q2.14" ? sky : format eq "q6.10" ? green : fixed
+tone(format) = format eq "binary32" ? black : format eq "q2.14" ? sky : format eq "q4.12" ? orange : format eq "q6.10" ? green : fixed
 chosen(format, mode) = strcol("what") eq "epoch" && strcol("format") eq format && (format eq "binary32" || strcol("mode") eq mode)
 modes = ""
 do for [mode in "rne sra"] {
     eval forget
-    stats csv using (see(chosen("q2.14", mode) || chosen("q6.10", mode) || chosen("q8.8", mode), 1)) nooutput
+    stats csv using (see(chosen("q2.14", mode) || chosen("q4.12", mode) || chosen("q6.10", mode) || chosen("q8.8", mode), 1)) nooutput
     modes = modes . (hits ? mode . " " : "")
 }
 if (words(modes) == 0) {
-    eval figure_refuse("fixed_point", "needs --modes rne or sra and one of --formats q2.14,q6.10,q8.8")
+    eval figure_refuse("fixed_point", "needs --modes rne or sra and one of --formats q2.14,q4.12,q6.10,q8.8")
 }
 mnist = option(csv, "set") eq "mnist"
 # what is drawn: MNIST is large enough for its test errors to differ
@@ -25,15 +25,18 @@ seeds = int(option(csv, "seeds"))
 
 # per epoch: least, median, most over the seeds
 curves(format, mode) = sprintf("< awk -F, -v f=%s -v m=%s -v c=%s 'NR==1||/^#/{next} $1==\"format\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]==\"epoch\"&&$1==f&&(f==\"binary32\"||$2==m)&&$at[c]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];v[e,++n[e]]=$at[c]+0;if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(v[e,j]<v[e,i]){t=v[e,i];v[e,i]=v[e,j];v[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,v[e,1],(v[e,int((n[e]+1)/2)]+v[e,int(n[e]/2)+1])/2,v[e,n[e]]}}' %s", format, mode, shown, csv)
-end_of(format, mode) = real("0" . system(sprintf("%s | tail -1 | cut -d, -f3", curves(format, mode)[3:])))
+end_of(format, mode) = real("0" . system(sprintf("%s | sed 1d | tail -1 | cut -d, -f3", curves(format, mode)[3:])))
 
-drawn(mode) = (has("q2.14", mode) ? "q2.14 " : "") . (has("q8.8", mode) ? "q8.8 " : "") . (has("q6.10", mode) ? "q6.10 " : "") . "binary32"
+drawn(mode) = (has("q2.14", mode) ? "q2.14 " : "") . (has("q4.12", mode) ? "q4.12 " : "") . (has("q8.8", mode) ? "q8.8 " : "") . (has("q6.10", mode) ? "q6.10 " : "") . "binary32"
 has(format, mode) = end_of(format, mode) > 0
-published(format, mode) = format eq "binary32" ? 1.4 : mode eq "sra" ? 1.475 : format eq "q2.14" ? 1.45 : format eq "q6.10" ? 1.7 : 3.0
+# read from the paper's figures, NaN where they have no such line
+conv = strstrt(option(csv, "net"), "conv8") > 0
+published(format, mode) = conv ? (format eq "binary32" ? 0.77 : mode eq "rne" ? NaN : format eq "q2.14" ? 0.83 : format eq "q4.12" ? 0.9 : NaN) \
+    : format eq "binary32" ? 1.4 : format eq "q4.12" ? NaN : mode eq "sra" ? 1.475 : format eq "q2.14" ? 1.45 : format eq "q6.10" ? 1.7 : 3.0
 headline = "In 16-bit fixed point, stochastic rounding keeps what nearest rounding loses"
-# the published ends are those of the fully connected network
-beside = mnist && strstrt(option(csv, "net"), "fc1000")
-lowest = beside ? 1.4 : 10
+# the published ends are those of the paper's two networks
+beside = mnist && (conv || strstrt(option(csv, "net"), "fc1000"))
+lowest = !beside ? 10 : conv ? 0.77 : 1.4
 do for [mode in modes] { do for [f in drawn(mode)] { v = end_of(f, mode); lowest = v > 0 && v < lowest ? v : lowest } }
 bottom = (mnist ? 0.75 : 0.5) * lowest
 top = mnist ? 10 : 3
@@ -59,7 +62,7 @@ do for [file in figure_files] {
         set yrange [bottom:top]
         if (mnist) { set ytics (0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10) } else { set format y "10^{%L}"; set ytics 10 }
         list = drawn(mode)
-        unset label 10; unset label 11; unset label 12; unset label 13
+        do for [i = 10:14] { unset label i }
         # labels at the right end, pushed apart
         floor_y = 0.0
         low = " "
@@ -71,7 +74,7 @@ do for [file in figure_files] {
             set label 9 + pass pick at graph 1.03,(log(y / bottom) / log(top / bottom)) left font label_font textcolor rgb tone(pick)
             floor_y = y * (top / bottom) ** 0.045
         }
-        if (beside) { do for [i = 1:words(list)] { set arrow i from graph 0.985,first published(word(list, i), mode) to graph 1.015,first published(word(list, i), mode) nohead linewidth 3 linecolor rgb tone(word(list, i)) front } }
+        if (beside) { do for [i = 1:words(list)] { if (published(word(list, i), mode) == published(word(list, i), mode)) { set arrow i from graph 0.985,first published(word(list, i), mode) to graph 1.015,first published(word(list, i), mode) nohead linewidth 3 linecolor rgb tone(word(list, i)) front } } }
         plot for [f in list] curves(f, mode) using "epoch":"least":"most" with filledcurves linecolor rgb tint(tone(f), 0.25), \
              curves("binary32", mode) using "epoch":"median" with lines linewidth 5.5 linecolor rgb black, \
              for [k = 1:words(list) - 1] curves(word(list, k), mode) using "epoch":"median" with lines linewidth 2 linecolor rgb tone(word(list, k))
