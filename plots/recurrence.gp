@@ -178,7 +178,7 @@ do for [file in figure_files] {
         set label 42 "fp16, loss times 2^{12}" at 38,40 left font small_font textcolor rgb binary16
         eval forget
         stats csv using (see(back(contracting, "mixed:bfloat16", 0) && column("zeros") >= 0.5, column("step"))) nooutput
-        shrinks = hits ? least - 2 : NaN
+        shrinks = hits ? least - 8 : NaN
         if (hits) { set label 43 "bf16" at shrinks,60 right } else { set label 43 "bf16" at graph 0.97,first 7 right }
         set label 43 font small_font textcolor rgb bfloat16
         plot csv using (back(contracting, "mixed:binary16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2, \
