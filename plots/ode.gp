@@ -82,7 +82,7 @@ do for [file in figure_files] {
     set lmargin at screen left(3)
     set rmargin at screen left(3) + 0.26
     set title "The circle: farthest from the solution" offset 0,-0.3
-    set ylabel "distance" offset 0.4,0 textcolor rgb ink font label_font
+    set ylabel "distance" offset 2,0 textcolor rgb ink font label_font
     set yrange [3.5e-3:8]
     set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1)
     if (has[1] || has[3]) { set label 11 "to nearest" at longest,3.4 right textcolor rgb red font label_font }
