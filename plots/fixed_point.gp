@@ -46,7 +46,7 @@ do for [file in figure_files] {
     set multiplot
     set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("%s, network %s; median of %d seed%s, band: least to greatest%s", mnist ? "MNIST" : "the digits that ship with the project", option(csv, "net"), seeds, seeds == 1 ? "" : "s", \
-        beside ? "; ticks: Gupta et al. 2015" : "") at screen 0.02,0.905 font label_font textcolor rgb grey
+        beside ? "; ticks: Gupta et al. 2015" : "") at screen 0.02,0.905 font label_font textcolor rgb grey noenhanced
     set logscale y
     set xrange [1:epochs]
     do for [panel = 1:words(modes)] {
