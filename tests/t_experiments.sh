@@ -201,14 +201,14 @@ says 'known: mlp ' err.txt "it lists the known ones"
 exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
 says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
 
-# every kind of network and of scaler: the same bytes, and no row for what a network does not take
+# every kind of network and of scaler: the same bytes, and a row for each
 L=$BIN/loss_scaling
 part="--quick --nets small,resnet,gru --steps 20 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
 "$L" $part --quiet --threads 1 --out part.csv
 "$L" $part --quiet --threads 2 --out t.csv
 same part.csv t.csv "loss_scaling: the same CSV with 2 threads"
-[ "$(grep -c '^small,.*,layer,.*,final,' part.csv)" -eq 3 ] && ! grep -q '^\(resnet\|gru\),.*,layer,' part.csv
-verdict $? "scales per layer for the network that takes them alone"
+[ "$(grep -c '^small,.*,layer,.*,final,' part.csv)" -eq 3 ] && [ "$(grep -c '^\(resnet\|gru\),.*,layer,.*,final,' part.csv)" -eq 2 ]
+verdict $? "scales per layer for every network, residual and recurrent ones too"
 [ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
 verdict $? "scales per tensor for both formats of 8 bits"
 
