@@ -14,12 +14,14 @@
  * even, the paper's toward minus infinity; fixed point saturates.
  *
  * After Gupta et al. 2015, "Deep learning with limited numerical precision", arXiv:1502.02551, section 4, whose run is
- * --full --set mnist; its convolutional one adds --net "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10"
- * --formats q2.14,q4.12 --optimizer sgd,rate=0.1,momentum=0.9,decay=5e-4,drop=0.95/600. Its networks write <IL,FL>;
- * ours is qIL.FL, the sign counted in IL. The claims about the digits, with a smaller network and larger initial
- * weights, are about the training loss: 360 test samples cannot tell 3 % from 3.5 %. There q2.14 is worst in both
- * modes, for the activations of that network go beyond 2 and saturate: with act=fp32 in --policy and all else in q2.14
- * the loss is that of binary32.
+ * --full --set mnist. Its convolutional one, of which weights and gradients change their format and layer outputs are <6,10>
+ * in all cases, adds --net "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10" --formats q2.14,q4.12 --policy
+ * weight=%,act=q6.10/%,out=fp32,agrad=%,wgrad=% --optimizer sgd,rate=0.03,momentum=0.9,decay=5e-4,drop=0.95/600; the
+ * paper's rate is 0.1, which in our form of momentum, a sum and not a mean, ends at 2.5 % in binary32. <IL,FL> there is
+ * qIL.FL here, the sign counted in IL. The claims about the digits, with a smaller network and larger initial weights, are
+ * about the training loss: 360 test samples cannot tell 3 % from 3.5 %. There q2.14 is worst in both modes, for the
+ * activations of that network go beyond 2 and saturate: with act=fp32 in --policy and all else in q2.14 the loss is that of
+ * binary32. The convolutional network learns nothing with activations in q2.14.
  */
 #include "harness/prepare.h"
 #include "harness/setup.h"
@@ -30,11 +32,13 @@
 
 #define MLP "fc1000 relu fc1000 relu fc10"
 #define CNN "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10"
+#define POLICY "weight=%,act=%,out=fp32,agrad=%,wgrad=%"
+#define POLICY_OF_CNN "weight=%,act=q6.10/%,out=fp32,agrad=%,wgrad=%"
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("q2.14,q6.10,q8.8", NULL),
     ULP_TAKES_MODES("rne,sra", NULL),
-    {"policy", ULP_OPTION_TEXT, "weight=%,act=%,out=fp32,agrad=%,wgrad=%", NULL, NULL, "what is rounded; % stands for FORMAT/MODE", 0, 0, NULL, 0},
+    {"policy", ULP_OPTION_TEXT, POLICY, NULL, NULL, "what is rounded; % stands for FORMAT/MODE, after a / for MODE", 0, 0, NULL, 0},
     {"scale", ULP_OPTION_INTEGER, "7", NULL, NULL, "log2 of what the mean loss is multiplied by", -126, 126, NULL, 0},
     {"net", ULP_OPTION_TEXT, "fc100 relu fc100 relu fc10", NULL, MLP, "the network, layer by layer", 0, 0, NULL, 0},
     {"std", ULP_OPTION_NUMBER, "0.1", NULL, "0.01", "standard deviation of the initial weights; 0: He and Glorot", 0, 100, NULL, 0},
@@ -54,7 +58,7 @@ enum { REFERENCE = -1, AT_FORMAT = 0, AT_MODE, AT_SEED };
 
 /* ---- the grid ---- */
 
-/* The policy of one setting: the text of --policy with FORMAT/MODE in place of every %. */
+/* The policy of one setting: the text of --policy with FORMAT/MODE in place of every %, MODE where a / stands before it. */
 static void policy_text(const ulp_run *run, char *text, size_t size, const ulp_point *point) {
     size_t formats, modes, used = 0;
     const ulp_format *format = ulp_run_formats(run, &formats);
@@ -64,8 +68,10 @@ static void policy_text(const ulp_run *run, char *text, size_t size, const ulp_p
         snprintf(text, size, "fp32");
         return;
     }
-    for (const char *c = ulp_option_text(run, "policy"); *c && used < size; c++) {
-        if (*c == '%') used += (size_t)snprintf(text + used, size - used, "%s/%s", format[point->at[AT_FORMAT]].name, mode[point->at[AT_MODE]].name);
+    const char *given = ulp_option_text(run, "policy");
+    for (const char *c = given; *c && used < size; c++) {
+        if (*c == '%' && c > given && c[-1] == '/') used += (size_t)snprintf(text + used, size - used, "%s", mode[point->at[AT_MODE]].name);
+        else if (*c == '%') used += (size_t)snprintf(text + used, size - used, "%s/%s", format[point->at[AT_FORMAT]].name, mode[point->at[AT_MODE]].name);
         else used += (size_t)snprintf(text + used, size - used, "%c", *c);
     }
 }
@@ -192,10 +198,10 @@ static void print_table(const ulp_run *run) {
 }
 
 /* What the claims about a set and a network are for. */
-static const ulp_wanted common[] = {{"policy", "weight=%,act=%,out=fp32,agrad=%,wgrad=%", 0}, {"scale", "7", 0}, {"batch", "100", 0}, {0}};
-static const ulp_wanted of_digits[] = {{"set", "digits", 0}, {"net", "fc100 relu fc100 relu fc10", 0}, {"std", "0.1", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "50", 1}, {0}};
-static const ulp_wanted of_mnist[] = {{"set", "mnist", 0}, {"net", MLP, 0}, {"std", "0.01", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "30", 0}, {"seeds", "3", 1}, {0}};
-static const ulp_wanted of_cnn[] = {{"set", "mnist", 0}, {"net", CNN, 0}, {"epochs", "20", 1}, {0}};
+static const ulp_wanted common[] = {{"scale", "7", 0}, {"batch", "100", 0}, {0}};
+static const ulp_wanted of_digits[] = {{"set", "digits", 0}, {"policy", POLICY, 0}, {"net", "fc100 relu fc100 relu fc10", 0}, {"std", "0.1", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "50", 1}, {0}};
+static const ulp_wanted of_mnist[] = {{"set", "mnist", 0}, {"policy", POLICY, 0}, {"net", MLP, 0}, {"std", "0.01", 0}, {"optimizer", "sgd,rate=0.4", 0}, {"epochs", "30", 0}, {"seeds", "3", 1}, {0}};
+static const ulp_wanted of_cnn[] = {{"set", "mnist", 0}, {"policy", POLICY_OF_CNN, 0}, {"net", CNN, 0}, {"epochs", "12", 1}, {0}};
 
 static int has_rows(const ulp_run *run, const char *format, const char *mode) { return spread_of(run, "loss", format, mode).n > 0; }
 
@@ -284,11 +290,10 @@ static void claim_mnist(ulp_run *run) {
 
 static void claim_cnn(ulp_run *run) {
     claim_facts(run, facts_of_cnn, sizeof facts_of_cnn / sizeof facts_of_cnn[0]);
-    const char *text = "rounded to nearest, q2.14 and q4.12 err more than rounded stochastically";
-    if (!NEEDS("q2.14", "rne", "q2.14", "sra", "q4.12", "rne", "q4.12", "sra")) {
-        double a = mean_of(run, "test_error", "q2.14", "rne"), b = mean_of(run, "test_error", "q2.14", "sra");
-        double c = mean_of(run, "test_error", "q4.12", "rne"), d = mean_of(run, "test_error", "q4.12", "sra");
-        ulp_claim(run, a > b && c > d, text, "q2.14 %.2f %% and %.2f %%, q4.12 %.2f %% and %.2f %%", a, b, c, d);
+    const char *text = "rounded to nearest, the network fails in both formats: 50 % of the tests or more are wrong";
+    if (!NEEDS("q2.14", "rne", "q4.12", "rne")) {
+        double a = mean_of(run, "test_error", "q2.14", "rne"), b = mean_of(run, "test_error", "q4.12", "rne");
+        ulp_claim(run, a >= 50 && b >= 50, text, "q2.14 %.2f %%, q4.12 %.2f %%", a, b);
     }
 }
 
