@@ -38,9 +38,6 @@ ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, 
 ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places);
 ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
 
-/* Count one element: the exact value x became y. */
-void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule, uint32_t word);
-
 /* Add counters; threads may do so at once. */
 void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
 

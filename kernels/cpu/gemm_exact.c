@@ -200,10 +200,10 @@ ULP_INLINE void block_run(double *restrict acc, const double *restrict part, con
     const rounding given = *how;
     for (int j = 0; j < LANES; j++) {
         const double c = acc[j];
-        double x = odd_sum(part[j], c, ULP_RNE);
+        double x = ulp_odd_sum(part[j], c, ULP_RNE);
         if (two) {
             double high, t, low = ulp_two_sum(part[j], part[LANES + j], &high), e = ulp_two_sum(c, high, &t);
-            const double odd = odd_sum(t, odd_sum(e, low, ULP_RNE), ULP_RNE);
+            const double odd = ulp_odd_sum(t, ulp_odd_sum(e, low, ULP_RNE), ULP_RNE);
             x = ulp_from_bits64(ulp_select((uint64_t)(c - c == 0.0), ulp_bits64(odd), ulp_bits64(c)));
         }
         acc[j] = round_lane(x, &given.core, &given.format, way, way_is_stochastic(way) ? words[j] : 0u);

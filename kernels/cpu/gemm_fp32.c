@@ -130,12 +130,12 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
 /* Without a fused instruction a chain in binary64 lanes: the product is exact there, and so is what one binary64 addition
  * loses; the conversion to binary32 of the sum rounded to odd is the one rounding. */
 
-#include "exact_step.h"
+#include "kernels/exact_step.h"
 
 enum { LANES = 64 };
 
 static void float_step(double *restrict acc, double a, const float *restrict b) {
-    for (size_t j = 0; j < LANES; j++) acc[j] = (double)(float)odd_sum(a * (double)b[j], acc[j], ULP_RNE);
+    for (size_t j = 0; j < LANES; j++) acc[j] = (double)(float)ulp_odd_sum(a * (double)b[j], acc[j], ULP_RNE);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {

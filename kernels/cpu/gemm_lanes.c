@@ -45,7 +45,7 @@ ULP_INLINE void kahan_run(double *restrict state, const range *r, const rounding
         const double a = r->a[i];
         const double *restrict b = r->b + i * LANES;
         for (int j = 0; j < LANES; j++) {
-            const double c = acc[j], exact = odd_sum(a * b[j], -error[j], (uint32_t)way_mode(way));
+            const double c = acc[j], exact = ulp_odd_sum(a * b[j], -error[j], (uint32_t)way_mode(way));
             const double y = round_lane(exact, &given.core, &given.format, way, WORD(4 * i));
             const double t = round_lane(member_sum(c, y, way), &given.core, &given.format, way, WORD(4 * i + 1));
             const double moved = round_lane(member_sum(t, -c, way), &given.core, &given.format, way, WORD(4 * i + 2));

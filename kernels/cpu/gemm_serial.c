@@ -10,7 +10,7 @@ ULP_INLINE void serial_run(double *restrict acc, double a, const double *restric
                            const uint32_t *restrict words, uint32_t mode) {
     const ulp_core c = *core;
     for (size_t j = 0; j < LANES; j++)
-        acc[j] = ulp_core_round64(odd_sum(a * b[j], acc[j], mode), &c, mode, words == NULL ? 0u : words[j]);
+        acc[j] = ulp_core_round64(ulp_odd_sum(a * b[j], acc[j], mode), &c, mode, words == NULL ? 0u : words[j]);
 }
 
 static void serial_step(double *acc, double a, const double *b, const ulp_core *core, const uint32_t *words) {
@@ -59,7 +59,7 @@ ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a,
 #else
             const double fast = x * y + acc[j]; /* the product is exact */
 #endif
-            acc[j] = nearest64(fused ? fast : odd_sum(x * y, acc[j], ULP_RNE), &n, range, &peak[j]);
+            acc[j] = nearest64(fused ? fast : ulp_odd_sum(x * y, acc[j], ULP_RNE), &n, range, &peak[j]);
         }
     for (int j = 0; j < LANES; j++) sums[j] = acc[j];
     for (int j = 0; j < LANES; j++) most = peak[j] > most ? peak[j] : most;

@@ -6,7 +6,7 @@
 #ifndef ULP_CPU_LANES_H
 #define ULP_CPU_LANES_H
 
-#include "exact_step.h"
+#include "kernels/exact_step.h"
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -238,7 +238,7 @@ ULP_INLINE double round_lane(double x, const ulp_core *c, const nearest *n, int 
 /* x + y, both of the format, as round_lane wants it. To nearest, binary64's own rounding first changes nothing: p <= 24
  * makes 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334). */
 ULP_INLINE double member_sum(double x, double y, int way) {
-    return way >= ULP_MODE_COUNT ? x + y : odd_sum(x, y, (uint32_t)way);
+    return way >= ULP_MODE_COUNT ? x + y : ulp_odd_sum(x, y, (uint32_t)way);
 }
 
 /* X(way, name) for each way. */

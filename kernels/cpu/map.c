@@ -1,7 +1,8 @@
 /* map.c - elementwise operations on arrays, the exact result rounded once. */
 #include "cpu.h"
-#include "exact_step.h"
+#include "kernels/exact_step.h"
 #include "formats/rng.h"
+#include "kernels/count.h"
 
 typedef struct work {
     float *y;
@@ -19,7 +20,7 @@ ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (
 /* op is a constant in each instance; the mode is one of two kinds: rd, whose zeros differ, and the rest. */
 ULP_INLINE void exact_run(double *z, const work *w, size_t at, size_t n, ulp_op op, uint32_t mode) {
     const float *a = w->a + at, *b = ulp_op_operands(op) > 1 ? w->b + at : NULL, *c = op == ULP_FUSED ? w->c + at : NULL;
-    for (size_t i = 0; i < n; i++) z[i] = odd_op(op, operand(a, i), operand(b, i), operand(c, i), mode);
+    for (size_t i = 0; i < n; i++) z[i] = ulp_odd_op(op, operand(a, i), operand(b, i), operand(c, i), mode);
 }
 
 static void exact_piece(double *z, const work *w, size_t at, size_t n) {
@@ -122,7 +123,7 @@ static void scalar_part(void *context, size_t begin, size_t end) {
         double a = operand(w->a, i), b = operand(w->b, i), c = operand(w->c, i);
         double y = ulp_arith(w->op, a, b, c, w->format, w->rule, word);
         if (w->stats != NULL)
-            ulp_stats_count(&stats, ulp_exact_of(odd_op(w->op, a, b, c, w->rule.mode)), y, w->format, w->rule, word);
+            ulp_stats_count(&stats, ulp_exact_of(ulp_odd_op(w->op, a, b, c, w->rule.mode)), y, w->format, w->rule, word);
         w->y[i] = (float)y;
     }
     if (w->stats != NULL) ulp_stats_add(w->stats, &stats);

@@ -1,6 +1,7 @@
 /* round.c - rounding of whole arrays, with counters on request. */
 #include "cpu.h"
 #include "formats/rng.h"
+#include "kernels/count.h"
 
 typedef struct work {
     float *y;

@@ -6,10 +6,10 @@
 #ifndef ULP_EXACT_STEP_H
 #define ULP_EXACT_STEP_H
 
-#include "cpu.h"
+#include "formats/round.h"
 
 /* p + c for doubles whose exact sum is wanted: s to odd, and in mode rd the zero of a cancelled sum is -0. */
-ULP_INLINE double odd_sum(double p, double c, uint32_t mode) {
+ULP_CORE double ulp_odd_sum(double p, double c, uint32_t mode) {
     double s, error = ulp_two_sum(p, c, &s);
     double odd = ulp_to_odd(s, error);
     if (mode == ULP_RD) {
@@ -20,25 +20,25 @@ ULP_INLINE double odd_sum(double p, double c, uint32_t mode) {
 }
 
 /* a / b: the remainder a - q b is exact for binary32 operands (at most 53 bits survive the cancellation). */
-ULP_INLINE double odd_div(double a, double b) {
-    double q = a / b, remainder = __builtin_fma(-q, b, a);
+ULP_CORE double ulp_odd_div(double a, double b) {
+    double q = a / b, remainder = ULP_FMA(-q, b, a);
     double toward = ulp_from_bits64(ulp_bits64(remainder) ^ (ulp_bits64(b) & 0x8000000000000000u));
     return ulp_to_odd(q, q - q == 0.0 && b - b == 0.0 ? toward : 0.0); /* infinite operands leave no remainder */
 }
 
-ULP_INLINE double odd_sqrt(double a) {
-    double q = __builtin_sqrt(a), remainder = __builtin_fma(-q, q, a);
+ULP_CORE double ulp_odd_sqrt(double a) {
+    double q = __builtin_sqrt(a), remainder = ULP_FMA(-q, q, a);
     return ulp_to_odd(q, q - q == 0.0 ? remainder : 0.0);
 }
 
-ULP_INLINE double odd_op(ulp_op op, double a, double b, double c, uint32_t mode) {
+ULP_CORE double ulp_odd_op(ulp_op op, double a, double b, double c, uint32_t mode) {
     switch (op) {
-    case ULP_ADD: return odd_sum(a, b, mode);
-    case ULP_SUB: return odd_sum(a, -b, mode);
+    case ULP_ADD: return ulp_odd_sum(a, b, mode);
+    case ULP_SUB: return ulp_odd_sum(a, -b, mode);
     case ULP_MUL: return a * b; /* 48 bits: exact */
-    case ULP_DIV: return odd_div(a, b);
-    case ULP_SQRT: return odd_sqrt(a);
-    case ULP_FUSED: return odd_sum(a * b, c, mode);
+    case ULP_DIV: return ulp_odd_div(a, b);
+    case ULP_SQRT: return ulp_odd_sqrt(a);
+    case ULP_FUSED: return ulp_odd_sum(a * b, c, mode);
     case ULP_OP_COUNT: break;
     }
     return 0.0;
