@@ -23,6 +23,9 @@ SOMAJOR := 0
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+ifeq ($(origin CXX),default)
+CXX := $(if $(findstring clang,$(CC)),clang++,g++)
+endif
 NVCC  ?= nvcc
 MPICC ?= mpicc
 
@@ -63,6 +66,7 @@ HAVE_ZLIB   := $(call probe,$(hash)include <zlib.h>,return zlibVersion() == 0;,-
 HAVE_CMOCKA := $(call probe,$(hash)include <stdarg.h>\n$(hash)include <stddef.h>\n$(hash)include <setjmp.h>\n$(hash)include <stdint.h>\n$(hash)include <cmocka.h>,return 0;,-lcmocka)
 HAVE_BLAS   := $(call probe,extern void cblas_sgemm(void);,cblas_sgemm(); return 0;,-lopenblas -lm)
 HAVE_NVCC   := $(call have,$(NVCC))
+HAVE_CXX    := $(call have,$(CXX))
 HAVE_MPI    := $(call have,$(MPICC))
 HAVE_GNUPLOT := $(call have,gnuplot)
 X86 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
@@ -89,6 +93,25 @@ ALL_CPPFLAGS += -DULP_WITH_ZLIB
 LIBS += -lz
 endif
 
+# CUDA code is part of the release build; the other modes run its kernels on the CPU, in tests
+ifdef HAVE_NVCC
+CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
+CUDA_ARCHS ?= 80 89 90a 100a
+ifeq ($(MODE),release)
+WITH_CUDA := yes
+endif
+endif
+ifdef WITH_CUDA
+FOR_kernels/backend := -DULP_WITH_CUDA
+LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt
+# code for every architecture named, and a form of the first that later devices can compile
+NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=true \
+    $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+    $(foreach a,$(firstword $(CUDA_ARCHS)),-gencode arch=compute_$(a),code=compute_$(a)) \
+    $(if $(WERROR),-Werror all-warnings) -I. $(if $(RANDOM123),-I$(RANDOM123)) \
+    -Xcompiler -fPIC,-pthread,-ffp-contract=off,-Wall,-Wextra
+endif
+
 # ---- sources: wildcards, no lists kept by hand ----
 
 ISAS := baseline $(if $(X86),avx2 avx512)
@@ -105,6 +128,8 @@ REFERENCE := sim/reference.c
 LIB_SRC  := $(wildcard formats/*.c kernels/*.c) $(filter-out $(REFERENCE),$(wildcard sim/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
+CUDA_SRC := $(wildcard kernels/cuda/*.cu)
+LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o))
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c))
 PROGRAMS := $(patsubst experiments/%.c,%,$(wildcard experiments/*.c))
 EXPERIMENTS := $(filter-out ulp bench,$(PROGRAMS))
@@ -148,6 +173,25 @@ $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt
 endef
 $(foreach isa,$(ISAS),$(eval $(call isa_rule,$(isa))))
 
+# kernels/cuda: by nvcc for devices, and by the host's compiler for the emulated device of the tests
+$O/%.o: %.cu $O/cuda_flags.txt
+	@mkdir -p $(@D)
+	$(call run,nvcc,$<)$(NVCC) $(NVCC_FLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+$O/cuda_flags.txt: .FORCE
+	$(call stamp,$(NVCC) $(NVCC_FLAGS))
+
+EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS)) \
+    -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
+EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp))
+$O/emulated/%.o: %.cu $O/emulated_flags.txt
+	@mkdir -p $(@D)
+	$(call run,c++,$< (emulated))$(CXX) -x c++ $(EMULATED_FLAGS) -MMD -MP -c $< -o $@
+$O/tests/emulated/%.o: tests/emulated/%.cpp $O/emulated_flags.txt
+	@mkdir -p $(@D)
+	$(call run,c++,$<)$(CXX) $(EMULATED_FLAGS) -MMD -MP -c $< -o $@
+$O/emulated_flags.txt: .FORCE
+	$(call stamp,$(CXX) $(EMULATED_FLAGS))
+
 $L/libulp.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call run,ar,$@)rm -f $@ && $(AR) qcs $@ $^
@@ -182,15 +226,25 @@ $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 
 # ---- tests ----
 
-check: all $(TESTS:%=$T/%)
+# The checks of the CUDA backend: on the device, and with its kernels on the emulated one
+CHECK_OBJ := $(patsubst %.c,$O/%.o,$(wildcard tests/gpu/*.c))
+CHECK_EMULATED := $(if $(and $(HAVE_CXX),$(filter-out tsan,$(MODE))),$T/check_emulated)
+$T/check_gpu: $(CHECK_OBJ) $L/libulp.a
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) $^ $(LIBS) -lm -o $@
+$T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
+
+check: all $(TESTS:%=$T/%) $(CHECK_EMULATED)
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 
 check-all: check
 	BIN=$B sh tests/exhaustive.sh
 
-check-gpu:
-	@echo 'make check-gpu: this version has no CUDA backend yet, so there is nothing to check on a GPU'; exit 3
+check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
+	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing' >&2; exit 3;) $T/check_gpu
 
 # ---- figures ----
 

@@ -43,7 +43,8 @@ typedef enum ulp_status {
     ULP_UNSUPPORTED,  /* the combination is not offered: wrap on floating point, a format on a backend */
     ULP_NO_MEMORY,
     ULP_NO_DEVICE,    /* the machine lacks something: an instruction set, a GPU */
-    ULP_BAD_FILE      /* a file is missing, truncated or foreign */
+    ULP_BAD_FILE,     /* a file is missing, truncated or foreign */
+    ULP_DEVICE_FAILED /* a device that is there reported an error */
 } ulp_status;
 
 /* One sentence for a status; never NULL. */

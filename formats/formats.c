@@ -70,6 +70,7 @@ const char *ulp_status_text(ulp_status status) {
     case ULP_NO_MEMORY: return "out of memory";
     case ULP_NO_DEVICE: return "this machine or build lacks what was asked for";
     case ULP_BAD_FILE: return "a file is missing, truncated or of another kind";
+    case ULP_DEVICE_FAILED: return "the device reported an error";
     }
     return "unknown status";
 }

@@ -10,17 +10,7 @@ double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule r
 }
 
 double ulp_arith(ulp_op op, double a, double b, double c, const ulp_format *format, ulp_rule rule, uint32_t word) {
-    ulp_exact x = ulp_exact_of(a), result = ulp_exact_special(ULP_EXACT_NAN, 0);
-    switch (op) {
-    case ULP_ADD: result = ulp_exact_add(x, ulp_exact_of(b)); break;
-    case ULP_SUB: result = ulp_exact_add(x, ulp_exact_negate(ulp_exact_of(b))); break;
-    case ULP_MUL: result = ulp_exact_mul(x, ulp_exact_of(b)); break;
-    case ULP_DIV: result = ulp_exact_div(x, ulp_exact_of(b)); break;
-    case ULP_SQRT: result = ulp_exact_sqrt(x); break;
-    case ULP_FUSED: result = ulp_exact_fma(x, ulp_exact_of(b), ulp_exact_of(c)); break;
-    case ULP_OP_COUNT: break;
-    }
-    return ulp_round_exact(result, format, rule, word);
+    return ulp_round_exact(ulp_exact_op(op, a, b, c), format, rule, word);
 }
 
 static int same(const char *a, const char *b) {

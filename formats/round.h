@@ -221,15 +221,6 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
     return x.neg ? -magnitude : magnitude;
 }
 
-/* ---- the same as plain functions (round.c) ---- */
-
-/* x rounded once; x of type float converts exactly. */
-double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word);
-
-/* The exact value hi + lo rounded once; any two doubles. Under wrap both within 2^60 quanta of the format: a wider sum
- * does not keep the bits that count modulo 2^bits. The same holds for operands and results of ulp_arith. */
-double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word);
-
 /* The operations, X(enumerator, name, operands): the exact result rounded once. IEEE 754-2019, 5.4.1 */
 #define ULP_OPS(X)                                                                                          \
     X(ULP_ADD, "add", 2) X(ULP_SUB, "sub", 2) X(ULP_MUL, "mul", 2) X(ULP_DIV, "div", 2)                     \
@@ -241,6 +232,30 @@ typedef enum ulp_op {
 #undef ULP_OP_ID
     ULP_OP_COUNT
 } ulp_op;
+
+/* The exact result of an operation on any binary64 operands; those not used are ignored. */
+ULP_FN ulp_exact ulp_exact_op(ulp_op op, double a, double b, double c) {
+    const ulp_exact x = ulp_exact_of(a);
+    switch (op) {
+    case ULP_ADD: return ulp_exact_add(x, ulp_exact_of(b));
+    case ULP_SUB: return ulp_exact_add(x, ulp_exact_negate(ulp_exact_of(b)));
+    case ULP_MUL: return ulp_exact_mul(x, ulp_exact_of(b));
+    case ULP_DIV: return ulp_exact_div(x, ulp_exact_of(b));
+    case ULP_SQRT: return ulp_exact_sqrt(x);
+    case ULP_FUSED: return ulp_exact_fma(x, ulp_exact_of(b), ulp_exact_of(c));
+    case ULP_OP_COUNT: break;
+    }
+    return ulp_exact_special(ULP_EXACT_NAN, 0);
+}
+
+/* ---- the same as plain functions (round.c) ---- */
+
+/* x rounded once; x of type float converts exactly. */
+double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word);
+
+/* The exact value hi + lo rounded once; any two doubles. Under wrap both within 2^60 quanta of the format: a wider sum
+ * does not keep the bits that count modulo 2^bits. The same holds for operands and results of ulp_arith. */
+double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 const char *ulp_op_name(ulp_op op);
 int ulp_op_operands(ulp_op op);

@@ -2,6 +2,9 @@
 #include "backend.h"
 
 #include "cpu/cpu.h"
+#if defined(ULP_WITH_CUDA)
+#include "cuda/cuda.h"
+#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,5 +78,10 @@ static ulp_status choose_cpu(const ulp_backend **backend) {
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     if (backend == NULL) return ULP_BAD_ARGUMENT;
     if (name == NULL || strcmp(name, "cpu") == 0) return choose_cpu(backend);
-    return strcmp(name, "cuda") == 0 ? ULP_NO_DEVICE : ULP_BAD_NAME;
+    if (strcmp(name, "cuda") != 0) return ULP_BAD_NAME;
+#if defined(ULP_WITH_CUDA)
+    return ulp_cuda_backend(backend);
+#else
+    return ULP_NO_DEVICE;
+#endif
 }

@@ -4,6 +4,13 @@
 
 #include "backend.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Add counters; threads may do so at once. */
+void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
+
 /* Under policy nan a finite value becomes NaN exactly if its rounded magnitude is out of range. */
 ULP_FN int ulp_rounding_overflows(ulp_exact x, const ulp_format *format, ulp_rule rule, uint32_t word) {
     rule.overflow = ULP_OVERFLOW_NAN;
@@ -25,4 +32,7 @@ ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_f
     stats->nan += (uint64_t)(y != y);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,5 +1,5 @@
 /* stats.c - the counters of a rounding pass, across threads. */
-#include "cpu/cpu.h"
+#include "count.h"
 
 void ulp_stats_add(ulp_stats *to, const ulp_stats *from) {
     __atomic_fetch_add(&to->count, from->count, __ATOMIC_RELAXED);

@@ -38,7 +38,4 @@ ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, 
 ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places);
 ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
 
-/* Add counters; threads may do so at once. */
-void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
-
 #endif

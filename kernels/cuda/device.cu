@@ -1,0 +1,219 @@
+// device.cu - the device in use: choosing it, its memory and its stream, and what went wrong.
+#include "device.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SENTENCE = 320 };
+
+/* A block of device memory; a free one waits for a request of its size. */
+typedef struct block {
+    struct block *next;
+    void *memory;
+    size_t bytes;
+    int taken;
+} block;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_once_t once;
+    ulp_status status;
+    char lacks[SENTENCE], error[SENTENCE];
+    int ordinal;
+    ulp_cuda_info info;
+    cudaStream_t stream;
+    block *blocks;
+} device = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, ULP_OK, "", "", 0, {}, NULL, NULL};
+
+/* ---- what went wrong ---- */
+
+void ulp_cuda_say(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    pthread_mutex_lock(&device.lock);
+    vsnprintf(device.error, sizeof device.error, format, list);
+    pthread_mutex_unlock(&device.lock);
+    va_end(list);
+}
+
+const char *ulp_cuda_error(void) { return device.error; }
+
+ulp_status ulp_cuda_check(cudaError_t error, const char *call) {
+    if (error == cudaSuccess) return ULP_OK;
+    (void)cudaGetLastError(); /* an error that does not stick is over with this report */
+    ulp_cuda_say("%s: %s", call, cudaGetErrorString(error));
+    switch (error) {
+    case cudaErrorMemoryAllocation: return ULP_NO_MEMORY;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInvalidDevice:
+    case cudaErrorNoKernelImageForDevice: return ULP_NO_DEVICE;
+    default: return ULP_DEVICE_FAILED;
+    }
+}
+
+/* ---- choosing ---- */
+
+__global__ void nothing(void) {}
+
+static ulp_status lack(ulp_status status, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(device.lacks, sizeof device.lacks, format, list);
+    va_end(list);
+    return status;
+}
+
+/* The number that ULPLAB_CUDA_DEVICE holds; -1 if it is none below `count`. */
+static int wanted_device(int count) {
+    const char *text = getenv("ULPLAB_CUDA_DEVICE");
+    if (text == NULL || text[0] == '\0') return 0;
+    if (strspn(text, "0123456789") != strlen(text) || strlen(text) > 4) return -1;
+    const int number = atoi(text);
+    return number < count ? number : -1;
+}
+
+static ulp_status describe(int ordinal) {
+    cudaDeviceProp prop;
+    ulp_cuda_info *info = &device.info;
+    ulp_status status = ulp_cuda_check(cudaGetDeviceProperties(&prop, ordinal), "cudaGetDeviceProperties");
+    if (status != ULP_OK) return status;
+    snprintf(info->name, sizeof info->name, "%s", prop.name);
+    info->capability = 10 * prop.major + prop.minor;
+    info->processors = prop.multiProcessorCount;
+    info->memory = prop.totalGlobalMem;
+    if (cudaDeviceGetAttribute(&info->clock_khz, cudaDevAttrClockRate, ordinal) != cudaSuccess) info->clock_khz = 0;
+    if (cudaDriverGetVersion(&info->driver) != cudaSuccess || cudaRuntimeGetVersion(&info->runtime) != cudaSuccess)
+        return ULP_NO_DEVICE;
+    return ULP_OK;
+}
+
+static ulp_status choose(void) {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver)
+        return lack(ULP_NO_DEVICE, "no CUDA driver, or one older than this build's CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    if (error != cudaSuccess || count == 0) return lack(ULP_NO_DEVICE, "this machine has no CUDA device (%s)", cudaGetErrorString(error));
+    const int ordinal = wanted_device(count);
+    if (ordinal < 0)
+        return lack(ULP_BAD_NAME, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"), count - 1);
+    device.ordinal = ordinal;
+    ulp_status status = ulp_cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
+    if (status == ULP_OK) status = describe(ordinal);
+    if (status == ULP_OK) status = ulp_cuda_check(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    if (status != ULP_OK) return lack(ULP_NO_DEVICE, "CUDA device %d: %s", ordinal, device.error);
+    status = ulp_cuda_launch("a first kernel", nothing, 1, 1);
+    if (status == ULP_OK) status = ulp_cuda_check(cudaStreamSynchronize(device.stream), "cudaStreamSynchronize");
+    if (status != ULP_OK)
+        return lack(ULP_NO_DEVICE, "CUDA device %d, %s, compute capability %d.%d: this build's code does not run there (%s)", ordinal,
+                    device.info.name, device.info.capability / 10, device.info.capability % 10, device.error);
+    return ULP_OK;
+}
+
+static void open_once(void) { device.status = choose(); }
+
+/* The device is chosen for the process, but CUDA wants every thread to name it. */
+ulp_status ulp_cuda_open(void) {
+    static __thread int named;
+    pthread_once(&device.once, open_once);
+    if (device.status == ULP_OK && !named) {
+        ulp_status status = ulp_cuda_check(cudaSetDevice(device.ordinal), "cudaSetDevice");
+        if (status != ULP_OK) return status;
+        named = 1;
+    }
+    return device.status;
+}
+
+const char *ulp_cuda_lacks(void) {
+    ulp_cuda_open();
+    return device.lacks;
+}
+
+cudaStream_t ulp_cuda_stream(void) { return device.stream; }
+
+const ulp_cuda_info *ulp_cuda_device(void) { return &device.info; }
+
+ulp_status ulp_cuda_describe(ulp_cuda_info *info) {
+    if (info == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_cuda_open();
+    if (status == ULP_OK) *info = device.info;
+    return status;
+}
+
+/* ---- memory ---- */
+
+/* A free block of this size, taken; NULL. */
+static void *reuse(size_t bytes) {
+    for (block *b = device.blocks; b != NULL; b = b->next)
+        if (!b->taken && b->bytes == bytes) {
+            b->taken = 1;
+            return b->memory;
+        }
+    return NULL;
+}
+
+/* Give all free blocks back to the device. */
+static void trim(void) {
+    for (block **at = &device.blocks; *at != NULL;) {
+        block *b = *at;
+        if (b->taken) {
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
+        (void)cudaFree(b->memory);
+        free(b);
+    }
+}
+
+static void *take(size_t bytes) {
+    void *memory = reuse(bytes);
+    if (memory != NULL) return memory;
+    block *b = static_cast<block *>(malloc(sizeof *b));
+    if (b == NULL) return NULL;
+    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        trim();
+        if (cudaMalloc(&memory, bytes) != cudaSuccess) {
+            (void)cudaGetLastError();
+            free(b);
+            return NULL;
+        }
+    }
+    *b = {device.blocks, memory, bytes, 1};
+    device.blocks = b;
+    return memory;
+}
+
+void *ulp_cuda_room(size_t bytes) {
+    if (ulp_cuda_open() != ULP_OK) return NULL;
+    const size_t whole = bytes == 0 ? 64 : (bytes + 63) / 64 * 64;
+    pthread_mutex_lock(&device.lock);
+    void *memory = take(whole);
+    pthread_mutex_unlock(&device.lock);
+    if (memory == NULL) ulp_cuda_say("cudaMalloc of %zu bytes: out of memory", whole);
+    return memory;
+}
+
+void ulp_cuda_release(void *memory) {
+    if (memory == NULL) return;
+    pthread_mutex_lock(&device.lock);
+    for (block *b = device.blocks; b != NULL; b = b->next)
+        if (b->memory == memory) b->taken = 0;
+    pthread_mutex_unlock(&device.lock);
+}
+
+ulp_status ulp_cuda_upload(void *to, const void *host, size_t bytes) {
+    if (bytes == 0) return ULP_OK;
+    return ulp_cuda_check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, device.stream), "cudaMemcpyAsync to the device");
+}
+
+ulp_status ulp_cuda_download(void *host, const void *from, size_t bytes) {
+    if (bytes == 0) return ULP_OK;
+    ulp_status status = ulp_cuda_check(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, device.stream), "cudaMemcpyAsync from the device");
+    return status == ULP_OK ? ulp_cuda_check(cudaStreamSynchronize(device.stream), "work on the device") : status;
+}

@@ -1,0 +1,118 @@
+// gemm.cu - matrix products under a datapath: what is asked for, and which kind of product takes it.
+#include "gemm.h"
+#include "operations.h"
+
+namespace {
+
+/* *found = 1 if an element of x (rows, width) is no value of the format. */
+template <typename T>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const __grid_constant__ ulp_format f) {
+    uint32_t strange = 0;
+    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    for (size_t e = ulp_cuda_thread(); e < rows * width; e += ulp_cuda_threads()) {
+        const double v = (double)x[e / width * ld + e % width];
+        if (v != v) strange |= (uint32_t)(f.nan_codes == ULP_NAN_NONE);
+        else if (v - v != 0.0) strange |= (uint32_t)!f.has_inf | (uint32_t)(v < 0.0 && !f.is_signed);
+        else strange |= (uint32_t)(ulp_round_exact(ulp_exact_of(v), &f, rule, 0) != v);
+    }
+    if (strange) atomicOr(found, 1u);
+}
+
+template <typename T> ulp_status members(const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+    uint32_t found = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
+    if (device == NULL) return ULP_NO_MEMORY;
+    ulp_status status = ulp_cuda_upload(device, &found, sizeof found);
+    if (status == ULP_OK)
+        status = ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS, device, x, rows, width, ld, *f);
+    if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
+    ulp_cuda_release(device);
+    return status == ULP_OK && found ? ULP_NO_CODE : status;
+}
+
+template <typename T> ulp_status check(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
+    if (s->m == 0 || s->n == 0) return ULP_OK;
+    if (c == NULL || s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
+    if (s->k > 0 && (a == NULL || b == NULL || s->lda < (s->a_trans ? s->m : s->k) || s->ldb < (s->b_trans ? s->k : s->n)))
+        return ULP_BAD_ARGUMENT;
+    if ((s->a_scales != NULL || s->b_scales != NULL) && d->scale_block == 0) return ULP_BAD_ARGUMENT;
+    return ulp_rule_check(&d->accumulator, d->rule);
+}
+
+template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
+    if (!d->has_inputs || s->k == 0) return ULP_OK;
+    ulp_status status = members(a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
+    return status != ULP_OK ? status : members(b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+}
+
+template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
+    ulp_cuda_job<T> w = {};
+    w.c = c;
+    w.a = a;
+    w.b = b;
+    w.m = s->m;
+    w.n = s->n;
+    w.k = s->k;
+    w.a_row = s->a_trans ? 1 : s->lda;
+    w.a_column = s->a_trans ? s->lda : 1;
+    w.b_row = s->b_trans ? 1 : s->ldb;
+    w.b_column = s->b_trans ? s->ldb : 1;
+    w.c_row = s->c_trans ? 1 : s->ldc;
+    w.c_column = s->c_trans ? s->ldc : 1;
+    w.accumulate = s->accumulate != 0;
+    w.a_scales = s->a_scales;
+    w.b_scales = s->b_scales;
+    w.blocks = d->scale_block == 0 ? 0 : (s->k + d->scale_block - 1) / d->scale_block;
+    w.words = ulp_datapath_words(d, s->k);
+    w.stream = stream;
+    return w;
+}
+
+ulp_status choose(const ulp_cuda_job<float> &w, const ulp_datapath &d) { return ulp_cuda_gemm_any(w, d); }
+ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) { return ulp_cuda_gemm_any(w, d); }
+
+template <typename T>
+ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
+    ulp_status status = check(c, a, b, s, d);
+    if (status == ULP_OK) status = ulp_cuda_open();
+    if (status != ULP_OK || s->m == 0 || s->n == 0) return status;
+    status = check_inputs(a, b, s, d);
+    return status == ULP_OK ? choose(job_of(c, a, b, s, d, stream), *d) : status;
+}
+
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) fill_kernel(float *y, float value, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = value;
+}
+
+} // namespace
+
+ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+    if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
+    if (!datapath->result.fits_binary32) return ULP_UNSUPPORTED;
+    return multiply(c, a, b, shape, datapath, stream);
+}
+
+ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath,
+                           ulp_stream stream) {
+    if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
+    return multiply(c, a, b, shape, datapath, stream);
+}
+
+/* Column sums are the product of a row of ones with x: the products are exact. */
+ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream) {
+    if (datapath == NULL || (n > 0 && y == NULL) || (m > 0 && n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK) return status;
+    float *ones = static_cast<float *>(ulp_cuda_room(m * sizeof *ones));
+    if (ones == NULL) return ULP_NO_MEMORY;
+    ulp_gemm_shape shape = {};
+    shape.m = 1;
+    shape.n = n;
+    shape.k = m;
+    shape.lda = m;
+    shape.ldb = shape.ldc = n;
+    if (m > 0) status = ulp_cuda_launch("ones", fill_kernel, ulp_cuda_blocks(m), ULP_CUDA_THREADS, ones, 1.0f, m);
+    if (status == ULP_OK) status = ulp_cuda_gemm(y, ones, x, &shape, datapath, stream);
+    ulp_cuda_release(ones);
+    return status;
+}

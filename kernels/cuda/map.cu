@@ -1,0 +1,199 @@
+// map.cu - elementwise operations on arrays, the exact result rounded once; several of them in one pass over memory.
+#include "counting.h"
+#include "operations.h"
+#include "kernels/core.h"
+#include "kernels/exact_step.h"
+#include "words.h"
+
+namespace {
+
+/* How results are rounded: by the hardware, by the core from one binary64 number, or by the scalar definition. */
+enum way { NATIVE, CORE, SCALAR };
+
+struct rounding {
+    ulp_format format;
+    ulp_rule rule;
+    ulp_stream stream;
+    ulp_core core;
+    uint8_t op, way, stochastic;
+};
+
+/* Binary32 to nearest even is the device's own rounding. */
+bool is_binary32(const ulp_core &c) {
+    return c.mode == ULP_RNE && c.drop == 0 && c.emin == 1 && c.below == 0 && c.symmetric && c.limit[0] == 0x7f7fffffu &&
+           c.overflow[0] == 0x7f800000u && c.zero_sign != 0;
+}
+
+rounding rounding_of(int op, const ulp_format *format, ulp_rule rule, ulp_stream stream) {
+    rounding r = {*format, rule, stream, {}, (uint8_t)op, SCALAR, (uint8_t)ulp_mode_is_stochastic(rule.mode)};
+    if (!ulp_core_init(&r.core, format, rule)) return r;
+    if (op == ULP_STEP_ROUND || ulp_core64_decides(&r.core)) r.way = CORE;
+    if (is_binary32(r.core)) r.way = NATIVE;
+    return r;
+}
+
+__device__ float native(int op, float a, float b, float c) {
+    float y = a;
+    switch (op) {
+    case ULP_ADD: y = a + b; break;
+    case ULP_SUB: y = a - b; break;
+    case ULP_MUL: y = a * b; break;
+    case ULP_DIV: y = a / b; break;
+    case ULP_SQRT: y = __builtin_sqrtf(a); break;
+    case ULP_FUSED: y = __fmaf_rn(a, b, c); break;
+    default: break;
+    }
+    return y == y ? y : ulp_from_bits32(0x7fc00000u);
+}
+
+__device__ float one(const rounding &r, float a, float b, float c, uint32_t word) {
+    if (r.way == NATIVE) return native(r.op, a, b, c);
+    if (r.way == SCALAR) {
+        const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of((double)a) : ulp_exact_op((ulp_op)r.op, (double)a, (double)b, (double)c);
+        return (float)ulp_round_exact(x, &r.format, r.rule, word);
+    }
+    if (r.op == ULP_STEP_ROUND) {
+        const uint32_t u = ulp_bits32(a);
+        return ulp_from_bits32(ulp_core_finish(u, ulp_core_any(u, &r.core, r.core.mode, word), &r.core, 0));
+    }
+    const double z = ulp_odd_op((ulp_op)r.op, (double)a, (double)b, (double)c, r.core.mode);
+    return (float)ulp_core_round64(z, &r.core, r.core.mode, word);
+}
+
+template <bool COUNT>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+map_kernel(float *y, const float *a, const float *b, const float *c, size_t n, const __grid_constant__ rounding r, ulp_stats *stats) {
+    ulp_stats s = {0, 0, 0, 0, 0, 0};
+    for (size_t i = ulp_cuda_thread() * 4; i < n; i += ulp_cuda_threads() * 4) {
+        uint32_t word[4] = {0, 0, 0, 0};
+        if (r.stochastic) ulp_words_of_four(word, r.stream, i);
+        for (uint32_t e = 0; e < 4 && i + e < n; e++) {
+            const size_t at = i + e;
+            const float p = a[at], q = b == NULL ? 0.0f : b[at], t = c == NULL ? 0.0f : c[at];
+            const float result = one(r, p, q, t, word[e]);
+            if (COUNT) {
+                const double z = ulp_odd_op((ulp_op)r.op, (double)p, (double)q, (double)t, r.rule.mode);
+                ulp_stats_count(&s, ulp_exact_of(z), (double)result, &r.format, r.rule, word[e]);
+            }
+            y[at] = result;
+        }
+    }
+    if (COUNT)
+        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow, (uint32_t)s.subnormal, (uint32_t)s.nan});
+}
+
+/* ---- several steps ---- */
+
+struct step {
+    rounding how;
+    ulp_operand y, a, b, c;
+};
+
+__device__ float fetch(const ulp_operand &o, const float *scratch, size_t i) {
+    switch (o.kind) {
+    case ULP_OPERAND_ARRAY: return o.at[i];
+    case ULP_OPERAND_VALUE: return o.value;
+    case ULP_OPERAND_SCRATCH: return scratch[o.slot];
+    default: return 0.0f;
+    }
+}
+
+/* Every element goes through all steps; what one writes the next may read, of the same element. */
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const step *steps, size_t count, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
+        float scratch[ULP_UPDATE_SCRATCH] = {0.0f, 0.0f, 0.0f, 0.0f};
+        for (size_t k = 0; k < count; k++) {
+            const step &s = steps[k];
+            const uint32_t word = s.how.stochastic ? ulp_random_word(s.how.stream, i) : 0;
+            const float y = one(s.how, fetch(s.a, scratch, i), fetch(s.b, scratch, i), fetch(s.c, scratch, i), word);
+            if (s.y.kind == ULP_OPERAND_ARRAY) s.y.at[i] = y;
+            else scratch[s.y.slot] = y;
+        }
+    }
+}
+
+bool is_place(const ulp_operand &o) {
+    if (o.kind == ULP_OPERAND_SCRATCH) return o.slot < ULP_UPDATE_SCRATCH;
+    return o.kind == ULP_OPERAND_ARRAY && o.at != NULL;
+}
+
+bool is_operand(const ulp_operand &o) { return o.kind == ULP_OPERAND_VALUE || is_place(o); }
+
+ulp_status check_step(const ulp_update_step &s) {
+    const int operands = s.op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s.op);
+    if (operands == 0 || !is_place(s.y) || !is_operand(s.a)) return ULP_BAD_ARGUMENT;
+    if ((operands > 1 && !is_operand(s.b)) || (operands > 2 && !is_operand(s.c))) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_rule_check(&s.format, s.rule);
+    return status == ULP_OK && !s.format.fits_binary32 ? ULP_UNSUPPORTED : status;
+}
+
+step prepared(const ulp_update_step &s) {
+    const int operands = s.op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s.op);
+    const ulp_operand none = {};
+    return {rounding_of(s.op, &s.format, s.rule, s.stream), s.y, s.a, operands > 1 ? s.b : none, operands > 2 ? s.c : none};
+}
+
+/* Magnitudes are ordered like their bits, Inf above the numbers and NaN above Inf. */
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) largest_kernel(uint32_t *most, const float *x, size_t n) {
+    uint32_t own = 0;
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) own = ulp_max_u32(own, ulp_bits32(x[i]) & 0x7fffffffu);
+    own = __reduce_max_sync(0xffffffffu, own);
+    if (threadIdx.x % 32 == 0 && own != 0) atomicMax(most, own);
+}
+
+} // namespace
+
+ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n, const ulp_format *format,
+                        ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    const int operands = ulp_op_operands(op);
+    if (operands == 0 || format == NULL) return ULP_BAD_ARGUMENT;
+    if (n > 0 && (y == NULL || a == NULL || (operands > 1 && b == NULL) || (operands > 2 && c == NULL))) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_rule_check(format, rule);
+    if (status != ULP_OK) return status;
+    if (!format->fits_binary32) return ULP_UNSUPPORTED;
+    if (operands < 2) b = NULL;
+    if (operands < 3) c = NULL;
+    status = ulp_cuda_open();
+    if (status != ULP_OK || n == 0) return status;
+    const rounding r = rounding_of(op, format, rule, stream);
+    const unsigned blocks = ulp_cuda_blocks((n + 3) / 4);
+    ulp_cuda_counting counting;
+    status = ulp_cuda_counting_begin(&counting, stats);
+    if (status == ULP_OK && stats != NULL)
+        status = ulp_cuda_launch("map", map_kernel<true>, blocks, ULP_CUDA_THREADS, y, a, b, c, n, r, counting.device);
+    else if (status == ULP_OK)
+        status = ulp_cuda_launch("map", map_kernel<false>, blocks, ULP_CUDA_THREADS, y, a, b, c, n, r, counting.device);
+    return ulp_cuda_counting_end(&counting, n, status);
+}
+
+ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n) {
+    if (steps > 0 && given == NULL) return ULP_BAD_ARGUMENT;
+    for (size_t k = 0; k < steps; k++) {
+        ulp_status status = check_step(given[k]);
+        if (status != ULP_OK) return status;
+    }
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK || steps == 0 || n == 0) return status;
+    step *host = static_cast<step *>(malloc(steps * sizeof *host)), *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
+    if (host == NULL || device == NULL) status = ULP_NO_MEMORY;
+    for (size_t k = 0; k < steps && status == ULP_OK; k++) host[k] = prepared(given[k]);
+    if (status == ULP_OK) status = ulp_cuda_upload(device, host, steps * sizeof *host);
+    if (status == ULP_OK) status = ulp_cuda_launch("update", update_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, steps, n);
+    ulp_cuda_release(device);
+    free(host);
+    return status;
+}
+
+ulp_status ulp_cuda_largest(float *y, const float *x, size_t n) {
+    if (y == NULL || (n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK) return status;
+    uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
+    if (device == NULL) return ULP_NO_MEMORY;
+    status = ulp_cuda_upload(device, &most, sizeof most);
+    if (status == ULP_OK && n > 0) status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n);
+    if (status == ULP_OK) status = ulp_cuda_download(&most, device, sizeof most);
+    ulp_cuda_release(device);
+    if (status == ULP_OK) *y = ulp_from_bits32(most > 0x7f800000u ? 0x7fc00000u : most);
+    return status;
+}

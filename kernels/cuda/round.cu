@@ -1,0 +1,184 @@
+// round.cu - rounding of whole arrays, with counters on request.
+//
+// A thread takes groups of four neighbours: they share the words of one Philox block and, where the arrays allow it, one access to
+// memory of 16 bytes. Two groups are under way at once.
+#include "counting.h"
+#include "operations.h"
+#include "kernels/core.h"
+#include "words.h"
+
+namespace {
+
+enum { GROUP = 4, AT_ONCE = 2 };
+enum { ANY_MODE = -1, ANY_SHAPE = -1 };
+
+__device__ void count(ulp_cuda_counters *s, uint32_t u, uint32_t magnitude, uint32_t result, const ulp_core &c) {
+    const uint32_t a = u & 0x7fffffffu, size = result & 0x7fffffffu;
+    s->overflow += (uint32_t)(magnitude > ulp_by_sign(c.limit, u & 0x80000000u)) & (uint32_t)(a < 0x7f800000u);
+    s->underflow += (uint32_t)(magnitude == 0) & (uint32_t)(a - 1u < 0x7f7fffffu);
+    const uint32_t limit = ulp_by_sign(c.limit, result & 0x80000000u);
+    s->saturated += (uint32_t)(size == limit) & (uint32_t)(magnitude > limit);
+    s->subnormal += (uint32_t)(size - 1u < c.min_normal - 1u);
+    s->nan += (uint32_t)(size > 0x7f800000u);
+}
+
+/* Shape ANY of numbers in the normal range is shape WIDE, and most numbers are there. */
+template <int SHAPE> __device__ uint32_t magnitude_of(uint32_t u, const ulp_core &c, uint32_t mode, uint32_t word) {
+    if (SHAPE != ANY_SHAPE && SHAPE != ULP_SHAPE_ANY) return ulp_core_magnitude(u, &c, mode, (uint32_t)SHAPE, word);
+    if ((u & 0x7fffffffu) >> 23 >= c.emin) return ulp_core_wide(u, &c, mode, word);
+    return ulp_core_any(u, &c, mode, word);
+}
+
+template <int SHAPE, bool COUNT>
+__device__ float round_one(float x, const ulp_core &c, uint32_t mode, uint32_t word, ulp_cuda_counters *s) {
+    const uint32_t u = ulp_bits32(x), magnitude = magnitude_of<SHAPE>(u, c, mode, word);
+    const uint32_t y = ulp_core_finish(u, magnitude, &c, 0);
+    if (COUNT) count(s, u, magnitude, y, c);
+    return ulp_from_bits32(y);
+}
+
+/* Element i of n in a group that may begin before the array and end behind it. */
+__device__ bool inside(size_t i, size_t n) { return i < n; } /* places before it are above n: they wrap around */
+
+__device__ float4 load_group(const float *x, size_t i, size_t n, bool whole) {
+    if (whole && i < n && n - i >= GROUP) return *reinterpret_cast<const float4 *>(x + i);
+    return make_float4(inside(i, n) ? x[i] : 0.0f, inside(i + 1, n) ? x[i + 1] : 0.0f, inside(i + 2, n) ? x[i + 2] : 0.0f,
+                       inside(i + 3, n) ? x[i + 3] : 0.0f);
+}
+
+__device__ void store_group(float *y, size_t i, size_t n, bool whole, float4 v) {
+    if (whole && i < n && n - i >= GROUP) {
+        *reinterpret_cast<float4 *>(y + i) = v;
+        return;
+    }
+    if (inside(i, n)) y[i] = v.x;
+    if (inside(i + 1, n)) y[i + 1] = v.y;
+    if (inside(i + 2, n)) y[i + 2] = v.z;
+    if (inside(i + 3, n)) y[i + 3] = v.w;
+}
+
+/* `skip` elements of the first group lie before the array: words of a group are those of one block. whole: groups are
+ * aligned to 16 bytes in both arrays. */
+template <int MODE, int SHAPE, bool COUNT>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+round_groups(float *y, const float *x, size_t n, uint32_t skip, bool whole, const __grid_constant__ ulp_core core, ulp_stream stream,
+             ulp_stats *stats) {
+    const uint32_t mode = MODE == ANY_MODE ? core.mode : (uint32_t)MODE;
+    const bool stochastic = ulp_mode_is_stochastic(mode);
+    const size_t groups = (skip + n + GROUP - 1) / GROUP, stride = ulp_cuda_threads();
+    ulp_cuda_counters s = {0, 0, 0, 0, 0};
+    for (size_t g = ulp_cuda_thread(); g < groups; g += AT_ONCE * stride) {
+        float4 v[AT_ONCE];
+        size_t at[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            at[j] = (g + j * stride) * GROUP - skip;
+            if (g + j * stride < groups) v[j] = load_group(x, at[j], n, whole);
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            if (g + j * stride >= groups) break;
+            const size_t i = at[j];
+            philox4x32_ctr_t word = {{0, 0, 0, 0}};
+            if (stochastic) word = ulp_random_block(stream.seed, stream.stream, (stream.first + skip + i) / GROUP);
+            ulp_cuda_counters own = {0, 0, 0, 0, 0}, other = {0, 0, 0, 0, 0};
+            v[j].x = round_one<SHAPE, COUNT>(v[j].x, core, mode, word.v[0], inside(i, n) ? &own : &other);
+            v[j].y = round_one<SHAPE, COUNT>(v[j].y, core, mode, word.v[1], inside(i + 1, n) ? &own : &other);
+            v[j].z = round_one<SHAPE, COUNT>(v[j].z, core, mode, word.v[2], inside(i + 2, n) ? &own : &other);
+            v[j].w = round_one<SHAPE, COUNT>(v[j].w, core, mode, word.v[3], inside(i + 3, n) ? &own : &other);
+            store_group(y, i, n, whole, v[j]);
+            if (!COUNT) continue;
+            s.overflow += own.overflow;
+            s.saturated += own.saturated;
+            s.underflow += own.underflow;
+            s.subnormal += own.subnormal;
+            s.nan += own.nan;
+        }
+    }
+    if (COUNT) ulp_cuda_add_counters(stats, s);
+}
+
+/* Any format, any rule, either carrier: the scalar definition, element by element. */
+template <typename T, bool COUNT>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    const bool stochastic = ulp_mode_is_stochastic(rule.mode);
+    ulp_stats s = {0, 0, 0, 0, 0, 0};
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
+        const uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
+        const ulp_exact exact = ulp_exact_of((double)x[i]);
+        const double r = ulp_round_exact(exact, &format, rule, word);
+        y[i] = (T)r;
+        if (COUNT) ulp_stats_count(&s, exact, r, &format, rule, word);
+    }
+    if (COUNT)
+        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow, (uint32_t)s.subnormal, (uint32_t)s.nan});
+}
+
+/* ---- launching ---- */
+
+struct job {
+    float *y;
+    const float *x;
+    size_t n;
+    ulp_core core;
+    ulp_stream stream;
+    ulp_stats *stats; /* on the device, or NULL */
+};
+
+template <int MODE, int SHAPE> ulp_status launch(const job &w) {
+    const uint32_t skip = ulp_mode_is_stochastic(w.core.mode) ? (uint32_t)(w.stream.first & 3u) : 0;
+    const uintptr_t before = skip * sizeof(float);
+    const bool whole = ((((uintptr_t)w.x - before) | ((uintptr_t)w.y - before)) & 15u) == 0;
+    ulp_stream stream = w.stream;
+    stream.first -= skip; /* the index of the first group's first word */
+    const unsigned blocks = ulp_cuda_blocks((w.n + skip + GROUP - 1) / GROUP);
+    if (w.stats != NULL)
+        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, stream, w.stats);
+    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, stream, w.stats);
+}
+
+/* Modes and shapes that are met most have code of their own. */
+ulp_status launch_core(const job &w) {
+    if (w.core.mode == ULP_RNE && w.core.shape == ULP_SHAPE_NARROW) return launch<ULP_RNE, ULP_SHAPE_NARROW>(w);
+    if (w.core.mode == ULP_RNE && w.core.shape == ULP_SHAPE_WIDE) return launch<ULP_RNE, ULP_SHAPE_WIDE>(w);
+    if (w.core.mode == ULP_SRA && w.core.shape == ULP_SHAPE_WIDE) return launch<ULP_SRA, ULP_SHAPE_WIDE>(w);
+    if (w.core.mode == ULP_SRA) return launch<ULP_SRA, ULP_SHAPE_ANY>(w);
+    return launch<ANY_MODE, ANY_SHAPE>(w);
+}
+
+template <typename T>
+ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    if (stats != NULL)
+        return ulp_cuda_launch("round", round_scalar<T, true>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format, rule, stream, stats);
+    return ulp_cuda_launch("round", round_scalar<T, false>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format, rule, stream, stats);
+}
+
+ulp_status check(const void *y, const void *x, size_t n, const ulp_format *format, ulp_rule rule) {
+    if (format == NULL || (n > 0 && (x == NULL || y == NULL))) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_rule_check(format, rule);
+    return status == ULP_OK ? ulp_cuda_open() : status;
+}
+
+} // namespace
+
+ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    ulp_status status = check(y, x, n, format, rule);
+    if (status != ULP_OK) return status;
+    if (!format->fits_binary32) return ULP_UNSUPPORTED;
+    if (n == 0) return ULP_OK;
+    ulp_cuda_counting counting;
+    status = ulp_cuda_counting_begin(&counting, stats);
+    job w = {y, x, n, {}, stream, counting.device};
+    if (status == ULP_OK) status = ulp_core_init(&w.core, format, rule) ? launch_core(w) : launch_scalar(y, x, n, format, rule, stream, counting.device);
+    return ulp_cuda_counting_end(&counting, n, status);
+}
+
+ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    ulp_status status = check(y, x, n, format, rule);
+    if (status != ULP_OK || n == 0) return status;
+    ulp_cuda_counting counting;
+    status = ulp_cuda_counting_begin(&counting, stats);
+    if (status == ULP_OK) status = launch_scalar(y, x, n, format, rule, stream, counting.device);
+    return ulp_cuda_counting_end(&counting, n, status);
+}

@@ -1,0 +1,36 @@
+// table.cu - the backend table of the CUDA device.
+#include "device.h"
+#include "operations.h"
+
+#include <stdio.h>
+
+static char what[320];
+
+static const ulp_backend table = {
+    /* name */ "cuda",
+    what,
+    /* alloc */ ulp_cuda_room,
+    ulp_cuda_release,
+    ulp_cuda_upload,
+    ulp_cuda_download,
+    ulp_cuda_round,
+    ulp_cuda_round64,
+    ulp_cuda_map,
+    ulp_cuda_update,
+    ulp_cuda_largest,
+    ulp_cuda_reduce,
+    ulp_cuda_gemm,
+    ulp_cuda_gemm64,
+    ulp_cuda_patches,
+    ulp_cuda_permute,
+};
+
+ulp_status ulp_cuda_backend(const ulp_backend **backend) {
+    if (backend == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK) return status;
+    const ulp_cuda_info *info = ulp_cuda_device();
+    snprintf(what, sizeof what, "%s, compute capability %d.%d", info->name, info->capability / 10, info->capability % 10);
+    *backend = &table;
+    return ULP_OK;
+}

@@ -1,0 +1,191 @@
+/* cuda_runtime.h - the part of the CUDA runtime that kernels/cuda uses, on the CPU: its kernels run where there is no GPU.
+ *
+ * The sources of kernels/cuda compile as C++17 with this file in place of CUDA's own. A launch runs its blocks one after the
+ * other and the threads of a block as coroutines, which change places at barriers alone, in an order that differs from block
+ * to block: a result that needs a barrier which is missing comes out wrong. Device memory can be touched by kernels and
+ * copies only, and every allocation ends at a page that nobody may touch. Tests only; nothing here is meant to be fast.
+ */
+#ifndef ULP_EMULATED_CUDA_RUNTIME_H
+#define ULP_EMULATED_CUDA_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tuple>
+#include <utility>
+
+#define ULP_EMULATED_DEVICE 1
+#define CUDART_VERSION 13000
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __shared__ static /* blocks run one after the other */
+#define __forceinline__ inline __attribute__((always_inline))
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+
+struct uint3 { unsigned x, y, z; };
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+struct __align__(16) float4 { float x, y, z, w; };
+struct __align__(16) uint4 { unsigned x, y, z, w; };
+struct __align__(16) double2 { double x, y; };
+struct __align__(8) float2 { float x, y; };
+struct __align__(8) uint2 { unsigned x, y; };
+static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+/* ---- inside kernels ---- */
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+enum { warpSize = 32 };
+
+void __syncthreads(void);
+
+/* All live lanes of the warp give `size` bytes and see everybody's: from[32 size]. The masks of the functions below are
+ * taken to be full. */
+void ulp_emulated_exchange(void *all, const void *mine, size_t size);
+
+static inline void __syncwarp(unsigned = 0xffffffffu) {
+    char all[32], mine = 0;
+    ulp_emulated_exchange(all, &mine, 1);
+}
+unsigned ulp_emulated_lane(void);
+
+template <typename T> T __shfl_sync(unsigned, T value, int lane) {
+    T all[32];
+    ulp_emulated_exchange(all, &value, sizeof value);
+    return all[lane & 31];
+}
+template <typename T> T __shfl_xor_sync(unsigned, T value, int mask) {
+    T all[32];
+    ulp_emulated_exchange(all, &value, sizeof value);
+    return all[(ulp_emulated_lane() ^ (unsigned)mask) & 31];
+}
+template <typename T> T __shfl_down_sync(unsigned, T value, unsigned by) {
+    T all[32];
+    ulp_emulated_exchange(all, &value, sizeof value);
+    const unsigned from = ulp_emulated_lane() + by;
+    return from < 32 ? all[from] : value;
+}
+static inline unsigned __reduce_add_sync(unsigned, unsigned value) {
+    unsigned all[32], sum = 0;
+    ulp_emulated_exchange(all, &value, sizeof value);
+    for (unsigned x : all) sum += x;
+    return sum;
+}
+static inline unsigned __reduce_max_sync(unsigned, unsigned value) {
+    unsigned all[32], most = 0;
+    ulp_emulated_exchange(all, &value, sizeof value);
+    for (unsigned x : all) most = x > most ? x : most;
+    return most;
+}
+
+template <typename T> T atomicAdd(T *at, T by) {
+    const T before = *at;
+    *at = before + by;
+    return before;
+}
+template <typename T> T atomicMax(T *at, T by) {
+    const T before = *at;
+    *at = before > by ? before : by;
+    return before;
+}
+template <typename T> T atomicOr(T *at, T by) {
+    const T before = *at;
+    *at = before | by;
+    return before;
+}
+static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
+static inline int __float2int_rz(float x) { return (int)x; }
+static inline long long __double2ll_rz(double x) { return (long long)x; }
+static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
+static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
+
+/* ---- the host's side ---- */
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorNotSupported = 801
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaDeviceAttr { cudaDevAttrClockRate = 13 };
+enum { cudaStreamNonBlocking = 1 };
+typedef struct ulp_emulated_stream *cudaStream_t;
+typedef struct ulp_emulated_event *cudaEvent_t;
+
+struct cudaDeviceProp {
+    char name[256];
+    int major, minor, multiProcessorCount;
+    size_t totalGlobalMem;
+};
+
+struct cudaLaunchAttribute { int unused; };
+struct cudaLaunchConfig_t {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned numAttrs;
+};
+
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaMalloc(void **memory, size_t bytes);
+template <typename T> cudaError_t cudaMalloc(T **memory, size_t bytes) { return cudaMalloc((void **)memory, bytes); }
+cudaError_t cudaFree(void *memory);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+
+/* body(context) is the kernel with its arguments, for the thread that threadIdx and blockIdx name. */
+cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(void *context), void *context);
+
+template <typename... Expected, typename... Given>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Expected...), Given &&...given) {
+    struct call {
+        void (*kernel)(Expected...);
+        std::tuple<Expected...> values;
+        static void body(void *context) {
+            const call *c = static_cast<const call *>(context);
+            std::apply(c->kernel, c->values);
+        }
+    } c = {kernel, std::tuple<Expected...>(std::forward<Given>(given)...)};
+    return ulp_emulated_launch(config, call::body, &c);
+}
+
+/* ---- for tests of the emulation's own promises ---- */
+
+/* Behave as a machine without a device (1), or as one of compute capability 10 major + minor; 0: 9.0 */
+void ulp_emulated_device_set(int absent, int capability);
+/* Bytes in allocations that were not freed. */
+size_t ulp_emulated_bytes(void);
+
+#endif

@@ -1,0 +1,385 @@
+/* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h. */
+#include "cuda_runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+/* ---- coroutines ---- */
+
+enum { MOST_THREADS = 1024, STACK = 256 * 1024, WORDS = 512 };
+enum state { READY, AT_BLOCK, AT_WARP, DONE };
+
+struct fiber {
+    ucontext_t context;
+    uint3 at;
+    state where;
+    unsigned char given[WORDS];
+    char *stack;
+    void *fake;
+};
+
+static struct {
+    fiber threads[MOST_THREADS];
+    unsigned count, current;
+    ucontext_t scheduler;
+    void (*body)(void *);
+    void *context, *fake;
+    const void *bottom;
+    size_t size;
+    unsigned char seen[MOST_THREADS / 32][32 * WORDS]; /* what the lanes of each warp gave last */
+} run;
+
+static void fail(const char *text) {
+    fprintf(stderr, "emulated device: %s\n", text);
+    abort();
+}
+
+static void switch_to_scheduler(bool ends) {
+    fiber *f = &run.threads[run.current];
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(ends ? nullptr : &f->fake, run.bottom, run.size);
+#endif
+    if (ends) setcontext(&run.scheduler);
+    swapcontext(&f->context, &run.scheduler);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(f->fake, nullptr, nullptr);
+#endif
+}
+
+static void enter(void) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, &run.bottom, &run.size);
+#endif
+    run.body(run.context);
+    run.threads[run.current].where = DONE;
+    switch_to_scheduler(true);
+}
+
+static void resume(unsigned i) {
+    fiber *f = &run.threads[i];
+    run.current = i;
+    threadIdx = f->at;
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&run.fake, f->stack, STACK);
+#endif
+    swapcontext(&run.scheduler, &f->context);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(run.fake, nullptr, nullptr);
+#endif
+}
+
+void __syncthreads(void) {
+    run.threads[run.current].where = AT_BLOCK;
+    switch_to_scheduler(false);
+}
+
+unsigned ulp_emulated_lane(void) { return run.current % 32; }
+
+void ulp_emulated_exchange(void *all, const void *mine, size_t size) {
+    if (size > WORDS) fail("an exchange of more than a lane's room");
+    const unsigned self = run.current;
+    memcpy(run.threads[self].given, mine, size);
+    run.threads[self].where = AT_WARP;
+    switch_to_scheduler(false);
+    for (unsigned lane = 0; lane < 32; lane++)
+        memcpy((char *)all + lane * size, run.seen[self / 32] + lane * WORDS, size);
+}
+
+static bool all_at(unsigned begin, unsigned end, state where) {
+    bool any = false;
+    for (unsigned i = begin; i < end; i++) {
+        if (run.threads[i].where != where && run.threads[i].where != DONE) return false;
+        any |= run.threads[i].where == where;
+    }
+    return any;
+}
+
+static void release(unsigned begin, unsigned end) {
+    for (unsigned i = begin; i < end; i++)
+        if (run.threads[i].where != DONE) run.threads[i].where = READY;
+}
+
+/* Opens the barriers that all have reached; whether any thread may go on. */
+static bool open_barriers(void) {
+    bool any = false;
+    for (unsigned begin = 0; begin < run.count; begin += 32) {
+        const unsigned end = begin + 32 < run.count ? begin + 32 : run.count;
+        if (!all_at(begin, end, AT_WARP)) continue;
+        for (unsigned i = begin; i < end; i++) memcpy(run.seen[begin / 32] + (i - begin) * WORDS, run.threads[i].given, WORDS);
+        release(begin, end);
+        any = true;
+    }
+    if (all_at(0, run.count, AT_BLOCK)) {
+        release(0, run.count);
+        any = true;
+    }
+    return any;
+}
+
+/* Thread number i of a round: forward, backward, or with strides, as the block's number has it. */
+static unsigned turn(unsigned i, unsigned block) {
+    const unsigned n = run.count;
+    if (block % 3 == 1) return n - 1 - i;
+    if (block % 3 == 2 && n % 7 != 0) return i * 7 % n;
+    return i;
+}
+
+static void run_block(unsigned block) {
+    for (unsigned i = 0; i < run.count; i++) {
+        fiber *f = &run.threads[i];
+        if (f->stack == nullptr) {
+            void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (stack == MAP_FAILED) fail("no room for stacks");
+            f->stack = static_cast<char *>(stack);
+        }
+        getcontext(&f->context);
+        f->context.uc_stack.ss_sp = f->stack;
+        f->context.uc_stack.ss_size = STACK;
+        f->context.uc_link = nullptr;
+        makecontext(&f->context, enter, 0);
+        f->at = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
+        f->where = READY;
+    }
+    for (;;) {
+        bool ran = false, left = false;
+        for (unsigned i = 0; i < run.count; i++) {
+            const unsigned t = turn(i, block);
+            if (run.threads[t].where != READY) continue;
+            resume(t);
+            ran = true;
+        }
+        for (unsigned i = 0; i < run.count; i++) left |= run.threads[i].where != DONE;
+        if (!left) return;
+        if (!open_barriers() && !ran) fail("a barrier that not all threads of a block reach");
+    }
+}
+
+/* ---- memory ---- */
+
+enum { PAGE = 4096, MOST_BLOCKS = 4096 };
+static const size_t ARENA = (size_t)4 << 30;
+
+struct block { char *memory, *pages; size_t bytes, length; };
+
+static struct {
+    char *base;
+    size_t used, live;
+    block blocks[MOST_BLOCKS];
+    unsigned count;
+    int absent, capability;
+} device;
+
+static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+
+static void protect(const block *b, int rights) {
+    if (mprotect(b->pages, b->length, rights) != 0) fail("mprotect");
+}
+
+static void open_memory(void) {
+    for (unsigned i = 0; i < device.count; i++)
+        if (device.blocks[i].bytes != 0) protect(&device.blocks[i], PROT_READ | PROT_WRITE);
+}
+
+static void close_memory(void) {
+    if (device.base != nullptr && device.used != 0 && mprotect(device.base, device.used, PROT_NONE) != 0) fail("mprotect");
+}
+
+/* The allocation that holds [at, at + bytes); the place has to be in one. */
+static block *holder(const void *at, size_t bytes) {
+    const char *p = static_cast<const char *>(at);
+    for (unsigned i = 0; i < device.count; i++) {
+        block *b = &device.blocks[i];
+        if (b->bytes != 0 && p >= b->memory && p + bytes <= b->memory + b->bytes) return b;
+    }
+    return nullptr;
+}
+
+cudaError_t cudaMalloc(void **memory, size_t bytes) {
+    if (device.absent) return cudaErrorNoDevice;
+    if (device.base == nullptr) {
+        void *base = mmap(nullptr, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED) fail("no address space");
+        device.base = static_cast<char *>(base);
+    }
+    const size_t kept = (bytes + 63) / 64 * 64, length = whole_pages(kept == 0 ? 64 : kept);
+    unsigned at = device.count;
+    for (unsigned i = 0; i < device.count && at == device.count; i++)
+        if (device.blocks[i].bytes == 0 && device.blocks[i].length == length) at = i;
+    block *b = &device.blocks[at];
+    if (at == device.count) {
+        if (at == MOST_BLOCKS || device.used + length + PAGE > ARENA) return cudaErrorMemoryAllocation;
+        *b = {nullptr, device.base + device.used, 0, length};
+        device.used += length + PAGE; /* the last page stays closed */
+        device.count++;
+    }
+    b->bytes = kept == 0 ? 64 : kept;
+    b->memory = b->pages + length - b->bytes;
+    device.live += b->bytes;
+    protect(b, PROT_READ | PROT_WRITE);
+    memset(b->pages, 0x7f, length); /* what nobody wrote is no small number: 3.4e38 */
+    protect(b, PROT_NONE);
+    *memory = b->memory;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *memory) {
+    if (memory == nullptr) return cudaSuccess;
+    block *b = holder(memory, 0);
+    if (b == nullptr || b->memory != memory) return cudaErrorInvalidValue;
+    device.live -= b->bytes;
+    b->bytes = 0;
+    return cudaSuccess;
+}
+
+size_t ulp_emulated_bytes(void) { return device.live; }
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+    if (bytes == 0) return cudaSuccess;
+    if ((kind != cudaMemcpyDeviceToHost) != (holder(to, bytes) != nullptr)) return cudaErrorInvalidValue;
+    if ((kind != cudaMemcpyHostToDevice) != (holder(from, bytes) != nullptr)) return cudaErrorInvalidValue;
+    open_memory();
+    memmove(to, from, bytes);
+    close_memory();
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
+    if (bytes == 0) return cudaSuccess;
+    if (holder(to, bytes) == nullptr) return cudaErrorInvalidValue;
+    open_memory();
+    memset(to, value, bytes);
+    close_memory();
+    return cudaSuccess;
+}
+
+cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(void *context), void *context) {
+    const dim3 grid = config->gridDim, block = config->blockDim;
+    const size_t threads = (size_t)block.x * block.y * block.z;
+    if (device.absent) return cudaErrorNoDevice;
+    if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535 ||
+        config->dynamicSmemBytes != 0)
+        return cudaErrorInvalidConfiguration;
+    gridDim = grid;
+    blockDim = block;
+    run.count = (unsigned)threads;
+    run.body = body;
+    run.context = context;
+    open_memory();
+    unsigned number = 0;
+    for (unsigned z = 0; z < grid.z; z++)
+        for (unsigned y = 0; y < grid.y; y++)
+            for (unsigned x = 0; x < grid.x; x++) {
+                blockIdx = {x, y, z};
+                run_block(number++);
+            }
+    close_memory();
+    return cudaSuccess;
+}
+
+/* ---- the rest of the runtime ---- */
+
+void ulp_emulated_device_set(int absent, int capability) {
+    device.absent = absent;
+    device.capability = capability;
+}
+
+const char *cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaError"; }
+
+const char *cudaGetErrorString(cudaError_t error) {
+    switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorNoDevice: return "no CUDA-capable device is detected";
+    default: return "an error";
+    }
+}
+
+cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+
+cudaError_t cudaGetDeviceCount(int *count) {
+    *count = device.absent ? 0 : 1;
+    return device.absent ? cudaErrorNoDevice : cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int ordinal) { return ordinal == 0 && !device.absent ? cudaSuccess : cudaErrorInvalidDevice; }
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int ordinal) {
+    if (ordinal != 0 || device.absent) return cudaErrorInvalidDevice;
+    const int capability = device.capability == 0 ? 90 : device.capability;
+    memset(prop, 0, sizeof *prop);
+    strcpy(prop->name, "emulated device");
+    prop->major = capability / 10;
+    prop->minor = capability % 10;
+    prop->multiProcessorCount = 2;
+    prop->totalGlobalMem = ARENA;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+    *value = 1000000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+    *version = 13000;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version) {
+    *version = 13000;
+    return cudaSuccess;
+}
+
+struct ulp_emulated_stream { int unused; };
+struct ulp_emulated_event { double seconds; };
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
+    static ulp_emulated_stream only;
+    *stream = &only;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
+    *total = ARENA;
+    *free = ARENA - device.live;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    *event = static_cast<cudaEvent_t>(calloc(1, sizeof **event));
+    return *event != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    event->seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from, cudaEvent_t to) {
+    *milliseconds = (float)(1e3 * (to->seconds - from->seconds));
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    free(event);
+    return cudaSuccess;
+}

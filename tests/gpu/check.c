@@ -1,0 +1,222 @@
+/* check.c - make check-gpu: every part of the CUDA backend against the CPU, one row each; the last line counts.
+ *
+ *     check_gpu [--small] [--tap] [--only WORD]
+ *
+ * Exit status 0: nothing failed; 1: something did; 2: usage; 3: no device.
+ */
+#include "check.h"
+
+#include "formats/rng.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    int tap, passed, failed, skipped;
+    const char *only;
+} report;
+
+/* ---- rows ---- */
+
+row row_of(const char *name) { return (row){.name = name, .skipped = report.only != NULL && strstr(name, report.only) == NULL}; }
+
+static void note(row *r, const char *format, va_list list, const char *tail) {
+    if (r->first[0] != '\0') return;
+    vsnprintf(r->first, sizeof r->first, format, list);
+    const size_t used = strlen(r->first);
+    snprintf(r->first + used, sizeof r->first - used, "%s", tail);
+}
+
+/* The cases that differ: their number, and the first of them in words. */
+#define COMPARE(name, type, word, bits, shown)                                                                         \
+    void name(row *r, const type *got, const type *want, size_t n, const char *format, ...) {                           \
+        va_list list;                                                                                                  \
+        va_start(list, format);                                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            word g, w;                                                                                                 \
+            memcpy(&g, &got[i], sizeof g);                                                                             \
+            memcpy(&w, &want[i], sizeof w);                                                                            \
+            if (g == w) continue;                                                                                      \
+            if (r->wrong++ == 0) {                                                                                     \
+                char tail[160];                                                                                        \
+                snprintf(tail, sizeof tail, ": element %zu of %zu: got " shown " (%0*llx), want " shown " (%0*llx)", i, n, got[i],   \
+                         bits / 4, (unsigned long long)g, want[i], bits / 4, (unsigned long long)w);                   \
+                note(r, format, list, tail);                                                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+        r->compared += n;                                                                                              \
+        va_end(list);                                                                                                  \
+    }
+COMPARE(row_floats, float, uint32_t, 32, "%a")
+COMPARE(row_doubles, double, uint64_t, 64, "%a")
+
+void row_words(row *r, const uint64_t *got, const uint64_t *want, size_t n, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    for (size_t i = 0; i < n; i++) {
+        if (got[i] == want[i]) continue;
+        if (r->wrong++ == 0) {
+            char tail[160];
+            snprintf(tail, sizeof tail, ": number %zu: got %llu, want %llu", i, (unsigned long long)got[i], (unsigned long long)want[i]);
+            note(r, format, list, tail);
+        }
+    }
+    r->compared += n;
+    va_end(list);
+}
+
+void row_true(row *r, int yes, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    r->compared++;
+    if (!yes && r->wrong++ == 0) note(r, format, list, "");
+    va_end(list);
+}
+
+int row_ok(row *r, ulp_status status, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    if (status != ULP_OK) {
+        char tail[500];
+        snprintf(tail, sizeof tail, ": %s; %s", ulp_status_text(status), ulp_cuda_error());
+        if (r->wrong++ == 0) note(r, format, list, tail);
+        r->stopped = 1;
+    }
+    va_end(list);
+    return status == ULP_OK;
+}
+
+void row_skip(row *r, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    r->skipped = 1;
+    note(r, format, list, "");
+    va_end(list);
+}
+
+void row_end(const check *c, row *r) {
+    (void)c;
+    const int left_out = report.only != NULL && strstr(r->name, report.only) == NULL;
+    if (left_out) return;
+    if (!r->skipped && r->compared == 0 && r->wrong == 0) {
+        r->wrong = 1;
+        snprintf(r->first, sizeof r->first, "nothing was compared");
+    }
+    const char *verdict = r->wrong != 0 ? "FAIL" : r->skipped ? "SKIP" : "PASS";
+    if (r->wrong != 0) report.failed++;
+    else if (r->skipped) report.skipped++;
+    else report.passed++;
+    if (report.tap) {
+        printf("%sok - cuda: %s%s%s\n", r->wrong != 0 ? "not " : "", r->name, r->wrong == 0 && r->skipped ? " # SKIP " : "",
+               r->wrong == 0 && r->skipped ? r->first : "");
+        if (r->wrong != 0) printf("# %llu of %llu wrong; %s\n", (unsigned long long)r->wrong, (unsigned long long)r->compared, r->first);
+    } else {
+        printf("%s %-64s", verdict, r->name);
+        if (r->compared != 0) printf(" %14llu compared, %llu wrong", (unsigned long long)r->compared, (unsigned long long)r->wrong);
+        if (r->first[0] != '\0') printf("%s%s", r->compared != 0 ? "\n     " : " ", r->first);
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+/* ---- data ---- */
+
+uint32_t word_of(uint64_t seed, uint64_t i) { return ulp_random_word((ulp_stream){seed, 0, 0}, i); }
+
+static double value_near(const ulp_format *f, uint32_t kind, uint32_t word) {
+    const double ends[] = {f->max, f->lowest, f->min_normal, f->min_positive, 0.0, -0.0, 1.0, INFINITY, -INFINITY, NAN};
+    const double x = ends[word % (sizeof ends / sizeof ends[0])];
+    if (kind == 0) return x;
+    const uint64_t codes = f->bits < 64 ? ((uint64_t)1 << f->bits) : 0;
+    const double value = ulp_decode(codes == 0 ? word : (uint64_t)word * 0x9e3779b97f4a7c15u % codes, f);
+    if (kind == 1) return value;
+    return value * (1.0 + (double)((int)(word >> 28) - 8) * ulp_scale(1.0, -(int)f->prec - 1)); /* near or on a tie */
+}
+
+void fill_any(float *x, size_t n, const ulp_format *format, uint64_t seed) {
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t kind = word_of(seed, 2 * i) % 8, word = word_of(seed, 2 * i + 1);
+        if (kind < 3) x[i] = (float)value_near(format, kind, word);
+        else if (kind == 3) memcpy(&x[i], &word, sizeof word);
+        else x[i] = (float)value_near(format, 2, word);
+    }
+}
+
+void fill_normal(float *x, size_t n, double scale, uint64_t seed) {
+    for (size_t i = 0; i < n; i++) {
+        double sum = -6.0; /* of twelve uniform numbers: nearly normal */
+        for (uint64_t k = 0; k < 12; k++) sum += (double)word_of(seed, 12 * i + k) * 0x1p-32;
+        x[i] = (float)(sum * scale);
+    }
+}
+
+void fill_codes(float *x, size_t n, const ulp_format *format, int special, uint64_t seed) {
+    const uint64_t mask = format->bits < 64 ? ((uint64_t)1 << format->bits) - 1 : ~(uint64_t)0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = 4 * i;
+        double v;
+        do {
+            const uint64_t code = (uint64_t)word_of(seed, at) << 32 | word_of(seed ^ 0x5bd1e995u, at);
+            v = ulp_decode((code >> 13) & mask, format);
+            at = at * 0x9e3779b97f4a7c15u + 1;
+        } while (v - v != 0.0 && !(special && word_of(seed, at) % 16 == 0));
+        x[i] = (float)v;
+    }
+}
+
+void *to_device(const check *c, row *r, const void *host, size_t bytes) {
+    void *memory = c->gpu->alloc(bytes);
+    if (!row_ok(r, memory != NULL ? ULP_OK : ULP_NO_MEMORY, "alloc of %zu bytes", bytes)) return NULL;
+    if (row_ok(r, c->gpu->upload(memory, host, bytes), "upload of %zu bytes", bytes)) return memory;
+    c->gpu->release(memory);
+    return NULL;
+}
+
+int from_device(const check *c, row *r, void *host, const void *device, size_t bytes) {
+    return row_ok(r, c->gpu->download(host, device, bytes), "download of %zu bytes", bytes);
+}
+
+/* ---- the program ---- */
+
+static void head(const check *c) {
+    if (report.tap) return;
+    printf("device       %s, compute capability %d.%d, %d processors, %.1f GiB%s\n", c->info.name, c->info.capability / 10,
+           c->info.capability % 10, c->info.processors, (double)c->info.memory * 0x1p-30, c->emulated ? " (emulated: no silicon)" : "");
+    printf("driver       CUDA %d.%d\nruntime      CUDA %d.%d\n", c->info.driver / 1000, c->info.driver % 1000 / 10, c->info.runtime / 1000,
+           c->info.runtime % 1000 / 10);
+    printf("clock        at most %d MHz\ncpu          %s, %d threads\n\n", c->info.clock_khz / 1000, c->cpu->what, ulp_threads_get());
+}
+
+static int usage(const char *word) {
+    fprintf(stderr, "check_gpu: '%s': allowed are --small, --tap and --only WORD\n", word);
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    check c = {0};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--small") == 0) c.small = 1;
+        else if (strcmp(argv[i], "--tap") == 0) report.tap = 1;
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) report.only = argv[++i];
+        else return usage(argv[i]);
+    }
+    if (ulp_cuda_backend(&c.gpu) != ULP_OK) {
+        fprintf(stderr, "check_gpu: %s\n", ulp_cuda_lacks());
+        return 3;
+    }
+    if (ulp_backend_get(&c.cpu, "cpu") != ULP_OK || ulp_cuda_describe(&c.info) != ULP_OK) return 3;
+    c.emulated = strcmp(c.info.name, "emulated device") == 0;
+    head(&c);
+    check_elements(&c);
+    check_moves(&c);
+    check_gemm(&c);
+    check_tensor_cores(&c);
+    check_native(&c);
+    check_training(&c);
+    if (report.only != NULL && report.passed + report.failed + report.skipped == 0) return usage(report.only);
+    printf("%s%d passed, %d failed, %d skipped\n", report.tap ? "# " : "\n", report.passed, report.failed, report.skipped);
+    return report.failed != 0;
+}
