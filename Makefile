@@ -103,7 +103,7 @@ endif
 endif
 ifdef WITH_CUDA
 FOR_kernels/backend := -DULP_WITH_CUDA
-LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt
+LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
 # code for every architecture named, and a form of the first that later devices can compile
 NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=true \
     $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
