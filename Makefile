@@ -165,6 +165,7 @@ $O/commit.txt: .FORCE
 results/.options: .FORCE
 	$(call stamp,$(FIGURE_OPTIONS))
 .FORCE:
+.DELETE_ON_ERROR:
 
 define isa_rule
 $O/kernels/cpu/%.$(1).o: kernels/cpu/%.c $O/flags.txt
