@@ -102,7 +102,6 @@ WITH_CUDA := yes
 endif
 endif
 ifdef WITH_CUDA
-FOR_kernels/backend := -DULP_WITH_CUDA
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
 # code for every architecture named, and a form of the first that later devices can compile
 NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=true \
@@ -129,7 +128,7 @@ LIB_SRC  := $(wildcard formats/*.c kernels/*.c) $(filter-out $(REFERENCE),$(wild
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
-LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o))
+LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$O/kernels/cuda/absent.o)
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c))
 PROGRAMS := $(patsubst experiments/%.c,%,$(wildcard experiments/*.c))
 EXPERIMENTS := $(filter-out ulp bench,$(PROGRAMS))

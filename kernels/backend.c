@@ -2,9 +2,7 @@
 #include "backend.h"
 
 #include "cpu/cpu.h"
-#if defined(ULP_WITH_CUDA)
 #include "cuda/cuda.h"
-#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +76,5 @@ static ulp_status choose_cpu(const ulp_backend **backend) {
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     if (backend == NULL) return ULP_BAD_ARGUMENT;
     if (name == NULL || strcmp(name, "cpu") == 0) return choose_cpu(backend);
-    if (strcmp(name, "cuda") != 0) return ULP_BAD_NAME;
-#if defined(ULP_WITH_CUDA)
-    return ulp_cuda_backend(backend);
-#else
-    return ULP_NO_DEVICE;
-#endif
+    return strcmp(name, "cuda") == 0 ? ulp_cuda_backend(backend) : ULP_BAD_NAME;
 }

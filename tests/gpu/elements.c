@@ -1,8 +1,358 @@
 /* elements.c - rounding, operations, updates and the largest magnitude on the device, against the CPU bit for bit. */
 #include "check.h"
 
-void check_elements(const check *c) {
-    row r = row_of("elements");
-    row_skip(&r, "not yet");
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Formats beside the registry's: of every shape that the kernels tell apart. */
+static const char *const ad_hoc[] = {"q1.15", "q8.8", "q8.8:wrap", "q6.10:sat", "e2m5", "e4m11", "e8m2", "e5m2:nosub", "binary16:sat", "binary8p3se", "q1.31"};
+enum { AD_HOC = sizeof ad_hoc / sizeof ad_hoc[0] };
+
+static int format_at(size_t i, ulp_format *f) {
+    if (i < ulp_format_count) return ulp_format_get(i, f, NULL) == ULP_OK;
+    return i - ulp_format_count < AD_HOC && ulp_format_parse(f, ad_hoc[i - ulp_format_count]) == ULP_OK;
+}
+
+/* Host and device arrays of n elements and room for an unaligned beginning. */
+typedef struct arrays {
+    size_t n;
+    float *x, *want, *got;
+    float *device_x, *device_y;
+} arrays;
+
+enum { SLACK = 8 };
+
+static int arrays_open(const check *c, row *r, arrays *a, size_t n) {
+    const size_t bytes = (n + SLACK) * sizeof(float);
+    *a = (arrays){.n = n, .x = malloc(bytes), .want = malloc(bytes), .got = malloc(bytes)};
+    if (a->x == NULL || a->want == NULL || a->got == NULL) return row_ok(r, ULP_NO_MEMORY, "host memory");
+    a->device_x = c->gpu->alloc(bytes);
+    a->device_y = c->gpu->alloc(bytes);
+    return row_ok(r, a->device_x != NULL && a->device_y != NULL ? ULP_OK : ULP_NO_MEMORY, "device memory");
+}
+
+static void arrays_close(const check *c, arrays *a) {
+    c->gpu->release(a->device_x);
+    c->gpu->release(a->device_y);
+    free(a->x);
+    free(a->want);
+    free(a->got);
+}
+
+static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, const char *format, const char *mode) {
+    uint64_t g[6], w[6];
+    memcpy(g, got, sizeof g);
+    memcpy(w, want, sizeof w);
+    row_words(r, g, w, 6, "counters (count, overflow, saturated, underflow, subnormal, nan) of %s %s", format, mode);
+}
+
+/* One pass of n elements from element `offset` of the arrays on, in place or not, with counters or not. */
+static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule, ulp_stream stream,
+                      int in_place, int counting) {
+    ulp_stats want = {0}, got = {0};
+    float *x = a->device_x + offset, *y = in_place ? x : a->device_y + offset;
+    if (!row_ok(r, c->gpu->upload(a->device_x, a->x, (a->n + SLACK) * sizeof(float)), "upload")) return 0;
+    const ulp_status expected = c->cpu->round(a->want, a->x + offset, n, f, rule, stream, counting ? &want : NULL);
+    const ulp_status status = c->gpu->round(y, x, n, f, rule, stream, counting ? &got : NULL);
+    row_true(r, status == expected, "%s %s: status %d, the CPU's is %d", f->name, ulp_mode_name(rule.mode), (int)status, (int)expected);
+    if (status != ULP_OK || expected != ULP_OK) return 1;
+    if (!from_device(c, r, a->got, y, n * sizeof(float))) return 0;
+    row_floats(r, a->got, a->want, n, "%s %s, %u bits, policy %s, offset %zu, first %llu%s", f->name, ulp_mode_name(rule.mode), rule.random_bits,
+               ulp_overflow_name(rule.overflow), offset, (unsigned long long)stream.first, in_place ? ", in place" : "");
+    if (counting) counters_equal(r, &got, &want, f->name, ulp_mode_name(rule.mode));
+    return 1;
+}
+
+static void check_round(const check *c) {
+    row r = row_of("round: all formats, modes, policies, random bits, with and without counters");
+    const uint8_t bits[] = {0, 1, 2, 8, 13, 31};
+    arrays a;
+    ulp_format f;
+    if (!r.skipped && arrays_open(c, &r, &a, c->small ? 601 : 100003)) {
+        for (size_t i = 0; format_at(i, &f) && !r.stopped; i++) {
+            fill_any(a.x, a.n + SLACK, &f, 17 + i);
+            for (uint8_t mode = 0; mode < ULP_MODE_COUNT && !r.stopped; mode++)
+                for (uint8_t policy = 0; policy < ULP_OVERFLOW_COUNT && !r.stopped; policy++) {
+                    const size_t some = i + mode + policy, offset = some % 5;
+                    const uint8_t random_bits = ulp_mode_is_stochastic(mode) ? bits[some % 6] : 0;
+                    const ulp_rule rule = {mode, policy, random_bits};
+                    const ulp_stream stream = {1 + i, mode, some % 7};
+                    if (ulp_rule_check(&f, rule) != ULP_OK) continue;
+                    round_case(c, &r, &a, offset, a.n - some % 4, &f, rule, stream, some % 2, some % 3 != 0);
+                }
+        }
+        arrays_close(c, &a);
+    }
     row_end(c, &r);
+}
+
+/* Sizes about the edges of groups, blocks and the device. */
+static void check_sizes(const check *c) {
+    row r = row_of("round: sizes 0 to 40 and about powers of two, unaligned");
+    arrays a;
+    ulp_format f;
+    if (!r.skipped && arrays_open(c, &r, &a, c->small ? 4100 : 1u << 20)) {
+        ulp_format_parse(&f, "binary16");
+        fill_any(a.x, a.n + SLACK, &f, 3);
+        const ulp_rule rules[] = {{ULP_RNE, 0, 0}, {ULP_SRA, 0, 0}};
+        for (size_t k = 0; k < 2 && !r.stopped; k++) {
+            for (size_t n = 0; n <= 40 && !r.stopped; n++)
+                for (size_t offset = 0; offset < 4; offset++) round_case(c, &r, &a, offset, n, &f, rules[k], (ulp_stream){5, 6, n + 3 * offset}, 0, 1);
+            for (size_t n = 64; n <= a.n && !r.stopped; n *= 4)
+                for (size_t d = 0; d < 3; d++) round_case(c, &r, &a, d, n - d, &f, rules[k], (ulp_stream){5, 6, d}, 0, 0);
+        }
+        arrays_close(c, &a);
+    }
+    row_end(c, &r);
+}
+
+/* All binary32 inputs for formats of 8 bits; in small runs every 2^20th. */
+static void check_exhaustive(const check *c) {
+    row r = row_of("round: all 2^32 binary32 inputs, formats of 8 bits");
+    const char *names[] = {"e4m3", "e5m2", "binary8p3se"};
+    const ulp_rule rules[] = {{ULP_RNE, 0, 0}, {ULP_RZ, 0, 0}, {ULP_SRA, 0, 0}, {ULP_SRC, 0, 5}};
+    const size_t piece = c->small ? 1 << 10 : 1 << 24;
+    const uint64_t pieces = c->small ? 4 : 256;
+    arrays a;
+    ulp_format f;
+    if (c->small) r.name = "round: binary32 inputs, every 2^20th, formats of 8 bits";
+    if (!r.skipped && arrays_open(c, &r, &a, piece)) {
+        for (uint64_t p = 0; p < pieces && !r.stopped; p++) {
+            for (size_t i = 0; i < piece + SLACK; i++) {
+                const uint64_t at = p * piece + i;
+                const uint32_t u = (uint32_t)(c->small ? at << 20 | word_of(1, at) >> 12 : at);
+                memcpy(&a.x[i], &u, sizeof u);
+            }
+            for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+                for (size_t m = 0; m < sizeof rules / sizeof rules[0] && !r.stopped; m++) {
+                    ulp_format_parse(&f, names[k]);
+                    round_case(c, &r, &a, 0, piece, &f, rules[m], (ulp_stream){9, k, p * piece}, 0, 1);
+                }
+        }
+        arrays_close(c, &a);
+    }
+    row_end(c, &r);
+}
+
+static void check_round64(const check *c) {
+    row r = row_of("round64: all formats and modes");
+    const size_t n = c->small ? 203 : 20011, bytes = n * sizeof(double);
+    double *x = malloc(bytes), *want = malloc(bytes), *got = malloc(bytes), *device = c->gpu->alloc(bytes);
+    ulp_format f;
+    for (size_t i = 0; !r.skipped && x && want && got && device && format_at(i, &f) && !r.stopped; i++) {
+        for (size_t e = 0; e < n; e++) {
+            const uint64_t any = (uint64_t)word_of(i, 3 * e) << 32 | word_of(i, 3 * e + 1);
+            const double near = ulp_decode(any >> 7, &f) * (1.0 + (double)((int)(any % 9) - 4) * ulp_scale(1.0, -(int)f.prec - 1));
+            memcpy(&x[e], &any, sizeof any);
+            if (e % 4 != 0) x[e] = near;
+        }
+        for (uint8_t mode = 0; mode < ULP_MODE_COUNT && !r.stopped; mode++) {
+            const ulp_rule rule = {mode, 0, ulp_mode_is_stochastic(mode) ? (uint8_t)(1 + i % 32) : 0};
+            ulp_stats w = {0}, g = {0};
+            const ulp_stream stream = {i, mode, 1};
+            if (!row_ok(&r, c->gpu->upload(device, x, bytes), "upload")) break;
+            row_ok(&r, c->cpu->round64(want, x, n, &f, rule, stream, &w), "the CPU's round64");
+            if (!row_ok(&r, c->gpu->round64(device, device, n, &f, rule, stream, &g), "round64 %s", f.name)) break;
+            if (!from_device(c, &r, got, device, bytes)) break;
+            row_doubles(&r, got, want, n, "%s %s", f.name, ulp_mode_name(mode));
+            counters_equal(&r, &g, &w, f.name, ulp_mode_name(mode));
+        }
+    }
+    c->gpu->release(device);
+    free(x);
+    free(want);
+    free(got);
+    row_end(c, &r);
+}
+
+/* Three arrays of operands, and results. */
+static void check_map(const check *c) {
+    row r = row_of("map: all operations, formats and modes, with and without counters");
+    const size_t n = c->small ? 151 : 30011, bytes = n * sizeof(float);
+    float *host[3], *device[3], *y = c->gpu->alloc(bytes), *want = malloc(bytes), *got = malloc(bytes);
+    ulp_format f;
+    for (size_t k = 0; k < 3; k++) {
+        host[k] = malloc(bytes);
+        device[k] = c->gpu->alloc(bytes);
+    }
+    for (size_t i = 0; !r.skipped && format_at(i, &f) && !r.stopped; i++) {
+        if (!f.fits_binary32) continue;
+        for (size_t k = 0; k < 3; k++) {
+            fill_any(host[k], n, &f, 100 * i + k);
+            for (size_t e = k; e < n; e += 11) host[k][e] = host[0][e]; /* equal operands, for sums that cancel */
+            for (size_t e = 5; e < n && k == 1; e += 13) host[1][e] = -host[0][e];
+            row_ok(&r, c->gpu->upload(device[k], host[k], bytes), "upload");
+        }
+        for (int op = 0; op < ULP_OP_COUNT && !r.stopped; op++)
+            for (uint8_t mode = 0; mode < ULP_MODE_COUNT && !r.stopped; mode++) {
+                const ulp_rule rule = {mode, 0, ulp_mode_is_stochastic(mode) ? (uint8_t)((i + (size_t)op) % 33) : 0};
+                const ulp_stream stream = {i, (uint64_t)op, mode};
+                const int counting = (i + (size_t)op + mode) % 2 == 0;
+                ulp_stats w = {0}, g = {0};
+                row_ok(&r, c->cpu->map((ulp_op)op, want, host[0], host[1], host[2], n, &f, rule, stream, counting ? &w : NULL), "the CPU's map");
+                if (!row_ok(&r, c->gpu->map((ulp_op)op, y, device[0], device[1], device[2], n, &f, rule, stream, counting ? &g : NULL), "map %s",
+                            f.name))
+                    break;
+                if (!from_device(c, &r, got, y, bytes)) break;
+                row_floats(&r, got, want, n, "%s %s %s", ulp_op_name((ulp_op)op), f.name, ulp_mode_name(mode));
+                if (counting) counters_equal(&r, &g, &w, f.name, ulp_mode_name(mode));
+            }
+    }
+    for (size_t k = 0; k < 3; k++) {
+        c->gpu->release(device[k]);
+        free(host[k]);
+    }
+    c->gpu->release(y);
+    free(want);
+    free(got);
+    row_end(c, &r);
+}
+
+/* Random steps over arrays, values and scratch, all of them in one call. */
+enum { ARRAYS = 4, STEPS = 9 };
+
+static ulp_operand random_operand(float *const *at, uint32_t word, int is_result) {
+    const uint32_t kind = word % (is_result ? 2 : 3);
+    ulp_operand o = {0};
+    if (kind == 0) return (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = at[word / 8 % ARRAYS]};
+    if (kind == 1) return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)(word / 8 % ULP_UPDATE_SCRATCH)};
+    o.kind = ULP_OPERAND_VALUE;
+    o.value = (float)((int)(word >> 20) - 2048) * 0x1p-9f;
+    return o;
+}
+
+static void random_steps(ulp_update_step *s, float *const *at, uint64_t seed) {
+    const char *names[] = {"binary32", "binary16", "bfloat16", "e4m3", "q6.10", "dlfloat16"};
+    for (size_t k = 0; k < STEPS; k++) {
+        uint64_t i = 16 * k;
+        s[k] = (ulp_update_step){.op = (uint8_t)(word_of(seed, i++) % (ULP_OP_COUNT + 1))};
+        s[k].y = random_operand(at, k < 4 ? 1 + 8 * (uint32_t)k : word_of(seed, i++), 1); /* scratch is written before it is read */
+        if (k < 4) s[k].y = (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)k};
+        ulp_operand *const inputs[] = {&s[k].a, &s[k].b, &s[k].c};
+        for (size_t j = 0; j < 3; j++) {
+            *inputs[j] = random_operand(at, word_of(seed, i++), 0);
+            if (k < 4 && inputs[j]->kind == ULP_OPERAND_SCRATCH) *inputs[j] = (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = at[j]};
+        }
+        ulp_format_parse(&s[k].format, names[word_of(seed, i++) % 6]);
+        s[k].rule.mode = (uint8_t)(word_of(seed, i++) % ULP_MODE_COUNT);
+        if (ulp_mode_is_stochastic(s[k].rule.mode)) s[k].rule.random_bits = (uint8_t)(1 + word_of(seed, i++) % 32);
+        s[k].stream = (ulp_stream){seed, k, word_of(seed, i++) % 9};
+    }
+}
+
+static void check_update(const check *c) {
+    row r = row_of("update: random chains of steps");
+    const size_t n = c->small ? 77 : 10007, bytes = n * sizeof(float);
+    float *host[ARRAYS], *device[ARRAYS], *got = malloc(bytes);
+    ulp_format f;
+    ulp_format_parse(&f, "binary16");
+    for (size_t k = 0; k < ARRAYS; k++) {
+        host[k] = malloc(bytes);
+        device[k] = c->gpu->alloc(bytes);
+    }
+    for (uint64_t seed = 1; seed <= (c->small ? 40u : 500u) && !r.skipped && !r.stopped; seed++) {
+        ulp_update_step on_host[STEPS], on_device[STEPS];
+        random_steps(on_host, host, seed);
+        random_steps(on_device, device, seed);
+        for (size_t k = 0; k < ARRAYS; k++) {
+            fill_any(host[k], n, &f, seed + 1000 * k);
+            row_ok(&r, c->gpu->upload(device[k], host[k], bytes), "upload");
+        }
+        row_ok(&r, c->cpu->update(on_host, STEPS, n), "the CPU's update");
+        row_ok(&r, c->gpu->update(on_device, STEPS, n), "update");
+        for (size_t k = 0; k < ARRAYS && !r.stopped; k++)
+            if (from_device(c, &r, got, device[k], bytes)) row_floats(&r, got, host[k], n, "chain %llu, array %zu", (unsigned long long)seed, k);
+    }
+    for (size_t k = 0; k < ARRAYS; k++) {
+        c->gpu->release(device[k]);
+        free(host[k]);
+    }
+    free(got);
+    row_end(c, &r);
+}
+
+static void check_largest(const check *c) {
+    row r = row_of("largest: sizes, signs, infinities, NaN");
+    arrays a;
+    ulp_format f;
+    ulp_format_parse(&f, "binary32");
+    if (!r.skipped && arrays_open(c, &r, &a, c->small ? 3000 : 1000003)) {
+        for (size_t k = 0; k < 24 && !r.stopped; k++) {
+            const size_t n = k == 0 ? 0 : k < 12 ? 3 * k - 2 : a.n - k;
+            fill_normal(a.x, a.n, 1.0, k);
+            if (n > 7 && k % 3 == 1) a.x[n / 2] = -INFINITY;
+            if (n > 7 && k % 5 == 2) a.x[n - 1] = NAN;
+            if (n > 7 && k % 4 == 3) a.x[0] = -1e30f;
+            row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
+            row_ok(&r, c->cpu->largest(a.want, a.x, n), "the CPU's largest");
+            if (row_ok(&r, c->gpu->largest(a.got, a.device_x, n), "largest of %zu", n)) row_floats(&r, a.got, a.want, 1, "of %zu", n);
+        }
+        arrays_close(c, &a);
+    }
+    row_end(c, &r);
+}
+
+/* The words of a stream do not depend on where an array is cut. */
+static void check_words(const check *c) {
+    row r = row_of("stochastic rounding: an array in pieces is the array at once");
+    arrays a;
+    ulp_format f;
+    ulp_format_parse(&f, "bfloat16");
+    const ulp_rule rule = {ULP_SRA, 0, 0};
+    if (!r.skipped && arrays_open(c, &r, &a, 1021)) {
+        fill_normal(a.x, a.n + SLACK, 1.0, 5);
+        row_ok(&r, c->cpu->round(a.want, a.x, a.n, &f, rule, (ulp_stream){3, 4, 1u << 31}, NULL), "the CPU's round");
+        row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
+        for (size_t at = 0, n; at < a.n && !r.stopped; at += n) {
+            n = at % 13 + 1 < a.n - at ? at % 13 + 1 : a.n - at;
+            row_ok(&r, c->gpu->round(a.device_y + at, a.device_x + at, n, &f, rule, (ulp_stream){3, 4, (1u << 31) + at}, NULL), "a piece");
+        }
+        if (from_device(c, &r, a.got, a.device_y, a.n * sizeof(float))) row_floats(&r, a.got, a.want, a.n, "in pieces");
+        arrays_close(c, &a);
+    }
+    row_end(c, &r);
+}
+
+/* What is refused is refused with the status of the CPU, and nothing is written. */
+static void check_refusals(const check *c) {
+    row r = row_of("refusals of element operations");
+    ulp_format f, wide, q;
+    float x = 1.0f, y;
+    ulp_format_parse(&f, "binary16");
+    ulp_format_parse(&wide, "binary64");
+    ulp_format_parse(&q, "q8.8");
+    const ulp_rule wraps = {ULP_RNE, ULP_OVERFLOW_WRAP, 0}, bits = {ULP_RNE, 0, 33};
+    const ulp_stream none = {0, 0, 0};
+#define SAME(call) row_true(&r, c->gpu->call == c->cpu->call, "%s differs from the CPU's", #call)
+    SAME(round(&y, &x, 1, &wide, (ulp_rule){0}, none, NULL));
+    SAME(round(&y, &x, 1, &f, wraps, none, NULL));
+    SAME(round(&y, &x, 1, &f, bits, none, NULL));
+    SAME(round(NULL, &x, 1, &f, (ulp_rule){0}, none, NULL));
+    SAME(round(&y, &x, 1, NULL, (ulp_rule){0}, none, NULL));
+    SAME(map(ULP_OP_COUNT, &y, &x, &x, &x, 1, &f, (ulp_rule){0}, none, NULL));
+    SAME(map(ULP_FUSED, &y, &x, &x, NULL, 1, &f, (ulp_rule){0}, none, NULL));
+    SAME(map(ULP_ADD, &y, &x, &x, NULL, 1, &wide, (ulp_rule){0}, none, NULL));
+    SAME(largest(NULL, &x, 1));
+    SAME(update(NULL, 1, 1));
+    SAME(patches(&y, &x, &(ulp_places){0}));
+    SAME(permute(NULL, &x, 1, 1, 1, 1));
+    ulp_update_step s = {.op = ULP_ADD, .y = {.kind = ULP_OPERAND_VALUE}, .a = {.kind = ULP_OPERAND_VALUE}, .b = {.kind = ULP_OPERAND_VALUE}, .format = f};
+    SAME(update(&s, 1, 1));
+    s.y = (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = ULP_UPDATE_SCRATCH};
+    SAME(update(&s, 1, 1));
+    row_true(&r, c->gpu->round(&y, &x, 1, &wide, (ulp_rule){0}, none, NULL) == ULP_UNSUPPORTED, "binary64 in binary32 arrays");
+    row_end(c, &r);
+}
+
+void check_elements(const check *c) {
+    check_round(c);
+    check_sizes(c);
+    check_words(c);
+    check_exhaustive(c);
+    check_round64(c);
+    check_map(c);
+    check_update(c);
+    check_largest(c);
+    check_refusals(c);
 }
