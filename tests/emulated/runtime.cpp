@@ -1,6 +1,7 @@
 /* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h. */
 #include "cuda_runtime.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,11 @@ dim3 blockDim, gridDim;
 enum { MOST_THREADS = 1024, STACK = 256 * 1024, WORDS = 512 };
 enum state { READY, AT_BLOCK, AT_WARP, DONE };
 
+/* A coroutine lives on from launch to launch: it runs the body, says so and waits for the next one. */
 struct fiber {
     ucontext_t context;
+    jmp_buf jump;
+    bool started;
     uint3 at;
     state where;
     unsigned char given[WORDS];
@@ -33,6 +37,7 @@ static struct {
     fiber threads[MOST_THREADS];
     unsigned count, current;
     ucontext_t scheduler;
+    jmp_buf jump;
     void (*body)(void *);
     void *context, *fake;
     const void *bottom;
@@ -45,15 +50,15 @@ static void fail(const char *text) {
     abort();
 }
 
-static void switch_to_scheduler(bool ends) {
+/* A change of place by jumps costs no system call, but AddressSanitizer follows contexts alone. */
+static void switch_to_scheduler(void) {
     fiber *f = &run.threads[run.current];
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(ends ? nullptr : &f->fake, run.bottom, run.size);
-#endif
-    if (ends) setcontext(&run.scheduler);
+    __sanitizer_start_switch_fiber(&f->fake, run.bottom, run.size);
     swapcontext(&f->context, &run.scheduler);
-#if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(f->fake, nullptr, nullptr);
+#else
+    if (_setjmp(f->jump) == 0) _longjmp(run.jump, 1);
 #endif
 }
 
@@ -61,9 +66,11 @@ static void enter(void) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &run.bottom, &run.size);
 #endif
-    run.body(run.context);
-    run.threads[run.current].where = DONE;
-    switch_to_scheduler(true);
+    for (;;) {
+        run.body(run.context);
+        run.threads[run.current].where = DONE;
+        switch_to_scheduler();
+    }
 }
 
 static void resume(unsigned i) {
@@ -72,16 +79,30 @@ static void resume(unsigned i) {
     threadIdx = f->at;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&run.fake, f->stack, STACK);
-#endif
     swapcontext(&run.scheduler, &f->context);
-#if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(run.fake, nullptr, nullptr);
+#else
+    if (_setjmp(run.jump) != 0) return;
+    if (f->started) _longjmp(f->jump, 1);
+    f->started = true;
+    setcontext(&f->context);
 #endif
+}
+
+static void create(fiber *f) {
+    void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED) fail("no room for stacks");
+    f->stack = static_cast<char *>(stack);
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = STACK;
+    f->context.uc_link = nullptr;
+    makecontext(&f->context, enter, 0);
 }
 
 void __syncthreads(void) {
     run.threads[run.current].where = AT_BLOCK;
-    switch_to_scheduler(false);
+    switch_to_scheduler();
 }
 
 unsigned ulp_emulated_lane(void) { return run.current % 32; }
@@ -91,7 +112,7 @@ void ulp_emulated_exchange(void *all, const void *mine, size_t size) {
     const unsigned self = run.current;
     memcpy(run.threads[self].given, mine, size);
     run.threads[self].where = AT_WARP;
-    switch_to_scheduler(false);
+    switch_to_scheduler();
     for (unsigned lane = 0; lane < 32; lane++)
         memcpy((char *)all + lane * size, run.seen[self / 32] + lane * WORDS, size);
 }
@@ -138,16 +159,7 @@ static unsigned turn(unsigned i, unsigned block) {
 static void run_block(unsigned block) {
     for (unsigned i = 0; i < run.count; i++) {
         fiber *f = &run.threads[i];
-        if (f->stack == nullptr) {
-            void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (stack == MAP_FAILED) fail("no room for stacks");
-            f->stack = static_cast<char *>(stack);
-        }
-        getcontext(&f->context);
-        f->context.uc_stack.ss_sp = f->stack;
-        f->context.uc_stack.ss_size = STACK;
-        f->context.uc_link = nullptr;
-        makecontext(&f->context, enter, 0);
+        if (f->stack == nullptr) create(f);
         f->at = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
         f->where = READY;
     }

@@ -1,8 +1,130 @@
-/* training.c - training runs on the device against the CPU's. */
+/* training.c - networks on the device: losses, counters, scales, what observers see, scores and weights are the CPU's. */
 #include "check.h"
 
-void check_training(const check *c) {
-    row r = row_of("training runs on the device against the CPU's");
-    row_skip(&r, "not yet");
+#include "sim/train.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 8, CLASSES = 4, SAMPLES = 96, TRAIN = 64 };
+
+#define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"
+#define RECURRENT "columns2 gru5 lstm4 rnn3 last fc4"
+
+/* Each case differs in what it is named for; together they hold every kind of layer, rounding point, scaler and optimizer. */
+static const struct run {
+    const char *name, *net, *policy, *scaler, *optimizer;
+} runs[] = {
+    {"binary32", "fc24 relu fc4", "fp32", "none", "sgd,momentum=0.9"},
+    {"residual, mixed:fp16", RESIDUAL, "mixed:fp16", "pytorch,init=22,interval=2", "sgd,momentum=0.9,decay=0.01"},
+    {"residual, stochastic", RESIDUAL, "bf16,acc=fp32,mode=sr/8", "none", "sgd,kahan=1"},
+    {"residual, a scale per layer", RESIDUAL, "mixed:fp16,mode=sr", "layer,init=12,interval=2", "adam"},
+    {"residual, e4m3 with scales per tensor", RESIDUAL, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "adamw"},
+    {"residual, sums as Tensor Cores form them", RESIDUAL, "mixed:e4m3,acc=h100-e4m3", "static:4", "sgd"},
+    {"residual, stochastic sums", RESIDUAL, "mixed:fp16,mode=sr,acc=serial:fp16:sr", "static:4", "sgd"},
+    {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd"},
+    {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd"},
+    {"recurrent, mixed:fp16", RECURRENT, "mixed:fp16", "logmax", "sgd,momentum=0.9"},
+    {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam"},
+    {"recurrent, e4m3 with scales per tensor", RECURRENT, "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd"},
+};
+
+static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
+static const ulp_data images = {.name = "images", .n = SAMPLES, .n_train = TRAIN, .dims = {1, SIDE, SIDE}, .features = SIDE * SIDE,
+                                .classes = CLASSES, .labels = 1, .white = 255, .pixel = pixel, .label = label};
+
+/* All that an observer is shown, folded into one number (FNV-1a 64). */
+static void see(void *context, const ulp_sight *sight) {
+    uint64_t *hash = context;
+    const float *shown[] = {sight->raw, sight->rounded};
+    for (size_t i = 0; i < 2 * sight->n; i++) {
+        uint32_t u;
+        memcpy(&u, &shown[i % 2][i / 2], sizeof u);
+        *hash = (*hash ^ u) * 0x100000001b3u;
+    }
+    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) * 0x100000001b3u;
+}
+
+typedef struct side {
+    ulp_trainer *trainer;
+    ulp_observer observer;
+    uint64_t hash;
+    ulp_step step;
+    float *weights; /* (2 params): with the master weights */
+} side;
+
+static int open_side(side *s, row *r, const struct run *run, const ulp_backend *backend, size_t batch) {
+    char error[1024] = "";
+    *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
+    const ulp_train_options options = {.net = run->net, .policy = run->policy, .scaler = run->scaler, .optimizer = run->optimizer, .batch = batch,
+                                       .seed = 5, .backend = backend, .counting = 1, .observer = &s->observer};
+    if (!row_ok(r, ulp_trainer_new(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error)) return 0;
+    s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
+    return row_ok(r, s->weights != NULL ? ULP_OK : ULP_NO_MEMORY, "host memory");
+}
+
+static void close_side(side *s) {
+    ulp_trainer_free(s->trainer);
+    free(s->weights);
+}
+
+static void same_counters(row *r, const ulp_stats *got, const ulp_stats *want, const char *name, const char *what) {
+    uint64_t g[6], w[6];
+    memcpy(g, got, sizeof g);
+    memcpy(w, want, sizeof w);
+    row_words(r, g, w, 6, "%s: counters of %s", name, what);
+}
+
+static void same_step(row *r, const side *got, const side *want, const char *name) {
+    const ulp_step *g = &got->step, *w = &want->step;
+    row_doubles(r, &g->loss, &w->loss, 1, "%s: loss of step %llu", name, (unsigned long long)w->step);
+    row_true(r, g->scale_log2 == w->scale_log2 && g->overflow == w->overflow && g->skipped == w->skipped, "%s: scale or skip of step %llu", name,
+             (unsigned long long)w->step);
+    same_counters(r, &g->act, &w->act, name, "activations");
+    same_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
+    same_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
+    row_words(r, &got->hash, &want->hash, 1, "%s: what observers see in step %llu", name, (unsigned long long)w->step);
+    for (size_t i = 0; w->layer_scale != NULL && i < want->trainer->model.net.count; i++)
+        row_true(r, g->layer_scale[i] == w->layer_scale[i], "%s: scale of layer %zu", name, i);
+}
+
+static void same_end(row *r, const side *got, const side *want, const char *name) {
+    const size_t n = want->trainer->model.net.params;
+    for (int part = ULP_TRAIN_PART; part <= ULP_TEST_PART; part++) {
+        ulp_score g, w;
+        if (!row_ok(r, ulp_trainer_score(got->trainer, (ulp_part)part, &g), "%s: score", name)) return;
+        row_ok(r, ulp_trainer_score(want->trainer, (ulp_part)part, &w), "%s: the CPU's score", name);
+        row_doubles(r, &g.loss, &w.loss, 1, "%s: loss of part %d", name, part);
+        row_true(r, g.right == w.right, "%s: right answers of part %d", name, part);
+    }
+    row_ok(r, ulp_trainer_weights(got->trainer, got->weights, got->weights + n), "%s: weights", name);
+    row_ok(r, ulp_trainer_weights(want->trainer, want->weights, want->weights + n), "%s: the CPU's weights", name);
+    row_floats(r, got->weights, want->weights, 2 * n, "%s: weights", name);
+}
+
+static void train(const check *c, const struct run *run) {
+    char name[160];
+    snprintf(name, sizeof name, "training: %s", run->name);
+    row r = row_of(name);
+    side want = {0}, got = {0};
+    if (!r.skipped && open_side(&want, &r, run, c->cpu, c->small ? 8 : 32) && open_side(&got, &r, run, c->gpu, c->small ? 8 : 32)) {
+        for (int k = 0; k < (c->small ? 3 : 60) && !r.stopped; k++) {
+            row_ok(&r, ulp_trainer_step(want.trainer, &want.step), "%s: the CPU's step", run->name);
+            if (row_ok(&r, ulp_trainer_step(got.trainer, &got.step), "%s: step %d", run->name, k)) same_step(&r, &got, &want, run->name);
+        }
+        if (!r.stopped) same_end(&r, &got, &want, run->name);
+    }
+    close_side(&want);
+    close_side(&got);
     row_end(c, &r);
+}
+
+void check_training(const check *c) {
+    for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(word_of(9, i) >> 24);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        label[i] = (uint8_t)(i % CLASSES);
+        for (size_t k = 0; k < SIDE; k++) pixel[(i * SIDE + label[i]) * SIDE + k] = 255; /* something to learn */
+    }
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) train(c, &runs[i]);
 }
