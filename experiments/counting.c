@@ -41,8 +41,6 @@ static ulp_status prepare(ulp_run *run, void **context) {
     (void)context;
     for (size_t f = 0; f < formats; f++) {
         const int is_long = format[f].prec == 24; /* the way to the stop */
-        if (!format[f].fits_binary32)
-            return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: wider than binary32", format[f].name);
         ulp_running_points(run, f, cures, CURES, (ulp_running_costs){is_long ? 20 : 1, 30, is_long ? 20 : 4});
     }
     return ULP_OK;
@@ -314,6 +312,7 @@ static const ulp_experiment experiment = {
     .columns = ULP_RUNNING_COLUMNS ",n,value,code,predicted," ULP_SPREAD_COLUMNS,
     .options = options,
     .takes_format = ulp_format_within_binary32,
+    .format_wants = ULP_WANTS_WITHIN_BINARY32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

@@ -30,8 +30,8 @@
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp32,fp16,bf16", "fp32,fp16"),
-    {"outputs", ULP_OPTION_NUMBERS, "8,11", NULL, NULL, "equally probable outputs C of the sums, the blank included", 3, 255, NULL, 0},
-    {"labels", ULP_OPTION_NUMBERS, "0,5", NULL, NULL, "labels L of the sums", 0, 100, NULL, 0},
+    {"outputs", ULP_OPTION_INTEGERS, "8,11", NULL, NULL, "equally probable outputs C of the sums, the blank included", 3, 255, NULL, 0},
+    {"labels", ULP_OPTION_INTEGERS, "0,5", NULL, NULL, "labels L of the sums", 0, 100, NULL, 0},
     {"longest", ULP_OPTION_INTEGER, "1000", "600", "4000", "steps T of the longest sums", 1, 20000, NULL, 0},
     {"cells", ULP_OPTION_CHOICES, "gru,lstm", "gru", NULL, "recurrent layers; the first one learns with all forms of the loss", 0, 0, "gru lstm", 0},
     {"recipes", ULP_OPTION_CHOICES, "fp32,mixed:fp16,fp16", "fp32,mixed:fp16", "all", "what is rounded in training; mixed ones scale the loss", 0, 0,
@@ -174,16 +174,8 @@ static ulp_status check_texts(const ulp_run *run, const ulp_data *data) {
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, n;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *C = ulp_option_numbers(run, "outputs", &n), *L;
-    for (size_t i = 0; i < n; i++)
-        if (C[i] != floor(C[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--outputs: %g is no whole number", C[i]);
-    L = ulp_option_numbers(run, "labels", &n);
-    for (size_t i = 0; i < n; i++)
-        if (L[i] != floor(L[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--labels: %g is no whole number", L[i]);
-    for (size_t f = 0; f < formats; f++)
-        if (!takes_format(&format[f])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats binary64: the sums are formed in it beside the formats in any case");
+    size_t formats;
+    ulp_run_formats(run, &formats);
     ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     if (status == ULP_OK) status = check_texts(run, *context);
     if (status != ULP_OK) return status;
@@ -345,6 +337,7 @@ static const ulp_experiment experiment = {
     .columns = "kind,cell,recipe,form,format,seed,outputs,labels,steps,loss,exact,error,label_error,strip_error,skipped,diverged",
     .options = options,
     .takes_format = takes_format,
+    .format_wants = "the sums are formed in it beside the formats in any case",
     .prepare = prepare,
     .compute = compute,
     .check = ctc_check,

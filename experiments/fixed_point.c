@@ -95,8 +95,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, modes;
     ulp_run_formats(run, &formats);
     ulp_run_modes(run, &modes);
-    ulp_status status = ulp_formats_prepare(run, "weights and gradients", 1);
-    if (status == ULP_OK) status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     if (status != ULP_OK) return status;
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds") && status == ULP_OK; s++) {
         int64_t seed = (int64_t)ulp_run_seed(run) + s;
@@ -321,6 +320,7 @@ static const ulp_experiment experiment = {
     .columns = "format,mode,seed,what,epoch,loss,train_error,test_error,moved,diverged",
     .options = options,
     .takes_format = ulp_format_with_sign,
+    .format_wants = ULP_WANTS_WITH_SIGN,
     .prepare = prepare,
     .compute = compute,
     .check = check,

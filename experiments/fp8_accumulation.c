@@ -18,8 +18,8 @@
 
 static const ulp_option options[] = {
     ULP_TAKES_DATAPATHS("h100-e4m3,l40s-e4m3,h100-e4m3-mma,b200-e4m3", NULL),
-    {"bits", ULP_OPTION_NUMBERS, "12..25", NULL, NULL, "significant bits that a unit keeps", 8, 36, NULL, 0},
-    {"promote", ULP_OPTION_NUMBERS, "32,64,128,256,512,1024,2048", NULL, NULL,
+    {"bits", ULP_OPTION_INTEGERS, "12..25", NULL, NULL, "significant bits that a unit keeps", 8, 36, NULL, 0},
+    {"promote", ULP_OPTION_INTEGERS, "32,64,128,256,512,1024,2048", NULL, NULL,
      "h100-e4m3 promoted every so many products, multiples of 32", 32, 16384, NULL, 0},
     {"k", ULP_OPTION_INTEGER, "4096", NULL, NULL, "products in one output of the random matrices", 32, 131072, NULL, 0},
     {"outputs", ULP_OPTION_INTEGER, "32", "16", "128", "m: outputs are m x m", 16, 4096, NULL, 0},
@@ -44,19 +44,14 @@ ulp_status fp8_ways(const ulp_run *run, fp8_way *ways, size_t *count) {
         return ulp_run_fail(run, ULP_NOT_IN_RANGE, "more than %d datapaths, bits and intervals", WAYS_MAX);
     for (size_t i = 0; i < *count; i++) {
         char name[ULP_DATAPATH_NAME_MAX];
-        const double value = i < datapaths          ? 0
-                             : i < datapaths + bits ? b[i - datapaths]
-                                                    : interval[i - datapaths - bits];
-        const int n = (int)value;
+        const int n = (int)(i < datapaths ? 0 : i < datapaths + bits ? b[i - datapaths] : interval[i - datapaths - bits]);
         ways[i] = (fp8_way){.bits = i < datapaths + bits ? n : 0, .promote = i < datapaths + bits ? 0 : n};
         if (i < datapaths) snprintf(name, sizeof name, "%s", datapath[i].name);
         else if (i < datapaths + bits)
             snprintf(name, sizeof name, "h100-e4m3:F=%d:kept=%d", n - 1, n - 1 < 23 ? n - 1 : 23);
         else snprintf(name, sizeof name, "h100-e4m3:promote=%d", n);
-        ulp_status status = n == value ? ulp_datapath_parse(&ways[i].datapath, name) : ULP_NOT_IN_RANGE;
-        if (status != ULP_OK)
-            return ulp_run_fail(run, status, "--%s %g: has to be a %s", ways[i].bits ? "bits" : "promote", value,
-                                ways[i].bits ? "whole number" : "multiple of 32");
+        ulp_status status = ulp_datapath_parse(&ways[i].datapath, name);
+        if (status != ULP_OK) return ulp_run_fail(run, status, "--promote %d: has to be a multiple of 32", n);
         const ulp_datapath *d = &ways[i].datapath;
         if ((d->has_inputs && (strcmp(d->a.name, "e4m3") != 0 || strcmp(d->b.name, "e4m3") != 0)) ||
             !d->result.fits_binary32)

@@ -29,7 +29,7 @@ static const ulp_option options[] = {
     ULP_TAKES_NETWORKS("mlp,cnn,resnet,gru,lstm", NULL),
     {"steps", ULP_OPTION_INTEGER, "600", "90", "6000", "training steps", 3, 1e7, NULL, 0},
     {"every", ULP_OPTION_INTEGER, "15", NULL, NULL, "look at every so many steps", 1, 1e7, NULL, 0},
-    {"scales", ULP_OPTION_NUMBERS, "0..24", NULL, NULL, "log2 of the factors", -100, 100, NULL, 0},
+    {"scales", ULP_OPTION_INTEGERS, "0..24", NULL, NULL, "log2 of the factors", -100, 100, NULL, 0},
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("2", "1", "5"),
     ULP_TAKES_BACKEND,
@@ -122,8 +122,7 @@ static void put_score(ulp_rows *rows, const work *w, const char *what, double va
 
 static ulp_status prepare(ulp_run *run, void **context) {
     ulp_network network;
-    ulp_status status = ulp_formats_prepare(run, "gradients", 1);
-    if (status == ULP_OK) status = ulp_networks_load(run, context);
+    ulp_status status = ulp_networks_load(run, context);
     if (status != ULP_OK) return status;
     ulp_header_add(run, "rounding", "rne: zero, flushed, overflowed and kept count what one rounding to nearest even makes of a gradient times 2^scale_log2");
     ulp_header_add(run, "share", "of all gradients of the tensor, those that are zero in binary32 included");
@@ -181,6 +180,7 @@ static const ulp_experiment experiment = {
     .columns = "net,seed,kind,layer,name,stage,what,format,scale_log2,x,count,share,zero,flushed,overflowed,kept",
     .options = options,
     .takes_format = ulp_format_with_sign,
+    .format_wants = ULP_WANTS_WITH_SIGN,
     .prepare = prepare,
     .compute = compute,
     .check = gradient_underflow_check,

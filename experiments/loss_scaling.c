@@ -33,11 +33,11 @@
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp16,e5m2,e4m3", NULL),
     ULP_TAKES_NETWORKS("mlp,cnn,resnet,gru,lstm", "small,cnn,gru"),
-    {"scales", ULP_OPTION_NUMBERS, "-24,-22,-20,-18,-16,-14,-12,-10,-8,-6,-4,-2,0,2,4,6,8,10,12,14,16,18,20,22,24", "-24,-12,-6,0,6,9,12,24", "-30..30",
+    {"scales", ULP_OPTION_INTEGERS, "-24,-22,-20,-18,-16,-14,-12,-10,-8,-6,-4,-2,0,2,4,6,8,10,12,14,16,18,20,22,24", "-24,-12,-6,0,6,9,12,24", "-30..30",
      "log2 of the static scales", -100, 100, NULL, 0},
     {"scalers", ULP_OPTION_CHOICES, "all", "pytorch,layer,amax", NULL, "dynamic scalers; amax, delayed16, delayed16-inf: no loss scale, formats of 8 bits with one per tensor", 0, 0, SCALER_WORDS, 0},
     {"other-formats", ULP_OPTION_INTEGER, "2", "1", "100", "networks after the first: how many of the formats get loss scales", 0, 100, NULL, 0},
-    {"other-scales", ULP_OPTION_NUMBERS, "-24,-16,-8,0,8,16,24", "-24,0,24", NULL, "networks after the first: log2 of the static scales", -100, 100, NULL, 0},
+    {"other-scales", ULP_OPTION_INTEGERS, "-24,-16,-8,0,8,16,24", "-24,0,24", NULL, "networks after the first: log2 of the static scales", -100, 100, NULL, 0},
     {"other-scalers", ULP_OPTION_CHOICES, "pytorch,logmax,layer,amax,delayed16", "pytorch,amax", "all", "networks after the first: dynamic scalers", 0, 0, SCALER_WORDS, 0},
     {"interval", ULP_OPTION_INTEGER, "25", NULL, NULL, "good steps before a scaler doubles; 0: its own number", 0, 1e6, NULL, 0},
     {"policy", ULP_OPTION_TEXT, "mixed:fp16", NULL, NULL, "everything but the gradients' formats", 0, 0, NULL, 0},
@@ -124,8 +124,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats;
     ulp_network network;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    ulp_status status = ulp_formats_prepare(run, "gradients", 1);
-    if (status == ULP_OK) status = ulp_networks_load(run, context);
+    ulp_status status = ulp_networks_load(run, context);
     for (size_t f = 0; f < formats && status == ULP_OK; f++) status = add_policy(run, format[f].name);
     for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) add_network(run, i);
     return status;
@@ -252,6 +251,7 @@ static const ulp_experiment experiment = {
     .columns = "net,format,scaler,static_log2,seed,what,step,scale_log2,loss,skipped,zero,flushed,overflowed,train_accuracy,test_accuracy",
     .options = options,
     .takes_format = ulp_format_with_sign,
+    .format_wants = ULP_WANTS_WITH_SIGN,
     .prepare = prepare,
     .compute = compute,
     .check = loss_scaling_check,

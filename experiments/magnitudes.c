@@ -191,8 +191,7 @@ static void put_run(ulp_rows *rows, const watch *w, const ulp_net *net, uint64_t
 /* ---- the grid: one training run per seed ---- */
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    ulp_status status = ulp_formats_prepare(run, "tensors", 1);
-    if (status == ULP_OK) status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     if (status != ULP_OK) return status;
     ulp_header_add(run, "stages", "initial: the first step; trained: the last one");
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
@@ -269,6 +268,7 @@ static const ulp_experiment experiment = {
     .columns = "seed,kind,layer,name,stage,what,format,x,count,share,zero,flushed,subnormal,overflowed,normal,low,high",
     .options = options,
     .takes_format = ulp_format_with_sign,
+    .format_wants = ULP_WANTS_WITH_SIGN,
     .prepare = prepare,
     .compute = compute,
     .check = magnitudes_check,

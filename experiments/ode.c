@@ -31,7 +31,7 @@ static const ulp_option options[] = {
     ULP_TAKES_FORMATS("binary16,bfloat16", NULL),
     ULP_TAKES_MODES("rne,sra", NULL),
     {"longest", ULP_OPTION_INTEGER, "5", "4", "6", "log10 of the largest number of steps", 2, 7, NULL, 0},
-    {"paths", ULP_OPTION_NUMBERS, "100,1000,10000", NULL, NULL, "steps of the revolutions whose path is written", 10,
+    {"paths", ULP_OPTION_INTEGERS, "100,1000,10000", NULL, NULL, "steps of the revolutions whose path is written", 10,
      1e6, NULL, 0},
     {"runs", ULP_OPTION_INTEGER, "32", NULL, "100", "runs of every stochastic mode", 2, 1e4, NULL, 0},
     ULP_TAKES_SEED,
@@ -65,18 +65,11 @@ static int takes_format(const ulp_format *f) {
 
 static ulp_status prepare(ulp_run *run, void **context) {
     size_t formats, modes, paths;
-    const ulp_format *format = ulp_run_formats(run, &formats);
+    ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     const double *path = ulp_option_numbers(run, "paths", &paths), runs = (double)ulp_option_integer(run, "runs");
     (void)context;
-    for (size_t i = 0; i < paths; i++)
-        if (path[i] != floor(path[i])) return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--paths %g: whole numbers", path[i]);
     for (size_t f = 0; f < formats; f++) {
-        if (!takes_format(&format[f]))
-            return ulp_run_fail(
-                run, ULP_UNSUPPORTED,
-                "--formats %s: signed floating point with 2 to 24 significant bits and numbers down to 2^-9",
-                format[f].name);
         add_point(run, SCAN, f, 0, 0, 1e6);
         for (size_t m = 0; m < modes; m++) {
             const double cost = ulp_mode_is_stochastic(mode[m].rule.mode) ? runs : 1;
@@ -280,6 +273,7 @@ static const ulp_experiment experiment = {
     .columns = "kind,format,mode,n,step,u,v,code,mean,rms,most,polygon,off,radius",
     .options = options,
     .takes_format = takes_format,
+    .format_wants = "has to be signed floating point with 2 to 24 significant bits and numbers down to 2^-9",
     .prepare = prepare,
     .compute = compute,
     .check = ode_check,

@@ -27,7 +27,7 @@ static const ulp_option options[] = {
         NULL),
     {"k", ULP_OPTION_INTEGER, "4096", "1024", NULL, "products in the sum", 2, 1e6, NULL, 0},
     {"orders", ULP_OPTION_INTEGER, "100", NULL, "1000", "orders of every kind", 2, 1e5, NULL, 0},
-    {"slices", ULP_OPTION_NUMBERS, "1,2,3,4,6,8,12,16,24,32,48,64", NULL, NULL,
+    {"slices", ULP_OPTION_INTEGERS, "1,2,3,4,6,8,12,16,24,32,48,64", NULL, NULL,
      "numbers of threads among which the sum is cut", 1, 1e6, NULL, 0},
     ULP_TAKES_SEED,
     {0},
@@ -48,13 +48,9 @@ static int is_serial(const ulp_datapath *d) {
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    size_t datapaths, slices;
+    size_t datapaths;
     const ulp_datapath *d = ulp_run_datapaths(run, &datapaths);
-    const double *threads = ulp_option_numbers(run, "slices", &slices);
     (void)context;
-    for (size_t i = 0; i < slices; i++)
-        if (threads[i] != floor(threads[i]))
-            return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--slices %g: whole numbers", threads[i]);
     for (int data = 0; data < DATA_COUNT; data++)
         for (size_t i = 0; i < datapaths; i++)
             for (int kind = 0; kind < KIND_COUNT; kind++) {

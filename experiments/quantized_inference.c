@@ -23,7 +23,7 @@
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp16,bf16,e4m3,e5m2,e3m2,e2m1", NULL),
-    {"bits", ULP_OPTION_NUMBERS, "2,3,4,5,6,7,8", NULL, NULL, "bits of weights and activations", 2, 8, NULL, 0},
+    {"bits", ULP_OPTION_INTEGERS, "2,3,4,5,6,7,8", NULL, NULL, "bits of weights and activations", 2, 8, NULL, 0},
     {"schemes", ULP_OPTION_CHOICES, "affine,symmetric", NULL, NULL, "how codes stand for values", 0, 0, "affine symmetric", 0},
     {"accumulators", ULP_OPTION_CHOICES, "int32,int16,int16-sat", NULL, NULL, "where sums of products are formed", 0, 0, "int32 int16 int16-sat", 0},
     {"net", ULP_OPTION_TEXT, "fc64 relu fc64 relu fc10 / conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc64 relu fc10", "fc64 relu fc64 relu fc10", NULL,
@@ -80,12 +80,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     shared *s = calloc(1, sizeof *s);
     if (s == NULL) return ULP_NO_MEMORY;
     *context = s;
-    size_t n;
-    const double *bits = ulp_option_numbers(run, "bits", &n);
-    for (size_t i = 0; i < n; i++)
-        if (bits[i] != floor(bits[i])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--bits: %g is no whole number", bits[i]);
-    ulp_status status = ulp_formats_prepare(run, "weights and activations", 1);
-    if (status == ULP_OK) status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
+    ulp_status status = ulp_data_prepare(run, &s->data, ulp_option_text(run, "set"));
     for (const char *text = ulp_option_text(run, "net"); status == ULP_OK;) {
         const char *end = strstr(text, " / ");
         size_t length = end ? (size_t)(end - text) : strlen(text);
@@ -311,6 +306,7 @@ static const ulp_experiment experiment = {
     .columns = "net,seed,kind,scheme,bits,accumulator,accuracy,agreement,changed",
     .options = options,
     .takes_format = ulp_format_with_sign,
+    .format_wants = ULP_WANTS_WITH_SIGN,
     .prepare = prepare,
     .compute = compute,
     .check = check,

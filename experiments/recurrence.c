@@ -50,17 +50,6 @@ static int takes_format(const ulp_format *f) {
     return !f->is_fixed && f->is_signed && f->fits_binary32 && f->has_subnormals && f->prec >= 8 && f->emin <= -14 && f->emax >= 15;
 }
 
-static ulp_status check_formats(const ulp_run *run) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    for (size_t f = 0; f < formats; f++) {
-        if (!takes_format(&format[f]))
-            return ulp_run_fail(run, ULP_BAD_ARGUMENT,
-                                "--formats %s: needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32", format[f].name);
-    }
-    return ULP_OK;
-}
-
 static void add_points(ulp_run *run, int part, int which, const char *name) {
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
         ulp_point point = {.at = {part, which, (int64_t)ulp_run_seed(run) + s}};
@@ -77,9 +66,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     char name[32];
     size_t gains, piece = (size_t)ulp_option_integer(run, "piece");
     const double *gain = ulp_option_numbers(run, "gains", &gains);
-    ulp_status status = check_formats(run);
-    if (status != ULP_OK) return status;
-    status = ulp_context_prepare(run, context, "digits");
+    ulp_status status = ulp_context_prepare(run, context, "digits");
     if (status != ULP_OK) return status;
     ulp_data *data = *context;
     if (data->features % piece != 0) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--piece %zu: a digit has %zu pixels, the pieces have to fill it", piece, data->features);
@@ -111,6 +98,7 @@ static const ulp_experiment experiment = {
     .columns = "part,cell,gain,seed,arithmetic,bits,mode,sums,scale_log2,step,error,size,zeros,lost,accuracy",
     .options = options,
     .takes_format = takes_format,
+    .format_wants = "needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32",
     .prepare = prepare,
     .compute = compute,
     .check = check,

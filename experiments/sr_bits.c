@@ -30,7 +30,7 @@
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("e8m2,e8m4,bfloat16", "bfloat16"),
     {.name = "modes", .type = ULP_OPTION_CHOICES, .value = "all", .words = "sra srb src", .help = "stochastic modes"},
-    {"bits", ULP_OPTION_NUMBERS, "1..16", NULL, NULL, "random bits r", 1, 16, NULL, 0},
+    {"bits", ULP_OPTION_INTEGERS, "1..16", NULL, NULL, "random bits r", 1, 16, NULL, 0},
     {"reach", ULP_OPTION_INTEGER, "17", "14", "21", "sums run to their stop if it is below two to this", 4, 40, NULL,
      0},
     {"terms", ULP_OPTION_INTEGER, "1e5", NULL, NULL, "terms of the sums whose error is measured", 100, 1e7, NULL, 0},
@@ -54,14 +54,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     const ulp_format *format = ulp_run_formats(run, &formats);
     const double *r = ulp_option_numbers(run, "bits", &bits);
     (void)context;
-    for (size_t i = 0; i < bits; i++)
-        if (r[i] != floor(r[i])) return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--bits %g: whole numbers", r[i]);
     for (size_t f = 0; f < formats; f++) {
-        if (!takes_format(&format[f]))
-            return ulp_run_fail(
-                run, ULP_UNSUPPORTED,
-                "--formats %s: needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has",
-                format[f].name);
         for (int m = 0; m < MODE_COUNT; m++)
             for (size_t i = 0; i < bits && ulp_option_chosen(run, "modes", sr_bits_modes[m]); i++)
                 for (int kind = STOP; kind < KIND_COUNT; kind++) {
@@ -293,6 +286,7 @@ static const ulp_experiment experiment = {
     .columns = "kind,format,p,mode,bits,input,cut_bits,first_stuck,least,most,terms,bias,mean_error,rms,predicted",
     .options = options,
     .takes_format = takes_format,
+    .format_wants = "needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has",
     .prepare = prepare,
     .compute = compute,
     .check = sr_bits_check,

@@ -78,9 +78,6 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (4 * longest != floor(4 * longest))
         return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", longest);
     for (size_t f = 0; f < formats; f++) {
-        if (!takes_format(&format[f]))
-            return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: signed floating point no wider than binary32",
-                                format[f].name);
         for (int d = 0; d < DATA_COUNT; d++) {
             ulp_point point = {.at = {(int64_t)f, d}, .cost = d == HARMONIC ? 1 : d < DOT_POSITIVE ? 2 : 3};
             if (ulp_option_chosen(run, "data", growth_data[d]))
@@ -290,6 +287,7 @@ static const ulp_experiment experiment = {
         "format,data,mode,n,least_error,median,rms,most_error,gamma,linear,likely,lambda,within,least,most,exact",
     .options = options,
     .takes_format = takes_format,
+    .format_wants = "has to be signed floating point no wider than binary32",
     .prepare = prepare,
     .compute = compute,
     .check = growth_check,

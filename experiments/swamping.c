@@ -18,7 +18,7 @@
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("e6m9", NULL),
     ULP_TAKES_MODES("rne,sra", NULL),
-    {"chunks", ULP_OPTION_NUMBERS, "1,8,32,64,256", NULL, NULL, "terms in a chunk; 1: one serial sum", 1, 65536, NULL,
+    {"chunks", ULP_OPTION_INTEGERS, "1,8,32,64,256", NULL, NULL, "terms in a chunk; 1: one serial sum", 1, 65536, NULL,
      0},
     {"longest", ULP_OPTION_INTEGER, "18", NULL, "20", "log2 of the longest sum; the shortest has 2^4 terms", 4, 24,
      NULL, 0},
@@ -36,12 +36,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     const double *chunk = ulp_option_numbers(run, "chunks", &chunks);
     const int64_t seeds = ulp_option_integer(run, "seeds");
     (void)context;
-    for (size_t i = 0; i < chunks; i++)
-        if (chunk[i] != floor(chunk[i]))
-            return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--chunks %g: whole numbers", chunk[i]);
     for (size_t f = 0; f < formats; f++) {
-        if (!format[f].fits_binary32)
-            return ulp_run_fail(run, ULP_UNSUPPORTED, "--formats %s: wider than binary32", format[f].name);
         for (int64_t s = 0; s < seeds; s++) {
             const int64_t seed = (int64_t)ulp_run_seed(run) + s;
             for (size_t m = 0; m < modes; m++)
@@ -286,6 +281,7 @@ static const ulp_experiment experiment = {
     .columns = "format,datapath,mode,chunk,seed,n,sum,code,exact,error",
     .options = options,
     .takes_format = ulp_format_within_binary32,
+    .format_wants = ULP_WANTS_WITHIN_BINARY32,
     .prepare = prepare,
     .compute = compute,
     .check = check,

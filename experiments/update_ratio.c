@@ -112,13 +112,8 @@ static void put_value(ulp_rows *rows, const key *k, const char *what, int64_t st
 
 /* ---- the grid: per seed the observed run, and one run per format and mode without master weights ---- */
 
-static ulp_status check_formats(const ulp_run *run) {
-    size_t formats;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    for (size_t i = 0; i < formats; i++)
-        if (f[i].overflow == ULP_OVERFLOW_WRAP) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: a sum that wraps around is no rounded sum", f[i].name);
-    return ulp_formats_prepare(run, "weights", 1);
-}
+/* A sum that wraps around is no rounded sum. */
+static int takes_format(const ulp_format *f) { return ulp_format_with_sign(f) && f->overflow != ULP_OVERFLOW_WRAP; }
 
 static void list_points(ulp_run *run) {
     size_t formats, modes;
@@ -138,12 +133,10 @@ static void list_points(ulp_run *run) {
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
-    ulp_status status = check_formats(run);
-    if (status != ULP_OK) return status;
     if (ulp_option_integer(run, "looks") > ulp_option_integer(run, "steps"))
         return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)ulp_option_integer(run, "looks"),
                             (long long)ulp_option_integer(run, "steps"));
-    status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     if (status != ULP_OK) return status;
     ulp_header_add(run, "update", "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
     list_points(run);
@@ -239,7 +232,8 @@ static const ulp_experiment experiment = {
     .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
     .columns = "seed,run,mode,what,step,layer,format,x,count,share,zero,lost,certain,open,safe,small,open_lost,against_zones,against_criterion,against_run,value",
     .options = options,
-    .takes_format = ulp_format_with_sign,
+    .takes_format = takes_format,
+    .format_wants = ULP_WANTS_WITH_SIGN ", and not to wrap around",
     .prepare = prepare,
     .compute = compute,
     .check = update_ratio_check,

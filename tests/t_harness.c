@@ -35,13 +35,13 @@ static void test_defaults(void **state) {
     expect_exit(0, "--quick --out q.csv");
     assert_true(has("q.csv", "# formats: e4m3\n") && has("q.csv", "# size: 1\n"));
     expect_exit(0, "--full --out f.csv --size 0"); /* points without rows */
-    assert_true(has("f.csv", "# size: 0\n"));
+    assert_true(has("f.csv", "# size: 0\n") && has("f.csv", "# counts: 2,4,5\n"));
     expect_exit(0, "--modes all --formats all --list-of 0..2 --out a.csv"); /* all: those that the toy takes */
     assert_true(has("a.csv", "# formats: binary32,tf32,binary16,") && has("a.csv", ",q8.0,q4.0\n"));
     expect_exit(0, "--size 2");
     assert_true(is_there("results/toy.csv") && is_there("results/toy.run.json"));
     expect_exit(0, "--help");
-    assert_true(has("stdout.txt", "--shape WORD") && has("stdout.txt", "[--full: 10]"));
+    assert_true(has("stdout.txt", "--shape WORD") && has("stdout.txt", "--counts N,... ") && has("stdout.txt", "[--full: 10]"));
     assert_true(has("stdout.txt", "--shard I/N ") && has("stdout.txt", "--merge FILE... ") &&
                 has("stdout.txt", "--data DIR ") && has("stdout.txt", "(fp16, bf16, any eXmY or qI.F)") &&
                 has("stdout.txt", "q8.0 q4.0\n   their aliases"));
@@ -69,6 +69,10 @@ static void test_refusals(void **state) {
         {"--list-of 1,,2", "an item is empty"},
         {"--list-of 1,", "an item is empty"},
         {"--list-of 101", "from 0 to 100"},
+        {"--counts 1,2.5", "--counts 2.5: has to be a whole number"},
+        {"--counts 1..1.5", "--counts 1.5: has to be a whole number"},
+        {"--counts -10", "--counts -10: has to be from -9 to 9\n"},
+        {"--counts 3,1,3", "3 is there twice"},
         {"--shape rign", "did you mean 'ring'?"},
         {"--parts head,tial", "did you mean 'tail'?"},
         {"--shape ring,tree", "no choice"},

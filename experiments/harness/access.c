@@ -30,7 +30,7 @@ const char *ulp_option_text(const ulp_run *run, const char *name) {
 }
 
 const double *ulp_option_numbers(const ulp_run *run, const char *name, size_t *count) {
-    const ulp_setting *setting = setting_of(run, name, ULP_OPTION_NUMBERS, ULP_OPTION_NUMBERS);
+    const ulp_setting *setting = setting_of(run, name, ULP_OPTION_NUMBERS, ULP_OPTION_INTEGERS);
     *count = setting->number_count;
     return setting->numbers;
 }

@@ -41,6 +41,7 @@ typedef enum ulp_option_type {
     ULP_OPTION_INTEGER,   /* 64-bit, within [min, max]; 1e6 and 0x10 are understood */
     ULP_OPTION_NUMBER,    /* finite, within [min, max] */
     ULP_OPTION_NUMBERS,   /* a list of numbers, commas between them, each within [min, max]; a..b counts */
+    ULP_OPTION_INTEGERS,  /* the same of whole numbers */
     ULP_OPTION_TEXT,      /* anything on one line */
     ULP_OPTION_CHOICE,    /* one of the words in `words` */
     ULP_OPTION_CHOICES,   /* a list of them, or "all" */
@@ -101,9 +102,11 @@ typedef struct ulp_named_rule {
 } ulp_named_rule;
 
 const ulp_format *ulp_run_formats(const ulp_run *run, size_t *count);
-/* Whether a format lies in binary32; and has a sign and a zero: for ulp_experiment.takes_format. */
+/* For ulp_experiment.takes_format: whether a format lies in binary32; and has a sign and a zero, as gradients need. */
 int ulp_format_within_binary32(const ulp_format *format);
 int ulp_format_with_sign(const ulp_format *format);
+#define ULP_WANTS_WITHIN_BINARY32 "has to lie within binary32"
+#define ULP_WANTS_WITH_SIGN "has to lie within binary32, which carries the numbers, and to have a sign and a zero"
 const ulp_named_rule *ulp_run_modes(const ulp_run *run, size_t *count);
 const ulp_datapath *ulp_run_datapaths(const ulp_run *run, size_t *count);
 const double *ulp_option_numbers(const ulp_run *run, const char *name, size_t *count);
@@ -144,8 +147,10 @@ typedef struct ulp_experiment {
     int threads_inside;        /* points are computed one by one, each with all threads for its array operations */
     int whole;                 /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
 
-    /* Whether prepare() accepts a format; --formats all leaves the others out. NULL: it accepts every one. */
+    /* Which formats it takes (NULL: every one), and what the others lack: --formats all leaves them out, and one that is named
+     * is refused with that sentence. */
     int (*takes_format)(const ulp_format *format);
+    const char *format_wants;
     /* Lists the points. Data that all points share may be loaded here and kept in *context. */
     ulp_status (*prepare)(ulp_run *run, void **context);
     /* Computes one point and emits its rows; runs on several threads at once unless threads_inside. */

@@ -121,8 +121,11 @@ static int unknown_option(const ulp_run *run, const char *name) {
 
 /* What stands for an option's value in --help, with a space before it. */
 static const char *value_name(const ulp_option *option) {
-    static const char *const kinds[] = {"",      " N",    " X",    " X,...", " TEXT", " WORD",
-                                        " LIST", " LIST", " LIST", " LIST",  " NAME"};
+    static const char *const kinds[] = {
+        [ULP_OPTION_FLAG] = "",           [ULP_OPTION_INTEGER] = " N",      [ULP_OPTION_NUMBER] = " X",
+        [ULP_OPTION_NUMBERS] = " X,...",  [ULP_OPTION_INTEGERS] = " N,...", [ULP_OPTION_TEXT] = " TEXT",
+        [ULP_OPTION_CHOICE] = " WORD",    [ULP_OPTION_CHOICES] = " LIST",   [ULP_OPTION_FORMATS] = " LIST",
+        [ULP_OPTION_MODES] = " LIST",     [ULP_OPTION_DATAPATHS] = " LIST", [ULP_OPTION_BACKEND] = " NAME"};
     static const char *const texts[][2] = {
         {"out", " FILE"}, {"shard", " I/N"}, {"merge", " FILE..."}, {"data", " DIR"}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

@@ -1,17 +1,7 @@
-/* prepare.c - formats, data and policies of a run, checked, loaded and named in its header; see prepare.h. */
+/* prepare.c - data and policies of a run, loaded, checked and named in its header; see prepare.h. */
 #include "prepare.h"
 
 #include <stdlib.h>
-
-ulp_status ulp_formats_prepare(const ulp_run *run, const char *what, int with_sign) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    for (const ulp_format *f = format; f < format + formats; f++) {
-        if (!f->fits_binary32) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: %s are carried in binary32, which does not hold its values", f->name, what);
-        if (with_sign && !ulp_format_with_sign(f)) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: %s need a sign and a zero", f->name, what);
-    }
-    return ULP_OK;
-}
 
 ulp_status ulp_data_prepare(ulp_run *run, ulp_data *data, const char *set) {
     char error[1024];

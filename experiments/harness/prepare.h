@@ -1,4 +1,4 @@
-/* prepare.h - what prepare() of a training experiment begins with: its formats, its data and its policies.
+/* prepare.h - what prepare() of a training experiment begins with: its data and its policies.
  *
  * An experiment lists ULP_TAKES_SEED, ULP_TAKES_DATA and an option --set, which ULP_TAKES_SET is for those that learn digits.
  * Most have no context but the data:
@@ -15,10 +15,6 @@
 
 #define ULP_TAKES_SET                                                                                       \
     {.name = "set", .type = ULP_OPTION_TEXT, .value = "digits", .help = "the data set: digits, mnist, strips or mnist-strips"}
-
-/* Fails with a sentence if a format of --formats does not lie in binary32, which carries the numbers called `what`, or if
- * `with_sign` and it lacks a sign or a zero. */
-ulp_status ulp_formats_prepare(const ulp_run *run, const char *what, int with_sign);
 
 /* Loads the set of that name and adds the header line "data"; fails with a sentence. ulp_data_release() in either case. */
 ulp_status ulp_data_prepare(ulp_run *run, ulp_data *data, const char *set);

@@ -32,7 +32,7 @@ static int read_number(const ulp_run *run, const ulp_setting *s, const char *tex
     char *end;
     *number = strtod(text, &end);
     const ulp_option *o = s->option;
-    int whole = o->type == ULP_OPTION_INTEGER;
+    int whole = o->type == ULP_OPTION_INTEGER || o->type == ULP_OPTION_INTEGERS;
     if (end == text || *end || strspn(text, " \t") > 0)
         return ulp_usage_error(run, "--%s '%s': not a number", o->name, text);
     if (!isfinite(*number)) return ulp_usage_error(run, "--%s %s: has to be a finite number", o->name, text);
@@ -121,13 +121,13 @@ static int unknown_format(const ulp_run *run, const char *name, ulp_status why) 
 }
 
 static int read_formats(ulp_run *run, ulp_setting *s) {
+    int (*takes)(const ulp_format *) = run->experiment->takes_format;
     char item[ULP_NAME_MAX];
     const char *at = s->value;
     size_t room = 0;
     int more;
     if (strcmp(s->value, "all") == 0) {
         run->formats = ulp_grow(NULL, ulp_format_count * sizeof *run->formats);
-        int (*takes)(const ulp_format *) = run->experiment->takes_format;
         for (size_t i = 0; i < ulp_format_count; i++) {
             ulp_format *next = &run->formats[run->format_count];
             if (ulp_format_get(i, next, NULL) == ULP_OK && (!takes || takes(next))) run->format_count++;
@@ -138,6 +138,8 @@ static int read_formats(ulp_run *run, ulp_setting *s) {
         run->formats = ulp_room_for(run->formats, run->format_count, &room, sizeof *run->formats);
         ulp_status status = ulp_format_parse(&run->formats[run->format_count], item);
         if (status != ULP_OK) return unknown_format(run, item, status);
+        if (takes && !takes(&run->formats[run->format_count]))
+            return ulp_usage_error(run, "--formats %s: %s", run->formats[run->format_count].name, run->experiment->format_wants);
         for (size_t i = 0; i < run->format_count; i++)
             if (strcmp(run->formats[i].name, run->formats[run->format_count].name) == 0)
                 return ulp_usage_error(run, "--formats '%s': %s is there twice", s->value, run->formats[i].name);
@@ -244,7 +246,8 @@ static int resolve(ulp_run *run, ulp_setting *s) {
         status = read_number(run, s, s->value, &s->number);
         if (s->option->type == ULP_OPTION_INTEGER && status < 0) s->integer = (int64_t)s->number;
         return status;
-    case ULP_OPTION_NUMBERS: return read_numbers(run, s);
+    case ULP_OPTION_NUMBERS:
+    case ULP_OPTION_INTEGERS: return read_numbers(run, s);
     case ULP_OPTION_CHOICE:
     case ULP_OPTION_CHOICES: return read_choices(run, s);
     case ULP_OPTION_FORMATS: return read_formats(run, s);
@@ -292,6 +295,7 @@ static void header_setting(ulp_run *run, const ulp_setting *s) {
     case ULP_OPTION_INTEGER: ulp_text_print(to, " %lld", (long long)s->integer); break;
     case ULP_OPTION_NUMBER: ulp_text_print(to, " %.17g", s->number); break;
     case ULP_OPTION_NUMBERS:
+    case ULP_OPTION_INTEGERS:
         for (size_t i = 0; i < s->number_count; i++) ulp_text_print(to, "%s%.17g", i ? "," : " ", s->numbers[i]);
         break;
     case ULP_OPTION_FORMATS:
