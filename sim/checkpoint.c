@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fail.h"
+
 enum { VERSION = 1, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
 
 /* ---- what is kept ---- */
@@ -148,7 +150,7 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
     if (status != ULP_OK || !name) {
         if (status == ULP_OK) free(h.text);
         free(name);
-        return ulp_data_fail(error, error_size, status == ULP_OK ? ULP_NO_MEMORY : status, "%s: no memory for a checkpoint", path);
+        return ulp_fail(error, error_size, status == ULP_OK ? ULP_NO_MEMORY : status, "%s: no memory for a checkpoint", path);
     }
     snprintf(name, length, "%s.tmp", path);
     writer w = {fopen(name, "wb"), 0};
@@ -157,7 +159,7 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
     if (w.file && fclose(w.file) != 0) good = 0;
     if (good && rename(name, path) != 0) good = 0;
     if (!good) {
-        status = ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        status = ulp_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
         if (w.file) remove(name);
     }
     free(h.text);
@@ -174,8 +176,8 @@ static ulp_status compare(const char *theirs, const char *ours, size_t *note_byt
         size_t a = strcspn(theirs, "\n"), b = strcspn(ours, "\n");
         if (strncmp(ours, "note: ", 6) == 0 && sscanf(theirs, "note: %zu", note_bytes) == 1) return ULP_OK;
         if (a != b || memcmp(theirs, ours, a) != 0)
-            return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'", path,
-                                 (int)(a < 400 ? a : 400), theirs, (int)(b < 400 ? b : 400), ours);
+            return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'", path,
+                            (int)(a < 400 ? a : 400), theirs, (int)(b < 400 ? b : 400), ours);
         theirs += a + 1;
         ours += b + 1;
     }
@@ -215,18 +217,18 @@ static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, con
     head ours;
     const char *theirs = (const char *)bytes, *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
     if (!end || strncmp(theirs, "ulplab checkpoint ", 18) != 0)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
     if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
     ulp_status status = describe(&ours, t, 0);
-    if (status != ULP_OK) return ulp_data_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
     status = compare(theirs, ours.text, note_bytes, path, error, error_size);
     free(ours.text);
     if (status != ULP_OK) return status;
     size_t before = (size_t)(end + 2 - theirs);
-    if (n - 4 != before + state_bytes(t) + *note_bytes) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+    if (n - 4 != before + state_bytes(t) + *note_bytes) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
     status = restore(t, bytes + before, note, *note_bytes);
-    return status == ULP_OK ? ULP_OK : ulp_data_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
 }
 
 ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
@@ -234,7 +236,7 @@ ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, si
     size_t n;
     *note = NULL;
     *note_bytes = 0;
-    if (t->step) return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
+    if (t->step) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
     ulp_status status = ulp_file_read(&bytes, &n, path, SIZE_MAX / 4, error, error_size);
     if (status != ULP_OK) return status;
     status = take(t, bytes, n, path, note, note_bytes, error, error_size);

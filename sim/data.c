@@ -1,7 +1,6 @@
 /* data.c - the table of data sets, and what their readers share: files, checksum, split. */
 #include "data.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <zlib.h>
 #endif
 
+#include "fail.h"
 #include "formats/rng.h"
 
 /* One word per kind. */
@@ -23,14 +23,6 @@ SETS(DECLARE)
 static const ulp_data_kind *const kinds[] = {SETS(ENTRY)};
 
 const ulp_data_kind *ulp_data_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
-
-ulp_status ulp_data_fail(char *error, size_t error_size, ulp_status status, const char *what, ...) {
-    va_list args;
-    va_start(args, what);
-    if (error && error_size) vsnprintf(error, error_size, what, args);
-    va_end(args);
-    return status;
-}
 
 static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
     const char *usual = getenv("ULPLAB_DATA");
@@ -51,9 +43,9 @@ ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, u
         ulp_status status = load_kind(kinds[i], data, folder, seed, error, error_size);
         if (status == ULP_OK) return ULP_OK;
         ulp_data_release(data);
-        return error && *error ? status : ulp_data_fail(error, error_size, status, "%s: %s", name, ulp_status_text(status));
+        return error && *error ? status : ulp_fail(error, error_size, status, "%s: %s", name, ulp_status_text(status));
     }
-    return ulp_data_fail(error, error_size, ULP_BAD_NAME, "no data set '%s'; known: %s", name, known);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "no data set '%s'; known: %s", name, known);
 }
 
 void ulp_data_release(ulp_data *data) {
@@ -119,20 +111,20 @@ ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, siz
     *n = 0;
 #if !defined(ULP_WITH_ZLIB)
     if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
-        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "%s: this build has no zlib; unpack the file", path);
+        return ulp_fail(error, error_size, ULP_NO_DEVICE, "%s: this build has no zlib; unpack the file", path);
 #endif
     (void)length;
     source s = source_open(path);
-    if (!s) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be opened", path);
+    if (!s) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: cannot be opened", path);
     status = read_all(bytes, n, s, limit);
     if (!source_close(s) && status == ULP_OK) status = ULP_BAD_FILE;
     if (status == ULP_OK) return ULP_OK;
     free(*bytes);
     *bytes = NULL;
     *n = 0;
-    if (status == ULP_NO_MEMORY) return ulp_data_fail(error, error_size, status, "%s: no memory for it", path);
-    return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: %s", path,
-                         status == ULP_NOT_IN_RANGE ? "longer than any file of this kind" : "damaged or truncated");
+    if (status == ULP_NO_MEMORY) return ulp_fail(error, error_size, status, "%s: no memory for it", path);
+    return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: %s", path,
+                    status == ULP_NOT_IN_RANGE ? "longer than any file of this kind" : "damaged or truncated");
 }
 
 uint32_t ulp_crc32(uint32_t crc, const unsigned char *bytes, size_t n) {

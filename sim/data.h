@@ -70,13 +70,6 @@ void ulp_permutation(uint32_t *order, size_t n, ulp_stream stream);
 /* Put samples in the order of a seed and make the first n_train the training part. */
 ulp_status ulp_data_split(ulp_data *data, size_t n_train, uint64_t seed);
 
-/* Write a sentence and return the status. */
-ulp_status ulp_data_fail(char *error, size_t error_size, ulp_status status, const char *what, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 4, 5)))
-#endif
-    ;
-
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
+
 #define TRAIN_IMAGES "train-images-idx3-ubyte"
 #define TRAIN_LABELS "train-labels-idx1-ubyte"
 #define TEST_IMAGES "t10k-images-idx3-ubyte"
@@ -42,9 +44,9 @@ static int find(char *path, size_t size, const char *folder, const char *name) {
 /* The header against the file's length. */
 static ulp_status check_header(idx *f, uint32_t magic, char *error, size_t error_size) {
     f->header = magic == MAGIC_IMAGES ? 16 : 8;
-    if (f->n < f->header) return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: %zu bytes, shorter than its header", f->path, f->n);
+    if (f->n < f->header) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: %zu bytes, shorter than its header", f->path, f->n);
     if (word_at(f->bytes) != magic)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: magic number %08x, must be %08x", f->path, word_at(f->bytes), magic);
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: magic number %08x, must be %08x", f->path, word_at(f->bytes), magic);
     f->count = word_at(f->bytes + 4);
     f->rows = f->columns = 1;
     if (magic == MAGIC_IMAGES) {
@@ -52,18 +54,18 @@ static ulp_status check_header(idx *f, uint32_t magic, char *error, size_t error
         f->columns = word_at(f->bytes + 12);
     }
     if (f->count < 1 || f->rows < 1 || f->columns < 1 || f->rows > SIDE_MAX || f->columns > SIDE_MAX)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: %zu items of %zux%zu", f->path, f->count, f->rows, f->columns);
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: %zu items of %zux%zu", f->path, f->count, f->rows, f->columns);
     size_t have = f->n - f->header, item = f->rows * f->columns;
     if (have / item != f->count || have % item != 0)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: %zu bytes of data for %zu items of %zu bytes: %s", f->path, have,
-                             f->count, item, have / item < f->count ? "truncated" : "too long");
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: %zu bytes of data for %zu items of %zu bytes: %s", f->path, have,
+                        f->count, item, have / item < f->count ? "truncated" : "too long");
     return ULP_OK;
 }
 
 static ulp_status read_idx(idx *f, const char *folder, const char *name, uint32_t magic, char *error, size_t error_size) {
     if (!find(f->path, sizeof f->path, folder, name))
-        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "no %s in %s or %s/mnist%s; expected there: " FOUR_FILES, name, folder, folder,
-                             ulp_folder_note(folder));
+        return ulp_fail(error, error_size, ULP_NO_DEVICE, "no %s in %s or %s/mnist%s; expected there: " FOUR_FILES, name, folder, folder,
+                        ulp_folder_note(folder));
     ulp_status status = ulp_file_read(&f->bytes, &f->n, f->path, FILE_LIMIT, error, error_size);
     return status == ULP_OK ? check_header(f, magic, error, error_size) : status;
 }
@@ -71,14 +73,14 @@ static ulp_status read_idx(idx *f, const char *folder, const char *name, uint32_
 /* Append images and labels to data, which has room for them. */
 static ulp_status append(ulp_data *data, const idx *images, const idx *labels, char *error, size_t error_size) {
     if (images->count != labels->count)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s has %zu images, %s %zu labels", images->path, images->count, labels->path, labels->count);
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s has %zu images, %s %zu labels", images->path, images->count, labels->path, labels->count);
     if (images->rows != data->dims.h || images->columns != data->dims.w)
-        return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: %zux%zu pixels, the training images have %zux%zu", images->path,
-                             images->rows, images->columns, data->dims.h, data->dims.w);
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: %zux%zu pixels, the training images have %zux%zu", images->path,
+                        images->rows, images->columns, data->dims.h, data->dims.w);
     const unsigned char *label = labels->bytes + labels->header;
     for (size_t i = 0; i < labels->count; i++)
         if (label[i] >= data->classes)
-            return ulp_data_fail(error, error_size, ULP_BAD_FILE, "%s: label %zu is %u, must be 0..%zu", labels->path, i, label[i], data->classes - 1);
+            return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: label %zu is %u, must be 0..%zu", labels->path, i, label[i], data->classes - 1);
     memcpy(data->pixel + data->n * data->features, images->bytes + images->header, images->count * data->features);
     memcpy(data->label + data->n, label, labels->count);
     data->n += images->count;
@@ -108,7 +110,7 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
     ulp_status status = ULP_OK;
     (void)seed;
     if (!folder)
-        return ulp_data_fail(error, error_size, ULP_NO_DEVICE, "mnist does not ship with the project: give a folder (--data or $ULPLAB_DATA) with " FOUR_FILES);
+        return ulp_fail(error, error_size, ULP_NO_DEVICE, "mnist does not ship with the project: give a folder (--data or $ULPLAB_DATA) with " FOUR_FILES);
     memset(f, 0, sizeof f);
     snprintf(data->name, sizeof data->name, "mnist");
     snprintf(data->origin, sizeof data->origin, "%.300s", folder);

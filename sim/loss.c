@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
+
 /* One word per kind, as in its file. */
 #define LOSSES(X) X(softmax) X(ctc) X(ctc_linear)
 
@@ -33,7 +35,7 @@ ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const u
     const ulp_loss_kind *kind;
     for (size_t i = 0, used = 0; (kind = ulp_loss_kind_get(i)) && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kind->name);
-    return ulp_data_fail(error, error_size, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "no loss '%s'; known: %s", name, known);
 }
 
 void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room) {

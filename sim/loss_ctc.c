@@ -10,15 +10,16 @@
 
 #include "ctc.h"
 #include "elementary.h"
+#include "fail.h"
 #include "loss.h"
 
 static ulp_status ctc_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
     if (data->classes < 1 || data->labels < 1 || data->labels > ULP_LABELS_MAX)
-        return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu", ULP_LABELS_MAX, data->labels);
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "loss ctc takes 1 to %d labels per sample, not %zu", ULP_LABELS_MAX, data->labels);
     if (out.h == 1 && out.c == data->classes + 1) return ULP_OK;
-    return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT,
-                         "for loss ctc the net ends with a sequence of %zu x 1 x steps, one more than the classes of the data; it is %zu x %zu x %zu",
-                         data->classes + 1, out.c, out.h, out.w);
+    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+                    "for loss ctc the net ends with a sequence of %zu x 1 x steps, one more than the classes of the data; it is %zu x %zu x %zu",
+                    data->classes + 1, out.c, out.h, out.w);
 }
 
 /* What a sample needs: p and e (C,T), alpha and beta (T,S). */

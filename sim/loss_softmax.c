@@ -1,13 +1,15 @@
 /* loss_softmax.c - softmax cross-entropy of single labels: gradient (p - t) / B, t one in the label's column. */
 #include "loss.h"
+
+#include "fail.h"
 #include "op.h"
 
 static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
     if (data->labels != 1)
-        return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "loss softmax takes one label per sample; %s has up to %zu", data->name, data->labels);
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "loss softmax takes one label per sample; %s has up to %zu", data->name, data->labels);
     if (ulp_dims_size(out) == data->classes) return ULP_OK;
-    return ulp_data_fail(error, error_size, ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data: it has %zu, %s has %zu classes",
-                         ulp_dims_size(out), data->name, data->classes);
+    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "the net's last layer needs one output per class of the data: it has %zu, %s has %zu classes",
+                    ulp_dims_size(out), data->name, data->classes);
 }
 
 static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z, const uint8_t *label) {

@@ -1,9 +1,10 @@
 /* model.c - memory of a model and its two trips; see model.h. */
 #include "model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -18,8 +19,7 @@ ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t bat
     m->saved = calloc(m->net.count, sizeof *m->saved);
     if (m->tensor && m->grad && m->saved) return ULP_OK;
     ulp_model_release(m, NULL);
-    if (error && error_size) snprintf(error, error_size, "no memory for a net");
-    return ULP_NO_MEMORY;
+    return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a net");
 }
 
 /* Elements of the largest tensor that goes through pass.h. */

@@ -1,10 +1,11 @@
 /* net.c - parsing and initialising nets; see net.h. */
 #include "net.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
 
 static const char blanks[] = " \t\n\r,";
 
@@ -16,27 +17,19 @@ static void list_kinds(char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "; " : "", kind->usage);
 }
 
-static ulp_status fail(ulp_status status, char *error, size_t error_size, const char *why, ...) __attribute__((format(printf, 4, 5)));
-static ulp_status fail(ulp_status status, char *error, size_t error_size, const char *why, ...) {
-    va_list values;
-    va_start(values, why);
-    if (error && error_size) vsnprintf(error, error_size, why, values);
-    va_end(values);
-    return status;
-}
-
 static ulp_status fail_unknown(const char *word, char *error, size_t error_size) {
     char known[1024];
     list_kinds(known, sizeof known);
-    return fail(ULP_BAD_NAME, error, error_size, "net: no layer called '%s'; known: %s", word, known);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "net: no layer called '%s'; known: %s", word, known);
 }
 
 /* What the kind's shape function has against the word or its input. */
 static ulp_status fail_shape(ulp_status status, const ulp_layer *layer, char *error, size_t error_size) {
     const ulp_layer_kind *kind = layer->kind;
-    if (status != ULP_UNSUPPORTED) return fail(ULP_BAD_ARGUMENT, error, error_size, "net: '%s' is not written as its kind is: %s", layer->word, kind->usage);
-    return fail(ULP_BAD_ARGUMENT, error, error_size, "net: '%s' does not take an input of %zu x %zu x %zu (channels, height, width): it wants %s",
-                layer->word, layer->in.c, layer->in.h, layer->in.w, kind->takes);
+    if (status != ULP_UNSUPPORTED)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is not written as its kind is: %s", layer->word, kind->usage);
+    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' does not take an input of %zu x %zu x %zu (channels, height, width): it wants %s",
+                    layer->word, layer->in.c, layer->in.h, layer->in.w, kind->takes);
 }
 
 static const ulp_layer_kind *find_kind(const char *word, size_t *length) {
@@ -67,12 +60,12 @@ static size_t open_count(const ulp_net *net) {
 /* A join and its fork know each other, and what they add has one shape. */
 static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t error_size) {
     size_t at = open_fork(net);
-    if (at == net->count) return fail(ULP_BAD_ARGUMENT, error, error_size, "net: no fork before '%s'", join->word);
+    if (at == net->count) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no fork before '%s'", join->word);
     ulp_layer *fork = &net->layers[at];
     if (join->in.c != fork->in.c || join->in.h != fork->in.h || join->in.w != fork->in.w)
-        return fail(ULP_BAD_ARGUMENT, error, error_size,
-                    "net: between fork and join a tensor keeps its shape: it is %zu x %zu x %zu before and %zu x %zu x %zu after",
-                    fork->in.c, fork->in.h, fork->in.w, join->in.c, join->in.h, join->in.w);
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+                        "net: between fork and join a tensor keeps its shape: it is %zu x %zu x %zu before and %zu x %zu x %zu after",
+                        fork->in.c, fork->in.h, fork->in.w, join->in.c, join->in.h, join->in.w);
     fork->partner = join->index;
     join->partner = at;
     return ULP_OK;
@@ -87,7 +80,8 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     memset(&layer, 0, sizeof layer);
     layer.kind = find_kind(word, &length);
     if (!layer.kind) return fail_unknown(word, error, error_size);
-    if (net->count >= ULP_LAYERS_MAX) return fail(ULP_BAD_ARGUMENT, error, error_size, "net: '%s' is one layer too many, at most %d", word, ULP_LAYERS_MAX);
+    if (net->count >= ULP_LAYERS_MAX)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is one layer too many, at most %d", word, ULP_LAYERS_MAX);
     snprintf(layer.word, sizeof layer.word, "%s", word);
     layer.index = net->count;
     layer.in = net->out;
@@ -99,7 +93,7 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     if (layer.kind->nesting < 0) status = close_block(net, &layer, error, error_size);
     if (status != ULP_OK) return status;
     ulp_layer *grown = realloc(net->layers, (net->count + 1) * sizeof layer);
-    if (!grown) return fail(ULP_NO_MEMORY, error, error_size, "net: no memory at '%s'", word);
+    if (!grown) return ulp_fail(error, error_size, ULP_NO_MEMORY, "net: no memory at '%s'", word);
     net->layers = grown;
     net->layers[net->count] = layer;
     if (net->count) net->layers[net->count - 1].gain = layer.kind->gain;
@@ -121,18 +115,18 @@ ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *erro
     net->in = net->out = in;
     net->widest = ulp_dims_size(in);
     net->ones = 1;
-    if (!text || net->widest == 0) return fail(ULP_BAD_ARGUMENT, error, error_size, "net: no text or no input");
+    if (!text || net->widest == 0) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no text or no input");
     for (text += strspn(text, blanks); *text && status == ULP_OK; text += strspn(text, blanks)) {
         char word[sizeof net->layers->word];
         size_t length = strcspn(text, blanks), kept = length < sizeof word ? length : sizeof word - 1;
         memcpy(word, text, kept);
         word[kept] = 0;
         status = kept == length ? add_layer(net, word, error, error_size)
-                                : fail(ULP_BAD_NAME, error, error_size, "net: too long a word, '%s...'", word);
+                                : ulp_fail(error, error_size, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
         text += length;
     }
-    if (status == ULP_OK && net->count == 0) status = fail(ULP_BAD_ARGUMENT, error, error_size, "net: no layer in '%s'", whole);
-    if (status == ULP_OK && open_count(net)) status = fail(ULP_BAD_ARGUMENT, error, error_size, "net: no join after 'fork'");
+    if (status == ULP_OK && net->count == 0) status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
+    if (status == ULP_OK && open_count(net)) status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no join after 'fork'");
     if (status != ULP_OK) ulp_net_release(net);
     return status;
 }

@@ -1,10 +1,11 @@
 /* policy.c - parsing and printing of policies; see policy.h. */
 #include "policy.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
 
 static const char *const point_names[ULP_AT_COUNT] = {"weight", "act", "wgrad", "agrad", "state", "master", "loss", "norm"};
 
@@ -29,17 +30,6 @@ enum { AT_OUT = ULP_AT_COUNT };
 
 static const char *cast_name(int i) { return i < AT_OUT ? point_names[i] : "out"; }
 static ulp_cast *cast_at(ulp_policy *policy, int i) { return i < AT_OUT ? &policy->at[i] : &policy->out; }
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static ulp_status fail(draft *d, ulp_status status, const char *what, ...) {
-    va_list args;
-    va_start(args, what);
-    if (d->error && d->error_size) vsnprintf(d->error, d->error_size, what, args);
-    va_end(args);
-    return status;
-}
 
 /* Append "a, b, c" to a message. */
 static void list_formats(char *text, size_t size) {
@@ -67,13 +57,13 @@ static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
     if (slash) *slash = 0;
     if (ulp_mode_parse(&mode, word) != ULP_OK) {
         list_modes(known, sizeof known);
-        return fail(d, ULP_BAD_NAME, "no rounding mode '%s'; known: %s", word, known);
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "no rounding mode '%s'; known: %s", word, known);
     }
     if (slash) {
         char *end;
         bits = strtoul(slash + 1, &end, 10);
         if (*end || end == slash + 1 || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
-            return fail(d, ULP_BAD_ARGUMENT, "'%s': random bits are 1 to 32, of a stochastic mode", text);
+            return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT, "'%s': random bits are 1 to 32, of a stochastic mode", text);
     }
     rule->mode = (uint8_t)mode;
     rule->random_bits = (uint8_t)bits;
@@ -95,15 +85,16 @@ static ulp_status parse_scaling(draft *d, ulp_cast *cast, int i, char *word) {
     if (!at) return ULP_OK;
     *at++ = 0;
     if (i != ULP_AT_WEIGHT && i != ULP_AT_ACT && i != ULP_AT_WGRAD && i != ULP_AT_AGRAD)
-        return fail(d, ULP_UNSUPPORTED, "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i), word, at);
+        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i),
+                        word, at);
     if (strcmp(at, "amax") == 0) {
         cast->scaling = ULP_SCALED_NOW;
         return ULP_OK;
     }
     unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
     if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
-        return fail(d, ULP_BAD_NAME, "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", cast_name(i), word, at,
-                    ULP_HISTORY_MAX);
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", cast_name(i),
+                        word, at, ULP_HISTORY_MAX);
     cast->scaling = ULP_SCALED_DELAYED;
     cast->history = (uint16_t)history;
     return ULP_OK;
@@ -121,10 +112,10 @@ static ulp_status parse_cast(draft *d, int i, const char *text) {
     status = ulp_format_parse(&cast.format, word);
     if (status != ULP_OK) {
         list_formats(known, sizeof known);
-        return fail(d, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, cast_name(i), known);
+        return ulp_fail(d->error, d->error_size, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, cast_name(i), known);
     }
     if (!cast.format.fits_binary32)
-        return fail(d, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
+        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
     if (cast.scaling == ULP_UNSCALED && (i == ULP_AT_WGRAD || i == ULP_AT_AGRAD)) status = let_overflow(&cast.format);
     if (status == ULP_OK && slash) status = parse_rule(d, &cast.rule, slash + 1);
     if (status != ULP_OK) return status;
@@ -138,9 +129,9 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
     ulp_status status = ulp_datapath_parse(&parsed, text);
     char why[ULP_EXPLAIN_MAX];
     ulp_datapath_explain(why, text);
-    if (status != ULP_OK) return fail(d, status, "no datapath '%s'; %s\nknown:\n%s", text, why, ulp_datapath_names());
+    if (status != ULP_OK) return ulp_fail(d->error, d->error_size, status, "no datapath '%s'; %s\nknown:\n%s", text, why, ulp_datapath_names());
     if (!parsed.result.fits_binary32)
-        return fail(d, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
+        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
     *datapath = parsed;
     return ULP_OK;
 }
@@ -166,8 +157,8 @@ static ulp_status parse_preset(draft *d, const char *text) {
     if (status != ULP_OK || strcmp(text, "fp32") == 0) return status;
     if (mixed) return set_format(d, text + 6, 0);
     if (ulp_format_parse(&format, text) != ULP_OK)
-        return fail(d, ULP_BAD_NAME, "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
-                    "then weight= act= wgrad= agrad= state= master= loss= norm= out= acc= fwd= bwd= mode=", text);
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
+                        "then weight= act= wgrad= agrad= state= master= loss= norm= out= acc= fwd= bwd= mode=", text);
     status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
     if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
@@ -200,8 +191,8 @@ static ulp_status parse_pair(draft *d, const char *key, const char *value) {
     }
     for (int i = 0; i < ULP_AT_COUNT; i++)
         if (strcmp(key, point_names[i]) == 0) return parse_cast(d, i, value);
-    return fail(d, ULP_BAD_NAME,
-                "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, out, acc, fwd, bwd, mode", key);
+    return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                    "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, out, acc, fwd, bwd, mode", key);
 }
 
 static ulp_status parse_words(draft *d, const char *text) {
@@ -210,7 +201,7 @@ static ulp_status parse_words(draft *d, const char *text) {
     for (int i = 0; status == ULP_OK; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0 || length >= sizeof word)
-            return fail(d, ULP_BAD_NAME, "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
+            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
         memcpy(word, text, length);
         word[length] = 0;
         char *equals = strchr(word, '=');
@@ -220,7 +211,7 @@ static ulp_status parse_words(draft *d, const char *text) {
         } else if (i == 0) {
             status = parse_preset(d, word);
         } else {
-            status = fail(d, ULP_BAD_NAME, "'%s' is not key=value; a preset comes first", word);
+            status = ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "'%s' is not key=value; a preset comes first", word);
         }
         text += length;
         if (!*text) break;
@@ -235,18 +226,18 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     d.error = error;
     d.error_size = error_size;
     if (error && error_size) error[0] = 0;
-    if (!policy || !text) return fail(&d, ULP_BAD_ARGUMENT, "no policy text");
+    if (!policy || !text) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no policy text");
     ulp_status status = parse_words(&d, text);
-    if (status != ULP_OK) return error && *error ? status : fail(&d, status, "'%s': %s", text, ulp_status_text(status));
+    if (status != ULP_OK) return error && *error ? status : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = cast_at(&d.policy, i);
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
         status = ulp_rule_check(&cast->format, cast->rule);
-        if (status != ULP_OK) return fail(&d, status, "%s=%s: the format does not offer the rule", cast_name(i), cast->format.name);
+        if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i), cast->format.name);
     }
     if (d.policy.at[ULP_AT_WEIGHT].scaling && !d.policy.has_master)
-        return fail(&d, ULP_UNSUPPORTED, "weight=%s with a scale per tensor: needs master weights, since a weight that is moved with every step's scale "
-                    "could not take small updates", d.policy.at[ULP_AT_WEIGHT].format.name);
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED, "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
+                        "with every step's scale could not take small updates", d.policy.at[ULP_AT_WEIGHT].format.name);
     *policy = d.policy;
     return ULP_OK;
 }

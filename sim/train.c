@@ -1,9 +1,10 @@
 /* train.c - the training loop; see train.h. */
 #include "train.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fail.h"
 
 enum { SCORE_BATCH = 256 };
 
@@ -36,22 +37,15 @@ void ulp_trainer_free(ulp_trainer *t) {
 
 /* ---- start ---- */
 
-static ulp_status fail(ulp_status status, const char *what, char *error, size_t error_size) {
-    if (error && error_size && !error[0]) snprintf(error, error_size, "%s", what);
-    return status;
-}
-
 static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
     if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
     if (status == ULP_OK) status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
     if (status != ULP_OK) return status;
     t->asked = t->optimizer.rule;
-    if (o->batch < 1 || o->batch > t->data->n_train) {
-        char what[128];
-        snprintf(what, sizeof what, "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, t->data->n_train);
-        return fail(ULP_BAD_ARGUMENT, what, error, error_size);
-    }
+    if (o->batch < 1 || o->batch > t->data->n_train)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch,
+                        t->data->n_train);
     status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);
     if (status != ULP_OK) return status;
     status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
@@ -62,7 +56,7 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
     t->pass.seed = o->seed;
     if (o->backend) t->pass.backend = o->backend;
     else status = ulp_backend_get(&t->pass.backend, NULL);
-    return status == ULP_OK ? ULP_OK : fail(status, "no backend", error, error_size);
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "no backend");
 }
 
 /* Weights with a scale per tensor, one tensor per layer, rounded from the master weights. */
@@ -92,18 +86,18 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     *trainer = NULL;
     if (error && error_size) error[0] = 0;
     ulp_trainer *t = calloc(1, sizeof *t);
-    if (!t) return fail(ULP_NO_MEMORY, "no memory for a training run", error, error_size);
+    if (!t) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
     t->data = data;
     ulp_status status = read_options(t, options, error, error_size);
     if (status == ULP_OK) status = allocate(t);
     if (status == ULP_OK) status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
     if (status == ULP_OK) status = start(t, options->init_std);
     if (status != ULP_OK) {
-        char what[128];
-        int used = snprintf(what, sizeof what, "%s", ulp_status_text(status));
-        if (status == ULP_NO_MEMORY) snprintf(what + used, sizeof what - (size_t)used, ": the net has %zu parameters", t->model.net.params);
+        const size_t params = t->model.net.params;
         ulp_trainer_free(t);
-        return fail(status, what, error, error_size);
+        if (error && error_size && error[0]) return status; /* whoever failed has said more */
+        return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters", ulp_status_text(status), params)
+                                       : ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
     }
     *trainer = t;
     return ULP_OK;
@@ -226,7 +220,7 @@ ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const u
     r.skipped = t->scaler.skipped;
     r.overflows = t->scaler.overflows;
     ulp_trainer_free(t);
-    if (status != ULP_OK) return fail(status, ulp_status_text(status), error, error_size);
+    if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
     *result = r;
     return ULP_OK;
 }

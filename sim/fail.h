@@ -1,0 +1,23 @@
+/* fail.h - the sentence behind a status that is not ULP_OK. */
+#ifndef ULP_FAIL_H
+#define ULP_FAIL_H
+
+#include <stddef.h>
+
+#include "formats/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Write a sentence to error (error_size), cut to what fits; NULL or size 0: nobody wants it. Returns the status. */
+ulp_status ulp_fail(char *error, size_t error_size, ulp_status status, const char *what, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
