@@ -10,8 +10,7 @@
 
 /* p + c for doubles whose exact sum is wanted: s to odd, and in mode rd the zero of a cancelled sum is -0. */
 ULP_CORE double ulp_odd_sum(double p, double c, uint32_t mode) {
-    double s, error = ulp_two_sum(p, c, &s);
-    double odd = ulp_to_odd(s, error);
+    double odd = ulp_sum_to_odd(p, c);
     if (mode == ULP_RD) {
         uint64_t sign = (ulp_bits64(p) | ulp_bits64(c)) & 0x8000000000000000u;
         odd = odd == 0.0 ? ulp_from_bits64(sign) : odd;
