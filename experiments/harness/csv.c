@@ -2,7 +2,8 @@
  *
  * While a run goes on, finished points are appended to OUT.part (part.c). At the end the CSV is written to OUT.tmp
  * and renamed, and OUT.part is removed. A run does not touch what a stopped run has left there, unless --resume takes it
- * up or --restart forgets it; where runs cannot be cut, it is of no use and forgotten. Standard output and devices are written directly and leave no .part.
+ * up or --restart forgets it; where runs cannot be cut, it is of no use and forgotten. Standard output and devices are
+ * written directly and leave no .part.
  *
  * One run at a time writes to a place: it holds a lock on the file that OUT.part names, and whoever replaces or removes
  * that file holds its lock. The system drops the lock with the process, so that what a killed run leaves blocks nobody.
