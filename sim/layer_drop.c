@@ -8,6 +8,7 @@
 #include "layer.h"
 
 #include "formats/rng.h"
+#include "tensor.h"
 
 static ulp_status drop_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
@@ -27,10 +28,7 @@ static ulp_status keep(const ulp_layer *layer, ulp_pass *pass, const float *x, s
 
 static ulp_status drop_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
-    if (pass->evaluation) {
-        ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-        return status == ULP_OK ? pass->backend->upload(t->y, pass->host_a, n * sizeof(float)) : status;
-    }
+    if (pass->evaluation) return ulp_tensor_copy(pass->backend, t->y, t->x, n);
     ulp_status status = keep(layer, pass, t->x, n, row);
     return status == ULP_OK ? ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row) : status;
 }

@@ -5,6 +5,8 @@
  */
 #include "layer.h"
 
+#include "tensor.h"
+
 static ulp_status fork_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
     layer->work = ulp_dims_size(layer->in);
@@ -12,10 +14,7 @@ static ulp_status fork_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t n = pass->B * ulp_dims_size(layer->out);
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->upload(t->y, pass->host_a, n * sizeof(float));
-    return status;
+    return ulp_tensor_copy(pass->backend, t->y, t->x, pass->B * ulp_dims_size(layer->out));
 }
 
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

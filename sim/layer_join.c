@@ -4,6 +4,8 @@
  */
 #include "layer.h"
 
+#include "tensor.h"
+
 static ulp_status join_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
     return *args ? ULP_BAD_ARGUMENT : ULP_OK;
@@ -14,10 +16,7 @@ static ulp_status join_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 }
 
 static ulp_status join_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t n = pass->B * ulp_dims_size(layer->out);
-    ulp_status status = pass->backend->download(pass->host_a, t->dy, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->upload(t->dx, pass->host_a, n * sizeof(float));
-    return status;
+    return ulp_tensor_copy(pass->backend, t->dx, t->dy, pass->B * ulp_dims_size(layer->out));
 }
 
 static void join_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {

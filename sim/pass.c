@@ -19,9 +19,9 @@ static int rescale_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) 
     return pass->layer_scale[layer - 1] - pass->layer_scale[layer];
 }
 
-/* x (n) times 2^log2. */
-static ulp_status rescale(const ulp_pass *pass, float *x, size_t n, int log2) {
-    ulp_update_step step = {.op = ULP_MUL, .y = {.kind = ULP_OPERAND_ARRAY, .at = x}, .a = {.kind = ULP_OPERAND_ARRAY, .at = x},
+/* y (n) = x (n) times 2^log2; y may be x. */
+static ulp_status rescale(const ulp_pass *pass, float *y, const float *x, size_t n, int log2) {
+    ulp_update_step step = {.op = ULP_MUL, .y = {.kind = ULP_OPERAND_ARRAY, .at = y}, .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x},
                             .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
     ulp_status status = pass->backend->update ? ulp_format_parse(&step.format, "binary32") : ULP_UNSUPPORTED;
     return status == ULP_OK ? pass->backend->update(&step, 1, n) : status;
@@ -30,10 +30,7 @@ static ulp_status rescale(const ulp_pass *pass, float *x, size_t n, int log2) {
 ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from, size_t to) {
     int log2 = pass->layer_scale ? pass->layer_scale[to] - pass->layer_scale[from] : 0;
     *brought = log2 ? room : x;
-    if (log2 == 0) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, x, n * sizeof *x);
-    if (status == ULP_OK) status = pass->backend->upload(room, pass->host_a, n * sizeof *x);
-    return status == ULP_OK ? rescale(pass, room, n, log2) : status;
+    return log2 ? rescale(pass, room, x, n, log2) : ULP_OK;
 }
 
 static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded, size_t n) {
@@ -87,7 +84,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
     const ulp_cast *cast = cast_of(pass, point, layer);
     ulp_cast moved;
     int log2 = rescale_of(pass, point, layer);
-    ulp_status status = log2 ? rescale(pass, x, n, log2) : ULP_OK;
+    ulp_status status = log2 ? rescale(pass, x, x, n, log2) : ULP_OK;
     if (status != ULP_OK) return status;
     if (ulp_cast_is_identity(cast)) return ulp_pass_show(pass, point, layer, x, n);
     if (cast->scaling) {

@@ -1,4 +1,4 @@
-/* tensor.c - carving and filling; see tensor.h. */
+/* tensor.c - carving, filling and copying; see tensor.h. */
 #include "tensor.h"
 
 enum { ALIGNMENT = 64, PIECE = 1024 };
@@ -41,4 +41,8 @@ ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float
     for (size_t at = 0; at < n && status == ULP_OK; at += PIECE)
         status = backend->upload(x + at, piece, (n - at < PIECE ? n - at : PIECE) * sizeof(float));
     return status;
+}
+
+ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n) {
+    return backend->permute ? backend->permute(y, x, 1, 1, 1, n) : ULP_UNSUPPORTED;
 }

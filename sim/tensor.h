@@ -38,6 +38,9 @@ void ulp_family_release(ulp_family *family);
 /* x (n) = value. */
 ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float value);
 
+/* y (n) = x (n), which does not overlap it; ULP_UNSUPPORTED if the backend cannot move elements. */
+ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

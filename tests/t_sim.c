@@ -335,6 +335,18 @@ static void test_family(void **state) {
     assert_int_equal(ulp_tensor_fill(backend, b, 2500, 1.5f), ULP_OK);
     assert_int_equal(backend->download(host, b, sizeof host), ULP_OK);
     for (int i = 0; i < 3000; i++) assert_true(host[i] == (i < 2500 ? 1.5f : 0.0f));
+    host[0] = NAN, host[1] = -0.0f, host[2] = -INFINITY;
+    assert_int_equal(backend->upload(b, host, 3 * sizeof *host), ULP_OK);
+    assert_int_equal(ulp_tensor_copy(backend, b + 1000, b, 999), ULP_OK); /* to b[1998] */
+    assert_int_equal(ulp_tensor_copy(backend, b, b + 2500, 0), ULP_OK);
+    float copied[2500];
+    assert_int_equal(backend->download(copied, b, sizeof copied), ULP_OK);
+    assert_memory_equal(copied, host, 1000 * sizeof *host);
+    assert_memory_equal(copied + 1000, host, 999 * sizeof *host);
+    assert_memory_equal(copied + 1999, host + 1999, 501 * sizeof *host);
+    ulp_backend lacking = *backend;
+    lacking.permute = NULL;
+    assert_int_equal(ulp_tensor_copy(&lacking, b, b + 1000, 3), ULP_UNSUPPORTED);
     ulp_family_release(&f);
     ulp_family_release(&f);
 }
