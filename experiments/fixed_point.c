@@ -76,14 +76,29 @@ static void policy_text(const ulp_run *run, char *text, size_t size, const ulp_p
     }
 }
 
-static ulp_status add_run(ulp_run *run, int64_t format, int64_t mode, int64_t seed) {
-    char text[512], full[ULP_POLICY_TEXT_MAX];
+/* The texts of a setting's options, which live as long as these. */
+typedef struct texts {
+    char policy[512], scaler[32];
+} texts;
+
+static ulp_train_options options_of(texts *t, const ulp_run *run, const ulp_point *point) {
+    policy_text(run, t->policy, sizeof t->policy, point);
+    snprintf(t->scaler, sizeof t->scaler, "static:%lld", (long long)ulp_option_integer(run, "scale"));
+    return (ulp_train_options){.net = ulp_option_text(run, "net"), .policy = t->policy, .scaler = t->scaler, .optimizer = ulp_option_text(run, "optimizer"),
+                               .batch = (size_t)ulp_option_integer(run, "batch"), .init_std = ulp_option_number(run, "std"),
+                               .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)};
+}
+
+static ulp_status add_run(ulp_run *run, const ulp_data *data, int64_t format, int64_t mode, int64_t seed) {
+    texts t;
+    char full[ULP_POLICY_TEXT_MAX];
     size_t formats, modes;
     const ulp_format *f = ulp_run_formats(run, &formats);
     const ulp_named_rule *m = ulp_run_modes(run, &modes);
     ulp_point point = {.at = {format, mode, seed}};
-    policy_text(run, text, sizeof text, &point);
-    ulp_status status = ulp_policy_prepare(run, full, text, "--policy");
+    const ulp_train_options o = options_of(&t, run, &point);
+    ulp_status status = ulp_policy_prepare(run, full, t.policy, "--policy");
+    if (status == ULP_OK) status = ulp_training_check(run, data, &o);
     if (status != ULP_OK) return status;
     if (seed == (int64_t)ulp_run_seed(run)) ulp_header_add(run, "policy in full", "%s", full);
     if (format == REFERENCE) ulp_point_add(run, point, "binary32 seed %lld", (long long)seed);
@@ -99,9 +114,9 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (status != ULP_OK) return status;
     for (int64_t s = 0; s < ulp_option_integer(run, "seeds") && status == ULP_OK; s++) {
         int64_t seed = (int64_t)ulp_run_seed(run) + s;
-        status = add_run(run, REFERENCE, 0, seed);
+        status = add_run(run, *context, REFERENCE, 0, seed);
         for (size_t f = 0; f < formats; f++)
-            for (size_t m = 0; m < modes && status == ULP_OK; m++) status = add_run(run, (int64_t)f, (int64_t)m, seed);
+            for (size_t m = 0; m < modes && status == ULP_OK; m++) status = add_run(run, *context, (int64_t)f, (int64_t)m, seed);
     }
     return status;
 }
@@ -142,16 +157,12 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char policy[512], scaler[32];
+    texts t;
     key k = {run, point};
-    const size_t batch = (size_t)ulp_option_integer(run, "batch");
-    const uint64_t per_epoch = ulp_epoch_steps(context, batch);
-    policy_text(run, policy, sizeof policy, point);
-    snprintf(scaler, sizeof scaler, "static:%lld", (long long)ulp_option_integer(run, "scale"));
+    const uint64_t per_epoch = ulp_epoch_steps(context, (size_t)ulp_option_integer(run, "batch"));
     const ulp_training training = {
         .data = context,
-        .options = {.net = ulp_option_text(run, "net"), .policy = policy, .scaler = scaler, .optimizer = ulp_option_text(run, "optimizer"), .batch = batch,
-                    .init_std = ulp_option_number(run, "std"), .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)},
+        .options = options_of(&t, run, point),
         .steps = per_epoch * (uint64_t)ulp_option_integer(run, "epochs"),
         .every = per_epoch,
         .want_moved = 1,

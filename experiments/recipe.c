@@ -89,12 +89,34 @@ static const ulp_option options[] = {
 
 /* ---- the grid ---- */
 
+/* The texts of a variant's options, which live as long as these. */
+typedef struct texts {
+    char scaler[64], optimizer[160];
+} texts;
+
+static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
+    return ulp_epoch_steps(data, (size_t)ulp_option_integer(run, "batch")) * (uint64_t)ulp_option_integer(run, "epochs");
+}
+
+static ulp_train_options options_of(texts *t, const ulp_run *run, const ulp_data *data, const variant *v, int64_t seed) {
+    const long long weight = (long long)ulp_option_integer(run, "weight"), interval = (long long)ulp_option_integer(run, "interval");
+    const unsigned long long steps = (unsigned long long)steps_of(run, data);
+    if (strcmp(v->scaler, "none") == 0) snprintf(t->scaler, sizeof t->scaler, "static:%lld", weight);
+    else snprintf(t->scaler, sizeof t->scaler, "%s,init=%lld,interval=%lld", v->scaler, 16 + weight, interval);
+    snprintf(t->optimizer, sizeof t->optimizer, "sgd,rate=%.17g,momentum=%.17g,warmup=%llu,cosine=%llu%s", ulp_option_number(run, "rate"),
+             ulp_option_number(run, "momentum"), steps / 10, steps, v->optimizer);
+    return (ulp_train_options){.net = ulp_option_text(run, "net"), .policy = v->policy, .scaler = t->scaler, .optimizer = t->optimizer,
+                               .batch = (size_t)ulp_option_integer(run, "batch"), .seed = (uint64_t)seed, .backend = ulp_run_backend(run)};
+}
+
 /* The policy in full goes into the header. */
-static ulp_status add_policy(ulp_run *run, const variant *v) {
+static ulp_status add_policy(ulp_run *run, const ulp_data *data, const variant *v) {
+    texts t;
+    const ulp_train_options o = options_of(&t, run, data, v, 0);
     char full[ULP_POLICY_TEXT_MAX];
     ulp_status status = ulp_policy_prepare(run, full, v->policy, v->name);
     if (status == ULP_OK) ulp_header_add(run, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler, v->optimizer);
-    return status;
+    return status == ULP_OK ? ulp_training_check(run, data, &o) : status;
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -102,7 +124,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (status != ULP_OK) return status;
     for (int64_t i = 0; i < COUNT && status == ULP_OK; i++) {
         if (!ulp_option_chosen(run, "variants", variants[i].name)) continue;
-        status = add_policy(run, &variants[i]);
+        status = add_policy(run, *context, &variants[i]);
         for (int64_t s = 0; s < ulp_option_integer(run, "seeds") && status == ULP_OK; s++) {
             ulp_point point = {.at = {i, (int64_t)ulp_run_seed(run) + s}};
             ulp_point_add(run, point, "%s seed %lld", variants[i].name, (long long)point.at[AT_SEED]);
@@ -140,21 +162,14 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char scaler[64], optimizer[160];
+    texts t;
     const variant *v = &variants[point->at[AT_VARIANT]];
-    const size_t batch = (size_t)ulp_option_integer(run, "batch");
-    const uint64_t per_epoch = ulp_epoch_steps(context, batch), steps = per_epoch * (uint64_t)ulp_option_integer(run, "epochs");
     key k = {v->name, point->at[AT_SEED], ulp_option_integer(run, "weight")};
-    if (strcmp(v->scaler, "none") == 0) snprintf(scaler, sizeof scaler, "static:%lld", (long long)k.weight);
-    else snprintf(scaler, sizeof scaler, "%s,init=%lld,interval=%lld", v->scaler, (long long)(16 + k.weight), (long long)ulp_option_integer(run, "interval"));
-    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g,momentum=%.17g,warmup=%llu,cosine=%llu%s", ulp_option_number(run, "rate"),
-             ulp_option_number(run, "momentum"), (unsigned long long)(steps / 10), (unsigned long long)steps, v->optimizer);
     const ulp_training training = {
         .data = context,
-        .options = {.net = ulp_option_text(run, "net"), .policy = v->policy, .scaler = scaler, .optimizer = optimizer, .batch = batch,
-                    .seed = (uint64_t)k.seed, .backend = ulp_run_backend(run)},
-        .steps = steps,
-        .every = per_epoch * (uint64_t)ulp_option_integer(run, "every"),
+        .options = options_of(&t, run, context, v, k.seed),
+        .steps = steps_of(run, context),
+        .every = ulp_epoch_steps(context, (size_t)ulp_option_integer(run, "batch")) * (uint64_t)ulp_option_integer(run, "every"),
         .want_learned = 1,
         .record = record,
         .own = &k,

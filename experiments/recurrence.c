@@ -76,9 +76,12 @@ static ulp_status prepare(ulp_run *run, void **context) {
         add_points(run, RANDOM, (int)i, name);
     }
     for (int part = TRAINED; part < PARTS; part++)
-        for (int c = 0; c < CELLS; c++)
-            if (ulp_option_chosen(run, "parts", parts[part]) && ulp_option_chosen(run, "cells", cells[c].name)) add_points(run, part, c, cells[c].name);
-    return ULP_OK;
+        for (int c = 0; c < CELLS && status == ULP_OK; c++) {
+            if (!ulp_option_chosen(run, "parts", parts[part]) || !ulp_option_chosen(run, "cells", cells[c].name)) continue;
+            status = check_training(run, data, &(ulp_point){.at = {part, c}});
+            add_points(run, part, c, cells[c].name);
+        }
+    return status;
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {

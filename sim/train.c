@@ -82,18 +82,31 @@ static ulp_status start(ulp_trainer *t, double std) {
     return status;
 }
 
-ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
-    *trainer = NULL;
+/* A trainer that knows its options and has no memory yet; ulp_trainer_free() in either case. */
+static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
     if (error && error_size) error[0] = 0;
-    ulp_trainer *t = calloc(1, sizeof *t);
-    if (!t) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
-    t->data = data;
-    ulp_status status = read_options(t, options, error, error_size);
+    *trainer = calloc(1, sizeof **trainer);
+    if (!*trainer) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
+    (*trainer)->data = data;
+    return read_options(*trainer, options, error, error_size);
+}
+
+ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+    ulp_trainer *t;
+    ulp_status status = begin(&t, data, options, error, error_size);
+    ulp_trainer_free(t);
+    return status;
+}
+
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+    ulp_trainer *t;
+    *trainer = NULL;
+    ulp_status status = begin(&t, data, options, error, error_size);
     if (status == ULP_OK) status = allocate(t);
     if (status == ULP_OK) status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
     if (status == ULP_OK) status = start(t, options->init_std);
     if (status != ULP_OK) {
-        const size_t params = t->model.net.params;
+        const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
         if (error && error_size && error[0]) return status; /* whoever failed has said more */
         return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters", ulp_status_text(status), params)

@@ -64,6 +64,9 @@ typedef struct ulp_trainer {
     const ulp_observer *observer;
 } ulp_trainer;
 
+/* Whether ulp_trainer_new() takes the options, memory aside: the same status and sentence. */
+ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size);
+
 /* A run before its first step. `data` has to outlive it. On failure *trainer is NULL and error (may be NULL) has a
  * sentence. */
 ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size);

@@ -157,11 +157,20 @@ for name in loss_scaling fixed_point; do
     exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out bad.csv
     says "^$name: --formats binary64: has to lie within binary32" err.txt "it names the option that was given"
 done
+# the first point of these would train, a later one would not
+exits 2 "fixed_point --optimizer kahan=1 with master weights" "$BIN/fixed_point" --quick --optimizer sgd,kahan=1 --policy mixed:fp16 --out bad.csv
+says '^fixed_point: optimizer: kahan=1 takes the place of master weights' err.txt "it says why"
+exits 2 "recurrence --optimizer kahan=1" "$BIN/recurrence" --quick --parts random,training --optimizer sgd,kahan=1 --out bad.csv
+says '^recurrence: optimizer: kahan=1 takes the place of master weights' err.txt "it says why"
+exits 2 "recipe --net fc7" "$BIN/recipe" --quick --net fc7 --out bad.csv
+says '^recipe: the net.s last layer needs one output per class' err.txt "it says why"
 exits 2 "fp8_accumulation --promote 33" "$BIN/fp8_accumulation" --quick --promote 33 --out bad.csv
 says 'promote 33: has to be a multiple of 32' err.txt "it says which are"
 exits 2 "order --datapath foo" "$BIN/order" --quick --datapath foo --out bad.csv
 says "datapath foo: no such name$" err.txt "it says so"
-if [ -e bad.csv ] || [ -e bad.csv.part ]; then verdict 1 "no file is left"; else verdict 0 "no file is left"; fi
+ls bad.* >left.txt 2>/dev/null
+[ ! -s left.txt ]
+verdict $? "no file is left"
 
 # data sets: a folder that is given counts, and nothing else
 G=$BIN/gradient_underflow

@@ -233,14 +233,24 @@ static void test_bad_options(void **state) {
         {.net = "fc10", .batch = 32, .policy = "nothing"},
         {.net = "fc10", .batch = 32, .scaler = "nothing"},
         {.net = "nothing", .batch = 32},
+        {.net = "fc10", .batch = 32, .loss = "nothing"},
+        {.net = "fc10", .batch = 32, .optimizer = "nothing"},
+        {.net = "fc10", .batch = 32, .optimizer = "sgd,kahan=1", .policy = "mixed:fp16"},
     };
+    static const ulp_train_options good = {.net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
+    char checked[sizeof error];
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t = (ulp_trainer *)&digits;
-        assert_int_not_equal(ulp_trainer_new(&t, &digits, &bad[i], error, sizeof error), ULP_OK);
+        ulp_status status = ulp_trainer_new(&t, &digits, &bad[i], error, sizeof error);
+        assert_int_not_equal(status, ULP_OK);
         assert_null(t);
         assert_true(strlen(error) > 10);
+        assert_int_equal(ulp_train_check(&digits, &bad[i], checked, sizeof checked), status);
+        assert_string_equal(checked, error);
     }
+    assert_int_equal(ulp_train_check(&digits, &good, checked, sizeof checked), ULP_OK);
+    assert_string_equal(checked, "");
     ulp_trainer_free(NULL);
 }
 

@@ -92,6 +92,12 @@ static int take_note(work *w, const char *bytes, size_t n) {
     return 1;
 }
 
+ulp_status ulp_training_check(const ulp_run *run, const ulp_data *data, const ulp_train_options *options) {
+    char error[1536];
+    ulp_status status = ulp_train_check(data, options, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+}
+
 static ulp_status make_trainer(ulp_trainer **trainer, const ulp_run *run, const ulp_data *data, const ulp_train_options *options) {
     char error[1536];
     ulp_status status = ulp_trainer_new(trainer, data, options, error, sizeof error);

@@ -57,6 +57,10 @@ typedef struct ulp_training {
 /* Steps that one trip through the training part takes. */
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch);
 
+/* From prepare(), for every setting that compute() will train with: options that no trainer takes end the run before anything is
+ * computed or written. */
+ulp_status ulp_training_check(const ulp_run *run, const ulp_data *data, const ulp_train_options *options);
+
 ulp_status ulp_training_run(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const ulp_training *training);
 
 /* A trainer that has taken so many steps, fewer if the run is being stopped, for points whose own work begins then, at `share`

@@ -88,6 +88,9 @@ typedef struct losses {
 void add_losses(losses *sum, const engine *e, int scale_log2);
 void put_losses(ulp_rows *rows, const key *k, const losses *sum, size_t T);
 
+/* From prepare(): whether the networks of a point of TRAINED or TRAINING can learn, in every arithmetic of that part. */
+ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_point *point);
+
 ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *rows);
 ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows);
 ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows);

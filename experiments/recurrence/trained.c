@@ -28,10 +28,21 @@ const arithmetic learning[LEARNING] = {
     {"bfloat16", "bf16", 8, "none", 0},
 };
 
-static ulp_train_options training_of(const ulp_run *run, const ulp_point *point, char *net, size_t size) {
+/* Training in an arithmetic; the text of the net lives in net (size). */
+static ulp_train_options training_of(const ulp_run *run, const ulp_point *point, const arithmetic *a, char *net, size_t size) {
     snprintf(net, size, "rows %s%d last fc10", cells[point->at[AT_WHICH]].name, (int)ulp_option_integer(run, "hidden"));
-    return (ulp_train_options){.net = net, .optimizer = ulp_option_text(run, "optimizer"), .batch = (size_t)ulp_option_integer(run, "batch"),
-                               .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)};
+    return (ulp_train_options){.net = net, .policy = a->policy, .scaler = a->scaler, .optimizer = ulp_option_text(run, "optimizer"),
+                               .batch = (size_t)ulp_option_integer(run, "batch"), .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)};
+}
+
+ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_point *point) {
+    char net[64];
+    ulp_status status = ULP_OK;
+    for (size_t p = 0; p < (point->at[AT_PART] == TRAINING ? LEARNING : 1) && status == ULP_OK; p++) {
+        const ulp_train_options o = training_of(run, point, &learning[p], net, sizeof net);
+        status = ulp_training_check(run, data, &o);
+    }
+    return status;
 }
 
 static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
@@ -103,7 +114,7 @@ static void put_score(ulp_rows *rows, key k, const arithmetic *a, size_t steps, 
 
 ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
     char net[64];
-    ulp_train_options o = training_of(run, point, net, sizeof net);
+    const ulp_train_options o = training_of(run, point, &learning[0], net, sizeof net);
     size_t c = (size_t)point->at[AT_WHICH];
     key k = {.cell = cells[c].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy", .gain = 0};
     errors *forth = calloc(ANSWERING, sizeof *forth);
@@ -138,10 +149,8 @@ ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_p
 ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
     char net[64];
     const arithmetic *a = &learning[point->at[AT_POLICY]];
-    ulp_train_options o = training_of(run, point, net, sizeof net);
+    const ulp_train_options o = training_of(run, point, a, net, sizeof net);
     ulp_score score;
-    o.policy = a->policy;
-    o.scaler = a->scaler;
     ulp_status status = train(run, data, &o, NULL, &score, rows);
     if (status != ULP_OK) return status;
     put_score(rows, (key){.cell = cells[point->at[AT_WHICH]].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy"}, a, steps_of(run, data),
