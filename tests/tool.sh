@@ -196,6 +196,9 @@ gives 'a code of 7 bits for a format of 6' 2 '40 00\n' '' arith --format e3m2 --
 gives 'not hex' 2 '3c00 zz\n' '' arith --format fp16 --op add
 gives 'a quotient that e3m2 has no code for' 2 '00 00\n' '' arith --format e3m2 --op div
 refuses 'no operation' '--op' arith --format fp16
+refuses 'arith: --bits with rz' 'random bits are of the stochastic modes.*not of rz' arith --format fp16 --op add --mode rz --bits 8
+refuses 'arith: --bits without a mode' 'not of rne' arith --format fp16 --op add --bits 32
+gives 'arith: one random bit' 0 '3c00 1000\n3c00 1000\n3c00 1000\n3c00 1000\n' '3c00\n3c01\n3c01\n3c01\n' arith --format fp16 --op add --mode srb --bits 1 --seed 0
 refuses 'an unknown operation' 'add, sub, mul, div, sqrt or fma' arith --format fp16 --op pow
 
 # ---- dot ----
@@ -214,6 +217,7 @@ gives 'an even number of codes' 2 '3c00 3c00\n' '' dot --datapath serial:fp16:rn
 refuses 'no datapath' '--datapath' dot
 refuses 'an unknown datapath' 'serial:FORMAT:MODE' dot --datapath warp
 refuses 'a datapath with a bad mode' 'serial:FORMAT:MODE' dot --datapath serial:fp16:up
+refuses 'random bits of a mode without' "no mode 'rne/8'" dot --datapath serial:fp16:rne/8
 refuses 'random bits out of range' 'out of range' dot --datapath serial:fp16:sr/33
 gives 'a Tensor Core: 1 - 1 + 2^-25 keeps 25 bits, 2^-26 is lost' 0 '00000000 3c00 bc00 0800 3c00 3c00 0c00\n00000000 3c00 bc00 0800 3c00 3c00 0800\n' '33000000\n00000000\n' dot --datapath h100-fp16
 gives 'mixed inputs: 1 x 1 in e4m3 x e5m2' 0 '0 38 3c\n' '3f800000\n' dot --datapath h100-e4m3.e5m2
@@ -408,6 +412,7 @@ refuses 'block: an unknown mode' 'known modes' block --format mxfp4 --mode up
 refuses 'block: an unknown policy' 'saturate' block --format mxfp4 --overflow saturate
 refuses 'block: wrap on floating point' 'wraps' block --format mxfp4 --overflow wrap
 refuses 'block: an unknown --to' 'code, value or both' block --format mxfp4 --to hex
+refuses 'block: --bits with ru' 'not of ru' block --format mxfp4 --mode ru --bits 8
 refuses 'block: no random bits' 'from 1 to 32' block --format mxfp4 --bits 0
 for x in 0 -1 inf nan 1e39 1e-60 x ''; do refuses "block: --tensor-scale '$x'" 'positive and finite' block --format nvfp4 --tensor-scale "$x"; done
 refuses 'block: auto for MX' 'nvfp4' block --format mxfp4 --tensor-scale auto
@@ -484,6 +489,7 @@ if "$ULP" verify --format e2m1 --mode rne --sample 10 >out 2>err; then
     [ "$(grep -c '^PASS ' out)" -eq 27 ] && ! grep -q '^FAIL' out
     verdict $? 'verify: a line per mode and policy'
     says 'verify: the verdict' '27 passed, 0 failed' out
+    refuses 'verify: --bits with rz' 'not of rz' verify --format e4m3 --mode rz --bits 8 --sample 10
     exits 'verify every format' 0 verify --mode rne --overflow default --sample 500
     [ "$(grep -c '^PASS ' out)" -eq $((rows - 1)) ]
     verdict $? 'verify: a line per format'

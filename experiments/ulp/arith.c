@@ -62,7 +62,7 @@ static int run_arith(int argc, char **argv) {
     settings s = {.stream = {1, 0, 0}};
     ulp_mode mode = ULP_RNE;
     ulp_overflow policy = ULP_OVERFLOW_DEFAULT;
-    uint64_t bits = 32;
+    uint64_t bits = 0; /* all 32 */
     int has_format = 0, has_op = 0;
     const tool_option options[] = {{"format", TOOL_FORMAT, &s.format, 0, 0, &has_format},
                                    {"op", TOOL_OP, &s.op, 0, 0, &has_op},
@@ -74,6 +74,7 @@ static int run_arith(int argc, char **argv) {
                                    {0}};
     int files = tool_parse(&tool_arith, options, argc, argv);
     if (!has_format || !has_op) tool_usage(&tool_arith, "--format and --op are needed");
+    tool_check_bits(&tool_arith, bits, mode);
     s.rule = (ulp_rule){(uint8_t)mode, (uint8_t)policy, (uint8_t)bits};
     if (ulp_rule_check(&s.format, s.rule) != ULP_OK)
         tool_usage(&tool_arith, "--overflow %s is not offered by %s: only fixed point wraps around",

@@ -168,7 +168,7 @@ static int run(int argc, char **argv) {
     settings s = {.stream = {1, 0, 0}};
     ulp_mode mode = ULP_RNE;
     ulp_overflow policy = ULP_OVERFLOW_DEFAULT;
-    uint64_t bits = 32;
+    uint64_t bits = 0; /* all 32 */
     const char *format = NULL, *to = "code", *tensor_scale = "1";
     int encoding = 0, decode = 0, list = 0;
     const tool_option options[] = {{"format", TOOL_TEXT, &format, 0, 0, NULL},
@@ -188,6 +188,7 @@ static int run(int argc, char **argv) {
     choose_block(&s.block, format);
     if (decode && encoding)
         tool_usage(&tool_block, "--decode takes --format and --tensor-scale only; it prints values");
+    tool_check_bits(&tool_block, bits, mode);
     s.to = decode ? TO_VALUE : choose_to(to);
     choose_tensor_scale(&s, tensor_scale, decode);
     s.rule = (ulp_rule){(uint8_t)mode, (uint8_t)policy, (uint8_t)bits};

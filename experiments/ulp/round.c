@@ -52,13 +52,13 @@ static int run(int argc, char **argv) {
     settings s = {.stream = {1, 0, 0}};
     ulp_mode mode = ULP_RNE;
     ulp_overflow policy = ULP_OVERFLOW_DEFAULT;
-    uint64_t bits = 32;
+    uint64_t bits = 0; /* all 32 */
     const char *from = "text", *to = "code";
-    int has_format = 0, has_bits = 0;
+    int has_format = 0;
     const tool_option options[] = {{"format", TOOL_FORMAT, &s.format, 0, 0, &has_format},
                                    {"mode", TOOL_MODE, &mode, 0, 0, NULL},
                                    {"overflow", TOOL_POLICY, &policy, 0, 0, NULL},
-                                   {"bits", TOOL_NUMBER, &bits, 1, 32, &has_bits},
+                                   {"bits", TOOL_NUMBER, &bits, 1, 32, NULL},
                                    {"seed", TOOL_NUMBER, &s.stream.seed, 0, UINT64_MAX, NULL},
                                    {"stream", TOOL_NUMBER, &s.stream.stream, 0, UINT64_MAX, NULL},
                                    {"from", TOOL_TEXT, &from, 0, 0, NULL},
@@ -66,8 +66,7 @@ static int run(int argc, char **argv) {
                                    {0}};
     int files = tool_parse(&tool_round, options, argc, argv);
     if (!has_format) tool_usage(&tool_round, "--format is needed: the format to round to, fp16 for example");
-    if (has_bits && !ulp_mode_is_stochastic(mode))
-        tool_usage(&tool_round, "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s", (unsigned long long)bits, ulp_mode_name(mode));
+    tool_check_bits(&tool_round, bits, mode);
     s.from = (from_kind)choose("from", from, (const char *const[]){"text", "f32", "f64"});
     s.to = (to_kind)choose("to", to, (const char *const[]){"code", "value", "both"});
     s.rule = (ulp_rule){(uint8_t)mode, (uint8_t)policy, (uint8_t)bits};

@@ -51,6 +51,11 @@ _Noreturn void tool_bad_format(const tool_command *command, const char *text, ul
     exit(TOOL_USAGE);
 }
 
+void tool_check_bits(const tool_command *command, uint64_t bits, ulp_mode mode) {
+    if (bits != 0 && !ulp_mode_is_stochastic(mode))
+        tool_usage(command, "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s", (unsigned long long)bits, ulp_mode_name(mode));
+}
+
 /* ---- options ---- */
 
 static void parse_mode(const tool_command *command, ulp_mode *mode, const char *text) {

@@ -39,6 +39,9 @@ int tool_parse(const tool_command *command, const tool_option *options, int argc
 /* "ulp NAME: ..." on stderr, then exit 2. */
 _Noreturn void tool_usage(const tool_command *command, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
+/* --bits under a mode that reads no random bits is refused; bits 0: not given. */
+void tool_check_bits(const tool_command *command, uint64_t bits, ulp_mode mode);
+
 /* Explain why `text` is no format, with the names that are. */
 _Noreturn void tool_bad_format(const tool_command *command, const char *text, ulp_status status);
 

@@ -271,7 +271,7 @@ static void select_formats(selection *s, const char *text) {
 static int run(int argc, char **argv) {
     const char *format = "all", *mode = "all", *policy = NULL, *resume = NULL;
     int exhaustive = 0, sampled = 0;
-    uint64_t count = 100000, jobs = 0, seed = 1, bits = 32;
+    uint64_t count = 100000, jobs = 0, seed = 1, bits = 0;
     const tool_option options[] = {{"format", TOOL_TEXT, &format, 0, 0, NULL},       {"mode", TOOL_TEXT, &mode, 0, 0, NULL},
                                    {"overflow", TOOL_TEXT, &policy, 0, 0, NULL},     {"bits", TOOL_NUMBER, &bits, 1, 32, NULL},
                                    {"exhaustive", TOOL_FLAG, &exhaustive, 0, 0, NULL}, {"sample", TOOL_NUMBER, &count, 1, 1ull << 40, &sampled},
@@ -286,6 +286,7 @@ static int run(int argc, char **argv) {
         const tool_option pick[] = {{"mode", TOOL_MODE, &one, 0, 0, NULL}, {0}};
         char *words[] = {(char[]){"--mode"}, (char *)(uintptr_t)mode};
         tool_parse(&tool_verify, pick, 2, words);
+        tool_check_bits(&tool_verify, bits, one);
         s.mode_first = s.mode_last = (int)one;
     }
     if (strcmp(policy, "all") != 0) {
@@ -295,7 +296,7 @@ static int run(int argc, char **argv) {
     }
     select_formats(&s, format);
     job j = {.exhaustive = exhaustive, .inputs = exhaustive ? 1ull << 32 : count, .stream = {seed, 0, 0}, .resume = resume};
-    j.rule.random_bits = (uint8_t)bits;
+    j.rule.random_bits = (uint8_t)(bits ? bits : 32);
     j.bar = isatty(STDERR_FILENO);
     if (ulp_backend_get(&j.backend, NULL) != ULP_OK) {
         fprintf(stderr, "ulp verify: ULPLAB_ISA=%s is not offered by this machine; see ulp backends\n", getenv("ULPLAB_ISA"));
