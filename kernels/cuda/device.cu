@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SENTENCE = 320 };
+enum { SENTENCE = 320, MOST_FREE = 64 };
 
 /* A block of device memory; a free one waits for a request of its size. */
 typedef struct block {
@@ -202,8 +202,12 @@ void *ulp_cuda_room(size_t bytes) {
 void ulp_cuda_release(void *memory) {
     if (memory == NULL) return;
     pthread_mutex_lock(&device.lock);
-    for (block *b = device.blocks; b != NULL; b = b->next)
+    int waiting = 0;
+    for (block *b = device.blocks; b != NULL; b = b->next) {
         if (b->memory == memory) b->taken = 0;
+        waiting += !b->taken;
+    }
+    if (waiting > MOST_FREE) trim(); /* sizes that nobody asks for again */
     pthread_mutex_unlock(&device.lock);
 }
 

@@ -57,7 +57,7 @@ __device__ void store_group(float *y, size_t i, size_t n, bool whole, float4 v) 
     if (inside(i + 3, n)) y[i + 3] = v.w;
 }
 
-/* `skip` elements of the first group lie before the array: words of a group are those of one block. whole: groups are
+/* `skip` elements of the first group lie before the array, so that the words of a group are those of one block. whole: groups are
  * aligned to 16 bytes in both arrays. */
 template <int MODE, int SHAPE, bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
@@ -130,12 +130,10 @@ template <int MODE, int SHAPE> ulp_status launch(const job &w) {
     const uint32_t skip = ulp_mode_is_stochastic(w.core.mode) ? (uint32_t)(w.stream.first & 3u) : 0;
     const uintptr_t before = skip * sizeof(float);
     const bool whole = ((((uintptr_t)w.x - before) | ((uintptr_t)w.y - before)) & 15u) == 0;
-    ulp_stream stream = w.stream;
-    stream.first -= skip; /* the index of the first group's first word */
     const unsigned blocks = ulp_cuda_blocks((w.n + skip + GROUP - 1) / GROUP);
     if (w.stats != NULL)
-        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, stream, w.stats);
-    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, stream, w.stats);
+        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, w.stream, w.stats);
+    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, w.stream, w.stats);
 }
 
 /* Modes and shapes that are met most have code of their own. */
