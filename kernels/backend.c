@@ -78,3 +78,12 @@ ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     if (name == NULL || strcmp(name, "cpu") == 0) return choose_cpu(backend);
     return strcmp(name, "cuda") == 0 ? ulp_cuda_backend(backend) : ULP_BAD_NAME;
 }
+
+const char *ulp_backend_names(void) { return "cpu, cuda"; }
+
+const char *ulp_backend_lacks(const char *name) {
+    const ulp_backend *backend;
+    if (ulp_backend_get(&backend, name) != ULP_NO_DEVICE) return "";
+    if (name != NULL && strcmp(name, "cuda") == 0) return "this build has no CUDA: nvcc was missing when it was made";
+    return "this machine does not run the instruction set that ULPLAB_ISA asks for";
+}

@@ -2,8 +2,9 @@
  *
  * Arrays carry values: float where ulp_format.fits_binary32, else double. Every operation is bit for bit
  * the scalar definition in formats/, for any thread count, instruction set and device. An operation that
- * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. All pointers are
- * the backend's own memory (alloc); outputs may equal inputs exactly (not in gemm, patches and permute), and may not overlap otherwise.
+ * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. Arrays, scales of a gemm
+ * included, are the backend's own memory (alloc), which nothing but the table touches; formats, shapes, stats and steps are the
+ * host's. Outputs may equal inputs exactly (not in gemm, patches and permute), and may not overlap otherwise.
  */
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
@@ -120,6 +121,12 @@ typedef struct ulp_backend {
 /* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this
  * machine or build cannot offer it, ULPLAB_ISA included. */
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name);
+
+/* All names that it knows, with commas between them. */
+const char *ulp_backend_names(void);
+
+/* Why ulp_backend_get() answers ULP_NO_DEVICE for `name`, in a sentence; "" where it does not. */
+const char *ulp_backend_lacks(const char *name);
 
 /* Instruction sets of the CPU build, slowest first: "baseline", "avx2", "avx512"; NULL past the end. */
 const char *ulp_cpu_isa_name(size_t i);
