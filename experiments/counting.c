@@ -16,8 +16,10 @@
  */
 #include "harness/running.h"
 #include "harness/spread.h"
+#include "sim/tensor.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS(ULP_RUNNING_FORMATS, NULL),
@@ -29,6 +31,7 @@ static const ulp_option options[] = {
     ULP_TAKES_PATHS("3"),
     {"chunk", ULP_OPTION_INTEGER, "8", NULL, NULL, "ones in a chunk", 1, 1e6, NULL, 0},
     ULP_TAKES_SEED,
+    ULP_TAKES_BACKEND,
     {0},
 };
 
@@ -145,18 +148,15 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_run
     const size_t runs = (size_t)ulp_option_integer(run, "runs");
     const ulp_backend *backend = ulp_run_backend(run);
     ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "counting %s %s", s->format->name, s->mode);
-    float *sum = backend->alloc(2 * runs * sizeof *sum);
-    if (!sum) return ULP_NO_MEMORY;
-    float *const one = sum + runs;
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < runs; i++) {
-        sum[i] = (float)s->value;
-        one[i] = 1;
-    }
+    float *sum = malloc(runs * sizeof *sum), *there = backend->alloc(2 * runs * sizeof *there); /* sums, and behind them ones */
+    ulp_status status = sum != NULL && there != NULL ? ulp_tensor_fill(backend, there, runs, (float)s->value) : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = ulp_tensor_fill(backend, there + runs, runs, 1.0f);
     for (int64_t k = 0; k <= terms && status == ULP_OK; k++) {
         stream.first = (uint64_t)k << 32;
-        if (k > 0) status = backend->map(ULP_ADD, sum, sum, one, NULL, runs, s->format, s->rule, stream, NULL);
+        if (k > 0) status = backend->map(ULP_ADD, there, there, there + runs, NULL, runs, s->format, s->rule, stream, NULL);
         if (!ulp_is_thinned_row(k) && k < terms) continue;
+        if (status == ULP_OK) status = backend->download(sum, there, runs * sizeof *sum);
+        if (status != ULP_OK) break;
         for (int64_t i = 0; i < paths && i < (int64_t)runs; i++)
             put_value(rows, s, "path", i + 1, k, (double)sum[i]);
         ulp_running_key(rows, s, "spread", 0);
@@ -166,7 +166,8 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_run
         ulp_row_end(rows);
         if (ulp_rows_progress(rows, (double)k / (double)terms)) break;
     }
-    backend->release(sum);
+    if (there != NULL) backend->release(there);
+    free(sum);
     return status;
 }
 

@@ -12,8 +12,10 @@
  */
 #include "fp8_accumulation/fp8_accumulation.h"
 #include "sim/elementary.h"
+#include "sim/tensor.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const ulp_option options[] = {
@@ -27,6 +29,7 @@ static const ulp_option options[] = {
      "none, or amax: the largest magnitude of a matrix becomes 448 before it is rounded", 0, 0, "none amax", 0},
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("3", "1", "10"),
+    ULP_TAKES_BACKEND,
     {0},
 };
 
@@ -89,14 +92,16 @@ static void put_key(ulp_rows *rows, const ulp_point *point, const fp8_way *w, si
     ulp_put_integer(rows, (int64_t)k);
 }
 
+/* x (SUM_LENGTH) and y (1) are backend memory. */
 static ulp_status put_constant(const ulp_backend *backend, ulp_rows *rows, const ulp_point *point, const fp8_way *w,
-                               const float *x) {
+                               const float *x, float *y) {
     ulp_status status = ULP_OK;
     for (size_t k = SUM_STEP; k <= SUM_LENGTH && status == ULP_OK; k += SUM_STEP) {
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
         const double exact = (double)k * 0x1p-8;
         float sum;
-        status = backend->gemm(&sum, x, x, &shape, &w->datapath, (ulp_stream){1, 0, 0});
+        status = backend->gemm(y, x, x, &shape, &w->datapath, (ulp_stream){1, 0, 0});
+        if (status == ULP_OK) status = backend->download(&sum, y, sizeof sum);
         if (status != ULP_OK) break;
         put_key(rows, point, w, k);
         ulp_put_number(rows, (double)sum);
@@ -113,8 +118,22 @@ typedef struct product {
     size_t m, k;
     float *a, *b, *c;          /* a (m,k), b (m,k), c (m,m) */
     double *a64, *b64, *exact; /* exact (m,m): of the rounded data */
+    struct {                   /* the same in backend memory */
+        float *a, *b, *c;
+        double *a64, *b64, *c64;
+    } there;
     double cast;
 } product;
+
+static void carve(product *p, ulp_family *family) {
+    const size_t in = p->m * p->k, out = p->m * p->m;
+    p->there.a = ulp_family_take(family, in);
+    p->there.b = ulp_family_take(family, in);
+    p->there.c = ulp_family_take(family, out);
+    p->there.a64 = ulp_family_take64(family, in);
+    p->there.b64 = ulp_family_take64(family, in);
+    p->there.c64 = ulp_family_take64(family, out);
+}
 
 static double largest(const double *x, size_t n) {
     double most = 0;
@@ -140,24 +159,33 @@ static ulp_gemm_shape shape_of(const product *p) {
     return (ulp_gemm_shape){.m = p->m, .n = p->m, .k = p->k, .lda = p->k, .ldb = p->k, .ldc = p->m, .b_trans = 1};
 }
 
+/* to (m,m) = the exact product of a64 and b64, rounded once to binary64. */
+static ulp_status multiply_exactly(const ulp_backend *backend, double *to, const product *p) {
+    const size_t in = p->m * p->k * sizeof(double);
+    const ulp_gemm_shape shape = shape_of(p);
+    ulp_datapath exact;
+    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
+    if (status == ULP_OK) status = backend->upload(p->there.a64, p->a64, in);
+    if (status == ULP_OK) status = backend->upload(p->there.b64, p->b64, in);
+    if (status == ULP_OK) status = backend->gemm64(p->there.c64, p->there.a64, p->there.b64, &shape, &exact, (ulp_stream){0});
+    return status == ULP_OK ? backend->download(to, p->there.c64, p->m * p->m * sizeof *to) : status;
+}
+
 /* The operands, their exact product, and how far rounding them moved it. */
 static ulp_status fill(const ulp_run *run, product *p, int data, uint64_t seed, double *before) {
     const ulp_backend *backend = ulp_run_backend(run);
     const ulp_stream a = ulp_stream_named(seed, "fp8_accumulation %s A", fp8_data[data]);
     const ulp_stream b = ulp_stream_named(seed, "fp8_accumulation %s B", fp8_data[data]);
-    const ulp_gemm_shape shape = shape_of(p);
-    ulp_datapath exact;
     double moved = 0, size = 0;
     for (size_t i = 0; i < p->m * p->k; i++) {
         p->a64[i] = data == UNIFORM ? ulp_random_uniform(a, i) : ulp_random_normal(a, i);
         p->b64[i] = data == UNIFORM ? ulp_random_uniform(b, i) : ulp_random_normal(b, i);
     }
-    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    if (status == ULP_OK) status = backend->gemm64(before, p->a64, p->b64, &shape, &exact, (ulp_stream){0});
+    ulp_status status = multiply_exactly(backend, before, p);
     const double sa = scale_of(run, p->a64, p->m * p->k), sb = scale_of(run, p->b64, p->m * p->k);
     cast(p->a64, p->a, p->m * p->k, sa);
     cast(p->b64, p->b, p->m * p->k, sb);
-    if (status == ULP_OK) status = backend->gemm64(p->exact, p->a64, p->b64, &shape, &exact, (ulp_stream){0});
+    if (status == ULP_OK) status = multiply_exactly(backend, p->exact, p);
     for (size_t i = 0; i < p->m * p->m && status == ULP_OK; i++) {
         const double want = before[i] * sa * sb;
         moved += (p->exact[i] - want) * (p->exact[i] - want);
@@ -199,12 +227,15 @@ static ulp_status put_ways(const ulp_run *run, ulp_rows *rows, const ulp_point *
     if (data == CONSTANT)
         for (size_t i = 0; i < SUM_LENGTH; i++) p->a[i] = 0x1p-4f;
     else status = fill(run, p, data, seed, p->exact + p->m * p->m);
+    if (status == ULP_OK) status = backend->upload(p->there.a, p->a, p->m * p->k * sizeof *p->a);
+    if (status == ULP_OK && data != CONSTANT) status = backend->upload(p->there.b, p->b, p->m * p->k * sizeof *p->b);
     for (size_t i = 0; i < count && status == ULP_OK; i++) {
         const ulp_datapath *d = &ways[i].datapath;
-        if (data == CONSTANT) status = put_constant(backend, rows, point, &ways[i], p->a);
+        if (data == CONSTANT) status = put_constant(backend, rows, point, &ways[i], p->there.a, p->there.c);
         else {
-            status = backend->gemm(p->c, p->a, p->b, &shape, d,
+            status = backend->gemm(p->there.c, p->there.a, p->there.b, &shape, d,
                                    ulp_stream_named(seed, "fp8_accumulation %s %s", fp8_data[data], d->name));
+            if (status == ULP_OK) status = backend->download(p->c, p->there.c, p->m * p->m * sizeof *p->c);
             if (status == ULP_OK) put_errors(rows, p, point, &ways[i]);
         }
         if (status != ULP_OK) return ulp_run_fail(run, status, "datapath %s: %s", d->name, ulp_status_text(status));
@@ -214,18 +245,21 @@ static ulp_status put_ways(const ulp_run *run, ulp_rows *rows, const ulp_point *
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    const ulp_backend *backend = ulp_run_backend(run);
+    ulp_family family;
     const int constant = point->at[AT_DATA] == CONSTANT;
     product p = {.m = constant ? 1 : (size_t)ulp_option_integer(run, "outputs"),
                  .k = constant ? SUM_LENGTH : (size_t)ulp_option_integer(run, "k")};
     const size_t in = p.m * p.k, out = p.m * p.m;
     size_t count = 0;
     (void)context;
-    p.a = backend->alloc((2 * in + out) * sizeof(float));
-    p.a64 = backend->alloc((2 * in + 2 * out) * sizeof(double));
-    fp8_way *ways = backend->alloc(WAYS_MAX * sizeof *ways);
-    ulp_status status = ULP_NO_MEMORY;
-    if (p.a != NULL && p.a64 != NULL && ways != NULL) {
+    ulp_family_init(&family, ulp_run_backend(run));
+    carve(&p, &family);
+    p.a = malloc((2 * in + out) * sizeof(float));
+    p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
+    fp8_way *ways = malloc(WAYS_MAX * sizeof *ways);
+    ulp_status status = p.a != NULL && p.a64 != NULL && ways != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
+    if (status == ULP_OK) {
+        carve(&p, &family);
         p.b = p.a + in;
         p.c = p.b + in;
         p.b64 = p.a64 + in;
@@ -233,9 +267,10 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         status = fp8_ways(run, ways, &count);
         if (status == ULP_OK) status = put_ways(run, rows, point, ways, count, &p);
     }
-    backend->release(p.a);
-    backend->release(p.a64);
-    backend->release(ways);
+    ulp_family_release(&family);
+    free(p.a);
+    free(p.a64);
+    free(ways);
     return status;
 }
 

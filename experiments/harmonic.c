@@ -15,8 +15,10 @@
 #include "harness/running.h"
 #include "harness/setup.h"
 #include "harness/spread.h"
+#include "sim/tensor.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS(ULP_RUNNING_FORMATS, NULL),
@@ -27,6 +29,7 @@ static const ulp_option options[] = {
     ULP_TAKES_RUNS("500", "200", "2000"),
     ULP_TAKES_PATHS("3"),
     ULP_TAKES_SEED,
+    ULP_TAKES_BACKEND,
     {0},
 };
 
@@ -102,34 +105,33 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_run
     const ulp_backend *backend = ulp_run_backend(run);
     ulp_stream quotients = ulp_stream_named(ulp_run_seed(run), "harmonic %s %s quotients", s->format->name, s->mode);
     ulp_stream sums = ulp_stream_named(ulp_run_seed(run), "harmonic %s %s sums", s->format->name, s->mode);
-    float *total = backend->alloc(4 * runs * sizeof *total);
-    if (!total) return ULP_NO_MEMORY;
-    float *const one = total + runs, *const at = one + runs, *const quotient = at + runs;
-    double harmonic = 0;
-    ulp_status status = ULP_OK;
-    for (size_t j = 0; j < runs; j++) {
-        total[j] = (float)s->value;
-        one[j] = 1;
-    }
+    float *host = malloc(runs * sizeof *host), *total = backend->alloc(4 * runs * sizeof *total);
+    float *const one = total ? total + runs : NULL, *const at = one ? one + runs : NULL, *const quotient = at ? at + runs : NULL;
+    double harmonic = 0; /* total, one, at and quotient are backend memory */
+    ulp_status status = host && total ? ulp_tensor_fill(backend, total, runs, (float)s->value) : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = ulp_tensor_fill(backend, one, runs, 1.0f);
     for (int64_t i = 1; i <= terms && status == ULP_OK; i++) {
         quotients.first = sums.first = (uint64_t)i << 32;
         harmonic += 1 / (double)i;
-        for (size_t j = 0; j < runs; j++) at[j] = (float)i;
-        status = backend->map(ULP_DIV, quotient, one, at, NULL, runs, s->format, s->rule, quotients, NULL);
+        status = ulp_tensor_fill(backend, at, runs, (float)i);
+        if (status == ULP_OK) status = backend->map(ULP_DIV, quotient, one, at, NULL, runs, s->format, s->rule, quotients, NULL);
         if (status == ULP_OK)
             status = backend->map(ULP_ADD, total, total, quotient, NULL, runs, s->format, s->rule, sums, NULL);
         if (!ulp_is_thinned_row(i) && i < terms) continue;
+        if (status == ULP_OK) status = backend->download(host, total, runs * sizeof *host);
+        if (status != ULP_OK) break;
         for (int64_t j = 0; j < paths && j < (int64_t)runs; j++)
-            put_value(rows, s, "path", j + 1, i, (double)total[j], harmonic, 0);
+            put_value(rows, s, "path", j + 1, i, (double)host[j], harmonic, 0);
         ulp_running_key(rows, s, "spread", 0);
         ulp_put_integer(rows, i);
         ulp_put_number(rows, harmonic);
         ulp_put_nones(rows, 3);
-        ulp_put_spread(rows, total, runs);
+        ulp_put_spread(rows, host, runs);
         ulp_row_end(rows);
         if (ulp_rows_progress(rows, (double)i / (double)terms)) break;
     }
-    backend->release(total);
+    if (total != NULL) backend->release(total);
+    free(host);
     return status;
 }
 

@@ -15,6 +15,7 @@
 #include "harness/harness.h"
 #include "harness/spread.h"
 #include "sim/elementary.h"
+#include "sim/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static const ulp_option options[] = {
     {"slices", ULP_OPTION_INTEGERS, "1,2,3,4,6,8,12,16,24,32,48,64", NULL, NULL,
      "numbers of threads among which the sum is cut", 1, 1e6, NULL, 0},
     ULP_TAKES_SEED,
+    ULP_TAKES_BACKEND,
     {0},
 };
 
@@ -68,10 +70,40 @@ typedef struct factors {
     double exact, size;                /* sum of a b, sum of |a b| */
 } factors;
 
-static ulp_status product(const ulp_run *run, const ulp_datapath *d, const double *a, const double *b, size_t k,
-                          ulp_stream stream, double *y) {
+/* What is multiplied, and the result, in backend memory: 1 x 1, or ROWS x COLUMNS of the products that are formed twice. */
+typedef struct machine {
+    ulp_family family;
+    double *a, *b, *y; /* (rows,k), (columns,k), (rows,columns) */
+} machine;
+
+static void carve(machine *m, size_t rows, size_t columns, size_t k) {
+    m->a = ulp_family_take64(&m->family, rows * k);
+    m->b = ulp_family_take64(&m->family, columns * k);
+    m->y = ulp_family_take64(&m->family, rows * columns);
+}
+
+static ulp_status machine_new(machine *m, const ulp_run *run, size_t rows, size_t columns, size_t k) {
+    ulp_family_init(&m->family, ulp_run_backend(run));
+    carve(m, rows, columns, k);
+    const ulp_status status = ulp_family_alloc(&m->family);
+    if (status == ULP_OK) carve(m, rows, columns, k);
+    return status;
+}
+
+/* *y = a (k) b (k), backend memory. */
+static ulp_status multiply(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
+                           ulp_stream stream, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
-    return ulp_run_backend(run)->gemm64(y, a, b, &shape, d, stream);
+    const ulp_status status = m->family.backend->gemm64(m->y, a, b, &shape, d, stream);
+    return status == ULP_OK ? m->family.backend->download(y, m->y, sizeof *y) : status;
+}
+
+/* *y = a (k) b (k), host memory. */
+static ulp_status product(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
+                          ulp_stream stream, double *y) {
+    ulp_status status = m->family.backend->upload(m->a, a, k * sizeof *a);
+    if (status == ULP_OK) status = m->family.backend->upload(m->b, b, k * sizeof *b);
+    return status == ULP_OK ? multiply(m, d, m->a, m->b, k, stream, y) : status;
 }
 
 /* x (n): data rounded to the input format `f`; columns of one matrix have names of their own. */
@@ -82,7 +114,7 @@ static void fill(double *x, size_t n, int data, uint64_t seed, const char *name,
                          (ulp_rule){0}, 0);
 }
 
-static ulp_status fill_factors(const ulp_run *run, factors *f, int data, const ulp_datapath *d) {
+static ulp_status fill_factors(const ulp_run *run, const machine *m, factors *f, int data, const ulp_datapath *d) {
     ulp_format half;
     ulp_datapath exact;
     ulp_status status = ulp_format_parse(&half, "binary16");
@@ -94,8 +126,8 @@ static ulp_status fill_factors(const ulp_run *run, factors *f, int data, const u
         f->a_moved[i] = fabs(f->a[i]);
         f->b_moved[i] = fabs(f->b[i]);
     }
-    status = product(run, &exact, f->a, f->b, f->k, (ulp_stream){0}, &f->exact);
-    return status == ULP_OK ? product(run, &exact, f->a_moved, f->b_moved, f->k, (ulp_stream){0}, &f->size) : status;
+    status = product(m, &exact, f->a, f->b, f->k, (ulp_stream){0}, &f->exact);
+    return status == ULP_OK ? product(m, &exact, f->a_moved, f->b_moved, f->k, (ulp_stream){0}, &f->size) : status;
 }
 
 /* The factors in order `number`, shuffled inside groups of `group` products (Fisher and Yates); 1 is as they are. Every
@@ -134,8 +166,8 @@ static void put_row(ulp_rows *rows, const ulp_point *point, const char *datapath
     ulp_row_end(rows);
 }
 
-static ulp_status put_orders(const ulp_run *run, ulp_rows *rows, const ulp_point *point, const ulp_datapath *d,
-                             factors *f) {
+static ulp_status put_orders(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
+                             const ulp_datapath *d, factors *f) {
     const int64_t orders = ulp_option_integer(run, "orders");
     const size_t group = point->at[AT_KIND] == INSIDE ? d->step : f->k;
     ulp_status status = ULP_OK;
@@ -143,15 +175,15 @@ static ulp_status put_orders(const ulp_run *run, ulp_rows *rows, const ulp_point
         double y;
         shuffle(run, f, group, i);
         status =
-            product(run, d, f->a_moved, f->b_moved, f->k, ulp_stream_named(ulp_run_seed(run), "order %s", d->name), &y);
+            product(m, d, f->a_moved, f->b_moved, f->k, ulp_stream_named(ulp_run_seed(run), "order %s", d->name), &y);
         if (status == ULP_OK) put_row(rows, point, d->name, i, y, &d->result, (y - f->exact) / f->size);
         if (ulp_rows_progress(rows, (double)i / (double)orders)) break;
     }
     return status;
 }
 
-static ulp_status put_slices(const ulp_run *run, ulp_rows *rows, const ulp_point *point, const ulp_datapath *d,
-                             const factors *f) {
+static ulp_status put_slices(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
+                             const ulp_datapath *d, const factors *f) {
     size_t count;
     const double *threads = ulp_option_numbers(run, "slices", &count);
     ulp_status status = ULP_OK;
@@ -163,7 +195,7 @@ static ulp_status put_slices(const ulp_run *run, ulp_rows *rows, const ulp_point
         cut.length = (uint32_t)((f->k + t - 1) / t);
         status = ulp_datapath_init(&cut);
         if (status == ULP_OK)
-            status = product(run, &cut, f->a, f->b, f->k,
+            status = product(m, &cut, f->a, f->b, f->k,
                              ulp_stream_named(ulp_run_seed(run), "order %s slices", d->name), &y);
         if (status == ULP_OK) put_row(rows, point, d->name, (int64_t)t, y, &d->result, (y - f->exact) / f->size);
     }
@@ -171,24 +203,28 @@ static ulp_status put_slices(const ulp_run *run, ulp_rows *rows, const ulp_point
 }
 
 /* a (ROWS, k), b (COLUMNS, k), c (ROWS, COLUMNS): every output again, alone, with the random words that it had. */
-static ulp_status compare_alone(const ulp_run *run, const ulp_datapath *d, size_t k, const double *a, const double *b,
-                                double *c, int64_t *different) {
+static ulp_status compare_alone(const ulp_run *run, const machine *m, const ulp_datapath *d, size_t k, const double *a,
+                                const double *b, double *c, int64_t *different) {
+    const ulp_backend *backend = m->family.backend;
     const ulp_gemm_shape shape = {.m = ROWS, .n = COLUMNS, .k = k, .lda = k, .ldb = k, .ldc = COLUMNS, .b_trans = 1};
     const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "order %s alone", d->name);
-    ulp_status status = ulp_run_backend(run)->gemm64(c, a, b, &shape, d, stream);
+    ulp_status status = backend->upload(m->a, a, ROWS * k * sizeof *a);
+    if (status == ULP_OK) status = backend->upload(m->b, b, COLUMNS * k * sizeof *b);
+    if (status == ULP_OK) status = backend->gemm64(m->y, m->a, m->b, &shape, d, stream);
+    if (status == ULP_OK) status = backend->download(c, m->y, ROWS * COLUMNS * sizeof *c);
     *different = 0;
     for (size_t i = 0; i < ROWS * COLUMNS && status == ULP_OK; i++) {
         ulp_stream its = stream;
         double y;
         its.first += i * ulp_datapath_words(d, k);
-        status = product(run, d, a + i / COLUMNS * k, b + i % COLUMNS * k, k, its, &y);
+        status = multiply(m, d, m->a + i / COLUMNS * k, m->b + i % COLUMNS * k, k, its, &y);
         *different += memcmp(&y, &c[i], sizeof y) != 0;
     }
     return status;
 }
 
-static ulp_status put_alone(const ulp_run *run, ulp_rows *rows, const ulp_point *point, const ulp_datapath *d,
-                            size_t k) {
+static ulp_status put_alone(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
+                            const ulp_datapath *d, size_t k) {
     double *a = malloc(((ROWS + COLUMNS) * k + ROWS * COLUMNS) * sizeof *a);
     int64_t different;
     ulp_format half;
@@ -197,7 +233,7 @@ static ulp_status put_alone(const ulp_run *run, ulp_rows *rows, const ulp_point 
         double *b = a + ROWS * k;
         fill(a, ROWS * k, (int)point->at[AT_DATA], ulp_run_seed(run), "A", d->has_inputs ? &d->a : &half);
         fill(b, COLUMNS * k, (int)point->at[AT_DATA], ulp_run_seed(run), "B", d->has_inputs ? &d->b : &half);
-        status = compare_alone(run, d, k, a, b, b + COLUMNS * k, &different);
+        status = compare_alone(run, m, d, k, a, b, b + COLUMNS * k, &different);
         if (status == ULP_OK) put_row(rows, point, d->name, ROWS * COLUMNS, (double)different, NULL, 0);
     }
     free(a);
@@ -207,19 +243,23 @@ static ulp_status put_alone(const ulp_run *run, ulp_rows *rows, const ulp_point 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
     size_t datapaths;
     const ulp_datapath *d = &ulp_run_datapaths(run, &datapaths)[point->at[AT_DATAPATH]];
+    const int alone = point->at[AT_KIND] == ALONE;
     factors f = {.k = (size_t)ulp_option_integer(run, "k")};
+    machine m;
     (void)context;
     f.a = malloc(4 * f.k * sizeof *f.a);
     if (f.a == NULL) return ULP_NO_MEMORY;
     f.b = f.a + f.k;
     f.a_moved = f.b + f.k;
     f.b_moved = f.a_moved + f.k;
-    ulp_status status = fill_factors(run, &f, (int)point->at[AT_DATA], d);
+    ulp_status status = machine_new(&m, run, alone ? ROWS : 1, alone ? COLUMNS : 1, f.k);
+    if (status == ULP_OK) status = fill_factors(run, &m, &f, (int)point->at[AT_DATA], d);
     if (status == ULP_OK) switch (point->at[AT_KIND]) {
-        case SLICES: status = put_slices(run, rows, point, d, &f); break;
-        case ALONE: status = put_alone(run, rows, point, d, f.k); break;
-        default: status = put_orders(run, rows, point, d, &f); break;
+        case SLICES: status = put_slices(run, &m, rows, point, d, &f); break;
+        case ALONE: status = put_alone(run, &m, rows, point, d, f.k); break;
+        default: status = put_orders(run, &m, rows, point, d, &f); break;
         }
+    ulp_family_release(&m.family);
     free(f.a);
     return status == ULP_OK ? status : ulp_run_fail(run, status, "datapath %s: %s", d->name, ulp_status_text(status));
 }

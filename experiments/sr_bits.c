@@ -24,8 +24,10 @@
  * The claims that test these laws are in sr_bits/claims.c.
  */
 #include "sr_bits/sr_bits.h"
+#include "sim/tensor.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("e8m2,e8m4,bfloat16", "bfloat16"),
@@ -36,6 +38,7 @@ static const ulp_option options[] = {
     {"terms", ULP_OPTION_INTEGER, "1e5", NULL, NULL, "terms of the sums whose error is measured", 100, 1e7, NULL, 0},
     {"runs", ULP_OPTION_INTEGER, "16", NULL, "64", "sums with random words of their own", 4, 1024, NULL, 0},
     ULP_TAKES_SEED,
+    ULP_TAKES_BACKEND,
     {0},
 };
 
@@ -105,9 +108,19 @@ typedef struct sums {
     size_t runs;
     ulp_datapath serial;
     ulp_stream words;
-    float *x, *ones, *sum; /* (BLOCK), (BLOCK,runs), (runs) */
+    float *x, *sum;            /* (BLOCK), (runs) */
+    struct {
+        float *x, *ones, *sum; /* (BLOCK), (BLOCK,runs), (runs): backend memory */
+    } there;
+    ulp_family family;
     double least, most;
 } sums;
+
+static void carve(sums *s) {
+    s->there.x = ulp_family_take(&s->family, BLOCK);
+    s->there.ones = ulp_family_take(&s->family, BLOCK * s->runs);
+    s->there.sum = ulp_family_take(&s->family, s->runs);
+}
 
 static ulp_status sums_new(sums *s, const ulp_run *run, const rounding *r, const char *what) {
     s->backend = ulp_run_backend(run);
@@ -115,20 +128,28 @@ static ulp_status sums_new(sums *s, const ulp_run *run, const rounding *r, const
     s->serial = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *r->format, .rule = r->rule};
     s->words =
         ulp_stream_named(ulp_run_seed(run), "sr_bits %s %s/%d %s", r->format->name, sr_bits_modes[r->mode], r->bits, what);
-    s->x = s->backend->alloc((BLOCK + (BLOCK + 1) * s->runs) * sizeof(float));
-    if (s->x == NULL) return ULP_NO_MEMORY;
-    s->ones = s->x + BLOCK;
-    s->sum = s->ones + BLOCK * s->runs;
-    for (size_t i = 0; i < BLOCK * s->runs; i++) s->ones[i] = 1;
-    for (size_t i = 0; i < s->runs; i++) s->sum[i] = 0;
-    return ulp_datapath_init(&s->serial);
+    ulp_family_init(&s->family, s->backend);
+    carve(s);
+    s->x = calloc(BLOCK + s->runs, sizeof *s->x);
+    ulp_status status = s->x != NULL ? ulp_family_alloc(&s->family) : ULP_NO_MEMORY;
+    if (status != ULP_OK) return status;
+    carve(s);
+    s->sum = s->x + BLOCK;
+    status = ulp_tensor_fill(s->backend, s->there.ones, BLOCK * s->runs, 1.0f);
+    return status == ULP_OK ? ulp_datapath_init(&s->serial) : status;
 }
 
-/* Adds the first `count` of the BLOCK terms to every sum. */
+static void sums_free(sums *s) {
+    ulp_family_release(&s->family);
+    free(s->x);
+}
+
+/* Adds the first `count` of the BLOCK terms, which are in backend memory, to every sum. */
 static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = BLOCK, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
-    const ulp_status status = s->backend->gemm(s->sum, s->x, s->ones, &shape, &s->serial, s->words);
+    ulp_status status = s->backend->gemm(s->there.sum, s->there.x, s->there.ones, &shape, &s->serial, s->words);
+    if (status == ULP_OK) status = s->backend->download(s->sum, s->there.sum, s->runs * sizeof *s->sum);
     s->words.first += count * s->runs;
     s->least = s->most = (double)s->sum[0];
     for (size_t i = 1; i < s->runs; i++) {
@@ -156,6 +177,7 @@ static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r
         const double reach = ldexp(1, (int)ulp_option_integer(run, "reach"));
         int64_t terms = 0;
         int runs = stuck > 0 && stuck <= reach, stopped = !runs;
+        status = s.backend->upload(s.there.x, s.x, BLOCK * sizeof *s.x);
         while (!stopped && status == ULP_OK) {
             status = add(&s, BLOCK);
             terms += BLOCK;
@@ -174,7 +196,7 @@ static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r
         ulp_put_nones(rows, 4);
         ulp_row_end(rows);
     }
-    s.backend->release(s.x);
+    sums_free(&s);
     return status;
 }
 
@@ -237,7 +259,8 @@ static ulp_status put_error(const ulp_run *run, ulp_rows *rows, const rounding *
             s.x[i] = (float)(ulp_random_word(stream, at + i) >> 9) * 0x1p-23f + 0x1p-24f;
             exact += (double)s.x[i];
         }
-        status = add(&s, count);
+        status = s.backend->upload(s.there.x, s.x, count * sizeof *s.x);
+        if (status == ULP_OK) status = add(&s, count);
         stopped = ulp_rows_progress(rows, (double)at / (double)n);
     }
     for (size_t i = 0; i < s.runs && status == ULP_OK; i++) {
@@ -255,7 +278,7 @@ static ulp_status put_error(const ulp_run *run, ulp_rows *rows, const rounding *
     ulp_put_number(rows, sqrt(squares / (double)s.runs));
     ulp_put_number(rows, predict(r, 2 * exact) / exact - 1);
     ulp_row_end(rows);
-    s.backend->release(s.x);
+    sums_free(&s);
     return status;
 }
 

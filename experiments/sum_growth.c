@@ -27,6 +27,7 @@
 #include "sum_growth/sum_growth.h"
 #include "harness/spread.h"
 #include "sim/elementary.h"
+#include "sim/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ static const ulp_option options[] = {
     {"runs", ULP_OPTION_INTEGER, "32", NULL, "256", "sums with terms and random words of their own", 2, 1024, NULL, 0},
     {"delta", ULP_OPTION_NUMBER, "0.05", NULL, NULL, "probability that the likely bound may fail with, per sum", 1e-9,
      0.5, NULL, 0},
+    ULP_TAKES_BACKEND,
     ULP_TAKES_SEED,
     {0},
 };
@@ -97,17 +99,33 @@ typedef struct sums {
     const ulp_named_rule *mode;
     ulp_stream words[MODES_MAX];
     ulp_datapath serial[MODES_MAX], exact;
-    float *ones, *x, *y, *terms; /* (BLOCK), (BLOCK,runs) thrice: factors, and their products as rounded */
-    double *ones64, *exactly;    /* (BLOCK), (BLOCK,runs): the terms as they are without error */
-    float *sum;                  /* (modes,runs) */
-    double *truth, *size;        /* (runs): the sum, and of the magnitudes */
+    float *x, *y, *sum;               /* (BLOCK,runs) twice: factors; (modes,runs) */
+    double *exactly, *truth, *size;   /* (BLOCK,runs): the terms as they are without error; (runs): the sum, and of the magnitudes */
+    ulp_family family;
+    struct {                          /* the same in backend memory */
+        float *ones, *x, *y, *terms;  /* (BLOCK); (BLOCK,runs); terms: products of the factors as rounded */
+        double *ones64, *exactly;
+        float *sum;
+        double *truth;
+    } there;
 } sums;
+
+static void carve(sums *s) {
+    const size_t block = BLOCK * s->runs;
+    s->there.ones = ulp_family_take(&s->family, BLOCK);
+    s->there.x = ulp_family_take(&s->family, block);
+    s->there.y = ulp_family_take(&s->family, block);
+    s->there.terms = ulp_family_take(&s->family, block);
+    s->there.sum = ulp_family_take(&s->family, s->modes * s->runs);
+    s->there.ones64 = ulp_family_take64(&s->family, BLOCK);
+    s->there.exactly = ulp_family_take64(&s->family, block);
+    s->there.truth = ulp_family_take64(&s->family, s->runs);
+}
 
 static int is_dot(int data) { return data == DOT_POSITIVE || data == DOT_SIGNED; }
 
 static ulp_status sums_new(sums *s) {
-    const size_t block = BLOCK * s->runs, floats = BLOCK + 3 * block + s->modes * s->runs,
-                 doubles = BLOCK + block + 2 * s->runs;
+    const size_t block = BLOCK * s->runs;
     ulp_status status = ulp_datapath_parse(&s->exact, "exact:binary64:rne");
     for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
         s->serial[m] = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *s->format, .rule = s->mode[m].rule};
@@ -115,20 +133,26 @@ static ulp_status sums_new(sums *s) {
         s->words[m] = ulp_stream_named(ulp_run_seed(s->run), "sum_growth %s %s %s", s->format->name,
                                        growth_data[s->data], s->mode[m].name);
     }
-    s->ones = s->backend->alloc(floats * sizeof(float));
-    s->ones64 = s->backend->alloc(doubles * sizeof(double));
-    if (s->ones == NULL || s->ones64 == NULL) return ULP_NO_MEMORY;
-    memset(s->ones, 0, floats * sizeof(float));
-    memset(s->ones64, 0, doubles * sizeof(double));
-    for (size_t i = 0; i < BLOCK; i++) s->ones64[i] = s->ones[i] = 1;
-    s->x = s->ones + BLOCK;
+    s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
+    s->exactly = calloc(block + 2 * s->runs, sizeof(double));
+    ulp_family_init(&s->family, s->backend);
+    carve(s);
+    if (status == ULP_OK) status = s->x != NULL && s->exactly != NULL ? ulp_family_alloc(&s->family) : ULP_NO_MEMORY;
+    if (status != ULP_OK) return status;
+    carve(s);
     s->y = s->x + block;
-    s->terms = s->y + block;
-    s->sum = s->terms + block;
-    s->exactly = s->ones64 + BLOCK;
+    s->sum = s->y + block;
     s->truth = s->exactly + block;
     s->size = s->truth + s->runs;
-    return status;
+    for (size_t i = 0; i < BLOCK; i++) s->exactly[i] = 1;
+    status = s->backend->upload(s->there.ones64, s->exactly, BLOCK * sizeof(double));
+    return status == ULP_OK ? ulp_tensor_fill(s->backend, s->there.ones, BLOCK, 1.0f) : status;
+}
+
+static void sums_free(sums *s) {
+    ulp_family_release(&s->family);
+    free(s->x);
+    free(s->exactly);
 }
 
 /* to (count,runs): factors n, n + 1, ... of every run, in binary32; four share a block of random words. */
@@ -146,6 +170,15 @@ static void draw(const sums *s, float *to, const char *factor, size_t count) {
     }
 }
 
+/* Factors x (n), drawn, to the backend, rounded there, and back. */
+static ulp_status fill_factors(const sums *s, float *x, float *there, const char *factor, size_t count) {
+    const size_t all = count * s->runs;
+    draw(s, x, factor, count);
+    ulp_status status = s->backend->upload(there, x, all * sizeof *x);
+    if (status == ULP_OK) status = s->backend->round(there, there, all, s->format, (ulp_rule){0}, (ulp_stream){0}, NULL);
+    return status == ULP_OK ? s->backend->download(x, there, all * sizeof *x) : status;
+}
+
 static ulp_status fill(sums *s, size_t count) {
     const size_t all = count * s->runs;
     const ulp_rule nearest = {0};
@@ -157,14 +190,10 @@ static ulp_status fill(sums *s, size_t count) {
                 s->x[i * s->runs + run] = (float)rounded;
             }
         }
-        return ULP_OK;
+        return s->backend->upload(s->there.x, s->x, all * sizeof(float));
     }
-    draw(s, s->x, "x", count);
-    ulp_status status = s->backend->round(s->x, s->x, all, s->format, nearest, (ulp_stream){0}, NULL);
-    if (status == ULP_OK && is_dot(s->data)) {
-        draw(s, s->y, "y", count);
-        status = s->backend->round(s->y, s->y, all, s->format, nearest, (ulp_stream){0}, NULL);
-    }
+    ulp_status status = fill_factors(s, s->x, s->there.x, "x", count);
+    if (status == ULP_OK && is_dot(s->data)) status = fill_factors(s, s->y, s->there.y, "y", count);
     for (size_t i = 0; i < all; i++) s->exactly[i] = (double)s->x[i] * (is_dot(s->data) ? (double)s->y[i] : 1);
     return status;
 }
@@ -176,22 +205,29 @@ static ulp_status add(sums *s, size_t count) {
     ulp_status status = fill(s, count);
     for (size_t i = 0; i < count; i++)
         for (size_t run = 0; run < s->runs; run++) s->size[run] += fabs(s->exactly[i * s->runs + run]);
+    if (status == ULP_OK) status = s->backend->upload(s->there.exactly, s->exactly, count * s->runs * sizeof(double));
     if (status == ULP_OK)
-        status = s->backend->gemm64(s->truth, s->ones64, s->exactly, &shape, &s->exact, (ulp_stream){0});
+        status = s->backend->gemm64(s->there.truth, s->there.ones64, s->there.exactly, &shape, &s->exact, (ulp_stream){0});
     for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
-        const float *terms = s->x;
+        const float *terms = s->there.x;
         if (is_dot(s->data)) {
-            terms = s->terms;
-            status = s->backend->map(ULP_MUL, s->terms, s->x, s->y, NULL, count * s->runs, s->format, s->mode[m].rule,
-                                     s->words[m], NULL);
+            terms = s->there.terms;
+            status = s->backend->map(ULP_MUL, s->there.terms, s->there.x, s->there.y, NULL, count * s->runs, s->format,
+                                     s->mode[m].rule, s->words[m], NULL);
             s->words[m].first += count * s->runs;
         }
         if (status == ULP_OK)
-            status = s->backend->gemm(s->sum + m * s->runs, s->ones, terms, &shape, &s->serial[m], s->words[m]);
+            status = s->backend->gemm(s->there.sum + m * s->runs, s->there.ones, terms, &shape, &s->serial[m], s->words[m]);
         s->words[m].first += count * s->runs;
     }
     s->n += count;
     return status;
+}
+
+/* The sums so far, to the host. */
+static ulp_status look(const sums *s) {
+    const ulp_status status = s->backend->download(s->sum, s->there.sum, s->modes * s->runs * sizeof(float));
+    return status == ULP_OK ? s->backend->download(s->truth, s->there.truth, s->runs * sizeof(double)) : status;
 }
 
 int growth_is_unbiased(ulp_rule rule) {
@@ -272,11 +308,11 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
             status = add(&s, n - s.n < BLOCK ? n - s.n : BLOCK);
             stopped = ulp_rows_progress(rows, (double)s.n / (double)longest);
         }
+        if (status == ULP_OK) status = look(&s);
         for (size_t m = 0; m < s.modes && status == ULP_OK; m++) put_row(&s, rows, m, error);
     }
     free(error);
-    s.backend->release(s.ones);
-    s.backend->release(s.ones64);
+    sums_free(&s);
     return status;
 }
 

@@ -10,6 +10,7 @@
  * at 2^(p+2) without chunks and at 2 N 2^p with them, exactly there, since the steps on the way divide these powers.
  */
 #include "harness/harness.h"
+#include "sim/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ static const ulp_option options[] = {
      NULL, 0},
     ULP_TAKES_SEED,
     ULP_TAKES_SEEDS("10", "2", "50"),
+    ULP_TAKES_BACKEND,
     {0},
 };
 
@@ -61,22 +63,39 @@ static ulp_status datapath_of(const ulp_format *format, const char *mode, int64_
     return ulp_datapath_parse(datapath, name);
 }
 
-/* x (n) and ones (n): the terms of a seed and what they are multiplied by. */
-static void fill(float *x, double *x64, float *ones, double *ones64, size_t n, const ulp_format *format,
-                 uint64_t seed) {
+/* The terms of a seed, what they are multiplied by, and their sums: backend memory. */
+typedef struct terms {
+    float *x, *ones, *sum;        /* (n), (n), (1) */
+    double *x64, *ones64, *truth; /* the same */
+} terms;
+
+static void carve(terms *t, ulp_family *family, size_t n) {
+    t->x = ulp_family_take(family, n);
+    t->ones = ulp_family_take(family, n);
+    t->sum = ulp_family_take(family, 1);
+    t->x64 = ulp_family_take64(family, n);
+    t->ones64 = ulp_family_take64(family, n);
+    t->truth = ulp_family_take64(family, 1);
+}
+
+static ulp_status fill(const ulp_backend *backend, const terms *t, size_t n, const ulp_format *format, uint64_t seed) {
     const ulp_stream stream = ulp_stream_named(seed, "swamping terms");
-    for (size_t i = 0; i < n; i++) {
+    float *x = malloc(n * sizeof *x);
+    double *x64 = malloc(n * sizeof *x64);
+    ulp_status status = x != NULL && x64 != NULL ? ulp_tensor_fill(backend, t->ones, n, 1.0f) : ULP_NO_MEMORY;
+    for (size_t i = 0; i < n && status == ULP_OK; i++) {
         const double u = ulp_random_uniform(stream, i);
         x64[i] = ulp_round(1 + sqrt(3) * (2 * u - 1), format, (ulp_rule){0}, 0);
         x[i] = (float)x64[i];
-        ones64[i] = ones[i] = 1;
     }
+    if (status == ULP_OK) status = backend->upload(t->x, x, n * sizeof *x);
+    if (status == ULP_OK) status = backend->upload(t->x64, x64, n * sizeof *x64);
+    for (size_t i = 0; i < n && status == ULP_OK; i++) x64[i] = 1;
+    if (status == ULP_OK) status = backend->upload(t->ones64, x64, n * sizeof *x64);
+    free(x);
+    free(x64);
+    return status;
 }
-
-typedef struct terms {
-    float *x, *ones;
-    double *x64, *ones64;
-} terms;
 
 static ulp_status put_lengths(const ulp_run *run, ulp_rows *rows, const terms *t, const ulp_format *format,
                               const char *mode, const ulp_point *point) {
@@ -92,8 +111,10 @@ static ulp_status put_lengths(const ulp_run *run, ulp_rows *rows, const terms *t
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1};
         float sum;
         double truth;
-        status = backend->gemm(&sum, t->x, t->ones, &shape, &datapath, stream);
-        if (status == ULP_OK) status = backend->gemm64(&truth, t->x64, t->ones64, &shape, &exact, stream);
+        status = backend->gemm(t->sum, t->x, t->ones, &shape, &datapath, stream);
+        if (status == ULP_OK) status = backend->gemm64(t->truth, t->x64, t->ones64, &shape, &exact, stream);
+        if (status == ULP_OK) status = backend->download(&sum, t->sum, sizeof sum);
+        if (status == ULP_OK) status = backend->download(&truth, t->truth, sizeof truth);
         if (status != ULP_OK) break;
         ulp_put_text(rows, format->name);
         ulp_put_text(rows, datapath.name);
@@ -116,19 +137,18 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     const ulp_format *format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]];
     const char *mode = point->at[AT_CHUNK] == 0 ? "rne" : ulp_run_modes(run, &modes)[point->at[AT_MODE]].name;
     const size_t n = (size_t)1 << ulp_option_integer(run, "longest");
-    const ulp_backend *backend = ulp_run_backend(run);
-    terms t = {backend->alloc(n * sizeof(float)), backend->alloc(n * sizeof(float)), backend->alloc(n * sizeof(double)),
-               backend->alloc(n * sizeof(double))};
-    ulp_status status = t.x && t.ones && t.x64 && t.ones64 ? ULP_OK : ULP_NO_MEMORY;
+    ulp_family family;
+    terms t;
     (void)context;
+    ulp_family_init(&family, ulp_run_backend(run));
+    carve(&t, &family, n);
+    ulp_status status = ulp_family_alloc(&family);
     if (status == ULP_OK) {
-        fill(t.x, t.x64, t.ones, t.ones64, n, format, (uint64_t)point->at[AT_SEED]);
-        status = put_lengths(run, rows, &t, format, mode, point);
+        carve(&t, &family, n);
+        status = fill(family.backend, &t, n, format, (uint64_t)point->at[AT_SEED]);
+        if (status == ULP_OK) status = put_lengths(run, rows, &t, format, mode, point);
     }
-    backend->release(t.x);
-    backend->release(t.ones);
-    backend->release(t.x64);
-    backend->release(t.ones64);
+    ulp_family_release(&family);
     return status;
 }
 

@@ -150,6 +150,20 @@ static void put_number(ulp_rows *rows, const char *name, const char *what, const
     ulp_row_end(rows);
 }
 
+/* c (m,n) = a (m,k) times the transpose of b (n,k), host memory. */
+static ulp_status multiply(const ulp_backend *backend, float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                           const ulp_datapath *d) {
+    const size_t an = shape->m * shape->k, bn = shape->n * shape->k, cn = shape->m * shape->n;
+    float *there = backend->alloc((an + bn + cn) * sizeof *there);
+    if (there == NULL) return ULP_NO_MEMORY;
+    ulp_status status = backend->upload(there, a, an * sizeof *a);
+    if (status == ULP_OK) status = backend->upload(there + an, b, bn * sizeof *b);
+    if (status == ULP_OK) status = backend->gemm(there + an + bn, there, there + an, shape, d, (ulp_stream){0});
+    if (status == ULP_OK) status = backend->download(c, there + an + bn, cn * sizeof *c);
+    backend->release(there);
+    return status;
+}
+
 /* Root mean square over the outputs of |error| / |a||b|, and the mean of error / |a||b|: the bias. The data are uniform
  * on
  * [-1, 1) or, `positive`, on [0, 1), rounded to the row's formats first: only what the sum does counts. */
@@ -168,7 +182,7 @@ static ulp_status put_errors(const ulp_run *run, ulp_rows *rows, const ulp_datap
     for (size_t i = 0; i < n * k && status == ULP_OK; i++)
         b[i] = (float)ulp_round(low + (1 - low) * ulp_random_uniform(sb, i), fb, (ulp_rule){0}, 0);
     const ulp_gemm_shape shape = {.m = m, .n = n, .k = k, .lda = k, .ldb = k, .ldc = n, .b_trans = 1};
-    if (status == ULP_OK) status = ulp_run_backend(run)->gemm(c, a, b, &shape, d, (ulp_stream){0});
+    if (status == ULP_OK) status = multiply(ulp_run_backend(run), c, a, b, &shape, d);
     double squares = 0, bias = 0;
     for (size_t i = 0; i < m * n && status == ULP_OK; i++) {
         double sum = 0,
