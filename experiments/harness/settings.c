@@ -214,19 +214,25 @@ static int read_datapaths(ulp_run *run, ulp_setting *s) {
     return more < 0 ? bad_item(run, s) : -1;
 }
 
-static int read_backend(ulp_run *run, const char *name) {
-    ulp_status status = ulp_backend_get(&run->backend, name);
-    if (status == ULP_OK) return -1;
+/* ULPLAB_ISA keeps the CPU from being there. */
+static int refuse_isa(const ulp_run *run, ulp_status why) {
     const char *isa = getenv("ULPLAB_ISA"), *known;
     ulp_text offered = {0};
     for (size_t i = 0; (known = ulp_cpu_isa_name(i)) != NULL; i++)
         if (ulp_cpu_isa_offered(i)) ulp_text_print(&offered, " %s", known);
-    int named = isa && *isa;
-    int code = ulp_usage_error(run, "backend %s%s%s: %s; instruction sets here:%s", name ? name : "cpu",
-                               named ? " with ULPLAB_ISA=" : "", named ? isa : "", ulp_status_text(status),
-                               ulp_text_of(&offered));
+    int code = ulp_usage_error(run, "backend cpu with ULPLAB_ISA=%s: %s; instruction sets here:%s", isa ? isa : "",
+                               ulp_status_text(why), ulp_text_of(&offered));
     ulp_text_free(&offered);
-    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : code;
+    return why == ULP_NO_DEVICE ? ULP_EXIT_LACKING : code;
+}
+
+static int read_backend(ulp_run *run, const char *name) {
+    ulp_status status = ulp_backend_get(&run->backend, name);
+    if (status == ULP_OK) return -1;
+    if (!name || strcmp(name, "cpu") == 0) return refuse_isa(run, status);
+    if (status == ULP_BAD_NAME) return ulp_usage_error(run, "--backend: no backend '%s'; known: %s", name, ulp_backend_names());
+    ulp_usage_error(run, "--backend %s: %s", name, ulp_backend_lacks(name));
+    return ULP_EXIT_LACKING;
 }
 
 static int read_shard(ulp_run *run, const char *text) {

@@ -15,8 +15,9 @@ typedef struct job {
     data_kind kind;
     uint64_t m, n, k, seed;
     size_t blocks;              /* of scales along k */
-    double *a, *b, *c;          /* (m,k), (k,n), (m,n) */
+    double *a, *b, *c;          /* (m,k), (k,n), (m,n): host memory, as what follows */
     float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL */
+    const ulp_backend *backend;
 } job;
 
 /* ---- data ---- */
@@ -45,10 +46,19 @@ static void fill_scales(const job *w, float *x, size_t count, uint64_t stream) {
                                 (ulp_rule){0}, 0);
 }
 
-static void *room(size_t count, size_t size) {
-    void *p = count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL;
-    if (p != NULL) return p;
+static void *there_is(void *memory, size_t count) {
+    if (memory != NULL) return memory;
     fprintf(stderr, "ulp gemm: out of memory for %zu elements; smaller --m, --n, --k need less\n", count);
+    exit(TOOL_FAILED);
+}
+
+static void *room(size_t count, size_t size) { return there_is(count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL, count); }
+
+/* Memory of the backend, a copy of x (count) unless that is NULL. */
+static void *room_there(const job *w, const void *x, size_t count, size_t size) {
+    void *memory = there_is(count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL, count);
+    if (x == NULL || w->backend->upload(memory, x, count * size) == ULP_OK) return memory;
+    fprintf(stderr, "ulp gemm: %zu elements do not get to %s %s\n", count, w->backend->name, w->backend->what);
     exit(TOOL_FAILED);
 }
 
@@ -81,43 +91,60 @@ static int again(double *fastest, double *total, double seconds) {
     return *total < 0.2;
 }
 
-/* On float arrays where the operands and results allow it. */
-static ulp_status multiply_float(const job *w, const ulp_backend *backend, const ulp_gemm_shape *shape,
-                                 double *seconds) {
+/* On float arrays where the operands and results allow it; the shape's scales are backend memory. */
+static ulp_status multiply_float(const job *w, const ulp_gemm_shape *shape, double *seconds) {
     if (!w->a_format.fits_binary32 || !w->b_format.fits_binary32 || !w->datapath.result.fits_binary32)
         return ULP_UNSUPPORTED;
-    float *a = room(w->m * w->k, sizeof *a), *b = room(w->k * w->n, sizeof *b), *c = room(w->m * w->n, sizeof *c);
-    for (size_t i = 0; i < w->m * w->k; i++) a[i] = (float)w->a[i];
-    for (size_t i = 0; i < w->k * w->n; i++) b[i] = (float)w->b[i];
+    const size_t an = w->m * w->k, bn = w->k * w->n, cn = w->m * w->n;
+    float *a = room(an, sizeof *a), *b = room(bn, sizeof *b), *c = room(cn, sizeof *c);
+    for (size_t i = 0; i < an; i++) a[i] = (float)w->a[i];
+    for (size_t i = 0; i < bn; i++) b[i] = (float)w->b[i];
+    float *there_a = room_there(w, a, an, sizeof *a), *there_b = room_there(w, b, bn, sizeof *b);
+    float *there_c = room_there(w, NULL, cn, sizeof *c);
     ulp_status status;
     double start, total = 0;
     do {
         start = now();
-        status = backend->gemm(c, a, b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
+        status = w->backend->gemm(there_c, there_a, there_b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
     } while (status == ULP_OK && again(seconds, &total, now() - start));
-    for (size_t i = 0; i < w->m * w->n && status == ULP_OK; i++) w->c[i] = (double)c[i];
+    if (status == ULP_OK) status = w->backend->download(c, there_c, cn * sizeof *c);
+    for (size_t i = 0; i < cn && status == ULP_OK; i++) w->c[i] = (double)c[i];
     free(a);
     free(b);
     free(c);
+    w->backend->release(there_a);
+    w->backend->release(there_b);
+    w->backend->release(there_c);
     return status;
 }
 
-static ulp_status multiply(const job *w, const ulp_backend *backend, double *seconds) {
-    const ulp_gemm_shape shape = {.m = w->m,
-                                  .n = w->n,
-                                  .k = w->k,
-                                  .lda = w->k,
-                                  .ldb = w->n,
-                                  .ldc = w->n,
-                                  .a_scales = w->a_scales,
-                                  .b_scales = w->b_scales};
-    ulp_status status = multiply_float(w, backend, &shape, seconds);
-    if (status != ULP_UNSUPPORTED) return status;
+static ulp_status multiply_double(const job *w, const ulp_gemm_shape *shape, double *seconds) {
+    double *a = room_there(w, w->a, w->m * w->k, sizeof *a), *b = room_there(w, w->b, w->k * w->n, sizeof *b);
+    double *c = room_there(w, NULL, w->m * w->n, sizeof *c);
+    ulp_status status;
     double start, total = 0;
     do {
         start = now();
-        status = backend->gemm64(w->c, w->a, w->b, &shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
+        status = w->backend->gemm64(c, a, b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
     } while (status == ULP_OK && again(seconds, &total, now() - start));
+    if (status == ULP_OK) status = w->backend->download(w->c, c, w->m * w->n * sizeof *c);
+    w->backend->release(a);
+    w->backend->release(b);
+    w->backend->release(c);
+    return status;
+}
+
+static ulp_status multiply(const job *w, double *seconds) {
+    ulp_gemm_shape shape = {.m = w->m, .n = w->n, .k = w->k, .lda = w->k, .ldb = w->n, .ldc = w->n};
+    float *a_scales = NULL, *b_scales = NULL;
+    if (w->a_scales != NULL) a_scales = room_there(w, w->a_scales, w->m * w->blocks, sizeof *a_scales);
+    if (w->b_scales != NULL) b_scales = room_there(w, w->b_scales, w->n * w->blocks, sizeof *b_scales);
+    shape.a_scales = a_scales;
+    shape.b_scales = b_scales;
+    ulp_status status = multiply_float(w, &shape, seconds);
+    if (status == ULP_UNSUPPORTED) status = multiply_double(w, &shape, seconds);
+    if (a_scales != NULL) w->backend->release(a_scales);
+    if (b_scales != NULL) w->backend->release(b_scales);
     return status;
 }
 
@@ -233,7 +260,7 @@ static int run(int argc, char **argv) {
     job w = {.m = 256, .n = 256, .k = 256, .seed = 1};
     int has_datapath = 0, has_in = 0;
     uint64_t threads = 0;
-    const char *data = "uniform", *tile = NULL;
+    const char *data = "uniform", *tile = NULL, *backend = NULL;
     const tool_option options[] = {{"datapath", TOOL_DATAPATH, &w.datapath, 0, 0, &has_datapath},
                                    {"m", TOOL_NUMBER, &w.m, 1, 1 << 20, NULL},
                                    {"n", TOOL_NUMBER, &w.n, 1, 1 << 20, NULL},
@@ -243,23 +270,19 @@ static int run(int argc, char **argv) {
                                    {"data", TOOL_TEXT, &data, 0, 0, NULL},
                                    {"threads", TOOL_NUMBER, &threads, 1, 4096, NULL},
                                    {"tile", TOOL_TEXT, &tile, 0, 0, NULL},
+                                   {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
                                    {0}};
     if (tool_parse(&tool_gemm, options, argc, argv) != 0) tool_usage(&tool_gemm, "takes no words: '%s'", argv[0]);
     if (!has_datapath) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
     w.kind = (data_kind)data_of(data);
     choose_inputs(&w, has_in);
-    const ulp_backend *backend;
-    ulp_status status = ulp_backend_get(&backend, "cpu");
-    if (status != ULP_OK) {
-        fprintf(stderr, "ulp gemm: ULPLAB_ISA: %s; ulp backends says what is offered\n", ulp_status_text(status));
-        return status == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING;
-    }
+    w.backend = tool_backend(&tool_gemm, backend);
     ulp_threads_set((int)threads);
     if (tile != NULL) set_tile(tile);
     prepare(&w);
     double seconds = 0;
     uint64_t hash = 0;
-    status = multiply(&w, backend, &seconds);
+    ulp_status status = multiply(&w, &seconds);
     if (status == ULP_OK) status = checksum(&w, &hash);
     if (status != ULP_OK) {
         fprintf(stderr, "ulp gemm: %s on %s x %s: %s\n", w.datapath.name, w.a_format.name, w.b_format.name,
@@ -274,8 +297,9 @@ static int run(int argc, char **argv) {
            w.a_scales != NULL ? w.datapath.scale.name : "");
     printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)hash, w.datapath.result.name);
     print_errors(&w);
-    printf("time        %.3g s, %.3g giga-products/s, cpu %s, %d threads\n", seconds,
-           1e-9 * (double)w.m * (double)w.n * (double)w.k / fmax(seconds, 1e-9), backend->what, ulp_threads_get());
+    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d threads\n", seconds,
+           1e-9 * (double)w.m * (double)w.n * (double)w.k / fmax(seconds, 1e-9), w.backend->name, w.backend->what,
+           ulp_threads_get());
     free(w.a);
     free(w.b);
     free(w.c);
@@ -287,14 +311,15 @@ static int run(int argc, char **argv) {
 const tool_command tool_gemm = {
     "gemm",
     "gemm --datapath D [--m M] [--n N] [--k K] [--in F] [--data uniform|normal|positive]\n"
-    "                [--seed S] [--threads T] [--tile RxC]",
+    "                [--seed S] [--threads T] [--tile RxC] [--backend cpu|cuda]",
     "a matrix product under a datapath: checksum, error against the exact result, speed",
     "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless given.\n\n"
     "  --in F     the format of A and B; datapaths with input formats imply it; default: the accumulator's\n"
     "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers take\n"
     "             these times their largest value (normal: a quarter of it). Block scales are uniform on [0.5, 2).\n"
     "  --seed S   default 1\n"
-    "  --tile RxC form the result in tiles of at most R rows and C columns\n\n"
-    "The checksum is the same for any number of threads, any instruction set and any tile. The exact results are computed for as many\n"
+    "  --tile RxC form the result in tiles of at most R rows and C columns\n"
+    "  --backend  the machine that computes: cpu, the default, or cuda\n\n"
+    "The checksum is the same on every backend, for any number of threads, any instruction set and any tile. The exact results are computed for as many\n"
     "outputs, evenly spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two runs.\n",
     run};

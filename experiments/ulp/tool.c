@@ -56,6 +56,19 @@ void tool_check_bits(const tool_command *command, uint64_t bits, ulp_mode mode) 
         tool_usage(command, "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s", (unsigned long long)bits, ulp_mode_name(mode));
 }
 
+const ulp_backend *tool_backend(const tool_command *command, const char *name) {
+    const ulp_backend *backend;
+    const ulp_status status = ulp_backend_get(&backend, name);
+    const char *isa = getenv("ULPLAB_ISA");
+    if (status == ULP_OK) return backend;
+    if (status == ULP_BAD_NAME && name != NULL && strcmp(name, "cpu") != 0)
+        tool_usage(command, "--backend %s: no backend of that name; known: %s", name, ulp_backend_names());
+    fflush(stdout);
+    if (name != NULL && strcmp(name, "cpu") != 0) fprintf(stderr, "ulp %s: --backend %s: %s\n", command->name, name, ulp_backend_lacks(name));
+    else fprintf(stderr, "ulp %s: ULPLAB_ISA=%s: %s; ulp backends says what is offered\n", command->name, isa != NULL ? isa : "", ulp_status_text(status));
+    exit(status == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING);
+}
+
 /* ---- options ---- */
 
 static void parse_mode(const tool_command *command, ulp_mode *mode, const char *text) {

@@ -45,6 +45,9 @@ void tool_check_bits(const tool_command *command, uint64_t bits, ulp_mode mode);
 /* Explain why `text` is no format, with the names that are. */
 _Noreturn void tool_bad_format(const tool_command *command, const char *text, ulp_status status);
 
+/* The backend called `name`, NULL the default. If it is not there this says why and exits 3, or 2 if there is none of that name. */
+const ulp_backend *tool_backend(const tool_command *command, const char *name);
+
 /* ---- input: one item per line on stdin or in files; '#' lines and blank lines are skipped ---- */
 
 typedef struct tool_line {

@@ -94,8 +94,30 @@ static int differs(double got, double want) {
     return ulp_bits64(got) != ulp_bits64(want);
 }
 
+/* Backend memory for a chunk, one per thread. */
+typedef struct room {
+    float *x32;
+    double *x;
+} room;
+
+/* y (n) = x (n) rounded by the backend, in each carrier that the case is tested in. */
+static ulp_status round_chunk(const job *j, const room *there, double *y, const double *x, float *y32, const float *x32, size_t n,
+                              ulp_stream stream) {
+    const ulp_backend *b = j->backend;
+    ulp_status status = ULP_OK;
+    if (!j->exhaustive || !j->format.fits_binary32) {
+        status = b->upload(there->x, x, n * sizeof *x);
+        if (status == ULP_OK) status = b->round64(there->x, there->x, n, &j->format, j->rule, stream, NULL);
+        if (status == ULP_OK) status = b->download(y, there->x, n * sizeof *y);
+    }
+    if (!j->format.fits_binary32 || status != ULP_OK) return status;
+    status = b->upload(there->x32, x32, n * sizeof *x32);
+    if (status == ULP_OK) status = b->round(there->x32, there->x32, n, &j->format, j->rule, stream, NULL);
+    return status == ULP_OK ? b->download(y32, there->x32, n * sizeof *y32) : status;
+}
+
 /* Inputs begin .. begin + n - 1 of the case; both carriers, rounded by the backend. */
-static void check_chunk(job *j, ulp_reference *ref, uint64_t begin, size_t n, piece *p) {
+static void check_chunk(job *j, ulp_reference *ref, const room *there, uint64_t begin, size_t n, piece *p) {
     float x32[CHUNK], y32[CHUNK];
     double x[CHUNK], y[CHUNK];
     ulp_stream stream = j->stream;
@@ -104,9 +126,7 @@ static void check_chunk(job *j, ulp_reference *ref, uint64_t begin, size_t n, pi
         x[i] = j->exhaustive ? (double)ulp_from_bits32((uint32_t)(begin + i)) : sample(j, begin + i);
         x32[i] = j->exhaustive ? ulp_from_bits32((uint32_t)(begin + i)) : (float)x[i];
     }
-    ulp_status status = ULP_OK;
-    if (!j->exhaustive || !j->format.fits_binary32) status = j->backend->round64(y, x, n, &j->format, j->rule, stream, NULL);
-    if (j->format.fits_binary32 && status == ULP_OK) status = j->backend->round(y32, x32, n, &j->format, j->rule, stream, NULL);
+    ulp_status status = round_chunk(j, there, y, x, y32, x32, n, stream);
     if (status != ULP_OK) j->status = status;
     const int stochastic = ulp_mode_is_stochastic(j->rule.mode);
     for (size_t i = 0; i < n && status == ULP_OK; i++) {
@@ -140,18 +160,17 @@ static void progress(job *j, uint64_t more) {
 static void check_pieces(void *context, size_t begin, size_t end) {
     job *j = context;
     ulp_reference *ref = ulp_reference_new(&j->format);
-    if (ref == NULL) {
-        j->status = ULP_NO_MEMORY;
-        return;
-    }
-    for (size_t i = begin; i < end; i++) {
+    const room there = {j->backend->alloc(CHUNK * sizeof *there.x32), j->backend->alloc(CHUNK * sizeof *there.x)};
+    const int good = ref != NULL && there.x32 != NULL && there.x != NULL;
+    if (!good) j->status = ULP_NO_MEMORY;
+    for (size_t i = begin; i < end && good; i++) {
         piece *p = &j->piece[i];
         if (p->done) continue;
         uint64_t at = i * j->per_piece, stop = at + j->per_piece < j->inputs ? at + j->per_piece : j->inputs;
         piece fresh = {0, 0, 1};
         for (; at < stop; at += CHUNK) {
             size_t n = stop - at < CHUNK ? (size_t)(stop - at) : CHUNK;
-            check_chunk(j, ref, at, n, &fresh);
+            check_chunk(j, ref, &there, at, n, &fresh);
             if (at % (64 * CHUNK) == 0) progress(j, stop - at < 64 * CHUNK ? stop - at : 64 * CHUNK);
         }
         *p = fresh;
@@ -162,6 +181,8 @@ static void check_pieces(void *context, size_t begin, size_t end) {
             fflush(j->journal);
         }
     }
+    if (there.x32 != NULL) j->backend->release(there.x32);
+    if (there.x != NULL) j->backend->release(there.x);
     ulp_reference_free(ref);
 }
 
@@ -269,14 +290,15 @@ static void select_formats(selection *s, const char *text) {
 }
 
 static int run(int argc, char **argv) {
-    const char *format = "all", *mode = "all", *policy = NULL, *resume = NULL;
+    const char *format = "all", *mode = "all", *policy = NULL, *resume = NULL, *backend = NULL;
     int exhaustive = 0, sampled = 0;
     uint64_t count = 100000, jobs = 0, seed = 1, bits = 0;
     const tool_option options[] = {{"format", TOOL_TEXT, &format, 0, 0, NULL},       {"mode", TOOL_TEXT, &mode, 0, 0, NULL},
                                    {"overflow", TOOL_TEXT, &policy, 0, 0, NULL},     {"bits", TOOL_NUMBER, &bits, 1, 32, NULL},
                                    {"exhaustive", TOOL_FLAG, &exhaustive, 0, 0, NULL}, {"sample", TOOL_NUMBER, &count, 1, 1ull << 40, &sampled},
                                    {"jobs", TOOL_NUMBER, &jobs, 1, 4096, NULL},      {"seed", TOOL_NUMBER, &seed, 0, UINT64_MAX, NULL},
-                                   {"resume", TOOL_TEXT, &resume, 0, 0, NULL},       {0}};
+                                   {"resume", TOOL_TEXT, &resume, 0, 0, NULL},       {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
+                                   {0}};
     if (tool_parse(&tool_verify, options, argc, argv) != 0) tool_usage(&tool_verify, "takes no words: '%s'", argv[0]);
     if (exhaustive && sampled) tool_usage(&tool_verify, "--exhaustive and --sample exclude each other");
     selection s = {.mode_first = 0, .mode_last = ULP_MODE_COUNT - 1, .policy_first = ULP_OVERFLOW_INF, .policy_last = ULP_OVERFLOW_WRAP};
@@ -294,15 +316,11 @@ static int run(int argc, char **argv) {
         if (ulp_overflow_parse(&one, policy) != ULP_OK) tool_usage(&tool_verify, "--overflow %s: must be all, default, inf, sat, nan or wrap", policy);
         s.policy_first = s.policy_last = (int)one;
     }
+    const ulp_backend *machine = tool_backend(&tool_verify, backend);
     select_formats(&s, format);
-    job j = {.exhaustive = exhaustive, .inputs = exhaustive ? 1ull << 32 : count, .stream = {seed, 0, 0}, .resume = resume};
+    job j = {.backend = machine, .exhaustive = exhaustive, .inputs = exhaustive ? 1ull << 32 : count, .stream = {seed, 0, 0}, .resume = resume};
     j.rule.random_bits = (uint8_t)(bits ? bits : 32);
     j.bar = isatty(STDERR_FILENO);
-    if (ulp_backend_get(&j.backend, NULL) != ULP_OK) {
-        fprintf(stderr, "ulp verify: ULPLAB_ISA=%s is not offered by this machine; see ulp backends\n", getenv("ULPLAB_ISA"));
-        free(s.formats);
-        return TOOL_LACKING;
-    }
     if (resume != NULL && (j.journal = fopen(resume, "a")) == NULL) tool_usage(&tool_verify, "cannot write %s", resume);
     ulp_threads_set((int)jobs);
     int status = run_cases(&j, &s);
@@ -325,12 +343,13 @@ static int run(int argc, char **argv) {
 const tool_command tool_verify = {
     "verify",
     "verify [--format F|all] [--mode M|all] [--overflow P|all] [--exhaustive | --sample N]\n"
-    "                  [--bits R] [--seed S] [--jobs J] [--resume FILE]",
+    "                  [--bits R] [--seed S] [--jobs J] [--resume FILE] [--backend cpu|cuda]",
     "compares rounding with GNU MPFR",
     "One PASS or FAIL line per case of format, mode and overflow policy, then a count; the exit status is the verdict.\n"
     "  --sample N      N inputs per case, boundary patterns and random, binary32 and binary64 (default 100000);\n"
     "                  every overflow policy unless --overflow names one\n"
     "  --exhaustive    all 2^32 binary32 inputs; the format's own policy unless --overflow says more\n"
     "  --resume FILE   keeps finished pieces in FILE and goes on from there\n"
-    "  --jobs J        threads\n",
+    "  --jobs J        threads\n"
+    "  --backend B     whose kernels: cpu, the default, or cuda\n",
     run};
