@@ -224,6 +224,16 @@ $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
 
+# what a test wants beside its own source
+$T/t_walled: $O/tests/walled.o
+
+# programs that take --backend, with the memory behind a wall (tests/walled.h) that they get in the place of the CPU's
+WALLED := ulp $(patsubst experiments/%.c,%,$(shell grep -l ULP_TAKES_BACKEND experiments/*.c))
+$T/walled/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
+    $O/tests/walled.o $O/tests/walled_get.o $L/libulp.a
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) -Wl,--wrap=ulp_backend_get $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
+
 # ---- tests ----
 
 # The checks of the CUDA backend: on the device, and with its kernels on the emulated one
@@ -235,8 +245,13 @@ $T/check_gpu: $(CHECK_OBJ) $L/libulp.a
 $T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
+# programs that take --backend, whose CUDA device is the emulated one
+$T/emulated/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
+    $(EMULATED_OBJ) $L/libulp.a
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
 
-check: all $(TESTS:%=$T/%) $(CHECK_EMULATED)
+check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(if $(CHECK_EMULATED),$(WALLED:%=$T/emulated/%))
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 

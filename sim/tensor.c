@@ -1,7 +1,7 @@
 /* tensor.c - carving, filling and copying; see tensor.h. */
 #include "tensor.h"
 
-enum { ALIGNMENT = 64, PIECE = 1024 };
+enum { ALIGNMENT = 64, PIECE = 1 << 14 /* of an upload */ };
 
 void ulp_family_init(ulp_family *family, const ulp_backend *backend) {
     family->backend = backend;
@@ -37,7 +37,7 @@ void ulp_family_release(ulp_family *family) {
 ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float value) {
     float piece[PIECE];
     ulp_status status = ULP_OK;
-    for (size_t i = 0; i < PIECE; i++) piece[i] = value;
+    for (size_t i = 0; i < PIECE && i < n; i++) piece[i] = value;
     for (size_t at = 0; at < n && status == ULP_OK; at += PIECE)
         status = backend->upload(x + at, piece, (n - at < PIECE ? n - at : PIECE) * sizeof(float));
     return status;

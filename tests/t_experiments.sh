@@ -334,6 +334,32 @@ says 'promote 100' err.txt "it names it"
 exits 0 "order with few orders skips the claims about many" "$BIN/order" --quick --k 64 --orders 5 --out t.csv
 says '^SKIP' out.txt "and says so"
 
+# a backend that is not there is refused, for its own reason, before there is a file; so is one of no name, and the option where
+# arrays take no part
+gpu=no
+"$BIN/ulp" gemm --datapath fp32 --m 1 --n 1 --k 1 --backend cuda >out.txt 2>err.txt && gpu=yes
+took=0
+for source in "$SOURCES"/*.c; do
+    name=$(basename "$source" .c)
+    [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
+    if "$BIN/$name" --help | grep -q '^  --backend '; then
+        took=$((took + 1))
+        exits 2 "$name --backend tpu" "$BIN/$name" --quick --backend tpu --out machine.csv
+        says "no backend 'tpu'; known: cpu, cuda$" err.txt "it lists the known ones"
+        if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi
+        exits 3 "$name --backend cuda" "$BIN/$name" --quick --backend cuda --out machine.csv
+        says "^$name: --backend cuda: " err.txt "it says why"
+        if grep -q 'instruction set' err.txt; then verdict 1 "and of no processor"; else verdict 0 "and of no processor"; fi
+    else
+        exits 2 "$name --backend cpu" "$BIN/$name" --quick --backend cpu --out machine.csv
+        says '--backend would change nothing here' err.txt "it says so"
+    fi
+done
+[ $took -ge 18 ]
+verdict $? "$took experiments take --backend"
+set -- machine.csv*
+if [ -e "$1" ]; then verdict 1 "none of them writes a file"; else verdict 0 "none of them writes a file"; fi
+
 # every experiment answers
 for source in "$SOURCES"/*.c; do
     name=$(basename "$source" .c)

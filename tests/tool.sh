@@ -53,6 +53,14 @@ says() { # says TEXT PATTERN FILE
     grep -q -- "$2" "$3"
     verdict $? "$1"
 }
+lacks_cuda() { # lacks_cuda ARGUMENT...: with --backend cuda exit 3, nothing on stdout, a reason on stderr; skipped where there is a device
+    text="$1 --backend cuda"
+    "$ULP" "$@" --backend cuda >out 2>err </dev/null
+    got=$?
+    if [ $got -eq 0 ]; then skip "$text exits 3" 'there is a device'; return; fi
+    [ $got -eq 3 ] && [ ! -s out ] && grep -q "^ulp $1: --backend cuda: ." err
+    verdict $? "$text exits 3 and says why"
+}
 refuses() { # refuses TEXT PATTERN ARGUMENT...: exit 2, nothing on stdout, PATTERN on stderr
     text=$1 pattern=$2
     shift 2
@@ -259,6 +267,10 @@ for d in fp32 serial:fp16:rne serial:bf16:sr kahan:fp16:rne a100-fp16 h100-e4m3 
     done
 done
 for tile in 0x4 4 x4 4x 4x5x6 -1x4 4x-1; do refuses "gemm: --tile $tile" 'as in 7x13' gemm --datapath fp32 --tile "$tile"; done
+exits 'gemm --backend cpu' 0 gemm --datapath fp32 $shape --backend cpu
+says 'gemm: the last line names the machine' '^time .*, cpu [a-z0-9]*, ' out
+refuses 'gemm: an unknown backend' 'known: cpu, cuda' gemm --datapath fp32 --backend tpu
+lacks_cuda gemm --datapath fp32
 exits 'gemm: integers' 0 gemm --datapath int8 $shape
 says 'gemm: integers are exact' '^max error   0$' out
 exits 'gemm: another seed' 0 gemm --datapath h100-fp16 $shape --seed 2
@@ -514,6 +526,8 @@ if "$ULP" verify --format e2m1 --mode rne --sample 10 >out 2>err; then
     says 'and is named' '^FAIL ' out
     refuses 'verify: sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
     refuses 'verify: no inputs' 'whole number' verify --sample 0
+    refuses 'verify: an unknown backend' 'known: cpu, cuda' verify --sample 10 --backend tpu
+    lacks_cuda verify --sample 10 --format fp16
     refuses 'verify: an unknown format' 'known formats' verify --format fp17
     refuses 'verify: an unknown mode' 'known modes' verify --mode up
     refuses 'verify: an unknown policy' 'must be' verify --overflow up

@@ -14,12 +14,12 @@
 static char error[2048];
 static ulp_data digits;
 
-static int load_digits(void **state) {
+static inline int load_digits(void **state) {
     (void)state;
     return ulp_data_load(&digits, "digits", NULL, 1, error, sizeof error) != ULP_OK;
 }
 
-static int free_digits(void **state) {
+static inline int free_digits(void **state) {
     (void)state;
     ulp_data_release(&digits);
     return 0;

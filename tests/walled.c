@@ -1,0 +1,277 @@
+/* walled.c - memory behind a wall, and operations that open it for as long as they last; see walled.h. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+#include "walled.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { BLOCKS_MAX = 4096 };
+
+static const size_t arena_bytes = (size_t)1 << 30;
+
+/* Blocks follow one another without gaps; `room` is what was taken from the arena, `bytes` what was asked for last. */
+typedef struct block {
+    unsigned char *at;
+    size_t room, bytes;
+    int live;
+} block;
+
+static unsigned char *arena;
+static size_t page, arena_used, blocks, operations;
+static block table[BLOCKS_MAX];
+static const ulp_backend *inner;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void die(const char *operation, const char *what, const void *at, size_t bytes) {
+    fprintf(stderr, "walled %s: %s (%zu bytes at %p)\n", operation, what, bytes, at);
+    abort();
+}
+
+/* ---- the wall ---- */
+
+static unsigned char *hole, *hole_end; /* what an operation opens: from the first byte to the last of its arrays, in whole pages */
+
+static void protect(int how) {
+    if (hole != NULL && mprotect(hole, (size_t)(hole_end - hole), how) != 0) die("memory", "mprotect fails", hole, (size_t)(hole_end - hole));
+}
+
+static void widen(const void *at, size_t bytes) {
+    const size_t from = (size_t)((const unsigned char *)at - arena) / page * page;
+    const size_t to = ((size_t)((const unsigned char *)at - arena) + bytes + page - 1) / page * page;
+    if (hole == NULL || arena + from < hole) hole = arena + from;
+    if (hole_end == NULL || arena + to > hole_end) hole_end = arena + to;
+}
+
+/* Every operation begins with enter(), looks at its arguments, and is between enter() and left(); only one at a time. */
+static void enter(void) {
+    if (pthread_mutex_lock(&lock) != 0) die("memory", "no lock", NULL, 0);
+    operations++;
+}
+
+static void leave(void) {
+    protect(PROT_NONE);
+    hole = hole_end = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+static ulp_status left(ulp_status status) {
+    leave();
+    return status;
+}
+
+/* Opens the wall; the operation follows. */
+static const ulp_backend *open_wall(void) {
+    protect(PROT_READ | PROT_WRITE);
+    return inner;
+}
+
+/* ---- what an argument has to be ---- */
+
+/* [at, at + bytes) lies in one live block; it will be open. */
+static void inside(const char *operation, const void *at, size_t bytes) {
+    const uintptr_t from = (uintptr_t)at;
+    if (bytes == 0) return;
+    for (size_t i = 0; i < blocks; i++) {
+        const uintptr_t begin = (uintptr_t)table[i].at;
+        if (table[i].live && from >= begin && from - begin < table[i].bytes && bytes <= table[i].bytes - (from - begin)) {
+            widen(at, bytes);
+            return;
+        }
+    }
+    die(operation, "an array is not wholly in one block of the backend's memory", at, bytes);
+}
+
+static void inside_or_null(const char *operation, const void *at, size_t bytes) {
+    if (at != NULL) inside(operation, at, bytes);
+}
+
+static void outside(const char *operation, const void *at, size_t bytes) {
+    const uintptr_t from = (uintptr_t)at, begin = (uintptr_t)arena;
+    if (bytes > 0 && from < begin + arena_bytes && from + bytes > begin) die(operation, "host memory lies in the backend's", at, bytes);
+}
+
+/* ---- memory ---- */
+
+static void *take(size_t bytes) {
+    const size_t room = (bytes + page) / page * page;
+    for (size_t i = 0; i < blocks; i++)
+        if (!table[i].live && table[i].room >= room) {
+            table[i].bytes = bytes;
+            table[i].live = 1;
+            return table[i].at;
+        }
+    if (blocks == BLOCKS_MAX || room < bytes || arena_used + room > arena_bytes) return NULL;
+    table[blocks] = (block){arena + arena_used, room, bytes, 1};
+    arena_used += room;
+    return table[blocks++].at;
+}
+
+static void *alloc(size_t bytes) {
+    enter();
+    void *memory = take(bytes);
+    if (memory != NULL && bytes > 0) {
+        widen(memory, bytes);
+        open_wall();
+        memset(memory, 0xff, bytes);
+    }
+    leave();
+    return memory;
+}
+
+static void release(void *memory) {
+    size_t i = 0;
+    enter();
+    while (memory != NULL && i < blocks && !(table[i].live && table[i].at == memory)) i++;
+    if (memory != NULL && i == blocks) die("release", "no block of the backend's memory", memory, 0);
+    if (memory != NULL) table[i].live = 0;
+    leave();
+}
+
+static ulp_status upload(void *device, const void *host, size_t bytes) {
+    enter();
+    inside("upload", device, bytes);
+    outside("upload", host, bytes);
+    return left(open_wall()->upload(device, host, bytes));
+}
+
+static ulp_status download(void *host, const void *device, size_t bytes) {
+    enter();
+    outside("download", host, bytes);
+    inside("download", device, bytes);
+    return left(open_wall()->download(host, device, bytes));
+}
+
+/* ---- arithmetic ---- */
+
+static ulp_status round_(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    enter();
+    inside("round", y, n * sizeof *y);
+    inside("round", x, n * sizeof *x);
+    outside("round", format, sizeof *format);
+    outside("round", stats, sizeof *stats);
+    return left(open_wall()->round(y, x, n, format, rule, stream, stats));
+}
+
+static ulp_status round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    enter();
+    inside("round64", y, n * sizeof *y);
+    inside("round64", x, n * sizeof *x);
+    outside("round64", format, sizeof *format);
+    outside("round64", stats, sizeof *stats);
+    return left(open_wall()->round64(y, x, n, format, rule, stream, stats));
+}
+
+static ulp_status map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n, const ulp_format *format, ulp_rule rule,
+                      ulp_stream stream, ulp_stats *stats) {
+    enter();
+    inside("map", y, n * sizeof *y);
+    inside("map", a, n * sizeof *a);
+    inside_or_null("map", b, n * sizeof *b);
+    inside_or_null("map", c, n * sizeof *c);
+    outside("map", format, sizeof *format);
+    outside("map", stats, sizeof *stats);
+    return left(open_wall()->map(op, y, a, b, c, n, format, rule, stream, stats));
+}
+
+static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
+    enter();
+    outside("update", step, steps * sizeof *step);
+    for (size_t i = 0; i < steps; i++) {
+        const ulp_operand *operand[] = {&step[i].y, &step[i].a, &step[i].b, &step[i].c};
+        for (size_t k = 0; k < sizeof operand / sizeof *operand; k++)
+            if (operand[k]->kind == ULP_OPERAND_ARRAY) inside("update", operand[k]->at, n * sizeof(float));
+    }
+    return left(open_wall()->update(step, steps, n));
+}
+
+static ulp_status largest(float *y, const float *x, size_t n) {
+    enter();
+    outside("largest", y, sizeof *y);
+    inside("largest", x, n * sizeof *x);
+    return left(open_wall()->largest(y, x, n));
+}
+
+static ulp_status reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream) {
+    enter();
+    inside("reduce", y, n * sizeof *y);
+    inside("reduce", x, m * n * sizeof *x);
+    outside("reduce", datapath, sizeof *datapath);
+    return left(open_wall()->reduce(y, x, m, n, datapath, stream));
+}
+
+/* Elements from the first to the last of a matrix with rows `stride` apart. */
+static size_t extent(size_t rows, size_t columns, size_t stride, int transposed) {
+    const size_t r = transposed ? columns : rows, c = transposed ? rows : columns;
+    return r > 0 && c > 0 ? (r - 1) * stride + c : 0;
+}
+
+static void check_gemm(const char *operation, const void *c, const void *a, const void *b, size_t size, const ulp_gemm_shape *s,
+                       const ulp_datapath *datapath) {
+    outside(operation, s, sizeof *s);
+    outside(operation, datapath, sizeof *datapath);
+    const size_t scales = datapath->scale_block ? (s->k + datapath->scale_block - 1) / datapath->scale_block : 0;
+    inside(operation, c, extent(s->m, s->n, s->ldc, s->c_trans) * size);
+    inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
+    inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
+    inside_or_null(operation, s->a_scales, s->m * scales * sizeof(float));
+    inside_or_null(operation, s->b_scales, s->n * scales * sizeof(float));
+}
+
+static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+    enter();
+    check_gemm("gemm", c, a, b, sizeof *c, shape, datapath);
+    return left(open_wall()->gemm(c, a, b, shape, datapath, stream));
+}
+
+static ulp_status gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+    enter();
+    check_gemm("gemm64", c, a, b, sizeof *c, shape, datapath);
+    return left(open_wall()->gemm64(c, a, b, shape, datapath, stream));
+}
+
+static ulp_status patches(float *y, const float *x, const ulp_places *p) {
+    enter();
+    outside("patches", p, sizeof *p);
+    inside("patches", y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow * sizeof *y);
+    inside("patches", x, p->B * p->c * p->h * p->w * sizeof *x);
+    return left(open_wall()->patches(y, x, p));
+}
+
+static ulp_status permute(float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
+    enter();
+    inside("permute", y, count * a * b * n * sizeof *y);
+    inside("permute", x, count * a * b * n * sizeof *x);
+    return left(open_wall()->permute(y, x, count, a, b, n));
+}
+
+/* ---- the table ---- */
+
+const ulp_backend *walled(const ulp_backend *backend) {
+    static ulp_backend table_of_walled = {.alloc = alloc, .release = release, .upload = upload, .download = download, .round = round_,
+                                          .round64 = round64, .map = map, .update = update, .largest = largest, .reduce = reduce,
+                                          .gemm = gemm, .gemm64 = gemm64, .patches = patches, .permute = permute};
+    static char what[64];
+    inner = backend;
+    snprintf(what, sizeof what, "walled %s", inner->what);
+    table_of_walled.name = inner->name;
+    table_of_walled.what = what;
+    if (arena == NULL) {
+        void *memory = mmap(NULL, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) die("memory", "mmap fails", NULL, arena_bytes);
+        arena = memory;
+        page = (size_t)sysconf(_SC_PAGESIZE);
+    }
+    return &table_of_walled;
+}
+
+size_t walled_operations(void) { return operations; }
+
+size_t walled_blocks(void) {
+    size_t live = 0;
+    for (size_t i = 0; i < blocks; i++) live += (size_t)table[i].live;
+    return live;
+}
