@@ -91,16 +91,14 @@ static ulp_status machine_new(machine *m, const ulp_run *run, size_t rows, size_
 }
 
 /* *y = a (k) b (k), backend memory. */
-static ulp_status multiply(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
-                           ulp_stream stream, double *y) {
+static ulp_status multiply(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k, ulp_stream stream, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
     const ulp_status status = m->family.backend->gemm64(m->y, a, b, &shape, d, stream);
     return status == ULP_OK ? m->family.backend->download(y, m->y, sizeof *y) : status;
 }
 
 /* *y = a (k) b (k), host memory. */
-static ulp_status product(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
-                          ulp_stream stream, double *y) {
+static ulp_status product(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k, ulp_stream stream, double *y) {
     ulp_status status = m->family.backend->upload(m->a, a, k * sizeof *a);
     if (status == ULP_OK) status = m->family.backend->upload(m->b, b, k * sizeof *b);
     return status == ULP_OK ? multiply(m, d, m->a, m->b, k, stream, y) : status;
@@ -110,8 +108,7 @@ static ulp_status product(const machine *m, const ulp_datapath *d, const double 
 static void fill(double *x, size_t n, int data, uint64_t seed, const char *name, const ulp_format *f) {
     const ulp_stream stream = ulp_stream_named(seed, "order %s %s", data_names[data], name);
     for (size_t i = 0; i < n; i++)
-        x[i] = ulp_round(data == NORMAL ? ulp_random_normal(stream, i) : ulp_random_uniform(stream, i), f,
-                         (ulp_rule){0}, 0);
+        x[i] = ulp_round(data == NORMAL ? ulp_random_normal(stream, i) : ulp_random_uniform(stream, i), f, (ulp_rule){0}, 0);
 }
 
 static ulp_status fill_factors(const ulp_run *run, const machine *m, factors *f, int data, const ulp_datapath *d) {
@@ -133,8 +130,7 @@ static ulp_status fill_factors(const ulp_run *run, const machine *m, factors *f,
 /* The factors in order `number`, shuffled inside groups of `group` products (Fisher and Yates); 1 is as they are. Every
  * datapath with the same groups gets the same orders. */
 static void shuffle(const ulp_run *run, factors *f, size_t group, int64_t number) {
-    const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "order of %zu in groups of %zu, number %lld", f->k,
-                                               group, (long long)number);
+    const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "order of %zu in groups of %zu, number %lld", f->k, group, (long long)number);
     memcpy(f->a_moved, f->a, f->k * sizeof *f->a);
     memcpy(f->b_moved, f->b, f->k * sizeof *f->b);
     for (size_t begin = 0; begin < f->k && number > 1; begin += group) {
@@ -149,8 +145,7 @@ static void shuffle(const ulp_run *run, factors *f, size_t group, int64_t number
     }
 }
 
-static void put_row(ulp_rows *rows, const ulp_point *point, const char *datapath, int64_t number, double value,
-                    const ulp_format *result, double error) {
+static void put_row(ulp_rows *rows, const ulp_point *point, const char *datapath, int64_t number, double value, const ulp_format *result, double error) {
     ulp_put_text(rows, kind_names[point->at[AT_KIND]]);
     ulp_put_text(rows, data_names[point->at[AT_DATA]]);
     ulp_put_text(rows, datapath);
@@ -166,24 +161,21 @@ static void put_row(ulp_rows *rows, const ulp_point *point, const char *datapath
     ulp_row_end(rows);
 }
 
-static ulp_status put_orders(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
-                             const ulp_datapath *d, factors *f) {
+static ulp_status put_orders(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point, const ulp_datapath *d, factors *f) {
     const int64_t orders = ulp_option_integer(run, "orders");
     const size_t group = point->at[AT_KIND] == INSIDE ? d->step : f->k;
     ulp_status status = ULP_OK;
     for (int64_t i = 1; i <= orders && status == ULP_OK; i++) {
         double y;
         shuffle(run, f, group, i);
-        status =
-            product(m, d, f->a_moved, f->b_moved, f->k, ulp_stream_named(ulp_run_seed(run), "order %s", d->name), &y);
+        status = product(m, d, f->a_moved, f->b_moved, f->k, ulp_stream_named(ulp_run_seed(run), "order %s", d->name), &y);
         if (status == ULP_OK) put_row(rows, point, d->name, i, y, &d->result, (y - f->exact) / f->size);
         if (ulp_rows_progress(rows, (double)i / (double)orders)) break;
     }
     return status;
 }
 
-static ulp_status put_slices(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
-                             const ulp_datapath *d, const factors *f) {
+static ulp_status put_slices(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point, const ulp_datapath *d, const factors *f) {
     size_t count;
     const double *threads = ulp_option_numbers(run, "slices", &count);
     ulp_status status = ULP_OK;
@@ -195,8 +187,7 @@ static ulp_status put_slices(const ulp_run *run, const machine *m, ulp_rows *row
         cut.length = (uint32_t)((f->k + t - 1) / t);
         status = ulp_datapath_init(&cut);
         if (status == ULP_OK)
-            status = product(m, &cut, f->a, f->b, f->k,
-                             ulp_stream_named(ulp_run_seed(run), "order %s slices", d->name), &y);
+            status = product(m, &cut, f->a, f->b, f->k, ulp_stream_named(ulp_run_seed(run), "order %s slices", d->name), &y);
         if (status == ULP_OK) put_row(rows, point, d->name, (int64_t)t, y, &d->result, (y - f->exact) / f->size);
     }
     return status;
@@ -223,8 +214,7 @@ static ulp_status compare_alone(const ulp_run *run, const machine *m, const ulp_
     return status;
 }
 
-static ulp_status put_alone(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
-                            const ulp_datapath *d, size_t k) {
+static ulp_status put_alone(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point, const ulp_datapath *d, size_t k) {
     double *a = malloc(((ROWS + COLUMNS) * k + ROWS * COLUMNS) * sizeof *a);
     int64_t different;
     ulp_format half;
@@ -266,8 +256,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
 
 /* ---- claims ---- */
 
-/* The results of one kind: how many, how many different ones, how far apart relative to sum |a b|, the largest |error|.
- */
+/* The results of one kind: how many, how many different ones, how far apart relative to sum |a b|, the largest |error|. */
 typedef struct spread {
     int count, distinct;
     double width, error;
@@ -277,8 +266,7 @@ static spread spread_of(const ulp_run *run, int kind, int data, const char *data
     spread s = {0};
     double *error = malloc((size_t)(ulp_row_count(run) + 1) * sizeof *error);
     for (long row = 0; error != NULL; row++) {
-        row = ulp_row_find(run, row, "kind", kind_names[kind], "data", data_names[data], "datapath", datapath,
-                           (const char *)NULL);
+        row = ulp_row_find(run, row, "kind", kind_names[kind], "data", data_names[data], "datapath", datapath, (const char *)NULL);
         if (row == ULP_NO_ROW) break;
         const double e = ulp_row_number(run, row, "error");
         error[s.count++] = isnan(e) ? INFINITY : e;
