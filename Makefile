@@ -180,8 +180,9 @@ $O/%.o: %.cu $O/cuda_flags.txt
 $O/cuda_flags.txt: .FORCE
 	$(call stamp,$(NVCC) $(NVCC_FLAGS))
 
+# a device traps on addresses that are not aligned to what is read there
 EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS)) \
-    -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
+    -fsanitize=alignment,bounds -fsanitize-undefined-trap-on-error -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp))
 $O/emulated/%.o: %.cu $O/emulated_flags.txt
 	@mkdir -p $(@D)

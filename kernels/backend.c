@@ -83,7 +83,7 @@ const char *ulp_backend_names(void) { return "cpu, cuda"; }
 
 const char *ulp_backend_lacks(const char *name) {
     const ulp_backend *backend;
+    if (name != NULL && strcmp(name, "cuda") == 0) return ulp_cuda_lacks();
     if (ulp_backend_get(&backend, name) != ULP_NO_DEVICE) return "";
-    if (name != NULL && strcmp(name, "cuda") == 0) return "this build has no CUDA: nvcc was missing when it was made";
     return "this machine does not run the instruction set that ULPLAB_ISA asks for";
 }

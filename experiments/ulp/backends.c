@@ -1,6 +1,19 @@
 /* backends.c - ulp backends: what this build and this machine offer. */
 #include "tool.h"
 
+#include "kernels/cuda/cuda.h"
+
+static void print_cuda(void) {
+    ulp_cuda_info d;
+    if (ulp_cuda_describe(&d) != ULP_OK) {
+        printf("cuda            not offered: %s\n", ulp_cuda_lacks());
+        return;
+    }
+    printf("cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA %d.%d, built with CUDA %d.%d\n", d.name,
+           d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30, d.driver / 1000, d.driver % 1000 / 10, d.runtime / 1000,
+           d.runtime % 1000 / 10);
+}
+
 static int run(int argc, char **argv) {
     const tool_option options[] = {{0}};
     if (tool_parse(&tool_backends, options, argc, argv) != 0) tool_usage(&tool_backends, "takes no words: '%s'", argv[0]);
@@ -12,7 +25,7 @@ static int run(int argc, char **argv) {
     if (status == ULP_BAD_NAME) printf("cpu   ULPLAB_ISA names no instruction set; known are those above\n");
     else if (status != ULP_OK) printf("cpu   ULPLAB_ISA asks for one that is not offered\n");
     printf("cpu   threads   %d\n", ulp_threads_get());
-    printf("cuda            not in this version\n");
+    print_cuda();
 #if defined(ULP_WITH_MPI)
     printf("mpi             offered: mpirun -n N build/bin/EXPERIMENT shares the points of a sweep\n");
 #else
@@ -28,5 +41,6 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_backends = {
     "backends", "backends", "what this build and this machine offer",
-    "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads (OMP_NUM_THREADS), CUDA, MPI, MPFR.\n",
+    "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads (OMP_NUM_THREADS), the\n"
+    "CUDA device (ULPLAB_CUDA_DEVICE=N chooses one; exit status 0 without it), MPI, MPFR.\n",
     run};

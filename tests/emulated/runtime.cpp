@@ -189,6 +189,7 @@ static struct {
     size_t used, live;
     block blocks[MOST_BLOCKS];
     unsigned count;
+    bool open;
     int absent, capability;
 } device;
 
@@ -198,12 +199,16 @@ static void protect(const block *b, int rights) {
     if (mprotect(b->pages, b->length, rights) != 0) fail("mprotect");
 }
 
+/* Memory stays open from the first work that is queued to the next time that the host waits for the device. */
 static void open_memory(void) {
+    if (device.open) return;
+    device.open = true;
     for (unsigned i = 0; i < device.count; i++)
         if (device.blocks[i].bytes != 0) protect(&device.blocks[i], PROT_READ | PROT_WRITE);
 }
 
 static void close_memory(void) {
+    device.open = false;
     if (device.base != nullptr && device.used != 0 && mprotect(device.base, device.used, PROT_NONE) != 0) fail("mprotect");
 }
 
@@ -240,7 +245,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
     device.live += b->bytes;
     protect(b, PROT_READ | PROT_WRITE);
     memset(b->pages, 0x7f, length); /* what nobody wrote is no small number: 3.4e38 */
-    protect(b, PROT_NONE);
+    if (!device.open) protect(b, PROT_NONE);
     *memory = b->memory;
     return cudaSuccess;
 }
@@ -251,6 +256,7 @@ cudaError_t cudaFree(void *memory) {
     if (b == nullptr || b->memory != memory) return cudaErrorInvalidValue;
     device.live -= b->bytes;
     b->bytes = 0;
+    protect(b, PROT_NONE);
     return cudaSuccess;
 }
 
@@ -262,7 +268,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     if ((kind != cudaMemcpyHostToDevice) != (holder(from, bytes) != nullptr)) return cudaErrorInvalidValue;
     open_memory();
     memmove(to, from, bytes);
-    close_memory();
+    if (kind == cudaMemcpyDeviceToHost) close_memory();
     return cudaSuccess;
 }
 
@@ -271,7 +277,6 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
     if (holder(to, bytes) == nullptr) return cudaErrorInvalidValue;
     open_memory();
     memset(to, value, bytes);
-    close_memory();
     return cudaSuccess;
 }
 
@@ -295,7 +300,6 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
                 blockIdx = {x, y, z};
                 run_block(number++);
             }
-    close_memory();
     return cudaSuccess;
 }
 
@@ -364,7 +368,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+    close_memory();
+    return cudaSuccess;
+}
 
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     *total = ARENA;

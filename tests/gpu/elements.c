@@ -187,7 +187,7 @@ static void check_map(const check *c) {
         for (int op = 0; op < ULP_OP_COUNT && !r.stopped; op++)
             for (uint8_t mode = 0; mode < ULP_MODE_COUNT && !r.stopped; mode++) {
                 const ulp_rule rule = {mode, 0, ulp_mode_is_stochastic(mode) ? (uint8_t)((i + (size_t)op) % 33) : 0};
-                const ulp_stream stream = {i, (uint64_t)op, mode};
+                const ulp_stream stream = {i, (uint64_t)op, mode + i + (size_t)op};
                 const int counting = (i + (size_t)op + mode) % 2 == 0;
                 ulp_stats w = {0}, g = {0};
                 row_ok(&r, c->cpu->map((ulp_op)op, want, host[0], host[1], host[2], n, &f, rule, stream, counting ? &w : NULL), "the CPU's map");
