@@ -131,7 +131,7 @@ CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$O/kernels/cuda/absent.o)
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c))
 PROGRAMS := $(patsubst experiments/%.c,%,$(wildcard experiments/*.c))
-EXPERIMENTS := $(filter-out ulp bench,$(PROGRAMS))
+EXPERIMENTS := $(filter-out ulp bench bench_gpu,$(PROGRAMS))
 REFERENCE_OBJ := $(if $(HAVE_MPFR),$(REFERENCE:%.c=$O/%.o))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
 MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
@@ -228,13 +228,6 @@ $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 # what a test wants beside its own source
 $T/t_walled: $O/tests/walled.o
 
-# programs that take --backend, with the memory behind a wall (tests/walled.h) that they get in the place of the CPU's
-WALLED := ulp $(patsubst experiments/%.c,%,$(shell grep -l ULP_TAKES_BACKEND experiments/*.c))
-$T/walled/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
-    $O/tests/walled.o $O/tests/walled_get.o $L/libulp.a
-	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) -Wl,--wrap=ulp_backend_get $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
-
 # ---- tests ----
 
 # The checks of the CUDA backend: on the device, and with its kernels on the emulated one
@@ -246,13 +239,15 @@ $T/check_gpu: $(CHECK_OBJ) $L/libulp.a
 $T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
-# programs that take --backend, whose CUDA device is the emulated one
-$T/emulated/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
-    $(EMULATED_OBJ) $L/libulp.a
+# Programs that take --backend, for tests: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device
+WALLED := ulp bench_gpu $(patsubst experiments/%.c,%,$(shell grep -l ULP_TAKES_BACKEND experiments/*.c))
+EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
+$T/walled/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
+    $O/tests/walled.o $O/tests/walled_get.o $(EMULATED) $L/libulp.a
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(if $(EMULATED),$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)),$(LINK)) -Wl,--wrap=ulp_backend_get $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
 
-check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(if $(CHECK_EMULATED),$(WALLED:%=$T/emulated/%))
+check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED)
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 

@@ -1,41 +1,48 @@
 #!/bin/sh
-# walled.sh - every program that takes --backend computes in the backend's memory alone: the same bytes with a wall around it.
+# walled.sh - every program that takes --backend writes the same bytes with a wall around the backend's memory, and with CUDA.
 #
 # TESTS/walled holds the programs again, with the backend of tests/walled.h in the place of the CPU's: what touches its memory
-# from outside of an operation, or hands it memory of the host, does not come to its end.
+# from outside of an operation, or hands it memory of the host, does not come to its end. Their CUDA device is the emulated one.
 
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 2
 . tests/support.sh
 
+emulated=
+"$TESTS/walled/ulp" backends | grep -q '^cuda .*emulated device' && emulated=yes
 count=0
 for program in "$TESTS"/walled/*; do
     name=$(basename "$program")
-    [ -x "$program" ] && [ "$name" != ulp ] || continue
+    [ -x "$program" ] && [ "$name" != ulp ] && [ "$name" != bench_gpu ] || continue
     count=$((count + 1))
     case ${MODE:-release}/$name in
     [at]san/ctc | [at]san/loss_scaling | [at]san/gradient_underflow | [at]san/quantized_inference | [at]san/fixed_point | \
         [at]san/recipe | [at]san/recurrence | [at]san/update_ratio)
         skip "$name: the same CSV behind the wall" "not under a sanitizer"; continue ;;
     esac
+    less= # of it for the emulated device, which is slow
     case $name in
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
-    ctc) part="--steps 12 --longest 50 --every 6" ;;
-    fixed_point) part="--epochs 2 --formats q8.8" ;;
+    ctc) part="--steps 12 --longest 50 --every 6" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;
+    fixed_point) part="--epochs 2 --formats q8.8" less="--epochs 1 --formats q8.8 --seeds 1 --net fc4,relu,fc10" ;;
     fp8_accumulation) part="--k 992 --outputs 17 --bits 14,20 --promote 32,128 --scaling amax" ;;
-    gradient_underflow) part="--steps 6 --every 3 --formats fp16,e4m3 --scales 0..3" ;;
+    gradient_underflow) part="--steps 6 --every 3 --formats fp16,e4m3 --scales 0..3" less="--steps 3 --every 3 --formats fp16 --scales 0 --net conv2@3,bn,relu,fc10" ;;
     harmonic) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
-    loss_scaling) part="--nets small,resnet,gru --steps 10 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0" ;;
-    magnitudes) part="--steps 20" ;;
+    loss_scaling)
+        part="--nets small,resnet,gru --steps 10 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
+        less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0" ;;
+    magnitudes) part="--steps 20" less="--steps 2" ;;
     order) part="--k 333 --orders 20" ;;
     quantized_inference) part="--epochs 1 --bits 3,8" ;;
-    recipe) part="--epochs 4" ;;
-    recurrence) part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2" ;;
+    recipe) part="--epochs 4" less="--epochs 1 --seeds 1 --net fc4,relu,fc10" ;;
+    recurrence)
+        part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2"
+        less="--parts random,trained --cells rnn --steps 8 --sequences 1" ;;
     sr_bits) part="--bits 1,4" ;;
     sum_growth) part="--longest 3" ;;
     swamping) part="--seeds 1 --longest 12 --chunks 1,3,32" ;;
     tensor_core) part="" ;;
-    update_ratio) part="--steps 30 --looks 3" ;;
+    update_ratio) part="--steps 30 --looks 3" less="--steps 3 --looks 2" ;;
     *) part="" ;;
     esac
     "$BIN/$name" --quick $part --threads 1 --quiet --out plain.csv >out.txt 2>err.txt # claims may fail: the runs are too small for them
@@ -43,7 +50,19 @@ for program in "$TESTS"/walled/*; do
     [ -f walled.csv ] || sed 's/^/# /' err.txt
     same plain.csv walled.csv "$name: the same CSV behind the wall"
     says '"machine": "walled ' walled.run.json "$name: it was there"
-    rm -f plain.* walled.*
+    if [ -n "$emulated" ]; then
+        if [ -n "$less" ]; then
+            part=$less
+            "$BIN/$name" --quick $part --threads 1 --quiet --restart --out plain.csv >out.txt 2>err.txt
+        fi
+        "$program" --quick $part --threads 1 --quiet --backend cuda --out cuda.csv >out.txt 2>err.txt
+        [ -f cuda.csv ] || sed 's/^/# /' err.txt
+        same plain.csv cuda.csv "$name: the same CSV with --backend cuda"
+        says '"machine": "emulated device' cuda.run.json "$name: it was the device"
+    else
+        skip "$name: the same CSV with --backend cuda" "no emulated device in this build"
+    fi
+    rm -f plain.* walled.* cuda.*
 done
 [ $count -gt 10 ]
 verdict $? "there are programs to test"
@@ -56,14 +75,28 @@ for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:r
     says '^time .*, cpu walled ' walled.txt "it was there"
     grep -v '^time' walled.txt >out.txt
     same plain.txt out.txt "the same product"
+    if [ -n "$emulated" ]; then
+        "$TESTS/walled/ulp" gemm --datapath $d $shape --backend cuda | grep -v '^time' >out.txt
+        same plain.txt out.txt "ulp gemm $d with --backend cuda"
+    fi
 done
 if "$BIN/ulp" backends | grep -q '^mpfr *offered'; then
     for f in fp16 q8.8 fp64 e4m3; do
         "$BIN/ulp" verify --format $f --sample 9000 --jobs 1 | sed 's/, [0-9.]* s on.*//' >plain.txt
         "$TESTS/walled/ulp" verify --format $f --sample 9000 --jobs 1 | sed 's/, [0-9.]* s on.*//' >out.txt
         same plain.txt out.txt "ulp verify --format $f behind the wall"
+        [ -n "$emulated" ] || continue
+        "$TESTS/walled/ulp" verify --format $f --sample 9000 --jobs 1 --backend cuda | sed 's/, [0-9.]* s on.*//' >out.txt
+        same plain.txt out.txt "ulp verify --format $f with --backend cuda: the device functions against MPFR"
     done
 else
     skip "ulp verify behind the wall" "this build has no MPFR"
+fi
+if [ -n "$emulated" ]; then
+    exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 5003 --arrays 2 --size 33 --seconds 0.001 --steps 1 --quiet \
+        --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --out bench_gpu.csv
+    says '^training,' bench_gpu.csv "it timed trainings"
+else
+    skip "bench_gpu" "no emulated device in this build"
 fi
 exit $failed

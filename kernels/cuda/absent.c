@@ -8,3 +8,15 @@ const char *ulp_cuda_lacks(void) { return "this build has no CUDA: nvcc was miss
 const char *ulp_cuda_error(void) { return ""; }
 
 ulp_status ulp_cuda_describe(ulp_cuda_info *info) { return info == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }
+
+ulp_status ulp_cuda_timer_open(ulp_cuda_timer **timer) { return timer == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }
+
+ulp_status ulp_cuda_timer_start(ulp_cuda_timer *timer) { return timer == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }
+
+ulp_status ulp_cuda_timer_stop(ulp_cuda_timer *timer, double *seconds) {
+    return timer == NULL || seconds == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE;
+}
+
+void ulp_cuda_timer_close(ulp_cuda_timer *timer) { (void)timer; }
+
+ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes) { return y == NULL || x == NULL || bytes == 0 ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }

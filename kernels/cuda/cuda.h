@@ -30,6 +30,18 @@ typedef struct ulp_cuda_info {
 
 ulp_status ulp_cuda_describe(ulp_cuda_info *info);
 
+/* ---- for benchmarks ---- */
+
+/* The time of device work that was asked for between start and stop, which waits for it. */
+typedef struct ulp_cuda_timer ulp_cuda_timer;
+ulp_status ulp_cuda_timer_open(ulp_cuda_timer **timer);
+ulp_status ulp_cuda_timer_start(ulp_cuda_timer *timer);
+ulp_status ulp_cuda_timer_stop(ulp_cuda_timer *timer, double *seconds);
+void ulp_cuda_timer_close(ulp_cuda_timer *timer);
+
+/* y = x, both on the device: the yardstick of what only reads and writes memory. */
+ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif
