@@ -37,12 +37,12 @@ for program in "$TESTS"/walled/*; do
     recipe) part="--epochs 4" less="--epochs 1 --seeds 1 --net fc4,relu,fc10" ;;
     recurrence)
         part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2"
-        less="--parts random,trained --cells rnn --steps 8 --sequences 1" ;;
+        less="--parts random,training --cells rnn --units 8 --hidden 4 --gains 1 --steps 32 --sequences 1" ;;
     sr_bits) part="--bits 1,4" ;;
     sum_growth) part="--longest 3" ;;
     swamping) part="--seeds 1 --longest 12 --chunks 1,3,32" ;;
     tensor_core) part="" ;;
-    update_ratio) part="--steps 30 --looks 3" less="--steps 3 --looks 2" ;;
+    update_ratio) part="--steps 30 --looks 3" less="--steps 3 --looks 2 --net fc8,relu,fc10" ;;
     *) part="" ;;
     esac
     "$BIN/$name" --quick $part --threads 1 --quiet --out plain.csv >out.txt 2>err.txt # claims may fail: the runs are too small for them
