@@ -1,7 +1,7 @@
 /* gemm_serial.c - sums with every partial sum rounded, k ascending: whole, in chunks or promoted; columns are lanes.
  *
- * Ways to the same bits: in mode rne an addition that rounds by itself (nearest64), after one binary64 fma where
- * rounding to binary64 first is proved to change nothing (one_fma), else after the exact sum folded to odd; in the
+ * Ways to the same bits: in mode rne an addition that rounds by itself (kernels/nearest.h), after one binary64 fma where
+ * rounding to binary64 first is proved to change nothing there, else after the exact sum folded to odd; in the
  * other modes the exact sum folded to odd and the core of kernels/core.h.
  */
 #include "lanes.h"
@@ -25,14 +25,6 @@ static void serial_step(double *acc, double a, const double *b, const ulp_core *
 
 /* ---- rne ---- */
 
-/* Whether RN53(acc + a b) rounds like acc + a b, a and b of at most pa and pb significant bits. A difference needs
- * RN53(x) = T != x for a tie T of the format, in a binade e <= emax + 1, so 0 < |x - T| <= 2^(e-53). With quantum q
- * there, acc lies q/2 or more from T, so |a b| >= q/4 = 2^(e-p-1), and x - T is a multiple of the last places of a b,
- * at least 2^(e-p-pa-pb), or of 2^(qmin-1). */
-static int one_fma(const ulp_format *f, int pa, int pb) {
-    return f->prec + pa + pb <= 52 && f->emax - f->qmin <= 50;
-}
-
 /* The significant bits that binary32 values of an array have at most. */
 static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t width, size_t ld) {
     uint32_t all = 0;
@@ -45,8 +37,8 @@ static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t
 
 /* LANES sums over k in registers; a: a row of A (k). Returns the largest binade met, if watched. */
 ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a, const double *restrict b, size_t k,
-                                const nearest *given, int fused, int range) {
-    const nearest n = *given;
+                                const ulp_nearest *given, int fused, int range) {
+    const ulp_nearest n = *given;
     double acc[LANES];
     uint64_t peak[LANES], most = 0;
     for (int j = 0; j < LANES; j++) acc[j] = sums[j];
@@ -59,7 +51,7 @@ ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a,
 #else
             const double fast = x * y + acc[j]; /* the product is exact */
 #endif
-            acc[j] = nearest64(fused ? fast : ulp_odd_sum(x * y, acc[j], ULP_RNE), &n, range, &peak[j]);
+            acc[j] = ulp_nearest64(fused ? fast : ulp_odd_sum(x * y, acc[j], ULP_RNE), &n, range, &peak[j]);
         }
     for (int j = 0; j < LANES; j++) sums[j] = acc[j];
     for (int j = 0; j < LANES; j++) most = peak[j] > most ? peak[j] : most;
@@ -68,15 +60,15 @@ ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a,
 
 /* X(name, fused, range) */
 #define NEAREST(X)                                                                                                    \
-    X(fused_watched, 1, WATCHED) X(fused_open, 1, OPEN) X(fused_closed, 1, CLOSED)                                    \
-    X(odd_watched, 0, WATCHED) X(odd_open, 0, OPEN) X(odd_closed, 0, CLOSED)
+    X(fused_watched, 1, ULP_RANGE_WATCHED) X(fused_open, 1, ULP_RANGE_OPEN) X(fused_closed, 1, ULP_RANGE_CLOSED) \
+    X(odd_watched, 0, ULP_RANGE_WATCHED) X(odd_open, 0, ULP_RANGE_OPEN) X(odd_closed, 0, ULP_RANGE_CLOSED)
 #define FUNCTION(name, fused, range)                                                                                  \
-    static uint64_t name(double *sums, const double *a, const double *b, size_t k, const nearest *n) {                \
+    static uint64_t name(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n) { \
         return nearest_run(sums, a, b, k, n, fused, range);                                                           \
     }
 NEAREST(FUNCTION)
 
-typedef uint64_t (*nearest_function)(double *sums, const double *a, const double *b, size_t k, const nearest *n);
+typedef uint64_t (*nearest_function)(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n);
 
 /* ---- the product ---- */
 
@@ -84,7 +76,7 @@ typedef struct work {
     lanes l;
     ulp_core core;
     nearest_function watched, guarded; /* NULL if the core rounds */
-    nearest format;
+    ulp_nearest format;
     size_t every;                      /* products between two times that a sum is handed over; 0: never */
 } work;
 
@@ -163,14 +155,14 @@ static void rows_part(void *context, size_t begin, size_t end) {
 static void choose(work *w) {
     const ulp_job *job = w->l.job;
     const ulp_gemm_shape *s = &job->s;
-    const int range = s->k == 0 ? WATCHED : nearest_range(&w->format, job);
-    if (range == WATCHED) return;
+    const int range = s->k == 0 ? ULP_RANGE_WATCHED : nearest_range(&w->format, job);
+    if (range == ULP_RANGE_WATCHED) return;
     const int pa = significant_bits(job, job->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda);
     const int pb = significant_bits(job, job->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb);
-    const int fused = one_fma(&job->datapath->accumulator, pa, pb);
+    const int fused = ulp_nearest_by_fma(&job->datapath->accumulator, pa, pb);
     w->watched = fused ? fused_watched : odd_watched;
-    if (fused) w->guarded = range == OPEN ? fused_open : fused_closed;
-    else w->guarded = range == OPEN ? odd_open : odd_closed;
+    if (fused) w->guarded = range == ULP_RANGE_OPEN ? fused_open : fused_closed;
+    else w->guarded = range == ULP_RANGE_OPEN ? odd_open : odd_closed;
 }
 
 ulp_status ULP_CPU(ulp_gemm_serial)(const ulp_job *job) {

@@ -6,7 +6,7 @@
 #ifndef ULP_CPU_LANES_H
 #define ULP_CPU_LANES_H
 
-#include "kernels/exact_step.h"
+#include "kernels/nearest.h"
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -125,81 +125,20 @@ static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t
 
 /* ---- mode rne ---- */
 
-/* What nearest64 needs of a format. */
-typedef struct nearest {
-    double least, most; /* 2^emin, and 2^(emax+1), beyond which every value rounds alike */
-    uint64_t anchor;    /* added to the word of a binade 2^e: 1.5 2^(e+53-p), whose last place is the quantum there */
-    double up, down;    /* inverse powers of two; up takes 2^(emax+1) to infinity */
-    double max;         /* where values saturate */
-    uint64_t zero_sign; /* the sign bit if zeros keep it */
-} nearest;
-
-static inline nearest nearest_of(const ulp_format *f) {
-    nearest n = {.least = ulp_scale(1.0, f->emin), .most = ulp_scale(1.0, f->emax + 1)};
-    n.anchor = (uint64_t)(53 - f->prec) << 52 | 1ull << 51;
-    n.up = ulp_scale(1.0, 1023 - f->emax);
-    n.down = 1.0 / n.up;
-    n.max = f->max;
-    n.zero_sign = f->has_neg_zero ? 0x8000000000000000u : 0u;
-    return n;
-}
-
-/* The larger of two non-negative doubles as words; which comparison is one instruction depends on the set. */
-ULP_INLINE uint64_t larger(uint64_t a, uint64_t b) {
-#if defined(__AVX512F__)
-    return (int64_t)a > (int64_t)b ? a : b;
-#else
-    const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
-    return ulp_bits64(x > y ? x : y);
-#endif
-}
-
-/* What is done about values beyond the range. */
-enum { WATCHED, OPEN, CLOSED };
-
-/* x rounded to nearest even: adding the anchor rounds at the format's last place. OPEN overflows to infinity, CLOSED
- * saturates, Inf and NaN pass; WATCHED holds while *peak, the largest binade met, stays below that of the largest
- * value. */
-ULP_INLINE double nearest64(double x, const nearest *n, int range, uint64_t *peak) {
-    uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
-    if (range == WATCHED) *peak = larger(binade, *peak);
-    binade = larger(binade, ulp_bits64(n->least));
-    if (range != WATCHED) {
-        const double b = ulp_from_bits64(binade);
-        binade = ulp_bits64(n->most < b ? n->most : b);
-    }
-    const double anchor = ulp_from_bits64(binade + n->anchor);
-    double y = (x + anchor) - anchor;
-    if (range == CLOSED) {
-        y = n->max < y ? n->max : y;
-        y = -n->max > y ? -n->max : y;
-    }
-    if (range == OPEN) y = y * n->up * n->down;
-    return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & n->zero_sign));
-}
-
 /* Whether start values that join sums in the accumulator's format are values of it. */
-static inline int starts_are_members(const ulp_job *w, const nearest *n, int range) {
+static inline int starts_are_members(const ulp_job *w, const ulp_nearest *n, int range) {
     for (size_t i = 0; i < w->s.m && w->s.accumulate && w->datapath->promote == 0; i++)
         for (size_t j = 0; j < w->s.n; j++) {
             const double c = job_at(w, w->c, i * w->s.ldc + j);
-            if (c == c && nearest64(c, n, range, NULL) != c) return 0;
+            if (c == c && ulp_nearest64(c, n, range, NULL) != c) return 0;
         }
     return 1;
 }
 
-/* OPEN or CLOSED, with *n prepared, where nearest64 is the rounding of a job's rule: rne that overflows to an infinity
- * of the format, or saturates; else WATCHED. */
-static inline int nearest_range(nearest *n, const ulp_job *w) {
-    const ulp_datapath *d = w->datapath;
-    const ulp_format *f = &d->accumulator;
-    const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)d->rule.overflow);
-    const double full = ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax); /* the end of the last binade */
-    const int open = policy == ULP_OVERFLOW_INF && f->has_inf && f->max == full;
-    const int closed = policy == ULP_OVERFLOW_SAT && f->lowest == -f->max, range = open ? OPEN : CLOSED;
-    if (d->rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed)) return WATCHED;
-    *n = nearest_of(f);
-    return starts_are_members(w, n, range) ? range : WATCHED;
+/* What ulp_nearest_range says of a job; ULP_RANGE_WATCHED, too, where start values spoil it. */
+static inline int nearest_range(ulp_nearest *n, const ulp_job *w) {
+    const int range = ulp_nearest_range(n, &w->datapath->accumulator, w->datapath->rule);
+    return range == ULP_RANGE_WATCHED || starts_are_members(w, n, range) ? range : ULP_RANGE_WATCHED;
 }
 
 /* ---- one rounding of a lane ---- */
@@ -210,7 +149,7 @@ enum { BY_OPEN = ULP_MODE_COUNT, BY_CLOSED, WAYS };
 /* What the rounding of a datapath needs. */
 typedef struct rounding {
     ulp_core core;
-    nearest format;
+    ulp_nearest format;
     int way;
 } rounding;
 
@@ -220,8 +159,8 @@ static inline int rounding_of(rounding *r, const ulp_job *w) {
     if (!ulp_core_init(&r->core, &d->accumulator, d->rule) || !ulp_core64_decides(&r->core)) return 0;
     const int range = nearest_range(&r->format, w);
     r->way = d->rule.mode;
-    if (range == OPEN) r->way = BY_OPEN;
-    if (range == CLOSED) r->way = BY_CLOSED;
+    if (range == ULP_RANGE_OPEN) r->way = BY_OPEN;
+    if (range == ULP_RANGE_CLOSED) r->way = BY_CLOSED;
     return 1;
 }
 
@@ -229,16 +168,15 @@ ULP_INLINE int way_mode(int way) { return way < ULP_MODE_COUNT ? way : ULP_RNE; 
 ULP_INLINE int way_is_stochastic(int way) { return ulp_mode_is_stochastic((uint32_t)way); }
 
 /* x, exact or folded to odd, rounded; `way` is a constant. */
-ULP_INLINE double round_lane(double x, const ulp_core *c, const nearest *n, int way, uint32_t word) {
-    if (way == BY_OPEN) return nearest64(x, n, OPEN, NULL);
-    if (way == BY_CLOSED) return nearest64(x, n, CLOSED, NULL);
+ULP_INLINE double round_lane(double x, const ulp_core *c, const ulp_nearest *n, int way, uint32_t word) {
+    if (way == BY_OPEN) return ulp_nearest64(x, n, ULP_RANGE_OPEN, NULL);
+    if (way == BY_CLOSED) return ulp_nearest64(x, n, ULP_RANGE_CLOSED, NULL);
     return ulp_core_round64(x, c, (uint32_t)way, word);
 }
 
-/* x + y, both of the format, as round_lane wants it. To nearest, binary64's own rounding first changes nothing: p <= 24
- * makes 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334). */
+/* x + y, both of the format, as round_lane wants it. */
 ULP_INLINE double member_sum(double x, double y, int way) {
-    return way >= ULP_MODE_COUNT ? x + y : ulp_odd_sum(x, y, (uint32_t)way);
+    return way >= ULP_MODE_COUNT ? ulp_nearest_sum(x, y) : ulp_odd_sum(x, y, (uint32_t)way);
 }
 
 /* X(way, name) for each way. */

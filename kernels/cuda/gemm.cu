@@ -68,8 +68,23 @@ template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const
     return w;
 }
 
-ulp_status choose(const ulp_cuda_job<float> &w, const ulp_datapath &d) { return ulp_cuda_gemm_any(w, d); }
-ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) { return ulp_cuda_gemm_any(w, d); }
+/* The kinds in the order in which they are asked; the last takes everything. */
+template <typename T, size_t N>
+ulp_status first_of(ulp_status (*const (&kinds)[N])(const ulp_cuda_job<T> &, const ulp_datapath &), const ulp_cuda_job<T> &w, const ulp_datapath &d) {
+    ulp_status status = ULP_UNSUPPORTED;
+    for (size_t i = 0; status == ULP_UNSUPPORTED && i < N; i++) status = kinds[i](w, d);
+    return status;
+}
+
+ulp_status choose(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
+    static ulp_status (*const kinds[])(const ulp_cuda_job<float> &, const ulp_datapath &) = {ulp_cuda_gemm_fp32, ulp_cuda_gemm_lanes, ulp_cuda_gemm_any};
+    return first_of(kinds, w, d);
+}
+
+ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) {
+    static ulp_status (*const kinds[])(const ulp_cuda_job<double> &, const ulp_datapath &) = {ulp_cuda_gemm_any};
+    return first_of(kinds, w, d);
+}
 
 template <typename T>
 ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {

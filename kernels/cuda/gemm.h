@@ -25,7 +25,7 @@ template <typename T> struct ulp_cuda_job {
 
 template <typename T> static __device__ inline T ulp_cuda_a(const ulp_cuda_job<T> &w, size_t i, size_t k) { return w.a[i * w.a_row + k * w.a_column]; }
 template <typename T> static __device__ inline T ulp_cuda_b(const ulp_cuda_job<T> &w, size_t k, size_t j) { return w.b[k * w.b_row + j * w.b_column]; }
-template <typename T> static __device__ inline T *ulp_cuda_c(const ulp_cuda_job<T> &w, size_t i, size_t j) { return w.c + i * w.c_row + j * w.c_column; }
+template <typename T> static __host__ __device__ inline T *ulp_cuda_c(const ulp_cuda_job<T> &w, size_t i, size_t j) { return w.c + i * w.c_row + j * w.c_column; }
 
 /* Results hold the one quiet NaN. */
 static __device__ inline float ulp_cuda_canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
@@ -38,6 +38,8 @@ template <typename T> static __device__ inline ulp_stream ulp_cuda_stream_of(con
     return s;
 }
 
+ulp_status ulp_cuda_gemm_fp32(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
+ulp_status ulp_cuda_gemm_lanes(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<double> &job, const ulp_datapath &datapath);
 

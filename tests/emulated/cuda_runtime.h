@@ -107,6 +107,7 @@ static inline int __float2int_rz(float x) { return (int)x; }
 static inline long long __double2ll_rz(double x) { return (long long)x; }
 static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
 
 /* ---- the host's side ---- */
 

@@ -1,0 +1,99 @@
+/* nearest.h - rounding to nearest even by the processor's own binary64 addition, and where that has the exact sum's bits.
+ *
+ * Beside kernels/core.h, for mode rne alone: two additions where that takes dozens of integer operations. Host and device; what
+ * prepares it is the host's.
+ */
+#ifndef ULP_NEAREST_H
+#define ULP_NEAREST_H
+
+#include "exact_step.h"
+
+/* What ulp_nearest64 needs of a format. */
+typedef struct ulp_nearest {
+    double least, most; /* 2^emin, and 2^(emax+1), beyond which every value rounds alike */
+    uint64_t anchor;    /* added to the word of a binade 2^e: 1.5 2^(e+53-p), whose last place is the quantum there */
+    double up, down;    /* inverse powers of two; up takes 2^(emax+1) to infinity */
+    double max;         /* where values saturate */
+    uint64_t zero_sign; /* the sign bit if zeros keep it */
+} ulp_nearest;
+
+/* What is done about values beyond the range. */
+enum { ULP_RANGE_WATCHED, ULP_RANGE_OPEN, ULP_RANGE_CLOSED };
+
+static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
+    ulp_nearest n;
+    n.least = ulp_scale(1.0, f->emin);
+    n.most = ulp_scale(1.0, f->emax + 1);
+    n.anchor = (uint64_t)(53 - f->prec) << 52 | 1ull << 51;
+    n.up = ulp_scale(1.0, 1023 - f->emax);
+    n.down = 1.0 / n.up;
+    n.max = f->max;
+    n.zero_sign = f->has_neg_zero ? 0x8000000000000000u : 0u;
+    return n;
+}
+
+/* OPEN or CLOSED, with *n prepared, where ulp_nearest64 is the rounding of a rule: rne that overflows to an infinity of the
+ * format, or saturates; else WATCHED. */
+static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rule rule) {
+    const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)rule.overflow);
+    const double full = ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax); /* the end of the last binade */
+    const int open = policy == ULP_OVERFLOW_INF && f->has_inf && f->max == full;
+    const int closed = policy == ULP_OVERFLOW_SAT && f->lowest == -f->max;
+    if (rule.mode != ULP_RNE || !f->has_subnormals || f->emax < f->emin || !(open || closed)) return ULP_RANGE_WATCHED;
+    *n = ulp_nearest_of(f);
+    return open ? ULP_RANGE_OPEN : ULP_RANGE_CLOSED;
+}
+
+/* The larger and the smaller of two non-negative doubles as words; which comparison is one instruction depends on the machine.
+ * On the device both are powers of two or infinite: their lower halves are zero. */
+ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+    const uint32_t x = (uint32_t)(a >> 32), y = (uint32_t)(b >> 32);
+    return (uint64_t)(x > y ? x : y) << 32;
+#elif defined(__AVX512F__)
+    return (int64_t)a > (int64_t)b ? a : b;
+#else
+    const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
+    return ulp_bits64(x > y ? x : y);
+#endif
+}
+
+ULP_CORE uint64_t ulp_nearest_smaller(uint64_t a, uint64_t b) {
+#if defined(__CUDA_ARCH__)
+    const uint32_t x = (uint32_t)(a >> 32), y = (uint32_t)(b >> 32);
+    return (uint64_t)(x < y ? x : y) << 32;
+#else
+    const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
+    return ulp_bits64(x < y ? x : y);
+#endif
+}
+
+/* x rounded to nearest even: adding the anchor rounds at the format's last place. OPEN overflows to infinity, CLOSED
+ * saturates, Inf and NaN pass; WATCHED holds while *peak, the largest binade met, stays below that of the largest
+ * value. */
+ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range, uint64_t *peak) {
+    uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
+    if (range == ULP_RANGE_WATCHED) *peak = ulp_nearest_larger(binade, *peak);
+    binade = ulp_nearest_larger(binade, ulp_bits64(n->least));
+    if (range != ULP_RANGE_WATCHED) binade = ulp_nearest_smaller(ulp_bits64(n->most), binade);
+    const double anchor = ulp_from_bits64(binade + n->anchor);
+    double y = (x + anchor) - anchor;
+    if (range == ULP_RANGE_CLOSED) {
+        y = n->max < y ? n->max : y;
+        y = -n->max > y ? -n->max : y;
+    }
+    if (range == ULP_RANGE_OPEN) y = y * n->up * n->down;
+    return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & n->zero_sign));
+}
+
+/* Whether RN53(acc + a b) rounds like acc + a b, a and b of at most pa and pb significant bits. A difference needs
+ * RN53(x) = T != x for a tie T of the format, in a binade e <= emax + 1, so 0 < |x - T| <= 2^(e-53). With quantum q
+ * there, acc lies q/2 or more from T, so |a b| >= q/4 = 2^(e-p-1), and x - T is a multiple of the last places of a b,
+ * at least 2^(e-p-pa-pb), or of 2^(qmin-1). */
+static inline int ulp_nearest_by_fma(const ulp_format *f, int pa, int pb) { return f->prec + pa + pb <= 52 && f->emax - f->qmin <= 50; }
+
+/* x + y, both values of one format of at most 24 bits, ready for ulp_nearest64: binary64's own rounding first changes nothing,
+ * p <= 24 makes 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334). */
+ULP_CORE double ulp_nearest_sum(double x, double y) { return x + y; }
+
+#endif
