@@ -103,6 +103,20 @@ template <typename T> T atomicOr(T *at, T by) {
 }
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
+/* Rounded toward zero. */
+double __dadd_rz(double a, double b);
+double __fma_rz(double a, double b, double c);
+/* max(a + b, c) of each half, signed */
+static inline unsigned __viaddmax_s16x2(unsigned a, unsigned b, unsigned c) {
+    unsigned all = 0;
+    for (int half = 0; half < 32; half += 16) {
+        const short sum = (short)(unsigned short)((a >> half) + (b >> half)), least = (short)(unsigned short)(c >> half);
+        all |= (unsigned)(unsigned short)(sum > least ? sum : least) << half;
+    }
+    return all;
+}
+static inline int min(int a, int b) { return a < b ? a : b; }
+static inline int max(int a, int b) { return a > b ? a : b; }
 static inline int __float2int_rz(float x) { return (int)x; }
 static inline long long __double2ll_rz(double x) { return (long long)x; }
 static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }

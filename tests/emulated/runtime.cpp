@@ -1,6 +1,7 @@
 /* runtime.cpp - launches, barriers and memory of the emulated device; see cuda_runtime.h. */
 #include "cuda_runtime.h"
 
+#include <fenv.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,25 @@
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
+
+/* ---- arithmetic ---- */
+
+/* The operands and the result pass through memory that the compiler may not see through: nothing moves past fesetround. */
+double __fma_rz(double a, double b, double c) {
+    volatile double x = a, y = b, z = c, r;
+    fesetround(FE_TOWARDZERO);
+    r = __builtin_fma(x, y, z);
+    fesetround(FE_TONEAREST);
+    return r;
+}
+
+double __dadd_rz(double a, double b) {
+    volatile double x = a, y = b, r;
+    fesetround(FE_TOWARDZERO);
+    r = x + y;
+    fesetround(FE_TONEAREST);
+    return r;
+}
 
 /* ---- coroutines ---- */
 
