@@ -49,7 +49,7 @@ static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rul
 ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
 #if defined(__CUDA_ARCH__)
     const uint32_t x = (uint32_t)(a >> 32), y = (uint32_t)(b >> 32);
-    return (uint64_t)(x > y ? x : y) << 32;
+    return (uint64_t)max(x, y) << 32;
 #elif defined(__AVX512F__)
     return (int64_t)a > (int64_t)b ? a : b;
 #else
@@ -61,7 +61,7 @@ ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
 ULP_CORE uint64_t ulp_nearest_smaller(uint64_t a, uint64_t b) {
 #if defined(__CUDA_ARCH__)
     const uint32_t x = (uint32_t)(a >> 32), y = (uint32_t)(b >> 32);
-    return (uint64_t)(x < y ? x : y) << 32;
+    return (uint64_t)min(x, y) << 32;
 #else
     const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
     return ulp_bits64(x < y ? x : y);

@@ -5,6 +5,7 @@
 // below 2^(F+2) u, so the sum stays in the binade of A, whose last place is u. Such terms add exactly while F + 2 +
 // log2(L + 1) <= 52, and the final rounding is another addition, to an anchor that belongs to the result's binade. binary64 holds
 // every exponent that occurs, subnormal or with block scales, and its Inf and NaN go the way that the definition gives them.
+#include "anchor.h"
 #include "tile.h"
 
 namespace {
@@ -40,28 +41,22 @@ struct buffers {
 
 /* ---- numbers ---- */
 
-__device__ inline uint32_t high(double x) { return (uint32_t)(ulp_bits64(x) >> 32); }
-__device__ inline double from_high(uint32_t u) { return ulp_from_bits64((uint64_t)u << 32); }
-
-/* The high word of 2^e. */
-__device__ inline uint32_t power(int e) { return (uint32_t)(e + 1023) << 20; }
-
 /* The exponent of x, no lower than `least` and bounded where x is not finite; that of zero is the least. */
 __device__ inline int exponent(double x, int least) {
-    const int e = (int)(high(x) >> 20 & 0x7ff) - 1023;
+    const int e = (int)(ulp_high(x) >> 20 & 0x7ff) - 1023;
     return min(max(e, least), 2 * HIGHEST);
 }
 
 /* x with the bits below 2^unit cut off, or rounded to nearest even there; +0 for zero. |x| < 2^(unit+52) if it is finite. */
 template <bool NEAREST> __device__ inline double cut(double x, int unit) {
-    const double anchor = from_high((high(x) & 0x80000000u) | power(unit + 52));
+    const double anchor = ulp_from_high((ulp_high(x) & 0x80000000u) | ulp_power(unit + 52));
     return (NEAREST ? x + anchor : __dadd_rz(x, anchor)) - anchor;
 }
 
 /* The exact sum rounded into the accumulator. */
 template <bool NEAREST> __device__ inline double rounded(double x, const plan &p, int kept) {
     const double y = cut<NEAREST>(x, exponent(x, p.emin) - kept);
-    const double infinite = from_high((high(x) & 0x80000000u) | 0x7ff00000u);
+    const double infinite = ulp_from_high((ulp_high(x) & 0x80000000u) | 0x7ff00000u);
     return y >= p.limit || y <= -p.limit ? infinite : y;
 }
 
@@ -169,8 +164,8 @@ template <int KIND, bool NEAREST> struct thread_outputs {
                 const int scale = shift(room, r, q);
                 int emax = max((int)(int16_t)(uint16_t)(top[r][q / 2] >> (q % 2 * 16)) + scale, max(p.floor, (int)LOWEST));
                 if (from != 0.0) emax = max(emax, min(exponent(from, p.emin), (int)HIGHEST));
-                anchor[r][q] = power(emax - scale - p.fraction + 52);
-                sum[r][q] = cut<false>(from, emax - p.fraction) * from_high(power(-scale)); /* in units of the products */
+                anchor[r][q] = ulp_power(emax - scale - p.fraction + 52);
+                sum[r][q] = cut<false>(from, emax - p.fraction) * ulp_from_high(ulp_power(-scale)); /* in units of the products */
             }
         add_products(room, first, anchor, sum);
 #pragma unroll
@@ -191,7 +186,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
             for (int r = 0; r < PER; r++)
 #pragma unroll
                 for (int q = 0; q < PER; q++) {
-                    const double from = from_high(((high(a[r]) ^ high(b[q])) & 0x80000000u) | anchor[r][q]);
+                    const double from = ulp_from_high(((ulp_high(a[r]) ^ ulp_high(b[q])) & 0x80000000u) | anchor[r][q]);
                     sum[r][q] += __fma_rz(a[r], b[q], from) - from;
                 }
         }
@@ -206,7 +201,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
     __device__ inline double scaled(double sum, const buffers *room, int r, int q) const {
         if (KIND != SCALED) return sum;
         const int s = room->a_scale[ulp_tile_line<PER>(y, r)] + room->b_scale[ulp_tile_line<PER>(x, q)];
-        return sum * (s > NO_SCALE / 2 ? ulp_quiet_nan() : from_high(power(s)));
+        return sum * (s > NO_SCALE / 2 ? ulp_quiet_nan() : ulp_from_high(ulp_power(s)));
     }
 
     /* fp8 on fp16 units: two sums from zero, c added last. */
@@ -262,14 +257,13 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) aligned_kernel(const __gr
     shares s = {ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread), ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread), {}, {}};
     const bool works = outputs.is_output(0, 0);
     outputs.start();
-    s.bring(w.k);
     for (size_t k = 0; k < w.k; k += DEPTH) {
+        s.bring(w.k - k);
         s.template put<KIND>(&room, p);
         if (KIND == SCALED && thread < SIDE) room.a_scale[thread] = scale_exponent(w.a_scales, o.i + (size_t)thread, w.m, k / DEPTH, w.blocks, p.scale_emin);
         else if (KIND == SCALED && thread < 2 * SIDE)
             room.b_scale[thread - SIDE] = scale_exponent(w.b_scales, o.j + (size_t)(thread - SIDE), w.n, k / DEPTH, w.blocks, p.scale_emin);
         __syncthreads();
-        if (k + DEPTH < w.k) s.bring(w.k - k - DEPTH);
         for (int e = 0; works && e < DEPTH && k + (size_t)e < w.k; e += p.step) {
             if (KIND == LATE) outputs.step_late(&room, e);
             else outputs.fuse(&room, e, outputs.c);

@@ -1,9 +1,9 @@
 // gemm_lanes.cu - sums whose partial sums are rounded, in binary64: serial, in chunks, promoted, split, Kahan's, pairwise.
 //
 // Products of binary32 numbers are exact in binary64, a sum of two numbers is folded into one word that rounds on like itself
-// (ulp_odd_sum), and kernels/core.h rounds it. In mode rne two additions round instead (kernels/nearest.h), after binary64's own
-// sum where that is proved to change nothing: `brief`, found by looking at the operands first.
-#include "kernels/core.h"
+// (ulp_odd_sum), and an addition in one of the device's modes rounds it (anchor.h). In mode rne that is kernels/nearest.h,
+// after binary64's own sum where that is proved to change nothing: `brief`, found by looking at the operands first.
+#include "anchor.h"
 #include "kernels/nearest.h"
 #include "tile.h"
 #include "words.h"
@@ -12,7 +12,7 @@ namespace {
 
 enum kind { CHAIN, SPLIT, KAHAN, TREE };
 
-/* Ways to round: as kernels/nearest.h, or the core in a mode without random words, or with them. */
+/* Ways to round: as kernels/nearest.h, or as anchor.h in a mode without random words, or with them. */
 enum way { OPEN, CLOSED, PLAIN, RANDOM };
 
 enum { DEPTH = 16, PAD = 2, LEVELS = 32 };
@@ -23,9 +23,8 @@ enum { BITS_OF_A, BITS_OF_B, STRANGE_STARTS, FINDINGS };
 
 /* A datapath as the kernels want it. */
 struct plan {
-    ulp_core core;
+    ulp_anchored rule;
     ulp_nearest nearest;
-    uint32_t mode;
     uint32_t every;           /* products from one handing over to the next; 0: never */
     bool promotes;            /* handed over in binary32; else a chunk joins in the accumulator */
     int spare;                /* significant bits that A and B together may have for one fma to do; below 2: never */
@@ -54,12 +53,12 @@ template <int KIND, int WAY> struct sum {
 template <int WAY> __device__ inline double rounded(double x, const plan &p, words<WAY> *word, ulp_stream s) {
     if (WAY == OPEN) return ulp_nearest64(x, &p.nearest, ULP_RANGE_OPEN, NULL);
     if (WAY == CLOSED) return ulp_nearest64(x, &p.nearest, ULP_RANGE_CLOSED, NULL);
-    return ulp_core_round64(x, &p.core, p.mode, word->next(s));
+    return ulp_anchored_round(x, p.rule, p.rule.mode, word->next(s));
 }
 
 /* x + y, values of the accumulator's format if brief. */
 template <int WAY, bool BRIEF> __device__ inline double add(double x, double y, const plan &p, words<WAY> *word, ulp_stream s) {
-    const double exact = BRIEF ? ulp_nearest_sum(x, y) : ulp_odd_sum(x, y, WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE : p.mode);
+    const double exact = BRIEF ? ulp_nearest_sum(x, y) : ulp_odd_sum(x, y, WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE  : p.rule.mode);
     return rounded<WAY>(exact, p, word, s);
 }
 
@@ -68,7 +67,7 @@ template <int WAY, bool BRIEF> __device__ inline double add(double x, double y, 
 /* The partial sums of a tree that wait for their right side: level[l PER PER], of 2^l products. */
 template <int KIND, int WAY, bool BRIEF>
 __device__ inline void join(sum<KIND, WAY> *to, double *level, int stride, uint32_t count, double a, double b, const plan &p, ulp_stream s) {
-    const uint32_t mode = WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE : p.mode;
+    const uint32_t mode = WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE  : p.rule.mode;
     words<WAY> *const word = &to->word;
     if (KIND == CHAIN) {
         const double exact = BRIEF ? __fma_rn(a, b, to->acc) : ulp_odd_sum(a * b, to->acc, mode);
@@ -244,7 +243,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) starts_kernel(uint32_t *foun
     bool strange = false;
     for (size_t e = ulp_cuda_thread(); e < w.m * w.n; e += ulp_cuda_threads()) {
         const double c = (double)*ulp_cuda_c(w, e / w.n, e % w.n);
-        strange |= c == c && ulp_core_round64(c, &p.core, ULP_RNE, 0) != c;
+        strange |= c == c && ulp_anchored_round(c, p.rule, ULP_RNE, 0) != c;
     }
     if (strange) atomicOr(found, 1u);
 }
@@ -300,14 +299,13 @@ bool offered(const ulp_datapath &d, size_t k) {
 
 ulp_status ulp_cuda_gemm_lanes(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
     plan p = {};
-    if (!offered(d, w.k) || !ulp_core_init(&p.core, &d.accumulator, d.rule) || !ulp_core64_decides(&p.core)) return ULP_UNSUPPORTED;
+    if (!offered(d, w.k) || !ulp_anchored_init(&p.rule, &d.accumulator, d.rule)) return ULP_UNSUPPORTED;
     const int range = ulp_nearest_range(&p.nearest, &d.accumulator, d.rule);
     const bool chain = d.kind == ULP_SERIAL || d.kind == ULP_CHUNKED, fma = ulp_nearest_by_fma(&d.accumulator, 1, 1) != 0;
-    p.mode = d.rule.mode;
     p.promotes = d.promote != 0;
     p.every = p.promotes ? d.promote : d.kind == ULP_CHUNKED ? d.length : 0;
     p.spare = fma ? 52 - (int)d.accumulator.prec : 0;
-    const int way = range == ULP_RANGE_OPEN ? OPEN : range == ULP_RANGE_CLOSED ? CLOSED : ulp_mode_is_stochastic(p.mode) ? RANDOM : PLAIN;
+    const int way = range == ULP_RANGE_OPEN ? OPEN : range == ULP_RANGE_CLOSED ? CLOSED : ulp_mode_is_stochastic(d.rule.mode) ? RANDOM : PLAIN;
     if (way == PLAIN || way == RANDOM) return launch_kind(w, p, d.kind, way);
     const bool bits = chain && fma && w.k > 0 && p.spare < 48, starts = w.accumulate && !p.promotes;
     uint32_t *found = NULL;

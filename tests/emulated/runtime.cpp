@@ -28,13 +28,16 @@ double __fma_rz(double a, double b, double c) {
     return r;
 }
 
-double __dadd_rz(double a, double b) {
+static double add(double a, double b, int mode) {
     volatile double x = a, y = b, r;
-    fesetround(FE_TOWARDZERO);
+    fesetround(mode);
     r = x + y;
     fesetround(FE_TONEAREST);
     return r;
 }
+
+double __dadd_rz(double a, double b) { return add(a, b, FE_TOWARDZERO); }
+double __dadd_ru(double a, double b) { return add(a, b, FE_UPWARD); }
 
 /* ---- coroutines ---- */
 

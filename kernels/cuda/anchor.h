@@ -1,0 +1,90 @@
+/* anchor.h - rounding by additions in the device's rounding modes: the bits of ulp_core_round64, for every mode.
+ *
+ * With q the quantum of x's binade and A = 2^52 q, the last place of |x| + A is q: the addition rounds, toward zero, upward or to
+ * nearest, and taking A off again is exact. Truncating twice is truncating once, so a stochastic mode is |x| plus its random
+ * part of a quantum, cut off: floor(nu 2^r) + R >= 2^r just where the sum carries. What is below the range of exact
+ * cancellation is beyond `top`, where every value rounds alike.
+ */
+#ifndef ULP_CUDA_ANCHOR_H
+#define ULP_CUDA_ANCHOR_H
+
+#include <cuda_runtime.h>
+
+#include "kernels/core.h"
+
+/* A format and a rule. Index [1] is for negative values. */
+typedef struct ulp_anchored {
+    int emin, qmin, top; /* least normal exponent, that of the least quantum, one above the largest */
+    int bits;            /* p - 1 */
+    uint32_t zero_sign;  /* what is kept of the sign's word in a zero */
+    uint32_t mode, random_bits;
+    double limit[2], overflow[2], infinite[2];
+} ulp_anchored;
+
+/* Prepare it; 0 where kernels/core.h is not offered, or one odd-folded word of binary64 does not decide. */
+static inline int ulp_anchored_init(ulp_anchored *p, const ulp_format *f, ulp_rule rule) {
+    ulp_core core;
+    if (!ulp_core_init(&core, f, rule) || !ulp_core64_decides(&core)) return 0;
+    p->emin = f->emin;
+    p->qmin = f->has_subnormals ? f->qmin : f->emin;
+    p->top = f->emax + 1;
+    p->bits = (int)f->prec - 1;
+    p->zero_sign = core.zero_sign;
+    p->mode = core.mode;
+    p->random_bits = core.random_bits;
+    for (int neg = 0; neg < 2; neg++) {
+        p->limit[neg] = ulp_from_bits64(core.limit64[neg]);
+        p->overflow[neg] = ulp_from_bits64(core.overflow64[neg]);
+        p->infinite[neg] = ulp_from_bits64(core.infinite64[neg]);
+    }
+    return 1;
+}
+
+static __device__ inline uint32_t ulp_high(double x) { return (uint32_t)(ulp_bits64(x) >> 32); }
+static __device__ inline double ulp_from_high(uint32_t u) { return ulp_from_bits64((uint64_t)u << 32); }
+
+/* The high word of 2^e. */
+static __device__ inline uint32_t ulp_power(int e) { return (uint32_t)(e + 1023) << 20; }
+
+/* v 2^unit, v < 2^34 */
+static __device__ inline double ulp_anchored_part(uint64_t v, int unit) {
+    const uint64_t base = (uint64_t)ulp_power(unit + 52) << 32;
+    return ulp_from_bits64(base + v) - ulp_from_bits64(base);
+}
+
+/* |x| + A, rounded in a mode to a multiple of 2^unit, A = 2^(unit+52). */
+static __device__ inline double ulp_anchored_sum(double size, double anchor, int unit, bool negative, const ulp_anchored &p, uint32_t mode, uint32_t word) {
+    const uint32_t r = p.random_bits, random = word & 0xffffffffu << (32 - r);
+    switch (mode) {
+    case ULP_RNE: return size + anchor;
+    case ULP_RNA: return __dadd_rz(__dadd_rz(size, ulp_from_high(ulp_power(unit - 1))), anchor);
+    case ULP_RZ: return __dadd_rz(size, anchor);
+    case ULP_RU: return negative ? __dadd_rz(size, anchor) : __dadd_ru(size, anchor);
+    case ULP_RD: return negative ? __dadd_ru(size, anchor) : __dadd_rz(size, anchor);
+    case ULP_RO: {
+        const double cut = __dadd_rz(size, anchor);
+        return ulp_from_bits64(ulp_bits64(cut) | (uint64_t)(cut - anchor != size));
+    }
+    case ULP_SRA: return __dadd_rz(__dadd_rz(size, ulp_anchored_part(random, unit - 32)), anchor);
+    case ULP_SRB: { /* R + 1/2 */
+        const uint64_t more = (uint64_t)random << 1 | 1ull << (32 - r);
+        return __dadd_rz(__dadd_rz(size, ulp_anchored_part(more, unit - 33)), anchor);
+    }
+    default: { /* SRC: to nearest even in units of 2^-r of a quantum first */
+        const double finer = ulp_from_high(ulp_power(unit - (int)r + 52)), near = (size + finer) - finer;
+        return __dadd_rz(__dadd_rz(near, ulp_anchored_part(random, unit - 32)), anchor);
+    }
+    }
+}
+
+static __device__ inline double ulp_anchored_round(double x, const ulp_anchored &p, uint32_t mode, uint32_t word) {
+    const uint32_t high = ulp_high(x), sign = high & 0x80000000u;
+    const int e = min((int)(high >> 20 & 0x7ff) - 1023, p.top), unit = e < p.emin ? p.qmin : e - p.bits;
+    const double size = ulp_from_bits64(ulp_bits64(x) & 0x7fffffffffffffffu), anchor = ulp_from_high(ulp_power(unit + 52));
+    const double magnitude = ulp_anchored_sum(size, anchor, unit, sign != 0, p, mode, word) - anchor;
+    double y = ulp_from_bits64(ulp_bits64(magnitude) | (uint64_t)(magnitude == 0.0 ? sign & p.zero_sign : sign) << 32);
+    y = magnitude > (sign ? p.limit[1] : p.limit[0]) ? (sign ? p.overflow[1] : p.overflow[0]) : y;
+    return size > 0x1.fffffffffffffp1023 ? (sign ? p.infinite[1] : p.infinite[0]) : y;
+}
+
+#endif
