@@ -83,7 +83,7 @@ ulp_status choose(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
 }
 
 ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) {
-    static ulp_status (*const kinds[])(const ulp_cuda_job<double> &, const ulp_datapath &) = {ulp_cuda_gemm_any};
+    static ulp_status (*const kinds[])(const ulp_cuda_job<double> &, const ulp_datapath &) = {ulp_cuda_gemm_int8, ulp_cuda_gemm_any};
     return first_of(kinds, w, d);
 }
 

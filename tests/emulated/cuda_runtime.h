@@ -33,6 +33,7 @@ struct dim3 {
 };
 struct __align__(16) float4 { float x, y, z, w; };
 struct __align__(16) uint4 { unsigned x, y, z, w; };
+struct __align__(16) int4 { int x, y, z, w; };
 struct __align__(16) double2 { double x, y; };
 struct __align__(8) float2 { float x, y; };
 struct __align__(8) uint2 { unsigned x, y; };
