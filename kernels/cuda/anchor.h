@@ -46,6 +46,18 @@ static __device__ inline double ulp_from_high(uint32_t u) { return ulp_from_bits
 /* The high word of 2^e. */
 static __device__ inline uint32_t ulp_power(int e) { return (uint32_t)(e + 1023) << 20; }
 
+/* The exponent of x, no lower than `least` and bounded where x is not finite; that of zero is the least. */
+static __device__ inline int ulp_exponent(double x, int least) {
+    const int e = (int)(ulp_high(x) >> 20 & 0x7ff) - 1023;
+    return min(max(e, least), 800);
+}
+
+/* x with the bits below 2^unit cut off, or rounded to nearest even there; +0 for zero. |x| < 2^(unit+52) if it is finite. */
+template <bool NEAREST> static __device__ inline double ulp_to_unit(double x, int unit) {
+    const double anchor = ulp_from_high((ulp_high(x) & 0x80000000u) | ulp_power(unit + 52));
+    return (NEAREST ? x + anchor : __dadd_rz(x, anchor)) - anchor;
+}
+
 /* v 2^unit, v < 2^34 */
 static __device__ inline double ulp_anchored_part(uint64_t v, int unit) {
     const uint64_t base = (uint64_t)ulp_power(unit + 52) << 32;

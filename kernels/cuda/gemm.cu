@@ -77,8 +77,8 @@ ulp_status first_of(ulp_status (*const (&kinds)[N])(const ulp_cuda_job<T> &, con
 }
 
 ulp_status choose(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
-    static ulp_status (*const kinds[])(const ulp_cuda_job<float> &, const ulp_datapath &) = {ulp_cuda_gemm_fp32, ulp_cuda_gemm_aligned, ulp_cuda_gemm_lanes,
-                                                                                              ulp_cuda_gemm_any};
+    static ulp_status (*const kinds[])(const ulp_cuda_job<float> &, const ulp_datapath &) = {ulp_cuda_gemm_fp32, ulp_cuda_gemm_aligned, ulp_cuda_gemm_groups,
+                                                                                              ulp_cuda_gemm_lanes, ulp_cuda_gemm_any};
     return first_of(kinds, w, d);
 }
 

@@ -41,6 +41,7 @@ template <typename T> static __device__ inline ulp_stream ulp_cuda_stream_of(con
 ulp_status ulp_cuda_gemm_fp32(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_lanes(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_aligned(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
+ulp_status ulp_cuda_gemm_groups(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_int8(const ulp_cuda_job<double> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<float> &job, const ulp_datapath &datapath);
 ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<double> &job, const ulp_datapath &datapath);

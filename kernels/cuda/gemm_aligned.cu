@@ -41,21 +41,9 @@ struct buffers {
 
 /* ---- numbers ---- */
 
-/* The exponent of x, no lower than `least` and bounded where x is not finite; that of zero is the least. */
-__device__ inline int exponent(double x, int least) {
-    const int e = (int)(ulp_high(x) >> 20 & 0x7ff) - 1023;
-    return min(max(e, least), 2 * HIGHEST);
-}
-
-/* x with the bits below 2^unit cut off, or rounded to nearest even there; +0 for zero. |x| < 2^(unit+52) if it is finite. */
-template <bool NEAREST> __device__ inline double cut(double x, int unit) {
-    const double anchor = ulp_from_high((ulp_high(x) & 0x80000000u) | ulp_power(unit + 52));
-    return (NEAREST ? x + anchor : __dadd_rz(x, anchor)) - anchor;
-}
-
 /* The exact sum rounded into the accumulator. */
 template <bool NEAREST> __device__ inline double rounded(double x, const plan &p, int kept) {
-    const double y = cut<NEAREST>(x, exponent(x, p.emin) - kept);
+    const double y = ulp_to_unit<NEAREST>(x, ulp_exponent(x, p.emin) - kept);
     const double infinite = ulp_from_high((ulp_high(x) & 0x80000000u) | 0x7ff00000u);
     return y >= p.limit || y <= -p.limit ? infinite : y;
 }
@@ -105,7 +93,7 @@ struct shares {
 __device__ inline int scale_exponent(const float *scales, size_t line, size_t lines, size_t block, size_t blocks, int emin) {
     if (scales == NULL || line >= lines) return 0;
     const double x = (double)scales[line * blocks + block];
-    return x != x ? (int)NO_SCALE : exponent(x, emin);
+    return x != x ? (int)NO_SCALE : ulp_exponent(x, emin);
 }
 
 /* ---- a thread's outputs ---- */
@@ -133,7 +121,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
             for (int q = 0; q < PER; q++) {
                 const double from = p.every == 0 ? (double)waiting(r, q) : 0.0;
                 c[r][q] = (float)from;
-                if (KIND != LATE && w.k > 0 && from - from == 0.0) c[r][q] = (float)cut<false>(from, exponent(from, p.emin) + 1 - p.prec);
+                if (KIND != LATE && w.k > 0 && from - from == 0.0) c[r][q] = (float)ulp_to_unit<false>(from, ulp_exponent(from, p.emin) + 1 - p.prec);
             }
     }
 
@@ -163,9 +151,9 @@ template <int KIND, bool NEAREST> struct thread_outputs {
                 const double from = (double)v[r][q];
                 const int scale = shift(room, r, q);
                 int emax = max((int)(int16_t)(uint16_t)(top[r][q / 2] >> (q % 2 * 16)) + scale, max(p.floor, (int)LOWEST));
-                if (from != 0.0) emax = max(emax, min(exponent(from, p.emin), (int)HIGHEST));
+                if (from != 0.0) emax = max(emax, min(ulp_exponent(from, p.emin), (int)HIGHEST));
                 anchor[r][q] = ulp_power(emax - scale - p.fraction + 52);
-                sum[r][q] = cut<false>(from, emax - p.fraction) * ulp_from_high(ulp_power(-scale)); /* in units of the products */
+                sum[r][q] = ulp_to_unit<false>(from, emax - p.fraction) * ulp_from_high(ulp_power(-scale)); /* in units of the products */
             }
         add_products(room, first, anchor, sum);
 #pragma unroll

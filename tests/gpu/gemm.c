@@ -282,6 +282,28 @@ static void strangers(const check *c) {
     row_end(c, &r);
 }
 
+/* Start values that are none of the accumulator's format: nobody promises anything, but both backends form the sums of the definition. */
+static void strange_starts(const check *c) {
+    row r = row_of("products: start values that are no values of the accumulator");
+    static const char *const names[] = {"serial:fp16:rne", "serial:e4m3:rne", "chunk4:fp16:rne", "split:fp16:rne", "kahan:e5m2:rne", "pairwise:fp16:rne", "serial:fp16:sr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
+        ulp_datapath d;
+        if (!parsed(&r, &d, names[i])) break;
+        for (int in_all = 0; in_all < 2; in_all++) {
+            const product p = {&d, 20, 37, 40, ACCUMULATE, ORDINARY, 0, i + 600};
+            const ulp_stream stream = {3, 0, 5};
+            arrays x;
+            make(&x, &p);
+            for (size_t e = in_all ? 0 : x.c_size - 1; e < x.c_size; e++) ((float *)x.c)[e] = ((float *)x.got)[e] = 1.0f + (float)(2 * e + 1) * 0x1p-22f;
+            row_ok(&r, on_device(c, &r, &x, &p, stream), "%s", d.name);
+            row_ok(&r, multiply(c->cpu, x.c, x.a, x.b, &x.s, &p, stream), "%s", d.name);
+            row_floats(&r, x.got, x.c, x.c_size, "%s, %s", d.name, in_all ? "all" : "the last");
+            drop(&x);
+        }
+    }
+    row_end(c, &r);
+}
+
 static void refusals(const check *c) {
     row r = row_of("products: what is refused");
     ulp_datapath d, scaled;
@@ -382,6 +404,7 @@ void check_gemm(const check *c) {
     try_names(c, "products: 8-bit integers", integer_names, 1, c->small ? 8 : 48);
     try_names(c, "products: arrays of binary64", wide_names, 1, few);
     strangers(c);
+    strange_starts(c);
     refusals(c);
     reduces(c);
     large(c);
