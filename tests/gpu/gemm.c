@@ -111,6 +111,19 @@ static float *scales_of(source *s, const product *p, size_t n) {
     return to;
 }
 
+/* Sums of -0 alone, in every other row and third column: what adds a product of padding, or starts at +0, shows it. */
+static void make_zeros(arrays *x, const product *p) {
+    const ulp_gemm_shape *s = &x->s;
+    const ulp_datapath *d = p->d;
+    const double one = d->has_inputs ? member(1.0, &d->a) : 1.0, zero = d->has_inputs ? member(-0.0, &d->b) : -0.0;
+    for (size_t i = 0; i < p->m; i += 2)
+        for (size_t k = 0; k < p->k; k++) put(x->a, s->a_trans ? k * s->lda + i : i * s->lda + k, one, p->wide);
+    for (size_t j = 0; j < p->n; j += 3)
+        for (size_t k = 0; k < p->k; k++) put(x->b, s->b_trans ? j * s->ldb + k : k * s->ldb + j, zero, p->wide);
+    for (size_t i = 0; i < p->m; i += 2)
+        for (size_t j = 0; j < p->n; j += 3) put(x->c, s->c_trans ? j * s->ldc + i : i * s->ldc + j, member(-0.0, &d->result), p->wide);
+}
+
 /* NaN fills what lies between rows of A and B: a kernel that reads it shows it. */
 static void make(arrays *x, const product *p) {
     source s = {p->seed, 0};
@@ -127,6 +140,7 @@ static void make(arrays *x, const product *p) {
     for (size_t i = 0; i < x->c_size; i++) put(x->c, i, member(number(&s, p->kind, &d->result, p->wide), &d->result), p->wide);
     if (blocks != 0 && !(p->layout & NO_A_SCALES)) x->s.a_scales = x->scales[0] = scales_of(&s, p, x->scale_size[0] = p->m * blocks);
     if (blocks != 0 && !(p->layout & NO_B_SCALES)) x->s.b_scales = x->scales[1] = scales_of(&s, p, x->scale_size[1] = p->n * blocks);
+    if (p->kind == ZEROS) make_zeros(x, p);
     memcpy(x->got, x->c, x->c_size * size);
 }
 
