@@ -5,3 +5,10 @@ if [ ! -x "$TESTS/check_emulated" ]; then
     exit 0
 fi
 "$TESTS/check_emulated" --small --tap
+
+# instructions and their models on other generations
+failed=$?
+for capability in 80 89 100; do
+    EMULATED_CAPABILITY=$capability "$TESTS/check_emulated" --small --tap --only mma: || failed=1
+done
+exit $failed

@@ -181,10 +181,18 @@ static void test_codes(void **state) {
     }
 }
 
+static void test_halves(void **state) {
+    (void)state;
+    const ulp_format f = named("fp16");
+    for (uint32_t code = 0; code < 1u << 16; code++)
+        if (!same_result(ulp_value_of_half(code), ulp_decode(code, &f))) fail_msg("%04x: got %a", code, ulp_value_of_half(code));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ptx),     cmocka_unit_test(test_ptx_f64),       cmocka_unit_test(test_once),
         cmocka_unit_test(test_wgmma_d), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,4 +83,13 @@ ULP_FN uint32_t ulp_code_of(double value, const ulp_format *f, uint32_t *strange
     return sign | (uint32_t)(below != 0 ? kept : ((uint64_t)(e + f->bias) << (f->prec - 1)) + kept - hidden);
 }
 
+/* The value of a binary16 code. */
+ULP_FN double ulp_value_of_half(uint32_t code) {
+    const int32_t field = (int32_t)(code >> 10 & 31u);
+    const double fraction = (double)(code & 1023u);
+    double magnitude = field == 0 ? fraction * 0x1p-24 : ulp_scale(1024.0 + fraction, field - 25);
+    if (field == 31) magnitude = fraction != 0.0 ? ulp_quiet_nan() : ulp_from_bits64(0x7ff0000000000000u);
+    return magnitude == magnitude && (code & 0x8000u) != 0 ? -magnitude : magnitude;
+}
+
 #endif

@@ -125,6 +125,12 @@ static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((u
 static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 
+/* ---- Tensor Cores: tensor.cpp, by the rows of kernels/datapath.c for this device's compute capability ---- */
+
+/* mma.sync.aligned.INSTRUCTION: d = a b + d; the warp's registers. */
+void ulp_emulated_mma(const char *instruction, uint32_t *d, const uint32_t *a, const uint32_t *b);
+void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
+
 /* ---- the host's side ---- */
 
 enum cudaError_t {
@@ -200,8 +206,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
 
 /* ---- for tests of the emulation's own promises ---- */
 
-/* Behave as a machine without a device (1), or as one of compute capability 10 major + minor; 0: 9.0 */
+/* Behave as a machine without a device (1), or as one of compute capability 10 major + minor; 0: what the environment variable
+ * EMULATED_CAPABILITY says, else 9.0 */
 void ulp_emulated_device_set(int absent, int capability);
+int ulp_emulated_capability(void);
 /* Bytes in allocations that were not freed. */
 size_t ulp_emulated_bytes(void);
 

@@ -333,6 +333,12 @@ void ulp_emulated_device_set(int absent, int capability) {
     device.capability = capability;
 }
 
+int ulp_emulated_capability(void) {
+    const char *text = getenv("EMULATED_CAPABILITY");
+    if (device.capability != 0) return device.capability;
+    return text != nullptr && atoi(text) > 0 ? atoi(text) : 90;
+}
+
 const char *cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaError"; }
 
 const char *cudaGetErrorString(cudaError_t error) {
@@ -357,7 +363,7 @@ cudaError_t cudaSetDevice(int ordinal) { return ordinal == 0 && !device.absent ?
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int ordinal) {
     if (ordinal != 0 || device.absent) return cudaErrorInvalidDevice;
-    const int capability = device.capability == 0 ? 90 : device.capability;
+    const int capability = ulp_emulated_capability();
     memset(prop, 0, sizeof *prop);
     strcpy(prop->name, "emulated device");
     prop->major = capability / 10;

@@ -1,8 +1,201 @@
-/* tensor.c - Tensor Core models against the instructions themselves. */
+/* tensor.c - Tensor Core models against the instructions themselves: whole products, codes compared, those of NaN too. */
 #include "check.h"
 
-void check_tensor_cores(const check *c) {
-    row r = row_of("Tensor Core models against the instructions themselves");
-    row_skip(&r, "not yet");
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a product is fed. */
+typedef enum kind { NORMAL, CODES, SPECIALS, TINY, ZEROS, CANCELLING, LONG, KINDS } kind;
+static const char *const kinds[] = {"normal data", "random codes", "special values", "tiny data", "zeros beside large values", "cancelling data", "long sums"};
+
+/* The operands of one product, as floats and as doubles; codes that the device and the model gave. */
+typedef struct trial {
+    size_t m, n, k;
+    int accumulate;
+    float *a, *b, *c;          /* (m,k), (k,n), (m,n) */
+    double *wide_a, *wide_b, *wide_c;
+    uint64_t *got, *want;      /* (m,n) */
+} trial;
+
+static void *room(size_t n, size_t size) {
+    void *p = calloc(n == 0 ? 1 : n, size);
+    if (p == NULL) exit(1);
+    return p;
+}
+
+static void trial_alloc(trial *t) {
+    t->a = room(t->m * t->k, sizeof *t->a);
+    t->b = room(t->k * t->n, sizeof *t->b);
+    t->c = room(t->m * t->n, sizeof *t->c);
+    t->wide_a = room(t->m * t->k, sizeof *t->wide_a);
+    t->wide_b = room(t->k * t->n, sizeof *t->wide_b);
+    t->wide_c = room(t->m * t->n, sizeof *t->wide_c);
+    t->got = room(t->m * t->n, sizeof *t->got);
+    t->want = room(t->m * t->n, sizeof *t->want);
+}
+
+static void trial_free(trial *t) {
+    void *all[] = {t->a, t->b, t->c, t->wide_a, t->wide_b, t->wide_c, t->got, t->want};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
+}
+
+/* ---- data ---- */
+
+/* x (n) rounded to the format; fixed point saturates. */
+static void to_format(float *x, size_t n, const ulp_format *f) {
+    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    for (size_t i = 0; i < n; i++) x[i] = (float)ulp_round((double)x[i], f, rule, 0);
+}
+
+/* Magnitudes around 2^centre, 16 binades of them. */
+static void fill_around(float *x, size_t n, int centre, uint64_t seed) {
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t w = word_of(seed, i);
+        const double m = 1.0 + (double)(w >> 8) * 0x1p-24;
+        x[i] = (float)ulp_scale(w & 1 ? -m : m, centre + (int)(w >> 1 & 15u) - 8);
+    }
+}
+
+/* The exponent around which products are tiny: those of two numbers of the format lie at the lowest exponents of the result. */
+static int tiny_exponent(const ulp_cuda_native *d, const ulp_format *f) {
+    const int lowest = d->result.qmin / 2;
+    return lowest > f->qmin + 4 ? lowest : f->qmin + 4;
+}
+
+static void fill_operand(float *x, size_t n, kind what, const ulp_cuda_native *d, const ulp_format *f, uint64_t seed) {
+    switch (what) {
+    case CODES:
+    case SPECIALS: fill_codes(x, n, f, what == SPECIALS, seed); break;
+    case TINY: fill_around(x, n, tiny_exponent(d, f), seed); break;
+    case ZEROS:
+        fill_around(x, n, f->emax - 8, seed);
+        for (size_t i = 0; i < n; i++)
+            if (word_of(seed + 1, i) % 3 != 0) x[i] = word_of(seed + 1, i) % 3 == 1 ? 0.0f : x[i] * (float)ulp_scale(1.0, -f->emax);
+        break;
+    default: fill_normal(x, n, f->is_fixed ? 48.0 : 1.0, seed); break;
+    }
+    to_format(x, n, f);
+}
+
+/* Neighbours in k are negatives of each other, now and then not quite. */
+static void make_cancelling(trial *t) {
+    for (size_t i = 0; i < t->m; i++)
+        for (size_t k = 1; k < t->k; k += 2)
+            if (t->a[i * t->k + k - 1] != 0.0f || k > 1) t->a[i * t->k + k] = -t->a[i * t->k + k - 1];
+    for (size_t j = 0; j < t->n; j++)
+        for (size_t k = 1; k < t->k; k += 2)
+            if (word_of(77, j * t->k + k) % 8 != 0) t->b[k * t->n + j] = t->b[(k - 1) * t->n + j];
+}
+
+static void fill(trial *t, kind what, const ulp_cuda_native *d, uint64_t seed) {
+    fill_operand(t->a, t->m * t->k, what, d, &d->a, seed);
+    fill_operand(t->b, t->k * t->n, what, d, &d->b, seed + 1);
+    if (what == CANCELLING) make_cancelling(t);
+    if (what == CANCELLING) to_format(t->a, t->m * t->k, &d->a); /* -(-128) is no int8 */
+    const size_t n = t->m * t->n;
+    if (what == SPECIALS && !d->result.is_fixed) fill_codes(t->c, n, &d->result, 1, seed + 2);
+    else if (what == TINY) fill_around(t->c, n, d->result.qmin + 12, seed + 2);
+    else fill_normal(t->c, n, d->result.is_fixed ? 1e9 : 4.0, seed + 2);
+    to_format(t->c, n, &d->result);
+    for (size_t i = 0; d->result.is_fixed && i < n; i++) /* ends of int32 that floats hold */
+        if (t->c[i] >= 0x1p31f || word_of(seed + 3, i) % 4 == 0) t->c[i] = t->c[i] < 0.0f ? -0x1p31f : 0x1.fffffep30f;
+    for (size_t i = 0; i < t->m * t->k; i++) t->wide_a[i] = (double)t->a[i];
+    for (size_t i = 0; i < t->k * t->n; i++) t->wide_b[i] = (double)t->b[i];
+    for (size_t i = 0; i < n; i++) t->wide_c[i] = (double)t->c[i];
+    if (d->a.prec != 53) return;
+    for (size_t i = 0; i < t->m * t->k; i++) t->wide_a[i] *= 1.0 + (double)word_of(seed + 3, i) * 0x1p-40;
+    for (size_t i = 0; i < t->k * t->n; i++) t->wide_b[i] *= 1.0 + (double)word_of(seed + 4, i) * 0x1p-40;
+}
+
+/* ---- both sides ---- */
+
+static ulp_gemm_shape shape_of(const trial *t) {
+    return (ulp_gemm_shape){.m = t->m, .n = t->n, .k = t->k, .lda = t->k, .ldb = t->n, .ldc = t->n, .accumulate = (uint8_t)t->accumulate};
+}
+
+static int device_codes(const check *c, row *r, trial *t, const ulp_cuda_native *d) {
+    const ulp_gemm_shape s = shape_of(t);
+    const size_t n = t->m * t->n;
+    double *a = to_device(c, r, t->wide_a, t->m * t->k * sizeof *a), *b = to_device(c, r, t->wide_b, t->k * t->n * sizeof *b);
+    double *start = to_device(c, r, t->wide_c, n * sizeof *start);
+    uint64_t *codes = c->gpu->alloc(n * sizeof *codes);
+    ulp_cuda_product *p = NULL;
+    int fine = a != NULL && b != NULL && start != NULL && codes != NULL;
+    fine = fine && row_ok(r, ulp_cuda_product_begin64(&p, d, start, a, b, &s), "%s: begin", d->name);
+    fine = fine && row_ok(r, ulp_cuda_product_run(p), "%s: run", d->name);
+    fine = fine && row_ok(r, ulp_cuda_product_codes(p, codes), "%s: codes", d->name);
+    fine = fine && from_device(c, r, t->got, codes, n * sizeof *codes);
+    ulp_cuda_product_end(p);
+    c->gpu->release(a);
+    c->gpu->release(b);
+    c->gpu->release(start);
+    c->gpu->release(codes);
+    return fine;
+}
+
+static int model_codes(const check *c, row *r, trial *t, const ulp_datapath *path) {
+    const ulp_gemm_shape s = shape_of(t);
+    const ulp_stream none = {0, 0, 0};
+    const size_t n = t->m * t->n;
+    const int narrow = path->result.fits_binary32;
+    const ulp_status status = narrow ? c->cpu->gemm(t->c, t->a, t->b, &s, path, none) : c->cpu->gemm64(t->wide_c, t->wide_a, t->wide_b, &s, path, none);
+    if (!row_ok(r, status, "%s on the CPU", path->name)) return 0;
+    for (size_t i = 0; i < n; i++)
+        if (!row_ok(r, ulp_datapath_code(&t->want[i], narrow ? (double)t->c[i] : t->wide_c[i], path), "%s: a result's code", path->name)) return 0;
+    return 1;
+}
+
+static void compare(row *r, const trial *t, kind what, const ulp_cuda_native *d) {
+    for (size_t i = 0; i < t->m * t->n; i++)
+        row_true(r, t->got[i] == t->want[i], "%s, (%zu,%zu,%zu)%s: element (%zu,%zu): the instruction gives %0*llx, %s %0*llx", kinds[what], t->m, t->n,
+                 t->k, t->accumulate ? " on C" : "", i / t->n, i % t->n, (int)d->result.bits / 4, (unsigned long long)t->got[i], d->model,
+                 (int)d->result.bits / 4, (unsigned long long)t->want[i]);
+}
+
+static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path, kind what, size_t m, size_t n, size_t k, int accumulate) {
+    trial t = {.m = m, .n = n, .k = k, .accumulate = accumulate};
+    trial_alloc(&t);
+    fill(&t, what, d, 1000u * d->instruction + 100u * what + k + d->family);
+    if (device_codes(c, r, &t, d) && model_codes(c, r, &t, path)) compare(r, &t, what, d);
+    trial_free(&t);
+}
+
+/* Every kind of data with sizes that fill tiles and such that do not: more than a million results on a device. */
+static void run_trials(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path) {
+    for (int what = 0; what < KINDS && !r->stopped; what++) {
+        if (d->a.is_fixed && (what == TINY || what == ZEROS)) continue;
+        const kind w = (kind)what;
+        if (c->small) {
+            run_trial(c, r, d, path, w, 13, 7, what == LONG ? 300 : 40, what % 2);
+            if (what < TINY) run_trial(c, r, d, path, w, 17, 9, 70, 1 - what % 2);
+        } else if (what == LONG) {
+            run_trial(c, r, d, path, w, 160, 161, 8192, 0);
+        } else {
+            run_trial(c, r, d, path, w, 448, 449, 32, 1);
+            run_trial(c, r, d, path, w, 321, 300, 147, 0);
+            run_trial(c, r, d, path, w, 16, 8, 64, 1);
+        }
+    }
+    run_trial(c, r, d, path, NORMAL, 5, 3, 0, 1);
+    run_trial(c, r, d, path, NORMAL, 3, 5, 1, 0);
+}
+
+static void check_native_row(const check *c, const ulp_cuda_native *d) {
+    char name[160];
+    ulp_datapath path;
+    memset(&path, 0, sizeof path);
+    snprintf(name, sizeof name, "%s is %s", d->name + strlen("native:"), d->model[0] != '\0' ? d->model : "no row");
+    row r = row_of(name);
+    if (r.skipped) return;
+    if (d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
+    else if (d->model[0] == '\0') row_skip(&r, "no model is known for this device");
+    else if (row_ok(&r, ulp_datapath_parse(&path, d->model), "%s", d->model)) run_trials(c, &r, d, &path);
     row_end(c, &r);
+}
+
+void check_tensor_cores(const check *c) {
+    ulp_cuda_native d;
+    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++)
+        if (strncmp(d.name, "native:mma:", 11) == 0 || strncmp(d.name, "native:wgmma:", 13) == 0) check_native_row(c, &d);
 }

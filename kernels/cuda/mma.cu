@@ -1,0 +1,126 @@
+// mma.cu - whole products by mma.sync: every element is a chain of instructions over ascending k, through the accumulator.
+#include "mma.h"
+#include "native.h"
+
+namespace {
+
+/* The two registers, or one, that hold the elements 2 pair and 2 pair + 1 of C or D. */
+template <int D> __device__ inline void load_pair(uint32_t *d, const void *c, size_t at, uint32_t pair) {
+    if constexpr (D == 4) {
+        const uint2 two = *reinterpret_cast<const uint2 *>(static_cast<const uint32_t *>(c) + at);
+        d[2 * pair] = two.x;
+        d[2 * pair + 1] = two.y;
+    } else {
+        d[pair] = *reinterpret_cast<const uint32_t *>(static_cast<const uint16_t *>(c) + at);
+    }
+}
+
+template <int D> __device__ inline void store_pair(void *to, const uint32_t *d, size_t at, uint32_t pair) {
+    if constexpr (D == 4) *reinterpret_cast<uint2 *>(static_cast<uint32_t *>(to) + at) = {d[2 * pair], d[2 * pair + 1]};
+    else *reinterpret_cast<uint32_t *>(static_cast<uint16_t *>(to) + at) = d[pair];
+}
+
+/* A warp's tile: DOWN times ACROSS of the instruction's, first row and column (row, column). Operands come straight from memory,
+ * four bytes a lane: a row of a tile is 16 or 32 bytes, and what lanes share is in the cache. */
+template <typename Op, int DOWN, int ACROSS> __device__ inline void warp_product(const ulp_native_job &w, size_t row, size_t column) {
+    const uint32_t lane = threadIdx.x % 32;
+    uint32_t d[DOWN][ACROSS][Op::D] = {};
+    auto place = [&](int i, int j, uint32_t pair) {
+        return (row + 16 * i + ulp_mma_c_row(lane, 2 * pair)) * w.n + column + 8 * j + ulp_mma_c_column(lane, 2 * pair);
+    };
+    if (w.c != NULL)
+        for (int i = 0; i < DOWN; i++)
+            for (int j = 0; j < ACROSS; j++)
+                for (uint32_t pair = 0; pair < 2; pair++) load_pair<Op::D>(d[i][j], w.c, place(i, j, pair), pair);
+    for (size_t k = 0; k < w.depth; k += Op::BYTES) {
+        uint32_t a[DOWN][Op::A], b[ACROSS][Op::B];
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (uint32_t r = 0; r < Op::A; r++)
+                a[i][r] = *reinterpret_cast<const uint32_t *>(w.a + (row + 16 * i + ulp_mma_a_row(lane, r)) * w.depth + k + ulp_mma_a_byte(lane, r));
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+#pragma unroll
+            for (uint32_t r = 0; r < Op::B; r++)
+                b[j][r] = *reinterpret_cast<const uint32_t *>(w.b + (column + 8 * j + ulp_mma_b_column(lane)) * w.depth + k + ulp_mma_b_byte(lane, r));
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++) Op::run(d[i][j], a[i], b[j]);
+    }
+    for (int i = 0; i < DOWN; i++)
+        for (int j = 0; j < ACROSS; j++)
+            for (uint32_t pair = 0; pair < 2; pair++) store_pair<Op::D>(w.d, d[i][j], place(i, j, pair), pair);
+}
+
+/* SIDE x SIDE warps, rows of blocks along x. Where the architecture lacks the instruction the kernel is empty, and nobody launches it. */
+template <typename Op, int SIDE, int DOWN, int ACROSS>
+__global__ void __launch_bounds__(32 * SIDE * SIDE) mma_kernel(const __grid_constant__ ulp_native_job w) {
+    if constexpr (Op::offered) {
+        const size_t warp = threadIdx.x / 32;
+        warp_product<Op, DOWN, ACROSS>(w, (blockIdx.x * SIDE + warp / SIDE) * (16 * DOWN), (blockIdx.y * SIDE + warp % SIDE) * (8 * ACROSS));
+    }
+}
+
+/* A warp for a tile of 8 x 8. */
+__global__ void __launch_bounds__(32) mma64_kernel(const __grid_constant__ ulp_native_job w) {
+    const uint32_t lane = threadIdx.x;
+    const double *a = reinterpret_cast<const double *>(w.a), *b = reinterpret_cast<const double *>(w.b), *c = static_cast<const double *>(w.c);
+    const size_t row = (size_t)blockIdx.x * 8, column = (size_t)blockIdx.y * 8, k = w.depth / sizeof *a;
+    const size_t at = (row + ulp_mma64_c_row(lane)) * w.n + column;
+    double d[2] = {0.0, 0.0};
+    for (uint32_t e = 0; c != NULL && e < 2; e++) d[e] = c[at + ulp_mma64_c_column(lane, e)];
+    for (size_t i = 0; i < k; i += 4)
+        ulp_mma_fp64(d, a[(row + ulp_mma64_a_row(lane)) * k + i + ulp_mma64_a_k(lane)], b[(column + ulp_mma64_b_column(lane)) * k + i + ulp_mma64_b_k(lane)]);
+    for (uint32_t e = 0; e < 2; e++) static_cast<double *>(w.d)[at + ulp_mma64_c_column(lane, e)] = d[e];
+}
+
+template <typename Op> ulp_status launch(const ulp_native_job &w) {
+    const bool large = w.m % ulp_mma_large.rows == 0 && w.n % ulp_mma_large.columns == 0;
+    const ulp_native_tile tile = large ? ulp_mma_large : ulp_mma_small;
+    const dim3 grid((unsigned)(w.m / tile.rows), (unsigned)(w.n / tile.columns));
+    return large ? ulp_cuda_launch("mma.sync", mma_kernel<Op, 2, 2, 4>, grid, 128, w) : ulp_cuda_launch("mma.sync", mma_kernel<Op, 1, 1, 1>, grid, 32, w);
+}
+
+ulp_status launch64(const ulp_native_job &w) {
+    return ulp_cuda_launch("mma.sync of binary64", mma64_kernel, dim3((unsigned)(w.m / 8), (unsigned)(w.n / 8)), 32, w);
+}
+
+__global__ void built_kernel(int *to) {
+#if defined(ULP_EMULATED_DEVICE)
+    to[0] = ulp_emulated_capability();
+    to[1] = to[0] == 90;
+#else
+#if defined(__CUDA_ARCH__)
+    to[0] = __CUDA_ARCH__ / 10;
+#endif
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    to[1] = 1;
+#else
+    to[1] = 0;
+#endif
+#endif
+}
+
+} // namespace
+
+ulp_status ulp_native_mma(unsigned instruction, const ulp_native_job *job) {
+    typedef ulp_status (*launcher)(const ulp_native_job &);
+#define LAUNCHER(name, text, form, a, d, least) launch<ulp_mma_##name>,
+    static const launcher launchers[] = {ULP_MMA_INSTRUCTIONS(LAUNCHER) launch64};
+#undef LAUNCHER
+    return instruction < sizeof launchers / sizeof launchers[0] ? launchers[instruction](*job) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_native_built(int *architecture, int *wgmma) {
+    int seen[2], *device = static_cast<int *>(ulp_cuda_room(sizeof seen));
+    if (device == NULL) return ULP_NO_MEMORY;
+    ulp_status status = ulp_cuda_launch("what the code was compiled for", built_kernel, 1, 1, device);
+    if (status == ULP_OK) status = ulp_cuda_download(seen, device, sizeof seen);
+    ulp_cuda_release(device);
+    if (status != ULP_OK) return status;
+    *architecture = seen[0];
+    *wgmma = seen[1];
+    return ULP_OK;
+}

@@ -1,0 +1,163 @@
+/* tensor.cpp - the emulated device's Tensor Cores: instructions by name, computed as the rows of kernels/datapath.c say.
+ *
+ * Where an element lies is stated here once more, the other way round than in kernels/cuda/fragments.h (which lane holds element
+ * (i,k), not what lane l holds), and which row belongs to an instruction on a device is, too: a mistake in one of them shows.
+ */
+#include "cuda_runtime.h"
+#include "kernels/datapath.h"
+
+#include <map>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <string>
+
+namespace {
+
+[[noreturn]] void fail(const std::string &text) {
+    fprintf(stderr, "emulated device: %s\n", text.c_str());
+    abort();
+}
+
+/* An instruction: k products, types of A, B and the result. */
+struct instruction {
+    unsigned k;
+    std::string result, a, b;
+    bool saturates, exact;
+    ulp_datapath path;
+};
+
+std::string project_name(const std::string &type) { return type == "f16" ? "fp16" : type; }
+
+bool is_byte(const std::string &type) { return type == "e4m3" || type == "e5m2" || type == "s8"; }
+
+/* The row of mma.sync on this device. */
+std::string mma_row(const instruction &i) {
+    const int capability = ulp_emulated_capability();
+    std::string name = project_name(i.a);
+    if (i.a != i.b) name += "." + i.b;
+    if (i.result == "f16") name += "-fp16";
+    if (capability == 89) return "l40s-" + name;
+    if (capability < 90) return "a100-" + name;
+    if (capability < 100) {
+        if (is_byte(i.a)) return "h100-" + name + "-mma";
+        if (i.a == "tf32") return i.k == 4 ? "h100-tf32-k4" : "h100-tf32";
+        return i.k == 8 ? "h100-" + name + "-k8" : "h100-" + name;
+    }
+    if (capability < 120) /* half of k: nobody has measured it there; as on Hopper */
+        return i.k == 16 || (i.a == "tf32" && i.k == 8) || is_byte(i.a) ? "b200-" + name + "-mma" : "h100-" + name + (i.k == 4 ? "-k4" : "-k8");
+    return "rtx5090-" + name;
+}
+
+void choose_row(instruction *i, const std::string &name, const std::string &text) {
+    memset(&i->path, 0, sizeof i->path);
+    if (ulp_datapath_parse(&i->path, name.c_str()) != ULP_OK) fail(text + ": no row " + name);
+}
+
+
+instruction read_mma(const std::string &text) {
+    instruction i;
+    char result[8], a[8], b[8], c[8];
+    unsigned k;
+    const std::string plain = text.find(".satfinite") == std::string::npos ? text : std::string(text).erase(text.find(".satfinite"), 10);
+    if (sscanf(plain.c_str(), "m16n8k%u.row.col.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &k, result, a, b, c) != 5) fail(text + ": not read");
+    i.k = k;
+    i.result = result;
+    i.a = a;
+    i.b = b;
+    i.saturates = plain != text;
+    i.exact = i.a == "s8";
+    if (strcmp(result, c) != 0) fail(text + ": C and D differ");
+    if ((i.a == "e4m3" || i.a == "e5m2") && ulp_emulated_capability() < 89) fail(text + ": this device has no fp8");
+    choose_row(&i, i.exact ? (i.saturates ? "int8:sat" : "int8") : mma_row(i), text);
+    return i;
+}
+
+const instruction &mma_of(const char *text) {
+    static std::map<std::string, instruction> known;
+    const auto at = known.find(text);
+    return at != known.end() ? at->second : known.emplace(text, read_mma(text)).first->second;
+}
+
+unsigned size_of(const ulp_format *f) { return f->bits == 19 ? 4 : f->bits / 8u; }
+
+/* A code of `size` bytes as a value; of tf32 the upper 19 bits count. */
+double value_at(const unsigned char *bytes, const ulp_format *f) {
+    uint64_t code = 0;
+    memcpy(&code, bytes, size_of(f));
+    return ulp_decode(f->bits == 19 ? code >> 13 : code, f);
+}
+
+uint64_t code_of(double result, const ulp_datapath *d) {
+    uint64_t code;
+    if (ulp_datapath_code(&code, result, d) != ULP_OK) fail("a result without a code");
+    return code;
+}
+
+/* What the lanes hold: A's four registers, B's two. */
+struct operands {
+    uint32_t a[4], b[2];
+};
+
+unsigned char byte_of(uint32_t reg, unsigned i) { return (unsigned char)(reg >> (8 * i)); }
+
+/* Row i of A, and row j of B^T, as bytes. */
+void row_of_a(unsigned char *to, const operands *all, unsigned i, unsigned bytes) {
+    for (unsigned at = 0; at < bytes; at++) to[at] = byte_of(all[i % 8 * 4 + at % 16 / 4].a[i / 8 + at / 16 * 2], at % 4);
+}
+void row_of_b(unsigned char *to, const operands *all, unsigned j, unsigned bytes) {
+    for (unsigned at = 0; at < bytes; at++) to[at] = byte_of(all[j * 4 + at % 16 / 4].b[at / 16], at % 4);
+}
+
+/* code(c) <- c + a (k) b (k) */
+uint64_t dot(const instruction &in, uint64_t c, const unsigned char *a, const unsigned char *b) {
+    double x[64], y[64];
+    const ulp_datapath *d = &in.path;
+    for (unsigned i = 0; i < in.k; i++) {
+        x[i] = value_at(a + i * size_of(&d->a), &d->a);
+        y[i] = value_at(b + i * size_of(&d->b), &d->b);
+    }
+    const ulp_scales ones = {nullptr, nullptr};
+    const ulp_stream none = {0, 0, 0};
+    return code_of(ulp_dot(d, ulp_decode(c, &d->result), x, y, in.k, ones, none), d);
+}
+
+} // namespace
+
+void ulp_emulated_mma(const char *text, uint32_t *d, const uint32_t *a, const uint32_t *b) {
+    const instruction &in = mma_of(text);
+    const unsigned bytes = in.k * size_of(&in.path.a), lane = ulp_emulated_lane();
+    operands mine = {{0, 0, 0, 0}, {0, 0}}, all[32];
+    if (bytes != 16 && bytes != 32) fail(std::string(text) + ": rows of another length");
+    memcpy(mine.a, a, bytes / 2);
+    memcpy(mine.b, b, bytes / 4);
+    ulp_emulated_exchange(all, &mine, sizeof mine);
+    const bool half = in.result == "f16";
+    for (unsigned i = 0; i < 16; i++)
+        for (unsigned j = 0; j < 8; j++) {
+            if (lane != i % 8 * 4 + j / 2) continue;
+            unsigned char x[32], y[32];
+            row_of_a(x, all, i, bytes);
+            row_of_b(y, all, j, bytes);
+            if (half) {
+                uint32_t *to = &d[i / 8];
+                const unsigned shift = j % 2 * 16;
+                const uint64_t code = dot(in, *to >> shift & 0xffffu, x, y);
+                *to = (*to & ~(0xffffu << shift)) | (uint32_t)code << shift;
+            } else {
+                uint32_t *to = &d[i / 8 * 2 + j % 2];
+                *to = (uint32_t)dot(in, *to, x, y);
+            }
+        }
+}
+
+/* A chain of fused multiply-adds over ascending k. */
+void ulp_emulated_mma64(const char *text, double *d, double a, double b) {
+    struct pair { double a, b; } mine = {a, b}, all[32];
+    if (strcmp(text, "m8n8k4.row.col.f64.f64.f64.f64") != 0) fail(std::string(text) + ": not read");
+    ulp_emulated_exchange(all, &mine, sizeof mine);
+    const unsigned lane = ulp_emulated_lane();
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned j = 0; j < 8; j++)
+            for (unsigned k = 0; lane == 4 * i + j / 2 && k < 4; k++) d[j % 2] = __builtin_fma(all[4 * i + k].a, all[4 * j + k].b, d[j % 2]);
+}
