@@ -1,4 +1,6 @@
-/* probe.c - ulp probe: the properties of a fused sum, found by vectors, beside what the datapath's row says. */
+/* probe.c - ulp probe: the properties of a fused sum, found by vectors: beside what the datapath's row says, or of a device
+ * beside its model. */
+#include "kernels/cuda/unit.h"
 #include "kernels/probe.h"
 #include "tool.h"
 
@@ -118,11 +120,163 @@ static int list_rows(void) {
     return tool_finish(&tool_probe);
 }
 
+/* ---- silicon beside its model ---- */
+
+/* What published sources disagree on or nobody has measured, and the property that decides it. */
+typedef enum scope { EVERY, FP8, TF32, NARROW_FP8, FP8_WGMMA } scope;
+static const struct open_point {
+    ulp_property_id id;
+    scope scope;
+    const char *text;
+} open_points[] = {
+    {ULP_P_ZERO_OPERAND, EVERY, "whether a zero operand raises the exponent of the alignment"},
+    {ULP_P_ZERO_PRODUCT, EVERY, "whether a product of two zeros does"},
+    {ULP_P_ZERO_C, EVERY, "whether c = 0 does"},
+    {ULP_P_FLOOR, EVERY, "the lowest exponent of the alignment"},
+    {ULP_P_ALIGN, EVERY, "which way the alignment cuts"},
+    {ULP_P_UNDERFLOW, EVERY, "the sign of a negative sum that becomes zero"},
+    {ULP_P_LENGTH, EVERY, "products in one sum"},
+    {ULP_P_FRACTION, FP8, "fraction bits that fp8 products keep"},
+    {ULP_P_KEPT, FP8, "fraction bits of an fp8 product's result"},
+    {ULP_P_ORDER, FP8, "which products one fp8 sum takes"},
+    {ULP_P_FLOOR, TF32, "the floor for tf32, which nobody has published"},
+    {ULP_P_OUTPUT, NARROW_FP8, "how fp8 products are rounded to fp16"},
+    {ULP_P_FRACTION_C, FP8_WGMMA, "bits of c that an fp8 wgmma keeps"},
+    {ULP_P_PLACE, FP8_WGMMA, "where c enters an fp8 wgmma"},
+};
+
+static int concerns(scope s, const ulp_cuda_native *native) {
+    const int fp8 = native->a.bits == 8 && !native->a.is_fixed;
+    switch (s) {
+    case FP8: return fp8;
+    case TF32: return native->a.bits == 19;
+    case NARROW_FP8: return fp8 && native->result.prec < 24;
+    case FP8_WGMMA: return fp8 && strstr(native->name, "wgmma") != NULL;
+    default: return 1;
+    }
+}
+
+static void print_open_points(const ulp_cuda_native *native, const ulp_probe *silicon, const ulp_datapath *model) {
+    printf("\nopen points: sources disagree, or nobody has measured\n");
+    for (size_t i = 0; i < sizeof open_points / sizeof open_points[0]; i++) {
+        const struct open_point *p = &open_points[i];
+        const ulp_property *found = &silicon->property[p->id];
+        char text[64], wanted[64] = "-";
+        int64_t value;
+        if (!concerns(p->scope, native)) continue;
+        ulp_property_text(text, p->id, found->found, found->value);
+        if (model != NULL && row_value(model, p->id, &value)) ulp_property_text(wanted, p->id, ULP_FOUND, value);
+        if (model != NULL && row_value(model, p->id, &value) && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
+        printf("%-52s %-18s found: %-20s the model's default: %s\n", p->text, ulp_property_name(p->id), text, wanted);
+    }
+}
+
+static int same_property(const ulp_property *x, const ulp_property *y) { return x->found == y->found && x->value == y->value; }
+
+/* The table of one native product; the number of properties on which it and its model differ, -1 if the device failed. */
+static int print_silicon(const ulp_cuda_native *native, int csv) {
+    ulp_datapath path;
+    ulp_probe silicon, model;
+    const ulp_unit unit = ulp_cuda_unit_of(native);
+    const int known = native->model[0] != '\0' && ulp_datapath_parse(&path, native->model) == ULP_OK;
+    int differ = 0;
+    if (ulp_probe_unit(&silicon, &unit) != ULP_OK) return -1;
+    if (known) {
+        const ulp_unit row = ulp_unit_of(&path);
+        if (ulp_probe_unit(&model, &row) != ULP_OK) return -1;
+    }
+    if (!csv)
+        printf("%s, %s: products %s x %s, results %s; %llu sums; model %s\n\n%-20s %-24s %-24s %-8s %s\n", native->name, native->what, unit.a.name,
+               unit.b.name, unit.result.name, (unsigned long long)silicon.runs, known ? native->model : "none known", "property", "silicon", "model", "",
+               "vector");
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
+        const ulp_property_id id = (ulp_property_id)i;
+        const ulp_property *p = &silicon.property[i];
+        char found[64], wanted[64] = "-";
+        ulp_property_text(found, id, p->found, p->value);
+        if (known) ulp_property_text(wanted, id, model.property[i].found, model.property[i].value);
+        const int equal = !known || same_property(p, &model.property[i]);
+        const char *verdict = !known ? "-" : equal ? "ok" : "DIFFERS";
+        if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", native->name, ulp_property_name(id), found, wanted, verdict, p->how);
+        else printf("%-20s %-24s %-24s %-8s %s\n", ulp_property_name(id), found, wanted, verdict, p->how);
+        differ += !equal;
+    }
+    if (!csv) print_open_points(native, &silicon, known ? &path : NULL);
+    if (!csv && known) printf("\n%d %s from the model\n\n", differ, differ == 1 ? "property differs" : "properties differ");
+    return differ;
+}
+
+static int list_native(void) {
+    ulp_cuda_native native;
+    for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++)
+        printf("%-32s %-24s %s\n", native.name, native.model[0] != '\0' ? native.model : "no model", native.lacks[0] != '\0' ? native.lacks : native.what);
+    return tool_finish(&tool_probe);
+}
+
+/* One native product, or all that the device offers. */
+static int run_silicon(const char *name, int csv, int list) {
+    const ulp_backend *cuda;
+    ulp_cuda_native native;
+    int differ = 0;
+    if (ulp_backend_get(&cuda, "cuda") != ULP_OK) {
+        fprintf(stderr, "ulp probe: %s\n", ulp_cuda_lacks());
+        return TOOL_LACKING;
+    }
+    if (list) return list_native();
+    if (name != NULL && ulp_cuda_native_parse(&native, name) != ULP_OK)
+        tool_usage(&tool_probe, "--datapath %s: no native product of that name; ulp probe --backend cuda --list names them", name);
+    if (name != NULL && native.lacks[0] != '\0') {
+        fprintf(stderr, "ulp probe: %s: %s\n", name, native.lacks);
+        return TOOL_LACKING;
+    }
+    if (csv) puts("device,property,silicon,model,verdict,vector");
+    for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
+        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&native, csv);
+        if (more < 0) {
+            fprintf(stderr, "ulp probe: %s: %s\n", native.name, ulp_cuda_error());
+            return TOOL_FAILED;
+        }
+        differ += more;
+    }
+    const int written = tool_finish(&tool_probe);
+    return differ > 0 ? TOOL_FAILED : written;
+}
+
+static int run_model(const ulp_datapath *d, int csv) {
+    ulp_probe probe;
+    int differ = 0;
+    const ulp_unit unit = ulp_unit_of(d);
+    const ulp_status status = ulp_probe_unit(&probe, &unit);
+    if (status != ULP_OK) tool_usage(&tool_probe, "%s: %s", d->name, ulp_status_text(status));
+    if (csv) puts("device,property,found,row,verdict,vector");
+    else {
+        printf("model of %s: products %s x %s, results %s; %llu sums%s\n\n", d->name, unit.a.name, unit.b.name,
+               unit.result.name, (unsigned long long)probe.runs,
+               d->scale_block != 0 ? "; scales are ones except where a vector names them" : "");
+        printf("%-20s %-24s %-24s %-8s %s\n", "property", "found", "the row says", "", "vector");
+    }
+    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
+        differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);
+    if (!csv && differ > 0)
+        printf("\n%d %s from the row\n", differ, differ == 1 ? "property differs" : "properties differ");
+    const int written = tool_finish(&tool_probe);
+    return differ > 0 ? TOOL_FAILED : written;
+}
+
+/* Whether --backend cuda is among the options: then --datapath names a native product. */
+static int asks_for_cuda(int argc, char **argv) {
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--backend=cuda") == 0 || (strcmp(argv[i], "--backend") == 0 && i + 1 < argc && strcmp(argv[i + 1], "cuda") == 0)) return 1;
+    return 0;
+}
+
 static int run(int argc, char **argv) {
     ulp_datapath d;
-    ulp_probe probe;
-    int csv = 0, list = 0, given = 0, differ = 0;
-    const tool_option options[] = {{"datapath", TOOL_DATAPATH, &d, 0, 0, &given},
+    const char *name = NULL, *backend = "cpu";
+    int csv = 0, list = 0, given = 0;
+    const int cuda = asks_for_cuda(argc, argv);
+    const tool_option options[] = {{"datapath", cuda ? TOOL_TEXT : TOOL_DATAPATH, cuda ? (void *)&name : (void *)&d, 0, 0, &given},
+                                   {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
                                    {"list", TOOL_FLAG, &list, 0, 0, NULL},
                                    {"csv", TOOL_FLAG, &csv, 0, 0, NULL},
                                    {0}};
@@ -131,31 +285,18 @@ static int run(int argc, char **argv) {
         tool_usage(&tool_probe, meant ? "takes no words: '%s'; did you mean --datapath %s?" : "takes no words: '%s'",
                    argv[0], argv[0]);
     }
+    if (strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0) tool_usage(&tool_probe, "--backend %s: must be cpu or cuda", backend);
     if (list && (given || csv)) tool_usage(&tool_probe, "--list stands alone");
+    if (strcmp(backend, "cuda") == 0) return run_silicon(name, csv, list);
     if (list) return list_rows();
     if (!given)
         tool_usage(&tool_probe, "--datapath is needed; --list names the rows of hardware, and these are known:\n%s",
                    ulp_datapath_names());
-    const ulp_unit unit = ulp_unit_of(&d);
-    const ulp_status status = ulp_probe_unit(&probe, &unit);
-    if (status != ULP_OK) tool_usage(&tool_probe, "%s: %s", d.name, ulp_status_text(status));
-    if (csv) puts("device,property,found,row,verdict,vector");
-    else {
-        printf("model of %s: products %s x %s, results %s; %llu sums%s\n\n", d.name, unit.a.name, unit.b.name,
-               unit.result.name, (unsigned long long)probe.runs,
-               d.scale_block != 0 ? "; scales are ones except where a vector names them" : "");
-        printf("%-20s %-24s %-24s %-8s %s\n", "property", "found", "the row says", "", "vector");
-    }
-    for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
-        differ += print_property(&d, (ulp_property_id)i, &probe.property[i], csv);
-    if (!csv && differ > 0)
-        printf("\n%d %s from the row\n", differ, differ == 1 ? "property differs" : "properties differ");
-    const int written = tool_finish(&tool_probe);
-    return differ > 0 ? TOOL_FAILED : written;
+    return run_model(&d, csv);
 }
 
 const tool_command tool_probe = {
-    "probe", "probe --datapath D [--csv]\n       ulp probe --list",
+    "probe", "probe --datapath D [--csv]\n       ulp probe --backend cuda [--datapath native:N] [--csv]\n       ulp probe [--backend cuda] --list",
     "finds out how a fused sum is formed: block length, bits, rounding, special values",
     "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints what they show: products\n"
     "in one sum (L), bits kept below the largest term (F), where c enters, rounding, special values, floors. Nothing is\n"
@@ -166,6 +307,11 @@ const tool_command tool_probe = {
     "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 units), -k4,\n"
     "-k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; without an end it is\n"
     "mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on b200.\n\n"
+    "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, and so on; without\n"
+    "--datapath, all that the device offers, one table each. Beside what silicon shows stands what the same vectors show of its\n"
+    "model; exit status 1 if they differ, 3 where there is no such device. At the end: points on which published sources disagree\n"
+    "or that nobody has measured, and what was found.\n\n"
+    "  --backend  cpu, the models, or cuda\n"
     "  --list     the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, instruction\n"
     "  --csv      device,property,found,row,verdict,vector\n",
     run};

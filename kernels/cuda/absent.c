@@ -1,5 +1,5 @@
 /* absent.c - the interface of the CUDA backend in a build that has none: everything says so. */
-#include "cuda.h"
+#include "unit.h"
 
 ulp_status ulp_cuda_backend(const ulp_backend **backend) { return backend == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }
 
@@ -20,3 +20,52 @@ ulp_status ulp_cuda_timer_stop(ulp_cuda_timer *timer, double *seconds) {
 void ulp_cuda_timer_close(ulp_cuda_timer *timer) { (void)timer; }
 
 ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes) { return y == NULL || x == NULL || bytes == 0 ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }
+
+static ulp_status absent(const void *needed) { return needed == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }
+
+ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native) {
+    (void)i;
+    return absent(native);
+}
+ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
+    (void)text;
+    return absent(native);
+}
+ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b, const ulp_gemm_shape *shape) {
+    (void)c, (void)a, (void)b, (void)shape;
+    return absent(native);
+}
+ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b, const ulp_gemm_shape *shape) {
+    (void)c, (void)a, (void)b, (void)shape;
+    return absent(native);
+}
+ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c, const float *a, const float *b,
+                                  const ulp_gemm_shape *shape) {
+    (void)product, (void)c, (void)a, (void)b, (void)shape;
+    return absent(native);
+}
+ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c, const double *a, const double *b,
+                                    const ulp_gemm_shape *shape) {
+    (void)product, (void)c, (void)a, (void)b, (void)shape;
+    return absent(native);
+}
+ulp_status ulp_cuda_product_run(ulp_cuda_product *product) { return absent(product); }
+ulp_status ulp_cuda_product_values(ulp_cuda_product *product, float *c) {
+    (void)c;
+    return absent(product);
+}
+ulp_status ulp_cuda_product_values64(ulp_cuda_product *product, double *c) {
+    (void)c;
+    return absent(product);
+}
+ulp_status ulp_cuda_product_codes(ulp_cuda_product *product, uint64_t *codes) {
+    (void)codes;
+    return absent(product);
+}
+void ulp_cuda_product_end(ulp_cuda_product *product) { (void)product; }
+
+static ulp_status no_sum(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+    (void)context, (void)code, (void)c, (void)a, (void)b, (void)k, (void)scales;
+    return ULP_NO_DEVICE;
+}
+ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) { return (ulp_unit){.dot = no_sum, .a = native->a, .b = native->b, .result = native->result}; }

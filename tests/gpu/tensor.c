@@ -1,6 +1,8 @@
 /* tensor.c - Tensor Core models against the instructions themselves: whole products, codes compared, those of NaN too. */
 #include "check.h"
 
+#include "kernels/cuda/unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +196,39 @@ static void check_native_row(const check *c, const ulp_cuda_native *d) {
     row_end(c, &r);
 }
 
+/* What the prober's vectors show of the instruction they show of its model. */
+static void check_probe(const check *c, const ulp_cuda_native *d) {
+    char name[160];
+    ulp_datapath path;
+    ulp_probe silicon, model;
+    memset(&path, 0, sizeof path);
+    snprintf(name, sizeof name, "probe of %s", d->name + strlen("native:"));
+    row r = row_of(name);
+    if (r.skipped) return;
+    const ulp_unit unit = ulp_cuda_unit_of(d);
+    if (d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
+    else if (d->model[0] == '\0') row_skip(&r, "no model is known for this device");
+    else if (row_ok(&r, ulp_datapath_parse(&path, d->model), "%s", d->model) && row_ok(&r, ulp_probe_unit(&silicon, &unit), "probing")) {
+        const ulp_unit of_model = ulp_unit_of(&path);
+        row_ok(&r, ulp_probe_unit(&model, &of_model), "probing %s", d->model);
+        for (int i = 0; i < ULP_PROPERTY_COUNT && !r.stopped; i++) {
+            const ulp_property *got = &silicon.property[i], *want = &model.property[i];
+            char found[64], wanted[64];
+            ulp_property_text(found, (ulp_property_id)i, got->found, got->value);
+            ulp_property_text(wanted, (ulp_property_id)i, want->found, want->value);
+            row_true(&r, got->found == want->found && got->value == want->value && strcmp(got->how, want->how) == 0, "%s: found %s (%s), of %s: %s (%s)",
+                     ulp_property_name((ulp_property_id)i), found, got->how, d->model, wanted, want->how);
+        }
+        row_true(&r, silicon.runs == model.runs, "another number of questions");
+    }
+    row_end(c, &r);
+}
+
 void check_tensor_cores(const check *c) {
     ulp_cuda_native d;
-    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++)
-        if (strncmp(d.name, "native:mma:", 11) == 0 || strncmp(d.name, "native:wgmma:", 13) == 0) check_native_row(c, &d);
+    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
+        if (strncmp(d.name, "native:mma:", 11) != 0 && strncmp(d.name, "native:wgmma:", 13) != 0) continue;
+        check_native_row(c, &d);
+        check_probe(c, &d);
+    }
 }

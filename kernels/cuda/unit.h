@@ -1,0 +1,19 @@
+/* unit.h - native products as devices that the prober can ask: one sum at a time. */
+#ifndef ULP_CUDA_UNIT_H
+#define ULP_CUDA_UNIT_H
+
+#include "cuda.h"
+#include "kernels/probe.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A (1,k) times B (k,1) on C (1,1) by the native product, which has to live as long; the rest of its tile is zeros. What keeps the device
+ * from it is the status of every question. */
+ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
