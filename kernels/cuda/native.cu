@@ -38,6 +38,20 @@ const row rows[] = {
     {MMA, 15, "int8", "int8", "int8", "q32.0", "", 0, 0},
     {MMA, 16, "int8:sat", "int8", "int8", "q32.0", "", 0, 0},
     {MMA, 17, "fp64", "fp64", "fp64", "fp64", "", 0, 0},
+    {WGMMA, 0, "fp16", "fp16", "fp16", "fp32", "", 0, 0},
+    {WGMMA, 1, "fp16-fp16", "fp16", "fp16", "fp16", "", 0, 0},
+    {WGMMA, 2, "bf16", "bf16", "bf16", "fp32", "", 0, 0},
+    {WGMMA, 3, "tf32", "tf32", "tf32", "fp32", "", 0, 0},
+    {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 0},
+    {WGMMA, 5, "e4m3.e5m2", "e4m3", "e5m2", "fp32", "", 0, 0},
+    {WGMMA, 6, "e5m2.e4m3", "e5m2", "e4m3", "fp32", "", 0, 0},
+    {WGMMA, 7, "e5m2", "e5m2", "e5m2", "fp32", "", 0, 0},
+    {WGMMA, 8, "e4m3-fp16", "e4m3", "e4m3", "fp16", "", 0, 0},
+    {WGMMA, 9, "e4m3.e5m2-fp16", "e4m3", "e5m2", "fp16", "", 0, 0},
+    {WGMMA, 10, "e5m2.e4m3-fp16", "e5m2", "e4m3", "fp16", "", 0, 0},
+    {WGMMA, 11, "e5m2-fp16", "e5m2", "e5m2", "fp16", "", 0, 0},
+    {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 64},
+    {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 128},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -80,7 +94,7 @@ void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability, unsi
     const char *gpu = generation(capability);
     ulp_datapath known;
     to[0] = '\0';
-    if (r->family == LIBRARY) return;
+    if (r->family == LIBRARY || (r->family == WGMMA && capability / 10 != 9)) return;
     if (r->result[0] == 'q') {
         strcpy(to, r->type);
         return;
@@ -104,6 +118,10 @@ void lacks_of(char to[200], const row *r) {
     to[0] = '\0';
     if (r->family == MMA && is_fp8(r) && capability < 89)
         snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
+    else if (r->family == WGMMA && capability / 10 != 9)
+        snprintf(to, 200, "wgmma is of compute capability 9.0; this device has %d.%d", capability / 10, capability % 10);
+    else if (r->family == WGMMA && !code.wgmma)
+        snprintf(to, 200, "wgmma needs code for sm_90a, which this build does not hold");
     else if (r->family == MMA && is_fp8(r) && code.architecture < 89)
         snprintf(to, 200, "fp8 needs code for compute capability 8.9 or more; what this build holds for %d.%d was compiled for %d.%d", capability / 10,
                  capability % 10, code.architecture / 10, code.architecture % 10);
@@ -210,7 +228,8 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
 
 /* Sizes of the padded operands: small tiles where one holds all. */
 void measure(ulp_cuda_product *p) {
-    const ulp_native_tile small = ulp_mma_small, large = ulp_mma_large;
+    const bool sync = p->native.family == MMA;
+    const ulp_native_tile small = sync ? ulp_mma_small : ulp_wgmma_small, large = sync ? ulp_mma_large : ulp_wgmma_large;
     const ulp_native_tile tile = p->m <= small.rows && p->n <= small.columns ? small : large;
     p->job.m = whole(p->m, tile.rows);
     p->job.n = whole(p->n, tile.columns);
@@ -299,7 +318,7 @@ ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_n
 ulp_status ulp_cuda_product_run(ulp_cuda_product *p) {
     if (p == NULL) return ULP_BAD_ARGUMENT;
     if (p->m == 0 || p->n == 0) return ULP_OK;
-    return ulp_native_mma(p->native.instruction, &p->job);
+    return p->native.family == WGMMA ? ulp_native_wgmma(p->native.instruction, &p->job) : ulp_native_mma(p->native.instruction, &p->job);
 }
 
 ulp_status ulp_cuda_product_values(ulp_cuda_product *p, float *c) {

@@ -131,6 +131,15 @@ static inline int __ffs(int x) { return __builtin_ffs(x); }
 void ulp_emulated_mma(const char *instruction, uint32_t *d, const uint32_t *a, const uint32_t *b);
 void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
 
+/* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. The instruction is done at the wait: until then D holds rubbish, and
+ * operands are read then. One without a fence before it, or one that nobody committed, ends the program. */
+uint32_t ulp_emulated_shared_address(const void *p);
+void ulp_emulated_proxy_fence(void);
+void ulp_emulated_wgmma_fence(void);
+void ulp_emulated_wgmma(const char *instruction, uint32_t *d, uint64_t a, uint64_t b, int keep);
+void ulp_emulated_wgmma_commit(void);
+void ulp_emulated_wgmma_wait(void);
+
 /* ---- the host's side ---- */
 
 enum cudaError_t {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -160,4 +161,125 @@ void ulp_emulated_mma64(const char *text, double *d, double a, double b) {
     for (unsigned i = 0; i < 8; i++)
         for (unsigned j = 0; j < 8; j++)
             for (unsigned k = 0; lane == 4 * i + j / 2 && k < 4; k++) d[j % 2] = __builtin_fma(all[4 * i + k].a, all[4 * j + k].b, d[j % 2]);
+}
+
+/* ---- wgmma ---- */
+
+namespace {
+
+/* Shared memory as 18 bits of addresses: a window around the arrays that were asked for. */
+char *window;
+enum { WINDOW = 1 << 18, MARGIN = 1 << 16 };
+
+struct wgmma {
+    instruction in;
+    unsigned n;
+};
+
+/* m64nNkK.D.A.B by Hopper's rows, which are those of wgmma. */
+wgmma read_wgmma(const std::string &text) {
+    wgmma w;
+    char result[8], a[8], b[8];
+    unsigned k;
+    if (sscanf(text.c_str(), "m64n%uk%u.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &w.n, &k, result, a, b) != 5) fail(text + ": not read");
+    if (ulp_emulated_capability() != 90) fail(text + ": this device has no wgmma");
+    w.in.k = k;
+    w.in.result = result;
+    w.in.a = a;
+    w.in.b = b;
+    w.in.saturates = w.in.exact = false;
+    std::string name = project_name(a);
+    if (w.in.a != w.in.b) name += "." + w.in.b;
+    choose_row(&w.in, "h100-" + name + (w.in.result == "f16" ? "-fp16" : ""), text);
+    if (k * size_of(&w.in.path.a) != 32) fail(text + ": rows of another length");
+    return w;
+}
+
+const wgmma &wgmma_of(const char *text) {
+    static std::map<std::string, wgmma> known;
+    const auto at = known.find(text);
+    return at != known.end() ? at->second : known.emplace(text, read_wgmma(text)).first->second;
+}
+
+/* An instruction under way, and a thread's state between fence and wait. */
+struct pending {
+    const wgmma *what;
+    uint32_t *d;
+    uint64_t a, b;
+    int keep;
+    bool committed;
+};
+struct progress {
+    bool fenced, proxied;
+    std::vector<pending> list;
+    std::map<uint32_t *, std::vector<uint32_t>> saved; /* D before the first of them */
+};
+progress threads[1024];
+
+/* 32 bytes of row r: core matrices of 8 rows of 16 bytes, those of one row `leading`, those 8 rows apart `stride` bytes from each other. */
+void operand_row(unsigned char *to, uint64_t descriptor, unsigned r) {
+    const unsigned base = (unsigned)(descriptor & 0x3fff) << 4, leading = (unsigned)(descriptor >> 16 & 0x3fff) << 4,
+                   stride = (unsigned)(descriptor >> 32 & 0x3fff) << 4;
+    if (descriptor >> 46 != 0) fail("a descriptor with a swizzle or an offset");
+    for (unsigned half = 0; half < 2; half++) memcpy(to + 16 * half, window + base + (r >> 3) * stride + half * leading + (r & 7) * 16, 16);
+}
+
+/* The thread's own elements of D. */
+void finish(const pending &p, std::vector<uint32_t> &d) {
+    const wgmma &w = *p.what;
+    const bool half = w.in.result == "f16";
+    const unsigned thread = threadIdx.x % 128, lane = thread & 31, warp = thread >> 5;
+    for (unsigned down = 0; down < 2; down++) {
+        unsigned char x[32], y[32];
+        const unsigned row = 16 * warp + 8 * down + (lane >> 2);
+        operand_row(x, p.a, row);
+        for (unsigned block = 0; block < w.n / 8; block++)
+            for (unsigned side = 0; side < 2; side++) {
+                operand_row(y, p.b, 8 * block + 2 * (lane & 3) + side);
+                uint32_t &to = half ? d[2 * block + down] : d[4 * block + 2 * down + side];
+                const unsigned shift = half ? 16 * side : 0;
+                const uint32_t mask = half ? 0xffffu << shift : 0xffffffffu;
+                const uint64_t code = dot(w.in, p.keep ? (to & mask) >> shift : 0, x, y);
+                to = (to & ~mask) | (uint32_t)code << shift;
+            }
+    }
+}
+
+} // namespace
+
+uint32_t ulp_emulated_shared_address(const void *p) {
+    char *at = static_cast<char *>(const_cast<void *>(p));
+    if (window == nullptr || at < window || at >= window + WINDOW - MARGIN) window = at - ((uintptr_t)at % 1024 + MARGIN);
+    return (uint32_t)(at - window);
+}
+
+void ulp_emulated_proxy_fence(void) { threads[threadIdx.x].proxied = true; }
+void ulp_emulated_wgmma_fence(void) { threads[threadIdx.x].fenced = true; }
+
+void ulp_emulated_wgmma(const char *text, uint32_t *d, uint64_t a, uint64_t b, int keep) {
+    progress &t = threads[threadIdx.x];
+    const wgmma &w = wgmma_of(text);
+    const size_t words = w.n / (w.in.result == "f16" ? 4 : 2);
+    if (blockDim.y != 1 || blockDim.z != 1 || blockDim.x % 128 != 0) fail(std::string(text) + ": no whole warpgroups");
+    if (!t.fenced || !t.proxied) fail(std::string(text) + ": no fence before it");
+    if (t.saved.count(d) == 0) t.saved[d] = std::vector<uint32_t>(d, d + words);
+    for (size_t i = 0; i < words; i++) d[i] = 0xffbadbadu;
+    t.list.push_back({&w, d, a, b, keep, false});
+}
+
+void ulp_emulated_wgmma_commit(void) {
+    for (pending &p : threads[threadIdx.x].list) p.committed = true;
+}
+
+void ulp_emulated_wgmma_wait(void) {
+    progress &t = threads[threadIdx.x];
+    __syncwarp();
+    for (const pending &p : t.list) {
+        if (!p.committed) fail("a wgmma that was not committed");
+        finish(p, t.saved[p.d]);
+    }
+    for (const auto &s : t.saved) memcpy(s.first, s.second.data(), s.second.size() * sizeof s.second[0]);
+    t.list.clear();
+    t.saved.clear();
+    t.fenced = false;
 }

@@ -1,0 +1,152 @@
+// wgmma.cu - whole products by wgmma: warpgroups chain instructions over ascending k, operands without swizzle in shared memory.
+#include "native.h"
+#include "wgmma.h"
+
+namespace {
+
+enum { STEPS = 2, STAGE = STEPS * ULP_WGMMA_K_BYTES }; /* instructions and bytes of k between two barriers */
+
+/* The operands of STEPS instructions: a slab of 32 bytes of k after the other. */
+template <int ROWS, int COLUMNS> struct stage {
+    unsigned char a[STEPS][ROWS * ULP_WGMMA_K_BYTES], b[STEPS][COLUMNS * ULP_WGMMA_K_BYTES];
+};
+
+/* A matrix of ROWS rows on its way from memory to a stage: 16 bytes at a time through registers, zeros behind the last byte of k. */
+template <int ROWS, int THREADS> struct carrier {
+    enum { PIECES = ROWS * STAGE / 16, COUNT = (PIECES + THREADS - 1) / THREADS };
+    uint4 piece[COUNT];
+
+    __device__ void load(const unsigned char *from, size_t row, size_t k, size_t depth) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const uint32_t p = i * THREADS + threadIdx.x, byte = p % (STAGE / 16) * 16;
+            const bool inside = p < PIECES && k + byte < depth;
+            piece[i] = inside ? *reinterpret_cast<const uint4 *>(from + (row + p / (STAGE / 16)) * depth + k + byte) : uint4{0, 0, 0, 0};
+        }
+    }
+    __device__ void store(unsigned char (*to)[ROWS * ULP_WGMMA_K_BYTES]) const {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const uint32_t p = i * THREADS + threadIdx.x, row = p / (STAGE / 16), byte = p % (STAGE / 16) * 16;
+            if (p < PIECES) *reinterpret_cast<uint4 *>(&to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(row, byte % ULP_WGMMA_K_BYTES)]) = piece[i];
+        }
+    }
+};
+
+/* Whether a word of D is one result, binary32; else it is two. */
+template <typename Op> constexpr bool is_wide = Op::D == Op::N / 2;
+
+/* Neighbours in a row of C and D, and sums in binary32. */
+template <typename Op> struct results {
+    typedef typename Op::word word;
+    static __device__ void load(word *d, const void *c, size_t at, int pair) {
+        if constexpr (is_wide<Op>) {
+            const float2 two = *reinterpret_cast<const float2 *>(static_cast<const float *>(c) + at);
+            d[2 * pair] = two.x;
+            d[2 * pair + 1] = two.y;
+        } else {
+            d[pair] = *reinterpret_cast<const word *>(static_cast<const uint16_t *>(c) + at);
+        }
+    }
+    static __device__ void store(void *to, const word *d, size_t at, int pair) {
+        if constexpr (is_wide<Op>) *reinterpret_cast<float2 *>(static_cast<float *>(to) + at) = {d[2 * pair], d[2 * pair + 1]};
+        else *reinterpret_cast<word *>(static_cast<uint16_t *>(to) + at) = d[pair];
+    }
+    /* round(x + y), the NaN of the hardware's adder */
+    static __device__ word add(word x, word y) {
+        const word sum = x + y;
+#if defined(ULP_EMULATED_DEVICE)
+        return sum == sum ? sum : ulp_from_bits32(0x7fffffffu);
+#else
+        return sum;
+#endif
+    }
+};
+
+template <typename Op, int GROUPS, bool PROMOTE>
+__device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N> (&stages)[2]) {
+    enum { ROWS = 64 * GROUPS, THREADS = 128 * GROUPS, PAIRS = Op::N / 4 };
+    const size_t row = (size_t)blockIdx.x * ROWS, column = (size_t)blockIdx.y * Op::N;
+    const uint32_t group = threadIdx.x / 128, thread = threadIdx.x % 128;
+    auto place = [&](int pair) {
+        return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column + ulp_wgmma_d_column(thread, 2 * pair);
+    };
+    typename Op::word d[Op::D] = {}, total[PROMOTE ? Op::D : 1] = {};
+    if (w.c != NULL)
+#pragma unroll
+        for (int pair = 0; pair < PAIRS; pair++) results<Op>::load(PROMOTE ? total : d, w.c, place(pair), pair);
+    int keep = w.c != NULL && !PROMOTE; /* the first instruction of a sum from zero does not read D */
+    size_t since = 0;                   /* bytes of k in D under promotion */
+    carrier<ROWS, THREADS> a;
+    carrier<Op::N, THREADS> b;
+    a.load(w.a, row, 0, w.depth);
+    b.load(w.b, column, 0, w.depth);
+    a.store(stages[0].a);
+    b.store(stages[0].b);
+    ulp_proxy_fence();
+    __syncthreads();
+    for (size_t k = 0, at = 0; k < w.depth; k += STAGE, at ^= 1) {
+        const bool more = k + STAGE < w.depth;
+        if (more) a.load(w.a, row, k + STAGE, w.depth);
+        if (more) b.load(w.b, column, k + STAGE, w.depth);
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            if (k + step * ULP_WGMMA_K_BYTES >= w.depth) break;
+            const uint32_t left = ulp_shared_address(stages[at].a[step]) + group * 64 / 8 * ULP_WGMMA_STRIDE;
+            ulp_wgmma_hold(d);
+            ulp_wgmma_fence();
+            Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(stages[at].b[step])), keep);
+            ulp_wgmma_commit();
+            if (step == 0 && more) { /* while it runs */
+                a.store(stages[at ^ 1].a);
+                b.store(stages[at ^ 1].b);
+            }
+            ulp_wgmma_wait();
+            ulp_wgmma_hold(d);
+            keep = 1;
+            if constexpr (PROMOTE) {
+                since += ULP_WGMMA_K_BYTES;
+                if (since == w.promote || k + (step + 1) * ULP_WGMMA_K_BYTES >= w.depth) {
+#pragma unroll
+                    for (int i = 0; i < Op::D; i++) total[i] = results<Op>::add(total[i], d[i]);
+                    keep = 0;
+                    since = 0;
+                }
+            }
+        }
+        ulp_proxy_fence();
+        __syncthreads();
+    }
+#pragma unroll
+    for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, PROMOTE ? total : d, place(pair), pair);
+}
+
+/* GROUPS warpgroups, one below the other; rows of blocks along x. Empty where there is no wgmma, and nobody launches it there. */
+template <typename Op, int GROUPS, bool PROMOTE> __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
+    if constexpr (ULP_WGMMA_OFFERED) {
+        __shared__ __align__(128) stage<64 * GROUPS, Op::N> stages[2];
+        product<Op, GROUPS, PROMOTE>(w, stages);
+    }
+}
+
+template <typename Small, typename Large, bool PROMOTE> ulp_status launch_as(const ulp_native_job &w) {
+    const bool large = w.m % ulp_wgmma_large.rows == 0 && w.n % ulp_wgmma_large.columns == 0;
+    const ulp_native_tile tile = large ? ulp_wgmma_large : ulp_wgmma_small;
+    const dim3 grid((unsigned)(w.m / tile.rows), (unsigned)(w.n / tile.columns));
+    return large ? ulp_cuda_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, grid, 256, w) : ulp_cuda_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, grid, 128, w);
+}
+
+template <typename Small, typename Large> ulp_status launch(const ulp_native_job &w) {
+    if constexpr (is_wide<Small>) return w.promote != 0 ? launch_as<Small, Large, true>(w) : launch_as<Small, Large, false>(w);
+    else return w.promote != 0 ? ULP_UNSUPPORTED : launch_as<Small, Large, false>(w);
+}
+
+} // namespace
+
+ulp_status ulp_native_wgmma(unsigned instruction, const ulp_native_job *job) {
+    typedef ulp_status (*launcher)(const ulp_native_job &);
+#define LAUNCHER(name, types, form, tail) launch<ulp_wgmma_##name##_8, ulp_wgmma_##name##_128>,
+    static const launcher launchers[] = {ULP_WGMMA_INSTRUCTIONS(LAUNCHER)};
+#undef LAUNCHER
+    return instruction < sizeof launchers / sizeof launchers[0] ? launchers[instruction](*job) : ULP_BAD_ARGUMENT;
+}
