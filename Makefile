@@ -5,8 +5,9 @@
 #   make figures-quick   the same in less than a minute, with less data
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
-#   make check-gpu       everything that needs a GPU
+#   make check-gpu       everything that needs a GPU, one report; CUDA_ARCHS="90a" builds for fewer devices
 #   make bench           throughput beside memcpy and OpenBLAS
+#   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
 #   make install         PREFIX= and DESTDIR= are honoured
 #   make clean           removes build/; distclean also results/ and figures/
 #
@@ -138,7 +139,7 @@ MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: all programs libraries check check-all check-gpu bench runs figures figures-quick install clean distclean help
+.PHONY: all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c experiments/*/*.c tests/*.c)) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
@@ -254,8 +255,10 @@ check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULAT
 check-all: check
 	BIN=$B sh tests/exhaustive.sh
 
+# everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed
+REPORT ?= results/check_gpu.txt
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
-	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing' >&2; exit 3;) $T/check_gpu
+	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing' >&2; exit 3;) CHECK=$T/check_gpu REPORT=$(REPORT) sh tests/gpu/report.sh
 
 # ---- figures ----
 
@@ -291,6 +294,11 @@ bench: programs
 	@mkdir -p results figures
 	$B/bench
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp)
+
+bench-gpu: $B/bench_gpu
+	@mkdir -p results figures
+	$B/bench_gpu --restart
+	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp)
 
 # ---- install ----
 
