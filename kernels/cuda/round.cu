@@ -29,10 +29,11 @@ template <int SHAPE> __device__ uint32_t magnitude_of(uint32_t u, const ulp_core
     return ulp_core_any(u, &c, mode, word);
 }
 
+/* The cores of kernels that know their shape are symmetric: half of the work after the rounding. */
 template <int SHAPE, bool COUNT>
 __device__ float round_one(float x, const ulp_core &c, uint32_t mode, uint32_t word, ulp_cuda_counters *s) {
     const uint32_t u = ulp_bits32(x), magnitude = magnitude_of<SHAPE>(u, c, mode, word);
-    const uint32_t y = ulp_core_finish(u, magnitude, &c, 0);
+    const uint32_t y = ulp_core_finish(u, magnitude, &c, SHAPE != ANY_SHAPE);
     if (COUNT) count(s, u, magnitude, y, c);
     return ulp_from_bits32(y);
 }
@@ -138,6 +139,7 @@ template <int MODE, int SHAPE> ulp_status launch(const job &w) {
 
 /* Modes and shapes that are met most have code of their own. */
 ulp_status launch_core(const job &w) {
+    if (!w.core.symmetric) return launch<ANY_MODE, ANY_SHAPE>(w);
     if (w.core.mode == ULP_RNE && w.core.shape == ULP_SHAPE_NARROW) return launch<ULP_RNE, ULP_SHAPE_NARROW>(w);
     if (w.core.mode == ULP_RNE && w.core.shape == ULP_SHAPE_WIDE) return launch<ULP_RNE, ULP_SHAPE_WIDE>(w);
     if (w.core.mode == ULP_SRA && w.core.shape == ULP_SHAPE_WIDE) return launch<ULP_SRA, ULP_SHAPE_WIDE>(w);
