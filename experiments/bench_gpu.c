@@ -1,16 +1,18 @@
-/* bench_gpu.c - throughput of the CUDA backend: rounding beside a device copy, matrix products under datapaths, training.
+/* bench_gpu.c - throughput of a GPU: rounding beside a device copy, products under datapaths, the device's own products, training.
  *
- * Times are those of events in the device's stream; a row holds the median of at least five batches, and arrays are rotated
- * so that nothing is found in the second-level cache. `ratio` compares with the yardstick of the same run: the copy, in bytes
- * per second, for rounding; the binary32 chain for products under datapaths; the CPU's own backend for training. The numbers
- * are timings: they differ from run to run and decide no test.
+ * Times are those of events in the device's stream; a row holds the median of at least five batches, and the arrays that are
+ * rounded take turns, so that none is found in the second-level cache. `ratio` compares with the yardstick of the same run: the
+ * copy, in bytes per second, for rounding; the binary32 chain for products under datapaths; cuBLAS in binary32 for the device's
+ * own; the CPU backend for training. The numbers are timings: they differ from run to run and decide no test.
  */
 #include "harness/harness.h"
 #include "harness/spread.h"
 #include "kernels/cuda/cuda.h"
 #include "sim/train.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static const ulp_option options[] = {
@@ -23,32 +25,38 @@ static const ulp_option options[] = {
     {"elements", ULP_OPTION_INTEGER, "134217728", "65536", NULL, "elements of an array that is rounded", 16, 1e10, NULL, 0},
     {"arrays", ULP_OPTION_INTEGER, "3", NULL, NULL, "pairs of arrays that take turns", 1, 64, NULL, 0},
     {"size", ULP_OPTION_INTEGER, "2048", "64", "4096", "m = n = k of products under datapaths", 1, 1e5, NULL, 0},
+    {"native-size", ULP_OPTION_INTEGER, "8192", "64", NULL, "m = n = k of the device's own products; 0: none", 0, 65536, NULL, 0},
+    {"units", ULP_OPTION_INTEGER, "1024", "16", NULL, "of the layers of the networks that are trained", 1, 65536, NULL, 0},
+    {"batch", ULP_OPTION_INTEGER, "256", "16", NULL, "samples of a training step", 1, 1024, NULL, 0},
     {"steps", ULP_OPTION_INTEGER, "60", "2", "300", "training steps that are timed", 1, 1e6, NULL, 0},
     {"seconds", ULP_OPTION_NUMBER, "0.3", "0.001", "1", "time per row at least", 0.0001, 60, NULL, 0},
     ULP_TAKES_SEED,
     {0},
 };
 
-/* Networks and policies whose training is timed. */
+/* Networks of `units` units and policies whose training is timed. */
 static const struct training {
     const char *name, *net, *policy; /* the name stands for the policy in the CSV */
 } trainings[] = {
-    {"fp32", "fc1024 relu fc1024 relu fc10", "fp32"},
-    {"mixed:fp16", "fc1024 relu fc1024 relu fc10", "mixed:fp16"},
-    {"mixed:fp16 sr h100-fp16", "fc1024 relu fc1024 relu fc10", "mixed:fp16,mode=sr,acc=h100-fp16"},
-    {"mixed:fp16", "conv32@3p1 relu pool2 conv64@3p1 relu pool2 fc128 relu fc10", "mixed:fp16"},
+    {"fp32", "fc%d relu fc%d relu fc10", "fp32"},
+    {"mixed:fp16", "fc%d relu fc%d relu fc10", "mixed:fp16"},
+    {"mixed:fp16 sr h100-fp16", "fc%d relu fc%d relu fc10", "mixed:fp16,mode=sr,acc=h100-fp16"},
+    {"mixed:fp16", "conv32@3p1 relu pool2 conv64@3p1 relu pool2 fc%d relu fc10", "mixed:fp16"},
 };
-enum { TRAININGS = sizeof trainings / sizeof trainings[0], BATCHES = 41, BATCH = 256 };
+enum { TRAININGS = sizeof trainings / sizeof trainings[0], BATCHES = 41 };
 
 typedef struct bench {
     const ulp_backend *gpu, *cpu;
     ulp_cuda_timer *timer;
-    size_t elements, arrays, size;
+    size_t elements, arrays, size, native_size;
     uint64_t steps;
+    int units;
+    size_t batch;
     double seconds;
     float **x, **y;          /* (arrays) of `elements`, on the device */
-    float *a, *b, *c;        /* matrices (size,size) */
-    double *wide;            /* three matrices, for datapaths whose results are wider than binary32 */
+    float *unit, *whole;     /* matrices of numbers in (-2, 2) and of integers in (-128, 128), for the largest product */
+    float *a, *b, *c;        /* matrices for the largest product */
+    double *wide;            /* three of them, for results that are wider than binary32 */
     ulp_data data;
 } bench;
 
@@ -59,6 +67,7 @@ typedef struct task {
     const ulp_format *format;
     ulp_rule rule;
     const ulp_datapath *datapath;
+    ulp_cuda_product *product;
     ulp_stats *stats;
 } task;
 
@@ -106,6 +115,8 @@ static ulp_status gemm_work(task *t) {
     return t->b->gpu->gemm64(t->b->wide, t->b->wide + all, t->b->wide + 2 * all, &shape, t->datapath, stream);
 }
 
+static ulp_status native_work(task *t) { return ulp_cuda_product_run(t->product); }
+
 static void emit(ulp_rows *rows, const char *what, const char *of, const char *mode, double n, double rate, const char *unit, double ratio) {
     ulp_put_text(rows, what);
     ulp_put_text(rows, of);
@@ -148,31 +159,38 @@ static ulp_status round_rows(const ulp_run *run, const bench *b, ulp_rows *rows)
 
 /* ---- products ---- */
 
-/* Operands in (-2, 2), integers in (-128, 128), rounded to the datapath's inputs. */
-static ulp_status operands(const bench *b, const ulp_datapath *d) {
-    const size_t n = b->size * b->size;
-    ulp_format fp16;
-    ulp_status status = ulp_format_parse(&fp16, "binary16");
-    const ulp_format *format[2] = {d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16};
+/* The device's `from` (n) as binary64, too. */
+static ulp_status widen(const bench *b, double *to, const float *from, size_t n) {
     float *x = malloc(n * sizeof *x);
     double *wide = malloc(n * sizeof *wide);
-    if (x == NULL || wide == NULL) status = ULP_NO_MEMORY;
-    uint32_t state = 1; /* nothing here depends on their quality */
-    for (size_t m = 0; m < 2 && status == ULP_OK; m++) {
-        for (size_t i = 0; i < n; i++) {
-            state = state * 1664525u + 1013904223u;
-            x[i] = (float)(int32_t)state * (format[m]->is_fixed ? 0x1p-24f : 0x1p-30f);
-        }
-        float *const at = m == 0 ? b->a : b->b;
-        status = b->gpu->upload(at, x, n * sizeof *x);
-        if (status == ULP_OK) status = b->gpu->round(at, at, n, format[m], (ulp_rule){0, 0, 0}, (ulp_stream){1, 0, 0}, NULL);
-        if (status == ULP_OK) status = b->gpu->download(x, at, n * sizeof *x);
-        for (size_t i = 0; i < n; i++) wide[i] = (double)x[i];
-        if (status == ULP_OK) status = b->gpu->upload(b->wide + (m + 1) * n, wide, n * sizeof *wide);
-    }
+    ulp_status status = x == NULL || wide == NULL ? ULP_NO_MEMORY : b->gpu->download(x, from, n * sizeof *x);
+    for (size_t i = 0; status == ULP_OK && i < n; i++) wide[i] = (double)x[i];
+    if (status == ULP_OK) status = b->gpu->upload(to, wide, n * sizeof *wide);
     free(wide);
     free(x);
     return status;
+}
+
+/* x (n): numbers of a format; where binary32 does not hold all of them, some that it does. */
+static ulp_status numbers(const bench *b, float *x, size_t n, const ulp_format *format) {
+    const float *from = format->is_fixed ? b->whole : b->unit;
+    if (!format->fits_binary32) return ulp_cuda_copy(x, from, n * sizeof *x);
+    return b->gpu->round(x, from, n, format, (ulp_rule){0, 0, 0}, (ulp_stream){0, 0, 0}, NULL);
+}
+
+/* Matrices a and b of m numbers each, values of these formats; as binary64 too, if wide. */
+static ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide) {
+    ulp_status status = numbers(b, b->a, m, fa);
+    if (status == ULP_OK) status = numbers(b, b->b, m, fb);
+    if (status == ULP_OK && wide) status = widen(b, b->wide + m, b->a, m);
+    return status == ULP_OK && wide ? widen(b, b->wide + 2 * m, b->b, m) : status;
+}
+
+static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
+    ulp_format fp16;
+    ulp_status status = ulp_format_parse(&fp16, "binary16");
+    if (status != ULP_OK) return status;
+    return operands(b, b->size * b->size, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16, !d->result.fits_binary32);
 }
 
 static ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
@@ -184,17 +202,51 @@ static ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) 
     ulp_datapath fp32;
     ulp_status status = ulp_datapath_parse(&fp32, "fp32");
     t.datapath = &fp32;
-    if (status == ULP_OK) status = operands(b, &fp32);
+    if (status == ULP_OK) status = datapath_operands(b, &fp32);
     if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
     if (status != ULP_OK) return ulp_run_fail(run, status, "fp32: %s", ulp_cuda_error());
     chain = products / seconds;
     for (size_t d = 0; d < datapaths; d++) {
         t.datapath = &datapath[d];
-        status = operands(b, t.datapath);
+        status = datapath_operands(b, t.datapath);
         if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
         if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_cuda_error());
         emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s", products / seconds / chain);
         if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
+    }
+    return ULP_OK;
+}
+
+/* ---- the device's own products ---- */
+
+static ulp_status native_row(const bench *b, const ulp_cuda_native *native, ulp_rows *rows, double *chain) {
+    const size_t n = b->native_size, m = n * n;
+    const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+    const int wide = !native->result.fits_binary32;
+    task t = {.b = b};
+    double seconds;
+    ulp_status status = operands(b, m, &native->a, &native->b, wide);
+    if (status == ULP_OK)
+        status = wide ? ulp_cuda_product_begin64(&t.product, native, b->wide, b->wide + m, b->wide + 2 * m, &shape)
+                      : ulp_cuda_product_begin(&t.product, native, b->c, b->a, b->b, &shape);
+    if (status != ULP_OK) return status;
+    status = measure(&seconds, native_work, &t);
+    ulp_cuda_product_end(t.product);
+    if (status != ULP_OK) return status;
+    const double rate = 2e-12 * (double)n * (double)m / seconds;
+    if (strcmp(native->name, "native:fp32") == 0) *chain = rate;
+    emit(rows, "native", native->name, native->model, (double)n, rate, "T operations/s", *chain > 0 ? rate / *chain : 0.0);
+    return ULP_OK;
+}
+
+static ulp_status native_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
+    ulp_cuda_native native;
+    double chain = 0.0;
+    for (size_t i = 0; b->native_size > 0 && ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
+        if (native.lacks[0] != '\0') continue;
+        ulp_status status = native_row(b, &native, rows, &chain);
+        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", native.name, ulp_cuda_error());
+        if (ulp_rows_progress(rows, (double)(i % 64) / 64.0)) return ULP_OK;
     }
     return ULP_OK;
 }
@@ -208,11 +260,11 @@ static double now(void) {
 }
 
 /* *rate: steps per second after a few to warm up; the host's clock, since much of a step is the host's. */
-static ulp_status train(double *rate, const bench *b, const struct training *what, const ulp_backend *backend, uint64_t steps) {
+static ulp_status train(double *rate, const bench *b, const char *net, const struct training *what, const ulp_backend *backend, uint64_t steps) {
     char error[1024];
     ulp_trainer *trainer;
-    const ulp_train_options o = {.net = what->net, .policy = what->policy, .scaler = "static:8", .optimizer = "sgd,momentum=0.9",
-                                 .batch = BATCH < b->data.n_train ? BATCH : b->data.n_train, .seed = 1, .backend = backend};
+    const ulp_train_options o = {.net = net, .policy = what->policy, .scaler = "static:8", .optimizer = "sgd,momentum=0.9",
+                                 .batch = b->batch, .seed = 1, .backend = backend};
     ulp_status status = ulp_trainer_new(&trainer, &b->data, &o, error, sizeof error);
     if (status != ULP_OK) return status;
     double began = 0.0;
@@ -228,10 +280,12 @@ static ulp_status train(double *rate, const bench *b, const struct training *wha
 static ulp_status train_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
     for (size_t i = 0; i < TRAININGS; i++) {
         double gpu, cpu;
-        ulp_status status = train(&gpu, b, &trainings[i], b->gpu, b->steps);
-        if (status == ULP_OK) status = train(&cpu, b, &trainings[i], b->cpu, b->steps < 10 ? b->steps : 10);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "training %s: %s", trainings[i].net, ulp_cuda_error());
-        emit(rows, "training", trainings[i].net, trainings[i].name, BATCH, gpu, "steps/s", gpu / cpu);
+        char net[128];
+        snprintf(net, sizeof net, trainings[i].net, b->units, b->units);
+        ulp_status status = train(&gpu, b, net, &trainings[i], b->gpu, b->steps);
+        if (status == ULP_OK) status = train(&cpu, b, net, &trainings[i], b->cpu, b->steps < 10 ? b->steps : 10);
+        if (status != ULP_OK) return ulp_run_fail(run, status, "training %s: %s", net, ulp_cuda_error());
+        emit(rows, "training", net, trainings[i].name, (double)b->batch, gpu, "steps/s", gpu / cpu);
         if (ulp_rows_progress(rows, (double)(i + 1) / TRAININGS)) return ULP_OK;
     }
     return ULP_OK;
@@ -239,33 +293,45 @@ static ulp_status train_rows(const ulp_run *run, const bench *b, ulp_rows *rows)
 
 /* ---- the run ---- */
 
-enum { ROUNDING, PRODUCTS, TRAINING };
+enum { ROUNDING, PRODUCTS, NATIVE, TRAINING };
 
-static ulp_status prepare_arrays(bench *b) {
-    const size_t n = b->size * b->size, piece = b->elements < (1u << 20) ? b->elements : (1u << 20);
-    b->x = calloc(2 * b->arrays, sizeof *b->x);
-    float *host = malloc(piece * sizeof *host);
-    if (b->x == NULL || host == NULL) return free(host), ULP_NO_MEMORY;
-    b->y = b->x + b->arrays;
+/* x (n) on the device: random numbers in (-scale, scale); nothing here depends on their quality. */
+static ulp_status fill(const bench *b, float *x, size_t n, float scale) {
+    enum { PIECE = 1 << 20 };
+    float *host = malloc(PIECE * sizeof *host);
     uint32_t state = 1;
-    for (size_t i = 0; i < piece; i++) {
-        state = state * 1664525u + 1013904223u;
-        host[i] = (float)(int32_t)state * 0x1p-30f;
-    }
-    ulp_status status = ULP_OK;
-    for (size_t k = 0; k < b->arrays && status == ULP_OK; k++) {
-        b->x[k] = b->gpu->alloc(b->elements * sizeof(float));
-        b->y[k] = b->gpu->alloc(b->elements * sizeof(float));
-        if (b->x[k] == NULL || b->y[k] == NULL) status = ULP_NO_MEMORY;
-        for (size_t at = 0; at < b->elements && status == ULP_OK; at += piece)
-            status = b->gpu->upload(b->x[k] + at, host, (b->elements - at < piece ? b->elements - at : piece) * sizeof *host);
+    ulp_status status = host == NULL ? ULP_NO_MEMORY : ULP_OK;
+    for (size_t at = 0; at < n && status == ULP_OK; at += PIECE) {
+        const size_t some = n - at < PIECE ? n - at : PIECE;
+        for (size_t i = 0; i < some; i++) {
+            state = state * 1664525u + 1013904223u;
+            host[i] = (float)(int32_t)state * 0x1p-31f * scale;
+        }
+        status = b->gpu->upload(x + at, host, some * sizeof *host);
     }
     free(host);
-    b->a = b->gpu->alloc(n * sizeof(float));
-    b->b = b->gpu->alloc(n * sizeof(float));
-    b->c = b->gpu->alloc(n * sizeof(float));
-    b->wide = b->gpu->alloc(3 * n * sizeof(double));
-    return b->a == NULL || b->b == NULL || b->c == NULL || b->wide == NULL ? ULP_NO_MEMORY : status;
+    return status;
+}
+
+/* *x on the device, NULL where there is no room. */
+static ulp_status take(const bench *b, float **x, size_t n) {
+    *x = b->gpu->alloc(n * sizeof **x);
+    return *x == NULL ? ULP_NO_MEMORY : ULP_OK;
+}
+
+static ulp_status prepare_arrays(bench *b) {
+    const size_t most = b->size > b->native_size ? b->size : b->native_size, n = most * most;
+    float **const matrix[] = {&b->unit, &b->whole, &b->a, &b->b, &b->c};
+    ulp_status status = ULP_OK;
+    b->x = calloc(2 * b->arrays, sizeof *b->x);
+    if (b->x == NULL) return ULP_NO_MEMORY;
+    b->y = b->x + b->arrays;
+    for (size_t k = 0; k < 2 * b->arrays && status == ULP_OK; k++) status = take(b, &b->x[k], b->elements);
+    for (size_t k = 0; k < b->arrays && status == ULP_OK; k++) status = fill(b, b->x[k], b->elements, 2.0f);
+    for (size_t k = 0; k < sizeof matrix / sizeof matrix[0] && status == ULP_OK; k++) status = take(b, matrix[k], n);
+    b->wide = b->gpu->alloc(3 * n * sizeof *b->wide);
+    if (status == ULP_OK) status = b->wide == NULL ? ULP_NO_MEMORY : fill(b, b->unit, n, 2.0f);
+    return status == ULP_OK ? fill(b, b->whole, n, 128.0f) : status;
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -275,7 +341,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (b == NULL) return ULP_NO_MEMORY;
     *context = b;
     *b = (bench){.elements = (size_t)ulp_option_integer(run, "elements"), .arrays = (size_t)ulp_option_integer(run, "arrays"),
-                 .size = (size_t)ulp_option_integer(run, "size"), .steps = (uint64_t)ulp_option_integer(run, "steps"),
+                 .size = (size_t)ulp_option_integer(run, "size"), .native_size = (size_t)ulp_option_integer(run, "native-size"), .steps = (uint64_t)ulp_option_integer(run, "steps"),
+                 .units = (int)ulp_option_integer(run, "units"), .batch = (size_t)ulp_option_integer(run, "batch"),
                  .seconds = ulp_option_number(run, "seconds")};
     if (ulp_backend_get(&b->gpu, "cuda") != ULP_OK) return ulp_run_fail(run, ULP_NO_DEVICE, "%s", ulp_cuda_lacks());
     ulp_status status = ulp_backend_get(&b->cpu, "cpu");
@@ -289,6 +356,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     ulp_header_add(run, "device", "%s, compute capability %d.%d", info.name, info.capability / 10, info.capability % 10);
     ulp_point_add(run, (ulp_point){.at = {ROUNDING}}, "rounding");
     ulp_point_add(run, (ulp_point){.at = {PRODUCTS}}, "matrix products");
+    if (b->native_size > 0) ulp_point_add(run, (ulp_point){.at = {NATIVE}}, "the device's own products");
     ulp_point_add(run, (ulp_point){.at = {TRAINING}}, "training");
     return ULP_OK;
 }
@@ -298,6 +366,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     switch (point->at[0]) {
     case ROUNDING: return round_rows(run, b, rows);
     case PRODUCTS: return gemm_rows(run, b, rows);
+    case NATIVE: return native_rows(run, b, rows);
     default: return train_rows(run, b, rows);
     }
 }
@@ -323,8 +392,8 @@ static void release(void *context) {
     if (b == NULL) return;
     for (size_t k = 0; b->x != NULL && k < 2 * b->arrays; k++)
         if (b->x[k] != NULL) b->gpu->release(b->x[k]);
-    float *const matrices[] = {b->a, b->b, b->c};
-    for (size_t k = 0; k < 3; k++)
+    float *const matrices[] = {b->unit, b->whole, b->a, b->b, b->c};
+    for (size_t k = 0; k < sizeof matrices / sizeof matrices[0]; k++)
         if (matrices[k] != NULL) b->gpu->release(matrices[k]);
     if (b->wide != NULL) b->gpu->release(b->wide);
     ulp_cuda_timer_close(b->timer);
@@ -335,7 +404,7 @@ static void release(void *context) {
 
 static const ulp_experiment experiment = {
     .name = "bench_gpu",
-    .question = "How fast is a GPU at rounding, beside a copy, and at products and training in emulated arithmetic?",
+    .question = "How fast is a GPU at rounding, beside a copy, at emulated and native products, and at training?",
     .columns = "what,of,mode,n,rate,unit,ratio",
     .options = options,
     .threads_inside = 1,
