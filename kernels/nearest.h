@@ -14,7 +14,7 @@ typedef struct ulp_nearest {
     uint64_t anchor;    /* added to the word of a binade 2^e: 1.5 2^(e+53-p), whose last place is the quantum there */
     double up, down;    /* inverse powers of two; up takes 2^(emax+1) to infinity */
     double max;         /* where values saturate */
-    uint64_t zero_sign; /* the sign bit if zeros keep it */
+    uint32_t zero_sign; /* the sign bit, of the upper half of a word, if zeros keep it */
 } ulp_nearest;
 
 /* What is done about values beyond the range. */
@@ -28,7 +28,7 @@ static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
     n.up = ulp_scale(1.0, 1023 - f->emax);
     n.down = 1.0 / n.up;
     n.max = f->max;
-    n.zero_sign = f->has_neg_zero ? 0x8000000000000000u : 0u;
+    n.zero_sign = f->has_neg_zero ? 0x80000000u : 0u;
     return n;
 }
 
@@ -44,13 +44,9 @@ static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rul
     return open ? ULP_RANGE_OPEN : ULP_RANGE_CLOSED;
 }
 
-/* The larger and the smaller of two non-negative doubles as words; which comparison is one instruction depends on the machine.
- * On the device both are powers of two or infinite: their lower halves are zero. */
+/* The larger of two non-negative doubles as words; which comparison is one instruction depends on the set. */
 ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
-#if defined(__CUDA_ARCH__)
-    const uint32_t x = (uint32_t)(a >> 32), y = (uint32_t)(b >> 32);
-    return (uint64_t)max(x, y) << 32;
-#elif defined(__AVX512F__)
+#if defined(__AVX512F__)
     return (int64_t)a > (int64_t)b ? a : b;
 #else
     const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
@@ -58,13 +54,19 @@ ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
 #endif
 }
 
-ULP_CORE uint64_t ulp_nearest_smaller(uint64_t a, uint64_t b) {
-#if defined(__CUDA_ARCH__)
-    const uint32_t x = (uint32_t)(a >> 32), y = (uint32_t)(b >> 32);
-    return (uint64_t)min(x, y) << 32;
+/* What is added to a value of a binade, and taken off again. */
+ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int range) {
+#if defined(__CUDA_ARCH__) || defined(ULP_EMULATED_DEVICE) /* on upper halves, the others are zero; where an int ends, Inf and NaN take any anchor */
+    const int32_t up = (int32_t)(n->anchor >> 32), least = (int32_t)(ulp_bits64(n->least) >> 32), most = (int32_t)(ulp_bits64(n->most) >> 32);
+    const int32_t high = __viaddmax_s32((int32_t)(binade >> 32), up, least + up);
+    return ulp_from_bits64((uint64_t)(uint32_t)(range == ULP_RANGE_WATCHED ? high : min(high, most + up)) << 32);
 #else
-    const double x = ulp_from_bits64(a), y = ulp_from_bits64(b);
-    return ulp_bits64(x < y ? x : y);
+    binade = ulp_nearest_larger(binade, ulp_bits64(n->least));
+    if (range != ULP_RANGE_WATCHED) {
+        const double b = ulp_from_bits64(binade);
+        binade = ulp_bits64(n->most < b ? n->most : b);
+    }
+    return ulp_from_bits64(binade + n->anchor);
 #endif
 }
 
@@ -72,18 +74,16 @@ ULP_CORE uint64_t ulp_nearest_smaller(uint64_t a, uint64_t b) {
  * saturates, Inf and NaN pass; WATCHED holds while *peak, the largest binade met, stays below that of the largest
  * value. */
 ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range, uint64_t *peak) {
-    uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
+    const uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
     if (range == ULP_RANGE_WATCHED) *peak = ulp_nearest_larger(binade, *peak);
-    binade = ulp_nearest_larger(binade, ulp_bits64(n->least));
-    if (range != ULP_RANGE_WATCHED) binade = ulp_nearest_smaller(ulp_bits64(n->most), binade);
-    const double anchor = ulp_from_bits64(binade + n->anchor);
+    const double anchor = ulp_nearest_anchor(binade, n, range);
     double y = (x + anchor) - anchor;
     if (range == ULP_RANGE_CLOSED) {
         y = n->max < y ? n->max : y;
         y = -n->max > y ? -n->max : y;
     }
     if (range == ULP_RANGE_OPEN) y = y * n->up * n->down;
-    return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & n->zero_sign));
+    return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & (uint64_t)n->zero_sign << 32));
 }
 
 /* Whether RN53(acc + a b) rounds like acc + a b, a and b of at most pa and pb significant bits. A difference needs

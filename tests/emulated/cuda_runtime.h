@@ -117,6 +117,11 @@ static inline unsigned __viaddmax_s16x2(unsigned a, unsigned b, unsigned c) {
     }
     return all;
 }
+/* max(a + b, c); the sum may wrap around */
+static inline int __viaddmax_s32(int a, int b, int c) {
+    const int sum = (int)((unsigned)a + (unsigned)b);
+    return sum > c ? sum : c;
+}
 static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 static inline int __float2int_rz(float x) { return (int)x; }

@@ -21,13 +21,13 @@ static const char *const data_names[DATA] = {"ordinary", "special", "large", "sm
 
 /* A number for sums in the format: of binary32, or of binary64 if wide. */
 static double number(source *s, data kind, const ulp_format *f, int wide) {
-    static const double special[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0, FLT_MAX, -0x1p-149, 0x1.8p-140, 0x1p-126, -FLT_MAX};
+    static const double special[] = {INFINITY, -INFINITY, NAN, -NAN, 0.0, -0.0, FLT_MAX, -0x1p-149, 0x1.8p-140, 0x1p-126, -FLT_MAX, INFINITY};
     const int wraps = f->overflow == ULP_OVERFLOW_WRAP, bits = wide && below(s, 2) ? 52 : below(s, 3) ? below(s, f->prec < 24 ? f->prec : 23) + 1 : 23;
     const double m = floor((1.0 + (double)draw(s) * 0x1p-32 + (double)draw(s) * 0x1p-64) * ldexp(1.0, bits)), sign = below(s, 2) ? 1.0 : -1.0;
     const double near = sign * ldexp(m, -bits - below(s, 2));
     const int middle = f->prec > 24 && !wide ? 60 : ilogb(f->max) / 2, low = (f->prec > 24 && !wide ? -148 : ilogb(f->min_positive)) / 2;
     switch (wraps && (kind == LARGE || kind == ANY) ? ORDINARY : kind) {
-    case SPECIAL: return below(s, 25) ? near : special[below(s, 10)];
+    case SPECIAL: return below(s, 25) ? near : special[below(s, 12)];
     case LARGE: return ldexp(near, middle + below(s, 3) - 1);
     case SMALL: return ldexp(near, low + below(s, 4) - 2);
     case ANY: return ldexp(near, below(s, wide ? 2000 : 250) - (wide ? 1000 : 130));
