@@ -56,10 +56,12 @@ ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
 
 /* What is added to a value of a binade, and taken off again. */
 ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int range) {
-#if defined(__CUDA_ARCH__) || defined(ULP_EMULATED_DEVICE) /* on upper halves, the others are zero; where an int ends, Inf and NaN take any anchor */
-    const int32_t up = (int32_t)(n->anchor >> 32), least = (int32_t)(ulp_bits64(n->least) >> 32), most = (int32_t)(ulp_bits64(n->most) >> 32);
-    const int32_t high = __viaddmax_s32((int32_t)(binade >> 32), up, least + up);
-    return ulp_from_bits64((uint64_t)(uint32_t)(range == ULP_RANGE_WATCHED ? high : min(high, most + up)) << 32);
+#if defined(__CUDA_ARCH__) || defined(ULP_EMULATED_DEVICE)
+    /* Upper halves; the others are zero. Sums of products of binary32 values end far below binary64's range, where no anchor
+     * overflows; those of Inf and NaN pass the end of an int, and any anchor leaves them what they are. */
+    const int32_t up = (int32_t)(n->anchor >> 32), least = (int32_t)(ulp_bits64(n->least) >> 32);
+    (void)range;
+    return ulp_from_bits64((uint64_t)(uint32_t)__viaddmax_s32((int32_t)(binade >> 32), up, least + up) << 32);
 #else
     binade = ulp_nearest_larger(binade, ulp_bits64(n->least));
     if (range != ULP_RANGE_WATCHED) {

@@ -57,6 +57,14 @@ static double operand(source *s, data kind, const ulp_datapath *d, const ulp_for
     return member(number(s, kind == SPECIAL ? ORDINARY : kind, input, 0), input);
 }
 
+/* A start value: of integers, now and then near the ends of their range. */
+static double start_value(source *s, data kind, const ulp_datapath *d, int wide) {
+    if (!d->result.is_fixed || !d->has_inputs) return member(number(s, kind, &d->result, wide), &d->result);
+    const double near = (double)(draw(s) % 20000);
+    const int where = below(s, 3);
+    return where == 0 ? (double)(int32_t)draw(s) : where == 1 ? d->result.max - near : d->result.lowest + near;
+}
+
 /* ---- one product on both backends ---- */
 
 /* How a product's arrays lie and what it takes: bits of `layout`. */
@@ -103,7 +111,7 @@ static ulp_gemm_shape shape_of(const product *p) {
 
 static float *scales_of(source *s, const product *p, size_t n) {
     float *to = room(n, sizeof *to);
-    const int reach = p->kind == ANY ? 120 : 6;
+    const int reach = p->kind == ANY || p->kind == ZEROS ? 120 : 6;
     for (size_t i = 0; i < n; i++) {
         const double x = p->kind == SPECIAL && below(s, 20) == 0 ? NAN : ldexp(below(s, 2) ? 1.25 : 1.5, below(s, 2 * reach) - reach);
         to[i] = (float)member(x, &p->d->scale);
@@ -137,7 +145,7 @@ static void make(arrays *x, const product *p) {
         put(x->a, i, i % x->s.lda < (x->s.a_trans ? p->m : p->k) ? operand(&s, p->kind, d, &d->a, p->wide) : (double)NAN, p->wide);
     for (size_t i = 0; i < x->b_size; i++)
         put(x->b, i, i % x->s.ldb < (x->s.b_trans ? p->k : p->n) ? operand(&s, p->kind, d, &d->b, p->wide) : (double)NAN, p->wide);
-    for (size_t i = 0; i < x->c_size; i++) put(x->c, i, member(number(&s, p->kind, &d->result, p->wide), &d->result), p->wide);
+    for (size_t i = 0; i < x->c_size; i++) put(x->c, i, start_value(&s, p->kind, d, p->wide), p->wide);
     if (blocks != 0 && !(p->layout & NO_A_SCALES)) x->s.a_scales = x->scales[0] = scales_of(&s, p, x->scale_size[0] = p->m * blocks);
     if (blocks != 0 && !(p->layout & NO_B_SCALES)) x->s.b_scales = x->scales[1] = scales_of(&s, p, x->scale_size[1] = p->n * blocks);
     if (p->kind == ZEROS) make_zeros(x, p);
@@ -197,8 +205,8 @@ enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static void try_datapath(const check *c, row *r, const ulp_datapath *d, int wide, size_t count) {
     static size_t turn;
     for (size_t i = 0; i < count; i++, turn++) {
-        const size_t *s = shapes[(turn * 5 + i) % SHAPES];
-        product p = {d, s[0], s[1], s[2], (unsigned)(turn * 37 + turn / 7) % LAYOUTS, (data)((turn + i) % DATA), wide, turn + 1};
+        const size_t *s = shapes[(turn * 5 + turn / SHAPES) % SHAPES];
+        product p = {d, s[0], s[1], s[2], (unsigned)(turn * 37 + turn / 7) % LAYOUTS, (data)((turn + turn / DATA) % DATA), wide, turn + 1};
         compare(c, r, &p);
     }
 }
@@ -268,7 +276,7 @@ static void every_row(const check *c) {
     for (size_t i = 0; !r.skipped && ulp_datapath_get(i, &d) == ULP_OK; i++) {
         const int again = d.scale_block == 0 && d.fused.length == 32; /* many rows, alike but for their inputs */
         const int wide = !d.result.fits_binary32;
-        try_datapath(c, &r, &d, wide, c->small ? (again ? 2 : 3) : 2 * DATA);
+        try_datapath(c, &r, &d, wide, d.fused.group != 0 || !c->small ? 2 * DATA : (again ? 2 : 3));
     }
     row_end(c, &r);
 }
@@ -296,10 +304,12 @@ static void strangers(const check *c) {
     row_end(c, &r);
 }
 
-/* Start values that are none of the accumulator's format: nobody promises anything, but both backends form the sums of the definition. */
+/* Start values that are none of the accumulator's format: nobody promises anything, but both backends form the sums of the
+ * definition. A tie of the format and products too small for binary64 beside it: what rounds twice shows it. */
 static void strange_starts(const check *c) {
     row r = row_of("products: start values that are no values of the accumulator");
-    static const char *const names[] = {"serial:fp16:rne", "serial:e4m3:rne", "chunk4:fp16:rne", "split:fp16:rne", "kahan:e5m2:rne", "pairwise:fp16:rne", "serial:fp16:sr"};
+    static const char *const names[] = {"serial:fp16:rne", "serial:e4m3:rne", "serial:bf16:rne", "chunk4:bf16:rne",
+                                        "split:bf16:rne",  "kahan:bf16:rne",  "pairwise:bf16:rne", "serial:fp16:sr"};
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
         ulp_datapath d;
         if (!parsed(&r, &d, names[i])) break;
@@ -308,12 +318,38 @@ static void strange_starts(const check *c) {
             const ulp_stream stream = {3, 0, 5};
             arrays x;
             make(&x, &p);
-            for (size_t e = in_all ? 0 : x.c_size - 1; e < x.c_size; e++) ((float *)x.c)[e] = ((float *)x.got)[e] = 1.0f + (float)(2 * e + 1) * 0x1p-22f;
+            for (size_t e = 0; e < x.a_size; e++) ((float *)x.a)[e] = 0x1p-50f;
+            for (size_t e = 0; e < x.b_size; e++) ((float *)x.b)[e] = 0x1p-50f;
+            for (size_t e = in_all ? 0 : x.c_size - 1; e < x.c_size; e++) ((float *)x.c)[e] = ((float *)x.got)[e] = 1.0f + ldexpf(1.0f, -(int)d.accumulator.prec);
             row_ok(&r, on_device(c, &r, &x, &p, stream), "%s", d.name);
             row_ok(&r, multiply(c->cpu, x.c, x.a, x.b, &x.s, &p, stream), "%s", d.name);
             row_floats(&r, x.got, x.c, x.c_size, "%s, %s", d.name, in_all ? "all" : "the last");
             drop(&x);
         }
+    }
+    row_end(c, &r);
+}
+
+/* One product that is not zero, where binary64's rounding of the sum would end on a tie: by many significant bits of its operands,
+ * each in the last place of its matrix, or by a start value far below it. */
+static void lonely_product(const check *c) {
+    row r = row_of("products: one that is not zero, beside a tie");
+    static const struct { const char *name; float a, b, start; } cases[] = {
+        {"serial:fp16:rne", 1.0f + 0x1p-23f, 0x1p-11f - 0x1p-34f, 1.0f + 0x1p-10f}, {"serial:bf16:rne", 1.0f + 0x1p-8f, 1.0f, 0x1p-100f}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && !r.skipped; i++) {
+        ulp_datapath d;
+        const product p = {&d, 20, 37, 40, ACCUMULATE, ORDINARY, 0, 700};
+        const ulp_stream stream = {3, 0, 5};
+        arrays x;
+        if (!parsed(&r, &d, cases[i].name)) break;
+        make(&x, &p);
+        for (size_t e = 0; e < x.a_size; e++) ((float *)x.a)[e] = e + 1 == x.a_size ? cases[i].a : 0.0f;
+        for (size_t e = 0; e < x.b_size; e++) ((float *)x.b)[e] = e + 1 == x.b_size ? cases[i].b : 0.0f;
+        for (size_t e = 0; e < x.c_size; e++) ((float *)x.c)[e] = ((float *)x.got)[e] = cases[i].start;
+        row_ok(&r, on_device(c, &r, &x, &p, stream), "%s", d.name);
+        row_ok(&r, multiply(c->cpu, x.c, x.a, x.b, &x.s, &p, stream), "%s", d.name);
+        row_floats(&r, x.got, x.c, x.c_size, "%s", d.name);
+        drop(&x);
     }
     row_end(c, &r);
 }
@@ -419,6 +455,7 @@ void check_gemm(const check *c) {
     try_names(c, "products: arrays of binary64", wide_names, 1, few);
     strangers(c);
     strange_starts(c);
+    lonely_product(c);
     refusals(c);
     reduces(c);
     large(c);
