@@ -69,3 +69,4 @@ static ulp_status no_sum(void *context, uint64_t *code, double c, const double *
     return ULP_NO_DEVICE;
 }
 ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) { return (ulp_unit){.dot = no_sum, .a = native->a, .b = native->b, .result = native->result}; }
+ulp_unit ulp_cuda_unit_in(const ulp_cuda_place *place) { return ulp_cuda_unit_of(place->native); }

@@ -1,4 +1,5 @@
 // native.cu - native products by name: what there is, what this device offers, operands on their way to it and back.
+#include "library.h"
 #include "native.h"
 
 #include <pthread.h>
@@ -52,6 +53,18 @@ const row rows[] = {
     {WGMMA, 11, "e5m2-fp16", "e5m2", "e5m2", "fp16", "", 0, 0},
     {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 64},
     {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 128},
+    {LIBRARY, ULP_CALL_FP32, "fp32", "fp32", "fp32", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_TF32, "tf32", "tf32", "tf32", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_FP16, "fp16", "fp16", "fp16", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_FP16_FP16, "fp16-fp16", "fp16", "fp16", "fp16", "", 0, 0},
+    {LIBRARY, ULP_CALL_BF16, "bf16", "bf16", "bf16", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_E4M3, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_E4M3, "e4m3:fast", "e4m3", "e4m3", "fp32", "", 1, 0},
+    {LIBRARY, ULP_CALL_E4M3_E5M2, "e4m3.e5m2", "e4m3", "e5m2", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_E4M3_E5M2, "e4m3.e5m2:fast", "e4m3", "e5m2", "fp32", "", 1, 0},
+    {LIBRARY, ULP_CALL_E5M2_E4M3, "e5m2.e4m3", "e5m2", "e4m3", "fp32", "", 0, 0},
+    {LIBRARY, ULP_CALL_E5M2_E4M3, "e5m2.e4m3:fast", "e5m2", "e4m3", "fp32", "", 1, 0},
+    {LIBRARY, ULP_CALL_INT8, "int8", "int8", "int8", "q32.0", "", 0, 0},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -94,6 +107,7 @@ void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability, unsi
     const char *gpu = generation(capability);
     ulp_datapath known;
     to[0] = '\0';
+    if (r->family == LIBRARY && r->number == ULP_CALL_INT8) strcpy(to, "int8");
     if (r->family == LIBRARY || (r->family == WGMMA && capability / 10 != 9)) return;
     if (r->result[0] == 'q') {
         strcpy(to, r->type);
@@ -122,13 +136,17 @@ void lacks_of(char to[200], const row *r) {
         snprintf(to, 200, "wgmma is of compute capability 9.0; this device has %d.%d", capability / 10, capability % 10);
     else if (r->family == WGMMA && !code.wgmma)
         snprintf(to, 200, "wgmma needs code for sm_90a, which this build does not hold");
+    else if (r->family == LIBRARY && is_fp8(r) && capability < 89)
+        snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
+    else if (r->family == LIBRARY)
+        snprintf(to, 200, "%s", ulp_native_library_lacks());
     else if (r->family == MMA && is_fp8(r) && code.architecture < 89)
         snprintf(to, 200, "fp8 needs code for compute capability 8.9 or more; what this build holds for %d.%d was compiled for %d.%d", capability / 10,
                  capability % 10, code.architecture / 10, code.architecture % 10);
 }
 
 const char *const families[] = {"mma:", "wgmma:", ""};
-const char *const calls[] = {"mma.sync", "wgmma", "cuBLAS"};
+const char *const calls[] = {"mma.sync", "wgmma", "cuBLASLt"};
 
 ulp_status describe(ulp_cuda_native *n, const row *r, unsigned promote) {
     ulp_status status = open();
@@ -229,11 +247,13 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
 /* Sizes of the padded operands: small tiles where one holds all. */
 void measure(ulp_cuda_product *p) {
     const bool sync = p->native.family == MMA;
-    const ulp_native_tile small = sync ? ulp_mma_small : ulp_wgmma_small, large = sync ? ulp_mma_large : ulp_wgmma_large;
+    const ulp_native_tile library = {16, 16}; /* what fp8 by cuBLASLt asks for */
+    const ulp_native_tile small = sync ? ulp_mma_small : p->native.family == WGMMA ? ulp_wgmma_small : library;
+    const ulp_native_tile large = sync ? ulp_mma_large : p->native.family == WGMMA ? ulp_wgmma_large : library;
     const ulp_native_tile tile = p->m <= small.rows && p->n <= small.columns ? small : large;
     p->job.m = whole(p->m, tile.rows);
     p->job.n = whole(p->n, tile.columns);
-    p->job.depth = whole(p->k * bytes_of(&p->native.a), 32);
+    p->job.depth = whole(p->k == 0 && p->native.family == LIBRARY ? 1 : p->k * bytes_of(&p->native.a), 32);
     p->job.promote = (size_t)p->native.promote * bytes_of(&p->native.a);
     p->job.alpha = 1.0f;
 }
@@ -318,6 +338,7 @@ ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_n
 ulp_status ulp_cuda_product_run(ulp_cuda_product *p) {
     if (p == NULL) return ULP_BAD_ARGUMENT;
     if (p->m == 0 || p->n == 0) return ULP_OK;
+    if (p->native.family == LIBRARY) return ulp_native_library(p->native.instruction, p->native.fast, &p->job);
     return p->native.family == WGMMA ? ulp_native_wgmma(p->native.instruction, &p->job) : ulp_native_mma(p->native.instruction, &p->job);
 }
 

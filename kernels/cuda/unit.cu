@@ -4,14 +4,34 @@
 
 namespace {
 
-ulp_status form(const ulp_cuda_native *native, uint64_t *code, double *room, size_t k) {
+/* The operands in one piece of device memory: C (m,n), A (m,k), and B transposed (n,k); zeros but for what is asked. */
+struct operands {
+    double *c, *a, *b;
+};
+
+ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const double *a, const double *b, size_t k) {
+    const size_t elements = p->m * p->n + (p->m + p->n) * k;
+    to->c = static_cast<double *>(ulp_cuda_room(elements * sizeof *to->c));
+    if (to->c == NULL) return ULP_NO_MEMORY;
+    to->a = to->c + p->m * p->n;
+    to->b = to->a + p->m * k;
+    ulp_status status = ulp_cuda_check(cudaMemsetAsync(to->c, 0, elements * sizeof *to->c, ulp_cuda_stream()), "cudaMemsetAsync");
+    if (status == ULP_OK) status = ulp_cuda_upload(to->c, &c, sizeof c);
+    if (status == ULP_OK) status = ulp_cuda_upload(to->a, a, k * sizeof *a);
+    if (status == ULP_OK) status = ulp_cuda_upload(to->b, b, k * sizeof *b);
+    return status;
+}
+
+ulp_status form(const ulp_cuda_place *p, uint64_t *code, const operands *from, size_t k, bool accumulate) {
     ulp_gemm_shape shape = {};
     ulp_cuda_product *product = NULL;
-    shape.m = shape.n = shape.ldc = shape.ldb = 1;
-    shape.k = shape.lda = k;
-    shape.accumulate = 1;
-    uint64_t *out = static_cast<uint64_t *>(ulp_cuda_room(sizeof *out));
-    ulp_status status = out == NULL ? ULP_NO_MEMORY : ulp_cuda_product_begin64(&product, native, room, room + 1, room + 1 + k, &shape);
+    shape.m = p->m;
+    shape.n = shape.ldc = p->n;
+    shape.k = shape.lda = shape.ldb = k;
+    shape.b_trans = 1;
+    shape.accumulate = accumulate;
+    uint64_t *out = static_cast<uint64_t *>(ulp_cuda_room(p->m * p->n * sizeof *out));
+    ulp_status status = out == NULL ? ULP_NO_MEMORY : ulp_cuda_product_begin64(&product, p->native, from->c, from->a, from->b, &shape);
     if (status == ULP_OK) status = ulp_cuda_product_run(product);
     if (status == ULP_OK) status = ulp_cuda_product_codes(product, out);
     if (status == ULP_OK) status = ulp_cuda_download(code, out, sizeof *out);
@@ -20,26 +40,47 @@ ulp_status form(const ulp_cuda_native *native, uint64_t *code, double *room, siz
     return status;
 }
 
-ulp_status dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+ulp_status ask(const ulp_cuda_place *p, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales, bool accumulate) {
+    operands o = {};
     if (scales.a != NULL || scales.b != NULL) return ULP_UNSUPPORTED;
-    double *room = static_cast<double *>(ulp_cuda_room((2 * k + 1) * sizeof *room)); /* c, a, b */
-    if (room == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_cuda_upload(room, &c, sizeof c);
-    if (status == ULP_OK) status = ulp_cuda_upload(room + 1, a, k * sizeof *a);
-    if (status == ULP_OK) status = ulp_cuda_upload(room + 1 + k, b, k * sizeof *b);
-    if (status == ULP_OK) status = form(static_cast<const ulp_cuda_native *>(context), code, room, k);
-    ulp_cuda_release(room);
+    ulp_status status = ulp_cuda_open();
+    if (status == ULP_OK) status = lay_out(&o, p, c, a, b, k);
+    if (status == ULP_OK) status = form(p, code, &o, k, accumulate);
+    ulp_cuda_release(o.c);
     return status;
+}
+
+ulp_status dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+    const ulp_cuda_place one = {static_cast<const ulp_cuda_native *>(context), 1, 1};
+    return ask(&one, code, c, a, b, k, scales, true);
+}
+
+ulp_status dot_in(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+    return ask(static_cast<const ulp_cuda_place *>(context), code, c, a, b, k, scales, ulp_bits64(c) != 0);
+}
+
+ulp_unit unit_with(const ulp_cuda_native *native) {
+    ulp_unit unit = {};
+    unit.a = native->a;
+    unit.b = native->b;
+    unit.result = native->result;
+    return unit;
 }
 
 } // namespace
 
+/* The contexts are only read. */
+
 ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) {
-    ulp_unit unit = {};
+    ulp_unit unit = unit_with(native);
     unit.dot = dot;
-    unit.context = const_cast<ulp_cuda_native *>(native); /* only read */
-    unit.a = native->a;
-    unit.b = native->b;
-    unit.result = native->result;
+    unit.context = const_cast<ulp_cuda_native *>(native);
+    return unit;
+}
+
+ulp_unit ulp_cuda_unit_in(const ulp_cuda_place *place) {
+    ulp_unit unit = unit_with(place->native);
+    unit.dot = dot_in;
+    unit.context = const_cast<ulp_cuda_place *>(place);
     return unit;
 }

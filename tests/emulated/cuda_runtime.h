@@ -136,8 +136,8 @@ static inline int __ffs(int x) { return __builtin_ffs(x); }
 void ulp_emulated_mma(const char *instruction, uint32_t *d, const uint32_t *a, const uint32_t *b);
 void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
 
-/* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. The instruction is done at the wait: until then D holds rubbish, and
- * operands are read then. One without a fence before it, or one that nobody committed, ends the program. */
+/* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. Some warps read the operands at once, some at the wait; until then D
+ * holds rubbish. One without a fence before it, or one that nobody committed, ends the program. */
 uint32_t ulp_emulated_shared_address(const void *p);
 void ulp_emulated_proxy_fence(void);
 void ulp_emulated_wgmma_fence(void);

@@ -1,8 +1,269 @@
-/* native.c - the libraries' matrix products. */
+/* native.c - orders of sums on the device, and what the library's products are: beside bounds, exact sums and models. */
 #include "check.h"
 
-void check_native(const check *c) {
-    row r = row_of("the libraries' matrix products");
-    row_skip(&r, "not yet");
+#include "kernels/cuda/unit.h"
+#include "kernels/order.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+static ulp_datapath path_of(row *r, const char *name) {
+    ulp_datapath d;
+    memset(&d, 0, sizeof d);
+    row_ok(r, ulp_datapath_parse(&d, name), "%s", name);
+    return d;
+}
+
+/* A row's name from parts; it lives until the next one. */
+static row row_for(const char *what, const ulp_cuda_native *d) {
+    static char name[160];
+    snprintf(name, sizeof name, "%s %s", what, d->name + strlen("native:"));
+    row r = row_of(name);
+    if (!r.skipped && d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
+    return r;
+}
+
+/* ---- operands ---- */
+
+typedef struct matrices {
+    size_t m, n, k;
+    float *a, *b, *c;      /* (m,k), (k,n), (m,n) */
+    double *wide_a, *wide_b;
+    uint64_t *got, *want;
+} matrices;
+
+static void *room(size_t n, size_t size) {
+    void *p = calloc(n, size);
+    if (p == NULL) exit(1);
+    return p;
+}
+
+static matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native *d, uint64_t seed) {
+    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
+    matrices x = {.m = m, .n = n, .k = k};
+    x.a = room(m * k, sizeof *x.a);
+    x.b = room(k * n, sizeof *x.b);
+    x.c = room(m * n, sizeof *x.c);
+    x.wide_a = room(m * k, sizeof *x.wide_a);
+    x.wide_b = room(k * n, sizeof *x.wide_b);
+    x.got = room(m * n, sizeof *x.got);
+    x.want = room(m * n, sizeof *x.want);
+    fill_normal(x.a, m * k, d->a.is_fixed ? 48.0 : 1.0, seed);
+    fill_normal(x.b, k * n, d->b.is_fixed ? 48.0 : 1.0, seed + 1);
+    for (size_t i = 0; i < m * k; i++) x.wide_a[i] = x.a[i] = (float)ulp_round((double)x.a[i], &d->a, rule, 0);
+    for (size_t i = 0; i < k * n; i++) x.wide_b[i] = x.b[i] = (float)ulp_round((double)x.b[i], &d->b, rule, 0);
+    return x;
+}
+
+static void matrices_free(matrices *x) {
+    void *all[] = {x->a, x->b, x->c, x->wide_a, x->wide_b, x->got, x->want};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
+}
+
+static ulp_gemm_shape shape_of(const matrices *x) { return (ulp_gemm_shape){.m = x->m, .n = x->n, .k = x->k, .lda = x->k, .ldb = x->n, .ldc = x->n}; }
+
+static int device_codes(const check *c, row *r, matrices *x, const ulp_cuda_native *d) {
+    const ulp_gemm_shape s = shape_of(x);
+    const size_t n = x->m * x->n;
+    float *a = to_device(c, r, x->a, x->m * x->k * sizeof *a), *b = to_device(c, r, x->b, x->k * x->n * sizeof *b);
+    uint64_t *codes = c->gpu->alloc(n * sizeof *codes);
+    ulp_cuda_product *p = NULL;
+    int fine = a != NULL && b != NULL && codes != NULL;
+    fine = fine && row_ok(r, ulp_cuda_product_begin(&p, d, NULL, a, b, &s), "%s: begin", d->name);
+    fine = fine && row_ok(r, ulp_cuda_product_run(p), "%s: run", d->name);
+    fine = fine && row_ok(r, ulp_cuda_product_codes(p, codes), "%s: codes", d->name);
+    fine = fine && from_device(c, r, x->got, codes, n * sizeof *codes);
+    ulp_cuda_product_end(p);
+    c->gpu->release(a);
+    c->gpu->release(b);
+    c->gpu->release(codes);
+    return fine;
+}
+
+static int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path) {
+    const ulp_gemm_shape s = shape_of(x);
+    const ulp_stream none = {0, 0, 0};
+    double *wide = path->result.fits_binary32 ? NULL : room(x->m * x->n, sizeof *wide);
+    const ulp_status status =
+        wide == NULL ? c->cpu->gemm(x->c, x->a, x->b, &s, path, none) : c->cpu->gemm64(wide, x->wide_a, x->wide_b, &s, path, none);
+    int fine = row_ok(r, status, "%s on the CPU", path->name);
+    for (size_t i = 0; fine && i < x->m * x->n; i++)
+        fine = row_ok(r, ulp_datapath_code(&x->want[i], wide == NULL ? (double)x->c[i] : wide[i], path), "%s: a code", path->name);
+    free(wide);
+    return fine;
+}
+
+/* ---- orders ---- */
+
+/* The order inside a product of this size, as text; the length of its chain in *chain. 0: none was found, and the row says why. */
+static int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, size_t *chain) {
+    ulp_order order;
+    const ulp_status status = ulp_order_find(&order, unit, k);
+    text[0] = '\0';
+    *chain = 0;
+    if (status == ULP_UNSUPPORTED) snprintf(text, size, "no tree: what joins what changes from sum to sum, or nothing is lost");
+    else if (row_ok(r, status, "finding the order")) {
+        ulp_order_text(text, size, &order);
+        *chain = ulp_order_chain(&order);
+        ulp_order_free(&order);
+    }
+    return !r->stopped;
+}
+
+/* An instruction's order is that of its model. */
+static void check_order(const check *c, const ulp_cuda_native *d) {
+    row r = row_for("order of", d);
+    char got[800], want[800];
+    size_t chain, model_chain;
+    const size_t k = c->small ? 70 : 240;
+    const ulp_cuda_place place = {d, c->small ? 20 : 300, c->small ? 10 : 260};
+    if (!r.skipped) {
+        const ulp_datapath path = path_of(&r, d->model);
+        const ulp_unit unit = ulp_cuda_unit_in(&place), model = ulp_unit_of(&path);
+        if (find_order(&r, &unit, k, got, sizeof got, &chain) && find_order(&r, &model, k, want, sizeof want, &model_chain)) {
+            row_true(&r, strcmp(got, want) == 0 && chain == model_chain, "found %s, of %s %s", got, d->model, want);
+            if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.390s", got);
+        }
+    }
     row_end(c, &r);
+}
+
+/* ---- the library ---- */
+
+/* Within k u sum |a b| of the exact result (Higham 2002, section 3.1, for every order of k additions). */
+static void check_bound(const check *c, const ulp_cuda_native *d) {
+    row r = row_for("within the bound of any order:", d);
+    if (!r.skipped) {
+        matrices x = matrices_of(300, 280, 700, d, 5);
+        const double u = ulp_scale(1.0, -(int)d->result.prec), gamma = (double)x.k * u / (1.0 - (double)x.k * u);
+        for (size_t i = 0; device_codes(c, &r, &x, d) && i < x.m; i++)
+            for (size_t j = 0; j < x.n; j++) {
+                double exact = 0.0, size = 0.0; /* errors of 2^-43 of the bound do not matter */
+                for (size_t k = 0; k < x.k; k++) {
+                    exact += x.wide_a[i * x.k + k] * x.wide_b[k * x.n + j];
+                    size += fabs(x.wide_a[i * x.k + k] * x.wide_b[k * x.n + j]);
+                }
+                const double got = ulp_decode(x.got[i * x.n + j], &d->result);
+                row_true(&r, fabs(got - exact) <= gamma * size * 1.0000001, "element (%zu,%zu): %a, exact %a", i, j, got, exact);
+                if (j + 1 == x.n && i + 1 == x.m) r.stopped = 1;
+            }
+        matrices_free(&x);
+    }
+    row_end(c, &r);
+}
+
+/* Whole products are the model's, bit for bit. */
+static void compare_with(const check *c, row *r, const ulp_cuda_native *d, const char *model, size_t m, size_t n, size_t k) {
+    const ulp_datapath path = path_of(r, model);
+    matrices x = matrices_of(m, n, k, d, 11);
+    if (!r->stopped && device_codes(c, r, &x, d) && model_codes(c, r, &x, &path))
+        for (size_t i = 0; i < m * n; i++)
+            row_true(r, x.got[i] == x.want[i], "element (%zu,%zu) of (%zu,%zu,%zu): the library gives %llx, %s %llx", i / n, i % n, m, n, k,
+                     (unsigned long long)x.got[i], model, (unsigned long long)x.want[i]);
+    matrices_free(&x);
+}
+
+static void check_exact(const check *c, const ulp_cuda_native *d) {
+    row r = row_for("exact:", d);
+    if (!r.skipped) compare_with(c, &r, d, d->model, 300, 280, 700);
+    row_end(c, &r);
+}
+
+/* The instructions that the library may use for its types, and their rows. */
+static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
+    static const char *const families[] = {"native:wgmma:", "native:mma:"}, *const ends[] = {"", "-k8", "-k4"};
+    char type[64];
+    ulp_cuda_native other;
+    ulp_datapath path;
+    snprintf(type, sizeof type, "%.*s", (int)strcspn(d->name + strlen("native:"), ":"), d->name + strlen("native:"));
+    for (size_t f = 0; f < 2; f++)
+        for (size_t e = 0; e < 3; e++) {
+            char name[160];
+            memset(&path, 0, sizeof path);
+            snprintf(name, sizeof name, "%s%s%s", families[f], type, ends[e]);
+            if (ulp_cuda_native_parse(&other, name) != ULP_OK || other.model[0] == '\0' || ulp_datapath_parse(&path, other.model) != ULP_OK) continue;
+            if (path.kind != ULP_ALIGNED || path.fused.length != length || path.fused.late) continue;
+            strcpy(to, other.model);
+            return 1;
+        }
+    return 0;
+}
+
+/* The order of the library's sums; where it is a chain of a row's blocks, the products are that row's. */
+static void check_library_order(const check *c, const ulp_cuda_native *d) {
+    static const size_t sizes[][3] = {{16, 16, 128}, {512, 512, 256}, {1024, 768, 256}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char what[80], text[800], model[ULP_DATAPATH_NAME_MAX];
+        size_t chain;
+        const ulp_cuda_place place = {d, sizes[i][0], sizes[i][1]};
+        snprintf(what, sizeof what, "order in (%zu,%zu,%zu):", sizes[i][0], sizes[i][1], sizes[i][2]);
+        row r = row_for(what, d);
+        if (!r.skipped) {
+            const ulp_unit unit = ulp_cuda_unit_in(&place);
+            const int found = find_order(&r, &unit, sizes[i][2], text, sizeof text, &chain);
+            row_true(&r, found, "no order");
+            if (found && chain > 0 && row_with_length(model, d, chain)) compare_with(c, &r, d, model, sizes[i][0], sizes[i][1], sizes[i][2]);
+            else model[0] = '\0';
+            if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.300s%s%s", text, model[0] != '\0' ? ", the bits of " : "", model);
+        }
+        row_end(c, &r);
+    }
+}
+
+/* The interval of promotion whose model gives every bit of an fp8 product; 0 is none. */
+static void check_promotion(const check *c, const ulp_cuda_native *d, const char *model, int64_t expected) {
+    static const unsigned intervals[] = {0, 32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048};
+    row r = row_for("promotion in", d);
+    if (!r.skipped) {
+        matrices x = c->small ? matrices_of(9, 5, 2304, d, 21) : matrices_of(256, 256, 4608, d, 21);
+        int64_t found = -1, several = 0;
+        size_t least = x.m * x.n;
+        const int fine = device_codes(c, &r, &x, d);
+        for (size_t i = 0; fine && i < sizeof intervals / sizeof intervals[0]; i++) {
+            char name[ULP_DATAPATH_NAME_MAX + 24];
+            size_t wrong = 0;
+            snprintf(name, sizeof name, intervals[i] == 0 ? "%s" : "%s:promote=%u", model, intervals[i]);
+            const ulp_datapath path = path_of(&r, name);
+            if (r.stopped || !model_codes(c, &r, &x, &path)) break;
+            for (size_t e = 0; e < x.m * x.n; e++) wrong += x.got[e] != x.want[e];
+            if (wrong < least) least = wrong;
+            if (wrong != 0) continue;
+            several += found >= 0;
+            found = intervals[i];
+        }
+        row_true(&r, found >= 0 && several == 0, "of %s with promote=0, 32, ... 2048 none, or several, give all bits; the nearest differs in %zu of %zu", model,
+                 least, x.m * x.n);
+        row_true(&r, expected < 0 || found == expected, "promotion every %lld products, not %lld", (long long)found, (long long)expected);
+        if (r.wrong == 0 && found == 0) snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
+        else if (r.wrong == 0) snprintf(r.first, sizeof r.first, "every %lld products: %s:promote=%lld gives all %zu results", (long long)found, model, (long long)found, x.m * x.n);
+        matrices_free(&x);
+    }
+    row_end(c, &r);
+}
+
+static void check_library(const check *c, const ulp_cuda_native *d) {
+    const int fp8 = d->a.bits == 8 && !d->a.is_fixed;
+    if (d->model[0] != '\0') check_exact(c, d);
+    else if (d->a.prec == 24) check_bound(c, d);
+    if (!d->result.is_fixed) check_library_order(c, d);
+    if (fp8 && c->info.capability == 90) {
+        char model[64];
+        snprintf(model, sizeof model, "h100-%.*s", (int)strcspn(d->name + strlen("native:"), ":"), d->name + strlen("native:"));
+        check_promotion(c, d, model, -1);
+    }
+}
+
+void check_native(const check *c) {
+    ulp_cuda_native d;
+    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
+        const int mma = starts(d.name, "native:mma:"), wgmma = starts(d.name, "native:wgmma:");
+        if (!mma && !wgmma) check_library(c, &d);
+        else if (d.lacks[0] == '\0' && d.model[0] != '\0' && !d.result.is_fixed && (!c->small || i % 4 == 0)) check_order(c, &d);
+        if (wgmma && d.lacks[0] == '\0' && starts(d.name, "native:wgmma:e4m3") && (d.promote != 0 || strcmp(d.name, "native:wgmma:e4m3") == 0))
+            check_promotion(c, &d, "h100-e4m3", d.promote);
+    }
 }

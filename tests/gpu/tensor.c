@@ -170,7 +170,7 @@ static void run_trials(const check *c, row *r, const ulp_cuda_native *d, const u
         const kind w = (kind)what;
         if (c->small) {
             run_trial(c, r, d, path, w, 13, 7, what == LONG ? 300 : 40, what % 2);
-            if (what == NORMAL) run_trial(c, r, d, path, w, 17, 9, 70, 1);
+            if (what == NORMAL) run_trial(c, r, d, path, w, 70, 9, 70, 1); /* large tiles */
         } else if (what == LONG) {
             run_trial(c, r, d, path, w, 160, 161, 8192, 0);
         } else {
@@ -193,6 +193,51 @@ static void check_native_row(const check *c, const ulp_cuda_native *d) {
     if (d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
     else if (d->model[0] == '\0') row_skip(&r, "no model is known for this device");
     else if (row_ok(&r, ulp_datapath_parse(&path, d->model), "%s", d->model)) run_trials(c, &r, d, &path);
+    row_end(c, &r);
+}
+
+/* Values instead of codes, arrays in every layout, and what is refused. */
+static void check_values(const check *c) {
+    row r = row_of("values of native products: layouts, and what is refused");
+    ulp_cuda_native d, whole;
+    ulp_datapath path;
+    memset(&path, 0, sizeof path);
+    enum { M = 19, N = 21, K = 23, LD = 40, ALL = LD * LD };
+    float a[ALL], b[ALL], start[ALL], got[ALL], want[ALL];
+    if (r.skipped || !row_ok(&r, ulp_cuda_native_parse(&d, "native:mma:fp16"), "parse") || d.model[0] == '\0') {
+        row_end(c, &r);
+        return;
+    }
+    row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model);
+    fill_codes(a, ALL, &d.a, 1, 3);
+    fill_codes(b, ALL, &d.b, 1, 4);
+    fill_normal(start, ALL, 3.0, 5);
+    float *da = to_device(c, &r, a, sizeof a), *db = to_device(c, &r, b, sizeof b), *dc = to_device(c, &r, start, sizeof start);
+    for (unsigned which = 0; which < 16 && !r.stopped; which++) {
+        const ulp_gemm_shape s = {.m = M, .n = N, .k = K, .lda = LD, .ldb = LD, .ldc = LD, .a_trans = which & 1, .b_trans = which >> 1 & 1,
+                                  .c_trans = which >> 2 & 1, .accumulate = (uint8_t)(which >> 3)};
+        memcpy(want, start, sizeof want);
+        row_ok(&r, c->gpu->upload(dc, start, sizeof start), "upload");
+        row_ok(&r, ulp_cuda_native_gemm(&d, dc, da, db, &s), "layout %u", which);
+        row_ok(&r, c->cpu->gemm(want, a, b, &s, &path, (ulp_stream){0, 0, 0}), "layout %u on the CPU", which);
+        if (from_device(c, &r, got, dc, sizeof got)) row_floats(&r, got, want, ALL, "layout %u", which);
+    }
+    const ulp_gemm_shape s = {.m = M, .n = N, .k = K, .lda = LD, .ldb = LD, .ldc = LD};
+    a[K - 1] = 1.0f + 0x1p-11f;
+    row_ok(&r, c->gpu->upload(da, a, sizeof a), "upload");
+    row_true(&r, ulp_cuda_native_gemm(&d, dc, da, db, &s) == ULP_NO_CODE, "1 + 2^-11 is no fp16");
+    row_true(&r, ulp_cuda_native_parse(&whole, "native:mma:int8") == ULP_OK && ulp_cuda_native_gemm(&whole, dc, da, db, &s) == ULP_UNSUPPORTED,
+             "int32 results do not fit floats");
+    row_true(&r, ulp_cuda_native_gemm(&d, dc, NULL, db, &s) == ULP_BAD_ARGUMENT, "no A");
+    static const char *const strange[] = {"native:", "native:mma:", "native:mma:fp17", "mma:fp16", "native:mma:fp16:promote=128", "native:wgmma:e4m3:promote=0",
+                                          "native:wgmma:e4m3:promote=48", "native:wgmma:e4m3:promote=64x", "native:wgmma:e4m3-fp16:promote=64", "native:mma:fp16 "};
+    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
+        row_true(&r, ulp_cuda_native_parse(&whole, strange[i]) == ULP_BAD_NAME, "'%s' was taken", strange[i]);
+    row_true(&r, ulp_cuda_native_parse(&whole, "native:wgmma:bf16:promote=48") == ULP_OK && whole.promote == 48 && strcmp(whole.name, "native:wgmma:bf16:promote=48") == 0,
+             "promote=48 is three bf16 instructions");
+    c->gpu->release(da);
+    c->gpu->release(db);
+    c->gpu->release(dc);
     row_end(c, &r);
 }
 
@@ -226,6 +271,7 @@ static void check_probe(const check *c, const ulp_cuda_native *d) {
 
 void check_tensor_cores(const check *c) {
     ulp_cuda_native d;
+    check_values(c);
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         if (strncmp(d.name, "native:mma:", 11) != 0 && strncmp(d.name, "native:wgmma:", 13) != 0) continue;
         check_native_row(c, &d);

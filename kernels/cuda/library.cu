@@ -1,0 +1,219 @@
+// library.cu - products by cuBLASLt: the library, its functions, one plan.
+#include "library.h"
+
+#if defined(ULP_EMULATED_DEVICE)
+
+const char *ulp_native_library_lacks(void) { return "the emulated device has no cuBLASLt"; }
+
+ulp_status ulp_native_library(unsigned, int, const ulp_native_job *) { return ULP_UNSUPPORTED; }
+
+#else
+
+#include <cublasLt.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+namespace {
+
+/* X(function): what is called. */
+#define FUNCTIONS(X)             \
+    X(cublasLtCreate)            \
+    X(cublasLtGetStatusString)   \
+    X(cublasLtMatmul)            \
+    X(cublasLtMatmulAlgoGetHeuristic) \
+    X(cublasLtMatmulDescCreate)  \
+    X(cublasLtMatmulDescDestroy) \
+    X(cublasLtMatmulDescSetAttribute) \
+    X(cublasLtMatmulPreferenceCreate) \
+    X(cublasLtMatmulPreferenceDestroy) \
+    X(cublasLtMatmulPreferenceSetAttribute) \
+    X(cublasLtMatrixLayoutCreate) \
+    X(cublasLtMatrixLayoutDestroy)
+
+struct functions {
+#define MEMBER(name) decltype(&::name) name;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+};
+
+/* Operands of a call and of its result as cuBLASLt names them. */
+struct call {
+    cublasComputeType_t compute;
+    cudaDataType_t scale, a, b, result;
+    unsigned char bytes; /* of a code of A and B */
+};
+
+const call calls[] = {
+    {CUBLAS_COMPUTE_32F_PEDANTIC, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4},
+    {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4},
+    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, 2},
+    {CUBLAS_COMPUTE_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, 2},
+    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, 2},
+    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E4M3, CUDA_R_8F_E4M3, CUDA_R_32F, 1},
+    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E4M3, CUDA_R_8F_E5M2, CUDA_R_32F, 1},
+    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E5M2, CUDA_R_8F_E4M3, CUDA_R_32F, 1},
+    {CUBLAS_COMPUTE_32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_8I, CUDA_R_32I, 1},
+};
+
+enum { CALLS = sizeof calls / sizeof calls[0] };
+const size_t WORKSPACE = (size_t)32 << 20;
+
+/* What the library was told of one kind of product. */
+struct plan {
+    bool made;
+    unsigned which;
+    int fast;
+    size_t m, n, depth;
+    cublasLtMatmulDesc_t what;
+    cublasLtMatrixLayout_t left, right, result;
+    cublasLtMatmulAlgo_t algorithm;
+};
+
+struct library {
+    pthread_once_t once;
+    pthread_mutex_t lock;
+    char lacks[240];
+    functions f;
+    cublasLtHandle_t handle;
+    void *workspace;
+    plan latest;
+};
+library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, {}};
+
+void *open_any(void) {
+    static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
+                                        "/usr/local/cuda/lib64/libcublasLt.so.12"};
+    for (const char *name : names) {
+        void *found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+void open_once(void) {
+    void *found = open_any();
+    if (found == NULL) {
+        snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt was not found: neither libcublasLt.so.13 nor libcublasLt.so.12 is where libraries are looked for");
+        return;
+    }
+#define FIND(name)                                                                                                     \
+    lt.f.name = reinterpret_cast<decltype(lt.f.name)>(dlsym(found, #name));                                            \
+    if (lt.f.name == NULL) snprintf(lt.lacks, sizeof lt.lacks, "the cuBLASLt that was found has no function " #name);
+    FUNCTIONS(FIND)
+#undef FIND
+    if (lt.lacks[0] != '\0') return;
+    const cublasStatus_t status = lt.f.cublasLtCreate(&lt.handle);
+    if (status != CUBLAS_STATUS_SUCCESS) snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt does not start: %s", lt.f.cublasLtGetStatusString(status));
+}
+
+ulp_status checked(cublasStatus_t status, const char *name) {
+    if (status == CUBLAS_STATUS_SUCCESS) return ULP_OK;
+    ulp_cuda_say("%s: %s", name, lt.f.cublasLtGetStatusString(status));
+    return status == CUBLAS_STATUS_NOT_SUPPORTED ? ULP_UNSUPPORTED : ULP_DEVICE_FAILED;
+}
+
+#define TRY(function, ...)                                                                                             \
+    do {                                                                                                               \
+        const ulp_status tried = checked(lt.f.function(__VA_ARGS__), #function);                                       \
+        if (tried != ULP_OK) return tried;                                                                             \
+    } while (0)
+
+void forget(plan *p) {
+    if (p->what != NULL) lt.f.cublasLtMatmulDescDestroy(p->what);
+    if (p->left != NULL) lt.f.cublasLtMatrixLayoutDestroy(p->left);
+    if (p->right != NULL) lt.f.cublasLtMatrixLayoutDestroy(p->right);
+    if (p->result != NULL) lt.f.cublasLtMatrixLayoutDestroy(p->result);
+    *p = {};
+}
+
+ulp_status choose_algorithm(plan *p, cublasLtMatmulPreference_t preference) {
+    const uint32_t no_reduction = CUBLASLT_REDUCTION_SCHEME_NONE;
+    cublasLtMatmulHeuristicResult_t best = {};
+    int count = 0;
+    TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &WORKSPACE, sizeof WORKSPACE);
+    TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &no_reduction, sizeof no_reduction);
+    TRY(cublasLtMatmulAlgoGetHeuristic, lt.handle, p->what, p->left, p->right, p->result, p->result, preference, 1, &best, &count);
+    if (count == 0) {
+        ulp_cuda_say("cuBLASLt has no algorithm for this product");
+        return ULP_UNSUPPORTED;
+    }
+    p->algorithm = best.algo;
+    return ULP_OK;
+}
+
+/* cuBLASLt's matrices are columns: our rows of B^T and A are its columns, and D^T (n,m) = (B^T)^T A^T. */
+ulp_status make(plan *p, unsigned which, int fast, const ulp_native_job *w) {
+    const call *c = &calls[which];
+    const cublasOperation_t transposed = CUBLAS_OP_T, plain = CUBLAS_OP_N;
+    const size_t k = w->depth / c->bytes;
+    const int8_t quick = 1;
+    forget(p);
+    TRY(cublasLtMatmulDescCreate, &p->what, c->compute, c->scale);
+    TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
+    TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
+    if (fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
+    TRY(cublasLtMatrixLayoutCreate, &p->left, c->b, k, w->n, (int64_t)k);
+    TRY(cublasLtMatrixLayoutCreate, &p->right, c->a, k, w->m, (int64_t)k);
+    TRY(cublasLtMatrixLayoutCreate, &p->result, c->result, w->n, w->m, (int64_t)w->n);
+    cublasLtMatmulPreference_t preference = NULL;
+    TRY(cublasLtMatmulPreferenceCreate, &preference);
+    const ulp_status status = choose_algorithm(p, preference);
+    lt.f.cublasLtMatmulPreferenceDestroy(preference);
+    if (status != ULP_OK) return status;
+    p->which = which;
+    p->fast = fast;
+    p->m = w->m;
+    p->n = w->n;
+    p->depth = w->depth;
+    p->made = true;
+    return ULP_OK;
+}
+
+/* A factor in the type that the call wants it in; `one` or nought. */
+struct factor {
+    uint32_t bits;
+};
+factor factor_of(cudaDataType_t type, bool one, float value) {
+    factor f = {0};
+    if (type == CUDA_R_32F && one) __builtin_memcpy(&f.bits, &value, sizeof f.bits);
+    if (type == CUDA_R_32I) f.bits = one;
+    if (type == CUDA_R_16F) f.bits = one ? 0x3c00u : 0;
+    return f;
+}
+
+ulp_status multiply(unsigned which, int fast, const ulp_native_job *w) {
+    plan *p = &lt.latest;
+    const call *c = &calls[which];
+    if (!p->made || p->which != which || p->fast != fast || p->m != w->m || p->n != w->n || p->depth != w->depth) {
+        const ulp_status status = make(p, which, fast, w);
+        if (status != ULP_OK) return status;
+    }
+    if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
+    if (lt.workspace == NULL) return ULP_NO_MEMORY;
+    const factor alpha = factor_of(c->scale, true, w->alpha), beta = factor_of(c->scale, w->c != NULL, 1.0f);
+    return checked(lt.f.cublasLtMatmul(lt.handle, p->what, &alpha, w->b, p->left, w->a, p->right, &beta, w->c != NULL ? w->c : w->d, p->result, w->d,
+                                       p->result, &p->algorithm, lt.workspace, WORKSPACE, ulp_cuda_stream()),
+                   "cublasLtMatmul");
+}
+
+} // namespace
+
+const char *ulp_native_library_lacks(void) {
+    pthread_once(&lt.once, open_once);
+    return lt.lacks;
+}
+
+ulp_status ulp_native_library(unsigned which, int fast, const ulp_native_job *job) {
+    if (which >= CALLS) return ULP_BAD_ARGUMENT;
+    if (ulp_native_library_lacks()[0] != '\0') {
+        ulp_cuda_say("%s", lt.lacks);
+        return ULP_UNSUPPORTED;
+    }
+    pthread_mutex_lock(&lt.lock);
+    const ulp_status status = multiply(which, fast, job);
+    pthread_mutex_unlock(&lt.lock);
+    return status;
+}
+
+#endif
