@@ -3,8 +3,8 @@
 #
 # Uses sudo when not run as root. `packages.sh --all` adds the optional ones: clang, OpenMPI, OpenBLAS.
 set -eu
-packages='gcc libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox'
-[ "${1:-}" = --all ] && packages="$packages g++ clang libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev"
+packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox'
+[ "${1:-}" = --all ] && packages="$packages clang libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev"
 
 missing=
 for p in $packages; do

@@ -30,7 +30,7 @@ forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|str
 forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels experiments) $(sources sim | grep -v '^sim/reference\.c$')
 forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep\.c$')
 forbid 'Random123 has one home' "${include}Random123" $(sources formats kernels sim experiments | grep -v '^formats/rng\.h$')
-forbid 'CUDA has one home' "$include(cuda|cublas)" $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/cuda/')
+forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cuda_|cublas))' $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/cuda/')
 forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/threads\.c$')
 forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|abort|perror)\(|fprintf\(std|stderr|stdout' $(sources formats kernels sim)
 forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats kernels sim experiments)
