@@ -184,7 +184,7 @@ $O/cuda_flags.txt: .FORCE
 # a device traps on addresses that are not aligned to what is read there
 EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS)) \
     -fsanitize=alignment,bounds -fsanitize-undefined-trap-on-error -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
-EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp))
+EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/emulated/t_%,$(wildcard tests/emulated/*.cpp)))
 $O/emulated/%.o: %.cu $O/emulated_flags.txt
 	@mkdir -p $(@D)
 	$(call run,c++,$< (emulated))$(CXX) -x c++ $(EMULATED_FLAGS) -MMD -MP -c $< -o $@
@@ -240,6 +240,11 @@ $T/check_gpu: $(CHECK_OBJ) $L/libulp.a
 $T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
+EMULATED_TESTS := $(if $(CHECK_EMULATED),$(patsubst tests/emulated/%.cpp,$T/%,$(wildcard tests/emulated/t_*.cpp)))
+$T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
+
 # Programs that take --backend, for tests: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device
 WALLED := ulp bench_gpu $(patsubst experiments/%.c,%,$(shell grep -l ULP_TAKES_BACKEND experiments/*.c))
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
@@ -248,7 +253,7 @@ $T/walled/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(if $(EMULATED),$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)),$(LINK)) -Wl,--wrap=ulp_backend_get $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
 
-check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED)
+check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS)
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 
