@@ -313,6 +313,10 @@ refuses 'probe without a datapath' '--list' probe
 refuses 'probe: an unknown datapath' 'known datapaths' probe --datapath h200-fp16
 refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
 refuses 'probe: words' 'takes no words' probe fp32
+refuses 'probe: an unknown backend' 'must be cpu or cuda' probe --backend tpu
+export ULPLAB_CUDA_DEVICE=9999
+exits 'probe of a device that is not there' 3 probe --backend cuda --list
+unset ULPLAB_CUDA_DEVICE
 
 # ---- block ----
 

@@ -1,6 +1,12 @@
 // library.cu - products by cuBLASLt: the library, its functions, one plan.
 #include "library.h"
 
+const char *ulp_native_library_text(unsigned call, int fast) {
+    static const char *const texts[] = {"32F_PEDANTIC", "32F_FAST_TF32", "32F", "16F", "32F", "32F", "32F", "32F", "32I"};
+    if (fast) return "32F, fast accumulation";
+    return call < sizeof texts / sizeof texts[0] ? texts[call] : "";
+}
+
 #if defined(ULP_EMULATED_DEVICE)
 
 const char *ulp_native_library_lacks(void) { return "the emulated device has no cuBLASLt"; }

@@ -7,6 +7,9 @@
 /* The calls, in the order of their numbers. */
 enum { ULP_CALL_FP32, ULP_CALL_TF32, ULP_CALL_FP16, ULP_CALL_FP16_FP16, ULP_CALL_BF16, ULP_CALL_E4M3, ULP_CALL_E4M3_E5M2, ULP_CALL_E5M2_E4M3, ULP_CALL_INT8 };
 
+/* What a call computes in. */
+const char *ulp_native_library_text(unsigned call, int fast);
+
 /* Why the library cannot be used, in a sentence that names it; "" if it can. */
 const char *ulp_native_library_lacks(void);
 

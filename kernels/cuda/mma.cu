@@ -113,6 +113,13 @@ ulp_status ulp_native_mma(unsigned instruction, const ulp_native_job *job) {
     return instruction < sizeof launchers / sizeof launchers[0] ? launchers[instruction](*job) : ULP_BAD_ARGUMENT;
 }
 
+const char *ulp_native_mma_text(unsigned instruction) {
+#define TEXT(name, text, form, a, d, least) "mma.sync " text,
+    static const char *const texts[] = {ULP_MMA_INSTRUCTIONS(TEXT) "mma.sync m8n8k4.row.col.f64.f64.f64.f64"};
+#undef TEXT
+    return instruction < sizeof texts / sizeof texts[0] ? texts[instruction] : "";
+}
+
 ulp_status ulp_native_built(int *architecture, int *wgmma) {
     int seen[2], *device = static_cast<int *>(ulp_cuda_room(sizeof seen));
     if (device == NULL) return ULP_NO_MEMORY;

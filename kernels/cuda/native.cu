@@ -11,8 +11,8 @@ namespace {
 
 enum { MMA, WGMMA, LIBRARY };
 
-/* A row: `type` names it, `model` is the type in the names of hardware rows, `slim` the end of the name of half the k. `number`
- * counts in the family's own order. */
+/* A row: `type` names it, `slim` is the end of it that names half the k, `number` counts in the family's own order. fast: of the library;
+ * promote: of a row that is listed beside the plain one. */
 struct row {
     unsigned char family, number;
     const char *type, *a, *b, *result, *slim;
@@ -146,7 +146,6 @@ void lacks_of(char to[200], const row *r) {
 }
 
 const char *const families[] = {"mma:", "wgmma:", ""};
-const char *const calls[] = {"mma.sync", "wgmma", "cuBLASLt"};
 
 ulp_status describe(ulp_cuda_native *n, const row *r, unsigned promote) {
     ulp_status status = open();
@@ -159,7 +158,8 @@ ulp_status describe(ulp_cuda_native *n, const row *r, unsigned promote) {
     n->instruction = r->number;
     n->fast = r->fast;
     n->promote = promote;
-    snprintf(n->what, sizeof n->what, "%s", calls[r->family]);
+    if (r->family == LIBRARY) snprintf(n->what, sizeof n->what, "cuBLASLt, compute type %s", ulp_native_library_text(r->number, r->fast));
+    else snprintf(n->what, sizeof n->what, "%s", r->family == MMA ? ulp_native_mma_text(r->number) : ulp_native_wgmma_text(r->number));
     if (promote != 0) snprintf(n->name, sizeof n->name, "native:%s%s:promote=%u", families[r->family], r->type, promote);
     else snprintf(n->name, sizeof n->name, "native:%s%s", families[r->family], r->type);
     model_of(n->model, r, ulp_cuda_device()->capability, promote);

@@ -23,10 +23,12 @@ typedef struct ulp_native_tile {
 /* mma.cu: instruction number `instruction` in the order of ULP_MMA_INSTRUCTIONS, binary64 behind the last. */
 static const ulp_native_tile ulp_mma_small = {16, 8}, ulp_mma_large = {64, 64};
 ulp_status ulp_native_mma(unsigned instruction, const ulp_native_job *job);
+const char *ulp_native_mma_text(unsigned instruction);
 
 /* wgmma.cu: instruction number `instruction` in the order of ULP_WGMMA_INSTRUCTIONS. */
 static const ulp_native_tile ulp_wgmma_small = {64, 8}, ulp_wgmma_large = {128, 128};
 ulp_status ulp_native_wgmma(unsigned instruction, const ulp_native_job *job);
+const char *ulp_native_wgmma_text(unsigned instruction);
 
 /* The architecture that the code which runs on this device was compiled for, 10 major + minor, and whether it holds wgmma. */
 ulp_status ulp_native_built(int *architecture, int *wgmma);

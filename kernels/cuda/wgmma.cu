@@ -150,3 +150,10 @@ ulp_status ulp_native_wgmma(unsigned instruction, const ulp_native_job *job) {
 #undef LAUNCHER
     return instruction < sizeof launchers / sizeof launchers[0] ? launchers[instruction](*job) : ULP_BAD_ARGUMENT;
 }
+
+const char *ulp_native_wgmma_text(unsigned instruction) {
+#define TEXT(name, types, form, tail) "wgmma m64n8, m64n128 " types,
+    static const char *const texts[] = {ULP_WGMMA_INSTRUCTIONS(TEXT)};
+#undef TEXT
+    return instruction < sizeof texts / sizeof texts[0] ? texts[instruction] : "";
+}
