@@ -141,7 +141,8 @@ COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(wildcard experiments/*.c experiments/*/*.c tests/*.c)) $(EXPERIMENTS:%=results/%.csv)
+.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*.c experiments/*/*.c tests/*.c tests/*/*.c)) \
+    $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 libraries: $L/libulp.a $L/libulp.so
 programs: $(PROGRAMS:%=$B/%)
