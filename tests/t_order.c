@@ -105,6 +105,29 @@ static void test_other_orders(void **state) {
     assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED); /* another order at every call is no tree */
 }
 
+/* Trees that only look like chains: links of 2 products, and `last` in the topmost, which may have fewer but not more; or products
+ * 4, 3 for 3, 4. */
+static size_t chain_by_hand(int32_t last, int turned) {
+    ulp_order_node node[16];
+    const int32_t none = ULP_ORDER_NONE;
+    for (int32_t i = 0; i < 4 + last; i++) node[i] = (ulp_order_node){i, none, i % 2 == 0 || i >= 4 ? i + 1 : none, 1};
+    node[3 + last].next = none;
+    node[4 + last] = (ulp_order_node){none, 0, 2, 2};
+    node[5 + last] = (ulp_order_node){none, 4 + last, 4, 4};
+    node[6 + last] = (ulp_order_node){none, 5 + last, none, 4 + last};
+    if (turned) node[2].leaf = 3, node[3].leaf = 2;
+    const ulp_order order = {node, 7 + last, 6 + last, 4 + last, 0};
+    return ulp_order_chain(&order);
+}
+
+static void test_near_chains(void **state) {
+    (void)state;
+    assert_int_equal(chain_by_hand(2, 0), 2);
+    assert_int_equal(chain_by_hand(1, 0), 2);
+    assert_int_equal(chain_by_hand(3, 0), 0);
+    assert_int_equal(chain_by_hand(2, 1), 0);
+}
+
 static void test_errors(void **state) {
     (void)state;
     ulp_order o;
@@ -118,6 +141,9 @@ static void test_errors(void **state) {
     assert_int_equal(ulp_order_find(&o, &unit, 400), ULP_NOT_IN_RANGE);
     unit = ulp_unit_of(&whole);
     assert_int_equal(ulp_order_find(&o, &unit, 40), ULP_UNSUPPORTED);
+    d = path_of("h100-e4m3"); /* from 2^-18 to 2^16: room for 256 terms in binary32 */
+    unit = ulp_unit_of(&d);
+    assert_int_equal(ulp_order_find(&o, &unit, 400), ULP_NOT_IN_RANGE);
     char shorter[16];
     d = path_of("pairwise:fp32:rne");
     unit = ulp_unit_of(&d);
@@ -132,6 +158,7 @@ int main(void) {
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_other_orders),
+        cmocka_unit_test(test_near_chains),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
