@@ -5,14 +5,13 @@
  * copy, in bytes per second, for rounding; the binary32 chain for products under datapaths; cuBLAS in binary32 for the device's
  * own; the CPU backend for training. The numbers are timings: they differ from run to run and decide no test.
  */
-#include "harness/harness.h"
+#include "bench_gpu/bench_gpu.h"
+
 #include "harness/spread.h"
-#include "kernels/cuda/cuda.h"
 #include "sim/train.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static const ulp_option options[] = {
@@ -45,36 +44,7 @@ static const struct training {
 };
 enum { TRAININGS = sizeof trainings / sizeof trainings[0], BATCHES = 41 };
 
-typedef struct bench {
-    const ulp_backend *gpu, *cpu;
-    ulp_cuda_timer *timer;
-    size_t elements, arrays, size, native_size;
-    uint64_t steps;
-    int units;
-    size_t batch;
-    double seconds;
-    float **x, **y;          /* (arrays) of `elements`, on the device */
-    float *unit, *whole;     /* matrices of numbers in (-2, 2) and of integers in (-128, 128), for the largest product */
-    float *a, *b, *c;        /* matrices for the largest product */
-    double *wide;            /* three of them, for results that are wider than binary32 */
-    ulp_data data;
-} bench;
-
-/* One thing to time; `turn` chooses the arrays. */
-typedef struct task {
-    const bench *b;
-    size_t turn;
-    const ulp_format *format;
-    ulp_rule rule;
-    const ulp_datapath *datapath;
-    ulp_cuda_product *product;
-    ulp_stats *stats;
-} task;
-
-typedef ulp_status (*work)(task *t);
-
-/* *median: seconds of one call. */
-static ulp_status measure(double *median, work todo, task *t) {
+ulp_status measure(double *median, work todo, task *t) {
     double batch[BATCHES], once = 0.0, sum = 0.0;
     ulp_status status = todo(t);
     if (status == ULP_OK) status = ulp_cuda_timer_start(t->b->timer);
@@ -97,27 +67,7 @@ static ulp_status measure(double *median, work todo, task *t) {
     return ULP_OK;
 }
 
-static ulp_status copy_work(task *t) {
-    const size_t k = t->turn++ % t->b->arrays;
-    return ulp_cuda_copy(t->b->y[k], t->b->x[k], t->b->elements * sizeof(float));
-}
-
-static ulp_status round_work(task *t) {
-    const size_t k = t->turn++ % t->b->arrays;
-    return t->b->gpu->round(t->b->y[k], t->b->x[k], t->b->elements, t->format, t->rule, (ulp_stream){1, 0, 0}, t->stats);
-}
-
-static ulp_status gemm_work(task *t) {
-    const size_t n = t->b->size, all = n * n;
-    const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
-    const ulp_stream stream = {1, 0, 0};
-    if (t->datapath->result.fits_binary32) return t->b->gpu->gemm(t->b->c, t->b->a, t->b->b, &shape, t->datapath, stream);
-    return t->b->gpu->gemm64(t->b->wide, t->b->wide + all, t->b->wide + 2 * all, &shape, t->datapath, stream);
-}
-
-static ulp_status native_work(task *t) { return ulp_cuda_product_run(t->product); }
-
-static void emit(ulp_rows *rows, const char *what, const char *of, const char *mode, double n, double rate, const char *unit, double ratio) {
+void emit(ulp_rows *rows, const char *what, const char *of, const char *mode, double n, double rate, const char *unit, double ratio) {
     ulp_put_text(rows, what);
     ulp_put_text(rows, of);
     ulp_put_text(rows, mode);
@@ -130,6 +80,16 @@ static void emit(ulp_rows *rows, const char *what, const char *of, const char *m
 }
 
 /* ---- rounding ---- */
+
+static ulp_status copy_work(task *t) {
+    const size_t k = t->turn++ % t->b->arrays;
+    return ulp_cuda_copy(t->b->y[k], t->b->x[k], t->b->elements * sizeof(float));
+}
+
+static ulp_status round_work(task *t) {
+    const size_t k = t->turn++ % t->b->arrays;
+    return t->b->gpu->round(t->b->y[k], t->b->x[k], t->b->elements, t->format, t->rule, (ulp_stream){1, 0, 0}, t->stats);
+}
 
 static ulp_status round_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
     size_t formats, modes;
@@ -154,100 +114,6 @@ static ulp_status round_rows(const ulp_run *run, const bench *b, ulp_rows *rows)
                 if (status != ULP_OK) return ulp_run_fail(run, status, "%s %s", format[f].name, mode[m].name);
                 emit(rows, counting ? "round and count" : "round", format[f].name, mode[m].name, n, bytes / seconds * 1e-9, "GB/s", bytes / seconds / copy);
             }
-    return ULP_OK;
-}
-
-/* ---- products ---- */
-
-/* The device's `from` (n) as binary64, too. */
-static ulp_status widen(const bench *b, double *to, const float *from, size_t n) {
-    float *x = malloc(n * sizeof *x);
-    double *wide = malloc(n * sizeof *wide);
-    ulp_status status = x == NULL || wide == NULL ? ULP_NO_MEMORY : b->gpu->download(x, from, n * sizeof *x);
-    for (size_t i = 0; status == ULP_OK && i < n; i++) wide[i] = (double)x[i];
-    if (status == ULP_OK) status = b->gpu->upload(to, wide, n * sizeof *wide);
-    free(wide);
-    free(x);
-    return status;
-}
-
-/* x (n): numbers of a format; where binary32 does not hold all of them, some that it does. */
-static ulp_status numbers(const bench *b, float *x, size_t n, const ulp_format *format) {
-    const float *from = format->is_fixed ? b->whole : b->unit;
-    if (!format->fits_binary32) return ulp_cuda_copy(x, from, n * sizeof *x);
-    return b->gpu->round(x, from, n, format, (ulp_rule){0, 0, 0}, (ulp_stream){0, 0, 0}, NULL);
-}
-
-/* Matrices a and b of m numbers each, values of these formats; as binary64 too, if wide. */
-static ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide) {
-    ulp_status status = numbers(b, b->a, m, fa);
-    if (status == ULP_OK) status = numbers(b, b->b, m, fb);
-    if (status == ULP_OK && wide) status = widen(b, b->wide + m, b->a, m);
-    return status == ULP_OK && wide ? widen(b, b->wide + 2 * m, b->b, m) : status;
-}
-
-static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
-    ulp_format fp16;
-    ulp_status status = ulp_format_parse(&fp16, "binary16");
-    if (status != ULP_OK) return status;
-    return operands(b, b->size * b->size, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16, !d->result.fits_binary32);
-}
-
-static ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
-    size_t datapaths;
-    const ulp_datapath *datapath = ulp_run_datapaths(run, &datapaths);
-    const double n = (double)b->size, products = n * n * n;
-    double seconds, chain;
-    task t = {.b = b};
-    ulp_datapath fp32;
-    ulp_status status = ulp_datapath_parse(&fp32, "fp32");
-    t.datapath = &fp32;
-    if (status == ULP_OK) status = datapath_operands(b, &fp32);
-    if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "fp32: %s", ulp_cuda_error());
-    chain = products / seconds;
-    for (size_t d = 0; d < datapaths; d++) {
-        t.datapath = &datapath[d];
-        status = datapath_operands(b, t.datapath);
-        if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_cuda_error());
-        emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s", products / seconds / chain);
-        if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
-    }
-    return ULP_OK;
-}
-
-/* ---- the device's own products ---- */
-
-static ulp_status native_row(const bench *b, const ulp_cuda_native *native, ulp_rows *rows, double *chain) {
-    const size_t n = b->native_size, m = n * n;
-    const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
-    const int wide = !native->result.fits_binary32;
-    task t = {.b = b};
-    double seconds;
-    ulp_status status = operands(b, m, &native->a, &native->b, wide);
-    if (status == ULP_OK)
-        status = wide ? ulp_cuda_product_begin64(&t.product, native, b->wide, b->wide + m, b->wide + 2 * m, &shape)
-                      : ulp_cuda_product_begin(&t.product, native, b->c, b->a, b->b, &shape);
-    if (status != ULP_OK) return status;
-    status = measure(&seconds, native_work, &t);
-    ulp_cuda_product_end(t.product);
-    if (status != ULP_OK) return status;
-    const double rate = 2e-12 * (double)n * (double)m / seconds;
-    if (strcmp(native->name, "native:fp32") == 0) *chain = rate;
-    emit(rows, "native", native->name, native->model, (double)n, rate, "T operations/s", *chain > 0 ? rate / *chain : 0.0);
-    return ULP_OK;
-}
-
-static ulp_status native_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
-    ulp_cuda_native native;
-    double chain = 0.0;
-    for (size_t i = 0; b->native_size > 0 && ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
-        if (native.lacks[0] != '\0') continue;
-        ulp_status status = native_row(b, &native, rows, &chain);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", native.name, ulp_cuda_error());
-        if (ulp_rows_progress(rows, (double)(i % 64) / 64.0)) return ULP_OK;
-    }
     return ULP_OK;
 }
 
@@ -295,45 +161,6 @@ static ulp_status train_rows(const ulp_run *run, const bench *b, ulp_rows *rows)
 
 enum { ROUNDING, PRODUCTS, NATIVE, TRAINING };
 
-/* x (n) on the device: random numbers in (-scale, scale); nothing here depends on their quality. */
-static ulp_status fill(const bench *b, float *x, size_t n, float scale) {
-    enum { PIECE = 1 << 20 };
-    float *host = malloc(PIECE * sizeof *host);
-    uint32_t state = 1;
-    ulp_status status = host == NULL ? ULP_NO_MEMORY : ULP_OK;
-    for (size_t at = 0; at < n && status == ULP_OK; at += PIECE) {
-        const size_t some = n - at < PIECE ? n - at : PIECE;
-        for (size_t i = 0; i < some; i++) {
-            state = state * 1664525u + 1013904223u;
-            host[i] = (float)(int32_t)state * 0x1p-31f * scale;
-        }
-        status = b->gpu->upload(x + at, host, some * sizeof *host);
-    }
-    free(host);
-    return status;
-}
-
-/* *x on the device, NULL where there is no room. */
-static ulp_status take(const bench *b, float **x, size_t n) {
-    *x = b->gpu->alloc(n * sizeof **x);
-    return *x == NULL ? ULP_NO_MEMORY : ULP_OK;
-}
-
-static ulp_status prepare_arrays(bench *b) {
-    const size_t most = b->size > b->native_size ? b->size : b->native_size, n = most * most;
-    float **const matrix[] = {&b->unit, &b->whole, &b->a, &b->b, &b->c};
-    ulp_status status = ULP_OK;
-    b->x = calloc(2 * b->arrays, sizeof *b->x);
-    if (b->x == NULL) return ULP_NO_MEMORY;
-    b->y = b->x + b->arrays;
-    for (size_t k = 0; k < 2 * b->arrays && status == ULP_OK; k++) status = take(b, &b->x[k], b->elements);
-    for (size_t k = 0; k < b->arrays && status == ULP_OK; k++) status = fill(b, b->x[k], b->elements, 2.0f);
-    for (size_t k = 0; k < sizeof matrix / sizeof matrix[0] && status == ULP_OK; k++) status = take(b, matrix[k], n);
-    b->wide = b->gpu->alloc(3 * n * sizeof *b->wide);
-    if (status == ULP_OK) status = b->wide == NULL ? ULP_NO_MEMORY : fill(b, b->unit, n, 2.0f);
-    return status == ULP_OK ? fill(b, b->whole, n, 128.0f) : status;
-}
-
 static ulp_status prepare(ulp_run *run, void **context) {
     char error[1024];
     ulp_cuda_info info;
@@ -348,7 +175,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     ulp_status status = ulp_backend_get(&b->cpu, "cpu");
     if (status == ULP_OK) status = ulp_cuda_describe(&info);
     if (status == ULP_OK) status = ulp_cuda_timer_open(&b->timer);
-    if (status == ULP_OK) status = prepare_arrays(b);
+    if (status == ULP_OK) status = arrays_open(b);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s", ulp_cuda_error());
     status = ulp_data_load(&b->data, "digits", NULL, 1, error, sizeof error);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
@@ -390,15 +217,9 @@ static void check(ulp_run *run, const void *context) {
 static void release(void *context) {
     bench *b = context;
     if (b == NULL) return;
-    for (size_t k = 0; b->x != NULL && k < 2 * b->arrays; k++)
-        if (b->x[k] != NULL) b->gpu->release(b->x[k]);
-    float *const matrices[] = {b->unit, b->whole, b->a, b->b, b->c};
-    for (size_t k = 0; k < sizeof matrices / sizeof matrices[0]; k++)
-        if (matrices[k] != NULL) b->gpu->release(matrices[k]);
-    if (b->wide != NULL) b->gpu->release(b->wide);
+    arrays_close(b);
     ulp_cuda_timer_close(b->timer);
     ulp_data_release(&b->data);
-    free(b->x);
     free(b);
 }
 

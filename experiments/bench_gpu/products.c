@@ -1,0 +1,81 @@
+/* products.c - matrix products that bench_gpu times: emulated under datapaths, and the device's own. */
+#include "bench_gpu.h"
+
+#include <string.h>
+
+static ulp_status gemm_work(task *t) {
+    const size_t n = t->b->size, all = n * n;
+    const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+    const ulp_stream stream = {1, 0, 0};
+    if (t->datapath->result.fits_binary32) return t->b->gpu->gemm(t->b->c, t->b->a, t->b->b, &shape, t->datapath, stream);
+    return t->b->gpu->gemm64(t->b->wide, t->b->wide + all, t->b->wide + 2 * all, &shape, t->datapath, stream);
+}
+
+static ulp_status native_work(task *t) { return ulp_cuda_product_run(t->product); }
+
+/* ---- under datapaths ---- */
+
+static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
+    ulp_format fp16;
+    ulp_status status = ulp_format_parse(&fp16, "binary16");
+    if (status != ULP_OK) return status;
+    return operands(b, b->size * b->size, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16, !d->result.fits_binary32);
+}
+
+ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
+    size_t datapaths;
+    const ulp_datapath *datapath = ulp_run_datapaths(run, &datapaths);
+    const double n = (double)b->size, products = n * n * n;
+    double seconds, chain;
+    task t = {.b = b};
+    ulp_datapath fp32;
+    ulp_status status = ulp_datapath_parse(&fp32, "fp32");
+    t.datapath = &fp32;
+    if (status == ULP_OK) status = datapath_operands(b, &fp32);
+    if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
+    if (status != ULP_OK) return ulp_run_fail(run, status, "fp32: %s", ulp_cuda_error());
+    chain = products / seconds;
+    for (size_t d = 0; d < datapaths; d++) {
+        t.datapath = &datapath[d];
+        status = datapath_operands(b, t.datapath);
+        if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
+        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_cuda_error());
+        emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s", products / seconds / chain);
+        if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
+    }
+    return ULP_OK;
+}
+
+/* ---- the device's own products ---- */
+
+static ulp_status native_row(const bench *b, const ulp_cuda_native *native, ulp_rows *rows, double *chain) {
+    const size_t n = b->native_size, m = n * n;
+    const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
+    const int wide = !native->result.fits_binary32;
+    task t = {.b = b};
+    double seconds;
+    ulp_status status = operands(b, m, &native->a, &native->b, wide);
+    if (status == ULP_OK)
+        status = wide ? ulp_cuda_product_begin64(&t.product, native, b->wide, b->wide + m, b->wide + 2 * m, &shape)
+                      : ulp_cuda_product_begin(&t.product, native, b->c, b->a, b->b, &shape);
+    if (status != ULP_OK) return status;
+    status = measure(&seconds, native_work, &t);
+    ulp_cuda_product_end(t.product);
+    if (status != ULP_OK) return status;
+    const double rate = 2e-12 * (double)n * (double)m / seconds;
+    if (strcmp(native->name, "native:fp32") == 0) *chain = rate;
+    emit(rows, "native", native->name, native->model, (double)n, rate, "T operations/s", *chain > 0 ? rate / *chain : 0.0);
+    return ULP_OK;
+}
+
+ulp_status native_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
+    ulp_cuda_native native;
+    double chain = 0.0;
+    for (size_t i = 0; b->native_size > 0 && ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
+        if (native.lacks[0] != '\0') continue;
+        ulp_status status = native_row(b, &native, rows, &chain);
+        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", native.name, ulp_cuda_error());
+        if (ulp_rows_progress(rows, (double)(i % 64) / 64.0)) return ULP_OK;
+    }
+    return ULP_OK;
+}
