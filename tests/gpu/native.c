@@ -120,7 +120,7 @@ static void check_order(const check *c, const ulp_cuda_native *d) {
     char got[800], want[800];
     size_t chain, model_chain;
     const size_t k = c->small ? 70 : 240;
-    const ulp_cuda_place place = {d, c->small ? 20 : 300, c->small ? 10 : 260};
+    const ulp_cuda_place place = {d, c->small ? 7 : 300, c->small ? 5 : 260};
     if (!r.skipped) {
         const ulp_datapath path = path_of(&r, d->model);
         const ulp_unit unit = ulp_cuda_unit_in(&place), model = ulp_unit_of(&path);
