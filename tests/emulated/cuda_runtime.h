@@ -138,6 +138,7 @@ void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
 
 /* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. Some warps read the operands at once, some at the wait; until then D
  * holds rubbish. One without a fence before it, or one that nobody committed, ends the program. */
+extern unsigned ulp_emulated_launches; /* so far */
 uint32_t ulp_emulated_shared_address(const void *p);
 void ulp_emulated_proxy_fence(void);
 void ulp_emulated_wgmma_fence(void);

@@ -14,6 +14,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+unsigned ulp_emulated_launches;
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 
@@ -312,6 +313,7 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
         return cudaErrorInvalidConfiguration;
     gridDim = grid;
     blockDim = block;
+    ulp_emulated_launches++;
     run.count = (unsigned)threads;
     run.body = body;
     run.context = context;

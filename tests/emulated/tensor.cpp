@@ -167,8 +167,9 @@ void ulp_emulated_mma64(const char *text, double *d, double a, double b) {
 
 namespace {
 
-/* Shared memory as 18 bits of addresses: a window around the arrays that were asked for. */
+/* Shared memory as 18 bits of addresses: a window around the array that a launch asked for first. */
 char *window;
+unsigned window_launch;
 enum { WINDOW = 1 << 18, MARGIN = 1 << 16 };
 
 struct wgmma {
@@ -249,7 +250,9 @@ void finish(const pending &p, std::vector<uint32_t> &d) {
 
 uint32_t ulp_emulated_shared_address(const void *p) {
     char *at = static_cast<char *>(const_cast<void *>(p));
-    if (window == nullptr || at < window || at >= window + WINDOW - MARGIN) window = at - ((uintptr_t)at % 1024 + MARGIN);
+    if (window_launch != ulp_emulated_launches) window = at - ((uintptr_t)at % 1024 + MARGIN);
+    window_launch = ulp_emulated_launches;
+    if (at < window || at >= window + WINDOW) fail("shared memory too far apart for descriptors");
     return (uint32_t)(at - window);
 }
 
