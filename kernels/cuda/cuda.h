@@ -53,6 +53,7 @@ typedef struct ulp_cuda_native {
     ulp_format a, b, result;
     uint8_t family, instruction, fast;
     uint32_t promote;                /* as in a datapath's promote=N */
+    float a_scale, b_scale;          /* of all of A and of B, for the library's fp8 products; 1, until the caller changes them */
 } ulp_cuda_native;
 
 /* Number `i`; ULP_BAD_ARGUMENT past the end. What the device lacks is listed, too. ULP_NO_DEVICE. */

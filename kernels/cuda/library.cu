@@ -83,9 +83,10 @@ struct library {
     functions f;
     cublasLtHandle_t handle;
     void *workspace;
+    float *scales; /* of our B and our A, on the device */
     plan latest;
 };
-library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, {}};
+library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {}};
 
 void *open_any(void) {
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
@@ -159,6 +160,11 @@ ulp_status make(plan *p, unsigned which, int fast, const ulp_native_job *w) {
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
     if (fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
+    if (c->bytes == 1 && c->compute == CUBLAS_COMPUTE_32F) { /* fp8: the library's A is our B */
+        const float *const left = lt.scales, *const right = lt.scales + 1;
+        TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &left, sizeof left);
+        TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &right, sizeof right);
+    }
     TRY(cublasLtMatrixLayoutCreate, &p->left, c->b, k, w->n, (int64_t)k);
     TRY(cublasLtMatrixLayoutCreate, &p->right, c->a, k, w->m, (int64_t)k);
     TRY(cublasLtMatrixLayoutCreate, &p->result, c->result, w->n, w->m, (int64_t)w->n);
@@ -176,28 +182,29 @@ ulp_status make(plan *p, unsigned which, int fast, const ulp_native_job *w) {
     return ULP_OK;
 }
 
-/* A factor in the type that the call wants it in; `one` or nought. */
-struct factor {
-    uint32_t bits;
-};
-factor factor_of(cudaDataType_t type, bool one, float value) {
-    factor f = {0};
-    if (type == CUDA_R_32F && one) __builtin_memcpy(&f.bits, &value, sizeof f.bits);
-    if (type == CUDA_R_32I) f.bits = one;
-    if (type == CUDA_R_16F) f.bits = one ? 0x3c00u : 0;
-    return f;
+/* One or nought in the type that a call wants its factors in. */
+uint32_t factor_of(cudaDataType_t type, bool one) {
+    if (!one) return 0;
+    return type == CUDA_R_32I ? 1u : type == CUDA_R_16F ? 0x3c00u : 0x3f800000u;
+}
+
+/* Memory that all calls share, and the scales of this one. */
+ulp_status provide(const ulp_native_job *w) {
+    const float scales[2] = {w->b_scale, w->a_scale};
+    if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
+    if (lt.scales == NULL) lt.scales = static_cast<float *>(ulp_cuda_room(sizeof scales));
+    if (lt.workspace == NULL || lt.scales == NULL) return ULP_NO_MEMORY;
+    return ulp_cuda_upload(lt.scales, scales, sizeof scales);
 }
 
 ulp_status multiply(unsigned which, int fast, const ulp_native_job *w) {
     plan *p = &lt.latest;
     const call *c = &calls[which];
-    if (!p->made || p->which != which || p->fast != fast || p->m != w->m || p->n != w->n || p->depth != w->depth) {
-        const ulp_status status = make(p, which, fast, w);
-        if (status != ULP_OK) return status;
-    }
-    if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
-    if (lt.workspace == NULL) return ULP_NO_MEMORY;
-    const factor alpha = factor_of(c->scale, true, w->alpha), beta = factor_of(c->scale, w->c != NULL, 1.0f);
+    ulp_status status = provide(w);
+    if (status == ULP_OK && (!p->made || p->which != which || p->fast != fast || p->m != w->m || p->n != w->n || p->depth != w->depth))
+        status = make(p, which, fast, w);
+    if (status != ULP_OK) return status;
+    const uint32_t alpha = factor_of(c->scale, true), beta = factor_of(c->scale, w->c != NULL);
     return checked(lt.f.cublasLtMatmul(lt.handle, p->what, &alpha, w->b, p->left, w->a, p->right, &beta, w->c != NULL ? w->c : w->d, p->result, w->d,
                                        p->result, &p->algorithm, lt.workspace, WORKSPACE, ulp_cuda_stream()),
                    "cublasLtMatmul");

@@ -158,6 +158,7 @@ ulp_status describe(ulp_cuda_native *n, const row *r, unsigned promote) {
     n->instruction = r->number;
     n->fast = r->fast;
     n->promote = promote;
+    n->a_scale = n->b_scale = 1.0f;
     if (r->family == LIBRARY) snprintf(n->what, sizeof n->what, "cuBLASLt, compute type %s", ulp_native_library_text(r->number, r->fast));
     else snprintf(n->what, sizeof n->what, "%s", r->family == MMA ? ulp_native_mma_text(r->number) : ulp_native_wgmma_text(r->number));
     if (promote != 0) snprintf(n->name, sizeof n->name, "native:%s%s:promote=%u", families[r->family], r->type, promote);
@@ -238,6 +239,10 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
         ulp_cuda_say("%s", native->lacks);
         return ULP_UNSUPPORTED;
     }
+    if ((native->a_scale != 1.0f || native->b_scale != 1.0f) && (native->family != LIBRARY || native->a.bits != 8 || native->a.is_fixed)) {
+        ulp_cuda_say("%s takes no scales: those of fp8 by cuBLASLt do", native->name);
+        return ULP_UNSUPPORTED;
+    }
     if (s->m > 0 && s->n > 0 && ((s->accumulate && c == NULL) || s->ldc < (s->c_trans ? s->m : s->n))) return ULP_BAD_ARGUMENT;
     if (s->m > 0 && s->n > 0 && s->k > 0 && (a == NULL || b == NULL || s->lda < (s->a_trans ? s->m : s->k) || s->ldb < (s->b_trans ? s->k : s->n)))
         return ULP_BAD_ARGUMENT;
@@ -255,7 +260,8 @@ void measure(ulp_cuda_product *p) {
     p->job.n = whole(p->n, tile.columns);
     p->job.depth = whole(p->k == 0 && p->native.family == LIBRARY ? 1 : p->k * bytes_of(&p->native.a), 32);
     p->job.promote = (size_t)p->native.promote * bytes_of(&p->native.a);
-    p->job.alpha = 1.0f;
+    p->job.a_scale = p->native.a_scale;
+    p->job.b_scale = p->native.b_scale;
 }
 
 template <typename T> ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {

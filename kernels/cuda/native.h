@@ -12,7 +12,7 @@ typedef struct ulp_native_job {
     void *d;
     size_t m, n, depth;
     size_t promote;   /* bytes of k after which the sum leaves for one in binary32; 0: never */
-    float alpha;      /* libraries: the product of the scales of A and B */
+    float a_scale, b_scale; /* fp8 by the library */
 } ulp_native_job;
 
 /* Tiles that a family works on: m and n are multiples of the small tile, and where they are more than one, of the large one. */

@@ -245,11 +245,60 @@ static void check_promotion(const check *c, const ulp_cuda_native *d, const char
     row_end(c, &r);
 }
 
+/* C on the host (m,n) as the device makes it of x. */
+static int device_values(const check *c, row *r, const matrices *x, const ulp_cuda_native *d, float *to) {
+    const ulp_gemm_shape s = shape_of(x);
+    float *a = to_device(c, r, x->a, x->m * x->k * sizeof *a), *b = to_device(c, r, x->b, x->k * x->n * sizeof *b);
+    float *out = c->gpu->alloc(x->m * x->n * sizeof *out);
+    const int done = a != NULL && b != NULL && out != NULL && row_ok(r, ulp_cuda_native_gemm(d, out, a, b, &s), "%s", d->name) &&
+                     from_device(c, r, to, out, x->m * x->n * sizeof *to);
+    c->gpu->release(a);
+    c->gpu->release(b);
+    c->gpu->release(out);
+    return done;
+}
+
+/* Scales that are powers of two multiply results and change no bit of them. */
+static void check_scales(const check *c, const ulp_cuda_native *d) {
+    row r = row_for("scales of A and B:", d);
+    if (!r.skipped) {
+        matrices x = matrices_of(70, 90, 256, d, 3);
+        float *plain = room(x.m * x.n, sizeof *plain), *scaled = room(x.m * x.n, sizeof *scaled);
+        ulp_cuda_native with = *d;
+        with.a_scale = 0.125f;
+        with.b_scale = 32.0f;
+        if (device_values(c, &r, &x, d, plain) && device_values(c, &r, &x, &with, scaled)) {
+            for (size_t i = 0; i < x.m * x.n; i++) plain[i] *= 4.0f;
+            row_floats(&r, scaled, plain, x.m * x.n, "1/8 and 32");
+        }
+        free(plain);
+        free(scaled);
+        matrices_free(&x);
+    }
+    row_end(c, &r);
+}
+
+/* Products that have no scales refuse them. */
+static void check_no_scales(const check *c) {
+    row r = row_of("scales: refused where there are none");
+    ulp_cuda_native d;
+    float *memory = c->gpu->alloc(64 * sizeof *memory);
+    const ulp_gemm_shape s = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1};
+    for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK && !r.skipped; i++) {
+        if (d.lacks[0] != '\0' || (d.a.bits == 8 && !starts(d.name, "native:mma:") && !starts(d.name, "native:wgmma:"))) continue;
+        d.b_scale = 2.0f;
+        row_true(&r, ulp_cuda_native_gemm(&d, memory, memory + 16, memory + 32, &s) == ULP_UNSUPPORTED, "%s", d.name);
+    }
+    c->gpu->release(memory);
+    row_end(c, &r);
+}
+
 static void check_library(const check *c, const ulp_cuda_native *d) {
     const int fp8 = d->a.bits == 8 && !d->a.is_fixed;
     if (d->model[0] != '\0') check_exact(c, d);
     else if (d->a.prec == 24) check_bound(c, d);
     if (!d->result.is_fixed) check_library_order(c, d);
+    if (fp8) check_scales(c, d);
     if (fp8 && c->info.capability == 90) {
         char model[64];
         snprintf(model, sizeof model, "h100-%.*s", (int)strcspn(d->name + strlen("native:"), ":"), d->name + strlen("native:"));
@@ -259,6 +308,7 @@ static void check_library(const check *c, const ulp_cuda_native *d) {
 
 void check_native(const check *c) {
     ulp_cuda_native d;
+    check_no_scales(c);
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         const int mma = starts(d.name, "native:mma:"), wgmma = starts(d.name, "native:wgmma:");
         if (!mma && !wgmma) check_library(c, &d);
