@@ -219,7 +219,7 @@ static int run_silicon(const char *name, int csv, int list) {
     ulp_cuda_native native;
     int differ = 0;
     if (ulp_backend_get(&cuda, "cuda") != ULP_OK) {
-        fprintf(stderr, "ulp probe: %s\n", ulp_cuda_lacks());
+        fprintf(stderr, "ulp probe: --backend cuda: %s\n", ulp_cuda_lacks());
         return TOOL_LACKING;
     }
     if (list) return list_native();

@@ -97,7 +97,8 @@ static ulp_status choose(void) {
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver)
         return lack(ULP_NO_DEVICE, "no CUDA driver, or one older than this build's CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    if (error != cudaSuccess || count == 0) return lack(ULP_NO_DEVICE, "this machine has no CUDA device (%s)", cudaGetErrorString(error));
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) return lack(ULP_NO_DEVICE, "this machine has no CUDA device");
+    if (error != cudaSuccess) return lack(ULP_NO_DEVICE, "CUDA does not start: %s", cudaGetErrorString(error));
     const int ordinal = wanted_device(count);
     if (ordinal < 0)
         return lack(ULP_BAD_NAME, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"), count - 1);
@@ -170,19 +171,21 @@ static void trim(void) {
     }
 }
 
-static void *take(size_t bytes) {
+/* *error: of cudaMalloc, which may be the first call to hear of a fault in a kernel before. */
+static void *take(size_t bytes, cudaError_t *error) {
     void *memory = reuse(bytes);
+    *error = cudaSuccess;
     if (memory != NULL) return memory;
     block *b = static_cast<block *>(malloc(sizeof *b));
-    if (b == NULL) return NULL;
-    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
+    *error = b == NULL ? cudaErrorMemoryAllocation : cudaMalloc(&memory, bytes);
+    if (b != NULL && *error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         trim();
-        if (cudaMalloc(&memory, bytes) != cudaSuccess) {
-            (void)cudaGetLastError();
-            free(b);
-            return NULL;
-        }
+        *error = cudaMalloc(&memory, bytes);
+    }
+    if (*error != cudaSuccess) {
+        free(b);
+        return NULL;
     }
     *b = {device.blocks, memory, bytes, 1};
     device.blocks = b;
@@ -193,9 +196,12 @@ void *ulp_cuda_room(size_t bytes) {
     if (ulp_cuda_open() != ULP_OK) return NULL;
     const size_t whole = bytes == 0 ? 64 : (bytes + 63) / 64 * 64;
     pthread_mutex_lock(&device.lock);
-    void *memory = take(whole);
+    cudaError_t error;
+    void *memory = take(whole, &error);
     pthread_mutex_unlock(&device.lock);
-    if (memory == NULL) ulp_cuda_say("cudaMalloc of %zu bytes: out of memory", whole);
+    char call[64];
+    snprintf(call, sizeof call, "cudaMalloc of %zu bytes", whole);
+    (void)ulp_cuda_check(error, call);
     return memory;
 }
 

@@ -40,11 +40,11 @@ static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expect
     return ulp_cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...), name);
 }
 
-/* Threads in a block of elementwise kernels, and blocks for n pieces of work that walk the array with strides: as many as
- * the device holds at once, fewer for less. */
+/* Threads in a block of elementwise kernels, and blocks for n pieces of work that walk the array with strides: some times as many
+ * as the device holds at once, so that the last ones to end leave little idle; fewer for less. */
 enum { ULP_CUDA_THREADS = 256 };
 static inline unsigned ulp_cuda_blocks(size_t n) {
-    const size_t most = (size_t)ulp_cuda_device()->processors * 8, blocks = (n + ULP_CUDA_THREADS - 1) / ULP_CUDA_THREADS;
+    const size_t most = (size_t)ulp_cuda_device()->processors * 32, blocks = (n + ULP_CUDA_THREADS - 1) / ULP_CUDA_THREADS;
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 

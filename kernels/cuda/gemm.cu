@@ -19,15 +19,8 @@ strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t 
     if (strange) atomicOr(found, 1u);
 }
 
-template <typename T> ulp_status members(const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
-    uint32_t found = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
-    if (device == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_cuda_upload(device, &found, sizeof found);
-    if (status == ULP_OK)
-        status = ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS, device, x, rows, width, ld, *f);
-    if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
-    ulp_cuda_release(device);
-    return status == ULP_OK && found ? ULP_NO_CODE : status;
+template <typename T> ulp_status look(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+    return ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS, found, x, rows, width, ld, *f);
 }
 
 template <typename T> ulp_status check(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
@@ -41,8 +34,14 @@ template <typename T> ulp_status check(T *c, const T *a, const T *b, const ulp_g
 
 template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
     if (!d->has_inputs || s->k == 0) return ULP_OK;
-    ulp_status status = members(a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
-    return status != ULP_OK ? status : members(b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    uint32_t found = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
+    if (device == NULL) return ULP_NO_MEMORY;
+    ulp_status status = ulp_cuda_check(cudaMemsetAsync(device, 0, sizeof *device, ulp_cuda_stream()), "cudaMemsetAsync");
+    if (status == ULP_OK) status = look(device, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
+    if (status == ULP_OK) status = look(device, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
+    ulp_cuda_release(device);
+    return status == ULP_OK && found ? ULP_NO_CODE : status;
 }
 
 template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {

@@ -28,13 +28,13 @@ struct plan {
 
 struct buffers {
     double a[DEPTH][SIDE + PAD], b[DEPTH][SIDE + PAD];
-    union {
-        uint32_t one[DEPTH][SIDE]; /* twice in a word */
-        uint4 four[DEPTH][SIDE / 4];
+    union { /* four more numbers a row, or eight, keep neighbours in k out of one bank */
+        uint32_t one[DEPTH][SIDE + 4]; /* twice in a word */
+        uint4 four[DEPTH][SIDE / 4 + 1];
     } a_exponent;
     union {
-        uint16_t one[DEPTH][SIDE];
-        uint2 four[DEPTH][SIDE / 4];
+        uint16_t one[DEPTH][SIDE + 8];
+        uint2 four[DEPTH][SIDE / 4 + 2];
     } b_exponent;
     int a_scale[SIDE], b_scale[SIDE];
 };

@@ -235,7 +235,8 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) lanes_kernel(const __grid
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) bits_kernel(uint32_t *found, const float *x, size_t rows, size_t columns, size_t row, size_t column) {
     uint32_t bits = 0;
     for (size_t e = ulp_cuda_thread(); e < rows * columns; e += ulp_cuda_threads()) bits |= ulp_bits32(x[e / columns * row + e % columns * column]);
-    if (bits != 0) atomicOr(found, bits);
+    bits = __reduce_or_sync(0xffffffffu, bits);
+    if (threadIdx.x % 32 == 0 && bits != 0) atomicOr(found, bits);
 }
 
 /* *found = 1 if an element of C is finite and its rounding another. */

@@ -7,9 +7,15 @@ const char *ulp_native_library_text(unsigned call, int fast) {
     return call < sizeof texts / sizeof texts[0] ? texts[call] : "";
 }
 
-#if defined(ULP_EMULATED_DEVICE)
+#if defined(ULP_EMULATED_DEVICE) || !__has_include(<cublasLt.h>)
 
-const char *ulp_native_library_lacks(void) { return "the emulated device has no cuBLASLt"; }
+const char *ulp_native_library_lacks(void) {
+#if defined(ULP_EMULATED_DEVICE)
+    return "the emulated device has no cuBLASLt";
+#else
+    return "this build has no cuBLASLt: its header was missing when it was made";
+#endif
+}
 
 ulp_status ulp_native_library(unsigned, int, const ulp_native_job *) { return ULP_UNSUPPORTED; }
 

@@ -80,6 +80,12 @@ static inline unsigned __reduce_add_sync(unsigned, unsigned value) {
     for (unsigned x : all) sum += x;
     return sum;
 }
+static inline unsigned __reduce_or_sync(unsigned, unsigned value) {
+    unsigned all[32], some = 0;
+    ulp_emulated_exchange(all, &value, sizeof value);
+    for (unsigned x : all) some |= x;
+    return some;
+}
 static inline unsigned __reduce_max_sync(unsigned, unsigned value) {
     unsigned all[32], most = 0;
     ulp_emulated_exchange(all, &value, sizeof value);

@@ -1,6 +1,8 @@
 /* check.c - make check-gpu: every part of the CUDA backend against the CPU, one row each; the last line counts.
  *
- *     check_gpu [--small] [--tap] [--only WORD]
+ *     check_gpu [--small] [--tap] [--part elements|moves|gemm|tensor|native|training|none] [--only WORD] [--rows]
+ *
+ * --only: rows that hold the word; --rows: nothing but rows.
  *
  * Exit status 0: nothing failed; 1: something did; 2: usage; 3: no device.
  */
@@ -15,9 +17,16 @@
 #include <string.h>
 
 static struct {
-    int tap, passed, failed, skipped;
-    const char *only;
+    int tap, rows, passed, failed, skipped;
+    const char *only, *part;
 } report;
+
+static const struct part {
+    const char *name;
+    void (*check)(const check *c);
+} parts[] = {{"elements", check_elements}, {"moves", check_moves},     {"gemm", check_gemm},        {"tensor", check_tensor_cores},
+             {"native", check_native},     {"training", check_training}};
+enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* ---- rows ---- */
 
@@ -182,7 +191,7 @@ int from_device(const check *c, row *r, void *host, const void *device, size_t b
 /* ---- the program ---- */
 
 static void head(const check *c) {
-    if (report.tap) return;
+    if (report.tap || report.rows) return;
     printf("device       %s, compute capability %d.%d, %d processors, %.1f GiB%s\n", c->info.name, c->info.capability / 10,
            c->info.capability % 10, c->info.processors, (double)c->info.memory * 0x1p-30, c->emulated ? " (emulated: no silicon)" : "");
     printf("driver       CUDA %d.%d\nruntime      CUDA %d.%d\n", c->info.driver / 1000, c->info.driver % 1000 / 10, c->info.runtime / 1000,
@@ -191,7 +200,9 @@ static void head(const check *c) {
 }
 
 static int usage(const char *word) {
-    fprintf(stderr, "check_gpu: '%s': allowed are --small, --tap and --only WORD\n", word);
+    fprintf(stderr, "check_gpu: '%s': allowed are --small, --tap, --rows, --only WORD that is part of a row's name, and --part", word);
+    for (size_t i = 0; i < PARTS; i++) fprintf(stderr, " %s", parts[i].name);
+    fprintf(stderr, " none\n");
     return 2;
 }
 
@@ -200,9 +211,15 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--small") == 0) c.small = 1;
         else if (strcmp(argv[i], "--tap") == 0) report.tap = 1;
+        else if (strcmp(argv[i], "--rows") == 0) report.rows = 1;
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) report.only = argv[++i];
+        else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc) report.part = argv[++i];
         else return usage(argv[i]);
     }
+    const int none = report.part != NULL && strcmp(report.part, "none") == 0;
+    int known = report.part == NULL || none;
+    for (size_t i = 0; i < PARTS && !known; i++) known = strcmp(report.part, parts[i].name) == 0;
+    if (!known) return usage(report.part);
     if (ulp_cuda_backend(&c.gpu) != ULP_OK) {
         fprintf(stderr, "check_gpu: %s\n", ulp_cuda_lacks());
         return 3;
@@ -210,13 +227,10 @@ int main(int argc, char **argv) {
     if (ulp_backend_get(&c.cpu, "cpu") != ULP_OK || ulp_cuda_describe(&c.info) != ULP_OK) return 3;
     c.emulated = strcmp(c.info.name, "emulated device") == 0;
     head(&c);
-    check_elements(&c);
-    check_moves(&c);
-    check_gemm(&c);
-    check_tensor_cores(&c);
-    check_native(&c);
-    check_training(&c);
+    for (size_t i = 0; i < PARTS; i++)
+        if (report.part == NULL || strcmp(report.part, parts[i].name) == 0) parts[i].check(&c);
+    if (none) return 0;
     if (report.only != NULL && report.passed + report.failed + report.skipped == 0) return usage(report.only);
-    printf("%s%d passed, %d failed, %d skipped\n", report.tap ? "# " : "\n", report.passed, report.failed, report.skipped);
+    if (!report.rows) printf("%s%d passed, %d failed, %d skipped\n", report.tap ? "# " : "\n", report.passed, report.failed, report.skipped);
     return report.failed != 0;
 }

@@ -137,7 +137,7 @@ static void check_exhaustive(const check *c) {
 
 static void check_round64(const check *c) {
     row r = row_of("round64: all formats and modes");
-    const size_t n = c->small ? 203 : 20011, bytes = n * sizeof(double);
+    const size_t n = c->small ? 203 : 60011, bytes = n * sizeof(double);
     double *x = malloc(bytes), *want = malloc(bytes), *got = malloc(bytes), *device = c->gpu->alloc(bytes);
     ulp_format f;
     for (size_t i = 0; !r.skipped && x && want && got && device && format_at(i, &f) && !r.stopped; i++) {
@@ -243,7 +243,7 @@ static void random_steps(ulp_update_step *s, float *const *at, uint64_t seed) {
 
 static void check_update(const check *c) {
     row r = row_of("update: random chains of steps");
-    const size_t n = c->small ? 77 : 10007, bytes = n * sizeof(float);
+    const size_t n = c->small ? 77 : 3000017, bytes = n * sizeof(float);
     float *host[ARRAYS], *device[ARRAYS], *got = malloc(bytes);
     ulp_format f;
     ulp_format_parse(&f, "binary16");
@@ -251,7 +251,7 @@ static void check_update(const check *c) {
         host[k] = malloc(bytes);
         device[k] = c->gpu->alloc(bytes);
     }
-    for (uint64_t seed = 1; seed <= (c->small ? 40u : 500u) && !r.skipped && !r.stopped; seed++) {
+    for (uint64_t seed = 1; seed <= (c->small ? 40u : 60u) && !r.skipped && !r.stopped; seed++) {
         ulp_update_step on_host[STEPS], on_device[STEPS];
         random_steps(on_host, host, seed);
         random_steps(on_device, device, seed);

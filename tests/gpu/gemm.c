@@ -423,7 +423,7 @@ static void reduces(const check *c) {
 static void large(const check *c) {
     row r = row_of("products: large ones");
     static const struct { const char *name; size_t m, n, k; unsigned layout; } cases[] = {
-        {"fp32", 1024, 1024, 1024, ACCUMULATE}, {"fp32", 2000, 130, 777, A_TRANS | C_TRANS}, {"serial:fp16:rne", 1024, 1024, 1024, B_TRANS},
+        {"fp32", 1024, 1024, 1024, ACCUMULATE}, {"fp32", 2000, 130, 777, A_TRANS | C_TRANS}, {"fp32", 2049, 2200, 67, ACCUMULATE}, {"serial:fp16:rne", 1024, 1024, 1024, B_TRANS},
         {"serial:bf16:rne", 512, 1000, 513, ACCUMULATE | FAR_STREAM}, {"serial:e4m3:rne", 512, 512, 512, 0}, {"serial:fp16:sr", 512, 512, 511, FAR_STREAM},
         {"serial:fp32:sr", 300, 300, 512, C_TRANS}, {"chunk64:fp16:rne", 512, 512, 1000, 0}, {"serial:fp16:rne:promote=128", 512, 512, 1024, ACCUMULATE},
         {"kahan:fp16:rne", 300, 500, 512, 0}, {"pairwise:fp16:rne", 300, 500, 1000, A_TRANS}, {"pairwise:bf16:sr", 200, 300, 500, FAR_STREAM},
