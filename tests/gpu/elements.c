@@ -111,7 +111,7 @@ static void check_sizes(const check *c) {
 static void check_exhaustive(const check *c) {
     row r = row_of("round: all 2^32 binary32 inputs, formats of 8 bits");
     const char *names[] = {"e4m3", "e5m2", "binary8p3se"};
-    const ulp_rule rules[] = {{ULP_RNE, 0, 0}, {ULP_RZ, 0, 0}, {ULP_SRA, 0, 0}, {ULP_SRC, 0, 5}};
+    const ulp_rule rules[] = {{ULP_RNE, 0, 0}, {ULP_RZ, 0, 0}, {ULP_SRA, 0, 0}, {ULP_SRC, 0, 5}}; /* every other one where all inputs are run */
     const size_t piece = c->small ? 1 << 10 : 1 << 24;
     const uint64_t pieces = c->small ? 4 : 256;
     arrays a;
@@ -125,7 +125,7 @@ static void check_exhaustive(const check *c) {
                 memcpy(&a.x[i], &u, sizeof u);
             }
             for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-                for (size_t m = 0; m < sizeof rules / sizeof rules[0] && !r.stopped; m++) {
+                for (size_t m = c->small ? 0 : k % 2; m < sizeof rules / sizeof rules[0] && !r.stopped; m += c->small ? 1 : 2) {
                     ulp_format_parse(&f, names[k]);
                     round_case(c, &r, &a, 0, piece, &f, rules[m], (ulp_stream){9, k, p * piece}, 0, 1);
                 }
@@ -251,7 +251,7 @@ static void check_update(const check *c) {
         host[k] = malloc(bytes);
         device[k] = c->gpu->alloc(bytes);
     }
-    for (uint64_t seed = 1; seed <= (c->small ? 40u : 60u) && !r.skipped && !r.stopped; seed++) {
+    for (uint64_t seed = 1; seed <= (c->small ? 40u : 12u) && !r.skipped && !r.stopped; seed++) {
         ulp_update_step on_host[STEPS], on_device[STEPS];
         random_steps(on_host, host, seed);
         random_steps(on_device, device, seed);

@@ -2,9 +2,10 @@
 # report.sh - make check-gpu: the report of one machine, as it grows, to standard output and into REPORT: CHECK, REPORT from the environment.
 #
 # The state of the device; every row of check_gpu, each part in a process of its own, so that a fault in one leaves the others; short
-# runs under compute-sanitizer where it is installed. PATIENCE is the time that a part gets, in seconds. Exit status 0: all rows
+# runs under compute-sanitizer where it is installed. PARTS are those to run, PATIENCE is the time that each gets, in seconds. Exit status 0: all rows
 # passed; 1: one failed; 3: there is no device. CUDA_LAUNCH_BLOCKING=1 in the environment names the kernel that fails.
 CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt} PATIENCE=${PATIENCE:-300}
+PARTS=${PARTS:-elements moves gemm tensor native training}
 
 state() {
     command -v nvidia-smi > /dev/null || { echo 'state        nvidia-smi is not there'; return; }
@@ -29,7 +30,7 @@ sanitized() { # sanitized TOOL PART WORD: a short run under it
 
 all() {
     state
-    for name in elements moves gemm tensor native training; do part $name; done
+    for name in $PARTS; do part "$name"; done
     if command -v compute-sanitizer > /dev/null; then
         for tool in memcheck racecheck synccheck; do
             sanitized $tool elements 'sizes 0'
