@@ -56,6 +56,7 @@ probe = $(shell printf '%s\nint main(void) { %s }\n' '$(1)' '$(2)' | \
         $(CC) $(ALL_CPPFLAGS) -w -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
 have  = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
 empty :=
+, := ,
 hash  := $(empty)\#
 
 QUIET_GOALS := clean help distclean
@@ -182,9 +183,11 @@ $O/%.o: %.cu $O/cuda_flags.txt
 $O/cuda_flags.txt: .FORCE
 	$(call stamp,$(NVCC) $(NVCC_FLAGS))
 
-# a device traps on addresses that are not aligned to what is read there
-EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS)) \
-    -fsanitize=alignment,bounds -fsanitize-undefined-trap-on-error -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
+# a device traps on addresses that are not aligned to what is read there; the sanitizer builds say so as well
+SANITIZERS := $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS))
+EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g \
+    $(or $(SANITIZERS),-fsanitize=alignment$(,)bounds -fsanitize-undefined-trap-on-error) \
+    -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/emulated/t_%,$(wildcard tests/emulated/*.cpp)))
 $O/emulated/%.o: %.cu $O/emulated_flags.txt
 	@mkdir -p $(@D)
