@@ -54,7 +54,7 @@ run = $(if $(V),,@echo '  $(1) $(2)' && )
 
 probe = $(shell printf '%s\nint main(void) { %s }\n' '$(1)' '$(2)' | \
         $(CC) $(ALL_CPPFLAGS) -w -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
-have  = $(shell command -v $(1) >/dev/null 2>&1 && echo yes)
+have  = $(if $(1),$(shell command -v $(1) >/dev/null 2>&1 && echo yes))
 empty :=
 , := ,
 hash  := $(empty)\#

@@ -171,6 +171,11 @@ static ulp_status prepare(ulp_run *run, void **context) {
                  .size = (size_t)ulp_option_integer(run, "size"), .native_size = (size_t)ulp_option_integer(run, "native-size"), .steps = (uint64_t)ulp_option_integer(run, "steps"),
                  .units = (int)ulp_option_integer(run, "units"), .batch = (size_t)ulp_option_integer(run, "batch"),
                  .seconds = ulp_option_number(run, "seconds")};
+    ulp_point_add(run, (ulp_point){.at = {ROUNDING}}, "rounding");
+    ulp_point_add(run, (ulp_point){.at = {PRODUCTS}}, "matrix products");
+    if (b->native_size > 0) ulp_point_add(run, (ulp_point){.at = {NATIVE}}, "the device's own products");
+    ulp_point_add(run, (ulp_point){.at = {TRAINING}}, "training");
+    if (ulp_option_flag(run, "list")) return ULP_OK; /* the grid is no device's */
     if (ulp_backend_get(&b->gpu, "cuda") != ULP_OK) return ulp_run_fail(run, ULP_NO_DEVICE, "%s", ulp_cuda_lacks());
     ulp_status status = ulp_backend_get(&b->cpu, "cpu");
     if (status == ULP_OK) status = ulp_cuda_describe(&info);
@@ -181,10 +186,6 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
     ulp_header_add(run, "timing", "yes: two runs of this file differ");
     ulp_header_add(run, "device", "%s, compute capability %d.%d", info.name, info.capability / 10, info.capability % 10);
-    ulp_point_add(run, (ulp_point){.at = {ROUNDING}}, "rounding");
-    ulp_point_add(run, (ulp_point){.at = {PRODUCTS}}, "matrix products");
-    if (b->native_size > 0) ulp_point_add(run, (ulp_point){.at = {NATIVE}}, "the device's own products");
-    ulp_point_add(run, (ulp_point){.at = {TRAINING}}, "training");
     return ULP_OK;
 }
 
