@@ -130,7 +130,7 @@ LIB_SRC  := $(wildcard formats/*.c kernels/*.c) $(filter-out $(REFERENCE),$(wild
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
-LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$O/kernels/cuda/absent.o)
+LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c))
 PROGRAMS := $(patsubst experiments/%.c,%,$(wildcard experiments/*.c))
 EXPERIMENTS := $(filter-out ulp bench bench_gpu,$(PROGRAMS))
