@@ -41,7 +41,7 @@ cd "$dir/tree" || exit 2
 ./roots >"$dir/out" 2>&1 && grep -q '^PASS in binary16, 2 has become 1' "$dir/out"
 verdict $? 'it runs, and its claim holds'
 if command -v gnuplot >/dev/null 2>&1; then
-    mkdir -p figures && gnuplot plots/roots.gp >"$dir/log" 2>&1 && [ -s figures/roots.svg ] && [ -s figures/roots.png ] && [ ! -s "$dir/log" ]
+    mkdir -p figures && LC_ALL=C.UTF-8 gnuplot plots/roots.gp >"$dir/log" 2>&1 && [ -s figures/roots.svg ] && [ -s figures/roots.png ] && [ ! -s "$dir/log" ]
     verdict $? 'its figure is drawn'
     sh plots/gallery.sh >/dev/null && grep -q '<h3>roots' figures/index.html
     verdict $? 'the gallery shows it'
