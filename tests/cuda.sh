@@ -14,4 +14,10 @@ for capability in 80 89 100; do
     EMULATED_CAPABILITY=$capability "$TESTS/check_emulated" --small --tap --part tensor --only mma: > "$log" || failed=1
     grep -v wgmma "$log"
 done
+if EMULATED_CAPABILITY=0 "$TESTS/check_emulated" > "$log" 2>&1; [ $? -eq 3 ] && grep -q 'this machine has no CUDA device' "$log"; then
+    echo 'ok - cuda: without a device exit 3 and a sentence'
+else
+    echo 'not ok - cuda: without a device exit 3 and a sentence'
+    failed=1
+fi
 exit $failed

@@ -19,7 +19,6 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__ static
 #define __shared__ static /* blocks run one after the other */
 #define __forceinline__ inline __attribute__((always_inline))
 #define __grid_constant__
@@ -34,11 +33,9 @@ struct dim3 {
 struct __align__(16) float4 { float x, y, z, w; };
 struct __align__(16) uint4 { unsigned x, y, z, w; };
 struct __align__(16) int4 { int x, y, z, w; };
-struct __align__(16) double2 { double x, y; };
 struct __align__(8) float2 { float x, y; };
 struct __align__(8) uint2 { unsigned x, y; };
 static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 /* ---- inside kernels ---- */
 
@@ -58,22 +55,6 @@ static inline void __syncwarp(unsigned = 0xffffffffu) {
 }
 unsigned ulp_emulated_lane(void);
 
-template <typename T> T __shfl_sync(unsigned, T value, int lane) {
-    T all[32];
-    ulp_emulated_exchange(all, &value, sizeof value);
-    return all[lane & 31];
-}
-template <typename T> T __shfl_xor_sync(unsigned, T value, int mask) {
-    T all[32];
-    ulp_emulated_exchange(all, &value, sizeof value);
-    return all[(ulp_emulated_lane() ^ (unsigned)mask) & 31];
-}
-template <typename T> T __shfl_down_sync(unsigned, T value, unsigned by) {
-    T all[32];
-    ulp_emulated_exchange(all, &value, sizeof value);
-    const unsigned from = ulp_emulated_lane() + by;
-    return from < 32 ? all[from] : value;
-}
 static inline unsigned __reduce_add_sync(unsigned, unsigned value) {
     unsigned all[32], sum = 0;
     ulp_emulated_exchange(all, &value, sizeof value);
@@ -130,10 +111,6 @@ static inline int __viaddmax_s32(int a, int b, int c) {
 }
 static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
-static inline int __float2int_rz(float x) { return (int)x; }
-static inline long long __double2ll_rz(double x) { return (long long)x; }
-static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
-static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 
 /* ---- Tensor Cores: tensor.cpp, by the rows of kernels/datapath.c for this device's compute capability ---- */
@@ -162,8 +139,7 @@ enum cudaError_t {
     cudaErrorInsufficientDriver = 35,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
-    cudaErrorNoKernelImageForDevice = 209,
-    cudaErrorNotSupported = 801
+    cudaErrorNoKernelImageForDevice = 209
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaDeviceAttr { cudaDevAttrClockRate = 13 };
@@ -186,7 +162,6 @@ struct cudaLaunchConfig_t {
     unsigned numAttrs;
 };
 
-const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaGetDeviceCount(int *count);
@@ -200,7 +175,6 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaMalloc(void **memory, size_t bytes);
 template <typename T> cudaError_t cudaMalloc(T **memory, size_t bytes) { return cudaMalloc((void **)memory, bytes); }
 cudaError_t cudaFree(void *memory);
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
@@ -225,13 +199,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
     return ulp_emulated_launch(config, call::body, &c);
 }
 
-/* ---- for tests of the emulation's own promises ---- */
-
-/* Behave as a machine without a device (1), or as one of compute capability 10 major + minor; 0: what the environment variable
- * EMULATED_CAPABILITY says, else 9.0 */
-void ulp_emulated_device_set(int absent, int capability);
+/* The device's compute capability, 10 major + minor: what the environment variable EMULATED_CAPABILITY says, else 90; 0: there is
+ * no device. */
 int ulp_emulated_capability(void);
-/* Bytes in allocations that were not freed. */
-size_t ulp_emulated_bytes(void);
 
 #endif

@@ -210,11 +210,10 @@ struct block { char *memory, *pages; size_t bytes, length; };
 
 static struct {
     char *base;
-    size_t used, live;
+    size_t used;
     block blocks[MOST_BLOCKS];
     unsigned count;
     bool open;
-    int absent, capability;
 } device;
 
 static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
@@ -247,7 +246,7 @@ static block *holder(const void *at, size_t bytes) {
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes) {
-    if (device.absent) return cudaErrorNoDevice;
+    if (ulp_emulated_capability() == 0) return cudaErrorNoDevice;
     if (device.base == nullptr) {
         void *base = mmap(nullptr, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) fail("no address space");
@@ -266,7 +265,6 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
     }
     b->bytes = kept == 0 ? 64 : kept;
     b->memory = b->pages + length - b->bytes;
-    device.live += b->bytes;
     protect(b, PROT_READ | PROT_WRITE);
     memset(b->pages, 0x7f, length); /* what nobody wrote is no small number: 3.4e38 */
     if (!device.open) protect(b, PROT_NONE);
@@ -278,13 +276,10 @@ cudaError_t cudaFree(void *memory) {
     if (memory == nullptr) return cudaSuccess;
     block *b = holder(memory, 0);
     if (b == nullptr || b->memory != memory) return cudaErrorInvalidValue;
-    device.live -= b->bytes;
     b->bytes = 0;
     protect(b, PROT_NONE);
     return cudaSuccess;
 }
-
-size_t ulp_emulated_bytes(void) { return device.live; }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
     if (bytes == 0) return cudaSuccess;
@@ -307,7 +302,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t) {
 cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(void *context), void *context) {
     const dim3 grid = config->gridDim, block = config->blockDim;
     const size_t threads = (size_t)block.x * block.y * block.z;
-    if (device.absent) return cudaErrorNoDevice;
+    if (ulp_emulated_capability() == 0) return cudaErrorNoDevice;
     if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535 ||
         config->dynamicSmemBytes != 0)
         return cudaErrorInvalidConfiguration;
@@ -330,18 +325,10 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
 
 /* ---- the rest of the runtime ---- */
 
-void ulp_emulated_device_set(int absent, int capability) {
-    device.absent = absent;
-    device.capability = capability;
-}
-
 int ulp_emulated_capability(void) {
     const char *text = getenv("EMULATED_CAPABILITY");
-    if (device.capability != 0) return device.capability;
-    return text != nullptr && atoi(text) > 0 ? atoi(text) : 90;
+    return text == NULL || text[0] == '\0' ? 90 : atoi(text);
 }
-
-const char *cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaError"; }
 
 const char *cudaGetErrorString(cudaError_t error) {
     switch (error) {
@@ -357,14 +344,14 @@ const char *cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceCount(int *count) {
-    *count = device.absent ? 0 : 1;
-    return device.absent ? cudaErrorNoDevice : cudaSuccess;
+    *count = ulp_emulated_capability() == 0 ? 0 : 1;
+    return ulp_emulated_capability() == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int ordinal) { return ordinal == 0 && !device.absent ? cudaSuccess : cudaErrorInvalidDevice; }
+cudaError_t cudaSetDevice(int ordinal) { return ordinal == 0 && ulp_emulated_capability() != 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int ordinal) {
-    if (ordinal != 0 || device.absent) return cudaErrorInvalidDevice;
+    if (ordinal != 0 || ulp_emulated_capability() == 0) return cudaErrorInvalidDevice;
     const int capability = ulp_emulated_capability();
     memset(prop, 0, sizeof *prop);
     strcpy(prop->name, "emulated device");
@@ -401,12 +388,6 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
     close_memory();
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
-    *total = ARENA;
-    *free = ARENA - device.live;
     return cudaSuccess;
 }
 

@@ -106,8 +106,7 @@ void row_skip(row *r, const char *format, ...) {
     va_end(list);
 }
 
-void row_end(const check *c, row *r) {
-    (void)c;
+void row_end(row *r) {
     const int left_out = report.only != NULL && strstr(r->name, report.only) == NULL;
     if (left_out) return;
     if (!r->skipped && r->compared == 0 && r->wrong == 0) {

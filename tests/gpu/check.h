@@ -35,7 +35,7 @@ void row_true(row *r, int yes, const char *format, ...) __attribute__((format(pr
 int row_ok(row *r, ulp_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void row_skip(row *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Print the row; it has to have compared something, or be skipped. */
-void row_end(const check *c, row *r);
+void row_end(row *r);
 
 /* Seeded numbers, element i from the word of index i. */
 uint32_t word_of(uint64_t seed, uint64_t i);

@@ -84,7 +84,7 @@ static void check_round(const check *c) {
         }
         arrays_close(c, &a);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* Sizes about the edges of groups, blocks and the device. */
@@ -104,7 +104,7 @@ static void check_sizes(const check *c) {
         }
         arrays_close(c, &a);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* All binary32 inputs for formats of 8 bits; in small runs every 2^20th. */
@@ -132,7 +132,7 @@ static void check_exhaustive(const check *c) {
         }
         arrays_close(c, &a);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 static void check_round64(const check *c) {
@@ -163,7 +163,7 @@ static void check_round64(const check *c) {
     free(x);
     free(want);
     free(got);
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* Three arrays of operands, and results. */
@@ -206,7 +206,7 @@ static void check_map(const check *c) {
     c->gpu->release(y);
     free(want);
     free(got);
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* Random steps over arrays, values and scratch, all of them in one call. */
@@ -269,7 +269,7 @@ static void check_update(const check *c) {
         free(host[k]);
     }
     free(got);
-    row_end(c, &r);
+    row_end(&r);
 }
 
 static void check_largest(const check *c) {
@@ -290,7 +290,7 @@ static void check_largest(const check *c) {
         }
         arrays_close(c, &a);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* The words of a stream do not depend on where an array is cut. */
@@ -311,7 +311,7 @@ static void check_words(const check *c) {
         if (from_device(c, &r, a.got, a.device_y, a.n * sizeof(float))) row_floats(&r, a.got, a.want, a.n, "in pieces");
         arrays_close(c, &a);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* What is refused is refused with the status of the CPU, and nothing is written. */
@@ -342,7 +342,7 @@ static void check_refusals(const check *c) {
     s.y = (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = ULP_UPDATE_SCRATCH};
     SAME(update(&s, 1, 1));
     row_true(&r, c->gpu->round(&y, &x, 1, &wide, (ulp_rule){0}, none, NULL) == ULP_UNSUPPORTED, "binary64 in binary32 arrays");
-    row_end(c, &r);
+    row_end(&r);
 }
 
 void check_elements(const check *c) {

@@ -225,7 +225,7 @@ static void try_names(const check *c, const char *title, const char *names, int 
         if (!parsed(&r, &d, name)) break;
         if (d.result.fits_binary32 || wide) try_datapath(c, &r, &d, wide, count);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 static const char serial_names[] =
@@ -267,7 +267,7 @@ static void every_mode(const check *c) {
             snprintf(name, sizeof name, "serial:%s:%s", half ? "fp16" : "fp32", ulp_mode_name((ulp_mode)mode));
             if (!r.skipped && parsed(&r, &d, name)) try_datapath(c, &r, &d, 0, c->small ? 4 : 12);
         }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 static void every_row(const check *c) {
@@ -278,7 +278,7 @@ static void every_row(const check *c) {
         const int wide = !d.result.fits_binary32;
         try_datapath(c, &r, &d, wide, d.fused.group != 0 || !c->small ? 2 * DATA : (again ? 2 : 3));
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* An operand that is no value of the input format: the status of the CPU, and nothing written. */
@@ -301,7 +301,7 @@ static void strangers(const check *c) {
             else row_floats(&r, x.got, x.c, x.c_size, "%s with %g", d.name, cases[i].x);
             drop(&x);
         }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* Start values that are none of the accumulator's format: nobody promises anything, but both backends form the sums of the
@@ -327,7 +327,7 @@ static void strange_starts(const check *c) {
             drop(&x);
         }
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* One product that is not zero, where binary64's rounding of the sum would end on a tie: by many significant bits of its operands,
@@ -351,14 +351,14 @@ static void lonely_product(const check *c) {
         row_floats(&r, x.got, x.c, x.c_size, "%s", d.name);
         drop(&x);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 static void refusals(const check *c) {
     row r = row_of("products: what is refused");
     ulp_datapath d, scaled;
     if (r.skipped || !parsed(&r, &d, "serial:fp16:rne") || !parsed(&r, &scaled, "serial:fp64:rne")) {
-        row_end(c, &r);
+        row_end(&r);
         return;
     }
     const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
@@ -385,7 +385,7 @@ static void refusals(const check *c) {
     d.rule.random_bits = 40;
     row_true(&r, c->gpu->gemm(x, x, x, &good, &d, stream) == ULP_BAD_ARGUMENT, "40 random bits");
     c->gpu->release(x);
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* ---- reduce ---- */
@@ -415,7 +415,7 @@ static void reduces(const check *c) {
             if (r.stopped || !parsed(&r, &d, names[i]) || (c->small && (t + i) % 2)) continue;
             reduce_one(c, &r, &d, sizes[t][0], sizes[t][1], (data)((t + i) % DATA), 900 + i * 16 + t);
         }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* ---- sizes of real layers ---- */
@@ -437,7 +437,7 @@ static void large(const check *c) {
         if (!parsed(&r, &d, cases[i].name)) break;
         compare(c, &r, &(product){&d, cases[i].m, cases[i].n, cases[i].k, cases[i].layout, ORDINARY, 0, 7000 + i});
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 void check_gemm(const check *c) {

@@ -27,7 +27,7 @@ static void check_patches(const check *c) {
         free(want);
         free(got);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 static void check_permute(const check *c) {
@@ -48,7 +48,7 @@ static void check_permute(const check *c) {
         free(want);
         free(got);
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* Blocks that are released and taken again do not overlap those in use. */
@@ -72,7 +72,7 @@ static void check_memory(const check *c) {
     }
     for (size_t at = 0; at < BLOCKS; at++) c->gpu->release(block[at]);
     row_true(&r, c->gpu->alloc((size_t)1 << 60) == NULL, "an exabyte was given");
-    row_end(c, &r);
+    row_end(&r);
 }
 
 void check_moves(const check *c) {

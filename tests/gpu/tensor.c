@@ -193,7 +193,7 @@ static void check_native_row(const check *c, const ulp_cuda_native *d) {
     if (d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
     else if (d->model[0] == '\0') row_skip(&r, "no model is known for this device");
     else if (row_ok(&r, ulp_datapath_parse(&path, d->model), "%s", d->model)) run_trials(c, &r, d, &path);
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* Values instead of codes, arrays in every layout, and what is refused. */
@@ -205,7 +205,7 @@ static void check_values(const check *c) {
     enum { M = 19, N = 21, K = 23, LD = 40, ALL = LD * LD };
     float a[ALL], b[ALL], start[ALL], got[ALL], want[ALL];
     if (r.skipped || !row_ok(&r, ulp_cuda_native_parse(&d, "native:mma:fp16"), "parse") || d.model[0] == '\0') {
-        row_end(c, &r);
+        row_end(&r);
         return;
     }
     row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model);
@@ -238,11 +238,11 @@ static void check_values(const check *c) {
     c->gpu->release(da);
     c->gpu->release(db);
     c->gpu->release(dc);
-    row_end(c, &r);
+    row_end(&r);
 }
 
 /* What the prober's vectors show of the instruction they show of its model. */
-static void check_probe(const check *c, const ulp_cuda_native *d) {
+static void check_probe(const ulp_cuda_native *d) {
     char name[160];
     ulp_datapath path;
     ulp_probe silicon, model;
@@ -266,7 +266,7 @@ static void check_probe(const check *c, const ulp_cuda_native *d) {
         }
         row_true(&r, silicon.runs == model.runs, "another number of questions");
     }
-    row_end(c, &r);
+    row_end(&r);
 }
 
 void check_tensor_cores(const check *c) {
@@ -275,6 +275,6 @@ void check_tensor_cores(const check *c) {
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         if (strncmp(d.name, "native:mma:", 11) != 0 && strncmp(d.name, "native:wgmma:", 13) != 0) continue;
         check_native_row(c, &d);
-        if (!c->small || strcmp(d.model, "h100-fp16") == 0 || strstr(d.name, "mma:e4m3-fp16") != NULL) check_probe(c, &d);
+        if (!c->small || strcmp(d.model, "h100-fp16") == 0 || strstr(d.name, "mma:e4m3-fp16") != NULL) check_probe(&d);
     }
 }
