@@ -22,7 +22,7 @@
 #include "harness/training.h"
 
 #include "sim/ctc.h"
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * The claims, with the published numbers, are in fp8_accumulation/claims.c.
  */
 #include "fp8_accumulation/fp8_accumulation.h"
-#include "sim/elementary.h"
+#include "sim/normal.h"
 #include "sim/tensor.h"
 
 #include <math.h>

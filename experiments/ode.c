@@ -23,7 +23,8 @@
  * The claims are in ode/claims.c.
  */
 #include "ode/ode.h"
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
+#include "sim/normal.h"
 
 #include <math.h>
 

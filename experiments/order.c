@@ -14,7 +14,7 @@
  */
 #include "harness/harness.h"
 #include "harness/spread.h"
-#include "sim/elementary.h"
+#include "sim/normal.h"
 #include "sim/tensor.h"
 
 #include <math.h>

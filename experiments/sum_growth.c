@@ -26,7 +26,7 @@
  */
 #include "sum_growth/sum_growth.h"
 #include "harness/spread.h"
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 #include "sim/tensor.h"
 
 #include <math.h>

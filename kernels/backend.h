@@ -4,12 +4,14 @@
  * the scalar definition in formats/, for any thread count, instruction set and device. An operation that
  * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. Arrays, scales of a gemm
  * included, are the backend's own memory (alloc), which nothing but the table touches; formats, shapes, stats and steps are the
- * host's. Outputs may equal inputs exactly (not in gemm, patches and permute), and may not overlap otherwise.
+ * host's. Outputs may equal inputs exactly (not in gemm, patches, permute and pool), and may not overlap otherwise.
  */
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
 
+#include "curve.h"
 #include "datapath.h"
+#include "pool.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,6 +118,29 @@ typedef struct ulp_backend {
 
     /* y (count,b,a,n) from x (count,a,b,n): blocks of n elements change places; a transpose where n = 1. */
     ulp_status (*permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
+
+    /* What networks do between products. relu is exact; the rest is binary64, to be rounded by round64 and narrowed. */
+
+    /* y (n) = x (n) in binary32, to nearest even: exact for values of a format that fits it. */
+    ulp_status (*narrow)(float *y, const double *x, size_t n);
+
+    /* y (n) = max(x, 0); dx (n) = dy where y > 0, else 0; see curve.h. */
+    ulp_status (*relu)(float *y, const float *x, size_t n);
+    ulp_status (*relu_slope)(float *dx, const float *dy, const float *y, size_t n);
+
+    /* y (n) = f(x); dx (n) = f'(x) dy, from what curve.h names as `at` (n). */
+    ulp_status (*curve)(ulp_curve f, double *y, const float *x, size_t n);
+    ulp_status (*slope)(ulp_curve f, double *dx, const float *dy, const float *at, size_t n);
+
+    /* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w) and its place in it; dx (images,h,w) = dy
+     * (images,h / K,w / K) at those places, else +0; see pool.h. */
+    ulp_status (*pool)(float *y, float *place, const float *x, const ulp_windows *windows);
+    ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+
+    /* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label], C at least 1; see softmax.h. dz (B,C) = scale (p - t) / B,
+     * t one in the label's column. label (B) is the backend's memory, too; a label of C or more: NaN loss, and no t. */
+    ulp_status (*softmax)(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
+    ulp_status (*softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
 } ulp_backend;
 
 /* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this

@@ -1,7 +1,8 @@
 /* ctc.c - sums over paths, forward and backward; best path and edit distance; see ctc.h. */
 #include "ctc.h"
 
-#include "elementary.h"
+#include "formats/rng.h"
+#include "kernels/elementary.h"
 #include "formats/exact.h"
 #include "op.h"
 

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-#include "elementary.h"
+#include "normal.h"
 
 enum { KERNELS, KERNEL, STRIDE, PAD }; /* places in layer->arg */
 

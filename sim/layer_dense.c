@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "elementary.h"
+#include "normal.h"
 
 static ulp_status dense_shape(ulp_layer *layer, const char *args) {
     size_t n, m = ulp_dims_size(layer->in);

@@ -12,7 +12,7 @@
  *
  * Every line is one rounding of each element; inside of a line there is binary64 only. recurrent.h has the rest.
  */
-#include "elementary.h"
+#include "kernels/elementary.h"
 #include "recurrent.h"
 
 enum { GATES, CANDIDATE, HIDDEN };

@@ -15,21 +15,12 @@ static ulp_status leaky_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status leaky_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) pass->host_wide[i] = (double)pass->host_a[i] * (pass->host_a[i] > 0.0f ? 1.0 : layer->number);
-    return ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row);
+    return ulp_pass_curve(pass, layer->index + 1, (ulp_curve){.kind = ULP_LEAKY, .a = layer->number}, t->y, t->x, ulp_dims_size(layer->out));
 }
 
 static ulp_status leaky_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
     if (!t->dx) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(pass->host_b, t->dy, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) pass->host_wide[i] = (double)pass->host_b[i] * (pass->host_a[i] > 0.0f ? 1.0 : layer->number);
-    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, n, row);
+    return ulp_pass_slope(pass, layer->index, (ulp_curve){.kind = ULP_LEAKY, .a = layer->number}, t->dx, t->dy, t->x, ulp_dims_size(layer->out));
 }
 
 static void leaky_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {

@@ -1,6 +1,5 @@
 /* layer_relu.c - y = max(x, 0), exact in every format with a zero. */
 #include "layer.h"
-#include "op.h"
 
 static ulp_status relu_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
@@ -10,26 +9,17 @@ static ulp_status relu_shape(ulp_layer *layer, const char *args) {
 
 static ulp_status relu_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_backend *backend = pass->backend;
-    size_t n = pass->B * ulp_dims_size(layer->out);
-    ulp_status status = backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    ulp_relu_forward(pass->host_a, pass->host_a, n);
-    status = backend->upload(t->y, pass->host_a, n * sizeof(float));
-    if (status == ULP_OK) status = ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, n);
-    return status;
+    const size_t n = pass->B * ulp_dims_size(layer->out);
+    ulp_status status = backend->relu ? backend->relu(t->y, t->x, n) : ULP_UNSUPPORTED;
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, n) : status;
 }
 
 static ulp_status relu_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_backend *backend = pass->backend;
-    size_t n = pass->B * ulp_dims_size(layer->out);
+    const size_t n = pass->B * ulp_dims_size(layer->out);
     if (!t->dx) return ULP_OK;
-    ulp_status status = backend->download(pass->host_a, t->y, n * sizeof(float));
-    if (status == ULP_OK) status = backend->download(pass->host_b, t->dy, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    ulp_relu_backward(pass->host_a, pass->host_b, pass->host_a, n);
-    status = backend->upload(t->dx, pass->host_a, n * sizeof(float));
-    if (status == ULP_OK) status = ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, n);
-    return status;
+    ulp_status status = backend->relu_slope ? backend->relu_slope(t->dx, t->dy, t->y, n) : ULP_UNSUPPORTED;
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, n) : status;
 }
 
 static void relu_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {

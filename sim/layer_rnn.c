@@ -6,7 +6,7 @@
  *
  * Every line is one rounding; which tensors and sums these are, recurrent.h says.
  */
-#include "elementary.h"
+#include "kernels/elementary.h"
 #include "recurrent.h"
 
 static void hidden(double *to, const ulp_cell_view *v) {

@@ -4,7 +4,7 @@
  */
 #include "layer.h"
 
-#include "elementary.h"
+#include "kernels/elementary.h"
 
 static ulp_status sigmoid_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
@@ -12,24 +12,12 @@ static ulp_status sigmoid_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status sigmoid_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) pass->host_wide[i] = ulp_sigmoid((double)pass->host_a[i]);
-    return ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row);
+    return ulp_pass_curve(pass, layer->index + 1, (ulp_curve){.kind = ULP_SIGMOID}, t->y, t->x, ulp_dims_size(layer->out));
 }
 
 static ulp_status sigmoid_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
     if (!t->dx) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, t->y, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(pass->host_b, t->dy, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) {
-        const double y = (double)pass->host_a[i];
-        pass->host_wide[i] = (double)pass->host_b[i] * (y * (1.0 - y));
-    }
-    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, n, row);
+    return ulp_pass_slope(pass, layer->index, (ulp_curve){.kind = ULP_SIGMOID}, t->dx, t->dy, t->y, ulp_dims_size(layer->out));
 }
 
 static void sigmoid_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {

@@ -1,8 +1,7 @@
 /* layer_tanh.c - y = tanh(x), computed in binary64 (elementary.h) and rounded once. */
 #include "layer.h"
 
-#include "elementary.h"
-#include "op.h"
+#include "kernels/elementary.h"
 
 static ulp_status tanh_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
@@ -11,21 +10,12 @@ static ulp_status tanh_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status tanh_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t row = ulp_dims_size(layer->out), n = pass->B * row;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    ulp_tanh_forward(pass->host_wide, pass->host_a, n);
-    return ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row);
+    return ulp_pass_curve(pass, layer->index + 1, (ulp_curve){.kind = ULP_TANH}, t->y, t->x, ulp_dims_size(layer->out));
 }
 
 static ulp_status tanh_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t row = ulp_dims_size(layer->out), n = pass->B * row;
     if (!t->dx) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, t->y, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(pass->host_b, t->dy, n * sizeof(float));
-    if (status != ULP_OK) return status;
-    ulp_tanh_backward(pass->host_wide, pass->host_b, pass->host_a, n);
-    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, n, row);
+    return ulp_pass_slope(pass, layer->index, (ulp_curve){.kind = ULP_TANH}, t->dx, t->dy, t->y, ulp_dims_size(layer->out));
 }
 
 static void tanh_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B) {

@@ -41,6 +41,8 @@ ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const u
 void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room) {
     loss->p = ulp_family_take(family, room * ulp_dims_size(loss->out));
     loss->row = ulp_family_take(family, room);
+    loss->wide = ulp_family_take64(family, room);
+    loss->label = ulp_family_take8(family, room * loss->labels);
 }
 
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {
@@ -58,8 +60,7 @@ void ulp_loss_release(ulp_loss *loss) {
 
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean) {
     size_t B = pass->B;
-    memcpy(pass->host_wide, loss->host, B * sizeof(double));
-    ulp_status status = ulp_pass_round_wide(pass, ULP_AT_LOSS, 1, loss->row, B, 1);
+    ulp_status status = ulp_pass_round_from(pass, ULP_AT_LOSS, 1, loss->row, loss->wide, B, 1);
     if (status == ULP_OK) status = pass->backend->download(pass->host_a, loss->row, B * sizeof(float));
     if (status != ULP_OK) return status;
     *mean = 0.0;

@@ -45,6 +45,8 @@ struct ulp_loss {
     size_t classes, labels; /* of the data */
     float *p;       /* (room,out) backend memory */
     float *row;     /* (room) backend memory */
+    double *wide;   /* (room) backend memory: each sample's loss */
+    uint8_t *label; /* (room,labels) backend memory */
     double *host;   /* (room) host memory */
     double *scratch; /* (kind's own) host memory */
 };
@@ -63,7 +65,7 @@ void ulp_loss_release(ulp_loss *loss);
 
 /* ---- for the kinds ---- */
 
-/* What a step ends with: loss->host (B) rounded at ULP_AT_LOSS, layer 1, and its mean. */
+/* What a step ends with: loss->wide (B) rounded at ULP_AT_LOSS, layer 1, and its mean. */
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean);
 
 #ifdef __cplusplus

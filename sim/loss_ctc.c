@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ctc.h"
-#include "elementary.h"
+#include "kernels/elementary.h"
 #include "fail.h"
 #include "loss.h"
 
@@ -79,6 +79,7 @@ static ulp_status step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float
     if (status != ULP_OK) return status;
     samples(loss, pass, label, linear);
     status = ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer, dz, B * n, n);
+    if (status == ULP_OK) status = pass->backend->upload(loss->wide, loss->host, B * sizeof(double));
     return status == ULP_OK ? ulp_loss_mean(loss, pass, mean) : status;
 }
 

@@ -12,25 +12,30 @@ static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error,
                     ulp_dims_size(out), data->name, data->classes);
 }
 
-static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z, const uint8_t *label) {
+/* pass->wide (B,C) = the probabilities, loss->wide (B) = the losses. */
+static ulp_status forward(const ulp_loss *loss, ulp_pass *pass, const float *z, const uint8_t *label) {
     const ulp_backend *backend = pass->backend;
+    if (!backend->softmax || !backend->softmax_slope) return ULP_UNSUPPORTED;
+    ulp_status status = backend->upload(loss->label, label, pass->B);
+    return status == ULP_OK ? backend->softmax(pass->wide, loss->wide, z, loss->label, pass->B, loss->classes) : status;
+}
+
+static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z, const uint8_t *label) {
     size_t B = pass->B, C = loss->classes;
-    ulp_status status = backend->download(pass->host_a, z, B * C * sizeof *z);
-    if (status != ULP_OK) return status;
-    ulp_softmax_forward(pass->host_wide, loss->host, pass->host_a, label, B, C);
-    status = ulp_pass_round_wide(pass, ULP_AT_LOSS, 0, loss->p, B * C, C);
+    ulp_status status = forward(loss, pass, z, label);
+    if (status == ULP_OK) status = ulp_pass_round_from(pass, ULP_AT_LOSS, 0, loss->p, pass->wide, B * C, C);
     if (status == ULP_OK) status = ulp_loss_mean(loss, pass, mean);
-    if (status == ULP_OK) status = backend->download(pass->host_a, loss->p, B * C * sizeof(float));
-    if (status != ULP_OK) return status;
-    ulp_softmax_backward(pass->host_wide, pass->host_a, label, B, C, ulp_scale(1.0, pass->scale_log2));
-    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer, dz, B * C, C);
+    if (status == ULP_OK)
+        status = pass->backend->softmax_slope(pass->wide, loss->p, loss->label, B, C, ulp_scale(1.0, pass->scale_log2));
+    return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_AGRAD, layer, dz, pass->wide, B * C, C) : status;
 }
 
 static ulp_status softmax_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label) {
     size_t B = pass->B, C = loss->classes;
-    ulp_status status = pass->backend->download(pass->host_a, z, B * C * sizeof *z);
+    ulp_status status = forward(loss, pass, z, label);
+    if (status == ULP_OK) status = pass->backend->download(loss->host, loss->wide, B * sizeof(double));
+    if (status == ULP_OK) status = pass->backend->download(pass->host_a, z, B * C * sizeof *z);
     if (status != ULP_OK) return status;
-    ulp_softmax_forward(pass->host_wide, loss->host, pass->host_a, label, B, C);
     for (size_t b = 0; b < B; b++) sum->loss += loss->host[b];
     size_t right = ulp_count_right(pass->host_a, label, B, C);
     sum->right += right;

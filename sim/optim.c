@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "elementary.h"
+#include "normal.h"
 
 enum { STEPS = 20, ROOM_G = 0, ROOM_T = 1, ROOM_S = 2, ROOM_E = 3 }; /* the scratch arrays */
 

@@ -70,10 +70,20 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind 
     return most > 0.0f ? most : own;
 }
 
-/* *moved is the cast of the tensor x (n), host memory: its format moved by the tensor's scale. */
-static void move_cast(ulp_cast *moved, ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, const float *x, size_t n) {
+/* *most = the largest finite magnitude of x (n), backend memory; host_a is used where not all of it is finite. */
+static ulp_status own_amax(ulp_pass *pass, float *most, const float *x, size_t n) {
+    const ulp_backend *backend = pass->backend;
+    ulp_status status = backend->largest ? backend->largest(most, x, n) : ULP_UNSUPPORTED;
+    if (status != ULP_OK || *most - *most == 0.0f) return status;
+    status = backend->download(pass->host_a, x, n * sizeof *x);
+    if (status == ULP_OK) *most = ulp_amax(pass->host_a, n, 1);
+    return status;
+}
+
+/* *moved is the cast of a tensor with the largest magnitude `own`: its format moved by the tensor's scale. */
+static void move_cast(ulp_cast *moved, ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, float own) {
     const ulp_format *f = &cast->format;
-    ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, point, layer, ulp_amax(x, n, 1)), f, ULP_SCALING_POWER2);
+    ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, point, layer, own), f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
     *moved = *cast;
     ulp_format_shift(&moved->format, k < low ? low : k > high ? high : k); /* out of a fixed point's range: not moved */
@@ -88,9 +98,10 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
     if (status != ULP_OK) return status;
     if (ulp_cast_is_identity(cast)) return ulp_pass_show(pass, point, layer, x, n);
     if (cast->scaling) {
-        status = backend->download(pass->host_a, x, n * sizeof *x);
+        float own;
+        status = own_amax(pass, &own, x, n);
         if (status != ULP_OK) return status;
-        move_cast(&moved, pass, cast, point, layer, pass->host_a, n);
+        move_cast(&moved, pass, cast, point, layer, own);
         cast = &moved;
     }
     int shown = watched(pass, point);
@@ -110,7 +121,7 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     for (size_t i = 0; i < n && log2; i++) pass->host_wide[i] *= ulp_scale(1.0, log2);
     for (size_t i = 0; i < n; i++) pass->host_a[i] = (float)pass->host_wide[i];
     if (cast->scaling) {
-        move_cast(&moved, pass, cast, point, layer, pass->host_a, n);
+        move_cast(&moved, pass, cast, point, layer, ulp_amax(pass->host_a, n, 1));
         cast = &moved;
     }
     if (ulp_cast_is_binary32(cast)) { /* the conversion was the one rounding */
@@ -128,6 +139,28 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     for (size_t i = 0; i < n; i++) pass->host_b[i] = (float)pass->host_wide[i]; /* exact: formats fit binary32 */
     if (shown) show(pass, point, layer, pass->host_a, pass->host_b, n);
     return backend->upload(x, pass->host_b, n * sizeof *x);
+}
+
+ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, const double *wide, size_t n, size_t row) {
+    const ulp_backend *backend = pass->backend;
+    const ulp_cast *cast = cast_of(pass, point, layer);
+    ulp_cast moved;
+    if (!backend->narrow || !backend->round64) return ULP_UNSUPPORTED;
+    if (watched(pass, point) || rescale_of(pass, point, layer) != 0) { /* the host has to see it */
+        ulp_status seen = backend->download(pass->host_wide, wide, n * sizeof *wide);
+        return seen == ULP_OK ? ulp_pass_round_wide(pass, point, layer, x, n, row) : seen;
+    }
+    if (cast->scaling) {
+        float own;
+        ulp_status found = backend->narrow(x, wide, n);
+        if (found == ULP_OK) found = own_amax(pass, &own, x, n);
+        if (found != ULP_OK) return found;
+        move_cast(&moved, pass, cast, point, layer, own);
+        cast = &moved;
+    }
+    if (ulp_cast_is_binary32(cast)) return backend->narrow(x, wide, n);
+    ulp_status status = backend->round64(pass->wide, wide, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, point));
+    return status == ULP_OK ? backend->narrow(x, pass->wide, n) : status;
 }
 
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
@@ -151,6 +184,18 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     if (status == ULP_OK) status = backend->download(pass->host_b, y, n * sizeof *y);
     if (status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
     return status;
+}
+
+ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_curve f, float *y, const float *x, size_t row) {
+    const size_t n = pass->B * row;
+    ulp_status status = pass->backend->curve ? pass->backend->curve(f, pass->wide, x, n) : ULP_UNSUPPORTED;
+    return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_ACT, layer, y, pass->wide, n, row) : status;
+}
+
+ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, const float *dy, const float *at, size_t row) {
+    const size_t n = pass->B * row;
+    ulp_status status = pass->backend->slope ? pass->backend->slope(f, pass->wide, dy, at, n) : ULP_UNSUPPORTED;
+    return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_AGRAD, layer, dx, pass->wide, n, row) : status;
 }
 
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {

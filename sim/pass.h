@@ -1,8 +1,8 @@
 /* pass.h - one trip of a batch through a net: who computes, by which policy, and who is watching.
  *
  * Layers, loss and trainer round and multiply through these functions alone, so that every rounding has
- * its point, its random stream and its observer, on any backend. Elementwise functions that a backend
- * does not offer (relu, tanh, softmax) run on the host between a download and an upload.
+ * its point, its random stream and its observer, on any backend. What a backend's table does not have (cells
+ * of recurrent layers, pooling, batch norm) runs on the host between a download and an upload.
  */
 #ifndef ULP_PASS_H
 #define ULP_PASS_H
@@ -45,7 +45,7 @@ typedef struct ulp_pass {
     uint32_t lane;                /* which of several inner tensors a layer is at; 0 outside of such layers (policy.h) */
     float *ones;                  /* (B * net.ones) backend memory */
     float *work;                  /* (B * net.work) backend memory, free between layers */
-    double *wide;                 /* (elements) backend memory */
+    double *wide;                 /* (elements) backend memory, free between calls of this file */
     float *host_a, *host_b;       /* (elements) host memory, free between calls of this file */
     double *host_wide;            /* (elements) host memory: what ulp_pass_round_wide rounds */
     float *amax;                  /* (points, tensors, history + 1) host memory: the largest magnitudes of the last steps, for
@@ -78,9 +78,18 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
 /* x (n) = pass->host_wide (n) rounded once from binary64; what is shown as raw is binary32 already. */
 ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row);
 
+/* x (n) = wide (n), backend memory, rounded once from binary64: the same for what the backend has computed. wide may be pass->wide,
+ * and is free afterwards. */
+ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, const double *wide, size_t n, size_t row);
+
 /* y (B,row) = a + b, each exact sum rounded once at a point, as tensor number `layer`. */
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
                         size_t row);
+
+/* y (B,row) = f(x), tensor number `layer`, and dx (B,row) = f'(x) dy from what curve.h names as `at`: each rounded once, at
+ * ULP_AT_ACT and ULP_AT_AGRAD. */
+ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_curve f, float *y, const float *x, size_t row);
+ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, const float *dy, const float *at, size_t row);
 
 /* Show x (n), which an exact operation made from values of the point's format. */
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "elementary.h"
+#include "normal.h"
 #include "tensor.h"
 
 /* Where everything of a layer lies; float arrays in backend memory. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elementary.h"
+#include "kernels/elementary.h"
 
 static const ulp_scaler_rule rules[] = {
     /* name, way, per_layer, skip, init, min, max, interval, hysteresis, logmax's own */

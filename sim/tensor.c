@@ -19,6 +19,8 @@ float *ulp_family_take(ulp_family *family, size_t n) { return take(family, n * s
 
 double *ulp_family_take64(ulp_family *family, size_t n) { return take(family, n * sizeof(double)); }
 
+uint8_t *ulp_family_take8(ulp_family *family, size_t n) { return take(family, n); }
+
 ulp_status ulp_family_alloc(ulp_family *family) {
     size_t bytes = family->used ? family->used : ALIGNMENT;
     family->memory = family->backend->alloc(bytes);

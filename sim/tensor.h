@@ -25,9 +25,10 @@ typedef struct ulp_family {
 
 void ulp_family_init(ulp_family *family, const ulp_backend *backend);
 
-/* The next n floats or doubles, at a multiple of 64 bytes; NULL while counting. */
+/* The next n floats, doubles or bytes, at a multiple of 64 bytes; NULL while counting. */
 float *ulp_family_take(ulp_family *family, size_t n);
 double *ulp_family_take64(ulp_family *family, size_t n);
+uint8_t *ulp_family_take8(ulp_family *family, size_t n);
 
 /* Get what has been counted, zeroed, and start again at its beginning. */
 ulp_status ulp_family_alloc(ulp_family *family);

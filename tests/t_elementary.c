@@ -8,7 +8,8 @@
 #include <cmocka.h>
 #include <mpfr.h>
 
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
+#include "sim/normal.h"
 
 enum { SAMPLES = 40000, PRECISION = 120 };
 

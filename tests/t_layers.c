@@ -3,7 +3,7 @@
 #include "tests/layering.h"
 #include "tests/training.h"
 
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 enum { B = 4 };
 

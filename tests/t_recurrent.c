@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/rng.h"
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 #include "tests/training.h"
 
 /* ---- a model under a policy, on inputs and weights that are values of its formats ---- */

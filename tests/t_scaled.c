@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/scale.h"
-#include "sim/elementary.h"
+#include "sim/normal.h"
 #include "tests/training.h"
 
 enum { N = 999 };
@@ -58,13 +58,50 @@ static void test_just_in_time(void **state) {
         for (int e = -30; e <= 30; e += 3) {
             start(&t, texts[k]);
             values(x, ldexp(1.0, e), (uint64_t)(e + 100));
+            if (e % 2) x[5] = INFINITY, x[N - 1] = NAN; /* what is not finite decides no scale */
             memcpy(y, x, sizeof x);
             assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
             expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
             for (size_t i = 0; i < N; i++) t.host_wide[i] = (double)x[i];
             assert_int_equal(ulp_pass_round_wide(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
             expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
+            for (size_t i = 0; i < N; i++) t.wide[i] = (double)x[i];
+            assert_int_equal(ulp_pass_round_from(&t.pass, ULP_AT_ACT, 1, y, t.wide, N, 0), ULP_OK);
+            expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
         }
+}
+
+static void count_sights(void *context, const ulp_sight *sight) { *(size_t *)context += sight->n; }
+
+/* From the backend's binary64 as from the host's: bits, counters, what is seen. */
+static void test_from(void **state) {
+    static const char *const texts[] = {"fp32", "fp16", "bf16", "act=e4m3@amax", "act=e5m2/sr/9", "act=q4.4", "act=e4m3@delayed2"};
+    static bench host, device;
+    static double x[N];
+    float want[N], got[N];
+    (void)state;
+    for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
+        size_t seen[2] = {0, 0};
+        const ulp_observer at_host = {count_sights, &seen[0], 1u << ULP_AT_ACT}, at_device = {count_sights, &seen[1], 1u << ULP_AT_ACT};
+        start(&host, texts[k / 2]);
+        start(&device, texts[k / 2]);
+        host.pass.counting = device.pass.counting = 1;
+        host.pass.observer = k % 2 ? &at_host : NULL;
+        device.pass.observer = k % 2 ? &at_device : NULL;
+        for (host.pass.step = device.pass.step = 0; host.pass.step < 4; host.pass.step++, device.pass.step++) {
+            ulp_pass_begin(&host.pass);
+            ulp_pass_begin(&device.pass);
+            for (size_t i = 0; i < N; i++) x[i] = ulp_random_normal((ulp_stream){5, host.pass.step, 0}, i) * ldexp(1.0, (int)(i % 60) - 40);
+            x[17] = host.pass.step % 2 ? INFINITY : 1e300;
+            memcpy(host.host_wide, x, sizeof x);
+            assert_int_equal(ulp_pass_round_wide(&host.pass, ULP_AT_ACT, 1, want, N, 3), ULP_OK);
+            assert_int_equal(ulp_pass_round_from(&device.pass, ULP_AT_ACT, 1, got, x, N, 3), ULP_OK);
+            assert_memory_equal(want, got, sizeof want);
+            assert_memory_equal(host.pass.stats, device.pass.stats, sizeof host.pass.stats);
+        }
+        assert_true(seen[0] == seen[1] && seen[0] == (k % 2 ? 4 * N : 0));
+        assert_true(k / 2 == 0 || host.pass.stats[ULP_AT_ACT].count == 4 * N);
+    }
 }
 
 /* The scale of a step comes from the largest of the last three; evaluation looks and does not write. */
@@ -136,7 +173,7 @@ static void test_training(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_delayed), cmocka_unit_test(test_text),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_from), cmocka_unit_test(test_delayed), cmocka_unit_test(test_text),
                                        cmocka_unit_test(test_training)};
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

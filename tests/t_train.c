@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 #include "tests/training.h"
 
 /* ---- policy fp32 is plain float32 training: fused multiply-adds, k ascending ---- */

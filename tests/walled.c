@@ -248,12 +248,88 @@ static ulp_status permute(float *y, const float *x, size_t count, size_t a, size
     return left(open_wall()->permute(y, x, count, a, b, n));
 }
 
+/* ---- between products ---- */
+
+static ulp_status narrow(float *y, const double *x, size_t n) {
+    enter();
+    inside("narrow", y, n * sizeof *y);
+    inside("narrow", x, n * sizeof *x);
+    return left(open_wall()->narrow(y, x, n));
+}
+
+static ulp_status relu(float *y, const float *x, size_t n) {
+    enter();
+    inside("relu", y, n * sizeof *y);
+    inside("relu", x, n * sizeof *x);
+    return left(open_wall()->relu(y, x, n));
+}
+
+static ulp_status relu_slope(float *dx, const float *dy, const float *y, size_t n) {
+    enter();
+    inside("relu_slope", dx, n * sizeof *dx);
+    inside("relu_slope", dy, n * sizeof *dy);
+    inside("relu_slope", y, n * sizeof *y);
+    return left(open_wall()->relu_slope(dx, dy, y, n));
+}
+
+static ulp_status curve(ulp_curve f, double *y, const float *x, size_t n) {
+    enter();
+    inside("curve", y, n * sizeof *y);
+    inside("curve", x, n * sizeof *x);
+    return left(open_wall()->curve(f, y, x, n));
+}
+
+static ulp_status slope(ulp_curve f, double *dx, const float *dy, const float *at, size_t n) {
+    enter();
+    inside("slope", dx, n * sizeof *dx);
+    inside("slope", dy, n * sizeof *dy);
+    inside("slope", at, n * sizeof *at);
+    return left(open_wall()->slope(f, dx, dy, at, n));
+}
+
+static ulp_status pool(float *y, float *place, const float *x, const ulp_windows *s) {
+    enter();
+    outside("pool", s, sizeof *s);
+    inside("pool", y, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *y);
+    inside("pool", place, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *place);
+    inside("pool", x, s->images * s->h * s->w * sizeof *x);
+    return left(open_wall()->pool(y, place, x, s));
+}
+
+static ulp_status pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *s) {
+    enter();
+    outside("pool_slope", s, sizeof *s);
+    inside("pool_slope", dx, s->images * s->h * s->w * sizeof *dx);
+    inside("pool_slope", dy, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *dy);
+    inside("pool_slope", place, s->images * (s->h / s->K) * (s->w / s->K) * sizeof *place);
+    return left(open_wall()->pool_slope(dx, dy, place, s));
+}
+
+static ulp_status softmax(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
+    enter();
+    inside("softmax", p, B * C * sizeof *p);
+    inside("softmax", loss, B * sizeof *loss);
+    inside("softmax", z, B * C * sizeof *z);
+    inside("softmax", label, B);
+    return left(open_wall()->softmax(p, loss, z, label, B, C));
+}
+
+static ulp_status softmax_slope(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
+    enter();
+    inside("softmax_slope", dz, B * C * sizeof *dz);
+    inside("softmax_slope", p, B * C * sizeof *p);
+    inside("softmax_slope", label, B);
+    return left(open_wall()->softmax_slope(dz, p, label, B, C, scale));
+}
+
 /* ---- the table ---- */
 
 const ulp_backend *walled(const ulp_backend *backend) {
     static ulp_backend table_of_walled = {.alloc = alloc, .release = release, .upload = upload, .download = download, .round = round_,
                                           .round64 = round64, .map = map, .update = update, .largest = largest, .reduce = reduce,
-                                          .gemm = gemm, .gemm64 = gemm64, .patches = patches, .permute = permute};
+                                          .gemm = gemm, .gemm64 = gemm64, .patches = patches, .permute = permute, .narrow = narrow, .relu = relu,
+                                          .relu_slope = relu_slope, .curve = curve, .slope = slope, .pool = pool, .pool_slope = pool_slope,
+                                          .softmax = softmax, .softmax_slope = softmax_slope};
     static char what[64];
     inner = backend;
     snprintf(what, sizeof what, "walled %s", inner->what);

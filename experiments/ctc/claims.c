@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "experiments/harness/setup.h"
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 /* ---- tables ---- */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 static long find(const ulp_run *run, int kind, const char *format, const char *mode, int64_t n) {
     char text[24];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 static const double log_2 = 0x1.62e42fefa39efp-1;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "experiments/harness/spread.h"
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 const cell cells[CELLS] = {{"rnn", 2}, {"gru", 2}, {"lstm", 3}};
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/elementary.h"
+#include "sim/normal.h"
 
 /* Numbers of binary16 and of bfloat16 at once. */
 static float common(double x, const ulp_format *a, const ulp_format *b) {

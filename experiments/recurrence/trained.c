@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "experiments/harness/training.h"
-#include "sim/op.h"
+#include "kernels/softmax.h"
 
 enum { BATCHES = 8 };
 
@@ -69,18 +69,23 @@ static void read_samples(engine *e, const ulp_data *d, size_t first) {
 
 /* Backward from p (B,DIGITS), the probabilities of binary32, under the policy of the last forward. */
 static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int scale_log2) {
-    ulp_softmax_backward(e->pass.host_wide, p, label, e->B, DIGITS, ulp_scale(1.0, scale_log2));
+    for (size_t j = 0; j < e->B * DIGITS; j++)
+        e->pass.host_wide[j] = ulp_softmax_slope(p[j], (uint32_t)(j % DIGITS == label[j / DIGITS]), ulp_scale(1.0, scale_log2), e->B);
     return engine_backward(e, scale_log2);
 }
 
 /* p (B,DIGITS) from the net's output. */
-static ulp_status probabilities(engine *e, float *p, const uint8_t *label) {
+static ulp_status probabilities(engine *e, float *p) {
     float z[SAMPLES_MAX * DIGITS];
-    double lost[SAMPLES_MAX];
     ulp_status status = e->pass.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
     if (status != ULP_OK) return status;
-    ulp_softmax_forward(e->pass.host_wide, lost, z, label, e->B, DIGITS);
-    for (size_t j = 0; j < e->B * DIGITS; j++) p[j] = (float)e->pass.host_wide[j];
+    for (size_t b = 0; b < e->B; b++) {
+        double row[DIGITS];
+        const double largest = ulp_softmax_largest(z + b * DIGITS, DIGITS);
+        for (size_t j = 0; j < DIGITS; j++) row[j] = ulp_exp((double)z[b * DIGITS + j] - largest);
+        const double sum = ulp_softmax_sum(row, DIGITS);
+        for (size_t j = 0; j < DIGITS; j++) p[b * DIGITS + j] = (float)(row[j] / sum);
+    }
     return ULP_OK;
 }
 
@@ -93,7 +98,7 @@ static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data,
     for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
         status = engine_forward(e, run, answering[i].policy);
         if (status == ULP_OK) add_errors(&forth[i], e, NULL);
-        if (status == ULP_OK && i == 0) status = probabilities(e, p, label);
+        if (status == ULP_OK && i == 0) status = probabilities(e, p);
     }
     for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
         status = engine_forward(e, run, backward[i].policy);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/elementary.h"
+#include "kernels/elementary.h"
 
 /* The row of a length; ULP_NO_ROW. */
 static long find(const ulp_run *run, const char *format, int data, const char *mode, size_t n) {

@@ -37,5 +37,14 @@ ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, 
                                    const ulp_datapath *datapath, ulp_stream stream);
 ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places);
 ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
+ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n);
+ulp_status ULP_CPU(ulp_cpu_relu)(float *y, const float *x, size_t n);
+ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *y, size_t n);
+ulp_status ULP_CPU(ulp_cpu_curve)(ulp_curve f, double *y, const float *x, size_t n);
+ulp_status ULP_CPU(ulp_cpu_slope)(ulp_curve f, double *dx, const float *dy, const float *at, size_t n);
+ulp_status ULP_CPU(ulp_cpu_pool)(float *y, float *place, const float *x, const ulp_windows *windows);
+ulp_status ULP_CPU(ulp_cpu_pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
+ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
 
 #endif

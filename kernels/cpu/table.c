@@ -32,4 +32,13 @@ const ulp_backend ULP_CPU(ulp_cpu_table) = {
     .gemm64 = ULP_CPU(ulp_cpu_gemm64),
     .patches = ULP_CPU(ulp_cpu_patches),
     .permute = ULP_CPU(ulp_cpu_permute),
+    .narrow = ULP_CPU(ulp_cpu_narrow),
+    .relu = ULP_CPU(ulp_cpu_relu),
+    .relu_slope = ULP_CPU(ulp_cpu_relu_slope),
+    .curve = ULP_CPU(ulp_cpu_curve),
+    .slope = ULP_CPU(ulp_cpu_slope),
+    .pool = ULP_CPU(ulp_cpu_pool),
+    .pool_slope = ULP_CPU(ulp_cpu_pool_slope),
+    .softmax = ULP_CPU(ulp_cpu_softmax),
+    .softmax_slope = ULP_CPU(ulp_cpu_softmax_slope),
 };

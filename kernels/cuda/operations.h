@@ -16,5 +16,14 @@ ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ul
                            ulp_stream stream);
 ulp_status ulp_cuda_patches(float *y, const float *x, const ulp_places *places);
 ulp_status ulp_cuda_permute(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
+ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n);
+ulp_status ulp_cuda_relu(float *y, const float *x, size_t n);
+ulp_status ulp_cuda_relu_slope(float *dx, const float *dy, const float *y, size_t n);
+ulp_status ulp_cuda_curve(ulp_curve f, double *y, const float *x, size_t n);
+ulp_status ulp_cuda_slope(ulp_curve f, double *dx, const float *dy, const float *at, size_t n);
+ulp_status ulp_cuda_pool(float *y, float *place, const float *x, const ulp_windows *windows);
+ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
+ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
 
 #endif

@@ -23,6 +23,15 @@ static const ulp_backend table = {
     ulp_cuda_gemm64,
     ulp_cuda_patches,
     ulp_cuda_permute,
+    ulp_cuda_narrow,
+    ulp_cuda_relu,
+    ulp_cuda_relu_slope,
+    ulp_cuda_curve,
+    ulp_cuda_slope,
+    ulp_cuda_pool,
+    ulp_cuda_pool_slope,
+    ulp_cuda_softmax,
+    ulp_cuda_softmax_slope,
 };
 
 ulp_status ulp_cuda_backend(const ulp_backend **backend) {

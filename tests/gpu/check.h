@@ -56,6 +56,7 @@ void check_moves(const check *c);
 void check_gemm(const check *c);
 void check_tensor_cores(const check *c);
 void check_native(const check *c);
+void check_network(const check *c);
 void check_training(const check *c);
 
 #endif

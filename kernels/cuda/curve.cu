@@ -1,0 +1,73 @@
+// curve.cu - activation functions, their gradients, and the way from binary64 to binary32.
+#include "device.h"
+#include "operations.h"
+
+namespace {
+
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) narrow_kernel(float *y, const double *x, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_narrowed(x[i]);
+}
+
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) relu_kernel(float *y, const float *x, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_relu(x[i]);
+}
+
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) relu_slope_kernel(float *dx, const float *dy, const float *y, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) dx[i] = ulp_relu_slope(dy[i], y[i]);
+}
+
+template <ulp_curve_kind KIND> __global__ void __launch_bounds__(ULP_CUDA_THREADS) curve_kernel(double a, double *y, const float *x, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_curve_value(KIND, a, (double)x[i]);
+}
+
+template <ulp_curve_kind KIND>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) slope_kernel(double a, double *dx, const float *dy, const float *at, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) dx[i] = ulp_curve_slope(KIND, a, (double)dy[i], (double)at[i]);
+}
+
+/* On arrays of n elements, a thread for each of them and for those a grid behind. */
+template <typename... Expected, typename... Given>
+ulp_status over(size_t n, const char *name, void (*kernel)(Expected...), Given &&...given) {
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK || n == 0) return status;
+    return ulp_cuda_launch(name, kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, static_cast<Given &&>(given)...);
+}
+
+} // namespace
+
+ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n) {
+    if (n > 0 && (y == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
+    return over(n, "narrow", narrow_kernel, y, x, n);
+}
+
+ulp_status ulp_cuda_relu(float *y, const float *x, size_t n) {
+    if (n > 0 && (y == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
+    return over(n, "relu", relu_kernel, y, x, n);
+}
+
+ulp_status ulp_cuda_relu_slope(float *dx, const float *dy, const float *y, size_t n) {
+    if (n > 0 && (dx == NULL || dy == NULL || y == NULL)) return ULP_BAD_ARGUMENT;
+    return over(n, "relu_slope", relu_slope_kernel, dx, dy, y, n);
+}
+
+ulp_status ulp_cuda_curve(ulp_curve f, double *y, const float *x, size_t n) {
+    if (n > 0 && (y == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
+    switch (f.kind) {
+#define CASE(id, name, value, slope) \
+    case id: return over(n, "curve", curve_kernel<id>, f.a, y, x, n);
+        ULP_CURVES(CASE)
+#undef CASE
+    default: return ULP_BAD_ARGUMENT;
+    }
+}
+
+ulp_status ulp_cuda_slope(ulp_curve f, double *dx, const float *dy, const float *at, size_t n) {
+    if (n > 0 && (dx == NULL || dy == NULL || at == NULL)) return ULP_BAD_ARGUMENT;
+    switch (f.kind) {
+#define CASE(id, name, value, slope) \
+    case id: return over(n, "slope", slope_kernel<id>, f.a, dx, dy, at, n);
+        ULP_CURVES(CASE)
+#undef CASE
+    default: return ULP_BAD_ARGUMENT;
+    }
+}

@@ -1,0 +1,196 @@
+/* network.c - what networks do between products, against the CPU: curves, pooling, softmax with cross-entropy, the way to binary32. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two arrays of operands and a result of either carrier, host and device. */
+typedef struct arrays {
+    size_t n;
+    float *a, *b, *device_a, *device_b;
+    double *want, *got, *device; /* floats are kept here, too */
+} arrays;
+
+static int arrays_open(const check *c, row *r, arrays *x, size_t n, uint64_t seed) {
+    ulp_format binary32;
+    memset(x, 0, sizeof *x);
+    if (r->skipped || r->stopped || !row_ok(r, ulp_format_parse(&binary32, "fp32"), "fp32")) return 0;
+    x->n = n;
+    x->a = malloc((n + 1) * sizeof *x->a);
+    x->b = malloc((n + 1) * sizeof *x->b);
+    x->want = calloc(n + 1, sizeof *x->want);
+    x->got = calloc(n + 1, sizeof *x->got);
+    fill_any(x->a, n, &binary32, seed);
+    fill_any(x->b, n, &binary32, seed + 1);
+    for (size_t i = 0; i < n; i++) { /* most curves are flat beyond a few units */
+        if (word_of(seed + 2, i) % 2) fill_normal(x->a + i, 1, 4.0, seed + 3 + i);
+        if (word_of(seed + 2, i) % 4 > 1) fill_normal(x->b + i, 1, 0.5, seed + 4 + i);
+    }
+    x->device_a = to_device(c, r, x->a, n * sizeof *x->a);
+    x->device_b = to_device(c, r, x->b, n * sizeof *x->b);
+    x->device = to_device(c, r, x->want, n * sizeof *x->want);
+    return x->device_a != NULL && x->device_b != NULL && x->device != NULL;
+}
+
+static void arrays_close(const check *c, arrays *x) {
+    c->gpu->release(x->device_a);
+    c->gpu->release(x->device_b);
+    c->gpu->release(x->device);
+    free(x->a);
+    free(x->b);
+    free(x->want);
+    free(x->got);
+}
+
+static const size_t sizes[] = {1, 31, 1023, 4097, 100003};
+
+static size_t sizes_of(const check *c) { return c->small ? 4 : sizeof sizes / sizeof *sizes; }
+
+static void check_relu(const check *c) {
+    row r = row_of("relu and its gradient");
+    for (size_t s = 0; s < sizes_of(c); s++) {
+        arrays x;
+        float *want, *got;
+        if (arrays_open(c, &r, &x, sizes[s], 10 * s)) {
+            want = (float *)(void *)x.want;
+            got = (float *)(void *)x.got;
+            c->cpu->relu(want, x.a, x.n);
+            if (row_ok(&r, c->gpu->relu((float *)(void *)x.device, x.device_a, x.n), "relu") && from_device(c, &r, got, x.device, x.n * sizeof *got))
+                row_floats(&r, got, want, x.n, "relu of %zu", x.n);
+            c->cpu->relu_slope(want, x.b, x.a, x.n);
+            if (row_ok(&r, c->gpu->relu_slope((float *)(void *)x.device, x.device_b, x.device_a, x.n), "its gradient") &&
+                from_device(c, &r, got, x.device, x.n * sizeof *got))
+                row_floats(&r, got, want, x.n, "gradient of relu of %zu", x.n);
+        }
+        arrays_close(c, &x);
+    }
+    row_end(&r);
+}
+
+static void check_curves(const check *c) {
+    static const char *const names[] = {
+#define NAME(id, name, f, slope) name,
+        ULP_CURVES(NAME)
+#undef NAME
+    };
+    for (uint8_t kind = 0; kind < ULP_CURVE_COUNT; kind++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s and its gradient", names[kind]);
+        row r = row_of(name);
+        const ulp_curve f = {.kind = kind, .a = (double)0.01f};
+        for (size_t s = 0; s < sizes_of(c); s++) {
+            arrays x;
+            if (arrays_open(c, &r, &x, sizes[s], 100 * s + kind)) {
+                c->cpu->curve(f, x.want, x.a, x.n);
+                if (row_ok(&r, c->gpu->curve(f, x.device, x.device_a, x.n), "curve") && from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
+                    row_doubles(&r, x.got, x.want, x.n, "%s of %zu", names[kind], x.n);
+                c->cpu->slope(f, x.want, x.a, x.b, x.n);
+                if (row_ok(&r, c->gpu->slope(f, x.device, x.device_a, x.device_b, x.n), "slope") && from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
+                    row_doubles(&r, x.got, x.want, x.n, "gradient of %s of %zu", names[kind], x.n);
+            }
+            arrays_close(c, &x);
+        }
+        row_end(&r);
+    }
+}
+
+/* Ties and ends of binary32, numbers that it does not hold, every kind of NaN. */
+static void check_narrow(const check *c) {
+    row r = row_of("binary64 to binary32");
+    for (size_t s = 0; s < sizes_of(c); s++) {
+        arrays x;
+        if (arrays_open(c, &r, &x, sizes[s], 1000 * s)) {
+            for (size_t i = 0; i < x.n; i++) {
+                const uint64_t bits = (uint64_t)word_of(5, i) << 32 | word_of(6, i);
+                x.got[i] = (double)x.a[i] * (1.0 + ldexp(1.0, -24) * (double)(word_of(7, i) % 3)) + ldexp((double)x.a[i], -60) * (double)(word_of(8, i) % 2);
+                if (word_of(9, i) % 8 == 0) memcpy(&x.got[i], &bits, sizeof bits);
+            }
+            float *want = (float *)(void *)x.want;
+            c->cpu->narrow(want, x.got, x.n);
+            if (row_ok(&r, c->gpu->upload(x.device, x.got, x.n * sizeof *x.got), "upload") &&
+                row_ok(&r, c->gpu->narrow(x.device_a, x.device, x.n), "narrow") && from_device(c, &r, x.a, x.device_a, x.n * sizeof *x.a))
+                row_floats(&r, x.a, want, x.n, "%zu numbers", x.n);
+        }
+        arrays_close(c, &x);
+    }
+    row_end(&r);
+}
+
+static void check_pool_of(const check *c, row *r, const ulp_windows *s, uint64_t seed) {
+    const size_t to = s->images * (s->h / s->K) * (s->w / s->K), from = s->images * s->h * s->w;
+    arrays x, y;
+    const int open = arrays_open(c, r, &x, from, seed), two = arrays_open(c, r, &y, to, seed + 1);
+    if (open && two) {
+        float *place = malloc((to + 1) * sizeof *place), *got = (float *)(void *)x.got, *want = (float *)(void *)x.want;
+        for (size_t i = 0; i < from; i++)
+            if (word_of(seed + 2, i) % 2) x.a[i] = (float)(word_of(seed + 3, i) % 4) - 1.0f; /* equal numbers */
+        row_ok(r, c->gpu->upload(x.device_a, x.a, from * sizeof *x.a), "upload");
+        c->cpu->pool(y.a, place, x.a, s);
+        if (row_ok(r, c->gpu->pool(y.device_a, (float *)(void *)y.device, x.device_a, s), "pool") &&
+            from_device(c, r, y.got, y.device, to * sizeof(float)) && from_device(c, r, y.want, y.device_a, to * sizeof(float))) {
+            row_floats(r, (float *)(void *)y.got, place, to, "places of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+            row_floats(r, (float *)(void *)y.want, y.a, to, "maxima of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+        }
+        c->cpu->pool_slope(want, y.b, place, s);
+        if (row_ok(r, c->gpu->pool_slope(x.device_b, y.device_b, (float *)(void *)y.device, s), "gradient") &&
+            from_device(c, r, got, x.device_b, from * sizeof(float)))
+            row_floats(r, got, want, from, "gradient of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+        free(place);
+    }
+    arrays_close(c, &x);
+    arrays_close(c, &y);
+}
+
+static void check_pool(const check *c) {
+    row r = row_of("pooling and its gradient");
+    for (uint64_t k = 0; k < (c->small ? 30u : 300u); k++) {
+        const uint32_t most = c->small ? 9 : 40;
+        ulp_windows s = {.images = 1 + word_of(1, k) % 7, .h = 1 + word_of(2, k) % most, .w = 1 + word_of(3, k) % most};
+        s.K = 1 + word_of(4, k) % (s.h < s.w ? s.h : s.w) % 5;
+        check_pool_of(c, &r, &s, 7000 + 10 * k);
+    }
+    row_end(&r);
+}
+
+static void check_softmax_of(const check *c, row *r, size_t B, size_t C, uint64_t seed) {
+    arrays x, losses;
+    uint8_t label[4096];
+    const int open = arrays_open(c, r, &x, B * C, seed), two = arrays_open(c, r, &losses, B, seed + 1);
+    if (open && two) {
+        for (size_t b = 0; b < B; b++) label[b] = (uint8_t)(word_of(seed, b) % (C + (b % 7 == 0)));
+        for (size_t i = 0; i < B * C; i++)
+            if (word_of(seed + 5, i / C) % 4) x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f; /* else anything, NaN too */
+        uint8_t *device_label = to_device(c, r, label, B);
+        row_ok(r, c->gpu->upload(x.device_a, x.a, x.n * sizeof *x.a), "upload");
+        c->cpu->softmax(x.want, losses.want, x.a, label, B, C);
+        if (row_ok(r, c->gpu->softmax(x.device, losses.device, x.device_a, device_label, B, C), "softmax") &&
+            from_device(c, r, x.got, x.device, x.n * sizeof *x.got) && from_device(c, r, losses.got, losses.device, B * sizeof(double))) {
+            row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) probabilities", B, C);
+            row_doubles(r, losses.got, losses.want, B, "(%zu,%zu) losses", B, C);
+        }
+        c->cpu->softmax_slope(x.want, x.b, label, B, C, 1024.0);
+        if (row_ok(r, c->gpu->softmax_slope(x.device, x.device_b, device_label, B, C, 1024.0), "gradient") &&
+            from_device(c, r, x.got, x.device, x.n * sizeof *x.got))
+            row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) gradients", B, C);
+        c->gpu->release(device_label);
+    }
+    arrays_close(c, &x);
+    arrays_close(c, &losses);
+}
+
+static void check_softmax(const check *c) {
+    static const size_t shapes[][2] = {{1, 1}, {1, 10}, {7, 3}, {33, 10}, {8, 32}, {9, 33}, {5, 255}, {100, 10}, {2, 300}, {4096, 10}, {1000, 100}};
+    row r = row_of("softmax with cross-entropy and its gradient");
+    for (size_t s = 0; s < (c->small ? 9 : sizeof shapes / sizeof *shapes); s++) check_softmax_of(c, &r, shapes[s][0], shapes[s][1], 50 * s);
+    row_end(&r);
+}
+
+void check_network(const check *c) {
+    check_relu(c);
+    check_curves(c);
+    check_narrow(c);
+    check_pool(c);
+    check_softmax(c);
+}

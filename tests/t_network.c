@@ -1,0 +1,217 @@
+/* t_network.c - curves, pooling, softmax with cross-entropy and the way to binary32: every instruction set against the scalar definitions,
+ * softmax against MPFR. */
+#include "tests/support.h"
+
+#include <stdlib.h>
+
+#include <mpfr.h>
+
+#include "formats/rng.h"
+#include "kernels/backend.h"
+#include "kernels/softmax.h"
+
+enum { ISAS = 8, N = 40000, ROWS = 700, MOST = 300 };
+
+static float x[N], dy[N], y[N], want[N];
+static double wide[N], wide_want[N], loss[N];
+static uint8_t label[ROWS];
+
+/* The usual range of activations, now and then any bits. */
+static void fill(float *to, uint64_t stream) {
+    const ulp_stream s = {11, stream, 0};
+    for (uint64_t i = 0; i < N; i++) {
+        const uint32_t word = ulp_random_word(s, i);
+        to[i] = word % 5 == 0 ? ulp_from_bits32(ulp_random_word(s, N + i)) : (float)(ulp_random_uniform(s, 2 * N + i) * 16.0 - 8.0);
+    }
+    to[7] = 0.0f, to[8] = -0.0f, to[9] = INFINITY, to[10] = -INFINITY, to[11] = NAN, to[12] = -NAN;
+}
+
+static void same_floats(const char *what, const ulp_backend *b, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (ulp_bits32(y[i]) != ulp_bits32(want[i])) fail_msg("%s, %s: element %zu of %zu is %a, not %a", what, b->what, i, n, (double)y[i], (double)want[i]);
+}
+
+static void same_doubles(const char *what, const ulp_backend *b, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (ulp_bits64(wide[i]) != ulp_bits64(wide_want[i]) || (wide[i] != wide[i] && ulp_bits64(wide[i]) != 0x7ff8000000000000u))
+            fail_msg("%s, %s: element %zu of %zu is %a, not %a", what, b->what, i, n, wide[i], wide_want[i]);
+}
+
+static const size_t sizes[] = {0, 1, 17, 1025, N};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static void check_relu(const ulp_backend *b, size_t n) {
+    assert_int_equal(b->relu(y, x, n), ULP_OK);
+    for (size_t i = 0; i < n; i++) want[i] = x[i] < 0.0f ? 0.0f : x[i];
+    same_floats("relu", b, n);
+    assert_int_equal(b->relu_slope(y, dy, x, n), ULP_OK);
+    for (size_t i = 0; i < n; i++) want[i] = x[i] > 0.0f || x[i] != x[i] ? dy[i] : 0.0f;
+    same_floats("gradient of relu", b, n);
+}
+
+static void check_curve(const ulp_backend *b, ulp_curve f, size_t n) {
+    assert_int_equal(b->curve(f, wide, x, n), ULP_OK);
+    for (size_t i = 0; i < n; i++) wide_want[i] = ulp_curve_value((ulp_curve_kind)f.kind, f.a, (double)x[i]);
+    same_doubles("curve", b, n);
+    assert_int_equal(b->slope(f, wide, dy, x, n), ULP_OK);
+    for (size_t i = 0; i < n; i++) wide_want[i] = ulp_curve_slope((ulp_curve_kind)f.kind, f.a, (double)dy[i], (double)x[i]);
+    same_doubles("slope", b, n);
+}
+
+static void check_narrow(const ulp_backend *b, size_t n) {
+    for (size_t i = 0; i < n; i++) wide[i] = (double)x[i] + (double)dy[i] * 0x1p-30;
+    assert_int_equal(b->narrow(y, wide, n), ULP_OK);
+    for (size_t i = 0; i < n; i++) want[i] = wide[i] != wide[i] ? ulp_from_bits32(0x7fc00000u) : (float)wide[i];
+    same_floats("narrow", b, n);
+}
+
+/* The first of the largest, or the first NaN, in windows that leave the last row and column out. */
+static void check_pool(const ulp_backend *b, size_t images, size_t K) {
+    const size_t oh = 5, ow = 4, h = oh * K + (K > 1), w = ow * K + (K > 1), all = images * h * w;
+    const ulp_windows s = {images, h, w, K};
+    static float place[N];
+    for (size_t i = 0; i < all; i++)
+        if (i % 3 != 0) y[i] = (float)(i * 7 % 5);
+        else y[i] = dy[i];
+    assert_true(all <= N);
+    assert_int_equal(b->pool(want, place, y, &s), ULP_OK);
+    memset(wide_want, 0, sizeof wide_want);
+    for (size_t window = 0; window < images * oh * ow; window++) {
+        const size_t first = (window / ow / oh * h + window / ow % oh * K) * w + window % ow * K;
+        size_t best = first;
+        for (size_t j = 0; j < K * K; j++) {
+            const size_t at = first + j / K * w + j % K;
+            if (y[best] == y[best] && (y[at] > y[best] || y[at] != y[at])) best = at;
+        }
+        if (ulp_bits32(want[window]) != ulp_bits32(y[best]) || first + (size_t)place[window] / K * w + (size_t)place[window] % K != best)
+            fail_msg("%s: window %zu of %zux%zu is %a at %g", b->what, window, K, K, (double)want[window], (double)place[window]);
+        wide_want[best] = (double)x[window];
+    }
+    assert_int_equal(b->pool_slope(y, x, place, &s), ULP_OK);
+    for (size_t i = 0; i < all; i++) wide[i] = (double)y[i];
+    for (size_t i = 0; i < all; i++)
+        if (wide[i] == wide[i] || wide_want[i] == wide_want[i]) assert_true(ulp_bits64(wide[i]) == ulp_bits64(wide_want[i]));
+}
+
+static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
+    double losses[ROWS];
+    for (size_t i = 0; i < B; i++) label[i] = (uint8_t)(i % 9 == 8 ? C : i * 7 % C);
+    assert_int_equal(b->softmax(wide, losses, x, label, B, C), ULP_OK);
+    for (size_t r = 0; r < B; r++) {
+        const float *z = x + r * C;
+        const double largest = ulp_softmax_largest(z, C);
+        double sum = 0.0;
+        for (size_t c = 0; c < C; c++) sum += ulp_exp((double)z[c] - largest);
+        for (size_t c = 0; c < C; c++) wide_want[r * C + c] = ulp_quieted(ulp_exp((double)z[c] - largest) / sum);
+        const double l = label[r] < C ? ulp_quieted(ulp_log(sum) - ((double)z[label[r]] - largest)) : ulp_quiet_nan();
+        if (ulp_bits64(losses[r]) != ulp_bits64(l)) fail_msg("%s: loss %zu of (%zu,%zu) is %a, not %a", b->what, r, B, C, losses[r], l);
+    }
+    same_doubles("softmax", b, B * C);
+    assert_int_equal(b->softmax_slope(wide, dy, label, B, C, 0x1p9), ULP_OK);
+    for (size_t i = 0; i < B * C; i++) wide_want[i] = ulp_quieted(((double)dy[i] - (i % C == label[i / C] ? 1.0 : 0.0)) * 0x1p9 / (double)B);
+    same_doubles("gradient of softmax", b, B * C);
+}
+
+static void test_instruction_sets(void **state) {
+    size_t offered = 0;
+    (void)state;
+    fill(x, 1);
+    fill(dy, 2);
+    for (size_t isa = 0; ulp_cpu_isa_name(isa) != NULL; isa++) {
+        const ulp_backend *b = ulp_cpu_backend(isa);
+        if (b == NULL) continue;
+        offered++;
+        for (size_t s = 0; s < SIZES; s++) {
+            check_relu(b, sizes[s]);
+            check_narrow(b, sizes[s]);
+            for (uint8_t kind = 0; kind < ULP_CURVE_COUNT; kind++) check_curve(b, (ulp_curve){.kind = kind, .a = 0.25}, sizes[s]);
+        }
+        check_pool(b, 3, 1);
+        check_pool(b, 40, 2);
+        check_pool(b, 90, 3);
+        check_softmax(b, 1, 1);
+        check_softmax(b, ROWS, 10);
+        check_softmax(b, 130, MOST);
+    }
+    assert_true(offered > 0);
+}
+
+/* |got - want| / |want|, want not 0 */
+static double relative(double got, mpfr_t exact, mpfr_t room) {
+    mpfr_sub_d(room, exact, got, MPFR_RNDN);
+    mpfr_div(room, room, exact, MPFR_RNDN);
+    return fabs(mpfr_get_d(room, MPFR_RNDN));
+}
+
+static void test_accuracy(void **state) {
+    enum { B = 40, C = 200 };
+    const ulp_backend *b;
+    mpfr_t e[C], sum, room;
+    double most = 0.0, most_loss = 0.0;
+    (void)state;
+    assert_int_equal(ulp_backend_get(&b, NULL), ULP_OK);
+    mpfr_inits2(200, sum, room, (mpfr_ptr)0);
+    for (size_t c = 0; c < C; c++) mpfr_init2(e[c], 200);
+    for (size_t i = 0; i < B * C; i++) x[i] = (float)(ulp_random_uniform((ulp_stream){3, 3, 0}, i) * 60.0 - 30.0);
+    for (size_t r = 0; r < B; r++) label[r] = (uint8_t)(r * 5 % C);
+    assert_int_equal(b->softmax(wide, loss, x, label, B, C), ULP_OK);
+    for (size_t r = 0; r < B; r++) {
+        mpfr_set_zero(sum, 1);
+        for (size_t c = 0; c < C; c++) {
+            mpfr_set_d(e[c], (double)x[r * C + c], MPFR_RNDN);
+            mpfr_exp(e[c], e[c], MPFR_RNDN);
+            mpfr_add(sum, sum, e[c], MPFR_RNDN);
+        }
+        for (size_t c = 0; c < C; c++) {
+            mpfr_div(e[c], e[c], sum, MPFR_RNDN);
+            most = fmax(most, relative(wide[r * C + c], e[c], room));
+        }
+        mpfr_log(sum, e[label[r]], MPFR_RNDN);
+        mpfr_neg(sum, sum, MPFR_RNDN);
+        most_loss = fmax(most_loss, relative(loss[r], sum, room));
+    }
+    for (size_t c = 0; c < C; c++) mpfr_clear(e[c]);
+    mpfr_clears(sum, room, (mpfr_ptr)0);
+    print_message("softmax: relative error 2^%.1f at most, of the loss 2^%.1f\n", log2(most), log2(most_loss));
+    assert_true(most < 0x1p-48);
+    assert_true(most_loss < 0x1p-48);
+}
+
+static void test_refusals(void **state) {
+    const ulp_backend *b;
+    (void)state;
+    assert_int_equal(ulp_backend_get(&b, NULL), ULP_OK);
+    const ulp_curve f = {.kind = ULP_TANH}, no = {.kind = ULP_CURVE_COUNT};
+    assert_int_equal(b->narrow(NULL, wide, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->narrow(y, NULL, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->narrow(NULL, NULL, 0), ULP_OK);
+    assert_int_equal(b->relu(NULL, x, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->relu(y, NULL, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->relu_slope(y, NULL, x, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->relu_slope(y, dy, NULL, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->relu_slope(NULL, dy, x, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->curve(no, wide, x, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->curve(f, NULL, x, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->curve(f, wide, NULL, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->slope(no, wide, dy, x, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->slope(f, wide, dy, NULL, 1), ULP_BAD_ARGUMENT);
+    const ulp_windows good = {1, 4, 4, 2}, none = {1, 4, 4, 0}, wide_ones = {1, 9000, 9000, ULP_WINDOW_MAX + 1}, empty = {0, 4, 4, 2};
+    assert_int_equal(b->pool(y, dy, x, NULL), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->pool(y, dy, x, &none), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->pool(y, dy, x, &wide_ones), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->pool(y, NULL, x, &good), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->pool(NULL, NULL, NULL, &empty), ULP_OK);
+    assert_int_equal(b->pool_slope(y, dy, NULL, &good), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->pool_slope(y, dy, x, &none), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->softmax(wide, loss, x, label, 1, 0), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->softmax(wide, loss, x, NULL, 1, 2), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->softmax(wide, NULL, x, label, 1, 2), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->softmax(NULL, NULL, NULL, NULL, 0, 2), ULP_OK);
+    assert_int_equal(b->softmax_slope(wide, dy, NULL, 1, 2, 1.0), ULP_BAD_ARGUMENT);
+    assert_int_equal(b->softmax_slope(wide, dy, label, 1, 0, 1.0), ULP_BAD_ARGUMENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_instruction_sets), cmocka_unit_test(test_accuracy), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
