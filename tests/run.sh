@@ -2,26 +2,18 @@
 # run.sh - runs every test and adds up: BIN, TESTS (folders), CC, NVCC, MODE from the environment.
 #
 # A test is a program build/test/t_* (cmocka, TAP output) or a script tests/*.sh that prints TAP lines. A
-# test that ends badly without saying "not ok" counts as one failure. The last line is the verdict in
-# numbers, the exit status the verdict.
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-passed=0 failed=0 skipped=0
-export BIN CC NVCC MODE
-export CMOCKA_MESSAGE_OUTPUT=TAP
-# threads that wait give their processor away: on a busy machine spinning costs minutes
-export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
-export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
+# test that ends badly without saying "not ok" counts as one failure. JOBS tests (one per processor) run at a
+# time, scripts first, since they take longest. The last line is the verdict in numbers, the exit status the
+# verdict.
 
-for test in "$TESTS"/t_* tests/*.sh; do
-    case $test in
-    */t_*.d | tests/run.sh | tests/support.sh | tests/exhaustive.sh) continue ;;
-    *.sh) command="sh $test" ;;
-    *) command=$test ;;
-    esac
-    [ -e "$test" ] || continue
+# one FOLDER TEST: run it, print its lines at once, leave "passed failed skipped" in the folder
+one() {
+    name=$(basename "$2") log=$1/$(basename "$2").log
     started=$(date +%s)
-    $command > "$log" 2>&1 < /dev/null
+    case $2 in
+    *.sh) sh "$2" > "$log" 2>&1 < /dev/null ;;
+    *) "$2" > "$log" 2>&1 < /dev/null ;;
+    esac
     status=$?
     # cmocka writes a skipped test as "not ok N # SKIP name"
     s=$(grep -cE '^(not )?ok .*# SKIP' "$log")
@@ -29,13 +21,43 @@ for test in "$TESTS"/t_* tests/*.sh; do
     f=$(grep -E '^not ok ' "$log" | grep -vcE '# SKIP')
     [ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
     [ $((p + f + s)) -eq 0 ] && f=1
+    echo "$p $f $s" > "$1/$name.counts"
+    {
+        printf '%-28s %4d passed %3d failed %3d skipped  %4d s\n' "$name" "$p" "$f" "$s" $(($(date +%s) - started))
+        grep -E '^(not )?ok .*# SKIP' "$log" | sed -E 's/^(not )?ok /    /'
+        if [ "$f" -ne 0 ]; then
+            echo "    exit status $status"
+            grep -vE '^ok ' "$log" | tail -40 | sed 's/^/    /'
+        fi
+    } > "$log.report"
+    cat "$log.report"
+}
+
+if [ "${1:-}" = --one ]; then
+    one "$2" "$3"
+    exit 0
+fi
+
+logs=$(mktemp -d) || exit 1
+trap 'rm -rf "$logs"' EXIT
+export BIN TESTS CC NVCC MODE
+export CMOCKA_MESSAGE_OUTPUT=TAP
+# threads that wait give their processor away: on a busy machine spinning costs minutes
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
+export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
+
+for test in tests/*.sh "$TESTS"/t_*; do
+    case $test in
+    */t_*.d | tests/run.sh | tests/support.sh | tests/exhaustive.sh) continue ;;
+    esac
+    [ -e "$test" ] && echo "$test"
+done > "$logs/tests"
+tr '\n' '\0' < "$logs/tests" | xargs -0 -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -n 1 sh tests/run.sh --one "$logs"
+
+passed=0 failed=0 skipped=0
+while read -r test; do
+    read -r p f s < "$logs/$(basename "$test").counts" || p=0 f=1 s=0
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    printf '%-28s %4d passed %3d failed %3d skipped  %4d s\n' "$(basename "$test")" "$p" "$f" "$s" $(($(date +%s) - started))
-    grep -E '^(not )?ok .*# SKIP' "$log" | sed -E 's/^(not )?ok /    /'
-    if [ "$f" -ne 0 ]; then
-        echo "    exit status $status"
-        grep -vE '^ok ' "$log" | tail -40 | sed 's/^/    /'
-    fi
-done
+done < "$logs/tests"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
