@@ -89,6 +89,12 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     return 1;
 }
 
+/* Whether the core is binary32's own rounding to nearest even, which processors do themselves. */
+ULP_FN int ulp_core_is_binary32(const ulp_core *c) {
+    return c->mode == ULP_RNE && c->drop == 0 && c->emin == 1 && c->below == 0 && c->symmetric && c->limit[0] == 0x7f7fffffu &&
+           c->overflow[0] == 0x7f800000u && c->zero_sign != 0;
+}
+
 /* The three ways to round a magnitude: binary32 bits in, binary32 bits out, before any overflow. Inf stays
  * Inf (NARROW: becomes some value out of range); of NaN nothing is promised. */
 

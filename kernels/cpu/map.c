@@ -77,10 +77,8 @@ enum { FMA_IS_FAST = 0 };
 #endif
 
 static int is_native(const work *w) {
-    const ulp_core *c = &w->core;
     if (w->op == ULP_FUSED && !FMA_IS_FAST) return 0;
-    return w->stats == NULL && c->mode == ULP_RNE && c->drop == 0 && c->emin == 1 && c->below == 0 && c->symmetric &&
-           c->limit[0] == 0x7f7fffffu && c->overflow[0] == 0x7f800000u && c->zero_sign != 0;
+    return w->stats == NULL && ulp_core_is_binary32(&w->core);
 }
 
 ULP_INLINE float native_op(ulp_op op, float a, float b, float c) {

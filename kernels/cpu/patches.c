@@ -1,5 +1,6 @@
 /* patches.c - operations that only move numbers: what a kernel lies on, and blocks that change places. */
 #include "cpu.h"
+#include "kernels/places.h"
 
 #include <string.h>
 
@@ -9,13 +10,6 @@ typedef struct work {
     ulp_places p;
     size_t a, b, n; /* of permute */
 } work;
-
-/* The row of x under coordinate u of the image drawn apart; 0: there is none. */
-ULP_INLINE int source(size_t *at, ptrdiff_t u, size_t dilate, size_t size) {
-    if (u < 0) return 0;
-    *at = dilate == 1 ? (size_t)u : (size_t)u / dilate; /* divisions take longer than all else here */
-    return *at < size && (dilate == 1 || (size_t)u % dilate == 0);
-}
 
 /* n / stride, rounded up. */
 ULP_INLINE size_t up(ptrdiff_t n, size_t stride) { return stride == 1 ? (size_t)n : ((size_t)n + stride - 1) / stride; }
@@ -43,7 +37,7 @@ ULP_INLINE void place_row(float *to, const float *from, const ulp_places *p, ptr
     }
     for (size_t q = 0; q < p->ow; q++) {
         size_t at;
-        to[q] = source(&at, (ptrdiff_t)(q * stride) + shift, p->dilate, p->w) ? from[at] : 0.0f;
+        to[q] = ulp_place_source(&at, (ptrdiff_t)(q * stride) + shift, p->dilate, p->w) ? from[at] : 0.0f;
     }
 }
 
@@ -59,7 +53,7 @@ static void patches_part(void *context, size_t begin, size_t end) {
         const float *image = w->x + (b * p->c + c) * p->h * p->w;
         float *to = w->y + piece * positions;
         for (size_t r = 0; r < p->oh; r++, to += p->ow)
-            if (source(&at, (ptrdiff_t)(r * p->stride + i) - (ptrdiff_t)p->pad, p->dilate, p->h))
+            if (ulp_place_source(&at, (ptrdiff_t)(r * p->stride + i) - (ptrdiff_t)p->pad, p->dilate, p->h))
                 place_row(to, image + at * p->w, p, (ptrdiff_t)j - (ptrdiff_t)p->pad);
             else
                 memset(to, 0, p->ow * sizeof *to);

@@ -18,17 +18,11 @@ struct rounding {
     uint8_t op, way, stochastic;
 };
 
-/* Binary32 to nearest even is the device's own rounding. */
-bool is_binary32(const ulp_core &c) {
-    return c.mode == ULP_RNE && c.drop == 0 && c.emin == 1 && c.below == 0 && c.symmetric && c.limit[0] == 0x7f7fffffu &&
-           c.overflow[0] == 0x7f800000u && c.zero_sign != 0;
-}
-
 rounding rounding_of(int op, const ulp_format *format, ulp_rule rule, ulp_stream stream) {
     rounding r = {*format, rule, stream, {}, (uint8_t)op, SCALAR, (uint8_t)ulp_mode_is_stochastic(rule.mode)};
     if (!ulp_core_init(&r.core, format, rule)) return r;
     if (op == ULP_STEP_ROUND || ulp_core64_decides(&r.core)) r.way = CORE;
-    if (is_binary32(r.core)) r.way = NATIVE;
+    if (ulp_core_is_binary32(&r.core)) r.way = NATIVE;
     return r;
 }
 

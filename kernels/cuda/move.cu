@@ -1,15 +1,9 @@
 // move.cu - operations that only move numbers: what a kernel lies on, and blocks that change places.
 #include "device.h"
 #include "operations.h"
+#include "kernels/places.h"
 
 namespace {
-
-/* The coordinate in x under coordinate u of the image drawn apart; false: there is none. */
-__device__ bool source(size_t *at, ptrdiff_t u, size_t dilate, size_t size) {
-    if (u < 0) return false;
-    *at = dilate == 1 ? (size_t)u : (size_t)u / dilate;
-    return *at < size && (dilate == 1 || (size_t)u % dilate == 0);
-}
 
 /* A thread for each element of y (c K K, B oh ow). */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) patches_kernel(float *y, const float *x, const __grid_constant__ ulp_places p, size_t n) {
@@ -22,8 +16,8 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) patches_kernel(float *y, con
             i = K - 1 - i;
             j = K - 1 - j;
         }
-        const bool inside = source(&h, (ptrdiff_t)(r * p.stride + i) - (ptrdiff_t)p.pad, p.dilate, p.h) &&
-                            source(&w, (ptrdiff_t)(q * p.stride + j) - (ptrdiff_t)p.pad, p.dilate, p.w);
+        const bool inside = ulp_place_source(&h, (ptrdiff_t)(r * p.stride + i) - (ptrdiff_t)p.pad, p.dilate, p.h) &&
+                            ulp_place_source(&w, (ptrdiff_t)(q * p.stride + j) - (ptrdiff_t)p.pad, p.dilate, p.w);
         y[e] = inside ? x[((b * p.c + c) * p.h + h) * p.w + w] : 0.0f;
     }
 }
