@@ -4,6 +4,9 @@
 
 #include "backend.h"
 
+/* Elements of the array (c K K, B oh ow) that patches fills. */
+ULP_FN size_t ulp_places_size(const ulp_places *p) { return p->c * p->kernel * p->kernel * p->B * p->oh * p->ow; }
+
 /* The coordinate in x, of `size`, under coordinate u of the image drawn apart; 0: there is none. */
 ULP_CORE int ulp_place_source(size_t *at, ptrdiff_t u, size_t dilate, size_t size) {
     if (u < 0) return 0;

@@ -1,20 +1,11 @@
 /* gemm.c - matrix products under a datapath: what is asked for, and which kind of product takes it. */
 #include "gemm.h"
+#include "kernels/asked.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size) { return aligned_alloc(64, (n * size + 127) / 64 * 64); }
-
-static ulp_status check(const ulp_job *w) {
-    const ulp_gemm_shape *s = &w->s;
-    if (s->m == 0 || s->n == 0) return ULP_OK;
-    if (w->c == NULL || s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
-    if (s->k > 0 && (w->a == NULL || w->b == NULL || s->lda < (s->a_trans ? s->m : s->k) || s->ldb < (s->b_trans ? s->k : s->n)))
-        return ULP_BAD_ARGUMENT;
-    if ((s->a_scales != NULL || s->b_scales != NULL) && w->datapath->scale_block == 0) return ULP_BAD_ARGUMENT;
-    return ulp_rule_check(&w->datapath->accumulator, w->datapath->rule);
-}
 
 /* Elements of an array that are not values of a format; in binary32, fast, those that rounding moves. */
 typedef struct strangers {
@@ -166,17 +157,16 @@ static ulp_status run_transposed(const ulp_job *w) {
 }
 
 static ulp_status run(const ulp_job *w) {
-    ulp_status status = check(w);
-    if (status != ULP_OK || w->s.m == 0 || w->s.n == 0) return status;
-    if (w->s.k > 0) status = check_inputs(w);
+    if (w->s.m == 0 || w->s.n == 0) return ULP_OK;
+    ulp_status status = w->s.k > 0 ? check_inputs(w) : ULP_OK;
     if (status != ULP_OK) return status;
     return w->s.c_trans ? run_transposed(w) : run_tiles(w);
 }
 
 ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                                  const ulp_datapath *datapath, ulp_stream stream) {
-    if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
-    if (!datapath->result.fits_binary32) return ULP_UNSUPPORTED;
+    ulp_status status = ulp_asked_gemm(c, a, b, shape, datapath);
+    if (status != ULP_OK) return status;
     const ulp_job job = {.c = c, .a = a, .b = b, .s = *shape, .columns = shape->n, .datapath = datapath,
                          .stream = stream};
     return run(&job);
@@ -184,7 +174,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
 
 ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                                    const ulp_datapath *datapath, ulp_stream stream) {
-    if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_asked_gemm64(c, a, b, shape, datapath);
+    if (status != ULP_OK) return status;
     const ulp_job job = {.c = c, .a = a, .b = b, .wide = 1, .s = *shape, .columns = shape->n, .datapath = datapath,
                          .stream = stream};
     return run(&job);
@@ -193,12 +184,13 @@ ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, 
 /* Column sums are the product of a row of ones with x: the products are exact. */
 ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
                                    ulp_stream stream) {
-    if (datapath == NULL || (n > 0 && y == NULL) || (m > 0 && n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_asked_reduce(y, x, m, n, datapath);
+    if (status != ULP_OK) return status;
     float *ones = ULP_CPU(ulp_gemm_room)(m, sizeof *ones);
     if (ones == NULL) return ULP_NO_MEMORY;
     for (size_t i = 0; i < m; i++) ones[i] = 1.0f;
     const ulp_gemm_shape shape = {.m = 1, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n};
-    ulp_status status = ULP_CPU(ulp_cpu_gemm)(y, ones, x, &shape, datapath, stream);
+    status = ULP_CPU(ulp_cpu_gemm)(y, ones, x, &shape, datapath, stream);
     free(ones);
     return status;
 }

@@ -1,8 +1,9 @@
 /* map.c - elementwise operations on arrays, the exact result rounded once. */
 #include "cpu.h"
-#include "kernels/exact_step.h"
 #include "formats/rng.h"
+#include "kernels/asked.h"
 #include "kernels/count.h"
+#include "kernels/exact_step.h"
 
 typedef struct work {
     float *y;
@@ -129,13 +130,9 @@ static void scalar_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
                                 const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
-    const int operands = ulp_op_operands(op);
-    if (operands == 0 || format == NULL) return ULP_BAD_ARGUMENT;
-    if (n > 0 && (y == NULL || a == NULL || (operands > 1 && b == NULL) || (operands > 2 && c == NULL)))
-        return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_rule_check(format, rule);
+    ulp_status status = ulp_asked_map(op, y, a, b, c, n, format, rule);
     if (status != ULP_OK) return status;
-    if (!format->fits_binary32) return ULP_UNSUPPORTED;
+    const int operands = ulp_op_operands(op);
     work w = {.y = y, .a = a, .b = operands > 1 ? b : NULL, .c = operands > 2 ? c : NULL, .format = format, .op = op,
               .rule = rule, .stream = stream, .stats = stats};
     int vector = ulp_core_init(&w.core, format, rule) && ulp_core64_decides(&w.core);

@@ -1,5 +1,6 @@
 /* patches.c - operations that only move numbers: what a kernel lies on, and blocks that change places. */
 #include "cpu.h"
+#include "kernels/asked.h"
 #include "kernels/places.h"
 
 #include <string.h>
@@ -61,10 +62,9 @@ static void patches_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places) {
-    if (places == NULL || places->stride == 0 || places->dilate == 0) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_asked_patches(y, x, places);
+    if (status != ULP_OK || ulp_places_size(places) == 0) return status;
     const size_t rows = places->c * places->kernel * places->kernel, positions = places->oh * places->ow;
-    if (rows * places->B * positions == 0) return ULP_OK;
-    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
     work w = {.y = y, .x = x, .p = *places};
     ulp_parallel_for(rows * places->B, ULP_GRAIN / positions + 1, patches_part, &w);
     return ULP_OK;
@@ -85,8 +85,8 @@ static void permute_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
-    if (count * a * b * n == 0) return ULP_OK;
-    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_asked_permute(y, x, count, a, b, n);
+    if (status != ULP_OK || count * a * b * n == 0) return status;
     work w = {.y = y, .x = x, .a = a, .b = b, .n = n};
     ulp_parallel_for(count * b, ULP_GRAIN / (a * n) + 1, permute_part, &w);
     return ULP_OK;

@@ -1,6 +1,7 @@
 /* round.c - rounding of whole arrays, with counters on request. */
 #include "cpu.h"
 #include "formats/rng.h"
+#include "kernels/asked.h"
 #include "kernels/count.h"
 
 typedef struct work {
@@ -116,16 +117,10 @@ static void round_scalar_part(void *context, size_t begin, size_t end) {
     if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
 }
 
-static ulp_status check(const void *y, const void *x, size_t n, const ulp_format *format, ulp_rule rule) {
-    if (format == NULL || (n > 0 && (x == NULL || y == NULL))) return ULP_BAD_ARGUMENT;
-    return ulp_rule_check(format, rule);
-}
-
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
                                   ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = check(y, x, n, format, rule);
+    ulp_status status = ulp_asked_round(y, x, n, format, rule);
     if (status != ULP_OK) return status;
-    if (!format->fits_binary32) return ULP_UNSUPPORTED;
     work w = {.y = y, .x = x, .format = format, .rule = rule, .stream = stream, .stats = stats};
     ulp_parallel_for(n, ULP_GRAIN, ulp_core_init(&w.core, format, rule) ? round_core_part : round_scalar_part, &w);
     return ULP_OK;
@@ -133,7 +128,7 @@ ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, const ulp_
 
 ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
                                     ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = check(y, x, n, format, rule);
+    ulp_status status = ulp_asked_round64(y, x, n, format, rule);
     if (status != ULP_OK) return status;
     work w = {.y64 = y, .x64 = x, .format = format, .rule = rule, .stream = stream, .stats = stats};
     ulp_parallel_for(n, ULP_GRAIN, round_scalar_part, &w);

@@ -4,6 +4,7 @@
  * round.c on the piece, its random words counted from the piece's place, so that nothing is computed in another way.
  */
 #include "cpu.h"
+#include "kernels/asked.h"
 
 typedef struct work {
     const ulp_update_step *step;
@@ -55,27 +56,9 @@ static void update_part(void *context, size_t begin, size_t end) {
         for (size_t k = 0; k < w->steps; k++) run_step(&r, &w->step[k], at, end - at < ULP_PIECE ? end - at : ULP_PIECE);
 }
 
-static int is_place(const ulp_operand *operand) {
-    if (operand->kind == ULP_OPERAND_SCRATCH) return operand->slot < ULP_UPDATE_SCRATCH;
-    return operand->kind == ULP_OPERAND_ARRAY && operand->at != NULL;
-}
-
-static int is_operand(const ulp_operand *operand) { return operand->kind == ULP_OPERAND_VALUE || is_place(operand); }
-
-static ulp_status check(const ulp_update_step *s) {
-    const int operands = s->op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s->op);
-    if (operands == 0 || !is_place(&s->y) || !is_operand(&s->a)) return ULP_BAD_ARGUMENT;
-    if ((operands > 1 && !is_operand(&s->b)) || (operands > 2 && !is_operand(&s->c))) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_rule_check(&s->format, s->rule);
-    return status == ULP_OK && !s->format.fits_binary32 ? ULP_UNSUPPORTED : status;
-}
-
 ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, size_t n) {
-    if (steps > 0 && step == NULL) return ULP_BAD_ARGUMENT;
-    for (size_t k = 0; k < steps; k++) {
-        ulp_status status = check(&step[k]);
-        if (status != ULP_OK) return status;
-    }
+    ulp_status status = ulp_asked_update(step, steps);
+    if (status != ULP_OK) return status;
     work w = {step, steps};
     ulp_parallel_for(n, ULP_GRAIN, update_part, &w);
     return ULP_OK;
@@ -91,7 +74,8 @@ static void largest_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n) {
-    if (y == NULL || (n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
+    ulp_status status = ulp_asked_largest(y, x, n);
+    if (status != ULP_OK) return status;
     search s = {x, 0};
     ulp_parallel_for(n, ULP_GRAIN, largest_part, &s);
     *y = ulp_from_bits32(s.most > 0x7f800000u ? 0x7fc00000u : s.most);

@@ -1,6 +1,7 @@
 // gemm.cu - matrix products under a datapath: what is asked for, and which kind of product takes it.
 #include "gemm.h"
 #include "operations.h"
+#include "kernels/asked.h"
 
 namespace {
 
@@ -21,15 +22,6 @@ strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t 
 
 template <typename T> ulp_status look(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
     return ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS, found, x, rows, width, ld, *f);
-}
-
-template <typename T> ulp_status check(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
-    if (s->m == 0 || s->n == 0) return ULP_OK;
-    if (c == NULL || s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
-    if (s->k > 0 && (a == NULL || b == NULL || s->lda < (s->a_trans ? s->m : s->k) || s->ldb < (s->b_trans ? s->k : s->n)))
-        return ULP_BAD_ARGUMENT;
-    if ((s->a_scales != NULL || s->b_scales != NULL) && d->scale_block == 0) return ULP_BAD_ARGUMENT;
-    return ulp_rule_check(&d->accumulator, d->rule);
 }
 
 template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
@@ -88,8 +80,7 @@ ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) {
 
 template <typename T>
 ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
-    ulp_status status = check(c, a, b, s, d);
-    if (status == ULP_OK) status = ulp_cuda_open();
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || s->m == 0 || s->n == 0) return status;
     status = check_inputs(a, b, s, d);
     return status == ULP_OK ? choose(job_of(c, a, b, s, d, stream), *d) : status;
@@ -102,21 +93,20 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) fill_kernel(float *y, float 
 } // namespace
 
 ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
-    if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
-    if (!datapath->result.fits_binary32) return ULP_UNSUPPORTED;
-    return multiply(c, a, b, shape, datapath, stream);
+    ulp_status status = ulp_asked_gemm(c, a, b, shape, datapath);
+    return status == ULP_OK ? multiply(c, a, b, shape, datapath, stream) : status;
 }
 
 ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath,
                            ulp_stream stream) {
-    if (shape == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
-    return multiply(c, a, b, shape, datapath, stream);
+    ulp_status status = ulp_asked_gemm64(c, a, b, shape, datapath);
+    return status == ULP_OK ? multiply(c, a, b, shape, datapath, stream) : status;
 }
 
 /* Column sums are the product of a row of ones with x: the products are exact. */
 ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream) {
-    if (datapath == NULL || (n > 0 && y == NULL) || (m > 0 && n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_reduce(y, x, m, n, datapath);
+    if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK) return status;
     float *ones = static_cast<float *>(ulp_cuda_room(m * sizeof *ones));
     if (ones == NULL) return ULP_NO_MEMORY;

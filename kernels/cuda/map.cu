@@ -1,6 +1,7 @@
 // map.cu - elementwise operations on arrays, the exact result rounded once; several of them in one pass over memory.
 #include "counting.h"
 #include "operations.h"
+#include "kernels/asked.h"
 #include "kernels/core.h"
 #include "kernels/exact_step.h"
 #include "words.h"
@@ -106,21 +107,6 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const step *st
     }
 }
 
-bool is_place(const ulp_operand &o) {
-    if (o.kind == ULP_OPERAND_SCRATCH) return o.slot < ULP_UPDATE_SCRATCH;
-    return o.kind == ULP_OPERAND_ARRAY && o.at != NULL;
-}
-
-bool is_operand(const ulp_operand &o) { return o.kind == ULP_OPERAND_VALUE || is_place(o); }
-
-ulp_status check_step(const ulp_update_step &s) {
-    const int operands = s.op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s.op);
-    if (operands == 0 || !is_place(s.y) || !is_operand(s.a)) return ULP_BAD_ARGUMENT;
-    if ((operands > 1 && !is_operand(s.b)) || (operands > 2 && !is_operand(s.c))) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_rule_check(&s.format, s.rule);
-    return status == ULP_OK && !s.format.fits_binary32 ? ULP_UNSUPPORTED : status;
-}
-
 step prepared(const ulp_update_step &s) {
     const int operands = s.op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s.op);
     const ulp_operand none = {};
@@ -139,12 +125,9 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) largest_kernel(uint32_t *mos
 
 ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n, const ulp_format *format,
                         ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
-    const int operands = ulp_op_operands(op);
-    if (operands == 0 || format == NULL) return ULP_BAD_ARGUMENT;
-    if (n > 0 && (y == NULL || a == NULL || (operands > 1 && b == NULL) || (operands > 2 && c == NULL))) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_rule_check(format, rule);
+    ulp_status status = ulp_asked_map(op, y, a, b, c, n, format, rule);
     if (status != ULP_OK) return status;
-    if (!format->fits_binary32) return ULP_UNSUPPORTED;
+    const int operands = ulp_op_operands(op);
     if (operands < 2) b = NULL;
     if (operands < 3) c = NULL;
     status = ulp_cuda_open();
@@ -161,12 +144,8 @@ ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, con
 }
 
 ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n) {
-    if (steps > 0 && given == NULL) return ULP_BAD_ARGUMENT;
-    for (size_t k = 0; k < steps; k++) {
-        ulp_status status = check_step(given[k]);
-        if (status != ULP_OK) return status;
-    }
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_update(given, steps);
+    if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || steps == 0 || n == 0) return status;
     step *host = static_cast<step *>(malloc(steps * sizeof *host)), *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
     if (host == NULL || device == NULL) status = ULP_NO_MEMORY;
@@ -179,8 +158,8 @@ ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n)
 }
 
 ulp_status ulp_cuda_largest(float *y, const float *x, size_t n) {
-    if (y == NULL || (n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_largest(y, x, n);
+    if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK) return status;
     uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;

@@ -1,6 +1,7 @@
 // move.cu - operations that only move numbers: what a kernel lies on, and blocks that change places.
 #include "device.h"
 #include "operations.h"
+#include "kernels/asked.h"
 #include "kernels/places.h"
 
 namespace {
@@ -54,20 +55,17 @@ __global__ void __launch_bounds__(SIDE * ROWS) transpose_kernel(float *y, const 
 } // namespace
 
 ulp_status ulp_cuda_patches(float *y, const float *x, const ulp_places *places) {
-    if (places == NULL || places->stride == 0 || places->dilate == 0) return ULP_BAD_ARGUMENT;
-    const size_t n = places->c * places->kernel * places->kernel * places->B * places->oh * places->ow;
-    if (n == 0) return ULP_OK;
-    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
-    return status != ULP_OK ? status : ulp_cuda_launch("patches", patches_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, *places, n);
+    ulp_status status = ulp_asked_patches(y, x, places);
+    if (status == ULP_OK) status = ulp_cuda_open();
+    const size_t n = status == ULP_OK ? ulp_places_size(places) : 0;
+    return n == 0 ? status : ulp_cuda_launch("patches", patches_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, *places, n);
 }
 
 ulp_status ulp_cuda_permute(float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
     const size_t all = count * a * b * n;
-    if (all == 0) return ULP_OK;
-    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK) return status;
+    ulp_status status = ulp_asked_permute(y, x, count, a, b, n);
+    if (status == ULP_OK) status = ulp_cuda_open();
+    if (status != ULP_OK || all == 0) return status;
     if (n != 1) return ulp_cuda_launch("permute", permute_kernel, ulp_cuda_blocks(all), ULP_CUDA_THREADS, y, x, count, a, b, n);
     const size_t squares = count * ((a + SIDE - 1) / SIDE) * ((b + SIDE - 1) / SIDE);
     return ulp_cuda_launch("transpose", transpose_kernel, ulp_cuda_blocks(squares * ULP_CUDA_THREADS), dim3(SIDE, ROWS), y, x, count, a, b);

@@ -1,6 +1,7 @@
 // native.cu - native products by name: what there is, what this device offers, operands on their way to it and back.
 #include "library.h"
 #include "native.h"
+#include "kernels/asked.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -243,10 +244,8 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
         ulp_cuda_say("%s takes no scales: those of fp8 by cuBLASLt do", native->name);
         return ULP_UNSUPPORTED;
     }
-    if (s->m > 0 && s->n > 0 && ((s->accumulate && c == NULL) || s->ldc < (s->c_trans ? s->m : s->n))) return ULP_BAD_ARGUMENT;
-    if (s->m > 0 && s->n > 0 && s->k > 0 && (a == NULL || b == NULL || s->lda < (s->a_trans ? s->m : s->k) || s->ldb < (s->b_trans ? s->k : s->n)))
-        return ULP_BAD_ARGUMENT;
-    return s->a_scales != NULL || s->b_scales != NULL ? ULP_BAD_ARGUMENT : ULP_OK;
+    if (s->m > 0 && s->n > 0 && s->accumulate && c == NULL) return ULP_BAD_ARGUMENT;
+    return s->a_scales != NULL || s->b_scales != NULL ? ULP_BAD_ARGUMENT : ulp_asked_shape(a, b, s);
 }
 
 /* Sizes of the padded operands: small tiles where one holds all. */

@@ -4,6 +4,7 @@
 // memory of 16 bytes. Two groups are under way at once.
 #include "counting.h"
 #include "operations.h"
+#include "kernels/asked.h"
 #include "kernels/core.h"
 #include "words.h"
 
@@ -154,19 +155,12 @@ ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_format *format, u
     return ulp_cuda_launch("round", round_scalar<T, false>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format, rule, stream, stats);
 }
 
-ulp_status check(const void *y, const void *x, size_t n, const ulp_format *format, ulp_rule rule) {
-    if (format == NULL || (n > 0 && (x == NULL || y == NULL))) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_rule_check(format, rule);
-    return status == ULP_OK ? ulp_cuda_open() : status;
-}
-
 } // namespace
 
 ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = check(y, x, n, format, rule);
-    if (status != ULP_OK) return status;
-    if (!format->fits_binary32) return ULP_UNSUPPORTED;
-    if (n == 0) return ULP_OK;
+    ulp_status status = ulp_asked_round(y, x, n, format, rule);
+    if (status == ULP_OK) status = ulp_cuda_open();
+    if (status != ULP_OK || n == 0) return status;
     ulp_cuda_counting counting;
     status = ulp_cuda_counting_begin(&counting, stats);
     job w = {y, x, n, {}, stream, counting.device};
@@ -175,7 +169,8 @@ ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *
 }
 
 ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = check(y, x, n, format, rule);
+    ulp_status status = ulp_asked_round64(y, x, n, format, rule);
+    if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;
     ulp_cuda_counting counting;
     status = ulp_cuda_counting_begin(&counting, stats);
