@@ -1,6 +1,6 @@
 /* check.c - make check-gpu: every part of the CUDA backend against the CPU, one row each; the last line counts.
  *
- *     check_gpu [--small] [--tap] [--part elements|moves|gemm|tensor|native|training|none] [--only WORD] [--rows]
+ *     check_gpu [--small] [--tap] [--part elements|moves|gemm|refusals|tensor|native|training|none] [--only WORD] [--rows]
  *
  * --only: rows that hold the word; --rows: nothing but rows.
  *
@@ -24,8 +24,8 @@ static struct {
 static const struct part {
     const char *name;
     void (*check)(const check *c);
-} parts[] = {{"elements", check_elements}, {"moves", check_moves},           {"network", check_network}, {"gemm", check_gemm},
-             {"tensor", check_tensor_cores}, {"native", check_native}, {"training", check_training}};
+} parts[] = {{"elements", check_elements}, {"moves", check_moves},   {"network", check_network},     {"gemm", check_gemm},
+             {"refusals", check_refused}, {"tensor", check_tensor_cores}, {"native", check_native}, {"training", check_training}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* ---- rows ---- */

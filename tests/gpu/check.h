@@ -54,6 +54,7 @@ int from_device(const check *c, row *r, void *host, const void *device, size_t b
 void check_elements(const check *c);
 void check_moves(const check *c);
 void check_gemm(const check *c);
+void check_refused(const check *c);
 void check_tensor_cores(const check *c);
 void check_native(const check *c);
 void check_network(const check *c);

@@ -5,7 +5,7 @@
 # runs under compute-sanitizer where it is installed. PARTS are those to run, PATIENCE is the time that each gets, in seconds. Exit status 0: all rows
 # passed; 1: one failed; 3: there is no device. CUDA_LAUNCH_BLOCKING=1 in the environment names the kernel that fails.
 CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt} PATIENCE=${PATIENCE:-300}
-PARTS=${PARTS:-elements moves network gemm tensor native training}
+PARTS=${PARTS:-elements moves network gemm refusals tensor native training}
 
 state() {
     command -v nvidia-smi > /dev/null || { echo 'state        nvidia-smi is not there'; return; }

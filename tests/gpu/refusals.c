@@ -1,0 +1,396 @@
+/* refusals.c - what the table's operations refuse: the same status from the CPU and from the device, and nothing written. */
+#include "check.h"
+
+enum { ROOM = 24 };
+
+/* A backend and arrays of ROOM elements in its memory: zeros to read, and others that nothing may write. */
+typedef struct side {
+    const ulp_backend *b;
+    float *x, *y;
+    double *x64, *y64;
+} side;
+
+/* A row under way, on both backends. */
+typedef struct both {
+    row r;
+    side sides[2]; /* the CPU, the device */
+    ulp_format fp16, wide, fixed;
+    ulp_datapath sum, wide_sum;
+} both;
+
+static const ulp_rule rne = {0};
+static const ulp_stream none = {0, 0, 0};
+
+/* Rules that are none, and one that floating point does not offer. */
+static const struct { ulp_rule rule; ulp_status right; } rules[] = {
+    {{ULP_MODE_COUNT, 0, 0}, ULP_BAD_ARGUMENT},     {{255, 0, 0}, ULP_BAD_ARGUMENT},
+    {{0, ULP_OVERFLOW_COUNT, 0}, ULP_BAD_ARGUMENT}, {{ULP_SRA, 0, 33}, ULP_BAD_ARGUMENT},
+    {{0, ULP_OVERFLOW_WRAP, 0}, ULP_UNSUPPORTED},   {{0, ULP_OVERFLOW_WRAP, 33}, ULP_BAD_ARGUMENT}};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
+static void *filled(both *w, const ulp_backend *b, const void *with, size_t bytes) {
+    void *at = b->alloc(bytes);
+    if (row_ok(&w->r, at != NULL ? ULP_OK : ULP_NO_MEMORY, "alloc")) row_ok(&w->r, b->upload(at, with, bytes), "upload");
+    return at;
+}
+
+static const float mark = 0x1.234568p-3f;
+
+static int both_open(both *w, const check *c, const char *name) {
+    *w = (both){.r = row_of(name), .sides = {{.b = c->cpu}, {.b = c->gpu}}};
+    if (w->r.skipped) return 0;
+    row_ok(&w->r, ulp_format_parse(&w->fp16, "binary16"), "binary16");
+    row_ok(&w->r, ulp_format_parse(&w->wide, "binary64"), "binary64");
+    row_ok(&w->r, ulp_format_parse(&w->fixed, "q8.8"), "q8.8");
+    row_ok(&w->r, ulp_datapath_parse(&w->sum, "serial:fp16:rne"), "serial:fp16:rne");
+    row_ok(&w->r, ulp_datapath_parse(&w->wide_sum, "serial:fp64:rne"), "serial:fp64:rne");
+    const float zeros[ROOM] = {0};
+    const double zeros64[ROOM] = {0};
+    float marks[ROOM];
+    double marks64[ROOM];
+    for (size_t i = 0; i < ROOM; i++) marks64[i] = (double)(marks[i] = mark);
+    for (side *s = w->sides; s < w->sides + 2; s++) {
+        s->x = filled(w, s->b, zeros, sizeof zeros), s->y = filled(w, s->b, marks, sizeof marks);
+        s->x64 = filled(w, s->b, zeros64, sizeof zeros64), s->y64 = filled(w, s->b, marks64, sizeof marks64);
+    }
+    return !w->r.stopped;
+}
+
+/* The call of each side, of `on`, answers `right`. */
+#define EXPECT(right, ...) \
+    for (const side *on = w->sides; on < w->sides + 2; on++) answered(w, on, on->b->__VA_ARGS__, right, #__VA_ARGS__)
+
+static void answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call) {
+    row_true(&w->r, got == right, "%s: %s: %s, should be: %s", on->b->name, call, ulp_status_text(got), ulp_status_text(right));
+}
+
+/* Nothing was written until here. */
+static void untouched(both *w) {
+    float got[ROOM], want[ROOM];
+    double got64[ROOM], want64[ROOM];
+    for (size_t i = 0; i < ROOM; i++) want64[i] = (double)(want[i] = mark);
+    for (const side *s = w->sides; s < w->sides + 2; s++) {
+        if (row_ok(&w->r, s->b->download(got, s->y, sizeof got), "download"))
+            row_floats(&w->r, got, want, ROOM, "%s: written by what is refused", s->b->name);
+        if (row_ok(&w->r, s->b->download(got64, s->y64, sizeof got64), "download"))
+            row_doubles(&w->r, got64, want64, ROOM, "%s: written by what is refused", s->b->name);
+    }
+}
+
+static void both_close(both *w) {
+    for (const side *s = w->sides; s < w->sides + 2; s++) {
+        s->b->release(s->x), s->b->release(s->y);
+        s->b->release(s->x64), s->b->release(s->y64);
+    }
+    row_end(&w->r);
+}
+
+/* ---- elements: refusals, sizes of zero, then the call that was changed each time ---- */
+
+static void check_round(const check *c) {
+    both pair, *w = &pair;
+    ulp_stats stats = {0};
+    if (both_open(w, c, "refused: round")) {
+        EXPECT(ULP_BAD_ARGUMENT, round(NULL, on->x, ROOM, &w->fp16, rne, none, &stats));
+        EXPECT(ULP_BAD_ARGUMENT, round(on->y, NULL, ROOM, &w->fp16, rne, none, &stats));
+        EXPECT(ULP_BAD_ARGUMENT, round(on->y, on->x, ROOM, NULL, rne, none, &stats));
+        EXPECT(ULP_UNSUPPORTED, round(on->y, on->x, ROOM, &w->wide, rne, none, &stats));
+        EXPECT(ULP_BAD_ARGUMENT, round(NULL, on->x, ROOM, &w->wide, rne, none, &stats));
+        for (size_t i = 0; i < RULES; i++) {
+            EXPECT(rules[i].right, round(on->y, on->x, ROOM, &w->fp16, rules[i].rule, none, &stats));
+            EXPECT(rules[i].right, round(on->y, on->x, ROOM, &w->wide, rules[i].rule, none, &stats));
+            EXPECT(rules[i].right, round(NULL, NULL, 0, &w->fp16, rules[i].rule, none, &stats));
+        }
+        EXPECT(ULP_BAD_ARGUMENT, round(NULL, NULL, 0, NULL, rne, none, &stats));
+        EXPECT(ULP_UNSUPPORTED, round(NULL, NULL, 0, &w->wide, rne, none, &stats));
+        EXPECT(ULP_OK, round(NULL, NULL, 0, &w->fp16, rne, none, &stats));
+        untouched(w);
+        row_true(&w->r, stats.count == 0, "%llu elements were counted", (unsigned long long)stats.count);
+        EXPECT(ULP_OK, round(on->y, on->x, ROOM, &w->fp16, rne, none, &stats));
+        EXPECT(ULP_OK, round(on->y, on->x, ROOM, &w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats));
+        row_true(&w->r, stats.count == 4 * ROOM, "%llu elements were counted", (unsigned long long)stats.count);
+    }
+    both_close(w);
+}
+
+static void check_round64(const check *c) {
+    both pair, *w = &pair;
+    if (both_open(w, c, "refused: round64")) {
+        EXPECT(ULP_BAD_ARGUMENT, round64(NULL, on->x64, ROOM, &w->wide, rne, none, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, round64(on->y64, NULL, ROOM, &w->wide, rne, none, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, round64(on->y64, on->x64, ROOM, NULL, rne, none, NULL));
+        for (size_t i = 0; i < RULES; i++) {
+            EXPECT(rules[i].right, round64(on->y64, on->x64, ROOM, &w->wide, rules[i].rule, none, NULL));
+            EXPECT(rules[i].right, round64(NULL, NULL, 0, &w->wide, rules[i].rule, none, NULL));
+        }
+        EXPECT(ULP_BAD_ARGUMENT, round64(NULL, NULL, 0, NULL, rne, none, NULL));
+        EXPECT(ULP_OK, round64(NULL, NULL, 0, &w->wide, rne, none, NULL));
+        untouched(w);
+        EXPECT(ULP_OK, round64(on->y64, on->x64, ROOM, &w->wide, rne, none, NULL));
+    }
+    both_close(w);
+}
+
+static void check_map(const check *c) {
+    both pair, *w = &pair;
+    if (both_open(w, c, "refused: map")) {
+        EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rne, none, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, NULL, NULL, NULL, NULL, 0, &w->fp16, rne, none, NULL));
+        for (int i = 0; i < ULP_OP_COUNT; i++) {
+            const ulp_op op = (ulp_op)i;
+            const ulp_status two = ulp_op_operands(op) > 1 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED; /* of those who get as far as the format */
+            const ulp_status three = ulp_op_operands(op) > 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
+            EXPECT(ULP_BAD_ARGUMENT, map(op, NULL, on->x, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
+            EXPECT(ULP_BAD_ARGUMENT, map(op, on->y, NULL, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
+            EXPECT(two, map(op, on->y, on->x, NULL, on->x, ROOM, &w->wide, rne, none, NULL));
+            EXPECT(three, map(op, on->y, on->x, on->x, NULL, ROOM, &w->wide, rne, none, NULL));
+            EXPECT(ULP_BAD_ARGUMENT, map(op, on->y, on->x, on->x, on->x, ROOM, NULL, rne, none, NULL));
+            EXPECT(ULP_UNSUPPORTED, map(op, on->y, on->x, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
+            EXPECT(ULP_OK, map(op, NULL, NULL, NULL, NULL, 0, &w->fp16, rne, none, NULL));
+            for (size_t k = 0; k < RULES; k++) {
+                EXPECT(rules[k].right, map(op, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rules[k].rule, none, NULL));
+                EXPECT(rules[k].right, map(op, NULL, NULL, NULL, NULL, 0, &w->fp16, rules[k].rule, none, NULL));
+            }
+        }
+        untouched(w);
+        EXPECT(ULP_OK, map(ULP_FUSED, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rne, none, NULL));
+        EXPECT(ULP_OK, map(ULP_SQRT, on->y, on->x, NULL, NULL, ROOM, &w->fp16, rne, none, NULL));
+    }
+    both_close(w);
+}
+
+static void check_largest(const check *c) {
+    both pair, *w = &pair;
+    float most = mark;
+    if (both_open(w, c, "refused: largest")) {
+        EXPECT(ULP_BAD_ARGUMENT, largest(NULL, on->x, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, largest(&most, NULL, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, largest(NULL, NULL, 0));
+        row_floats(&w->r, &most, &mark, 1, "written by what is refused");
+        EXPECT(ULP_OK, largest(&most, NULL, 0));
+        EXPECT(ULP_OK, largest(&most, on->x, ROOM));
+    }
+    both_close(w);
+}
+
+/* ---- steps ---- */
+
+static ulp_operand in_array(float *at) { return (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = at}; }
+static ulp_operand in_scratch(uint8_t slot) { return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = slot}; }
+
+static ulp_update_step fused_step(const both *w, const side *on) {
+    return (ulp_update_step){.op = ULP_FUSED, .y = in_array(on->y), .a = in_array(on->x), .b = in_array(on->x), .c = in_array(on->x),
+                             .format = w->fp16};
+}
+
+/* The step is good but for the change: refused alone, behind a good one, and of no elements. */
+#define STEP(right, change)                                                           \
+    for (const side *on = w->sides; on < w->sides + 2; on++) {                        \
+        ulp_update_step s = fused_step(w, on);                                        \
+        change;                                                                       \
+        const ulp_update_step two[2] = {fused_step(w, on), s};                        \
+        answered(w, on, on->b->update(&s, 1, ROOM), right, #change);                  \
+        answered(w, on, on->b->update(two, 2, ROOM), right, #change ", second step"); \
+        answered(w, on, on->b->update(two, 2, 0), right, #change ", no elements");    \
+    }
+
+static void refused_steps(both *w) {
+    const ulp_operand lacking[] = {{.kind = ULP_OPERAND_NONE}, {.kind = ULP_OPERAND_ARRAY}, {.kind = ULP_OPERAND_SCRATCH + 1},
+                                   {.kind = ULP_OPERAND_SCRATCH, .slot = ULP_UPDATE_SCRATCH}};
+    for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
+        STEP(ULP_BAD_ARGUMENT, s.y = lacking[i]);
+        STEP(ULP_BAD_ARGUMENT, s.a = lacking[i]);
+        STEP(ULP_BAD_ARGUMENT, s.b = lacking[i]);
+        STEP(ULP_BAD_ARGUMENT, s.c = lacking[i]);
+        STEP(ULP_BAD_ARGUMENT, (s.op = ULP_STEP_ROUND, s.a = lacking[i]));
+        STEP(ULP_BAD_ARGUMENT, (s.op = ULP_SUB, s.b = lacking[i]));
+    }
+    STEP(ULP_BAD_ARGUMENT, s.y.kind = ULP_OPERAND_VALUE);
+    STEP(ULP_BAD_ARGUMENT, s.op = ULP_STEP_ROUND + 1);
+    STEP(ULP_BAD_ARGUMENT, s.op = 255);
+    STEP(ULP_UNSUPPORTED, s.format = w->wide);
+    STEP(ULP_BAD_ARGUMENT, (s.format = w->wide, s.a = lacking[0]));
+    for (size_t i = 0; i < RULES; i++) {
+        STEP(rules[i].right, s.rule = rules[i].rule);
+        STEP(rules[i].right, (s.op = ULP_STEP_ROUND, s.rule = rules[i].rule));
+    }
+}
+
+static void check_update(const check *c) {
+    both pair, *w = &pair;
+    if (both_open(w, c, "refused: update")) {
+        refused_steps(w);
+        EXPECT(ULP_BAD_ARGUMENT, update(NULL, 1, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, update(NULL, 1, 0));
+        EXPECT(ULP_OK, update(NULL, 0, ROOM));
+        for (const side *on = w->sides; on < w->sides + 2; on++) { /* the first that is refused decides */
+            ulp_update_step two[2] = {fused_step(w, on), fused_step(w, on)};
+            two[0].format = w->wide;
+            two[1].op = 255;
+            answered(w, on, on->b->update(two, 2, ROOM), ULP_UNSUPPORTED, "binary64, then no operation");
+            two[0] = fused_step(w, on);
+            answered(w, on, on->b->update(two, 1, 0), ULP_OK, "no elements");
+        }
+        untouched(w);
+        STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
+        STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
+        STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
+    }
+    both_close(w);
+}
+
+/* ---- products ---- */
+
+static const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
+
+/* gemm and gemm64 of a shape that is good but for the change. */
+#define SHAPE(right, change)                                                                                                      \
+    for (const side *on = w->sides; on < w->sides + 2; on++) {                                                                    \
+        ulp_gemm_shape s = good;                                                                                                  \
+        change;                                                                                                                   \
+        answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->sum, none), right, "gemm, " #change);                            \
+        answered(w, on, on->b->gemm64(on->y64, on->x64, on->x64, &s, &w->wide_sum, none), right, "gemm64, " #change);             \
+        answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->wide_sum, none), ULP_UNSUPPORTED, "gemm of binary64, " #change); \
+    }
+
+static void refused_shapes(both *w) {
+    SHAPE(ULP_BAD_ARGUMENT, s.lda = 3);
+    SHAPE(ULP_BAD_ARGUMENT, s.ldb = 2);
+    SHAPE(ULP_BAD_ARGUMENT, s.ldc = 2);
+    SHAPE(ULP_BAD_ARGUMENT, s.ldc = 0);
+    SHAPE(ULP_BAD_ARGUMENT, (s.a_trans = 1, s.lda = 1));
+    SHAPE(ULP_BAD_ARGUMENT, (s.b_trans = 1, s.ldb = 3));
+    SHAPE(ULP_BAD_ARGUMENT, (s.c_trans = 1, s.ldc = 1));
+    SHAPE(ULP_BAD_ARGUMENT, (s.k = 0, s.ldc = 2));
+    SHAPE(ULP_BAD_ARGUMENT, s.a_scales = on->x);
+    SHAPE(ULP_BAD_ARGUMENT, s.b_scales = on->x);
+    SHAPE(ULP_BAD_ARGUMENT, (s.k = 0, s.b_scales = on->x));
+    SHAPE(ULP_OK, (s.m = 0, s.lda = s.ldb = s.ldc = 0));
+    SHAPE(ULP_OK, (s.n = 0, s.lda = s.ldb = s.ldc = 0));
+    SHAPE(ULP_OK, (s.m = 0, s.a_scales = on->x));
+}
+
+static void check_shapes(const check *c) {
+    both pair, *w = &pair;
+    if (both_open(w, c, "refused: shapes of products")) {
+        refused_shapes(w);
+        untouched(w);
+        SHAPE(ULP_OK, s.c_trans = 0);
+        SHAPE(ULP_OK, (s.a_trans = s.b_trans = s.c_trans = 1, s.lda = 2, s.ldb = 4, s.ldc = 2));
+        SHAPE(ULP_OK, (s.k = 0, s.lda = s.ldb = 0));
+    }
+    both_close(w);
+}
+
+static void check_products(const check *c) {
+    both pair, *w = &pair;
+    if (both_open(w, c, "refused: arrays and datapaths of products")) {
+        const ulp_gemm_shape empty = {.n = 3, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
+        EXPECT(ULP_BAD_ARGUMENT, gemm(NULL, on->x, on->x, &good, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, NULL, on->x, &good, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, NULL, &good, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, on->x, NULL, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, on->x, &good, NULL, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm(NULL, on->x, on->x, &sumless, &w->sum, none));
+        EXPECT(ULP_UNSUPPORTED, gemm(NULL, NULL, NULL, &good, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, on->x, NULL, &w->wide_sum, none));
+        EXPECT(ULP_UNSUPPORTED, gemm(NULL, NULL, NULL, &empty, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm64(NULL, on->x64, on->x64, &good, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, NULL, on->x64, &good, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, on->x64, NULL, &good, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, on->x64, on->x64, NULL, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, on->x64, on->x64, &good, NULL, none));
+        for (size_t i = 0; i < RULES; i++) {
+            ulp_datapath d = w->sum, wide = w->wide_sum;
+            d.rule = wide.rule = rules[i].rule;
+            EXPECT(rules[i].right, gemm(on->y, on->x, on->x, &good, &d, none));
+            EXPECT(rules[i].right, gemm(on->y, NULL, NULL, &sumless, &d, none));
+            EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, NULL, on->x, &good, &d, none));
+            EXPECT(ULP_OK, gemm(NULL, NULL, NULL, &empty, &d, none));
+            EXPECT(ULP_UNSUPPORTED, gemm(on->y, on->x, on->x, &good, &wide, none));
+            EXPECT(rules[i].right, gemm64(on->y64, on->x64, on->x64, &good, &wide, none));
+            EXPECT(ULP_OK, gemm64(NULL, NULL, NULL, &empty, &wide, none));
+        }
+        untouched(w);
+        EXPECT(ULP_OK, gemm(on->y, NULL, NULL, &sumless, &w->sum, none));
+        EXPECT(ULP_OK, gemm64(on->y64, NULL, NULL, &sumless, &w->wide_sum, none));
+    }
+    both_close(w);
+}
+
+static void check_reduce(const check *c) {
+    both pair, *w = &pair;
+    if (both_open(w, c, "refused: reduce")) {
+        const size_t huge = (size_t)1 << 59;
+        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, on->x, 2, 3, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, NULL, 2, 3, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, on->x, 2, 3, NULL, none));
+        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, NULL, 0, 0, NULL, none));
+        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, NULL, 0, 3, &w->sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, on->x, 2, 3, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, NULL, 2, 3, &w->wide_sum, none));
+        EXPECT(ULP_UNSUPPORTED, reduce(on->y, on->x, 2, 3, &w->wide_sum, none));
+        EXPECT(ULP_UNSUPPORTED, reduce(on->y, on->x, huge, 3, &w->wide_sum, none));
+        EXPECT(ULP_UNSUPPORTED, reduce(NULL, NULL, 2, 0, &w->wide_sum, none));
+        for (size_t i = 0; i < RULES; i++) {
+            ulp_datapath d = w->sum, wide = w->wide_sum;
+            d.rule = wide.rule = rules[i].rule;
+            EXPECT(rules[i].right, reduce(on->y, on->x, 2, 3, &d, none));
+            EXPECT(rules[i].right, reduce(on->y, on->x, huge, 3, &d, none));
+            EXPECT(rules[i].right, reduce(on->y, NULL, 0, 3, &d, none));
+            EXPECT(ULP_OK, reduce(NULL, NULL, 2, 0, &d, none));
+            EXPECT(ULP_UNSUPPORTED, reduce(on->y, on->x, 2, 3, &wide, none));
+        }
+        EXPECT(ULP_OK, reduce(NULL, NULL, 2, 0, &w->sum, none));
+        EXPECT(ULP_OK, reduce(NULL, NULL, 0, 0, &w->sum, none));
+        untouched(w);
+        EXPECT(ULP_OK, reduce(on->y, NULL, 0, 3, &w->sum, none));
+        EXPECT(ULP_OK, reduce(on->y, on->x, 2, 3, &w->sum, none));
+    }
+    both_close(w);
+}
+
+/* ---- moves ---- */
+
+static void check_moves_refused(const check *c) {
+    both pair, *w = &pair;
+    const ulp_places one = {.B = 1, .c = 1, .h = 2, .w = 2, .kernel = 1, .oh = 2, .ow = 2, .stride = 1, .dilate = 1};
+    ulp_places p = one;
+    size_t *const sizes[] = {&p.B, &p.c, &p.kernel, &p.oh, &p.ow};
+    if (both_open(w, c, "refused: patches and permute")) {
+        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, patches(NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, NULL, &one));
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            *sizes[i] = 0;
+            EXPECT(ULP_OK, patches(NULL, NULL, &p));
+            p.stride = 0;
+            EXPECT(ULP_BAD_ARGUMENT, patches(NULL, NULL, &p));
+            p = one;
+        }
+        p.stride = 0;
+        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, &p));
+        p = one, p.dilate = 0;
+        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, &p));
+        EXPECT(ULP_BAD_ARGUMENT, permute(NULL, on->x, 1, 2, 3, 4));
+        EXPECT(ULP_BAD_ARGUMENT, permute(on->y, NULL, 1, 2, 3, 4));
+        EXPECT(ULP_BAD_ARGUMENT, permute(on->y, NULL, 1, 2, 3, 1));
+        for (size_t i = 0; i < 4; i++) EXPECT(ULP_OK, permute(NULL, NULL, i != 0, i != 1, i != 2, i != 3));
+        untouched(w);
+        EXPECT(ULP_OK, patches(on->y, on->x, &one));
+        EXPECT(ULP_OK, permute(on->y, on->x, 1, 2, 3, 4));
+    }
+    both_close(w);
+}
+
+void check_refused(const check *c) {
+    check_round(c);
+    check_round64(c);
+    check_map(c);
+    check_largest(c);
+    check_update(c);
+    check_shapes(c);
+    check_products(c);
+    check_reduce(c);
+    check_moves_refused(c);
+}
