@@ -64,9 +64,17 @@ static void test_moves(void **state) {
                 assert_int_equal(backend->permute(got, in, count, a, b, n), ULP_OK);
                 same_arrays("permute", backend, count * block + 64);
             }
-            const ulp_places still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0};
+            const ulp_places still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0}, dense = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
+            const ulp_places none = {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0};
             assert_int_equal(backend->patches(got, in, &still), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->patches(got, in, &dense), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->patches(got, in, NULL), ULP_BAD_ARGUMENT);
             assert_int_equal(backend->patches(NULL, in, &places[0]), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->patches(got, NULL, &places[0]), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->patches(NULL, NULL, &none), ULP_OK);
+            assert_int_equal(backend->permute(NULL, in, 1, 2, 3, 4), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->permute(got, NULL, 1, 2, 3, 4), ULP_BAD_ARGUMENT);
+            assert_int_equal(backend->permute(NULL, NULL, 1, 2, 0, 4), ULP_OK);
         }
     ulp_threads_set(0);
     assert_true(cases >= sizeof places / sizeof *places);

@@ -257,6 +257,7 @@ static void test_refusals(void **state) {
         ulp_datapath d = datapath(1), wide = d, wrong = d;
         const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
         ulp_gemm_shape s;
+        static double a64[16], c64[16];
         wide.accumulator = wide.result = named("binary64");
         wrong.rule.random_bits = 40;
 #define REFUSES(change) s = good, change, assert_int_equal(k->gemm(c, a, b, &s, &d, stream), ULP_BAD_ARGUMENT)
@@ -266,6 +267,9 @@ static void test_refusals(void **state) {
         REFUSES(s.ldc = 0);
         REFUSES((s.a_trans = 1, s.lda = 1));
         REFUSES((s.b_trans = 1, s.ldb = 3));
+        REFUSES(s.a_scales = a); /* of a datapath that has none */
+        REFUSES(s.b_scales = b);
+        REFUSES((s.k = 0, s.ldc = 2));
 #undef REFUSES
         assert_int_equal(k->gemm(NULL, a, b, &good, &d, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm(c, NULL, b, &good, &d, stream), ULP_BAD_ARGUMENT);
@@ -274,14 +278,25 @@ static void test_refusals(void **state) {
         assert_int_equal(k->gemm(c, a, b, &good, NULL, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm(c, a, b, &good, &wrong, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm(c, a, b, &good, &wide, stream), ULP_UNSUPPORTED);
+        assert_int_equal(k->gemm(NULL, NULL, NULL, &good, &wide, stream), ULP_UNSUPPORTED); /* before arrays and shapes */
+        assert_int_equal(k->gemm64(NULL, a64, a64, &good, &wide, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm64(c64, NULL, a64, &good, &wide, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm64(c64, a64, NULL, &good, &wide, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm64(c64, a64, a64, NULL, &wide, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm64(c64, a64, a64, &good, NULL, stream), ULP_BAD_ARGUMENT);
+        assert_int_equal(k->gemm64(c64, a64, a64, &good, &wrong, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(NULL, a, 2, 3, &d, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(c, NULL, 2, 3, &d, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(c, a, 2, 3, NULL, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(c, a, 2, 3, &wrong, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(c, a, 2, 3, &wide, stream), ULP_UNSUPPORTED);
+        assert_int_equal(k->reduce(c, a, (size_t)1 << 59, 3, &wrong, stream), ULP_BAD_ARGUMENT); /* before memory is taken */
+        assert_int_equal(k->reduce(NULL, NULL, 2, 0, &wrong, stream), ULP_OK);
         s = good, s.k = 0, s.lda = s.ldb = 0;
         assert_int_equal(k->gemm(c, NULL, NULL, &s, &d, stream), ULP_OK); /* no products: all +0 */
         for (int i = 0; i < 6; i++) assert_int_equal(ulp_bits32(c[i]), 0);
+        s = good, s.m = 0, s.lda = s.ldb = s.ldc = 0;
+        assert_int_equal(k->gemm(NULL, NULL, NULL, &s, &wrong, stream), ULP_OK); /* nothing is asked of what has no elements */
     }
 }
 

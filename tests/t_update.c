@@ -131,6 +131,12 @@ static void test_refusals(void **state) {
     }
     assert_int_equal(backend->update(NULL, 1, 5), ULP_BAD_ARGUMENT);
     assert_int_equal(backend->update(NULL, 0, 5), ULP_OK);
+    ulp_update_step both[2] = {good[1], good[1]};
+    both[0].format = wide, both[1].op = ULP_STEP_ROUND + 1;
+    assert_int_equal(backend->update(both, 2, 5), ULP_UNSUPPORTED); /* the first that is refused decides */
+    assert_int_equal(backend->update(both, 2, 0), ULP_UNSUPPORTED);
+    both[0].a.kind = ULP_OPERAND_NONE;
+    assert_int_equal(backend->update(both, 1, 5), ULP_BAD_ARGUMENT); /* operands before formats */
 }
 
 static void test_largest(void **state) {
