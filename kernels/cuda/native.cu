@@ -263,7 +263,9 @@ void measure(ulp_cuda_product *p) {
     p->job.b_scale = p->native.b_scale;
 }
 
+/* Nothing is read where the result has no elements. */
 template <typename T> ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
+    if (s->m == 0 || s->n == 0) return ULP_OK;
     const ulp_native_job *w = &p->job;
     const ulp_native_array left = {s->m, s->k, s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1, w->m, w->depth};
     const ulp_native_array right = {s->n, s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n, w->depth};

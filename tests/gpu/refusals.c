@@ -1,4 +1,4 @@
-/* refusals.c - what the table's operations refuse: the same status from the CPU and from the device, and nothing written. */
+/* refusals.c - what operations refuse: the same status from the CPU and from the device, and nothing written. */
 #include "check.h"
 
 enum { ROOM = 24 };
@@ -318,6 +318,47 @@ static void check_products(const check *c) {
     both_close(w);
 }
 
+/* The same shapes by the device's own arithmetic, which knows no datapath. */
+static void refused_native_shapes(both *w, const ulp_cuda_native *native) {
+    static const struct {
+        const char *what;
+        ulp_gemm_shape s;
+    } cases[] = {{"lda 3", {.m = 2, .n = 3, .k = 4, .lda = 3, .ldb = 3, .ldc = 3}},
+                 {"ldb 2", {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 2, .ldc = 3}},
+                 {"ldc 2", {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 2}},
+                 {"ldc 2, no sums", {.m = 2, .n = 3, .ldc = 2}},
+                 {"transposed a", {.m = 2, .n = 3, .k = 4, .lda = 1, .ldb = 3, .ldc = 3, .a_trans = 1}},
+                 {"transposed b", {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3, .b_trans = 1}},
+                 {"transposed c", {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 1, .c_trans = 1}}};
+    const side *on = &w->sides[1];
+    const ulp_gemm_shape no_rows = {.n = 3, .k = 4}, no_columns = {.m = 2, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
+    ulp_gemm_shape s = good;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &cases[i].s), ULP_BAD_ARGUMENT, cases[i].what);
+    answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, on->x, &good), ULP_BAD_ARGUMENT, "no a");
+    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, NULL, &good), ULP_BAD_ARGUMENT, "no b");
+    answered(w, on, ulp_cuda_native_gemm(native, NULL, on->x, on->x, &good), ULP_BAD_ARGUMENT, "no c");
+    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, NULL), ULP_BAD_ARGUMENT, "no shape");
+    s.a_scales = on->x;
+    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &s), ULP_BAD_ARGUMENT, "scales");
+    answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_rows), ULP_OK, "no rows");
+    answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_columns), ULP_OK, "no columns");
+    untouched(w);
+    answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, NULL, &sumless), ULP_OK, "no sums");
+    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &good), ULP_OK, "good");
+}
+
+static void check_native_shapes(const check *c) {
+    both pair, *w = &pair;
+    ulp_cuda_native native;
+    if (both_open(w, c, "refused: shapes of native products") &&
+        row_ok(&w->r, ulp_cuda_native_parse(&native, "native:mma:fp16"), "native:mma:fp16")) {
+        if (native.lacks[0] != '\0') row_skip(&w->r, "%s", native.lacks);
+        else refused_native_shapes(w, &native);
+    }
+    both_close(w);
+}
+
 static void check_reduce(const check *c) {
     both pair, *w = &pair;
     if (both_open(w, c, "refused: reduce")) {
@@ -391,6 +432,7 @@ void check_refused(const check *c) {
     check_update(c);
     check_shapes(c);
     check_products(c);
+    check_native_shapes(c);
     check_reduce(c);
     check_moves_refused(c);
 }
