@@ -314,37 +314,6 @@ static void check_words(const check *c) {
     row_end(&r);
 }
 
-/* What is refused is refused with the status of the CPU, and nothing is written. */
-static void check_refusals(const check *c) {
-    row r = row_of("refusals of element operations");
-    ulp_format f, wide, q;
-    float x = 1.0f, y;
-    ulp_format_parse(&f, "binary16");
-    ulp_format_parse(&wide, "binary64");
-    ulp_format_parse(&q, "q8.8");
-    const ulp_rule wraps = {ULP_RNE, ULP_OVERFLOW_WRAP, 0}, bits = {ULP_RNE, 0, 33};
-    const ulp_stream none = {0, 0, 0};
-#define SAME(call) row_true(&r, c->gpu->call == c->cpu->call, "%s differs from the CPU's", #call)
-    SAME(round(&y, &x, 1, &wide, (ulp_rule){0}, none, NULL));
-    SAME(round(&y, &x, 1, &f, wraps, none, NULL));
-    SAME(round(&y, &x, 1, &f, bits, none, NULL));
-    SAME(round(NULL, &x, 1, &f, (ulp_rule){0}, none, NULL));
-    SAME(round(&y, &x, 1, NULL, (ulp_rule){0}, none, NULL));
-    SAME(map(ULP_OP_COUNT, &y, &x, &x, &x, 1, &f, (ulp_rule){0}, none, NULL));
-    SAME(map(ULP_FUSED, &y, &x, &x, NULL, 1, &f, (ulp_rule){0}, none, NULL));
-    SAME(map(ULP_ADD, &y, &x, &x, NULL, 1, &wide, (ulp_rule){0}, none, NULL));
-    SAME(largest(NULL, &x, 1));
-    SAME(update(NULL, 1, 1));
-    SAME(patches(&y, &x, &(ulp_places){0}));
-    SAME(permute(NULL, &x, 1, 1, 1, 1));
-    ulp_update_step s = {.op = ULP_ADD, .y = {.kind = ULP_OPERAND_VALUE}, .a = {.kind = ULP_OPERAND_VALUE}, .b = {.kind = ULP_OPERAND_VALUE}, .format = f};
-    SAME(update(&s, 1, 1));
-    s.y = (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = ULP_UPDATE_SCRATCH};
-    SAME(update(&s, 1, 1));
-    row_true(&r, c->gpu->round(&y, &x, 1, &wide, (ulp_rule){0}, none, NULL) == ULP_UNSUPPORTED, "binary64 in binary32 arrays");
-    row_end(&r);
-}
-
 void check_elements(const check *c) {
     check_round(c);
     check_sizes(c);
@@ -354,5 +323,4 @@ void check_elements(const check *c) {
     check_map(c);
     check_update(c);
     check_largest(c);
-    check_refusals(c);
 }
