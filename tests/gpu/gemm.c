@@ -354,40 +354,6 @@ static void lonely_product(const check *c) {
     row_end(&r);
 }
 
-static void refusals(const check *c) {
-    row r = row_of("products: what is refused");
-    ulp_datapath d, scaled;
-    if (r.skipped || !parsed(&r, &d, "serial:fp16:rne") || !parsed(&r, &scaled, "serial:fp64:rne")) {
-        row_end(&r);
-        return;
-    }
-    const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
-    float zeros[16] = {0}, *x = to_device(c, &r, zeros, sizeof zeros);
-    const ulp_stream stream = {1, 0, 0};
-    ulp_gemm_shape s;
-#define REFUSED(change, right) \
-    s = good, change, row_true(&r, c->gpu->gemm(x, x, x, &s, &d, stream) == (right), #change)
-    REFUSED(s.lda = 3, ULP_BAD_ARGUMENT);
-    REFUSED(s.ldb = 2, ULP_BAD_ARGUMENT);
-    REFUSED(s.ldc = 2, ULP_BAD_ARGUMENT);
-    REFUSED((s.a_trans = 1, s.lda = 1), ULP_BAD_ARGUMENT);
-    REFUSED((s.b_trans = 1, s.ldb = 3), ULP_BAD_ARGUMENT);
-    REFUSED((s.c_trans = 1, s.ldc = 1), ULP_BAD_ARGUMENT);
-    REFUSED(s.a_scales = x, ULP_BAD_ARGUMENT);
-    REFUSED(s.b_scales = x, ULP_BAD_ARGUMENT);
-#undef REFUSED
-    row_true(&r, c->gpu->gemm(NULL, x, x, &good, &d, stream) == ULP_BAD_ARGUMENT, "no c");
-    row_true(&r, c->gpu->gemm(x, NULL, x, &good, &d, stream) == ULP_BAD_ARGUMENT, "no a");
-    row_true(&r, c->gpu->gemm(x, x, NULL, &good, &d, stream) == ULP_BAD_ARGUMENT, "no b");
-    row_true(&r, c->gpu->gemm(x, x, x, NULL, &d, stream) == ULP_BAD_ARGUMENT, "no shape");
-    row_true(&r, c->gpu->gemm(x, x, x, &good, NULL, stream) == ULP_BAD_ARGUMENT, "no datapath");
-    row_true(&r, c->gpu->gemm(x, x, x, &good, &scaled, stream) == ULP_UNSUPPORTED, "results wider than binary32");
-    d.rule.random_bits = 40;
-    row_true(&r, c->gpu->gemm(x, x, x, &good, &d, stream) == ULP_BAD_ARGUMENT, "40 random bits");
-    c->gpu->release(x);
-    row_end(&r);
-}
-
 /* ---- reduce ---- */
 
 static void reduce_one(const check *c, row *r, const ulp_datapath *d, size_t m, size_t n, data kind, uint64_t seed) {
@@ -456,7 +422,6 @@ void check_gemm(const check *c) {
     strangers(c);
     strange_starts(c);
     lonely_product(c);
-    refusals(c);
     reduces(c);
     large(c);
 }
