@@ -94,3 +94,42 @@ ulp_status ulp_asked_patches(const float *y, const float *x, const ulp_places *p
 ulp_status ulp_asked_permute(const float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
     return count * a * b * n > 0 && (y == NULL || x == NULL) ? ULP_BAD_ARGUMENT : ULP_OK;
 }
+
+/* ---- between products ---- */
+
+/* Up to three arrays of n elements, all of them there. */
+static ulp_status asked_arrays(const void *a, const void *b, const void *c, size_t n) {
+    return n > 0 && (a == NULL || b == NULL || c == NULL) ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+ulp_status ulp_asked_narrow(const float *y, const double *x, size_t n) { return asked_arrays(y, x, x, n); }
+
+ulp_status ulp_asked_relu(const float *y, const float *x, size_t n) { return asked_arrays(y, x, x, n); }
+
+ulp_status ulp_asked_relu_slope(const float *dx, const float *dy, const float *y, size_t n) { return asked_arrays(dx, dy, y, n); }
+
+ulp_status ulp_asked_curve(ulp_curve f, const double *y, const float *x, size_t n) {
+    return f.kind < ULP_CURVE_COUNT ? asked_arrays(y, x, x, n) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_asked_slope(ulp_curve f, const double *dx, const float *dy, const float *at, size_t n) {
+    return f.kind < ULP_CURVE_COUNT ? asked_arrays(dx, dy, at, n) : ULP_BAD_ARGUMENT;
+}
+
+static ulp_status asked_windows(const void *a, const void *b, const void *c, const ulp_windows *s) {
+    return s != NULL && s->K > 0 && s->K <= ULP_WINDOW_MAX ? asked_arrays(a, b, c, s->images) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_asked_pool(const float *y, const float *place, const float *x, const ulp_windows *windows) { return asked_windows(y, place, x, windows); }
+
+ulp_status ulp_asked_pool_slope(const float *dx, const float *dy, const float *place, const ulp_windows *windows) {
+    return asked_windows(dx, dy, place, windows);
+}
+
+ulp_status ulp_asked_softmax(const double *p, const double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
+    return C > 0 && (B == 0 || loss != NULL) ? asked_arrays(p, z, label, B) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_asked_softmax_slope(const double *dz, const float *p, const uint8_t *label, size_t B, size_t C) {
+    return C > 0 ? asked_arrays(dz, p, label, B) : ULP_BAD_ARGUMENT;
+}

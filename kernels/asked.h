@@ -23,6 +23,15 @@ ulp_status ulp_asked_gemm(const float *c, const float *a, const float *b, const 
 ulp_status ulp_asked_gemm64(const double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath);
 ulp_status ulp_asked_patches(const float *y, const float *x, const ulp_places *places);
 ulp_status ulp_asked_permute(const float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
+ulp_status ulp_asked_narrow(const float *y, const double *x, size_t n);
+ulp_status ulp_asked_relu(const float *y, const float *x, size_t n);
+ulp_status ulp_asked_relu_slope(const float *dx, const float *dy, const float *y, size_t n);
+ulp_status ulp_asked_curve(ulp_curve f, const double *y, const float *x, size_t n);
+ulp_status ulp_asked_slope(ulp_curve f, const double *dx, const float *dy, const float *at, size_t n);
+ulp_status ulp_asked_pool(const float *y, const float *place, const float *x, const ulp_windows *windows);
+ulp_status ulp_asked_pool_slope(const float *dx, const float *dy, const float *place, const ulp_windows *windows);
+ulp_status ulp_asked_softmax(const double *p, const double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
+ulp_status ulp_asked_softmax_slope(const double *dz, const float *p, const uint8_t *label, size_t B, size_t C);
 
 /* The part of a product's that knows no datapath: operands that are there where they are read, rows that do not overlap. */
 ulp_status ulp_asked_shape(const void *a, const void *b, const ulp_gemm_shape *shape);

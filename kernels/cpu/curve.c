@@ -1,5 +1,6 @@
 /* curve.c - activation functions, their gradients, and the way from binary64 to binary32. */
 #include "cpu.h"
+#include "kernels/asked.h"
 
 /* y or z is the result. */
 typedef struct work {
@@ -19,10 +20,10 @@ static void narrow_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n) {
-    if (n > 0 && (y == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
     work w = {.y = y, .x = x};
-    ulp_parallel_for(n, ULP_GRAIN, narrow_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_narrow(y, x, n);
+    if (status == ULP_OK) ulp_parallel_for(n, ULP_GRAIN, narrow_part, &w);
+    return status;
 }
 
 static void relu_part(void *context, size_t begin, size_t end) {
@@ -31,10 +32,10 @@ static void relu_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_relu)(float *y, const float *x, size_t n) {
-    if (n > 0 && (y == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
     work w = {.y = y, .a = x};
-    ulp_parallel_for(n, ULP_GRAIN, relu_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_relu(y, x, n);
+    if (status == ULP_OK) ulp_parallel_for(n, ULP_GRAIN, relu_part, &w);
+    return status;
 }
 
 static void relu_slope_part(void *context, size_t begin, size_t end) {
@@ -43,10 +44,10 @@ static void relu_slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *y, size_t n) {
-    if (n > 0 && (dx == NULL || dy == NULL || y == NULL)) return ULP_BAD_ARGUMENT;
     work w = {.y = dx, .a = dy, .b = y};
-    ulp_parallel_for(n, ULP_GRAIN, relu_slope_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_relu_slope(dx, dy, y, n);
+    if (status == ULP_OK) ulp_parallel_for(n, ULP_GRAIN, relu_slope_part, &w);
+    return status;
 }
 
 /* The kind is a constant in each instance. */
@@ -81,15 +82,15 @@ static void slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_curve)(ulp_curve f, double *y, const float *x, size_t n) {
-    if (f.kind >= ULP_CURVE_COUNT || (n > 0 && (y == NULL || x == NULL))) return ULP_BAD_ARGUMENT;
     work w = {.z = y, .a = x, .f = f};
-    ulp_parallel_for(n, CURVE_GRAIN, curve_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_curve(f, y, x, n);
+    if (status == ULP_OK) ulp_parallel_for(n, CURVE_GRAIN, curve_part, &w);
+    return status;
 }
 
 ulp_status ULP_CPU(ulp_cpu_slope)(ulp_curve f, double *dx, const float *dy, const float *at, size_t n) {
-    if (f.kind >= ULP_CURVE_COUNT || (n > 0 && (dx == NULL || dy == NULL || at == NULL))) return ULP_BAD_ARGUMENT;
     work w = {.z = dx, .a = dy, .b = at, .f = f};
-    ulp_parallel_for(n, CURVE_GRAIN, slope_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_slope(f, dx, dy, at, n);
+    if (status == ULP_OK) ulp_parallel_for(n, CURVE_GRAIN, slope_part, &w);
+    return status;
 }

@@ -1,5 +1,6 @@
 /* pool.c - maxima of windows, and what goes back to their places. */
 #include "cpu.h"
+#include "kernels/asked.h"
 
 /* A part of the images. */
 typedef struct work {
@@ -35,24 +36,23 @@ static void slope_part(void *context, size_t begin, size_t end) {
     }
 }
 
-static ulp_status run(work *t, const ulp_windows *s, void (*part)(void *context, size_t begin, size_t end)) {
+static void run(work *t, const ulp_windows *s, void (*part)(void *context, size_t begin, size_t end)) {
     t->s = *s;
     t->oh = s->h / s->K;
     t->ow = s->w / s->K;
     ulp_parallel_for(s->images, ULP_GRAIN / (s->h * s->w + 1) + 1, part, t);
-    return ULP_OK;
 }
 
 ulp_status ULP_CPU(ulp_cpu_pool)(float *y, float *place, const float *x, const ulp_windows *windows) {
-    if (windows == NULL || windows->K == 0 || windows->K > ULP_WINDOW_MAX) return ULP_BAD_ARGUMENT;
-    if (windows->images > 0 && (y == NULL || place == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
     work t = {.to = y, .place_to = place, .from = x};
-    return run(&t, windows, pool_part);
+    ulp_status status = ulp_asked_pool(y, place, x, windows);
+    if (status == ULP_OK) run(&t, windows, pool_part);
+    return status;
 }
 
 ulp_status ULP_CPU(ulp_cpu_pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows) {
-    if (windows == NULL || windows->K == 0 || windows->K > ULP_WINDOW_MAX) return ULP_BAD_ARGUMENT;
-    if (windows->images > 0 && (dx == NULL || dy == NULL || place == NULL)) return ULP_BAD_ARGUMENT;
     work t = {.to = dx, .from = dy, .place = place};
-    return run(&t, windows, slope_part);
+    ulp_status status = ulp_asked_pool_slope(dx, dy, place, windows);
+    if (status == ULP_OK) run(&t, windows, slope_part);
+    return status;
 }

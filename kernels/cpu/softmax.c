@@ -1,5 +1,6 @@
 /* softmax.c - softmax with cross-entropy, and its gradient. */
 #include "cpu.h"
+#include "kernels/asked.h"
 #include "kernels/softmax.h"
 
 typedef struct work {
@@ -29,10 +30,10 @@ static void softmax_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
-    if (C == 0 || (B > 0 && (p == NULL || loss == NULL || z == NULL || label == NULL))) return ULP_BAD_ARGUMENT;
     work w = {.p = p, .loss = loss, .z = z, .label = label, .B = B, .C = C};
-    ulp_parallel_for(B, grain(C), softmax_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_softmax(p, loss, z, label, B, C);
+    if (status == ULP_OK) ulp_parallel_for(B, grain(C), softmax_part, &w);
+    return status;
 }
 
 static void slope_part(void *context, size_t begin, size_t end) {
@@ -44,8 +45,8 @@ static void slope_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
-    if (C == 0 || (B > 0 && (dz == NULL || p == NULL || label == NULL))) return ULP_BAD_ARGUMENT;
     work w = {.dz = dz, .z = p, .label = label, .B = B, .C = C, .scale = scale};
-    ulp_parallel_for(B, grain(C), slope_part, &w);
-    return ULP_OK;
+    ulp_status status = ulp_asked_softmax_slope(dz, p, label, B, C);
+    if (status == ULP_OK) ulp_parallel_for(B, grain(C), slope_part, &w);
+    return status;
 }

@@ -1,6 +1,7 @@
 // pool.cu - maxima of windows, and what goes back to their places.
 #include "device.h"
 #include "operations.h"
+#include "kernels/asked.h"
 
 namespace {
 
@@ -28,19 +29,17 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) pool_slope_kernel(float *dx,
 } // namespace
 
 ulp_status ulp_cuda_pool(float *y, float *place, const float *x, const ulp_windows *windows) {
-    if (windows == NULL || windows->K == 0 || windows->K > ULP_WINDOW_MAX) return ULP_BAD_ARGUMENT;
-    if (windows->images > 0 && (y == NULL || place == NULL || x == NULL)) return ULP_BAD_ARGUMENT;
-    const size_t n = windows->images * (windows->h / windows->K) * (windows->w / windows->K);
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_pool(y, place, x, windows);
+    if (status == ULP_OK) status = ulp_cuda_open();
+    const size_t n = status != ULP_OK ? 0 : windows->images * (windows->h / windows->K) * (windows->w / windows->K);
     if (status != ULP_OK || n == 0) return status;
     return ulp_cuda_launch("pool", pool_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, place, x, *windows, n);
 }
 
 ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows) {
-    if (windows == NULL || windows->K == 0 || windows->K > ULP_WINDOW_MAX) return ULP_BAD_ARGUMENT;
-    if (windows->images > 0 && (dx == NULL || dy == NULL || place == NULL)) return ULP_BAD_ARGUMENT;
-    const size_t n = windows->images * windows->h * windows->w;
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_pool_slope(dx, dy, place, windows);
+    if (status == ULP_OK) status = ulp_cuda_open();
+    const size_t n = status != ULP_OK ? 0 : windows->images * windows->h * windows->w;
     if (status != ULP_OK || n == 0) return status;
     return ulp_cuda_launch("pool_slope", pool_slope_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, dx, dy, place, *windows, n);
 }

@@ -4,6 +4,7 @@
 // order is that of the columns, each of them forms for itself: they read the same addresses at the same time, and nobody waits.
 #include "device.h"
 #include "operations.h"
+#include "kernels/asked.h"
 #include "kernels/softmax.h"
 
 namespace {
@@ -35,15 +36,15 @@ softmax_slope_kernel(double *dz, const float *p, const uint8_t *label, size_t B,
 } // namespace
 
 ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
-    if (C == 0 || (B > 0 && (p == NULL || loss == NULL || z == NULL || label == NULL))) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_softmax(p, loss, z, label, B, C);
+    if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || B == 0) return status;
     return ulp_cuda_launch("softmax", softmax_kernel, ulp_cuda_blocks(B * LANES), ULP_CUDA_THREADS, p, loss, z, label, B, C);
 }
 
 ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
-    if (C == 0 || (B > 0 && (dz == NULL || p == NULL || label == NULL))) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_cuda_open();
+    ulp_status status = ulp_asked_softmax_slope(dz, p, label, B, C);
+    if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || B == 0) return status;
     return ulp_cuda_launch("softmax_slope", softmax_slope_kernel, ulp_cuda_blocks(B * C), ULP_CUDA_THREADS, dz, p, label, B, C, scale);
 }
