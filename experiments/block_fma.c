@@ -9,7 +9,7 @@
  * little and the mean not at all. From n = 8192 on m is halved, for the time it takes.
  */
 #include "harness/harness.h"
-#include "sim/tensor.h"
+#include "harness/matrices.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,21 +60,8 @@ typedef struct product {
     size_t m, n;
     float *a, *b, *c;                 /* a (m,n), b (m,n), c (m,m) */
     double *a64, *b64, *exact, *size; /* size: |A| |B| */
-    struct {                          /* the same in backend memory; c64 (m,m): exact, then size */
-        float *a, *b, *c;
-        double *a64, *b64, *c64;
-    } there;
+    ulp_matrices there;               /* the same in backend memory; c64 (m,m): exact, then size */
 } product;
-
-static void carve(product *p, ulp_family *family) {
-    const size_t in = p->m * p->n, out = p->m * p->m;
-    p->there.a = ulp_family_take(family, in);
-    p->there.b = ulp_family_take(family, in);
-    p->there.c = ulp_family_take(family, out);
-    p->there.a64 = ulp_family_take64(family, in);
-    p->there.b64 = ulp_family_take64(family, in);
-    p->there.c64 = ulp_family_take64(family, out);
-}
 
 static void fill(product *p, int kind, uint64_t seed) {
     ulp_format half;
@@ -90,25 +77,9 @@ static void fill(product *p, int kind, uint64_t seed) {
     }
 }
 
-static ulp_gemm_shape shape_of(const product *p) {
-    return (ulp_gemm_shape){.m = p->m, .n = p->m, .k = p->n, .lda = p->n, .ldb = p->n, .ldc = p->m, .b_trans = 1};
-}
-
-/* to (m,m) = the exact product of a64 and b64, rounded once to binary64. */
-static ulp_status multiply_exactly(const ulp_backend *backend, double *to, const product *p) {
-    const size_t in = p->m * p->n * sizeof(double);
-    const ulp_gemm_shape shape = shape_of(p);
-    ulp_datapath exact;
-    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    if (status == ULP_OK) status = backend->upload(p->there.a64, p->a64, in);
-    if (status == ULP_OK) status = backend->upload(p->there.b64, p->b64, in);
-    if (status == ULP_OK) status = backend->gemm64(p->there.c64, p->there.a64, p->there.b64, &shape, &exact, (ulp_stream){0});
-    return status == ULP_OK ? backend->download(to, p->there.c64, p->m * p->m * sizeof *to) : status;
-}
-
 /* The exact C and |A| |B|, each rounded once to binary64; a64 and b64 may become magnitudes. */
 static ulp_status measure(const ulp_backend *backend, product *p, int kind) {
-    ulp_status status = multiply_exactly(backend, p->exact, p);
+    ulp_status status = ulp_matrices_multiply_exactly(backend, p->exact, &p->there, p->a64, p->b64);
     if (kind == POSITIVE) { /* |A| |B| = A B */
         memcpy(p->size, p->exact, p->m * p->m * sizeof *p->size);
         return status;
@@ -117,7 +88,7 @@ static ulp_status measure(const ulp_backend *backend, product *p, int kind) {
         p->a64[i] = fabs(p->a64[i]);
         p->b64[i] = fabs(p->b64[i]);
     }
-    return status == ULP_OK ? multiply_exactly(backend, p->size, p) : status;
+    return status == ULP_OK ? ulp_matrices_multiply_exactly(backend, p->size, &p->there, p->a64, p->b64) : status;
 }
 
 static void put_errors(ulp_rows *rows, const product *p, const ulp_point *point, const char *datapath) {
@@ -144,18 +115,14 @@ static ulp_status put_product(const ulp_run *run, product *p, const ulp_point *p
     size_t datapaths;
     const ulp_datapath *d = ulp_run_datapaths(run, &datapaths);
     const ulp_backend *backend = ulp_run_backend(run);
-    const ulp_gemm_shape shape = shape_of(p);
     const uint64_t seed = (uint64_t)point->at[AT_SEED];
     const int kind = (int)point->at[AT_DATA];
-    const size_t in = p->m * p->n * sizeof(float);
     fill(p, kind, seed);
     ulp_status status = measure(backend, p, kind);
-    if (status == ULP_OK) status = backend->upload(p->there.a, p->a, in);
-    if (status == ULP_OK) status = backend->upload(p->there.b, p->b, in);
+    if (status == ULP_OK) status = ulp_matrices_upload(backend, &p->there, p->a, p->b);
     for (size_t i = 0; i < datapaths && status == ULP_OK; i++) {
         const ulp_stream stream = ulp_stream_named(seed, "block_fma %s %s %zu", data_names[kind], d[i].name, p->n);
-        status = backend->gemm(p->there.c, p->there.a, p->there.b, &shape, &d[i], stream);
-        if (status == ULP_OK) status = backend->download(p->c, p->there.c, p->m * p->m * sizeof *p->c);
+        status = ulp_matrices_multiply(backend, p->c, &p->there, &d[i], stream);
         if (status != ULP_OK) return ulp_run_fail(run, status, "--datapath %s: %s", d[i].name, ulp_status_text(status));
         put_errors(rows, p, point, d[i].name);
         if (ulp_rows_progress(rows, (double)(i + 1) / (double)datapaths)) break;
@@ -170,12 +137,12 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     const size_t in = p.m * p.n, out = p.m * p.m;
     (void)context;
     ulp_family_init(&family, ulp_run_backend(run));
-    carve(&p, &family);
+    ulp_matrices_carve(&p.there, &family, p.m, p.n);
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
     p.a = malloc((2 * in + out) * sizeof(float));
     ulp_status status = p.a64 != NULL && p.a != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        carve(&p, &family);
+        ulp_matrices_carve(&p.there, &family, p.m, p.n);
         p.b64 = p.a64 + in;
         p.exact = p.b64 + in;
         p.size = p.exact + out;

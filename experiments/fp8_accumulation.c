@@ -11,8 +11,8 @@
  * The claims, with the published numbers, are in fp8_accumulation/claims.c.
  */
 #include "fp8_accumulation/fp8_accumulation.h"
+#include "harness/matrices.h"
 #include "sim/normal.h"
-#include "sim/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,22 +118,9 @@ typedef struct product {
     size_t m, k;
     float *a, *b, *c;          /* a (m,k), b (m,k), c (m,m) */
     double *a64, *b64, *exact; /* exact (m,m): of the rounded data */
-    struct {                   /* the same in backend memory */
-        float *a, *b, *c;
-        double *a64, *b64, *c64;
-    } there;
+    ulp_matrices there;        /* the same in backend memory */
     double cast;
 } product;
-
-static void carve(product *p, ulp_family *family) {
-    const size_t in = p->m * p->k, out = p->m * p->m;
-    p->there.a = ulp_family_take(family, in);
-    p->there.b = ulp_family_take(family, in);
-    p->there.c = ulp_family_take(family, out);
-    p->there.a64 = ulp_family_take64(family, in);
-    p->there.b64 = ulp_family_take64(family, in);
-    p->there.c64 = ulp_family_take64(family, out);
-}
 
 static double largest(const double *x, size_t n) {
     double most = 0;
@@ -155,22 +142,6 @@ static void cast(double *x64, float *x, size_t n, double scale) {
     }
 }
 
-static ulp_gemm_shape shape_of(const product *p) {
-    return (ulp_gemm_shape){.m = p->m, .n = p->m, .k = p->k, .lda = p->k, .ldb = p->k, .ldc = p->m, .b_trans = 1};
-}
-
-/* to (m,m) = the exact product of a64 and b64, rounded once to binary64. */
-static ulp_status multiply_exactly(const ulp_backend *backend, double *to, const product *p) {
-    const size_t in = p->m * p->k * sizeof(double);
-    const ulp_gemm_shape shape = shape_of(p);
-    ulp_datapath exact;
-    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    if (status == ULP_OK) status = backend->upload(p->there.a64, p->a64, in);
-    if (status == ULP_OK) status = backend->upload(p->there.b64, p->b64, in);
-    if (status == ULP_OK) status = backend->gemm64(p->there.c64, p->there.a64, p->there.b64, &shape, &exact, (ulp_stream){0});
-    return status == ULP_OK ? backend->download(to, p->there.c64, p->m * p->m * sizeof *to) : status;
-}
-
 /* The operands, their exact product, and how far rounding them moved it. */
 static ulp_status fill(const ulp_run *run, product *p, int data, uint64_t seed, double *before) {
     const ulp_backend *backend = ulp_run_backend(run);
@@ -181,11 +152,11 @@ static ulp_status fill(const ulp_run *run, product *p, int data, uint64_t seed, 
         p->a64[i] = data == UNIFORM ? ulp_random_uniform(a, i) : ulp_random_normal(a, i);
         p->b64[i] = data == UNIFORM ? ulp_random_uniform(b, i) : ulp_random_normal(b, i);
     }
-    ulp_status status = multiply_exactly(backend, before, p);
+    ulp_status status = ulp_matrices_multiply_exactly(backend, before, &p->there, p->a64, p->b64);
     const double sa = scale_of(run, p->a64, p->m * p->k), sb = scale_of(run, p->b64, p->m * p->k);
     cast(p->a64, p->a, p->m * p->k, sa);
     cast(p->b64, p->b, p->m * p->k, sb);
-    if (status == ULP_OK) status = multiply_exactly(backend, p->exact, p);
+    if (status == ULP_OK) status = ulp_matrices_multiply_exactly(backend, p->exact, &p->there, p->a64, p->b64);
     for (size_t i = 0; i < p->m * p->m && status == ULP_OK; i++) {
         const double want = before[i] * sa * sb;
         moved += (p->exact[i] - want) * (p->exact[i] - want);
@@ -221,21 +192,18 @@ static ulp_status put_ways(const ulp_run *run, ulp_rows *rows, const ulp_point *
                            product *p) {
     const ulp_backend *backend = ulp_run_backend(run);
     const int data = (int)point->at[AT_DATA];
-    const ulp_gemm_shape shape = shape_of(p);
     const uint64_t seed = (uint64_t)point->at[AT_SEED];
     ulp_status status = ULP_OK;
     if (data == CONSTANT)
         for (size_t i = 0; i < SUM_LENGTH; i++) p->a[i] = 0x1p-4f;
     else status = fill(run, p, data, seed, p->exact + p->m * p->m);
-    if (status == ULP_OK) status = backend->upload(p->there.a, p->a, p->m * p->k * sizeof *p->a);
-    if (status == ULP_OK && data != CONSTANT) status = backend->upload(p->there.b, p->b, p->m * p->k * sizeof *p->b);
+    if (status == ULP_OK) status = ulp_matrices_upload(backend, &p->there, p->a, data != CONSTANT ? p->b : NULL);
     for (size_t i = 0; i < count && status == ULP_OK; i++) {
         const ulp_datapath *d = &ways[i].datapath;
         if (data == CONSTANT) status = put_constant(backend, rows, point, &ways[i], p->there.a, p->there.c);
         else {
-            status = backend->gemm(p->there.c, p->there.a, p->there.b, &shape, d,
-                                   ulp_stream_named(seed, "fp8_accumulation %s %s", fp8_data[data], d->name));
-            if (status == ULP_OK) status = backend->download(p->c, p->there.c, p->m * p->m * sizeof *p->c);
+            const ulp_stream stream = ulp_stream_named(seed, "fp8_accumulation %s %s", fp8_data[data], d->name);
+            status = ulp_matrices_multiply(backend, p->c, &p->there, d, stream);
             if (status == ULP_OK) put_errors(rows, p, point, &ways[i]);
         }
         if (status != ULP_OK) return ulp_run_fail(run, status, "datapath %s: %s", d->name, ulp_status_text(status));
@@ -253,13 +221,13 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     size_t count = 0;
     (void)context;
     ulp_family_init(&family, ulp_run_backend(run));
-    carve(&p, &family);
+    ulp_matrices_carve(&p.there, &family, p.m, p.k);
     p.a = malloc((2 * in + out) * sizeof(float));
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
     fp8_way *ways = malloc(WAYS_MAX * sizeof *ways);
     ulp_status status = p.a != NULL && p.a64 != NULL && ways != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        carve(&p, &family);
+        ulp_matrices_carve(&p.there, &family, p.m, p.k);
         p.b = p.a + in;
         p.c = p.b + in;
         p.b64 = p.a64 + in;
