@@ -105,27 +105,34 @@ static void test_other_orders(void **state) {
     assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED); /* another order at every call is no tree */
 }
 
-/* Trees that only look like chains: links of 2 products, and `last` in the topmost, which may have fewer but not more; or products
- * 4, 3 for 3, 4. */
-static size_t chain_by_hand(int32_t last, int turned) {
-    ulp_order_node node[16];
-    const int32_t none = ULP_ORDER_NONE;
-    for (int32_t i = 0; i < 4 + last; i++) node[i] = (ulp_order_node){i, none, i % 2 == 0 || i >= 4 ? i + 1 : none, 1};
-    node[3 + last].next = none;
-    node[4 + last] = (ulp_order_node){none, 0, 2, 2};
-    node[5 + last] = (ulp_order_node){none, 4 + last, 4, 4};
-    node[6 + last] = (ulp_order_node){none, 5 + last, none, 4 + last};
+/* The chain of a tree whose lowest node is a sum of links[0] products, and each node above it of the one below and of links[i] further
+ * ones, `count` in all. turned: products 3, 2 for 2, 3. */
+static size_t chain_by_hand(const int32_t *links, int32_t count, int turned) {
+    enum { NONE = ULP_ORDER_NONE };
+    ulp_order_node node[24];
+    int32_t leaves = 0, below = 0;
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t e = 0; e < links[i]; e++, leaves++) node[leaves] = (ulp_order_node){leaves, NONE, e + 1 < links[i] ? leaves + 1 : NONE, 1};
+    for (int32_t i = 0; i < count; i++) {
+        below += links[i];
+        node[leaves + i] = (ulp_order_node){NONE, i == 0 ? 0 : leaves + i - 1, i + 1 < count ? below : NONE, below};
+    }
     if (turned) node[2].leaf = 3, node[3].leaf = 2;
-    const ulp_order order = {node, 7 + last, 6 + last, 4 + last, 0};
+    const ulp_order order = {node, leaves + count, leaves + count - 1, leaves, 0};
     return ulp_order_chain(&order);
 }
 
+/* Links of 2 products; the topmost may have fewer, but not more, and no other may differ. */
 static void test_near_chains(void **state) {
     (void)state;
-    assert_int_equal(chain_by_hand(2, 0), 2);
-    assert_int_equal(chain_by_hand(1, 0), 2);
-    assert_int_equal(chain_by_hand(3, 0), 0);
-    assert_int_equal(chain_by_hand(2, 1), 0);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 2, 2}, 3, 0), 2);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 2, 1}, 3, 0), 2);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 2, 3}, 3, 0), 0);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 2, 2}, 3, 1), 0);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 2, 2, 2}, 4, 0), 2);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 3, 2, 2}, 4, 0), 0);
+    assert_int_equal(chain_by_hand((int32_t[]){2, 1, 2, 2}, 4, 0), 0);
+    assert_int_equal(chain_by_hand((int32_t[]){3, 2, 2, 2}, 4, 0), 0);
 }
 
 static void test_errors(void **state) {
