@@ -175,6 +175,15 @@ void fill_codes(float *x, size_t n, const ulp_format *format, int special, uint6
     }
 }
 
+void *room(size_t n, size_t size) {
+    void *p = calloc(n + 1, size);
+    if (p == NULL) {
+        fprintf(stderr, "check_gpu: no memory for %zu elements of %zu bytes\n", n, size);
+        exit(1);
+    }
+    return p;
+}
+
 void *to_device(const check *c, row *r, const void *host, size_t bytes) {
     void *memory = c->gpu->alloc(bytes);
     if (!row_ok(r, memory != NULL ? ULP_OK : ULP_NO_MEMORY, "alloc of %zu bytes", bytes)) return NULL;

@@ -46,6 +46,9 @@ void fill_normal(float *x, size_t n, double scale, uint64_t seed);
 /* x (n): random codes of the format without NaN and Inf; special != 0: now and then with them. */
 void fill_codes(float *x, size_t n, const ulp_format *format, int special, uint64_t seed);
 
+/* Host memory of zeros for n elements, never NULL: the program ends where there is none. */
+void *room(size_t n, size_t size);
+
 /* Device memory that holds x, and its way back; each fails the row. NULL when there is none. */
 void *to_device(const check *c, row *r, const void *host, size_t bytes);
 int from_device(const check *c, row *r, void *host, const void *device, size_t bytes);

@@ -1,5 +1,5 @@
 /* gemm.c - matrix products under every datapath, against the CPU bit for bit. */
-#include "check.h"
+#include "gemm.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,7 +16,6 @@ typedef struct source {
 static uint32_t draw(source *s) { return word_of(s->seed, s->next++); }
 static int below(source *s, int n) { return (int)(draw(s) % (uint32_t)n); }
 
-typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, ANY, ZEROS, DATA } data;
 static const char *const data_names[DATA] = {"ordinary", "special", "large", "small", "any", "zeros"};
 
 /* A number for sums in the format: of binary32, or of binary64 if wide. */
@@ -67,35 +66,9 @@ static double start_value(source *s, data kind, const ulp_datapath *d, int wide)
 
 /* ---- one product on both backends ---- */
 
-/* How a product's arrays lie and what it takes: bits of `layout`. */
-enum { A_TRANS = 1, B_TRANS = 2, C_TRANS = 4, PADDED = 8, ACCUMULATE = 16, NO_A_SCALES = 32, NO_B_SCALES = 64, FAR_STREAM = 128, LAYOUTS = 256 };
-
-typedef struct product {
-    const ulp_datapath *d;
-    size_t m, n, k;
-    unsigned layout;
-    data kind;
-    int wide; /* by gemm64 */
-    uint64_t seed;
-} product;
-
-/* Host arrays of a product: floats, or doubles if wide. */
-typedef struct arrays {
-    ulp_gemm_shape s;
-    void *a, *b, *c, *got;
-    float *scales[2];
-    size_t a_size, b_size, c_size, scale_size[2]; /* elements */
-} arrays;
-
-static void put(void *array, size_t i, double x, int wide) {
+void put(void *array, size_t i, double x, int wide) {
     if (wide) ((double *)array)[i] = x;
     else ((float *)array)[i] = (float)x;
-}
-
-static void *room(size_t n, size_t size) {
-    void *p = calloc(n + 1, size);
-    if (p == NULL) abort();
-    return p;
 }
 
 static ulp_gemm_shape shape_of(const product *p) {
@@ -132,8 +105,7 @@ static void make_zeros(arrays *x, const product *p) {
         for (size_t j = 0; j < p->n; j += 3) put(x->c, s->c_trans ? j * s->ldc + i : i * s->ldc + j, member(-0.0, &d->result), p->wide);
 }
 
-/* NaN fills what lies between rows of A and B: a kernel that reads it shows it. */
-static void make(arrays *x, const product *p) {
+void arrays_make(arrays *x, const product *p) {
     source s = {p->seed, 0};
     const ulp_datapath *d = p->d;
     const size_t size = p->wide ? sizeof(double) : sizeof(float), blocks = d->scale_block == 0 ? 0 : (p->k + d->scale_block - 1) / d->scale_block;
@@ -152,16 +124,15 @@ static void make(arrays *x, const product *p) {
     memcpy(x->got, x->c, x->c_size * size);
 }
 
-static void drop(arrays *x) {
+void arrays_drop(arrays *x) {
     free(x->a), free(x->b), free(x->c), free(x->got), free(x->scales[0]), free(x->scales[1]);
 }
 
-static ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s, const product *p, ulp_stream stream) {
+ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s, const product *p, ulp_stream stream) {
     return p->wide ? k->gemm64(c, a, b, s, p->d, stream) : k->gemm(c, a, b, s, p->d, stream);
 }
 
-/* The product of x on the device, its C in x->got. */
-static ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_stream stream) {
+ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_stream stream) {
     const size_t size = p->wide ? sizeof(double) : sizeof(float);
     ulp_gemm_shape s = x->s;
     void *a = to_device(c, r, x->a, x->a_size * size), *b = to_device(c, r, x->b, x->b_size * size), *y = to_device(c, r, x->got, x->c_size * size);
@@ -180,7 +151,7 @@ static ulp_status on_device(const check *c, row *r, arrays *x, const product *p,
 static void compare(const check *c, row *r, const product *p) {
     if (r->skipped || r->stopped) return;
     arrays x;
-    make(&x, p);
+    arrays_make(&x, p);
     const ulp_stream stream = {p->seed, 11, p->layout & FAR_STREAM ? 0x123456789ull + p->seed : 0};
     const ulp_status got = on_device(c, r, &x, p, stream);
     const ulp_status want = multiply(c->cpu, x.c, x.a, x.b, &x.s, p, stream);
@@ -190,7 +161,7 @@ static void compare(const check *c, row *r, const product *p) {
     row_true(r, got == want, "%s: %s, should be: %s; %s", text, ulp_status_text(got), ulp_status_text(want), ulp_cuda_error());
     if (p->wide) row_doubles(r, x.got, x.c, x.c_size, "%s", text);
     else row_floats(r, x.got, x.c, x.c_size, "%s", text);
-    drop(&x);
+    arrays_drop(&x);
 }
 
 /* ---- rows ---- */
@@ -211,7 +182,7 @@ static void try_datapath(const check *c, row *r, const ulp_datapath *d, int wide
     }
 }
 
-static int parsed(row *r, ulp_datapath *d, const char *name) { return row_ok(r, ulp_datapath_parse(d, name), "datapath '%s'", name); }
+int parsed(row *r, ulp_datapath *d, const char *name) { return row_ok(r, ulp_datapath_parse(d, name), "datapath '%s'", name); }
 
 /* Each of the names, separated by blanks. */
 static void try_names(const check *c, const char *title, const char *names, int wide, size_t count) {
@@ -281,79 +252,6 @@ static void every_row(const check *c) {
     row_end(&r);
 }
 
-/* An operand that is no value of the input format: the status of the CPU, and nothing written. */
-static void strangers(const check *c) {
-    row r = row_of("products: operands that are no values of the input format");
-    static const struct { const char *name; double x; } cases[] = {
-        {"h100-e4m3", 0.3}, {"h100-e4m3", INFINITY}, {"h100-fp16", 65536.0}, {"b200-e2m1", NAN}, {"b200-e2m1", 5.0}, {"h100-fp16", 0x1p-25},
-        {"h100-e5m2", INFINITY}, {"h100-bf16", 1.0 + 0x1p-8}, {"int8", 128.0}, {"int8", 0.5}, {"int8", -128.0}, {"h100-tf32", NAN}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && !r.skipped; i++)
-        for (int in_b = 0; in_b < 2; in_b++) {
-            ulp_datapath d;
-            if (!parsed(&r, &d, cases[i].name)) break;
-            const product p = {&d, 9, 35, 34, i % 4, ORDINARY, !d.result.fits_binary32, i + 500};
-            arrays x;
-            make(&x, &p);
-            put(in_b ? x.b : x.a, in_b ? x.b_size - 1 : 0, cases[i].x, p.wide);
-            const ulp_status got = on_device(c, &r, &x, &p, (ulp_stream){1, 0, 0}), want = multiply(c->cpu, x.c, x.a, x.b, &x.s, &p, (ulp_stream){1, 0, 0});
-            row_true(&r, got == want, "%s with %g in %s: %s, should be: %s", d.name, cases[i].x, in_b ? "b" : "a", ulp_status_text(got), ulp_status_text(want));
-            if (p.wide) row_doubles(&r, x.got, x.c, x.c_size, "%s with %g", d.name, cases[i].x);
-            else row_floats(&r, x.got, x.c, x.c_size, "%s with %g", d.name, cases[i].x);
-            drop(&x);
-        }
-    row_end(&r);
-}
-
-/* Start values that are none of the accumulator's format: nobody promises anything, but both backends form the sums of the
- * definition. A tie of the format and products too small for binary64 beside it: what rounds twice shows it. */
-static void strange_starts(const check *c) {
-    row r = row_of("products: start values that are no values of the accumulator");
-    static const char *const names[] = {"serial:fp16:rne", "serial:e4m3:rne", "serial:bf16:rne", "chunk4:bf16:rne",
-                                        "split:bf16:rne",  "kahan:bf16:rne",  "pairwise:bf16:rne", "serial:fp16:sr"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
-        ulp_datapath d;
-        if (!parsed(&r, &d, names[i])) break;
-        for (int in_all = 0; in_all < 2; in_all++) {
-            const product p = {&d, 20, 37, 40, ACCUMULATE, ORDINARY, 0, i + 600};
-            const ulp_stream stream = {3, 0, 5};
-            arrays x;
-            make(&x, &p);
-            for (size_t e = 0; e < x.a_size; e++) ((float *)x.a)[e] = 0x1p-50f;
-            for (size_t e = 0; e < x.b_size; e++) ((float *)x.b)[e] = 0x1p-50f;
-            for (size_t e = in_all ? 0 : x.c_size - 1; e < x.c_size; e++) ((float *)x.c)[e] = ((float *)x.got)[e] = 1.0f + ldexpf(1.0f, -(int)d.accumulator.prec);
-            row_ok(&r, on_device(c, &r, &x, &p, stream), "%s", d.name);
-            row_ok(&r, multiply(c->cpu, x.c, x.a, x.b, &x.s, &p, stream), "%s", d.name);
-            row_floats(&r, x.got, x.c, x.c_size, "%s, %s", d.name, in_all ? "all" : "the last");
-            drop(&x);
-        }
-    }
-    row_end(&r);
-}
-
-/* One product that is not zero, where binary64's rounding of the sum would end on a tie: by many significant bits of its operands,
- * each in the last place of its matrix, or by a start value far below it. */
-static void lonely_product(const check *c) {
-    row r = row_of("products: one that is not zero, beside a tie");
-    static const struct { const char *name; float a, b, start; } cases[] = {
-        {"serial:fp16:rne", 1.0f + 0x1p-23f, 0x1p-11f - 0x1p-34f, 1.0f + 0x1p-10f}, {"serial:bf16:rne", 1.0f + 0x1p-8f, 1.0f, 0x1p-100f}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && !r.skipped; i++) {
-        ulp_datapath d;
-        const product p = {&d, 20, 37, 40, ACCUMULATE, ORDINARY, 0, 700};
-        const ulp_stream stream = {3, 0, 5};
-        arrays x;
-        if (!parsed(&r, &d, cases[i].name)) break;
-        make(&x, &p);
-        for (size_t e = 0; e < x.a_size; e++) ((float *)x.a)[e] = e + 1 == x.a_size ? cases[i].a : 0.0f;
-        for (size_t e = 0; e < x.b_size; e++) ((float *)x.b)[e] = e + 1 == x.b_size ? cases[i].b : 0.0f;
-        for (size_t e = 0; e < x.c_size; e++) ((float *)x.c)[e] = ((float *)x.got)[e] = cases[i].start;
-        row_ok(&r, on_device(c, &r, &x, &p, stream), "%s", d.name);
-        row_ok(&r, multiply(c->cpu, x.c, x.a, x.b, &x.s, &p, stream), "%s", d.name);
-        row_floats(&r, x.got, x.c, x.c_size, "%s", d.name);
-        drop(&x);
-    }
-    row_end(&r);
-}
-
 /* ---- reduce ---- */
 
 static void reduce_one(const check *c, row *r, const ulp_datapath *d, size_t m, size_t n, data kind, uint64_t seed) {
@@ -419,9 +317,7 @@ void check_gemm(const check *c) {
     try_names(c, "products: Tensor Core rows with other fields", odd_rows, 0, few);
     try_names(c, "products: 8-bit integers", integer_names, 1, c->small ? 8 : 48);
     try_names(c, "products: arrays of binary64", wide_names, 1, few);
-    strangers(c);
-    strange_starts(c);
-    lonely_product(c);
+    check_special_products(c);
     reduces(c);
     large(c);
 }

@@ -1,5 +1,5 @@
 /* native.c - orders of sums on the device, and what the library's products are: beside bounds, exact sums and models. */
-#include "check.h"
+#include "codes.h"
 
 #include "kernels/cuda/unit.h"
 #include "kernels/order.h"
@@ -29,72 +29,15 @@ static row row_for(const char *what, const ulp_cuda_native *d) {
 
 /* ---- operands ---- */
 
-typedef struct matrices {
-    size_t m, n, k;
-    float *a, *b, *c;      /* (m,k), (k,n), (m,n) */
-    double *wide_a, *wide_b;
-    uint64_t *got, *want;
-} matrices;
-
-static void *room(size_t n, size_t size) {
-    void *p = calloc(n, size);
-    if (p == NULL) exit(1);
-    return p;
-}
-
 static matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native *d, uint64_t seed) {
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     matrices x = {.m = m, .n = n, .k = k};
-    x.a = room(m * k, sizeof *x.a);
-    x.b = room(k * n, sizeof *x.b);
-    x.c = room(m * n, sizeof *x.c);
-    x.wide_a = room(m * k, sizeof *x.wide_a);
-    x.wide_b = room(k * n, sizeof *x.wide_b);
-    x.got = room(m * n, sizeof *x.got);
-    x.want = room(m * n, sizeof *x.want);
+    matrices_alloc(&x);
     fill_normal(x.a, m * k, d->a.is_fixed ? 48.0 : 1.0, seed);
     fill_normal(x.b, k * n, d->b.is_fixed ? 48.0 : 1.0, seed + 1);
     for (size_t i = 0; i < m * k; i++) x.wide_a[i] = x.a[i] = (float)ulp_round((double)x.a[i], &d->a, rule, 0);
     for (size_t i = 0; i < k * n; i++) x.wide_b[i] = x.b[i] = (float)ulp_round((double)x.b[i], &d->b, rule, 0);
     return x;
-}
-
-static void matrices_free(matrices *x) {
-    void *all[] = {x->a, x->b, x->c, x->wide_a, x->wide_b, x->got, x->want};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
-}
-
-static ulp_gemm_shape shape_of(const matrices *x) { return (ulp_gemm_shape){.m = x->m, .n = x->n, .k = x->k, .lda = x->k, .ldb = x->n, .ldc = x->n}; }
-
-static int device_codes(const check *c, row *r, matrices *x, const ulp_cuda_native *d) {
-    const ulp_gemm_shape s = shape_of(x);
-    const size_t n = x->m * x->n;
-    float *a = to_device(c, r, x->a, x->m * x->k * sizeof *a), *b = to_device(c, r, x->b, x->k * x->n * sizeof *b);
-    uint64_t *codes = c->gpu->alloc(n * sizeof *codes);
-    ulp_cuda_product *p = NULL;
-    int fine = a != NULL && b != NULL && codes != NULL;
-    fine = fine && row_ok(r, ulp_cuda_product_begin(&p, d, NULL, a, b, &s), "%s: begin", d->name);
-    fine = fine && row_ok(r, ulp_cuda_product_run(p), "%s: run", d->name);
-    fine = fine && row_ok(r, ulp_cuda_product_codes(p, codes), "%s: codes", d->name);
-    fine = fine && from_device(c, r, x->got, codes, n * sizeof *codes);
-    ulp_cuda_product_end(p);
-    c->gpu->release(a);
-    c->gpu->release(b);
-    c->gpu->release(codes);
-    return fine;
-}
-
-static int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path) {
-    const ulp_gemm_shape s = shape_of(x);
-    const ulp_stream none = {0, 0, 0};
-    double *wide = path->result.fits_binary32 ? NULL : room(x->m * x->n, sizeof *wide);
-    const ulp_status status =
-        wide == NULL ? c->cpu->gemm(x->c, x->a, x->b, &s, path, none) : c->cpu->gemm64(wide, x->wide_a, x->wide_b, &s, path, none);
-    int fine = row_ok(r, status, "%s on the CPU", path->name);
-    for (size_t i = 0; fine && i < x->m * x->n; i++)
-        fine = row_ok(r, ulp_datapath_code(&x->want[i], wide == NULL ? (double)x->c[i] : wide[i], path), "%s: a code", path->name);
-    free(wide);
-    return fine;
 }
 
 /* ---- orders ---- */
@@ -247,7 +190,7 @@ static void check_promotion(const check *c, const ulp_cuda_native *d, const char
 
 /* C on the host (m,n) as the device makes it of x. */
 static int device_values(const check *c, row *r, const matrices *x, const ulp_cuda_native *d, float *to) {
-    const ulp_gemm_shape s = shape_of(x);
+    const ulp_gemm_shape s = matrices_shape(x);
     float *a = to_device(c, r, x->a, x->m * x->k * sizeof *a), *b = to_device(c, r, x->b, x->k * x->n * sizeof *b);
     float *out = c->gpu->alloc(x->m * x->n * sizeof *out);
     const int done = a != NULL && b != NULL && out != NULL && row_ok(r, ulp_cuda_native_gemm(d, out, a, b, &s), "%s", d->name) &&

@@ -1,5 +1,5 @@
 /* tensor.c - Tensor Core models against the instructions themselves: whole products, codes compared, those of NaN too. */
-#include "check.h"
+#include "codes.h"
 
 #include "kernels/cuda/unit.h"
 
@@ -10,37 +10,6 @@
 /* What a product is fed. */
 typedef enum kind { NORMAL, CODES, SPECIALS, TINY, ZEROS, CANCELLING, LONG, KINDS } kind;
 static const char *const kinds[] = {"normal data", "random codes", "special values", "tiny data", "zeros beside large values", "cancelling data", "long sums"};
-
-/* The operands of one product, as floats and as doubles; codes that the device and the model gave. */
-typedef struct trial {
-    size_t m, n, k;
-    int accumulate;
-    float *a, *b, *c;          /* (m,k), (k,n), (m,n) */
-    double *wide_a, *wide_b, *wide_c;
-    uint64_t *got, *want;      /* (m,n) */
-} trial;
-
-static void *room(size_t n, size_t size) {
-    void *p = calloc(n == 0 ? 1 : n, size);
-    if (p == NULL) exit(1);
-    return p;
-}
-
-static void trial_alloc(trial *t) {
-    t->a = room(t->m * t->k, sizeof *t->a);
-    t->b = room(t->k * t->n, sizeof *t->b);
-    t->c = room(t->m * t->n, sizeof *t->c);
-    t->wide_a = room(t->m * t->k, sizeof *t->wide_a);
-    t->wide_b = room(t->k * t->n, sizeof *t->wide_b);
-    t->wide_c = room(t->m * t->n, sizeof *t->wide_c);
-    t->got = room(t->m * t->n, sizeof *t->got);
-    t->want = room(t->m * t->n, sizeof *t->want);
-}
-
-static void trial_free(trial *t) {
-    void *all[] = {t->a, t->b, t->c, t->wide_a, t->wide_b, t->wide_c, t->got, t->want};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
-}
 
 /* ---- data ---- */
 
@@ -81,7 +50,7 @@ static void fill_operand(float *x, size_t n, kind what, const ulp_cuda_native *d
 }
 
 /* Neighbours in k are negatives of each other, now and then not quite. */
-static void make_cancelling(trial *t) {
+static void make_cancelling(matrices *t) {
     for (size_t i = 0; i < t->m; i++)
         for (size_t k = 1; k < t->k; k += 2)
             if (t->a[i * t->k + k - 1] != 0.0f || k > 1) t->a[i * t->k + k] = -t->a[i * t->k + k - 1];
@@ -90,7 +59,7 @@ static void make_cancelling(trial *t) {
             if (word_of(77, j * t->k + k) % 8 != 0) t->b[k * t->n + j] = t->b[(k - 1) * t->n + j];
 }
 
-static void fill(trial *t, kind what, const ulp_cuda_native *d, uint64_t seed) {
+static void fill(matrices *t, kind what, const ulp_cuda_native *d, uint64_t seed) {
     fill_operand(t->a, t->m * t->k, what, d, &d->a, seed);
     fill_operand(t->b, t->k * t->n, what, d, &d->b, seed + 1);
     if (what == CANCELLING) make_cancelling(t);
@@ -110,45 +79,9 @@ static void fill(trial *t, kind what, const ulp_cuda_native *d, uint64_t seed) {
     for (size_t i = 0; i < t->k * t->n; i++) t->wide_b[i] *= 1.0 + (double)word_of(seed + 4, i) * 0x1p-40;
 }
 
-/* ---- both sides ---- */
+/* ---- trials ---- */
 
-static ulp_gemm_shape shape_of(const trial *t) {
-    return (ulp_gemm_shape){.m = t->m, .n = t->n, .k = t->k, .lda = t->k, .ldb = t->n, .ldc = t->n, .accumulate = (uint8_t)t->accumulate};
-}
-
-static int device_codes(const check *c, row *r, trial *t, const ulp_cuda_native *d) {
-    const ulp_gemm_shape s = shape_of(t);
-    const size_t n = t->m * t->n;
-    double *a = to_device(c, r, t->wide_a, t->m * t->k * sizeof *a), *b = to_device(c, r, t->wide_b, t->k * t->n * sizeof *b);
-    double *start = to_device(c, r, t->wide_c, n * sizeof *start);
-    uint64_t *codes = c->gpu->alloc(n * sizeof *codes);
-    ulp_cuda_product *p = NULL;
-    int fine = a != NULL && b != NULL && start != NULL && codes != NULL;
-    fine = fine && row_ok(r, ulp_cuda_product_begin64(&p, d, start, a, b, &s), "%s: begin", d->name);
-    fine = fine && row_ok(r, ulp_cuda_product_run(p), "%s: run", d->name);
-    fine = fine && row_ok(r, ulp_cuda_product_codes(p, codes), "%s: codes", d->name);
-    fine = fine && from_device(c, r, t->got, codes, n * sizeof *codes);
-    ulp_cuda_product_end(p);
-    c->gpu->release(a);
-    c->gpu->release(b);
-    c->gpu->release(start);
-    c->gpu->release(codes);
-    return fine;
-}
-
-static int model_codes(const check *c, row *r, trial *t, const ulp_datapath *path) {
-    const ulp_gemm_shape s = shape_of(t);
-    const ulp_stream none = {0, 0, 0};
-    const size_t n = t->m * t->n;
-    const int narrow = path->result.fits_binary32;
-    const ulp_status status = narrow ? c->cpu->gemm(t->c, t->a, t->b, &s, path, none) : c->cpu->gemm64(t->wide_c, t->wide_a, t->wide_b, &s, path, none);
-    if (!row_ok(r, status, "%s on the CPU", path->name)) return 0;
-    for (size_t i = 0; i < n; i++)
-        if (!row_ok(r, ulp_datapath_code(&t->want[i], narrow ? (double)t->c[i] : t->wide_c[i], path), "%s: a result's code", path->name)) return 0;
-    return 1;
-}
-
-static void compare(row *r, const trial *t, kind what, const ulp_cuda_native *d) {
+static void compare(row *r, const matrices *t, kind what, const ulp_cuda_native *d) {
     for (size_t i = 0; i < t->m * t->n; i++)
         row_true(r, t->got[i] == t->want[i], "%s, (%zu,%zu,%zu)%s: element (%zu,%zu): the instruction gives %0*llx, %s %0*llx", kinds[what], t->m, t->n,
                  t->k, t->accumulate ? " on C" : "", i / t->n, i % t->n, (int)d->result.bits / 4, (unsigned long long)t->got[i], d->model,
@@ -156,11 +89,11 @@ static void compare(row *r, const trial *t, kind what, const ulp_cuda_native *d)
 }
 
 static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path, kind what, size_t m, size_t n, size_t k, int accumulate) {
-    trial t = {.m = m, .n = n, .k = k, .accumulate = accumulate};
-    trial_alloc(&t);
+    matrices t = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = 1};
+    matrices_alloc(&t);
     fill(&t, what, d, 1000u * d->instruction + 100u * what + k + d->family);
     if (device_codes(c, r, &t, d) && model_codes(c, r, &t, path)) compare(r, &t, what, d);
-    trial_free(&t);
+    matrices_free(&t);
 }
 
 /* Every kind of data with sizes that fill tiles and such that do not: more than a million results on a device. */

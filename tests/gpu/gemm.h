@@ -1,0 +1,46 @@
+/* gemm.h - what the checks of matrix products share: one product's operands, and the product on both backends. */
+#ifndef ULP_CHECK_GEMM_H
+#define ULP_CHECK_GEMM_H
+
+#include "check.h"
+
+/* What a product is fed. */
+typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, ANY, ZEROS, DATA } data;
+
+/* How a product's arrays lie and what it takes: bits of `layout`. */
+enum { A_TRANS = 1, B_TRANS = 2, C_TRANS = 4, PADDED = 8, ACCUMULATE = 16, NO_A_SCALES = 32, NO_B_SCALES = 64, FAR_STREAM = 128, LAYOUTS = 256 };
+
+typedef struct product {
+    const ulp_datapath *d;
+    size_t m, n, k;
+    unsigned layout;
+    data kind;
+    int wide; /* by gemm64 */
+    uint64_t seed;
+} product;
+
+/* Host arrays of a product: floats, or doubles if wide. */
+typedef struct arrays {
+    ulp_gemm_shape s;
+    void *a, *b, *c, *got;
+    float *scales[2];
+    size_t a_size, b_size, c_size, scale_size[2]; /* elements */
+} arrays;
+
+/* Element i = x, of a float array, or of doubles if wide. */
+void put(void *array, size_t i, double x, int wide);
+/* Operands from the product's seed. NaN fills what lies between rows of A and B: a kernel that reads it shows it. */
+void arrays_make(arrays *x, const product *p);
+void arrays_drop(arrays *x);
+
+/* gemm or gemm64 of the backend. */
+ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s, const product *p, ulp_stream stream);
+/* The product of x on the device, its C in x->got. */
+ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_stream stream);
+/* The datapath of that name; 0 if there is none, and the row says so. */
+int parsed(row *r, ulp_datapath *d, const char *name);
+
+/* gemm_special.c */
+void check_special_products(const check *c);
+
+#endif
