@@ -174,6 +174,46 @@ static void check_values(const check *c) {
     row_end(&r);
 }
 
+/* One sum on a start that is not +0, as the prober asks for it: alone, and in the corner of a larger product. */
+static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *path, size_t k, double start) {
+    enum { MOST = 40 };
+    float x[2 * MOST];
+    double a[MOST], b[MOST];
+    const ulp_scales ones = {NULL, NULL};
+    const ulp_cuda_place place = {d, 19, 11};
+    const ulp_unit model = ulp_unit_of(path), units[] = {ulp_cuda_unit_of(d), ulp_cuda_unit_in(&place)};
+    uint64_t want = 0;
+    fill_normal(x, 2 * MOST, 1.0, 300 + k);
+    to_format(x, MOST, &d->a);
+    to_format(x + MOST, MOST, &d->b);
+    for (size_t i = 0; i < k; i++) a[i] = (double)x[i], b[i] = (double)x[MOST + i];
+    if (!row_ok(r, model.dot(model.context, &want, start, a, b, k, ones), "%s on the CPU", path->name)) return;
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+        uint64_t got = ~want;
+        row_ok(r, units[u].dot(units[u].context, &got, start, a, b, k, ones), "%s", d->name);
+        row_true(r, got == want, "%s, %s: %a and %zu products: %llx, %s %llx", d->name, u == 0 ? "alone" : "in a product", start, k,
+                 (unsigned long long)got, path->name, (unsigned long long)want);
+    }
+}
+
+static void check_starts(void) {
+    row r = row_of("sums on starts, one at a time");
+    static const char *const names[] = {"native:mma:fp16", "native:mma:fp16-fp16", "native:mma:bf16",   "native:mma:tf32",  "native:mma:fp64",
+                                        "native:mma:e4m3", "native:mma:e5m2",      "native:wgmma:bf16", "native:wgmma:e4m3"};
+    static const double starts[] = {1.0, -12.0, 0x1p-20, -0x1.8p10, -0.0};
+    static const size_t lengths[] = {0, 1, 5, 40};
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
+        ulp_cuda_native d;
+        ulp_datapath path;
+        memset(&path, 0, sizeof path);
+        if (!row_ok(&r, ulp_cuda_native_parse(&d, names[i]), "%s", names[i]) || d.lacks[0] != '\0' || d.model[0] == '\0') continue;
+        if (!row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model)) continue;
+        for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++)
+            for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) compare_sum(&r, &d, &path, lengths[k], starts[s]);
+    }
+    row_end(&r);
+}
+
 /* What the prober's vectors show of the instruction they show of its model. */
 static void check_probe(const ulp_cuda_native *d) {
     char name[160];
@@ -205,6 +245,7 @@ static void check_probe(const ulp_cuda_native *d) {
 void check_tensor_cores(const check *c) {
     ulp_cuda_native d;
     check_values(c);
+    check_starts();
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         if (strncmp(d.name, "native:mma:", 11) != 0 && strncmp(d.name, "native:wgmma:", 13) != 0) continue;
         check_native_row(c, &d);
