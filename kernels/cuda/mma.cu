@@ -54,12 +54,13 @@ template <typename Op, int DOWN, int ACROSS> __device__ inline void warp_product
             for (uint32_t pair = 0; pair < 2; pair++) store_pair<Op::D>(w.d, d[i][j], place(i, j, pair), pair);
 }
 
-/* SIDE x SIDE warps, rows of blocks along x. Where the architecture lacks the instruction the kernel is empty, and nobody launches it. */
+/* SIDE x SIDE warps. Where the architecture lacks the instruction the kernel is empty, and nobody launches it. */
 template <typename Op, int SIDE, int DOWN, int ACROSS>
 __global__ void __launch_bounds__(32 * SIDE * SIDE) mma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (Op::offered) {
         const size_t warp = threadIdx.x / 32;
-        warp_product<Op, DOWN, ACROSS>(w, (blockIdx.x * SIDE + warp / SIDE) * (16 * DOWN), (blockIdx.y * SIDE + warp % SIDE) * (8 * ACROSS));
+        const ulp_native_origin tile = ulp_native_origin_of<16 * DOWN * SIDE, 8 * ACROSS * SIDE>(w);
+        warp_product<Op, DOWN, ACROSS>(w, tile.row + warp / SIDE * (16 * DOWN), tile.column + warp % SIDE * (8 * ACROSS));
     }
 }
 
@@ -67,24 +68,24 @@ __global__ void __launch_bounds__(32 * SIDE * SIDE) mma_kernel(const __grid_cons
 __global__ void __launch_bounds__(32) mma64_kernel(const __grid_constant__ ulp_native_job w) {
     const uint32_t lane = threadIdx.x;
     const double *a = reinterpret_cast<const double *>(w.a), *b = reinterpret_cast<const double *>(w.b), *c = static_cast<const double *>(w.c);
-    const size_t row = (size_t)blockIdx.x * 8, column = (size_t)blockIdx.y * 8, k = w.depth / sizeof *a;
-    const size_t at = (row + ulp_mma64_c_row(lane)) * w.n + column;
+    const ulp_native_origin tile = ulp_native_origin_of<8, 8>(w);
+    const size_t k = w.depth / sizeof *a, at = (tile.row + ulp_mma64_c_row(lane)) * w.n + tile.column;
     double d[2] = {0.0, 0.0};
     for (uint32_t e = 0; c != NULL && e < 2; e++) d[e] = c[at + ulp_mma64_c_column(lane, e)];
     for (size_t i = 0; i < k; i += 4)
-        ulp_mma_fp64(d, a[(row + ulp_mma64_a_row(lane)) * k + i + ulp_mma64_a_k(lane)], b[(column + ulp_mma64_b_column(lane)) * k + i + ulp_mma64_b_k(lane)]);
+        ulp_mma_fp64(d, a[(tile.row + ulp_mma64_a_row(lane)) * k + i + ulp_mma64_a_k(lane)],
+                     b[(tile.column + ulp_mma64_b_column(lane)) * k + i + ulp_mma64_b_k(lane)]);
     for (uint32_t e = 0; e < 2; e++) static_cast<double *>(w.d)[at + ulp_mma64_c_column(lane, e)] = d[e];
 }
 
 template <typename Op> ulp_status launch(const ulp_native_job &w) {
     const bool large = w.m % ulp_mma_large.rows == 0 && w.n % ulp_mma_large.columns == 0;
-    const ulp_native_tile tile = large ? ulp_mma_large : ulp_mma_small;
-    const dim3 grid((unsigned)(w.m / tile.rows), (unsigned)(w.n / tile.columns));
-    return large ? ulp_cuda_launch("mma.sync", mma_kernel<Op, 2, 2, 4>, grid, 128, w) : ulp_cuda_launch("mma.sync", mma_kernel<Op, 1, 1, 1>, grid, 32, w);
+    return large ? ulp_native_launch("mma.sync", mma_kernel<Op, 2, 2, 4>, w, ulp_mma_large, 128)
+                 : ulp_native_launch("mma.sync", mma_kernel<Op, 1, 1, 1>, w, ulp_mma_small, 32);
 }
 
 ulp_status launch64(const ulp_native_job &w) {
-    return ulp_cuda_launch("mma.sync of binary64", mma64_kernel, dim3((unsigned)(w.m / 8), (unsigned)(w.n / 8)), 32, w);
+    return ulp_native_launch("mma.sync of binary64", mma64_kernel, w, ulp_mma_64, 32);
 }
 
 __global__ void built_kernel(int *to) {

@@ -250,10 +250,10 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
 
 /* Sizes of the padded operands: small tiles where one holds all. */
 void measure(ulp_cuda_product *p) {
-    const bool sync = p->native.family == MMA;
+    const bool wide = p->native.result.bits == 64;
     const ulp_native_tile library = {16, 16}; /* what fp8 by cuBLASLt asks for */
-    const ulp_native_tile small = sync ? ulp_mma_small : p->native.family == WGMMA ? ulp_wgmma_small : library;
-    const ulp_native_tile large = sync ? ulp_mma_large : p->native.family == WGMMA ? ulp_wgmma_large : library;
+    const ulp_native_tile small = p->native.family == LIBRARY ? library : p->native.family == WGMMA ? ulp_wgmma_small : wide ? ulp_mma_64 : ulp_mma_small;
+    const ulp_native_tile large = p->native.family == LIBRARY ? library : p->native.family == WGMMA ? ulp_wgmma_large : wide ? ulp_mma_64 : ulp_mma_large;
     const ulp_native_tile tile = p->m <= small.rows && p->n <= small.columns ? small : large;
     p->job.m = whole(p->m, tile.rows);
     p->job.n = whole(p->n, tile.columns);

@@ -20,8 +20,29 @@ typedef struct ulp_native_tile {
     unsigned rows, columns;
 } ulp_native_tile;
 
-/* mma.cu: instruction number `instruction` in the order of ULP_MMA_INSTRUCTIONS, binary64 behind the last. */
-static const ulp_native_tile ulp_mma_small = {16, 8}, ulp_mma_large = {64, 64};
+/* Launch a kernel with a block for each tile of D: along x, down the columns of tiles. ULP_UNSUPPORTED with a sentence if there are more
+ * than a launch may have. */
+static inline ulp_status ulp_native_launch(const char *name, void (*kernel)(ulp_native_job), const ulp_native_job &w, ulp_native_tile tile, unsigned threads) {
+    const size_t down = w.m / tile.rows, across = w.n / tile.columns;
+    if (across > 0x7fffffff / down) {
+        ulp_cuda_say("%s: %zu times %zu tiles are more than a launch may have blocks", name, down, across);
+        return ULP_UNSUPPORTED;
+    }
+    return ulp_cuda_launch(name, kernel, (unsigned)(down * across), threads, w);
+}
+
+/* The first element of the tile of this block. */
+struct ulp_native_origin {
+    size_t row, column;
+};
+
+template <unsigned ROWS, unsigned COLUMNS> static __device__ inline ulp_native_origin ulp_native_origin_of(const ulp_native_job &w) {
+    const unsigned down = (unsigned)(w.m / ROWS);
+    return {(size_t)(blockIdx.x % down) * ROWS, (size_t)(blockIdx.x / down) * COLUMNS};
+}
+
+/* mma.cu: instruction number `instruction` in the order of ULP_MMA_INSTRUCTIONS, binary64 behind the last; its tiles have one size. */
+static const ulp_native_tile ulp_mma_small = {16, 8}, ulp_mma_large = {64, 64}, ulp_mma_64 = {8, 8};
 ulp_status ulp_native_mma(unsigned instruction, const ulp_native_job *job);
 const char *ulp_native_mma_text(unsigned instruction);
 

@@ -66,7 +66,8 @@ template <typename Op> struct results {
 template <typename Op, int GROUPS, bool PROMOTE>
 __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N> (&stages)[2]) {
     enum { ROWS = 64 * GROUPS, THREADS = 128 * GROUPS, PAIRS = Op::N / 4 };
-    const size_t row = (size_t)blockIdx.x * ROWS, column = (size_t)blockIdx.y * Op::N;
+    const ulp_native_origin tile = ulp_native_origin_of<ROWS, Op::N>(w);
+    const size_t row = tile.row, column = tile.column;
     const uint32_t group = threadIdx.x / 128, thread = threadIdx.x % 128;
     auto place = [&](int pair) {
         return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column + ulp_wgmma_d_column(thread, 2 * pair);
@@ -121,7 +122,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, PROMOTE ? total : d, place(pair), pair);
 }
 
-/* GROUPS warpgroups, one below the other; rows of blocks along x. Empty where there is no wgmma, and nobody launches it there. */
+/* GROUPS warpgroups, one below the other. Empty where there is no wgmma, and nobody launches it there. */
 template <typename Op, int GROUPS, bool PROMOTE> __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (ULP_WGMMA_OFFERED) {
         __shared__ __align__(128) stage<64 * GROUPS, Op::N> stages[2];
@@ -131,9 +132,8 @@ template <typename Op, int GROUPS, bool PROMOTE> __global__ void __launch_bounds
 
 template <typename Small, typename Large, bool PROMOTE> ulp_status launch_as(const ulp_native_job &w) {
     const bool large = w.m % ulp_wgmma_large.rows == 0 && w.n % ulp_wgmma_large.columns == 0;
-    const ulp_native_tile tile = large ? ulp_wgmma_large : ulp_wgmma_small;
-    const dim3 grid((unsigned)(w.m / tile.rows), (unsigned)(w.n / tile.columns));
-    return large ? ulp_cuda_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, grid, 256, w) : ulp_cuda_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, grid, 128, w);
+    return large ? ulp_native_launch("wgmma", wgmma_kernel<Large, 2, PROMOTE>, w, ulp_wgmma_large, 256)
+                 : ulp_native_launch("wgmma", wgmma_kernel<Small, 1, PROMOTE>, w, ulp_wgmma_small, 128);
 }
 
 template <typename Small, typename Large> ulp_status launch(const ulp_native_job &w) {

@@ -174,6 +174,23 @@ static void check_values(const check *c) {
     row_end(&r);
 }
 
+/* Results of several rows and columns of tiles, and of more columns than the second side of a grid may have blocks: 65535. */
+static void check_tiles(const check *c) {
+    row r = row_of("results of many tiles");
+    enum { SMALL_ONES = 4, MANY = 65536 };
+    static const struct { const char *name; size_t m, n; } cases[] = {
+        {"native:mma:fp16", 130, 260}, {"native:wgmma:fp16", 300, 130}, {"native:mma:fp64", 20, 37}, {"native:mma:fp64", 2, MANY * 8 + 3},
+        {"native:mma:fp16-fp16", 2, MANY * 64 + 3}, {"native:wgmma:fp16-fp16", 2, MANY * 128 + 3}};
+    for (size_t i = 0; i < (c->small ? SMALL_ONES : sizeof cases / sizeof cases[0]) && !r.skipped; i++) {
+        ulp_cuda_native d;
+        ulp_datapath path;
+        memset(&path, 0, sizeof path);
+        if (!row_ok(&r, ulp_cuda_native_parse(&d, cases[i].name), "%s", cases[i].name) || d.lacks[0] != '\0' || d.model[0] == '\0') continue;
+        if (row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model)) run_trial(c, &r, &d, &path, CODES, cases[i].m, cases[i].n, 1, 0);
+    }
+    row_end(&r);
+}
+
 /* One sum on a start that is not +0, as the prober asks for it: alone, and in the corner of a larger product. */
 static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *path, size_t k, double start) {
     enum { MOST = 40 };
@@ -246,6 +263,7 @@ void check_tensor_cores(const check *c) {
     ulp_cuda_native d;
     check_values(c);
     check_starts();
+    check_tiles(c);
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         if (strncmp(d.name, "native:mma:", 11) != 0 && strncmp(d.name, "native:wgmma:", 13) != 0) continue;
         check_native_row(c, &d);
