@@ -29,6 +29,7 @@ static const ulp_option options[] = {
     {"batch", ULP_OPTION_INTEGER, "256", "16", NULL, "samples of a training step", 1, 1024, NULL, 0},
     {"steps", ULP_OPTION_INTEGER, "60", "2", "300", "training steps that are timed", 1, 1e6, NULL, 0},
     {"seconds", ULP_OPTION_NUMBER, "0.3", "0.001", "1", "time per row at least", 0.0001, 60, NULL, 0},
+    {"backend", ULP_OPTION_CHOICE, "cuda", NULL, NULL, "the machine that is timed, a CUDA device", 0, 0, "cuda", 1},
     ULP_TAKES_SEED,
     {0},
 };
@@ -176,7 +177,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (b->native_size > 0) ulp_point_add(run, (ulp_point){.at = {NATIVE}}, "the device's own products");
     ulp_point_add(run, (ulp_point){.at = {TRAINING}}, "training");
     if (ulp_option_flag(run, "list")) return ULP_OK; /* the grid is no device's */
-    if (ulp_backend_get(&b->gpu, "cuda") != ULP_OK) return ulp_run_fail(run, ULP_NO_DEVICE, "%s", ulp_cuda_lacks());
+    if (ulp_backend_get(&b->gpu, "cuda") != ULP_OK) return ulp_run_fail(run, ULP_NO_DEVICE, "--backend cuda: %s", ulp_cuda_lacks());
     ulp_status status = ulp_backend_get(&b->cpu, "cpu");
     if (status == ULP_OK) status = ulp_cuda_describe(&info);
     if (status == ULP_OK) status = ulp_cuda_timer_open(&b->timer);

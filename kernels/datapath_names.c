@@ -372,7 +372,8 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     const ulp_status status = parse_base(&d, p.base);
     const struct form *form = form_of(p.base, &rest);
     if (status != ULP_OK) {
-        if (form != NULL) explain_form(to, form, rest);
+        if (strncmp(p.base, "native:", 7) == 0) say(to, "native: names are a GPU's own products, for `ulp probe --backend cuda` where there is a device");
+        else if (form != NULL) explain_form(to, form, rest);
         else explain_row(to, p.base);
         return;
     }

@@ -94,7 +94,7 @@ else
 fi
 if [ -n "$emulated" ]; then
     exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 5003 --arrays 2 --size 33 --native-size 40 --seconds 0.001 --steps 1 --units 4 --batch 2 --quiet \
-        --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --out bench_gpu.csv
+        --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --backend cuda --out bench_gpu.csv
     says '^training,' bench_gpu.csv "it timed trainings"
 else
     skip "bench_gpu" "no emulated device in this build"
