@@ -55,6 +55,9 @@ run = $(if $(V),,@echo '  $(1) $(2)' && )
 probe = $(shell printf '%s\nint main(void) { %s }\n' '$(1)' '$(2)' | \
         $(CC) $(ALL_CPPFLAGS) -w -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
 have  = $(if $(1),$(shell command -v $(1) >/dev/null 2>&1 && echo yes))
+# versions as MAJOR.MINOR; one of another form is less than any
+at_least = $(shell awk -v is='$(1)' -v needed='$(2)' 'BEGIN { split(is, a, "."); split(needed, b, "."); \
+             exit a[1] + 0 < b[1] + 0 || (a[1] + 0 == b[1] + 0 && a[2] + 0 < b[2] + 0) }' && echo yes)
 empty :=
 , := ,
 hash  := $(empty)\#
@@ -67,17 +70,19 @@ HAVE_MPFR   := $(call probe,$(hash)include <mpfr.h>,return mpfr_get_version() ==
 HAVE_ZLIB   := $(call probe,$(hash)include <zlib.h>,return zlibVersion() == 0;,-lz)
 HAVE_CMOCKA := $(call probe,$(hash)include <stdarg.h>\n$(hash)include <stddef.h>\n$(hash)include <setjmp.h>\n$(hash)include <stdint.h>\n$(hash)include <cmocka.h>,return 0;,-lcmocka)
 HAVE_BLAS   := $(call probe,extern void cblas_sgemm(void);,cblas_sgemm(); return 0;,-lopenblas -lm)
-HAVE_NVCC   := $(call have,$(NVCC))
+NVCC_NEEDED  := 13.0
+NVCC_VERSION := $(if $(call have,$(NVCC)),$(or $(shell $(NVCC) --version 2>/dev/null | sed -n 's/.*release \([0-9]*\.[0-9]*\).*/\1/p'),unknown))
+HAVE_NVCC   := $(call at_least,$(NVCC_VERSION),$(NVCC_NEEDED))
 HAVE_CXX    := $(call have,$(CXX))
 HAVE_MPI    := $(call have,$(MPICC))
 HAVE_GNUPLOT := $(call have,gnuplot)
 X86 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
 ifeq ($(MAKELEVEL),0)
-say = $(info $(1) $(if $(2),found,missing: $(3)))
+say = $(info $(1) $(if $(2),found,$(or $(4),missing): $(3)))
 $(call say,OpenMP     ,$(HAVE_OPENMP),array operations run on one thread)
 $(call say,GNU MPFR   ,$(HAVE_MPFR),no oracle: ulp verify and most tests are left out)
 $(call say,zlib       ,$(HAVE_ZLIB),MNIST files have to be unpacked)
-$(call say,nvcc       ,$(HAVE_NVCC),no CUDA)
+$(call say,nvcc       ,$(HAVE_NVCC),$(if $(NVCC_VERSION),$(NVCC_VERSION)$(,) needs $(NVCC_NEEDED); )no CUDA,$(if $(NVCC_VERSION),too old))
 $(call say,mpicc      ,$(HAVE_MPI),no MPI; sweeps run on threads)
 $(call say,gnuplot    ,$(HAVE_GNUPLOT),no figures)
 $(call say,OpenBLAS   ,$(HAVE_BLAS),make bench has no sgemm to compare with)
@@ -267,7 +272,7 @@ check-all: check
 # everything that needs a GPU; REPORT=tests/gpu/NAME.txt keeps the report where it can be committed
 REPORT ?= results/check_gpu.txt
 check-gpu: $(if $(WITH_CUDA),$T/check_gpu)
-	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing' >&2; exit 3;) CHECK=$T/check_gpu REPORT=$(REPORT) sh tests/gpu/report.sh
+	@$(if $(WITH_CUDA),,echo 'make check-gpu: nvcc is missing or older than $(NVCC_NEEDED)' >&2; exit 3;) CHECK=$T/check_gpu REPORT=$(REPORT) sh tests/gpu/report.sh
 
 # ---- figures ----
 

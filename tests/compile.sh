@@ -1,5 +1,5 @@
 #!/bin/sh
-# compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA.
+# compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA; which nvcc make takes.
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -15,6 +15,10 @@ compiles() {
         sed 's/^/# /' "$dir/log" | head -20
         failed=1
     fi
+}
+
+verdict() {
+    if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; sed 's/^/# /' "$dir/log" | head -20; failed=1; fi
 }
 
 skip() { echo "ok - $1 # SKIP $2"; }
@@ -74,6 +78,26 @@ __global__ void sums(double *y, const double *a, const double *b, size_t n, uint
 END
     compiles 'the arithmetic is CUDA device code' "$NVCC" -std=c++17 -arch=sm_90a --fmad=false -I. -c "$dir/use.cu" -o "$dir/use.o"
 else
-    skip 'the arithmetic is CUDA device code' 'no nvcc'
+    skip 'the arithmetic is CUDA device code' 'no nvcc, or one too old'
 fi
+
+# what make would do with an nvcc of some release, in $dir/log
+with_release() {
+    printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" > "$dir/nvcc"
+    chmod +x "$dir/nvcc"
+    (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$dir:$PATH make -n NVCC=nvcc BUILD="$dir/build" libraries) > "$dir/log" 2>&1
+}
+left_out() {
+    with_release "$1" && grep -q "^nvcc  *too old: $1, needs 13.0; no CUDA$" "$dir/log" && grep -q 'cuda/absent\.c' "$dir/log" &&
+        ! grep -q 'cuda/[a-z_]*\.cu' "$dir/log"
+}
+taken() { with_release "$1" && grep -q '^nvcc  *found$' "$dir/log" && grep -q 'cuda/mma\.cu' "$dir/log" && ! grep -q 'cuda/absent\.c' "$dir/log"; }
+for release in 9.2 12.9; do
+    left_out $release
+    verdict $? "make goes without CUDA where nvcc is of release $release, and says so"
+done
+for release in 13.0 13.10 14.0; do
+    taken $release
+    verdict $? "make takes an nvcc of release $release"
+done
 exit $failed

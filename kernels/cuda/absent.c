@@ -5,7 +5,7 @@ static ulp_status absent(const void *needed) { return needed == NULL ? ULP_BAD_A
 
 ulp_status ulp_cuda_backend(const ulp_backend **backend) { return absent(backend); }
 
-const char *ulp_cuda_lacks(void) { return "this build has no CUDA: nvcc was missing when it was made, or it is a build for sanitizers"; }
+const char *ulp_cuda_lacks(void) { return "this build has no CUDA: nvcc was missing or too old when it was made, or it is a build for sanitizers"; }
 
 const char *ulp_cuda_error(void) { return ""; }
 
