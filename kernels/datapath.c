@@ -212,6 +212,7 @@ uint64_t ulp_datapath_words(const ulp_datapath *d, uint64_t k) {
 double ulp_dot(const ulp_datapath *d, double c, const double *a, const double *b, size_t k, ulp_scales scales, ulp_stream stream) {
     ulp_sum sum;
     const size_t per = d->scale_block != 0 ? d->scale_block : 1;
+    if (d->kind == ULP_NATIVE) return ulp_quiet_nan();
     ulp_sum_start(&sum, d, c, 0);
     for (size_t i = 0; i < k; i += d->step) {
         const size_t n = k - i < d->step ? k - i : d->step;

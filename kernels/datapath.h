@@ -24,7 +24,8 @@ typedef enum ulp_datapath_kind {
     ULP_KAHAN,    /* y = round(a b - e), t = round(acc + y), e = round(round(t - acc) - y), acc = t (Kahan 1965,
                      doi:10.1145/363707.363723) */
     ULP_EXACT,    /* one rounding of the exact sum of c and all products, whatever their number and range */
-    ULP_ALIGNED   /* blocks of products and the accumulator, aligned, truncated, added, rounded once: Tensor Cores */
+    ULP_ALIGNED,  /* blocks of products and the accumulator, aligned, truncated, added, rounded once: Tensor Cores */
+    ULP_NATIVE    /* a device's own product, defined by what the device does: for the backend of that device alone */
 } ulp_datapath_kind;
 
 /* No exponent: an operand that takes no part in the alignment; no floor. */
@@ -86,6 +87,14 @@ ulp_status ulp_datapath_init(ulp_datapath *datapath);
 /* The datapath called `text`, in any case; a mode may carry its number of random bits: serial:fp16:sr/8.
  * ULP_BAD_NAME, ULP_NOT_IN_RANGE, or what the format parser says. */
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
+
+/* The device's own product called `text`, "native:mma:fp16", as a datapath that the backend "cuda" takes where it takes others; no
+ * other backend does (ULP_UNSUPPORTED), and ulp_dot gives NaN. ULP_BAD_NAME, ULP_NO_DEVICE, ULP_UNSUPPORTED where the device lacks it;
+ * then `why` is a sentence. */
+ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]);
+
+/* Whether a name is one of those: it begins with native:, in any case. */
+int ulp_datapath_is_native(const char *text);
 
 /* What keeps `text` from being a datapath and what is allowed there, in a sentence or two: "F=200: 0 to 40". Empty if it
  * is one. */

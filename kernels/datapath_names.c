@@ -266,7 +266,9 @@ const char *ulp_datapath_names(void) {
            "                       F bits kept below the largest exponent, 0 to 40; kept fraction bits of the result; align,\n"
            "                       output: rounding modes; floor the lowest exponent, zero_operand, zero_product, zero_c the\n"
            "                       exponents that zeros count with: numbers or none; signed_zero 0 or 1\n"
-           "mma f64 is serial:fp64:rne\n";
+           "mma f64 is serial:fp64:rne\n"
+           "native:...             with --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own products; `ulp probe\n"
+           "                       --backend cuda --list` names them\n";
 }
 
 /* Append to a text of ULP_EXPLAIN_MAX bytes what fits. */
@@ -372,7 +374,7 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     const ulp_status status = parse_base(&d, p.base);
     const struct form *form = form_of(p.base, &rest);
     if (status != ULP_OK) {
-        if (strncmp(p.base, "native:", 7) == 0) say(to, "native: names are a GPU's own products, for `ulp probe --backend cuda` where there is a device");
+        if (strncmp(p.base, "native:", 7) == 0) say(to, "native: names are a GPU's own products: for `ulp gemm`, `ulp probe` and policies with --backend cuda, where there is a device");
         else if (form != NULL) explain_form(to, form, rest);
         else explain_row(to, p.base);
         return;

@@ -126,8 +126,10 @@ static ulp_status parse_cast(draft *d, int i, const char *text) {
 
 static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *text) {
     ulp_datapath parsed;
-    ulp_status status = ulp_datapath_parse(&parsed, text);
     char why[ULP_EXPLAIN_MAX];
+    const int native = ulp_datapath_is_native(text);
+    ulp_status status = native ? ulp_datapath_native(&parsed, text, why) : ulp_datapath_parse(&parsed, text);
+    if (status != ULP_OK && native) return ulp_fail(d->error, d->error_size, status, "datapath %s", why);
     ulp_datapath_explain(why, text);
     if (status != ULP_OK) return ulp_fail(d->error, d->error_size, status, "no datapath '%s'; %s\nknown:\n%s", text, why, ulp_datapath_names());
     if (!parsed.result.fits_binary32)

@@ -271,9 +271,9 @@ exits 'gemm --backend cpu' 0 gemm --datapath fp32 $shape --backend cpu
 says 'gemm: the last line names the machine' '^time .*, cpu [a-z0-9]*, ' out
 refuses 'gemm: an unknown backend' 'known: cpu, cuda' gemm --datapath fp32 --backend tpu
 lacks_cuda gemm --datapath fp32
-for with in '' '--backend cuda'; do
-    refuses "gemm $with: names of native products" 'ulp probe --backend cuda. where there is a device' gemm --datapath native:mma:fp16 $with
-done
+ULPLAB_CUDA_DEVICE=9999 exits 'gemm: a native product without a device' 3 gemm --datapath native:mma:fp16 --backend cuda
+says 'gemm: and why' '^ulp gemm: --datapath native:mma:fp16: .' err
+refuses 'dot: names of native products' 'where there is a device' dot --datapath native:mma:fp16
 exits 'gemm: integers' 0 gemm --datapath int8 $shape
 says 'gemm: integers are exact' '^max error   0$' out
 exits 'gemm: another seed' 0 gemm --datapath h100-fp16 $shape --seed 2
@@ -314,7 +314,7 @@ says 'probe of fp32: one product at a time' '^L  *1  *1  *ok' out
 says 'probe says what is not reachable' '^F products  *not reachable' out
 refuses 'probe without a datapath' '--list' probe
 refuses 'probe: an unknown datapath' 'known datapaths' probe --datapath h200-fp16
-refuses 'probe: a native product without --backend cuda' 'ulp probe --backend cuda. where there is a device' probe --datapath native:wgmma:e4m3:promote=64
+refuses 'probe: a native product without --backend cuda' '--backend cuda, where there is a device' probe --datapath native:wgmma:e4m3:promote=64
 refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
 refuses 'probe: words' 'takes no words' probe fp32
 refuses 'probe: an unknown backend' 'must be cpu or cuda' probe --backend tpu

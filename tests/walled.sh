@@ -80,6 +80,32 @@ for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:r
         same plain.txt out.txt "ulp gemm $d with --backend cuda"
     fi
 done
+# the device's own products, in a matrix product and under a network, give what their models give on the CPU
+if [ -n "$emulated" ]; then
+    for d in mma:fp16=h100-fp16 mma:int8=int8 mma:fp64=serial:fp64:rne wgmma:bf16=h100-bf16 wgmma:e4m3:promote=64=h100-e4m3:promote=64; do
+        shape="--m 65 --n 9 --k 130 --threads 1" native=native:${d%=h100*} model=${d#*=}
+        case $d in *promote*) model=h100-e4m3:promote=64 ;; *) native=native:${d%%=*} ;; esac
+        "$BIN/ulp" gemm --datapath "$model" $shape | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >plain.txt
+        "$TESTS/walled/ulp" gemm --datapath "$native" $shape --backend cuda | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >out.txt
+        [ -s plain.txt ]
+        verdict $? "ulp gemm $model"
+        same plain.txt out.txt "ulp gemm $native: the bits of $model"
+    done
+    less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0 --formats fp16 --threads 1 --quick --quiet"
+    "$BIN/loss_scaling" $less --policy mixed:fp16,acc=h100-fp16 --out plain.csv
+    "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --backend cuda --out out.csv
+    grep -v '^# policy' plain.csv >plain.txt
+    grep -v '^# policy' out.csv >out.txt
+    same plain.txt out.txt "loss_scaling with native:mma:fp16: the CSV of h100-fp16"
+    exits 2 "loss_scaling with native:mma:fp16 and no --backend cuda" "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --out none.csv
+    [ ! -e none.csv ]
+    verdict $? "and it writes nothing"
+    exits 2 "ulp gemm with native:mma:fp16 and no --backend cuda" "$TESTS/walled/ulp" gemm --datapath native:mma:fp16
+    exits 2 "ulp gemm with a native product that is none" "$TESTS/walled/ulp" gemm --datapath native:mma:fp17 --backend cuda
+    exits 3 "ulp gemm with a native product that the device lacks" "$TESTS/walled/ulp" gemm --datapath native:fp16 --backend cuda
+else
+    skip "native products under networks" "no emulated device in this build"
+fi
 if "$BIN/ulp" backends | grep -q '^mpfr *offered'; then
     for f in fp16 q8.8 fp64 e4m3; do
         "$BIN/ulp" verify --format $f --sample 9000 --jobs 1 | sed 's/, [0-9.]* s on.*//' >plain.txt

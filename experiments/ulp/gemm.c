@@ -261,7 +261,7 @@ static int run(int argc, char **argv) {
     int has_datapath = 0, has_in = 0;
     uint64_t threads = 0;
     const char *data = "uniform", *tile = NULL, *backend = NULL;
-    const tool_option options[] = {{"datapath", TOOL_DATAPATH, &w.datapath, 0, 0, &has_datapath},
+    const tool_option options[] = {{"datapath", TOOL_PRODUCT, &w.datapath, 0, 0, &has_datapath},
                                    {"m", TOOL_NUMBER, &w.m, 1, 1 << 20, NULL},
                                    {"n", TOOL_NUMBER, &w.n, 1, 1 << 20, NULL},
                                    {"k", TOOL_NUMBER, &w.k, 1, 1 << 24, NULL},
@@ -277,6 +277,8 @@ static int run(int argc, char **argv) {
     w.kind = (data_kind)data_of(data);
     choose_inputs(&w, has_in);
     w.backend = tool_backend(&tool_gemm, backend);
+    if (w.datapath.kind == ULP_NATIVE && strcmp(w.backend->name, "cuda") != 0)
+        tool_usage(&tool_gemm, "--datapath %s: a GPU's own product, which takes --backend cuda", w.datapath.name);
     ulp_threads_set((int)threads);
     if (tile != NULL) set_tile(tile);
     prepare(&w);
@@ -314,6 +316,7 @@ const tool_command tool_gemm = {
     "                [--seed S] [--threads T] [--tile RxC] [--backend cpu|cuda]",
     "a matrix product under a datapath: checksum, error against the exact result, speed",
     "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless given.\n\n"
+    "native:... with --backend cuda is a GPU's own product; its checksum beside that of its model says whether the bits are those.\n\n"
     "  --in F     the format of A and B; datapaths with input formats imply it; default: the accumulator's\n"
     "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers take\n"
     "             these times their largest value (normal: a quarter of it). Block scales are uniform on [0.5, 2).\n"

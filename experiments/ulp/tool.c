@@ -89,6 +89,22 @@ static void parse_number(const tool_command *command, const tool_option *option,
     *(uint64_t *)option->value = value;
 }
 
+/* A datapath; of products (a matrix product under a backend) also a device's own. */
+static void parse_datapath(const tool_command *command, const tool_option *option, const char *text) {
+    char why[ULP_EXPLAIN_MAX];
+    if (option->type == TOOL_PRODUCT && ulp_datapath_is_native(text)) {
+        const ulp_status native = ulp_datapath_native(option->value, text, why);
+        if (native == ULP_OK) return;
+        fprintf(stderr, "ulp %s: --%s %s\n", command->name, option->name, why);
+        exit(native == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING);
+    }
+    const ulp_status status = ulp_datapath_parse(option->value, text);
+    if (status == ULP_OK) return;
+    ulp_datapath_explain(why, text);
+    tool_usage(command, "--%s %s: %s; %s%sknown datapaths:\n%s", option->name, text, ulp_status_text(status), why,
+               why[0] != '\0' ? "\n" : "", ulp_datapath_names());
+}
+
 static void take_value(const tool_command *command, const tool_option *option, const char *text) {
     ulp_status status = ULP_OK;
     switch (option->type) {
@@ -108,14 +124,7 @@ static void take_value(const tool_command *command, const tool_option *option, c
             tool_usage(command, "--%s %s: must be add, sub, mul, div, sqrt or fma", option->name, text);
         break;
     case TOOL_DATAPATH:
-        status = ulp_datapath_parse(option->value, text);
-        if (status != ULP_OK) {
-            char why[ULP_EXPLAIN_MAX];
-            ulp_datapath_explain(why, text);
-            tool_usage(command, "--%s %s: %s; %s%sknown datapaths:\n%s", option->name, text, ulp_status_text(status), why,
-                       why[0] != '\0' ? "\n" : "", ulp_datapath_names());
-        }
-        break;
+    case TOOL_PRODUCT: parse_datapath(command, option, text); break;
     case TOOL_TEXT: *(const char **)option->value = text; break;
     }
 }

@@ -21,7 +21,7 @@ extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_
 
 /* ---- options ---- */
 
-typedef enum tool_type { TOOL_FLAG, TOOL_FORMAT, TOOL_MODE, TOOL_POLICY, TOOL_NUMBER, TOOL_OP, TOOL_DATAPATH, TOOL_TEXT } tool_type;
+typedef enum tool_type { TOOL_FLAG, TOOL_FORMAT, TOOL_MODE, TOOL_POLICY, TOOL_NUMBER, TOOL_OP, TOOL_DATAPATH, TOOL_PRODUCT, TOOL_TEXT } tool_type;
 
 /* One option: where its value goes (int, ulp_format, ulp_rule's mode, ... by type) and, for numbers, its range. */
 typedef struct tool_option {

@@ -78,10 +78,23 @@ ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) {
     return first_of(kinds, w, d);
 }
 
+ulp_status by_device(const ulp_cuda_native *native, float *c, const float *a, const float *b, const ulp_gemm_shape *s) {
+    return ulp_cuda_native_gemm(native, c, a, b, s);
+}
+
+ulp_status by_device(const ulp_cuda_native *native, double *c, const double *a, const double *b, const ulp_gemm_shape *s) {
+    return ulp_cuda_native_gemm64(native, c, a, b, s);
+}
+
 template <typename T>
 ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || s->m == 0 || s->n == 0) return status;
+    if (d->kind == ULP_NATIVE) {
+        ulp_cuda_native native;
+        status = ulp_cuda_native_parse(&native, d->name);
+        return status == ULP_OK ? by_device(&native, c, a, b, s) : status;
+    }
     status = check_inputs(a, b, s, d);
     return status == ULP_OK ? choose(job_of(c, a, b, s, d, stream), *d) : status;
 }

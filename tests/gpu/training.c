@@ -15,19 +15,24 @@ enum { SIDE = 8, CLASSES = 4, SAMPLES = 96, TRAIN = 64 };
 /* Each case differs in what it is named for; together they hold every kind of layer, rounding point, scaler and optimizer. */
 static const struct run {
     const char *name, *net, *policy, *scaler, *optimizer;
+    const char *native; /* both products of the policy on the device; the CPU takes its model */
 } runs[] = {
-    {"binary32", "fc24 relu fc4", "fp32", "none", "sgd,momentum=0.9"},
-    {"residual, mixed:fp16", RESIDUAL, "mixed:fp16", "pytorch,init=22,interval=2", "sgd,momentum=0.9,decay=0.01"},
-    {"residual, stochastic", RESIDUAL, "bf16,acc=fp32,mode=sr/8", "none", "sgd,kahan=1"},
-    {"residual, a scale per layer", RESIDUAL, "mixed:fp16,mode=sr", "layer,init=12,interval=2", "adam"},
-    {"residual, e4m3 with scales per tensor", RESIDUAL, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "adamw"},
-    {"residual, sums as Tensor Cores form them", RESIDUAL, "mixed:e4m3,acc=h100-e4m3", "static:4", "sgd"},
-    {"residual, stochastic sums", RESIDUAL, "mixed:fp16,mode=sr,acc=serial:fp16:sr", "static:4", "sgd"},
-    {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd"},
-    {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd"},
-    {"recurrent, mixed:fp16", RECURRENT, "mixed:fp16", "logmax", "sgd,momentum=0.9"},
-    {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam"},
-    {"recurrent, e4m3 with scales per tensor", RECURRENT, "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd"},
+    {"binary32", "fc24 relu fc4", "fp32", "none", "sgd,momentum=0.9", NULL},
+    {"residual, mixed:fp16", RESIDUAL, "mixed:fp16", "pytorch,init=22,interval=2", "sgd,momentum=0.9,decay=0.01", NULL},
+    {"residual, stochastic", RESIDUAL, "bf16,acc=fp32,mode=sr/8", "none", "sgd,kahan=1", NULL},
+    {"residual, a scale per layer", RESIDUAL, "mixed:fp16,mode=sr", "layer,init=12,interval=2", "adam", NULL},
+    {"residual, e4m3 with scales per tensor", RESIDUAL, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "adamw", NULL},
+    {"residual, sums as Tensor Cores form them", RESIDUAL, "mixed:e4m3,acc=h100-e4m3", "static:4", "sgd", NULL},
+    {"residual, stochastic sums", RESIDUAL, "mixed:fp16,mode=sr,acc=serial:fp16:sr", "static:4", "sgd", NULL},
+    {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd", NULL},
+    {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd", NULL},
+    {"recurrent, mixed:fp16", RECURRENT, "mixed:fp16", "logmax", "sgd,momentum=0.9", NULL},
+    {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam", NULL},
+    {"recurrent, e4m3 with scales per tensor", RECURRENT, "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd", NULL},
+    {"residual, sums by mma.sync", RESIDUAL, "mixed:fp16", "static:4", "sgd", "native:mma:fp16"},
+    {"recurrent, sums by mma.sync", RECURRENT, "mixed:bf16", "static:4", "sgd", "native:mma:bf16"},
+    {"residual, sums by wgmma", RESIDUAL, "mixed:fp16", "static:4", "adam", "native:wgmma:fp16"},
+    {"residual, e4m3 sums by wgmma", RESIDUAL, "mixed:e4m3,agrad=e4m3,out=e4m3", "static:4", "sgd", "native:wgmma:e4m3"},
 };
 
 static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
@@ -54,10 +59,11 @@ typedef struct side {
     float *weights; /* (2 params): with the master weights */
 } side;
 
-static int open_side(side *s, row *r, const struct run *run, const ulp_backend *backend, size_t batch) {
-    char error[1024] = "";
+static int open_side(side *s, row *r, const struct run *run, const char *products, const ulp_backend *backend, size_t batch) {
+    char error[1024] = "", policy[256];
+    snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "", products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
-    const ulp_train_options options = {.net = run->net, .policy = run->policy, .scaler = run->scaler, .optimizer = run->optimizer, .batch = batch,
+    const ulp_train_options options = {.net = run->net, .policy = policy, .scaler = run->scaler, .optimizer = run->optimizer, .batch = batch,
                                        .seed = 5, .backend = backend, .counting = 1, .observer = &s->observer};
     if (!row_ok(r, ulp_trainer_new(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error)) return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
@@ -103,12 +109,26 @@ static void same_end(row *r, const side *got, const side *want, const char *name
     row_floats(r, got->weights, want->weights, 2 * n, "%s: weights", name);
 }
 
+/* Whether the run can be: what the CPU takes for the device's own products, NULL if it has none of them. */
+static int ready(row *r, const struct run *run, ulp_cuda_native *native, const char **model) {
+    *model = NULL;
+    if (r->skipped || run->native == NULL) return !r->skipped;
+    if (!row_ok(r, ulp_cuda_native_parse(native, run->native), "%s", run->native)) return 0;
+    if (native->lacks[0] != '\0') row_skip(r, "%s", native->lacks);
+    else if (native->model[0] == '\0') row_skip(r, "no model is known for this device");
+    *model = native->model;
+    return !r->skipped;
+}
+
 static void train(const check *c, const struct run *run) {
     char name[160];
+    ulp_cuda_native native;
+    const char *model;
     snprintf(name, sizeof name, "training: %s", run->name);
     row r = row_of(name);
     side want = {0}, got = {0};
-    if (!r.skipped && open_side(&want, &r, run, c->cpu, c->small ? 8 : 32) && open_side(&got, &r, run, c->gpu, c->small ? 8 : 32)) {
+    if (ready(&r, run, &native, &model) && open_side(&want, &r, run, model, c->cpu, c->small ? 8 : 32) &&
+        open_side(&got, &r, run, run->native, c->gpu, c->small ? 8 : 32)) {
         for (int k = 0; k < (c->small ? 3 : 60) && !r.stopped; k++) {
             row_ok(&r, ulp_trainer_step(want.trainer, &want.step), "%s: the CPU's step", run->name);
             if (row_ok(&r, ulp_trainer_step(got.trainer, &got.step), "%s: step %d", run->name, k)) same_step(&r, &got, &want, run->name);
