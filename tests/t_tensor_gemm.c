@@ -367,9 +367,26 @@ static void test_refused(void **state) {
     assert_true(refusals > 500);
 }
 
+/* A format without signs has no -Inf, whatever else it has. */
+static void test_refused_sign(void **state) {
+    ulp_datapath d;
+    ulp_gemm_shape s = {.m = 2, .n = 3, .k = 4};
+    (void)state;
+    assert_int_equal(ulp_datapath_parse(&d, "serial:fp32:rne"), ULP_OK);
+    d.has_inputs = 1;
+    d.a = d.b = named("binary8p3ue");
+    assert_true(d.a.has_inf && !d.a.is_signed);
+    for (size_t i = 0; i < 12; i++) a[i] = b[i] = i == 5 ? INFINITY : 1.0f;
+    lay_out(&s, 0);
+    for (size_t isa = 0; isa < offered; isa++) assert_int_equal(backends[isa]->gemm(c, a_memory, b_memory, &s, &d, (ulp_stream){1, 0, 0}), ULP_OK);
+    expect_refusal(&d, &s, 0, 1, 1, -INFINITY);
+    expect_refusal(&d, &s, 1, 2, 3, -INFINITY);
+    expect_refusal(&d, &s, 0, 1, 1, -1.0f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_settings),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_sign)};
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);
     return cmocka_run_group_tests(tests, NULL, NULL);

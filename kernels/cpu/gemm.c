@@ -21,12 +21,12 @@ enum { PART = 256 };
 static uint32_t strange_floats(const strangers *w, const float *x, size_t n) {
     float y[PART];
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    const uint32_t nan = w->format->nan_codes == ULP_NAN_NONE, infinite = !w->format->has_inf;
+    const uint32_t nan = w->format->nan_codes == ULP_NAN_NONE, infinite = !w->format->has_inf, negative = !w->format->is_signed;
     uint32_t strange = ULP_CPU(ulp_cpu_round)(y, x, n, w->format, rule, (ulp_stream){0, 0, 0}, NULL) != ULP_OK;
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = ulp_bits32(x[i]), v = ulp_bits32(y[i]), a = u & 0x7fffffffu, differs = (uint32_t)(u << 1 != v << 1);
         const uint32_t is_nan = (uint32_t)(a > 0x7f800000u), is_inf = (uint32_t)(a == 0x7f800000u);
-        strange |= (is_nan & nan) | (is_inf & infinite) | (differs & ~is_nan & ~is_inf & 1u);
+        strange |= (is_nan & nan) | (is_inf & (infinite | (negative & u >> 31))) | (differs & ~is_nan & ~is_inf & 1u);
     }
     return strange;
 }
