@@ -1,10 +1,10 @@
 /* ctc.c - sums over paths, forward and backward; best path and edit distance; see ctc.h. */
 #include "ctc.h"
 
+#include "answer.h"
+#include "formats/exact.h"
 #include "formats/rng.h"
 #include "kernels/elementary.h"
-#include "formats/exact.h"
-#include "op.h"
 
 /* -Inf */
 static double log_zero(void) { return ulp_from_bits64(0xfff0000000000000u); }

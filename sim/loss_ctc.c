@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "ctc.h"
-#include "kernels/elementary.h"
 #include "fail.h"
+#include "kernels/elementary.h"
 #include "loss.h"
 
 static ulp_status ctc_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {

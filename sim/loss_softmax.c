@@ -1,8 +1,8 @@
 /* loss_softmax.c - softmax cross-entropy of single labels: gradient (p - t) / B, t one in the label's column. */
 #include "loss.h"
 
+#include "answer.h"
 #include "fail.h"
-#include "op.h"
 
 static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
     if (data->labels != 1)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "sim/answer.h"
 #include "sim/net.h"
-#include "sim/op.h"
 #include "sim/scaler.h"
 #include "sim/tensor.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/op.h"
+#include "sim/answer.h"
 
 static void carve(void *own, ulp_family *family) {
     engine *e = own;

@@ -1,5 +1,5 @@
-/* op.c - the largest of a row, on host arrays; see op.h. */
-#include "op.h"
+/* answer.c - the largest of a row, on host arrays; see answer.h. */
+#include "answer.h"
 
 size_t ulp_place_of_largest(const float *z, size_t n, size_t stride) {
     size_t best = 0;

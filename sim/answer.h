@@ -1,6 +1,6 @@
-/* op.h - which answer a net's output is: the largest of a row, on host arrays. */
-#ifndef ULP_OP_H
-#define ULP_OP_H
+/* answer.h - which answer a net's output is: the largest of a row, on host arrays. */
+#ifndef ULP_ANSWER_H
+#define ULP_ANSWER_H
 
 #include <stddef.h>
 #include <stdint.h>
