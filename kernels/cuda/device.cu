@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SENTENCE = 320, MOST_FREE = 16 };
+enum { SENTENCE = 320, MOST_FREE = 256 };
 
 /* A block of device memory; a free one waits for a request of its size. */
 typedef struct block {
