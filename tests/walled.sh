@@ -82,7 +82,7 @@ for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:r
 done
 # the device's own products, in a matrix product and under a network, give what their models give on the CPU
 if [ -n "$emulated" ]; then
-    for d in mma:fp16=h100-fp16 mma:int8=int8 mma:fp64=serial:fp64:rne wgmma:bf16=h100-bf16 wgmma:e4m3:promote=64=h100-e4m3:promote=64; do
+    for d in mma:fp16=h100-fp16 mma:int8=int8 int8=int8 mma:fp64=serial:fp64:rne wgmma:bf16=h100-bf16 wgmma:e4m3:promote=64=h100-e4m3:promote=64; do
         shape="--m 65 --n 9 --k 130 --threads 1" native=native:${d%=h100*} model=${d#*=}
         case $d in *promote*) model=h100-e4m3:promote=64 ;; *) native=native:${d%%=*} ;; esac
         "$BIN/ulp" gemm --datapath "$model" $shape | grep -E '^(checksum|data) ' | sed 's/ in [a-z0-9.:]*$//' >plain.txt
@@ -102,7 +102,9 @@ if [ -n "$emulated" ]; then
     verdict $? "and it writes nothing"
     exits 2 "ulp gemm with native:mma:fp16 and no --backend cuda" "$TESTS/walled/ulp" gemm --datapath native:mma:fp16
     exits 2 "ulp gemm with a native product that is none" "$TESTS/walled/ulp" gemm --datapath native:mma:fp17 --backend cuda
-    exits 3 "ulp gemm with a native product that the device lacks" "$TESTS/walled/ulp" gemm --datapath native:fp16 --backend cuda
+    for d in native:e4m3 native:wgmma:fp16; do
+        exits 3 "ulp gemm with $d, which the device lacks" env EMULATED_CAPABILITY=80 "$TESTS/walled/ulp" gemm --datapath $d --backend cuda
+    done
 else
     skip "native products under networks" "no emulated device in this build"
 fi

@@ -7,15 +7,9 @@ const char *ulp_native_library_text(unsigned call, int fast) {
     return call < sizeof texts / sizeof texts[0] ? texts[call] : "";
 }
 
-#if defined(ULP_EMULATED_DEVICE) || !__has_include(<cublasLt.h>)
+#if !__has_include(<cublasLt.h>)
 
-const char *ulp_native_library_lacks(void) {
-#if defined(ULP_EMULATED_DEVICE)
-    return "the emulated device has no cuBLASLt";
-#else
-    return "this build has no cuBLASLt: its header was missing when it was made";
-#endif
-}
+const char *ulp_native_library_lacks(void) { return "this build has no cuBLASLt: its header was missing when it was made"; }
 
 ulp_status ulp_native_library(unsigned, int, const ulp_native_job *) { return ULP_UNSUPPORTED; }
 
@@ -94,6 +88,16 @@ struct library {
 };
 library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {}};
 
+#if defined(ULP_EMULATED_DEVICE)
+
+void find_functions(void) {
+#define FIND(name) lt.f.name = ::name;
+    FUNCTIONS(FIND)
+#undef FIND
+}
+
+#else
+
 void *open_any(void) {
     static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
                                         "/usr/local/cuda/lib64/libcublasLt.so.12"};
@@ -104,7 +108,7 @@ void *open_any(void) {
     return NULL;
 }
 
-void open_once(void) {
+void find_functions(void) {
     void *found = open_any();
     if (found == NULL) {
         snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt was not found: neither libcublasLt.so.13 nor libcublasLt.so.12 is where libraries are looked for");
@@ -115,6 +119,12 @@ void open_once(void) {
     if (lt.f.name == NULL) snprintf(lt.lacks, sizeof lt.lacks, "the cuBLASLt that was found has no function " #name);
     FUNCTIONS(FIND)
 #undef FIND
+}
+
+#endif
+
+void open_once(void) {
+    find_functions();
     if (lt.lacks[0] != '\0') return;
     const cublasStatus_t status = lt.f.cublasLtCreate(&lt.handle);
     if (status != CUBLAS_STATUS_SUCCESS) snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt does not start: %s", lt.f.cublasLtGetStatusString(status));
@@ -147,7 +157,7 @@ ulp_status choose_algorithm(plan *p, cublasLtMatmulPreference_t preference) {
     TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &WORKSPACE, sizeof WORKSPACE);
     TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &no_reduction, sizeof no_reduction);
     TRY(cublasLtMatmulAlgoGetHeuristic, lt.handle, p->what, p->left, p->right, p->result, p->result, preference, 1, &best, &count);
-    if (count == 0) {
+    if (count == 0 || best.state != CUBLAS_STATUS_SUCCESS) {
         ulp_cuda_say("cuBLASLt has no algorithm for this product");
         return ULP_UNSUPPORTED;
     }

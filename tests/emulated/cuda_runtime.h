@@ -199,6 +199,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
     return ulp_emulated_launch(config, call::body, &c);
 }
 
+/* Where [at, at + bytes) begins in the allocation that holds it; -1: it is no device memory. */
+ptrdiff_t ulp_emulated_place(const void *at, size_t bytes);
+
 /* The device's compute capability, 10 major + minor: what the environment variable EMULATED_CAPABILITY says, else 90; 0: there is
  * no device. */
 int ulp_emulated_capability(void);

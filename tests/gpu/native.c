@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The k of sums that promotion shows in. */
+enum { LONG = 2304 };
+
 static int starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
 static ulp_datapath path_of(row *r, const char *name) {
@@ -81,7 +84,7 @@ static void check_order(const check *c, const ulp_cuda_native *d) {
 static void check_bound(const check *c, const ulp_cuda_native *d) {
     row r = row_for("within the bound of any order:", d);
     if (!r.skipped) {
-        matrices x = matrices_of(300, 280, 700, d, 5);
+        matrices x = c->small ? matrices_of(60, 50, 300, d, 5) : matrices_of(300, 280, 700, d, 5);
         const double u = ulp_scale(1.0, -(int)d->result.prec), gamma = (double)x.k * u / (1.0 - (double)x.k * u);
         const int made = device_codes(c, &r, &x, d);
         for (size_t i = 0; made && i < x.m; i++)
@@ -112,7 +115,43 @@ static void compare_with(const check *c, row *r, const ulp_cuda_native *d, const
 
 static void check_exact(const check *c, const ulp_cuda_native *d) {
     row r = row_for("exact:", d);
-    if (!r.skipped) compare_with(c, &r, d, d->model, 300, 280, 700);
+    if (!r.skipped && c->small) compare_with(c, &r, d, d->model, 60, 50, 300);
+    else if (!r.skipped) compare_with(c, &r, d, d->model, 300, 280, 700);
+    row_end(&r);
+}
+
+/* x (n): integers from -most to most. */
+static void fill_integers(float *x, double *wide, size_t n, uint32_t most, uint64_t seed) {
+    for (size_t i = 0; i < n; i++) wide[i] = x[i] = (float)(int)(word_of(seed, i) % (2 * most + 1)) - (float)most;
+}
+
+/* Small integers have one sum, whatever the order, the bits kept, and the type. */
+static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, size_t m, size_t n, size_t k, int accumulate) {
+    matrices x = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = d->result.is_fixed};
+    matrices_alloc(&x);
+    fill_integers(x.a, x.wide_a, m * k, 2, 31);
+    fill_integers(x.b, x.wide_b, k * n, 3, 32);
+    fill_integers(x.c, x.wide_c, m * n, 40, 33);
+    if (!r->stopped && device_codes(c, r, &x, d))
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < n; j++) {
+                double want = accumulate ? x.wide_c[i * n + j] : 0.0;
+                for (size_t q = 0; q < k; q++) want += x.wide_a[i * k + q] * x.wide_b[q * n + j];
+                const double got = ulp_decode(x.got[i * n + j], &d->result);
+                row_true(r, got == want, "element (%zu,%zu) of (%zu,%zu,%zu)%s: %g, has to be %g", i, j, m, n, k, accumulate ? " on C" : "", got, want);
+            }
+    matrices_free(&x);
+}
+
+/* Sizes that fill what a call asks for and such that do not. What the library was told of one product is of no use for the next, which
+ * differs in k, in n, or in m alone; the last one is the first one of the next call. */
+static void check_integers(const check *c, const ulp_cuda_native *d) {
+    static const struct { size_t m, n, k; int accumulate; } cases[] = {{37, 21, 70, 0}, {37, 21, 70, 1}, {37, 21, 40, 1}, {37, 40, 40, 0},
+                                                                       {20, 40, 40, 1}, {16, 48, 64, 0}, {1, 1, 1, 0},    {5, 3, 0, 1},
+                                                                       {3, 5, 0, 0},    {70, 99, 41, 1}, {37, 21, 70, 0}};
+    row r = row_for("sums of small integers:", d);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && !r.skipped; i++)
+        compare_integers(c, &r, d, cases[i].m, cases[i].n, cases[i].k, cases[i].accumulate);
     row_end(&r);
 }
 
@@ -136,10 +175,31 @@ static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
     return 0;
 }
 
+/* The emulated library's order, stated once more: even k, odd k, and their sum. */
+static ulp_status emulated_dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+    const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_INF, 0};
+    const ulp_format *f = context;
+    double sums[2] = {0.0, 0.0};
+    (void)scales;
+    for (size_t i = 0; i < k; i++) sums[i % 2] = ulp_round(sums[i % 2] + a[i] * b[i], f, rule, 0);
+    return ulp_encode(code, ulp_round(c + ulp_round(sums[0] + sums[1], f, rule, 0), f, rule, 0), f);
+}
+
+static void compare_with_emulated(row *r, const ulp_cuda_native *d, const char *got, size_t k) {
+    char want[800];
+    size_t chain;
+    ulp_format result = d->result;
+    const ulp_unit stated = {.dot = emulated_dot, .context = &result, .a = d->a, .b = d->b, .result = result};
+    if (find_order(r, &stated, k, want, sizeof want, &chain))
+        row_true(r, strcmp(got, want) == 0, "found %.150s, not the emulated library's %.150s", got, want);
+}
+
 /* The order of the library's sums; where it is a chain of a row's blocks, the products are that row's. */
 static void check_library_order(const check *c, const ulp_cuda_native *d) {
-    static const size_t sizes[][3] = {{16, 16, 128}, {512, 512, 256}, {1024, 768, 256}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    static const size_t large[][3] = {{16, 16, 128}, {512, 512, 256}, {1024, 768, 256}}, small[][3] = {{16, 16, 64}, {40, 24, 35}};
+    const int few = c->small || c->emulated;
+    const size_t(*const sizes)[3] = few ? small : large, count = few ? sizeof small / sizeof small[0] : sizeof large / sizeof large[0];
+    for (size_t i = 0; i < count; i++) {
         char what[80], text[800], model[ULP_DATAPATH_NAME_MAX];
         size_t chain;
         const ulp_cuda_place place = {d, sizes[i][0], sizes[i][1]};
@@ -149,6 +209,7 @@ static void check_library_order(const check *c, const ulp_cuda_native *d) {
             const ulp_unit unit = ulp_cuda_unit_in(&place);
             const int found = find_order(&r, &unit, sizes[i][2], text, sizeof text, &chain);
             row_true(&r, found, "no order");
+            if (found && c->emulated) compare_with_emulated(&r, d, text, sizes[i][2]);
             if (found && chain > 0 && row_with_length(model, d, chain)) compare_with(c, &r, d, model, sizes[i][0], sizes[i][1], sizes[i][2]);
             else model[0] = '\0';
             if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.300s%s%s", text, model[0] != '\0' ? ", the bits of " : "", model);
@@ -157,12 +218,13 @@ static void check_library_order(const check *c, const ulp_cuda_native *d) {
     }
 }
 
-/* The interval of promotion whose model gives every bit of an fp8 product; 0 is none. */
+/* The interval of promotion whose model gives every bit of an fp8 product; 0 is none. The emulated library is no hardware's: there none may
+ * be found. expected < 0: a call of the library. */
 static void check_promotion(const check *c, const ulp_cuda_native *d, const char *model, int64_t expected) {
     static const unsigned intervals[] = {0, 32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048};
     row r = row_for("promotion in", d);
     if (!r.skipped) {
-        matrices x = c->small ? matrices_of(9, 5, 2304, d, 21) : matrices_of(256, 256, 4608, d, 21);
+        matrices x = c->small ? matrices_of(9, 5, LONG, d, 21) : matrices_of(256, 256, 4608, d, 21);
         int64_t found = -1, several = 0;
         size_t least = x.m * x.n;
         const int fine = device_codes(c, &r, &x, d);
@@ -178,10 +240,13 @@ static void check_promotion(const check *c, const ulp_cuda_native *d, const char
             several += found >= 0;
             found = intervals[i];
         }
-        row_true(&r, found >= 0 && several == 0, "of %s with promote=0, 32, ... 2048 none, or several, give all bits; the nearest differs in %zu of %zu", model,
+        const int own = c->emulated && expected < 0;
+        if (own) row_true(&r, found < 0 && fine, "the emulated library gives the bits of %s, promote=%lld", model, (long long)found);
+        else row_true(&r, found >= 0 && several == 0, "of %s with promote=0, 32, ... 2048 none, or several, give all bits; the nearest differs in %zu of %zu", model,
                  least, x.m * x.n);
         row_true(&r, expected < 0 || found == expected, "promotion every %lld products, not %lld", (long long)found, (long long)expected);
-        if (r.wrong == 0 && found == 0) snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
+        if (r.wrong == 0 && own) snprintf(r.first, sizeof r.first, "none, as it has to be: the emulated library adds in an order of its own");
+        else if (r.wrong == 0 && found == 0) snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
         else if (r.wrong == 0) snprintf(r.first, sizeof r.first, "every %lld products: %s:promote=%lld gives all %zu results", (long long)found, model, (long long)found, x.m * x.n);
         matrices_free(&x);
     }
@@ -205,7 +270,7 @@ static int device_values(const check *c, row *r, const matrices *x, const ulp_cu
 static void check_scales(const check *c, const ulp_cuda_native *d) {
     row r = row_for("scales of A and B:", d);
     if (!r.skipped) {
-        matrices x = matrices_of(70, 90, 256, d, 3);
+        matrices x = c->small ? matrices_of(30, 40, 64, d, 3) : matrices_of(70, 90, 256, d, 3);
         float *plain = room(x.m * x.n, sizeof *plain), *scaled = room(x.m * x.n, sizeof *scaled);
         ulp_cuda_native with = *d;
         with.a_scale = 0.125f;
@@ -217,6 +282,28 @@ static void check_scales(const check *c, const ulp_cuda_native *d) {
         free(plain);
         free(scaled);
         matrices_free(&x);
+    }
+    row_end(&r);
+}
+
+/* The flag of fast accumulation is heard: it has an effect on Ada and Hopper alone, says the manual. */
+static void check_fast(const check *c, const ulp_cuda_native *d) {
+    row r = row_for("fast accumulation is another sum:", d);
+    if (!r.skipped && c->info.capability != 89 && c->info.capability != 90) row_skip(&r, "the flag has an effect on Ada and Hopper alone");
+    if (!r.skipped) {
+        char name[sizeof d->name];
+        ulp_cuda_native plain;
+        const size_t size = c->small ? 16 : 256;
+        matrices x = matrices_of(size, size, LONG, d, 9), y = matrices_of(size, size, LONG, d, 9);
+        snprintf(name, sizeof name, "%.*s", (int)(strlen(d->name) - strlen(":fast")), d->name);
+        size_t differ = 0;
+        if (row_ok(&r, ulp_cuda_native_parse(&plain, name), "%s", name) && device_codes(c, &r, &x, d) && device_codes(c, &r, &y, &plain)) {
+            for (size_t i = 0; i < x.m * x.n; i++) differ += x.got[i] != y.got[i];
+            row_true(&r, differ > 0, "all %zu results are those of %s", x.m * x.n, name);
+            if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%zu of %zu results differ from those of %s", differ, x.m * x.n, name);
+        }
+        matrices_free(&x);
+        matrices_free(&y);
     }
     row_end(&r);
 }
@@ -240,8 +327,10 @@ static void check_library(const check *c, const ulp_cuda_native *d) {
     const int fp8 = d->a.bits == 8 && !d->a.is_fixed;
     if (d->model[0] != '\0') check_exact(c, d);
     else if (d->a.prec == 24) check_bound(c, d);
+    check_integers(c, d);
     if (!d->result.is_fixed) check_library_order(c, d);
     if (fp8) check_scales(c, d);
+    if (d->fast) check_fast(c, d);
     if (fp8 && c->info.capability == 90) {
         char model[64];
         snprintf(model, sizeof model, "h100-%.*s", (int)strcspn(d->name + strlen("native:"), ":"), d->name + strlen("native:"));
