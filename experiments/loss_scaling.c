@@ -90,11 +90,16 @@ static void policy_text(const ulp_run *run, char *text, size_t size, const char 
 }
 
 /* The policy in full goes into the header; a bad one ends the run before it starts. */
-static ulp_status add_policy(ulp_run *run, const char *format) {
+static ulp_status add_policy(ulp_run *run, const ulp_format *formats, size_t f) {
     char text[512], full[ULP_POLICY_TEXT_MAX];
-    policy_text(run, text, sizeof text, format, STATIC);
+    policy_text(run, text, sizeof text, formats[f].name, STATIC);
     ulp_status status = ulp_policy_prepare(run, full, text, "--policy");
     if (status == ULP_OK) ulp_header_add(run, "policy in full", "%s", full);
+    for (int s = 0; s < SCALERS && status == ULP_OK; s++) {
+        if (!scalers[s].tensor || !(has_scaler(run, 0, f, s) || has_scaler(run, 1, f, s))) continue;
+        policy_text(run, text, sizeof text, formats[f].name, s);
+        status = ulp_policy_prepare(run, full, text, "--policy");
+    }
     return status;
 }
 
@@ -125,7 +130,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     ulp_network network;
     const ulp_format *format = ulp_run_formats(run, &formats);
     ulp_status status = ulp_networks_load(run, context);
-    for (size_t f = 0; f < formats && status == ULP_OK; f++) status = add_policy(run, format[f].name);
+    for (size_t f = 0; f < formats && status == ULP_OK; f++) status = add_policy(run, format, f);
     for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++) add_network(run, i);
     return status;
 }

@@ -123,6 +123,9 @@ ulp_status ulp_format_shift(ulp_format *format, int k);
  * :nan :wrap. *format is written only on ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);
 
+/* Whether every value of `inner`, Inf and NaN included, is a value of `outer`; a zero counts without its sign. */
+int ulp_format_holds(const ulp_format *outer, const ulp_format *inner);
+
 /* The policy that `policy` means for `format`: itself, or the format's default. */
 ulp_overflow ulp_overflow_of(const ulp_format *format, ulp_overflow policy);
 

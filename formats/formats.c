@@ -146,6 +146,20 @@ ulp_status ulp_format_init(ulp_format *format) {
     return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
 }
 
+/* log2 of the step between neighbours at the lower end of the normal numbers, and of all where there are subnormals. */
+static int least_step(const ulp_format *f) { return f->is_fixed ? -f->frac_bits : f->emin - f->prec + 1; }
+
+/* Significant bits of the numbers; those of a power of two at the end of fixed point are none more. */
+static int significand(const ulp_format *f) { return f->is_fixed ? f->bits - 1 : f->prec; }
+
+int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
+    if (inner->has_inf > outer->has_inf || inner->has_zero > outer->has_zero) return 0;
+    if (inner->nan_codes != ULP_NAN_NONE && outer->nan_codes == ULP_NAN_NONE) return 0;
+    if (inner->max > outer->max || inner->lowest < outer->lowest || least_step(inner) < least_step(outer)) return 0;
+    if (outer->is_fixed) return 1;
+    return significand(inner) <= significand(outer) && (outer->has_subnormals || inner->min_positive >= outer->min_normal);
+}
+
 ulp_status ulp_format_shift(ulp_format *format, int k) {
     ulp_format moved = *format;
     if (k < -4096 || k > 4096 || (moved.is_fixed && (moved.frac_bits < k || moved.frac_bits - k > 255))) return ULP_NOT_IN_RANGE;

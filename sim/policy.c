@@ -131,7 +131,8 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
     ulp_status status = native ? ulp_datapath_native(&parsed, text, why) : ulp_datapath_parse(&parsed, text);
     if (status != ULP_OK && native) return ulp_fail(d->error, d->error_size, status, "datapath %s", why);
     ulp_datapath_explain(why, text);
-    if (status != ULP_OK) return ulp_fail(d->error, d->error_size, status, "no datapath '%s'; %s\nknown:\n%s", text, why, ulp_datapath_names());
+    if (status != ULP_OK)
+        return ulp_fail(d->error, d->error_size, status, "no datapath '%s'%s%s; `ulp dot --help` lists the forms of their names", text, why[0] ? ": " : "", why);
     if (!parsed.result.fits_binary32)
         return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
     *datapath = parsed;
@@ -222,6 +223,29 @@ static ulp_status parse_words(draft *d, const char *text) {
     return status;
 }
 
+/* A product's datapath takes what the tensors at two points hold. */
+static ulp_status check_operands(const draft *d, const char *key, const ulp_datapath *path, ulp_point_kind a, ulp_point_kind b) {
+    const ulp_point_kind points[] = {a, b};
+    const ulp_format *takes[] = {&path->a, &path->b};
+    for (int i = 0; path->has_inputs && i < 2; i++) {
+        const ulp_cast *cast = &d->policy.at[points[i]];
+        if (cast->scaling)
+            return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of every "
+                            "format", key, path->name, takes[i]->name, cast_name((int)points[i]), cast->format.name);
+        if (!ulp_format_holds(takes[i], &cast->format))
+            return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s: takes operands in %s, which does not hold all of %s=%s", key, path->name,
+                            takes[i]->name, cast_name((int)points[i]), cast->format.name);
+    }
+    return ULP_OK;
+}
+
+/* y = x w; dw = x' dy, dx = dy w'. */
+static ulp_status check_products(const draft *d) {
+    ulp_status status = check_operands(d, "fwd", &d->policy.forward, ULP_AT_ACT, ULP_AT_WEIGHT);
+    if (status == ULP_OK) status = check_operands(d, "bwd", &d->policy.backward, ULP_AT_ACT, ULP_AT_AGRAD);
+    return status == ULP_OK ? check_operands(d, "bwd", &d->policy.backward, ULP_AT_AGRAD, ULP_AT_WEIGHT) : status;
+}
+
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
     draft d;
     memset(&d, 0, sizeof d);
@@ -240,6 +264,8 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     if (d.policy.at[ULP_AT_WEIGHT].scaling && !d.policy.has_master)
         return ulp_fail(error, error_size, ULP_UNSUPPORTED, "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
                         "with every step's scale could not take small updates", d.policy.at[ULP_AT_WEIGHT].format.name);
+    status = check_products(&d);
+    if (status != ULP_OK) return status;
     *policy = d.policy;
     return ULP_OK;
 }

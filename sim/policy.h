@@ -76,7 +76,8 @@ typedef struct ulp_policy {
 const char *ulp_point_name(ulp_point_kind point);
 
 /* The policy called `text`. On failure `error` (may be NULL) gets a sentence that names the bad word and
- * what is known, and *policy is left alone. Formats have to fit binary32 (ULP_UNSUPPORTED). */
+ * what is known, and *policy is left alone. Formats have to fit binary32, and a datapath with input formats has to hold those
+ * of its operands (ULP_UNSUPPORTED). */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
 
 /* The canonical text, every key spelt out; parsing it gives the same policy. ULP_BAD_ARGUMENT if it does not fit. */

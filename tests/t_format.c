@@ -294,11 +294,31 @@ static void test_init(void **state) {
 #undef REFUSES
 }
 
+/* Against every value of the inner format, one by one. */
+static void test_holds(void **state) {
+    ulp_format outer, inner;
+    size_t yes = 0, no = 0;
+    (void)state;
+    for (size_t i = 0; test_format(i, &inner); i++)
+        for (size_t o = 0; test_format(o, &outer); o++) {
+            if (inner.bits > 16 || (inner.bits > 10 && (i + o) % 3 != 0)) continue;
+            int all = 1;
+            for (uint64_t code = 0; all && code < (uint64_t)1 << inner.bits; code++) {
+                uint64_t there;
+                all = ulp_encode(&there, ulp_decode(code, &inner), &outer) == ULP_OK;
+            }
+            if (ulp_format_holds(&outer, &inner) != all) fail_msg("%s holds %s: %d, value by value: %d", outer.name, inner.name, !all, all);
+            yes += (size_t)all;
+            no += (size_t)!all;
+        }
+    assert_true(yes > 200 && no > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standards), cmocka_unit_test(test_registry), cmocka_unit_test(test_ieee_like),
         cmocka_unit_test(test_fixed),     cmocka_unit_test(test_p3109),    cmocka_unit_test(test_ad_hoc),
-        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_init),
+        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_init), cmocka_unit_test(test_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
