@@ -177,7 +177,8 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (b->native_size > 0) ulp_point_add(run, (ulp_point){.at = {NATIVE}}, "the device's own products");
     ulp_point_add(run, (ulp_point){.at = {TRAINING}}, "training");
     if (ulp_option_flag(run, "list")) return ULP_OK; /* the grid is no device's */
-    if (ulp_backend_get(&b->gpu, "cuda") != ULP_OK) return ulp_run_fail(run, ULP_NO_DEVICE, "--backend cuda: %s", ulp_cuda_lacks());
+    ulp_status found = ulp_backend_get(&b->gpu, "cuda");
+    if (found != ULP_OK) return ulp_run_fail(run, found, "--backend cuda: %s", ulp_cuda_lacks());
     ulp_status status = ulp_backend_get(&b->cpu, "cpu");
     if (status == ULP_OK) status = ulp_cuda_describe(&info);
     if (status == ULP_OK) status = ulp_cuda_timer_open(&b->timer);

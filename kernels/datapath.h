@@ -89,8 +89,8 @@ ulp_status ulp_datapath_init(ulp_datapath *datapath);
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
 
 /* The device's own product called `text`, "native:mma:fp16", as a datapath that the backend "cuda" takes where it takes others; no
- * other backend does (ULP_UNSUPPORTED), and ulp_dot gives NaN. ULP_BAD_NAME, ULP_NO_DEVICE, ULP_UNSUPPORTED where the device lacks it;
- * then `why` is a sentence. */
+ * other backend does (ULP_UNSUPPORTED), and ulp_dot gives NaN. ULP_BAD_NAME; ULP_NO_DEVICE without a device, or where it lacks this;
+ * ULP_NOT_IN_RANGE for a bad ULPLAB_CUDA_DEVICE. Then `why` is a sentence. */
 ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]);
 
 /* Whether a name is one of those: it begins with native:, in any case. */

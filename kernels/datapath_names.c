@@ -267,8 +267,13 @@ const char *ulp_datapath_names(void) {
            "                       output: rounding modes; floor the lowest exponent, zero_operand, zero_product, zero_c the\n"
            "                       exponents that zeros count with: numbers or none; signed_zero 0 or 1\n"
            "mma f64 is serial:fp64:rne\n"
-           "native:...             with --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own products; `ulp probe\n"
-           "                       --backend cuda --list` names them\n";
+           "native:...             with --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own products.\n"
+           "                       native:mma:INPUT[.INPUT][-ACCUMULATOR][-UNIT]  by mma.sync: fp16 bf16 tf32 e4m3 e5m2 int8 fp64,\n"
+           "                       fp16-fp16 e4m3-fp16 ..., e4m3.e5m2 ..., fp16-k8 bf16-k8 tf32-k4, int8:sat\n"
+           "                       native:wgmma:...[:promote=N]  by wgmma: fp16 bf16 tf32 e4m3 e5m2, fp16-fp16 e4m3-fp16 ...,\n"
+           "                       e4m3.e5m2 ...; N a multiple of the products of one instruction\n"
+           "                       native:INPUT...  by cuBLASLt: fp32 tf32 fp16 fp16-fp16 bf16 e4m3 e4m3.e5m2 e5m2.e4m3 int8, fp8\n"
+           "                       also with :fast, fast accumulation\n";
 }
 
 /* Append to a text of ULP_EXPLAIN_MAX bytes what fits. */

@@ -23,9 +23,9 @@ ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char wh
     const int is_one = ulp_datapath_is_native(text) && strlen(text) < sizeof name;
     for (size_t i = 0; is_one && i <= strlen(text); i++) name[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
     ulp_status status = is_one ? ulp_cuda_native_parse(&native, name) : ULP_BAD_NAME;
-    if (status == ULP_NO_DEVICE) return refuse(why, status, text, ulp_cuda_lacks());
-    if (status != ULP_OK) return refuse(why, status, text, "no native product of that name; `ulp probe --backend cuda --list` names them");
-    if (native.lacks[0] != '\0') return refuse(why, ULP_UNSUPPORTED, text, native.lacks);
+    if (status == ULP_BAD_NAME) return refuse(why, status, text, "no native product of that name; `ulp probe --help` names them");
+    if (status != ULP_OK) return refuse(why, status, text, ulp_cuda_lacks());
+    if (native.lacks[0] != '\0') return refuse(why, ULP_NO_DEVICE, text, native.lacks);
     *datapath = (ulp_datapath){.kind = ULP_NATIVE, .accumulator = native.result, .result = native.result, .length = 1, .step = 1, .has_inputs = 1,
                                .a = native.a, .b = native.b};
     strcpy(datapath->name, native.name);

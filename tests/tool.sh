@@ -271,8 +271,12 @@ exits 'gemm --backend cpu' 0 gemm --datapath fp32 $shape --backend cpu
 says 'gemm: the last line names the machine' '^time .*, cpu [a-z0-9]*, ' out
 refuses 'gemm: an unknown backend' 'known: cpu, cuda' gemm --datapath fp32 --backend tpu
 lacks_cuda gemm --datapath fp32
-ULPLAB_CUDA_DEVICE=9999 exits 'gemm: a native product without a device' 3 gemm --datapath native:mma:fp16 --backend cuda
-says 'gemm: and why' '^ulp gemm: --datapath native:mma:fp16: .' err
+export CUDA_VISIBLE_DEVICES=''
+exits 'gemm: a native product without a device' 3 gemm --datapath native:mma:fp16 --backend cuda
+unset CUDA_VISIBLE_DEVICES
+says 'gemm: and why' '^ulp gemm: --backend cuda: .' err
+refuses 'gemm: a native product and no --backend cuda' 'which takes --backend cuda' gemm --datapath native:mma:fp16
+refuses 'gemm: an unknown backend comes before a native product' 'known: cpu, cuda' gemm --datapath native:mma:fp16 --backend tpu
 refuses 'dot: names of native products' 'where there is a device' dot --datapath native:mma:fp16
 exits 'gemm: integers' 0 gemm --datapath int8 $shape
 says 'gemm: integers are exact' '^max error   0$' out
@@ -318,11 +322,11 @@ refuses 'probe: a native product without --backend cuda' '--backend cuda, where 
 refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
 refuses 'probe: words' 'takes no words' probe fp32
 refuses 'probe: an unknown backend' 'must be cpu or cuda' probe --backend tpu
-export ULPLAB_CUDA_DEVICE=9999
+export CUDA_VISIBLE_DEVICES=''
 exits 'probe of a device that is not there' 3 probe --backend cuda --list
 exits 'probe of a product of a device that is not there' 3 probe --backend cuda --datapath native:mma:fp16
 says 'probe: why there is none' '^ulp probe: --backend cuda: .' err
-unset ULPLAB_CUDA_DEVICE
+unset CUDA_VISIBLE_DEVICES
 
 # ---- block ----
 

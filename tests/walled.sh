@@ -94,12 +94,22 @@ if [ -n "$emulated" ]; then
     less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0 --formats fp16 --threads 1 --quick --quiet"
     "$BIN/loss_scaling" $less --policy mixed:fp16,acc=h100-fp16 --out plain.csv
     "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --backend cuda --out out.csv
+    [ -s plain.csv ]
+    verdict $? "loss_scaling with h100-fp16"
     grep -v '^# policy' plain.csv >plain.txt
     grep -v '^# policy' out.csv >out.txt
     same plain.txt out.txt "loss_scaling with native:mma:fp16: the CSV of h100-fp16"
     exits 2 "loss_scaling with native:mma:fp16 and no --backend cuda" "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --out none.csv
     [ ! -e none.csv ]
     verdict $? "and it writes nothing"
+    for n in 7 abc -1; do
+        exits 2 "ULPLAB_CUDA_DEVICE=$n" env ULPLAB_CUDA_DEVICE=$n "$TESTS/walled/ulp" gemm --datapath native:mma:fp16 --backend cuda
+        says 'from 0 to 0' err.txt "and which there are"
+        exits 2 "loss_scaling with ULPLAB_CUDA_DEVICE=$n" env ULPLAB_CUDA_DEVICE=$n "$TESTS/walled/loss_scaling" --backend cuda --out none.csv
+        says 'from 0 to 0' err.txt "and which there are"
+    done
+    exits 3 "loss_scaling with a product that the device lacks" env EMULATED_CAPABILITY=80 "$TESTS/walled/loss_scaling" --backend cuda --out none.csv \
+        --policy mixed:fp16,acc=native:wgmma:fp16
     exits 2 "ulp gemm with native:mma:fp16 and no --backend cuda" "$TESTS/walled/ulp" gemm --datapath native:mma:fp16
     exits 2 "ulp gemm with a native product that is none" "$TESTS/walled/ulp" gemm --datapath native:mma:fp17 --backend cuda
     for d in native:e4m3 native:wgmma:fp16; do

@@ -231,8 +231,8 @@ static int read_backend(ulp_run *run, const char *name) {
     if (status == ULP_OK) return -1;
     if (!name || strcmp(name, "cpu") == 0) return refuse_isa(run, status);
     if (status == ULP_BAD_NAME) return ulp_usage_error(run, "--backend: no backend '%s'; known: %s", name, ulp_backend_names());
-    ulp_usage_error(run, "--backend %s: %s", name, ulp_backend_lacks(name));
-    return ULP_EXIT_LACKING;
+    const int usage = ulp_usage_error(run, "--backend %s: %s", name, ulp_backend_lacks(name));
+    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : usage;
 }
 
 static int read_shard(ulp_run *run, const char *text) {

@@ -258,10 +258,10 @@ static void set_tile(const char *text) {
 
 static int run(int argc, char **argv) {
     job w = {.m = 256, .n = 256, .k = 256, .seed = 1};
-    int has_datapath = 0, has_in = 0;
+    int has_in = 0;
     uint64_t threads = 0;
-    const char *data = "uniform", *tile = NULL, *backend = NULL;
-    const tool_option options[] = {{"datapath", TOOL_PRODUCT, &w.datapath, 0, 0, &has_datapath},
+    const char *data = "uniform", *datapath = NULL, *tile = NULL, *backend = NULL;
+    const tool_option options[] = {{"datapath", TOOL_TEXT, &datapath, 0, 0, NULL},
                                    {"m", TOOL_NUMBER, &w.m, 1, 1 << 20, NULL},
                                    {"n", TOOL_NUMBER, &w.n, 1, 1 << 20, NULL},
                                    {"k", TOOL_NUMBER, &w.k, 1, 1 << 24, NULL},
@@ -273,12 +273,12 @@ static int run(int argc, char **argv) {
                                    {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
                                    {0}};
     if (tool_parse(&tool_gemm, options, argc, argv) != 0) tool_usage(&tool_gemm, "takes no words: '%s'", argv[0]);
-    if (!has_datapath) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
+    if (datapath == NULL) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
     w.kind = (data_kind)data_of(data);
-    choose_inputs(&w, has_in);
+    if (!ulp_datapath_is_native(datapath)) tool_datapath(&tool_gemm, &w.datapath, datapath); /* before anything that a machine may lack */
     w.backend = tool_backend(&tool_gemm, backend);
-    if (w.datapath.kind == ULP_NATIVE && strcmp(w.backend->name, "cuda") != 0)
-        tool_usage(&tool_gemm, "--datapath %s: a GPU's own product, which takes --backend cuda", w.datapath.name);
+    tool_product(&tool_gemm, w.backend, &w.datapath, datapath);
+    choose_inputs(&w, has_in);
     ulp_threads_set((int)threads);
     if (tile != NULL) set_tile(tile);
     prepare(&w);

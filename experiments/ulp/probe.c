@@ -218,13 +218,14 @@ static int run_silicon(const char *name, int csv, int list) {
     const ulp_backend *cuda;
     ulp_cuda_native native;
     int differ = 0;
-    if (ulp_backend_get(&cuda, "cuda") != ULP_OK) {
+    if (name != NULL && ulp_cuda_native_parse(&native, name) == ULP_BAD_NAME)
+        tool_usage(&tool_probe, "--datapath %s: no native product of that name; ulp probe --help names them", name);
+    const ulp_status status = ulp_backend_get(&cuda, "cuda");
+    if (status != ULP_OK) {
         fprintf(stderr, "ulp probe: --backend cuda: %s\n", ulp_cuda_lacks());
-        return TOOL_LACKING;
+        return status == ULP_NO_DEVICE ? TOOL_LACKING : TOOL_USAGE;
     }
     if (list) return list_native();
-    if (name != NULL && ulp_cuda_native_parse(&native, name) != ULP_OK)
-        tool_usage(&tool_probe, "--datapath %s: no native product of that name; ulp probe --backend cuda --list names them", name);
     if (name != NULL && native.lacks[0] != '\0') {
         fprintf(stderr, "ulp probe: %s: %s\n", name, native.lacks);
         return TOOL_LACKING;

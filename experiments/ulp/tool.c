@@ -66,7 +66,29 @@ const ulp_backend *tool_backend(const tool_command *command, const char *name) {
     fflush(stdout);
     if (name != NULL && strcmp(name, "cpu") != 0) fprintf(stderr, "ulp %s: --backend %s: %s\n", command->name, name, ulp_backend_lacks(name));
     else fprintf(stderr, "ulp %s: ULPLAB_ISA=%s: %s; ulp backends says what is offered\n", command->name, isa != NULL ? isa : "", ulp_status_text(status));
-    exit(status == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING);
+    exit(status == ULP_NO_DEVICE ? TOOL_LACKING : TOOL_USAGE);
+}
+
+void tool_datapath(const tool_command *command, ulp_datapath *datapath, const char *text) {
+    char why[ULP_EXPLAIN_MAX];
+    const ulp_status status = ulp_datapath_parse(datapath, text);
+    if (status == ULP_OK) return;
+    ulp_datapath_explain(why, text);
+    tool_usage(command, "--datapath %s: %s; %s%sknown datapaths:\n%s", text, ulp_status_text(status), why, why[0] != '\0' ? "\n" : "",
+               ulp_datapath_names());
+}
+
+void tool_product(const tool_command *command, const ulp_backend *backend, ulp_datapath *datapath, const char *text) {
+    char why[ULP_EXPLAIN_MAX];
+    if (!ulp_datapath_is_native(text)) {
+        tool_datapath(command, datapath, text);
+        return;
+    }
+    if (strcmp(backend->name, "cuda") != 0) tool_usage(command, "--datapath %s: a GPU's own product, which takes --backend cuda", text);
+    const ulp_status status = ulp_datapath_native(datapath, text, why);
+    if (status == ULP_OK) return;
+    fprintf(stderr, "ulp %s: --datapath %s\n", command->name, why);
+    exit(status == ULP_NO_DEVICE ? TOOL_LACKING : TOOL_USAGE);
 }
 
 /* ---- options ---- */
@@ -89,22 +111,6 @@ static void parse_number(const tool_command *command, const tool_option *option,
     *(uint64_t *)option->value = value;
 }
 
-/* A datapath; of products (a matrix product under a backend) also a device's own. */
-static void parse_datapath(const tool_command *command, const tool_option *option, const char *text) {
-    char why[ULP_EXPLAIN_MAX];
-    if (option->type == TOOL_PRODUCT && ulp_datapath_is_native(text)) {
-        const ulp_status native = ulp_datapath_native(option->value, text, why);
-        if (native == ULP_OK) return;
-        fprintf(stderr, "ulp %s: --%s %s\n", command->name, option->name, why);
-        exit(native == ULP_BAD_NAME ? TOOL_USAGE : TOOL_LACKING);
-    }
-    const ulp_status status = ulp_datapath_parse(option->value, text);
-    if (status == ULP_OK) return;
-    ulp_datapath_explain(why, text);
-    tool_usage(command, "--%s %s: %s; %s%sknown datapaths:\n%s", option->name, text, ulp_status_text(status), why,
-               why[0] != '\0' ? "\n" : "", ulp_datapath_names());
-}
-
 static void take_value(const tool_command *command, const tool_option *option, const char *text) {
     ulp_status status = ULP_OK;
     switch (option->type) {
@@ -123,8 +129,7 @@ static void take_value(const tool_command *command, const tool_option *option, c
         if (ulp_op_parse(option->value, text) != ULP_OK)
             tool_usage(command, "--%s %s: must be add, sub, mul, div, sqrt or fma", option->name, text);
         break;
-    case TOOL_DATAPATH:
-    case TOOL_PRODUCT: parse_datapath(command, option, text); break;
+    case TOOL_DATAPATH: tool_datapath(command, option->value, text); break;
     case TOOL_TEXT: *(const char **)option->value = text; break;
     }
 }
@@ -145,7 +150,7 @@ static _Noreturn void unknown_option(const tool_command *command, const tool_opt
 static _Noreturn void print_help(const tool_command *command, const tool_option *options) {
     printf("usage: ulp %s\n%s\n\n%s", command->synopsis, command->summary, command->help);
     for (const tool_option *o = options; o->name != NULL; o++)
-        if (o->type == TOOL_DATAPATH) printf("\nDatapaths:\n%s", ulp_datapath_names());
+        if (strcmp(o->name, "datapath") == 0) printf("\nDatapaths:\n%s", ulp_datapath_names());
     exit(tool_finish(command));
 }
 

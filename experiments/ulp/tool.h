@@ -21,7 +21,7 @@ extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_
 
 /* ---- options ---- */
 
-typedef enum tool_type { TOOL_FLAG, TOOL_FORMAT, TOOL_MODE, TOOL_POLICY, TOOL_NUMBER, TOOL_OP, TOOL_DATAPATH, TOOL_PRODUCT, TOOL_TEXT } tool_type;
+typedef enum tool_type { TOOL_FLAG, TOOL_FORMAT, TOOL_MODE, TOOL_POLICY, TOOL_NUMBER, TOOL_OP, TOOL_DATAPATH, TOOL_TEXT } tool_type;
 
 /* One option: where its value goes (int, ulp_format, ulp_rule's mode, ... by type) and, for numbers, its range. */
 typedef struct tool_option {
@@ -47,6 +47,11 @@ _Noreturn void tool_bad_format(const tool_command *command, const char *text, ul
 
 /* The backend called `name`, NULL the default. If it is not there this says why and exits 3, or 2 if there is none of that name. */
 const ulp_backend *tool_backend(const tool_command *command, const char *name);
+
+/* The datapath of that name, and for a matrix product on `backend` also a device's own; else a sentence and exit 2, or 3 where the device
+ * lacks it. */
+void tool_datapath(const tool_command *command, ulp_datapath *datapath, const char *text);
+void tool_product(const tool_command *command, const ulp_backend *backend, ulp_datapath *datapath, const char *text);
 
 /* ---- input: one item per line on stdin or in files; '#' lines and blank lines are skipped ---- */
 

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* The backend "cuda". Device 0, or the one that ULPLAB_CUDA_DEVICE names, is chosen at the first call and stays.
- * ULP_NO_DEVICE; ULP_BAD_NAME if ULPLAB_CUDA_DEVICE is no device's number. */
+ * ULP_NO_DEVICE; ULP_NOT_IN_RANGE if ULPLAB_CUDA_DEVICE is no device's number. */
 ulp_status ulp_cuda_backend(const ulp_backend **backend);
 
 /* Why there is no device, in a sentence; "" if there is one. */

@@ -101,7 +101,7 @@ static ulp_status choose(void) {
     if (error != cudaSuccess) return lack(ULP_NO_DEVICE, "CUDA does not start: %s", cudaGetErrorString(error));
     const int ordinal = wanted_device(count);
     if (ordinal < 0)
-        return lack(ULP_BAD_NAME, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"), count - 1);
+        return lack(ULP_NOT_IN_RANGE, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"), count - 1);
     device.ordinal = ordinal;
     ulp_status status = ulp_cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
     if (status == ULP_OK) status = describe(ordinal);
