@@ -85,7 +85,7 @@ fi
 with_release() {
     printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" > "$dir/nvcc"
     chmod +x "$dir/nvcc"
-    (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$dir:$PATH make -n NVCC=nvcc BUILD="$dir/build" libraries) > "$dir/log" 2>&1
+    (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$dir:$PATH make -n NVCC=nvcc MODE=release BUILD="$dir/build" libraries) > "$dir/log" 2>&1
 }
 left_out() {
     with_release "$1" && grep -q "^nvcc  *too old: $1, needs 13.0; no CUDA$" "$dir/log" && grep -q 'cuda/absent\.c' "$dir/log" &&
