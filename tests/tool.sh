@@ -83,6 +83,7 @@ for command in formats show round arith dot gemm probe block verify backends; do
     exits "$command --help" 0 $command --help
     says "$command --help shows its options" "^usage: ulp $command" out
     refuses "$command --nonsense" 'unknown option --nonsense' $command --nonsense
+    refuses "$command -x" 'unknown option -x; known: .*--help' $command -x
 done
 
 # ---- round ----
@@ -488,6 +489,9 @@ for value in inf -INF nan 0 -0.00e7 0x0p5 1e300 1e-300; do exits "show $value" 0
 exits 'show --all-formats 1e400' 0 show --all-formats 1e400
 says 'show --all-formats 1e400: it overflows' '1e400 is first rounded to binary64, which this number overflows' out
 exits 'show: several values' 0 show --format e4m3 1 2 3
+exits 'show: negative values are no options' 0 show --format e4m3 -1 -.5 -0x1p3 -inf -INF -nan
+[ "$(grep -c '^-.* in e4m3: ' out)" -eq 6 ]
+verdict $? 'show: all of them are shown'
 refuses 'show without a value' 'VALUE' show --format fp16
 refuses 'show of a word' 'no number' show --format fp16 one
 refuses 'show without a format' '--format' show 1

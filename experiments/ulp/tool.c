@@ -154,15 +154,22 @@ static _Noreturn void print_help(const tool_command *command, const tool_option 
     exit(tool_finish(command));
 }
 
+/* -1, -.5 and -inf are words, "-" is stdin; -x is meant as an option. */
+static int is_word(const char *arg) {
+    double number;
+    return arg[0] != '-' || arg[1] == '\0' || strchr(".0123456789", arg[1]) != NULL || tool_number(&number, arg);
+}
+
 int tool_parse(const tool_command *command, const tool_option *options, int argc, char **argv) {
     int words = 0, only_words = 0;
     for (int i = 0; i < argc; i++) {
         char *arg = argv[i];
         if (!only_words && strcmp(arg, "-h") == 0) print_help(command, options);
-        if (only_words || strncmp(arg, "--", 2) != 0) {
+        if (only_words || is_word(arg)) {
             argv[words++] = arg;
             continue;
         }
+        if (arg[1] != '-') unknown_option(command, options, arg);
         if (arg[2] == '\0') {
             only_words = 1;
             continue;

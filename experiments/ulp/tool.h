@@ -33,6 +33,7 @@ typedef struct tool_option {
 } tool_option;
 
 /* Read the options, up to a row without a name; the words that are none of them are moved to the front of argv and their number returned.
+ * What begins with a dash is a word if it is "-" or a number, or follows "--"; else it has to be an option.
  * On --help prints the command's page, with the known datapaths if it takes one, and exits 0; on bad input says why and exits 2. */
 int tool_parse(const tool_command *command, const tool_option *options, int argc, char **argv);
 
