@@ -162,7 +162,31 @@ gives 'a bad line of a file' 2 '' '3c00\n4000\n' round --format fp16 one bad one
 says 'file and line are named' 'bad:2: ' err
 gives 'a missing file' 2 '' '3c00\n' round --format fp16 one missing
 says 'it is named' 'missing' err
-exits 'a folder is no file' 2 round --format fp16 .
+exits 'a folder is no file' 1 round --format fp16 .
+says 'a folder is no file: says why' '^ulp round: \.:1: cannot read: .' err
+cp one ./-x
+gives 'a file whose name begins with a dash, behind --' 0 '' '3c00\n' round --format fp16 -- -x
+{ echo 1; head -c 16777215 /dev/zero | tr '\0' ' '; echo 2; echo 3; } >limit
+gives 'a line of 16 MiB' 0 '' '3c00\n4000\n4200\n' round --format fp16 limit
+{ echo 1; head -c 16777216 /dev/zero | tr '\0' ' '; echo 2; echo 3; } >limit
+gives 'a longer one ends it, with what came before' 2 '' '3c00\n' round --format fp16 limit
+says 'a longer line: its number and the limit are named' 'limit:2: the line is longer than 16 MiB' err
+rm limit
+# little SIZE ARGUMENT...: the tool in SIZE KiB of address space; output in `out` and `err`
+little() { (ulimit -v $1 && shift && exec "$ULP" "$@") >out 2>err; }
+if little 300000 formats; then
+    { echo 1; head -c 400000000 /dev/zero | tr '\0' 1; echo; echo 2; } | little 300000 round --format fp16
+    [ $? -eq 2 ] && [ "$(cat out)" = 3c00 ] && grep -q 'stdin:2: the line is longer' err
+    verdict $? 'a line longer than memory is refused'
+    little 300000 round --format fp16 /dev/zero
+    [ $? -eq 2 ] && grep -q '/dev/zero:1: the line holds a zero byte' err
+    verdict $? 'an endless file of zeros is refused'
+    { echo 0; yes 0 | head -c 15999998 | tr '\n' ' '; echo; } | little 100000 dot --datapath serial:fp16:rne
+    [ $? -eq 1 ] && [ "$(cat out)" = 0000 ] && grep -q '^ulp dot: stdin:2: out of memory' err
+    verdict $? 'no memory for the codes of a line: exit 1 and why'
+else
+    skip 'lines and little memory' 'this build does not start in 300 MB'
+fi
 
 refuses 'no format' '--format' round
 refuses 'an unknown format' 'known formats:.*bfloat16' round --format fp17

@@ -28,7 +28,7 @@ static size_t read_codes(settings *s, const tool_command *command, const tool_li
         if (n == s->room) {
             s->room = s->room == 0 ? 64 : 2 * s->room;
             double *more = realloc(s->values, s->room * sizeof *more);
-            if (more == NULL) tool_bad_line(command, line, "out of memory");
+            if (more == NULL) tool_failed(command, line, "out of memory");
             s->values = more;
         }
         s->values[n++] = ulp_decode(code, f);
@@ -90,7 +90,7 @@ static void *grown(const tool_line *line, void *array, size_t *room, size_t need
     if (need <= *room) return array;
     *room = 2 * need;
     void *more = realloc(array, *room * size);
-    if (more == NULL) tool_bad_line(&tool_dot, line, "out of memory");
+    if (more == NULL) tool_failed(&tool_dot, line, "out of memory");
     return more;
 }
 
@@ -141,7 +141,7 @@ static void dot_line(void *context, const tool_line *line) {
         tool_bad_line(&tool_dot, line, "scales are given for a and for b: '/ sa1 ... / sb1 ...'");
     const size_t blocks = d->scale_block != 0 ? (k + d->scale_block - 1) / d->scale_block : 0, need = n + 2 * blocks;
     double *values = malloc(need * sizeof *values);
-    if (values == NULL) tool_bad_line(&tool_dot, line, "out of memory");
+    if (values == NULL) tool_failed(&tool_dot, line, "out of memory");
     for (size_t i = 0; i < n; i++)
         values[i] = value_of(line, s->words[i], i == 0 ? &d->result : (i <= k ? &s->format : &s->second),
                              i == 0 ? "c" : (i <= k ? "a" : "b"));

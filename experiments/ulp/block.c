@@ -64,7 +64,7 @@ static void encode_line(void *context, const tool_line *line) {
     if (s->n == s->room) {
         s->room = s->room == 0 ? 64 : 2 * s->room;
         float *more = s->room <= SIZE_MAX / sizeof *more ? realloc(s->x, s->room * sizeof *more) : NULL;
-        if (more == NULL) tool_bad_line(&tool_block, line, "out of memory");
+        if (more == NULL) tool_failed(&tool_block, line, "out of memory");
         s->x = more;
     }
     if (!read_number(&s->x[s->n], line->text))
@@ -75,7 +75,7 @@ static void encode_line(void *context, const tool_line *line) {
 
 static void encode(settings *s, int files, char **paths) {
     s->elements = malloc(s->block.size);
-    if (s->elements == NULL) tool_usage(&tool_block, "out of memory for a block of %u", (unsigned)s->block.size);
+    if (s->elements == NULL) tool_failed(&tool_block, NULL, "out of memory for a block of %u", (unsigned)s->block.size);
     tool_each_line(&tool_block, files, paths, encode_line, s);
     if (s->whole) {
         char text[40];

@@ -30,6 +30,18 @@ _Noreturn void tool_bad_line(const tool_command *command, const tool_line *line,
     exit(TOOL_USAGE);
 }
 
+_Noreturn void tool_failed(const tool_command *command, const tool_line *line, const char *text, ...) {
+    va_list args;
+    fflush(stdout);
+    fprintf(stderr, "ulp %s: ", command->name);
+    if (line != NULL) fprintf(stderr, "%s:%lu: ", line->file, line->number);
+    va_start(args, text);
+    vfprintf(stderr, text, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(TOOL_FAILED);
+}
+
 static void list_formats(int names) {
     if (names) fprintf(stderr, "known formats:");
     for (size_t i = 0; names && i < ulp_format_count; i++) {
@@ -195,28 +207,56 @@ int tool_parse(const tool_command *command, const tool_option *options, int argc
 
 /* ---- input ---- */
 
+enum { LINE_LIMIT = 16 << 20 }; /* characters of a line: a product of 1.6 million binary16 codes with as many */
+
+typedef struct reader {
+    FILE *file;
+    char *text; /* (length + 1) of the line, without its '\n' */
+    size_t length, room;
+} reader;
+
+static void append(const tool_command *command, const tool_line *line, reader *r, int c) {
+    if (r->length + 1 >= r->room) {
+        r->room = r->room == 0 ? 256 : 2 * r->room;
+        char *more = realloc(r->text, r->room);
+        if (more == NULL) tool_failed(command, line, "out of memory for the line");
+        r->text = more;
+    }
+    r->text[r->length++] = (char)c;
+    r->text[r->length] = '\0';
+}
+
+/* The next line of the file; 0 behind the last. */
+static int next_line(const tool_command *command, tool_line *line, reader *r) {
+    int c;
+    line->number++;
+    r->length = 0;
+    while ((c = getc_unlocked(r->file)) != EOF && c != '\n') {
+        if (c == '\0') tool_bad_line(command, line, "the line holds a zero byte; this is no text file");
+        if (r->length == LINE_LIMIT) tool_bad_line(command, line, "the line is longer than %d MiB, the most that is read", LINE_LIMIT >> 20);
+        append(command, line, r, c);
+    }
+    if (ferror(r->file)) tool_failed(command, line, "cannot read: %s", strerror(errno));
+    return c == '\n' || r->length > 0;
+}
+
 static void each_of_file(const tool_command *command, const char *path, uint64_t *index,
                          void (*each)(void *context, const tool_line *line), void *context) {
     const int is_stdin = strcmp(path, "-") == 0;
-    FILE *file = is_stdin ? stdin : fopen(path, "r");
-    if (file == NULL) tool_usage(command, "cannot read %s: %s", path, strerror(errno));
+    reader r = {.file = is_stdin ? stdin : fopen(path, "r")};
+    if (r.file == NULL) tool_usage(command, "cannot read %s: %s", path, strerror(errno));
     tool_line line = {NULL, is_stdin ? "stdin" : path, 0, 0};
-    char *buffer = NULL;
-    size_t room = 0;
-    ssize_t n;
-    while ((n = getline(&buffer, &room, file)) >= 0) {
-        line.number++;
-        if (memchr(buffer, '\0', (size_t)n) != NULL) tool_bad_line(command, &line, "the line holds a zero byte; this is no text file");
-        while (n > 0 && (buffer[n - 1] == '\n' || buffer[n - 1] == '\r' || buffer[n - 1] == ' ' || buffer[n - 1] == '\t')) buffer[--n] = '\0';
-        line.text = buffer + strspn(buffer, " \t");
+    while (next_line(command, &line, &r)) {
+        if (r.length == 0) continue;
+        size_t n = r.length;
+        while (n > 0 && (r.text[n - 1] == '\r' || r.text[n - 1] == ' ' || r.text[n - 1] == '\t')) r.text[--n] = '\0';
+        line.text = r.text + strspn(r.text, " \t");
         if (line.text[0] == '\0' || line.text[0] == '#') continue;
         line.index = (*index)++;
         each(context, &line);
     }
-    const int failed = ferror(file);
-    free(buffer);
-    if (!is_stdin) fclose(file);
-    if (failed) tool_usage(command, "cannot read %s: %s", path, strerror(errno));
+    free(r.text);
+    if (!is_stdin) fclose(r.file);
 }
 
 void tool_each_line(const tool_command *command, int files, char **paths, void (*each)(void *context, const tool_line *line), void *context) {

@@ -63,11 +63,16 @@ typedef struct tool_line {
     uint64_t index;   /* of this data line, from 0 over all files */
 } tool_line;
 
-/* Call each() for every data line of the files (stdin if there are none, "-" is stdin). Exits 2 when a file cannot be read. */
+/* Call each() for every data line of the files (stdin if there are none, "-" is stdin). Exits 2 when a file cannot be opened or is no
+ * text of lines up to 16 MiB, 1 when reading fails or memory ends. */
 void tool_each_line(const tool_command *command, int files, char **paths, void (*each)(void *context, const tool_line *line), void *context);
 
 /* "ulp NAME: FILE:LINE: ..." on stderr after what was printed so far, then exit 2. */
 _Noreturn void tool_bad_line(const tool_command *command, const tool_line *line, const char *text, ...) __attribute__((format(printf, 3, 4)));
+
+/* "ulp NAME: FILE:LINE: ..." on stderr after what was printed so far, then exit 1: memory or the machine failed, not the input. `line` may
+ * be NULL. */
+_Noreturn void tool_failed(const tool_command *command, const tool_line *line, const char *text, ...) __attribute__((format(printf, 3, 4)));
 
 /* The next word of a line, separated by spaces, tabs or commas; NULL at the end. Writes into the line. */
 char *tool_word(char **rest);

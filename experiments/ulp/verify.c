@@ -282,7 +282,7 @@ static int run_cases(job *j, const selection *s) {
 static void select_formats(selection *s, const char *text) {
     const size_t n = strcmp(text, "all") == 0 ? ulp_format_count : 1;
     s->formats = calloc(n, sizeof *s->formats);
-    if (s->formats == NULL) tool_usage(&tool_verify, "out of memory");
+    if (s->formats == NULL) tool_failed(&tool_verify, NULL, "out of memory");
     s->format_count = n;
     for (size_t i = 0; n > 1 && i < n; i++) ulp_format_get(i, &s->formats[i], NULL);
     ulp_status status = n > 1 ? ULP_OK : ulp_format_parse(&s->formats[0], text);
