@@ -563,9 +563,67 @@ if "$ULP" verify --format e2m1 --mode rne --sample 10 >out 2>err; then
     verdict $? 'and does what was missing'
     "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . journal)" -eq "$lines" ]
     verdict $? 'verify --resume of a finished run does nothing again'
-    sed '1s/ 0 \([0-9a-f]*\)$/ 3 \1/' journal >wrong
+    "$ULP" $sample --resume torn >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . torn)" -eq "$lines" ]
+    verdict $? 'the torn line is gone: verify --resume reads the journal again'
+    sed '2s/ 0 \([0-9a-f]*\)$/ 3 \1/' journal >wrong
     exits 'a mismatch fails' 1 $sample --resume wrong
     says 'and is named' '^FAIL ' out
+
+    # pieces of another seed or other kernels are not taken: those with mismatches would show
+    "$ULP" $sample --seed 9 >out 2>err && grep PASS out >nine
+    "$ULP" $sample --seed 9 --resume journal >out 2>err && grep PASS out >two && cmp nine two && ! cmp -s one nine
+    verdict $? 'verify --resume after a run with another seed computes'
+    [ "$(grep -c . journal)" -eq $((2 * lines - 1)) ]
+    verdict $? 'and keeps its pieces beside the others'
+    "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . journal)" -eq $((2 * lines - 1)) ]
+    verdict $? 'the first seed finds its own'
+    for other in cuda:a_device cpu:an_isa; do
+        sed "s/ cpu:[^ ]* \([0-9]*\) 0 \([0-9a-f]*\)\$/ $other \1 3 \2/" journal >elsewhere
+        [ "$(grep -c " $other " elsewhere)" -eq $((2 * lines - 2)) ] &&
+            "$ULP" $sample --resume elsewhere >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . elsewhere)" -eq $((3 * lines - 2)) ]
+        verdict $? "verify --resume does not take pieces of $other"
+    done
+    "$ULP" $sample --resume machines >out 2>err
+    ULPLAB_ISA=baseline "$ULP" $sample --resume machines >out 2>err && grep PASS out >two && cmp one two
+    verdict $? 'verify --resume with another instruction set'
+    if "$ULP" backends | grep -q 'baseline .*in use'; then skip 'and it computes' 'there is one only'
+    else [ "$(grep -c . machines)" -eq $((2 * lines - 1)) ]; verdict $? 'and it computes'; fi
+    if "$ULP" $sample --backend cuda --resume machines >out 2>err; then
+        grep PASS out >two && cmp one two && [ "$(grep -c ' cuda:' machines)" -eq $((lines - 1)) ]
+        verdict $? 'verify --resume on a device computes after a run on the CPU'
+    else
+        skip 'verify --resume on a device computes after a run on the CPU' 'no device'
+    fi
+
+    # what is no journal stays as it is
+    head -n 1 journal >head
+    says 'the journal says what it is' '^# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash$' head
+    printf 'hello my thesis' >n1
+    printf 'hello my thesis\n' >n2
+    sed 1d journal >n3
+    printf '# journal of ulp\0verify' >n4
+    head -c 10 /dev/zero >n5
+    for file in n1 n2 n3 n4 n5; do
+        cp $file before
+        refuses "verify --resume $file" "^ulp verify: --resume $file: this file is no journal" $sample --resume $file
+        cmp $file before
+        verdict $? "$file is untouched"
+    done
+    head -c 20 journal >begun
+    "$ULP" $sample --resume begun >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . begun)" -eq "$lines" ] && cmp -s -n "$(wc -c <head)" head begun
+    verdict $? 'verify --resume of a journal stopped in its head'
+    cat begun torn >both
+    exits 'verify --resume of two journals in a file' 0 $sample --resume both
+    for damage in '3s/ /  /' '3s/.$/g/' '3s/ inf / /' '3s/$/ 1/' '3s/.*//' '3s/32/-32/' '3s/[0-9]* 0 [0-9a-f]*$/9 0 0123456789abcdef/'; do
+        sed "$damage" torn >damaged
+        cp damaged before
+        refuses "verify --resume of a journal with a damaged line, $damage" '^ulp verify: --resume damaged:3: this line .* cannot be read' $sample --resume damaged
+        cmp damaged before
+        verdict $? 'it is untouched'
+    done
+    if [ -w /dev/full ]; then
+        refuses 'verify --resume /dev/full' 'no journal' $sample --resume /dev/full
+    fi
     refuses 'verify: sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
     refuses 'verify: no inputs' 'whole number' verify --sample 0
     refuses 'verify: an unknown backend' 'known: cpu, cuda' verify --sample 10 --backend tpu

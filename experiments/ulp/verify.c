@@ -3,7 +3,7 @@
  * A case is a format, a mode and an overflow policy. Its inputs go through the array kernels of the backend
  * in use, that is what experiments run on, and every result is compared, bit for bit, with the oracle.
  * Work is cut into pieces; the hash of a case combines the hashes of its pieces in order, so it does not
- * depend on threads, and a run that was stopped goes on with the pieces listed in the --resume file.
+ * depend on threads, and a run that was stopped goes on with the pieces listed in the --resume file, its journal.
  */
 #include "tool.h"
 
@@ -13,6 +13,8 @@
 
 #include "sim/reference.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,6 +76,117 @@ static double sample(const job *j, uint64_t i) {
     if ((i & 6) != 0) return near_breakpoint(&j->format, j->stream.seed, i, binary32);
     uint64_t bits = (uint64_t)ulp_random_word(s, 2 * i) << 32 | ulp_random_word(s, 2 * i + 1);
     return binary32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
+}
+
+/* ---- the journal: a head, then a line for every finished piece, whatever its case, appended ---- */
+
+static const char journal_head[] = "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash\n";
+
+enum { ENTRY_MAX = 256 };
+
+/* What pieces have in common that stand for one another: the case, its inputs and random words, and whose kernels rounded them. */
+typedef struct piece_key {
+    char format[64], mode[16], overflow[16], kernels[64]; /* backend:instruction set or device */
+    unsigned bits;
+    int exhaustive;
+    uint64_t inputs, seed;
+} piece_key;
+
+static piece_key key_of(const job *j) {
+    piece_key k = {.bits = j->rule.random_bits, .exhaustive = j->exhaustive, .inputs = j->inputs, .seed = j->stream.seed};
+    snprintf(k.format, sizeof k.format, "%s", j->format.name);
+    snprintf(k.mode, sizeof k.mode, "%s", ulp_mode_name((ulp_mode)j->rule.mode));
+    snprintf(k.overflow, sizeof k.overflow, "%s", ulp_overflow_name((ulp_overflow)j->rule.overflow));
+    snprintf(k.kernels, sizeof k.kernels, "%s:%s", j->backend->name, j->backend->what);
+    for (char *c = k.kernels; *c != '\0'; c++)
+        if (strchr(" \t\n", *c) != NULL) *c = '_';
+    return k;
+}
+
+static void print_entry(char text[ENTRY_MAX], const piece_key *k, size_t index, const piece *p) {
+    snprintf(text, ENTRY_MAX, "%s %s %s %u %" PRIu64 " %d %" PRIu64 " %s %zu %" PRIu64 " %016" PRIx64 "\n", k->format, k->mode, k->overflow, k->bits,
+             k->inputs, k->exhaustive, k->seed, k->kernels, index, p->mismatches, p->hash);
+}
+
+/* What a line says; 0 unless it is, letter for letter, what print_entry writes. */
+static int read_entry(const char *line, piece_key *k, size_t *index, piece *p) {
+    char again[ENTRY_MAX];
+    p->done = 1;
+    if (sscanf(line, "%63s %15s %15s %u %" SCNu64 " %d %" SCNu64 " %63s %zu %" SCNu64 " %16" SCNx64, k->format, k->mode, k->overflow, &k->bits,
+               &k->inputs, &k->exhaustive, &k->seed, k->kernels, index, &p->mismatches, &p->hash) != 11)
+        return 0;
+    print_entry(again, k, *index, p);
+    return strcmp(line, again) == 0;
+}
+
+static int same_key(const piece_key *a, const piece_key *b) {
+    return strcmp(a->format, b->format) == 0 && strcmp(a->mode, b->mode) == 0 && strcmp(a->overflow, b->overflow) == 0 &&
+           strcmp(a->kernels, b->kernels) == 0 && a->bits == b->bits && a->inputs == b->inputs && a->exhaustive == b->exhaustive &&
+           a->seed == b->seed;
+}
+
+static _Noreturn void refuse_entry(const job *j, unsigned long number) {
+    tool_usage(&tool_verify, "--resume %s:%lu: this line of the journal cannot be read; without it its piece is computed again", j->resume, number);
+}
+
+/* Reads the journal, refuses it if it is none, and marks the pieces of this case, if there is one, that it lists. Returns where a torn last
+ * line begins, which a run leaves that is stopped; -1 if there is none. Journals may follow each other in a file. */
+static long read_journal(job *j, FILE *file) {
+    char line[ENTRY_MAX];
+    const piece_key key = key_of(j);
+    piece_key k;
+    piece p;
+    size_t index;
+    long at = 0, torn = -1;
+    for (unsigned long number = 1; torn < 0 && fgets(line, sizeof line, file) != NULL; number++) {
+        const size_t n = strlen(line);
+        if (strchr(line, '\n') == NULL && feof(file)) torn = at;
+        const int head = torn < 0 ? strcmp(line, journal_head) == 0 : ftell(file) == (long)n && strncmp(line, journal_head, n) == 0;
+        if (number == 1 && !head) tool_usage(&tool_verify, "--resume %s: this file is no journal of ulp verify; it stays as it is", j->resume);
+        at += (long)n;
+        if (head || torn >= 0) continue;
+        if (!read_entry(line, &k, &index, &p)) refuse_entry(j, number);
+        if (j->piece == NULL || !same_key(&k, &key)) continue;
+        if (index >= j->pieces) refuse_entry(j, number);
+        if (!j->piece[index].done) j->finished += j->per_piece;
+        j->piece[index] = p;
+    }
+    if (ferror(file)) tool_failed(&tool_verify, NULL, "cannot read %s: %s", j->resume, strerror(errno));
+    return torn;
+}
+
+/* The journal, ready for more lines; a torn one is cut off. */
+static void open_journal(job *j) {
+    j->journal = fopen(j->resume, "a+");
+    if (j->journal == NULL) tool_usage(&tool_verify, "cannot write %s: %s", j->resume, strerror(errno));
+    rewind(j->journal);
+    const long torn = read_journal(j, j->journal);
+    if (torn >= 0 && ftruncate(fileno(j->journal), torn) != 0) tool_failed(&tool_verify, NULL, "cannot write %s: %s", j->resume, strerror(errno));
+    if (fseek(j->journal, 0, SEEK_END) == 0 && ftell(j->journal) == 0) fputs(journal_head, j->journal);
+    fflush(j->journal);
+}
+
+static void close_journal(job *j) {
+    const int failed = ferror(j->journal);
+    if ((fclose(j->journal) != 0) | failed) tool_failed(&tool_verify, NULL, "cannot write %s: finished pieces are missing there", j->resume);
+}
+
+/* One write, so that lines of several threads do not mix. */
+static void note(job *j, size_t index, const piece *p) {
+    char line[ENTRY_MAX];
+    const piece_key key = key_of(j);
+    if (j->journal == NULL) return;
+    print_entry(line, &key, index, p);
+    fputs(line, j->journal);
+    fflush(j->journal);
+}
+
+/* Mark the pieces of this case that the journal lists. */
+static void recall(job *j) {
+    FILE *file = j->resume == NULL ? NULL : fopen(j->resume, "r");
+    if (file == NULL) return;
+    read_journal(j, file);
+    fclose(file);
 }
 
 /* ---- comparing ---- */
@@ -173,38 +286,13 @@ static void check_pieces(void *context, size_t begin, size_t end) {
             check_chunk(j, ref, &there, at, n, &fresh);
             if (at % (64 * CHUNK) == 0) progress(j, stop - at < 64 * CHUNK ? stop - at : 64 * CHUNK);
         }
+        if (j->status != ULP_OK) break; /* its inputs may not have been checked */
         *p = fresh;
-        if (j->journal != NULL) { /* one write, so that lines of several threads do not mix */
-            fprintf(j->journal, "%s %s %s %u %llu %d %zu %llu %016llx\n", j->format.name, ulp_mode_name((ulp_mode)j->rule.mode),
-                    ulp_overflow_name((ulp_overflow)j->rule.overflow), j->rule.random_bits, (unsigned long long)j->inputs, j->exhaustive, i,
-                    (unsigned long long)fresh.mismatches, (unsigned long long)fresh.hash);
-            fflush(j->journal);
-        }
+        note(j, i, &fresh);
     }
     if (there.x32 != NULL) j->backend->release(there.x32);
     if (there.x != NULL) j->backend->release(there.x);
     ulp_reference_free(ref);
-}
-
-/* Mark the pieces of this case that the journal lists; lines of other cases or a torn last line are passed over. */
-static void recall(job *j) {
-    FILE *file = j->resume == NULL ? NULL : fopen(j->resume, "r");
-    char line[256], format[64], mode[16], policy[16];
-    unsigned bits;
-    unsigned long long inputs, wrong, hash;
-    size_t index;
-    int exhaustive;
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strchr(line, '\n') == NULL) continue;
-        if (sscanf(line, "%63s %15s %15s %u %llu %d %zu %llu %16llx", format, mode, policy, &bits, &inputs, &exhaustive, &index, &wrong, &hash) != 9) continue;
-        if (strcmp(format, j->format.name) != 0 || strcmp(mode, ulp_mode_name((ulp_mode)j->rule.mode)) != 0 ||
-            strcmp(policy, ulp_overflow_name((ulp_overflow)j->rule.overflow)) != 0 || bits != j->rule.random_bits || inputs != j->inputs ||
-            exhaustive != j->exhaustive || index >= j->pieces)
-            continue;
-        if (!j->piece[index].done) j->finished += j->per_piece;
-        j->piece[index] = (piece){wrong, hash, 1};
-    }
-    if (file != NULL) fclose(file);
 }
 
 /* Runs the case and prints its line; 1 if it passed. */
@@ -227,6 +315,7 @@ static int run_case(job *j, size_t number, size_t of) {
         hash = fold(hash, j->piece[i].hash);
     }
     free(j->piece);
+    j->piece = NULL;
     if (j->bar) fputs("\r\033[K", stderr);
     if (j->status != ULP_OK) return 0;
     printf("%s %zu/%zu %s %s %s: %llu inputs, %llu mismatches, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL", number, of, j->format.name,
@@ -321,10 +410,10 @@ static int run(int argc, char **argv) {
     job j = {.backend = machine, .exhaustive = exhaustive, .inputs = exhaustive ? 1ull << 32 : count, .stream = {seed, 0, 0}, .resume = resume};
     j.rule.random_bits = (uint8_t)(bits ? bits : 32);
     j.bar = isatty(STDERR_FILENO);
-    if (resume != NULL && (j.journal = fopen(resume, "a")) == NULL) tool_usage(&tool_verify, "cannot write %s", resume);
+    if (resume != NULL) open_journal(&j);
     ulp_threads_set((int)jobs);
     int status = run_cases(&j, &s);
-    if (j.journal != NULL) fclose(j.journal);
+    if (j.journal != NULL) close_journal(&j);
     free(s.formats);
     return status;
 }
@@ -349,7 +438,8 @@ const tool_command tool_verify = {
     "  --sample N      N inputs per case, boundary patterns and random, binary32 and binary64 (default 100000);\n"
     "                  every overflow policy unless --overflow names one\n"
     "  --exhaustive    all 2^32 binary32 inputs; the format's own policy unless --overflow says more\n"
-    "  --resume FILE   keeps finished pieces in FILE and goes on from there\n"
+    "  --resume FILE   keeps finished pieces in FILE, a journal, and goes on from there; taken are pieces of the same\n"
+    "                  case, inputs, seed, backend and instruction set or device, others are computed\n"
     "  --jobs J        threads\n"
     "  --backend B     whose kernels: cpu, the default, or cuda\n",
     run};
