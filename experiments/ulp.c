@@ -17,7 +17,8 @@ static void list_commands(FILE *to) {
     fprintf(to, "usage: ulp COMMAND [OPTION...]\n\nlow-precision arithmetic from the shell: round, compute and look, bit for bit.\n\n");
     for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nulp COMMAND --help explains one; ulp --version names the build.\n"
-                "exit status: 0 fine, 1 a check failed, 2 usage or bad input, 3 this machine lacks something.\n");
+                "environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS.\n"
+                "exit status: 0 fine, 1 a check, reading or writing failed, 2 usage or bad input, 3 this machine lacks something.\n");
 }
 
 int main(int argc, char **argv) {

@@ -373,6 +373,7 @@ for source in "$SOURCES"/*.c; do
     name=$(basename "$source" .c)
     [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
     exits 0 "$name --help" "$BIN/$name" --help
+    says '^environment: .*ULPLAB_ISA.*ULPLAB_CUDA_DEVICE' out.txt "it names what the environment sets"
     exits 0 "$name --quick --list" "$BIN/$name" --quick --list
     exits 2 "$name --nonsense" "$BIN/$name" --nonsense
 done

@@ -77,6 +77,7 @@ exits 'an unknown command' 2 nonsense
 says 'an unknown command is named' "nonsense" err
 exits '--help' 0 --help
 says '--help goes to stdout' ' round ' out
+says '--help names what the environment sets' '^environment: .*ULPLAB_CUDA_DEVICE' out
 exits '--version' 0 --version
 says '--version names the version' '^ulp .*[0-9]\.[0-9]' out
 for command in formats show round arith dot gemm probe block verify backends; do

@@ -187,7 +187,8 @@ static void print_help(const ulp_run *run) {
         printf("shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the "
                "CSV of one run.\n");
     printf("files: OUT, and OUT's run.json beside it with what may differ between runs of the same numbers.\n"
-           "environment: ULPLAB_ISA (baseline, avx2, avx512), OMP_NUM_THREADS, ULPLAB_DATA, NO_COLOR.\n"
+           "environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, ULPLAB_DATA,\n"
+           "   NO_COLOR.\n"
            "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n");
 }
 
