@@ -1,5 +1,5 @@
-# counting.gp - sums of ones: to nearest they stop at 2^p, at random they go on, and what each cure reaches.
-# caption: Counting by adding ones. A format whose numbers have p significant bits holds every whole number up to 2^p; from there on the numbers are 2 apart, so that 2^p + 1 lies halfway between two of them and rounding to nearest even gives 2^p back, for ever. Left: every format stops exactly there (circles: predicted before the run). The fixed-point q8.8 is exact up to the end of its range. Middle: with stochastic rounding an addition moves the sum seldom, by a whole spacing, and right on average: the sums are shown as a share of n, bands hold 90 % of the runs, thin lines are single runs, black ones means, and the only end is that of the range: 448 in e4m3. A run's standard deviation is at most n 2^(-p/2): the fewer bits, the wider the band (in e5m2, with p = 3, 35 %). Right: cures in bfloat16, all to nearest. Summing chunks of 8 ones first makes the terms 8 times as large and the stop as much later; Kahan's correction counts the ones that the sum could not take, itself up to 2^p, and squares the reach to 2^(2p); a binary32 copy of the sum stops at its own 2^24.
+# counting.gp - sums of ones: in floating point to nearest they stop at 2^p, at random they go on, and what each cure reaches.
+# caption: Counting by adding ones. A format whose numbers have p significant bits holds every whole number up to 2^p; from there on the numbers are 2 apart, so that 2^p + 1 lies halfway between two of them and rounding to nearest even gives 2^p back, for ever. Left: every floating-point format stops exactly there, the fixed-point q8.8 at the end of its range, up to which it is exact (circles: predicted before the run). Middle: with stochastic rounding an addition moves the sum seldom, by a whole spacing, and right on average: the sums are shown as a share of n, bands hold 90 % of the runs, thin lines are single runs, black ones means, and the only end is that of the range: 448 in e4m3. A run's standard deviation is at most n 2^(-p/2): the fewer bits, the wider the band (in e5m2, with p = 3, 35 %). Right: cures in bfloat16, all to nearest. Summing chunks of 8 ones first makes the terms 8 times as large and the stop as much later; Kahan's correction counts the ones that the sum could not take, itself up to 2^p, and squares the reach to 2^(2p); a binary32 copy of the sum stops at its own 2^24.
 # group: Where do small updates vanish?
 # order: 11
 load "plots/style.gp"
@@ -71,7 +71,7 @@ set samples 2
 do for [file in figure_files] {
     eval figure_open("counting", file, 1160, 560)
     set multiplot
-    headline = all_good ? "Counting by ones: with p significant bits a sum to nearest stops at exactly 2^{p}" : "Counting by ones: where sums stop, and what counts on"
+    headline = all_good ? "Counting to nearest in a floating-point format with p significant bits stops at exactly 2^{p}" : "Counting by ones: where sums stop, and what counts on"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "The sum of n ones, every addition rounded to the format. Wide grey line: the exact sum. Circles: where the count was predicted to stop." at screen 0.02,0.897 font label_font textcolor rgb grey
     set logscale xy 2

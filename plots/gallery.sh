@@ -13,7 +13,10 @@ fresh=$out.tmp
 trap 'rm -f "$fresh"' EXIT
 
 escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
-caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape | sed 's/2^\(-\{0,1\}[0-9]\{1,\}\)/2<sup>\1<\/sup>/g'; }
+
+# exponents, x^2, x^-r, x^(p+1), x^((1-p)/2), x^-(r+1), as superscripts; the parentheses around a whole one go
+raised() { sed -E 's/\^\((([^()]|\([^()]*\))*)\)/<sup>\1<\/sup>/g; s/\^(-?([0-9]+|[a-z]+|\([^()]*\)))/<sup>\1<\/sup>/g'; }
+caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape | raised; }
 question() { sed -n 's/^  "question": "\(.*\)",$/\1/p' "results/$1.run.json" | sed 's/\\\(["\\]\)/\1/g' | escape; }
 
 listed() { case " $EXPERIMENTS " in *" $1 "*) true ;; *) false ;; esac; }
