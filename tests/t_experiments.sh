@@ -208,13 +208,13 @@ says 'give one of the two' err.txt "it says why"
 exits 2 "a network that is in no table" "$G" --quick --nets lenet
 says 'known: mlp ' err.txt "it lists the known ones"
 exits 2 "a bad --policy" "$BIN/loss_scaling" --quick --policy foo
+says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
 for policy in mixed:fp16,acc=h100-bf16 mixed:fp16,acc=h100-e4m3 fp32,acc=a100-fp16 mixed:fp16,acc=h100-fp16; do # the last: e5m2@amax
     exits 2 "loss_scaling --policy $policy: the datapath does not take those formats" "$BIN/loss_scaling" --quick --policy $policy --out refused.csv
     says 'takes operands in' err.txt "and the sentence names what it takes"
     [ ! -e refused.csv ] && [ ! -e refused.csv.part ]
     verdict $? "and nothing is written"
 done
-says "no policy 'foo'; known: .*mode=$" err.txt "it lists the known words, and says no more"
 
 # every kind of network and of scaler: the same bytes, and a row for each
 L=$BIN/loss_scaling
