@@ -223,7 +223,7 @@ static const struct net {
 
 static void test_conv(void **state) {
     static const char *const policies[] = {"fp32", "fp32,acc=serial:fp16:rne", "fp32,acc=serial:fp16:sr/8", "fp32,acc=chunk8:bf16:sr",
-                                           "fp32,acc=exact:fp32:rz", "fp32,weight=e4m3,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
+                                           "fp32,acc=exact:fp32:rz", "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
     (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
