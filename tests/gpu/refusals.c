@@ -1,22 +1,5 @@
 /* refusals.c - what operations refuse: the same status from the CPU and from the device, and nothing written. */
-#include "check.h"
-
-enum { ROOM = 24 };
-
-/* A backend and arrays of ROOM elements in its memory: zeros to read, and others that nothing may write. */
-typedef struct side {
-    const ulp_backend *b;
-    float *x, *y;
-    double *x64, *y64;
-} side;
-
-/* A row under way, on both backends. */
-typedef struct both {
-    row r;
-    side sides[2]; /* the CPU, the device */
-    ulp_format fp16, wide, fixed;
-    ulp_datapath sum, wide_sum;
-} both;
+#include "refusals.h"
 
 static const ulp_rule rne = {0};
 static const ulp_stream none = {0, 0, 0};
@@ -36,7 +19,7 @@ static void *filled(both *w, const ulp_backend *b, const void *with, size_t byte
 
 static const float mark = 0x1.234568p-3f;
 
-static int both_open(both *w, const check *c, const char *name) {
+int refusals_open(both *w, const check *c, const char *name) {
     *w = (both){.r = row_of(name), .sides = {{.b = c->cpu}, {.b = c->gpu}}};
     if (w->r.skipped) return 0;
     row_ok(&w->r, ulp_format_parse(&w->fp16, "binary16"), "binary16");
@@ -56,16 +39,11 @@ static int both_open(both *w, const check *c, const char *name) {
     return !w->r.stopped;
 }
 
-/* The call of each side, of `on`, answers `right`. */
-#define EXPECT(right, ...) \
-    for (const side *on = w->sides; on < w->sides + 2; on++) answered(w, on, on->b->__VA_ARGS__, right, #__VA_ARGS__)
-
-static void answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call) {
+void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call) {
     row_true(&w->r, got == right, "%s: %s: %s, should be: %s", on->b->name, call, ulp_status_text(got), ulp_status_text(right));
 }
 
-/* Nothing was written until here. */
-static void untouched(both *w) {
+void refusals_untouched(both *w) {
     float got[ROOM], want[ROOM];
     double got64[ROOM], want64[ROOM];
     for (size_t i = 0; i < ROOM; i++) want64[i] = (double)(want[i] = mark);
@@ -77,7 +55,7 @@ static void untouched(both *w) {
     }
 }
 
-static void both_close(both *w) {
+void refusals_close(both *w) {
     for (const side *s = w->sides; s < w->sides + 2; s++) {
         s->b->release(s->x), s->b->release(s->y);
         s->b->release(s->x64), s->b->release(s->y64);
@@ -90,7 +68,7 @@ static void both_close(both *w) {
 static void check_round(const check *c) {
     both pair, *w = &pair;
     ulp_stats stats = {0};
-    if (both_open(w, c, "refused: round")) {
+    if (refusals_open(w, c, "refused: round")) {
         EXPECT(ULP_BAD_ARGUMENT, round(NULL, on->x, ROOM, &w->fp16, rne, none, &stats));
         EXPECT(ULP_BAD_ARGUMENT, round(on->y, NULL, ROOM, &w->fp16, rne, none, &stats));
         EXPECT(ULP_BAD_ARGUMENT, round(on->y, on->x, ROOM, NULL, rne, none, &stats));
@@ -104,18 +82,18 @@ static void check_round(const check *c) {
         EXPECT(ULP_BAD_ARGUMENT, round(NULL, NULL, 0, NULL, rne, none, &stats));
         EXPECT(ULP_UNSUPPORTED, round(NULL, NULL, 0, &w->wide, rne, none, &stats));
         EXPECT(ULP_OK, round(NULL, NULL, 0, &w->fp16, rne, none, &stats));
-        untouched(w);
+        refusals_untouched(w);
         row_true(&w->r, stats.count == 0, "%llu elements were counted", (unsigned long long)stats.count);
         EXPECT(ULP_OK, round(on->y, on->x, ROOM, &w->fp16, rne, none, &stats));
         EXPECT(ULP_OK, round(on->y, on->x, ROOM, &w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats));
         row_true(&w->r, stats.count == 4 * ROOM, "%llu elements were counted", (unsigned long long)stats.count);
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 static void check_round64(const check *c) {
     both pair, *w = &pair;
-    if (both_open(w, c, "refused: round64")) {
+    if (refusals_open(w, c, "refused: round64")) {
         EXPECT(ULP_BAD_ARGUMENT, round64(NULL, on->x64, ROOM, &w->wide, rne, none, NULL));
         EXPECT(ULP_BAD_ARGUMENT, round64(on->y64, NULL, ROOM, &w->wide, rne, none, NULL));
         EXPECT(ULP_BAD_ARGUMENT, round64(on->y64, on->x64, ROOM, NULL, rne, none, NULL));
@@ -125,15 +103,15 @@ static void check_round64(const check *c) {
         }
         EXPECT(ULP_BAD_ARGUMENT, round64(NULL, NULL, 0, NULL, rne, none, NULL));
         EXPECT(ULP_OK, round64(NULL, NULL, 0, &w->wide, rne, none, NULL));
-        untouched(w);
+        refusals_untouched(w);
         EXPECT(ULP_OK, round64(on->y64, on->x64, ROOM, &w->wide, rne, none, NULL));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 static void check_map(const check *c) {
     both pair, *w = &pair;
-    if (both_open(w, c, "refused: map")) {
+    if (refusals_open(w, c, "refused: map")) {
         EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rne, none, NULL));
         EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, NULL, NULL, NULL, NULL, 0, &w->fp16, rne, none, NULL));
         for (int i = 0; i < ULP_OP_COUNT; i++) {
@@ -152,17 +130,17 @@ static void check_map(const check *c) {
                 EXPECT(rules[k].right, map(op, NULL, NULL, NULL, NULL, 0, &w->fp16, rules[k].rule, none, NULL));
             }
         }
-        untouched(w);
+        refusals_untouched(w);
         EXPECT(ULP_OK, map(ULP_FUSED, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rne, none, NULL));
         EXPECT(ULP_OK, map(ULP_SQRT, on->y, on->x, NULL, NULL, ROOM, &w->fp16, rne, none, NULL));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 static void check_largest(const check *c) {
     both pair, *w = &pair;
     float most = mark;
-    if (both_open(w, c, "refused: largest")) {
+    if (refusals_open(w, c, "refused: largest")) {
         EXPECT(ULP_BAD_ARGUMENT, largest(NULL, on->x, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, largest(&most, NULL, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, largest(NULL, NULL, 0));
@@ -170,7 +148,7 @@ static void check_largest(const check *c) {
         EXPECT(ULP_OK, largest(&most, NULL, 0));
         EXPECT(ULP_OK, largest(&most, on->x, ROOM));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 /* ---- steps ---- */
@@ -189,9 +167,9 @@ static ulp_update_step fused_step(const both *w, const side *on) {
         ulp_update_step s = fused_step(w, on);                                        \
         change;                                                                       \
         const ulp_update_step two[2] = {fused_step(w, on), s};                        \
-        answered(w, on, on->b->update(&s, 1, ROOM), right, #change);                  \
-        answered(w, on, on->b->update(two, 2, ROOM), right, #change ", second step"); \
-        answered(w, on, on->b->update(two, 2, 0), right, #change ", no elements");    \
+        refusals_answered(w, on, on->b->update(&s, 1, ROOM), right, #change);                  \
+        refusals_answered(w, on, on->b->update(two, 2, ROOM), right, #change ", second step"); \
+        refusals_answered(w, on, on->b->update(two, 2, 0), right, #change ", no elements");    \
     }
 
 static void refused_steps(both *w) {
@@ -218,7 +196,7 @@ static void refused_steps(both *w) {
 
 static void check_update(const check *c) {
     both pair, *w = &pair;
-    if (both_open(w, c, "refused: update")) {
+    if (refusals_open(w, c, "refused: update")) {
         refused_steps(w);
         EXPECT(ULP_BAD_ARGUMENT, update(NULL, 1, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, update(NULL, 1, 0));
@@ -227,16 +205,16 @@ static void check_update(const check *c) {
             ulp_update_step two[2] = {fused_step(w, on), fused_step(w, on)};
             two[0].format = w->wide;
             two[1].op = 255;
-            answered(w, on, on->b->update(two, 2, ROOM), ULP_UNSUPPORTED, "binary64, then no operation");
+            refusals_answered(w, on, on->b->update(two, 2, ROOM), ULP_UNSUPPORTED, "binary64, then no operation");
             two[0] = fused_step(w, on);
-            answered(w, on, on->b->update(two, 1, 0), ULP_OK, "no elements");
+            refusals_answered(w, on, on->b->update(two, 1, 0), ULP_OK, "no elements");
         }
-        untouched(w);
+        refusals_untouched(w);
         STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
         STEP(ULP_OK, (s.op = ULP_MUL, s.c.kind = 255));
         STEP(ULP_OK, (s.a.kind = ULP_OPERAND_VALUE, s.y = in_scratch(ULP_UPDATE_SCRATCH - 1)));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 /* ---- products ---- */
@@ -248,9 +226,9 @@ static const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, 
     for (const side *on = w->sides; on < w->sides + 2; on++) {                                                                    \
         ulp_gemm_shape s = good;                                                                                                  \
         change;                                                                                                                   \
-        answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->sum, none), right, "gemm, " #change);                            \
-        answered(w, on, on->b->gemm64(on->y64, on->x64, on->x64, &s, &w->wide_sum, none), right, "gemm64, " #change);             \
-        answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->wide_sum, none), ULP_UNSUPPORTED, "gemm of binary64, " #change); \
+        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->sum, none), right, "gemm, " #change);                            \
+        refusals_answered(w, on, on->b->gemm64(on->y64, on->x64, on->x64, &s, &w->wide_sum, none), right, "gemm64, " #change);             \
+        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->wide_sum, none), ULP_UNSUPPORTED, "gemm of binary64, " #change); \
     }
 
 static void refused_shapes(both *w) {
@@ -272,19 +250,19 @@ static void refused_shapes(both *w) {
 
 static void check_shapes(const check *c) {
     both pair, *w = &pair;
-    if (both_open(w, c, "refused: shapes of products")) {
+    if (refusals_open(w, c, "refused: shapes of products")) {
         refused_shapes(w);
-        untouched(w);
+        refusals_untouched(w);
         SHAPE(ULP_OK, s.c_trans = 0);
         SHAPE(ULP_OK, (s.a_trans = s.b_trans = s.c_trans = 1, s.lda = 2, s.ldb = 4, s.ldc = 2));
         SHAPE(ULP_OK, (s.k = 0, s.lda = s.ldb = 0));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 static void check_products(const check *c) {
     both pair, *w = &pair;
-    if (both_open(w, c, "refused: arrays and datapaths of products")) {
+    if (refusals_open(w, c, "refused: arrays and datapaths of products")) {
         const ulp_gemm_shape empty = {.n = 3, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
         EXPECT(ULP_BAD_ARGUMENT, gemm(NULL, on->x, on->x, &good, &w->sum, none));
         EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, NULL, on->x, &good, &w->sum, none));
@@ -311,11 +289,11 @@ static void check_products(const check *c) {
             EXPECT(rules[i].right, gemm64(on->y64, on->x64, on->x64, &good, &wide, none));
             EXPECT(ULP_OK, gemm64(NULL, NULL, NULL, &empty, &wide, none));
         }
-        untouched(w);
+        refusals_untouched(w);
         EXPECT(ULP_OK, gemm(on->y, NULL, NULL, &sumless, &w->sum, none));
         EXPECT(ULP_OK, gemm64(on->y64, NULL, NULL, &sumless, &w->wide_sum, none));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 /* The same shapes by the device's own arithmetic, which knows no datapath. */
@@ -334,34 +312,34 @@ static void refused_native_shapes(both *w, const ulp_cuda_native *native) {
     const ulp_gemm_shape no_rows = {.n = 3, .k = 4}, no_columns = {.m = 2, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
     ulp_gemm_shape s = good;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &cases[i].s), ULP_BAD_ARGUMENT, cases[i].what);
-    answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, on->x, &good), ULP_BAD_ARGUMENT, "no a");
-    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, NULL, &good), ULP_BAD_ARGUMENT, "no b");
-    answered(w, on, ulp_cuda_native_gemm(native, NULL, on->x, on->x, &good), ULP_BAD_ARGUMENT, "no c");
-    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, NULL), ULP_BAD_ARGUMENT, "no shape");
+        refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &cases[i].s), ULP_BAD_ARGUMENT, cases[i].what);
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, on->x, &good), ULP_BAD_ARGUMENT, "no a");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, NULL, &good), ULP_BAD_ARGUMENT, "no b");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, on->x, on->x, &good), ULP_BAD_ARGUMENT, "no c");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, NULL), ULP_BAD_ARGUMENT, "no shape");
     s.a_scales = on->x;
-    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &s), ULP_BAD_ARGUMENT, "scales");
-    answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_rows), ULP_OK, "no rows");
-    answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_columns), ULP_OK, "no columns");
-    untouched(w);
-    answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, NULL, &sumless), ULP_OK, "no sums");
-    answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &good), ULP_OK, "good");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &s), ULP_BAD_ARGUMENT, "scales");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_rows), ULP_OK, "no rows");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, NULL, NULL, &no_columns), ULP_OK, "no columns");
+    refusals_untouched(w);
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, NULL, &sumless), ULP_OK, "no sums");
+    refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &good), ULP_OK, "good");
 }
 
 static void check_native_shapes(const check *c) {
     both pair, *w = &pair;
     ulp_cuda_native native;
-    if (both_open(w, c, "refused: shapes of native products") &&
+    if (refusals_open(w, c, "refused: shapes of native products") &&
         row_ok(&w->r, ulp_cuda_native_parse(&native, "native:mma:fp16"), "native:mma:fp16")) {
         if (native.lacks[0] != '\0') row_skip(&w->r, "%s", native.lacks);
         else refused_native_shapes(w, &native);
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 static void check_reduce(const check *c) {
     both pair, *w = &pair;
-    if (both_open(w, c, "refused: reduce")) {
+    if (refusals_open(w, c, "refused: reduce")) {
         const size_t huge = (size_t)1 << 59;
         EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, on->x, 2, 3, &w->sum, none));
         EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, NULL, 2, 3, &w->sum, none));
@@ -384,11 +362,11 @@ static void check_reduce(const check *c) {
         }
         EXPECT(ULP_OK, reduce(NULL, NULL, 2, 0, &w->sum, none));
         EXPECT(ULP_OK, reduce(NULL, NULL, 0, 0, &w->sum, none));
-        untouched(w);
+        refusals_untouched(w);
         EXPECT(ULP_OK, reduce(on->y, NULL, 0, 3, &w->sum, none));
         EXPECT(ULP_OK, reduce(on->y, on->x, 2, 3, &w->sum, none));
     }
-    both_close(w);
+    refusals_close(w);
 }
 
 /* ---- moves ---- */
@@ -398,7 +376,7 @@ static void check_moves_refused(const check *c) {
     const ulp_places one = {.B = 1, .c = 1, .h = 2, .w = 2, .kernel = 1, .oh = 2, .ow = 2, .stride = 1, .dilate = 1};
     ulp_places p = one;
     size_t *const sizes[] = {&p.B, &p.c, &p.kernel, &p.oh, &p.ow};
-    if (both_open(w, c, "refused: patches and permute")) {
+    if (refusals_open(w, c, "refused: patches and permute")) {
         EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, NULL));
         EXPECT(ULP_BAD_ARGUMENT, patches(NULL, on->x, &one));
         EXPECT(ULP_BAD_ARGUMENT, patches(on->y, NULL, &one));
@@ -417,97 +395,11 @@ static void check_moves_refused(const check *c) {
         EXPECT(ULP_BAD_ARGUMENT, permute(on->y, NULL, 1, 2, 3, 4));
         EXPECT(ULP_BAD_ARGUMENT, permute(on->y, NULL, 1, 2, 3, 1));
         for (size_t i = 0; i < 4; i++) EXPECT(ULP_OK, permute(NULL, NULL, i != 0, i != 1, i != 2, i != 3));
-        untouched(w);
+        refusals_untouched(w);
         EXPECT(ULP_OK, patches(on->y, on->x, &one));
         EXPECT(ULP_OK, permute(on->y, on->x, 1, 2, 3, 4));
     }
-    both_close(w);
-}
-
-/* ---- between products ---- */
-
-static void check_curves_refused(const check *c) {
-    both pair, *w = &pair;
-    const ulp_curve f = {.kind = ULP_TANH}, no = {.kind = ULP_CURVE_COUNT};
-    if (both_open(w, c, "refused: narrow, relu, curve, slope")) {
-        EXPECT(ULP_BAD_ARGUMENT, narrow(NULL, on->x64, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, narrow(on->y, NULL, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, relu(NULL, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, relu(on->y, NULL, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, relu_slope(NULL, on->x, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, relu_slope(on->y, NULL, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, relu_slope(on->y, on->x, NULL, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, curve(no, on->y64, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, curve(no, NULL, NULL, 0));
-        EXPECT(ULP_BAD_ARGUMENT, curve(f, NULL, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, curve(f, on->y64, NULL, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, slope(no, on->y64, on->x, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, slope(no, NULL, NULL, NULL, 0));
-        EXPECT(ULP_BAD_ARGUMENT, slope(f, NULL, on->x, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, slope(f, on->y64, NULL, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, slope(f, on->y64, on->x, NULL, ROOM));
-        EXPECT(ULP_OK, narrow(NULL, NULL, 0));
-        EXPECT(ULP_OK, relu(NULL, NULL, 0));
-        EXPECT(ULP_OK, relu_slope(NULL, NULL, NULL, 0));
-        EXPECT(ULP_OK, curve(f, NULL, NULL, 0));
-        EXPECT(ULP_OK, slope(f, NULL, NULL, NULL, 0));
-        untouched(w);
-        EXPECT(ULP_OK, narrow(on->y, on->x64, ROOM));
-        EXPECT(ULP_OK, relu(on->y, on->x, ROOM));
-        EXPECT(ULP_OK, relu_slope(on->y, on->x, on->x, ROOM));
-        EXPECT(ULP_OK, curve(f, on->y64, on->x, ROOM));
-        EXPECT(ULP_OK, slope(f, on->y64, on->x, on->x, ROOM));
-    }
-    both_close(w);
-}
-
-static void check_pool_refused(const check *c) {
-    both pair, *w = &pair;
-    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1}, empty = {0, 4, 4, 2};
-    if (both_open(w, c, "refused: pool")) {
-        EXPECT(ULP_BAD_ARGUMENT, pool(on->y, on->y, on->x, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, pool(on->y, on->y, on->x, &none_at_all));
-        EXPECT(ULP_BAD_ARGUMENT, pool(on->y, on->y, on->x, &large));
-        EXPECT(ULP_BAD_ARGUMENT, pool(NULL, on->y, on->x, &one));
-        EXPECT(ULP_BAD_ARGUMENT, pool(on->y, NULL, on->x, &one));
-        EXPECT(ULP_BAD_ARGUMENT, pool(on->y, on->y, NULL, &one));
-        EXPECT(ULP_BAD_ARGUMENT, pool_slope(on->y, on->x, on->x, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, pool_slope(on->y, on->x, on->x, &none_at_all));
-        EXPECT(ULP_BAD_ARGUMENT, pool_slope(on->y, on->x, on->x, &large));
-        EXPECT(ULP_BAD_ARGUMENT, pool_slope(NULL, on->x, on->x, &one));
-        EXPECT(ULP_BAD_ARGUMENT, pool_slope(on->y, NULL, on->x, &one));
-        EXPECT(ULP_BAD_ARGUMENT, pool_slope(on->y, on->x, NULL, &one));
-        EXPECT(ULP_OK, pool(NULL, NULL, NULL, &empty));
-        EXPECT(ULP_OK, pool_slope(NULL, NULL, NULL, &empty));
-        untouched(w);
-        EXPECT(ULP_OK, pool(on->y, on->y + 4, on->x, &one));
-        EXPECT(ULP_OK, pool_slope(on->y, on->x, on->x + 4, &one));
-    }
-    both_close(w);
-}
-
-static void check_softmax_refused(const check *c) {
-    both pair, *w = &pair;
-    if (both_open(w, c, "refused: softmax")) {
-#define LABEL(side) ((const uint8_t *)(const void *)(side)->x)
-        EXPECT(ULP_BAD_ARGUMENT, softmax(on->y64, on->y64, on->x, LABEL(on), 2, 0));
-        EXPECT(ULP_BAD_ARGUMENT, softmax(NULL, NULL, NULL, NULL, 0, 0));
-        EXPECT(ULP_BAD_ARGUMENT, softmax(NULL, on->y64, on->x, LABEL(on), 2, 3));
-        EXPECT(ULP_BAD_ARGUMENT, softmax(on->y64, NULL, on->x, LABEL(on), 2, 3));
-        EXPECT(ULP_BAD_ARGUMENT, softmax(on->y64, on->y64, NULL, LABEL(on), 2, 3));
-        EXPECT(ULP_BAD_ARGUMENT, softmax(on->y64, on->y64, on->x, NULL, 2, 3));
-        EXPECT(ULP_BAD_ARGUMENT, softmax_slope(on->y64, on->x, LABEL(on), 2, 0, 1.0));
-        EXPECT(ULP_BAD_ARGUMENT, softmax_slope(NULL, on->x, LABEL(on), 2, 3, 1.0));
-        EXPECT(ULP_BAD_ARGUMENT, softmax_slope(on->y64, NULL, LABEL(on), 2, 3, 1.0));
-        EXPECT(ULP_BAD_ARGUMENT, softmax_slope(on->y64, on->x, NULL, 2, 3, 1.0));
-        EXPECT(ULP_OK, softmax(NULL, NULL, NULL, NULL, 0, 3));
-        EXPECT(ULP_OK, softmax_slope(NULL, NULL, NULL, 0, 3, 1.0));
-        untouched(w);
-        EXPECT(ULP_OK, softmax(on->y64, on->y64 + 6, on->x, LABEL(on), 2, 3));
-        EXPECT(ULP_OK, softmax_slope(on->y64, on->x, LABEL(on), 2, 3, 1.0));
-#undef LABEL
-    }
-    both_close(w);
+    refusals_close(w);
 }
 
 void check_refused(const check *c) {
@@ -521,7 +413,5 @@ void check_refused(const check *c) {
     check_native_shapes(c);
     check_reduce(c);
     check_moves_refused(c);
-    check_curves_refused(c);
-    check_pool_refused(c);
-    check_softmax_refused(c);
+    check_refused_between(c);
 }

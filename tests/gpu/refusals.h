@@ -1,0 +1,39 @@
+/* refusals.h - what the checks of refusals share: a call on both backends, its status, and that nothing was written. */
+#ifndef ULP_REFUSALS_H
+#define ULP_REFUSALS_H
+
+#include "check.h"
+
+enum { ROOM = 24 };
+
+/* A backend and arrays of ROOM elements in its memory: zeros to read, and others that nothing may write. */
+typedef struct side {
+    const ulp_backend *b;
+    float *x, *y;
+    double *x64, *y64;
+} side;
+
+/* A row under way, on both backends. */
+typedef struct both {
+    row r;
+    side sides[2]; /* the CPU, the device */
+    ulp_format fp16, wide, fixed;
+    ulp_datapath sum, wide_sum;
+} both;
+
+/* The call of each side, of `on`, answers `right`. */
+#define EXPECT(right, ...) \
+    for (const side *on = w->sides; on < w->sides + 2; on++) refusals_answered(w, on, on->b->__VA_ARGS__, right, #__VA_ARGS__)
+
+void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call);
+
+/* The row called `name`, with arrays on both sides; 0 if there is nothing to do. refusals_close() in either case. */
+int refusals_open(both *w, const check *c, const char *name);
+/* Nothing was written until here. */
+void refusals_untouched(both *w);
+void refusals_close(both *w);
+
+/* refusals_network.c */
+void check_refused_between(const check *c);
+
+#endif
