@@ -379,7 +379,8 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     const ulp_status status = parse_base(&d, p.base);
     const struct form *form = form_of(p.base, &rest);
     if (status != ULP_OK) {
-        if (strncmp(p.base, "native:", 7) == 0) say(to, "native: names are a GPU's own products: for `ulp gemm`, `ulp probe` and policies with --backend cuda, where there is a device");
+        if (ulp_datapath_is_native(p.base))
+            say(to, "native: names are a GPU's own products: for `ulp gemm`, `ulp probe` and policies with --backend cuda, where there is a device");
         else if (form != NULL) explain_form(to, form, rest);
         else explain_row(to, p.base);
         return;

@@ -270,6 +270,15 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     return ULP_OK;
 }
 
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size) {
+    const ulp_datapath *of[] = {&policy->forward, &policy->backward};
+    for (int i = 0; i < 2; i++)
+        if (of[i]->kind == ULP_NATIVE && strcmp(backend, "cuda") != 0)
+            return ulp_fail(error, error_size, ULP_UNSUPPORTED, "datapath %s: a GPU's own product, which takes the backend cuda; the backend is %s", of[i]->name,
+                            backend);
+    return ULP_OK;
+}
+
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
     size_t used = 0;
     for (int i = 0; i < ULP_AT_COUNT + policy->has_out && used < size; i++) {

@@ -80,6 +80,9 @@ const char *ulp_point_name(ulp_point_kind point);
  * of its operands (ULP_UNSUPPORTED). */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
 
+/* Whether its products are offered by the backend of that name: a device's own products need that device. ULP_UNSUPPORTED and a sentence. */
+ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);
+
 /* The canonical text, every key spelt out; parsing it gives the same policy. ULP_BAD_ARGUMENT if it does not fit. */
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy);
 

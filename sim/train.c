@@ -37,16 +37,6 @@ void ulp_trainer_free(ulp_trainer *t) {
 
 /* ---- start ---- */
 
-/* A device's own products need that device. */
-static ulp_status check_native(const ulp_trainer *t, char *error, size_t error_size) {
-    const ulp_datapath *of[] = {&t->policy.forward, &t->policy.backward};
-    for (int i = 0; i < 2; i++)
-        if (of[i]->kind == ULP_NATIVE && strcmp(t->pass.backend->name, "cuda") != 0)
-            return ulp_fail(error, error_size, ULP_UNSUPPORTED, "datapath %s: a GPU's own product, which takes the backend cuda; the backend is %s",
-                            of[i]->name, t->pass.backend->name);
-    return ULP_OK;
-}
-
 static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
     if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
@@ -67,7 +57,7 @@ static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char 
     if (o->backend) t->pass.backend = o->backend;
     else status = ulp_backend_get(&t->pass.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
-    return check_native(t, error, error_size);
+    return ulp_policy_runs_on(&t->policy, t->pass.backend->name, error, error_size);
 }
 
 /* Weights with a scale per tensor, one tensor per layer, rounded from the master weights. */

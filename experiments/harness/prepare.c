@@ -2,7 +2,6 @@
 #include "prepare.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 ulp_status ulp_data_prepare(ulp_run *run, ulp_data *data, const char *set) {
     char error[1024];
@@ -26,8 +25,7 @@ ulp_status ulp_policy_prepare(const ulp_run *run, char full[ULP_POLICY_TEXT_MAX]
     char error[1024];
     ulp_policy parsed;
     ulp_status status = ulp_policy_parse(&parsed, policy, error, sizeof error);
+    if (status == ULP_OK) status = ulp_policy_runs_on(&parsed, ulp_run_backend(run)->name, error, sizeof error);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", of, error);
-    if ((parsed.forward.kind == ULP_NATIVE || parsed.backward.kind == ULP_NATIVE) && strcmp(ulp_run_backend(run)->name, "cuda") != 0)
-        return ulp_run_fail(run, ULP_UNSUPPORTED, "%s: %s: a GPU's own products take --backend cuda", of, policy);
     return ulp_policy_print(full, ULP_POLICY_TEXT_MAX, &parsed);
 }
