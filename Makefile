@@ -62,7 +62,7 @@ empty :=
 , := ,
 hash  := $(empty)\#
 
-QUIET_GOALS := clean help distclean
+QUIET_GOALS := clean help distclean list-experiments
 ifneq ($(filter-out $(QUIET_GOALS),$(or $(MAKECMDGOALS),all)),)
 HAVE_RANDOM123 := $(call probe,$(hash)include <Random123/philox.h>,return 0;,)
 HAVE_OPENMP := $(call probe,$(hash)include <omp.h>,return omp_get_max_threads() == 0;,-fopenmp)
@@ -131,13 +131,16 @@ L := $(BUILD)/lib
 T := $(BUILD)/test
 
 REFERENCE := sim/reference.c
-LIB_SRC  := $(wildcard formats/*.c kernels/*.c) $(filter-out $(REFERENCE),$(wildcard sim/*.c))
+LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c) \
+            $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
-HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c))
-PROGRAMS := $(patsubst experiments/%.c,%,$(wildcard experiments/*.c))
+HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*/*.c))
+# a program is a folder: experiments/NAME/NAME.c and what lies beside it
+PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
+program_objects = $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c))
 EXPERIMENTS := $(filter-out ulp bench bench_gpu,$(PROGRAMS))
 REFERENCE_OBJ := $(if $(HAVE_MPFR),$(REFERENCE:%.c=$O/%.o))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
@@ -145,11 +148,16 @@ MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
+.PHONY: list-experiments all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*.c experiments/*/*.c tests/*.c tests/*/*.c)) \
+.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
+
+# the names of the experiments, for scripts
+list-experiments:
+	@echo $(EXPERIMENTS)
+
 libraries: $L/libulp.a $L/libulp.so
 programs: $(PROGRAMS:%=$B/%)
 
@@ -159,9 +167,9 @@ $O/%.o: %.c $O/flags.txt
 
 # FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The record of a run names the build: objects are made again
 # when the flags change, the one that holds the names also when the commit does.
-FOR_experiments/harness/provenance = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
+FOR_experiments/harness/table/provenance = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
     -DULP_BUILD_FLAGS='"$(CC) $(strip $(ALL_CFLAGS))"'
-$O/experiments/harness/provenance.o: $O/commit.txt
+$O/experiments/harness/table/provenance.o: $O/commit.txt
 
 # $(call stamp,TEXT): rewrite the target only if it does not hold the text
 stamp = @mkdir -p $(@D) && { echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@; }
@@ -219,12 +227,11 @@ $L/libulp.so: $L/libulp.so.$(VERSION)
 ifdef HAVE_MPI
 MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null)
 MPI_LIBS   := $(shell $(MPICC) --showme:link 2>/dev/null)
-FOR_experiments/harness/sweep := -DULP_WITH_MPI $(MPI_CFLAGS)
+FOR_experiments/harness/sweep/sweep := -DULP_WITH_MPI $(MPI_CFLAGS)
 endif
 
-# experiments/NAME.c and, where a program needs more than one file, experiments/NAME/*.c
 .SECONDEXPANSION:
-$B/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
+$B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
 
@@ -255,9 +262,9 @@ $T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a
 	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
 
 # Programs that take --backend, for tests: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device
-WALLED := ulp bench_gpu $(patsubst experiments/%.c,%,$(shell grep -l ULP_TAKES_BACKEND experiments/*.c))
+WALLED := ulp bench_gpu $(filter $(PROGRAMS),$(notdir $(patsubst %/,%,$(dir $(shell grep -l ULP_TAKES_BACKEND experiments/*/*.c)))))
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
-$T/walled/%: $O/experiments/%.o $$(addprefix $O/,$$(addsuffix .o,$$(basename $$(wildcard experiments/$$*/*.c)))) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
+$T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
     $O/tests/walled.o $O/tests/walled_get.o $(EMULATED) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(if $(EMULATED),$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)),$(LINK)) -Wl,--wrap=ulp_backend_get $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
@@ -322,8 +329,8 @@ D = $(DESTDIR)$(PREFIX)
 install: all
 	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
-	for d in formats kernels sim; do $(INSTALL) -d $D/include/ulplab/$$d && \
-	    $(INSTALL) -m 644 $$(ls $$d/*.h | grep -v reference.h) $D/include/ulplab/$$d || exit 1; done
+	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -name reference.h); do \
+	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
 	$(INSTALL) -m 644 $L/libulp.a $D/lib
 	$(INSTALL) -m 755 $L/libulp.so.$(VERSION) $D/lib
 	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(SOMAJOR)

@@ -37,17 +37,17 @@ extern "C" {
  *   even    torchao's EVEN. amax may clip, by less: amax / scale < (2 - 2^-p) 2^emax
  *   noclip  torchao's RCEIL, cuBLAS's block quantization. The smallest scale with amax / scale <= max
  * "Never" ends where the scale is clamped. With a tensor scale, amax / tensor scale takes the place of amax. */
-#define ULP_SCALE_RULES(X)                                                                        \
-    X(ULP_SCALE_FLOOR, "floor", "2^(floor(log2 amax) - emax)")                                    \
-    X(ULP_SCALE_CEIL, "ceil", "2^(ceil(log2 amax) - emax)")                                       \
-    X(ULP_SCALE_EVEN, "even", "2^(floor(log2 (amax to p bits, nearest even)) - emax)")            \
+#define ULP_SCALE_RULES(X)                                                                                             \
+    X(ULP_SCALE_FLOOR, "floor", "2^(floor(log2 amax) - emax)")                                                         \
+    X(ULP_SCALE_CEIL, "ceil", "2^(ceil(log2 amax) - emax)")                                                            \
+    X(ULP_SCALE_EVEN, "even", "2^(floor(log2 (amax to p bits, nearest even)) - emax)")                                 \
     X(ULP_SCALE_NOCLIP, "noclip", "2^ceil(log2 (amax / max))")
 
 typedef enum ulp_scale_rule {
 #define ULP_SCALE_RULE_ID(id, name, meaning) id,
     ULP_SCALE_RULES(ULP_SCALE_RULE_ID)
 #undef ULP_SCALE_RULE_ID
-    ULP_SCALE_RULE_COUNT
+        ULP_SCALE_RULE_COUNT
 } ulp_scale_rule;
 
 /* "floor", ... and what they mean; NULL past the end. */

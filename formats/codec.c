@@ -41,7 +41,8 @@ double ulp_decode(uint64_t code, const ulp_format *f) {
     if (f->is_fixed) return decode_fixed(code, f);
     if (is_nan_code(code, f)) return ulp_quiet_nan();
     double magnitude = decode_magnitude(code & ~sign_bit(f), f);
-    if (magnitude == 0.0) return ulp_zero_value(f, (code & sign_bit(f)) != 0); /* :nosub has such codes where there is no -0 */
+    if (magnitude == 0.0)
+        return ulp_zero_value(f, (code & sign_bit(f)) != 0); /* :nosub has such codes where there is no -0 */
     return code & sign_bit(f) ? -magnitude : magnitude;
 }
 

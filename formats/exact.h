@@ -20,25 +20,37 @@
 #endif
 
 ULP_CORE uint64_t ulp_bits64(double x) {
-    union { double f; uint64_t u; } v;
+    union {
+        double f;
+        uint64_t u;
+    } v;
     v.f = x;
     return v.u;
 }
 
 ULP_CORE double ulp_from_bits64(uint64_t u) {
-    union { double f; uint64_t u; } v;
+    union {
+        double f;
+        uint64_t u;
+    } v;
     v.u = u;
     return v.f;
 }
 
 ULP_CORE uint32_t ulp_bits32(float x) {
-    union { float f; uint32_t u; } v;
+    union {
+        float f;
+        uint32_t u;
+    } v;
     v.f = x;
     return v.u;
 }
 
 ULP_CORE float ulp_from_bits32(uint32_t u) {
-    union { float f; uint32_t u; } v;
+    union {
+        float f;
+        uint32_t u;
+    } v;
     v.u = u;
     return v.f;
 }
@@ -73,8 +85,8 @@ ULP_CORE double ulp_two_prod(double a, double b, double *p) {
 ULP_CORE double ulp_to_odd(double hi, double lo) {
     uint64_t u = ulp_bits64(hi);
     uint64_t inexact = (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum, is no error */
-    uint64_t step = ~u & 1u & (0u - inexact); /* an even hi moves one unit toward lo, */
-    uint64_t down = (ulp_bits64(lo) ^ u) >> 63; /* down in magnitude where the signs differ */
+    uint64_t step = ~u & 1u & (0u - inexact);                       /* an even hi moves one unit toward lo, */
+    uint64_t down = (ulp_bits64(lo) ^ u) >> 63;                     /* down in magnitude where the signs differ */
     return ulp_from_bits64(u + step - ((step & down) << 1));
 }
 
@@ -99,7 +111,10 @@ typedef struct ulp_exact {
 ULP_FN int32_t ulp_leading_zeros(uint64_t x) {
     int32_t n = 0;
     for (int32_t step = 32; step > 0; step >>= 1) {
-        if (x >> (64 - step) == 0) { n += step; x <<= step; }
+        if (x >> (64 - step) == 0) {
+            n += step;
+            x <<= step;
+        }
     }
     return n;
 }
@@ -117,7 +132,11 @@ ULP_FN ulp_exact ulp_exact_pack(uint32_t neg, uint64_t hi, uint64_t lo, uint32_t
     ulp_exact x = {hi, lo, exp, 0, 0, ULP_EXACT_FINITE};
     x.neg = (uint8_t)neg;
     x.sticky = (uint8_t)sticky;
-    if (x.hi == 0) { x.hi = x.lo; x.lo = 0; x.exp -= 64; }
+    if (x.hi == 0) {
+        x.hi = x.lo;
+        x.lo = 0;
+        x.exp -= 64;
+    }
     if (x.hi == 0) return ulp_exact_special(ULP_EXACT_CANCELLED, 0);
     int32_t n = ulp_leading_zeros(x.hi);
     if (n > 0) {
@@ -172,7 +191,8 @@ ULP_FN ulp_exact ulp_exact_zero_sum(ulp_exact x, ulp_exact y) {
 /* x + y; each has at most 106 significant bits and no sticky bit. */
 ULP_FN ulp_exact ulp_exact_add(ulp_exact x, ulp_exact y) {
     if (x.kind == ULP_EXACT_NAN || y.kind == ULP_EXACT_NAN) return ulp_exact_special(ULP_EXACT_NAN, 0);
-    if (x.kind == ULP_EXACT_INF && y.kind == ULP_EXACT_INF && x.neg != y.neg) return ulp_exact_special(ULP_EXACT_NAN, 0);
+    if (x.kind == ULP_EXACT_INF && y.kind == ULP_EXACT_INF && x.neg != y.neg)
+        return ulp_exact_special(ULP_EXACT_NAN, 0);
     if (x.kind == ULP_EXACT_INF) return x;
     if (y.kind == ULP_EXACT_INF) return y;
     if (x.kind != ULP_EXACT_FINITE && y.kind != ULP_EXACT_FINITE) return ulp_exact_zero_sum(x, y);
@@ -251,7 +271,10 @@ ULP_FN ulp_exact ulp_exact_sqrt(ulp_exact x) {
         exp -= 1;
     }
     uint64_t rhi = 0, rlo = first, thi = 0, tlo = 0; /* remainder, root */
-    if (first) { tlo = 1; rlo = 0; }
+    if (first) {
+        tlo = 1;
+        rlo = 0;
+    }
     for (int32_t i = 0; i < 100; i++) {
         rhi = rhi << 2 | rlo >> 62;
         rlo = rlo << 2 | next >> 62;
@@ -270,9 +293,7 @@ ULP_FN ulp_exact ulp_exact_sqrt(ulp_exact x) {
 }
 
 /* a b + c, operands as ulp_exact_of gives them. */
-ULP_FN ulp_exact ulp_exact_fma(ulp_exact a, ulp_exact b, ulp_exact c) {
-    return ulp_exact_add(ulp_exact_mul(a, b), c);
-}
+ULP_FN ulp_exact ulp_exact_fma(ulp_exact a, ulp_exact b, ulp_exact c) { return ulp_exact_add(ulp_exact_mul(a, b), c); }
 
 /* hi + lo, any two doubles; the zero of (hi, 0) keeps hi's sign. */
 ULP_FN ulp_exact ulp_exact_of_pair(double hi, double lo) {

@@ -53,10 +53,11 @@ const char *ulp_status_text(ulp_status status);
 /* What happens to a rounded value r with |r| > max (IEEE 754-2019, 7.4). */
 typedef enum ulp_overflow {
     ULP_OVERFLOW_DEFAULT, /* the format's own: inf where it has infinities, else sat */
-    ULP_OVERFLOW_INF,     /* IEEE: infinity, or max where the mode faces inward; NaN where there is no Inf; max where there is neither */
-    ULP_OVERFLOW_SAT,     /* the nearest end of the range, for infinite input too */
-    ULP_OVERFLOW_NAN,     /* NaN, for infinite input too */
-    ULP_OVERFLOW_WRAP,    /* two's complement, modulo 2^bits; fixed point only; infinite input saturates */
+    ULP_OVERFLOW_INF,  /* IEEE: infinity, or max where the mode faces inward; NaN where there is no Inf; max where there
+                          is neither */
+    ULP_OVERFLOW_SAT,  /* the nearest end of the range, for infinite input too */
+    ULP_OVERFLOW_NAN,  /* NaN, for infinite input too */
+    ULP_OVERFLOW_WRAP, /* two's complement, modulo 2^bits; fixed point only; infinite input saturates */
     ULP_OVERFLOW_COUNT
 } ulp_overflow;
 
@@ -83,20 +84,20 @@ typedef struct ulp_format {
     uint8_t has_zero;        /* all but e8m0 */
     uint8_t has_neg_zero;
     uint8_t has_subnormals;
-    uint8_t zero_binade;     /* exponent field 0 holds normal numbers, its fraction 0 is zero: dlfloat16 */
-    uint8_t nan_codes;       /* ulp_nan_codes */
-    uint8_t overflow;        /* ulp_overflow in force where a rule says default; never DEFAULT itself */
+    uint8_t zero_binade; /* exponent field 0 holds normal numbers, its fraction 0 is zero: dlfloat16 */
+    uint8_t nan_codes;   /* ulp_nan_codes */
+    uint8_t overflow;    /* ulp_overflow in force where a rule says default; never DEFAULT itself */
 
-    int16_t emin, emax;      /* of normal numbers 1.f 2^e; fixed point: both bits - 1 - frac_bits */
-    int16_t qmin;            /* the smallest quantum is 2^qmin: emin - prec + 1, or emin without subnormals */
-    uint8_t fits_binary32;   /* every value is a binary32 value: float arrays can carry it */
-    uint64_t max_code;       /* magnitude code of the largest finite value */
-    uint64_t inf_code;       /* magnitude code of +Inf; 0 if none */
-    uint64_t nan_code;       /* the canonical NaN; 0 if none */
-    double max;              /* largest finite value */
-    double lowest;           /* most negative finite value; smallest value (0 or 2^emin) if unsigned */
-    double min_normal;       /* smallest positive normal value; fixed point: the smallest positive value */
-    double min_positive;     /* smallest positive value */
+    int16_t emin, emax;    /* of normal numbers 1.f 2^e; fixed point: both bits - 1 - frac_bits */
+    int16_t qmin;          /* the smallest quantum is 2^qmin: emin - prec + 1, or emin without subnormals */
+    uint8_t fits_binary32; /* every value is a binary32 value: float arrays can carry it */
+    uint64_t max_code;     /* magnitude code of the largest finite value */
+    uint64_t inf_code;     /* magnitude code of +Inf; 0 if none */
+    uint64_t nan_code;     /* the canonical NaN; 0 if none */
+    double max;            /* largest finite value */
+    double lowest;         /* most negative finite value; smallest value (0 or 2^emin) if unsigned */
+    double min_normal;     /* smallest positive normal value; fixed point: the smallest positive value */
+    double min_positive;   /* smallest positive value */
 } ulp_format;
 
 /* A row of the registry: a name, its other names, and the deciding parameters. */
@@ -114,8 +115,9 @@ ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **r
 /* Derive the second block of *format from the first and check both; every value has to be a binary64 value. */
 ulp_status ulp_format_init(ulp_format *format);
 
-/* Make every value 2^k times as large: the exponent bias, or the number of fraction bits, becomes smaller by k. The name stays.
- * ULP_NOT_IN_RANGE, and *format as it was, where a value would leave binary64 or the fraction bits their range. */
+/* Make every value 2^k times as large: the exponent bias, or the number of fraction bits, becomes smaller by k. The
+ * name stays. ULP_NOT_IN_RANGE, and *format as it was, where a value would leave binary64 or the fraction bits their
+ * range. */
 ulp_status ulp_format_shift(ulp_format *format, int k);
 
 /* The format called `text`: a registered name or alias, eXmY (IEEE-like; eXmYieee where eXmY names a

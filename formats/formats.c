@@ -141,7 +141,8 @@ static ulp_status init_floating(ulp_format *f) {
 ulp_status ulp_format_init(ulp_format *format) {
     ulp_status status = format->is_fixed ? init_fixed(format) : init_floating(format);
     if (status != ULP_OK) return status;
-    if (format->overflow == ULP_OVERFLOW_DEFAULT) format->overflow = format->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT;
+    if (format->overflow == ULP_OVERFLOW_DEFAULT)
+        format->overflow = format->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT;
     if (format->overflow == ULP_OVERFLOW_WRAP && !format->is_fixed) return ULP_UNSUPPORTED;
     return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
 }
@@ -157,12 +158,14 @@ int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
     if (inner->nan_codes != ULP_NAN_NONE && outer->nan_codes == ULP_NAN_NONE) return 0;
     if (inner->max > outer->max || inner->lowest < outer->lowest || least_step(inner) < least_step(outer)) return 0;
     if (outer->is_fixed) return 1;
-    return significand(inner) <= significand(outer) && (outer->has_subnormals || inner->min_positive >= outer->min_normal);
+    return significand(inner) <= significand(outer) &&
+           (outer->has_subnormals || inner->min_positive >= outer->min_normal);
 }
 
 ulp_status ulp_format_shift(ulp_format *format, int k) {
     ulp_format moved = *format;
-    if (k < -4096 || k > 4096 || (moved.is_fixed && (moved.frac_bits < k || moved.frac_bits - k > 255))) return ULP_NOT_IN_RANGE;
+    if (k < -4096 || k > 4096 || (moved.is_fixed && (moved.frac_bits < k || moved.frac_bits - k > 255)))
+        return ULP_NOT_IN_RANGE;
     if (moved.is_fixed) moved.frac_bits = (uint8_t)(moved.frac_bits - k);
     else moved.bias = (int16_t)(moved.bias - k);
     ulp_status status = ulp_format_init(&moved);
@@ -273,7 +276,10 @@ static ulp_status parse_p3109(ulp_format *f, const char *at, const char *end) {
     if (!extended && !letter(&at, end, 'f')) return ULP_BAD_NAME;
     if (k < 0 || p < 0 || at != end) return ULP_BAD_NAME;
     if (k < 3 || k > 16 || p < 1 || k - p - is_signed < 0 || k - p - is_signed > 10) return ULP_NOT_IN_RANGE;
-    row r = {{"", "", ""}, (uint8_t)k, (uint8_t)p, (int16_t)(1 << (k - p - is_signed)),
+    row r = {{"", "", ""},
+             (uint8_t)k,
+             (uint8_t)p,
+             (int16_t)(1 << (k - p - is_signed)),
              (uint8_t)(SUB | ZERO | (is_signed ? S : 0) | (extended ? INF : 0)),
              (uint8_t)(is_signed ? ULP_NAN_NEG_ZERO : ULP_NAN_ALL_ONES)};
     *f = from_row(&r);

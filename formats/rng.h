@@ -16,7 +16,8 @@
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
-#if defined(__CUDA_ARCH__) /* the high half of a product by its instruction; by a 64-bit product it takes one more addition */
+#if defined(__CUDA_ARCH__) /* the high half of a product by its instruction; by a 64-bit product it takes one more     \
+                              addition */
 #define R123_USE_64BIT 0
 #define R123_USE_MULHILO32_MULHI_INTRIN 1
 #define R123_MULHILO32_MULHI_INTRIN __umulhi

@@ -46,8 +46,10 @@ ulp_status ulp_mode_parse(ulp_mode *mode, const char *text) {
 }
 
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule) {
-    if (rule.mode >= ULP_MODE_COUNT || rule.overflow >= ULP_OVERFLOW_COUNT || rule.random_bits > 32) return ULP_BAD_ARGUMENT;
-    if (ulp_overflow_of(format, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP && !format->is_fixed) return ULP_UNSUPPORTED;
+    if (rule.mode >= ULP_MODE_COUNT || rule.overflow >= ULP_OVERFLOW_COUNT || rule.random_bits > 32)
+        return ULP_BAD_ARGUMENT;
+    if (ulp_overflow_of(format, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP && !format->is_fixed)
+        return ULP_UNSUPPORTED;
     return ULP_OK;
 }
 

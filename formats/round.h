@@ -3,7 +3,7 @@
  * ulp_round_exact rounds the exact value once, to precision p with the exponent floored at emin, as if
  * the exponent range above were unbounded; then the overflow policy speaks (IEEE 754-2019, 4.3 and 7.4;
  * P3109 interim report v4.0, section 4.6). The decision itself, ulp_round_up, is one case per mode and is
- * shared by the scalar path here, by the branch-free array core (kernels/core.h) and by CUDA.
+ * shared by the scalar path here, by the branch-free array core (kernels/rounding/core.h) and by CUDA.
  *
  * Choices where standards are silent or differ:
  *   - unsigned formats: a negative value that does not round to zero is out of range: the smallest value
@@ -25,22 +25,22 @@ extern "C" {
 
 /* The rounding modes: X(enumerator, name, meaning). A mode is a row here and a case in ulp_round_up; if overflow is to
  * give max where IEEE's nearest modes give infinity, ulp_overflow_value names it too. */
-#define ULP_MODES(X)                                                                              \
-    X(ULP_RNE, "rne", "to nearest, ties to even")                                                 \
-    X(ULP_RNA, "rna", "to nearest, ties away from zero")                                          \
-    X(ULP_RZ, "rz", "toward zero")                                                                \
-    X(ULP_RU, "ru", "toward +infinity")                                                           \
-    X(ULP_RD, "rd", "toward -infinity")                                                           \
-    X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact")                      \
-    X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r")                            \
-    X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)")               \
+#define ULP_MODES(X)                                                                                                   \
+    X(ULP_RNE, "rne", "to nearest, ties to even")                                                                      \
+    X(ULP_RNA, "rna", "to nearest, ties away from zero")                                                               \
+    X(ULP_RZ, "rz", "toward zero")                                                                                     \
+    X(ULP_RU, "ru", "toward +infinity")                                                                                \
+    X(ULP_RD, "rd", "toward -infinity")                                                                                \
+    X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact")                                           \
+    X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r")                                                 \
+    X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)")                                    \
     X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r")
 
 typedef enum ulp_mode {
 #define ULP_MODE_ID(id, name, meaning) id,
     ULP_MODES(ULP_MODE_ID)
 #undef ULP_MODE_ID
-    ULP_MODE_COUNT
+        ULP_MODE_COUNT
 } ulp_mode;
 
 /* How to round. {0} is rne with the format's own overflow policy. */
@@ -66,7 +66,8 @@ ulp_status ulp_mode_parse(ulp_mode *mode, const char *text);
 /* 1 for the stochastic modes: they are the ones that use random words. */
 ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return mode >= ULP_SRA && mode <= ULP_SRC; }
 
-/* Whether `format` offers `rule`: ULP_UNSUPPORTED for wrap on floating point, ULP_BAD_ARGUMENT for numbers out of range. */
+/* Whether `format` offers `rule`: ULP_UNSUPPORTED for wrap on floating point, ULP_BAD_ARGUMENT for numbers out of
+ * range. */
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
 
 /* Does the magnitude go up (away from zero)? 0 or 1, branch-free for a constant mode.
@@ -75,7 +76,8 @@ ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
  *   tail   what nu does not hold: bit 1 is the fraction's bit of weight 2^-33, bit 0 is set if anything is below
  *   neg    the value is negative
  *   word   32 random bits, of which the top r are R */
-ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word, uint32_t r) {
+ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word,
+                               uint32_t r) {
     const uint32_t half = 0x80000000u;
     const uint32_t inexact = (uint32_t)((nu | tail) != 0);
     switch (mode) {
@@ -222,15 +224,15 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
 }
 
 /* The operations, X(enumerator, name, operands): the exact result rounded once. IEEE 754-2019, 5.4.1 */
-#define ULP_OPS(X)                                                                                          \
-    X(ULP_ADD, "add", 2) X(ULP_SUB, "sub", 2) X(ULP_MUL, "mul", 2) X(ULP_DIV, "div", 2)                     \
-    X(ULP_SQRT, "sqrt", 1) X(ULP_FUSED, "fma", 3)
+#define ULP_OPS(X)                                                                                                     \
+    X(ULP_ADD, "add", 2)                                                                                               \
+    X(ULP_SUB, "sub", 2) X(ULP_MUL, "mul", 2) X(ULP_DIV, "div", 2) X(ULP_SQRT, "sqrt", 1) X(ULP_FUSED, "fma", 3)
 
 typedef enum ulp_op {
 #define ULP_OP_ID(id, name, operands) id,
     ULP_OPS(ULP_OP_ID)
 #undef ULP_OP_ID
-    ULP_OP_COUNT
+        ULP_OP_COUNT
 } ulp_op;
 
 /* The exact result of an operation on any binary64 operands; those not used are ignored. */

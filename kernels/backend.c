@@ -1,8 +1,8 @@
 /* backend.c - choosing a backend by name, and the instruction set of the CPU one. */
 #include "backend.h"
 
-#include "cpu/cpu.h"
-#include "cuda/cuda.h"
+#include "kernels/cpu/cpu.h"
+#include "kernels/cuda/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,15 +3,16 @@
  * Arrays carry values: float where ulp_format.fits_binary32, else double. Every operation is bit for bit
  * the scalar definition in formats/, for any thread count, instruction set and device. An operation that
  * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. Arrays, scales of a gemm
- * included, are the backend's own memory (alloc), which nothing but the table touches; formats, shapes, stats and steps are the
- * host's. Outputs may equal inputs exactly (not in gemm, patches, permute and pool), and may not overlap otherwise.
+ * included, are the backend's own memory (alloc), which nothing but the table touches; formats, shapes, stats and steps
+ * are the host's. Outputs may equal inputs exactly (not in gemm, patches, permute and pool), and may not overlap
+ * otherwise.
  */
 #ifndef ULP_BACKEND_H
 #define ULP_BACKEND_H
 
-#include "curve.h"
-#include "datapath.h"
-#include "pool.h"
+#include "kernels/functions/activation.h"
+#include "kernels/products/datapath.h"
+#include "kernels/functions/pool.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,22 +34,28 @@ typedef struct ulp_gemm_shape {
     size_t m, n, k;
     size_t lda, ldb, ldc;
     uint8_t a_trans, b_trans;
-    uint8_t c_trans;    /* the array of C in memory is (n,m); names of elements, and so their random words, stay those of (m,n) */
+    uint8_t c_trans; /* the array of C in memory is (n,m); names of elements, and so their random words, stay those of
+                        (m,n) */
     uint8_t accumulate; /* start each sum at the element of C, a value of the datapath's result format; else at +0 */
-    /* Scales for datapaths that have them: of A (m, ceil(k / scale_block)), of B (n, ceil(k / scale_block)), values of the
-     * scale format; NULL means ones. */
+    /* Scales for datapaths that have them: of A (m, ceil(k / scale_block)), of B (n, ceil(k / scale_block)), values of
+     * the scale format; NULL means ones. */
     const float *a_scales, *b_scales;
 } ulp_gemm_shape;
 
 /* Where a step of an update finds an operand, or puts its result: element i of an array, one value for every element,
  * or element i of a scratch array, which lives as long as the update and is never seen outside it. */
-typedef enum ulp_operand_kind { ULP_OPERAND_NONE, ULP_OPERAND_ARRAY, ULP_OPERAND_VALUE, ULP_OPERAND_SCRATCH } ulp_operand_kind;
+typedef enum ulp_operand_kind {
+    ULP_OPERAND_NONE,
+    ULP_OPERAND_ARRAY,
+    ULP_OPERAND_VALUE,
+    ULP_OPERAND_SCRATCH
+} ulp_operand_kind;
 
 typedef struct ulp_operand {
-    uint8_t kind;  /* ulp_operand_kind */
-    uint8_t slot;  /* of SCRATCH: 0 .. ULP_UPDATE_SCRATCH - 1 */
-    float value;   /* of VALUE */
-    float *at;     /* (n), of ARRAY */
+    uint8_t kind; /* ulp_operand_kind */
+    uint8_t slot; /* of SCRATCH: 0 .. ULP_UPDATE_SCRATCH - 1 */
+    float value;  /* of VALUE */
+    float *at;    /* (n), of ARRAY */
 } ulp_operand;
 
 enum { ULP_UPDATE_SCRATCH = 4 };
@@ -93,10 +100,10 @@ typedef struct ulp_backend {
     ulp_status (*map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
                       const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
 
-    /* The steps one after the other on arrays of n elements, bit for bit what round and map make of whole arrays, read and
-     * written once: piece by piece, all steps on one piece while it is near. Arrays of different operands are equal or
-     * apart. `step` is host memory. ULP_BAD_ARGUMENT for an operand that the op needs and the step lacks, or a result that is
-     * neither array nor scratch; then nothing is written. */
+    /* The steps one after the other on arrays of n elements, bit for bit what round and map make of whole arrays, read
+     * and written once: piece by piece, all steps on one piece while it is near. Arrays of different operands are equal
+     * or apart. `step` is host memory. ULP_BAD_ARGUMENT for an operand that the op needs and the step lacks, or a
+     * result that is neither array nor scratch; then nothing is written. */
     ulp_status (*update)(const ulp_update_step *step, size_t steps, size_t n);
 
     /* *y (host) = the largest |x| of x (n): 0 of none, NaN if any is NaN, else Inf if any is infinite. */
@@ -106,14 +113,15 @@ typedef struct ulp_backend {
     ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream);
 
     /* C = A B under a datapath; see ulp_gemm_shape. Element (i,j) is ulp_dot() with the random words from index
-     * stream.first + (i n + j) ulp_datapath_words(). ULP_NO_CODE if an operand is no value of the datapath's input format;
-     * ULP_UNSUPPORTED if results are wider than binary32 (int8, binary64): gemm64 gives them. */
+     * stream.first + (i n + j) ulp_datapath_words(). ULP_NO_CODE if an operand is no value of the datapath's input
+     * format; ULP_UNSUPPORTED if results are wider than binary32 (int8, binary64): gemm64 gives them. */
     ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
                        const ulp_datapath *datapath, ulp_stream stream);
     ulp_status (*gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
                          const ulp_datapath *datapath, ulp_stream stream);
 
-    /* y (c K K, B oh ow): what every element of the kernel lies on, from x (B,c,h,w); a convolution is a product with it. */
+    /* y (c K K, B oh ow): what every element of the kernel lies on, from x (B,c,h,w); a convolution is a product with
+     * it. */
     ulp_status (*patches)(float *y, const float *x, const ulp_places *places);
 
     /* y (count,b,a,n) from x (count,a,b,n): blocks of n elements change places; a transpose where n = 1. */
@@ -132,13 +140,14 @@ typedef struct ulp_backend {
     ulp_status (*curve)(ulp_curve f, double *y, const float *x, size_t n);
     ulp_status (*slope)(ulp_curve f, double *dx, const float *dy, const float *at, size_t n);
 
-    /* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w) and its place in it; dx (images,h,w) = dy
-     * (images,h / K,w / K) at those places, else +0; see pool.h. */
+    /* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w) and its place in it; dx
+     * (images,h,w) = dy (images,h / K,w / K) at those places, else +0; see pool.h. */
     ulp_status (*pool)(float *y, float *place, const float *x, const ulp_windows *windows);
     ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
 
-    /* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label], C at least 1; see softmax.h. dz (B,C) = scale (p - t) / B,
-     * t one in the label's column. label (B) is the backend's memory, too; a label of C or more: NaN loss, and no t. */
+    /* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label], C at least 1; see softmax.h. dz (B,C) = scale
+     * (p - t) / B, t one in the label's column. label (B) is the backend's memory, too; a label of C or more: NaN loss,
+     * and no t. */
     ulp_status (*softmax)(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
     ulp_status (*softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
 } ulp_backend;

@@ -31,7 +31,8 @@ int ulp_threads_get(void) {
 #endif
 }
 
-UNSEEN void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end), void *context) {
+UNSEEN void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end),
+                             void *context) {
     const size_t step = grain > 0 ? grain : 1, pieces = (n + step - 1) / step;
 #if defined(_OPENMP)
     const int threads = ulp_threads_get();

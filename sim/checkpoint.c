@@ -60,7 +60,8 @@ typedef struct head {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static void add(head *h, const char *format, ...) {
+static void
+add(head *h, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (h->used < HEAD_MAX) h->used += (size_t)vsnprintf(h->text + h->used, HEAD_MAX - h->used, format, arguments);
@@ -77,11 +78,16 @@ static void add_net(head *h, const ulp_net *net) {
 static void add_rules(head *h, const ulp_trainer *t) {
     const ulp_optimizer_rule *o = &t->asked;
     const ulp_scaler_rule *s = &t->scaler.rule;
-    add(h, "optimizer: %s, rate %.17g, momentum %.17g, decay %.17g, beta1 %.17g, beta2 %.17g, eps %.17g, warmup %u, cosine %u, drop %.17g/%u, kahan %d\n",
-        t->optimizer.kind->name, o->rate, o->momentum, o->decay, o->beta1, o->beta2, o->eps, (unsigned)o->warmup, (unsigned)o->cosine,
-        o->factor, (unsigned)o->every, o->kahan);
-    add(h, "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d, log_max %.17g, overflow_std_dev %.17g, beta1 %.17g, beta2 %.17g\n",
-        s->name, s->init, s->min, s->max, (unsigned)s->interval, (unsigned)s->hysteresis, s->skip, s->log_max, s->overflow_std_dev, s->beta1, s->beta2);
+    add(h,
+        "optimizer: %s, rate %.17g, momentum %.17g, decay %.17g, beta1 %.17g, beta2 %.17g, eps %.17g, warmup %u, "
+        "cosine %u, drop %.17g/%u, kahan %d\n",
+        t->optimizer.kind->name, o->rate, o->momentum, o->decay, o->beta1, o->beta2, o->eps, (unsigned)o->warmup,
+        (unsigned)o->cosine, o->factor, (unsigned)o->every, o->kahan);
+    add(h,
+        "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d, log_max %.17g, overflow_std_dev "
+        "%.17g, beta1 %.17g, beta2 %.17g\n",
+        s->name, s->init, s->min, s->max, (unsigned)s->interval, (unsigned)s->hysteresis, s->skip, s->log_max,
+        s->overflow_std_dev, s->beta1, s->beta2);
 }
 
 /* "little" or "big": the order of a number's bytes. */
@@ -103,7 +109,8 @@ static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
     add(h, "seed: %llu\n", (unsigned long long)t->pass.seed);
     add(h, "batch: %zu\n", t->model.batch);
     add(h, "loss: %s\n", t->loss.kind->name);
-    add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum, t->data->n_train, t->data->n);
+    add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum,
+        t->data->n_train, t->data->n);
     add(h, "state: %zu\nnote: %zu\n\n", state_bytes(t), note_bytes);
     if (status == ULP_OK && h->used < HEAD_MAX) return ULP_OK;
     free(h->text);
@@ -138,11 +145,13 @@ static int put_state(void *context, void *at, size_t bytes) { return put(context
 static int put_all(writer *w, const ulp_trainer *t, const head *h, const void *note, size_t note_bytes) {
     int good = put(w, h->text, h->used) && put_family(w, t) && visit_state(t, put_state, w);
     if (good && note_bytes) good = put(w, note, note_bytes);
-    unsigned char crc[4] = {(unsigned char)(w->crc >> 24), (unsigned char)(w->crc >> 16), (unsigned char)(w->crc >> 8), (unsigned char)w->crc};
+    unsigned char crc[4] = {(unsigned char)(w->crc >> 24), (unsigned char)(w->crc >> 16), (unsigned char)(w->crc >> 8),
+                            (unsigned char)w->crc};
     return good && fwrite(crc, 1, sizeof crc, w->file) == sizeof crc;
 }
 
-ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const void *note, size_t note_bytes, char *error, size_t error_size) {
+ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const void *note, size_t note_bytes, char *error,
+                               size_t error_size) {
     head h;
     ulp_status status = describe(&h, t, note_bytes);
     size_t length = strlen(path) + sizeof ".tmp";
@@ -150,7 +159,8 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
     if (status != ULP_OK || !name) {
         if (status == ULP_OK) free(h.text);
         free(name);
-        return ulp_fail(error, error_size, status == ULP_OK ? ULP_NO_MEMORY : status, "%s: no memory for a checkpoint", path);
+        return ulp_fail(error, error_size, status == ULP_OK ? ULP_NO_MEMORY : status, "%s: no memory for a checkpoint",
+                        path);
     }
     snprintf(name, length, "%s.tmp", path);
     writer w = {fopen(name, "wb"), 0};
@@ -169,15 +179,16 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
 
 /* ---- loading ---- */
 
-/* Compare the lines of a file with those of this run; the note's size, which may differ, goes to *note_bytes. Both texts
- * end with an empty line. */
-static ulp_status compare(const char *theirs, const char *ours, size_t *note_bytes, const char *path, char *error, size_t error_size) {
+/* Compare the lines of a file with those of this run; the note's size, which may differ, goes to *note_bytes. Both
+ * texts end with an empty line. */
+static ulp_status compare(const char *theirs, const char *ours, size_t *note_bytes, const char *path, char *error,
+                          size_t error_size) {
     for (;;) {
         size_t a = strcspn(theirs, "\n"), b = strcspn(ours, "\n");
         if (strncmp(ours, "note: ", 6) == 0 && sscanf(theirs, "note: %zu", note_bytes) == 1) return ULP_OK;
         if (a != b || memcmp(theirs, ours, a) != 0)
-            return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'", path,
-                            (int)(a < 400 ? a : 400), theirs, (int)(b < 400 ? b : 400), ours);
+            return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'",
+                            path, (int)(a < 400 ? a : 400), theirs, (int)(b < 400 ? b : 400), ours);
         theirs += a + 1;
         ours += b + 1;
     }
@@ -212,10 +223,11 @@ static uint32_t crc_at(const unsigned char *at) {
 }
 
 /* bytes (n) is the file. */
-static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, const char *path, void **note, size_t *note_bytes, char *error,
-                       size_t error_size) {
+static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, const char *path, void **note,
+                       size_t *note_bytes, char *error, size_t error_size) {
     head ours;
-    const char *theirs = (const char *)bytes, *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
+    const char *theirs = (const char *)bytes,
+               *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
     if (!end || strncmp(theirs, "ulplab checkpoint ", 18) != 0)
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
     if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))
@@ -226,12 +238,14 @@ static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, con
     free(ours.text);
     if (status != ULP_OK) return status;
     size_t before = (size_t)(end + 2 - theirs);
-    if (n - 4 != before + state_bytes(t) + *note_bytes) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
+    if (n - 4 != before + state_bytes(t) + *note_bytes)
+        return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
     status = restore(t, bytes + before, note, *note_bytes);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
 }
 
-ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
+ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, char *error,
+                               size_t error_size) {
     unsigned char *bytes;
     size_t n;
     *note = NULL;

@@ -1,10 +1,10 @@
 /* ctc.c - sums over paths, forward and backward; best path and edit distance; see ctc.h. */
 #include "ctc.h"
 
-#include "answer.h"
+#include "argmax.h"
 #include "formats/exact.h"
 #include "formats/rng.h"
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 /* -Inf */
 static double log_zero(void) { return ulp_from_bits64(0xfff0000000000000u); }
@@ -25,13 +25,17 @@ static double rounded(double x, const ulp_ctc_form *form, uint64_t word) {
     if (!cast || x == log_zero()) return x;
     double y;
     if (ulp_cast_is_binary32(cast)) y = (double)(float)x;
-    else y = ulp_round(x, &cast->format, cast->rule, ulp_mode_is_stochastic(cast->rule.mode) ? ulp_random_word(form->stream, word) : 0);
+    else
+        y = ulp_round(x, &cast->format, cast->rule,
+                      ulp_mode_is_stochastic(cast->rule.mode) ? ulp_random_word(form->stream, word) : 0);
     if (form->stats) count(form->stats, x, y, &cast->format);
     return y;
 }
 
 /* a + b as one number that rounds like it; binary64's own sum where nothing is rounded after it. */
-static double exact_sum(double a, double b, const ulp_ctc_form *form) { return form->cast ? ulp_sum_to_odd(a, b) : a + b; }
+static double exact_sum(double a, double b, const ulp_ctc_form *form) {
+    return form->cast ? ulp_sum_to_odd(a, b) : a + b;
+}
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -71,7 +75,8 @@ static size_t sources(const uint8_t *label, size_t s) {
     return s % 2 && label[s / 2] != label[s / 2 - 1] ? 3 : 2;
 }
 
-double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_t L, size_t C, size_t T, const ulp_ctc_form *form) {
+double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
+                     const ulp_ctc_form *form) {
     size_t S = 2 * L + 1;
     double none = form->linear ? 0.0 : log_zero(), x[3];
     for (size_t s = 0; s < S; s++) alpha[s] = s < 2 ? p[extended(label, s, C) * T] : none;
@@ -89,7 +94,8 @@ double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_
     return sum(x, S > 1 ? 2 : 1, form, 4 * T * S);
 }
 
-void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L, size_t C, size_t T, const ulp_ctc_form *form) {
+void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
+                  const ulp_ctc_form *form) {
     size_t S = 2 * L + 1;
     double none = form->linear ? 0.0 : log_zero(), one = form->linear ? 1.0 : 0.0, q[2 * ULP_LABELS_MAX + 1], x[3];
     for (size_t s = 0; s < S; s++) beta[(T - 1) * S + s] = s + 2 >= S ? one : none;
@@ -107,8 +113,8 @@ void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L,
 
 double ulp_ctc_loss(double P, const ulp_ctc_form *form) { return form->linear ? -ulp_log(P) : -P; }
 
-void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const uint8_t *label, size_t L, size_t C, size_t T,
-                      const ulp_ctc_form *form) {
+void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const uint8_t *label, size_t L,
+                      size_t C, size_t T, const ulp_ctc_form *form) {
     size_t S = 2 * L + 1;
     int finite = is_finite(ulp_ctc_loss(P, form));
     for (size_t i = 0; i < C * T; i++) e[i] = finite ? 0.0 : ulp_quiet_nan();

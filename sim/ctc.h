@@ -1,9 +1,10 @@
 /* ctc.h - connectionist temporal classification: how probable a sequence of labels is when nobody says at which step
  * each is.
  *
- * Graves et al. 2006, doi:10.1145/1143844.1143891. C outputs at each of T steps; the last one, C - 1, is the blank. A path
- * (T) stands for the sequence that is left when repetitions are merged and then blanks removed. The extended sequence l
- * (S), S = 2 L + 1, is the labels with a blank before, between and after them. Sums over paths, p in place of y there:
+ * Graves et al. 2006, doi:10.1145/1143844.1143891. C outputs at each of T steps; the last one, C - 1, is the blank. A
+ * path (T) stands for the sequence that is left when repetitions are merged and then blanks removed. The extended
+ * sequence l (S), S = 2 L + 1, is the labels with a blank before, between and after them. Sums over paths, p in place
+ * of y there:
  *
  *   alpha_0(0) = p_0(blank), alpha_0(1) = p_0(l_1), else 0
  *   alpha_t(s) = [alpha_(t-1)(s) + alpha_(t-1)(s-1) + alpha_(t-1)(s-2)] p_t(l_s)
@@ -22,7 +23,7 @@
 #define ULP_CTC_H
 
 #include "kernels/backend.h"
-#include "sim/policy.h"
+#include "policy.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,10 +46,12 @@ static inline uint64_t ulp_ctc_words(size_t L, size_t T) { return 4 * ((uint64_t
 size_t ulp_label_count(const uint8_t *label, size_t room);
 
 /* P, or log P, and alpha (T, 2 L + 1) from p (C,T), probabilities or their logarithms, of labels 0 .. C - 2. */
-double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_t L, size_t C, size_t T, const ulp_ctc_form *form);
+double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
+                     const ulp_ctc_form *form);
 
 /* beta (T, 2 L + 1). */
-void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L, size_t C, size_t T, const ulp_ctc_form *form);
+void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
+                  const ulp_ctc_form *form);
 
 /* -log P of the number that ulp_ctc_alpha gave; Inf where there is no path, or where all of them underflowed. */
 double ulp_ctc_loss(double P, const ulp_ctc_form *form);
@@ -56,13 +59,15 @@ double ulp_ctc_loss(double P, const ulp_ctc_form *form);
 /* e (C,T) = how often a path of the labels is at each output, sum over s with l_s = c of alpha_t(s) beta_t(s) / P in
  * binary64: the gradient of the loss with respect to the logits is softmax - e. All NaN where the loss is not finite:
  * there is no direction toward an impossible sequence, and a loss scaler is to see it. */
-void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const uint8_t *label, size_t L, size_t C, size_t T,
-                      const ulp_ctc_form *form);
+void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const uint8_t *label, size_t L,
+                      size_t C, size_t T, const ulp_ctc_form *form);
 
-/* The sequence of the best path, label (T): the largest z (C,T) of each step, the first if several. Its length; 0 if there is NaN in z. */
+/* The sequence of the best path, label (T): the largest z (C,T) of each step, the first if several. Its length; 0 if
+ * there is NaN in z. */
 size_t ulp_ctc_decode(uint8_t *label, const float *z, size_t C, size_t T);
 
-/* Levenshtein 1966: the fewest insertions, deletions and substitutions that turn a (n) into b (m), m <= ULP_LABELS_MAX. */
+/* Levenshtein 1966: the fewest insertions, deletions and substitutions that turn a (n) into b (m), m <= ULP_LABELS_MAX.
+ */
 size_t ulp_edit_distance(const uint8_t *a, size_t n, const uint8_t *b, size_t m);
 
 #ifdef __cplusplus

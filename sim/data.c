@@ -24,7 +24,8 @@ static const ulp_data_kind *const kinds[] = {SETS(ENTRY)};
 
 const ulp_data_kind *ulp_data_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
 
-static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const char *folder, uint64_t seed, char *error,
+                            size_t error_size) {
     const char *usual = getenv("ULPLAB_DATA");
     if (folder && *folder) return kind->load(data, folder, seed, error, error_size);
     if (!usual || !*usual) return kind->load(data, NULL, seed, error, error_size);
@@ -32,13 +33,15 @@ static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const cha
     return status == ULP_NO_DEVICE && kind->ships ? kind->load(data, NULL, seed, error, error_size) : status;
 }
 
-ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error, size_t error_size) {
+ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error,
+                         size_t error_size) {
     char known[256] = "";
     size_t used = 0;
     memset(data, 0, sizeof *data);
     if (error && error_size) error[0] = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (used < sizeof known) used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
+        if (used < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
         if (strcmp(kinds[i]->name, name) != 0) continue;
         ulp_status status = load_kind(kinds[i], data, folder, seed, error, error_size);
         if (status == ULP_OK) return ULP_OK;
@@ -104,7 +107,8 @@ static ulp_status read_all(unsigned char **bytes, size_t *n, source s, size_t li
     return ULP_OK;
 }
 
-ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error, size_t error_size) {
+ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error,
+                         size_t error_size) {
     size_t length = strlen(path);
     ulp_status status;
     *bytes = NULL;

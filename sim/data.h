@@ -1,38 +1,38 @@
 /* data.h - labelled images for training: what a data set is, and the table of those that can be loaded.
  *
  * Pixels stay bytes; `white` is the byte that stands for 1.0. Samples [0, n_train) are for training, the rest for
- * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME in a file sim/data_*.c, and its NAME in the list at the
- * top of data.c.
+ * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME in a file sim/data/NAME.c, and its NAME in the list at
+ * the top of data.c.
  */
 #ifndef ULP_DATA_H
 #define ULP_DATA_H
 
-#include "sim/layer.h"
+#include "layer.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct ulp_data {
-    char name[16];      /* "digits", "mnist" */
-    char origin[320];   /* the file or folder it was read from */
-    uint32_t checksum;  /* CRC-32 of the unpacked file, of several files one after the other */
+    char name[16];     /* "digits", "mnist" */
+    char origin[320];  /* the file or folder it was read from */
+    uint32_t checksum; /* CRC-32 of the unpacked file, of several files one after the other */
     size_t n, n_train;
-    ulp_dims dims;      /* of one sample: channels, height, width */
-    size_t features;    /* c h w */
+    ulp_dims dims;   /* of one sample: channels, height, width */
+    size_t features; /* c h w */
     size_t classes;
-    size_t labels;      /* places for labels per sample; 1 unless labels are sequences */
+    size_t labels; /* places for labels per sample; 1 unless labels are sequences */
     uint8_t white;
-    uint8_t *pixel;     /* (n,features) */
-    uint8_t *label;     /* (n,labels); 255: no more, the rest of the row too */
+    uint8_t *pixel; /* (n,features) */
+    uint8_t *label; /* (n,labels); 255: no more, the rest of the row too */
 } ulp_data;
 
 typedef struct ulp_data_kind {
     const char *name, *what;
     int ships; /* comes with the project: it can be loaded without a folder */
-    /* Load from `folder` and nowhere else (NULL: where it ships, if it does). The split, if the set has none of its own,
-     * depends on seed alone. On failure, with a sentence in error: ULP_NO_DEVICE if files are missing or this build cannot
-     * unpack them, ULP_BAD_FILE if they are damaged or foreign. */
+    /* Load from `folder` and nowhere else (NULL: where it ships, if it does). The split, if the set has none of its
+     * own, depends on seed alone. On failure, with a sentence in error: ULP_NO_DEVICE if files are missing or this
+     * build cannot unpack them, ULP_BAD_FILE if they are damaged or foreign. */
     ulp_status (*load)(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size);
 } ulp_data_kind;
 
@@ -43,7 +43,8 @@ const ulp_data_kind *ulp_data_kind_get(size_t i);
  * set, else from where it ships. The samples are those of the files, whatever the path. On failure *data is empty and
  * error (may be NULL) names what was looked for, or lists the known names; the status as of ulp_data_kind, or
  * ULP_BAD_NAME, ULP_NO_MEMORY. */
-ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error, size_t error_size);
+ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error,
+                         size_t error_size);
 
 void ulp_data_release(ulp_data *data);
 
@@ -52,7 +53,8 @@ void ulp_data_release(ulp_data *data);
 /* A whole file in memory, ended by a zero byte that is not counted; free() it. Files that end in .gz are
  * unpacked, in builds with zlib; ULP_NO_DEVICE in others. ULP_BAD_FILE: missing, unreadable, damaged or longer than
  * limit; the sentence is in error. */
-ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error, size_t error_size);
+ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error,
+                         size_t error_size);
 
 /* Whether path can be opened. */
 int ulp_file_exists(const char *path);

@@ -1,13 +1,13 @@
 /* layer.h - the interface of a kind of layer, and the table of kinds.
  *
- * A kind is one file sim/layer_NAME.c that exports one const ulp_layer_kind ulp_layer_NAME, and its NAME in
+ * A kind is one file sim/layers/NAME.c that exports one const ulp_layer_kind ulp_layer_NAME, and its NAME in
  * the list at the top of layer.c: declaration and table come from that one word. Everything else (parser, trainer,
  * help, the gradient test by finite differences) goes through the table.
  */
 #ifndef ULP_LAYER_H
 #define ULP_LAYER_H
 
-#include "sim/pass.h"
+#include "pass.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +28,8 @@ typedef struct ulp_layer_tensors {
     const float *dy;   /* (B,n) */
     float *dx;         /* (B,m), or NULL: not wanted */
     float *dw;         /* (params) */
-    const float *skip; /* of a join: (B,m), what the fork saw; of a fork, backward: (B,m), the gradient that came past the block */
+    const float *skip; /* of a join: (B,m), what the fork saw; of a fork, backward: (B,m), the gradient that came past
+                          the block */
     float *saved;      /* (B * saved): what forward leaves for backward, in the layer's own layout */
     float *state;      /* (states): kept from step to step, not trained; changed in training passes only */
 } ulp_layer_tensors;
@@ -41,9 +42,9 @@ typedef struct ulp_layer_kind {
     double gain;         /* variance a following layer wants of weights before it: 2 before relu (He), else 1 */
     int nesting;         /* 1 opens a block whose input goes past it (fork), -1 closes it (join), else 0 */
 
-    /* From layer->in and what follows the name in the word: set out and params; saved, work, ones, widest and states where
-     * they are not 0. ULP_BAD_ARGUMENT: the word is wrong, whatever the input; ULP_UNSUPPORTED: the word is right, but layer->in
-     * is not what `takes` says. */
+    /* From layer->in and what follows the name in the word: set out and params; saved, work, ones, widest and states
+     * where they are not 0. ULP_BAD_ARGUMENT: the word is wrong, whatever the input; ULP_UNSUPPORTED: the word is
+     * right, but layer->in is not what `takes` says. */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) host memory: initial weights; std > 0 replaces the layer's own scale. NULL: no parameters. */
     void (*init)(const ulp_layer *layer, float *w, ulp_stream stream, double std);
@@ -55,28 +56,31 @@ typedef struct ulp_layer_kind {
     ulp_status (*backward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
     /* The same function of a training batch in binary64 without any rounding point, for checks: y (B,n), x (B,m), skip
      * (B,m) of a join, w (params), host memory. NULL: the kind has none. */
-    void (*forward64)(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w, size_t B);
+    void (*forward64)(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                      size_t B);
 } ulp_layer_kind;
 
 struct ulp_layer {
     const ulp_layer_kind *kind;
-    char word[24];      /* as in the net's text */
-    size_t index;       /* its number in the net, from 0 */
+    char word[24]; /* as in the net's text */
+    size_t index;  /* its number in the net, from 0 */
     ulp_dims in, out;
-    size_t params;      /* weights and biases */
-    size_t first_param; /* where they start in the net's parameters */
+    size_t params;              /* weights and biases */
+    size_t first_param;         /* where they start in the net's parameters */
     size_t states, first_state; /* likewise */
-    size_t saved;       /* floats per sample that forward leaves for backward */
-    size_t work;        /* floats per sample of pass->work, free between calls */
-    size_t ones;        /* elements per sample of pass->ones that it wants; one is there anyway */
-    size_t widest;      /* elements per sample of the largest inner tensor that goes through pass.h; in and out count anyway */
-    size_t partner;     /* of a fork its join, of a join its fork */
-    double gain;        /* of the layer that follows */
-    size_t arg[6];      /* the kind's own numbers */
-    double number;      /* the kind's own real number */
+    size_t saved;               /* floats per sample that forward leaves for backward */
+    size_t work;                /* floats per sample of pass->work, free between calls */
+    size_t ones;                /* elements per sample of pass->ones that it wants; one is there anyway */
+    size_t
+        widest; /* elements per sample of the largest inner tensor that goes through pass.h; in and out count anyway */
+    size_t partner; /* of a fork its join, of a join its fork */
+    double gain;    /* of the layer that follows */
+    size_t arg[6];  /* the kind's own numbers */
+    double number;  /* the kind's own real number */
 };
 
-/* The digits at *text, which moves behind them: a number least .. most. ULP_BAD_ARGUMENT if there are none or it is another. */
+/* The digits at *text, which moves behind them: a number least .. most. ULP_BAD_ARGUMENT if there are none or it is
+ * another. */
 ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most);
 
 /* A number least .. most that is all of args. */

@@ -24,7 +24,8 @@ static const ulp_loss_kind *find(const char *name) {
     return kind;
 }
 
-ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error, size_t error_size) {
+ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error,
+                         size_t error_size) {
     memset(loss, 0, sizeof *loss);
     loss->kind = find(name ? name : data->labels > 1 ? "ctc" : "softmax");
     loss->out = out;

@@ -1,16 +1,16 @@
 /* loss.h - the loss of a batch, its gradient and its score: the interface of a kind of loss, and the table of kinds.
  *
- * A kind is a const ulp_loss_kind ulp_loss_NAME in a file sim/loss_*.c, and its NAME in the list at the top of loss.c.
- * All kinds: probabilities and each sample's loss are computed in binary64 and rounded once at ULP_AT_LOSS (layers 0 and
- * 1 of its streams), the gradient of the mean over the batch, times 2^scale, once at ULP_AT_AGRAD. The reported mean is
- * the binary64 sum of the rounded losses, samples ascending, over B. Scores are not rounded.
+ * A kind is a const ulp_loss_kind ulp_loss_NAME in a file sim/losses/NAME.c, and its NAME in the list at the top of loss.c.
+ * All kinds: probabilities and each sample's loss are computed in binary64 and rounded once at ULP_AT_LOSS (layers 0
+ * and 1 of its streams), the gradient of the mean over the batch, times 2^scale, once at ULP_AT_AGRAD. The reported
+ * mean is the binary64 sum of the rounded losses, samples ascending, over B. Scores are not rounded.
  */
 #ifndef ULP_LOSS_H
 #define ULP_LOSS_H
 
-#include "sim/data.h"
-#include "sim/pass.h"
-#include "sim/tensor.h"
+#include "data.h"
+#include "pass.h"
+#include "tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,7 +19,8 @@ extern "C" {
 typedef struct ulp_score {
     double loss;        /* mean, in binary64 from the net's rounded output */
     double accuracy;    /* share of samples that are right as a whole */
-    double label_error; /* edits that turn the answers into the labels, over the number of labels; of single labels 1 - accuracy */
+    double label_error; /* edits that turn the answers into the labels, over the number of labels; of single labels 1 -
+                           accuracy */
     size_t n, right, labels, edits;
 } ulp_score;
 
@@ -32,8 +33,10 @@ typedef struct ulp_loss_kind {
     ulp_status (*check)(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
     /* Doubles of host memory that it wants beside its tensors. */
     size_t (*scratch)(const ulp_loss *loss);
-    /* dz (B,out), tensor number `layer`, and the mean loss, from the net's output z (B,out) and label (B,labels), host memory. */
-    ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z, const uint8_t *label);
+    /* dz (B,out), tensor number `layer`, and the mean loss, from the net's output z (B,out) and label (B,labels), host
+     * memory. */
+    ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z,
+                       const uint8_t *label);
     /* Add the batch to sum: losses to loss, and right, labels and edits. */
     ulp_status (*score)(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label);
 } ulp_loss_kind;
@@ -41,14 +44,14 @@ typedef struct ulp_loss_kind {
 /* A loss in use. */
 struct ulp_loss {
     const ulp_loss_kind *kind;
-    ulp_dims out;   /* of the net */
+    ulp_dims out;           /* of the net */
     size_t classes, labels; /* of the data */
-    float *p;       /* (room,out) backend memory */
-    float *row;     /* (room) backend memory */
-    double *wide;   /* (room) backend memory: each sample's loss */
-    uint8_t *label; /* (room,labels) backend memory */
-    double *host;   /* (room) host memory */
-    double *scratch; /* (kind's own) host memory */
+    float *p;               /* (room,out) backend memory */
+    float *row;             /* (room) backend memory */
+    double *wide;           /* (room) backend memory: each sample's loss */
+    uint8_t *label;         /* (room,labels) backend memory */
+    double *host;           /* (room) host memory */
+    double *scratch;        /* (kind's own) host memory */
 };
 
 /* The i-th kind; NULL past the end. */
@@ -56,7 +59,8 @@ const ulp_loss_kind *ulp_loss_kind_get(size_t i);
 
 /* The loss called `name` (NULL: what the data want, ctc for sequences of labels, else softmax) on the output of a net.
  * On failure error (may be NULL) has a sentence. */
-ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error, size_t error_size);
+ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error,
+                         size_t error_size);
 
 /* Carve its tensors for up to `room` samples (tensor.h says how: runs twice), get the host's memory, give that back. */
 void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room);

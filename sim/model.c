@@ -8,7 +8,8 @@
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t batch, size_t room, char *error, size_t error_size) {
+ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t batch, size_t room, char *error,
+                          size_t error_size) {
     memset(m, 0, sizeof *m);
     ulp_status status = ulp_net_parse(&m->net, net, in, error, error_size);
     if (status != ULP_OK) return status;
@@ -53,7 +54,8 @@ static ulp_status make_ready(const ulp_model *m, ulp_pass *pass) {
     return ulp_tensor_fill(pass->backend, pass->ones, m->room * m->net.ones, 1.0f);
 }
 
-ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_family *f, void (*carve)(void *own, ulp_family *f), void *own) {
+ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_family *f, void (*carve)(void *own, ulp_family *f),
+                           void *own) {
     ulp_family_init(f, pass->backend);
     carve_model(m, pass, f);
     carve(own, f);

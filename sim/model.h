@@ -6,8 +6,8 @@
 #ifndef ULP_MODEL_H
 #define ULP_MODEL_H
 
-#include "sim/net.h"
-#include "sim/tensor.h"
+#include "net.h"
+#include "tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,13 +23,16 @@ typedef struct ulp_model {
     float *state;       /* (states) */
 } ulp_model;
 
-/* The model of a net's text; gradients if batch > 0. On failure *model is empty and error (may be NULL) has a sentence. */
-ulp_status ulp_model_init(ulp_model *model, const char *net, ulp_dims in, size_t batch, size_t room, char *error, size_t error_size);
+/* The model of a net's text; gradients if batch > 0. On failure *model is empty and error (may be NULL) has a sentence.
+ */
+ulp_status ulp_model_init(ulp_model *model, const char *net, ulp_dims in, size_t batch, size_t room, char *error,
+                          size_t error_size);
 
-/* Its tensors and the pass's scratch, for pass->backend and the largest history of pass->policy. carve(own, family) takes what
- * else is to lie in the same family, which is empty before; it runs twice (tensor.h says why). Also where this fails
- * ulp_family_release() and ulp_model_release() free all of it. */
-ulp_status ulp_model_alloc(ulp_model *model, ulp_pass *pass, ulp_family *family, void (*carve)(void *own, ulp_family *family), void *own);
+/* Its tensors and the pass's scratch, for pass->backend and the largest history of pass->policy. carve(own, family)
+ * takes what else is to lie in the same family, which is empty before; it runs twice (tensor.h says why). Also where
+ * this fails ulp_family_release() and ulp_model_release() free all of it. */
+ulp_status ulp_model_alloc(ulp_model *model, ulp_pass *pass, ulp_family *family,
+                           void (*carve)(void *own, ulp_family *family), void *own);
 
 /* From tensor[0] to tensor[count], pass->B samples, with the weights w (params), backend memory. */
 ulp_status ulp_model_forward(ulp_model *model, ulp_pass *pass, const float *w);

@@ -27,8 +27,10 @@ static ulp_status fail_unknown(const char *word, char *error, size_t error_size)
 static ulp_status fail_shape(ulp_status status, const ulp_layer *layer, char *error, size_t error_size) {
     const ulp_layer_kind *kind = layer->kind;
     if (status != ULP_UNSUPPORTED)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is not written as its kind is: %s", layer->word, kind->usage);
-    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' does not take an input of %zu x %zu x %zu (channels, height, width): it wants %s",
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is not written as its kind is: %s", layer->word,
+                        kind->usage);
+    return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+                    "net: '%s' does not take an input of %zu x %zu x %zu (channels, height, width): it wants %s",
                     layer->word, layer->in.c, layer->in.h, layer->in.w, kind->takes);
 }
 
@@ -64,7 +66,8 @@ static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t
     ulp_layer *fork = &net->layers[at];
     if (join->in.c != fork->in.c || join->in.h != fork->in.h || join->in.w != fork->in.w)
         return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
-                        "net: between fork and join a tensor keeps its shape: it is %zu x %zu x %zu before and %zu x %zu x %zu after",
+                        "net: between fork and join a tensor keeps its shape: it is %zu x %zu x %zu before and %zu x "
+                        "%zu x %zu after",
                         fork->in.c, fork->in.h, fork->in.w, join->in.c, join->in.h, join->in.w);
     fork->partner = join->index;
     join->partner = at;
@@ -81,7 +84,8 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     layer.kind = find_kind(word, &length);
     if (!layer.kind) return fail_unknown(word, error, error_size);
     if (net->count >= ULP_LAYERS_MAX)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is one layer too many, at most %d", word, ULP_LAYERS_MAX);
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is one layer too many, at most %d", word,
+                        ULP_LAYERS_MAX);
     snprintf(layer.word, sizeof layer.word, "%s", word);
     layer.index = net->count;
     layer.in = net->out;
@@ -125,8 +129,10 @@ ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *erro
                                 : ulp_fail(error, error_size, ULP_BAD_NAME, "net: too long a word, '%s...'", word);
         text += length;
     }
-    if (status == ULP_OK && net->count == 0) status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
-    if (status == ULP_OK && open_count(net)) status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no join after 'fork'");
+    if (status == ULP_OK && net->count == 0)
+        status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no layer in '%s'", whole);
+    if (status == ULP_OK && open_count(net))
+        status = ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no join after 'fork'");
     if (status != ULP_OK) ulp_net_release(net);
     return status;
 }

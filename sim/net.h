@@ -1,13 +1,13 @@
 /* net.h - a net from a line of text: "conv8@3 relu pool2 fc128 relu fc10".
  *
- * Words between blanks (or commas), each the name of a layer kind and its numbers; any width and depth. What stands between
- * `fork` and `join` is a residual block: its input goes past it and is added to its output. Blocks may hold blocks.
- * The descriptor owns only its list of layers; parameters are one array, layer after layer.
+ * Words between blanks (or commas), each the name of a layer kind and its numbers; any width and depth. What stands
+ * between `fork` and `join` is a residual block: its input goes past it and is added to its output. Blocks may hold
+ * blocks. The descriptor owns only its list of layers; parameters are one array, layer after layer.
  */
 #ifndef ULP_NET_H
 #define ULP_NET_H
 
-#include "sim/layer.h"
+#include "layer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,20 +19,22 @@ typedef struct ulp_net {
     ulp_layer *layers; /* (count) */
     size_t count;
     ulp_dims in, out;
-    size_t params;  /* of all layers */
-    size_t widest;  /* elements of the largest tensor per sample, input and inner ones included */
-    size_t states;  /* numbers of all layers that are kept and not trained */
-    size_t work;    /* floats per sample of the layer that wants most */
-    size_t ones;    /* elements per sample of pass->ones, at least 1 */
-    size_t depth;   /* of blocks in blocks */
+    size_t params; /* of all layers */
+    size_t widest; /* elements of the largest tensor per sample, input and inner ones included */
+    size_t states; /* numbers of all layers that are kept and not trained */
+    size_t work;   /* floats per sample of the layer that wants most */
+    size_t ones;   /* elements per sample of pass->ones, at least 1 */
+    size_t depth;  /* of blocks in blocks */
 } ulp_net;
 
-/* The net that `text` describes for inputs of shape `in`. On failure *net is empty and `error` (may be NULL) gets a sentence
- * that names the bad word: with the known kinds if it is of none (ULP_BAD_NAME), with how its kind is written if its numbers are
- * wrong, with the shape that reaches it and what its kind takes if that is the fault (ULP_BAD_ARGUMENT). */
+/* The net that `text` describes for inputs of shape `in`. On failure *net is empty and `error` (may be NULL) gets a
+ * sentence that names the bad word: with the known kinds if it is of none (ULP_BAD_NAME), with how its kind is written
+ * if its numbers are wrong, with the shape that reaches it and what its kind takes if that is the fault
+ * (ULP_BAD_ARGUMENT). */
 ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *error, size_t error_size);
 
-/* Initial parameters w (params) and states (states; NULL if there are none), host memory: a function of seed alone. std > 0 replaces He and Glorot. */
+/* Initial parameters w (params) and states (states; NULL if there are none), host memory: a function of seed alone. std
+ * > 0 replaces He and Glorot. */
 void ulp_net_init(const ulp_net *net, float *w, float *state, uint64_t seed, double std);
 
 /* The net on a training batch in binary64 without rounding points, host memory: y (B,out) from x (B,in), w (params);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 double ulp_cos_turn(double u) {
     /* fold to the first eighth: v in [-1/8, 1/8], exact in binary64 */

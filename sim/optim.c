@@ -28,8 +28,8 @@ void ulp_optimizer_carve(ulp_optimizer *o, ulp_family *family, size_t n, const u
     o->lost = o->rule.kahan ? ulp_family_take(family, n) : NULL;
 }
 
-/* The point whose cast makes weights of master weights. Weights with a scale per tensor are rounded layer by layer by the
- * trainer; until then they are the master weights. */
+/* The point whose cast makes weights of master weights. Weights with a scale per tensor are rounded layer by layer by
+ * the trainer; until then they are the master weights. */
 static ulp_point_kind weight_point(const ulp_policy *policy) {
     return policy->at[ULP_AT_WEIGHT].scaling ? ULP_AT_MASTER : ULP_AT_WEIGHT;
 }
@@ -76,7 +76,8 @@ static ulp_operand value(double x) { return (ulp_operand){.kind = ULP_OPERAND_VA
 static ulp_operand scratch(int slot) { return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)slot}; }
 
 /* y = op(a, b, c) rounded at a point, with the random words of a use. */
-static void add(plan *p, int op, ulp_operand y, ulp_operand a, ulp_operand b, ulp_operand c, ulp_point_kind point, uint32_t use) {
+static void add(plan *p, int op, ulp_operand y, ulp_operand a, ulp_operand b, ulp_operand c, ulp_point_kind point,
+                uint32_t use) {
     const ulp_cast *cast = &p->pass->policy->at[point];
     ulp_stream stream = {p->pass->seed, ulp_stream_id(use, 0, 0, p->pass->step), p->span.first};
     p->step[p->steps++] = (ulp_update_step){(uint8_t)op, y, a, b, c, cast->format, cast->rule, stream};
@@ -109,7 +110,8 @@ static ulp_operand add_momentum(plan *p, ulp_operand g) {
 /* The direction of Adam; *rate gets its bias correction. */
 static ulp_operand add_adam(plan *p, ulp_operand g, double *rate) {
     const ulp_optimizer_rule *r = &p->o->rule;
-    double beta1 = (double)(float)r->beta1, beta2 = (double)(float)r->beta2, root = sqrt(1.0 - power(beta2, p->o->updates + 1));
+    double beta1 = (double)(float)r->beta1, beta2 = (double)(float)r->beta2,
+           root = sqrt(1.0 - power(beta2, p->o->updates + 1));
     ulp_operand m = array(p, p->o->momentum), v = array(p, p->o->squares), t = scratch(ROOM_T), d = scratch(ROOM_G);
     *rate *= root / (1.0 - power(beta1, p->o->updates + 1));
     add_state(p, ULP_MUL, t, value(1.0 - beta1), g, none, ULP_USE_MEAN_TERM);
@@ -130,11 +132,13 @@ static void add_update(plan *p, ulp_operand d, double rate, double shrink) {
     ulp_operand w = array(p, o->master ? o->master : o->weight);
     if (shrink != 0.0) add(p, ULP_FUSED, w, value(-shrink), w, w, point, ULP_USE_SHRINK);
     add(p, ULP_FUSED, w, value(-rate), d, w, point, ULP_USE_UPDATE);
-    if (o->master) add(p, ULP_STEP_ROUND, array(p, o->weight), w, none, none, weight_point(p->pass->policy), ULP_AT_WEIGHT);
+    if (o->master)
+        add(p, ULP_STEP_ROUND, array(p, o->weight), w, none, none, weight_point(p->pass->policy), ULP_AT_WEIGHT);
 }
 
 static void add_compensated(plan *p, ulp_operand d, double rate, double shrink) {
-    ulp_operand w = array(p, p->o->weight), c = array(p, p->o->lost), y = scratch(ROOM_T), s = scratch(ROOM_S), e = scratch(ROOM_E);
+    ulp_operand w = array(p, p->o->weight), c = array(p, p->o->lost), y = scratch(ROOM_T), s = scratch(ROOM_S),
+                e = scratch(ROOM_E);
     add(p, ULP_FUSED, y, value(-rate), d, c, ULP_AT_WEIGHT, ULP_USE_UPDATE);
     if (shrink != 0.0) add(p, ULP_FUSED, y, value(-shrink), w, y, ULP_AT_WEIGHT, ULP_USE_SHRINK);
     add(p, ULP_ADD, s, w, y, none, ULP_AT_WEIGHT, ULP_USE_KAHAN_SUM);

@@ -19,12 +19,13 @@
  *   y <- -rate' d + c            y <- -(rate decay) w + y for adamw
  *   s <- w + y                   e <- s - w              c <- y - e              w = s
  *
- * sgd: rate' = rate; v is PyTorch's momentum buffer. adam is Kingma and Ba 2015, arXiv:1412.6980, algorithm 1 in the order
- * of the end of its section 2: with j updates done, this one included, and 1 - beta^j in binary64, the bias corrections are
- * rate' = rate sqrt(1 - beta2^j) / (1 - beta1^j) and eps' = eps sqrt(1 - beta2^j). m and v stay uncorrected in their
- * arrays: nothing hides a g g that underflows in the state format; where v is 0, m / eps' is. adamw: Loshchilov and Hutter
- * 2019, arXiv:1711.05101, with the decay times rate, schedule included, as in PyTorch, before the step. kahan: Zamirai et
- * al. 2020, arXiv:2010.06192, the updates with Kahan summation, with -rate' d + c rounded once and the opposite sign of c.
+ * sgd: rate' = rate; v is PyTorch's momentum buffer. adam is Kingma and Ba 2015, arXiv:1412.6980, algorithm 1 in the
+ * order of the end of its section 2: with j updates done, this one included, and 1 - beta^j in binary64, the bias
+ * corrections are rate' = rate sqrt(1 - beta2^j) / (1 - beta1^j) and eps' = eps sqrt(1 - beta2^j). m and v stay
+ * uncorrected in their arrays: nothing hides a g g that underflows in the state format; where v is 0, m / eps' is.
+ * adamw: Loshchilov and Hutter 2019, arXiv:1711.05101, with the decay times rate, schedule included, as in PyTorch,
+ * before the step. kahan: Zamirai et al. 2020, arXiv:2010.06192, the updates with Kahan summation, with -rate' d + c
+ * rounded once and the opposite sign of c.
  *
  * The constants of an update are binary32 numbers, made of binary64 ones by one rounding; beta1 and beta2 are rounded
  * first, so that 1 - beta is exact (from 1/2 on). Bias and weights are treated alike.
@@ -43,8 +44,8 @@
 #ifndef ULP_OPTIM_H
 #define ULP_OPTIM_H
 
-#include "sim/pass.h"
-#include "sim/tensor.h"
+#include "pass.h"
+#include "tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -63,9 +64,9 @@ typedef enum ulp_direction { ULP_DIRECTION_SGD, ULP_DIRECTION_ADAM } ulp_directi
 
 typedef struct ulp_optimizer_kind {
     const char *name, *what;
-    const char *keys;    /* of this kind alone, a blank before and after each */
-    uint8_t direction;   /* ulp_direction */
-    uint8_t decoupled;   /* decay shrinks the weights and is no part of the gradient */
+    const char *keys;  /* of this kind alone, a blank before and after each */
+    uint8_t direction; /* ulp_direction */
+    uint8_t decoupled; /* decay shrinks the weights and is no part of the gradient */
     ulp_optimizer_rule rule;
 } ulp_optimizer_kind;
 
@@ -90,9 +91,10 @@ typedef struct ulp_optimizer {
 /* The i-th row of the table; NULL past the end. */
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);
 
-/* The optimizer called `text` for a policy, without arrays. On failure a sentence in `error` (may be NULL) that lists what is
- * known. kahan needs a policy without master weights. */
-ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error, size_t error_size);
+/* The optimizer called `text` for a policy, without arrays. On failure a sentence in `error` (may be NULL) that lists
+ * what is known. kahan needs a policy without master weights. */
+ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error,
+                               size_t error_size);
 
 /* The rate of step t under the rule's schedule. */
 double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);
@@ -103,9 +105,10 @@ void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_family *family, size_t n,
 /* Start from w (n), host memory: rounded to master weights, if any, and those to weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
-/* One update from dw (n). The spans say which scale the gradients carry where and cover all parameters; none: all of them
- * carry 2^pass->scale_log2. One pass over memory. */
-ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans);
+/* One update from dw (n). The spans say which scale the gradients carry where and cover all parameters; none: all of
+ * them carry 2^pass->scale_log2. One pass over memory. */
+ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span,
+                              size_t spans);
 
 #ifdef __cplusplus
 }

@@ -46,17 +46,20 @@ static int takes(const ulp_optimizer_kind *kind, const struct key *key) {
 }
 
 /* A sentence that ends with what is known: the kinds, and the keys of one of them. */
-static ulp_status fail(const char *what, const char *word, const ulp_optimizer_kind *kind, char *error, size_t error_size) {
+static ulp_status fail(const char *what, const char *word, const ulp_optimizer_kind *kind, char *error,
+                       size_t error_size) {
     if (!error || !error_size) return ULP_BAD_NAME;
     size_t used = (size_t)snprintf(error, error_size, "optimizer: %s '%s'; known: ", what, word);
     for (size_t i = 0; i < KINDS && used < error_size; i++)
         used += (size_t)snprintf(error + used, error_size - used, "%s%s", i ? ", " : "", kinds[i].name);
-    if (kind && used < error_size) used += (size_t)snprintf(error + used, error_size - used, "; keys of %s:", kind->name);
+    if (kind && used < error_size)
+        used += (size_t)snprintf(error + used, error_size - used, "; keys of %s:", kind->name);
     for (size_t i = 0; kind && i < KEYS && used < error_size; i++)
         if (takes(kind, &keys[i]))
             used += (size_t)snprintf(error + used, error_size - used, " %s (%s%.7g to %.7g),", keys[i].name,
                                      keys[i].type == STEPS ? "steps, " : "", keys[i].min, keys[i].max);
-    if (kind && used < error_size) snprintf(error + used, error_size - used, " drop=FACTOR/EVERY (0 to 1, 1 to 1e+09 steps)");
+    if (kind && used < error_size)
+        snprintf(error + used, error_size - used, " drop=FACTOR/EVERY (0 to 1, 1 to 1e+09 steps)");
     return ULP_BAD_NAME;
 }
 
@@ -95,7 +98,8 @@ static int set_key(ulp_optimizer_rule *rule, const ulp_optimizer_kind *kind, con
     return 0;
 }
 
-static ulp_status parse(const ulp_optimizer_kind **kind, ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size) {
+static ulp_status parse(const ulp_optimizer_kind **kind, ulp_optimizer_rule *rule, const char *text, char *error,
+                        size_t error_size) {
     for (int i = 0;; i++) {
         char word[WORD], copy[WORD];
         size_t length = strcspn(text, ",");
@@ -112,7 +116,8 @@ static ulp_status parse(const ulp_optimizer_kind **kind, ulp_optimizer_rule *rul
         } else {
             char *equals = strchr(word, '=');
             if (equals) *equals = 0;
-            if (!equals || !set_key(rule, *kind, word, equals + 1)) return fail("cannot take", copy, *kind, error, error_size);
+            if (!equals || !set_key(rule, *kind, word, equals + 1))
+                return fail("cannot take", copy, *kind, error, error_size);
         }
         text += length;
         if (!*text) return ULP_OK;
@@ -120,13 +125,15 @@ static ulp_status parse(const ulp_optimizer_kind **kind, ulp_optimizer_rule *rul
     }
 }
 
-ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error, size_t error_size) {
+ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error,
+                               size_t error_size) {
     const ulp_optimizer_kind *kind = NULL;
     ulp_optimizer_rule rule;
     ulp_status status = parse(&kind, &rule, text ? text : "", error, error_size);
     if (status != ULP_OK) return status;
     if (rule.kahan && policy->has_master)
-        return fail("kahan=1 takes the place of master weights, which the policy has (master=none)", text, kind, error, error_size);
+        return fail("kahan=1 takes the place of master weights, which the policy has (master=none)", text, kind, error,
+                    error_size);
     memset(optimizer, 0, sizeof *optimizer);
     optimizer->kind = kind;
     optimizer->rule = rule;

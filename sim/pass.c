@@ -13,7 +13,8 @@ int ulp_pass_scale(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
     return pass->layer_scale[point == ULP_AT_AGRAD && layer > 0 && !pass->lane ? layer - 1 : layer];
 }
 
-/* log2 of what a gradient is to be multiplied by before it is rounded: not that of the loss, which starts with its scale. */
+/* log2 of what a gradient is to be multiplied by before it is rounded: not that of the loss, which starts with its
+ * scale. */
 static int rescale_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
     if (!pass->layer_scale || point != ULP_AT_AGRAD || pass->lane || layer == 0 || layer >= pass->layers) return 0;
     return pass->layer_scale[layer - 1] - pass->layer_scale[layer];
@@ -21,19 +22,23 @@ static int rescale_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) 
 
 /* y (n) = x (n) times 2^log2; y may be x. */
 static ulp_status rescale(const ulp_pass *pass, float *y, const float *x, size_t n, int log2) {
-    ulp_update_step step = {.op = ULP_MUL, .y = {.kind = ULP_OPERAND_ARRAY, .at = y}, .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x},
+    ulp_update_step step = {.op = ULP_MUL,
+                            .y = {.kind = ULP_OPERAND_ARRAY, .at = y},
+                            .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x},
                             .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
     ulp_status status = pass->backend->update ? ulp_format_parse(&step.format, "binary32") : ULP_UNSUPPORTED;
     return status == ULP_OK ? pass->backend->update(&step, 1, n) : status;
 }
 
-ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from, size_t to) {
+ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from,
+                          size_t to) {
     int log2 = pass->layer_scale ? pass->layer_scale[to] - pass->layer_scale[from] : 0;
     *brought = log2 ? room : x;
     return log2 ? rescale(pass, room, x, n, log2) : ULP_OK;
 }
 
-static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded, size_t n) {
+static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded,
+                 size_t n) {
     ulp_sight sight = {point, layer, pass->step, ulp_pass_scale(pass, point, layer), n, raw, rounded};
     pass->observer->see(pass->observer->context, &sight);
 }
@@ -48,7 +53,8 @@ static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, si
 
 void ulp_pass_begin(ulp_pass *pass) {
     size_t columns = pass->history + 1;
-    for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->tensors; i++) pass->amax[i * columns + pass->step % columns] = 0.0f;
+    for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->tensors; i++)
+        pass->amax[i * columns + pass->step % columns] = 0.0f;
 }
 
 /* The cast of a tensor. */
@@ -81,7 +87,8 @@ static ulp_status own_amax(ulp_pass *pass, float *most, const float *x, size_t n
 }
 
 /* *moved is the cast of a tensor with the largest magnitude `own`: its format moved by the tensor's scale. */
-static void move_cast(ulp_cast *moved, ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, float own) {
+static void move_cast(ulp_cast *moved, ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer,
+                      float own) {
     const ulp_format *f = &cast->format;
     ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, point, layer, own), f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
@@ -107,7 +114,8 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
     int shown = watched(pass, point);
     if (shown) status = backend->download(pass->host_a, x, n * sizeof *x);
     if (status == ULP_OK)
-        status = backend->round(x, x, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, point));
+        status = backend->round(x, x, n, &cast->format, cast->rule, stream_of(pass, point, layer, row),
+                                counter(pass, point));
     if (shown && status == ULP_OK) status = backend->download(pass->host_b, x, n * sizeof *x);
     if (shown && status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
     return status;
@@ -132,8 +140,8 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     if (!backend->round64) return ULP_UNSUPPORTED;
     ulp_status status = backend->upload(pass->wide, pass->host_wide, n * sizeof(double));
     if (status == ULP_OK)
-        status = backend->round64(pass->wide, pass->wide, n, &cast->format, cast->rule, stream_of(pass, point, layer, row),
-                                  counter(pass, point));
+        status = backend->round64(pass->wide, pass->wide, n, &cast->format, cast->rule,
+                                  stream_of(pass, point, layer, row), counter(pass, point));
     if (status == ULP_OK) status = backend->download(pass->host_wide, pass->wide, n * sizeof(double));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++) pass->host_b[i] = (float)pass->host_wide[i]; /* exact: formats fit binary32 */
@@ -141,7 +149,8 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     return backend->upload(x, pass->host_b, n * sizeof *x);
 }
 
-ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, const double *wide, size_t n, size_t row) {
+ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, const double *wide,
+                               size_t n, size_t row) {
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = cast_of(pass, point, layer);
     ulp_cast moved;
@@ -159,12 +168,13 @@ ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t laye
         cast = &moved;
     }
     if (ulp_cast_is_binary32(cast)) return backend->narrow(x, wide, n);
-    ulp_status status = backend->round64(pass->wide, wide, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, point));
+    ulp_status status = backend->round64(pass->wide, wide, n, &cast->format, cast->rule,
+                                         stream_of(pass, point, layer, row), counter(pass, point));
     return status == ULP_OK ? backend->narrow(x, pass->wide, n) : status;
 }
 
-ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b, size_t B,
-                        size_t row) {
+ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b,
+                        size_t B, size_t row) {
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = cast_of(pass, point, layer);
     size_t n = B * row;
@@ -173,10 +183,12 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     if (cast->scaling) { /* the sums have to be there before their scale is known */
         ulp_status found = backend->download(pass->host_a, a, n * sizeof *a);
         if (found == ULP_OK) found = backend->download(pass->host_b, b, n * sizeof *b);
-        for (size_t i = 0; i < n; i++) pass->host_wide[i] = ulp_sum_to_odd((double)pass->host_a[i], (double)pass->host_b[i]);
+        for (size_t i = 0; i < n; i++)
+            pass->host_wide[i] = ulp_sum_to_odd((double)pass->host_a[i], (double)pass->host_b[i]);
         return found == ULP_OK ? ulp_pass_round_wide(pass, point, layer, y, n, row) : found;
     }
-    ulp_status status = backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), stats);
+    ulp_status status =
+        backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), stats);
     if (status != ULP_OK || !watched(pass, point)) return status;
     status = backend->download(pass->host_a, a, n * sizeof *a);
     if (status == ULP_OK) status = backend->download(pass->host_b, b, n * sizeof *b);
@@ -192,7 +204,8 @@ ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_curve f, float *y, c
     return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_ACT, layer, y, pass->wide, n, row) : status;
 }
 
-ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, const float *dy, const float *at, size_t row) {
+ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, const float *dy, const float *at,
+                          size_t row) {
     const size_t n = pass->B * row;
     ulp_status status = pass->backend->slope ? pass->backend->slope(f, pass->wide, dy, at, n) : ULP_UNSUPPORTED;
     return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_AGRAD, layer, dx, pass->wide, n, row) : status;
@@ -208,5 +221,6 @@ ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, con
 ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
                          const float *a, const float *b, const ulp_gemm_shape *shape, size_t rows) {
     if (!pass->backend->gemm) return ULP_UNSUPPORTED;
-    return pass->backend->gemm(c, a, b, shape, datapath, stream_of(pass, use, layer, rows * shape->n * ulp_datapath_words(datapath, shape->k)));
+    return pass->backend->gemm(c, a, b, shape, datapath,
+                               stream_of(pass, use, layer, rows * shape->n * ulp_datapath_words(datapath, shape->k)));
 }

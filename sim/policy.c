@@ -7,7 +7,8 @@
 
 #include "fail.h"
 
-static const char *const point_names[ULP_AT_COUNT] = {"weight", "act", "wgrad", "agrad", "state", "master", "loss", "norm"};
+static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad", "agrad",
+                                                      "state",  "master", "loss",  "norm"};
 
 enum { WORD_MAX = 128 };
 
@@ -21,9 +22,7 @@ typedef struct draft {
     size_t error_size;
 } draft;
 
-const char *ulp_point_name(ulp_point_kind point) {
-    return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL;
-}
+const char *ulp_point_name(ulp_point_kind point) { return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL; }
 
 /* The casts of a policy are its points', and as the last one that of out=. */
 enum { AT_OUT = ULP_AT_COUNT };
@@ -63,7 +62,8 @@ static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
         char *end;
         bits = strtoul(slash + 1, &end, 10);
         if (*end || end == slash + 1 || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
-            return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT, "'%s': random bits are 1 to 32, of a stochastic mode", text);
+            return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT,
+                            "'%s': random bits are 1 to 32, of a stochastic mode", text);
     }
     rule->mode = (uint8_t)mode;
     rule->random_bits = (uint8_t)bits;
@@ -85,15 +85,16 @@ static ulp_status parse_scaling(draft *d, ulp_cast *cast, int i, char *word) {
     if (!at) return ULP_OK;
     *at++ = 0;
     if (i != ULP_AT_WEIGHT && i != ULP_AT_ACT && i != ULP_AT_WGRAD && i != ULP_AT_AGRAD)
-        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i),
-                        word, at);
+        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
+                        "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i), word, at);
     if (strcmp(at, "amax") == 0) {
         cast->scaling = ULP_SCALED_NOW;
         return ULP_OK;
     }
     unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
     if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", cast_name(i),
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                        "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", cast_name(i),
                         word, at, ULP_HISTORY_MAX);
     cast->scaling = ULP_SCALED_DELAYED;
     cast->history = (uint16_t)history;
@@ -112,10 +113,12 @@ static ulp_status parse_cast(draft *d, int i, const char *text) {
     status = ulp_format_parse(&cast.format, word);
     if (status != ULP_OK) {
         list_formats(known, sizeof known);
-        return ulp_fail(d->error, d->error_size, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word, cast_name(i), known);
+        return ulp_fail(d->error, d->error_size, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word,
+                        cast_name(i), known);
     }
     if (!cast.format.fits_binary32)
-        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
+        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
+                        "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
     if (cast.scaling == ULP_UNSCALED && (i == ULP_AT_WGRAD || i == ULP_AT_AGRAD)) status = let_overflow(&cast.format);
     if (status == ULP_OK && slash) status = parse_rule(d, &cast.rule, slash + 1);
     if (status != ULP_OK) return status;
@@ -132,16 +135,20 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
     if (status != ULP_OK && native) return ulp_fail(d->error, d->error_size, status, "datapath %s", why);
     ulp_datapath_explain(why, text);
     if (status != ULP_OK)
-        return ulp_fail(d->error, d->error_size, status, "no datapath '%s'%s%s; `ulp dot --help` lists the forms of their names", text, why[0] ? ": " : "", why);
+        return ulp_fail(d->error, d->error_size, status,
+                        "no datapath '%s'%s%s; `ulp dot --help` lists the forms of their names", text,
+                        why[0] ? ": " : "", why);
     if (!parsed.result.fits_binary32)
-        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
+        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
+                        "datapath '%s': arrays carry binary32, its accumulator does not fit", text);
     *datapath = parsed;
     return ULP_OK;
 }
 
 /* Every point in one format: `all` false leaves what mixed precision keeps in binary32. */
 static ulp_status set_format(draft *d, const char *format, int all) {
-    static const uint8_t low[ULP_AT_COUNT] = {[ULP_AT_WEIGHT] = 1, [ULP_AT_ACT] = 1, [ULP_AT_WGRAD] = 1, [ULP_AT_AGRAD] = 1};
+    static const uint8_t low[ULP_AT_COUNT] = {
+        [ULP_AT_WEIGHT] = 1, [ULP_AT_ACT] = 1, [ULP_AT_WGRAD] = 1, [ULP_AT_AGRAD] = 1};
     ulp_status status = ULP_OK;
     for (int i = 0; i < ULP_AT_COUNT && status == ULP_OK; i++)
         if (all || low[i]) status = parse_cast(d, i, format);
@@ -160,8 +167,10 @@ static ulp_status parse_preset(draft *d, const char *text) {
     if (status != ULP_OK || strcmp(text, "fp32") == 0) return status;
     if (mixed) return set_format(d, text + 6, 0);
     if (ulp_format_parse(&format, text) != ULP_OK)
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
-                        "then weight= act= wgrad= agrad= state= master= loss= norm= out= acc= fwd= bwd= mode=", text);
+        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                        "no policy '%s'; known: a format for everything (fp32, fp16, bf16, ...), mixed:FORMAT, "
+                        "then weight= act= wgrad= agrad= state= master= loss= norm= out= acc= fwd= bwd= mode=",
+                        text);
     status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
     if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
@@ -195,7 +204,9 @@ static ulp_status parse_pair(draft *d, const char *key, const char *value) {
     for (int i = 0; i < ULP_AT_COUNT; i++)
         if (strcmp(key, point_names[i]) == 0) return parse_cast(d, i, value);
     return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
-                    "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, out, acc, fwd, bwd, mode", key);
+                    "no key '%s' in a policy; known: weight, act, wgrad, agrad, state, master, loss, norm, out, acc, "
+                    "fwd, bwd, mode",
+                    key);
 }
 
 static ulp_status parse_words(draft *d, const char *text) {
@@ -204,7 +215,8 @@ static ulp_status parse_words(draft *d, const char *text) {
     for (int i = 0; status == ULP_OK; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0 || length >= sizeof word)
-            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
+            return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
+                            "a policy is words between commas, of 1 to %d characters each: '%s'", WORD_MAX - 1, text);
         memcpy(word, text, length);
         word[length] = 0;
         char *equals = strchr(word, '=');
@@ -214,7 +226,8 @@ static ulp_status parse_words(draft *d, const char *text) {
         } else if (i == 0) {
             status = parse_preset(d, word);
         } else {
-            status = ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "'%s' is not key=value; a preset comes first", word);
+            status =
+                ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "'%s' is not key=value; a preset comes first", word);
         }
         text += length;
         if (!*text) break;
@@ -224,16 +237,21 @@ static ulp_status parse_words(draft *d, const char *text) {
 }
 
 /* A product's datapath takes what the tensors at two points hold. */
-static ulp_status check_operands(const draft *d, const char *key, const ulp_datapath *path, ulp_point_kind a, ulp_point_kind b) {
+static ulp_status check_operands(const draft *d, const char *key, const ulp_datapath *path, ulp_point_kind a,
+                                 ulp_point_kind b) {
     const ulp_point_kind points[] = {a, b};
     const ulp_format *takes[] = {&path->a, &path->b};
     for (int i = 0; path->has_inputs && i < 2; i++) {
         const ulp_cast *cast = &d->policy.at[points[i]];
         if (cast->scaling)
-            return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of every "
-                            "format", key, path->name, takes[i]->name, cast_name((int)points[i]), cast->format.name);
+            return ulp_fail(
+                d->error, d->error_size, ULP_UNSUPPORTED,
+                "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of every "
+                "format",
+                key, path->name, takes[i]->name, cast_name((int)points[i]), cast->format.name);
         if (!ulp_format_holds(takes[i], &cast->format))
-            return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED, "%s=%s: takes operands in %s, which does not hold all of %s=%s", key, path->name,
+            return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
+                            "%s=%s: takes operands in %s, which does not hold all of %s=%s", key, path->name,
                             takes[i]->name, cast_name((int)points[i]), cast->format.name);
     }
     return ULP_OK;
@@ -254,16 +272,22 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     if (error && error_size) error[0] = 0;
     if (!policy || !text) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no policy text");
     ulp_status status = parse_words(&d, text);
-    if (status != ULP_OK) return error && *error ? status : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
+    if (status != ULP_OK)
+        return error && *error ? status
+                               : ulp_fail(error, error_size, status, "'%s': %s", text, ulp_status_text(status));
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = cast_at(&d.policy, i);
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
         status = ulp_rule_check(&cast->format, cast->rule);
-        if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i), cast->format.name);
+        if (status != ULP_OK)
+            return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i),
+                            cast->format.name);
     }
     if (d.policy.at[ULP_AT_WEIGHT].scaling && !d.policy.has_master)
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED, "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
-                        "with every step's scale could not take small updates", d.policy.at[ULP_AT_WEIGHT].format.name);
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                        "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
+                        "with every step's scale could not take small updates",
+                        d.policy.at[ULP_AT_WEIGHT].format.name);
     status = check_products(&d);
     if (status != ULP_OK) return status;
     *policy = d.policy;
@@ -274,8 +298,9 @@ ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, cha
     const ulp_datapath *of[] = {&policy->forward, &policy->backward};
     for (int i = 0; i < 2; i++)
         if (of[i]->kind == ULP_NATIVE && strcmp(backend, "cuda") != 0)
-            return ulp_fail(error, error_size, ULP_UNSUPPORTED, "datapath %s: a GPU's own product, which takes the backend cuda; the backend is %s", of[i]->name,
-                            backend);
+            return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                            "datapath %s: a GPU's own product, which takes the backend cuda; the backend is %s",
+                            of[i]->name, backend);
     return ULP_OK;
 }
 
@@ -290,11 +315,12 @@ ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
         if (i == ULP_AT_MASTER && !policy->has_master)
             used += (size_t)snprintf(text + used, size - used, "master=none,");
         else
-            used += (size_t)snprintf(text + used, size - used, "%s=%s%s/%s%s,", cast_name(i), cast->format.name, scaling,
-                                     ulp_mode_name((ulp_mode)cast->rule.mode), bits);
+            used += (size_t)snprintf(text + used, size - used, "%s=%s%s/%s%s,", cast_name(i), cast->format.name,
+                                     scaling, ulp_mode_name((ulp_mode)cast->rule.mode), bits);
     }
     if (used < size)
-        used += (size_t)snprintf(text + used, size - used, "fwd=%s,bwd=%s", policy->forward.name, policy->backward.name);
+        used +=
+            (size_t)snprintf(text + used, size - used, "fwd=%s,bwd=%s", policy->forward.name, policy->backward.name);
     return used < size ? ULP_OK : ULP_BAD_ARGUMENT;
 }
 

@@ -14,11 +14,10 @@
  *   fp32, fp16, FORMAT      everything in that format, accumulation too; no master weights
  *   mixed:FORMAT            weight, act, wgrad, agrad in FORMAT; accumulation, state, master, loss, norm in binary32
  *   weight= act= wgrad= agrad= state= loss= norm=   FORMAT[/MODE[/BITS]], for example e5m2/sr/8
- *   FORMAT@amax, FORMAT@delayedN   the same with a scale per tensor (ulp_scaling_time), N steps of history, 16 without N
- *   master=                 FORMAT[/MODE[/BITS]], or none
- *   acc= fwd= bwd=          a datapath: both, of forward and of backward products
- *   out=                    as act=, for the net's output alone: out=fp32 hands the loss what the sums hold
- *   mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
+ *   FORMAT@amax, FORMAT@delayedN   the same with a scale per tensor (ulp_scaling_time), N steps of history, 16 without
+ * N master=                 FORMAT[/MODE[/BITS]], or none acc= fwd= bwd=          a datapath: both, of forward and of
+ * backward products out=                    as act=, for the net's output alone: out=fp32 hands the loss what the sums
+ * hold mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
  *
  * Gradients overflow to Inf, or to NaN where a format has no Inf, unless the format's name says otherwise
  * (agrad=e4m3:sat): a loss scaler sees Inf and NaN, not saturation. Fixed point has neither and saturates, and what has
@@ -27,7 +26,7 @@
 #ifndef ULP_POLICY_H
 #define ULP_POLICY_H
 
-#include "kernels/datapath.h"
+#include "kernels/products/datapath.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,11 +75,12 @@ typedef struct ulp_policy {
 const char *ulp_point_name(ulp_point_kind point);
 
 /* The policy called `text`. On failure `error` (may be NULL) gets a sentence that names the bad word and
- * what is known, and *policy is left alone. Formats have to fit binary32, and a datapath with input formats has to hold those
- * of its operands (ULP_UNSUPPORTED). */
+ * what is known, and *policy is left alone. Formats have to fit binary32, and a datapath with input formats has to hold
+ * those of its operands (ULP_UNSUPPORTED). */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
 
-/* Whether its products are offered by the backend of that name: a device's own products need that device. ULP_UNSUPPORTED and a sentence. */
+/* Whether its products are offered by the backend of that name: a device's own products need that device.
+ * ULP_UNSUPPORTED and a sentence. */
 ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);
 
 /* The canonical text, every key spelt out; parsing it gives the same policy. ULP_BAD_ARGUMENT if it does not fit. */
@@ -103,7 +103,7 @@ enum {
     ULP_USE_BPRODUCT = 20, /* sums for the gradient of its bias */
     ULP_USE_DECAY = 21,    /* weight decay added to a gradient */
     ULP_USE_MOMENTUM = 22,
-    ULP_USE_UPDATE = 23,   /* update of master weights, or of weights without them */
+    ULP_USE_UPDATE = 23,    /* update of master weights, or of weights without them */
     ULP_USE_MEAN_TERM = 24, /* adam, in the order of optim.h */
     ULP_USE_MEAN = 25,
     ULP_USE_SQUARE = 26,
@@ -112,11 +112,11 @@ enum {
     ULP_USE_ROOT = 29,
     ULP_USE_DENOMINATOR = 30,
     ULP_USE_DIRECTION = 31,
-    ULP_USE_INIT = 32,     /* initial weights */
-    ULP_USE_SHUFFLE = 33,  /* order of the samples, one per epoch */
-    ULP_USE_SPLIT = 34,    /* training and test part of a data set */
-    ULP_USE_DROP = 35,     /* which elements dropout keeps */
-    ULP_USE_SHRINK = 48,   /* decoupled weight decay */
+    ULP_USE_INIT = 32,      /* initial weights */
+    ULP_USE_SHUFFLE = 33,   /* order of the samples, one per epoch */
+    ULP_USE_SPLIT = 34,     /* training and test part of a data set */
+    ULP_USE_DROP = 35,      /* which elements dropout keeps */
+    ULP_USE_SHRINK = 48,    /* decoupled weight decay */
     ULP_USE_KAHAN_SUM = 49, /* compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51

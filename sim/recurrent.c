@@ -10,10 +10,10 @@
 /* Where everything of a layer lies; float arrays in backend memory. */
 typedef struct parts {
     size_t F, N, T, B, G, w, u;
-    const float *W, *U, *b;                 /* (F,w), (N,u), (G) */
-    float *x, *kept[ULP_STAGES_MAX];        /* saved: (T,B,F); (T+1, B, width N), the first one is the initial state */
-    float *dy, *p, *ones, *dx;              /* work of backward: (T,B,N), (B,N), (T,B), (T,B,F) */
-    float *grad[ULP_STAGES_MAX];            /* (T+1, B, grad_width N), the last one is zero */
+    const float *W, *U, *b;          /* (F,w), (N,u), (G) */
+    float *x, *kept[ULP_STAGES_MAX]; /* saved: (T,B,F); (T+1, B, width N), the first one is the initial state */
+    float *dy, *p, *ones, *dx;       /* work of backward: (T,B,N), (B,N), (T,B), (T,B,F) */
+    float *grad[ULP_STAGES_MAX];     /* (T+1, B, grad_width N), the last one is zero */
 } parts;
 
 static size_t sum_of(const size_t *width, size_t n) {
@@ -78,7 +78,8 @@ static const float *fetch(const ulp_pass *pass, float **at, const float *from, s
 
 /* ---- forward ---- */
 
-static ulp_status round_stage(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s, size_t t, size_t k) {
+static ulp_status round_stage(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s, size_t t,
+                              size_t k) {
     ulp_cell_view view = {.B = s->B, .N = s->N};
     ulp_status status = ULP_OK;
     float *a = pass->host_a, *b = pass->host_b;
@@ -104,14 +105,17 @@ static ulp_status step_forward(const ulp_cell *cell, const ulp_layer *layer, ulp
     pass->lane = (uint32_t)(8 * t);
     ulp_status status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, sums, pass->ones, s->b, &start, 1);
     if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums + s->G - s->w, s->x + t * s->B * s->F, s->W, &in, 1);
+        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums + s->G - s->w,
+                               s->x + t * s->B * s->F, s->W, &in, 1);
     pass->lane = (uint32_t)(8 * t + 1);
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, h, s->U, &state, 1);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, h, s->U, &state, 1);
     for (size_t k = 0; k < cell->stages && status == ULP_OK; k++) status = round_stage(cell, layer, pass, s, t, k);
     return status;
 }
 
-ulp_status ulp_recurrent_forward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+ulp_status ulp_recurrent_forward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass,
+                                 const ulp_layer_tensors *t) {
     parts s = parts_of(cell, layer, pass, t);
     ulp_status status = ulp_transpose(pass->backend, s.x, t->x, 1, s.B * s.F, s.T);
     for (size_t k = 0; k < cell->stages && status == ULP_OK; k++)
@@ -124,7 +128,8 @@ ulp_status ulp_recurrent_forward(const ulp_cell *cell, const ulp_layer *layer, u
 
 /* ---- backward ---- */
 
-static ulp_status round_grad(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s, size_t t, size_t k) {
+static ulp_status round_grad(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s, size_t t,
+                             size_t k) {
     ulp_cell_view view = {.B = s->B, .N = s->N};
     ulp_status status = ULP_OK;
     float *a = pass->host_a, *b = pass->host_b;
@@ -139,7 +144,8 @@ static ulp_status round_grad(const ulp_cell *cell, const ulp_layer *layer, ulp_p
         size_t n = s->B * cell->width[i] * s->N;
         view.was[i] = fetch(pass, &b, s->kept[i] + t * n, n, &status);
         view.now[i] = fetch(pass, &b, s->kept[i] + (t + 1) * n, n, &status);
-        view.next[i] = fetch(pass, &b, s->kept[i] + (t + 1 < s->T ? t + 2 : 0) * n, n, &status); /* past the end: the zeros of the start */
+        view.next[i] = fetch(pass, &b, s->kept[i] + (t + 1 < s->T ? t + 2 : 0) * n, n,
+                             &status); /* past the end: the zeros of the start */
     }
     if (status != ULP_OK) return status;
     cell->backward[k](pass->host_wide, &view);
@@ -148,19 +154,23 @@ static ulp_status round_grad(const ulp_cell *cell, const ulp_layer *layer, ulp_p
     return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, s->grad[k] + t * s->B * row, s->B * row, row);
 }
 
-static ulp_status step_backward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s, size_t t) {
+static ulp_status step_backward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s,
+                                size_t t) {
     ulp_gemm_shape shape = {.m = s->B, .n = s->N, .k = s->u, .lda = s->G, .ldb = s->u, .ldc = s->N, .b_trans = 1};
     const float *ds_next = s->grad[cell->grads - 1] + (t + 1) * s->B * s->G;
     ulp_status status;
     pass->lane = (uint32_t)(8 * t + 1);
     if (t + 1 == s->T) status = ulp_tensor_fill(pass->backend, s->p, s->B * s->N, 0.0f);
-    else status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, s->p, ds_next, s->U, &shape, 1);
+    else
+        status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, s->p, ds_next, s->U,
+                               &shape, 1);
     for (size_t k = 0; k < cell->grads && status == ULP_OK; k++) status = round_grad(cell, layer, pass, s, t, k);
     return status;
 }
 
 /* dW, dU and db over samples and time, then dx if it is wanted. */
-static ulp_status products(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s, const ulp_layer_tensors *t) {
+static ulp_status products(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const parts *s,
+                           const ulp_layer_tensors *t) {
     const ulp_datapath *datapath = &pass->policy->backward;
     size_t k = s->T * s->B;
     const float *ds = s->grad[cell->grads - 1], *ds_in = ds + s->G - s->w, *h = s->kept[cell->stages - 1];
@@ -171,10 +181,13 @@ static ulp_status products(const ulp_cell *cell, const ulp_layer *layer, ulp_pas
     ulp_gemm_shape x_shape = {.m = k, .n = s->F, .k = s->w, .lda = s->G, .ldb = s->w, .ldc = s->F, .b_trans = 1};
     pass->lane = 1;
     ulp_status status = ulp_tensor_fill(pass->backend, s->ones, k, 1.0f);
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, dU, h, ds, &u_shape, 0);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, dU, h, ds, &u_shape, 0);
     pass->lane = 0;
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, s->x, ds_in, &w_shape, 0);
-    if (status == ULP_OK) status = ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, db, s->ones, ds, &b_shape, 0);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, s->x, ds_in, &w_shape, 0);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, db, s->ones, ds, &b_shape, 0);
     if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
     if (status != ULP_OK || !t->dx) return status;
     status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, datapath, s->dx, ds_in, s->W, &x_shape, 0);
@@ -183,7 +196,8 @@ static ulp_status products(const ulp_cell *cell, const ulp_layer *layer, ulp_pas
     return status;
 }
 
-ulp_status ulp_recurrent_backward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+ulp_status ulp_recurrent_backward(const ulp_cell *cell, const ulp_layer *layer, ulp_pass *pass,
+                                  const ulp_layer_tensors *t) {
     parts s = parts_of(cell, layer, pass, t);
     ulp_status status = ulp_transpose(pass->backend, s.dy, t->dy, 1, s.B * s.N, s.T);
     for (size_t k = 0; k < cell->grads && status == ULP_OK; k++) {
@@ -197,7 +211,8 @@ ulp_status ulp_recurrent_backward(const ulp_cell *cell, const ulp_layer *layer, 
 
 /* ---- binary64 ---- */
 
-void ulp_recurrent_forward64(const ulp_cell *cell, const ulp_layer *layer, double *y, const double *x, const double *w, size_t B) {
+void ulp_recurrent_forward64(const ulp_cell *cell, const ulp_layer *layer, double *y, const double *x, const double *w,
+                             size_t B) {
     size_t F = layer->in.c, N = layer->out.c, T = layer->in.w, G = cell->gates * N;
     size_t wn = G - cell->w_from * N, un = cell->u_to * N;
     const double *U = w + F * wn, *b = U + N * un;
@@ -207,7 +222,8 @@ void ulp_recurrent_forward64(const ulp_cell *cell, const ulp_layer *layer, doubl
         for (size_t j = 0; h && j < 2 * N && t == 0; j++) h[j] = 0.0;
         for (size_t j = 0; h && j < G; j++) {
             s[j] = b[j];
-            for (size_t i = 0; i < F && j >= G - wn; i++) s[j] += x[(sample * F + i) * T + t] * w[i * wn + j - (G - wn)];
+            for (size_t i = 0; i < F && j >= G - wn; i++)
+                s[j] += x[(sample * F + i) * T + t] * w[i * wn + j - (G - wn)];
             for (size_t i = 0; i < N && j < un; i++) s[j] += h[i] * U[i * un + j];
         }
         for (size_t j = 0; h && j < N; j++) cell->unit64(h, c, s, j, N);

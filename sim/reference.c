@@ -11,7 +11,7 @@
  *             prec + 34 <= 87 bits in floating point; in fixed point the largest quotient, 2^2098 (its
  *             low bits matter under wrap), down to 2^(-32-34), thus 2164 bits.
  */
-#include "sim/reference.h"
+#include "reference.h"
 
 #include <assert.h>
 #include <math.h>
@@ -300,7 +300,8 @@ double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule ru
     if (!settle(ref, &rule)) return NAN;
     scratch *s = lo == 0.0 ? &ref->narrow : &ref->wide;
     mpfr_set_d(s->x, hi, MPFR_RNDN);
-    if (lo != 0.0) mpfr_add_d(s->x, s->x, lo, rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN); /* decides the sign of zero */
+    if (lo != 0.0)
+        mpfr_add_d(s->x, s->x, lo, rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN); /* decides the sign of zero */
     return finish(ref, s, rule, word);
 }
 

@@ -40,7 +40,8 @@ void ulp_reference_free(ulp_reference *ref);
 double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule rule, uint32_t word);
 
 /* a + b, a - b, a b, a / b, sqrt(a), a b + c, for any doubles, rounded once by `rule` as above; the operands
- * that `op` does not have are ignored. Invalid operations and an unknown op give NaN. IEEE 754-2019, 5.4.1, 6.3 and 7.2 */
+ * that `op` does not have are ignored. Invalid operations and an unknown op give NaN. IEEE 754-2019, 5.4.1, 6.3 and 7.2
+ */
 double ulp_reference_arith(ulp_reference *ref, ulp_op op, double a, double b, double c, ulp_rule rule, uint32_t word);
 
 /* The value of a code: the low `bits` bits of `code`. NaN codes give NaN. */

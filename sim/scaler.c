@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 static const ulp_scaler_rule rules[] = {
     /* name, way, per_layer, skip, init, min, max, interval, hysteresis, logmax's own */
@@ -31,7 +31,8 @@ static ulp_status fail(const char *what, const char *word, char *error, size_t e
         used += (size_t)snprintf(error + used, error_size - used, ", %s", rules[i].name);
     if (used < error_size)
         snprintf(error + used, error_size - used,
-                 "; keys init, min, max (%d to %d, of layer %d to %d), interval, hysteresis, skip; of logmax, in place of interval and "
+                 "; keys init, min, max (%d to %d, of layer %d to %d), interval, hysteresis, skip; of logmax, in place "
+                 "of interval and "
                  "hysteresis, log_max (-126 to 126), overflow_std_dev (0 to 100), beta1, beta2 (0 to 0.9999999)",
                  ULP_SCALE_MIN, ULP_SCALE_MAX, ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX);
     return ULP_BAD_NAME;
@@ -54,7 +55,8 @@ static int set_number(ulp_scaler_rule *rule, const char *key, const char *value)
 static int set_key(ulp_scaler_rule *rule, const char *key, const char *value) {
     char *end;
     long v = strtol(value, &end, 10), least = rule->per_layer ? ULP_LAYER_SCALE_MIN : ULP_SCALE_MIN;
-    int scale = v >= least && v <= (rule->per_layer ? ULP_LAYER_SCALE_MAX : ULP_SCALE_MAX), counts = rule->way != ULP_SCALE_BY_SIZE;
+    int scale = v >= least && v <= (rule->per_layer ? ULP_LAYER_SCALE_MAX : ULP_SCALE_MAX),
+        counts = rule->way != ULP_SCALE_BY_SIZE;
     if (set_number(rule, key, value)) return 1;
     if (*end || end == value) return 0;
     if (strcmp(key, "init") == 0 && scale) rule->init = (int16_t)v;
@@ -98,7 +100,8 @@ ulp_status ulp_scaler_parse(ulp_scaler *scaler, const char *text, char *error, s
         if (!*text) break;
         text++;
     }
-    if (rule.init < rule.min || rule.init > rule.max) return fail("init is not between min and max in", rule.name, error, error_size);
+    if (rule.init < rule.min || rule.init > rule.max)
+        return fail("init is not between min and max in", rule.name, error, error_size);
     memset(scaler, 0, sizeof *scaler);
     scaler->rule = rule;
     scaler->log2 = rule.init;
@@ -143,7 +146,8 @@ int ulp_scaler_update(ulp_scaler *s, float largest) {
     s->skipped += (uint64_t)skip;
     if (s->rule.way == ULP_SCALE_BY_OVERFLOW && !s->rule.per_layer) count_step(s, overflow);
     if (s->rule.way == ULP_SCALE_BY_SIZE && overflow) average_step(s, s->rule.log_max);
-    if (s->rule.way == ULP_SCALE_BY_SIZE && !overflow && largest > 0.0f) average_step(s, log2_of(largest) - (double)s->log2);
+    if (s->rule.way == ULP_SCALE_BY_SIZE && !overflow && largest > 0.0f)
+        average_step(s, log2_of(largest) - (double)s->log2);
     s->grown += s->log2 > before;
     s->backed += s->log2 < before;
     return skip;

@@ -8,22 +8,23 @@
  *   keras    tf.keras LossScaleOptimizer: 2^15, 2000, at least 2^0
  *   megatron Megatron-LM DynamicGradScaler: 2^32, 1000, at least 2^0, halved on the second overflow
  *   backoff  2^24, only ever halved
- *   logmax   OpenSeq2Seq LogMaxScaler (Kuchaiev et al. 2018, arXiv:1805.10387): starts at 2^0, follows the gradients; below
- *   layer    a scale of its own for every layer with parameters (scaling.h), each by pytorch's rule from 2^16, between 2^-62
- *            and 2^62
+ *   logmax   OpenSeq2Seq LogMaxScaler (Kuchaiev et al. 2018, arXiv:1805.10387): starts at 2^0, follows the gradients;
+ * below layer    a scale of its own for every layer with parameters (scaling.h), each by pytorch's rule from 2^16,
+ * between 2^-62 and 2^62
  *
- * logmax: x is log2 of the largest |weight gradient| of a step, unscaled; of a step with Inf or NaN, x = log_max. mu is the
- * exponential average of x with beta1; sigma^2 = E[x^2] - E[x]^2 of the averages with beta2; all are divided by 1 - beta^steps.
- * The scale is 2^floor(log_max - (mu + overflow_std_dev sigma)) within min and max: floor, because ours are powers of two,
- * theirs are any number. A step whose gradients are all zero has no x and is left out; theirs takes the logarithm of 0. Of a
- * step with Inf or NaN theirs has x = 2^log_max, which is no logarithm and pins the scale to its least for long.
+ * logmax: x is log2 of the largest |weight gradient| of a step, unscaled; of a step with Inf or NaN, x = log_max. mu is
+ * the exponential average of x with beta1; sigma^2 = E[x^2] - E[x]^2 of the averages with beta2; all are divided by 1 -
+ * beta^steps. The scale is 2^floor(log_max - (mu + overflow_std_dev sigma)) within min and max: floor, because ours are
+ * powers of two, theirs are any number. A step whose gradients are all zero has no x and is left out; theirs takes the
+ * logarithm of 0. Of a step with Inf or NaN theirs has x = 2^log_max, which is no logarithm and pins the scale to its
+ * least for long.
  *
  * Text: NAME, static:K for static,init=K, and overrides: pytorch,interval=50,init=24. Keys: init, interval
- * (0: never grows), max, min (of log2), hysteresis, skip (0 or 1); logmax has no interval and no hysteresis, but log_max,
- * overflow_std_dev, beta1, beta2.
+ * (0: never grows), max, min (of log2), hysteresis, skip (0 or 1); logmax has no interval and no hysteresis, but
+ * log_max, overflow_std_dev, beta1, beta2.
  *
- * A scaler sees the largest gradient of the weights and nothing else (layer: of each layer, with the activation gradient that
- * enters it backward); where gradients saturate there is no Inf and it is blind (policy.h).
+ * A scaler sees the largest gradient of the weights and nothing else (layer: of each layer, with the activation
+ * gradient that enters it backward); where gradients saturate there is no Inf and it is blind (policy.h).
  */
 #ifndef ULP_SCALER_H
 #define ULP_SCALER_H
@@ -43,12 +44,12 @@ typedef enum ulp_scaler_way { ULP_SCALE_FIXED, ULP_SCALE_BY_OVERFLOW, ULP_SCALE_
 
 typedef struct ulp_scaler_rule {
     const char *name;
-    uint8_t way;         /* ulp_scaler_way: never changes, grows and backs off, logmax */
-    uint8_t per_layer;   /* counts steps, and stands for one scaler with 0 here per layer with parameters (scaling.h) */
-    uint8_t skip;        /* leaves weights and momentum alone in a step with Inf or NaN */
+    uint8_t way;       /* ulp_scaler_way: never changes, grows and backs off, logmax */
+    uint8_t per_layer; /* counts steps, and stands for one scaler with 0 here per layer with parameters (scaling.h) */
+    uint8_t skip;      /* leaves weights and momentum alone in a step with Inf or NaN */
     int16_t init, min, max; /* log2 */
-    uint32_t interval;   /* good steps in a row before the scale is doubled; 0: never */
-    uint32_t hysteresis; /* overflows before the scale is halved; growth restores the count */
+    uint32_t interval;      /* good steps in a row before the scale is doubled; 0: never */
+    uint32_t hysteresis;    /* overflows before the scale is halved; growth restores the count */
     double log_max, overflow_std_dev, beta1, beta2; /* of logmax */
 } ulp_scaler_rule;
 
@@ -60,9 +61,9 @@ typedef struct ulp_log_averages {
 
 typedef struct ulp_scaler {
     ulp_scaler_rule rule;
-    int log2;          /* the scale in force is 2^log2 */
-    uint32_t good;     /* good steps since the last growth or overflow */
-    uint32_t patience; /* overflows left before the scale is halved */
+    int log2;                                   /* the scale in force is 2^log2 */
+    uint32_t good;                              /* good steps since the last growth or overflow */
+    uint32_t patience;                          /* overflows left before the scale is halved */
     uint64_t overflows, skipped, grown, backed; /* steps so far */
     ulp_log_averages averages;
 } ulp_scaler;
@@ -73,8 +74,8 @@ const ulp_scaler_rule *ulp_scaler_rule_get(size_t i);
 /* The scaler called `text` in its initial state; a sentence in `error` (may be NULL) otherwise. */
 ulp_status ulp_scaler_parse(ulp_scaler *scaler, const char *text, char *error, size_t error_size);
 
-/* After a backward pass: the largest magnitude among the gradients, which carry 2^scaler->log2 (before the call); Inf or
- * NaN: they overflowed. Returns 1 if the step is to be skipped. */
+/* After a backward pass: the largest magnitude among the gradients, which carry 2^scaler->log2 (before the call); Inf
+ * or NaN: they overflowed. Returns 1 if the step is to be skipped. */
 int ulp_scaler_update(ulp_scaler *scaler, float largest);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 #ifndef ULP_SEQUENCE_H
 #define ULP_SEQUENCE_H
 
-#include "sim/layer.h"
+#include "layer.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -40,12 +40,13 @@ void ulp_trainer_free(ulp_trainer *t) {
 static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
     if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
-    if (status == ULP_OK) status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
+    if (status == ULP_OK)
+        status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
     if (status != ULP_OK) return status;
     t->asked = t->optimizer.rule;
     if (o->batch < 1 || o->batch > t->data->n_train)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch,
-                        t->data->n_train);
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
+                        "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, t->data->n_train);
     status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);
     if (status != ULP_OK) return status;
     status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
@@ -66,7 +67,9 @@ static ulp_status scale_weights(ulp_trainer *t) {
     if (!t->policy.at[ULP_AT_WEIGHT].scaling) return ULP_OK;
     for (size_t i = 0; i < t->model.net.count && status == ULP_OK; i++) {
         const ulp_layer *layer = &t->model.net.layers[i];
-        if (layer->params) status = ulp_pass_round(&t->pass, ULP_AT_WEIGHT, i, t->optimizer.weight + layer->first_param, layer->params, 0);
+        if (layer->params)
+            status =
+                ulp_pass_round(&t->pass, ULP_AT_WEIGHT, i, t->optimizer.weight + layer->first_param, layer->params, 0);
     }
     return status;
 }
@@ -84,7 +87,8 @@ static ulp_status start(ulp_trainer *t, double std) {
 }
 
 /* A trainer that knows its options and has no memory yet; ulp_trainer_free() in either case. */
-static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
+                        size_t error_size) {
     if (error && error_size) error[0] = 0;
     *trainer = calloc(1, sizeof **trainer);
     if (!*trainer) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
@@ -99,7 +103,8 @@ ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *option
     return status;
 }
 
-ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
+                           size_t error_size) {
     ulp_trainer *t;
     *trainer = NULL;
     ulp_status status = begin(&t, data, options, error, error_size);
@@ -110,7 +115,8 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
         const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
         if (error && error_size && error[0]) return status; /* whoever failed has said more */
-        return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters", ulp_status_text(status), params)
+        return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters",
+                                                  ulp_status_text(status), params)
                                        : ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
     }
     *trainer = t;
@@ -133,7 +139,8 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t 
     }
     pass->B = B;
     ulp_status status = pass->backend->upload(t->model.tensor[0], pass->host_a, B * d->features * sizeof(float));
-    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->model.tensor[0], B * d->features, d->features) : status;
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->model.tensor[0], B * d->features, d->features)
+                            : status;
 }
 
 /* The rows of the data set that step t->step trains on. */
@@ -164,7 +171,8 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
                                     t->model.tensor[t->model.net.count], t->label);
     if (status == ULP_OK) status = ulp_model_backward(&t->model, pass, t->optimizer.weight);
     if (status == ULP_OK)
-        status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model.net, t->model.grad, t->model.wgrad, &r.overflow, &r.skipped);
+        status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model.net, t->model.grad, t->model.wgrad,
+                                      &r.overflow, &r.skipped);
     if (status != ULP_OK) return status;
     if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->scaling.span, t->scaling.spans);
     if (status == ULP_OK && !r.skipped) status = scale_weights(t);
@@ -177,7 +185,8 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
 }
 
 ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
-    size_t begin = part == ULP_TRAIN_PART ? 0 : t->data->n_train, end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
+    size_t begin = part == ULP_TRAIN_PART ? 0 : t->data->n_train,
+           end = part == ULP_TRAIN_PART ? t->data->n_train : t->data->n;
     ulp_pass *pass = &t->pass;
     ulp_status status = ULP_OK;
     ulp_score sum = {.n = end - begin};
@@ -203,7 +212,8 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
     size_t bytes = t->model.net.params * sizeof(float);
     ulp_status status = w ? t->pass.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
-    if (status == ULP_OK && master && t->optimizer.master) status = t->pass.backend->download(master, t->optimizer.master, bytes);
+    if (status == ULP_OK && master && t->optimizer.master)
+        status = t->pass.backend->download(master, t->optimizer.master, bytes);
     return status;
 }
 
@@ -214,8 +224,8 @@ static int is_finite(double x) { return x - x == 0.0; }
 /* NaN that an update has put into the weights stays there: every later value is known. */
 static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
 
-ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options, uint64_t steps,
-                         ulp_step_hook hook, void *context, char *error, size_t error_size) {
+ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
+                         uint64_t steps, ulp_step_hook hook, void *context, char *error, size_t error_size) {
     ulp_trainer *t;
     ulp_train_result r = {0};
     ulp_status status = ulp_trainer_new(&t, data, options, error, error_size);

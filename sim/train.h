@@ -7,38 +7,38 @@
 #ifndef ULP_TRAIN_H
 #define ULP_TRAIN_H
 
-#include "sim/data.h"
-#include "sim/loss.h"
-#include "sim/model.h"
-#include "sim/optim.h"
-#include "sim/scaling.h"
+#include "data.h"
+#include "loss.h"
+#include "model.h"
+#include "optim.h"
+#include "loss_scale.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct ulp_train_options {
-    const char *net;           /* "fc128 relu fc10" */
-    const char *policy;        /* policy.h; NULL: "fp32" */
-    const char *scaler;        /* scaler.h; NULL: "none" */
-    const char *optimizer;     /* optim.h; NULL: "sgd" */
-    const char *loss;          /* loss.h; NULL: what the data want */
+    const char *net;       /* "fc128 relu fc10" */
+    const char *policy;    /* policy.h; NULL: "fp32" */
+    const char *scaler;    /* scaler.h; NULL: "none" */
+    const char *optimizer; /* optim.h; NULL: "sgd" */
+    const char *loss;      /* loss.h; NULL: what the data want */
     size_t batch;
-    uint64_t seed;             /* of initial weights, order and stochastic rounding */
-    double init_std;           /* of initial weights; 0: He and Glorot */
-    const ulp_backend *backend; /* NULL: the default */
-    int counting;              /* fill the counts of ulp_step; changes nothing else */
+    uint64_t seed;                /* of initial weights, order and stochastic rounding */
+    double init_std;              /* of initial weights; 0: He and Glorot */
+    const ulp_backend *backend;   /* NULL: the default */
+    int counting;                 /* fill the counts of ulp_step; changes nothing else */
     const ulp_observer *observer; /* may be NULL; sees training steps, not evaluation */
 } ulp_train_options;
 
 /* What one step did. */
 typedef struct ulp_step {
-    uint64_t step;     /* from 0 */
-    double loss;       /* mean over the batch, unscaled; NaN or Inf: diverged */
-    int scale_log2;    /* the gradients, or those of the last layer, were scaled by 2^this */
-    const int *layer_scale; /* (layers) each layer's, until the next step; NULL: one for all */
-    int overflow;      /* Inf or NaN in the gradients that the scaler looks at */
-    int skipped;       /* no update */
+    uint64_t step;               /* from 0 */
+    double loss;                 /* mean over the batch, unscaled; NaN or Inf: diverged */
+    int scale_log2;              /* the gradients, or those of the last layer, were scaled by 2^this */
+    const int *layer_scale;      /* (layers) each layer's, until the next step; NULL: one for all */
+    int overflow;                /* Inf or NaN in the gradients that the scaler looks at */
+    int skipped;                 /* no update */
     ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
 } ulp_step;
 
@@ -54,13 +54,13 @@ typedef struct ulp_trainer {
     ulp_optimizer optimizer;
     ulp_optimizer_rule asked; /* the optimizer's rule before anyone changed it */
     ulp_pass pass;
-    uint64_t step;       /* steps done */
+    uint64_t step; /* steps done */
 
     ulp_family family;
     ulp_loss loss;
-    uint32_t *order;     /* (n_train) of the current epoch */
-    uint64_t epoch;      /* the one that order is for, plus one; 0: none yet */
-    uint8_t *label;      /* (room,labels) of the current batch, host memory */
+    uint32_t *order; /* (n_train) of the current epoch */
+    uint64_t epoch;  /* the one that order is for, plus one; 0: none yet */
+    uint8_t *label;  /* (room,labels) of the current batch, host memory */
     const ulp_observer *observer;
 } ulp_trainer;
 
@@ -69,7 +69,8 @@ ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *option
 
 /* A run before its first step. `data` has to outlive it. On failure *trainer is NULL and error (may be NULL) has a
  * sentence. */
-ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size);
+ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
+                           size_t error_size);
 
 /* One training step; report may be NULL. */
 ulp_status ulp_trainer_step(ulp_trainer *trainer, ulp_step *report);
@@ -77,7 +78,8 @@ ulp_status ulp_trainer_step(ulp_trainer *trainer, ulp_step *report);
 /* Score a part of the data with the weights as they are, under the same policy. */
 ulp_status ulp_trainer_score(ulp_trainer *trainer, ulp_part part, ulp_score *score);
 
-/* The weights that the layers use, w (params), and the master weights if there are any; host memory, either may be NULL. */
+/* The weights that the layers use, w (params), and the master weights if there are any; host memory, either may be
+ * NULL. */
 ulp_status ulp_trainer_weights(const ulp_trainer *trainer, float *w, float *master);
 
 void ulp_trainer_free(ulp_trainer *trainer);
@@ -87,14 +89,14 @@ typedef int (*ulp_step_hook)(void *context, const ulp_trainer *trainer, const ul
 
 typedef struct ulp_train_result {
     uint64_t steps, skipped, overflows;
-    int diverged;        /* the loss became NaN or infinite in a step that was not skipped */
+    int diverged; /* the loss became NaN or infinite in a step that was not skipped */
     ulp_score train, test;
     double last_loss;
 } ulp_train_result;
 
 /* `steps` steps and the final scores. A run whose weights have become NaN is not continued: they stay NaN. */
-ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options, uint64_t steps,
-                         ulp_step_hook hook, void *context, char *error, size_t error_size);
+ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
+                         uint64_t steps, ulp_step_hook hook, void *context, char *error, size_t error_size);
 
 #ifdef __cplusplus
 }

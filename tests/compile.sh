@@ -56,8 +56,8 @@ fi
 if [ -n "${NVCC:-}" ] && command -v "$NVCC" > /dev/null; then
     cat > "$dir/use.cu" << 'END'
 #include "formats/rng.h"
-#include "kernels/core.h"
-#include "kernels/sum.h"
+#include "kernels/rounding/core.h"
+#include "kernels/products/sum.h"
 __global__ void use(float *y, const float *x, size_t n, ulp_format f, ulp_rule rule, ulp_stream s, ulp_core c) {
     size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -20,19 +20,19 @@ command_of() {
     make --no-print-directory -n -W "$1" V=1 MODE="${MODE:-release}" CC="${CC:-gcc}" BUILD="$build" "$2" 2>>"$dir/log" | grep -- " -o $2\$" | tail -n 1
 }
 
-mkdir -p "$dir/tree/experiments" && cp -r Makefile plots "$dir/tree" && mkdir -p "$dir/tree/formats" && cp formats/*.h "$dir/tree/formats"
-block c roots.c >"$dir/tree/experiments/roots.c"
+mkdir -p "$dir/tree/experiments/roots" && cp -r Makefile plots "$dir/tree" && mkdir -p "$dir/tree/formats" && cp formats/*.h "$dir/tree/formats"
+block c roots.c >"$dir/tree/experiments/roots/roots.c"
 block gnuplot roots.gp >"$dir/tree/plots/roots.gp"
-[ -s "$dir/tree/experiments/roots.c" ] && [ -s "$dir/tree/plots/roots.gp" ]
+[ -s "$dir/tree/experiments/roots/roots.c" ] && [ -s "$dir/tree/plots/roots.gp" ]
 verdict $? 'the README has an experiment and its plot'
 (cd "$dir/tree" && make --no-print-directory -n BUILD=b b/bin/roots results/roots.csv) 2>&1 | grep -q 'roots'
 verdict $? 'make finds the experiment'
 
 # with the commands of this build, the library and the harness as they are
-compile=$(command_of experiments/swamping.c "$build/obj/experiments/swamping.o")
-link=$(command_of experiments/swamping.c "$BIN/swamping")
-eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping\.c -o .*| -Iexperiments -c '$dir/tree/experiments/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
-    eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping\.o | '$dir/roots.o' |; s| -o $BIN/swamping\$| -o '$dir/tree/roots'|")" >>"$dir/log" 2>&1
+compile=$(command_of experiments/swamping/swamping.c "$build/obj/experiments/swamping/swamping.o")
+link=$(command_of experiments/swamping/swamping.c "$BIN/swamping")
+eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$dir/tree/experiments/roots/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
+    eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping/swamping\.o | '$dir/roots.o' |; s| -o $BIN/swamping\$| -o '$dir/tree/roots'|")" >>"$dir/log" 2>&1
 verdict $? 'it is built'
 [ $failed -eq 0 ] && [ ! -s "$dir/log" ]
 verdict $? 'without a warning'

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 #include "sim/model.h"

@@ -1,10 +1,10 @@
-/* sum_oracle.h - sums of products formed from the description in kernels/datapath.h, the Tensor Cores' excepted: each
- * rounding is MPFR's, exact sums are integers of GMP, random words are taken in the order of the roundings. Shares no
- * code with what it judges. */
+/* sum_oracle.h - sums of products formed from the description in kernels/products/datapath.h, the Tensor Cores'
+ * excepted: each rounding is MPFR's, exact sums are integers of GMP, random words are taken in the order of the
+ * roundings. Shares no code with what it judges. */
 #ifndef ULP_TESTS_SUM_ORACLE_H
 #define ULP_TESTS_SUM_ORACLE_H
 
-#include "tests/support.h"
+#include "support.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Longer than other tests because the modes are judged at the scales that the search finds. */
 #include <float.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/block.h"
 #include "formats/rng.h"
@@ -45,9 +45,9 @@ static void test_names(void **state) {
         int emax, bits, size;
         const char *scale;
     } want[] = {
-        {"mxfp8-e4m3", "e4m3", 448, 8, 8, 32, "e8m0"},  {"mxfp8-e5m2", "e5m2", 57344, 15, 8, 32, "e8m0"},
-        {"mxfp6-e3m2", "e3m2", 28, 4, 6, 32, "e8m0"},   {"mxfp6-e2m3", "e2m3", 7.5, 2, 6, 32, "e8m0"},
-        {"mxfp4", "e2m1", 6, 2, 4, 32, "e8m0"},         {"mxint8", "q2.6", 1.984375, 0, 8, 32, "e8m0"},
+        {"mxfp8-e4m3", "e4m3", 448, 8, 8, 32, "e8m0"}, {"mxfp8-e5m2", "e5m2", 57344, 15, 8, 32, "e8m0"},
+        {"mxfp6-e3m2", "e3m2", 28, 4, 6, 32, "e8m0"},  {"mxfp6-e2m3", "e2m3", 7.5, 2, 6, 32, "e8m0"},
+        {"mxfp4", "e2m1", 6, 2, 4, 32, "e8m0"},        {"mxint8", "q2.6", 1.984375, 0, 8, 32, "e8m0"},
         {"nvfp4", "e2m1", 6, 2, 4, 16, "e4m3"},
     };
     assert_int_equal(ulp_block_count, sizeof want / sizeof want[0]);
@@ -121,20 +121,34 @@ static void test_known_scales(void **state) {
         {"mxfp8-e4m3", 1.0f, 119, 119, 119, 119},
         {"mxfp8-e5m2", 57344.0f, 127, 128, 127, 127},
         {"mxfp8-e5m2", 61440.0f, 127, 128, 128, 128}, /* 1.875 2^15, the tie between 1.75 and 2 */
-        {"mxfp6-e3m2", 28.0f, 127, 128, 127, 127},    {"mxfp6-e3m2", 30.0f, 127, 128, 128, 128},
-        {"mxfp6-e2m3", 7.5f, 127, 128, 127, 127},     {"mxfp6-e2m3", 7.75f, 127, 128, 128, 128},
-        {"mxfp4", 6.0f, 127, 128, 127, 127},          {"mxfp4", 7.0f, 127, 128, 128, 128},
-        {"mxfp4", 6.5f, 127, 128, 127, 128},          {"mxfp4", 1.0f, 125, 125, 125, 125},
-        {"mxfp4", 1.6f, 125, 126, 125, 126},          {"mxint8", 1.0f, 127, 127, 127, 127},
-        {"mxint8", 1.984375f, 127, 128, 127, 127},    {"mxint8", 1.9921875f, 127, 128, 128, 128},
-        {"mxint8", 1.99f, 127, 128, 127, 128},        {"mxfp4", FLT_MAX, 252, 253, 253, 253},
-        {"mxint8", FLT_MAX, 254, 254, 254, 254},      {"mxfp8-e5m2", FLT_MAX, 239, 240, 240, 240},
-        {"mxfp8-e4m3", 0.0f, 0, 0, 0, 0},             {"mxfp8-e4m3", FLT_TRUE_MIN, 0, 0, 0, 0},
-        {"mxint8", FLT_MIN / 2, 0, 0, 0, 0},          {"mxint8", FLT_MIN, 1, 1, 1, 1},
-        {"nvfp4", 6.0f, 0x38, 0x38, 0x38, 0x38},      {"nvfp4", 2688.0f, 0x7e, 0x7e, 0x7e, 0x7e},
-        {"nvfp4", FLT_MAX, 0x7e, 0x7e, 0x7e, 0x7e},   {"nvfp4", 0.0f, 1, 1, 1, 1},
-        {"nvfp4", 6.4f, 0x38, 0x39, 0x39, 0x39},      {"nvfp4", 6.375f, 0x38, 0x39, 0x38, 0x39}, /* tie of 1, 1.125 */
-        {"nvfp4", 7.125f, 0x39, 0x3a, 0x3a, 0x3a},    {"nvfp4", 0x1p-60f, 1, 1, 1, 1},
+        {"mxfp6-e3m2", 28.0f, 127, 128, 127, 127},
+        {"mxfp6-e3m2", 30.0f, 127, 128, 128, 128},
+        {"mxfp6-e2m3", 7.5f, 127, 128, 127, 127},
+        {"mxfp6-e2m3", 7.75f, 127, 128, 128, 128},
+        {"mxfp4", 6.0f, 127, 128, 127, 127},
+        {"mxfp4", 7.0f, 127, 128, 128, 128},
+        {"mxfp4", 6.5f, 127, 128, 127, 128},
+        {"mxfp4", 1.0f, 125, 125, 125, 125},
+        {"mxfp4", 1.6f, 125, 126, 125, 126},
+        {"mxint8", 1.0f, 127, 127, 127, 127},
+        {"mxint8", 1.984375f, 127, 128, 127, 127},
+        {"mxint8", 1.9921875f, 127, 128, 128, 128},
+        {"mxint8", 1.99f, 127, 128, 127, 128},
+        {"mxfp4", FLT_MAX, 252, 253, 253, 253},
+        {"mxint8", FLT_MAX, 254, 254, 254, 254},
+        {"mxfp8-e5m2", FLT_MAX, 239, 240, 240, 240},
+        {"mxfp8-e4m3", 0.0f, 0, 0, 0, 0},
+        {"mxfp8-e4m3", FLT_TRUE_MIN, 0, 0, 0, 0},
+        {"mxint8", FLT_MIN / 2, 0, 0, 0, 0},
+        {"mxint8", FLT_MIN, 1, 1, 1, 1},
+        {"nvfp4", 6.0f, 0x38, 0x38, 0x38, 0x38},
+        {"nvfp4", 2688.0f, 0x7e, 0x7e, 0x7e, 0x7e},
+        {"nvfp4", FLT_MAX, 0x7e, 0x7e, 0x7e, 0x7e},
+        {"nvfp4", 0.0f, 1, 1, 1, 1},
+        {"nvfp4", 6.4f, 0x38, 0x39, 0x39, 0x39},
+        {"nvfp4", 6.375f, 0x38, 0x39, 0x38, 0x39}, /* tie of 1, 1.125 */
+        {"nvfp4", 7.125f, 0x39, 0x3a, 0x3a, 0x3a},
+        {"nvfp4", 0x1p-60f, 1, 1, 1, 1},
     };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         const int codes[] = {want[i].floor, want[i].ceil, want[i].even, want[i].noclip};
@@ -182,8 +196,8 @@ static int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
     }
     if (b->rule == ULP_SCALE_EVEN) {
         int c = first; /* up while the middle to the next lies below, or at it where the next is even */
-        while (c < last && (2.0 * amax > (v[c] + v[c + 1]) * max * t ||
-                            (2.0 * amax == (v[c] + v[c + 1]) * max * t && c % 2 == 1)))
+        while (c < last &&
+               (2.0 * amax > (v[c] + v[c + 1]) * max * t || (2.0 * amax == (v[c] + v[c + 1]) * max * t && c % 2 == 1)))
             c++;
         return c;
     }
@@ -353,8 +367,7 @@ static void check_block(ulp_reference *ref, const float *x, const float *y, cons
         const float want = poisoned ? NAN : (float)(e[i] * divisor);
         uint32_t word = ulp_random_word(stream, at + i);
         if (!same_float(y[i], want)) fail_case(b->name, x[i], divisor, amax, &b->element, rule, word, y[i], want);
-        if (poisoned)
-            assert_int_equal(codes[i], 0);
+        if (poisoned) assert_int_equal(codes[i], 0);
         else if (!same(ulp_reference_decode(ref, codes[i]), e[i]))
             fail_case(b->name, x[i], divisor, amax, &b->element, rule, word, ulp_decode(codes[i], &b->element), e[i]);
     }

@@ -1,18 +1,20 @@
-/* t_checkpoint.c - a run that goes on from a file makes the bits of one that was never interrupted; other files are refused. */
+/* t_checkpoint.c - a run that goes on from a file makes the bits of one that was never interrupted; other files are
+ * refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sim/checkpoint.h"
-#include "tests/training.h"
+#include "training.h"
 
 enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples: 29 batches, the cut is inside of the first epoch */
 
 static const char file[] = "t_checkpoint.tmp.ckpt";
 
 static ulp_train_options options_of(const char *policy, const char *scaler, const char *optimizer) {
-    ulp_train_options o = {.net = "fc24 relu fc10", .policy = policy, .scaler = scaler, .optimizer = optimizer, .batch = BATCH, .seed = 3};
+    ulp_train_options o = {
+        .net = "fc24 relu fc10", .policy = policy, .scaler = scaler, .optimizer = optimizer, .batch = BATCH, .seed = 3};
     return o;
 }
 
@@ -49,19 +51,23 @@ static void test_same_bits(void **state) {
     } runs[] = {
         {"fp32", "none", "sgd,rate=0.2"},
         {"fp32", "none", "sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60"},
-        {"mixed:fp16", "pytorch,interval=4,init=24", "sgd,rate=0.1,momentum=0.9"}, /* grows, overflows and skips on both sides of the cut */
-        {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01"},           /* with patience */
+        {"mixed:fp16", "pytorch,interval=4,init=24",
+         "sgd,rate=0.1,momentum=0.9"}, /* grows, overflows and skips on both sides of the cut */
+        {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01"}, /* with patience */
         {"mixed:fp16", "layer,interval=5", "sgd,rate=0.2"},
         {"mixed:fp16", "logmax", "adamw,rate=0.01,decay=0.01,drop=0.5/13"},
-        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6", "sgd,rate=0.2,momentum=0.5"}, /* stochastic, no master weights */
+        {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6",
+         "sgd,rate=0.2,momentum=0.5"}, /* stochastic, no master weights */
         {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2"},
         {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1"},
-        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none", "sgd,rate=0.1,momentum=0.9"}, /* scales from past steps */
+        {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none",
+         "sgd,rate=0.1,momentum=0.9"}, /* scales from past steps */
     };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         ulp_train_options o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
-        ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o), *second = trainer_of(&digits, &o);
+        ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o),
+                    *second = trainer_of(&digits, &o);
         double one[2 * STEPS], two[2 * STEPS];
         char note[] = "rows so far";
         void *back;
@@ -144,7 +150,8 @@ static void test_other_runs(void **state) {
     assert_int_equal(ulp_checkpoint_load(t, file, &note, &bytes, error, sizeof error), ULP_BAD_ARGUMENT);
     assert_non_null(strstr(error, "begun already"));
     ulp_trainer_free(t);
-#define OTHER(field, value, says) (other = o, other.field = (value), expect_refusal(&digits, &other, ULP_BAD_ARGUMENT, says))
+#define OTHER(field, value, says)                                                                                      \
+    (other = o, other.field = (value), expect_refusal(&digits, &other, ULP_BAD_ARGUMENT, says))
     OTHER(net, "fc24 tanh fc10", "there 'net: fc24 relu fc10', here 'net: fc24 tanh fc10'");
     OTHER(policy, "mixed:bf16", "'policy: weight=");
     OTHER(scaler, "pytorch,interval=7", "interval 7");

@@ -2,7 +2,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "sim/reference.h"
 

@@ -1,5 +1,6 @@
-/* t_conv.c - convolution against direct loops, bit for bit, and the operations it is made of, on every instruction set. */
-#include "tests/layering.h"
+/* t_conv.c - convolution against direct loops, bit for bit, and the operations it is made of, on every instruction set.
+ */
+#include "layering.h"
 
 enum { B = 3, LONGEST = 4096 };
 
@@ -10,13 +11,15 @@ static float in[LONGEST], got[16 * LONGEST], want[16 * LONGEST];
 static void same_arrays(const char *what, const ulp_backend *backend, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (ulp_bits32(got[i]) != ulp_bits32(want[i]))
-            fail_msg("%s %s, element %zu of %zu: %a, not %a", backend->what, what, i, n, (double)got[i], (double)want[i]);
+            fail_msg("%s %s, element %zu of %zu: %a, not %a", backend->what, what, i, n, (double)got[i],
+                     (double)want[i]);
 }
 
 /* By the words of ulp_places: x drawn apart on a canvas of zeros, the kernel moved over it. */
 static void naive_patches(const ulp_places *p) {
     static float canvas[LONGEST];
-    const size_t K = p->kernel, h = p->oh * p->stride + K + p->pad + p->h * p->dilate, w = p->ow * p->stride + K + p->pad + p->w * p->dilate;
+    const size_t K = p->kernel, h = p->oh * p->stride + K + p->pad + p->h * p->dilate,
+                 w = p->ow * p->stride + K + p->pad + p->w * p->dilate;
     size_t to = 0;
     assert_true(h * w <= LONGEST);
     for (size_t c = 0; c < p->c; c++)
@@ -25,10 +28,12 @@ static void naive_patches(const ulp_places *p) {
                 memset(canvas, 0, sizeof canvas);
                 for (size_t y = 0; y < p->h; y++)
                     for (size_t x = 0; x < p->w; x++)
-                        canvas[(p->pad + y * p->dilate) * w + p->pad + x * p->dilate] = in[((b * p->c + c) * p->h + y) * p->w + x];
+                        canvas[(p->pad + y * p->dilate) * w + p->pad + x * p->dilate] =
+                            in[((b * p->c + c) * p->h + y) * p->w + x];
                 const size_t row = p->flip ? K - 1 - i / K : i / K, column = p->flip ? K - 1 - i % K : i % K;
                 for (size_t y = 0; y < p->oh; y++)
-                    for (size_t x = 0; x < p->ow; x++) want[to++] = canvas[(y * p->stride + row) * w + x * p->stride + column];
+                    for (size_t x = 0; x < p->ow; x++)
+                        want[to++] = canvas[(y * p->stride + row) * w + x * p->stride + column];
             }
 }
 
@@ -39,7 +44,8 @@ static const ulp_places places[] = {
     {1, 1, 2, 2, 4, 1, 1, 1, 9, 1, 0}, {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0}, {1, 1, 9, 40, 3, 9, 40, 1, 1, 1, 0}};
 
 static void test_moves(void **state) {
-    static const size_t blocks[][4] = {{1, 1, 1, 1}, {1, 3, 4, 1}, {3, 5, 4, 1}, {1, 5, 2, 7}, {4, 1, 9, 3}, {2, 8, 3, 64}, {1, 2, 0, 3}, {0, 2, 2, 3}, {1, 40, 60, 1}};
+    static const size_t blocks[][4] = {{1, 1, 1, 1},  {1, 3, 4, 1}, {3, 5, 4, 1}, {1, 5, 2, 7},  {4, 1, 9, 3},
+                                       {2, 8, 3, 64}, {1, 2, 0, 3}, {0, 2, 2, 3}, {1, 40, 60, 1}};
     size_t cases = 0;
     (void)state;
     rig_numbers(in, LONGEST, 5);
@@ -56,11 +62,13 @@ static void test_moves(void **state) {
                 same_arrays("patches", backend, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow + 64);
             }
             for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++, cases++) {
-                const size_t count = blocks[i][0], a = blocks[i][1], b = blocks[i][2], n = blocks[i][3], block = a * b * n;
+                const size_t count = blocks[i][0], a = blocks[i][1], b = blocks[i][2], n = blocks[i][3],
+                             block = a * b * n;
                 memset(got, 0xff, sizeof got);
                 memset(want, 0xff, sizeof want);
                 for (size_t k = 0; k < count; k++)
-                    for (size_t j = 0; j < block; j++) want[k * block + (j / n % b * a + j / n / b) * n + j % n] = in[k * block + j];
+                    for (size_t j = 0; j < block; j++)
+                        want[k * block + (j / n % b * a + j / n / b) * n + j % n] = in[k * block + j];
                 assert_int_equal(backend->permute(got, in, count, a, b, n), ULP_OK);
                 same_arrays("permute", backend, count * block + 64);
             }
@@ -82,9 +90,11 @@ static void test_moves(void **state) {
 
 /* A product that leaves its result transposed has the elements of the one that does not. */
 static void test_transposed_result(void **state) {
-    static const char *const datapaths[] = {"fp32", "serial:fp16:rne", "serial:fp16:sr/8", "serial:bf16:rd", "chunk4:fp16:sr", "split:fp32:rne",
-                                            "pairwise:bf16:rz", "exact:fp32:rne", "h100-fp16", "h100-e4m3.e5m2", "h100-e4m3", "serial:fp64:rne"};
-    static const size_t shapes[][3] = {{1, 1, 1}, {70, 3, 9}, {3, 70, 40}, {13, 33, 5}, {200, 8, 25}, {8, 200, 25}, {5, 4, 0}};
+    static const char *const datapaths[] = {"fp32",           "serial:fp16:rne", "serial:fp16:sr/8", "serial:bf16:rd",
+                                            "chunk4:fp16:sr", "split:fp32:rne",  "pairwise:bf16:rz", "exact:fp32:rne",
+                                            "h100-fp16",      "h100-e4m3.e5m2",  "h100-e4m3",        "serial:fp64:rne"};
+    static const size_t shapes[][3] = {{1, 1, 1},    {70, 3, 9},   {3, 70, 40}, {13, 33, 5},
+                                       {200, 8, 25}, {8, 200, 25}, {5, 4, 0}};
     static double a64[LONGEST * 2], b64[LONGEST * 2], c64[LONGEST], d64[LONGEST];
     static float a[LONGEST * 2], b[LONGEST * 2], c[LONGEST], d[LONGEST];
     (void)state;
@@ -96,7 +106,8 @@ static void test_transposed_result(void **state) {
     for (size_t i = 0; i < sizeof datapaths / sizeof *datapaths; i++)
         for (size_t s = 0; s < 16 * sizeof shapes / sizeof *shapes; s++) {
             const size_t m = shapes[s / 16][0], n = shapes[s / 16][1], k = shapes[s / 16][2], pad = s & 8 ? 3 : 0;
-            ulp_gemm_shape straight = {.m = m, .n = n, .k = k, .ldc = n, .a_trans = s & 1, .b_trans = s >> 1 & 1, .accumulate = s >> 2 & 1};
+            ulp_gemm_shape straight = {
+                .m = m, .n = n, .k = k, .ldc = n, .a_trans = s & 1, .b_trans = s >> 1 & 1, .accumulate = s >> 2 & 1};
             straight.lda = (straight.a_trans ? m : k) + pad, straight.ldb = (straight.b_trans ? k : n) + 2 * pad;
             ulp_gemm_shape turned = straight;
             turned.c_trans = 1, turned.ldc = m + pad;
@@ -111,8 +122,10 @@ static void test_transposed_result(void **state) {
                 d[j % n * (m + pad) + j / n] = c[j], d64[j % n * (m + pad) + j / n] = c64[j];
             }
             const int wide = !path.result.fits_binary32;
-            ulp_status first = wide ? backend->gemm64(c64, a64, b64, &straight, &path, stream) : backend->gemm(c, a, b, &straight, &path, stream);
-            ulp_status second = wide ? backend->gemm64(d64, a64, b64, &turned, &path, stream) : backend->gemm(d, a, b, &turned, &path, stream);
+            ulp_status first = wide ? backend->gemm64(c64, a64, b64, &straight, &path, stream)
+                                    : backend->gemm(c, a, b, &straight, &path, stream);
+            ulp_status second = wide ? backend->gemm64(d64, a64, b64, &turned, &path, stream)
+                                     : backend->gemm(d, a, b, &turned, &path, stream);
             assert_int_equal(first, ULP_OK);
             assert_int_equal(second, ULP_OK);
             size_t written = 0;
@@ -122,7 +135,8 @@ static void test_transposed_result(void **state) {
                 const double expected = inside ? wide ? c64[row * n + column] : (double)c[row * n + column] : -1.0;
                 written += (size_t)inside;
                 if (ulp_bits64(expected) != ulp_bits64(wide ? d64[j] : (double)d[j]))
-                    fail_msg("%s, m %zu n %zu k %zu, layout %zu: (%zu,%zu) %a, not %a", path.name, m, n, k, s % 16, row, column, wide ? d64[j] : (double)d[j], expected);
+                    fail_msg("%s, m %zu n %zu k %zu, layout %zu: (%zu,%zu) %a, not %a", path.name, m, n, k, s % 16, row,
+                             column, wide ? d64[j] : (double)d[j], expected);
             }
             assert_int_equal(written, m * n);
             turned.ldc = m - 1;
@@ -137,16 +151,19 @@ typedef struct kernel {
 } kernel;
 
 static ulp_stream stream_of(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, size_t k) {
-    return (ulp_stream){r->pass.seed, ulp_stream_id(use, r->pass.evaluation, 0, r->pass.step), place * ulp_datapath_words(d, k)};
+    return (ulp_stream){r->pass.seed, ulp_stream_id(use, r->pass.evaluation, 0, r->pass.step),
+                        place * ulp_datapath_words(d, k)};
 }
 
-static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start, const double *a, const double *b, size_t k) {
+static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start, const double *a,
+                  const double *b, size_t k) {
     return ulp_dot(d, start, a, b, k, (ulp_scales){NULL, NULL}, stream_of(r, use, place, d, k));
 }
 
 static void check_value(const rig *r, const char *what, size_t i, float have, double expected) {
     if (ulp_bits32(have) != ulp_bits32((float)expected))
-        fail_msg("%s %s %s, %d threads, element %zu: %a, not %a", r->model.net.layers[0].word, r->policy.forward.name, what, ulp_threads_get(), i, (double)have, expected);
+        fail_msg("%s %s %s, %d threads, element %zu: %a, not %a", r->model.net.layers[0].word, r->policy.forward.name,
+                 what, ulp_threads_get(), i, (double)have, expected);
 }
 
 static double a[LONGEST], b[LONGEST];
@@ -183,11 +200,17 @@ static void check_weights(const rig *r, kernel q) {
         for (size_t i = 0; i <= k; i++) {
             for (size_t s = 0; s < B * positions; s++) {
                 const size_t row = s % positions / o.w, column = s % o.w;
-                a[s] = i == k ? 1.0 : padded(r, s / positions, i / q.K / q.K, row * q.S + i / q.K % q.K, column * q.S + i % q.K, q.P);
+                a[s] = i == k ? 1.0
+                              : padded(r, s / positions, i / q.K / q.K, row * q.S + i / q.K % q.K,
+                                       column * q.S + i % q.K, q.P);
                 b[s] = (double)rig_output_gradient(r)[(s / positions * o.c + n) * positions + s % positions];
             }
-            if (i < k) check_value(r, "dW", n * k + i, r->model.wgrad[n * k + i], dot(r, ULP_USE_WPRODUCT, i * q.N + n, d, 0.0, a, b, B * positions));
-            else check_value(r, "db", n, r->model.wgrad[q.N * k + n], dot(r, ULP_USE_BPRODUCT, n, d, 0.0, a, b, B * positions));
+            if (i < k)
+                check_value(r, "dW", n * k + i, r->model.wgrad[n * k + i],
+                            dot(r, ULP_USE_WPRODUCT, i * q.N + n, d, 0.0, a, b, B * positions));
+            else
+                check_value(r, "db", n, r->model.wgrad[q.N * k + n],
+                            dot(r, ULP_USE_BPRODUCT, n, d, 0.0, a, b, B * positions));
         }
     }
 }
@@ -201,7 +224,8 @@ static void check_input(const rig *r, kernel q) {
         for (size_t j = 0; j < k; j++) {
             const size_t n = j / q.K / q.K, u = j / q.K % q.K, v = j % q.K;
             const size_t y = (row + q.P - u) / q.S, x = (column + q.P - v) / q.S;
-            const int meets = row + q.P >= u && column + q.P >= v && (row + q.P - u) % q.S == 0 && (column + q.P - v) % q.S == 0 && y < o.h && x < o.w;
+            const int meets = row + q.P >= u && column + q.P >= v && (row + q.P - u) % q.S == 0 &&
+                              (column + q.P - v) % q.S == 0 && y < o.h && x < o.w;
             a[j] = meets ? (double)rig_output_gradient(r)[((sample * o.c + n) * o.h + y) * o.w + x] : 0.0;
             b[j] = (double)r->w[((n * m.c + c) * q.K + u) * q.K + v];
         }
@@ -215,15 +239,20 @@ static const struct net {
     const char *word;
     kernel q;
 } nets[] = {
-    {{1, 4, 4}, "conv2@3", {2, 3, 1, 0}},     {{2, 5, 7}, "conv3@3p1s2", {3, 3, 2, 1}}, {{3, 6, 5}, "conv7@2s3p1", {7, 2, 3, 1}},
-    {{1, 1, 1}, "conv1@1", {1, 1, 1, 0}},     {{2, 7, 7}, "conv5@5p4s2", {5, 5, 2, 4}}, {{4, 3, 9}, "conv9@1s2", {9, 1, 2, 0}},
-    {{2, 8, 8}, "conv8@5", {8, 5, 1, 0}},     {{2, 4, 4}, "conv3@7p3", {3, 7, 1, 3}},   {{1, 9, 9}, "conv40@3p1", {40, 3, 1, 1}},
-    {{6, 4, 4}, "conv2@2s1p0", {2, 2, 1, 0}},
+    {{1, 4, 4}, "conv2@3", {2, 3, 1, 0}},     {{2, 5, 7}, "conv3@3p1s2", {3, 3, 2, 1}},
+    {{3, 6, 5}, "conv7@2s3p1", {7, 2, 3, 1}}, {{1, 1, 1}, "conv1@1", {1, 1, 1, 0}},
+    {{2, 7, 7}, "conv5@5p4s2", {5, 5, 2, 4}}, {{4, 3, 9}, "conv9@1s2", {9, 1, 2, 0}},
+    {{2, 8, 8}, "conv8@5", {8, 5, 1, 0}},     {{2, 4, 4}, "conv3@7p3", {3, 7, 1, 3}},
+    {{1, 9, 9}, "conv40@3p1", {40, 3, 1, 1}}, {{6, 4, 4}, "conv2@2s1p0", {2, 2, 1, 0}},
 };
 
 static void test_conv(void **state) {
-    static const char *const policies[] = {"fp32", "fp32,acc=serial:fp16:rne", "fp32,acc=serial:fp16:sr/8", "fp32,acc=chunk8:bf16:sr",
-                                           "fp32,acc=exact:fp32:rz", "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
+    static const char *const policies[] = {"fp32",
+                                           "fp32,acc=serial:fp16:rne",
+                                           "fp32,acc=serial:fp16:sr/8",
+                                           "fp32,acc=chunk8:bf16:sr",
+                                           "fp32,acc=exact:fp32:rz",
+                                           "fp32,weight=e4m3,act=fp16,out=fp32,fwd=a100-fp16,bwd=pairwise:bf16:rne"};
     (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
         for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
@@ -232,7 +261,8 @@ static void test_conv(void **state) {
                 rig r;
                 rig_start(&r, net->word, net->in, B, policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
-                const size_t biases = r.model.net.params - net->q.N; /* no values of the accumulator where any number may be multiplied */
+                const size_t biases =
+                    r.model.net.params - net->q.N; /* no values of the accumulator where any number may be multiplied */
                 for (size_t j = biases; j < r.model.net.params && !r.policy.forward.has_inputs; j++) r.w[j] *= 1.001f;
                 ulp_threads_set(threads);
                 rig_forward(&r);
@@ -257,22 +287,28 @@ static void test_rounding_points(void **state) {
     rig_forward(&rounded), rig_backward(&rounded);
     ulp_format e5m2 = named("e5m2:inf");
     for (size_t i = 0; i < B * ulp_dims_size(plain.model.net.out); i++)
-        check_value(&rounded, "y", i, rig_output(&rounded)[i], ulp_round((double)rig_output(&plain)[i], &bf16, rule_of(ULP_RNE, 0, 0), 0));
+        check_value(&rounded, "y", i, rig_output(&rounded)[i],
+                    ulp_round((double)rig_output(&plain)[i], &bf16, rule_of(ULP_RNE, 0, 0), 0));
     for (size_t i = 0; i < plain.model.net.params; i++)
-        check_value(&rounded, "dw", i, rounded.model.wgrad[i], ulp_round((double)plain.model.wgrad[i], &e5m2, rule_of(ULP_RNE, 0, 0), 0));
+        check_value(&rounded, "dw", i, rounded.model.wgrad[i],
+                    ulp_round((double)plain.model.wgrad[i], &e5m2, rule_of(ULP_RNE, 0, 0), 0));
     for (size_t i = 0; i < B * 72; i++)
-        check_value(&rounded, "dx", i, rounded.model.grad[0][i], ulp_round((double)plain.model.grad[0][i], &bf16, rule_of(ULP_RZ, 0, 0), 0));
+        check_value(&rounded, "dx", i, rounded.model.grad[0][i],
+                    ulp_round((double)plain.model.grad[0][i], &bf16, rule_of(ULP_RZ, 0, 0), 0));
     rig_end(&plain), rig_end(&rounded);
 }
 
-/* Evaluation in pieces rounds like one batch, random words included; also where the layer works in pieces of its own. */
+/* Evaluation in pieces rounds like one batch, random words included; also where the layer works in pieces of its own.
+ */
 static void check_pieces(const char *net, ulp_dims dims, size_t all) {
     static const char policy[] = "fp32,act=fp16/sr,acc=serial:fp16:sr";
     rig whole, part;
     rig_start(&whole, net, dims, all, policy);
     rig_start(&part, net, dims, all, policy);
-    for (size_t i = 0; i < whole.model.net.params; i++) /* biases far from numbers of the accumulator, and larger than the products */
-        part.w[i] = whole.w[i] += i < whole.model.net.layers[0].params - whole.model.net.layers[0].out.c ? 0.001f : 17.0049f;
+    for (size_t i = 0; i < whole.model.net.params;
+         i++) /* biases far from numbers of the accumulator, and larger than the products */
+        part.w[i] = whole.w[i] +=
+            i < whole.model.net.layers[0].params - whole.model.net.layers[0].out.c ? 0.001f : 17.0049f;
     whole.pass.evaluation = part.pass.evaluation = 1;
     const size_t m = ulp_dims_size(dims), n = ulp_dims_size(whole.model.net.out);
     rig_forward(&whole);
@@ -295,9 +331,26 @@ static void test_pieces(void **state) {
 }
 
 static void test_words(void **state) {
-    static const char *const bad[] = {"conv8", "conv", "conv@3", "conv0@3", "conv8@0", "conv8@3s0", "conv8@3p3", "conv8@3p", "conv8@3s",
-                                      "conv8@3s1s1", "conv8@3p1p1", "conv8@3x", "conv8@", "conv-1@3", "conv8@3p-1", "conv1e3@3", "conv99999999999@3",
-                                      "conv8@9223372036854775", "conv8@3s4294967296", "conv1048577@1"};
+    static const char *const bad[] = {"conv8",
+                                      "conv",
+                                      "conv@3",
+                                      "conv0@3",
+                                      "conv8@0",
+                                      "conv8@3s0",
+                                      "conv8@3p3",
+                                      "conv8@3p",
+                                      "conv8@3s",
+                                      "conv8@3s1s1",
+                                      "conv8@3p1p1",
+                                      "conv8@3x",
+                                      "conv8@",
+                                      "conv-1@3",
+                                      "conv8@3p-1",
+                                      "conv1e3@3",
+                                      "conv99999999999@3",
+                                      "conv8@9223372036854775",
+                                      "conv8@3s4294967296",
+                                      "conv1048577@1"};
     static const char *const too_large[] = {"conv8@9", "conv1048576@1023p1022", "conv8@5p0"};
     ulp_net net;
     (void)state;
@@ -306,17 +359,20 @@ static void test_words(void **state) {
         refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
     }
     for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {
-        refused(too_large[i], (ulp_dims){1, 4, 4}, "does not take an input of 1 x 4 x 4 (channels, height, width): it wants ");
+        refused(too_large[i], (ulp_dims){1, 4, 4},
+                "does not take an input of 1 x 4 x 4 (channels, height, width): it wants ");
         refused(too_large[i], (ulp_dims){1, 4, 4}, too_large[i]);
     }
-    refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4}, "'conv3@4' does not take an input of 2 x 3 x 3 (channels, height, width)");
+    refused("conv2@2 conv3@4", (ulp_dims){1, 4, 4},
+            "'conv3@4' does not take an input of 2 x 3 x 3 (channels, height, width)");
     assert_int_equal(ulp_net_parse(&net, "conv8@3p1s2", (ulp_dims){3, 9, 8}, NULL, 0), ULP_OK);
     assert_true(net.out.c == 8 && net.out.h == 5 && net.out.w == 4);
     ulp_net_release(&net);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moves), cmocka_unit_test(test_transposed_result), cmocka_unit_test(test_conv),
-                                       cmocka_unit_test(test_rounding_points), cmocka_unit_test(test_pieces), cmocka_unit_test(test_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moves),  cmocka_unit_test(test_transposed_result),
+                                       cmocka_unit_test(test_conv),   cmocka_unit_test(test_rounding_points),
+                                       cmocka_unit_test(test_pieces), cmocka_unit_test(test_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

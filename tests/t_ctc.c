@@ -1,17 +1,19 @@
-/* t_ctc.c - CTC against every path one by one, gradients, where each format underflows, edit distance, strips of digits. */
+/* t_ctc.c - CTC against every path one by one, gradients, where each format underflows, edit distance, strips of
+ * digits. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/rng.h"
 #include "sim/ctc.h"
-#include "tests/support.h"
-#include "tests/training.h"
+#include "support.h"
+#include "training.h"
 
 enum { C_MAX = 5, T_MAX = 7, L_MAX = 4, S_MAX = 2 * L_MAX + 1, NO = ULP_NO_LABEL };
 
 /* Sequences over labels 0 .. 2: empty, single, repeated, mixed, one that needs all of 7 steps, one that never fits. */
-static const uint8_t sequences[][L_MAX] = {{NO, NO, NO, NO}, {1, NO, NO, NO}, {0, 0, NO, NO}, {0, 1, NO, NO}, {2, 1, 2, NO}, {1, 1, 1, 1}};
+static const uint8_t sequences[][L_MAX] = {{NO, NO, NO, NO}, {1, NO, NO, NO}, {0, 0, NO, NO},
+                                           {0, 1, NO, NO},   {2, 1, 2, NO},   {1, 1, 1, 1}};
 enum { SEQUENCES = sizeof sequences / sizeof *sequences };
 
 /* ---- every path ---- */
@@ -47,7 +49,8 @@ static double every_path(double *e, const double *p, const uint8_t *label, size_
 static void probabilities(double *p, size_t C, size_t T, uint64_t seed) {
     for (size_t t = 0; t < T; t++) {
         double sum = 0.0;
-        for (size_t c = 0; c < C; c++) sum += p[c * T + t] = 0.02 + ulp_random_uniform((ulp_stream){seed, 1, 0}, c * T + t);
+        for (size_t c = 0; c < C; c++)
+            sum += p[c * T + t] = 0.02 + ulp_random_uniform((ulp_stream){seed, 1, 0}, c * T + t);
         for (size_t c = 0; c < C; c++) p[c * T + t] /= sum;
     }
 }
@@ -77,7 +80,8 @@ static void check_sums(const double *p, const uint8_t *label, size_t C, size_t T
     for (size_t i = 0; i < C * T; i++) assert_true(fabs(e[i] - want_e[i]) <= 2.0 * bound);
     for (size_t t = 0; t < T; t++) { /* alpha beta sums to P at every step */
         double sum = 0.0;
-        for (size_t s = 0; s < S; s++) sum += linear ? alpha[t * S + s] * beta[t * S + s] / P : exp(alpha[t * S + s] + beta[t * S + s] - P);
+        for (size_t s = 0; s < S; s++)
+            sum += linear ? alpha[t * S + s] * beta[t * S + s] / P : exp(alpha[t * S + s] + beta[t * S + s] - P);
         assert_true(fabs(sum - 1.0) <= 2.0 * bound);
     }
 }
@@ -167,7 +171,8 @@ static void test_gradient(void **state) {
             t.pass.scale_log2 = 5;
             double mean = step_of(&t, label);
             for (size_t i = 0; i < B * C * T; i++) z[i] = (double)t.z[i];
-            /* bound: 4 T roundings of numbers below 32, as errors of logarithms; the gradient is at most 1, twice the error of alpha and beta */
+            /* bound: 4 T roundings of numbers below 32, as errors of logarithms; the gradient is at most 1, twice the
+             * error of alpha and beta */
             double bound = 4 * T * 32 * 0x1p-24;
             assert_true(fabs(mean - mean_of(z, label)) <= bound);
             for (size_t i = 0; i < B * C * T; i++) {
@@ -211,7 +216,8 @@ static void test_forms_agree(void **state) {
     ulp_ctc_form linear = {.linear = 1, .cast = &cast}, logs = {.cast = &cast};
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        for (size_t i = 0; i < CLASSES * LONG; i++) p[i] = (double)(float)(0.3 + 0.6 * ulp_random_uniform((ulp_stream){seed, 1, 0}, i));
+        for (size_t i = 0; i < CLASSES * LONG; i++)
+            p[i] = (double)(float)(0.3 + 0.6 * ulp_random_uniform((ulp_stream){seed, 1, 0}, i));
         for (size_t i = 0; i < CLASSES * LONG; i++) q[i] = (double)(float)log(p[i]);
         double a = ulp_ctc_loss(ulp_ctc_alpha(alpha, p, label, L, CLASSES, LONG, &linear), &linear);
         double b = ulp_ctc_loss(ulp_ctc_alpha(alpha, q, label, L, CLASSES, LONG, &logs), &logs);
@@ -224,8 +230,10 @@ static void test_forms_agree(void **state) {
 /* A sum that binary64 does not hold is rounded once: 1 + 2^-60 away from 1 in a directed mode, in both forms. */
 static void test_rounds_once(void **state) {
     static const uint8_t label[1] = {0};
-    static const double p[4] = {1.0, 1.0, 0x1p-60, 0.0}, logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2), the blank second */
-    ulp_cast up = {.format = named("fp32"), .rule = rule_of(ULP_RU, 0, 0)}, down = {.format = named("fp32"), .rule = rule_of(ULP_RD, 0, 0)};
+    static const double p[4] = {1.0, 1.0, 0x1p-60, 0.0},
+                        logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2), the blank second */
+    ulp_cast up = {.format = named("fp32"), .rule = rule_of(ULP_RU, 0, 0)},
+             down = {.format = named("fp32"), .rule = rule_of(ULP_RD, 0, 0)};
     ulp_ctc_form linear = {.linear = 1, .cast = &up}, logarithmic = {.cast = &down};
     double alpha[2 * 3];
     (void)state;
@@ -247,7 +255,10 @@ static double halves(const char *format, size_t steps, int linear, ulp_stats *st
 }
 
 static void test_underflow(void **state) {
-    static const struct { const char *format; size_t last; } ends[] = {{"fp16", 24}, {"bf16", 133}, {"fp32", 149}, {"e5m2", 16}, {"e4m3", 9}};
+    static const struct {
+        const char *format;
+        size_t last;
+    } ends[] = {{"fp16", 24}, {"bf16", 133}, {"fp32", 149}, {"e5m2", 16}, {"e4m3", 9}};
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         /* 2^-last is the least positive number; half of it is a tie, and goes to 0 */
@@ -262,10 +273,12 @@ static void test_underflow(void **state) {
     }
 }
 
-/* Stochastic rounding of sums and of products by constants is unbiased, if every operation has a random word of its own. */
+/* Stochastic rounding of sums and of products by constants is unbiased, if every operation has a random word of its
+ * own. */
 static void test_stochastic(void **state) {
     enum { RUNS = 40000, L = 3, STEPS = 7 };
-    double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX], sum = 0.0, squares = 0.0, back = 0.0, back_squares = 0.0;
+    double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX],
+        sum = 0.0, squares = 0.0, back = 0.0, back_squares = 0.0;
     ulp_cast cast = {.format = named("e8m1"), .rule = rule_of(ULP_SRA, 0, 0)};
     ulp_ctc_form plain = {.linear = 1}, form = {.linear = 1, .cast = &cast};
     (void)state;
@@ -305,7 +318,8 @@ static void test_edit_distance(void **state) {
     for (int k = 0; k < 500; k++) {
         uint8_t a[6], b[6];
         size_t n = next_random(&random) % 7, m = next_random(&random) % 7;
-        for (int i = 0; i < 6; i++) a[i] = (uint8_t)(next_random(&random) % 3), b[i] = (uint8_t)(next_random(&random) % 3);
+        for (int i = 0; i < 6; i++)
+            a[i] = (uint8_t)(next_random(&random) % 3), b[i] = (uint8_t)(next_random(&random) % 3);
         assert_int_equal(ulp_edit_distance(a, n, b, m), distance(a, n, b, m));
     }
 }
@@ -346,7 +360,9 @@ static int holds(size_t i, size_t x, uint8_t label, size_t first, size_t end) {
     for (size_t d = first; d < end; d++) {
         size_t y = 0;
         if (digits.label[d] != label) continue;
-        while (y < 8 && memcmp(strips.pixel + i * strips.features + y * strips.dims.w + x, digits.pixel + d * 64 + y * 8, 8) == 0) y++;
+        while (y < 8 && memcmp(strips.pixel + i * strips.features + y * strips.dims.w + x,
+                               digits.pixel + d * 64 + y * 8, 8) == 0)
+            y++;
         if (y == 8) return 1;
     }
     return 0;
@@ -364,7 +380,8 @@ static int readable(size_t i, size_t k, size_t x, size_t first, size_t end) {
 static void test_strips(void **state) {
     size_t lengths[8] = {0}, ink = 0, drawn = 0;
     (void)state;
-    assert_true(strips.n == 2500 && strips.n_train == 2000 && strips.dims.c == 1 && strips.dims.h == 8 && strips.dims.w == 60);
+    assert_true(strips.n == 2500 && strips.n_train == 2000 && strips.dims.c == 1 && strips.dims.h == 8 &&
+                strips.dims.w == 60);
     assert_true(strips.features == 480 && strips.classes == 10 && strips.labels == 6 && strips.white == 16);
     for (size_t i = 0; i < strips.n; i++) {
         size_t L = ulp_label_count(strips.label + i * 6, 6);
@@ -375,7 +392,8 @@ static void test_strips(void **state) {
         assert_true(readable(i, 0, 0, train ? 0 : digits.n_train, train ? digits.n_train : digits.n));
         assert_false(readable(i, 0, 0, train ? digits.n_train : 0, train ? digits.n : digits.n_train));
     }
-    assert_true(lengths[4] > 700 && lengths[5] > 700 && lengths[6] > 700 && lengths[4] + lengths[5] + lengths[6] == 2500);
+    assert_true(lengths[4] > 700 && lengths[5] > 700 && lengths[6] > 700 &&
+                lengths[4] + lengths[5] + lengths[6] == 2500);
     /* the mean ink of a digit is that of the digits, 561718 / 1797, within 2 % */
     for (size_t i = 0; i < strips.n * strips.features; i++) ink += strips.pixel[i];
     for (size_t L = 4; L <= 6; L++) drawn += L * lengths[L];
@@ -400,10 +418,12 @@ static void test_mnist_strips(void **state) {
     const char *folder = getenv("ULPLAB_DATA");
     ulp_data mnist;
     (void)state;
-    ulp_status status = ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
+    ulp_status status =
+        ulp_data_load(&mnist, "mnist-strips", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
-    assert_true(mnist.n == 14000 && mnist.n_train == 12000 && mnist.dims.h == 28 && mnist.dims.w == 204 && mnist.labels == 6);
+    assert_true(mnist.n == 14000 && mnist.n_train == 12000 && mnist.dims.h == 28 && mnist.dims.w == 204 &&
+                mnist.labels == 6);
     ulp_data_release(&mnist);
 }
 
@@ -412,13 +432,19 @@ static void test_mnist_strips(void **state) {
 #define MIB "fc1048576 " /* ten of them: more than 2^47 bytes, which no process has */
 
 static void test_options(void **state) {
-    static const struct { const ulp_data *data; ulp_train_options options; const char *says; } bad[] = {
+    static const struct {
+        const ulp_data *data;
+        ulp_train_options options;
+        const char *says;
+    } bad[] = {
         {&strips, {.net = "columns gru4 conv10@1", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "fc11 fc10", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "softmax"}, "one label per sample"},
         {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "mse"}, "known: softmax, ctc, ctc-linear"},
         {&digits, {.net = "fc11", .batch = 8}, "one output per class of the data: it has 11, digits has 10 classes"},
-        {&digits, {.net = MIB MIB MIB MIB MIB MIB MIB MIB MIB MIB "fc10", .batch = 8}, "out of memory: the net has 9895692730378 parameters"},
+        {&digits,
+         {.net = MIB MIB MIB MIB MIB MIB MIB MIB MIB MIB "fc10", .batch = 8},
+         "out of memory: the net has 9895692730378 parameters"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -431,21 +457,30 @@ static void test_options(void **state) {
 
 /* Single labels: the label error is what accuracy leaves; by ctc they are sequences of one. */
 static void test_single_labels(void **state) {
-    static const ulp_train_options options[] = {{.net = "fc10", .batch = 32, .optimizer = "sgd,rate=0.1"},
-                                                {.net = "columns gru8 conv11@1", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
+    static const ulp_train_options options[] = {
+        {.net = "fc10", .batch = 32, .optimizer = "sgd,rate=0.1"},
+        {.net = "columns gru8 conv11@1", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
         assert_int_equal(ulp_train_run(&r, &digits, &options[i], 60, NULL, NULL, error, sizeof error), ULP_OK);
         assert_true(r.test.n == 360 && r.test.labels == 360 && r.test.right <= 360);
-        if (i == 0) assert_true(r.test.right > 180 && r.test.edits == r.test.n - r.test.right && r.test.label_error == (double)r.test.edits / 360.0);
+        if (i == 0)
+            assert_true(r.test.right > 180 && r.test.edits == r.test.n - r.test.right &&
+                        r.test.label_error == (double)r.test.edits / 360.0);
         else assert_true(r.test.edits >= r.test.n - r.test.right);
     }
 }
 
 /* A loss that underflows shows as Inf, and the scaler skips the step. */
 static void test_scaler_sees(void **state) {
-    ulp_train_options o = {.net = "columns gru8 conv11@1", .policy = "fp32,loss=fp16", .loss = "ctc-linear", .scaler = "pytorch", .batch = 8, .seed = 1, .counting = 1};
+    ulp_train_options o = {.net = "columns gru8 conv11@1",
+                           .policy = "fp32,loss=fp16",
+                           .loss = "ctc-linear",
+                           .scaler = "pytorch",
+                           .batch = 8,
+                           .seed = 1,
+                           .counting = 1};
     ulp_step step;
     (void)state;
     ulp_trainer *t = trainer_of(&strips, &o);
@@ -455,26 +490,33 @@ static void test_scaler_sees(void **state) {
 }
 
 static void test_learns(void **state) {
-    ulp_train_options o = {.net = "columns2 gru48 conv11@1", .policy = "mixed:fp16", .scaler = "pytorch", .optimizer = "sgd,rate=0.02,momentum=0.9", .batch = 32, .seed = 1};
+    ulp_train_options o = {.net = "columns2 gru48 conv11@1",
+                           .policy = "mixed:fp16",
+                           .scaler = "pytorch",
+                           .optimizer = "sgd,rate=0.02,momentum=0.9",
+                           .batch = 32,
+                           .seed = 1};
     ulp_train_result r;
     (void)state;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small to share */
     assert_int_equal(ulp_train_run(&r, &strips, &o, 300, NULL, NULL, error, sizeof error), ULP_OK);
     ulp_threads_set(0);
-    print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n", 100 * r.test.label_error,
-                  100 * r.test.accuracy, (int)r.skipped);
+    print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n",
+                  100 * r.test.label_error, 100 * r.test.accuracy, (int)r.skipped);
     assert_true(!isnan(r.test.loss) && r.test.label_error < 0.1 && r.skipped < 20);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_path),    cmocka_unit_test(test_gradient),       cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_forms_agree),   cmocka_unit_test(test_underflow),      cmocka_unit_test(test_stochastic),
-        cmocka_unit_test(test_edit_distance), cmocka_unit_test(test_decode),         cmocka_unit_test(test_strips),
-        cmocka_unit_test(test_strips_follow_seed), cmocka_unit_test(test_mnist_strips), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_single_labels), cmocka_unit_test(test_scaler_sees),    cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_rounds_once),
+        cmocka_unit_test(test_every_path),    cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_impossible),    cmocka_unit_test(test_forms_agree),
+        cmocka_unit_test(test_underflow),     cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_edit_distance), cmocka_unit_test(test_decode),
+        cmocka_unit_test(test_strips),        cmocka_unit_test(test_strips_follow_seed),
+        cmocka_unit_test(test_mnist_strips),  cmocka_unit_test(test_options),
+        cmocka_unit_test(test_single_labels), cmocka_unit_test(test_scaler_sees),
+        cmocka_unit_test(test_learns),        cmocka_unit_test(test_rounds_once),
     };
     return cmocka_run_group_tests(tests, load_both, free_both);
 }

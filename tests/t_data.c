@@ -38,8 +38,13 @@ static const char *path_of(const char *name) {
 }
 
 static int remove_folder(void **state) {
-    static const char *const names[] = {"digits.csv", "digits.csv.gz", "train-images-idx3-ubyte", "train-labels-idx1-ubyte",
-                                        "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", "train-images-idx3-ubyte.gz"};
+    static const char *const names[] = {"digits.csv",
+                                        "digits.csv.gz",
+                                        "train-images-idx3-ubyte",
+                                        "train-labels-idx1-ubyte",
+                                        "t10k-images-idx3-ubyte",
+                                        "t10k-labels-idx1-ubyte",
+                                        "train-images-idx3-ubyte.gz"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_of(names[i]));
     return rmdir(folder);
@@ -59,7 +64,8 @@ static void test_digits(void **state) {
     size_t count[10] = {0}, ink = 0;
     (void)state;
     assert_int_equal(ulp_data_load(&data, "digits", NULL, 1, error, sizeof error), ULP_OK);
-    assert_true(data.n == 1797 && data.n_train == 1437 && data.features == 64 && data.classes == 10 && data.white == 16);
+    assert_true(data.n == 1797 && data.n_train == 1437 && data.features == 64 && data.classes == 10 &&
+                data.white == 16);
     assert_int_equal(data.checksum, 0x2ebe3bb7);
     for (size_t i = 0; i < data.n; i++) count[data.label[i]]++;
     for (size_t i = 0; i < data.n * 64; i++) ink += data.pixel[i];
@@ -100,16 +106,19 @@ static void test_permutation(void **state) {
     ulp_permutation(order, 0, (ulp_stream){1, 1, 0});
 }
 
-/* A folder that is given has to hold the set: nothing else is read in its place. $ULPLAB_DATA is only where to look first. */
+/* A folder that is given has to hold the set: nothing else is read in its place. $ULPLAB_DATA is only where to look
+ * first. */
 static void test_folder_counts(void **state) {
     ulp_data a, b;
     (void)state;
     assert_int_equal(ulp_data_load(&a, "digits", folder, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_true(a.pixel == NULL && strstr(error, "no digits.csv") && strstr(error, folder) && !strstr(error, "no such folder"));
+    assert_true(a.pixel == NULL && strstr(error, "no digits.csv") && strstr(error, folder) &&
+                !strstr(error, "no such folder"));
     assert_int_equal(ulp_data_load(&a, "digits", path_of("none"), 1, error, sizeof error), ULP_NO_DEVICE);
     assert_true(strstr(error, path_of("none")) && strstr(error, "no such folder"));
     assert_int_equal(ulp_data_load(&a, "mnist", folder, 1, error, sizeof error), ULP_NO_DEVICE);
-    assert_true(strstr(error, folder) && strstr(error, "train-images-idx3-ubyte") && strstr(error, "t10k-labels-idx1-ubyte"));
+    assert_true(strstr(error, folder) && strstr(error, "train-images-idx3-ubyte") &&
+                strstr(error, "t10k-labels-idx1-ubyte"));
     assert_int_equal(ulp_data_load(&a, "digits", NULL, 1, error, sizeof error), ULP_OK);
     setenv("ULPLAB_DATA", folder, 1);
     assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, error, sizeof error), ULP_OK);
@@ -183,7 +192,8 @@ static void write_set(uint32_t magic, uint32_t images, uint32_t labels, int miss
         size_t at = header(bytes, part ? 0x803 : magic, n);
         for (size_t i = 0; i < n * SIDE * SIDE; i++) bytes[at + i] = (unsigned char)(i + 100 * part);
         size_t size = at + (size_t)n * SIDE * SIDE;
-        write_file(part ? "t10k-images-idx3-ubyte" : "train-images-idx3-ubyte", bytes, part ? size : size - (size_t)missing_bytes);
+        write_file(part ? "t10k-images-idx3-ubyte" : "train-images-idx3-ubyte", bytes,
+                   part ? size : size - (size_t)missing_bytes);
         n = part ? TEST : labels;
         at = header(bytes, 0x801, n);
         for (size_t i = 0; i < n; i++) bytes[at + i] = label;
@@ -196,7 +206,8 @@ static void test_idx_good(void **state) {
     (void)state;
     write_set(0x803, TRAIN, TRAIN, 0, 9);
     assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_OK);
-    assert_true(data.n == TRAIN + TEST && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE && data.dims.w == SIDE);
+    assert_true(data.n == TRAIN + TEST && data.n_train == TRAIN && data.features == 9 && data.dims.h == SIDE &&
+                data.dims.w == SIDE);
     assert_int_equal(data.pixel[10], 10);
     assert_int_equal(data.pixel[TRAIN * 9 + 1], 101);
     assert_int_equal(data.label[TRAIN], 9);
@@ -285,7 +296,8 @@ static void test_mnist(void **state) {
 static void test_crc(void **state) {
     (void)state;
     assert_int_equal(ulp_crc32(0, (const unsigned char *)"123456789", 9), 0xcbf43926);
-    assert_int_equal(ulp_crc32(ulp_crc32(0, (const unsigned char *)"1234", 4), (const unsigned char *)"56789", 5), 0xcbf43926);
+    assert_int_equal(ulp_crc32(ulp_crc32(0, (const unsigned char *)"1234", 4), (const unsigned char *)"56789", 5),
+                     0xcbf43926);
 }
 
 static void test_file_errors(void **state) {
@@ -307,7 +319,8 @@ static void test_file_errors(void **state) {
 /* ---- magnitudes ---- */
 
 static void test_histogram(void **state) {
-    static const float x[] = {0.0f, -0.0f, 1.0f, -1.5f, 2.0f, 0x1p-149f, 0x1.8p-149f, 0x1p-126f, INFINITY, -INFINITY, NAN, 0x1.fffffep127f};
+    static const float x[] = {0.0f,        -0.0f,     1.0f,     -1.5f,     2.0f, 0x1p-149f,
+                              0x1.8p-149f, 0x1p-126f, INFINITY, -INFINITY, NAN,  0x1.fffffep127f};
     ulp_histogram h, g;
     (void)state;
     ulp_histogram_clear(&h);
@@ -332,10 +345,13 @@ static void test_histogram(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digits),      cmocka_unit_test(test_split_follows_seed), cmocka_unit_test(test_permutation),
-        cmocka_unit_test(test_digits_damaged), cmocka_unit_test(test_unknown_set),     cmocka_unit_test(test_idx_good),
-        cmocka_unit_test(test_idx_bad),     cmocka_unit_test(test_idx_packed),         cmocka_unit_test(test_mnist),
-        cmocka_unit_test(test_folder_counts), cmocka_unit_test(test_crc), cmocka_unit_test(test_file_errors),        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_digits),      cmocka_unit_test(test_split_follows_seed),
+        cmocka_unit_test(test_permutation), cmocka_unit_test(test_digits_damaged),
+        cmocka_unit_test(test_unknown_set), cmocka_unit_test(test_idx_good),
+        cmocka_unit_test(test_idx_bad),     cmocka_unit_test(test_idx_packed),
+        cmocka_unit_test(test_mnist),       cmocka_unit_test(test_folder_counts),
+        cmocka_unit_test(test_crc),         cmocka_unit_test(test_file_errors),
+        cmocka_unit_test(test_histogram),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,10 +1,10 @@
 /* t_datapath.c - the definition of every sum of products but the Tensor Cores' against sums formed from its
  * description: every kind, format and mode, and what is known of them by hand. */
-#include "tests/sum_oracle.h"
+#include "sum_oracle.h"
 
 #include <float.h>
 
-#include "kernels/datapath.h"
+#include "kernels/products/datapath.h"
 
 /* ---- data ---- */
 

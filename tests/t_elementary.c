@@ -1,4 +1,5 @@
-/* t_elementary.c - own exp, log, tanh, sigmoid, cos and normal variates against MPFR and against bits fixed for good. */
+/* t_elementary.c - own exp, log, tanh, sigmoid, cos and normal variates against MPFR and against bits fixed for good.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <cmocka.h>
 #include <mpfr.h>
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 #include "sim/normal.h"
 
 enum { SAMPLES = 40000, PRECISION = 120 };
@@ -35,7 +36,9 @@ static double worst(double (*own)(double), mpfr_function f, const double (*inter
         ulp_stream stream = {1, k, 0};
         for (uint64_t i = 0; i < SAMPLES; i++) {
             double u = ulp_random_uniform(stream, 2 * i) + ulp_random_uniform(stream, 2 * i + 1) * 0x1p-32;
-            double x = i == 0 ? interval[k][0] : i == 1 ? interval[k][1] : interval[k][0] + (interval[k][1] - interval[k][0]) * u;
+            double x = i == 0   ? interval[k][0]
+                       : i == 1 ? interval[k][1]
+                                : interval[k][0] + (interval[k][1] - interval[k][0]) * u;
             double error = error_of(own(x), x, f);
             if (error > most) most = error;
         }
@@ -73,7 +76,8 @@ static void test_log(void **state) {
     (void)state;
     print_message("log: %.3f ulp at most, bound %.2f\n", error, ULP_LOG_BOUND);
     assert_true(error <= ULP_LOG_BOUND);
-    for (int e = -1074; e <= 1023; e++) assert_true(error_of(ulp_log(ldexp(1.0, e)), ldexp(1.0, e), mpfr_log) <= ULP_LOG_BOUND);
+    for (int e = -1074; e <= 1023; e++)
+        assert_true(error_of(ulp_log(ldexp(1.0, e)), ldexp(1.0, e), mpfr_log) <= ULP_LOG_BOUND);
     assert_true(ulp_log(1.0) == 0.0);
     assert_true(ulp_log(0.0) == -INFINITY && ulp_log(-0.0) == -INFINITY);
     assert_true(ulp_log(INFINITY) == INFINITY);
@@ -127,7 +131,8 @@ static void test_cos(void **state) {
     mpfr_clears(x, turn, (mpfr_ptr)NULL);
     print_message("cos: 2^%.2f at most, bound 2^-50\n", log2(most));
     assert_true(most <= 0x1p-50);
-    assert_true(ulp_cos_turn(0.0) == 1.0 && ulp_cos_turn(0.25) == 0.0 && ulp_cos_turn(0.5) == -1.0 && ulp_cos_turn(0.75) == 0.0);
+    assert_true(ulp_cos_turn(0.0) == 1.0 && ulp_cos_turn(0.25) == 0.0 && ulp_cos_turn(0.5) == -1.0 &&
+                ulp_cos_turn(0.75) == 0.0);
 }
 
 /* n variates: mean and variance within five standard errors, and the tail's share of |z| > 2. */
@@ -162,8 +167,9 @@ static void test_bits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),  cmocka_unit_test(test_exp_subnormal), cmocka_unit_test(test_log), cmocka_unit_test(test_tanh),
-        cmocka_unit_test(test_cos),  cmocka_unit_test(test_normal), cmocka_unit_test(test_sigmoid),        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_exp),     cmocka_unit_test(test_exp_subnormal), cmocka_unit_test(test_log),
+        cmocka_unit_test(test_tanh),    cmocka_unit_test(test_cos),           cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_sigmoid), cmocka_unit_test(test_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 typedef double (*operation)(ulp_op op, double a, double b, const ulp_format *f);
 
@@ -29,8 +29,8 @@ static double wide(ulp_op op, double a, double b) {
 static const struct shape {
     const char *name;
     int prec, emin;
-} shapes[] = {{"binary16", 11, -14}, {"tf32", 11, -126}, {"bfloat16", 8, -126}, {"e6m9", 10, -30},
-              {"e4m3", 4, -6},       {"e5m2", 3, -14}};
+} shapes[] = {{"binary16", 11, -14}, {"tf32", 11, -126}, {"bfloat16", 8, -126},
+              {"e6m9", 10, -30},     {"e4m3", 4, -6},    {"e5m2", 3, -14}};
 
 static double round_to(double x, const char *name) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -119,12 +119,18 @@ static void test_counting_modes(void **state) {
         double stop;
         int64_t idle;
     } facts[] = {
-        {"binary16", ULP_RZ, 2048, 2049},        {"binary16", ULP_RD, 2048, 2049},
-        {"binary16", ULP_RNA, 4096, 3073},       {"binary16", ULP_RO, 2050, 2050},
-        {"binary16", ULP_RU, INFINITY, 7169},    {"bfloat16", ULP_RNA, 512, 385},
-        {"e4m3", ULP_RU, 448, 55},               {"e4m3", ULP_RNA, 32, 25},
-        {"e5m2", ULP_RO, 10, 10},                {"e5m2", ULP_RU, INFINITY, 61},
-        {"q8.8", ULP_RNE, 127.99609375, 129},    {"q8.8", ULP_RU, 127.99609375, 129},
+        {"binary16", ULP_RZ, 2048, 2049},
+        {"binary16", ULP_RD, 2048, 2049},
+        {"binary16", ULP_RNA, 4096, 3073},
+        {"binary16", ULP_RO, 2050, 2050},
+        {"binary16", ULP_RU, INFINITY, 7169},
+        {"bfloat16", ULP_RNA, 512, 385},
+        {"e4m3", ULP_RU, 448, 55},
+        {"e4m3", ULP_RNA, 32, 25},
+        {"e5m2", ULP_RO, 10, 10},
+        {"e5m2", ULP_RU, INFINITY, 61},
+        {"q8.8", ULP_RNE, 127.99609375, 129},
+        {"q8.8", ULP_RU, 127.99609375, 129},
     };
     (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
@@ -207,8 +213,12 @@ static void test_harmonic(void **state) {
         const char *name;
         double sum;
         int64_t idle;
-    } facts[] = {{"bfloat16", 5.0625, 65}, {"binary16", 7.0859375, 513},         {"tf32", 7.0859375, 513},
-                 {"e4m3", 3, 9},           {"e5m2", 2, 5},                       {"e6m9", 6.40625, 257},
+    } facts[] = {{"bfloat16", 5.0625, 65},
+                 {"binary16", 7.0859375, 513},
+                 {"tf32", 7.0859375, 513},
+                 {"e4m3", 3, 9},
+                 {"e5m2", 2, 5},
+                 {"e6m9", 6.40625, 257},
                  {"binary32", 15.403682708740234375, 2097152}};
     (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
@@ -254,8 +264,10 @@ static void test_ascent(void **state) {
         const char *name;
         int64_t updates;
         double weight, rate;
-    } facts[] = {{"binary16", 199, 2.953125, 0x1.47cp-7}, {"bfloat16", 94, 2.625, 0x1.48p-7},
-                 {"e4m3", 17, 1, 0x1.4p-7},               {"e5m2", 8, 0.5, 0x1.4p-7},
+    } facts[] = {{"binary16", 199, 2.953125, 0x1.47cp-7},
+                 {"bfloat16", 94, 2.625, 0x1.48p-7},
+                 {"e4m3", 17, 1, 0x1.4p-7},
+                 {"e5m2", 8, 0.5, 0x1.4p-7},
                  {"binary32", 645, 2.9999942779541015625, 0.01f}};
     (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
@@ -274,8 +286,8 @@ static void test_ascent(void **state) {
 static float ascend_master(operation by, const ulp_format *f, int rounded_by_hand) {
     float weight = 0;
     for (int k = 0; k < 100000; k++) {
-        const double shown = rounded_by_hand ? round_to((double)weight, f->name)
-                                             : ulp_round((double)weight, f, (ulp_rule){0}, 0);
+        const double shown =
+            rounded_by_hand ? round_to((double)weight, f->name) : ulp_round((double)weight, f, (ulp_rule){0}, 0);
         const float gradient = (float)by(ULP_MUL, 2, by(ULP_SUB, 3, shown, f), f), next = weight + 0.01f * gradient;
         if (next == weight) return weight;
         weight = next;
@@ -309,10 +321,14 @@ static void test_ascent_cures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counting),            cmocka_unit_test(test_counting_binary32),
-        cmocka_unit_test(test_counting_modes),      cmocka_unit_test(test_counting_cures),
-        cmocka_unit_test(test_counting_stochastic), cmocka_unit_test(test_harmonic),
-        cmocka_unit_test(test_harmonic_error),      cmocka_unit_test(test_ascent),
+        cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_counting_binary32),
+        cmocka_unit_test(test_counting_modes),
+        cmocka_unit_test(test_counting_cures),
+        cmocka_unit_test(test_counting_stochastic),
+        cmocka_unit_test(test_harmonic),
+        cmocka_unit_test(test_harmonic_error),
+        cmocka_unit_test(test_ascent),
         cmocka_unit_test(test_ascent_cures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

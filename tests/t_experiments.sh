@@ -345,8 +345,8 @@ says '^SKIP' out.txt "and says so"
 gpu=no
 "$BIN/ulp" gemm --datapath fp32 --m 1 --n 1 --k 1 --backend cuda >out.txt 2>err.txt && gpu=yes
 took=0
-for source in "$SOURCES"/*.c; do
-    name=$(basename "$source" .c)
+for source in "$SOURCES"/*/; do
+    name=$(basename "$source")
     [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
     if "$BIN/$name" --help | grep -q '^  --backend '; then
         took=$((took + 1))
@@ -369,8 +369,8 @@ set -- machine.csv*
 if [ -e "$1" ]; then verdict 1 "none of them writes a file"; else verdict 0 "none of them writes a file"; fi
 
 # every experiment answers
-for source in "$SOURCES"/*.c; do
-    name=$(basename "$source" .c)
+for source in "$SOURCES"/*/; do
+    name=$(basename "$source")
     [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue
     exits 0 "$name --help" "$BIN/$name" --help
     says '^environment: .*ULPLAB_ISA.*ULPLAB_CUDA_DEVICE' out.txt "it names what the environment sets"

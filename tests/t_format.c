@@ -1,7 +1,7 @@
 /* t_format.c - the formats' parameters against the standards' numbers and the oracle, for every family of names. */
 #include <float.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "sim/reference.h"
 
@@ -307,7 +307,8 @@ static void test_holds(void **state) {
                 uint64_t there;
                 all = ulp_encode(&there, ulp_decode(code, &inner), &outer) == ULP_OK;
             }
-            if (ulp_format_holds(&outer, &inner) != all) fail_msg("%s holds %s: %d, value by value: %d", outer.name, inner.name, !all, all);
+            if (ulp_format_holds(&outer, &inner) != all)
+                fail_msg("%s holds %s: %d, value by value: %d", outer.name, inner.name, !all, all);
             yes += (size_t)all;
             no += (size_t)!all;
         }
@@ -318,7 +319,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standards), cmocka_unit_test(test_registry), cmocka_unit_test(test_ieee_like),
         cmocka_unit_test(test_fixed),     cmocka_unit_test(test_p3109),    cmocka_unit_test(test_ad_hoc),
-        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_init), cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_suffixes),  cmocka_unit_test(test_init),     cmocka_unit_test(test_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,43 +1,59 @@
-/* t_fragments.c - the maps of Tensor Core operands against the formulas of the PTX ISA, descriptors bit by bit, codes. */
-#include "tests/support.h"
+/* t_fragments.c - the maps of Tensor Core operands against the formulas of the PTX ISA, descriptors bit by bit, codes.
+ */
+#include "support.h"
 
 #include "kernels/cuda/fragments.h"
 
 /* Element i of a thread's fragment of A or B, and of C, as PTX ISA 9.0, section 9.7.15.5 writes it: group = lane >> 2,
  * t = lane % 4. */
-typedef struct place { unsigned row, column; } place;
+typedef struct place {
+    unsigned row, column;
+} place;
 
-static place a_f16_k8(unsigned group, unsigned t, unsigned i) { return (place){i < 2 ? group : group + 8, t * 2 + (i & 1)}; }
+static place a_f16_k8(unsigned group, unsigned t, unsigned i) {
+    return (place){i < 2 ? group : group + 8, t * 2 + (i & 1)};
+}
 static place b_f16_k8(unsigned group, unsigned t, unsigned i) { return (place){t * 2 + i, group}; }
 
 static place a_f16_k16(unsigned group, unsigned t, unsigned i) {
     return (place){i < 2 || (i >= 4 && i < 6) ? group : group + 8, i < 4 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8};
 }
-static place b_f16_k16(unsigned group, unsigned t, unsigned i) { return (place){i < 2 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8, group}; }
+static place b_f16_k16(unsigned group, unsigned t, unsigned i) {
+    return (place){i < 2 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8, group};
+}
 
 static place a_tf32_k4(unsigned group, unsigned t, unsigned i) { return (place){i == 0 ? group : group + 8, t}; }
 static place b_tf32_k4(unsigned group, unsigned t, unsigned i) { return (place){t + 0 * i, group}; }
 
-static place a_tf32_k8(unsigned group, unsigned t, unsigned i) { return (place){i == 0 || i == 2 ? group : group + 8, i < 2 ? t : t + 4}; }
+static place a_tf32_k8(unsigned group, unsigned t, unsigned i) {
+    return (place){i == 0 || i == 2 ? group : group + 8, i < 2 ? t : t + 4};
+}
 static place b_tf32_k8(unsigned group, unsigned t, unsigned i) { return (place){i == 0 ? t : t + 4, group}; }
 
-static place a_byte_k16(unsigned group, unsigned t, unsigned i) { return (place){i < 4 ? group : group + 8, t * 4 + (i & 3)}; }
+static place a_byte_k16(unsigned group, unsigned t, unsigned i) {
+    return (place){i < 4 ? group : group + 8, t * 4 + (i & 3)};
+}
 static place b_byte_k16(unsigned group, unsigned t, unsigned i) { return (place){t * 4 + i, group}; }
 
 static place a_byte_k32(unsigned group, unsigned t, unsigned i) {
     return (place){i < 4 || (i >= 8 && i < 12) ? group : group + 8, i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16};
 }
-static place b_byte_k32(unsigned group, unsigned t, unsigned i) { return (place){i < 4 ? t * 4 + i : t * 4 + (i & 3) + 16, group}; }
+static place b_byte_k32(unsigned group, unsigned t, unsigned i) {
+    return (place){i < 4 ? t * 4 + i : t * 4 + (i & 3) + 16, group};
+}
 
-static place c_m16n8(unsigned group, unsigned t, unsigned i) { return (place){i < 2 ? group : group + 8, t * 2 + (i & 1)}; }
+static place c_m16n8(unsigned group, unsigned t, unsigned i) {
+    return (place){i < 2 ? group : group + 8, t * 2 + (i & 1)};
+}
 
 static const struct shape {
     const char *name;
     unsigned k, size; /* elements, bytes of one */
     place (*a)(unsigned, unsigned, unsigned), (*b)(unsigned, unsigned, unsigned);
 } shapes[] = {
-    {"f16 k8", 8, 2, a_f16_k8, b_f16_k8},        {"f16 k16", 16, 2, a_f16_k16, b_f16_k16},    {"tf32 k4", 4, 4, a_tf32_k4, b_tf32_k4},
-    {"tf32 k8", 8, 4, a_tf32_k8, b_tf32_k8},     {"bytes k16", 16, 1, a_byte_k16, b_byte_k16}, {"bytes k32", 32, 1, a_byte_k32, b_byte_k32},
+    {"f16 k8", 8, 2, a_f16_k8, b_f16_k8},         {"f16 k16", 16, 2, a_f16_k16, b_f16_k16},
+    {"tf32 k4", 4, 4, a_tf32_k4, b_tf32_k4},      {"tf32 k8", 8, 4, a_tf32_k8, b_tf32_k8},
+    {"bytes k16", 16, 1, a_byte_k16, b_byte_k16}, {"bytes k32", 32, 1, a_byte_k32, b_byte_k32},
 };
 
 static void test_ptx(void **state) {
@@ -112,8 +128,8 @@ static void test_once(void **state) {
     }
 }
 
-/* D of wgmma as section 9.7.16.5.2 draws it: d[2 i], d[2 i + 1] of thread 32 w + 4 g + t are columns 8 (i / 2) + 2 t and the next of
- * row 16 w + g, i even, or row 16 w + g + 8, i odd. */
+/* D of wgmma as section 9.7.16.5.2 draws it: d[2 i], d[2 i + 1] of thread 32 w + 4 g + t are columns 8 (i / 2) + 2 t
+ * and the next of row 16 w + g, i even, or row 16 w + g + 8, i odd. */
 static void test_wgmma_d(void **state) {
     (void)state;
     for (unsigned w = 0; w < 4; w++)
@@ -136,7 +152,8 @@ static void test_shared_memory(void **state) {
     all_ones(held, sizeof held, "shared memory");
     for (unsigned address = 0; address < 1u << 18; address += 16 * 977) {
         const uint64_t d = ulp_wgmma_descriptor(address);
-        const unsigned base = (unsigned)(d & 0x3fff) * 16, leading = (unsigned)(d >> 16 & 0x3fff) * 16, stride = (unsigned)(d >> 32 & 0x3fff) * 16;
+        const unsigned base = (unsigned)(d & 0x3fff) * 16, leading = (unsigned)(d >> 16 & 0x3fff) * 16,
+                       stride = (unsigned)(d >> 32 & 0x3fff) * 16;
         assert_int_equal(base, address);
         assert_true((d & ~(uint64_t)0x00003fff3fff3fffu) == 0); /* no base offset, no swizzle, nothing in between */
         for (unsigned row = 0; row < 256; row += 8)
@@ -144,7 +161,8 @@ static void test_shared_memory(void **state) {
                 const unsigned core = ulp_wgmma_place(row, 16 * half);
                 assert_int_equal(core, row / 8 * stride + half * leading);
                 for (unsigned r = 0; r < 8; r++)
-                    for (unsigned i = 0; i < 16; i++) assert_int_equal(ulp_wgmma_place(row + r, 16 * half + i), core + 16 * r + i);
+                    for (unsigned i = 0; i < 16; i++)
+                        assert_int_equal(ulp_wgmma_place(row + r, 16 * half + i), core + 16 * r + i);
             }
     }
 }
@@ -156,15 +174,19 @@ static void check_code(double x, const ulp_format *f) {
     uint32_t strange = 0;
     const ulp_status status = ulp_encode(&want, x, f);
     const uint32_t got = ulp_code_of(x, f, &strange);
-    if ((status != ULP_OK) != (strange != 0)) fail_msg("%s: %a: %s, but strange %u", f->name, x, ulp_status_text(status), strange);
-    if (status == ULP_OK && got != want) fail_msg("%s: %a: got %x, want %llx", f->name, x, got, (unsigned long long)want);
+    if ((status != ULP_OK) != (strange != 0))
+        fail_msg("%s: %a: %s, but strange %u", f->name, x, ulp_status_text(status), strange);
+    if (status == ULP_OK && got != want)
+        fail_msg("%s: %a: got %x, want %llx", f->name, x, got, (unsigned long long)want);
 }
 
 static void test_codes(void **state) {
     (void)state;
     static const char *const names[] = {"fp16", "bf16", "tf32", "e4m3", "e5m2", "fp32", "q8.0", "q32.0"};
-    const double others[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 448.0, 464.0, 480.0, -480.0, 65504.0, 65520.0, 0x1p-1060, 0x1p-1074, 0x1.8p-24,
-                             0x1p-25, 0x1p-149, 0x1.8p-149, 0x1p-150, 127.0, 128.0, -128.0, -129.0, 0.5, 2147483647.0, 2147483648.0, -2147483648.0};
+    const double others[] = {0.0,     -0.0,     INFINITY,     -INFINITY,    NAN,          448.0,     464.0,
+                             480.0,   -480.0,   65504.0,      65520.0,      0x1p-1060,    0x1p-1074, 0x1.8p-24,
+                             0x1p-25, 0x1p-149, 0x1.8p-149,   0x1p-150,     127.0,        128.0,     -128.0,
+                             -129.0,  0.5,      2147483647.0, 2147483648.0, -2147483648.0};
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         const ulp_format f = named(names[n]);
         const uint64_t codes = 1ull << f.bits, step = f.bits > 19 ? 65521 : 1;
@@ -185,7 +207,8 @@ static void test_halves(void **state) {
     (void)state;
     const ulp_format f = named("fp16");
     for (uint32_t code = 0; code < 1u << 16; code++)
-        if (!same_result(ulp_value_of_half(code), ulp_decode(code, &f))) fail_msg("%04x: got %a", code, ulp_value_of_half(code));
+        if (!same_result(ulp_value_of_half(code), ulp_decode(code, &f)))
+            fail_msg("%04x: got %a", code, ulp_value_of_half(code));
 }
 
 int main(void) {

@@ -2,7 +2,7 @@
  * thread count. */
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
@@ -278,7 +278,8 @@ static void test_refusals(void **state) {
         assert_int_equal(k->gemm(c, a, b, &good, NULL, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm(c, a, b, &good, &wrong, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm(c, a, b, &good, &wide, stream), ULP_UNSUPPORTED);
-        assert_int_equal(k->gemm(NULL, NULL, NULL, &good, &wide, stream), ULP_UNSUPPORTED); /* before arrays and shapes */
+        assert_int_equal(k->gemm(NULL, NULL, NULL, &good, &wide, stream),
+                         ULP_UNSUPPORTED); /* before arrays and shapes */
         assert_int_equal(k->gemm64(NULL, a64, a64, &good, &wide, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm64(c64, NULL, a64, &good, &wide, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->gemm64(c64, a64, NULL, &good, &wide, stream), ULP_BAD_ARGUMENT);
@@ -290,13 +291,15 @@ static void test_refusals(void **state) {
         assert_int_equal(k->reduce(c, a, 2, 3, NULL, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(c, a, 2, 3, &wrong, stream), ULP_BAD_ARGUMENT);
         assert_int_equal(k->reduce(c, a, 2, 3, &wide, stream), ULP_UNSUPPORTED);
-        assert_int_equal(k->reduce(c, a, (size_t)1 << 59, 3, &wrong, stream), ULP_BAD_ARGUMENT); /* before memory is taken */
+        assert_int_equal(k->reduce(c, a, (size_t)1 << 59, 3, &wrong, stream),
+                         ULP_BAD_ARGUMENT); /* before memory is taken */
         assert_int_equal(k->reduce(NULL, NULL, 2, 0, &wrong, stream), ULP_OK);
         s = good, s.k = 0, s.lda = s.ldb = 0;
         assert_int_equal(k->gemm(c, NULL, NULL, &s, &d, stream), ULP_OK); /* no products: all +0 */
         for (int i = 0; i < 6; i++) assert_int_equal(ulp_bits32(c[i]), 0);
         s = good, s.m = 0, s.lda = s.ldb = s.ldc = 0;
-        assert_int_equal(k->gemm(NULL, NULL, NULL, &s, &wrong, stream), ULP_OK); /* nothing is asked of what has no elements */
+        assert_int_equal(k->gemm(NULL, NULL, NULL, &s, &wrong, stream),
+                         ULP_OK); /* nothing is asked of what has no elements */
     }
 }
 
@@ -329,15 +332,16 @@ static void test_names(void **state) {
                  "tensor:fp16:rne|serial:fp16:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:rne",
                  ULP_BAD_NAME);
     expect_names("serial:fp16:sr/0|serial:fp16:sr/33|serial:fp16:sr/-1|serial:e12m3:rne", ULP_NOT_IN_RANGE);
-    expect_names("chunk:fp16:rne|chunk-4:fp16:rne|chunk+4:fp16:rne|chunk 4:fp16:rne|chunk4x:fp16:rne|chunk4|chunk4:|"
-                 "chunk4:fp16|block:fp16:rne|serial4:fp16:rne|split2:fp16:rne|kahan|kahan:fp16:|pairwise:rne|"
-                 "exact:fp16:rne:|exact:fp17:rne|int8:wrap|int8:|int4|int8:sat:sat|h100|h100-|h100-fp17|h100-fp16-|"
-                 "h100-fp16-fp32|h100-e4m3.fp16|h100-e4m3.|h100-.e4m3|a100-e4m3|v100-bf16|h200-fp16|"
-                 "h100-fp16:Q=1|h100-fp16:L|h100-fp16:L=|h100-fp16:=3|h100-fp16:=|h100-fp16:L=8:|h100-fp16:L=8x|"
-                 "h100-fp16:L=0x8|h100-fp16:F=20:f=21|h100-fp16:align=|h100-fp16:align=up|h100-fp16:floor=|"
-                 "serial:fp16:rne:promote=|serial:fp16:rne:promote=x|serial:fp16:promote=8|promote=8|fp32:promote|"
-                 "int8:za=|int8:za|int8:za=none|fp32:promote=none|h100-fp16:L=none|h100-fp16:L=8:L=4|fp32:promote=8:PROMOTE=8",
-                 ULP_BAD_NAME);
+    expect_names(
+        "chunk:fp16:rne|chunk-4:fp16:rne|chunk+4:fp16:rne|chunk 4:fp16:rne|chunk4x:fp16:rne|chunk4|chunk4:|"
+        "chunk4:fp16|block:fp16:rne|serial4:fp16:rne|split2:fp16:rne|kahan|kahan:fp16:|pairwise:rne|"
+        "exact:fp16:rne:|exact:fp17:rne|int8:wrap|int8:|int4|int8:sat:sat|h100|h100-|h100-fp17|h100-fp16-|"
+        "h100-fp16-fp32|h100-e4m3.fp16|h100-e4m3.|h100-.e4m3|a100-e4m3|v100-bf16|h200-fp16|"
+        "h100-fp16:Q=1|h100-fp16:L|h100-fp16:L=|h100-fp16:=3|h100-fp16:=|h100-fp16:L=8:|h100-fp16:L=8x|"
+        "h100-fp16:L=0x8|h100-fp16:F=20:f=21|h100-fp16:align=|h100-fp16:align=up|h100-fp16:floor=|"
+        "serial:fp16:rne:promote=|serial:fp16:rne:promote=x|serial:fp16:promote=8|promote=8|fp32:promote|"
+        "int8:za=|int8:za|int8:za=none|fp32:promote=none|h100-fp16:L=none|h100-fp16:L=8:L=4|fp32:promote=8:PROMOTE=8",
+        ULP_BAD_NAME);
     expect_names("chunk0:fp16:rne|chunk16777217:fp16:rne|chunk99999999999:fp16:rne|"
                  "chunk18446744073709551617:fp16:rne|block0:fp16:rne|block65:fp16:rne|block4:fp16:rne:promote=6|"
                  "fp32:promote=-1|serial:fp16:rne:promote=0|serial:fp16:rne:promote=16777217|"

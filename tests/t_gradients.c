@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/rng.h"
-#include "tests/training.h"
+#include "training.h"
 
 enum { B = 5, WIDEST = 64, PARAMS = 1024 };
 
@@ -145,7 +145,8 @@ static double loss_of(const ulp_trainer *t, const double *w, const float *x, con
 
 /* Whole nets, loss included: the trainer's weight gradients, at a scale, against finite differences. */
 static void test_net_gradients(void **state) {
-    static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10", "fc6 fc7 tanh tanh fc11 relu relu fc10"};
+    static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10",
+                                       "fc6 fc7 tanh tanh fc11 relu relu fc10"};
     (void)state;
     for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
         ulp_train_options o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};

@@ -1,5 +1,5 @@
 /* t_growth.c - the exact numbers of the experiments sum_growth, sr_bits and ode, computed again from formats/ alone. */
-#include "tests/support.h"
+#include "support.h"
 
 static const ulp_rule nearest = {0};
 static const double per_e = 0x1.78b56362cef38p-2; /* 1 / e to the nearest binary64 number */

@@ -1,6 +1,6 @@
 /* t_hardware.c - Tensor Core rows against results that were measured, and against directed cases; data in $ULPLAB_DATA,
  * else beside the checkout. */
-#include "tests/tensor_cases.h"
+#include "tensor_cases.h"
 
 #include <stdlib.h>
 #if defined(ULP_WITH_ZLIB)

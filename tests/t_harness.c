@@ -1,5 +1,5 @@
 /* t_harness.c - the harness with a toy experiment: options, threads, places, claims, exit statuses. */
-#include "tests/toy.h"
+#include "toy.h"
 
 static void test_values(void **state) {
     (void)state;
@@ -41,7 +41,8 @@ static void test_defaults(void **state) {
     expect_exit(0, "--size 2");
     assert_true(is_there("results/toy.csv") && is_there("results/toy.run.json"));
     expect_exit(0, "--help");
-    assert_true(has("stdout.txt", "--shape WORD") && has("stdout.txt", "--counts N,... ") && has("stdout.txt", "[--full: 10]"));
+    assert_true(has("stdout.txt", "--shape WORD") && has("stdout.txt", "--counts N,... ") &&
+                has("stdout.txt", "[--full: 10]"));
     assert_true(has("stdout.txt", "--shard I/N ") && has("stdout.txt", "--merge FILE... ") &&
                 has("stdout.txt", "--data DIR ") && has("stdout.txt", "(fp16, bf16, any eXmY or qI.F)") &&
                 has("stdout.txt", "q8.0 q4.0\n   their aliases"));
@@ -121,15 +122,17 @@ static void test_statuses(void **state) {
         assert_true(has("stderr.txt", "toy: point binary16 rne 3\n")); /* the sentence, and no status text behind it */
         assert_false(is_there("s0.csv"));
     }
-    static const int unprepared[][2] = {{ULP_NO_DEVICE, 3}, {ULP_UNSUPPORTED, 2}, {ULP_NO_MEMORY, 1}, {ULP_BAD_FILE, 2}};
+    static const int unprepared[][2] = {
+        {ULP_NO_DEVICE, 3}, {ULP_UNSUPPORTED, 2}, {ULP_NO_MEMORY, 1}, {ULP_BAD_FILE, 2}};
     for (int i = 0; i < 4; i++) { /* a file that prepare() reads is input */
         snprintf(line, sizeof line, "--unprepared %d --out u.csv", unprepared[i][0]);
         expect_exit(unprepared[i][1], line);
         assert_true(has("stderr.txt", "toy: not prepared\n"));
     }
     expect_exit(0, "--help");
-    assert_true(has("stdout.txt",
-                    "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n"));
+    assert_true(
+        has("stdout.txt",
+            "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n"));
 }
 
 static void test_places(void **state) {
@@ -177,12 +180,8 @@ static void test_streams(void **state) {
 
 static int run_all(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_values),   cmocka_unit_test(test_defaults), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_statuses), cmocka_unit_test(test_places),   cmocka_unit_test(test_threads),
         cmocka_unit_test(test_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
  * definition. */
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"

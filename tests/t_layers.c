@@ -1,9 +1,9 @@
-/* t_layers.c - pooling, batch normalisation, sigmoid, leaky relu and dropout beyond their gradients, and convolutional nets
- * that have to learn. */
-#include "tests/layering.h"
-#include "tests/training.h"
+/* t_layers.c - pooling, batch normalisation, sigmoid, leaky relu and dropout beyond their gradients, and convolutional
+ * nets that have to learn. */
+#include "layering.h"
+#include "training.h"
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 enum { B = 4 };
 
@@ -20,8 +20,17 @@ static void same_value(const char *what, size_t i, float have, float expected) {
 
 /* One window after the other, its maximum in the given place. */
 static void test_pool(void **state) {
-    static const float window[][4] = {{1, 2, 3, 4}, {4, 3, 2, 1}, {2, 2, 2, 2}, {-0.0f, 0, -1, 0}, {0, -0.0f, -1, -2}, {-5, -4, -4, -6},
-                                      {NAN, 1, 2, 3}, {1, 9, NAN, NAN}, {9, 8, 7, NAN}, {INFINITY, NAN, 0, 0}, {-INFINITY, -INFINITY, 0x1p-149f, 0}};
+    static const float window[][4] = {{1, 2, 3, 4},
+                                      {4, 3, 2, 1},
+                                      {2, 2, 2, 2},
+                                      {-0.0f, 0, -1, 0},
+                                      {0, -0.0f, -1, -2},
+                                      {-5, -4, -4, -6},
+                                      {NAN, 1, 2, 3},
+                                      {1, 9, NAN, NAN},
+                                      {9, 8, 7, NAN},
+                                      {INFINITY, NAN, 0, 0},
+                                      {-INFINITY, -INFINITY, 0x1p-149f, 0}};
     static const size_t place[] = {3, 0, 0, 0, 0, 1, 0, 2, 3, 1, 2};
     rig r;
     (void)state;
@@ -34,7 +43,8 @@ static void test_pool(void **state) {
         rig_forward(&r);
         rig_backward(&r);
         same_value("pool", i, rig_output(&r)[0], window[i][place[i]]);
-        for (size_t j = 0; j < 6; j++) same_value("gradient", i, r.model.grad[0][j], j == place[i] / 2 * 3 + place[i] % 2 ? 7.0f : 0.0f);
+        for (size_t j = 0; j < 6; j++)
+            same_value("gradient", i, r.model.grad[0][j], j == place[i] / 2 * 3 + place[i] % 2 ? 7.0f : 0.0f);
         rig_end(&r);
     }
 }
@@ -45,7 +55,11 @@ static void test_pool_shapes(void **state) {
         ulp_dims in;
         const char *word;
         size_t K;
-    } cases[] = {{{3, 7, 5}, "pool2", 2}, {{2, 9, 9}, "pool3", 3}, {{1, 5, 8}, "pool5", 5}, {{2, 3, 3}, "pool1", 1}, {{5, 4, 7}, "pool4", 4}};
+    } cases[] = {{{3, 7, 5}, "pool2", 2},
+                 {{2, 9, 9}, "pool3", 3},
+                 {{1, 5, 8}, "pool5", 5},
+                 {{2, 3, 3}, "pool1", 1},
+                 {{5, 4, 7}, "pool4", 4}};
     (void)state;
     for (size_t k = 0; k < 3 * sizeof cases / sizeof *cases; k++) {
         const ulp_dims in = cases[k / 3].in;
@@ -94,7 +108,8 @@ static void test_avg(void **state) {
             same_value("avg gradient", at, r.model.grad[0][at], (float)((double)rig_output_gradient(&r)[i] / 9.0));
         }
         const long double off = fabsl((long double)rig_output(&r)[i] - sum / 9);
-        assert_true(off <= fabsl(sum / 9) * 0x1p-24L + 0x1p-53L * size); /* half a unit of binary32, and 9 2^-53 size / 9 */
+        assert_true(off <=
+                    fabsl(sum / 9) * 0x1p-24L + 0x1p-53L * size); /* half a unit of binary32, and 9 2^-53 size / 9 */
         wide += size > 0x1p40L * fabsl((long double)rig_input(&r)[i / 4 * 42]);
     }
     assert_true(wide > 0);
@@ -119,25 +134,32 @@ enum { C = 3, H = 2, W = 3, M = B * H * W };
 static float normed(double x, const rig *r, size_t i, uint64_t lane) {
     const ulp_cast *cast = &r->policy.at[ULP_AT_NORM];
     const ulp_stream stream = {r->pass.seed, ulp_stream_id(ULP_AT_NORM, 0, 0, r->pass.step | lane << 28), 0};
-    return (float)ulp_round(x, &cast->format, cast->rule, ulp_mode_is_stochastic(cast->rule.mode) ? ulp_random_word(stream, i) : 0);
+    return (float)ulp_round(x, &cast->format, cast->rule,
+                            ulp_mode_is_stochastic(cast->rule.mode) ? ulp_random_word(stream, i) : 0);
 }
 
-static double channel(const rig *r, size_t c, size_t i) { return (double)rig_input(r)[(i / (H * W) * C + c) * H * W + i % (H * W)]; }
+static double channel(const rig *r, size_t c, size_t i) {
+    return (double)rig_input(r)[(i / (H * W) * C + c) * H * W + i % (H * W)];
+}
 
 static void batch_statistics(const rig *r, size_t c, double *mean, double *variance) {
     long double sum = 0, squares = 0;
     for (size_t i = 0; i < M; i++) sum += (long double)channel(r, c, i);
-    for (size_t i = 0; i < M; i++) squares += ((long double)channel(r, c, i) - sum / M) * ((long double)channel(r, c, i) - sum / M);
+    for (size_t i = 0; i < M; i++)
+        squares += ((long double)channel(r, c, i) - sum / M) * ((long double)channel(r, c, i) - sum / M);
     *mean = (double)(sum / M), *variance = (double)(squares / M);
 }
 
-/* What a channel's output should be, up to the errors of binary64, rounded; a neighbour is allowed where these decide. */
+/* What a channel's output should be, up to the errors of binary64, rounded; a neighbour is allowed where these decide.
+ */
 static void check_normalised(const rig *r, const float *mean, const float *variance) {
     for (size_t c = 0; c < C; c++)
         for (size_t i = 0; i < M; i++) {
-            const double y = (double)r->w[c] * (channel(r, c, i) - (double)mean[c]) / sqrt((double)variance[c] + 1e-5) + (double)r->w[C + c];
+            const double y = (double)r->w[c] * (channel(r, c, i) - (double)mean[c]) / sqrt((double)variance[c] + 1e-5) +
+                             (double)r->w[C + c];
             const float have = rig_output(r)[(i / (H * W) * C + c) * H * W + i % (H * W)];
-            if (have != rounded(y, r, ULP_AT_ACT) && have != rounded(y + 1e-14, r, ULP_AT_ACT) && have != rounded(y - 1e-14, r, ULP_AT_ACT))
+            if (have != rounded(y, r, ULP_AT_ACT) && have != rounded(y + 1e-14, r, ULP_AT_ACT) &&
+                have != rounded(y - 1e-14, r, ULP_AT_ACT))
                 fail_msg("bn, channel %zu, element %zu: %a, not %a", c, i, (double)have, y);
         }
 }
@@ -163,7 +185,8 @@ static void test_bn(void **state) {
                 batch_statistics(&r, c, &mean, &variance);
                 batch[c] = normed(mean, &r, c, 0), batch[C + c] = normed(variance, &r, C + c, 0);
                 running[c] = normed(0.9 * (double)running[c] + 0.1 * (double)batch[c], &r, c, 1);
-                running[C + c] = normed(0.9 * (double)running[C + c] + 0.1 * ((double)batch[C + c] * ((double)M / (M - 1))), &r, C + c, 1);
+                running[C + c] = normed(
+                    0.9 * (double)running[C + c] + 0.1 * ((double)batch[C + c] * ((double)M / (M - 1))), &r, C + c, 1);
             }
             for (size_t i = 0; i < 2 * C; i++) same_value("running statistics", i, r.model.state[i], running[i]);
             check_normalised(&r, batch, batch + C);
@@ -199,11 +222,14 @@ static void test_bn_gradients(void **state) {
     rig_start(&narrow, "bn", (ulp_dims){C, H, W}, B, "fp32,wgrad=bf16,agrad=fp16");
     rig_forward(&wide), rig_backward(&wide);
     rig_forward(&narrow), rig_backward(&narrow);
-    for (size_t i = 0; i < 2 * C; i++) same_value("dw", i, narrow.model.wgrad[i], rounded((double)wide.model.wgrad[i], &narrow, ULP_AT_WGRAD));
-    for (size_t i = 0; i < M * C; i++) same_value("dx", i, narrow.model.grad[0][i], rounded((double)wide.model.grad[0][i], &narrow, ULP_AT_AGRAD));
+    for (size_t i = 0; i < 2 * C; i++)
+        same_value("dw", i, narrow.model.wgrad[i], rounded((double)wide.model.wgrad[i], &narrow, ULP_AT_WGRAD));
+    for (size_t i = 0; i < M * C; i++)
+        same_value("dx", i, narrow.model.grad[0][i], rounded((double)wide.model.grad[0][i], &narrow, ULP_AT_AGRAD));
     for (size_t c = 0; c < C; c++) {
         double sum = 0;
-        for (size_t i = 0; i < M; i++) sum += (double)rig_output_gradient(&wide)[(i / (H * W) * C + c) * H * W + i % (H * W)];
+        for (size_t i = 0; i < M; i++)
+            sum += (double)rig_output_gradient(&wide)[(i / (H * W) * C + c) * H * W + i % (H * W)];
         same_value("dbeta", c, wide.model.wgrad[C + c], (float)sum);
     }
     rig_end(&wide), rig_end(&narrow);
@@ -221,7 +247,8 @@ static void test_sigmoid_and_leaky(void **state) {
     rig_forward(&s), rig_backward(&s);
     rig_forward(&l), rig_backward(&l);
     for (size_t i = 0; i < B * 81; i++) {
-        const double x = (double)rig_input(&s)[i], dy = (double)rig_output_gradient(&s)[i], y = (double)rig_output(&s)[i];
+        const double x = (double)rig_input(&s)[i], dy = (double)rig_output_gradient(&s)[i],
+                     y = (double)rig_output(&s)[i];
         same_value("sigmoid", i, rig_output(&s)[i], rounded(ulp_sigmoid(x), &s, ULP_AT_ACT));
         same_value("sigmoid gradient", i, s.model.grad[0][i], rounded(dy * (y * (1.0 - y)), &s, ULP_AT_AGRAD));
         same_value("leaky", i, rig_output(&l)[i], x > 0 ? (float)x : rounded(x * (double)0.3f, &l, ULP_AT_ACT));
@@ -252,7 +279,8 @@ static void test_drop(void **state) {
             const int stays = rig_output(&r)[i] != 0.0f;
             kept += (size_t)stays;
             same_value("drop", i, rig_output(&r)[i], stays ? rounded(x * 100.0 / 70.0, &r, ULP_AT_ACT) : 0.0f);
-            same_value("drop gradient", i, r.model.grad[0][i], stays ? rounded(dy * 100.0 / 70.0, &r, ULP_AT_AGRAD) : 0.0f);
+            same_value("drop gradient", i, r.model.grad[0][i],
+                       stays ? rounded(dy * 100.0 / 70.0, &r, ULP_AT_AGRAD) : 0.0f);
             changed += step == 1 && stays != (first[i] != 0.0f);
         }
         memcpy(first, rig_output(&r), sizeof first);
@@ -267,20 +295,52 @@ static void test_drop(void **state) {
 }
 
 static void test_words(void **state) {
-    static const char *const bad[] = {"pool0", "pool", "pool-1", "pool2x", "pool99999999999999", "avg0", "avg", "avg2.0", "avg18446744073709551618",
-                                      "bn1", "bn@", "sigmoid2", "leaky2", "leaky-0.1", "leakynan", "leaky0x1", "leaky0.1f", "leaky1e9", "drop", "drop100", "drop-1", "drop0.5"};
+    static const char *const bad[] = {"pool0",
+                                      "pool",
+                                      "pool-1",
+                                      "pool2x",
+                                      "pool99999999999999",
+                                      "avg0",
+                                      "avg",
+                                      "avg2.0",
+                                      "avg18446744073709551618",
+                                      "bn1",
+                                      "bn@",
+                                      "sigmoid2",
+                                      "leaky2",
+                                      "leaky-0.1",
+                                      "leakynan",
+                                      "leaky0x1",
+                                      "leaky0.1f",
+                                      "leaky1e9",
+                                      "drop",
+                                      "drop100",
+                                      "drop-1",
+                                      "drop0.5"};
     (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(bad[i], (ulp_dims){1, 4, 4}, strcmp(bad[i], "leakynan") ? "not written as its kind is: " : "no layer called");
-    refused("drop100", (ulp_dims){1, 4, 4}, "net: 'drop100' is not written as its kind is: dropP: dropout, P percent (0 to 99)");
-    refused("fc6 pool2", (ulp_dims){1, 4, 4}, "net: 'pool2' does not take an input of 6 x 1 x 1 (channels, height, width): it wants a height and a width of K or more");
-    for (size_t i = 0; i < 2; i++) refused(i ? "pool5" : "avg5", (ulp_dims){1, 4, 6}, "does not take an input of 1 x 4 x 6 ");
-    for (size_t i = 0; i < 2; i++) refused(i ? "pool5" : "avg5", (ulp_dims){1, 6, 4}, "does not take an input of 1 x 6 x 4 ");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        refused(bad[i], (ulp_dims){1, 4, 4},
+                strcmp(bad[i], "leakynan") ? "not written as its kind is: " : "no layer called");
+    refused("drop100", (ulp_dims){1, 4, 4},
+            "net: 'drop100' is not written as its kind is: dropP: dropout, P percent (0 to 99)");
+    refused("fc6 pool2", (ulp_dims){1, 4, 4},
+            "net: 'pool2' does not take an input of 6 x 1 x 1 (channels, height, width): it wants a height and a width "
+            "of K or more");
+    for (size_t i = 0; i < 2; i++)
+        refused(i ? "pool5" : "avg5", (ulp_dims){1, 4, 6}, "does not take an input of 1 x 4 x 6 ");
+    for (size_t i = 0; i < 2; i++)
+        refused(i ? "pool5" : "avg5", (ulp_dims){1, 6, 4}, "does not take an input of 1 x 6 x 4 ");
 }
 
 /* ---- nets ---- */
 
 static double accuracy(const char *net, const char *policy, const char *scaler, uint64_t steps) {
-    const ulp_train_options o = {.net = net, .policy = policy, .scaler = scaler, .optimizer = "sgd,rate=0.02,momentum=0.9", .batch = 32, .seed = 1};
+    const ulp_train_options o = {.net = net,
+                                 .policy = policy,
+                                 .scaler = scaler,
+                                 .optimizer = "sgd,rate=0.02,momentum=0.9",
+                                 .batch = 32,
+                                 .seed = 1};
     ulp_train_result result;
     if (ulp_train_run(&result, &digits, &o, steps, NULL, NULL, error, sizeof error) != ULP_OK) fail_msg("%s", error);
     print_message("%s, %s: %.4f\n", net, policy, result.test.accuracy);
@@ -298,9 +358,15 @@ static void test_training(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pool),          cmocka_unit_test(test_pool_shapes), cmocka_unit_test(test_avg),
-                                       cmocka_unit_test(test_bn),            cmocka_unit_test(test_bn_alone),    cmocka_unit_test(test_bn_gradients),
-                                       cmocka_unit_test(test_sigmoid_and_leaky), cmocka_unit_test(test_drop),    cmocka_unit_test(test_words),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pool),
+                                       cmocka_unit_test(test_pool_shapes),
+                                       cmocka_unit_test(test_avg),
+                                       cmocka_unit_test(test_bn),
+                                       cmocka_unit_test(test_bn_alone),
+                                       cmocka_unit_test(test_bn_gradients),
+                                       cmocka_unit_test(test_sigmoid_and_leaky),
+                                       cmocka_unit_test(test_drop),
+                                       cmocka_unit_test(test_words),
                                        cmocka_unit_test(test_training)};
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

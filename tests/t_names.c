@@ -1,5 +1,5 @@
 /* t_names.c - refused names get the right status and write nothing; the others have one spelling. */
-#include "tests/support.h"
+#include "support.h"
 
 /* ---- formats ---- */
 

@@ -1,6 +1,6 @@
-/* t_network.c - curves, pooling, softmax with cross-entropy and the way to binary32: every instruction set against the scalar definitions,
- * softmax against MPFR. */
-#include "tests/support.h"
+/* t_network.c - curves, pooling, softmax with cross-entropy and the way to binary32: every instruction set against the
+ * scalar definitions, softmax against MPFR. */
+#include "support.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
-#include "kernels/softmax.h"
+#include "kernels/functions/softmax.h"
 
 enum { ISAS = 8, N = 40000, ROWS = 700, MOST = 300 };
 
@@ -21,19 +21,22 @@ static void fill(float *to, uint64_t stream) {
     const ulp_stream s = {11, stream, 0};
     for (uint64_t i = 0; i < N; i++) {
         const uint32_t word = ulp_random_word(s, i);
-        to[i] = word % 5 == 0 ? ulp_from_bits32(ulp_random_word(s, N + i)) : (float)(ulp_random_uniform(s, 2 * N + i) * 16.0 - 8.0);
+        to[i] = word % 5 == 0 ? ulp_from_bits32(ulp_random_word(s, N + i))
+                              : (float)(ulp_random_uniform(s, 2 * N + i) * 16.0 - 8.0);
     }
     to[7] = 0.0f, to[8] = -0.0f, to[9] = INFINITY, to[10] = -INFINITY, to[11] = NAN, to[12] = -NAN;
 }
 
 static void same_floats(const char *what, const ulp_backend *b, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (ulp_bits32(y[i]) != ulp_bits32(want[i])) fail_msg("%s, %s: element %zu of %zu is %a, not %a", what, b->what, i, n, (double)y[i], (double)want[i]);
+        if (ulp_bits32(y[i]) != ulp_bits32(want[i]))
+            fail_msg("%s, %s: element %zu of %zu is %a, not %a", what, b->what, i, n, (double)y[i], (double)want[i]);
 }
 
 static void same_doubles(const char *what, const ulp_backend *b, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (ulp_bits64(wide[i]) != ulp_bits64(wide_want[i]) || (wide[i] != wide[i] && ulp_bits64(wide[i]) != 0x7ff8000000000000u))
+        if (ulp_bits64(wide[i]) != ulp_bits64(wide_want[i]) ||
+            (wide[i] != wide[i] && ulp_bits64(wide[i]) != 0x7ff8000000000000u))
             fail_msg("%s, %s: element %zu of %zu is %a, not %a", what, b->what, i, n, wide[i], wide_want[i]);
 }
 
@@ -54,7 +57,8 @@ static void check_curve(const ulp_backend *b, ulp_curve f, size_t n) {
     for (size_t i = 0; i < n; i++) wide_want[i] = ulp_curve_value((ulp_curve_kind)f.kind, f.a, (double)x[i]);
     same_doubles("curve", b, n);
     assert_int_equal(b->slope(f, wide, dy, x, n), ULP_OK);
-    for (size_t i = 0; i < n; i++) wide_want[i] = ulp_curve_slope((ulp_curve_kind)f.kind, f.a, (double)dy[i], (double)x[i]);
+    for (size_t i = 0; i < n; i++)
+        wide_want[i] = ulp_curve_slope((ulp_curve_kind)f.kind, f.a, (double)dy[i], (double)x[i]);
     same_doubles("slope", b, n);
 }
 
@@ -83,14 +87,17 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
             const size_t at = first + j / K * w + j % K;
             if (y[best] == y[best] && (y[at] > y[best] || y[at] != y[at])) best = at;
         }
-        if (ulp_bits32(want[window]) != ulp_bits32(y[best]) || first + (size_t)place[window] / K * w + (size_t)place[window] % K != best)
-            fail_msg("%s: window %zu of %zux%zu is %a at %g", b->what, window, K, K, (double)want[window], (double)place[window]);
+        if (ulp_bits32(want[window]) != ulp_bits32(y[best]) ||
+            first + (size_t)place[window] / K * w + (size_t)place[window] % K != best)
+            fail_msg("%s: window %zu of %zux%zu is %a at %g", b->what, window, K, K, (double)want[window],
+                     (double)place[window]);
         wide_want[best] = (double)x[window];
     }
     assert_int_equal(b->pool_slope(y, x, place, &s), ULP_OK);
     for (size_t i = 0; i < all; i++) wide[i] = (double)y[i];
     for (size_t i = 0; i < all; i++)
-        if (wide[i] == wide[i] || wide_want[i] == wide_want[i]) assert_true(ulp_bits64(wide[i]) == ulp_bits64(wide_want[i]));
+        if (wide[i] == wide[i] || wide_want[i] == wide_want[i])
+            assert_true(ulp_bits64(wide[i]) == ulp_bits64(wide_want[i]));
 }
 
 static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
@@ -104,11 +111,13 @@ static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
         for (size_t c = 0; c < C; c++) sum += ulp_exp((double)z[c] - largest);
         for (size_t c = 0; c < C; c++) wide_want[r * C + c] = ulp_quieted(ulp_exp((double)z[c] - largest) / sum);
         const double l = label[r] < C ? ulp_quieted(ulp_log(sum) - ((double)z[label[r]] - largest)) : ulp_quiet_nan();
-        if (ulp_bits64(losses[r]) != ulp_bits64(l)) fail_msg("%s: loss %zu of (%zu,%zu) is %a, not %a", b->what, r, B, C, losses[r], l);
+        if (ulp_bits64(losses[r]) != ulp_bits64(l))
+            fail_msg("%s: loss %zu of (%zu,%zu) is %a, not %a", b->what, r, B, C, losses[r], l);
     }
     same_doubles("softmax", b, B * C);
     assert_int_equal(b->softmax_slope(wide, dy, label, B, C, 0x1p9), ULP_OK);
-    for (size_t i = 0; i < B * C; i++) wide_want[i] = ulp_quieted(((double)dy[i] - (i % C == label[i / C] ? 1.0 : 0.0)) * 0x1p9 / (double)B);
+    for (size_t i = 0; i < B * C; i++)
+        wide_want[i] = ulp_quieted(((double)dy[i] - (i % C == label[i / C] ? 1.0 : 0.0)) * 0x1p9 / (double)B);
     same_doubles("gradient of softmax", b, B * C);
 }
 
@@ -124,7 +133,8 @@ static void test_instruction_sets(void **state) {
         for (size_t s = 0; s < SIZES; s++) {
             check_relu(b, sizes[s]);
             check_narrow(b, sizes[s]);
-            for (uint8_t kind = 0; kind < ULP_CURVE_COUNT; kind++) check_curve(b, (ulp_curve){.kind = kind, .a = 0.25}, sizes[s]);
+            for (uint8_t kind = 0; kind < ULP_CURVE_COUNT; kind++)
+                check_curve(b, (ulp_curve){.kind = kind, .a = 0.25}, sizes[s]);
         }
         check_pool(b, 3, 1);
         check_pool(b, 40, 2);

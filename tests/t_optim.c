@@ -1,11 +1,12 @@
-/* t_optim.c - optimizers against scalar operations one after the other, schedules, texts, and what Adam does to a net. */
+/* t_optim.c - optimizers against scalar operations one after the other, schedules, texts, and what Adam does to a net.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/rng.h"
-#include "tests/training.h"
+#include "training.h"
 
 /* ---- every optimizer, operation by operation ---- */
 
@@ -21,7 +22,8 @@ typedef struct plain {
 } plain;
 
 /* One operation of one element, rounded at a point. */
-static double rounded(const plain *p, ulp_op op, double a, double b, double c, ulp_point_kind point, uint32_t use, size_t i) {
+static double rounded(const plain *p, ulp_op op, double a, double b, double c, ulp_point_kind point, uint32_t use,
+                      size_t i) {
     const ulp_cast *cast = &p->policy->at[point];
     ulp_stream stream = {SEED, ulp_stream_id(use, 0, 0, p->step), 0};
     return ulp_arith(op, a, b, c, &cast->format, cast->rule, ulp_random_word(stream, i));
@@ -38,7 +40,9 @@ static double direction(plain *p, double g, uint64_t j, double *rate, size_t i) 
     const ulp_optimizer_rule *r = p->rule;
     double b1 = constant(r->beta1), b2 = constant(r->beta2), left1 = 1, left2 = 1;
     if (!p->adam && r->momentum == 0.0) return g;
-    if (!p->adam) return (double)(p->m[i] = (float)in_state(p, ULP_FUSED, constant(r->momentum), (double)p->m[i], g, ULP_USE_MOMENTUM, i));
+    if (!p->adam)
+        return (double)(p->m[i] = (float)in_state(p, ULP_FUSED, constant(r->momentum), (double)p->m[i], g,
+                                                  ULP_USE_MOMENTUM, i));
     for (uint64_t k = 0; k < j; k++) left1 *= b1, left2 *= b2;
     *rate = *rate * sqrt(1 - left2) / (1 - left1);
     double t = in_state(p, ULP_MUL, constant(1 - b1), g, 0, ULP_USE_MEAN_TERM, i);
@@ -57,7 +61,8 @@ static void plain_update(plain *p, const float *dw, int scale, uint64_t j, doubl
     float *w = p->policy->has_master ? &p->master[i] : &p->w[i];
     double rate = rate0, shrink = constant(-(rate0 * r->decay));
     double g = in_state(p, ULP_MUL, (double)dw[i], ldexp(1.0, -scale), 0, ULP_AT_STATE, i);
-    if (r->decay != 0.0 && !p->decoupled) g = in_state(p, ULP_FUSED, constant(r->decay), (double)*w, g, ULP_USE_DECAY, i);
+    if (r->decay != 0.0 && !p->decoupled)
+        g = in_state(p, ULP_FUSED, constant(r->decay), (double)*w, g, ULP_USE_DECAY, i);
     double d = direction(p, g, j, &rate, i);
     if (r->kahan) {
         double y = rounded(p, ULP_FUSED, constant(-rate), d, (double)p->c[i], point, ULP_USE_UPDATE, i);
@@ -68,21 +73,26 @@ static void plain_update(plain *p, const float *dw, int scale, uint64_t j, doubl
         *w = (float)s;
         return;
     }
-    if (p->decoupled && shrink != 0.0) *w = (float)rounded(p, ULP_FUSED, shrink, (double)*w, (double)*w, point, ULP_USE_SHRINK, i);
+    if (p->decoupled && shrink != 0.0)
+        *w = (float)rounded(p, ULP_FUSED, shrink, (double)*w, (double)*w, point, ULP_USE_SHRINK, i);
     *w = (float)rounded(p, ULP_FUSED, constant(-rate), d, (double)*w, point, ULP_USE_UPDATE, i);
     const ulp_cast *cast = &p->policy->at[ULP_AT_WEIGHT];
     ulp_stream stream = {SEED, ulp_stream_id(ULP_AT_WEIGHT, 0, 0, p->step), 0};
-    if (p->policy->has_master) p->w[i] = (float)ulp_round((double)*w, &cast->format, cast->rule, ulp_random_word(stream, i));
+    if (p->policy->has_master)
+        p->w[i] = (float)ulp_round((double)*w, &cast->format, cast->rule, ulp_random_word(stream, i));
 }
 
 static void random_floats(float *x, size_t n, uint64_t stream, int log2) {
-    for (size_t i = 0; i < n; i++) x[i] = (float)ldexp(ulp_random_uniform((ulp_stream){3, stream, 0}, i) - 0.5, log2 - (int)(i % 12));
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)ldexp(ulp_random_uniform((ulp_stream){3, stream, 0}, i) - 0.5, log2 - (int)(i % 12));
 }
 
-static void same(const char *what, const float *got, const float *want, const char *text, const char *policy, uint64_t step) {
+static void same(const char *what, const float *got, const float *want, const char *text, const char *policy,
+                 uint64_t step) {
     for (size_t i = 0; i < N; i++)
         if (ulp_bits32(got[i]) != ulp_bits32(want[i]) && !(isnan(got[i]) && isnan(want[i])))
-            fail_msg("%s, %s, step %d: %s[%zu] is %a, not %a", text, policy, (int)step, what, i, (double)got[i], (double)want[i]);
+            fail_msg("%s, %s, step %d: %s[%zu] is %a, not %a", text, policy, (int)step, what, i, (double)got[i],
+                     (double)want[i]);
 }
 
 /* UPDATES updates, some in two spans with scales of their own, steps 3 apart as if others had been skipped. */
@@ -101,7 +111,8 @@ static void check_optimizer(const char *text, const char *policy_text) {
     ulp_optimizer_carve(&o, &f, N, &policy);
     random_floats(w, N, 99, 1);
     assert_int_equal(ulp_optimizer_start(&o, &pass, w), ULP_OK);
-    plain p = {.policy = &policy, .rule = &o.rule, .adam = o.squares != NULL, .decoupled = strncmp(text, "adamw", 5) == 0};
+    plain p = {
+        .policy = &policy, .rule = &o.rule, .adam = o.squares != NULL, .decoupled = strncmp(text, "adamw", 5) == 0};
     memcpy(p.w, o.weight, sizeof w);
     if (o.master) memcpy(p.master, o.master, sizeof w);
     for (uint64_t j = 1; j <= UPDATES; j++) {
@@ -109,7 +120,8 @@ static void check_optimizer(const char *text, const char *policy_text) {
         p.step = pass.step = 3 * j;
         pass.scale_log2 = j == 1 ? 0 : 5;
         random_floats(dw, N, j, -3);
-        for (size_t i = 0; i < N; i++) plain_update(&p, dw, j % 2 ? pass.scale_log2 : i < 17 ? 3 : -2, j, ulp_rate_at(&o.rule, pass.step), i);
+        for (size_t i = 0; i < N; i++)
+            plain_update(&p, dw, j % 2 ? pass.scale_log2 : i < 17 ? 3 : -2, j, ulp_rate_at(&o.rule, pass.step), i);
         assert_int_equal(ulp_optimizer_step(&o, &pass, dw, spans, j % 2 ? 0 : 2), ULP_OK);
         same("weight", o.weight, p.w, text, policy_text, j);
         if (o.master) same("master", o.master, p.master, text, policy_text, j);
@@ -117,16 +129,27 @@ static void check_optimizer(const char *text, const char *policy_text) {
         if (o.squares) same("squares", o.squares, p.v, text, policy_text, j);
         if (o.lost) same("lost", o.lost, p.c, text, policy_text, j);
     }
-    for (size_t i = 0; i < N; i += 12) assert_true(o.rule.rate == 0.0 || o.weight[i] != w[i]); /* the large ones have moved */
+    for (size_t i = 0; i < N; i += 12)
+        assert_true(o.rule.rate == 0.0 || o.weight[i] != w[i]); /* the large ones have moved */
     ulp_family_release(&f);
 }
 
 static void test_operations(void **state) {
-    static const char *const texts[] = {"sgd,rate=0.25", "sgd,rate=0.1,decay=0.05", "sgd,momentum=0.9,decay=0.01,warmup=40", "adam,rate=0.01",
-                                        "adam,rate=0.01,decay=0.1,cosine=30", "adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001",
-                                        "adamw,rate=0.02,drop=0.3/4", "adam,beta1=0,beta2=0,rate=0.1"};
-    static const char *const policies[] = {"fp32", "fp16", "bf16,mode=sr", "mixed:fp16", "mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb",
-                                           "weight=q2.14/sr,master=none", "weight=fp16,state=bf16/rd,master=fp32"};
+    static const char *const texts[] = {"sgd,rate=0.25",
+                                        "sgd,rate=0.1,decay=0.05",
+                                        "sgd,momentum=0.9,decay=0.01,warmup=40",
+                                        "adam,rate=0.01",
+                                        "adam,rate=0.01,decay=0.1,cosine=30",
+                                        "adamw,rate=0.01,decay=0.3,beta1=0.5,beta2=0.75,eps=0.001",
+                                        "adamw,rate=0.02,drop=0.3/4",
+                                        "adam,beta1=0,beta2=0,rate=0.1"};
+    static const char *const policies[] = {"fp32",
+                                           "fp16",
+                                           "bf16,mode=sr",
+                                           "mixed:fp16",
+                                           "mixed:bf16,state=fp16/sr/8,master=tf32/ru,mode=srb",
+                                           "weight=q2.14/sr,master=none",
+                                           "weight=fp16,state=bf16/rd,master=fp32"};
     (void)state;
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++)
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -150,7 +173,8 @@ static void test_kahan_moves(void **state) {
         float memory[3] = {1.0f, 0.0f, 0.0f}, dw = 1.0f;
         assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL, 0), ULP_OK);
         assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
-        assert_int_equal(ulp_optimizer_parse(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
+        assert_int_equal(
+            ulp_optimizer_parse(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
         o.n = 1;
         o.weight = memory;
         o.lost = kahan ? memory + 1 : NULL;
@@ -176,9 +200,11 @@ static void test_schedules(void **state) {
     r = rule_of("sgd,rate=0.5,warmup=4");
     for (uint64_t t = 0; t < 9; t++) assert_true(ulp_rate_at(&r, t) == 0.5 * (t < 4 ? (double)(t + 1) / 4 : 1.0));
     r = rule_of("adam,rate=1,cosine=1000");
-    assert_true(ulp_rate_at(&r, 0) == 1.0 && ulp_rate_at(&r, 500) == 0.5 && ulp_rate_at(&r, 1000) == 0.0 && ulp_rate_at(&r, 99999) == 0.0);
+    assert_true(ulp_rate_at(&r, 0) == 1.0 && ulp_rate_at(&r, 500) == 0.5 && ulp_rate_at(&r, 1000) == 0.0 &&
+                ulp_rate_at(&r, 99999) == 0.0);
     for (uint64_t t = 0; t < 1000; t++) { /* bound: 2^-51 of half the cosine, and four roundings */
-        assert_true(fabs(ulp_rate_at(&r, t) - 0.5 * (1.0 + cos(3.14159265358979323846 * (double)t / 1000.0))) < 0x1p-49);
+        assert_true(fabs(ulp_rate_at(&r, t) - 0.5 * (1.0 + cos(3.14159265358979323846 * (double)t / 1000.0))) <
+                    0x1p-49);
         assert_true(ulp_rate_at(&r, t + 1) < ulp_rate_at(&r, t));
     }
     r = rule_of("sgd,rate=8,drop=0.5/10");
@@ -207,9 +233,11 @@ static void test_schedule_in_a_run(void **state) {
 static void test_texts(void **state) {
     (void)state;
     ulp_optimizer_rule r = rule_of("adamw");
-    assert_true(r.rate == 1e-3 && r.beta1 == 0.9 && r.beta2 == 0.999 && r.eps == 1e-8 && r.decay == 1e-2 && !r.kahan && !r.warmup);
+    assert_true(r.rate == 1e-3 && r.beta1 == 0.9 && r.beta2 == 0.999 && r.eps == 1e-8 && r.decay == 1e-2 && !r.kahan &&
+                !r.warmup);
     r = rule_of("sgd,rate=0.1,momentum=0.9,decay=1e-4,kahan=1,warmup=5,cosine=100,drop=0.1/30,rate=0.2");
-    assert_true(r.rate == 0.2 && r.momentum == 0.9 && r.decay == 1e-4 && r.kahan && r.warmup == 5 && r.cosine == 100 && r.factor == 0.1 && r.every == 30);
+    assert_true(r.rate == 0.2 && r.momentum == 0.9 && r.decay == 1e-4 && r.kahan && r.warmup == 5 && r.cosine == 100 &&
+                r.factor == 0.1 && r.every == 30);
     size_t kinds = 0;
     for (; ulp_optimizer_kind_get(kinds); kinds++) rule_of(ulp_optimizer_kind_get(kinds)->name);
     assert_int_equal(kinds, 3);
@@ -217,12 +245,30 @@ static void test_texts(void **state) {
 
 static void test_bad_texts(void **state) {
     static const char *const bad[][2] = {
-        {"", "''"},                         {"rmsprop", "'rmsprop'"},             {"sgd,", "''"},                    {"sgd,,rate=1", "not ',rate=1'"},
-        {"sgd,beta1=0.9", "'beta1=0.9'"},   {"adam,momentum=0.9", "'momentum=0.9'"}, {"sgd,rat=1", "'rat=1'"},       {"sgd,rate", "'rate'"},
-        {"sgd,rate=", "'rate='"},           {"sgd,rate=-1", "'rate=-1'"},         {"sgd,rate=nan", "'rate=nan'"},    {"sgd,rate=1x", "'rate=1x'"},
-        {"sgd,rate=inf", "'rate=inf'"},     {"sgd,momentum=1.5", "'momentum=1.5'"}, {"adam,beta2=1", "'beta2=1'"},   {"adam,eps=2", "'eps=2'"},
-        {"sgd,warmup=1.5", "'warmup=1.5'"}, {"sgd,cosine=2e9", "'cosine=2e9'"},   {"sgd,kahan=2", "'kahan=2'"},      {"sgd,drop=0.1", "'drop=0.1'"},
-        {"sgd,drop=2/10", "'drop=2/10'"},   {"sgd,drop=0.1/0", "'drop=0.1/0'"},   {"sgd,drop=0.1/5x", "'drop=0.1/5x'"}, {"rate=1", "'rate=1'"},
+        {"", "''"},
+        {"rmsprop", "'rmsprop'"},
+        {"sgd,", "''"},
+        {"sgd,,rate=1", "not ',rate=1'"},
+        {"sgd,beta1=0.9", "'beta1=0.9'"},
+        {"adam,momentum=0.9", "'momentum=0.9'"},
+        {"sgd,rat=1", "'rat=1'"},
+        {"sgd,rate", "'rate'"},
+        {"sgd,rate=", "'rate='"},
+        {"sgd,rate=-1", "'rate=-1'"},
+        {"sgd,rate=nan", "'rate=nan'"},
+        {"sgd,rate=1x", "'rate=1x'"},
+        {"sgd,rate=inf", "'rate=inf'"},
+        {"sgd,momentum=1.5", "'momentum=1.5'"},
+        {"adam,beta2=1", "'beta2=1'"},
+        {"adam,eps=2", "'eps=2'"},
+        {"sgd,warmup=1.5", "'warmup=1.5'"},
+        {"sgd,cosine=2e9", "'cosine=2e9'"},
+        {"sgd,kahan=2", "'kahan=2'"},
+        {"sgd,drop=0.1", "'drop=0.1'"},
+        {"sgd,drop=2/10", "'drop=2/10'"},
+        {"sgd,drop=0.1/0", "'drop=0.1/0'"},
+        {"sgd,drop=0.1/5x", "'drop=0.1/5x'"},
+        {"rate=1", "'rate=1'"},
     };
     static const ulp_policy policy;
     ulp_policy mixed;
@@ -230,7 +276,8 @@ static void test_bad_texts(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(ulp_optimizer_parse(&o, bad[i][0], &policy, error, sizeof error), ULP_BAD_NAME);
-        if (!strstr(error, bad[i][1]) || !strstr(error, "known: sgd, adam, adamw")) fail_msg("%s: %s", bad[i][0], error);
+        if (!strstr(error, bad[i][1]) || !strstr(error, "known: sgd, adam, adamw"))
+            fail_msg("%s: %s", bad[i][0], error);
         assert_int_equal(ulp_optimizer_parse(&o, bad[i][0], &policy, NULL, 0), ULP_BAD_NAME);
     }
     assert_int_equal(ulp_optimizer_parse(&o, "adam,rate=-1", &policy, error, sizeof error), ULP_BAD_NAME);
@@ -257,14 +304,17 @@ static void test_learning(void **state) {
     assert_true(run_of("adam,rate=0.01,cosine=440", "fp32", 440).test.accuracy >= 0.95);
     assert_true(run_of("adamw,rate=0.01,warmup=20", "fp32", 440).test.accuracy >= 0.95);
     assert_true(run_of("adam,rate=0.01", "mixed:bf16", 440).test.accuracy >= 0.95);
-    double plain_bits = run_of("sgd,rate=0.01", "weight=bf16", 880).train.loss, kahan = run_of("sgd,rate=0.01,kahan=1", "weight=bf16", 880).train.loss;
+    double plain_bits = run_of("sgd,rate=0.01", "weight=bf16", 880).train.loss,
+           kahan = run_of("sgd,rate=0.01,kahan=1", "weight=bf16", 880).train.loss;
     double full = run_of("sgd,rate=0.01", "fp32", 880).train.loss;
     assert_true(fabs(kahan - full) < fabs(plain_bits - full)); /* nearer to binary32 than without compensation */
 }
 
-/* In binary16 the squares of more than a quarter of the gradients are zero, and there the step divides by eps, zero too: nothing hides it. */
+/* In binary16 the squares of more than a quarter of the gradients are zero, and there the step divides by eps, zero
+ * too: nothing hides it. */
 static void test_squares_underflow(void **state) {
-    ulp_train_options o = {.net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};
+    ulp_train_options o = {
+        .net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};
     size_t lost = 0, some = 0;
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -272,7 +322,8 @@ static void test_squares_underflow(void **state) {
     for (size_t i = 0; i < t->model.net.params; i++) {
         some += t->optimizer.momentum[i] != 0.0f;
         lost += t->optimizer.momentum[i] != 0.0f && t->optimizer.squares[i] == 0.0f;
-        if (t->optimizer.momentum[i] != 0.0f && t->optimizer.squares[i] == 0.0f) assert_true(isinf(t->optimizer.weight[i]));
+        if (t->optimizer.momentum[i] != 0.0f && t->optimizer.squares[i] == 0.0f)
+            assert_true(isinf(t->optimizer.weight[i]));
     }
     print_message("adam, state in binary16, first step: %zu of %zu squares are zero\n", lost, some);
     assert_true(4 * lost > some);
@@ -281,8 +332,10 @@ static void test_squares_underflow(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_operations), cmocka_unit_test(test_kahan_moves), cmocka_unit_test(test_schedules), cmocka_unit_test(test_schedule_in_a_run),
-        cmocka_unit_test(test_texts), cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_learning), cmocka_unit_test(test_squares_underflow),
+        cmocka_unit_test(test_operations), cmocka_unit_test(test_kahan_moves),
+        cmocka_unit_test(test_schedules),  cmocka_unit_test(test_schedule_in_a_run),
+        cmocka_unit_test(test_texts),      cmocka_unit_test(test_bad_texts),
+        cmocka_unit_test(test_learning),   cmocka_unit_test(test_squares_underflow),
     };
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

@@ -1,7 +1,7 @@
 /* t_order.c - summation trees recovered from results, against those that the datapaths define. */
-#include "tests/support.h"
+#include "support.h"
 
-#include "kernels/order.h"
+#include "kernels/products/summation_tree.h"
 
 #include <stdlib.h>
 
@@ -54,8 +54,10 @@ static void test_trees(void **state) {
     /* fp8 by fp16 units: k = 0, 1 (mod 4), then 2, 3, and only then what was there before */
     expect("h100-e4m3-mma", 8, 0, "((0 + 1 + 4 + 5) + 2 + 3 + 6 + 7)");
     expect("h100-e4m3-mma", 64, 0,
-           "(((0 + 1 + 4 + 5 + 8 + 9 + 12 + 13 + 16 + 17 + 20 + 21 + 24 + 25 + 28 + 29) + 2 + 3 + 6 + 7 + 10 + 11 + 14 + 15 + 18 + 19 + 22 + 23 + 26 + "
-           "27 + 30 + 31) + ((32 + 33 + 36 + 37 + 40 + 41 + 44 + 45 + 48 + 49 + 52 + 53 + 56 + 57 + 60 + 61) + 34 + 35 + 38 + 39 + 42 + 43 + 46 + 47 + "
+           "(((0 + 1 + 4 + 5 + 8 + 9 + 12 + 13 + 16 + 17 + 20 + 21 + 24 + 25 + 28 + 29) + 2 + 3 + 6 + 7 + 10 + 11 + 14 "
+           "+ 15 + 18 + 19 + 22 + 23 + 26 + "
+           "27 + 30 + 31) + ((32 + 33 + 36 + 37 + 40 + 41 + 44 + 45 + 48 + 49 + 52 + 53 + 56 + 57 + 60 + 61) + 34 + 35 "
+           "+ 38 + 39 + 42 + 43 + 46 + 47 + "
            "50 + 51 + 54 + 55 + 58 + 59 + 62 + 63))");
 }
 
@@ -66,7 +68,8 @@ typedef struct shuffled {
 } shuffled;
 enum { BACKWARD, SPLIT_IN_TWO, STRIDED, HOPELESS };
 
-static ulp_status sum_shuffled(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+static ulp_status sum_shuffled(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                               ulp_scales scales) {
     const shuffled *s = context;
     float part[2] = {(float)c, 0.0f};
     (void)scales;
@@ -105,14 +108,15 @@ static void test_other_orders(void **state) {
     assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED); /* another order at every call is no tree */
 }
 
-/* The chain of a tree whose lowest node is a sum of links[0] products, and each node above it of the one below and of links[i] further
- * ones, `count` in all. turned: products 3, 2 for 2, 3. */
+/* The chain of a tree whose lowest node is a sum of links[0] products, and each node above it of the one below and of
+ * links[i] further ones, `count` in all. turned: products 3, 2 for 2, 3. */
 static size_t chain_by_hand(const int32_t *links, int32_t count, int turned) {
     enum { NONE = ULP_ORDER_NONE };
     ulp_order_node node[24];
     int32_t leaves = 0, below = 0;
     for (int32_t i = 0; i < count; i++)
-        for (int32_t e = 0; e < links[i]; e++, leaves++) node[leaves] = (ulp_order_node){leaves, NONE, e + 1 < links[i] ? leaves + 1 : NONE, 1};
+        for (int32_t e = 0; e < links[i]; e++, leaves++)
+            node[leaves] = (ulp_order_node){leaves, NONE, e + 1 < links[i] ? leaves + 1 : NONE, 1};
     for (int32_t i = 0; i < count; i++) {
         below += links[i];
         node[leaves + i] = (ulp_order_node){NONE, i == 0 ? 0 : leaves + i - 1, i + 1 < count ? below : NONE, below};
@@ -138,7 +142,8 @@ static void test_near_chains(void **state) {
 static void test_errors(void **state) {
     (void)state;
     ulp_order o;
-    ulp_datapath d = path_of("h100-fp16"), fixed = path_of("int8"), narrow = path_of("serial:e4m3:rne"), whole = path_of("block8:fp32:rne");
+    ulp_datapath d = path_of("h100-fp16"), fixed = path_of("int8"), narrow = path_of("serial:e4m3:rne"),
+                 whole = path_of("block8:fp32:rne");
     ulp_unit unit = ulp_unit_of(&d);
     assert_int_equal(ulp_order_find(NULL, &unit, 4), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_order_find(&o, &unit, 0), ULP_BAD_ARGUMENT);
@@ -162,11 +167,8 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_other_orders),
-        cmocka_unit_test(test_near_chains),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_chains),      cmocka_unit_test(test_trees),  cmocka_unit_test(test_other_orders),
+        cmocka_unit_test(test_near_chains), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* t_probe.c - the prober finds what a row says without reading it: every row, rows that were altered, devices that
  * fail. */
-#include "tests/support.h"
+#include "support.h"
 
-#include "kernels/probe.h"
+#include "kernels/probe/probe.h"
 
 static ulp_datapath row(const char *name) {
     ulp_datapath d;
@@ -64,13 +64,27 @@ static void check_row(const ulp_datapath *d, size_t *reached) {
     }
     if (f->late) expect(d->name, &p, ULP_P_LAST, ULP_RNE);
     else expect(d->name, &p, ULP_P_FRACTION_C, f->fraction);
-    const struct { ulp_property_id id; int64_t want; } others[] = {
-        {ULP_P_FRACTION, f->fraction},     {ULP_P_ALIGN, f->align},          {ULP_P_NORMALISED, 0},
-        {ULP_P_SUBNORMAL, 0},              {ULP_P_SUBNORMAL_IN, 0},          {ULP_P_SUBNORMAL_OUT, 0},
-        {ULP_P_INF_ZERO, 0},               {ULP_P_INF_INF, 0},               {ULP_P_CANCEL, 0},
-        {ULP_P_OVERFLOW, f->output == ULP_RNE}, {ULP_P_UNDERFLOW, f->signed_zero}, {ULP_P_FLOOR, f->floor},
-        {ULP_P_ZERO_PRODUCT, f->zero_product},  {ULP_P_ZERO_OPERAND, f->zero_operand}, {ULP_P_SCALE, 0},
-        {ULP_P_SCALE_BLOCK, d->scale_block},    {ULP_P_SCALE_NAN, 0},
+    const struct {
+        ulp_property_id id;
+        int64_t want;
+    } others[] = {
+        {ULP_P_FRACTION, f->fraction},
+        {ULP_P_ALIGN, f->align},
+        {ULP_P_NORMALISED, 0},
+        {ULP_P_SUBNORMAL, 0},
+        {ULP_P_SUBNORMAL_IN, 0},
+        {ULP_P_SUBNORMAL_OUT, 0},
+        {ULP_P_INF_ZERO, 0},
+        {ULP_P_INF_INF, 0},
+        {ULP_P_CANCEL, 0},
+        {ULP_P_OVERFLOW, f->output == ULP_RNE},
+        {ULP_P_UNDERFLOW, f->signed_zero},
+        {ULP_P_FLOOR, f->floor},
+        {ULP_P_ZERO_PRODUCT, f->zero_product},
+        {ULP_P_ZERO_OPERAND, f->zero_operand},
+        {ULP_P_SCALE, 0},
+        {ULP_P_SCALE_BLOCK, d->scale_block},
+        {ULP_P_SCALE_NAN, 0},
     };
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         reached[others[i].id] += (size_t)expect_reached(d->name, &p, others[i].id, others[i].want);
@@ -93,7 +107,11 @@ static void test_rows(void **state) {
 
 static void test_altered(void **state) {
     (void)state;
-    static const struct { const char *name; ulp_property_id id; int64_t want; } cases[] = {
+    static const struct {
+        const char *name;
+        ulp_property_id id;
+        int64_t want;
+    } cases[] = {
         {"h100-fp16:F=20", ULP_P_FRACTION, 20},
         {"h100-fp16:F=20", ULP_P_FRACTION_C, 20},
         {"h100-fp16:F=20", ULP_P_KEPT, 23},
@@ -171,11 +189,17 @@ static void test_altered(void **state) {
         const ulp_probe p = probed(&d);
         expect(cases[i].name, &p, cases[i].id, cases[i].want);
     }
-    static const struct { const char *name; ulp_property_id id; } hidden[] = {
-        {"v100-fp16:F=0", ULP_P_SUBNORMAL_IN},          {"v100-fp16:F=0", ULP_P_SUBNORMAL_OUT},
-        {"h100-fp16:zero_operand=1", ULP_P_SUBNORMAL_OUT}, {"serial:fp16:sr/8", ULP_P_OVERFLOW},
-        {"serial:fp16:sr/8", ULP_P_UNDERFLOW},          {"kahan:fp16:rne", ULP_P_PROMOTION},
-        {"pairwise:fp16:rne", ULP_P_PROMOTION},         {"exact:fp32:rne", ULP_P_PROMOTION}};
+    static const struct {
+        const char *name;
+        ulp_property_id id;
+    } hidden[] = {{"v100-fp16:F=0", ULP_P_SUBNORMAL_IN},
+                  {"v100-fp16:F=0", ULP_P_SUBNORMAL_OUT},
+                  {"h100-fp16:zero_operand=1", ULP_P_SUBNORMAL_OUT},
+                  {"serial:fp16:sr/8", ULP_P_OVERFLOW},
+                  {"serial:fp16:sr/8", ULP_P_UNDERFLOW},
+                  {"kahan:fp16:rne", ULP_P_PROMOTION},
+                  {"pairwise:fp16:rne", ULP_P_PROMOTION},
+                  {"exact:fp32:rne", ULP_P_PROMOTION}};
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         const ulp_datapath d = row(hidden[i].name);
         const ulp_probe p = probed(&d);

@@ -1,5 +1,5 @@
 /* t_quantized.c - the integer engine of quantized_inference against a network written out in 64-bit integers. */
-#include "tests/support.h"
+#include "support.h"
 
 #include "sim/train.h"
 
@@ -9,7 +9,16 @@
 #define NET "conv3@3 relu pool2 fc6 fc10"
 
 enum { CONV, FC6 = 3, FC10 = 4, COUNT = 5 }; /* places of layers */
-enum { SIDE = 8, PLACES = 6, KERNELS = 3, POOLED = 3, FLAT = KERNELS * POOLED * POOLED, HIDDEN = 6, CLASSES = 10, WEIGHTS_MAX = 512 };
+enum {
+    SIDE = 8,
+    PLACES = 6,
+    KERNELS = 3,
+    POOLED = 3,
+    FLAT = KERNELS * POOLED * POOLED,
+    HIDDEN = 6,
+    CLASSES = 10,
+    WEIGHTS_MAX = 512
+};
 
 static ulp_data data;
 static float weights[WEIGHTS_MAX];
@@ -20,7 +29,9 @@ static int load(void **state) {
     (void)state;
     ulp_threads_set(1); /* the products are too small to share */
     const ulp_train_options options = {.net = NET, .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 32, .seed = 3};
-    if (ulp_data_load(&data, "digits", NULL, 1, why, sizeof why) != ULP_OK || ulp_trainer_new(&t, &data, &options, why, sizeof why) != ULP_OK) return 1;
+    if (ulp_data_load(&data, "digits", NULL, 1, why, sizeof why) != ULP_OK ||
+        ulp_trainer_new(&t, &data, &options, why, sizeof why) != ULP_OK)
+        return 1;
     for (int i = 0; i < 150; i++)
         if (ulp_trainer_step(t, NULL) != ULP_OK) return 1;
     int failed = t->model.net.params > WEIGHTS_MAX || ulp_trainer_weights(t, weights, NULL) != ULP_OK;
@@ -74,12 +85,15 @@ static int64_t quantized(double x, const code *c) {
 static int64_t fixed[WEIGHTS_MAX];
 
 static void fix(const code *x, const code *w) {
-    static const struct { size_t layer, weights, biases; } layers[] = {{CONV, KERNELS * 9, KERNELS}, {FC6, FLAT * HIDDEN, HIDDEN}, {FC10, HIDDEN * CLASSES, CLASSES}};
+    static const struct {
+        size_t layer, weights, biases;
+    } layers[] = {{CONV, KERNELS * 9, KERNELS}, {FC6, FLAT * HIDDEN, HIDDEN}, {FC10, HIDDEN * CLASSES, CLASSES}};
     size_t at = 0;
     for (size_t k = 0; k < sizeof layers / sizeof *layers; k++) {
         const code *in = &x[layers[k].layer], *own = &w[layers[k].layer];
         for (size_t i = 0; i < layers[k].weights; i++, at++) fixed[at] = quantized((double)weights[at], own);
-        for (size_t i = 0; i < layers[k].biases; i++, at++) fixed[at] = llrint((double)weights[at] / (in->scale * own->scale));
+        for (size_t i = 0; i < layers[k].biases; i++, at++)
+            fixed[at] = llrint((double)weights[at] / (in->scale * own->scale));
     }
 }
 
@@ -87,15 +101,18 @@ static void fix(const code *x, const code *w) {
 static void naive(int64_t *z, const uint8_t *pixel, const code *x, const code *w, accumulator a) {
     int64_t image[SIDE * SIDE], flat[FLAT], hidden[HIDDEN];
     size_t first = 0;
-    for (size_t i = 0; i < SIDE * SIDE; i++) image[i] = quantized((double)((float)pixel[i] / (float)data.white), &x[CONV]);
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        image[i] = quantized((double)((float)pixel[i] / (float)data.white), &x[CONV]);
     for (size_t k = 0; k < KERNELS; k++)
         for (size_t p = 0; p < POOLED * POOLED; p++) {
             int64_t most = 0; /* of relu */
             for (size_t place = 0; place < 4; place++) {
                 const size_t r = p / POOLED * 2 + place / 2, c = p % POOLED * 2 + place % 2;
                 int64_t sum = 0;
-                for (size_t i = 0; i < 9; i++) sum = add(sum, image[(r + i / 3) * SIDE + c + i % 3] * fixed[k * 9 + i], a);
-                const int64_t y = rescaled(sum + fixed[KERNELS * 9 + k], x[CONV].scale * w[CONV].scale / x[FC6].scale, &x[FC6]);
+                for (size_t i = 0; i < 9; i++)
+                    sum = add(sum, image[(r + i / 3) * SIDE + c + i % 3] * fixed[k * 9 + i], a);
+                const int64_t y =
+                    rescaled(sum + fixed[KERNELS * 9 + k], x[CONV].scale * w[CONV].scale / x[FC6].scale, &x[FC6]);
                 most = y > most ? y : most;
             }
             flat[k * POOLED * POOLED + p] = most;
@@ -104,7 +121,8 @@ static void naive(int64_t *z, const uint8_t *pixel, const code *x, const code *w
     for (size_t j = 0; j < HIDDEN; j++) {
         int64_t sum = 0;
         for (size_t i = 0; i < FLAT; i++) sum = add(sum, flat[i] * fixed[first + i * HIDDEN + j], a);
-        hidden[j] = rescaled(sum + fixed[first + FLAT * HIDDEN + j], x[FC6].scale * w[FC6].scale / x[FC10].scale, &x[FC10]);
+        hidden[j] =
+            rescaled(sum + fixed[first + FLAT * HIDDEN + j], x[FC6].scale * w[FC6].scale / x[FC10].scale, &x[FC10]);
     }
     first += (FLAT + 1) * HIDDEN;
     for (size_t j = 0; j < CLASSES; j++) {
@@ -128,7 +146,10 @@ static void start(engine *e) {
 
 /* Every sample's answer in 2 to 8 bits, in both schemes and three accumulators; of the last batch every sum. */
 static void test_integers(void **state) {
-    static const struct { accumulator a; const char *datapath; } kinds[] = {{{0, 0}, NULL}, {{16, 0}, "serial:q16.0:wrap:rne"}, {{16, 1}, "serial:q16.0:sat:rne"}};
+    static const struct {
+        accumulator a;
+        const char *datapath;
+    } kinds[] = {{{0, 0}, NULL}, {{16, 0}, "serial:q16.0:wrap:rne"}, {{16, 1}, "serial:q16.0:sat:rne"}};
     const size_t tests = data.n - data.n_train, last = (tests - 1) / BATCH * BATCH;
     size_t narrowed = 0;
     engine e;
@@ -172,7 +193,8 @@ static void test_codes(void **state) {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         for (int bits = 2; bits <= 8; bits++) {
             const double low = fmin(ranges[i][0], 0), high = fmax(ranges[i][1], 0);
-            const code a = engine_code_of(ranges[i][0], ranges[i][1], bits, AFFINE), s = engine_code_of(ranges[i][0], ranges[i][1], bits, SYMMETRIC);
+            const code a = engine_code_of(ranges[i][0], ranges[i][1], bits, AFFINE),
+                       s = engine_code_of(ranges[i][0], ranges[i][1], bits, SYMMETRIC);
             assert_true(a.low <= 0 && a.high >= 0 && a.high - a.low == ldexp(1, bits) - 1);
             assert_true(fabs(a.low * a.scale - low) <= 0.501 * a.scale || high == low);
             assert_true(fabs(a.high * a.scale - high) <= 0.501 * a.scale || high == low);
@@ -198,6 +220,7 @@ static void test_agreement(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_codes), cmocka_unit_test(test_agreement)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_codes),
+                                       cmocka_unit_test(test_agreement)};
     return cmocka_run_group_tests(tests, load, unload);
 }

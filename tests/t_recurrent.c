@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "formats/rng.h"
-#include "kernels/elementary.h"
-#include "tests/training.h"
+#include "kernels/functions/elementary.h"
+#include "training.h"
 
 /* ---- a model under a policy, on inputs and weights that are values of its formats ---- */
 
@@ -78,7 +78,8 @@ static double at(ulp_point_kind point, size_t lane, size_t i, double x) {
 }
 
 /* c + a (k) b (k) as element i of a product. */
-static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_t i, double c, const double *a, const double *b, size_t k) {
+static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_t i, double c, const double *a,
+                  const double *b, size_t k) {
     return ulp_dot(datapath, c, a, b, k, (ulp_scales){0}, stream_of(use, 0, lane, i * ulp_datapath_words(datapath, k)));
 }
 
@@ -122,7 +123,8 @@ static void gru_forward(direct *d, size_t t, size_t b, size_t j) {
 static void lstm_forward(direct *d, size_t t, size_t b, size_t j) {
     double *s = d->s[t][b], *g = d->g[t + 1][b];
     for (size_t k = 0; k < 4; k++)
-        g[k * N + j] = at(ULP_AT_ACT, 8 * t, b * 4 * N + k * N + j, k < 3 ? ulp_sigmoid(s[k * N + j]) : ulp_tanh(s[k * N + j]));
+        g[k * N + j] =
+            at(ULP_AT_ACT, 8 * t, b * 4 * N + k * N + j, k < 3 ? ulp_sigmoid(s[k * N + j]) : ulp_tanh(s[k * N + j]));
     double c = d->c[t + 1][b][j] = at(ULP_AT_ACT, 8 * t + 1, b * N + j, g[N + j] * d->c[t][b][j] + g[j] * g[3 * N + j]);
     d->h[t + 1][b][j] = at(ULP_AT_ACT, 8 * t + 2, b * N + j, g[2 * N + j] * ulp_tanh(c));
 }
@@ -136,7 +138,8 @@ static void rnn_backward(direct *d, size_t t, size_t b, size_t j, double dy, dou
 static void gru_backward(direct *d, size_t t, size_t b, size_t j, double dy, double p) {
     const double *g = d->g[t + 1][b];
     double q = g[j], r = g[N + j], z = g[2 * N + j], n = g[3 * N + j];
-    double dh = d->dh[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p + d->dh[t + 1][b][j] * d->g[t + 2][b][2 * N + j]);
+    double dh = d->dh[t][b][j] =
+        at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p + d->dh[t + 1][b][j] * d->g[t + 2][b][2 * N + j]);
     double dn = dh * (1.0 - z) * (1.0 - n * n);
     double ds[4] = {dn * r, dn * q * r * (1.0 - r), dh * (d->h[t][b][j] - n) * z * (1.0 - z), dn};
     for (size_t k = 0; k < 4; k++) d->ds[t][b][k * N + j] = at(ULP_AT_AGRAD, 8 * t + 2, b * 4 * N + k * N + j, ds[k]);
@@ -148,7 +151,8 @@ static void lstm_backward(direct *d, size_t t, size_t b, size_t j, double dy, do
     double dh = d->dh[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p);
     double dc = d->dc[t][b][j] =
         at(ULP_AT_AGRAD, 8 * t + 2, b * N + j, d->dc[t + 1][b][j] * d->g[t + 2][b][N + j] + dh * o * (1.0 - tc * tc));
-    double ds[4] = {dc * g * i * (1.0 - i), dc * d->c[t][b][j] * f * (1.0 - f), dh * tc * o * (1.0 - o), dc * i * (1.0 - g * g)};
+    double ds[4] = {dc * g * i * (1.0 - i), dc * d->c[t][b][j] * f * (1.0 - f), dh * tc * o * (1.0 - o),
+                    dc * i * (1.0 - g * g)};
     for (size_t k = 0; k < 4; k++) d->ds[t][b][k * N + j] = at(ULP_AT_AGRAD, 8 * t + 3, b * 4 * N + k * N + j, ds[k]);
 }
 
@@ -170,11 +174,13 @@ static double direct_product(const direct *d, size_t t, size_t b, size_t j) {
     size_t u = d->u_to * N;
     double row[MANY];
     for (size_t i = 0; i < u; i++) row[i] = (double)U[j * u + i];
-    return t + 1 == T ? 0.0 : dot(&policy->backward, ULP_USE_BACKWARD, 8 * t + 1, b * N + j, 0.0, d->ds[t + 1][b], row, u);
+    return t + 1 == T ? 0.0
+                      : dot(&policy->backward, ULP_USE_BACKWARD, 8 * t + 1, b * N + j, 0.0, d->ds[t + 1][b], row, u);
 }
 
 /* One weight's gradient: element i of its product, a over samples and time times column j of ds. */
-static void check_wgrad(const direct *d, float got, size_t param, uint32_t use, size_t lane, size_t i, const double *a, size_t j) {
+static void check_wgrad(const direct *d, float got, size_t param, uint32_t use, size_t lane, size_t i, const double *a,
+                        size_t j) {
     double column[T * B];
     for (size_t k = 0; k < T * B; k++) column[k] = d->ds[k / B][k % B][j];
     double sum = dot(&policy->backward, use, lane, i, 0.0, a, column, T * B);
@@ -195,7 +201,8 @@ static void check_wgrads(const direct *d, const float *dw) {
             check_wgrad(d, dw[F * w + i * u + j], F * w + i * u + j, ULP_USE_WPRODUCT, 1, i * u + j, a, j);
         }
     for (size_t k = 0; k < T * B; k++) a[k] = 1.0;
-    for (size_t j = 0; j < G; j++) check_wgrad(d, dw[F * w + N * u + j], F * w + N * u + j, ULP_USE_BPRODUCT, 0, j, a, j);
+    for (size_t j = 0; j < G; j++)
+        check_wgrad(d, dw[F * w + N * u + j], F * w + N * u + j, ULP_USE_BPRODUCT, 0, j, a, j);
 }
 
 static void check_dx(const direct *d, const float *dx) {
@@ -205,7 +212,8 @@ static void check_dx(const direct *d, const float *dx) {
         for (size_t b = 0; b < B; b++)
             for (size_t i = 0; i < F; i++) {
                 for (size_t j = 0; j < w; j++) row[j] = (double)W[i * w + j];
-                double sum = dot(&policy->backward, ULP_USE_BACKWARD, 0, (t * B + b) * F + i, 0.0, d->ds[t][b] + G - w, row, w);
+                double sum =
+                    dot(&policy->backward, ULP_USE_BACKWARD, 0, (t * B + b) * F + i, 0.0, d->ds[t][b] + G - w, row, w);
                 size_t place = (b * F + i) * T + t;
                 /* the net's input is tensor 0 */
                 assert_true((double)dx[place] == at(ULP_AT_AGRAD, 0, place, sum));
@@ -230,7 +238,8 @@ static void check_cell(const cell *c, const char *name) {
         for (size_t b = 0; b < B; b++) {
             direct_sums(&d, s, b);
             for (size_t j = 0; j < N; j++) c->forward(&d, s, b, j);
-            for (size_t j = 0; j < N; j++) assert_true((double)t.model.tensor[1][(b * N + j) * T + s] == d.h[s + 1][b][j]);
+            for (size_t j = 0; j < N; j++)
+                assert_true((double)t.model.tensor[1][(b * N + j) * T + s] == d.h[s + 1][b][j]);
         }
     for (size_t s = T; s-- > 0;)
         for (size_t b = 0; b < B; b++)
@@ -242,7 +251,8 @@ static void check_cell(const cell *c, const char *name) {
 }
 
 static void test_cells_bit_for_bit(void **state) {
-    static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5", "mixed:e4m3,acc=chunk4:fp16:srb/6,agrad=e5m2,mode=sra"};
+    static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5",
+                                        "mixed:e4m3,acc=chunk4:fp16:srb/6,agrad=e5m2,mode=sra"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) check_cell(&cells[k], names[i]);
@@ -263,17 +273,20 @@ static void use(ulp_stream stream, uint64_t count) {
     used[uses++] = (span){stream.stream, stream.first, count};
 }
 
-static ulp_status spy_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+static ulp_status spy_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
+                            ulp_stream stream, ulp_stats *stats) {
     use(stream, n);
     return below->round(y, x, n, format, rule, stream, stats);
 }
 
-static ulp_status spy_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+static ulp_status spy_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                              ulp_stream stream, ulp_stats *stats) {
     use(stream, n);
     return below->round64(y, x, n, format, rule, stream, stats);
 }
 
-static ulp_status spy_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+static ulp_status spy_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                           const ulp_datapath *datapath, ulp_stream stream) {
     use(stream, shape->m * shape->n * ulp_datapath_words(datapath, shape->k));
     return below->gemm(c, a, b, shape, datapath, stream);
 }
@@ -347,11 +360,15 @@ static void test_pieces(void **state) {
 /* ---- moves ---- */
 
 static void test_moves(void **state) {
-    static const float image[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};           /* (2,2,3) */
-    static const float rows[12] = {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11};            /* (6,1,2) */
-    static const float pairs[12] = {0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11};           /* (1,3,4) by columns2: (6,1,2) */
+    static const float image[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; /* (2,2,3) */
+    static const float rows[12] = {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11};  /* (6,1,2) */
+    static const float pairs[12] = {0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11}; /* (1,3,4) by columns2: (6,1,2) */
     static const float ends[4] = {2, 5, 8, 11};
-    static const struct { const char *net; ulp_dims in, out; const float *want; } moves[] = {
+    static const struct {
+        const char *net;
+        ulp_dims in, out;
+        const float *want;
+    } moves[] = {
         {"rows", {2, 2, 3}, {6, 1, 2}, rows},
         {"columns", {2, 2, 3}, {4, 1, 3}, image},
         {"columns2", {1, 3, 4}, {6, 1, 2}, pairs},
@@ -372,11 +389,24 @@ static void test_moves(void **state) {
 
 static void test_bad_words(void **state) {
     static const char sequence[] = "rows or columns before it makes one of an image";
-    static const struct { const char *net; ulp_dims in; const char *why; } bad[] = {
-        {"gru3", {4, 2, 3}, sequence}, {"gru0", {4, 1, 3}, "gruN: gated recurrent, N units (1 to 2^20)"}, {"gru", {4, 1, 3}, "gruN: "},
-        {"lstm3x", {4, 1, 3}, "lstmN: "}, {"rnn3", {4, 1, 513}, "an input of 4 x 1 x 513 (channels, height, width): it wants a sequence, of height 1 and at most 512 steps"},
-        {"last", {4, 2, 3}, sequence}, {"last2", {4, 1, 3}, "last: "}, {"rows2", {1, 4, 4}, "rows: "},
-        {"columns3", {1, 4, 4}, "1 x 4 x 4 (channels, height, width): it wants a width that K divides"}, {"columns5", {1, 4, 4}, "that K divides"}, {"columns0", {1, 4, 4}, "columnsK: "},
+    static const struct {
+        const char *net;
+        ulp_dims in;
+        const char *why;
+    } bad[] = {
+        {"gru3", {4, 2, 3}, sequence},
+        {"gru0", {4, 1, 3}, "gruN: gated recurrent, N units (1 to 2^20)"},
+        {"gru", {4, 1, 3}, "gruN: "},
+        {"lstm3x", {4, 1, 3}, "lstmN: "},
+        {"rnn3",
+         {4, 1, 513},
+         "an input of 4 x 1 x 513 (channels, height, width): it wants a sequence, of height 1 and at most 512 steps"},
+        {"last", {4, 2, 3}, sequence},
+        {"last2", {4, 1, 3}, "last: "},
+        {"rows2", {1, 4, 4}, "rows: "},
+        {"columns3", {1, 4, 4}, "1 x 4 x 4 (channels, height, width): it wants a width that K divides"},
+        {"columns5", {1, 4, 4}, "that K divides"},
+        {"columns0", {1, 4, 4}, "columnsK: "},
     };
     ulp_net net;
     (void)state;
@@ -395,7 +425,12 @@ static void test_threads(void **state) {
     static float w[3][8192];
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
-        ulp_train_options o = {.net = "rows gru17 lstm9 conv5@1 last fc10", .policy = stochastic, .scaler = "static:4", .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 31, .seed = 9};
+        ulp_train_options o = {.net = "rows gru17 lstm9 conv5@1 last fc10",
+                               .policy = stochastic,
+                               .scaler = "static:4",
+                               .optimizer = "sgd,rate=0.05,momentum=0.9",
+                               .batch = 31,
+                               .seed = 9};
         ulp_threads_set(threads);
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
@@ -432,7 +467,12 @@ static void test_learns(void **state) {
     (void)state;
     ulp_threads_set(1); /* the products of a step are too small to share */
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        ulp_train_options o = {.net = nets[i], .policy = "mixed:fp16", .scaler = "pytorch", .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9", .batch = 32, .seed = 1};
+        ulp_train_options o = {.net = nets[i],
+                               .policy = "mixed:fp16",
+                               .scaler = "pytorch",
+                               .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
+                               .batch = 32,
+                               .seed = 1};
         ulp_train_result r;
         assert_int_equal(ulp_train_run(&r, &digits, &o, 250, NULL, NULL, error, sizeof error), ULP_OK);
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
@@ -443,9 +483,14 @@ static void test_learns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells_bit_for_bit), cmocka_unit_test(test_words_are_used_once), cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_moves),             cmocka_unit_test(test_bad_words),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_initial_weights),   cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_cells_bit_for_bit),
+        cmocka_unit_test(test_words_are_used_once),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_bad_words),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_initial_weights),
+        cmocka_unit_test(test_learns),
     };
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

@@ -18,16 +18,22 @@
 
 #include "sim/reference.h"
 
-#define FLOAT(NAME, BITS, P, BIAS, NAN_CODES, INF)                                                          \
-    {.name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .is_signed = 1, .has_inf = INF, .has_zero = 1,    \
-     .has_neg_zero = (NAN_CODES) != ULP_NAN_NEG_ZERO, .has_subnormals = 1, .nan_codes = NAN_CODES,          \
-     .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT}
-#define UNSIGNED(NAME, BITS, P, BIAS, ZERO, INF)                                                            \
-    {.name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .has_inf = INF, .has_zero = ZERO,                 \
-     .has_subnormals = ZERO, .nan_codes = ULP_NAN_ALL_ONES, .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT}
-#define FIXED(NAME, BITS, F)                                                                                \
-    {.name = NAME, .bits = BITS, .prec = BITS, .is_signed = 1, .is_fixed = 1, .frac_bits = F, .has_zero = 1, \
-     .has_subnormals = 1, .nan_codes = ULP_NAN_NONE, .overflow = ULP_OVERFLOW_SAT}
+#define FLOAT(NAME, BITS, P, BIAS, NAN_CODES, INF)                                                                     \
+    {                                                                                                                  \
+        .name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .is_signed = 1, .has_inf = INF, .has_zero = 1,            \
+        .has_neg_zero = (NAN_CODES) != ULP_NAN_NEG_ZERO, .has_subnormals = 1, .nan_codes = NAN_CODES,                  \
+        .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT                                                        \
+    }
+#define UNSIGNED(NAME, BITS, P, BIAS, ZERO, INF)                                                                       \
+    {                                                                                                                  \
+        .name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .has_inf = INF, .has_zero = ZERO, .has_subnormals = ZERO, \
+        .nan_codes = ULP_NAN_ALL_ONES, .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT                         \
+    }
+#define FIXED(NAME, BITS, F)                                                                                           \
+    {                                                                                                                  \
+        .name = NAME, .bits = BITS, .prec = BITS, .is_signed = 1, .is_fixed = 1, .frac_bits = F, .has_zero = 1,        \
+        .has_subnormals = 1, .nan_codes = ULP_NAN_NONE, .overflow = ULP_OVERFLOW_SAT                                   \
+    }
 #define IEEE(NAME, X, Y) FLOAT(NAME, 1 + (X) + (Y), (Y) + 1, (1 << ((X)-1)) - 1, ULP_NAN_IEEE, 1)
 #define NO_CODE UINT64_MAX
 
@@ -39,8 +45,10 @@ typedef struct row {
 } row;
 
 static const row table[] = {
-    {IEEE("binary64", 11, 52), 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, DBL_MAX, -DBL_MAX, DBL_MIN, 0x1p-1074},
-    {IEEE("binary32", 8, 23), 0x7F7FFFFF, 0x7F800000, 0x7FC00000, (double)FLT_MAX, -(double)FLT_MAX, 0x1p-126, 0x1p-149},
+    {IEEE("binary64", 11, 52), 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, DBL_MAX, -DBL_MAX, DBL_MIN,
+     0x1p-1074},
+    {IEEE("binary32", 8, 23), 0x7F7FFFFF, 0x7F800000, 0x7FC00000, (double)FLT_MAX, -(double)FLT_MAX, 0x1p-126,
+     0x1p-149},
     {IEEE("tf32", 8, 10), 0x3FBFF, 0x3FC00, 0x3FC01, 2047 * 0x1p117, -2047 * 0x1p117, 0x1p-126, 0x1p-136},
     {IEEE("binary16", 5, 10), 0x7BFF, 0x7C00, 0xFE00, 65504, -65504, 0x1p-14, 0x1p-24},
     {IEEE("bfloat16", 8, 7), 0x7F7F, 0x7F80, 0x7F81, 255 * 0x1p120, -255 * 0x1p120, 0x1p-126, 0x1p-133},
@@ -65,12 +73,39 @@ static const row table[] = {
     {FLOAT("e2m3", 6, 4, 1, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 7.5, -7.5, 1, 0x1p-3},
     {FLOAT("e2m1", 4, 2, 1, ULP_NAN_NONE, 0), 0x7, NO_CODE, NO_CODE, 6, -6, 1, 0.5},
     {UNSIGNED("e8m0", 8, 1, 127, 0, 0), 0xFE, NO_CODE, 0xFF, 0x1p127, 0x1p-127, 0x1p-127, 0x1p-127},
-    {{.name = "dlfloat16", .bits = 16, .prec = 10, .bias = 31, .is_signed = 1, .has_zero = 1, .has_neg_zero = 1,
-      .zero_binade = 1, .nan_codes = ULP_NAN_ALL_ONES, .overflow = ULP_OVERFLOW_SAT},
-     0x7FFE, NO_CODE, 0xFFFF, 1022 * 0x1p23, -1022 * 0x1p23, 513 * 0x1p-40, 513 * 0x1p-40},
-    {{.name = "e3m2:nosub", .bits = 6, .prec = 3, .bias = 3, .is_signed = 1, .has_zero = 1, .has_neg_zero = 1,
-      .nan_codes = ULP_NAN_NONE, .overflow = ULP_OVERFLOW_SAT},
-     0x1F, NO_CODE, NO_CODE, 28, -28, 0x1p-2, 0x1p-2},
+    {{.name = "dlfloat16",
+      .bits = 16,
+      .prec = 10,
+      .bias = 31,
+      .is_signed = 1,
+      .has_zero = 1,
+      .has_neg_zero = 1,
+      .zero_binade = 1,
+      .nan_codes = ULP_NAN_ALL_ONES,
+      .overflow = ULP_OVERFLOW_SAT},
+     0x7FFE,
+     NO_CODE,
+     0xFFFF,
+     1022 * 0x1p23,
+     -1022 * 0x1p23,
+     513 * 0x1p-40,
+     513 * 0x1p-40},
+    {{.name = "e3m2:nosub",
+      .bits = 6,
+      .prec = 3,
+      .bias = 3,
+      .is_signed = 1,
+      .has_zero = 1,
+      .has_neg_zero = 1,
+      .nan_codes = ULP_NAN_NONE,
+      .overflow = ULP_OVERFLOW_SAT},
+     0x1F,
+     NO_CODE,
+     NO_CODE,
+     28,
+     -28,
+     0x1p-2,
+     0x1p-2},
     {FIXED("q8.8", 16, 8), 0x7FFF, NO_CODE, NO_CODE, 127 + 255 * 0x1p-8, -128, 0x1p-8, 0x1p-8},
     {FIXED("int8", 8, 0), 0x7F, NO_CODE, NO_CODE, 127, -128, 1, 1},
     {FIXED("q4.2", 6, 2), 0x1F, NO_CODE, NO_CODE, 7.75, -8, 0.25, 0.25},
@@ -161,7 +196,9 @@ static void test_codes(void **state) {
                 assert_true(x > ulp_reference_decode(ref, code - 1));
         }
         unsigned signs = 1u + f->is_signed;
-        unsigned nans_of[] = {[ULP_NAN_NONE] = 0, [ULP_NAN_ALL_ONES] = signs, [ULP_NAN_NEG_ZERO] = 1,
+        unsigned nans_of[] = {[ULP_NAN_NONE] = 0,
+                              [ULP_NAN_ALL_ONES] = signs,
+                              [ULP_NAN_NEG_ZERO] = 1,
                               [ULP_NAN_IEEE] = signs * ((1u << (f->prec - 1)) - 1)};
         assert_int_equal(nans, nans_of[f->nan_codes]);
         assert_int_equal(finite + nans + (f->has_inf ? signs : 0), 1u << f->bits);
@@ -213,7 +250,8 @@ static void check_gap(const row *t, ulp_reference *ref, double lower, double upp
             for (int j = 0; j < 16; j++)
                 for (int R = 0; R < (mode < DETERMINISTIC ? 1 : 8); R++)
                     for (int policy = 0; policy <= last_policy; policy++) {
-                        double x = lower + (upper - lower) * j / 16, want = goes_up(mode, odd, j, neg, R) ? upper : lower;
+                        double x = lower + (upper - lower) * j / 16,
+                               want = goes_up(mode, odd, j, neg, R) ? upper : lower;
                         check_point(t, ref, neg ? -x : x, neg ? -want : want, rule_of(mode, policy, 3), (uint32_t)R);
                     }
 }
@@ -227,7 +265,8 @@ static void test_gaps(void **state) {
         const ulp_format *f = &t->format;
         if (f->bits > 8 && !f->zero_binade) continue;
         ulp_reference *ref = ulp_reference_new(f);
-        uint64_t code = 0, step = f->has_subnormals || f->prec == 1 || f->zero_binade ? 1 : (uint64_t)1 << (f->prec - 1);
+        uint64_t code = 0,
+                 step = f->has_subnormals || f->prec == 1 || f->zero_binade ? 1 : (uint64_t)1 << (f->prec - 1);
         double lower = ulp_reference_decode(ref, 0);
         while (code != t->max_code) {
             double upper = ulp_reference_decode(ref, code + step);
@@ -322,8 +361,8 @@ static void test_odd_ones(void **state) {
         expect_round("e8m0", m, ULP_OVERFLOW_INF, 0.0, 0x1p-127);
         expect_round("e8m0", m, ULP_OVERFLOW_INF, 0x1.8p-129, 0x1p-127);
     }
-    expect_round("e8m0", ULP_RNE, 0, 1.5, 2);                     /* codes 127 and 128 */
-    expect_round("e8m0", ULP_RNE, 0, 3, 2);                       /* codes 128 and 129 */
+    expect_round("e8m0", ULP_RNE, 0, 1.5, 2); /* codes 127 and 128 */
+    expect_round("e8m0", ULP_RNE, 0, 3, 2);   /* codes 128 and 129 */
     expect_round("e8m0", ULP_RO, 0, 3, 4);
     expect_round("e8m0", ULP_RO, 0, 1.5, 1);
     expect_round("e8m0", ULP_RNE, ULP_OVERFLOW_INF, 1.5 * 0x1p127, 0x1p127);
@@ -386,7 +425,9 @@ static void test_stochastic(void **state) {
                 double scale = ldexp(nu[i], r), count = 0;
                 for (uint32_t R = 0; R < 1u << r; R++)
                     count += ulp_reference_round(small, x[i], 0.0, rule_of(m, 0, r), R << (32 - r)) > lower[i];
-                double want = m == ULP_SRA ? floor(scale) : m == ULP_SRB ? floor((floor(2 * scale) + 1) / 2) : nearbyint(scale);
+                double want = m == ULP_SRA   ? floor(scale)
+                              : m == ULP_SRB ? floor((floor(2 * scale) + 1) / 2)
+                                             : nearbyint(scale);
                 expect(named(names[i]), rule_of(m, 0, r), "count", x[i], 0, 0, count, want);
                 ulp_reference_free(small);
             }
@@ -453,7 +494,8 @@ static void compare(const row *t, ulp_reference *ref, double a, double b, double
 /* Significand patterns around a breakpoint of prec bits at exponent e, as a double. */
 static double pattern(const row *t, int i, int e) {
     double ulp = ldexp(1, 1 - t->format.prec), half = ulp / 2 + 1 > 1 ? ulp / 2 : 0;
-    double s[] = {1, 1 + ulp, 1.5, 1.5 + half, 1 + half, 1 + half + 0x1p-52, 2 - ulp, 2 - half, 2 - ulp - half + 0x1p-52};
+    double s[] = {
+        1, 1 + ulp, 1.5, 1.5 + half, 1 + half, 1 + half + 0x1p-52, 2 - ulp, 2 - half, 2 - ulp - half + 0x1p-52};
     return ldexp(s[i], e);
 }
 
@@ -503,8 +545,9 @@ static void test_mpfr_and_hardware(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),  cmocka_unit_test(test_codes),    cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_facts),  cmocka_unit_test(test_zeros),    cmocka_unit_test(test_odd_ones),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_gaps),       cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_zeros),      cmocka_unit_test(test_odd_ones),
         cmocka_unit_test(test_stochastic), cmocka_unit_test(test_mpfr_and_hardware),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

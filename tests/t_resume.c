@@ -1,5 +1,5 @@
 /* t_resume.c - runs that are cut: killed and resumed, in shards, two at once, and those that refuse to be cut. */
-#include "tests/toy.h"
+#include "toy.h"
 
 static void test_resume(void **state) {
     static const char *const deaths[] = {"--signal 9", "--signal 2", "--signal 15", "--signal 2 --slow", "--status 7"};
@@ -115,8 +115,10 @@ static void test_damage(void **state) {
         {"rne 2\n", ",1,0.", ",1,0,", "point 'binary16 rne 2' is damaged: a row has not as many cells"},
         {"rne 2\n", "binary16,", "#inary16,", "point 'binary16 rne 2' is damaged: its end line is missing"},
         {"rne 2\n", "# end 1: 3", "# end 1: 4", "point 'binary16 rne 2' is damaged: its rows do not match"},
-        {"rne 2\n", "# end 1: 3 crc32 ", "# end 1: 3 crc33 ", "point 'binary16 rne 2' is damaged: its rows do not match"},
-        {"rne 1\n", "# point 1: binary16", "# point 1: binary61", "a point is damaged: this line names none of the grid"},
+        {"rne 2\n", "# end 1: 3 crc32 ", "# end 1: 3 crc33 ",
+         "point 'binary16 rne 2' is damaged: its rows do not match"},
+        {"rne 1\n", "# point 1: binary16", "# point 1: binary61",
+         "a point is damaged: this line names none of the grid"},
     };
     (void)state;
     expect_exit(0, "--out whole.csv");
@@ -174,8 +176,9 @@ static void test_spared(void **state) {
     assert_non_null(before);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         expect_exit(2, lines[i]);
-        assert_true(has("stderr.txt", "k.csv.part holds 2 finished points of a run that was stopped: --resume goes on with "
-                                      "them, --restart forgets them\n"));
+        assert_true(has("stderr.txt",
+                        "k.csv.part holds 2 finished points of a run that was stopped: --resume goes on with "
+                        "them, --restart forgets them\n"));
         char *after = read_all("k.csv.part");
         assert_non_null(after);
         assert_string_equal(before, after);
@@ -196,8 +199,9 @@ static void test_spared_checkpoint(void **state) {
     (void)state;
     append("c.csv.part.5.ckpt", "steps");
     expect_exit(2, "--out c.csv");
-    assert_true(has("stderr.txt", "c.csv.part.5.ckpt is the checkpoint of a run that was stopped: --resume goes on from it, "
-                                  "--restart forgets it\n"));
+    assert_true(has("stderr.txt",
+                    "c.csv.part.5.ckpt is the checkpoint of a run that was stopped: --resume goes on from it, "
+                    "--restart forgets it\n"));
     assert_true(is_there("c.csv.part.5.ckpt") && !is_there("c.csv.part") && !is_there("c.csv"));
     remove("c.csv.part.5.ckpt");
     expect_exit(128 + 9, "--threads 1 --out c.csv --signal 9");
@@ -206,7 +210,8 @@ static void test_spared_checkpoint(void **state) {
     assert_false(is_there("c.csv.part.1.ckpt"));
 }
 
-/* No place to be resumed from: a run that fails before its first point leaves nothing, an empty .part counts as none. */
+/* No place to be resumed from: a run that fails before its first point leaves nothing, an empty .part counts as none.
+ */
 static void test_nothing_to_keep(void **state) {
     (void)state;
     expect_exit(1, "--threads 1 --shard 2/16 --status 7 --out n.csv");

@@ -1,5 +1,5 @@
 /* t_rng.c - the generator: Random123's known answers, which index takes which word, and the range of uniforms. */
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 

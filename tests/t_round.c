@@ -3,7 +3,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"

@@ -1,9 +1,10 @@
-/* t_running.c - what the experiments on sums share: running sums and their cures, the spread of runs, words in lists. */
-#include "tests/support.h"
+/* t_running.c - what the experiments on sums share: running sums and their cures, the spread of runs, words in lists.
+ */
+#include "support.h"
 
-#include "experiments/harness/running.h"
-#include "experiments/harness/setup.h"
-#include "experiments/harness/spread.h"
+#include "experiments/harness/sweep/running_sum.h"
+#include "experiments/harness/claims/conditions.h"
+#include "experiments/harness/claims/spread.h"
 
 static ulp_running sum_of(const ulp_format *f, ulp_cure cure) {
     return (ulp_running){.format = f, .mode = "rne", .cure = cure};
@@ -88,7 +89,8 @@ static void test_words_of_lists(void **state) {
     (void)state;
     assert_true(ulp_list_has("binary16 e4m3", "binary16") && ulp_list_has("binary16 e4m3", "e4m3"));
     assert_true(ulp_list_has("tf32,e4m3,q8.8", "e4m3") && ulp_list_has("e4m3:inf,e4m3", "e4m3"));
-    assert_false(ulp_list_has("binary16", "binary1") || ulp_list_has("binary16", "inary16") || ulp_list_has("e4m3:inf", "e4m3"));
+    assert_false(ulp_list_has("binary16", "binary1") || ulp_list_has("binary16", "inary16") ||
+                 ulp_list_has("e4m3:inf", "e4m3"));
     assert_false(ulp_list_has("", "e4m3") || ulp_list_has("binary16 e4m3", "") || ulp_list_has("", ""));
 }
 

@@ -1,7 +1,7 @@
 /* t_scale.c - plain scaling: amax, factors against the oracle, every format x mode x axis element by element. */
 #include <float.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 #include "formats/scale.h"

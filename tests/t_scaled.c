@@ -1,11 +1,12 @@
-/* t_scaled.c - rounding with a scale per tensor in a training pass: just in time and delayed, against formats/scale.h. */
+/* t_scaled.c - rounding with a scale per tensor in a training pass: just in time and delayed, against formats/scale.h.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/scale.h"
 #include "sim/normal.h"
-#include "tests/training.h"
+#include "training.h"
 
 enum { N = 999 };
 
@@ -45,12 +46,14 @@ static void expect(const float *got, const float *x, float amax, const bench *t,
     assert_int_equal(ulp_scaling_round(want, x, 1, N, &s, ULP_PER_TENSOR, &cast->format, cast->rule, stream), ULP_OK);
     for (size_t i = 0; i < N; i++) {
         if (ulp_bits32(want[i]) == ulp_bits32(got[i])) continue;
-        fail_msg("%s: element %zu: %a: got %a, want %a", cast->format.name, i, (double)x[i], (double)got[i], (double)want[i]);
+        fail_msg("%s: element %zu: %a: got %a, want %a", cast->format.name, i, (double)x[i], (double)got[i],
+                 (double)want[i]);
     }
 }
 
 static void test_just_in_time(void **state) {
-    static const char *const texts[] = {"act=e4m3@amax", "act=e5m2@amax/rz", "act=e4m3@amax/sr/7", "act=e2m1@amax/ro", "act=fp16@amax", "act=e4m3@amax/srb"};
+    static const char *const texts[] = {"act=e4m3@amax",    "act=e5m2@amax/rz", "act=e4m3@amax/sr/7",
+                                        "act=e2m1@amax/ro", "act=fp16@amax",    "act=e4m3@amax/srb"};
     static bench t;
     float x[N], y[N];
     (void)state;
@@ -75,14 +78,16 @@ static void count_sights(void *context, const ulp_sight *sight) { *(size_t *)con
 
 /* From the backend's binary64 as from the host's: bits, counters, what is seen. */
 static void test_from(void **state) {
-    static const char *const texts[] = {"fp32", "fp16", "bf16", "act=e4m3@amax", "act=e5m2/sr/9", "act=q4.4", "act=e4m3@delayed2"};
+    static const char *const texts[] = {
+        "fp32", "fp16", "bf16", "act=e4m3@amax", "act=e5m2/sr/9", "act=q4.4", "act=e4m3@delayed2"};
     static bench host, device;
     static double x[N];
     float want[N], got[N];
     (void)state;
     for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
         size_t seen[2] = {0, 0};
-        const ulp_observer at_host = {count_sights, &seen[0], 1u << ULP_AT_ACT}, at_device = {count_sights, &seen[1], 1u << ULP_AT_ACT};
+        const ulp_observer at_host = {count_sights, &seen[0], 1u << ULP_AT_ACT},
+                           at_device = {count_sights, &seen[1], 1u << ULP_AT_ACT};
         start(&host, texts[k / 2]);
         start(&device, texts[k / 2]);
         host.pass.counting = device.pass.counting = 1;
@@ -91,7 +96,8 @@ static void test_from(void **state) {
         for (host.pass.step = device.pass.step = 0; host.pass.step < 4; host.pass.step++, device.pass.step++) {
             ulp_pass_begin(&host.pass);
             ulp_pass_begin(&device.pass);
-            for (size_t i = 0; i < N; i++) x[i] = ulp_random_normal((ulp_stream){5, host.pass.step, 0}, i) * ldexp(1.0, (int)(i % 60) - 40);
+            for (size_t i = 0; i < N; i++)
+                x[i] = ulp_random_normal((ulp_stream){5, host.pass.step, 0}, i) * ldexp(1.0, (int)(i % 60) - 40);
             x[17] = host.pass.step % 2 ? INFINITY : 1e300;
             memcpy(host.host_wide, x, sizeof x);
             assert_int_equal(ulp_pass_round_wide(&host.pass, ULP_AT_ACT, 1, want, N, 3), ULP_OK);
@@ -132,12 +138,16 @@ static void test_delayed(void **state) {
 
 /* Text to policy to text, and what is refused. */
 static void test_text(void **state) {
-    static const char *const bad[] = {"act=e4m3@", "act=e4m3@delayed0", "act=e4m3@delayed2000", "act=e4m3@delayed3x", "act=e4m3@max", "state=e4m3@amax",
-                                      "weight=e4m3@amax,master=none", "loss=fp16@delayed"};
+    static const char *const bad[] = {
+        "act=e4m3@",    "act=e4m3@delayed0", "act=e4m3@delayed2000",         "act=e4m3@delayed3x",
+        "act=e4m3@max", "state=e4m3@amax",   "weight=e4m3@amax,master=none", "loss=fp16@delayed"};
     ulp_policy p, q;
     char text[ULP_POLICY_TEXT_MAX], again[ULP_POLICY_TEXT_MAX];
     (void)state;
-    assert_int_equal(ulp_policy_parse(&p, "mixed:fp16,weight=e4m3@amax,act=e4m3@delayed,agrad=e5m2@delayed7/sr/8,wgrad=e5m2", error, sizeof error), ULP_OK);
+    assert_int_equal(
+        ulp_policy_parse(&p, "mixed:fp16,weight=e4m3@amax,act=e4m3@delayed,agrad=e5m2@delayed7/sr/8,wgrad=e5m2", error,
+                         sizeof error),
+        ULP_OK);
     assert_int_equal(p.at[ULP_AT_ACT].history, 16);
     assert_int_equal(p.at[ULP_AT_AGRAD].history, 7);
     assert_int_equal(ulp_policy_print(text, sizeof text, &p), ULP_OK);
@@ -159,7 +169,11 @@ static void test_training(void **state) {
     double accuracy[4];
     (void)state;
     for (int i = 0; i < 4; i++) {
-        ulp_train_options o = {.net = "fc64 relu fc64 relu fc10", .policy = policies[i], .optimizer = "sgd,rate=0.1,momentum=0.9", .batch = 128, .seed = 1};
+        ulp_train_options o = {.net = "fc64 relu fc64 relu fc10",
+                               .policy = policies[i],
+                               .optimizer = "sgd,rate=0.1,momentum=0.9",
+                               .batch = 128,
+                               .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_score score;
         for (int step = 0; step < 150; step++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
@@ -173,7 +187,8 @@ static void test_training(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_from), cmocka_unit_test(test_delayed), cmocka_unit_test(test_text),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_just_in_time), cmocka_unit_test(test_from),
+                                       cmocka_unit_test(test_delayed), cmocka_unit_test(test_text),
                                        cmocka_unit_test(test_training)};
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

@@ -1,12 +1,12 @@
-/* t_scaler.c - logmax against a plain evaluation of its averages; a scale for every layer: exactness, whose overflow it was,
- * and what it saves. */
+/* t_scaler.c - logmax against a plain evaluation of its averages; a scale for every layer: exactness, whose overflow it
+ * was, and what it saves. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/rng.h"
-#include "tests/training.h"
+#include "training.h"
 
 static ulp_scaler scaler_of(const char *text) {
     ulp_scaler s;
@@ -31,7 +31,8 @@ static double plain_log2(const double *x, int n, double beta1, double beta2, dou
 }
 
 /* Gradients whose size wanders, every 29th step an overflow, every 31st nothing but zeros. */
-static void check_logmax(const char *text, double beta1, double beta2, double log_max, double deviations, int min, int max) {
+static void check_logmax(const char *text, double beta1, double beta2, double log_max, double deviations, int min,
+                         int max) {
     ulp_scaler s = scaler_of(text);
     double x[STEPS];
     int n = 0, moved = 0, before = s.log2, clipped = 0;
@@ -58,7 +59,8 @@ static void check_logmax(const char *text, double beta1, double beta2, double lo
 static void test_logmax(void **state) {
     (void)state;
     check_logmax("logmax", 0.99, 0.999, 16, 3.09, 0, 24);
-    check_logmax("logmax,log_max=12,overflow_std_dev=1.5,beta1=0.9,beta2=0.95,min=-3,max=11", 0.9, 0.95, 12, 1.5, -3, 11);
+    check_logmax("logmax,log_max=12,overflow_std_dev=1.5,beta1=0.9,beta2=0.95,min=-3,max=11", 0.9, 0.95, 12, 1.5, -3,
+                 11);
     ulp_scaler s = scaler_of("logmax");
     assert_int_equal(s.log2, 0);
     /* a constant: sigma is 0 but for rounding, and the scale lifts it below 2^16; at most 2^24 */
@@ -72,8 +74,18 @@ static void test_logmax(void **state) {
 }
 
 static void test_bad_texts(void **state) {
-    static const char *const bad[] = {"logmax,interval=3", "logmax,hysteresis=2", "logmax,beta1=1", "logmax,beta2=-0.1", "logmax,log_max=127", "logmax,min=1",
-                                      "logmax,overflow_std_dev=101", "pytorch,beta1=0.5", "layer,log_max=3", "layer,init=63", "layer,max=63", "layer,min=-63"};
+    static const char *const bad[] = {"logmax,interval=3",
+                                      "logmax,hysteresis=2",
+                                      "logmax,beta1=1",
+                                      "logmax,beta2=-0.1",
+                                      "logmax,log_max=127",
+                                      "logmax,min=1",
+                                      "logmax,overflow_std_dev=101",
+                                      "pytorch,beta1=0.5",
+                                      "layer,log_max=3",
+                                      "layer,init=63",
+                                      "layer,max=63",
+                                      "layer,min=-63"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_scaler s;
@@ -104,15 +116,18 @@ static void see(void *context, const ulp_sight *s) {
 /* `steps` steps; with scales per layer each is moved at will between the steps. */
 static void train(const char *net, const char *optimizer, const char *scaler, float *w, watch *watched) {
     ulp_observer observer = {see, watched, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
-    ulp_train_options o = {.net = net, .scaler = scaler, .optimizer = optimizer, .batch = 32, .seed = 3, .observer = &observer};
+    ulp_train_options o = {
+        .net = net, .scaler = scaler, .optimizer = optimizer, .batch = 32, .seed = 3, .observer = &observer};
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
     for (int i = 0; i < 40; i++) {
-        for (size_t k = 0; k < t->scaling.count; k++) t->scaling.layer[k].log2 = (int)((k * 37 + (size_t)i * 23) % 41) - 20;
+        for (size_t k = 0; k < t->scaling.count; k++)
+            t->scaling.layer[k].log2 = (int)((k * 37 + (size_t)i * 23) % 41) - 20;
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
         assert_true((step.layer_scale != NULL) == (t->scaling.count > 0));
         for (size_t k = 0; k < t->scaling.count; k++) {
-            if (t->model.net.layers[k].params) assert_int_equal(step.layer_scale[k], (int)((k * 37 + (size_t)i * 23) % 41) - 20);
+            if (t->model.net.layers[k].params)
+                assert_int_equal(step.layer_scale[k], (int)((k * 37 + (size_t)i * 23) % 41) - 20);
             else assert_int_equal(step.layer_scale[k], step.layer_scale[k ? k - 1 : 1]);
         }
         if (t->scaling.count) assert_int_equal(step.scale_log2, step.layer_scale[t->model.net.count - 1]);
@@ -121,12 +136,13 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
     ulp_trainer_free(t);
 }
 
-/* In binary32, powers of two commute with every operation: the weights are those of a run without scale, bit for bit, and so
- * is every gradient once its scale is taken away. */
+/* In binary32, powers of two commute with every operation: the weights are those of a run without scale, bit for bit,
+ * and so is every gradient once its scale is taken away. */
 static void test_exact(void **state) {
-    static const char *const nets[] = {"fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh", "rows gru7 lstm6 rnn5 last fc10",
-                                       "conv3@3p1 bn relu pool2 fork conv3@3p1 bn relu fork conv3@3p1 join conv3@3p1 join pool2 fc10",
-                                       "fork conv1@3p1 tanh join fork tanh join fork fork conv1@3p1 join join fc10"};
+    static const char *const nets[] = {
+        "fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh", "rows gru7 lstm6 rnn5 last fc10",
+        "conv3@3p1 bn relu pool2 fork conv3@3p1 bn relu fork conv3@3p1 join conv3@3p1 join pool2 fc10",
+        "fork conv1@3p1 tanh join fork tanh join fork fork conv1@3p1 join join fc10"};
     static const char *const optimizers[] = {"sgd,rate=0.1,momentum=0.9,decay=0.001", "adam,rate=0.01"};
     static float plain[12000], scaled[12000];
     (void)state;
@@ -153,10 +169,18 @@ static void test_rescale(void **state) {
     static float x[4], a[4], b[4];
     static double wide[4], host[4];
     ulp_policy policy;
-    ulp_pass pass = {.policy = &policy, .layer_scale = scales, .layers = 3, .scale_log2 = 9, .host_a = a, .host_b = b, .host_wide = host, .wide = wide};
+    ulp_pass pass = {.policy = &policy,
+                     .layer_scale = scales,
+                     .layers = 3,
+                     .scale_log2 = 9,
+                     .host_a = a,
+                     .host_b = b,
+                     .host_wide = host,
+                     .wide = wide};
     (void)state;
     assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
-    ulp_status (*const kinds[])(ulp_pass *, ulp_point_kind, size_t, float *, size_t, size_t) = {ulp_pass_round, ulp_pass_round_wide, round_from};
+    ulp_status (*const kinds[])(ulp_pass *, ulp_point_kind, size_t, float *, size_t,
+                                size_t) = {ulp_pass_round, ulp_pass_round_wide, round_from};
     for (int round = 0; round < 6; round++)
         for (size_t layer = 0; layer < 4; layer++)
             for (int point = ULP_AT_WGRAD; point <= ULP_AT_AGRAD; point++) {
@@ -166,7 +190,8 @@ static void test_rescale(void **state) {
                 for (int i = 0; i < 4; i++) host[i] = (double)(x[i] = (float)ldexp(1.0 + i / 16.0, 9 * i - 27));
                 assert_int_equal(kinds[round % 3](&pass, (ulp_point_kind)point, layer, x, 4, 2), ULP_OK);
                 for (int i = 0; i < 4; i++)
-                    assert_true((double)x[i] == ulp_round(ldexp(1.0 + i / 16.0, 9 * i - 27 + by), &policy.at[point].format, (ulp_rule){0}, 0));
+                    assert_true((double)x[i] == ulp_round(ldexp(1.0 + i / 16.0, 9 * i - 27 + by),
+                                                          &policy.at[point].format, (ulp_rule){0}, 0));
                 int want = point == ULP_AT_WGRAD ? scales[layer] : scales[layer ? layer - 1 : 0];
                 assert_int_equal(ulp_pass_scale(&pass, (ulp_point_kind)point, layer), want);
             }
@@ -181,7 +206,8 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
     float memory[7][8], *grad[7], wgrad[64];
     int overflow, skip, bad = bad_wgrad >= 0 || bad_grad > 1;
-    assert_int_equal(ulp_net_parse(&net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error),
+                     ULP_OK);
     assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
     assert_int_equal(ulp_loss_scaling_start(&s, &scaler, &net), ULP_OK);
     assert_int_equal(s.spans, 3);
@@ -192,7 +218,8 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     for (size_t i = 0; i < 64; i++) wgrad[i] = 0.25f;
     if (bad_wgrad >= 0) wgrad[net.layers[bad_wgrad].first_param + net.layers[bad_wgrad].params - 1] = NAN;
     ulp_loss_scaling_begin(&s, &scaler, &pass);
-    assert_true(pass.scale_log2 == 5 && s.span[1].first == net.layers[3].first_param && s.span[1].n == 9 && s.span[1].scale_log2 == 5);
+    assert_true(pass.scale_log2 == 5 && s.span[1].first == net.layers[3].first_param && s.span[1].n == 9 &&
+                s.span[1].scale_log2 == 5);
     assert_int_equal(ulp_loss_scaling_end(&s, &scaler, &pass, &net, grad, wgrad, &overflow, &skip), ULP_OK);
     assert_int_equal(overflow, bad);
     assert_int_equal(skip, overflow);
@@ -210,9 +237,11 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
 
 static void test_blame(void **state) {
     (void)state;
-    /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i enters layer i, its gradient has the scale of layer i - 1 */
+    /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i enters layer i, its gradient has the scale of layer
+     * i - 1 */
     check_blame(-1, -1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1});
-    check_blame(4, -1, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0}); /* of the layers before it nothing is known */
+    check_blame(4, -1, (const int[]){5, 5, 4},
+                (const uint32_t[]){0, 0, 0}); /* of the layers before it nothing is known */
     check_blame(3, -1, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
     check_blame(1, -1, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
     check_blame(-1, 6, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0});
@@ -225,21 +254,32 @@ static void test_blame(void **state) {
 
 /* A layer whose scale is far too large backs off alone, and the run goes on. */
 static void test_backs_off(void **state) {
-    ulp_train_options o = {.net = "fc24 relu fc20 relu fc10", .policy = "mixed:fp16", .scaler = "layer,init=4", .optimizer = "sgd", .batch = 32, .seed = 1};
+    ulp_train_options o = {.net = "fc24 relu fc20 relu fc10",
+                           .policy = "mixed:fp16",
+                           .scaler = "layer,init=4",
+                           .optimizer = "sgd",
+                           .batch = 32,
+                           .seed = 1};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     t->scaling.layer[2].log2 = 30;
     for (int i = 0; i < 30; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
     assert_true(t->scaling.layer[2].log2 < 28 && t->scaling.layer[0].log2 == 4 && t->scaling.layer[4].log2 == 4);
-    assert_true(t->scaler.skipped == (uint64_t)(30 - t->scaling.layer[2].log2) && t->scaler.backed == t->scaler.skipped);
+    assert_true(t->scaler.skipped == (uint64_t)(30 - t->scaling.layer[2].log2) &&
+                t->scaler.backed == t->scaler.skipped);
     assert_true(t->scaling.layer[4].overflows == 0 && t->scaling.layer[0].overflows == 0);
     ulp_trainer_free(t);
 }
 
 /* Share of gradients that a rounding made zero, over the last 100 of 300 steps, in percent. */
 static double flushed(const char *policy, const char *scaler, double *accuracy) {
-    ulp_train_options o = {.net = "fc48 relu fc48 relu fc48 relu fc10", .policy = policy, .scaler = scaler, .optimizer = "sgd,rate=0.1,momentum=0.9",
-                           .batch = 64, .seed = 1, .counting = 1};
+    ulp_train_options o = {.net = "fc48 relu fc48 relu fc48 relu fc10",
+                           .policy = policy,
+                           .scaler = scaler,
+                           .optimizer = "sgd,rate=0.1,momentum=0.9",
+                           .batch = 64,
+                           .seed = 1,
+                           .counting = 1};
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
     ulp_score score;
@@ -252,7 +292,8 @@ static double flushed(const char *policy, const char *scaler, double *accuracy) 
     }
     assert_int_equal(ulp_trainer_score(t, ULP_TEST_PART, &score), ULP_OK);
     *accuracy = 100 * score.accuracy;
-    print_message("%s, %s: %.3f %% flushed, test %.2f %%\n", policy, scaler, 100 * (double)zero / (double)all, *accuracy);
+    print_message("%s, %s: %.3f %% flushed, test %.2f %%\n", policy, scaler, 100 * (double)zero / (double)all,
+                  *accuracy);
     ulp_trainer_free(t);
     return 100 * (double)zero / (double)all;
 }
@@ -260,19 +301,22 @@ static double flushed(const char *policy, const char *scaler, double *accuracy) 
 static void test_flushed(void **state) {
     double accuracy;
     (void)state;
-    double none = flushed("mixed:fp16", "none", &accuracy), layer = flushed("mixed:fp16", "layer,interval=20", &accuracy);
+    double none = flushed("mixed:fp16", "none", &accuracy),
+           layer = flushed("mixed:fp16", "layer,interval=20", &accuracy);
     assert_true(layer < none / 2 && accuracy > 93.0);
     double log = flushed("mixed:fp16", "logmax", &accuracy);
     assert_true(log < none / 2 && accuracy > 93.0);
-    /* beside one dynamic scale for all there is little left to gain on so small a net, and only in the narrowest format */
+    /* beside one dynamic scale for all there is little left to gain on so small a net, and only in the narrowest format
+     */
     double one = flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "pytorch,interval=20", &accuracy);
     assert_true(flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "layer,interval=20", &accuracy) < one);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_logmax), cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_exact), cmocka_unit_test(test_rescale), cmocka_unit_test(test_blame),
-        cmocka_unit_test(test_backs_off), cmocka_unit_test(test_flushed),
+        cmocka_unit_test(test_logmax),  cmocka_unit_test(test_bad_texts), cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_rescale), cmocka_unit_test(test_blame),     cmocka_unit_test(test_backs_off),
+        cmocka_unit_test(test_flushed),
     };
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/answer.h"
+#include "sim/argmax.h"
 #include "sim/net.h"
 #include "sim/scaler.h"
 #include "sim/tensor.h"
@@ -79,8 +79,13 @@ static void test_policy_gradients_overflow(void **state) {
 }
 
 static void test_policy_text_returns(void **state) {
-    static const char *const texts[] = {"fp32", "fp16", "mixed:bf16", "mixed:fp16,wgrad=e5m2,agrad=e4m3,acc=serial:fp16:sr/8,master=none,mode=srb/7",
-                                        "mixed:e4m3,agrad=e4m3:sat", "q8.8,state=q4.12,mode=sr", "master=binary32:sat"};
+    static const char *const texts[] = {"fp32",
+                                        "fp16",
+                                        "mixed:bf16",
+                                        "mixed:fp16,wgrad=e5m2,agrad=e4m3,acc=serial:fp16:sr/8,master=none,mode=srb/7",
+                                        "mixed:e4m3,agrad=e4m3:sat",
+                                        "q8.8,state=q4.12,mode=sr",
+                                        "master=binary32:sat"};
     char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -128,7 +133,8 @@ static void test_policy_bad(void **state) {
         memset(&policy, 7, sizeof policy);
         before = policy;
         ulp_status status = ulp_policy_parse(&policy, bad[i].text, error, sizeof error);
-        if (status != bad[i].status || !strstr(error, bad[i].word)) print_message("%s -> %d: %s\n", bad[i].text, status, error);
+        if (status != bad[i].status || !strstr(error, bad[i].word))
+            print_message("%s -> %d: %s\n", bad[i].text, status, error);
         assert_int_equal(status, bad[i].status);
         assert_non_null(strstr(error, bad[i].word));
         assert_memory_equal(&policy, &before, sizeof policy);
@@ -149,7 +155,8 @@ static void test_stream_ids(void **state) {
 static void test_net_good(void **state) {
     ulp_net net;
     (void)state;
-    assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, error, sizeof error),
+                     ULP_OK);
     assert_true(net.count == 5 && ulp_dims_size(net.out) == 10 && net.widest == 128);
     assert_true(net.params == 65 * 128 + 129 * 64 + 65 * 10);
     assert_true(net.layers[2].first_param == 65 * 128 && net.layers[4].first_param == 65 * 128 + 129 * 64);
@@ -174,9 +181,18 @@ static void test_net_deep(void **state) {
 
 static void test_net_bad(void **state) {
     static const char *const bad[][2] = {
-        {"fc128 rely fc10", "'rely'"}, {"fc", "'fc'"},       {"fc0", "'fc0'"},       {"fc-3", "'fc-3'"},   {"fc12x", "'fc12x'"},
-        {"relu3", "'relu3'"},          {"128", "'128'"},     {"", "no layer"},       {"  , ", "no layer"}, {"FC10", "'FC10'"},
-        {"fc99999999999999999999", "'fc9999999"},            {"fc10 averyveryverylongwordthatnobodyreads", "too long"},
+        {"fc128 rely fc10", "'rely'"},
+        {"fc", "'fc'"},
+        {"fc0", "'fc0'"},
+        {"fc-3", "'fc-3'"},
+        {"fc12x", "'fc12x'"},
+        {"relu3", "'relu3'"},
+        {"128", "'128'"},
+        {"", "no layer"},
+        {"  , ", "no layer"},
+        {"FC10", "'FC10'"},
+        {"fc99999999999999999999", "'fc9999999"},
+        {"fc10 averyveryverylongwordthatnobodyreads", "too long"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -185,7 +201,9 @@ static void test_net_bad(void **state) {
         assert_true(status == ULP_BAD_NAME || status == ULP_BAD_ARGUMENT);
         if (!strstr(error, bad[i][1])) print_message("%s: %s\n", bad[i][0], error);
         assert_non_null(strstr(error, bad[i][1]));
-        if (strstr(error, "'fc")) assert_non_null(strstr(error, "is not written as its kind is: fcN: fully connected, N outputs (1 to 2^20)"));
+        if (strstr(error, "'fc"))
+            assert_non_null(
+                strstr(error, "is not written as its kind is: fcN: fully connected, N outputs (1 to 2^20)"));
         /* all kinds are listed, the last one too, for an unknown name and for nothing else */
         assert_true((strstr(error, "; lstmN: ") != NULL) == (strstr(error, "no layer called") != NULL));
         assert_null(net.layers);
@@ -254,7 +272,8 @@ static void test_scaler_rows(void **state) {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ulp_scaler_parse(&s, want[i].name, error, sizeof error), ULP_OK);
-        assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval && s.rule.skip);
+        assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
+                    s.rule.skip);
         for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0.0f);
         assert_int_equal(s.log2, want[i].init);
         ulp_scaler_update(&s, 0.0f);
@@ -265,8 +284,19 @@ static void test_scaler_rows(void **state) {
 }
 
 static void test_scaler_bad(void **state) {
-    static const char *const bad[] = {"", "torch", "static:", "static:x", "static:127", "pytorch:3", "pytorch,interval", "pytorch,interval=-1",
-                                      "pytorch,init=12x", "apex,init=25", "pytorch,,init=3", "pytorch,speed=3", "pytorch,skip=2"};
+    static const char *const bad[] = {"",
+                                      "torch",
+                                      "static:",
+                                      "static:x",
+                                      "static:127",
+                                      "pytorch:3",
+                                      "pytorch,interval",
+                                      "pytorch,interval=-1",
+                                      "pytorch,init=12x",
+                                      "apex,init=25",
+                                      "pytorch,,init=3",
+                                      "pytorch,speed=3",
+                                      "pytorch,skip=2"};
     ulp_scaler s;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -286,8 +316,10 @@ static void test_relu(void **state) {
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
     assert_int_equal(backend->relu(y, x, 7), ULP_OK);
     assert_int_equal(backend->relu_slope(dx, dy, y, 7), ULP_OK);
-    assert_true(y[0] == 0.0f && y[1] == 0.0f && y[2] == 0.0f && y[3] == 2.0f && isinf(y[4]) && y[5] == 0.0f && isnan(y[6]));
-    assert_true(dx[0] == 0.0f && dx[1] == 0.0f && dx[2] == 0.0f && dx[3] == 4.0f && dx[4] == 5.0f && dx[5] == 0.0f && dx[6] == 7.0f);
+    assert_true(y[0] == 0.0f && y[1] == 0.0f && y[2] == 0.0f && y[3] == 2.0f && isinf(y[4]) && y[5] == 0.0f &&
+                isnan(y[6]));
+    assert_true(dx[0] == 0.0f && dx[1] == 0.0f && dx[2] == 0.0f && dx[3] == 4.0f && dx[4] == 5.0f && dx[5] == 0.0f &&
+                dx[6] == 7.0f);
 }
 
 static void test_softmax(void **state) {
@@ -312,7 +344,8 @@ static void test_softmax(void **state) {
 static void test_count_right(void **state) {
     static const float z[] = {1, 2, 3, 3, 3, 1, NAN, 0, 0, 0, 0, NAN, NAN, NAN, NAN, -INFINITY, -INFINITY, -INFINITY};
     (void)state;
-    assert_int_equal(ulp_count_right(z, (const uint8_t[]){2, 0, 0, 0, 0, 0}, 6, 3), 3); /* a row with NaN is never right */
+    assert_int_equal(ulp_count_right(z, (const uint8_t[]){2, 0, 0, 0, 0, 0}, 6, 3),
+                     3); /* a row with NaN is never right */
     assert_int_equal(ulp_count_right(z, (const uint8_t[]){1, 1, 1, 1, 1, 1}, 6, 3), 0);
 }
 
@@ -357,12 +390,23 @@ static void test_family(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policy_presets), cmocka_unit_test(test_policy_overrides),
-        cmocka_unit_test(test_policy_gradients_overflow), cmocka_unit_test(test_policy_text_returns),
-        cmocka_unit_test(test_policy_bad), cmocka_unit_test(test_stream_ids),
-        cmocka_unit_test(test_net_good), cmocka_unit_test(test_net_deep), cmocka_unit_test(test_net_bad), cmocka_unit_test(test_net_init),
-        cmocka_unit_test(test_scaler_traces), cmocka_unit_test(test_scaler_rows), cmocka_unit_test(test_scaler_bad),
-        cmocka_unit_test(test_relu), cmocka_unit_test(test_softmax), cmocka_unit_test(test_count_right), cmocka_unit_test(test_family),
+        cmocka_unit_test(test_policy_presets),
+        cmocka_unit_test(test_policy_overrides),
+        cmocka_unit_test(test_policy_gradients_overflow),
+        cmocka_unit_test(test_policy_text_returns),
+        cmocka_unit_test(test_policy_bad),
+        cmocka_unit_test(test_stream_ids),
+        cmocka_unit_test(test_net_good),
+        cmocka_unit_test(test_net_deep),
+        cmocka_unit_test(test_net_bad),
+        cmocka_unit_test(test_net_init),
+        cmocka_unit_test(test_scaler_traces),
+        cmocka_unit_test(test_scaler_rows),
+        cmocka_unit_test(test_scaler_bad),
+        cmocka_unit_test(test_relu),
+        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_count_right),
+        cmocka_unit_test(test_family),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

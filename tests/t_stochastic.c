@@ -1,7 +1,7 @@
 /* t_stochastic.c - the stochastic modes: over all random words the count of roundings up is the formulas' integer. */
 #include <float.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 enum { PARTS = 17 }; /* a gap is looked at in steps of 2^-PARTS */
 

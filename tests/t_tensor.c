@@ -1,5 +1,5 @@
 /* t_tensor.c - every Tensor Core row against an oracle of its own: dot products of random codes, bit for bit. */
-#include "tests/tensor_cases.h"
+#include "tensor_cases.h"
 
 #include <stdlib.h>
 

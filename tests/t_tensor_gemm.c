@@ -1,6 +1,6 @@
 /* t_tensor_gemm.c - matrix products of every Tensor Core row against the definition, element by element: every
  * instruction set, layouts, threads, and data that hits the ends of the formats. */
-#include "tests/tensor_cases.h"
+#include "tensor_cases.h"
 
 #include <stdlib.h>
 
@@ -378,7 +378,8 @@ static void test_refused_sign(void **state) {
     assert_true(d.a.has_inf && !d.a.is_signed);
     for (size_t i = 0; i < 12; i++) a[i] = b[i] = i == 5 ? INFINITY : 1.0f;
     lay_out(&s, 0);
-    for (size_t isa = 0; isa < offered; isa++) assert_int_equal(backends[isa]->gemm(c, a_memory, b_memory, &s, &d, (ulp_stream){1, 0, 0}), ULP_OK);
+    for (size_t isa = 0; isa < offered; isa++)
+        assert_int_equal(backends[isa]->gemm(c, a_memory, b_memory, &s, &d, (ulp_stream){1, 0, 0}), ULP_OK);
     expect_refusal(&d, &s, 0, 1, 1, -INFINITY);
     expect_refusal(&d, &s, 1, 2, 3, -INFINITY);
     expect_refusal(&d, &s, 0, 1, 1, -1.0f);

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "tests/support.h"
+#include "support.h"
 
 #include "kernels/backend.h"
 

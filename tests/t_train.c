@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/elementary.h"
-#include "tests/training.h"
+#include "kernels/functions/elementary.h"
+#include "training.h"
 
 /* ---- policy fp32 is plain float32 training: fused multiply-adds, k ascending ---- */
 
@@ -64,7 +64,8 @@ static void plain_step(plain *p, const float *x, const uint8_t *label) {
 static void test_fp32_is_plain(void **state) {
     static plain p;
     static float x[N * M], w[sizeof p.w / sizeof *p.w];
-    ulp_train_options o = {.net = "fc20 tanh fc10", .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = N, .seed = 4};
+    ulp_train_options o = {
+        .net = "fc20 tanh fc10", .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = N, .seed = 4};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     memset(&p, 0, sizeof p);
@@ -107,8 +108,14 @@ static void test_points(void **state) {
     ulp_policy policy;
     watch w = {&policy, {0}, {0}, 0};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
-    ulp_train_options o = {.net = "fc16 relu fc10", .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16", .scaler = "static:7",
-                           .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = 32, .seed = 1, .counting = 1, .observer = &observer};
+    ulp_train_options o = {.net = "fc16 relu fc10",
+                           .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
+                           .scaler = "static:7",
+                           .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                           .batch = 32,
+                           .seed = 1,
+                           .counting = 1,
+                           .observer = &observer};
     (void)state;
     assert_int_equal(ulp_policy_parse(&policy, o.policy, error, sizeof error), ULP_OK);
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -131,15 +138,20 @@ static void test_points(void **state) {
     ulp_trainer_free(t);
 }
 
-/* Master weights in binary32, weights their rounding; and power-of-two scales change nothing while nothing over- or underflows. */
+/* Master weights in binary32, weights their rounding; and power-of-two scales change nothing while nothing over- or
+ * underflows. */
 static void test_master_and_scale(void **state) {
     float *w[3], *master[3];
     size_t n = 0;
     (void)state;
     for (int k = 0; k < 3; k++) {
         static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
-        ulp_train_options o = {.net = "fc16 relu fc10", .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
-                               .scaler = scalers[k], .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = 32, .seed = 1};
+        ulp_train_options o = {.net = "fc16 relu fc10",
+                               .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
+                               .scaler = scalers[k],
+                               .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                               .batch = 32,
+                               .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 40; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         n = t->model.net.params;
@@ -147,7 +159,8 @@ static void test_master_and_scale(void **state) {
         master[k] = calloc(n, sizeof **w);
         assert_int_equal(ulp_trainer_weights(t, w[k], master[k]), ULP_OK);
         for (size_t i = 0; i < n; i++)
-            assert_true((double)w[k][i] == ulp_round((double)master[k][i], &t->policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
+            assert_true((double)w[k][i] ==
+                        ulp_round((double)master[k][i], &t->policy.at[ULP_AT_WEIGHT].format, (ulp_rule){0}, 0));
         if (k == 2) assert_int_equal(t->scaler.log2, 3 + 40 / 5);
         ulp_trainer_free(t);
     }
@@ -162,7 +175,12 @@ static void test_master_and_scale(void **state) {
 /* ---- determinism ---- */
 
 static void run_weights(const char *policy, int threads, int score, float *w, size_t *n, double *accuracy) {
-    ulp_train_options o = {.net = "fc33 tanh fc17 relu fc10", .policy = policy, .scaler = "static:4", .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001", .batch = 31, .seed = 9};
+    ulp_train_options o = {.net = "fc33 tanh fc17 relu fc10",
+                           .policy = policy,
+                           .scaler = "static:4",
+                           .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001",
+                           .batch = 31,
+                           .seed = 9};
     ulp_score s;
     ulp_threads_set(threads);
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -179,7 +197,8 @@ static void run_weights(const char *policy, int threads, int score, float *w, si
 }
 
 static void test_threads(void **state) {
-    static const char *const policies[] = {"fp32", "mixed:fp16,mode=sr", "mixed:e5m2,acc=serial:bf16:sr/8,mode=srb/6", "mixed:fp16,master=none,mode=sr"};
+    static const char *const policies[] = {"fp32", "mixed:fp16,mode=sr", "mixed:e5m2,acc=serial:bf16:sr/8,mode=srb/6",
+                                           "mixed:fp16,master=none,mode=sr"};
     static float one[4096], two[4096], scored[4096];
     (void)state;
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
@@ -196,8 +215,14 @@ static void test_threads(void **state) {
 
 /* ---- whole runs ---- */
 
-static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler, uint64_t steps) {
-    ulp_train_options o = {.net = net, .policy = policy, .scaler = scaler, .optimizer = "sgd,rate=0.1,momentum=0.9", .batch = 32, .seed = 1};
+static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler,
+                               uint64_t steps) {
+    ulp_train_options o = {.net = net,
+                           .policy = policy,
+                           .scaler = scaler,
+                           .optimizer = "sgd,rate=0.1,momentum=0.9",
+                           .batch = 32,
+                           .seed = 1};
     ulp_train_result r;
     ulp_status status = ulp_train_run(&r, data, &o, steps, NULL, NULL, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
@@ -237,7 +262,8 @@ static void test_bad_options(void **state) {
         {.net = "fc10", .batch = 32, .optimizer = "nothing"},
         {.net = "fc10", .batch = 32, .optimizer = "sgd,kahan=1", .policy = "mixed:fp16"},
     };
-    static const ulp_train_options good = {.net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
+    static const ulp_train_options good = {
+        .net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
     char checked[sizeof error];
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -258,7 +284,8 @@ static void test_mnist(void **state) {
     const char *folder = getenv("ULPLAB_DATA");
     ulp_data mnist;
     (void)state;
-    ulp_status status = ulp_data_load(&mnist, "mnist", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
+    ulp_status status =
+        ulp_data_load(&mnist, "mnist", folder && *folder ? folder : "../shared/data", 1, error, sizeof error);
     if (status == ULP_NO_DEVICE) skip();
     assert_int_equal(status, ULP_OK);
     ulp_train_result r = run_of(&mnist, "fc32 relu fc10", "fp32", "none", 400);
@@ -273,7 +300,8 @@ static void test_out(void **state) {
     float hidden[3], logit[3];
     (void)state;
     for (int i = 0; i < 3; i++) {
-        ulp_train_options o = {.net = "fc20 tanh fc10", .policy = policies[i], .optimizer = "sgd", .batch = 24, .seed = 5};
+        ulp_train_options o = {
+            .net = "fc20 tanh fc10", .policy = policies[i], .optimizer = "sgd", .batch = 24, .seed = 5};
         ulp_trainer *t = trainer_of(&digits, &o);
         const size_t count = t->model.net.count;
         ulp_format e4m3;
@@ -306,8 +334,12 @@ static void test_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fp32_is_plain),
-        cmocka_unit_test(test_points), cmocka_unit_test(test_master_and_scale), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_accuracy), cmocka_unit_test(test_divergence_is_a_result), cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_master_and_scale),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_accuracy),
+        cmocka_unit_test(test_divergence_is_a_result),
+        cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_mnist),
         cmocka_unit_test(test_out),
     };

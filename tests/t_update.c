@@ -1,6 +1,6 @@
 /* t_update.c - several steps in one pass, of every instruction set and thread count, against the scalar definition one
  * operation after the other; the largest magnitude of an array. */
-#include "tests/support.h"
+#include "support.h"
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
@@ -14,15 +14,22 @@ static ulp_operand scratch(int k) { return (ulp_operand){.kind = ULP_OPERAND_SCR
 static ulp_operand value(float x) { return (ulp_operand){.kind = ULP_OPERAND_VALUE, .value = x}; }
 
 /* Every operation, every kind of operand, results that later steps read. The last steps have a cast of their own. */
-static void fill_steps(ulp_update_step *step, const ulp_format *f, ulp_rule rule, const ulp_format *last, ulp_rule last_rule) {
-    const ulp_operand none = {0}, y[STEPS] = {scratch(0), array(1), scratch(1), array(2), scratch(1), scratch(1), scratch(0), scratch(2), array(3), array(0), array(1), array(2)};
-    const ulp_operand a[STEPS] = {array(0), value(0.9f), scratch(0), value(0.99f), array(2), scratch(1), array(1), array(0), value(-0.1f), scratch(2), value(0.5f), array(2)};
-    const ulp_operand b[STEPS] = {value(0.125f), array(1), scratch(0), array(2), none, value(1e-3f), scratch(1), scratch(0), scratch(0), none, value(-0.25f), value(0.75f)};
-    const ulp_operand c[STEPS] = {none, scratch(0), none, scratch(1), none, none, none, none, array(3), none, array(0), value(0.375f)};
-    static const uint8_t op[STEPS] = {ULP_MUL, ULP_FUSED, ULP_MUL, ULP_FUSED, ULP_SQRT, ULP_ADD, ULP_DIV, ULP_SUB, ULP_FUSED, ULP_STEP_ROUND, ULP_FUSED, ULP_FUSED};
+static void fill_steps(ulp_update_step *step, const ulp_format *f, ulp_rule rule, const ulp_format *last,
+                       ulp_rule last_rule) {
+    const ulp_operand none = {0}, y[STEPS] = {scratch(0), array(1),   scratch(1), array(2), scratch(1), scratch(1),
+                                              scratch(0), scratch(2), array(3),   array(0), array(1),   array(2)};
+    const ulp_operand a[STEPS] = {array(0), value(0.9f), scratch(0),   value(0.99f), array(2),    scratch(1),
+                                  array(1), array(0),    value(-0.1f), scratch(2),   value(0.5f), array(2)};
+    const ulp_operand b[STEPS] = {value(0.125f), array(1),   scratch(0), array(2), none,          value(1e-3f),
+                                  scratch(1),    scratch(0), scratch(0), none,     value(-0.25f), value(0.75f)};
+    const ulp_operand c[STEPS] = {none, scratch(0), none,     scratch(1), none,     none,
+                                  none, none,       array(3), none,       array(0), value(0.375f)};
+    static const uint8_t op[STEPS] = {ULP_MUL, ULP_FUSED, ULP_MUL,   ULP_FUSED,      ULP_SQRT,  ULP_ADD,
+                                      ULP_DIV, ULP_SUB,   ULP_FUSED, ULP_STEP_ROUND, ULP_FUSED, ULP_FUSED};
     for (size_t k = 0; k < STEPS; k++) {
         ulp_stream stream = {7, 100 + k, 1000003 * k + 2};
-        step[k] = (ulp_update_step){op[k], y[k], a[k], b[k], c[k], k < 8 ? *f : *last, k < 8 ? rule : last_rule, stream};
+        step[k] =
+            (ulp_update_step){op[k], y[k], a[k], b[k], c[k], k < 8 ? *f : *last, k < 8 ? rule : last_rule, stream};
     }
 }
 
@@ -45,7 +52,8 @@ static void expect(const ulp_update_step *step) {
             const ulp_update_step *s = &step[k];
             uint32_t word = ulp_mode_is_stochastic(s->rule.mode) ? ulp_random_word(s->stream, i) : 0;
             double a = operand(&s->a, i), b = operand(&s->b, i), c = operand(&s->c, i);
-            double y = s->op == ULP_STEP_ROUND ? ulp_round(a, &s->format, s->rule, word) : ulp_arith((ulp_op)s->op, a, b, c, &s->format, s->rule, word);
+            double y = s->op == ULP_STEP_ROUND ? ulp_round(a, &s->format, s->rule, word)
+                                               : ulp_arith((ulp_op)s->op, a, b, c, &s->format, s->rule, word);
             *place(&s->y, i) = (float)y;
         }
 }
@@ -58,16 +66,17 @@ static void check_size(const ulp_backend *backend, const ulp_update_step *step, 
         for (size_t i = 0; i < n; i++) {
             uint32_t g = ulp_bits32(got[k][i]), w = isnan(want[k][i]) ? 0x7fc00000u : ulp_bits32(want[k][i]);
             if (g != w)
-                fail_msg("%s, %d threads, %s %s, array %d, element %zu of %zu: got %a, want %a", backend->what, ulp_threads_get(), step[0].format.name,
-                         ulp_mode_name((ulp_mode)step[0].rule.mode), k, i, n, (double)got[k][i], (double)want[k][i]);
+                fail_msg("%s, %d threads, %s %s, array %d, element %zu of %zu: got %a, want %a", backend->what,
+                         ulp_threads_get(), step[0].format.name, ulp_mode_name((ulp_mode)step[0].rule.mode), k, i, n,
+                         (double)got[k][i], (double)want[k][i]);
         }
         for (size_t i = n; i < n + MARGIN; i++) assert_true(ulp_bits32(got[k][i]) == 0xa5a5a5a5u);
     }
 }
 
 static void fill_start(void) {
-    static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 1,
-                                       0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xbf800000};
+    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001,
+                                       1, 0x807fffff, 0x00800000, 0x7f7fffff, 0xff7fffff, 0x3f800000, 0xbf800000};
     uint64_t seed = 5;
     for (int k = 0; k < ARRAYS; k++)
         for (size_t i = 0; i < N; i++) {
@@ -79,7 +88,8 @@ static void fill_start(void) {
 }
 
 static void test_update(void **state) {
-    static const char *const formats[] = {"fp32", "fp16", "bf16", "e4m3", "q2.14", "tf32:nosub", "dlfloat16", "fp32:sat"};
+    static const char *const formats[] = {"fp32",  "fp16",       "bf16",      "e4m3",
+                                          "q2.14", "tf32:nosub", "dlfloat16", "fp32:sat"};
     static const size_t sizes[] = {0, 1, 7, 1023, 1025, 16385};
     size_t cells = 0;
     (void)state;
@@ -89,7 +99,8 @@ static void test_update(void **state) {
             ulp_format f = named(formats[k]), last = named(formats[(k + (size_t)mode) % 5]);
             ulp_update_step step[STEPS];
             if ((k + (size_t)mode) % thinned(7)) continue;
-            fill_steps(step, &f, rule_of(mode, 0, mode == ULP_SRB ? 8 : 0), &last, rule_of((mode + 6) % ULP_MODE_COUNT, 0, 0));
+            fill_steps(step, &f, rule_of(mode, 0, mode == ULP_SRB ? 8 : 0), &last,
+                       rule_of((mode + 6) % ULP_MODE_COUNT, 0, 0));
             expect(step);
             for (size_t isa = 0; ulp_cpu_isa_name(isa); isa++) {
                 const ulp_backend *backend = ulp_cpu_backend(isa);
@@ -127,7 +138,8 @@ static void test_refusals(void **state) {
         if (which == 8) bad.rule.mode = ULP_MODE_COUNT;
         ulp_update_step both[2] = {good[8], bad};
         assert_int_equal(backend->update(both, 2, 5), which == 7 ? ULP_UNSUPPORTED : ULP_BAD_ARGUMENT);
-        for (int k = 0; k < ARRAYS; k++) assert_true(ulp_bits32(got[k][0]) == 0xa5a5a5a5u); /* the good step has not run */
+        for (int k = 0; k < ARRAYS; k++)
+            assert_true(ulp_bits32(got[k][0]) == 0xa5a5a5a5u); /* the good step has not run */
     }
     assert_int_equal(backend->update(NULL, 1, 5), ULP_BAD_ARGUMENT);
     assert_int_equal(backend->update(NULL, 0, 5), ULP_OK);
@@ -171,6 +183,7 @@ static void test_largest(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_update), cmocka_unit_test(test_refusals), cmocka_unit_test(test_largest)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_update), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_largest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* t_walled.c - networks whose arrays lie in memory that the host cannot touch make the bits of those in the host's own. */
+/* t_walled.c - networks whose arrays lie in memory that the host cannot touch make the bits of those in the host's own.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 
 #include "formats/rng.h"
 #include "sim/checkpoint.h"
-#include "tests/training.h"
-#include "tests/walled.h"
+#include "training.h"
+#include "walled.h"
 
 enum { STEPS = 6, CUT = 3, BATCH = 8, SAMPLES = 40, TRAIN = 24, SIDE = 4, CLASSES = 3 };
 
@@ -22,9 +23,9 @@ static const ulp_backend *plain, *wall;
 static void see(void *context, const ulp_sight *sight) {
     uint64_t *hash = context;
     const unsigned char *bytes[] = {(const unsigned char *)sight->raw, (const unsigned char *)sight->rounded};
-    for (size_t i = 0; i < 2 * sight->n * sizeof(float); i++)
-        *hash = (*hash ^ bytes[i % 2][i / 2]) * 0x100000001b3u;
-    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) * 0x100000001b3u;
+    for (size_t i = 0; i < 2 * sight->n * sizeof(float); i++) *hash = (*hash ^ bytes[i % 2][i / 2]) * 0x100000001b3u;
+    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) *
+            0x100000001b3u;
 }
 
 typedef struct pair {
@@ -46,8 +47,9 @@ static ulp_trainer *begin(pair *p, int side) {
 
 static void same_bytes(const pair *p, const char *what, const void *a, const void *b, size_t bytes) {
     if (memcmp(a, b, bytes) != 0)
-        fail_msg("%s, %s, %s, %s: %s", p->what, p->options.policy ? p->options.policy : "fp32", p->options.scaler ? p->options.scaler : "none",
-                 p->options.optimizer ? p->options.optimizer : "sgd", what);
+        fail_msg("%s, %s, %s, %s: %s", p->what, p->options.policy ? p->options.policy : "fp32",
+                 p->options.scaler ? p->options.scaler : "none", p->options.optimizer ? p->options.optimizer : "sgd",
+                 what);
 }
 
 static void same_number(const pair *p, const char *what, double a, double b) { same_bytes(p, what, &a, &b, sizeof a); }
@@ -64,7 +66,9 @@ static void steps(pair *p, int n) {
         same_bytes(p, "counts of activation gradients", &a.agrad, &b.agrad, sizeof a.agrad);
         same_bytes(p, "counts of weight gradients", &a.wgrad, &b.wgrad, sizeof a.wgrad);
         assert_true((a.layer_scale == NULL) == (b.layer_scale == NULL));
-        if (a.layer_scale) same_bytes(p, "scales of layers", a.layer_scale, b.layer_scale, p->left->model.net.count * sizeof *a.layer_scale);
+        if (a.layer_scale)
+            same_bytes(p, "scales of layers", a.layer_scale, b.layer_scale,
+                       p->left->model.net.count * sizeof *a.layer_scale);
         same_bytes(p, "what is shown", &p->hash[0], &p->hash[1], sizeof p->hash[0]);
     }
 }
@@ -150,8 +154,16 @@ static void compare(const char *what, const ulp_data *data, ulp_train_options op
 /* ---- what is trained ---- */
 
 static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
-static ulp_data images = {.name = "images", .n = SAMPLES, .n_train = TRAIN, .dims = {1, SIDE, SIDE}, .features = SIDE * SIDE,
-                          .classes = CLASSES, .labels = 1, .white = 255, .pixel = pixel, .label = label};
+static ulp_data images = {.name = "images",
+                          .n = SAMPLES,
+                          .n_train = TRAIN,
+                          .dims = {1, SIDE, SIDE},
+                          .features = SIDE * SIDE,
+                          .classes = CLASSES,
+                          .labels = 1,
+                          .white = 255,
+                          .pixel = pixel,
+                          .label = label};
 
 static void draw_images(void) {
     for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(ulp_random_word((ulp_stream){9, 1, 0}, i) >> 24);
@@ -160,15 +172,18 @@ static void draw_images(void) {
 
 /* Every kind of layer in its own example, one of each shape of policy. */
 static void test_layers(void **state) {
-    static const char *const policies[] = {"fp32", "mixed:fp16,mode=sr/8", "bf16,mode=sr",
-                                           "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax"};
+    static const char *const policies[] = {
+        "fp32", "mixed:fp16,mode=sr/8", "bf16,mode=sr",
+        "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax"};
     const ulp_layer_kind *kind;
     (void)state;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
             char net[256];
             snprintf(net, sizeof net, "%s fc%d", kind->example, CLASSES);
-            compare(net, &images, (ulp_train_options){.net = net, .policy = policies[k], .scaler = k ? "layer,init=12,interval=2" : NULL});
+            compare(net, &images,
+                    (ulp_train_options){
+                        .net = net, .policy = policies[k], .scaler = k ? "layer,init=12,interval=2" : NULL});
         }
 }
 
@@ -176,14 +191,23 @@ static void test_layers(void **state) {
 #define SEQUENCE "columns2 gru5 lstm4 rnn3 last fc3"
 
 static void test_policies(void **state) {
-    static const char *const policies[] = {"fp16", "bf16", "e5m2,acc=fp32", "mixed:fp16", "mixed:bf16,out=fp32", "mixed:fp16,mode=sr,acc=serial:fp16:sr",
-                                           "mixed:e4m3,acc=h100-e4m3", "q6.10,mode=sr,acc=fp32,loss=fp32", "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne",
-                                           "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax", "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2",
+    static const char *const policies[] = {"fp16",
+                                           "bf16",
+                                           "e5m2,acc=fp32",
+                                           "mixed:fp16",
+                                           "mixed:bf16,out=fp32",
+                                           "mixed:fp16,mode=sr,acc=serial:fp16:sr",
+                                           "mixed:e4m3,acc=h100-e4m3",
+                                           "q6.10,mode=sr,acc=fp32,loss=fp32",
+                                           "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne",
+                                           "mixed:e4m3,act=e4m3@amax,agrad=e5m2@amax",
+                                           "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2",
                                            "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8"};
     (void)state;
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         compare("images", &images, (ulp_train_options){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
-        compare("sequences", &images, (ulp_train_options){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
+        compare("sequences", &images,
+                (ulp_train_options){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
     }
 }
 
@@ -194,24 +218,32 @@ static void test_scalers(void **state) {
     for (size_t i = 0; (rule = ulp_scaler_rule_get(i)) != NULL; i++)
         for (int moved = 0; moved <= (rule->way == ULP_SCALE_BY_OVERFLOW); moved++) {
             char text[64];
-            snprintf(text, sizeof text, "%s%s", rule->name, moved ? ",init=22,interval=2" : strcmp(rule->name, "static") ? "" : ":7");
+            snprintf(text, sizeof text, "%s%s", rule->name,
+                     moved                          ? ",init=22,interval=2"
+                     : strcmp(rule->name, "static") ? ""
+                                                    : ":7");
             compare(text, &images, (ulp_train_options){.net = WHOLE, .policy = "mixed:fp16", .scaler = text});
             compare(text, &images, (ulp_train_options){.net = SEQUENCE, .policy = "mixed:fp16", .scaler = text});
         }
 }
 
 static void test_optimizers(void **state) {
-    static const char *const more[] = {"momentum=0.9", "decay=0.01,warmup=3,cosine=5", "decay=0.01,drop=0.5/2", "kahan=1"};
+    static const char *const more[] = {"momentum=0.9", "decay=0.01,warmup=3,cosine=5", "decay=0.01,drop=0.5/2",
+                                       "kahan=1"};
     const ulp_optimizer_kind *kind;
     (void)state;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) != NULL; i++)
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             for (int pure = 0; pure < 2; pure++) {
                 char text[64];
-                if ((k == 0 && kind->direction != ULP_DIRECTION_SGD) || (k == 3 && !pure)) continue; /* kahan needs no master weights */
+                if ((k == 0 && kind->direction != ULP_DIRECTION_SGD) || (k == 3 && !pure))
+                    continue; /* kahan needs no master weights */
                 snprintf(text, sizeof text, "%s,%s", kind->name, more[k]);
-                compare("images", &images, (ulp_train_options){.net = WHOLE, .policy = pure ? "bf16,acc=fp32,mode=sr/8" : "mixed:fp16", .optimizer = text,
-                                                               .scaler = pure ? "none" : "layer,init=10"});
+                compare("images", &images,
+                        (ulp_train_options){.net = WHOLE,
+                                            .policy = pure ? "bf16,acc=fp32,mode=sr/8" : "mixed:fp16",
+                                            .optimizer = text,
+                                            .scaler = pure ? "none" : "layer,init=10"});
             }
 }
 
@@ -224,7 +256,8 @@ static void test_losses(void **state) {
     assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error), ULP_OK);
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
-        ulp_train_options o = {.net = "columns4 gru6 conv11@1", .loss = kind->name, .policy = "mixed:fp16", .scaler = "pytorch,init=8"};
+        ulp_train_options o = {
+            .net = "columns4 gru6 conv11@1", .loss = kind->name, .policy = "mixed:fp16", .scaler = "pytorch,init=8"};
         const int single = strcmp(kind->name, "softmax") == 0;
         if (single) o.net = SEQUENCE;
         compare(kind->name, single ? &images : &strips, o);
@@ -254,9 +287,12 @@ static int survives(int misuse) {
         ulp_datapath_parse(&scaled, "b200-e4m3-mx");
         wall->upload(there, host, sizeof host);
         wall->upload(other, host, sizeof host);
-        const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = 32, .lda = 32, .ldb = 32, .ldc = 1, .b_trans = 1, .a_scales = host};
-        ulp_update_step step = {.op = ULP_STEP_ROUND, .y = {.kind = ULP_OPERAND_ARRAY, .at = there},
-                                .a = {.kind = ULP_OPERAND_ARRAY, .at = misuse == HOST_OPERAND ? host : other}, .format = half};
+        const ulp_gemm_shape shape = {
+            .m = 1, .n = 1, .k = 32, .lda = 32, .ldb = 32, .ldc = 1, .b_trans = 1, .a_scales = host};
+        ulp_update_step step = {.op = ULP_STEP_ROUND,
+                                .y = {.kind = ULP_OPERAND_ARRAY, .at = there},
+                                .a = {.kind = ULP_OPERAND_ARRAY, .at = misuse == HOST_OPERAND ? host : other},
+                                .format = half};
         switch (misuse) {
         case READ: host[0] = look[3]; break;
         case WRITE: look[3] = 1; break;
@@ -291,8 +327,8 @@ static int start(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wall),     cmocka_unit_test(test_layers),     cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_scalers),  cmocka_unit_test(test_optimizers), cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_wall),    cmocka_unit_test(test_layers),     cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_scalers), cmocka_unit_test(test_optimizers), cmocka_unit_test(test_losses),
     };
     return cmocka_run_group_tests_name("walled", tests, start, NULL);
 }

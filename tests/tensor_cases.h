@@ -2,10 +2,10 @@
 #ifndef ULP_TESTS_TENSOR_CASES_H
 #define ULP_TESTS_TENSOR_CASES_H
 
-#include "tests/support.h"
-#include "tests/tensor_oracle.h"
+#include "support.h"
+#include "tensor_oracle.h"
 
-#include "kernels/datapath.h"
+#include "kernels/products/datapath.h"
 
 /* Styles. Any codes; exponents near each other, with products that cancel; mostly zeros; products around the least
  * values of the result and the floors; products around its largest ones. Each of the last four also with special

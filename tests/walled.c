@@ -33,10 +33,12 @@ static void die(const char *operation, const char *what, const void *at, size_t 
 
 /* ---- the wall ---- */
 
-static unsigned char *hole, *hole_end; /* what an operation opens: from the first byte to the last of its arrays, in whole pages */
+static unsigned char *hole,
+    *hole_end; /* what an operation opens: from the first byte to the last of its arrays, in whole pages */
 
 static void protect(int how) {
-    if (hole != NULL && mprotect(hole, (size_t)(hole_end - hole), how) != 0) die("memory", "mprotect fails", hole, (size_t)(hole_end - hole));
+    if (hole != NULL && mprotect(hole, (size_t)(hole_end - hole), how) != 0)
+        die("memory", "mprotect fails", hole, (size_t)(hole_end - hole));
 }
 
 static void widen(const void *at, size_t bytes) {
@@ -46,7 +48,8 @@ static void widen(const void *at, size_t bytes) {
     if (hole_end == NULL || arena + to > hole_end) hole_end = arena + to;
 }
 
-/* Every operation begins with enter(), looks at its arguments, and is between enter() and left(); only one at a time. */
+/* Every operation begins with enter(), looks at its arguments, and is between enter() and left(); only one at a time.
+ */
 static void enter(void) {
     if (pthread_mutex_lock(&lock) != 0) die("memory", "no lock", NULL, 0);
     operations++;
@@ -77,7 +80,8 @@ static void inside(const char *operation, const void *at, size_t bytes) {
     if (bytes == 0) return;
     for (size_t i = 0; i < blocks; i++) {
         const uintptr_t begin = (uintptr_t)table[i].at;
-        if (table[i].live && from >= begin && from - begin < table[i].bytes && bytes <= table[i].bytes - (from - begin)) {
+        if (table[i].live && from >= begin && from - begin < table[i].bytes &&
+            bytes <= table[i].bytes - (from - begin)) {
             widen(at, bytes);
             return;
         }
@@ -91,7 +95,8 @@ static void inside_or_null(const char *operation, const void *at, size_t bytes) 
 
 static void outside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at, begin = (uintptr_t)arena;
-    if (bytes > 0 && from < begin + arena_bytes && from + bytes > begin) die(operation, "host memory lies in the backend's", at, bytes);
+    if (bytes > 0 && from < begin + arena_bytes && from + bytes > begin)
+        die(operation, "host memory lies in the backend's", at, bytes);
 }
 
 /* ---- memory ---- */
@@ -147,7 +152,8 @@ static ulp_status download(void *host, const void *device, size_t bytes) {
 
 /* ---- arithmetic ---- */
 
-static ulp_status round_(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+static ulp_status round_(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream,
+                         ulp_stats *stats) {
     enter();
     inside("round", y, n * sizeof *y);
     inside("round", x, n * sizeof *x);
@@ -156,7 +162,8 @@ static ulp_status round_(float *y, const float *x, size_t n, const ulp_format *f
     return left(open_wall()->round(y, x, n, format, rule, stream, stats));
 }
 
-static ulp_status round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+static ulp_status round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                          ulp_stream stream, ulp_stats *stats) {
     enter();
     inside("round64", y, n * sizeof *y);
     inside("round64", x, n * sizeof *x);
@@ -165,8 +172,8 @@ static ulp_status round64(double *y, const double *x, size_t n, const ulp_format
     return left(open_wall()->round64(y, x, n, format, rule, stream, stats));
 }
 
-static ulp_status map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n, const ulp_format *format, ulp_rule rule,
-                      ulp_stream stream, ulp_stats *stats) {
+static ulp_status map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
+                      const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
     enter();
     inside("map", y, n * sizeof *y);
     inside("map", a, n * sizeof *a);
@@ -195,7 +202,8 @@ static ulp_status largest(float *y, const float *x, size_t n) {
     return left(open_wall()->largest(y, x, n));
 }
 
-static ulp_status reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream) {
+static ulp_status reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
+                         ulp_stream stream) {
     enter();
     inside("reduce", y, n * sizeof *y);
     inside("reduce", x, m * n * sizeof *x);
@@ -209,8 +217,8 @@ static size_t extent(size_t rows, size_t columns, size_t stride, int transposed)
     return r > 0 && c > 0 ? (r - 1) * stride + c : 0;
 }
 
-static void check_gemm(const char *operation, const void *c, const void *a, const void *b, size_t size, const ulp_gemm_shape *s,
-                       const ulp_datapath *datapath) {
+static void check_gemm(const char *operation, const void *c, const void *a, const void *b, size_t size,
+                       const ulp_gemm_shape *s, const ulp_datapath *datapath) {
     outside(operation, s, sizeof *s);
     outside(operation, datapath, sizeof *datapath);
     const size_t scales = datapath->scale_block ? (s->k + datapath->scale_block - 1) / datapath->scale_block : 0;
@@ -221,13 +229,15 @@ static void check_gemm(const char *operation, const void *c, const void *a, cons
     inside_or_null(operation, s->b_scales, s->n * scales * sizeof(float));
 }
 
-static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                       const ulp_datapath *datapath, ulp_stream stream) {
     enter();
     check_gemm("gemm", c, a, b, sizeof *c, shape, datapath);
     return left(open_wall()->gemm(c, a, b, shape, datapath, stream));
 }
 
-static ulp_status gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+static ulp_status gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
+                         const ulp_datapath *datapath, ulp_stream stream) {
     enter();
     check_gemm("gemm64", c, a, b, sizeof *c, shape, datapath);
     return left(open_wall()->gemm64(c, a, b, shape, datapath, stream));
@@ -325,11 +335,29 @@ static ulp_status softmax_slope(double *dz, const float *p, const uint8_t *label
 /* ---- the table ---- */
 
 const ulp_backend *walled(const ulp_backend *backend) {
-    static ulp_backend table_of_walled = {.alloc = alloc, .release = release, .upload = upload, .download = download, .round = round_,
-                                          .round64 = round64, .map = map, .update = update, .largest = largest, .reduce = reduce,
-                                          .gemm = gemm, .gemm64 = gemm64, .patches = patches, .permute = permute, .narrow = narrow, .relu = relu,
-                                          .relu_slope = relu_slope, .curve = curve, .slope = slope, .pool = pool, .pool_slope = pool_slope,
-                                          .softmax = softmax, .softmax_slope = softmax_slope};
+    static ulp_backend table_of_walled = {.alloc = alloc,
+                                          .release = release,
+                                          .upload = upload,
+                                          .download = download,
+                                          .round = round_,
+                                          .round64 = round64,
+                                          .map = map,
+                                          .update = update,
+                                          .largest = largest,
+                                          .reduce = reduce,
+                                          .gemm = gemm,
+                                          .gemm64 = gemm64,
+                                          .patches = patches,
+                                          .permute = permute,
+                                          .narrow = narrow,
+                                          .relu = relu,
+                                          .relu_slope = relu_slope,
+                                          .curve = curve,
+                                          .slope = slope,
+                                          .pool = pool,
+                                          .pool_slope = pool_slope,
+                                          .softmax = softmax,
+                                          .softmax_slope = softmax_slope};
     static char what[64];
     inner = backend;
     snprintf(what, sizeof what, "walled %s", inner->what);

@@ -1,9 +1,9 @@
 /* walled.h - a backend whose memory no one but its operations can touch, as if it were on another machine.
  *
- * It computes what the CPU backend that it is made of computes. Its memory is readable and writable inside of an operation
- * only: a load or store from anywhere else ends the program with SIGSEGV. Every operation looks at its arguments first: arrays
- * lie wholly in one live block of that memory, what is host memory lies outside of it; else it says so and aborts. What alloc
- * gives is filled with NaN.
+ * It computes what the CPU backend that it is made of computes. Its memory is readable and writable inside of an
+ * operation only: a load or store from anywhere else ends the program with SIGSEGV. Every operation looks at its
+ * arguments first: arrays lie wholly in one live block of that memory, what is host memory lies outside of it; else it
+ * says so and aborts. What alloc gives is filled with NaN.
  */
 #ifndef ULP_TESTS_WALLED_H
 #define ULP_TESTS_WALLED_H

@@ -1,4 +1,5 @@
-/* walled_get.c - puts the walled backend in the place of the CPU's where a program asks for it; linked with -Wl,--wrap=ulp_backend_get. */
+/* walled_get.c - puts the walled backend in the place of the CPU's where a program asks for it; linked with
+ * -Wl,--wrap=ulp_backend_get. */
 #include "walled.h"
 
 #include <string.h>

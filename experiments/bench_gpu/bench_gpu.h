@@ -14,10 +14,10 @@ typedef struct bench {
     int units;
     size_t batch;
     double seconds;
-    float **x, **y;          /* (arrays) of `elements`, on the device */
-    float *unit, *whole;     /* matrices of numbers in (-2, 2) and of integers in (-128, 128), for the largest product */
-    float *a, *b, *c;        /* matrices for the largest product */
-    double *wide;            /* three of them, for results that are wider than binary32 */
+    float **x, **y;      /* (arrays) of `elements`, on the device */
+    float *unit, *whole; /* matrices of numbers in (-2, 2) and of integers in (-128, 128), for the largest product */
+    float *a, *b, *c;    /* matrices for the largest product */
+    double *wide;        /* three of them, for results that are wider than binary32 */
     ulp_data data;
 } bench;
 
@@ -37,7 +37,8 @@ typedef ulp_status (*work)(task *t);
 /* *median: seconds of one call, by the device's events: of at least five batches. */
 ulp_status measure(double *median, work todo, task *t);
 
-void emit(ulp_rows *rows, const char *what, const char *of, const char *mode, double n, double rate, const char *unit, double ratio);
+void emit(ulp_rows *rows, const char *what, const char *of, const char *mode, double n, double rate, const char *unit,
+          double ratio);
 
 /* arrays.c: everything on the device that is worked on, and its end. */
 ulp_status arrays_open(bench *b);

@@ -7,7 +7,8 @@ static ulp_status gemm_work(task *t) {
     const size_t n = t->b->size, all = n * n;
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
     const ulp_stream stream = {1, 0, 0};
-    if (t->datapath->result.fits_binary32) return t->b->gpu->gemm(t->b->c, t->b->a, t->b->b, &shape, t->datapath, stream);
+    if (t->datapath->result.fits_binary32)
+        return t->b->gpu->gemm(t->b->c, t->b->a, t->b->b, &shape, t->datapath, stream);
     return t->b->gpu->gemm64(t->b->wide, t->b->wide + all, t->b->wide + 2 * all, &shape, t->datapath, stream);
 }
 
@@ -19,7 +20,8 @@ static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
     ulp_format fp16;
     ulp_status status = ulp_format_parse(&fp16, "binary16");
     if (status != ULP_OK) return status;
-    return operands(b, b->size * b->size, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16, !d->result.fits_binary32);
+    return operands(b, b->size * b->size, d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16,
+                    !d->result.fits_binary32);
 }
 
 ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
@@ -40,7 +42,8 @@ ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
         status = datapath_operands(b, t.datapath);
         if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
         if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_cuda_error());
-        emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s", products / seconds / chain);
+        emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s",
+             products / seconds / chain);
         if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
     }
     return ULP_OK;
@@ -64,7 +67,8 @@ static ulp_status native_row(const bench *b, const ulp_cuda_native *native, ulp_
     if (status != ULP_OK) return status;
     const double rate = 2e-12 * (double)n * (double)m / seconds;
     if (strcmp(native->name, "native:fp32") == 0) *chain = rate;
-    emit(rows, "native", native->name, native->model, (double)n, rate, "T operations/s", *chain > 0 ? rate / *chain : 0.0);
+    emit(rows, "native", native->name, native->model, (double)n, rate, "T operations/s",
+         *chain > 0 ? rate / *chain : 0.0);
     return ULP_OK;
 }
 

@@ -83,11 +83,14 @@ static void claim_published(ulp_run *run) {
                  promoted = of_number(run, "uniform", "mean_error", "promote", 128);
     const double normal = of_row(run, "normal", "norm_error", "h100-e4m3");
     if (!isnan(raw))
-        ulp_beside(run, "mean relative error, U[0,1], k = 4096, 14 bits kept", "emulation; cf. DeepSeek-V3 2024", "6.6 %", "%.2f %%", 100 * raw);
+        ulp_beside(run, "mean relative error, U[0,1], k = 4096, 14 bits kept", "emulation; cf. DeepSeek-V3 2024",
+                   "6.6 %", "%.2f %%", 100 * raw);
     if (!isnan(promoted))
-        ulp_beside(run, "the same, promoted every 128 products", "emulation; cf. DeepSeek-V3 2024", "0.05 %", "%.3f %%", 100 * promoted);
+        ulp_beside(run, "the same, promoted every 128 products", "emulation; cf. DeepSeek-V3 2024", "0.05 %", "%.3f %%",
+                   100 * promoted);
     if (!isnan(normal))
-        ulp_beside(run, "norm-wise error, N(0,1), k = 4096, 14 bits kept", "emulated", "0.13 %", "%.3f %%", 100 * normal);
+        ulp_beside(run, "norm-wise error, N(0,1), k = 4096, 14 bits kept", "emulated", "0.13 %", "%.3f %%",
+                   100 * normal);
     claim_about(run, raw, 0.066, 0.001,
                 "U[0,1], k = 4096: with 14 bits the mean relative error is 6.6 %, within 0.1 points");
     claim_about(run, promoted, 0.0005, 0.00002,

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "experiments/harness/networks.h"
-#include "experiments/harness/setup.h"
+#include "experiments/harness/training/networks.h"
+#include "experiments/harness/claims/conditions.h"
 
 /* ---- tables ---- */
 
@@ -15,12 +15,14 @@ typedef struct total {
 
 enum { NO_SCALE = -1000, PER_TENSOR = 1000 }; /* beside the numbers of --scales */
 
-static total total_of(const ulp_run *run, const char *net, const char *kind, const char *layer, const char *stage, const char *format, double scale) {
+static total total_of(const ulp_run *run, const char *net, const char *kind, const char *layer, const char *stage,
+                      const char *format, double scale) {
     total t = {0};
     char k[24] = "";
     if (scale < PER_TENSOR) snprintf(k, sizeof k, "%d", (int)scale);
     for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "scale_log2", k, "layer", layer, "format", format, "kind", kind, "stage", stage, "net", net, (const char *)NULL);
+        row = ulp_row_find(run, row, "scale_log2", k, "layer", layer, "format", format, "kind", kind, "stage", stage,
+                           "net", net, (const char *)NULL);
         if (row == ULP_NO_ROW) return t;
         t.count += ulp_row_number(run, row, "count");
         t.zero += ulp_row_number(run, row, "zero");
@@ -46,7 +48,8 @@ static double safe_scale(const ulp_run *run, const char *net, const char *format
     const double *k = ulp_option_numbers(run, "scales", &scales);
     double best = NO_SCALE;
     for (size_t i = 0; i < scales; i++) {
-        double over = whole_of(run, net, "agrad", format, k[i]).overflow + whole_of(run, net, "wgrad", format, k[i]).overflow;
+        double over =
+            whole_of(run, net, "agrad", format, k[i]).overflow + whole_of(run, net, "wgrad", format, k[i]).overflow;
         if (over == 0 && k[i] > best) best = k[i];
     }
     return best;
@@ -68,11 +71,14 @@ static void print_formats(const ulp_run *run) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     ulp_network network;
-    ulp_table *table = ulp_table_new("percent of the gradients that are not zero in binary32, rounded to nearest even; zero in fp32: percent of all",
-                                     "net,kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe scale,flushed there,with a scale per tensor");
+    ulp_table *table = ulp_table_new(
+        "percent of the gradients that are not zero in binary32, rounded to nearest even; zero in fp32: percent of all",
+        "net,kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe "
+        "scale,flushed there,with a scale per tensor");
     for (size_t i = 0; ulp_run_network(&network, run, i); i++)
         for (size_t row = 0; row < ULP_WATCH_KINDS * formats; row++) {
-            const char *net = network.name, *kind = gradient_kind_names[row / formats], *name = format[row % formats].name;
+            const char *net = network.name, *kind = gradient_kind_names[row / formats],
+                       *name = format[row % formats].name;
             char text[24];
             double safe = safe_scale(run, net, name);
             total t = whole_of(run, net, kind, name, PER_TENSOR);
@@ -95,12 +101,14 @@ static void print_formats(const ulp_run *run) {
 
 /* Of the first network. */
 static void print_layers(const ulp_run *run, const char *net, const char *format) {
-    ulp_table *table = ulp_table_new("by layer and stage at scale 1, percent of the gradients that are not zero in binary32; zero in fp32: percent of all",
+    ulp_table *table = ulp_table_new("by layer and stage at scale 1, percent of the gradients that are not zero in "
+                                     "binary32; zero in fp32: percent of all",
                                      "net,kind,layer,name,zero in fp32,format,flushed: begin,middle,end");
     char seed[24];
     snprintf(seed, sizeof seed, "%lld", (long long)ulp_run_seed(run));
     for (long row = 0; row < ulp_row_count(run); row++) {
-        row = ulp_row_find(run, row, "scale_log2", "0", "net", net, "seed", seed, "format", format, "stage", "all", (const char *)NULL);
+        row = ulp_row_find(run, row, "scale_log2", "0", "net", net, "seed", seed, "format", format, "stage", "all",
+                           (const char *)NULL);
         if (row == ULP_NO_ROW) break;
         const char *kind = ulp_row_text(run, row, "kind"), *layer = ulp_row_text(run, row, "layer");
         total all = total_of(run, net, kind, layer, "all", format, 0);
@@ -146,17 +154,23 @@ static void claim_binary16(ulp_run *run) {
     static const char *const name = "binary16";
     char why[256], text[24];
     double at_one = flushed(run, "mlp", "agrad", name, 0), of_weights = flushed(run, "mlp", "wgrad", name, 0);
-    double late = flushed_share(total_of(run, "mlp", "agrad", "all", "end", name, 0)), early = flushed_share(total_of(run, "mlp", "agrad", "all", "begin", name, 0));
+    double late = flushed_share(total_of(run, "mlp", "agrad", "all", "end", name, 0)),
+           early = flushed_share(total_of(run, "mlp", "agrad", "all", "begin", name, 0));
     double safe = safe_scale(run, "mlp", name), there = flushed(run, "mlp", "agrad", name, safe);
     find_why(run, 0, why, sizeof why);
-    ulp_claim_setup(run, why, at_one >= 10, "mlp: binary16 at scale 1 flushes to zero at least a tenth of the activation gradients that are not zero in binary32",
+    ulp_claim_setup(run, why, at_one >= 10,
+                    "mlp: binary16 at scale 1 flushes to zero at least a tenth of the activation gradients that are "
+                    "not zero in binary32",
                     "%.2f %%", at_one);
-    ulp_claim_setup(run, why, at_one > 2 * of_weights, "mlp: activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
-                    "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", at_one, of_weights);
-    ulp_claim_setup(run, why, late > early, "mlp: the share grows as the network learns and its loss shrinks", "%.2f %% in the first third, %.2f %% in the last",
-                    early, late);
+    ulp_claim_setup(
+        run, why, at_one > 2 * of_weights,
+        "mlp: activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
+        "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", at_one, of_weights);
+    ulp_claim_setup(run, why, late > early, "mlp: the share grows as the network learns and its loss shrinks",
+                    "%.2f %% in the first third, %.2f %% in the last", early, late);
     find_why(run, 1, why, sizeof why);
-    ulp_claim_setup(run, why, safe >= 0 && there <= at_one / 2, "mlp: a power of two as loss scale brings back more than half of them and overflows none",
+    ulp_claim_setup(run, why, safe >= 0 && there <= at_one / 2,
+                    "mlp: a power of two as loss scale brings back more than half of them and overflows none",
                     "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), there, at_one);
 }
 
@@ -165,8 +179,11 @@ static void claim_eight_bits(ulp_run *run) {
     double safe = safe_scale(run, "mlp", "e4m3"), there = flushed(run, "mlp", "agrad", "e4m3", safe);
     double wide = safe_scale(run, "mlp", "e5m2"), kept = flushed(run, "mlp", "agrad", "e5m2", wide);
     find_why(run, 1, why, sizeof why);
-    ulp_claim_setup(run, why, there > kept && there >= 20, "mlp: no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
-                    "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name, sizeof name, safe), there, scale_name(wide_name, sizeof wide_name, wide), kept);
+    ulp_claim_setup(
+        run, why, there > kept && there >= 20,
+        "mlp: no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
+        "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name, sizeof name, safe), there,
+        scale_name(wide_name, sizeof wide_name, wide), kept);
 }
 
 static void claim_order(ulp_run *run, const char *net) {
@@ -197,14 +214,18 @@ static void claim_monotone(ulp_run *run) {
     for (size_t n = 0; ulp_run_network(&network, run, n); n++)
         for (size_t f = 0; f < formats; f++)
             for (size_t i = 1; i < scales; i++) {
-                total a = whole_of(run, network.name, "agrad", format[f].name, k[i - 1]), b = whole_of(run, network.name, "agrad", format[f].name, k[i]);
+                total a = whole_of(run, network.name, "agrad", format[f].name, k[i - 1]),
+                      b = whole_of(run, network.name, "agrad", format[f].name, k[i]);
                 steps++;
                 wrong += k[i] > k[i - 1] && (b.flushed > a.flushed || b.overflow < a.overflow);
             }
-    if (steps) ulp_claim(run, wrong == 0, "doubling the scale never flushes more and never overflows less", "%d steps, %d against it", steps, wrong);
+    if (steps)
+        ulp_claim(run, wrong == 0, "doubling the scale never flushes more and never overflows less",
+                  "%d steps, %d against it", steps, wrong);
 }
 
-/* What one claim says of every network: a share that is at most `most` and, times `factor`, no more than another one. */
+/* What one claim says of every network: a share that is at most `most` and, times `factor`, no more than another one.
+ */
 typedef struct rule {
     const char *format, *text;
     double scale, other; /* NO_SCALE: the safe one */
@@ -212,10 +233,14 @@ typedef struct rule {
 } rule;
 
 static const rule rules[] = {
-    {"bfloat16", "every network: bfloat16 needs no scale: it flushes at most one activation gradient in 10000", 0, 0, 1, 0.01},
-    {"binary16", "every network: the largest safe scale leaves at most half of what binary16 flushes at 1", NO_SCALE, 0, 2, 100},
-    {"e5m2", "every network: a scale per tensor leaves at most half of what e5m2 flushes at its largest safe scale", PER_TENSOR, NO_SCALE, 2, 100},
-    {"e4m3", "every network: a scale per tensor leaves at most half of what e4m3 flushes at its largest safe scale", PER_TENSOR, NO_SCALE, 2, 100},
+    {"bfloat16", "every network: bfloat16 needs no scale: it flushes at most one activation gradient in 10000", 0, 0, 1,
+     0.01},
+    {"binary16", "every network: the largest safe scale leaves at most half of what binary16 flushes at 1", NO_SCALE, 0,
+     2, 100},
+    {"e5m2", "every network: a scale per tensor leaves at most half of what e5m2 flushes at its largest safe scale",
+     PER_TENSOR, NO_SCALE, 2, 100},
+    {"e4m3", "every network: a scale per tensor leaves at most half of what e4m3 flushes at its largest safe scale",
+     PER_TENSOR, NO_SCALE, 2, 100},
 };
 
 static void claim_networks(ulp_run *run, const rule *r) {
@@ -249,7 +274,8 @@ void gradient_underflow_check(ulp_run *run, const void *context) {
         ulp_claim_skip(run, "what is flushed at scale 1", "0 is not in --scales");
         return;
     }
-    if (strcmp(network.name, "mlp") != 0) ulp_claim_skip(run, "what is said of mlp alone", "it is not the first network");
+    if (strcmp(network.name, "mlp") != 0)
+        ulp_claim_skip(run, "what is said of mlp alone", "it is not the first network");
     else {
         if (ulp_run_has_format(run, "binary16")) claim_binary16(run);
         if (ulp_run_has_format(run, "e4m3") && ulp_run_has_format(run, "e5m2")) claim_eight_bits(run);

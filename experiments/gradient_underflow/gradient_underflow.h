@@ -1,9 +1,10 @@
-/* gradient_underflow.h - what the rows and the claims of gradient_underflow.c share: names of stages and of gradients. */
+/* gradient_underflow.h - what the rows and the claims of gradient_underflow.c share: names of stages and of gradients.
+ */
 #ifndef ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 #define ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 
 #include "experiments/harness/harness.h"
-#include "experiments/harness/watch.h"
+#include "experiments/harness/training/gradient_counts.h"
 
 extern const char *const gradient_stage_names[ULP_WATCH_STAGES], *const gradient_kind_names[ULP_WATCH_KINDS];
 

@@ -20,7 +20,7 @@
 
 #include "formats/rng.h"
 #include "kernels/backend.h"
-#include "kernels/datapath.h"
+#include "kernels/products/datapath.h"
 
 #if defined(__GNUC__) || defined(__clang__)
 #define ULP_PRINTF(text, first) __attribute__((format(printf, text, first)))
@@ -66,27 +66,41 @@ typedef struct ulp_option {
 
 /* The options that every experiment spells alike; an experiment lists those that it uses, with its defaults. An
  * option it does not list is refused with a sentence, since it would change nothing. */
-#define ULP_TAKES_FORMATS(default_, quick_)                                                                 \
-    {.name = "formats", .type = ULP_OPTION_FORMATS, .value = default_, .quick = quick_,                     \
-     .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all"}
-#define ULP_TAKES_MODES(default_, quick_)                                                                   \
-    {.name = "modes", .type = ULP_OPTION_MODES, .value = default_, .quick = quick_,                         \
-     .help = "rounding modes, separated by commas, or all; sr/8: 8 random bits"}
-#define ULP_TAKES_DATAPATHS(default_, quick_)                                                               \
-    {.name = "datapath", .type = ULP_OPTION_DATAPATHS, .value = default_, .quick = quick_,                  \
-     .help = "how a sum of products is formed, separated by commas"}
-#define ULP_TAKES_SEED                                                                                      \
-    {.name = "seed", .type = ULP_OPTION_INTEGER, .value = "1", .help = "the first seed of all randomness",  \
-     .max = 0x1p53}
-#define ULP_TAKES_SEEDS(default_, quick_, full_)                                                            \
-    {.name = "seeds", .type = ULP_OPTION_INTEGER, .value = default_, .quick = quick_, .full = full_,        \
-     .help = "number of seeds: seed, seed + 1, ...", .min = 1, .max = 1e6}
-#define ULP_TAKES_BACKEND                                                                                   \
-    {.name = "backend", .type = ULP_OPTION_BACKEND, .value = "cpu",                                         \
-     .help = "the machine that computes: cpu or cuda; never changes a number", .silent = 1}
-#define ULP_TAKES_DATA                                                                                      \
-    {.name = "data", .type = ULP_OPTION_TEXT, .value = "",                                                  \
-     .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1}
+#define ULP_TAKES_FORMATS(default_, quick_)                                                                            \
+    {                                                                                                                  \
+        .name = "formats", .type = ULP_OPTION_FORMATS, .value = default_, .quick = quick_,                             \
+        .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all"                       \
+    }
+#define ULP_TAKES_MODES(default_, quick_)                                                                              \
+    {                                                                                                                  \
+        .name = "modes", .type = ULP_OPTION_MODES, .value = default_, .quick = quick_,                                 \
+        .help = "rounding modes, separated by commas, or all; sr/8: 8 random bits"                                     \
+    }
+#define ULP_TAKES_DATAPATHS(default_, quick_)                                                                          \
+    {                                                                                                                  \
+        .name = "datapath", .type = ULP_OPTION_DATAPATHS, .value = default_, .quick = quick_,                          \
+        .help = "how a sum of products is formed, separated by commas"                                                 \
+    }
+#define ULP_TAKES_SEED                                                                                                 \
+    {                                                                                                                  \
+        .name = "seed", .type = ULP_OPTION_INTEGER, .value = "1", .help = "the first seed of all randomness",          \
+        .max = 0x1p53                                                                                                  \
+    }
+#define ULP_TAKES_SEEDS(default_, quick_, full_)                                                                       \
+    {                                                                                                                  \
+        .name = "seeds", .type = ULP_OPTION_INTEGER, .value = default_, .quick = quick_, .full = full_,                \
+        .help = "number of seeds: seed, seed + 1, ...", .min = 1, .max = 1e6                                           \
+    }
+#define ULP_TAKES_BACKEND                                                                                              \
+    {                                                                                                                  \
+        .name = "backend", .type = ULP_OPTION_BACKEND, .value = "cpu",                                                 \
+        .help = "the machine that computes: cpu or cuda; never changes a number", .silent = 1                          \
+    }
+#define ULP_TAKES_DATA                                                                                                 \
+    {                                                                                                                  \
+        .name = "data", .type = ULP_OPTION_TEXT, .value = "",                                                          \
+        .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1                 \
+    }
 /* Always there, handled by the harness: threads out quick full list shard merge resume restart quiet help version. */
 
 /* The value of an option. A name that is in no table, or of another type, is a bug: the program stops. */
@@ -145,10 +159,10 @@ typedef struct ulp_experiment {
     const char *columns;       /* the CSV's header row: "format,mode,step,value" */
     const ulp_option *options; /* ends with {0} */
     int threads_inside;        /* points are computed one by one, each with all threads for its array operations */
-    int whole;                 /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
+    int whole; /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
 
-    /* Which formats it takes (NULL: every one), and what the others lack: --formats all leaves them out, and one that is named
-     * is refused with that sentence. */
+    /* Which formats it takes (NULL: every one), and what the others lack: --formats all leaves them out, and one that
+     * is named is refused with that sentence. */
     int (*takes_format)(const ulp_format *format);
     const char *format_wants;
     /* Lists the points. Data that all points share may be loaded here and kept in *context. */
@@ -163,8 +177,8 @@ typedef struct ulp_experiment {
 
 int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
 
-/* From prepare() and compute(), for the sentence behind a status that is not ULP_OK: returns that status. The sentence is
- * all that is printed: say what failed and why; a status that speaks for itself needs no sentence. */
+/* From prepare() and compute(), for the sentence behind a status that is not ULP_OK: returns that status. The sentence
+ * is all that is printed: say what failed and why; a status that speaks for itself needs no sentence. */
 ulp_status ulp_run_fail(const ulp_run *run, ulp_status status, const char *what, ...) ULP_PRINTF(3, 4);
 
 /* ---- rows: cells are put in the order of the columns ---- */
@@ -176,7 +190,7 @@ void ulp_put_code(ulp_rows *rows, double value,
                   const ulp_format *f); /* its code in hex, ceil(bits/4) digits; empty if it has none */
 void ulp_put_none(ulp_rows *rows);      /* an empty cell */
 void ulp_put_nones(ulp_rows *rows, int cells);
-void ulp_row_end(ulp_rows *rows);       /* all columns have to be there */
+void ulp_row_end(ulp_rows *rows); /* all columns have to be there */
 
 /* For points that take long: the share of this point that is done. Non-zero means the run is being stopped: return
  * any status soon, the point is thrown away and a resumed run computes it again. */
@@ -189,7 +203,8 @@ enum { ULP_NO_ROW = -1 };
 long ulp_row_count(const ulp_run *run);
 const char *ulp_row_text(const ulp_run *run, long row, const char *column);
 double ulp_row_number(const ulp_run *run, long row, const char *column); /* an empty cell gives NaN */
-/* The first row at or after `from` whose cells equal the texts: pairs of column and text, then NULL. ULP_NO_ROW if none. */
+/* The first row at or after `from` whose cells equal the texts: pairs of column and text, then NULL. ULP_NO_ROW if
+ * none. */
 long ulp_row_find(const ulp_run *run, long from, ...);
 /* Of a column's numbers in all rows whose cells equal the texts, as for ulp_row_find: a setting over its seeds, say. */
 typedef struct ulp_spread {
@@ -206,8 +221,8 @@ void ulp_claim(ulp_run *run, int pass, const char *text, const char *measured, .
 /* A claim that the chosen options cannot test; printed, not counted as failed. */
 void ulp_claim_skip(ulp_run *run, const char *text, const char *why, ...) ULP_PRINTF(3, 4);
 
-/* From check(): a number of the literature and ours beside it, for the table that is printed and for the gallery. It judges
- * nothing: a claim does. `published` is the number as printed there, `source` author and year. */
+/* From check(): a number of the literature and ours beside it, for the table that is printed and for the gallery. It
+ * judges nothing: a claim does. `published` is the number as printed there, `source` author and year. */
 void ulp_beside(ulp_run *run, const char *what, const char *source, const char *published, const char *measured, ...)
     ULP_PRINTF(5, 6);
 

@@ -166,7 +166,7 @@ void ulp_stop_on_signals(void);
 int ulp_colour_on(FILE *file);
 FILE *ulp_report_file(const ulp_run *run); /* where tables and claims go */
 void ulp_besides_print(const ulp_run *run);
-int ulp_claims_print(const ulp_run *run);  /* number of failed claims */
+int ulp_claims_print(const ulp_run *run); /* number of failed claims */
 
 /* provenance.c: NAME.run.json beside the CSV. */
 int ulp_record_write(const ulp_run *run);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/networks.h"
-#include "experiments/harness/setup.h"
+#include "experiments/harness/training/networks.h"
+#include "experiments/harness/claims/conditions.h"
 
 /* ---- the table ---- */
 
@@ -17,7 +17,9 @@ typedef struct mean {
 
 static mean mean_of(const ulp_run *run, const char *net, const char *format, const char *scaler, const char *scale) {
     mean m = {0};
-    for (long row = 0; (row = ulp_row_find(run, row, "what", "final", "net", net, "format", format, "scaler", scaler, "static_log2", scale, (const char *)NULL)) != ULP_NO_ROW; row++) {
+    for (long row = 0; (row = ulp_row_find(run, row, "what", "final", "net", net, "format", format, "scaler", scaler,
+                                           "static_log2", scale, (const char *)NULL)) != ULP_NO_ROW;
+         row++) {
         double loss = ulp_row_number(run, row, "loss");
         m.accuracy += 100 * ulp_row_number(run, row, "test_accuracy");
         m.loss += loss;
@@ -64,19 +66,25 @@ static void print_table(const ulp_run *run) {
     char cut[160], title[320], name[64];
     ulp_network network;
     interval_text(run, cut, sizeof cut);
-    snprintf(title, sizeof title, "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s", cut);
-    ulp_table *table = ulp_table_new(title, "net,gradients,scaler,accuracy,training loss,diverged,zero,skipped,last scale");
+    snprintf(
+        title, sizeof title,
+        "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s",
+        cut);
+    ulp_table *table =
+        ulp_table_new(title, "net,gradients,scaler,accuracy,training loss,diverged,zero,skipped,last scale");
     for (size_t i = 0; ulp_run_network(&network, run, i); i++) {
         const double *k = scales_of(run, i, &scales);
         put_mean(table, network.name, "binary32", "none", mean_of(run, network.name, "binary32", "none", ""));
         for (size_t f = 0; f < formats; f++) {
             for (size_t j = 0; j < scales; j++) {
                 snprintf(name, sizeof name, "2^%.0f", k[j]);
-                put_mean(table, network.name, format[f].name, name, static_mean(run, network.name, format[f].name, k[j]));
+                put_mean(table, network.name, format[f].name, name,
+                         static_mean(run, network.name, format[f].name, k[j]));
             }
             for (int s = 0; s < SCALERS; s++) {
                 scaler_text(run, name, sizeof name, s, 0, &format[f]);
-                put_mean(table, network.name, format[f].name, scalers[s].tensor ? scalers[s].name : name, mean_of(run, network.name, format[f].name, scalers[s].name, ""));
+                put_mean(table, network.name, format[f].name, scalers[s].tensor ? scalers[s].name : name,
+                         mean_of(run, network.name, format[f].name, scalers[s].name, ""));
             }
         }
     }
@@ -97,18 +105,24 @@ typedef struct judge {
     char why[320];       /* if another set-up than that of the claims: in which way */
 } judge;
 
-/* How far below binary32 counts as the same, in percent of the test part. Networks but mlp and small: four standard errors
- * of the mean over the seeds. The deviation of one run from that of binary32 with its seed is the root of the mean square of
- * 42 to 52 such deviations, those of the runs between the walls of the default run with three seeds. */
+/* How far below binary32 counts as the same, in percent of the test part. Networks but mlp and small: four standard
+ * errors of the mean over the seeds. The deviation of one run from that of binary32 with its seed is the root of the
+ * mean square of 42 to 52 such deviations, those of the runs between the walls of the default run with three seeds. */
 static double points_of(const ulp_run *run, const char *net, int seeds) {
-    static const struct { const char *net; double deviation; } known[] = {{"cnn", 0.59}, {"resnet", 0.94}, {"gru", 0.83}, {"lstm", 1.55}};
+    static const struct {
+        const char *net;
+        double deviation;
+    } known[] = {{"cnn", 0.59}, {"resnet", 0.94}, {"gru", 0.83}, {"lstm", 1.55}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(net, known[i].net) == 0) return 4 * known[i].deviation / sqrt(seeds > 0 ? seeds : 1);
     return ulp_option_number(run, "points");
 }
 
 static judge judge_of(ulp_run *run, size_t net, const ulp_network *network) {
-    judge j = {.run = run, .network = *network, .scalers = net ? "other-scalers" : "scalers", .reference = mean_of(run, network->name, "binary32", "none", "")};
+    judge j = {.run = run,
+               .network = *network,
+               .scalers = net ? "other-scalers" : "scalers",
+               .reference = mean_of(run, network->name, "binary32", "none", "")};
     j.points = points_of(run, network->name, j.reference.n);
     j.scale = scales_of(run, net, &j.scales);
     if (!ulp_setup_differs(run, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))
@@ -116,7 +130,9 @@ static judge judge_of(ulp_run *run, size_t net, const ulp_network *network) {
     return j;
 }
 
-static int is_claimed(const char *format) { return strcmp(format, "binary16") == 0 || strcmp(format, "e5m2") == 0 || strcmp(format, "e4m3") == 0; }
+static int is_claimed(const char *format) {
+    return strcmp(format, "binary16") == 0 || strcmp(format, "e5m2") == 0 || strcmp(format, "e4m3") == 0;
+}
 
 /* The static scales of a format within the points of binary32: the widest run of neighbours on the grid. */
 typedef struct window {
@@ -127,9 +143,12 @@ static window window_of(const judge *j, const char *format) {
     window best = {1, 0};
     for (size_t i = 0; i < j->scales; i++) {
         size_t end = i;
-        while (end < j->scales && static_mean(j->run, j->network.name, format, j->scale[end]).accuracy >= j->reference.accuracy - j->points) end++;
+        while (end < j->scales && static_mean(j->run, j->network.name, format, j->scale[end]).accuracy >=
+                                      j->reference.accuracy - j->points)
+            end++;
         if (end == i) continue;
-        if (best.low > best.high || j->scale[end - 1] - j->scale[i] > best.high - best.low) best = (window){j->scale[i], j->scale[end - 1]};
+        if (best.low > best.high || j->scale[end - 1] - j->scale[i] > best.high - best.low)
+            best = (window){j->scale[i], j->scale[end - 1]};
         i = end;
     }
     return best;
@@ -150,26 +169,32 @@ static void claim_walls(const judge *j, int fine) {
     int found = 0, last_range = 0, some = 1, left_wall = 1, right_wall = 1, narrower = 1;
     for (size_t i = 0; i < j->scales; i++) low = fmin(low, j->scale[i]), high = fmax(high, j->scale[i]);
     for (size_t f = 0; f < formats; f++) {
-        mean left = static_mean(j->run, j->network.name, format[f].name, low), right = static_mean(j->run, j->network.name, format[f].name, high);
+        mean left = static_mean(j->run, j->network.name, format[f].name, low),
+             right = static_mean(j->run, j->network.name, format[f].name, high);
         window w = window_of(j, format[f].name);
         if (left.n == 0 || !is_claimed(format[f].name)) continue;
         ulp_list_add(within, sizeof within, "%s %s", format[f].name, window_text(room, sizeof room, w));
         ulp_list_add(at_left, sizeof at_left, "%s %.2f %% with %.2f %% zero", format[f].name, left.accuracy, left.zero);
-        ulp_list_add(at_right, sizeof at_right, "%s %.0f of %d runs, %.2f %%", format[f].name, right.diverged, right.n, right.accuracy);
+        ulp_list_add(at_right, sizeof at_right, "%s %.0f of %d runs, %.2f %%", format[f].name, right.diverged, right.n,
+                     right.accuracy);
         some &= w.low <= w.high;
         left_wall &= left.accuracy <= j->reference.accuracy - 5 && left.zero > 95;
         right_wall &= right.diverged == right.n && right.accuracy <= j->reference.accuracy - 5;
         int range = format[f].emax - format[f].qmin;
-        narrower &= found == 0 || (range > last_range ? w.high - w.low > last : range == last_range || w.high - w.low < last);
+        narrower &=
+            found == 0 || (range > last_range ? w.high - w.low > last : range == last_range || w.high - w.low < last);
         last = w.high - w.low;
         last_range = range;
         found++;
     }
     if (!found) return;
-    snprintf(text, sizeof text, "%s: in every format there are static scales at most %.2g points below binary32", j->network.name, j->points);
+    snprintf(text, sizeof text, "%s: in every format there are static scales at most %.2g points below binary32",
+             j->network.name, j->points);
     ulp_claim_setup(j->run, j->why, some, text, "%s; binary32 %.2f %%", within, j->reference.accuracy);
-    snprintf(text, sizeof text, "%s, left wall: at 2^%.0f nearly all gradients are zero and 5 points or more are lost", j->network.name, low);
-    ulp_claim_setup(j->run, j->why, left_wall, text, "%s; binary32 %.2f %% with %.2f %%", at_left, j->reference.accuracy, j->reference.zero);
+    snprintf(text, sizeof text, "%s, left wall: at 2^%.0f nearly all gradients are zero and 5 points or more are lost",
+             j->network.name, low);
+    ulp_claim_setup(j->run, j->why, left_wall, text, "%s; binary32 %.2f %% with %.2f %%", at_left,
+                    j->reference.accuracy, j->reference.zero);
     snprintf(text, sizeof text, "%s, right wall: at 2^%.0f every run overflows and diverges", j->network.name, high);
     ulp_claim_setup(j->run, j->why, right_wall, text, "%s", at_right);
     snprintf(text, sizeof text, "%s: the fewer powers of two a format has, the closer its walls", j->network.name);
@@ -188,7 +213,8 @@ static void claim_scaler(const judge *j, int s) {
         if (m.n == 0 || !is_claimed(format[f].name)) continue;
         ulp_list_add(measured, sizeof measured, "%s %.2f %%", format[f].name, m.accuracy);
         ulp_list_add(where, sizeof where, "%s 2^%.1f", format[f].name, m.scale);
-        good &= m.accuracy >= j->reference.accuracy - j->points && m.diverged == 0 && (scalers[s].tensor || m.scale >= window_of(j, format[f].name).low);
+        good &= m.accuracy >= j->reference.accuracy - j->points && m.diverged == 0 &&
+                (scalers[s].tensor || m.scale >= window_of(j, format[f].name).low);
         mean one = static_mean(j->run, j->network.name, format[f].name, 0);
         if (scalers[s].tensor && one.n) good &= m.zero < one.zero;
         skipped += m.skipped;
@@ -198,16 +224,24 @@ static void claim_scaler(const judge *j, int s) {
     }
     if (!found) return;
     if (scalers[s].tensor && strcmp(scalers[s].name, "delayed16-inf") == 0) {
-        snprintf(text, sizeof text, "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", j->network.name, scalers[s].name);
+        snprintf(text, sizeof text,
+                 "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf",
+                 j->network.name, scalers[s].name);
         ulp_claim_setup(j->run, j->why, diverged == runs, text, "%.0f of %.0f runs", diverged, runs);
     } else if (scalers[s].tensor) {
-        snprintf(text, sizeof text, "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points below binary32, and fewer are zero than at 2^0", j->network.name, scalers[s].name, j->points);
+        snprintf(text, sizeof text,
+                 "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points below "
+                 "binary32, and fewer are zero than at 2^0",
+                 j->network.name, scalers[s].name, j->points);
         ulp_claim_setup(j->run, j->why, good, text, "%s; binary32 %.2f %%", measured, j->reference.accuracy);
     } else {
         snprintf(cut, sizeof cut, "%s", scalers[s].way);
         if (scalers[s].grows) interval_text(j->run, cut, sizeof cut);
-        snprintf(text, sizeof text, "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s", j->network.name, scalers[s].name, j->points, cut);
-        ulp_claim_setup(j->run, j->why, good, text, "%s; binary32 %.2f %%; last scales %s; %.1f steps skipped per run", measured, j->reference.accuracy, where, skipped / found);
+        snprintf(text, sizeof text,
+                 "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
+                 j->network.name, scalers[s].name, j->points, cut);
+        ulp_claim_setup(j->run, j->why, good, text, "%s; binary32 %.2f %%; last scales %s; %.1f steps skipped per run",
+                        measured, j->reference.accuracy, where, skipped / found);
     }
 }
 

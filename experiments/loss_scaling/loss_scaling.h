@@ -4,7 +4,11 @@
 
 #include "experiments/harness/harness.h"
 
-enum { REFERENCE = -2, STATIC = -1, SCALERS = 10 }; /* in place of a scaler: binary32 without one, a scale of --scales */
+enum {
+    REFERENCE = -2,
+    STATIC = -1,
+    SCALERS = 10
+}; /* in place of a scaler: binary32 without one, a scale of --scales */
 
 /* How the gradients are kept within the format's range. */
 typedef struct scaler_row {

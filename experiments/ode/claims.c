@@ -4,13 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 static long find(const ulp_run *run, int kind, const char *format, const char *mode, int64_t n) {
     char text[24];
     snprintf(text, sizeof text, "%lld", (long long)n);
-    return ulp_row_find(run, 0, "n", text, "kind", ode_kinds[kind], "format", format, "mode", mode,
-                        (const char *)NULL);
+    return ulp_row_find(run, 0, "n", text, "kind", ode_kinds[kind], "format", format, "mode", mode, (const char *)NULL);
 }
 
 /* The published case: best at n = 46 among 10^(k/3), with an error of 2.0e-5. */
@@ -24,8 +23,8 @@ static void claim_best(ulp_run *run) {
     }
     const double y = ulp_row_number(run, row, "u"), error = ulp_row_number(run, row, "most");
     for (int k = 3; k <= ode_thirds(run); k++)
-        best &=
-            ode_steps(k) == 46 || ulp_row_number(run, find(run, DECAY, "bfloat16", "rne", ode_steps(k)), "most") > error;
+        best &= ode_steps(k) == 46 ||
+                ulp_row_number(run, find(run, DECAY, "bfloat16", "rne", ode_steps(k)), "most") > error;
     ulp_claim(run, best && y == 189 * 0x1p-15 && fabs(error - 2.0e-5) <= 0.05e-5, text, "y %.10g, error %.4g", y,
               error);
 }

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/answer.h"
+#include "sim/argmax.h"
 
 static void carve(void *own, ulp_family *family) {
     engine *e = own;
     e->weight = ulp_family_take(family, e->model.net.params);
 }
 
-ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const char *net, const float *trained) {
+ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const char *net,
+                        const float *trained) {
     char error[1536];
     *e = (engine){.data = data, .trained = trained};
     e->pass.backend = backend;
@@ -48,14 +49,16 @@ ulp_status engine_round_weights(engine *e) {
     ulp_status status = e->pass.backend->upload(e->weight, e->trained, net->params * sizeof(float));
     for (size_t i = 0; i < net->count && status == ULP_OK; i++)
         if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param, net->layers[i].params, 0);
+            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param,
+                                    net->layers[i].params, 0);
     return status;
 }
 
 /* Samples [first, first + B) as numbers from 0 to 1 into e->sums. */
 static void read_samples(engine *e, size_t first, size_t B) {
     const ulp_data *d = e->data;
-    for (size_t i = 0; i < B * d->features; i++) e->sums[i] = (float)d->pixel[first * d->features + i] / (float)d->white;
+    for (size_t i = 0; i < B * d->features; i++)
+        e->sums[i] = (float)d->pixel[first * d->features + i] / (float)d->white;
     e->pass.B = B;
 }
 
@@ -81,7 +84,9 @@ ulp_status engine_run_floating(engine *e, int learn) {
         e->pass.first = at;
         read_samples(e, at, B);
         status = backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float));
-        if (status == ULP_OK) status = ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], B * e->data->features, e->data->features);
+        if (status == ULP_OK)
+            status =
+                ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], B * e->data->features, e->data->features);
         if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
         for (size_t i = 0; i <= net->count && learn && status == ULP_OK; i++) {
             size_t n = B * ulp_dims_size(i < net->count ? net->layers[i].in : net->out);
@@ -140,7 +145,8 @@ static size_t next_operand(const ulp_net *net, size_t i) {
 }
 
 /* Layer i, with parameters: q - Z in tensor[i] to q - Z of the next operand, or to sums if there is none. */
-static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *w, const ulp_datapath *narrow, const code *y) {
+static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *w, const ulp_datapath *narrow,
+                                const code *y) {
     const ulp_backend *backend = e->pass.backend;
     const ulp_layer *layer = &e->model.net.layers[i];
     size_t outputs = ulp_dims_size(layer->out), n = e->pass.B * outputs, plane = layer->out.h * layer->out.w;
@@ -178,7 +184,8 @@ ulp_status engine_put_weights(engine *e, code *w, int bits, int scheme) {
             high = fmax(high, (double)from[j]);
         }
         w[i] = engine_code_of(low, high, bits, scheme);
-        for (size_t j = 0; j < n; j++) e->host[layer->first_param + j] = (float)cut(rint((double)from[j] / w[i].scale), &w[i]);
+        for (size_t j = 0; j < n; j++)
+            e->host[layer->first_param + j] = (float)cut(rint((double)from[j] / w[i].scale), &w[i]);
     }
     return e->pass.backend->upload(e->weight, e->host, net->params * sizeof *e->host);
 }
@@ -191,14 +198,16 @@ ulp_status engine_run_integers(engine *e, const code *x, const code *w, const ul
         size_t B = e->data->n - at < BATCH ? e->data->n - at : BATCH;
         read_samples(e, at, B);
         const code *first = &x[next_operand(net, 0)];
-        for (size_t i = 0; i < B * e->data->features; i++) e->sums[i] = (float)cut(rint((double)e->sums[i] / first->scale), first);
+        for (size_t i = 0; i < B * e->data->features; i++)
+            e->sums[i] = (float)cut(rint((double)e->sums[i] / first->scale), first);
         status = backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float));
         for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
             size_t next = next_operand(net, i + 1);
             if (net->layers[i].params == 0) status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
             else status = integer_layer(e, i, &x[i], &w[i], narrow, next < net->count ? &x[next] : NULL);
         }
-        if (status == ULP_OK) status = backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float));
+        if (status == ULP_OK)
+            status = backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float));
         if (status == ULP_OK) score(e, e->sums, at - e->data->n_train, B, 0);
     }
     return status;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 static const double log_2 = 0x1.62e42fefa39efp-1;
 
@@ -31,13 +31,16 @@ static int is_named(const ulp_run *run, long row, const name *k) {
 /* The first row, at or after `row`, of a run of states or gradients; ULP_NO_ROW: none. */
 static long next_run(const ulp_run *run, long row, const name *k) {
     for (; row < ulp_row_count(run); row++)
-        if (is_named(run, row, k) && ulp_row_is(run, row, "step", strstr(ulp_row_text(run, row, "part"), "back") ? "0" : "1")) return row;
+        if (is_named(run, row, k) &&
+            ulp_row_is(run, row, "step", strstr(ulp_row_text(run, row, "part"), "back") ? "0" : "1"))
+            return row;
     return ULP_NO_ROW;
 }
 
 static name name_of(const ulp_run *run, long row) {
-    return (name){ulp_row_text(run, row, "part"),       ulp_row_text(run, row, "cell"), ulp_row_text(run, row, "gain"), ulp_row_text(run, row, "seed"),
-                  ulp_row_text(run, row, "arithmetic"), ulp_row_text(run, row, "mode"), ulp_row_text(run, row, "sums"), ulp_row_text(run, row, "scale_log2")};
+    return (name){ulp_row_text(run, row, "part"), ulp_row_text(run, row, "cell"),       ulp_row_text(run, row, "gain"),
+                  ulp_row_text(run, row, "seed"), ulp_row_text(run, row, "arithmetic"), ulp_row_text(run, row, "mode"),
+                  ulp_row_text(run, row, "sums"), ulp_row_text(run, row, "scale_log2")};
 }
 
 static void read_curve(curve *c, const ulp_run *run, const name *k, const char *column) {
@@ -64,7 +67,8 @@ static double slope(const curve *c, double from, double to) {
     return n < 5 ? (double)NAN : (n * xy - x * y) / (n * xx - x * x);
 }
 
-/* The step at which value first reaches a level, log value between two rows taken as straight; NaN: never, or from the start. */
+/* The step at which value first reaches a level, log value between two rows taken as straight; NaN: never, or from the
+ * start. */
 static double reaches(const curve *c, double level) {
     for (int i = 0; i < c->n; i++) {
         if (!(c->value[i] >= level)) continue;
@@ -113,10 +117,12 @@ static const char *gain_between(const ulp_run *run, double low, double high, dou
 }
 
 static void claim_regimes(ulp_run *run) {
-    const char *text = "Lyapunov exponents, every seed: below -0.1 at gains from 0.2 to 0.5, above 0.05 at gains from 2 to 4";
+    const char *text =
+        "Lyapunov exponents, every seed: below -0.1 at gains from 0.2 to 0.5, above 0.05 at gains from 2 to 4";
     double contracting = NAN, chaotic = NAN;
     curve c;
-    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .arithmetic = "perturbed"})) != ULP_NO_ROW; row++) {
+    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .arithmetic = "perturbed"})) != ULP_NO_ROW;
+         row++) {
         name k = name_of(run, row);
         double gain = ulp_row_number(run, row, "gain");
         read_curve(&c, run, &k, "error");
@@ -124,15 +130,20 @@ static void claim_regimes(ulp_run *run) {
         if (gain >= 0.2 && gain <= 0.5) contracting = most_of(contracting, exponent_of(&c, 1));
         if (gain >= 2 && gain <= 4) chaotic = least_of(chaotic, exponent_of(&c, 0));
     }
-    if ((isnan(contracting) && isnan(chaotic)) || ulp_option_integer(run, "units") < 64) ulp_claim_skip(run, text, "needs such gains and at least 64 units");
-    else ulp_claim(run, !(contracting >= -0.1) && !(chaotic <= 0.05), text, "at most %.3f; at least %.3f", contracting, chaotic);
+    if ((isnan(contracting) && isnan(chaotic)) || ulp_option_integer(run, "units") < 64)
+        ulp_claim_skip(run, text, "needs such gains and at least 64 units");
+    else
+        ulp_claim(run, !(contracting >= -0.1) && !(chaotic <= 0.05), text, "at most %.3f; at least %.3f", contracting,
+                  chaotic);
 }
 
 static void claim_bounded(ulp_run *run, const char *gain) {
-    const char *text = "contracting network: after step 32 no error is over twice that at step 32, in any format, mode and sum";
+    const char *text =
+        "contracting network: after step 32 no error is over twice that at step 32, in any format, mode and sum";
     double worst = 0;
     curve c;
-    for (long row = 0; gain && (row = next_run(run, row, &(name){.part = "random", .gain = gain})) != ULP_NO_ROW; row++) {
+    for (long row = 0; gain && (row = next_run(run, row, &(name){.part = "random", .gain = gain})) != ULP_NO_ROW;
+         row++) {
         name k = name_of(run, row);
         if (strcmp(k.arithmetic, "perturbed") == 0) continue;
         read_curve(&c, run, &k, "error");
@@ -161,9 +172,11 @@ static double mean_quotient(const ulp_run *run, const char *gain, const char *mo
 }
 
 static void claim_quotients(ulp_run *run, const char *gain) {
-    const char *sr = "contracting network: stochastic rounding of the state makes errors sqrt(2) times as large as rounding to nearest, within 10 % "
+    const char *sr = "contracting network: stochastic rounding of the state makes errors sqrt(2) times as large as "
+                     "rounding to nearest, within 10 % "
                      "(its variance is twice that of rounding to nearest)";
-    const char *own = "contracting network: sums in the state's own format cost over 3 times the error of sums in binary32";
+    const char *own =
+        "contracting network: sums in the state's own format cost over 3 times the error of sums in binary32";
     double q = mean_quotient(run, gain, "sra", "binary32"), units = (double)ulp_option_integer(run, "units");
     if (isnan(q)) ulp_claim_skip(run, sr, "needs both modes, rne and sr, and a contracting gain");
     else ulp_claim(run, fabs(q / sqrt(2) - 1) <= 0.1, sr, "%.3f times", q);
@@ -172,10 +185,12 @@ static void claim_quotients(ulp_run *run, const char *gain) {
     else ulp_claim(run, q > 3, own, "%.2f times, %g units", q, units);
 }
 
-/* Slopes of the formats' errors, from step 16 until 0.1 is reached, over that of the perturbed run on the same steps. */
+/* Slopes of the formats' errors, from step 16 until 0.1 is reached, over that of the perturbed run on the same steps.
+ */
 static void claim_slope(ulp_run *run, const char *gain) {
-    const char *text = "chaotic network: the error of every format grows by the network's Lyapunov exponent, within 25 % "
-                       "(where it takes 20 steps from 16 on to reach 0.1)";
+    const char *text =
+        "chaotic network: the error of every format grows by the network's Lyapunov exponent, within 25 % "
+        "(where it takes 20 steps from 16 on to reach 0.1)";
     const name these = {.part = "random", .gain = gain, .mode = "rne", .sums = "binary32"};
     double low = NAN, high = NAN;
     int n = 0;
@@ -183,7 +198,8 @@ static void claim_slope(ulp_run *run, const char *gain) {
     for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
         name k = name_of(run, row);
         read_curve(&c, run, &k, "error");
-        read_curve(&moved, run, &(name){.part = "random", .gain = gain, .seed = k.seed, .arithmetic = "perturbed"}, "error");
+        read_curve(&moved, run, &(name){.part = "random", .gain = gain, .seed = k.seed, .arithmetic = "perturbed"},
+                   "error");
         double to = reaches(&c, 0.1);
         if (isnan(to)) to = c.step[c.n - 1];
         if (to < 36) continue;
@@ -192,7 +208,9 @@ static void claim_slope(ulp_run *run, const char *gain) {
         high = most_of(high, quotient);
         n++;
     }
-    if (n) ulp_claim(run, low >= 0.75 && high <= 1.25, text, "gain %s, %d runs: from %.3f to %.3f times", gain, n, low, high);
+    if (n)
+        ulp_claim(run, low >= 0.75 && high <= 1.25, text, "gain %s, %d runs: from %.3f to %.3f times", gain, n, low,
+                  high);
     else ulp_claim_skip(run, text, "no gain at which all seeds grow by 0.05 a step, or no format that lasts");
 }
 
@@ -210,7 +228,8 @@ static double horizon(const ulp_run *run, const char *gain, const char *format) 
 }
 
 static void claim_horizon(ulp_run *run, const char *gain, double exponent) {
-    const char *text = "chaotic network: a bit more of significand buys ln 2 / (Lyapunov exponent) more steps below an error of 0.1, within 25 %";
+    const char *text = "chaotic network: a bit more of significand buys ln 2 / (Lyapunov exponent) more steps below an "
+                       "error of 0.1, within 25 %";
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     double few = 1e9, many = 0, first = NAN, last = NAN;
@@ -224,15 +243,18 @@ static void claim_horizon(ulp_run *run, const char *gain, double exponent) {
         if (bits < few) few = bits, first = h;
         if (bits > many) many = bits, last = h;
     }
-    if (!(many > few)) ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step and two formats that reach 0.1");
+    if (!(many > few))
+        ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step and two formats that reach 0.1");
     else {
         double per_bit = (last - first) / (many - few), expected = log_2 / exponent;
-        ulp_claim(run, fabs(per_bit / expected - 1) <= 0.25, text, "%.2f steps a bit, %.2f expected; %s", per_bit, expected, measured);
+        ulp_claim(run, fabs(per_bit / expected - 1) <= 0.25, text, "%.2f steps a bit, %.2f expected; %s", per_bit,
+                  expected, measured);
     }
 }
 
 static void print_random(const ulp_run *run) {
-    ulp_table *table = ulp_table_new("random networks: relative error of the state, to nearest, first seed", "gain,format,sums,step 1,8,32,last");
+    ulp_table *table = ulp_table_new("random networks: relative error of the state, to nearest, first seed",
+                                     "gain,format,sums,step 1,8,32,last");
     for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .mode = "rne"})) != ULP_NO_ROW; row++) {
         name k = name_of(run, row);
         curve c;
@@ -252,11 +274,15 @@ static void print_random(const ulp_run *run) {
 /* ---- random networks, backward ---- */
 
 static void claim_vanishing(ulp_run *run, const char *gain) {
-    const char *text = "contracting network, backward: a loss scale of 2^12 delays the step at which binary16 has lost half of the gradient "
+    const char *text = "contracting network, backward: a loss scale of 2^12 delays the step at which binary16 has lost "
+                       "half of the gradient "
                        "by 12 ln 2 / (its decay a step), within 15 %";
     double low = NAN, high = NAN, late = 0, n = 0;
     curve plain, scaled, size;
-    for (long row = 0; gain && (row = next_run(run, row, &(name){.part = "random-back", .gain = gain, .arithmetic = "binary32"})) != ULP_NO_ROW; row++) {
+    for (long row = 0;
+         gain && (row = next_run(run, row, &(name){.part = "random-back", .gain = gain, .arithmetic = "binary32"})) !=
+                     ULP_NO_ROW;
+         row++) {
         name k = name_of(run, row);
         read_curve(&size, run, &k, "size");
         k.arithmetic = "mixed:binary16";
@@ -272,13 +298,16 @@ static void claim_vanishing(ulp_run *run, const char *gain) {
         late += at;
         n++;
     }
-    if (n > 0) ulp_claim(run, low >= 0.85 && high <= 1.15, text, "%.3f to %.3f times that; without a scale after %.1f steps", low, high, late / n);
+    if (n > 0)
+        ulp_claim(run, low >= 0.85 && high <= 1.15, text, "%.3f to %.3f times that; without a scale after %.1f steps",
+                  low, high, late / n);
     else ulp_claim_skip(run, text, "no contracting gain, or binary16 loses less");
 }
 
 static void claim_wrong(ulp_run *run, const char *gain) {
-    const char *text = "chaotic network, backward: from the second step back on binary16's gradient is off by over half of itself, "
-                       "and at the first step some of it has overflowed";
+    const char *text =
+        "chaotic network, backward: from the second step back on binary16's gradient is off by over half of itself, "
+        "and at the first step some of it has overflowed";
     const name these = {.part = "random-back", .gain = gain, .arithmetic = "mixed:binary16", .scale = "0"};
     double least = NAN, lost = NAN;
     curve c;
@@ -290,8 +319,11 @@ static void claim_wrong(ulp_run *run, const char *gain) {
         read_curve(&c, run, &k, "lost");
         if (c.step[c.n - 1] >= 127) lost = least_of(lost, c.value[c.n - 1]);
     }
-    if (isnan(least) || isnan(lost)) ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step, and at least 128 steps");
-    else ulp_claim(run, least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN", least, 100 * lost);
+    if (isnan(least) || isnan(lost))
+        ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step, and at least 128 steps");
+    else
+        ulp_claim(run, least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN", least,
+                  100 * lost);
 }
 
 /* ---- trained networks ---- */
@@ -310,10 +342,12 @@ static void claim_trained(ulp_run *run) {
 }
 
 static void claim_trained_back(ulp_run *run) {
-    const char *text = "trained networks, backward in mixed precision: errors of dL/dh_t stay below 16 u; binary16 turns under 2 % of them to zero, "
+    const char *text = "trained networks, backward in mixed precision: errors of dL/dh_t stay below 16 u; binary16 "
+                       "turns under 2 % of them to zero, "
                        "and none with a loss scale of 2^12";
     double error = NAN, plain = 0, scaled = 0;
-    for (long row = 0; (row = ulp_row_find(run, row, "part", "trained-back", (const char *)NULL)) != ULP_NO_ROW; row++) {
+    for (long row = 0; (row = ulp_row_find(run, row, "part", "trained-back", (const char *)NULL)) != ULP_NO_ROW;
+         row++) {
         if (ulp_row_is(run, row, "arithmetic", "binary32")) continue;
         error = most_of(error, ulp_row_number(run, row, "error") * ulp_scale(1, (int)ulp_row_number(run, row, "bits")));
         double zeros = ulp_row_number(run, row, "zeros");
@@ -321,7 +355,9 @@ static void claim_trained_back(ulp_run *run) {
         else scaled = fmax(scaled, zeros);
     }
     if (isnan(error)) ulp_claim_skip(run, text, "not in this run");
-    else ulp_claim(run, error <= 16 && plain < 0.02 && scaled == 0, text, "%.1f u; %.3f %% and %g %%", error, 100 * plain, 100 * scaled);
+    else
+        ulp_claim(run, error <= 16 && plain < 0.02 && scaled == 0, text, "%.1f u; %.3f %% and %g %%", error,
+                  100 * plain, 100 * scaled);
 }
 
 static double mean_accuracy(const ulp_run *run, const char *of, const char *learnt) {
@@ -335,7 +371,8 @@ static double mean_accuracy(const ulp_run *run, const char *of, const char *lear
 }
 
 static void claim_accuracy(ulp_run *run) {
-    const char *text = "trained from the start in mixed precision or in 16 bits alone: in the mean of cells and seeds at most 4 points below binary32";
+    const char *text = "trained from the start in mixed precision or in 16 bits alone: in the mean of cells and seeds "
+                       "at most 4 points below binary32";
     double worst = NAN;
     char measured[160] = "";
     ulp_table *table = ulp_table_new("test accuracy in percent, mean over the seeds", "arithmetic,rnn,gru,lstm");
@@ -343,18 +380,21 @@ static void claim_accuracy(ulp_run *run) {
         size_t at = strlen(measured);
         double mean = mean_accuracy(run, NULL, learning[i].name);
         ulp_table_put(table, "%s", learning[i].name);
-        for (int c = 0; c < CELLS; c++) ulp_table_put(table, "%.2f", mean_accuracy(run, cells[c].name, learning[i].name));
+        for (int c = 0; c < CELLS; c++)
+            ulp_table_put(table, "%.2f", mean_accuracy(run, cells[c].name, learning[i].name));
         snprintf(measured + at, sizeof measured - at, "%s%s %.2f %%", i ? ", " : "", learning[i].name, mean);
         if (i > 0 && !isnan(mean)) worst = most_of(worst, mean_accuracy(run, NULL, learning[0].name) - mean);
     }
-    if (isnan(worst) || ulp_option_integer(run, "epochs") < 5) ulp_claim_skip(run, text, "needs the parts trained and training, and at least 5 epochs");
+    if (isnan(worst) || ulp_option_integer(run, "epochs") < 5)
+        ulp_claim_skip(run, text, "needs the parts trained and training, and at least 5 epochs");
     else ulp_claim(run, worst <= 4, text, "%s", measured);
     ulp_table_print(table, run);
 }
 
 void check_claims(ulp_run *run) {
     double decay, growth;
-    const char *contracting = gain_between(run, -HUGE_VAL, -0.1, &decay), *chaotic = gain_between(run, 0.05, HUGE_VAL, &growth);
+    const char *contracting = gain_between(run, -HUGE_VAL, -0.1, &decay),
+               *chaotic = gain_between(run, 0.05, HUGE_VAL, &growth);
     print_random(run);
     claim_regimes(run);
     claim_bounded(run, contracting);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/spread.h"
-#include "kernels/elementary.h"
+#include "experiments/harness/claims/spread.h"
+#include "kernels/functions/elementary.h"
 
 const cell cells[CELLS] = {{"rnn", 2}, {"gru", 2}, {"lstm", 3}};
 
@@ -82,11 +82,13 @@ ulp_status engine_forward(engine *e, const ulp_run *run, const char *policy) {
     status = backend->upload(e->weight, e->w, net->params * sizeof(float));
     for (size_t i = 0; i < net->count && status == ULP_OK; i++)
         if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param, net->layers[i].params, 0);
+            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param,
+                                    net->layers[i].params, 0);
     if (status == ULP_OK) status = backend->upload(e->model.tensor[0], e->x, e->B * in * sizeof(float));
     if (status == ULP_OK) status = ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], e->B * in, in);
     if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
-    return status == ULP_OK ? backend->download(e->h, e->model.tensor[e->at + 1], e->B * e->N * e->T * sizeof(float)) : status;
+    return status == ULP_OK ? backend->download(e->h, e->model.tensor[e->at + 1], e->B * e->N * e->T * sizeof(float))
+                            : status;
 }
 
 ulp_status engine_backward(engine *e, int scale_log2) {
@@ -94,10 +96,12 @@ ulp_status engine_backward(engine *e, int scale_log2) {
     size_t out = ulp_dims_size(net->out);
     e->pass.scale_log2 = scale_log2;
     e->seen = e->kept = 0;
-    ulp_status status = ulp_pass_round_wide(&e->pass, ULP_AT_AGRAD, net->count, e->model.grad[net->count], e->B * out, out);
+    ulp_status status =
+        ulp_pass_round_wide(&e->pass, ULP_AT_AGRAD, net->count, e->model.grad[net->count], e->B * out, out);
     if (status == ULP_OK) status = ulp_model_backward(&e->model, &e->pass, e->weight);
     /* the layer rounds what `cells` says, and the gradient of its input if that is wanted */
-    return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED : status;
+    return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED
+                                                                                                 : status;
 }
 
 /* ---- rows ---- */
@@ -141,7 +145,9 @@ void add_errors(errors *sum, const engine *e, const double *moved) {
 
 void put_errors(ulp_rows *rows, const key *k, const errors *sum, size_t T) {
     for (size_t t = 0; t < T; t++)
-        if (is_shown(t + 1, T)) put_row(rows, k, t + 1, (const double[VALUES]){ulp_exp(sum->log_sum[t] / (double)sum->n), NAN, NAN, NAN, NAN});
+        if (is_shown(t + 1, T))
+            put_row(rows, k, t + 1,
+                    (const double[VALUES]){ulp_exp(sum->log_sum[t] / (double)sum->n), NAN, NAN, NAN, NAN});
 }
 
 void add_losses(losses *sum, const engine *e, int scale_log2) {
@@ -161,7 +167,8 @@ void put_losses(ulp_rows *rows, const key *k, const losses *sum, size_t T) {
         double count = (double)sum->count[t];
         if (!is_shown(t, T - 1) || count == 0) continue;
         double error = sqrt(sum->square[t] / sum->norm[t]);
-        put_row(rows, k, t, (const double[VALUES]){isfinite(error) ? error : (double)NAN, sqrt(sum->norm[t] / count), (double)sum->zero[t] / count,
-                                                   (double)sum->lost[t] / count, NAN});
+        put_row(rows, k, t,
+                (const double[VALUES]){isfinite(error) ? error : (double)NAN, sqrt(sum->norm[t] / count),
+                                       (double)sum->zero[t] / count, (double)sum->lost[t] / count, NAN});
     }
 }

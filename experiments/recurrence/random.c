@@ -19,7 +19,8 @@ static ulp_status draw(engine *e, double gain, uint64_t seed) {
     ulp_status status = ulp_format_parse(&bf16, "bf16");
     if (status == ULP_OK) status = ulp_format_parse(&fp16, "fp16");
     if (status != ULP_OK) return status;
-    ulp_stream weights = ulp_stream_named(seed, "recurrence weights"), inputs = ulp_stream_named(seed, "recurrence inputs");
+    ulp_stream weights = ulp_stream_named(seed, "recurrence weights"),
+               inputs = ulp_stream_named(seed, "recurrence inputs");
     size_t in = FEATURES * e->N, x = e->B * FEATURES * e->T;
     double w_std = 0.25 / sqrt(FEATURES), u_std = gain / sqrt((double)e->N);
     for (size_t i = 0; i < in + e->N * e->N; i++)
@@ -75,7 +76,8 @@ static ulp_status go_back(engine *e, const ulp_run *run, const arithmetic *a, ui
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < e->B * e->N; i++)
         for (size_t t = 0; t < e->T; t++)
-            e->pass.host_wide[i * e->T + t] = t + 1 < e->T ? 0 : ulp_scale((double)common(ulp_random_normal(top, i), &bf16, &fp16), a->scale_log2);
+            e->pass.host_wide[i * e->T + t] =
+                t + 1 < e->T ? 0 : ulp_scale((double)common(ulp_random_normal(top, i), &bf16, &fp16), a->scale_log2);
     return engine_backward(e, a->scale_log2);
 }
 
@@ -106,9 +108,12 @@ static ulp_status run_formats(engine *e, const ulp_run *run, key k, ulp_rows *ro
     const ulp_format *format = ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
     for (size_t f = 0; f < formats && status == ULP_OK; f++) {
-        /* binary32's state is the tanh of sums in binary32: it has no other sums, and no rounding after them but its own */
+        /* binary32's state is the tanh of sums in binary32: it has no other sums, and no rounding after them but its
+         * own */
         int plain = strcmp(format[f].name, "binary32") == 0;
-        if (!holds(e, &format[f])) return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: does not hold the network's weights and inputs", format[f].name);
+        if (!holds(e, &format[f]))
+            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: does not hold the network's weights and inputs",
+                                format[f].name);
         k.arithmetic = format[f].name;
         k.bits = format[f].prec;
         k.sums = "binary32";
@@ -129,7 +134,10 @@ static ulp_status run_formats(engine *e, const ulp_run *run, key k, ulp_rows *ro
 ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *rows) {
     size_t gains;
     char net[32];
-    key k = {.part = "random", .cell = "rnn", .mode = "rne", .gain = ulp_option_numbers(run, "gains", &gains)[point->at[AT_WHICH]],
+    key k = {.part = "random",
+             .cell = "rnn",
+             .mode = "rne",
+             .gain = ulp_option_numbers(run, "gains", &gains)[point->at[AT_WHICH]],
              .seed = point->at[AT_SEED]};
     engine e;
     snprintf(net, sizeof net, "rnn%d", (int)ulp_option_integer(run, "units"));

@@ -1,4 +1,5 @@
-/* recurrence.h - what the files of the experiment share: the networks, the arithmetics, a network that runs, its rows. */
+/* recurrence.h - what the files of the experiment share: the networks, the arithmetics, a network that runs, its rows.
+ */
 #ifndef RECURRENCE_H
 #define RECURRENCE_H
 
@@ -43,7 +44,8 @@ typedef struct engine {
     size_t seen, kept, grads;  /* gradients seen and kept in this trip; of a step */
 } engine;
 
-/* The net for B samples; `at` is its recurrent layer, of cells[c], with at most one layer before, which moves numbers. */
+/* The net for B samples; `at` is its recurrent layer, of cells[c], with at most one layer before, which moves numbers.
+ */
 ulp_status engine_start(engine *e, const ulp_run *run, const char *net, ulp_dims in, size_t B, size_t at, size_t c);
 void engine_end(engine *e);
 
@@ -53,8 +55,8 @@ ulp_status engine_reference(engine *e, double *h);
 /* Weights and inputs rounded under a policy, then forward; e->h gets the states. */
 ulp_status engine_forward(engine *e, const ulp_run *run, const char *policy);
 
-/* Backward under the policy of the last forward, from pass.host_wide (B,out), rounded once, which carries 2^scale_log2; e->dh
- * gets the gradients. */
+/* Backward under the policy of the last forward, from pass.host_wide (B,out), rounded once, which carries 2^scale_log2;
+ * e->dh gets the gradients. */
 ulp_status engine_backward(engine *e, int scale_log2);
 
 typedef struct key {
@@ -88,7 +90,8 @@ typedef struct losses {
 void add_losses(losses *sum, const engine *e, int scale_log2);
 void put_losses(ulp_rows *rows, const key *k, const losses *sum, size_t T);
 
-/* From prepare(): whether the networks of a point of TRAINED or TRAINING can learn, in every arithmetic of that part. */
+/* From prepare(): whether the networks of a point of TRAINED or TRAINING can learn, in every arithmetic of that part.
+ */
 ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_point *point);
 
 ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *rows);

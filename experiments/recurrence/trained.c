@@ -6,14 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/training.h"
-#include "kernels/softmax.h"
+#include "experiments/harness/training/training.h"
+#include "kernels/functions/softmax.h"
 
 enum { BATCHES = 8 };
 
 const arithmetic answering[ANSWERING] = {
-    {"binary32", "fp32", 24, NULL, 0}, {"mixed:binary16", "mixed:fp16", 11, NULL, 0}, {"mixed:bfloat16", "mixed:bf16", 8, NULL, 0},
-    {"binary16", "fp16", 11, NULL, 0}, {"bfloat16", "bf16", 8, NULL, 0},              {"mixed:e4m3", "mixed:e4m3@amax", 4, NULL, 0},
+    {"binary32", "fp32", 24, NULL, 0},
+    {"mixed:binary16", "mixed:fp16", 11, NULL, 0},
+    {"mixed:bfloat16", "mixed:bf16", 8, NULL, 0},
+    {"binary16", "fp16", 11, NULL, 0},
+    {"bfloat16", "bf16", 8, NULL, 0},
+    {"mixed:e4m3", "mixed:e4m3@amax", 4, NULL, 0},
 };
 const arithmetic backward[BACKWARD] = {
     {"binary32", "fp32", 24, NULL, 0},
@@ -29,10 +33,16 @@ const arithmetic learning[LEARNING] = {
 };
 
 /* Training in an arithmetic; the text of the net lives in net (size). */
-static ulp_train_options training_of(const ulp_run *run, const ulp_point *point, const arithmetic *a, char *net, size_t size) {
+static ulp_train_options training_of(const ulp_run *run, const ulp_point *point, const arithmetic *a, char *net,
+                                     size_t size) {
     snprintf(net, size, "rows %s%d last fc10", cells[point->at[AT_WHICH]].name, (int)ulp_option_integer(run, "hidden"));
-    return (ulp_train_options){.net = net, .policy = a->policy, .scaler = a->scaler, .optimizer = ulp_option_text(run, "optimizer"),
-                               .batch = (size_t)ulp_option_integer(run, "batch"), .seed = (uint64_t)point->at[AT_SEED], .backend = ulp_run_backend(run)};
+    return (ulp_train_options){.net = net,
+                               .policy = a->policy,
+                               .scaler = a->scaler,
+                               .optimizer = ulp_option_text(run, "optimizer"),
+                               .batch = (size_t)ulp_option_integer(run, "batch"),
+                               .seed = (uint64_t)point->at[AT_SEED],
+                               .backend = ulp_run_backend(run)};
 }
 
 ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_point *point) {
@@ -46,11 +56,13 @@ ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_po
 }
 
 static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
-    return (uint64_t)ulp_option_integer(run, "epochs") * ulp_epoch_steps(data, (size_t)ulp_option_integer(run, "batch"));
+    return (uint64_t)ulp_option_integer(run, "epochs") *
+           ulp_epoch_steps(data, (size_t)ulp_option_integer(run, "batch"));
 }
 
 /* w (params): the trained weights, or NULL. */
-static ulp_status train(const ulp_run *run, const ulp_data *data, const ulp_train_options *o, float *w, ulp_score *score, ulp_rows *rows) {
+static ulp_status train(const ulp_run *run, const ulp_data *data, const ulp_train_options *o, float *w,
+                        ulp_score *score, ulp_rows *rows) {
     ulp_trainer *t;
     ulp_status status = ulp_training_before(&t, run, rows, data, o, steps_of(run, data), 0.9);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, score);
@@ -70,14 +82,16 @@ static void read_samples(engine *e, const ulp_data *d, size_t first) {
 /* Backward from p (B,DIGITS), the probabilities of binary32, under the policy of the last forward. */
 static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int scale_log2) {
     for (size_t j = 0; j < e->B * DIGITS; j++)
-        e->pass.host_wide[j] = ulp_softmax_slope(p[j], (uint32_t)(j % DIGITS == label[j / DIGITS]), ulp_scale(1.0, scale_log2), e->B);
+        e->pass.host_wide[j] =
+            ulp_softmax_slope(p[j], (uint32_t)(j % DIGITS == label[j / DIGITS]), ulp_scale(1.0, scale_log2), e->B);
     return engine_backward(e, scale_log2);
 }
 
 /* p (B,DIGITS) from the net's output. */
 static ulp_status probabilities(engine *e, float *p) {
     float z[SAMPLES_MAX * DIGITS];
-    ulp_status status = e->pass.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
+    ulp_status status =
+        e->pass.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t b = 0; b < e->B; b++) {
         double row[DIGITS];
@@ -90,7 +104,8 @@ static ulp_status probabilities(engine *e, float *p) {
 }
 
 /* One batch, forward and back under every arithmetic. */
-static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data, size_t first, errors *forth, losses *back) {
+static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data, size_t first, errors *forth,
+                            losses *back) {
     float p[SAMPLES_MAX * DIGITS];
     const uint8_t *label = data->label + first;
     read_samples(e, data, first);
@@ -158,7 +173,9 @@ ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_
     ulp_score score;
     ulp_status status = train(run, data, &o, NULL, &score, rows);
     if (status != ULP_OK) return status;
-    put_score(rows, (key){.cell = cells[point->at[AT_WHICH]].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy"}, a, steps_of(run, data),
-              score.accuracy);
+    put_score(
+        rows,
+        (key){.cell = cells[point->at[AT_WHICH]].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy"}, a,
+        steps_of(run, data), score.accuracy);
     return ULP_OK;
 }

@@ -95,8 +95,8 @@ static void claim_eight(ulp_run *run) {
     const char *text = "bfloat16, 8 bits: A loses over 30 % of 100000 terms on average, B and C less than 10 %";
     double mean[MODE_COUNT];
     for (int m = 0; m < MODE_COUNT; m++) {
-        const long row = ulp_row_find(run, 0, "kind", "error", "format", "bfloat16", "mode", sr_bits_modes[m], "bits", "8",
-                                      (const char *)NULL);
+        const long row = ulp_row_find(run, 0, "kind", "error", "format", "bfloat16", "mode", sr_bits_modes[m], "bits",
+                                      "8", (const char *)NULL);
         if (row == ULP_NO_ROW || ulp_option_integer(run, "terms") != 100000) {
             ulp_claim_skip(run, text, "needs bfloat16, all modes, 8 bits and --terms 100000");
             return;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/elementary.h"
+#include "kernels/functions/elementary.h"
 
 /* The row of a length; ULP_NO_ROW. */
 static long find(const ulp_run *run, const char *format, int data, const char *mode, size_t n) {
@@ -120,7 +120,8 @@ static double slope(const ulp_run *run, const char *format, int data, const char
 /* A slope lies between two numbers. */
 static void claim_slope(ulp_run *run, const ulp_format *format, int data, const char *mode, double from, double to,
                         double low, double high, const char *what) {
-    const double got = slope(run, format->name, data, mode, from, to), reached = (double)growth_length(growth_quarters(run));
+    const double got = slope(run, format->name, data, mode, from, to),
+                 reached = (double)growth_length(growth_quarters(run));
     char text[240];
     if (find(run, format->name, data, mode, 10) == ULP_NO_ROW) return;
     snprintf(text, sizeof text, "%s %s, %s, n from %.0f to %.0f: %s", format->name, mode, growth_data[data], from,

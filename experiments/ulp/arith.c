@@ -17,7 +17,8 @@ typedef struct settings {
 } settings;
 
 /* The words of a line as values: the first in `first`, the others in `rest`. Returns their number. */
-static size_t read_codes(settings *s, const tool_command *command, const tool_line *line, const ulp_format *first, const ulp_format *rest) {
+static size_t read_codes(settings *s, const tool_command *command, const tool_line *line, const ulp_format *first,
+                         const ulp_format *rest) {
     size_t n = 0;
     char *at = line->text, *word;
     while ((word = tool_word(&at)) != NULL) {
@@ -174,8 +175,10 @@ static int run_dot(int argc, char **argv) {
                                    {0}};
     int files = tool_parse(&tool_dot, options, argc, argv);
     if (!has_datapath) tool_usage(&tool_dot, "--datapath is needed; known:\n%s", ulp_datapath_names());
-    if (has_format && s.datapath.has_inputs && (strcmp(s.format.name, s.datapath.a.name) != 0 || strcmp(s.format.name, s.datapath.b.name) != 0))
-        tool_usage(&tool_dot, "--in %s: %s takes a in %s and b in %s", s.format.name, s.datapath.name, s.datapath.a.name, s.datapath.b.name);
+    if (has_format && s.datapath.has_inputs &&
+        (strcmp(s.format.name, s.datapath.a.name) != 0 || strcmp(s.format.name, s.datapath.b.name) != 0))
+        tool_usage(&tool_dot, "--in %s: %s takes a in %s and b in %s", s.format.name, s.datapath.name,
+                   s.datapath.a.name, s.datapath.b.name);
     s.second = s.format;
     if (!has_format) s.format = s.datapath.has_inputs ? s.datapath.a : s.datapath.accumulator;
     if (!has_format) s.second = s.datapath.has_inputs ? s.datapath.b : s.datapath.accumulator;
@@ -189,17 +192,22 @@ const tool_command tool_arith = {
     "arith --format F --op add|sub|mul|div|sqrt|fma [--mode M] [--overflow P]\n"
     "                 [--bits R] [--seed S] [--stream T] [FILE...]",
     "computes on codes, one operation a line, each result rounded once",
-    "Each line holds the operands as codes of F in hex, separated by spaces or commas: a b, or a for sqrt, or a b c for\n"
+    "Each line holds the operands as codes of F in hex, separated by spaces or commas: a b, or a for sqrt, or a b c "
+    "for\n"
     "fma (a b + c). Prints the code of the result. The other options are those of ulp round.\n\n"
     "  printf '3c00 1400\\n' | ulp arith --format fp16 --op add     3c01\n",
     run_arith};
 
 const tool_command tool_dot = {
     "dot", "dot --datapath D [--in F] [--seed S] [--stream T] [FILE...]", "forms sums of products under a datapath",
-    "Each line: c a1 ... ak b1 ... bk, codes in hex, two's complement for integers. Prints the code of c + a1 b1 + ... +\n"
-    "ak bk as the datapath forms it. c and the result are of the accumulator's format (binary32 under promote=). Datapaths\n"
-    "with input formats take a and b in these (int8, Tensor Cores; a and b may differ: h100-e4m3.e5m2), the others in F,\n"
-    "by default the accumulator's format. Block scales follow the codes, one of a and one of b for each block of products\n"
+    "Each line: c a1 ... ak b1 ... bk, codes in hex, two's complement for integers. Prints the code of c + a1 b1 + ... "
+    "+\n"
+    "ak bk as the datapath forms it. c and the result are of the accumulator's format (binary32 under promote=). "
+    "Datapaths\n"
+    "with input formats take a and b in these (int8, Tensor Cores; a and b may differ: h100-e4m3.e5m2), the others in "
+    "F,\n"
+    "by default the accumulator's format. Block scales follow the codes, one of a and one of b for each block of "
+    "products\n"
     "(b200-e4m3-mx: 32): c a1 ... bk / sa1 ... / sb1 ...; without them they are ones.\n"
     "Stochastic: data line i uses the random words from index i w on, w the roundings of one sum.\n\n"
     "  printf '00000000 3c00 bc00 0001 3c00 3c00 0004\\n' | ulp dot --datapath h100-fp16     00000000: 1 - 1 + 2^-46\n",

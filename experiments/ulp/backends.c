@@ -9,18 +9,21 @@ static void print_cuda(void) {
         printf("cuda            not offered: %s\n", ulp_cuda_lacks());
         return;
     }
-    printf("cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA %d.%d, built with CUDA %d.%d\n", d.name,
-           d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30, d.driver / 1000, d.driver % 1000 / 10, d.runtime / 1000,
-           d.runtime % 1000 / 10);
+    printf("cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA %d.%d, "
+           "built with CUDA %d.%d\n",
+           d.name, d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30, d.driver / 1000,
+           d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
 }
 
 static int run(int argc, char **argv) {
     const tool_option options[] = {{0}};
-    if (tool_parse(&tool_backends, options, argc, argv) != 0) tool_usage(&tool_backends, "takes no words: '%s'", argv[0]);
+    if (tool_parse(&tool_backends, options, argc, argv) != 0)
+        tool_usage(&tool_backends, "takes no words: '%s'", argv[0]);
     const ulp_backend *chosen = NULL;
     ulp_status status = ulp_backend_get(&chosen, "cpu");
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL; i++)
-        printf("cpu   %-9s %s%s\n", ulp_cpu_isa_name(i), ulp_cpu_isa_offered(i) ? "offered" : "not offered: this processor lacks it",
+        printf("cpu   %-9s %s%s\n", ulp_cpu_isa_name(i),
+               ulp_cpu_isa_offered(i) ? "offered" : "not offered: this processor lacks it",
                chosen != NULL && chosen == ulp_cpu_backend(i) ? ", in use" : "");
     if (status == ULP_BAD_NAME) printf("cpu   ULPLAB_ISA names no instruction set; known are those above\n");
     else if (status != ULP_OK) printf("cpu   ULPLAB_ISA asks for one that is not offered\n");

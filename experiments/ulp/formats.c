@@ -24,9 +24,7 @@ static void nan_text(char to[48], const ulp_format *f, int csv) {
 }
 
 /* Unit roundoff: half a unit in the last place of 1; of fixed point, the absolute bound 2^-(F+1). */
-static double roundoff(const ulp_format *f) {
-    return f->is_fixed ? ulp_scale(0.5, f->qmin) : ulp_scale(1.0, -f->prec);
-}
+static double roundoff(const ulp_format *f) { return f->is_fixed ? ulp_scale(0.5, f->qmin) : ulp_scale(1.0, -f->prec); }
 
 static void print_row(size_t i, int csv) {
     ulp_format f;
@@ -41,8 +39,8 @@ static void print_row(size_t i, int csv) {
     tool_exact_text(u, roundoff(&f), width);
     const char *form = csv ? "%s,%s,%d,%d,%d,%d,%d,%s,%s,%s,%s,%s,%s,%s,%s\n"
                            : "%-12s %-19s %4d %3d %5d %6d %5d %-22s %-15s %-15s %-15s %-4s %-20s %-8s %s\n";
-    printf(form, f.name, row->aliases, f.bits, f.prec, f.bias, f.emin, f.emax, max, normal, least, u, f.has_inf ? "yes" : "no", nan,
-           ulp_overflow_name((ulp_overflow)f.overflow), row->source);
+    printf(form, f.name, row->aliases, f.bits, f.prec, f.bias, f.emin, f.emax, max, normal, least, u,
+           f.has_inf ? "yes" : "no", nan, ulp_overflow_name((ulp_overflow)f.overflow), row->source);
 }
 
 static int run(int argc, char **argv) {
@@ -51,8 +49,9 @@ static int run(int argc, char **argv) {
     if (tool_parse(&tool_formats, options, argc, argv) != 0) tool_usage(&tool_formats, "takes no words: '%s'", argv[0]);
     if (csv) puts("name,aliases,bits,p,bias,emin,emax,max,min_normal,min_positive,u,inf,nan_codes,overflow,source");
     else
-        printf("%-12s %-19s %4s %3s %5s %6s %5s %-22s %-15s %-15s %-15s %-4s %-20s %-8s %s\n", "name", "aliases", "bits", "p", "bias", "emin",
-               "emax", "max", "min normal", "min positive", "u", "inf", "NaN codes", "overflow", "source");
+        printf("%-12s %-19s %4s %3s %5s %6s %5s %-22s %-15s %-15s %-15s %-4s %-20s %-8s %s\n", "name", "aliases",
+               "bits", "p", "bias", "emin", "emax", "max", "min normal", "min positive", "u", "inf", "NaN codes",
+               "overflow", "source");
     for (size_t i = 0; i < ulp_format_count; i++) print_row(i, csv);
     return tool_finish(&tool_formats);
 }
@@ -61,6 +60,7 @@ const tool_command tool_formats = {
     "formats", "formats [--csv]", "the registered formats and their parameters",
     "One row per format: code width, precision p, bias, exponents of the least and the greatest normal value, largest\n"
     "finite value, least normal and least positive value, unit roundoff u, whether it has infinities, its NaN codes,\n"
-    "what overflow gives unless a rule says otherwise, and the defining source. Values are exact decimals where short,\n"
+    "what overflow gives unless a rule says otherwise, and the defining source. Values are exact decimals where "
+    "short,\n"
     "else hex floats. Besides these rows any eXmY, qI.F and binaryKpP{s,u}{e,f} is a format.\n",
     run};

@@ -52,7 +52,9 @@ static void *there_is(void *memory, size_t count) {
     exit(TOOL_FAILED);
 }
 
-static void *room(size_t count, size_t size) { return there_is(count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL, count); }
+static void *room(size_t count, size_t size) {
+    return there_is(count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL, count);
+}
 
 /* Memory of the backend, a copy of x (count) unless that is NULL. */
 static void *room_there(const job *w, const void *x, size_t count, size_t size) {
@@ -168,7 +170,7 @@ enum { EXACT_PRODUCTS = 1 << 23 }; /* that the exact results may cost */
 typedef struct check {
     const job *job;
     ulp_datapath exact;
-    size_t count, stride; /* outputs 0, stride, 2 stride, ... */
+    size_t count, stride;   /* outputs 0, stride, 2 stride, ... */
     double *exact_c, *size; /* (count): exact results, and those of |A||B| */
 } check;
 
@@ -251,7 +253,8 @@ static void set_tile(const char *text) {
     unsigned long rows, columns;
     int end = 0;
     const int plain = strspn(text, "0123456789x") == strlen(text); /* no signs, no spaces */
-    if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 || columns == 0)
+    if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 ||
+        columns == 0)
         tool_usage(&tool_gemm, "--tile %s: rows and columns of a tile of the result, at least 1, as in 7x13", text);
     ulp_tile_set(rows, columns);
 }
@@ -275,7 +278,8 @@ static int run(int argc, char **argv) {
     if (tool_parse(&tool_gemm, options, argc, argv) != 0) tool_usage(&tool_gemm, "takes no words: '%s'", argv[0]);
     if (datapath == NULL) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
     w.kind = (data_kind)data_of(data);
-    if (!ulp_datapath_is_native(datapath)) tool_datapath(&tool_gemm, &w.datapath, datapath); /* before anything that a machine may lack */
+    if (!ulp_datapath_is_native(datapath))
+        tool_datapath(&tool_gemm, &w.datapath, datapath); /* before anything that a machine may lack */
     w.backend = tool_backend(&tool_gemm, backend);
     tool_product(&tool_gemm, w.backend, &w.datapath, datapath);
     choose_inputs(&w, has_in);
@@ -315,14 +319,19 @@ const tool_command tool_gemm = {
     "gemm --datapath D [--m M] [--n N] [--k K] [--in F] [--data uniform|normal|positive]\n"
     "                [--seed S] [--threads T] [--tile RxC] [--backend cpu|cuda]",
     "a matrix product under a datapath: checksum, error against the exact result, speed",
-    "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless given.\n\n"
-    "native:... with --backend cuda is a GPU's own product; its checksum beside that of its model says whether the bits are those.\n\n"
+    "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless "
+    "given.\n\n"
+    "native:... with --backend cuda is a GPU's own product; its checksum beside that of its model says whether the "
+    "bits are those.\n\n"
     "  --in F     the format of A and B; datapaths with input formats imply it; default: the accumulator's\n"
-    "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers take\n"
+    "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers "
+    "take\n"
     "             these times their largest value (normal: a quarter of it). Block scales are uniform on [0.5, 2).\n"
     "  --seed S   default 1\n"
     "  --tile RxC form the result in tiles of at most R rows and C columns\n"
     "  --backend  the machine that computes: cpu, the default, or cuda\n\n"
-    "The checksum is the same on every backend, for any number of threads, any instruction set and any tile. The exact results are computed for as many\n"
-    "outputs, evenly spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two runs.\n",
+    "The checksum is the same on every backend, for any number of threads, any instruction set and any tile. The exact "
+    "results are computed for as many\n"
+    "outputs, evenly spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two "
+    "runs.\n",
     run};

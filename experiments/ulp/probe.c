@@ -1,7 +1,7 @@
-/* probe.c - ulp probe: the properties of a fused sum, found by vectors: beside what the datapath's row says, or of a device
- * beside its model. */
+/* probe.c - ulp probe: the properties of a fused sum, found by vectors: beside what the datapath's row says, or of a
+ * device beside its model. */
 #include "kernels/cuda/unit.h"
-#include "kernels/probe.h"
+#include "kernels/probe/probe.h"
 #include "tool.h"
 
 #include <string.h>
@@ -100,9 +100,11 @@ static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_p
 
 /* The instruction that a row stands for: its generation's own, or what the end of its name says. */
 static const char *unit_of(const char *name) {
-    static const struct { const char *end, *unit; } units[] = {
-        {"-mma", "mma.sync"},      {"-k4", "mma.sync, k = 4"},   {"-k8", "mma.sync, k = 8"},
-        {"-k16", "mma.sync, k = 16"}, {"-mx", "mma, mxf8f6f4"}, {"-mxf4", "mma, mxf4"}, {"-nvf4", "mma, mxf4nvf4"},
+    static const struct {
+        const char *end, *unit;
+    } units[] = {
+        {"-mma", "mma.sync"},     {"-k4", "mma.sync, k = 4"}, {"-k8", "mma.sync, k = 8"}, {"-k16", "mma.sync, k = 16"},
+        {"-mx", "mma, mxf8f6f4"}, {"-mxf4", "mma, mxf4"},     {"-nvf4", "mma, mxf4nvf4"},
     };
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         const size_t n = strlen(name), m = strlen(units[i].end);
@@ -115,8 +117,8 @@ static int list_rows(void) {
     ulp_datapath d;
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++)
         printf("%-22s L %-3d F %-3d bits %-3d acc %-5s %-4s %s\n", d.name, d.fused.length, d.fused.fraction,
-               d.fused.kept, d.accumulator.prec < 24 ? "fp16" : "fp32",
-               ulp_mode_name((ulp_mode)d.fused.output), unit_of(d.name));
+               d.fused.kept, d.accumulator.prec < 24 ? "fp16" : "fp32", ulp_mode_name((ulp_mode)d.fused.output),
+               unit_of(d.name));
     return tool_finish(&tool_probe);
 }
 
@@ -171,9 +173,12 @@ static void print_open_points(const ulp_cuda_native *native, const ulp_probe *si
     }
 }
 
-static int same_property(const ulp_property *x, const ulp_property *y) { return x->found == y->found && x->value == y->value; }
+static int same_property(const ulp_property *x, const ulp_property *y) {
+    return x->found == y->found && x->value == y->value;
+}
 
-/* The table of one native product; the number of properties on which it and its model differ, -1 if the device failed. */
+/* The table of one native product; the number of properties on which it and its model differ, -1 if the device failed.
+ */
 static int print_silicon(const ulp_cuda_native *native, int csv) {
     ulp_datapath path;
     ulp_probe silicon, model;
@@ -186,9 +191,9 @@ static int print_silicon(const ulp_cuda_native *native, int csv) {
         if (ulp_probe_unit(&model, &row) != ULP_OK) return -1;
     }
     if (!csv)
-        printf("%s, %s: products %s x %s, results %s; %llu sums; model %s\n\n%-20s %-24s %-24s %-8s %s\n", native->name, native->what, unit.a.name,
-               unit.b.name, unit.result.name, (unsigned long long)silicon.runs, known ? native->model : "none known", "property", "silicon", "model", "",
-               "vector");
+        printf("%s, %s: products %s x %s, results %s; %llu sums; model %s\n\n%-20s %-24s %-24s %-8s %s\n", native->name,
+               native->what, unit.a.name, unit.b.name, unit.result.name, (unsigned long long)silicon.runs,
+               known ? native->model : "none known", "property", "silicon", "model", "", "vector");
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
         const ulp_property_id id = (ulp_property_id)i;
         const ulp_property *p = &silicon.property[i];
@@ -202,14 +207,16 @@ static int print_silicon(const ulp_cuda_native *native, int csv) {
         differ += !equal;
     }
     if (!csv) print_open_points(native, &silicon, known ? &path : NULL);
-    if (!csv && known) printf("\n%d %s from the model\n\n", differ, differ == 1 ? "property differs" : "properties differ");
+    if (!csv && known)
+        printf("\n%d %s from the model\n\n", differ, differ == 1 ? "property differs" : "properties differ");
     return differ;
 }
 
 static int list_native(void) {
     ulp_cuda_native native;
     for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++)
-        printf("%-32s %-24s %s\n", native.name, native.model[0] != '\0' ? native.model : "no model", native.lacks[0] != '\0' ? native.lacks : native.what);
+        printf("%-32s %-24s %s\n", native.name, native.model[0] != '\0' ? native.model : "no model",
+               native.lacks[0] != '\0' ? native.lacks : native.what);
     return tool_finish(&tool_probe);
 }
 
@@ -267,7 +274,9 @@ static int run_model(const ulp_datapath *d, int csv) {
 /* Whether --backend cuda is among the options: then --datapath names a native product. */
 static int asks_for_cuda(int argc, char **argv) {
     for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--backend=cuda") == 0 || (strcmp(argv[i], "--backend") == 0 && i + 1 < argc && strcmp(argv[i + 1], "cuda") == 0)) return 1;
+        if (strcmp(argv[i], "--backend=cuda") == 0 ||
+            (strcmp(argv[i], "--backend") == 0 && i + 1 < argc && strcmp(argv[i + 1], "cuda") == 0))
+            return 1;
     return 0;
 }
 
@@ -276,17 +285,19 @@ static int run(int argc, char **argv) {
     const char *name = NULL, *backend = "cpu";
     int csv = 0, list = 0, given = 0;
     const int cuda = asks_for_cuda(argc, argv);
-    const tool_option options[] = {{"datapath", cuda ? TOOL_TEXT : TOOL_DATAPATH, cuda ? (void *)&name : (void *)&d, 0, 0, &given},
-                                   {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
-                                   {"list", TOOL_FLAG, &list, 0, 0, NULL},
-                                   {"csv", TOOL_FLAG, &csv, 0, 0, NULL},
-                                   {0}};
+    const tool_option options[] = {
+        {"datapath", cuda ? TOOL_TEXT : TOOL_DATAPATH, cuda ? (void *)&name : (void *)&d, 0, 0, &given},
+        {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
+        {"list", TOOL_FLAG, &list, 0, 0, NULL},
+        {"csv", TOOL_FLAG, &csv, 0, 0, NULL},
+        {0}};
     if (tool_parse(&tool_probe, options, argc, argv) != 0) {
         const int meant = !given && ulp_datapath_parse(&d, argv[0]) == ULP_OK;
         tool_usage(&tool_probe, meant ? "takes no words: '%s'; did you mean --datapath %s?" : "takes no words: '%s'",
                    argv[0], argv[0]);
     }
-    if (strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0) tool_usage(&tool_probe, "--backend %s: must be cpu or cuda", backend);
+    if (strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0)
+        tool_usage(&tool_probe, "--backend %s: must be cpu or cuda", backend);
     if (list && (given || csv)) tool_usage(&tool_probe, "--list stands alone");
     if (strcmp(backend, "cuda") == 0) return run_silicon(name, csv, list);
     if (list) return list_rows();
@@ -297,22 +308,34 @@ static int run(int argc, char **argv) {
 }
 
 const tool_command tool_probe = {
-    "probe", "probe --datapath D [--csv]\n       ulp probe --backend cuda [--datapath native:N] [--csv]\n       ulp probe [--backend cuda] --list",
+    "probe",
+    "probe --datapath D [--csv]\n       ulp probe --backend cuda [--datapath native:N] [--csv]\n       ulp probe "
+    "[--backend cuda] --list",
     "finds out how a fused sum is formed: block length, bits, rounding, special values",
-    "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints what they show: products\n"
-    "in one sum (L), bits kept below the largest term (F), where c enters, rounding, special values, floors. Nothing is\n"
-    "read from the datapath's row; its fields are printed beside. `at least`, `at most`: the input formats reach no further;\n"
-    "`not reachable`: no vector of these formats tells, and why. Block scales are ones except in the lines about scales.\n"
-    "`another`: none of the answers that the line knows. `-`: the row does not say. Where roundings are by chance, what\n"
+    "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints what they show: "
+    "products\n"
+    "in one sum (L), bits kept below the largest term (F), where c enters, rounding, special values, floors. Nothing "
+    "is\n"
+    "read from the datapath's row; its fields are printed beside. `at least`, `at most`: the input formats reach no "
+    "further;\n"
+    "`not reachable`: no vector of these formats tells, and why. Block scales are ones except in the lines about "
+    "scales.\n"
+    "`another`: none of the answers that the line knows. `-`: the row does not say. Where roundings are by chance, "
+    "what\n"
     "depends on one is not reachable. Exit status 1 if something found differs from the row.\n\n"
-    "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 units), -k4,\n"
+    "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 units), "
+    "-k4,\n"
     "-k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; without an end it is\n"
     "mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on b200.\n\n"
-    "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, and so on; without\n"
-    "--datapath, all that the device offers, one table each. Beside what silicon shows stands what the same vectors show of its\n"
-    "model; exit status 1 if they differ, 3 where there is no such device. At the end: points on which published sources disagree\n"
+    "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, and so "
+    "on; without\n"
+    "--datapath, all that the device offers, one table each. Beside what silicon shows stands what the same vectors "
+    "show of its\n"
+    "model; exit status 1 if they differ, 3 where there is no such device. At the end: points on which published "
+    "sources disagree\n"
     "or that nobody has measured, and what was found.\n\n"
     "  --backend  cpu, the models, or cuda\n"
-    "  --list     the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, instruction\n"
+    "  --list     the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, "
+    "instruction\n"
     "  --csv      device,property,found,row,verdict,vector\n",
     run};

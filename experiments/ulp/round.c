@@ -18,12 +18,15 @@ static double read_value(const settings *s, const tool_line *line) {
     uint64_t bits;
     double value;
     if (s->from == FROM_TEXT) {
-        if (!tool_number(&value, line->text)) tool_bad_line(&tool_round, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
+        if (!tool_number(&value, line->text))
+            tool_bad_line(&tool_round, line, "'%s' is no number; allowed: decimal, hex float, inf, nan", line->text);
         return value;
     }
     const int digits = s->from == FROM_F32 ? 8 : 16;
-    if ((int)strlen(line->text) != digits || line->text[1] == 'x' || line->text[1] == 'X' || !tool_hex(&bits, line->text, 64))
-        tool_bad_line(&tool_round, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text, digits, 4 * digits);
+    if ((int)strlen(line->text) != digits || line->text[1] == 'x' || line->text[1] == 'X' ||
+        !tool_hex(&bits, line->text, 64))
+        tool_bad_line(&tool_round, line, "'%s' is not %d hex digits, the bits of a binary%d value", line->text, digits,
+                      4 * digits);
     return s->from == FROM_F32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
 }
 
@@ -34,7 +37,9 @@ static void round_line(void *context, const tool_line *line) {
     uint64_t code = 0;
     if (s->to != TO_VALUE) {
         ulp_status status = ulp_encode(&code, y, &s->format);
-        if (status != ULP_OK) tool_bad_line(&tool_round, line, "'%s' has no code in %s: %s", line->text, s->format.name, ulp_status_text(status));
+        if (status != ULP_OK)
+            tool_bad_line(&tool_round, line, "'%s' has no code in %s: %s", line->text, s->format.name,
+                          ulp_status_text(status));
         tool_print_code(stdout, code, &s->format);
     }
     if (s->to == TO_BOTH) putchar(' ');
@@ -71,7 +76,8 @@ static int run(int argc, char **argv) {
     s.to = (to_kind)choose("to", to, (const char *const[]){"code", "value", "both"});
     s.rule = (ulp_rule){(uint8_t)mode, (uint8_t)policy, (uint8_t)bits};
     if (ulp_rule_check(&s.format, s.rule) != ULP_OK)
-        tool_usage(&tool_round, "--overflow %s is not offered by %s: only fixed point wraps around", ulp_overflow_name(policy), s.format.name);
+        tool_usage(&tool_round, "--overflow %s is not offered by %s: only fixed point wraps around",
+                   ulp_overflow_name(policy), s.format.name);
     tool_each_line(&tool_round, files, argv, round_line, &s);
     return tool_finish(&tool_round);
 }
@@ -89,6 +95,7 @@ const tool_command tool_round = {
     "  --from        text: decimal or hex float, correctly rounded to binary64 first; f32, f64: 8 or 16 hex digits,\n"
     "                the bits of a binary32 or binary64 value; default text\n"
     "  --to          code: lower-case hex; value: %.17g, or nan, inf, -inf, -0; both; default code\n\n"
-    "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad line ends it with exit 2.\n\n"
+    "Reads stdin when no file is given; '#' lines and blank lines are skipped. The first bad line ends it with exit "
+    "2.\n\n"
     "  printf '0.01\\n' | ulp round --format fp16 --to both     211f 0.01000213623046875\n",
     run};

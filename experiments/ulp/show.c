@@ -11,7 +11,9 @@ static const char *beyond_note(const char *text, double x) {
     const int hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     text += hex ? 2 : 0;
     text += strspn(text, "0.");
-    return x == 0.0 && *text != '\0' && strchr(hex ? "123456789abcdefABCDEF" : "123456789", *text) ? ", which this number underflows" : "";
+    return x == 0.0 && *text != '\0' && strchr(hex ? "123456789abcdefABCDEF" : "123456789", *text)
+               ? ", which this number underflows"
+               : "";
 }
 
 static void print_exact(const char *label, double value) {
@@ -59,7 +61,8 @@ static void print_meaning(uint64_t code, const ulp_format *f) {
     case ULP_ZERO: printf("%szero\n", ulp_bits64(value) >> 63 ? "-" : "+"); return;
     case ULP_SUBNORMAL:
         if (f->has_subnormals) {
-            printf("%s%llu/%llu x 2^%d, subnormal\n", value < 0 ? "-" : "+", (unsigned long long)magnitude, 1ull << (f->prec - 1), f->emin);
+            printf("%s%llu/%llu x 2^%d, subnormal\n", value < 0 ? "-" : "+", (unsigned long long)magnitude,
+                   1ull << (f->prec - 1), f->emin);
             return;
         }
         break;
@@ -103,7 +106,8 @@ static void print_mode(ulp_mode mode, double x, const ulp_format *f) {
         return;
     }
     tool_exact_text(text, low, 24);
-    if (ulp_encode(&code, low, f) == ULP_OK) snprintf(code_text, sizeof code_text, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
+    if (ulp_encode(&code, low, f) == ULP_OK)
+        snprintf(code_text, sizeof code_text, "%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
     printf("  %-4s      %-26s %-9s", ulp_mode_name(mode), text, code_text);
     double error = (low - x) / unit;
     if (error == error && error - error == 0.0) printf(" %+.6g", error + 0.0);
@@ -116,7 +120,8 @@ static void show(double x, const char *text, const ulp_format *f) {
     double y = ulp_round(x, f, nearest, 0), unit = x - x == 0.0 ? spacing_within(x, f) : ulp_quiet_nan();
     uint64_t code;
     printf("%s in %s: %d bits, p = %d", text, f->name, f->bits, f->prec);
-    if (f->is_fixed) printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
+    if (f->is_fixed)
+        printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
     else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
     print_exact("value", x);
     printf("  (binary64%s)\n", beyond_note(text, x));
@@ -140,13 +145,15 @@ static void show(double x, const char *text, const ulp_format *f) {
         printf("  ulp       %s = 2^%d%s\n", spacing, ulp_exact_of(unit).exp + 127,
                x > f->max || x < f->lowest ? ", at the end of the range: VALUE is beyond it" : "");
     }
-    printf("  mode      result                     code      error in ulp; overflow policy: %s\n", ulp_overflow_name((ulp_overflow)f->overflow));
+    printf("  mode      result                     code      error in ulp; overflow policy: %s\n",
+           ulp_overflow_name((ulp_overflow)f->overflow));
     for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, x, f);
 }
 
 static void show_all(double x, const char *text) {
     if (*beyond_note(text, x)) printf("%s is first rounded to binary64%s\n", text, beyond_note(text, x));
-    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-26s %-14s %s\n", text, "format", "code", "value", "relative error", "ulp");
+    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-26s %-14s %s\n", text, "format",
+           "code", "value", "relative error", "ulp");
     for (size_t i = 0; i < ulp_format_count; i++) {
         ulp_format f;
         ulp_format_get(i, &f, NULL);
@@ -156,7 +163,8 @@ static void show_all(double x, const char *text) {
         uint64_t code;
         tool_exact_text(value, y, 24);
         tool_exact_text(spacing, unit, 14);
-        if (ulp_encode(&code, y, &f) == ULP_OK) snprintf(code_text, sizeof code_text, "%0*llx", (f.bits + 3) / 4, (unsigned long long)code);
+        if (ulp_encode(&code, y, &f) == ULP_OK)
+            snprintf(code_text, sizeof code_text, "%0*llx", (f.bits + 3) / 4, (unsigned long long)code);
         double relative = x == 0.0 ? 0.0 : (y - x) / x;
         if (relative - relative == 0.0) snprintf(error, sizeof error, "%+.3e", relative);
         printf("%-14s %-10s %-26s %-14s %s\n", f.name, code_text, value, error, spacing);
@@ -174,7 +182,8 @@ static int run(int argc, char **argv) {
     if (words == 0) tool_usage(&tool_show, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
     for (int i = 0; i < words; i++) {
         double x;
-        if (!tool_number(&x, argv[i])) tool_usage(&tool_show, "'%s' is no number; allowed: decimal, hex float, inf, nan", argv[i]);
+        if (!tool_number(&x, argv[i]))
+            tool_usage(&tool_show, "'%s' is no number; allowed: decimal, hex float, inf, nan", argv[i]);
         if (i > 0) putchar('\n');
         if (has_format) show(x, argv[i], &format);
         if (has_format && all) putchar('\n');
@@ -183,9 +192,11 @@ static int run(int argc, char **argv) {
     return tool_finish(&tool_show);
 }
 
-const tool_command tool_show = {
-    "show", "show --format F VALUE... | show --all-formats VALUE...", "draws a number in a format, for people",
-    "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding mode makes of VALUE with\n"
-    "the error in ulp. VALUE is a decimal or hex float, correctly rounded to binary64 first. --all-formats prints a table\n"
-    "across the registered formats instead, or besides.\n\n  ulp show --format fp16 0.1\n",
-    run};
+const tool_command tool_show = {"show", "show --format F VALUE... | show --all-formats VALUE...",
+                                "draws a number in a format, for people",
+                                "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each "
+                                "rounding mode makes of VALUE with\n"
+                                "the error in ulp. VALUE is a decimal or hex float, correctly rounded to binary64 "
+                                "first. --all-formats prints a table\n"
+                                "across the registered formats instead, or besides.\n\n  ulp show --format fp16 0.1\n",
+                                run};

@@ -50,9 +50,11 @@ static void list_formats(int names) {
         fprintf(stderr, " %s", row->name);
         if (row->aliases[0] != '\0') fprintf(stderr, " (%s)", row->aliases);
     }
-    fprintf(stderr, "%s any eXmY (1 <= X <= 11, 0 <= Y <= 52; eXmYieee for the IEEE-like one of a listed name),\n"
-                    "qI.F (1 <= I, I + F <= 32, the sign counts in I), binaryKpP{s,u}{e,f} (3 <= K <= 16, values within binary64),\n"
-                    "each with suffixes :nosub :sat :inf :nan, and :wrap for qI.F\n",
+    fprintf(stderr,
+            "%s any eXmY (1 <= X <= 11, 0 <= Y <= 52; eXmYieee for the IEEE-like one of a listed name),\n"
+            "qI.F (1 <= I, I + F <= 32, the sign counts in I), binaryKpP{s,u}{e,f} (3 <= K <= 16, values within "
+            "binary64),\n"
+            "each with suffixes :nosub :sat :inf :nan, and :wrap for qI.F\n",
             names ? "\nand" : "allowed:");
 }
 
@@ -65,7 +67,8 @@ _Noreturn void tool_bad_format(const tool_command *command, const char *text, ul
 
 void tool_check_bits(const tool_command *command, uint64_t bits, ulp_mode mode) {
     if (bits != 0 && !ulp_mode_is_stochastic(mode))
-        tool_usage(command, "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s", (unsigned long long)bits, ulp_mode_name(mode));
+        tool_usage(command, "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s",
+                   (unsigned long long)bits, ulp_mode_name(mode));
 }
 
 const ulp_backend *tool_backend(const tool_command *command, const char *name) {
@@ -76,8 +79,11 @@ const ulp_backend *tool_backend(const tool_command *command, const char *name) {
     if (status == ULP_BAD_NAME && name != NULL && strcmp(name, "cpu") != 0)
         tool_usage(command, "--backend %s: no backend of that name; known: %s", name, ulp_backend_names());
     fflush(stdout);
-    if (name != NULL && strcmp(name, "cpu") != 0) fprintf(stderr, "ulp %s: --backend %s: %s\n", command->name, name, ulp_backend_lacks(name));
-    else fprintf(stderr, "ulp %s: ULPLAB_ISA=%s: %s; ulp backends says what is offered\n", command->name, isa != NULL ? isa : "", ulp_status_text(status));
+    if (name != NULL && strcmp(name, "cpu") != 0)
+        fprintf(stderr, "ulp %s: --backend %s: %s\n", command->name, name, ulp_backend_lacks(name));
+    else
+        fprintf(stderr, "ulp %s: ULPLAB_ISA=%s: %s; ulp backends says what is offered\n", command->name,
+                isa != NULL ? isa : "", ulp_status_text(status));
     exit(status == ULP_NO_DEVICE ? TOOL_LACKING : TOOL_USAGE);
 }
 
@@ -86,8 +92,8 @@ void tool_datapath(const tool_command *command, ulp_datapath *datapath, const ch
     const ulp_status status = ulp_datapath_parse(datapath, text);
     if (status == ULP_OK) return;
     ulp_datapath_explain(why, text);
-    tool_usage(command, "--datapath %s: %s; %s%sknown datapaths:\n%s", text, ulp_status_text(status), why, why[0] != '\0' ? "\n" : "",
-               ulp_datapath_names());
+    tool_usage(command, "--datapath %s: %s; %s%sknown datapaths:\n%s", text, ulp_status_text(status), why,
+               why[0] != '\0' ? "\n" : "", ulp_datapath_names());
 }
 
 void tool_product(const tool_command *command, const ulp_backend *backend, ulp_datapath *datapath, const char *text) {
@@ -96,7 +102,8 @@ void tool_product(const tool_command *command, const ulp_backend *backend, ulp_d
         tool_datapath(command, datapath, text);
         return;
     }
-    if (strcmp(backend->name, "cuda") != 0) tool_usage(command, "--datapath %s: a GPU's own product, which takes --backend cuda", text);
+    if (strcmp(backend->name, "cuda") != 0)
+        tool_usage(command, "--datapath %s: a GPU's own product, which takes --backend cuda", text);
     const ulp_status status = ulp_datapath_native(datapath, text, why);
     if (status == ULP_OK) return;
     fprintf(stderr, "ulp %s: --datapath %s\n", command->name, why);
@@ -108,7 +115,8 @@ void tool_product(const tool_command *command, const ulp_backend *backend, ulp_d
 static void parse_mode(const tool_command *command, ulp_mode *mode, const char *text) {
     if (ulp_mode_parse(mode, text) == ULP_OK) return;
     fprintf(stderr, "ulp %s: '%s' is no rounding mode; known modes:\n", command->name, text);
-    for (int i = 0; i < ULP_MODE_COUNT; i++) fprintf(stderr, "  %-4s %s\n", ulp_mode_name((ulp_mode)i), ulp_mode_meaning((ulp_mode)i));
+    for (int i = 0; i < ULP_MODE_COUNT; i++)
+        fprintf(stderr, "  %-4s %s\n", ulp_mode_name((ulp_mode)i), ulp_mode_meaning((ulp_mode)i));
     fprintf(stderr, "  sr   another name for sra\n");
     exit(TOOL_USAGE);
 }
@@ -233,7 +241,8 @@ static int next_line(const tool_command *command, tool_line *line, reader *r) {
     r->length = 0;
     while ((c = getc_unlocked(r->file)) != EOF && c != '\n') {
         if (c == '\0') tool_bad_line(command, line, "the line holds a zero byte; this is no text file");
-        if (r->length == LINE_LIMIT) tool_bad_line(command, line, "the line is longer than %d MiB, the most that is read", LINE_LIMIT >> 20);
+        if (r->length == LINE_LIMIT)
+            tool_bad_line(command, line, "the line is longer than %d MiB, the most that is read", LINE_LIMIT >> 20);
         append(command, line, r, c);
     }
     if (ferror(r->file)) tool_failed(command, line, "cannot read: %s", strerror(errno));
@@ -259,7 +268,8 @@ static void each_of_file(const tool_command *command, const char *path, uint64_t
     if (!is_stdin) fclose(r.file);
 }
 
-void tool_each_line(const tool_command *command, int files, char **paths, void (*each)(void *context, const tool_line *line), void *context) {
+void tool_each_line(const tool_command *command, int files, char **paths,
+                    void (*each)(void *context, const tool_line *line), void *context) {
     static char dash[] = "-";
     char *only_stdin[] = {dash};
     uint64_t index = 0;
@@ -309,7 +319,8 @@ void tool_exact_text(char to[40], double value, int width) {
     snprintf(text, sizeof text, "%.1100g", value);
     if (value != value) strcpy(to, "nan");
     else if ((int)strlen(text) <= width && width < 40) strcpy(to, text);
-    else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0) snprintf(to, 40, "0x%llxp-1074", (unsigned long long)ulp_bits64(value) & 0xfffffffffffffu); /* subnormal */
+    else if ((ulp_bits64(value) & 0x7ff0000000000000u) == 0)
+        snprintf(to, 40, "0x%llxp-1074", (unsigned long long)ulp_bits64(value) & 0xfffffffffffffu); /* subnormal */
     else snprintf(to, 40, "%a", value);
 }
 

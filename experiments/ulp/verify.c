@@ -35,11 +35,11 @@ typedef struct job {
     uint64_t inputs, per_piece; /* of the case */
     size_t pieces;
     piece *piece;
-    int shown;            /* mismatches printed so far */
-    const char *resume;   /* path or NULL */
+    int shown;          /* mismatches printed so far */
+    const char *resume; /* path or NULL */
     FILE *journal;
     double started;
-    uint64_t finished;    /* inputs done, for the bar */
+    uint64_t finished; /* inputs done, for the bar */
     int bar;
     ulp_status status;
 } job;
@@ -57,7 +57,8 @@ static const uint64_t sample_stream = 0x76657269; /* its own use of the generato
 /* A value near a breakpoint of the format: a random code's value, or the middle between it and its neighbour, moved by
  * up to two units of the carrier's last place. */
 static double near_breakpoint(const ulp_format *f, uint64_t seed, uint64_t i, int binary32) {
-    uint64_t r0 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i), r1 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i + 1);
+    uint64_t r0 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i),
+             r1 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i + 1);
     uint64_t r2 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i + 2);
     double v = ulp_decode(r0 << 32 | r1, f);
     if (v - v != 0.0) v = f->max;
@@ -80,11 +81,13 @@ static double sample(const job *j, uint64_t i) {
 
 /* ---- the journal: a head, then a line for every finished piece, whatever its case, appended ---- */
 
-static const char journal_head[] = "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash\n";
+static const char journal_head[] =
+    "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash\n";
 
 enum { ENTRY_MAX = 256 };
 
-/* What pieces have in common that stand for one another: the case, its inputs and random words, and whose kernels rounded them. */
+/* What pieces have in common that stand for one another: the case, its inputs and random words, and whose kernels
+ * rounded them. */
 typedef struct piece_key {
     char format[64], mode[16], overflow[16], kernels[64]; /* backend:instruction set or device */
     unsigned bits;
@@ -93,7 +96,8 @@ typedef struct piece_key {
 } piece_key;
 
 static piece_key key_of(const job *j) {
-    piece_key k = {.bits = j->rule.random_bits, .exhaustive = j->exhaustive, .inputs = j->inputs, .seed = j->stream.seed};
+    piece_key k = {
+        .bits = j->rule.random_bits, .exhaustive = j->exhaustive, .inputs = j->inputs, .seed = j->stream.seed};
     snprintf(k.format, sizeof k.format, "%s", j->format.name);
     snprintf(k.mode, sizeof k.mode, "%s", ulp_mode_name((ulp_mode)j->rule.mode));
     snprintf(k.overflow, sizeof k.overflow, "%s", ulp_overflow_name((ulp_overflow)j->rule.overflow));
@@ -104,33 +108,38 @@ static piece_key key_of(const job *j) {
 }
 
 static void print_entry(char text[ENTRY_MAX], const piece_key *k, size_t index, const piece *p) {
-    snprintf(text, ENTRY_MAX, "%s %s %s %u %" PRIu64 " %d %" PRIu64 " %s %zu %" PRIu64 " %016" PRIx64 "\n", k->format, k->mode, k->overflow, k->bits,
-             k->inputs, k->exhaustive, k->seed, k->kernels, index, p->mismatches, p->hash);
+    snprintf(text, ENTRY_MAX, "%s %s %s %u %" PRIu64 " %d %" PRIu64 " %s %zu %" PRIu64 " %016" PRIx64 "\n", k->format,
+             k->mode, k->overflow, k->bits, k->inputs, k->exhaustive, k->seed, k->kernels, index, p->mismatches,
+             p->hash);
 }
 
 /* What a line says; 0 unless it is, letter for letter, what print_entry writes. */
 static int read_entry(const char *line, piece_key *k, size_t *index, piece *p) {
     char again[ENTRY_MAX];
     p->done = 1;
-    if (sscanf(line, "%63s %15s %15s %u %" SCNu64 " %d %" SCNu64 " %63s %zu %" SCNu64 " %16" SCNx64, k->format, k->mode, k->overflow, &k->bits,
-               &k->inputs, &k->exhaustive, &k->seed, k->kernels, index, &p->mismatches, &p->hash) != 11)
+    if (sscanf(line, "%63s %15s %15s %u %" SCNu64 " %d %" SCNu64 " %63s %zu %" SCNu64 " %16" SCNx64, k->format, k->mode,
+               k->overflow, &k->bits, &k->inputs, &k->exhaustive, &k->seed, k->kernels, index, &p->mismatches,
+               &p->hash) != 11)
         return 0;
     print_entry(again, k, *index, p);
     return strcmp(line, again) == 0;
 }
 
 static int same_key(const piece_key *a, const piece_key *b) {
-    return strcmp(a->format, b->format) == 0 && strcmp(a->mode, b->mode) == 0 && strcmp(a->overflow, b->overflow) == 0 &&
-           strcmp(a->kernels, b->kernels) == 0 && a->bits == b->bits && a->inputs == b->inputs && a->exhaustive == b->exhaustive &&
-           a->seed == b->seed;
+    return strcmp(a->format, b->format) == 0 && strcmp(a->mode, b->mode) == 0 &&
+           strcmp(a->overflow, b->overflow) == 0 && strcmp(a->kernels, b->kernels) == 0 && a->bits == b->bits &&
+           a->inputs == b->inputs && a->exhaustive == b->exhaustive && a->seed == b->seed;
 }
 
 static _Noreturn void refuse_entry(const job *j, unsigned long number) {
-    tool_usage(&tool_verify, "--resume %s:%lu: this line of the journal cannot be read; without it its piece is computed again", j->resume, number);
+    tool_usage(&tool_verify,
+               "--resume %s:%lu: this line of the journal cannot be read; without it its piece is computed again",
+               j->resume, number);
 }
 
-/* Reads the journal, refuses it if it is none, and marks the pieces of this case, if there is one, that it lists. Returns where a torn last
- * line begins, which a run leaves that is stopped; -1 if there is none. Journals may follow each other in a file. */
+/* Reads the journal, refuses it if it is none, and marks the pieces of this case, if there is one, that it lists.
+ * Returns where a torn last line begins, which a run leaves that is stopped; -1 if there is none. Journals may follow
+ * each other in a file. */
 static long read_journal(job *j, FILE *file) {
     char line[ENTRY_MAX];
     const piece_key key = key_of(j);
@@ -141,8 +150,11 @@ static long read_journal(job *j, FILE *file) {
     for (unsigned long number = 1; torn < 0 && fgets(line, sizeof line, file) != NULL; number++) {
         const size_t n = strlen(line);
         if (strchr(line, '\n') == NULL && feof(file)) torn = at;
-        const int head = torn < 0 ? strcmp(line, journal_head) == 0 : ftell(file) == (long)n && strncmp(line, journal_head, n) == 0;
-        if (number == 1 && !head) tool_usage(&tool_verify, "--resume %s: this file is no journal of ulp verify; it stays as it is", j->resume);
+        const int head =
+            torn < 0 ? strcmp(line, journal_head) == 0 : ftell(file) == (long)n && strncmp(line, journal_head, n) == 0;
+        if (number == 1 && !head)
+            tool_usage(&tool_verify, "--resume %s: this file is no journal of ulp verify; it stays as it is",
+                       j->resume);
         at += (long)n;
         if (head || torn >= 0) continue;
         if (!read_entry(line, &k, &index, &p)) refuse_entry(j, number);
@@ -161,14 +173,16 @@ static void open_journal(job *j) {
     if (j->journal == NULL) tool_usage(&tool_verify, "cannot write %s: %s", j->resume, strerror(errno));
     rewind(j->journal);
     const long torn = read_journal(j, j->journal);
-    if (torn >= 0 && ftruncate(fileno(j->journal), torn) != 0) tool_failed(&tool_verify, NULL, "cannot write %s: %s", j->resume, strerror(errno));
+    if (torn >= 0 && ftruncate(fileno(j->journal), torn) != 0)
+        tool_failed(&tool_verify, NULL, "cannot write %s: %s", j->resume, strerror(errno));
     if (fseek(j->journal, 0, SEEK_END) == 0 && ftell(j->journal) == 0) fputs(journal_head, j->journal);
     fflush(j->journal);
 }
 
 static void close_journal(job *j) {
     const int failed = ferror(j->journal);
-    if ((fclose(j->journal) != 0) | failed) tool_failed(&tool_verify, NULL, "cannot write %s: finished pieces are missing there", j->resume);
+    if ((fclose(j->journal) != 0) | failed)
+        tool_failed(&tool_verify, NULL, "cannot write %s: finished pieces are missing there", j->resume);
 }
 
 /* One write, so that lines of several threads do not mix. */
@@ -198,8 +212,9 @@ static uint64_t fold(uint64_t hash, uint64_t value) {
 
 static void show(job *j, double x, double got, double want, uint32_t word) {
     if (__atomic_add_fetch(&j->shown, 1, __ATOMIC_RELAXED) > SHOWN) return;
-    fprintf(stderr, "%s%s %s %s: x = %a word %08x: got %a, want %a\n", j->bar ? "\r\033[K" : "", j->format.name, ulp_mode_name((ulp_mode)j->rule.mode),
-            ulp_overflow_name((ulp_overflow)j->rule.overflow), x, word, got, want);
+    fprintf(stderr, "%s%s %s %s: x = %a word %08x: got %a, want %a\n", j->bar ? "\r\033[K" : "", j->format.name,
+            ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow), x, word, got,
+            want);
 }
 
 static int differs(double got, double want) {
@@ -214,8 +229,8 @@ typedef struct room {
 } room;
 
 /* y (n) = x (n) rounded by the backend, in each carrier that the case is tested in. */
-static ulp_status round_chunk(const job *j, const room *there, double *y, const double *x, float *y32, const float *x32, size_t n,
-                              ulp_stream stream) {
+static ulp_status round_chunk(const job *j, const room *there, double *y, const double *x, float *y32, const float *x32,
+                              size_t n, ulp_stream stream) {
     const ulp_backend *b = j->backend;
     ulp_status status = ULP_OK;
     if (!j->exhaustive || !j->format.fits_binary32) {
@@ -265,8 +280,8 @@ static void progress(job *j, uint64_t more) {
     char text[128], cells[31];
     for (int i = 0; i < 30; i++) cells[i] = i < (int)(share * 30.0) ? '#' : '.';
     cells[30] = '\0';
-    snprintf(text, sizeof text, "\r%s %s [%s] %3.0f%%, %.0f s left \033[K", j->format.name, ulp_mode_name((ulp_mode)j->rule.mode), cells, 100.0 * share,
-             share > 0 ? spent / share - spent : 0.0);
+    snprintf(text, sizeof text, "\r%s %s [%s] %3.0f%%, %.0f s left \033[K", j->format.name,
+             ulp_mode_name((ulp_mode)j->rule.mode), cells, 100.0 * share, share > 0 ? spent / share - spent : 0.0);
     fputs(text, stderr);
 }
 
@@ -318,8 +333,9 @@ static int run_case(job *j, size_t number, size_t of) {
     j->piece = NULL;
     if (j->bar) fputs("\r\033[K", stderr);
     if (j->status != ULP_OK) return 0;
-    printf("%s %zu/%zu %s %s %s: %llu inputs, %llu mismatches, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL", number, of, j->format.name,
-           ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow), (unsigned long long)j->inputs,
+    printf("%s %zu/%zu %s %s %s: %llu inputs, %llu mismatches, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL",
+           number, of, j->format.name, ulp_mode_name((ulp_mode)j->rule.mode),
+           ulp_overflow_name((ulp_overflow)j->rule.overflow), (unsigned long long)j->inputs,
            (unsigned long long)mismatches, (unsigned long long)hash);
     fflush(stdout);
     return mismatches == 0;
@@ -345,7 +361,8 @@ static size_t count_cases(const selection *s) {
 
 static int run_cases(job *j, const selection *s) {
     const size_t of = count_cases(s);
-    if (of == 0) tool_usage(&tool_verify, "--overflow wrap is offered by fixed point alone: there is no case to verify");
+    if (of == 0)
+        tool_usage(&tool_verify, "--overflow wrap is offered by fixed point alone: there is no case to verify");
     size_t number = 0, failed = 0;
     double started = seconds();
     uint64_t inputs = 0;
@@ -363,8 +380,8 @@ static int run_cases(job *j, const selection *s) {
                     return TOOL_FAILED;
                 }
             }
-    printf("%zu cases, %llu inputs: %zu passed, %zu failed, %.1f s on %d threads\n", of, (unsigned long long)inputs, of - failed, failed,
-           seconds() - started, ulp_threads_get());
+    printf("%zu cases, %llu inputs: %zu passed, %zu failed, %.1f s on %d threads\n", of, (unsigned long long)inputs,
+           of - failed, failed, seconds() - started, ulp_threads_get());
     return failed == 0 && of > 0 ? tool_finish(&tool_verify) : TOOL_FAILED;
 }
 
@@ -382,15 +399,23 @@ static int run(int argc, char **argv) {
     const char *format = "all", *mode = "all", *policy = NULL, *resume = NULL, *backend = NULL;
     int exhaustive = 0, sampled = 0;
     uint64_t count = 100000, jobs = 0, seed = 1, bits = 0;
-    const tool_option options[] = {{"format", TOOL_TEXT, &format, 0, 0, NULL},       {"mode", TOOL_TEXT, &mode, 0, 0, NULL},
-                                   {"overflow", TOOL_TEXT, &policy, 0, 0, NULL},     {"bits", TOOL_NUMBER, &bits, 1, 32, NULL},
-                                   {"exhaustive", TOOL_FLAG, &exhaustive, 0, 0, NULL}, {"sample", TOOL_NUMBER, &count, 1, 1ull << 40, &sampled},
-                                   {"jobs", TOOL_NUMBER, &jobs, 1, 4096, NULL},      {"seed", TOOL_NUMBER, &seed, 0, UINT64_MAX, NULL},
-                                   {"resume", TOOL_TEXT, &resume, 0, 0, NULL},       {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
+    const tool_option options[] = {{"format", TOOL_TEXT, &format, 0, 0, NULL},
+                                   {"mode", TOOL_TEXT, &mode, 0, 0, NULL},
+                                   {"overflow", TOOL_TEXT, &policy, 0, 0, NULL},
+                                   {"bits", TOOL_NUMBER, &bits, 1, 32, NULL},
+                                   {"exhaustive", TOOL_FLAG, &exhaustive, 0, 0, NULL},
+                                   {"sample", TOOL_NUMBER, &count, 1, 1ull << 40, &sampled},
+                                   {"jobs", TOOL_NUMBER, &jobs, 1, 4096, NULL},
+                                   {"seed", TOOL_NUMBER, &seed, 0, UINT64_MAX, NULL},
+                                   {"resume", TOOL_TEXT, &resume, 0, 0, NULL},
+                                   {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
                                    {0}};
     if (tool_parse(&tool_verify, options, argc, argv) != 0) tool_usage(&tool_verify, "takes no words: '%s'", argv[0]);
     if (exhaustive && sampled) tool_usage(&tool_verify, "--exhaustive and --sample exclude each other");
-    selection s = {.mode_first = 0, .mode_last = ULP_MODE_COUNT - 1, .policy_first = ULP_OVERFLOW_INF, .policy_last = ULP_OVERFLOW_WRAP};
+    selection s = {.mode_first = 0,
+                   .mode_last = ULP_MODE_COUNT - 1,
+                   .policy_first = ULP_OVERFLOW_INF,
+                   .policy_last = ULP_OVERFLOW_WRAP};
     if (policy == NULL) policy = exhaustive ? "default" : "all";
     if (strcmp(mode, "all") != 0) {
         ulp_mode one = ULP_RNE;
@@ -402,12 +427,17 @@ static int run(int argc, char **argv) {
     }
     if (strcmp(policy, "all") != 0) {
         ulp_overflow one;
-        if (ulp_overflow_parse(&one, policy) != ULP_OK) tool_usage(&tool_verify, "--overflow %s: must be all, default, inf, sat, nan or wrap", policy);
+        if (ulp_overflow_parse(&one, policy) != ULP_OK)
+            tool_usage(&tool_verify, "--overflow %s: must be all, default, inf, sat, nan or wrap", policy);
         s.policy_first = s.policy_last = (int)one;
     }
     const ulp_backend *machine = tool_backend(&tool_verify, backend);
     select_formats(&s, format);
-    job j = {.backend = machine, .exhaustive = exhaustive, .inputs = exhaustive ? 1ull << 32 : count, .stream = {seed, 0, 0}, .resume = resume};
+    job j = {.backend = machine,
+             .exhaustive = exhaustive,
+             .inputs = exhaustive ? 1ull << 32 : count,
+             .stream = {seed, 0, 0},
+             .resume = resume};
     j.rule.random_bits = (uint8_t)(bits ? bits : 32);
     j.bar = isatty(STDERR_FILENO);
     if (resume != NULL) open_journal(&j);
@@ -434,7 +464,8 @@ const tool_command tool_verify = {
     "verify [--format F|all] [--mode M|all] [--overflow P|all] [--exhaustive | --sample N]\n"
     "                  [--bits R] [--seed S] [--jobs J] [--resume FILE] [--backend cpu|cuda]",
     "compares rounding with GNU MPFR",
-    "One PASS or FAIL line per case of format, mode and overflow policy, then a count; the exit status is the verdict.\n"
+    "One PASS or FAIL line per case of format, mode and overflow policy, then a count; the exit status is the "
+    "verdict.\n"
     "  --sample N      N inputs per case, boundary patterns and random, binary32 and binary64 (default 100000);\n"
     "                  every overflow policy unless --overflow names one\n"
     "  --exhaustive    all 2^32 binary32 inputs; the format's own policy unless --overflow says more\n"

@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#include "experiments/harness/setup.h"
+#include "experiments/harness/claims/conditions.h"
 
-static double sum_of_rows(const ulp_run *run, const char *what, const char *column, const char *format, const char *seed, const char *step) {
+static double sum_of_rows(const ulp_run *run, const char *what, const char *column, const char *format,
+                          const char *seed, const char *step) {
     double sum = 0;
     for (long row = 0;; row++) {
         row = ulp_row_find(run, row, "layer", "all", "what", what, "format", format, (const char *)NULL);
@@ -45,15 +46,21 @@ static void print_formats(const ulp_run *run) {
     size_t formats;
     const ulp_format *f = ulp_run_formats(run, &formats);
     uint64_t looks = (uint64_t)ulp_option_integer(run, "looks");
-    ulp_table *table = ulp_table_new("percent of the non-zero updates of the binary32 run that round(w + u) = w would lose, weights of each format",
-                                     "format,p,first step,middle,at 3/4,last step,all looks,all: ratio below 2^p,2^p to 2^(p+1),of these lost,from 2^(p+1),weight not normal");
+    ulp_table *table = ulp_table_new(
+        "percent of the non-zero updates of the binary32 run that round(w + u) = w would lose, weights of each format",
+        "format,p,first step,middle,at 3/4,last step,all looks,all: ratio below 2^p,2^p to 2^(p+1),of these lost,from "
+        "2^(p+1),weight not normal");
     for (size_t i = 0; i < formats; i++) {
         const char *name = f[i].name;
         char step[24];
-        double n = sum_of(run, "count", name, NULL, NULL) - sum_of(run, "zero", name, NULL, NULL), open = sum_of(run, "open", name, NULL, NULL);
+        double n = sum_of(run, "count", name, NULL, NULL) - sum_of(run, "zero", name, NULL, NULL),
+               open = sum_of(run, "open", name, NULL, NULL);
         ulp_table_put(table, "%s", name);
         ulp_table_put(table, "%d", f[i].prec);
-        for (uint64_t q = 0; q < 4; q++) ulp_table_put(table, "%.4g", lost(run, name, NULL, step_text(run, step, sizeof step, q == 0 ? 0 : (q + 1) * (looks - 1) / 4)));
+        for (uint64_t q = 0; q < 4; q++)
+            ulp_table_put(
+                table, "%.4g",
+                lost(run, name, NULL, step_text(run, step, sizeof step, q == 0 ? 0 : (q + 1) * (looks - 1) / 4)));
         ulp_table_put(table, "%.4g", lost(run, name, NULL, NULL));
         ulp_table_put(table, "%.4g", 100 * sum_of(run, "safe", name, NULL, NULL) / n);
         ulp_table_put(table, "%.4g", 100 * open / n);
@@ -65,7 +72,9 @@ static void print_formats(const ulp_run *run) {
 }
 
 static void print_runs(const ulp_run *run) {
-    ulp_table *table = ulp_table_new("trained with weights of a format and no master weights, all else binary32; means of the seeds", "weights,mode,training loss,training accuracy,test accuracy");
+    ulp_table *table =
+        ulp_table_new("trained with weights of a format and no master weights, all else binary32; means of the seeds",
+                      "weights,mode,training loss,training accuracy,test accuracy");
     for (long row = 0; row < ulp_row_count(run); row++) {
         char seed[24];
         snprintf(seed, sizeof seed, "%lld", (long long)ulp_run_seed(run));
@@ -89,18 +98,26 @@ static void claim_exact(ulp_run *run) {
     for (size_t i = 0; i < formats; i++) {
         n += sum_of(run, "count", f[i].name, NULL, NULL) - sum_of(run, "zero", f[i].name, NULL, NULL);
         zones += sum_of(run, "against_zones", f[i].name, NULL, NULL);
-        criterion += sum_of(run, "against_criterion", f[i].name, NULL, NULL) + sum_of_rows(run, "edge", "against_criterion", f[i].name, NULL, NULL);
+        criterion += sum_of(run, "against_criterion", f[i].name, NULL, NULL) +
+                     sum_of_rows(run, "edge", "against_criterion", f[i].name, NULL, NULL);
         edges += sum_of_rows(run, "edge", "count", f[i].name, NULL, NULL);
         certain += sum_of(run, "certain", f[i].name, NULL, NULL);
         safe += sum_of(run, "safe", f[i].name, NULL, NULL);
     }
-    ulp_claim(run, n > 0 && criterion == 0, "an update is lost exactly if it is less than half the distance to the weight's neighbour, or that half and the weight is even",
-              "%.0f updates that are not zero and %.0f made ones at and beside that half, %.0f against it", n, edges, criterion);
-    ulp_claim(run, certain + safe > 0 && zones == 0, "from |w/u| = 2^(p+1) on every update is lost; below 2^p every normal weight moves", "%.0f and %.0f of the updates, %.0f against it", certain,
-              safe, zones);
+    ulp_claim(run, n > 0 && criterion == 0,
+              "an update is lost exactly if it is less than half the distance to the weight's neighbour, or that half "
+              "and the weight is even",
+              "%.0f updates that are not zero and %.0f made ones at and beside that half, %.0f against it", n, edges,
+              criterion);
+    ulp_claim(run, certain + safe > 0 && zones == 0,
+              "from |w/u| = 2^(p+1) on every update is lost; below 2^p every normal weight moves",
+              "%.0f and %.0f of the updates, %.0f against it", certain, safe, zones);
     if (!ulp_run_has_format(run, "binary32")) return;
-    double all = sum_of(run, "count", "binary32", NULL, NULL), other = sum_of(run, "against_run", "binary32", NULL, NULL);
-    ulp_claim(run, all > 0 && other == 0, "the updates are those of the run: in binary32 w + u is the run's next weight, bit for bit", "%.0f weights, %.0f against it", all, other);
+    double all = sum_of(run, "count", "binary32", NULL, NULL),
+           other = sum_of(run, "against_run", "binary32", NULL, NULL);
+    ulp_claim(run, all > 0 && other == 0,
+              "the updates are those of the run: in binary32 w + u is the run's next weight, bit for bit",
+              "%.0f weights, %.0f against it", all, other);
 }
 
 /* More significand bits, fewer lost updates: at every look of every seed. */
@@ -123,8 +140,9 @@ static void claim_order(ulp_run *run) {
         }
     }
     if (formats > 1)
-        ulp_claim(run, wrong == 0, "at every look the lost share does not grow with p: e4m3, bfloat16, binary16, binary32", "%lld looks of %d formats, %d against it", (long long)(looks * seeds),
-                  formats, wrong);
+        ulp_claim(run, wrong == 0,
+                  "at every look the lost share does not grow with p: e4m3, bfloat16, binary16, binary32",
+                  "%lld looks of %d formats, %d against it", (long long)(looks * seeds), formats, wrong);
 }
 
 static void claim_growth(ulp_run *run) {
@@ -134,12 +152,16 @@ static void claim_growth(ulp_run *run) {
     step_text(run, late, sizeof late, (uint64_t)(3 * (looks - 1) / 4));
     if (ulp_run_has_format(run, "binary16")) {
         double a = lost(run, "binary16", NULL, first), b = lost(run, "binary16", NULL, late);
-        ulp_claim(run, a < 50 && b > 50, "binary16 loses less than half of the updates at the first step and more than half at three quarters of the training",
+        ulp_claim(run, a < 50 && b > 50,
+                  "binary16 loses less than half of the updates at the first step and more than half at three quarters "
+                  "of the training",
                   "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
     }
     if (ulp_run_has_format(run, "bfloat16")) {
         double a = lost(run, "bfloat16", NULL, first), b = lost(run, "bfloat16", NULL, late);
-        ulp_claim(run, b > a && b > 90, "bfloat16 loses more than nine in ten at three quarters of the training, more than at first", "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
+        ulp_claim(run, b > a && b > 90,
+                  "bfloat16 loses more than nine in ten at three quarters of the training, more than at first",
+                  "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
     }
     if (ulp_run_has_format(run, "binary32")) {
         double a = lost(run, "binary32", NULL, first);
@@ -149,15 +171,21 @@ static void claim_growth(ulp_run *run) {
 
 /* One format's runs without master weights. */
 static void claim_training(ulp_run *run, const char *format) {
-    double whole = score(run, "train_loss", "binary32", "rne"), near = score(run, "train_loss", format, "rne"), random = score(run, "train_loss", format, "sra");
+    double whole = score(run, "train_loss", "binary32", "rne"), near = score(run, "train_loss", format, "rne"),
+           random = score(run, "train_loss", format, "sra");
     char text[160];
     if (!isnan(near)) {
-        snprintf(text, sizeof text, "weights in %s alone, rounded to nearest, end at a higher training loss than in binary32", format);
+        snprintf(text, sizeof text,
+                 "weights in %s alone, rounded to nearest, end at a higher training loss than in binary32", format);
         ulp_claim(run, near > whole, text, "%.5f, binary32 %.5f", near, whole);
     }
     if (!isnan(near) && !isnan(random)) {
-        snprintf(text, sizeof text, "weights in %s alone, rounded stochastically, end nearer to binary32's training loss than rounded to nearest", format);
-        ulp_claim(run, fabs(random - whole) < fabs(near - whole), text, "%.5f, to nearest %.5f, binary32 %.5f", random, near, whole);
+        snprintf(text, sizeof text,
+                 "weights in %s alone, rounded stochastically, end nearer to binary32's training loss than rounded to "
+                 "nearest",
+                 format);
+        ulp_claim(run, fabs(random - whole) < fabs(near - whole), text, "%.5f, to nearest %.5f, binary32 %.5f", random,
+                  near, whole);
     }
 }
 
@@ -182,7 +210,8 @@ void update_ratio_check(ulp_run *run, const void *context) {
     claim_measured(run);
     if (ulp_run_has_format(run, "binary16")) {
         double n = sum_of(run, "open", "binary16", NULL, NULL);
-        ulp_beside(run, "ratio |w|/|u| from which binary16 loses updates", "Micikevicius et al. 2018, section 3.1", "2048", "%.0f %% of those between 2048 and 4096, all from 4096 on",
+        ulp_beside(run, "ratio |w|/|u| from which binary16 loses updates", "Micikevicius et al. 2018, section 3.1",
+                   "2048", "%.0f %% of those between 2048 and 4096, all from 4096 on",
                    n > 0 ? 100 * sum_of(run, "open_lost", "binary16", NULL, NULL) / n : 0);
     }
 }

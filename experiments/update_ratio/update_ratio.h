@@ -35,12 +35,12 @@ void watch_end(watch *w);
 /* The histogram of |w / u|, u = -rate direction, w before the step. */
 void watch_ratios(watch *w, double rate);
 
-/* What becomes of the updates -rate direction (n, backend memory) in a format: the optimizer's own operation, on rounded
- * weights. */
+/* What becomes of the updates -rate direction (n, backend memory) in a format: the optimizer's own operation, on
+ * rounded weights. */
 ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *direction, const ulp_format *f);
 
-/* Ties hardly ever happen in a training: the criterion at h and just beside it, both ways from every weight that the last
- * watch_format() rounded. */
+/* Ties hardly ever happen in a training: the criterion at h and just beside it, both ways from every weight that the
+ * last watch_format() rounded. */
 void watch_edges(const watch *w, const ulp_format *f, tally *t);
 
 /* The step of look i: the first, the last, and evenly between. */

@@ -9,8 +9,8 @@
 
 /* ---- one update of one format ---- */
 
-/* The criterion: half the way to the neighbour, ties to even. w is a value of the format, u is not zero. w is even if it is an
- * even multiple of that way; with one significand bit every number is 1 2^e, and its code decides. */
+/* The criterion: half the way to the neighbour, ties to even. w is a value of the format, u is not zero. w is even if
+ * it is an even multiple of that way; with one significand bit every number is 1 2^e, and its code decides. */
 static int stays(double w, double u, const ulp_format *f) {
     double next = u > 0 ? ulp_next_up(w, f) : ulp_next_down(w, f), way = fabs(next - w);
     uint64_t code;
@@ -26,7 +26,9 @@ static int is_normal(double w, const ulp_format *f) {
 
 /* w rounded to the format, u exact, sum the rounded sum, next what the run went on with. */
 static void judge(tally *t, double w, double u, double sum, float next, const ulp_format *f) {
-    int lost = sum == w, ratio_is = fabs(w) >= ulp_scale(fabs(u), f->prec + 1) ? 2 : fabs(w) >= ulp_scale(fabs(u), f->prec) ? 1 : 0;
+    int lost = sum == w, ratio_is = fabs(w) >= ulp_scale(fabs(u), f->prec + 1) ? 2
+                                    : fabs(w) >= ulp_scale(fabs(u), f->prec)   ? 1
+                                                                               : 0;
     t->count++;
     t->against_run += strcmp(f->name, "binary32") == 0 && (float)sum != next;
     if (u == 0) {
@@ -71,8 +73,10 @@ void watch_ratios(watch *w, double rate) {
 ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *direction, const ulp_format *f) {
     const ulp_backend *b = w->backend;
     ulp_operand at = {.kind = ULP_OPERAND_ARRAY, .at = w->weight}, to = {.kind = ULP_OPERAND_ARRAY, .at = w->sum};
-    ulp_operand d = {.kind = ULP_OPERAND_ARRAY, .at = (float *)(uintptr_t)direction}, r = {.kind = ULP_OPERAND_VALUE, .value = -rate};
-    ulp_update_step steps[2] = {{.op = ULP_STEP_ROUND, .y = at, .a = at, .format = *f}, {.op = ULP_FUSED, .y = to, .a = r, .b = d, .c = at, .format = *f}};
+    ulp_operand d = {.kind = ULP_OPERAND_ARRAY, .at = (float *)(uintptr_t)direction},
+                r = {.kind = ULP_OPERAND_VALUE, .value = -rate};
+    ulp_update_step steps[2] = {{.op = ULP_STEP_ROUND, .y = at, .a = at, .format = *f},
+                                {.op = ULP_FUSED, .y = to, .a = r, .b = d, .c = at, .format = *f}};
     ulp_status status = b->upload(w->weight, w->before, w->n * sizeof(float));
     if (status == ULP_OK) status = b->update(steps, 2, w->n);
     if (status == ULP_OK) status = b->download(w->host, w->weight, w->n * sizeof(float));
@@ -83,7 +87,8 @@ ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *d
     for (size_t l = 0; l < net->count; l++) {
         const ulp_layer *layer = &net->layers[l];
         for (size_t i = layer->first_param; i < layer->first_param + layer->params; i++)
-            judge(&w->at[l], (double)w->host[i], (double)-rate * (double)w->direction[i], (double)sum[i], w->after[i], f);
+            judge(&w->at[l], (double)w->host[i], (double)-rate * (double)w->direction[i], (double)sum[i], w->after[i],
+                  f);
         tally_add(&w->at[ALL], &w->at[l]);
     }
     return ULP_OK;

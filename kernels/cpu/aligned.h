@@ -1,9 +1,10 @@
 /* aligned.h - fused sums of a Tensor Core row for a block of outputs at once, in vectors of binary32.
  *
- * The integer definition of kernels/fused.h: the inputs have at most 11 significant bits, so a product is exact in binary32,
- * and so is its multiple by the power of two 2^(F - Emax); conversion to integer truncates toward zero, which is the
- * alignment. Sums of up to 2^(29-F) terms fit an int32_t. Exponents come as 16-bit integers beside the values: Emax is an
- * addition and a maximum. Where exponents near the ends of binary32's range would spoil this, the sum is refused.
+ * The integer definition of kernels/products/fused.h: the inputs have at most 11 significant bits, so a product is
+ * exact in binary32, and so is its multiple by the power of two 2^(F - Emax); conversion to integer truncates toward
+ * zero, which is the alignment. Sums of up to 2^(29-F) terms fit an int32_t. Exponents come as 16-bit integers beside
+ * the values: Emax is an addition and a maximum. Where exponents near the ends of binary32's range would spoil this,
+ * the sum is refused.
  */
 #ifndef ULP_ALIGNED_H
 #define ULP_ALIGNED_H
@@ -18,8 +19,8 @@ enum { BYTES = 32, ROWS = 2 };
 enum { BYTES = 16, ROWS = 1 };
 #endif
 
-/* LANES floats make a vector, two vectors a panel: as many columns as a vector holds 16-bit exponents. Vector h holds the
- * columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
+/* LANES floats make a vector, two vectors a panel: as many columns as a vector holds 16-bit exponents. Vector h holds
+ * the columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
 enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES };
 
 typedef float vfloat __attribute__((vector_size(BYTES)));
@@ -42,16 +43,16 @@ enum {
 
 /* The maximum of vectors, in the form that becomes one instruction, or two. */
 #if defined(__clang__) || (defined(__AVX2__) && !defined(__AVX512BW__))
-#define VECTOR_MAX(name, type, elements)   \
-    ULP_INLINE type name(type a, type b) { \
-        type yes = (type)(a > b);          \
-        return (a & yes) | (b & ~yes);     \
+#define VECTOR_MAX(name, type, elements)                                                                               \
+    ULP_INLINE type name(type a, type b) {                                                                             \
+        type yes = (type)(a > b);                                                                                      \
+        return (a & yes) | (b & ~yes);                                                                                 \
     }
 #else
-#define VECTOR_MAX(name, type, elements)                                       \
-    ULP_INLINE type name(type a, type b) {                                     \
-        for (int i = 0; i < (elements); i++) a[i] = a[i] > b[i] ? a[i] : b[i]; \
-        return a;                                                              \
+#define VECTOR_MAX(name, type, elements)                                                                               \
+    ULP_INLINE type name(type a, type b) {                                                                             \
+        for (int i = 0; i < (elements); i++) a[i] = a[i] > b[i] ? a[i] : b[i];                                         \
+        return a;                                                                                                      \
     }
 #endif
 VECTOR_MAX(max16, vshort, WIDTH)
@@ -63,8 +64,8 @@ ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
 /* The constants of a row as the vectors want them. */
 typedef struct plan {
     int32_t length, fraction, floor;
-    int32_t keep;   /* mask of the kept bits of a binary32 result */
-    int32_t emin;   /* of the accumulator */
+    int32_t keep; /* mask of the kept bits of a binary32 result */
+    int32_t emin; /* of the accumulator */
 } plan;
 
 /* Where a step's operands lie. */
@@ -90,11 +91,14 @@ ULP_INLINE vfloat to_half(vfloat x) {
     return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond to infinity */
 }
 
-/* Bits set where an exponent is out of the range in which these lanes are exact: how far the Emax of a lane's products lies
- * below it, that of a lane (an exponent field) at most, and c below it. */
+/* Bits set where an exponent is out of the range in which these lanes are exact: how far the Emax of a lane's products
+ * lies below it, that of a lane (an exponent field) at most, and c below it. */
 ULP_INLINE uint64_t strange(vshort below, vint most, vint c_below) {
     const vint wide = (most >= ((128 + HIGHEST) << 23)) | (c_below > 0);
-    union { vint whole; uint64_t word[BYTES / 8]; } any = {wide | (vint)(below > 0)};
+    union {
+        vint whole;
+        uint64_t word[BYTES / 8];
+    } any = {wide | (vint)(below > 0)};
     uint64_t all = 0;
     for (int i = 0; i < BYTES / 8; i++) all |= any.word[i];
     return all;
@@ -111,9 +115,8 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     vshort emax[ROWS];
     for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
     for (int k0 = 0; k0 < p->length; k0 += span)
-        UNROLLED for (int k = k0; k < k0 + span; k++)
-            for (int r = 0; r < ROWS; r++)
-                emax[r] = max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
+        UNROLLED for (int k = k0; k < k0 + span; k++) for (int r = 0; r < ROWS; r++) emax[r] =
+            max16(emax[r], *(const vshort *)(const void *)(o->b_exponent + k * WIDTH) + o->a_exponent[k * ROWS + r]);
     vint factor[ROWS][HALVES], top[ROWS][HALVES], most = {0}, c_below = {0};
     vshort below = {0};
     UNROLLED for (int r = 0; r < ROWS; r++) {
@@ -142,12 +145,11 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     if (strange(below, most, c_below) != 0) return 0;
 
     vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
-    UNROLLED for (int r = 0; r < ROWS; r++)
-        UNROLLED for (int h = 0; h < HALVES; h++) {
-            sum[r][h] = __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint);
-            hi[r][h] = sum[r][h] >> 10;
-            lo[r][h] = sum[r][h] & 1023;
-        }
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
+        sum[r][h] = __builtin_convertvector(c[r][h] * float_of(scale_to(p, top[r][h])), vint);
+        hi[r][h] = sum[r][h] >> 10;
+        lo[r][h] = sum[r][h] & 1023;
+    }
     for (int k0 = 0; k0 < p->length; k0 += span) {
         for (int r = 0; r < ROWS; r++)
             for (int h = 0; h < HALVES && span == 16; h++) sum[r][h] = (vint){0}; /* 8 products and c fit one integer */
@@ -163,14 +165,13 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
                 lo[r][h] = (span == 16 ? lo[r][h] : (vint){0}) + (sum[r][h] & 1023);
             }
     }
-    UNROLLED for (int r = 0; r < ROWS; r++)
-        UNROLLED for (int h = 0; h < HALVES; h++) {
-            vint inexact;
-            const vfloat total = truncate(hi[r][h], lo[r][h], &inexact);
-            const vfloat unit = float_of(top[r][h] - (p->fraction << 23));
-            if (narrow) c[r][h] = to_half(float_of(bits_of(total) | (inexact & 1)) * unit);
-            else c[r][h] = float_of(bits_of(total) & p->keep) * unit;
-        }
+    UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
+        vint inexact;
+        const vfloat total = truncate(hi[r][h], lo[r][h], &inexact);
+        const vfloat unit = float_of(top[r][h] - (p->fraction << 23));
+        if (narrow) c[r][h] = to_half(float_of(bits_of(total) | (inexact & 1)) * unit);
+        else c[r][h] = float_of(bits_of(total) & p->keep) * unit;
+    }
     return 1;
 }
 
@@ -194,9 +195,10 @@ ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *
 
 enum { PLAIN, LATE, SCALED };
 
-/* Steps, one after the other, until `count` are done, one holds special values or one is out of range; returns how many were done. */
-ULP_INLINE size_t run_of(vfloat c[ROWS][HALVES], operands o, const plan *given, const uint8_t *a_special, const uint8_t *b_special,
-                         size_t count, int kind, int span, int narrow) {
+/* Steps, one after the other, until `count` are done, one holds special values or one is out of range; returns how many
+ * were done. */
+ULP_INLINE size_t run_of(vfloat c[ROWS][HALVES], operands o, const plan *given, const uint8_t *a_special,
+                         const uint8_t *b_special, size_t count, int kind, int span, int narrow) {
     const plan p = *given;
     const int step = kind == LATE ? 2 * p.length : p.length;
     vfloat now[ROWS][HALVES];
@@ -205,7 +207,8 @@ ULP_INLINE size_t run_of(vfloat c[ROWS][HALVES], operands o, const plan *given, 
     size_t at = 0;
     for (; at < count; at++) {
         if (a_special[at] | b_special[at]) break;
-        if (!(kind == LATE ? fuse_late(now, &o, &p, span, narrow) : fuse(now, &o, &p, span, narrow, kind == SCALED))) break;
+        if (!(kind == LATE ? fuse_late(now, &o, &p, span, narrow) : fuse(now, &o, &p, span, narrow, kind == SCALED)))
+            break;
         o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
         o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
     }
@@ -218,15 +221,15 @@ typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p
                                const uint8_t *b_special, size_t count);
 
 /* One function for each kind, width of the unrolled sum and width of the result: X(name, kind, span, narrow). */
-#define RUNS(X)                                                                                                       \
-    X(plain4, PLAIN, 4, 0) X(plain8, PLAIN, 8, 0) X(plain16, PLAIN, 16, 0) X(narrow4, PLAIN, 4, 1)                    \
-    X(narrow8, PLAIN, 8, 1) X(narrow16, PLAIN, 16, 1) X(late16, LATE, 16, 0) X(late_narrow16, LATE, 16, 1)            \
-    X(scaled16, SCALED, 16, 0)
+#define RUNS(X)                                                                                                        \
+    X(plain4, PLAIN, 4, 0)                                                                                             \
+    X(plain8, PLAIN, 8, 0) X(plain16, PLAIN, 16, 0) X(narrow4, PLAIN, 4, 1) X(narrow8, PLAIN, 8, 1)                    \
+        X(narrow16, PLAIN, 16, 1) X(late16, LATE, 16, 0) X(late_narrow16, LATE, 16, 1) X(scaled16, SCALED, 16, 0)
 
-#define RUN(name, kind, span, narrow)                                                                                 \
-    static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                   \
-                       const uint8_t *b_special, size_t count) {                                                      \
-        return run_of(c, o, p, a_special, b_special, count, kind, span, narrow);                                      \
+#define RUN(name, kind, span, narrow)                                                                                  \
+    static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                    \
+                       const uint8_t *b_special, size_t count) {                                                       \
+        return run_of(c, o, p, a_special, b_special, count, kind, span, narrow);                                       \
     }
 RUNS(RUN)
 

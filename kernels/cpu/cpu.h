@@ -7,7 +7,7 @@
 #define ULP_CPU_H
 
 #include "kernels/backend.h"
-#include "kernels/core.h"
+#include "kernels/rounding/core.h"
 
 #define ULP_PASTE2(a, b) a##_##b
 #define ULP_PASTE(a, b) ULP_PASTE2(a, b)
@@ -45,6 +45,7 @@ ulp_status ULP_CPU(ulp_cpu_slope)(ulp_curve f, double *dx, const float *dy, cons
 ulp_status ULP_CPU(ulp_cpu_pool)(float *y, float *place, const float *x, const ulp_windows *windows);
 ulp_status ULP_CPU(ulp_cpu_pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
 ulp_status ULP_CPU(ulp_cpu_softmax)(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
-ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
+ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C,
+                                          double scale);
 
 #endif

@@ -1,6 +1,6 @@
 /* gemm.c - matrix products under a datapath: what is asked for, and which kind of product takes it. */
 #include "gemm.h"
-#include "kernels/asked.h"
+#include "kernels/arguments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,12 @@ enum { PART = 256 };
 static uint32_t strange_floats(const strangers *w, const float *x, size_t n) {
     float y[PART];
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
-    const uint32_t nan = w->format->nan_codes == ULP_NAN_NONE, infinite = !w->format->has_inf, negative = !w->format->is_signed;
+    const uint32_t nan = w->format->nan_codes == ULP_NAN_NONE, infinite = !w->format->has_inf,
+                   negative = !w->format->is_signed;
     uint32_t strange = ULP_CPU(ulp_cpu_round)(y, x, n, w->format, rule, (ulp_stream){0, 0, 0}, NULL) != ULP_OK;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t u = ulp_bits32(x[i]), v = ulp_bits32(y[i]), a = u & 0x7fffffffu, differs = (uint32_t)(u << 1 != v << 1);
+        const uint32_t u = ulp_bits32(x[i]), v = ulp_bits32(y[i]), a = u & 0x7fffffffu,
+                       differs = (uint32_t)(u << 1 != v << 1);
         const uint32_t is_nan = (uint32_t)(a > 0x7f800000u), is_inf = (uint32_t)(a == 0x7f800000u);
         strange |= (is_nan & nan) | (is_inf & (infinite | (negative & u >> 31))) | (differs & ~is_nan & ~is_inf & 1u);
     }
@@ -44,12 +46,14 @@ static void look_part(void *context, size_t begin, size_t end) {
     for (size_t i = begin; i < end && strange == 0; i++)
         for (size_t j = 0; j < w->width; j += PART) {
             const size_t n = w->width - j < PART ? w->width - j : PART, at = i * w->ld + j;
-            strange |= w->job->wide ? strange_doubles(w, (const double *)w->array + at, n) : strange_floats(w, (const float *)w->array + at, n);
+            strange |= w->job->wide ? strange_doubles(w, (const double *)w->array + at, n)
+                                    : strange_floats(w, (const float *)w->array + at, n);
         }
     if (strange) __atomic_store_n((int *)&w->status, ULP_NO_CODE, __ATOMIC_RELAXED);
 }
 
-static ulp_status members(const ulp_job *job, const void *array, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+static ulp_status members(const ulp_job *job, const void *array, size_t rows, size_t width, size_t ld,
+                          const ulp_format *f) {
     strangers w = {job, array, width, ld, f, ULP_OK};
     ulp_parallel_for(rows, 16, look_part, &w);
     return w.status;
@@ -60,14 +64,14 @@ static ulp_status check_inputs(const ulp_job *w) {
     const ulp_datapath *d = w->datapath;
     if (!d->has_inputs) return ULP_OK;
     ulp_status status = members(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
-    return status != ULP_OK ? status : members(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    return status != ULP_OK ? status
+                            : members(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
 }
 
 static ulp_status run_tile(const ulp_job *w) {
-    static ulp_status (*const kinds[])(const ulp_job *) = {ULP_CPU(ulp_gemm_fp32), ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups),
-                                                           ULP_CPU(ulp_gemm_serial), ULP_CPU(ulp_gemm_lanes),
-                                                           ULP_CPU(ulp_gemm_exact), ULP_CPU(ulp_gemm_int8),
-                                                           ULP_CPU(ulp_gemm_any)};
+    static ulp_status (*const kinds[])(const ulp_job *) = {
+        ULP_CPU(ulp_gemm_fp32),  ULP_CPU(ulp_gemm_aligned), ULP_CPU(ulp_gemm_groups), ULP_CPU(ulp_gemm_serial),
+        ULP_CPU(ulp_gemm_lanes), ULP_CPU(ulp_gemm_exact),   ULP_CPU(ulp_gemm_int8),   ULP_CPU(ulp_gemm_any)};
     ulp_status status = ULP_UNSUPPORTED;
     if (w->datapath->kind == ULP_NATIVE) return status;
     for (size_t i = 0; status == ULP_UNSUPPORTED && i < sizeof kinds / sizeof kinds[0]; i++) status = kinds[i](w);
@@ -121,9 +125,17 @@ static ulp_job mirrored(const ulp_job *w) {
     t.a = w->b;
     t.b = w->a;
     t.columns = w->s.m;
-    t.s = (ulp_gemm_shape){.m = w->s.n, .n = w->s.m, .k = w->s.k, .lda = w->s.ldb, .ldb = w->s.lda, .ldc = w->s.ldc,
-                           .a_trans = !w->s.b_trans, .b_trans = !w->s.a_trans, .accumulate = w->s.accumulate,
-                           .a_scales = w->s.b_scales, .b_scales = w->s.a_scales};
+    t.s = (ulp_gemm_shape){.m = w->s.n,
+                           .n = w->s.m,
+                           .k = w->s.k,
+                           .lda = w->s.ldb,
+                           .ldb = w->s.lda,
+                           .ldc = w->s.ldc,
+                           .a_trans = !w->s.b_trans,
+                           .b_trans = !w->s.a_trans,
+                           .accumulate = w->s.accumulate,
+                           .a_scales = w->s.b_scales,
+                           .b_scales = w->s.a_scales};
     return t;
 }
 
@@ -168,8 +180,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm)(float *c, const float *a, const float *b, const
                                  const ulp_datapath *datapath, ulp_stream stream) {
     ulp_status status = ulp_asked_gemm(c, a, b, shape, datapath);
     if (status != ULP_OK) return status;
-    const ulp_job job = {.c = c, .a = a, .b = b, .s = *shape, .columns = shape->n, .datapath = datapath,
-                         .stream = stream};
+    const ulp_job job = {
+        .c = c, .a = a, .b = b, .s = *shape, .columns = shape->n, .datapath = datapath, .stream = stream};
     return run(&job);
 }
 
@@ -177,8 +189,8 @@ ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, 
                                    const ulp_datapath *datapath, ulp_stream stream) {
     ulp_status status = ulp_asked_gemm64(c, a, b, shape, datapath);
     if (status != ULP_OK) return status;
-    const ulp_job job = {.c = c, .a = a, .b = b, .wide = 1, .s = *shape, .columns = shape->n, .datapath = datapath,
-                         .stream = stream};
+    const ulp_job job = {
+        .c = c, .a = a, .b = b, .wide = 1, .s = *shape, .columns = shape->n, .datapath = datapath, .stream = stream};
     return run(&job);
 }
 

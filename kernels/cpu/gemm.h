@@ -1,21 +1,22 @@
 /* gemm.h - what the kinds of matrix products share: the job, its elements, packing.
  *
- * A result is defined element by element (kernels/sum.h); the blocking decides speed, never a bit. Each kind is a source
- * that offers ULP_CPU(ulp_gemm_KIND): it takes the job or answers ULP_UNSUPPORTED, and then the next kind is asked; the
- * last, gemm_any.c, takes everything.
+ * A result is defined element by element (kernels/products/sum.h); the blocking decides speed, never a bit. Each kind
+ * is a source that offers ULP_CPU(ulp_gemm_KIND): it takes the job or answers ULP_UNSUPPORTED, and then the next kind
+ * is asked; the last, gemm_any.c, takes everything.
  */
 #ifndef ULP_CPU_GEMM_H
 #define ULP_CPU_GEMM_H
 
 #include "cpu.h"
-#include "kernels/sum.h"
+#include "kernels/products/sum.h"
 
 typedef struct ulp_job {
     void *c; /* float, or double if wide */
     const void *a, *b;
     int wide;
     ulp_gemm_shape s;
-    size_t i0, j0, columns; /* the place of this tile in the whole result, and that one's columns: they name random words */
+    size_t i0, j0,
+        columns; /* the place of this tile in the whole result, and that one's columns: they name random words */
     const ulp_datapath *datapath;
     ulp_stream stream;
 } ulp_job;
@@ -24,8 +25,12 @@ ULP_INLINE double job_at(const ulp_job *w, const void *array, size_t i) {
     return w->wide ? ((const double *)array)[i] : (double)((const float *)array)[i];
 }
 
-ULP_INLINE size_t a_index(const ulp_job *w, size_t i, size_t k) { return w->s.a_trans ? k * w->s.lda + i : i * w->s.lda + k; }
-ULP_INLINE size_t b_index(const ulp_job *w, size_t k, size_t j) { return w->s.b_trans ? j * w->s.ldb + k : k * w->s.ldb + j; }
+ULP_INLINE size_t a_index(const ulp_job *w, size_t i, size_t k) {
+    return w->s.a_trans ? k * w->s.lda + i : i * w->s.lda + k;
+}
+ULP_INLINE size_t b_index(const ulp_job *w, size_t k, size_t j) {
+    return w->s.b_trans ? j * w->s.ldb + k : k * w->s.ldb + j;
+}
 
 ULP_INLINE float a_at(const ulp_job *w, size_t i, size_t k) { return ((const float *)w->a)[a_index(w, i, k)]; }
 ULP_INLINE float b_at(const ulp_job *w, size_t k, size_t j) { return ((const float *)w->b)[b_index(w, k, j)]; }
@@ -38,7 +43,8 @@ ULP_INLINE uint64_t word_index(const ulp_job *w, size_t i, size_t j) {
     return ((uint64_t)(w->i0 + i) * w->columns + w->j0 + j) * ulp_datapath_words(w->datapath, w->s.k);
 }
 
-/* Blocks of rows that share a panel of B while it is in the second-level cache: few enough to give every thread some. */
+/* Blocks of rows that share a panel of B while it is in the second-level cache: few enough to give every thread some.
+ */
 ULP_INLINE size_t row_grain(size_t blocks) {
     const size_t share = blocks / (4 * (size_t)ulp_threads_get());
     return share < 1 ? 1 : (share > 16 ? 16 : share);

@@ -1,7 +1,8 @@
 /* gemm_aligned.c - the product on Tensor Core rows: packing, blocks, and the definition where data are special.
  *
- * Columns of the result are the lanes. Blocks of ROWS x WIDTH outputs walk k together (aligned.h); special values, found when
- * a panel is packed, and exponents out of range, found on the way, send a step of a block to the definition itself.
+ * Columns of the result are the lanes. Blocks of ROWS x WIDTH outputs walk k together (aligned.h); special values,
+ * found when a panel is packed, and exponents out of range, found on the way, send a step of a block to the definition
+ * itself.
  */
 #include "gemm.h"
 
@@ -14,13 +15,13 @@
 
 typedef struct work {
     const ulp_job *job;
-    size_t padded;        /* k rounded up to whole steps */
+    size_t padded; /* k rounded up to whole steps */
     size_t steps, panels;
-    float *b;             /* (panels, padded, WIDTH), in the order in which products are summed, zero-padded */
-    int16_t *b_exponent;  /* the same shape */
-    int16_t *b_scale;     /* (panels, steps, WIDTH): exponents of the block scales */
-    uint8_t *b_special;   /* (panels, steps) */
-    char *a;              /* blocks of `struct rows` arrays, a_bytes each */
+    float *b;            /* (panels, padded, WIDTH), in the order in which products are summed, zero-padded */
+    int16_t *b_exponent; /* the same shape */
+    int16_t *b_scale;    /* (panels, steps, WIDTH): exponents of the block scales */
+    uint8_t *b_special;  /* (panels, steps) */
+    char *a;             /* blocks of `struct rows` arrays, a_bytes each */
     size_t a_bytes;
 } work;
 
@@ -83,8 +84,7 @@ static void pack_part(void *context, size_t begin, size_t end) {
             float x[WIDTH] = {0};
             if (s->b_trans)
                 for (size_t j = 0; j < width; j++) x[j] = b_at(w->job, k, j0 + j);
-            else
-                memcpy(x, (const float *)w->job->b + b_index(w->job, k, j0), width * sizeof *x);
+            else memcpy(x, (const float *)w->job->b + b_index(w->job, k, j0), width * sizeof *x);
             for (size_t h = 0; h < HALVES; h++)
                 for (size_t i = 0; i < LANES; i++) to[h * LANES + i] = x[i * HALVES + h];
             special[k / d->step] |= describe(e + (to - b), x, WIDTH, d->b_emin);
@@ -97,10 +97,10 @@ static void pack_part(void *context, size_t begin, size_t end) {
 
 /* ROWS rows of A. */
 typedef struct rows {
-    float *a;            /* (padded, ROWS) */
-    int16_t *exponent;   /* the same shape */
-    int16_t *scale;      /* (steps, ROWS) */
-    uint8_t *special;    /* (steps) */
+    float *a;          /* (padded, ROWS) */
+    int16_t *exponent; /* the same shape */
+    int16_t *scale;    /* (steps, ROWS) */
+    uint8_t *special;  /* (steps) */
 } rows;
 
 static void pack_rows(const work *w, const rows *r, size_t i0, size_t count) {
@@ -124,7 +124,7 @@ static void pack_rows(const work *w, const rows *r, size_t i0, size_t count) {
 static run_function run_for(const ulp_datapath *d) {
     const int n = d->fused.length, span = n % 16 == 0 ? 16 : n, narrow = d->accumulator.prec < 24;
     const int kind = d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN);
-#define MATCH(name, kind_, span_, narrow_) \
+#define MATCH(name, kind_, span_, narrow_)                                                                             \
     if (kind == kind_ && span == span_ && narrow == narrow_) return name;
     RUNS(MATCH)
     return NULL;
@@ -185,8 +185,9 @@ static void advance(const work *w, state *c, state *total, size_t block, size_t 
     const size_t every = d->promote / d->step; /* steps from one promotion to the next */
     for (size_t at = first; at < last;) {
         const size_t k = at * d->step, b = (panel * w->padded + k) * WIDTH;
-        const operands o = {r.a + k * ROWS,   w->b + b, r.exponent + k * ROWS, w->b_exponent + b, r.scale + at * ROWS,
-                            w->b_scale + (panel * w->steps + at) * WIDTH};
+        const operands o = {r.a + k * ROWS,        w->b + b,
+                            r.exponent + k * ROWS, w->b_exponent + b,
+                            r.scale + at * ROWS,   w->b_scale + (panel * w->steps + at) * WIDTH};
         size_t left = last - at; /* to the end or the next promotion */
         if (every != 0 && left > every - at % every) left = every - at % every;
         const size_t done = run(c->v, o, &p, r.special + at, w->b_special + panel * w->steps + at, left);
@@ -204,7 +205,8 @@ enum { DEPTH = 1024, MOST_BLOCKS = 16 }; /* about DEPTH products of a panel stay
 
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const ulp_gemm_shape *s = &w->job->s;
-    const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH, depth = DEPTH / w->job->datapath->step;
+    const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH,
+                 depth = DEPTH / w->job->datapath->step;
     const int promotes = w->job->datapath->promote != 0;
     state c[MOST_BLOCKS], total[MOST_BLOCKS];
     memset(c, 0, sizeof c);
@@ -215,7 +217,8 @@ static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
             (promotes ? total : c)[i / ROWS - begin].f[i % ROWS * WIDTH + lane(j)] = out[i * s->ldc + j];
     for (size_t at = 0; at < w->steps; at += depth)
         for (size_t block = begin; block < end; block++)
-            advance(w, c + block - begin, total + block - begin, block, panel, at, w->steps - at < depth ? w->steps : at + depth);
+            advance(w, c + block - begin, total + block - begin, block, panel, at,
+                    w->steps - at < depth ? w->steps : at + depth);
     for (size_t i = begin * ROWS; i < end * ROWS && i < s->m; i++)
         for (size_t j = 0; j < width; j++)
             out[i * s->ldc + j] = canonical((promotes ? total : c)[i / ROWS - begin].f[i % ROWS * WIDTH + lane(j)]);
@@ -234,12 +237,13 @@ static void rows_part(void *context, size_t begin, size_t end) {
 static int offered(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
-    const int open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT || f->zero_c != ULP_NO_EXPONENT ||
-                     f->signed_zero;
+    const int open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT ||
+                     f->zero_c != ULP_NO_EXPONENT || f->signed_zero;
     const int half = d->accumulator.prec == 11 && d->accumulator.emin == -14 && f->kept == 10 && f->output == ULP_RNE;
     const int single = d->accumulator.prec == 24 && d->accumulator.emin == -126 && f->output == ULP_RZ;
-    return !job->wide && d->kind == ULP_ALIGNED && d->a_prec <= 11 && d->b_prec <= 11 && f->group == 0 && f->align == ULP_RZ && !open &&
-           (half || single) && f->fraction >= 10 && f->fraction <= 25 && f->floor <= 0 && run_for(d) != NULL;
+    return !job->wide && d->kind == ULP_ALIGNED && d->a_prec <= 11 && d->b_prec <= 11 && f->group == 0 &&
+           f->align == ULP_RZ && !open && (half || single) && f->fraction >= 10 && f->fraction <= 25 && f->floor <= 0 &&
+           run_for(d) != NULL;
 }
 
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
@@ -253,7 +257,8 @@ ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
     w.b_exponent = ULP_CPU(ulp_gemm_room)(n + scales, sizeof *w.b_exponent);
     w.b_special = ULP_CPU(ulp_gemm_room)(w.panels * w.steps, 1);
     const size_t blocks = (job->s.m + ROWS - 1) / ROWS;
-    w.a_bytes = (w.padded * ROWS * (sizeof(float) + sizeof(int16_t)) + w.steps * (ROWS * sizeof(int16_t) + 1) + 63) / 64 * 64;
+    w.a_bytes =
+        (w.padded * ROWS * (sizeof(float) + sizeof(int16_t)) + w.steps * (ROWS * sizeof(int16_t) + 1) + 63) / 64 * 64;
     w.a = ULP_CPU(ulp_gemm_room)(blocks, w.a_bytes);
     const int enough = w.b != NULL && w.b_exponent != NULL && w.b_special != NULL && w.a != NULL;
     if (enough) {

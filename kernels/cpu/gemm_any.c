@@ -1,12 +1,12 @@
-/* gemm_any.c - the product under any datapath: the step function of kernels/sum.h, output by output. */
+/* gemm_any.c - the product under any datapath: the step function of kernels/products/sum.h, output by output. */
 #include "gemm.h"
 
 #include <stdlib.h>
 
 typedef struct work {
     const ulp_job *job;
-    size_t blocks;              /* of scales */
-    double *a, *b;              /* rows of A (m, k), columns of B (n, k) */
+    size_t blocks;               /* of scales */
+    double *a, *b;               /* rows of A (m, k), columns of B (n, k) */
     double *a_scales, *b_scales; /* (m, blocks), (n, blocks) */
 } work;
 
@@ -16,7 +16,8 @@ static void pack_part(void *context, size_t begin, size_t end) {
     for (size_t j = begin; j < end; j++) {
         for (size_t i = 0; i < k; i++) w->b[j * k + i] = job_at(w->job, w->job->b, b_index(w->job, i, j));
         for (size_t i = 0; i < w->blocks; i++)
-            w->b_scales[j * w->blocks + i] = w->job->s.b_scales == NULL ? 1.0 : (double)w->job->s.b_scales[j * w->blocks + i];
+            w->b_scales[j * w->blocks + i] =
+                w->job->s.b_scales == NULL ? 1.0 : (double)w->job->s.b_scales[j * w->blocks + i];
     }
 }
 
@@ -38,7 +39,8 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         double *a = w->a + i * s->k, *scales = w->a_scales + i * w->blocks;
         for (size_t k = 0; k < s->k; k++) a[k] = job_at(w->job, w->job->a, a_index(w->job, i, k));
-        for (size_t g = 0; g < w->blocks; g++) scales[g] = s->a_scales == NULL ? 1.0 : (double)s->a_scales[i * w->blocks + g];
+        for (size_t g = 0; g < w->blocks; g++)
+            scales[g] = s->a_scales == NULL ? 1.0 : (double)s->a_scales[i * w->blocks + g];
         for (size_t j = 0; j < s->n; j++) one(w, a, scales, i, j);
     }
 }

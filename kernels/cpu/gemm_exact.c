@@ -4,7 +4,7 @@
  * that never round. With g >= 3, n <= 2^g, let u = top + g - 53: products rounded to multiples of 2^u have partial sums
  * of at most 2^(u+53), exact. What that rounding left is at most 2^(u-1), and those remainders are summed in the same
  * way with u - 54 + g in place of u, until u <= low, where nothing is left. Rows and columns of too wide a range,
- * and such that hold Inf or NaN, take the definition (kernels/wide.h).
+ * and such that hold Inf or NaN, take the definition (kernels/products/wide_sum.h).
  */
 #include "lanes.h"
 
@@ -98,13 +98,14 @@ ULP_INLINE void exact_run(double *restrict sums, const double *restrict a, const
     }
 }
 
-#define EXACT(parts)                                                                                                  \
-    static void exact_##parts(double *sums, const double *a, const double *b, size_t k, const plan *p) {              \
-        exact_run(sums, a, b, k, p, parts);                                                                           \
+#define EXACT(parts)                                                                                                   \
+    static void exact_##parts(double *sums, const double *a, const double *b, size_t k, const plan *p) {               \
+        exact_run(sums, a, b, k, p, parts);                                                                            \
     }
-EXACT(1) EXACT(2) EXACT(3) EXACT(4)
+EXACT(1)
+EXACT(2) EXACT(3) EXACT(4)
 
-static void add_products(double *sums, const double *a, const double *b, size_t k, const plan *p) {
+    static void add_products(double *sums, const double *a, const double *b, size_t k, const plan *p) {
     switch (p->parts) {
     case 1: exact_1(sums, a, b, k, p); break;
     case 2: exact_2(sums, a, b, k, p); break;
@@ -210,10 +211,10 @@ ULP_INLINE void block_run(double *restrict acc, const double *restrict part, con
     }
 }
 
-#define BLOCKS(way, name)                                                                                             \
-    static void block_##name(double *acc, const double *part, const rounding *how, const uint32_t *words, int two) {  \
-        if (two) block_run(acc, part, how, words, 1, way);                                                            \
-        else block_run(acc, part, how, words, 0, way);                                                                \
+#define BLOCKS(way, name)                                                                                              \
+    static void block_##name(double *acc, const double *part, const rounding *how, const uint32_t *words, int two) {   \
+        if (two) block_run(acc, part, how, words, 1, way);                                                             \
+        else block_run(acc, part, how, words, 0, way);                                                                 \
     }
 ULP_WAYS(BLOCKS)
 

@@ -7,8 +7,8 @@
 static int is_fp32_chain(const ulp_job *w) {
     const ulp_datapath *d = w->datapath;
     const ulp_format *f = &d->accumulator;
-    return !w->wide && d->kind == ULP_SERIAL && d->length == 1 && d->promote == 0 && !d->has_inputs && f->prec == 24 && f->emin == -126 &&
-           f->emax == 127 && f->has_subnormals && f->has_inf && d->rule.mode == ULP_RNE &&
+    return !w->wide && d->kind == ULP_SERIAL && d->length == 1 && d->promote == 0 && !d->has_inputs && f->prec == 24 &&
+           f->emin == -126 && f->emax == 127 && f->has_subnormals && f->has_inf && d->rule.mode == ULP_RNE &&
            ulp_overflow_of(f, (ulp_overflow)d->rule.overflow) == ULP_OVERFLOW_INF;
 }
 
@@ -30,8 +30,10 @@ static void pack_panel(const ulp_job *job, float *to, size_t panel) {
     const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
     const float *b = (const float *)job->b + (s->b_trans ? j0 * s->ldb : j0);
     if (width < WIDE) memset(to, 0, s->k * WIDE * sizeof *to);
-    for (size_t k = 0; k < s->k && !s->b_trans && width == WIDE; k++) memcpy(to + k * WIDE, b + k * s->ldb, WIDE * sizeof *to);
-    for (size_t k = 0; k < s->k && !s->b_trans && width < WIDE; k++) memcpy(to + k * WIDE, b + k * s->ldb, width * sizeof *to);
+    for (size_t k = 0; k < s->k && !s->b_trans && width == WIDE; k++)
+        memcpy(to + k * WIDE, b + k * s->ldb, WIDE * sizeof *to);
+    for (size_t k = 0; k < s->k && !s->b_trans && width < WIDE; k++)
+        memcpy(to + k * WIDE, b + k * s->ldb, width * sizeof *to);
     for (size_t k0 = 0; k0 < s->k && s->b_trans; k0 += SQUARE)
         for (size_t j = 0; j < width; j++)
             for (size_t k = k0; k < s->k && k < k0 + SQUARE; k++) to[k * WIDE + j] = b[j * s->ldb + k];
@@ -49,7 +51,8 @@ static void block(float *restrict sums, const float *restrict a, const float *re
         for (int j = 0; j < WIDE; j++) acc[r][j] = sums[r * WIDE + j];
     for (size_t i = 0; i < k; i++)
         for (int r = 0; r < ROWS; r++)
-            for (int j = 0; j < WIDE; j++) acc[r][j] = __builtin_fmaf(a[i * ROWS + (size_t)r], b[i * WIDE + (size_t)j], acc[r][j]);
+            for (int j = 0; j < WIDE; j++)
+                acc[r][j] = __builtin_fmaf(a[i * ROWS + (size_t)r], b[i * WIDE + (size_t)j], acc[r][j]);
     for (int r = 0; r < ROWS; r++)
         for (int j = 0; j < WIDE; j++) sums[r * WIDE + j] = acc[r][j];
 }
@@ -58,7 +61,8 @@ static void pack_rows(const work *w, size_t at) {
     const ulp_gemm_shape *s = &w->job->s;
     float *a = w->rows + at * s->k * ROWS;
     for (size_t k = 0; k < s->k; k++)
-        for (size_t r = 0; r < ROWS; r++) a[k * ROWS + r] = at * ROWS + r < s->m ? a_at(w->job, at * ROWS + r, k) : 0.0f;
+        for (size_t r = 0; r < ROWS; r++)
+            a[k * ROWS + r] = at * ROWS + r < s->m ? a_at(w->job, at * ROWS + r, k) : 0.0f;
 }
 
 /* Products k0 .. k1 - 1 of a block of rows and a panel of B, packed; between two calls the sums wait in C. */
@@ -67,7 +71,8 @@ static void advance(const work *w, size_t at, size_t panel, const float *packed,
     const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
     const size_t j0 = panel * WIDE, width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
     float sums[ROWS * WIDE] = {0}, *c = (float *)w->job->c + i0 * s->ldc + j0;
-    for (size_t r = 0; r < rows && (s->accumulate || k0 > 0); r++) memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
+    for (size_t r = 0; r < rows && (s->accumulate || k0 > 0); r++)
+        memcpy(sums + r * WIDE, c + r * s->ldc, width * sizeof *sums);
     block(sums, w->rows + (at * s->k + k0) * ROWS, packed + k0 * WIDE, k1 - k0);
     for (size_t r = 0; r < rows; r++)
         for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
@@ -94,7 +99,8 @@ static void pack_rows_part(void *context, size_t begin, size_t end) {
 static void rows_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     pack_rows_part(context, begin, end);
-    for (size_t panel = 0; panel < panels_of(w->job); panel++) panel_part(w, begin, end, panel, w->packed + panel * w->job->s.k * WIDE);
+    for (size_t panel = 0; panel < panels_of(w->job); panel++)
+        panel_part(w, begin, end, panel, w->packed + panel * w->job->s.k * WIDE);
 }
 
 /* Of a wide product: a panel is packed when its turn comes, and is still in the cache when it is used. */
@@ -127,10 +133,10 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
 
 #else
 
-/* Without a fused instruction a chain in binary64 lanes: the product is exact there, and so is what one binary64 addition
- * loses; the conversion to binary32 of the sum rounded to odd is the one rounding. */
+/* Without a fused instruction a chain in binary64 lanes: the product is exact there, and so is what one binary64
+ * addition loses; the conversion to binary32 of the sum rounded to odd is the one rounding. */
 
-#include "kernels/exact_step.h"
+#include "kernels/products/exact_step.h"
 
 enum { LANES = 64 };
 

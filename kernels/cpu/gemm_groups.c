@@ -1,9 +1,9 @@
 /* gemm_groups.c - the product on the rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
  *
- * The integer definition of kernels/fused.h in binary64 lanes, columns of the result. A group's sum of e2m1 products is exact in
- * binary32 (multiples of 1/4 up to 576), its multiple by two scales in binary64, and a term in units of 2^(Emax - F) is below
- * 2^(F + 12), so that conversion to int64_t truncates it as the alignment does. What is not finite, or ends outside the normal
- * range of binary32, takes the definition itself.
+ * The integer definition of kernels/products/fused.h in binary64 lanes, columns of the result. A group's sum of e2m1
+ * products is exact in binary32 (multiples of 1/4 up to 576), its multiple by two scales in binary64, and a term in
+ * units of 2^(Emax - F) is below 2^(F + 12), so that conversion to int64_t truncates it as the alignment does. What is
+ * not finite, or ends outside the normal range of binary32, takes the definition itself.
  */
 #include "gemm.h"
 
@@ -14,9 +14,9 @@ enum { LANES = 32, GROUPS = ULP_STEP_MAX / 16, NOTHING = -10000 };
 
 typedef struct work {
     const ulp_job *job;
-    size_t steps, groups; /* steps of k, groups in a step */
-    size_t blocks;        /* scales of a row or column */
-    float *a, *b;         /* rows of A (m, padded), B as panels of (padded, LANES), zero-padded */
+    size_t steps, groups;      /* steps of k, groups in a step */
+    size_t blocks;             /* scales of a row or column */
+    float *a, *b;              /* rows of A (m, padded), B as panels of (padded, LANES), zero-padded */
     double *a_scale, *b_scale; /* of each group: (m, steps groups), panels of (steps groups, LANES) */
 } work;
 
@@ -40,7 +40,8 @@ static void pack_panel(void *context, size_t begin, size_t end) {
         for (size_t k = 0; k < s->k; k++)
             for (size_t j = 0; j < width; j++) b[k * LANES + j] = b_at(w->job, k, j0 + j);
         for (size_t g = 0; g < groups; g++)
-            for (size_t j = 0; j < LANES; j++) scale[g * LANES + j] = j < width ? scale_at(w, s->b_scales, j0 + j, g) : 1.0;
+            for (size_t j = 0; j < LANES; j++)
+                scale[g * LANES + j] = j < width ? scale_at(w, s->b_scales, j0 + j, g) : 1.0;
     }
 }
 
@@ -57,10 +58,10 @@ ULP_INLINE int32_t exponent_of(double x) { return (int32_t)(ulp_bits64(x) >> 52 
 
 ULP_INLINE double power(int32_t e) { return ulp_from_bits64((uint64_t)(e + 1023) << 52); }
 
-/* One step for LANES outputs: y from c; 0 where a result needs the definition. terms: the scaled sums of the groups; exponents:
- * those of their scales. */
-static int step(double *restrict y, const double *restrict c, double terms[GROUPS][LANES], int32_t exponents[GROUPS][LANES],
-                const work *w) {
+/* One step for LANES outputs: y from c; 0 where a result needs the definition. terms: the scaled sums of the groups;
+ * exponents: those of their scales. */
+static int step(double *restrict y, const double *restrict c, double terms[GROUPS][LANES],
+                int32_t exponents[GROUPS][LANES], const work *w) {
     const ulp_datapath *d = w->job->datapath;
     const int32_t fraction = d->fused.fraction, floor = d->fused.floor == ULP_NO_EXPONENT ? NOTHING : d->fused.floor;
     const uint64_t keep = ~0ull << (52 - d->fused.kept);
@@ -101,7 +102,8 @@ static void row_panel(const work *w, size_t i, size_t panel) {
     int32_t exponents[GROUPS][LANES];
     for (size_t j = 0; j < width && s->accumulate; j++) c[j] = (double)out[j];
     for (size_t at = 0; at < w->steps; at++) {
-        const double *sa = w->a_scale + i * all + at * w->groups, *sb = w->b_scale + (panel * all + at * w->groups) * LANES;
+        const double *sa = w->a_scale + i * all + at * w->groups,
+                     *sb = w->b_scale + (panel * all + at * w->groups) * LANES;
         int finite = 1;
         for (size_t g = 0; g < w->groups; g++) {
             const size_t k = at * d->step + g * size;
@@ -152,9 +154,10 @@ static void rows_part(void *context, size_t begin, size_t end) {
 ulp_status ULP_CPU(ulp_gemm_groups)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
-    if (job->wide || d->kind != ULP_ALIGNED || f->group != 16 || d->step != ULP_STEP_MAX || d->promote != 0 || d->a_prec > 2 || d->b_prec > 2 ||
-        d->a.emax > 2 || d->b.emax > 2 || d->scale.prec > 4 || f->fraction > 40 || f->align != ULP_RZ || f->output != ULP_RZ ||
-        d->accumulator.prec != 24 || d->accumulator.emin != -126 || f->zero_c != ULP_NO_EXPONENT || f->signed_zero)
+    if (job->wide || d->kind != ULP_ALIGNED || f->group != 16 || d->step != ULP_STEP_MAX || d->promote != 0 ||
+        d->a_prec > 2 || d->b_prec > 2 || d->a.emax > 2 || d->b.emax > 2 || d->scale.prec > 4 || f->fraction > 40 ||
+        f->align != ULP_RZ || f->output != ULP_RZ || d->accumulator.prec != 24 || d->accumulator.emin != -126 ||
+        f->zero_c != ULP_NO_EXPONENT || f->signed_zero)
         return ULP_UNSUPPORTED;
     work w = {.job = job, .groups = d->step / f->group, .blocks = (job->s.k + d->scale_block - 1) / d->scale_block};
     w.steps = (job->s.k + d->step - 1) / d->step;

@@ -1,7 +1,7 @@
 /* gemm_int8.c - the product of 8-bit integers in 32-bit ones, that wrap or clamp.
  *
- * Up to 64 products of numbers below 2^9 are exact in an int32_t; their sum joins the accumulator as the datapath says: modulo
- * 2^32 at any place, or clamped after every `length` products. Values travel in binary64.
+ * Up to 64 products of numbers below 2^9 are exact in an int32_t; their sum joins the accumulator as the datapath says:
+ * modulo 2^32 at any place, or clamped after every `length` products. Values travel in binary64.
  */
 #include "gemm.h"
 
@@ -25,7 +25,8 @@ static void pack_part(void *context, size_t begin, size_t end) {
         memset(to, 0, s->k * WIDE * sizeof *to);
         for (size_t k = 0; k < s->k; k++)
             for (size_t j = 0; j < width; j++)
-                to[k * WIDE + j] = (int16_t)(job_at(w->job, w->job->b, b_index(w->job, k, j0 + j)) - w->job->datapath->zero_b);
+                to[k * WIDE + j] =
+                    (int16_t)(job_at(w->job, w->job->b, b_index(w->job, k, j0 + j)) - w->job->datapath->zero_b);
     }
 }
 
@@ -57,7 +58,8 @@ static void rows_part(void *context, size_t begin, size_t end) {
     const size_t length = w->clamps ? job->datapath->length : ULP_STEP_MAX;
     for (size_t i = begin; i < end; i++) {
         int16_t *a = w->a + i * s->k;
-        for (size_t k = 0; k < s->k; k++) a[k] = (int16_t)(job_at(job, job->a, a_index(job, i, k)) - job->datapath->zero_a);
+        for (size_t k = 0; k < s->k; k++)
+            a[k] = (int16_t)(job_at(job, job->a, a_index(job, i, k)) - job->datapath->zero_a);
         for (size_t j0 = 0; j0 < s->n; j0 += WIDE) {
             const size_t width = s->n - j0 < WIDE ? s->n - j0 : WIDE;
             const int16_t *b = w->b + j0 * s->k;
@@ -78,8 +80,9 @@ ulp_status ULP_CPU(ulp_gemm_int8)(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_format *f = &d->accumulator;
     const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)d->rule.overflow);
-    if (!job->wide || d->kind != ULP_SERIAL || d->promote != 0 || !d->has_inputs || !d->a.is_fixed || !d->b.is_fixed || d->a.bits > 8 ||
-        d->b.bits > 8 || d->a.frac_bits + d->b.frac_bits != 0 || !f->is_fixed || f->bits != 32 || f->frac_bits != 0)
+    if (!job->wide || d->kind != ULP_SERIAL || d->promote != 0 || !d->has_inputs || !d->a.is_fixed || !d->b.is_fixed ||
+        d->a.bits > 8 || d->b.bits > 8 || d->a.frac_bits + d->b.frac_bits != 0 || !f->is_fixed || f->bits != 32 ||
+        f->frac_bits != 0)
         return ULP_UNSUPPORTED;
     work w = {.job = job, .clamps = policy == ULP_OVERFLOW_SAT};
     if (!w.clamps && policy != ULP_OVERFLOW_WRAP) return ULP_UNSUPPORTED;

@@ -1,7 +1,7 @@
 /* gemm_lanes.c - sums with several roundings for a product: split, pairwise, Kahan; columns are the lanes.
  *
- * The steps of kernels/sum.h for LANES outputs at a time. Every rounding sees a product of binary32 values, exact in
- * binary64, or a sum of two numbers folded to odd; lanes.h says where binary64's own rounding does.
+ * The steps of kernels/products/sum.h for LANES outputs at a time. Every rounding sees a product of binary32 values,
+ * exact in binary64, or a sum of two numbers folded to odd; lanes.h says where binary64's own rounding does.
  */
 #include "lanes.h"
 
@@ -10,12 +10,12 @@
 enum { ACC, WAITS, ERROR, LEVELS };
 
 typedef struct range {
-    const double *a, *b; /* (k), (k, LANES) */
-    size_t k, count;     /* products; those of this sum before them */
+    const double *a, *b;   /* (k), (k, LANES) */
+    size_t k, count;       /* products; those of this sum before them */
     const uint32_t *words; /* (roundings, LANES) */
 } range;
 
-#define WORD(i) (way_is_stochastic(way) ? words[(i) * LANES + (size_t)j] : 0u)
+#define WORD(i) (way_is_stochastic(way) ? words[(i)*LANES + (size_t)j] : 0u)
 
 /* acc <- round(acc + round(a b)) */
 ULP_INLINE void split_run(double *restrict state, const range *r, const rounding *how, int way) {
@@ -90,12 +90,12 @@ typedef struct functions {
     void (*sum)(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how);
 } functions;
 
-#define FUNCTIONS(way, name)                                                                                          \
-    static void split_##name(double *state, const range *r, const rounding *how) { split_run(state, r, how, way); }   \
-    static void kahan_##name(double *state, const range *r, const rounding *how) { kahan_run(state, r, how, way); }   \
-    static void tree_##name(double *state, const range *r, const rounding *how) { tree_run(state, r, how, way); }     \
+#define FUNCTIONS(way, name)                                                                                           \
+    static void split_##name(double *state, const range *r, const rounding *how) { split_run(state, r, how, way); }    \
+    static void kahan_##name(double *state, const range *r, const rounding *how) { kahan_run(state, r, how, way); }    \
+    static void tree_##name(double *state, const range *r, const rounding *how) { tree_run(state, r, how, way); }      \
     static void sum_##name(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how) { \
-        sum_run(to, x, y, words, how, way);                                                                           \
+        sum_run(to, x, y, words, how, way);                                                                            \
     }
 ULP_WAYS(FUNCTIONS)
 

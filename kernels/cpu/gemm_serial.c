@@ -1,8 +1,8 @@
 /* gemm_serial.c - sums with every partial sum rounded, k ascending: whole, in chunks or promoted; columns are lanes.
  *
- * Ways to the same bits: in mode rne an addition that rounds by itself (kernels/nearest.h), after one binary64 fma where
- * rounding to binary64 first is proved to change nothing there, else after the exact sum folded to odd; in the
- * other modes the exact sum folded to odd and the core of kernels/core.h.
+ * Ways to the same bits: in mode rne an addition that rounds by itself (kernels/rounding/nearest.h), after one binary64
+ * fma where rounding to binary64 first is proved to change nothing there, else after the exact sum folded to odd; in
+ * the other modes the exact sum folded to odd and the core of kernels/rounding/core.h.
  */
 #include "lanes.h"
 
@@ -15,7 +15,7 @@ ULP_INLINE void serial_run(double *restrict acc, double a, const double *restric
 
 static void serial_step(double *acc, double a, const double *b, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                                                      \
+#define CASE(id, name, meaning)                                                                                        \
     case id: serial_run(acc, a, b, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
         ULP_MODES(CASE)
 #undef CASE
@@ -59,12 +59,13 @@ ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a,
 }
 
 /* X(name, fused, range) */
-#define NEAREST(X)                                                                                                    \
-    X(fused_watched, 1, ULP_RANGE_WATCHED) X(fused_open, 1, ULP_RANGE_OPEN) X(fused_closed, 1, ULP_RANGE_CLOSED) \
-    X(odd_watched, 0, ULP_RANGE_WATCHED) X(odd_open, 0, ULP_RANGE_OPEN) X(odd_closed, 0, ULP_RANGE_CLOSED)
-#define FUNCTION(name, fused, range)                                                                                  \
-    static uint64_t name(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n) { \
-        return nearest_run(sums, a, b, k, n, fused, range);                                                           \
+#define NEAREST(X)                                                                                                     \
+    X(fused_watched, 1, ULP_RANGE_WATCHED)                                                                             \
+    X(fused_open, 1, ULP_RANGE_OPEN) X(fused_closed, 1, ULP_RANGE_CLOSED) X(odd_watched, 0, ULP_RANGE_WATCHED)         \
+        X(odd_open, 0, ULP_RANGE_OPEN) X(odd_closed, 0, ULP_RANGE_CLOSED)
+#define FUNCTION(name, fused, range)                                                                                   \
+    static uint64_t name(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n) {             \
+        return nearest_run(sums, a, b, k, n, fused, range);                                                            \
     }
 NEAREST(FUNCTION)
 
@@ -77,7 +78,7 @@ typedef struct work {
     ulp_core core;
     nearest_function watched, guarded; /* NULL if the core rounds */
     ulp_nearest format;
-    size_t every;                      /* products between two times that a sum is handed over; 0: never */
+    size_t every; /* products between two times that a sum is handed over; 0: never */
 } work;
 
 /* Sums under way: acc, and what was handed over. */

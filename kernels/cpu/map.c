@@ -1,9 +1,9 @@
 /* map.c - elementwise operations on arrays, the exact result rounded once. */
 #include "cpu.h"
 #include "formats/rng.h"
-#include "kernels/asked.h"
-#include "kernels/count.h"
-#include "kernels/exact_step.h"
+#include "kernels/arguments.h"
+#include "kernels/rounding/count.h"
+#include "kernels/products/exact_step.h"
 
 typedef struct work {
     float *y;
@@ -20,16 +20,17 @@ ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (
 
 /* op is a constant in each instance; the mode is one of two kinds: rd, whose zeros differ, and the rest. */
 ULP_INLINE void exact_run(double *z, const work *w, size_t at, size_t n, ulp_op op, uint32_t mode) {
-    const float *a = w->a + at, *b = ulp_op_operands(op) > 1 ? w->b + at : NULL, *c = op == ULP_FUSED ? w->c + at : NULL;
+    const float *a = w->a + at, *b = ulp_op_operands(op) > 1 ? w->b + at : NULL,
+                *c = op == ULP_FUSED ? w->c + at : NULL;
     for (size_t i = 0; i < n; i++) z[i] = ulp_odd_op(op, operand(a, i), operand(b, i), operand(c, i), mode);
 }
 
 static void exact_piece(double *z, const work *w, size_t at, size_t n) {
     switch (w->op) {
-#define CASE(id, name, operands)                                              \
-    case id:                                                                  \
-        if (w->rule.mode == ULP_RD) exact_run(z, w, at, n, id, ULP_RD);       \
-        else exact_run(z, w, at, n, id, ULP_RNE);                             \
+#define CASE(id, name, operands)                                                                                       \
+    case id:                                                                                                           \
+        if (w->rule.mode == ULP_RD) exact_run(z, w, at, n, id, ULP_RD);                                                \
+        else exact_run(z, w, at, n, id, ULP_RNE);                                                                      \
         break;
         ULP_OPS(CASE)
 #undef CASE
@@ -37,14 +38,15 @@ static void exact_piece(double *z, const work *w, size_t at, size_t n) {
     }
 }
 
-ULP_INLINE void round_run(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words, uint32_t mode) {
+ULP_INLINE void round_run(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words,
+                          uint32_t mode) {
     const ulp_core c = *core;
     for (size_t i = 0; i < n; i++) y[i] = (float)ulp_core_round64(z[i], &c, mode, words == NULL ? 0u : words[i]);
 }
 
 static void round_piece(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                                        \
+#define CASE(id, name, meaning)                                                                                        \
     case id: round_run(y, z, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
         ULP_MODES(CASE)
 #undef CASE
@@ -106,7 +108,7 @@ ULP_INLINE void native_run(const work *w, size_t begin, size_t end, ulp_op op) {
 static void native_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     switch (w->op) {
-#define CASE(id, name, operands) \
+#define CASE(id, name, operands)                                                                                       \
     case id: native_run(w, begin, end, id); break;
         ULP_OPS(CASE)
 #undef CASE
@@ -122,7 +124,8 @@ static void scalar_part(void *context, size_t begin, size_t end) {
         double a = operand(w->a, i), b = operand(w->b, i), c = operand(w->c, i);
         double y = ulp_arith(w->op, a, b, c, w->format, w->rule, word);
         if (w->stats != NULL)
-            ulp_stats_count(&stats, ulp_exact_of(ulp_odd_op(w->op, a, b, c, w->rule.mode)), y, w->format, w->rule, word);
+            ulp_stats_count(&stats, ulp_exact_of(ulp_odd_op(w->op, a, b, c, w->rule.mode)), y, w->format, w->rule,
+                            word);
         w->y[i] = (float)y;
     }
     if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
@@ -133,8 +136,15 @@ ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float
     ulp_status status = ulp_asked_map(op, y, a, b, c, n, format, rule);
     if (status != ULP_OK) return status;
     const int operands = ulp_op_operands(op);
-    work w = {.y = y, .a = a, .b = operands > 1 ? b : NULL, .c = operands > 2 ? c : NULL, .format = format, .op = op,
-              .rule = rule, .stream = stream, .stats = stats};
+    work w = {.y = y,
+              .a = a,
+              .b = operands > 1 ? b : NULL,
+              .c = operands > 2 ? c : NULL,
+              .format = format,
+              .op = op,
+              .rule = rule,
+              .stream = stream,
+              .stats = stats};
     int vector = ulp_core_init(&w.core, format, rule) && ulp_core64_decides(&w.core);
     ulp_parallel_for(n, ULP_GRAIN, !vector ? scalar_part : is_native(&w) ? native_part : core_part, &w);
     return ULP_OK;

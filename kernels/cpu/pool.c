@@ -1,10 +1,10 @@
 /* pool.c - maxima of windows, and what goes back to their places. */
 #include "cpu.h"
-#include "kernels/asked.h"
+#include "kernels/arguments.h"
 
 /* A part of the images. */
 typedef struct work {
-    float *to; /* y or dx */
+    float *to;         /* y or dx */
     const float *from; /* x or dy */
     float *place_to;
     const float *place;

@@ -1,8 +1,8 @@
 /* round.c - rounding of whole arrays, with counters on request. */
 #include "cpu.h"
 #include "formats/rng.h"
-#include "kernels/asked.h"
-#include "kernels/count.h"
+#include "kernels/arguments.h"
+#include "kernels/rounding/count.h"
 
 typedef struct work {
     float *y;
@@ -28,7 +28,8 @@ ULP_INLINE void round_run(float *y, const float *x, size_t n, const ulp_core *co
     }
 }
 
-ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, uint32_t mode) {
+ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
+                           uint32_t mode) {
     if (core->shape == ULP_SHAPE_WIDE) {
         if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 1);
         else round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 0);
@@ -56,8 +57,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
         overflow += (magnitude[i] > limit ? 1u : 0u) & (a < 0x7f800000u ? 1u : 0u);
         underflow += (magnitude[i] == 0 ? 1u : 0u) & (a - 1u < 0x7f7fffffu ? 1u : 0u);
     }
-    for (size_t i = 0; i < n; i++)
-        y[i] = ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), magnitude[i], &c, 0));
+    for (size_t i = 0; i < n; i++) y[i] = ulp_from_bits32(ulp_core_finish(ulp_bits32(x[i]), magnitude[i], &c, 0));
     for (size_t i = 0; i < n; i++) {
         uint32_t r = ulp_bits32(y[i]), size = r & 0x7fffffffu, limit = ulp_by_sign(c.limit, r & 0x80000000u);
         saturated += (uint32_t)(size == limit) & (uint32_t)(magnitude[i] > limit);
@@ -73,12 +73,13 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
 }
 
 /* One instance per mode, with and without counters. */
-static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words, ulp_stats *stats) {
+static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
+                        ulp_stats *stats) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                        \
-    case id:                                                           \
-        if (stats == NULL) round_mode(y, x, n, core, words, id);       \
-        else count_mode(y, x, n, core, words, id, stats);              \
+#define CASE(id, name, meaning)                                                                                        \
+    case id:                                                                                                           \
+        if (stats == NULL) round_mode(y, x, n, core, words, id);                                                       \
+        else count_mode(y, x, n, core, words, id, stats);                                                              \
         break;
         ULP_MODES(CASE)
 #undef CASE

@@ -1,7 +1,7 @@
 /* softmax.c - softmax with cross-entropy, and its gradient. */
 #include "cpu.h"
-#include "kernels/asked.h"
-#include "kernels/softmax.h"
+#include "kernels/arguments.h"
+#include "kernels/functions/softmax.h"
 
 typedef struct work {
     double *p, *loss; /* of softmax */
@@ -44,7 +44,8 @@ static void slope_part(void *context, size_t begin, size_t end) {
             w->dz[b * C + c] = ulp_softmax_slope(w->z[b * C + c], (uint32_t)(c == w->label[b]), w->scale, w->B);
 }
 
-ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
+ulp_status ULP_CPU(ulp_cpu_softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C,
+                                          double scale) {
     work w = {.dz = dz, .z = p, .label = label, .B = B, .C = C, .scale = scale};
     ulp_status status = ulp_asked_softmax_slope(dz, p, label, B, C);
     if (status == ULP_OK) ulp_parallel_for(B, grain(C), slope_part, &w);

@@ -4,7 +4,7 @@
  * round.c on the piece, its random words counted from the piece's place, so that nothing is computed in another way.
  */
 #include "cpu.h"
-#include "kernels/asked.h"
+#include "kernels/arguments.h"
 
 typedef struct work {
     const ulp_update_step *step;
@@ -53,7 +53,8 @@ static void update_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     room r;
     for (size_t at = begin; at < end; at += ULP_PIECE)
-        for (size_t k = 0; k < w->steps; k++) run_step(&r, &w->step[k], at, end - at < ULP_PIECE ? end - at : ULP_PIECE);
+        for (size_t k = 0; k < w->steps; k++)
+            run_step(&r, &w->step[k], at, end - at < ULP_PIECE ? end - at : ULP_PIECE);
 }
 
 ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, size_t n) {
@@ -70,7 +71,8 @@ static void largest_part(void *context, size_t begin, size_t end) {
     uint32_t most = 0;
     for (size_t i = begin; i < end; i++) most = ulp_max_u32(most, ulp_bits32(s->x[i]) & 0x7fffffffu);
     uint32_t seen = __atomic_load_n(&s->most, __ATOMIC_RELAXED);
-    while (most > seen && !__atomic_compare_exchange_n(&s->most, &seen, most, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+    while (most > seen && !__atomic_compare_exchange_n(&s->most, &seen, most, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
 }
 
 ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n) {

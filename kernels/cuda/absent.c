@@ -5,7 +5,9 @@ static ulp_status absent(const void *needed) { return needed == NULL ? ULP_BAD_A
 
 ulp_status ulp_cuda_backend(const ulp_backend **backend) { return absent(backend); }
 
-const char *ulp_cuda_lacks(void) { return "this build has no CUDA: nvcc was missing or too old when it was made, or it is a build for sanitizers"; }
+const char *ulp_cuda_lacks(void) {
+    return "this build has no CUDA: nvcc was missing or too old when it was made, or it is a build for sanitizers";
+}
 
 const char *ulp_cuda_error(void) { return ""; }
 
@@ -35,21 +37,23 @@ ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
     (void)text;
     return absent(native);
 }
-ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b, const ulp_gemm_shape *shape) {
+ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b,
+                                const ulp_gemm_shape *shape) {
     (void)c, (void)a, (void)b, (void)shape;
     return absent(native);
 }
-ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b, const ulp_gemm_shape *shape) {
-    (void)c, (void)a, (void)b, (void)shape;
-    return absent(native);
-}
-ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c, const float *a, const float *b,
+ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b,
                                   const ulp_gemm_shape *shape) {
+    (void)c, (void)a, (void)b, (void)shape;
+    return absent(native);
+}
+ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c,
+                                  const float *a, const float *b, const ulp_gemm_shape *shape) {
     (void)product, (void)c, (void)a, (void)b, (void)shape;
     return absent(native);
 }
-ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c, const double *a, const double *b,
-                                    const ulp_gemm_shape *shape) {
+ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c,
+                                    const double *a, const double *b, const ulp_gemm_shape *shape) {
     (void)product, (void)c, (void)a, (void)b, (void)shape;
     return absent(native);
 }
@@ -68,9 +72,12 @@ ulp_status ulp_cuda_product_codes(ulp_cuda_product *product, uint64_t *codes) {
 }
 void ulp_cuda_product_end(ulp_cuda_product *product) { (void)product; }
 
-static ulp_status no_sum(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+static ulp_status no_sum(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                         ulp_scales scales) {
     (void)context, (void)code, (void)c, (void)a, (void)b, (void)k, (void)scales;
     return ULP_NO_DEVICE;
 }
-ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) { return (ulp_unit){.dot = no_sum, .a = native->a, .b = native->b, .result = native->result}; }
+ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) {
+    return (ulp_unit){.dot = no_sum, .a = native->a, .b = native->b, .result = native->result};
+}
 ulp_unit ulp_cuda_unit_in(const ulp_cuda_place *place) { return ulp_cuda_unit_of(place->native); }

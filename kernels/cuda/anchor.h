@@ -1,16 +1,16 @@
 /* anchor.h - rounding by additions in the device's rounding modes: the bits of ulp_core_round64, for every mode.
  *
- * With q the quantum of x's binade and A = 2^52 q, the last place of |x| + A is q: the addition rounds, toward zero, upward or to
- * nearest, and taking A off again is exact. Truncating twice is truncating once, so a stochastic mode is |x| plus its random
- * part of a quantum, cut off: floor(nu 2^r) + R >= 2^r just where the sum carries. What is below the range of exact
- * cancellation is beyond `top`, where every value rounds alike.
+ * With q the quantum of x's binade and A = 2^52 q, the last place of |x| + A is q: the addition rounds, toward zero,
+ * upward or to nearest, and taking A off again is exact. Truncating twice is truncating once, so a stochastic mode is
+ * |x| plus its random part of a quantum, cut off: floor(nu 2^r) + R >= 2^r just where the sum carries. What is below
+ * the range of exact cancellation is beyond `top`, where every value rounds alike.
  */
 #ifndef ULP_CUDA_ANCHOR_H
 #define ULP_CUDA_ANCHOR_H
 
 #include <cuda_runtime.h>
 
-#include "kernels/core.h"
+#include "kernels/rounding/core.h"
 
 /* A format and a rule. Index [1] is for negative values. */
 typedef struct ulp_anchored {
@@ -21,7 +21,7 @@ typedef struct ulp_anchored {
     double limit[2], overflow[2], infinite[2];
 } ulp_anchored;
 
-/* Prepare it; 0 where kernels/core.h is not offered, or one odd-folded word of binary64 does not decide. */
+/* Prepare it; 0 where kernels/rounding/core.h is not offered, or one odd-folded word of binary64 does not decide. */
 static inline int ulp_anchored_init(ulp_anchored *p, const ulp_format *f, ulp_rule rule) {
     ulp_core core;
     if (!ulp_core_init(&core, f, rule) || !ulp_core64_decides(&core)) return 0;
@@ -52,7 +52,8 @@ static __device__ inline int ulp_exponent(double x, int least) {
     return min(max(e, least), 800);
 }
 
-/* x with the bits below 2^unit cut off, or rounded to nearest even there; +0 for zero. |x| < 2^(unit+52) if it is finite. */
+/* x with the bits below 2^unit cut off, or rounded to nearest even there; +0 for zero. |x| < 2^(unit+52) if it is
+ * finite. */
 template <bool NEAREST> static __device__ inline double ulp_to_unit(double x, int unit) {
     const double anchor = ulp_from_high((ulp_high(x) & 0x80000000u) | ulp_power(unit + 52));
     return (NEAREST ? x + anchor : __dadd_rz(x, anchor)) - anchor;
@@ -65,7 +66,8 @@ static __device__ inline double ulp_anchored_part(uint64_t v, int unit) {
 }
 
 /* |x| + A, rounded in a mode to a multiple of 2^unit, A = 2^(unit+52). */
-static __device__ inline double ulp_anchored_sum(double size, double anchor, int unit, bool negative, const ulp_anchored &p, uint32_t mode, uint32_t word) {
+static __device__ inline double ulp_anchored_sum(double size, double anchor, int unit, bool negative,
+                                                 const ulp_anchored &p, uint32_t mode, uint32_t word) {
     const uint32_t r = p.random_bits, random = word & 0xffffffffu << (32 - r);
     switch (mode) {
     case ULP_RNE: return size + anchor;
@@ -92,7 +94,8 @@ static __device__ inline double ulp_anchored_sum(double size, double anchor, int
 static __device__ inline double ulp_anchored_round(double x, const ulp_anchored &p, uint32_t mode, uint32_t word) {
     const uint32_t high = ulp_high(x), sign = high & 0x80000000u;
     const int e = min((int)(high >> 20 & 0x7ff) - 1023, p.top), unit = e < p.emin ? p.qmin : e - p.bits;
-    const double size = ulp_from_bits64(ulp_bits64(x) & 0x7fffffffffffffffu), anchor = ulp_from_high(ulp_power(unit + 52));
+    const double size = ulp_from_bits64(ulp_bits64(x) & 0x7fffffffffffffffu),
+                 anchor = ulp_from_high(ulp_power(unit + 52));
     const double magnitude = ulp_anchored_sum(size, anchor, unit, sign != 0, p, mode, word) - anchor;
     double y = ulp_from_bits64(ulp_bits64(magnitude) | (uint64_t)(magnitude == 0.0 ? sign & p.zero_sign : sign) << 32);
     y = magnitude > (sign ? p.limit[1] : p.limit[0]) ? (sign ? p.overflow[1] : p.overflow[0]) : y;

@@ -3,7 +3,7 @@
 #define ULP_CUDA_COUNTING_H
 
 #include "device.h"
-#include "kernels/count.h"
+#include "kernels/rounding/count.h"
 
 /* What a thread counts of its own elements. */
 typedef struct ulp_cuda_counters {

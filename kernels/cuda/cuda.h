@@ -21,11 +21,11 @@ const char *ulp_cuda_error(void);
 /* The device in use. */
 typedef struct ulp_cuda_info {
     char name[256];
-    int capability;          /* 10 major + minor: 90 for 9.0 */
-    int processors;          /* streaming multiprocessors */
-    uint64_t memory;         /* bytes */
-    int clock_khz;           /* the highest of the processors */
-    int driver, runtime;     /* versions as CUDA writes them: 13000 for 13.0 */
+    int capability;      /* 10 major + minor: 90 for 9.0 */
+    int processors;      /* streaming multiprocessors */
+    uint64_t memory;     /* bytes */
+    int clock_khz;       /* the highest of the processors */
+    int driver, runtime; /* versions as CUDA writes them: 13000 for 13.0 */
 } ulp_cuda_info;
 
 ulp_status ulp_cuda_describe(ulp_cuda_info *info);
@@ -47,13 +47,14 @@ ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes);
 /* One way to multiply: "native:mma:fp16", "native:wgmma:e4m3:promote=128", "native:fp16". */
 typedef struct ulp_cuda_native {
     char name[ULP_DATAPATH_NAME_MAX];
-    char what[120];                  /* the instruction or call */
-    char model[ULP_DATAPATH_NAME_MAX]; /* the datapath that is said to give its bits on this device; "" if none is known */
-    char lacks[200];                 /* why this device or build does not offer it, in a sentence; "" if it does */
+    char what[120];                    /* the instruction or call */
+    char model[ULP_DATAPATH_NAME_MAX]; /* the datapath that is said to give its bits on this device; "" if none is known
+                                        */
+    char lacks[200];                   /* why this device or build does not offer it, in a sentence; "" if it does */
     ulp_format a, b, result;
     uint8_t family, instruction, fast;
-    uint32_t promote;                /* as in a datapath's promote=N */
-    float a_scale, b_scale;          /* of all of A and of B, for the library's fp8 products; 1, until the caller changes them */
+    uint32_t promote;       /* as in a datapath's promote=N */
+    float a_scale, b_scale; /* of all of A and of B, for the library's fp8 products; 1, until the caller changes them */
 } ulp_cuda_native;
 
 /* Number `i`; ULP_BAD_ARGUMENT past the end. What the device lacks is listed, too. ULP_NO_DEVICE. */
@@ -61,19 +62,21 @@ ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native);
 /* The one called `text`; ULP_BAD_NAME. */
 ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text);
 
-/* C = A B as the backend's gemm and gemm64 take it, by the device's own arithmetic; no scales. ULP_NO_CODE if an operand is no value of
- * its format; ULP_UNSUPPORTED with a sentence in ulp_cuda_error where the device lacks it, or where results are wider than binary32
- * and floats are asked for. */
-ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b, const ulp_gemm_shape *shape);
-ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b, const ulp_gemm_shape *shape);
-
-/* The same in parts, operands as codes on the device between them, so that a run is the product alone and may be repeated. `c` is
- * read where the shape accumulates. */
-typedef struct ulp_cuda_product ulp_cuda_product;
-ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c, const float *a, const float *b,
+/* C = A B as the backend's gemm and gemm64 take it, by the device's own arithmetic; no scales. ULP_NO_CODE if an
+ * operand is no value of its format; ULP_UNSUPPORTED with a sentence in ulp_cuda_error where the device lacks it, or
+ * where results are wider than binary32 and floats are asked for. */
+ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b,
+                                const ulp_gemm_shape *shape);
+ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b,
                                   const ulp_gemm_shape *shape);
-ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c, const double *a, const double *b,
-                                    const ulp_gemm_shape *shape);
+
+/* The same in parts, operands as codes on the device between them, so that a run is the product alone and may be
+ * repeated. `c` is read where the shape accumulates. */
+typedef struct ulp_cuda_product ulp_cuda_product;
+ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c,
+                                  const float *a, const float *b, const ulp_gemm_shape *shape);
+ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c,
+                                    const double *a, const double *b, const ulp_gemm_shape *shape);
 ulp_status ulp_cuda_product_run(ulp_cuda_product *product);
 ulp_status ulp_cuda_product_values(ulp_cuda_product *product, float *c);
 ulp_status ulp_cuda_product_values64(ulp_cuda_product *product, double *c);

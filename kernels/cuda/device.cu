@@ -96,21 +96,27 @@ static ulp_status choose(void) {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaErrorInsufficientDriver)
-        return lack(ULP_NO_DEVICE, "no CUDA driver, or one older than this build's CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) return lack(ULP_NO_DEVICE, "this machine has no CUDA device");
+        return lack(ULP_NO_DEVICE, "no CUDA driver, or one older than this build's CUDA %d.%d", CUDART_VERSION / 1000,
+                    CUDART_VERSION % 1000 / 10);
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+        return lack(ULP_NO_DEVICE, "this machine has no CUDA device");
     if (error != cudaSuccess) return lack(ULP_NO_DEVICE, "CUDA does not start: %s", cudaGetErrorString(error));
     const int ordinal = wanted_device(count);
     if (ordinal < 0)
-        return lack(ULP_NOT_IN_RANGE, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"), count - 1);
+        return lack(ULP_NOT_IN_RANGE, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"),
+                    count - 1);
     device.ordinal = ordinal;
     ulp_status status = ulp_cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
     if (status == ULP_OK) status = describe(ordinal);
-    if (status == ULP_OK) status = ulp_cuda_check(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    if (status == ULP_OK)
+        status = ulp_cuda_check(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking),
+                                "cudaStreamCreateWithFlags");
     if (status != ULP_OK) return lack(ULP_NO_DEVICE, "CUDA device %d: %s", ordinal, device.error);
     status = ulp_cuda_launch("a first kernel", nothing, 1, 1);
     if (status == ULP_OK) status = ulp_cuda_check(cudaStreamSynchronize(device.stream), "cudaStreamSynchronize");
     if (status != ULP_OK)
-        return lack(ULP_NO_DEVICE, "CUDA device %d, %s, compute capability %d.%d: this build's code does not run there (%s)", ordinal,
+        return lack(ULP_NO_DEVICE,
+                    "CUDA device %d, %s, compute capability %d.%d: this build's code does not run there (%s)", ordinal,
                     device.info.name, device.info.capability / 10, device.info.capability % 10, device.error);
     return ULP_OK;
 }
@@ -219,11 +225,13 @@ void ulp_cuda_release(void *memory) {
 
 ulp_status ulp_cuda_upload(void *to, const void *host, size_t bytes) {
     if (bytes == 0) return ULP_OK;
-    return ulp_cuda_check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, device.stream), "cudaMemcpyAsync to the device");
+    return ulp_cuda_check(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, device.stream),
+                          "cudaMemcpyAsync to the device");
 }
 
 ulp_status ulp_cuda_download(void *host, const void *from, size_t bytes) {
     if (bytes == 0) return ULP_OK;
-    ulp_status status = ulp_cuda_check(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, device.stream), "cudaMemcpyAsync from the device");
+    ulp_status status = ulp_cuda_check(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, device.stream),
+                                       "cudaMemcpyAsync from the device");
     return status == ULP_OK ? ulp_cuda_check(cudaStreamSynchronize(device.stream), "work on the device") : status;
 }

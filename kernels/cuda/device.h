@@ -1,7 +1,7 @@
 /* device.h - what the sources of the CUDA backend share: checked calls and launches, room on the device.
  *
- * One device and one stream in a process: what is launched, copied and released happens in that order, so memory that is
- * released may be given out again while kernels that read it are still waiting.
+ * One device and one stream in a process: what is launched, copied and released happens in that order, so memory that
+ * is released may be given out again while kernels that read it are still waiting.
  */
 #ifndef ULP_CUDA_DEVICE_H
 #define ULP_CUDA_DEVICE_H
@@ -22,7 +22,8 @@ ulp_status ulp_cuda_check(cudaError_t error, const char *call);
 /* Keep a sentence of one's own for ulp_cuda_error. */
 void ulp_cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Device memory, from blocks that were released before, else by cudaMalloc; 256-byte aligned. NULL when there is none. */
+/* Device memory, from blocks that were released before, else by cudaMalloc; 256-byte aligned. NULL when there is none.
+ */
 void *ulp_cuda_room(size_t bytes);
 void ulp_cuda_release(void *memory);
 
@@ -32,7 +33,8 @@ ulp_status ulp_cuda_download(void *host, const void *device, size_t bytes);
 
 /* Launch kernel(arguments...) on the stream. */
 template <typename... Expected, typename... Given>
-static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block, Given &&...given) {
+static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block,
+                                         Given &&...given) {
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
@@ -40,11 +42,12 @@ static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expect
     return ulp_cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...), name);
 }
 
-/* Threads in a block of elementwise kernels, and blocks for n pieces of work that walk the array with strides: some times as many
- * as the device holds at once, so that the last ones to end leave little idle; fewer for less. */
+/* Threads in a block of elementwise kernels, and blocks for n pieces of work that walk the array with strides: some
+ * times as many as the device holds at once, so that the last ones to end leave little idle; fewer for less. */
 enum { ULP_CUDA_THREADS = 256 };
 static inline unsigned ulp_cuda_blocks(size_t n) {
-    const size_t most = (size_t)ulp_cuda_device()->processors * 32, blocks = (n + ULP_CUDA_THREADS - 1) / ULP_CUDA_THREADS;
+    const size_t most = (size_t)ulp_cuda_device()->processors * 32,
+                 blocks = (n + ULP_CUDA_THREADS - 1) / ULP_CUDA_THREADS;
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 

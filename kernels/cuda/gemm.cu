@@ -1,14 +1,15 @@
 // gemm.cu - matrix products under a datapath: what is asked for, and which kind of product takes it.
 #include "gemm.h"
 #include "operations.h"
-#include "kernels/asked.h"
+#include "kernels/arguments.h"
 
 namespace {
 
 /* *found = 1 if an element of x (rows, width) is no value of the format. */
 template <typename T>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const __grid_constant__ ulp_format f) {
+    strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld,
+                     const __grid_constant__ ulp_format f) {
     uint32_t strange = 0;
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     for (size_t e = ulp_cuda_thread(); e < rows * width; e += ulp_cuda_threads()) {
@@ -20,15 +21,18 @@ strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t 
     if (strange) atomicOr(found, 1u);
 }
 
-template <typename T> ulp_status look(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
-    return ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS, found, x, rows, width, ld, *f);
+template <typename T>
+ulp_status look(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+    return ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS,
+                           found, x, rows, width, ld, *f);
 }
 
 template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d) {
     if (!d->has_inputs || s->k == 0) return ULP_OK;
     uint32_t found = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
-    ulp_status status = ulp_cuda_check(cudaMemsetAsync(device, 0, sizeof *device, ulp_cuda_stream()), "cudaMemsetAsync");
+    ulp_status status =
+        ulp_cuda_check(cudaMemsetAsync(device, 0, sizeof *device, ulp_cuda_stream()), "cudaMemsetAsync");
     if (status == ULP_OK) status = look(device, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
     if (status == ULP_OK) status = look(device, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
     if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
@@ -36,7 +40,9 @@ template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_
     return status == ULP_OK && found ? ULP_NO_CODE : status;
 }
 
-template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
+template <typename T>
+ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d,
+                       ulp_stream stream) {
     ulp_cuda_job<T> w = {};
     w.c = c;
     w.a = a;
@@ -61,20 +67,22 @@ template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const
 
 /* The kinds in the order in which they are asked; the last takes everything. */
 template <typename T, size_t N>
-ulp_status first_of(ulp_status (*const (&kinds)[N])(const ulp_cuda_job<T> &, const ulp_datapath &), const ulp_cuda_job<T> &w, const ulp_datapath &d) {
+ulp_status first_of(ulp_status (*const (&kinds)[N])(const ulp_cuda_job<T> &, const ulp_datapath &),
+                    const ulp_cuda_job<T> &w, const ulp_datapath &d) {
     ulp_status status = ULP_UNSUPPORTED;
     for (size_t i = 0; status == ULP_UNSUPPORTED && i < N; i++) status = kinds[i](w, d);
     return status;
 }
 
 ulp_status choose(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
-    static ulp_status (*const kinds[])(const ulp_cuda_job<float> &, const ulp_datapath &) = {ulp_cuda_gemm_fp32, ulp_cuda_gemm_aligned, ulp_cuda_gemm_groups,
-                                                                                              ulp_cuda_gemm_lanes, ulp_cuda_gemm_any};
+    static ulp_status (*const kinds[])(const ulp_cuda_job<float> &, const ulp_datapath &) = {
+        ulp_cuda_gemm_fp32, ulp_cuda_gemm_aligned, ulp_cuda_gemm_groups, ulp_cuda_gemm_lanes, ulp_cuda_gemm_any};
     return first_of(kinds, w, d);
 }
 
 ulp_status choose(const ulp_cuda_job<double> &w, const ulp_datapath &d) {
-    static ulp_status (*const kinds[])(const ulp_cuda_job<double> &, const ulp_datapath &) = {ulp_cuda_gemm_int8, ulp_cuda_gemm_any};
+    static ulp_status (*const kinds[])(const ulp_cuda_job<double> &, const ulp_datapath &) = {ulp_cuda_gemm_int8,
+                                                                                              ulp_cuda_gemm_any};
     return first_of(kinds, w, d);
 }
 
@@ -82,7 +90,8 @@ ulp_status by_device(const ulp_cuda_native *native, float *c, const float *a, co
     return ulp_cuda_native_gemm(native, c, a, b, s);
 }
 
-ulp_status by_device(const ulp_cuda_native *native, double *c, const double *a, const double *b, const ulp_gemm_shape *s) {
+ulp_status by_device(const ulp_cuda_native *native, double *c, const double *a, const double *b,
+                     const ulp_gemm_shape *s) {
     return ulp_cuda_native_gemm64(native, c, a, b, s);
 }
 
@@ -105,19 +114,21 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) fill_kernel(float *y, float 
 
 } // namespace
 
-ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream) {
+ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                         const ulp_datapath *datapath, ulp_stream stream) {
     ulp_status status = ulp_asked_gemm(c, a, b, shape, datapath);
     return status == ULP_OK ? multiply(c, a, b, shape, datapath, stream) : status;
 }
 
-ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath,
-                           ulp_stream stream) {
+ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
+                           const ulp_datapath *datapath, ulp_stream stream) {
     ulp_status status = ulp_asked_gemm64(c, a, b, shape, datapath);
     return status == ULP_OK ? multiply(c, a, b, shape, datapath, stream) : status;
 }
 
 /* Column sums are the product of a row of ones with x: the products are exact. */
-ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream) {
+ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
+                           ulp_stream stream) {
     ulp_status status = ulp_asked_reduce(y, x, m, n, datapath);
     if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK) return status;

@@ -1,16 +1,17 @@
 /* gemm.h - what the kinds of matrix products on the device share: the job and its elements.
  *
- * A result is defined element by element (kernels/sum.h); tiles decide speed, never a bit. Each kind is a source that takes a job
- * or answers ULP_UNSUPPORTED, and then the next kind is asked; the last, gemm_any.cu, takes everything.
+ * A result is defined element by element (kernels/products/sum.h); tiles decide speed, never a bit. Each kind is a
+ * source that takes a job or answers ULP_UNSUPPORTED, and then the next kind is asked; the last, gemm_any.cu, takes
+ * everything.
  */
 #ifndef ULP_CUDA_GEMM_H
 #define ULP_CUDA_GEMM_H
 
 #include "device.h"
-#include "kernels/sum.h"
+#include "kernels/products/sum.h"
 
-/* Arrays in device memory; an element lies `*_row` numbers from the one above it and `*_column` from the one to its left.
- * T is float or double. */
+/* Arrays in device memory; an element lies `*_row` numbers from the one above it and `*_column` from the one to its
+ * left. T is float or double. */
 template <typename T> struct ulp_cuda_job {
     T *c;
     const T *a, *b;
@@ -23,16 +24,23 @@ template <typename T> struct ulp_cuda_job {
     ulp_stream stream;
 };
 
-template <typename T> static __device__ inline T ulp_cuda_a(const ulp_cuda_job<T> &w, size_t i, size_t k) { return w.a[i * w.a_row + k * w.a_column]; }
-template <typename T> static __device__ inline T ulp_cuda_b(const ulp_cuda_job<T> &w, size_t k, size_t j) { return w.b[k * w.b_row + j * w.b_column]; }
-template <typename T> static __host__ __device__ inline T *ulp_cuda_c(const ulp_cuda_job<T> &w, size_t i, size_t j) { return w.c + i * w.c_row + j * w.c_column; }
+template <typename T> static __device__ inline T ulp_cuda_a(const ulp_cuda_job<T> &w, size_t i, size_t k) {
+    return w.a[i * w.a_row + k * w.a_column];
+}
+template <typename T> static __device__ inline T ulp_cuda_b(const ulp_cuda_job<T> &w, size_t k, size_t j) {
+    return w.b[k * w.b_row + j * w.b_column];
+}
+template <typename T> static __host__ __device__ inline T *ulp_cuda_c(const ulp_cuda_job<T> &w, size_t i, size_t j) {
+    return w.c + i * w.c_row + j * w.c_column;
+}
 
 /* Results hold the one quiet NaN. */
 static __device__ inline float ulp_cuda_canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
 static __device__ inline double ulp_cuda_canonical(double x) { return x == x ? x : ulp_quiet_nan(); }
 
 /* The stream of element (i,j): its words begin at index 0. */
-template <typename T> static __device__ inline ulp_stream ulp_cuda_stream_of(const ulp_cuda_job<T> &w, size_t i, size_t j) {
+template <typename T>
+static __device__ inline ulp_stream ulp_cuda_stream_of(const ulp_cuda_job<T> &w, size_t i, size_t j) {
     ulp_stream s = w.stream;
     s.first += ((uint64_t)i * w.n + j) * w.words;
     return s;

@@ -1,10 +1,11 @@
 // gemm_aligned.cu - the product on Tensor Core rows: aligned, truncated, added and rounded once, in binary64.
 //
-// The integer definition of kernels/fused.h by additions that round toward zero. With u = 2^(Emax - F), the weight of the last
-// bit that is kept, and A = 2^52 u of the product's sign, RZ(A + a b) - A is the product with the bits below u cut off: a b is
-// below 2^(F+2) u, so the sum stays in the binade of A, whose last place is u. Such terms add exactly while F + 2 +
-// log2(L + 1) <= 52, and the final rounding is another addition, to an anchor that belongs to the result's binade. binary64 holds
-// every exponent that occurs, subnormal or with block scales, and its Inf and NaN go the way that the definition gives them.
+// The integer definition of kernels/products/fused.h by additions that round toward zero. With u = 2^(Emax - F), the
+// weight of the last bit that is kept, and A = 2^52 u of the product's sign, RZ(A + a b) - A is the product with the
+// bits below u cut off: a b is below 2^(F+2) u, so the sum stays in the binade of A, whose last place is u. Such terms
+// add exactly while F + 2 + log2(L + 1) <= 52, and the final rounding is another addition, to an anchor that belongs to
+// the result's binade. binary64 holds every exponent that occurs, subnormal or with block scales, and its Inf and NaN
+// go the way that the definition gives them.
 #include "anchor.h"
 #include "tile.h"
 
@@ -14,7 +15,8 @@ enum kind { PLAIN, LATE, SCALED };
 
 enum { PER = 4, SIDE = PER * ULP_TILE_ACROSS, DEPTH = 32, PAD = 2 };
 
-/* Exponents: of zero, which never wins, and two of them fit an int16_t; one below that of every product; of scales that are NaN. */
+/* Exponents: of zero, which never wins, and two of them fit an int16_t; one below that of every product; of scales that
+ * are NaN. */
 enum { SKIPPED = -16384, LOWEST = -700, HIGHEST = 128, NO_SCALE = 1 << 20 };
 
 /* A row as the kernels want it. */
@@ -28,7 +30,7 @@ struct plan {
 
 struct buffers {
     double a[DEPTH][SIDE + PAD], b[DEPTH][SIDE + PAD];
-    union { /* four more numbers a row, or eight, keep neighbours in k out of one bank */
+    union {                            /* four more numbers a row, or eight, keep neighbours in k out of one bank */
         uint32_t one[DEPTH][SIDE + 4]; /* twice in a word */
         uint4 four[DEPTH][SIDE / 4 + 1];
     } a_exponent;
@@ -76,13 +78,15 @@ struct shares {
     template <int KIND> __device__ inline void put(buffers *room, const plan &p) const {
 #pragma unroll
         for (int s = 0; s < a.SHARE; s++) {
-            const int k = place<KIND>(a.share.depth + s * a.share.depth_step, p), line = a.share.line + s * a.share.line_step;
+            const int k = place<KIND>(a.share.depth + s * a.share.depth_step, p),
+                      line = a.share.line + s * a.share.line_step;
             room->a[k][line] = (double)next_a[s];
             room->a_exponent.one[k][line] = (uint32_t)(uint16_t)operand_exponent(next_a[s], p.a_emin) * 0x10001u;
         }
 #pragma unroll
         for (int s = 0; s < b.SHARE; s++) {
-            const int k = place<KIND>(b.share.depth + s * b.share.depth_step, p), line = b.share.line + s * b.share.line_step;
+            const int k = place<KIND>(b.share.depth + s * b.share.depth_step, p),
+                      line = b.share.line + s * b.share.line_step;
             room->b[k][line] = (double)next_b[s];
             room->b_exponent.one[k][line] = (uint16_t)operand_exponent(next_b[s], p.b_emin);
         }
@@ -90,7 +94,8 @@ struct shares {
 };
 
 /* The exponent of line `line`'s scale of block `block`. */
-__device__ inline int scale_exponent(const float *scales, size_t line, size_t lines, size_t block, size_t blocks, int emin) {
+__device__ inline int scale_exponent(const float *scales, size_t line, size_t lines, size_t block, size_t blocks,
+                                     int emin) {
     if (scales == NULL || line >= lines) return 0;
     const double x = (double)scales[line * blocks + block];
     return x != x ? (int)NO_SCALE : ulp_exponent(x, emin);
@@ -107,12 +112,15 @@ template <int KIND, bool NEAREST> struct thread_outputs {
     bool handed;       /* C holds what was promoted, or the start value */
 
     __device__ inline thread_outputs(const ulp_cuda_job<float> &w_, const plan &p_, ulp_tile_origin o)
-        : w(w_), p(p_), i0(o.i), j0(o.j), y((int)threadIdx.x / ULP_TILE_ACROSS), x((int)threadIdx.x % ULP_TILE_ACROSS), handed(w_.accumulate) {}
+        : w(w_), p(p_), i0(o.i), j0(o.j), y((int)threadIdx.x / ULP_TILE_ACROSS), x((int)threadIdx.x % ULP_TILE_ACROSS),
+          handed(w_.accumulate) {}
 
     __device__ inline size_t row(int r) const { return i0 + (size_t)ulp_tile_line<PER>(y, r); }
     __device__ inline size_t column(int q) const { return j0 + (size_t)ulp_tile_line<PER>(x, q); }
     __device__ inline bool is_output(int r, int q) const { return row(r) < w.m && column(q) < w.n; }
-    __device__ inline float waiting(int r, int q) const { return handed && is_output(r, q) ? *ulp_cuda_c(w, row(r), column(q)) : 0.0f; }
+    __device__ inline float waiting(int r, int q) const {
+        return handed && is_output(r, q) ? *ulp_cuda_c(w, row(r), column(q)) : 0.0f;
+    }
 
     __device__ inline void start() {
 #pragma unroll
@@ -121,7 +129,8 @@ template <int KIND, bool NEAREST> struct thread_outputs {
             for (int q = 0; q < PER; q++) {
                 const double from = p.every == 0 ? (double)waiting(r, q) : 0.0;
                 c[r][q] = (float)from;
-                if (KIND != LATE && w.k > 0 && from - from == 0.0) c[r][q] = (float)ulp_to_unit<false>(from, ulp_exponent(from, p.emin) + 1 - p.prec);
+                if (KIND != LATE && w.k > 0 && from - from == 0.0)
+                    c[r][q] = (float)ulp_to_unit<false>(from, ulp_exponent(from, p.emin) + 1 - p.prec);
             }
     }
 
@@ -150,10 +159,12 @@ template <int KIND, bool NEAREST> struct thread_outputs {
             for (int q = 0; q < PER; q++) {
                 const double from = (double)v[r][q];
                 const int scale = shift(room, r, q);
-                int emax = max((int)(int16_t)(uint16_t)(top[r][q / 2] >> (q % 2 * 16)) + scale, max(p.floor, (int)LOWEST));
+                int emax =
+                    max((int)(int16_t)(uint16_t)(top[r][q / 2] >> (q % 2 * 16)) + scale, max(p.floor, (int)LOWEST));
                 if (from != 0.0) emax = max(emax, min(ulp_exponent(from, p.emin), (int)HIGHEST));
                 anchor[r][q] = ulp_power(emax - scale - p.fraction + 52);
-                sum[r][q] = ulp_to_unit<false>(from, emax - p.fraction) * ulp_from_high(ulp_power(-scale)); /* in units of the products */
+                sum[r][q] = ulp_to_unit<false>(from, emax - p.fraction) *
+                            ulp_from_high(ulp_power(-scale)); /* in units of the products */
             }
         add_products(room, first, anchor, sum);
 #pragma unroll
@@ -162,7 +173,8 @@ template <int KIND, bool NEAREST> struct thread_outputs {
             for (int q = 0; q < PER; q++) v[r][q] = (float)rounded<NEAREST>(scaled(sum[r][q], room, r, q), p, p.kept);
     }
 
-    __device__ inline void add_products(const buffers *room, int first, const uint32_t anchor[PER][PER], double sum[PER][PER]) {
+    __device__ inline void add_products(const buffers *room, int first, const uint32_t anchor[PER][PER],
+                                        double sum[PER][PER]) {
 #pragma unroll 2
         for (int e = first; e < first + p.length; e++) {
             double a[PER], b[PER];
@@ -237,7 +249,8 @@ template <int KIND, bool NEAREST> struct thread_outputs {
 };
 
 template <int KIND, bool NEAREST>
-__global__ void __launch_bounds__(ULP_TILE_THREADS, 2) aligned_kernel(const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
+    aligned_kernel(const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
     __shared__ __align__(16) buffers room;
     const int thread = (int)threadIdx.x;
     const ulp_tile_origin o = ulp_tile_origin_of(blockIdx.x, w.n, SIDE);
@@ -248,9 +261,12 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) aligned_kernel(const __gr
     for (size_t k = 0; k < w.k; k += DEPTH) {
         s.bring(w.k - k);
         s.template put<KIND>(&room, p);
-        if (KIND == SCALED && thread < SIDE) room.a_scale[thread] = scale_exponent(w.a_scales, o.i + (size_t)thread, w.m, k / DEPTH, w.blocks, p.scale_emin);
+        if (KIND == SCALED && thread < SIDE)
+            room.a_scale[thread] =
+                scale_exponent(w.a_scales, o.i + (size_t)thread, w.m, k / DEPTH, w.blocks, p.scale_emin);
         else if (KIND == SCALED && thread < 2 * SIDE)
-            room.b_scale[thread - SIDE] = scale_exponent(w.b_scales, o.j + (size_t)(thread - SIDE), w.n, k / DEPTH, w.blocks, p.scale_emin);
+            room.b_scale[thread - SIDE] =
+                scale_exponent(w.b_scales, o.j + (size_t)(thread - SIDE), w.n, k / DEPTH, w.blocks, p.scale_emin);
         __syncthreads();
         for (int e = 0; works && e < DEPTH && k + (size_t)e < w.k; e += p.step) {
             if (KIND == LATE) outputs.step_late(&room, e);
@@ -268,14 +284,16 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) aligned_kernel(const __gr
 bool offered(const ulp_datapath &d) {
     const ulp_fused *f = &d.fused;
     const ulp_format *c = &d.accumulator;
-    const bool open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT || f->zero_c != ULP_NO_EXPONENT || f->signed_zero;
+    const bool open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT ||
+                      f->zero_c != ULP_NO_EXPONENT || f->signed_zero;
     const bool results = c->has_inf && c->has_subnormals && c->emin >= -126 && c->emax <= 127 && c->prec <= 24 &&
                          ulp_overflow_of(c, ULP_OVERFLOW_DEFAULT) == ULP_OVERFLOW_INF;
     const bool rounding = f->align == ULP_RZ && (f->output == ULP_RZ || f->output == ULP_RNE);
     const bool late = !f->late || (c->prec == 24 ? f->output == ULP_RZ : c->prec == 11 && f->output == ULP_RNE);
     const bool inputs = d.a.fits_binary32 && d.b.fits_binary32 && d.a_prec + d.b_prec <= 48;
     const bool scales = d.scale_block == 0 || (d.step == DEPTH && f->output == ULP_RZ && !f->late);
-    return d.kind == ULP_ALIGNED && f->group == 0 && DEPTH % d.step == 0 && f->floor <= HIGHEST && !open && results && rounding && late && inputs && scales;
+    return d.kind == ULP_ALIGNED && f->group == 0 && DEPTH % d.step == 0 && f->floor <= HIGHEST && !open && results &&
+           rounding && late && inputs && scales;
 }
 
 plan plan_of(const ulp_datapath &d) {
@@ -301,9 +319,10 @@ ulp_status ulp_cuda_gemm_aligned(const ulp_cuda_job<float> &w, const ulp_datapat
     const unsigned tiles = ulp_tile_count(w.m, w.n, SIDE);
     if (!offered(d) || tiles == 0) return ULP_UNSUPPORTED;
     const bool nearest = d.fused.output == ULP_RNE;
-    void (*const kernel)(ulp_cuda_job<float>, plan) = d.fused.late         ? (nearest ? aligned_kernel<LATE, true> : aligned_kernel<LATE, false>)
-                                                      : d.scale_block != 0 ? aligned_kernel<SCALED, false>
-                                                      : nearest            ? aligned_kernel<PLAIN, true>
-                                                                           : aligned_kernel<PLAIN, false>;
+    void (*const kernel)(ulp_cuda_job<float>, plan) =
+        d.fused.late         ? (nearest ? aligned_kernel<LATE, true> : aligned_kernel<LATE, false>)
+        : d.scale_block != 0 ? aligned_kernel<SCALED, false>
+        : nearest            ? aligned_kernel<PLAIN, true>
+                             : aligned_kernel<PLAIN, false>;
     return ulp_cuda_launch("gemm on aligned sums", kernel, tiles, ULP_TILE_THREADS, w, plan_of(d));
 }

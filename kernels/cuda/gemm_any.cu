@@ -1,4 +1,4 @@
-// gemm_any.cu - the product under any datapath: the step function of kernels/sum.h, a thread for each output.
+// gemm_any.cu - the product under any datapath: the step function of kernels/products/sum.h, a thread for each output.
 #include "gemm.h"
 
 namespace {
@@ -10,9 +10,10 @@ __device__ double at(const void *array, size_t i, bool wide) {
     return wide ? static_cast<const double *>(array)[i] : (double)static_cast<const float *>(array)[i];
 }
 
-/* One kernel for both carriers: it is the longest of all to compile. The job's arrays are floats, or doubles if wide. */
-__global__ void __launch_bounds__(ACROSS * DOWN)
-any_kernel(const __grid_constant__ ulp_cuda_job<float> w, bool wide, const __grid_constant__ ulp_datapath d) {
+/* One kernel for both carriers: it is the longest of all to compile. The job's arrays are floats, or doubles if wide.
+ */
+__global__ void __launch_bounds__(ACROSS *DOWN)
+    any_kernel(const __grid_constant__ ulp_cuda_job<float> w, bool wide, const __grid_constant__ ulp_datapath d) {
     const size_t per = d.scale_block != 0 ? d.scale_block : 1;
     for (size_t i = (size_t)blockIdx.y * DOWN + threadIdx.y; i < w.m; i += (size_t)gridDim.y * DOWN)
         for (size_t j = (size_t)blockIdx.x * ACROSS + threadIdx.x; j < w.n; j += (size_t)gridDim.x * ACROSS) {
@@ -22,7 +23,8 @@ any_kernel(const __grid_constant__ ulp_cuda_job<float> w, bool wide, const __gri
             ulp_sum sum;
             ulp_sum_start(&sum, &d, w.accumulate ? at(w.c, place, wide) : 0.0, 0);
             for (size_t k = 0; k < w.k; k += d.step) {
-                const uint32_t left = (uint32_t)(w.k - k < d.step ? w.k - k : d.step), groups = (uint32_t)((left + per - 1) / per);
+                const uint32_t left = (uint32_t)(w.k - k < d.step ? w.k - k : d.step),
+                               groups = (uint32_t)((left + per - 1) / per);
                 for (uint32_t e = 0; e < left; e++) {
                     a[e] = at(w.a, i * w.a_row + (k + e) * w.a_column, wide);
                     b[e] = at(w.b, (k + e) * w.b_row + j * w.b_column, wide);
@@ -31,7 +33,8 @@ any_kernel(const __grid_constant__ ulp_cuda_job<float> w, bool wide, const __gri
                     sa[g] = w.a_scales == NULL ? 1.0 : (double)w.a_scales[i * w.blocks + k / per + g];
                     sb[g] = w.b_scales == NULL ? 1.0 : (double)w.b_scales[j * w.blocks + k / per + g];
                 }
-                ulp_sum_step(&sum, &d, a, b, left, d.scale_block != 0 ? sa : NULL, d.scale_block != 0 ? sb : NULL, stream);
+                ulp_sum_step(&sum, &d, a, b, left, d.scale_block != 0 ? sa : NULL, d.scale_block != 0 ? sb : NULL,
+                             stream);
             }
             const double y = ulp_sum_end(&sum, &d, stream);
             if (wide) reinterpret_cast<double *>(w.c)[place] = ulp_cuda_canonical(y);
@@ -47,11 +50,28 @@ ulp_status run(const ulp_cuda_job<float> &job, bool wide, const ulp_datapath &da
 
 } // namespace
 
-ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<float> &job, const ulp_datapath &datapath) { return run(job, false, datapath); }
+ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<float> &job, const ulp_datapath &datapath) {
+    return run(job, false, datapath);
+}
 
 ulp_status ulp_cuda_gemm_any(const ulp_cuda_job<double> &job, const ulp_datapath &datapath) {
-    const ulp_cuda_job<float> same = {reinterpret_cast<float *>(job.c), reinterpret_cast<const float *>(job.a), reinterpret_cast<const float *>(job.b),
-                                      job.m, job.n, job.k, job.a_row, job.a_column, job.b_row, job.b_column, job.c_row, job.c_column,
-                                      job.accumulate, job.a_scales, job.b_scales, job.blocks, job.words, job.stream};
+    const ulp_cuda_job<float> same = {reinterpret_cast<float *>(job.c),
+                                      reinterpret_cast<const float *>(job.a),
+                                      reinterpret_cast<const float *>(job.b),
+                                      job.m,
+                                      job.n,
+                                      job.k,
+                                      job.a_row,
+                                      job.a_column,
+                                      job.b_row,
+                                      job.b_column,
+                                      job.c_row,
+                                      job.c_column,
+                                      job.accumulate,
+                                      job.a_scales,
+                                      job.b_scales,
+                                      job.blocks,
+                                      job.words,
+                                      job.stream};
     return run(same, true, datapath);
 }

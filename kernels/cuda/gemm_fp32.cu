@@ -8,9 +8,7 @@ enum { DEPTH = 8 };
 /* Room between the products of a buffer: whole vectors, and other banks from one to the next. */
 enum { PAD = 4 };
 
-template <int SIDE> struct buffers {
-    float a[2][DEPTH][SIDE + PAD], b[2][DEPTH][SIDE + PAD];
-};
+template <int SIDE> struct buffers { float a[2][DEPTH][SIDE + PAD], b[2][DEPTH][SIDE + PAD]; };
 
 /* PER numbers of a thread, from those of one product. */
 template <int PER> __device__ inline void read(float to[PER], const float *from, int at) {
@@ -35,12 +33,14 @@ template <int PER> __device__ inline void join(float acc[PER][PER], const float 
         for (int c = 0; c < PER; c++) acc[r][c] = __fmaf_rn(p[r], q[c], acc[r][c]);
 }
 
-template <int PER> __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) fp32_kernel(const __grid_constant__ ulp_cuda_job<float> w) {
+template <int PER>
+__global__ void __launch_bounds__(ULP_TILE_THREADS, 2) fp32_kernel(const __grid_constant__ ulp_cuda_job<float> w) {
     enum { SIDE = PER * ULP_TILE_ACROSS };
     __shared__ __align__(16) buffers<SIDE> room;
     const int thread = (int)threadIdx.x, y = thread / ULP_TILE_ACROSS, x = thread % ULP_TILE_ACROSS;
     const ulp_tile_origin o = ulp_tile_origin_of(blockIdx.x, w.n, SIDE);
-    ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread), b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread);
+    ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread),
+                                         b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread);
     float acc[PER][PER], next_a[a.SHARE], next_b[b.SHARE];
 #pragma unroll
     for (int r = 0; r < PER; r++)
@@ -79,8 +79,9 @@ template <int PER> __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) fp32_k
 
 bool is_fp32_chain(const ulp_datapath &d) {
     const ulp_format *f = &d.accumulator;
-    return d.kind == ULP_SERIAL && d.length == 1 && d.promote == 0 && !d.has_inputs && f->prec == 24 && f->emin == -126 && f->emax == 127 &&
-           f->has_subnormals && f->has_inf && d.rule.mode == ULP_RNE && ulp_overflow_of(f, (ulp_overflow)d.rule.overflow) == ULP_OVERFLOW_INF;
+    return d.kind == ULP_SERIAL && d.length == 1 && d.promote == 0 && !d.has_inputs && f->prec == 24 &&
+           f->emin == -126 && f->emax == 127 && f->has_subnormals && f->has_inf && d.rule.mode == ULP_RNE &&
+           ulp_overflow_of(f, (ulp_overflow)d.rule.overflow) == ULP_OVERFLOW_INF;
 }
 
 } // namespace

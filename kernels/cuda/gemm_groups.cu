@@ -1,7 +1,7 @@
 // gemm_groups.cu - the product on the rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
 //
-// The integer definition of kernels/fused.h: a group's sum of e2m1 products is exact in binary32 (multiples of 1/4 up to 576), its
-// multiple by two scales in binary64, below 2^(Emax + 12); then as in gemm_aligned.cu.
+// The integer definition of kernels/products/fused.h: a group's sum of e2m1 products is exact in binary32 (multiples of
+// 1/4 up to 576), its multiple by two scales in binary64, below 2^(Emax + 12); then as in gemm_aligned.cu.
 #include "anchor.h"
 #include "tile.h"
 
@@ -24,7 +24,8 @@ struct buffers {
 };
 
 /* |scale| of group `group` of a line; 1 where there is none. */
-__device__ inline double scale_at(const float *scales, size_t line, size_t lines, size_t group, size_t blocks, size_t scale_block) {
+__device__ inline double scale_at(const float *scales, size_t line, size_t lines, size_t group, size_t blocks,
+                                  size_t scale_block) {
     const size_t block = group * GROUP / scale_block;
     const double x = scales == NULL || line >= lines || block >= blocks ? 1.0 : (double)scales[line * blocks + block];
     return x < 0.0 ? -x : x;
@@ -63,7 +64,8 @@ __device__ inline void step(float c[PER][PER], const buffers *room, size_t turn,
         for (int r = 0; r < PER; r++)
 #pragma unroll
             for (int q = 0; q < PER; q++) {
-                const double sa = room->a_scale[turn][g][ulp_tile_line<PER>(y, r)], sb = room->b_scale[turn][g][ulp_tile_line<PER>(x, q)];
+                const double sa = room->a_scale[turn][g][ulp_tile_line<PER>(y, r)],
+                             sb = room->b_scale[turn][g][ulp_tile_line<PER>(x, q)];
                 terms[r][q][g] = (double)sums[r][q] * (sa * sb);
                 exponents[r][q][g] = ulp_exponent(sa, p.scale_emin) + ulp_exponent(sb, p.scale_emin);
             }
@@ -74,12 +76,15 @@ __device__ inline void step(float c[PER][PER], const buffers *room, size_t turn,
         for (int q = 0; q < PER; q++) c[r][q] = fused(c[r][q], terms[r][q], exponents[r][q], p);
 }
 
-__global__ void __launch_bounds__(ULP_TILE_THREADS, 2) groups_kernel(const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
+    groups_kernel(const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
     __shared__ buffers room;
     const int thread = (int)threadIdx.x, y = thread / ULP_TILE_ACROSS, x = thread % ULP_TILE_ACROSS;
     const ulp_tile_origin o = ulp_tile_origin_of(blockIdx.x, w.n, SIDE);
-    ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread), b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread);
-    const int group = thread / SIDE % GROUPS, line = thread % SIDE; /* of the scale that a thread brings: A's in the first half of the block */
+    ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread),
+                                         b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread);
+    const int group = thread / SIDE % GROUPS,
+              line = thread % SIDE; /* of the scale that a thread brings: A's in the first half of the block */
     float c[PER][PER], next_a[a.SHARE], next_b[b.SHARE];
 #pragma unroll
     for (int r = 0; r < PER; r++)
@@ -96,8 +101,12 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) groups_kernel(const __gri
 #pragma unroll
         for (int s = 0; s < b.SHARE; s++) (&room.b[turn][0][0].x)[b.place(s, SIDE + PAD)] = next_b[s];
         const size_t at = k / GROUP + (size_t)group;
-        if (thread < GROUPS * SIDE) room.a_scale[turn][group][line] = scale_at(w.a_scales, o.i + (size_t)line, w.m, at, w.blocks, p.scale_block);
-        else room.b_scale[turn][group][line] = scale_at(w.b_scales, o.j + (size_t)line, w.n, at, w.blocks, p.scale_block);
+        if (thread < GROUPS * SIDE)
+            room.a_scale[turn][group][line] =
+                scale_at(w.a_scales, o.i + (size_t)line, w.m, at, w.blocks, p.scale_block);
+        else
+            room.b_scale[turn][group][line] =
+                scale_at(w.b_scales, o.j + (size_t)line, w.n, at, w.blocks, p.scale_block);
         __syncthreads(); /* who writes the other buffer next has left it before this one */
         if (k + DEPTH < w.k) {
             a.bring(next_a, w.k - k - DEPTH);
@@ -116,9 +125,10 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) groups_kernel(const __gri
 
 bool offered(const ulp_datapath &d) {
     const ulp_fused *f = &d.fused;
-    return d.kind == ULP_ALIGNED && f->group == GROUP && d.step == DEPTH && d.promote == 0 && !f->late && d.a_prec <= 2 && d.b_prec <= 2 && d.a.emax <= 2 &&
-           d.b.emax <= 2 && d.a.qmin >= -1 && d.b.qmin >= -1 && d.scale.prec <= 4 && f->fraction <= 37 && f->floor <= 128 && f->align == ULP_RZ &&
-           f->output == ULP_RZ && d.accumulator.prec == 24 && d.accumulator.emin == -126 && f->zero_c == ULP_NO_EXPONENT && !f->signed_zero;
+    return d.kind == ULP_ALIGNED && f->group == GROUP && d.step == DEPTH && d.promote == 0 && !f->late &&
+           d.a_prec <= 2 && d.b_prec <= 2 && d.a.emax <= 2 && d.b.emax <= 2 && d.a.qmin >= -1 && d.b.qmin >= -1 &&
+           d.scale.prec <= 4 && f->fraction <= 37 && f->floor <= 128 && f->align == ULP_RZ && f->output == ULP_RZ &&
+           d.accumulator.prec == 24 && d.accumulator.emin == -126 && f->zero_c == ULP_NO_EXPONENT && !f->signed_zero;
 }
 
 } // namespace

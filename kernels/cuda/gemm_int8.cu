@@ -1,7 +1,7 @@
 // gemm_int8.cu - the product of 8-bit integers in 32-bit ones, that wrap or clamp; values travel in binary64.
 //
-// Up to 64 products of numbers below 2^9 are exact in 32 bits. Sums that wrap are sums modulo 2^32 in any order; sums that clamp
-// take `length` products at a time.
+// Up to 64 products of numbers below 2^9 are exact in 32 bits. Sums that wrap are sums modulo 2^32 in any order; sums
+// that clamp take `length` products at a time.
 #include "tile.h"
 
 namespace {
@@ -42,11 +42,13 @@ template <bool CLAMPS> struct thread_sums {
 };
 
 template <bool CLAMPS>
-__global__ void __launch_bounds__(ULP_TILE_THREADS, 2) int8_kernel(const __grid_constant__ ulp_cuda_job<double> w, const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
+    int8_kernel(const __grid_constant__ ulp_cuda_job<double> w, const __grid_constant__ plan p) {
     __shared__ buffers room;
     const int thread = (int)threadIdx.x, y = thread / ULP_TILE_ACROSS, x = thread % ULP_TILE_ACROSS;
     const ulp_tile_origin o = ulp_tile_origin_of(blockIdx.x, w.n, SIDE);
-    ulp_tile_operand<double, SIDE, DEPTH> a = ulp_tile_a<double, SIDE, DEPTH>(w, o.i, thread), b = ulp_tile_b<double, SIDE, DEPTH>(w, o.j, thread);
+    ulp_tile_operand<double, SIDE, DEPTH> a = ulp_tile_a<double, SIDE, DEPTH>(w, o.i, thread),
+                                          b = ulp_tile_b<double, SIDE, DEPTH>(w, o.j, thread);
     thread_sums<CLAMPS> sums;
     double next_a[a.SHARE], next_b[b.SHARE];
     uint32_t count = 0;
@@ -90,8 +92,8 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) int8_kernel(const __grid_
 
 bool offered(const ulp_datapath &d, ulp_overflow policy) {
     const ulp_format *f = &d.accumulator;
-    return d.kind == ULP_SERIAL && d.promote == 0 && d.has_inputs && d.a.is_fixed && d.b.is_fixed && d.a.bits <= 8 && d.b.bits <= 8 &&
-           d.a.frac_bits + d.b.frac_bits == 0 && f->is_fixed && f->bits == 32 && f->frac_bits == 0 &&
+    return d.kind == ULP_SERIAL && d.promote == 0 && d.has_inputs && d.a.is_fixed && d.b.is_fixed && d.a.bits <= 8 &&
+           d.b.bits <= 8 && d.a.frac_bits + d.b.frac_bits == 0 && f->is_fixed && f->bits == 32 && f->frac_bits == 0 &&
            (policy == ULP_OVERFLOW_SAT || policy == ULP_OVERFLOW_WRAP);
 }
 

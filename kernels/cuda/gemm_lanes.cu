@@ -1,10 +1,12 @@
-// gemm_lanes.cu - sums whose partial sums are rounded, in binary64: serial, in chunks, promoted, split, Kahan's, pairwise.
+// gemm_lanes.cu - sums whose partial sums are rounded, in binary64: serial, in chunks, promoted, split, Kahan's,
+// pairwise.
 //
-// Products of binary32 numbers are exact in binary64, a sum of two numbers is folded into one word that rounds on like itself
-// (ulp_odd_sum), and an addition in one of the device's modes rounds it (anchor.h). In mode rne that is kernels/nearest.h,
-// after binary64's own sum where that is proved to change nothing: `brief`, found by looking at the operands first.
+// Products of binary32 numbers are exact in binary64, a sum of two numbers is folded into one word that rounds on like
+// itself (ulp_odd_sum), and an addition in one of the device's modes rounds it (anchor.h). In mode rne that is
+// kernels/rounding/nearest.h, after binary64's own sum where that is proved to change nothing: `brief`, found by
+// looking at the operands first.
 #include "anchor.h"
-#include "kernels/nearest.h"
+#include "kernels/rounding/nearest.h"
 #include "tile.h"
 #include "words.h"
 
@@ -12,7 +14,7 @@ namespace {
 
 enum kind { CHAIN, SPLIT, KAHAN, TREE };
 
-/* Ways to round: as kernels/nearest.h, or as anchor.h in a mode without random words, or with them. */
+/* Ways to round: as kernels/rounding/nearest.h, or as anchor.h in a mode without random words, or with them. */
 enum way { OPEN, CLOSED, PLAIN, RANDOM };
 
 enum { DEPTH = 16, PAD = 2, LEVELS = 32 };
@@ -57,17 +59,20 @@ template <int WAY> __device__ inline double rounded(double x, const plan &p, wor
 }
 
 /* x + y, values of the accumulator's format if brief. */
-template <int WAY, bool BRIEF> __device__ inline double add(double x, double y, const plan &p, words<WAY> *word, ulp_stream s) {
-    const double exact = BRIEF ? ulp_nearest_sum(x, y) : ulp_odd_sum(x, y, WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE  : p.rule.mode);
+template <int WAY, bool BRIEF>
+__device__ inline double add(double x, double y, const plan &p, words<WAY> *word, ulp_stream s) {
+    const double exact = BRIEF ? ulp_nearest_sum(x, y)
+                               : ulp_odd_sum(x, y, WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE : p.rule.mode);
     return rounded<WAY>(exact, p, word, s);
 }
 
-/* ---- one product of one output, as kernels/sum.h has it ---- */
+/* ---- one product of one output, as kernels/products/sum.h has it ---- */
 
 /* The partial sums of a tree that wait for their right side: level[l PER PER], of 2^l products. */
 template <int KIND, int WAY, bool BRIEF>
-__device__ inline void join(sum<KIND, WAY> *to, double *level, int stride, uint32_t count, double a, double b, const plan &p, ulp_stream s) {
-    const uint32_t mode = WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE  : p.rule.mode;
+__device__ inline void join(sum<KIND, WAY> *to, double *level, int stride, uint32_t count, double a, double b,
+                            const plan &p, ulp_stream s) {
+    const uint32_t mode = WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE : p.rule.mode;
     words<WAY> *const word = &to->word;
     if (KIND == CHAIN) {
         const double exact = BRIEF ? __fma_rn(a, b, to->acc) : ulp_odd_sum(a * b, to->acc, mode);
@@ -91,7 +96,8 @@ __device__ inline void join(sum<KIND, WAY> *to, double *level, int stride, uint3
 
 /* The parts of a tree of `count` products joined, the latest first, and `start`. */
 template <int KIND, int WAY, bool BRIEF>
-__device__ inline double tree(sum<KIND, WAY> *to, const double *level, int stride, uint32_t count, double start, const plan &p, ulp_stream s) {
+__device__ inline double tree(sum<KIND, WAY> *to, const double *level, int stride, uint32_t count, double start,
+                              const plan &p, ulp_stream s) {
     double x = 0.0;
     bool any = false;
     for (int l = 0; l < LEVELS; l++) {
@@ -104,9 +110,7 @@ __device__ inline double tree(sum<KIND, WAY> *to, const double *level, int strid
 
 /* ---- a thread's outputs ---- */
 
-template <int SIDE> struct buffers {
-    double a[2][DEPTH][SIDE + PAD], b[2][DEPTH][SIDE + PAD];
-};
+template <int SIDE> struct buffers { double a[2][DEPTH][SIDE + PAD], b[2][DEPTH][SIDE + PAD]; };
 
 template <int KIND, int WAY, bool BRIEF, int PER> struct thread_outputs {
     enum { SIDE = PER * ULP_TILE_ACROSS, HERE = KIND == TREE ? LEVELS * PER * PER : 1 };
@@ -120,7 +124,8 @@ template <int KIND, int WAY, bool BRIEF, int PER> struct thread_outputs {
     bool handed;         /* C holds what was handed over */
 
     __device__ inline thread_outputs(const ulp_cuda_job<float> &w_, const plan &p_, ulp_tile_origin o)
-        : w(w_), p(p_), i0(o.i), j0(o.j), y((int)threadIdx.x / ULP_TILE_ACROSS), x((int)threadIdx.x % ULP_TILE_ACROSS), count(0), handed(w_.accumulate) {}
+        : w(w_), p(p_), i0(o.i), j0(o.j), y((int)threadIdx.x / ULP_TILE_ACROSS), x((int)threadIdx.x % ULP_TILE_ACROSS),
+          count(0), handed(w_.accumulate) {}
 
     __device__ inline size_t row(int r) const { return i0 + (size_t)ulp_tile_line<PER>(y, r); }
     __device__ inline size_t column(int c) const { return j0 + (size_t)ulp_tile_line<PER>(x, c); }
@@ -151,9 +156,11 @@ template <int KIND, int WAY, bool BRIEF, int PER> struct thread_outputs {
             for (int c = 0; c < PER; c++) {
                 sum<KIND, WAY> *const s = &sums[r][c];
                 const ulp_stream stream = w.stream;
-                const double partial = KIND == TREE ? tree<KIND, WAY, BRIEF>(s, level(r, c), PER * PER, count, 0.0, p, stream) : s->acc;
+                const double partial =
+                    KIND == TREE ? tree<KIND, WAY, BRIEF>(s, level(r, c), PER * PER, count, 0.0, p, stream) : s->acc;
                 const double before = waiting(r, c);
-                const double total = p.promotes ? (double)((float)before + (float)partial) : add<WAY, BRIEF>(before, partial, p, &s->word, stream);
+                const double total = p.promotes ? (double)((float)before + (float)partial)
+                                                : add<WAY, BRIEF>(before, partial, p, &s->word, stream);
                 if (is_output(r, c)) *ulp_cuda_c(w, row(r), column(c)) = ulp_cuda_canonical((float)total);
                 s->acc = s->error = 0.0;
             }
@@ -170,7 +177,8 @@ template <int KIND, int WAY, bool BRIEF, int PER> struct thread_outputs {
 #pragma unroll
         for (int r = 0; r < PER; r++)
 #pragma unroll
-            for (int c = 0; c < PER; c++) join<KIND, WAY, BRIEF>(&sums[r][c], level(r, c), PER * PER, count, p_[r], q[c], p, w.stream);
+            for (int c = 0; c < PER; c++)
+                join<KIND, WAY, BRIEF>(&sums[r][c], level(r, c), PER * PER, count, p_[r], q[c], p, w.stream);
         if (++count == p.every) hand_over();
     }
 
@@ -182,7 +190,9 @@ template <int KIND, int WAY, bool BRIEF, int PER> struct thread_outputs {
             for (int c = 0; c < PER; c++) {
                 double result = sums[r][c].acc;
                 if (p.every != 0) result = waiting(r, c);
-                else if (KIND == TREE) result = tree<KIND, WAY, BRIEF>(&sums[r][c], level(r, c), PER * PER, count, waiting(r, c), p, w.stream);
+                else if (KIND == TREE)
+                    result =
+                        tree<KIND, WAY, BRIEF>(&sums[r][c], level(r, c), PER * PER, count, waiting(r, c), p, w.stream);
                 if (is_output(r, c)) *ulp_cuda_c(w, row(r), column(c)) = ulp_cuda_canonical((float)result);
             }
     }
@@ -192,7 +202,8 @@ template <int KIND, int WAY, bool BRIEF, int PER>
 __device__ inline void run(const ulp_cuda_job<float> &w, const plan &p, buffers<PER * ULP_TILE_ACROSS> *room) {
     enum { SIDE = PER * ULP_TILE_ACROSS };
     const ulp_tile_origin o = ulp_tile_origin_of(blockIdx.x, w.n, SIDE);
-    ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, (int)threadIdx.x), b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, (int)threadIdx.x);
+    ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, (int)threadIdx.x),
+                                         b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, (int)threadIdx.x);
     thread_outputs<KIND, WAY, BRIEF, PER> outputs(w, p, o);
     float next_a[a.SHARE], next_b[b.SHARE];
     outputs.start();
@@ -224,23 +235,28 @@ template <int KIND> __device__ inline bool is_brief(const plan &p) {
 }
 
 template <int KIND, int WAY, int PER>
-__global__ void __launch_bounds__(ULP_TILE_THREADS, 2) lanes_kernel(const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
+    lanes_kernel(const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
     __shared__ __align__(16) buffers<PER * ULP_TILE_ACROSS> room;
-    if ((WAY == OPEN || WAY == CLOSED) && is_brief<KIND>(p)) run<KIND, WAY, WAY == OPEN || WAY == CLOSED, PER>(w, p, &room);
+    if ((WAY == OPEN || WAY == CLOSED) && is_brief<KIND>(p))
+        run<KIND, WAY, WAY == OPEN || WAY == CLOSED, PER>(w, p, &room);
     else run<KIND, WAY, false, PER>(w, p, &room);
 }
 
 /* ---- what the operands are ---- */
 
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) bits_kernel(uint32_t *found, const float *x, size_t rows, size_t columns, size_t row, size_t column) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    bits_kernel(uint32_t *found, const float *x, size_t rows, size_t columns, size_t row, size_t column) {
     uint32_t bits = 0;
-    for (size_t e = ulp_cuda_thread(); e < rows * columns; e += ulp_cuda_threads()) bits |= ulp_bits32(x[e / columns * row + e % columns * column]);
+    for (size_t e = ulp_cuda_thread(); e < rows * columns; e += ulp_cuda_threads())
+        bits |= ulp_bits32(x[e / columns * row + e % columns * column]);
     bits = __reduce_or_sync(0xffffffffu, bits);
     if (threadIdx.x % 32 == 0 && bits != 0) atomicOr(found, bits);
 }
 
 /* *found = 1 if an element of C is finite and its rounding another. */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) starts_kernel(uint32_t *found, const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    starts_kernel(uint32_t *found, const __grid_constant__ ulp_cuda_job<float> w, const __grid_constant__ plan p) {
     bool strange = false;
     for (size_t e = ulp_cuda_thread(); e < w.m * w.n; e += ulp_cuda_threads()) {
         const double c = (double)*ulp_cuda_c(w, e / w.n, e % w.n);
@@ -251,16 +267,21 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) starts_kernel(uint32_t *foun
 
 /* Look at what decides whether the sums may be brief; *found (FINDINGS) stays on the device. */
 ulp_status survey(uint32_t *found, const ulp_cuda_job<float> &w, const plan &p, bool bits, bool starts) {
-    ulp_status status = ulp_cuda_check(cudaMemsetAsync(found, 0, FINDINGS * sizeof *found, ulp_cuda_stream()), "cudaMemsetAsync");
+    ulp_status status =
+        ulp_cuda_check(cudaMemsetAsync(found, 0, FINDINGS * sizeof *found, ulp_cuda_stream()), "cudaMemsetAsync");
     if (status == ULP_OK && bits) {
         const bool a_down = w.a_row == 1, b_down = w.b_row == 1; /* along memory */
-        status = ulp_cuda_launch("bits of a", bits_kernel, ulp_cuda_blocks(w.m * w.k), ULP_CUDA_THREADS, found + BITS_OF_A, w.a, a_down ? w.k : w.m,
-                                 a_down ? w.m : w.k, a_down ? w.a_column : w.a_row, a_down ? w.a_row : w.a_column);
+        status = ulp_cuda_launch("bits of a", bits_kernel, ulp_cuda_blocks(w.m * w.k), ULP_CUDA_THREADS,
+                                 found + BITS_OF_A, w.a, a_down ? w.k : w.m, a_down ? w.m : w.k,
+                                 a_down ? w.a_column : w.a_row, a_down ? w.a_row : w.a_column);
         if (status == ULP_OK)
-            status = ulp_cuda_launch("bits of b", bits_kernel, ulp_cuda_blocks(w.k * w.n), ULP_CUDA_THREADS, found + BITS_OF_B, w.b, b_down ? w.n : w.k,
-                                     b_down ? w.k : w.n, b_down ? w.b_column : w.b_row, b_down ? w.b_row : w.b_column);
+            status = ulp_cuda_launch("bits of b", bits_kernel, ulp_cuda_blocks(w.k * w.n), ULP_CUDA_THREADS,
+                                     found + BITS_OF_B, w.b, b_down ? w.n : w.k, b_down ? w.k : w.n,
+                                     b_down ? w.b_column : w.b_row, b_down ? w.b_row : w.b_column);
     }
-    if (status == ULP_OK && starts) status = ulp_cuda_launch("start values", starts_kernel, ulp_cuda_blocks(w.m * w.n), ULP_CUDA_THREADS, found + STRANGE_STARTS, w, p);
+    if (status == ULP_OK && starts)
+        status = ulp_cuda_launch("start values", starts_kernel, ulp_cuda_blocks(w.m * w.n), ULP_CUDA_THREADS,
+                                 found + STRANGE_STARTS, w, p);
     return status;
 }
 
@@ -268,7 +289,9 @@ ulp_status survey(uint32_t *found, const ulp_cuda_job<float> &w, const plan &p, 
 
 template <int KIND, int WAY, int PER> ulp_status launch(const ulp_cuda_job<float> &w, const plan &p) {
     const unsigned tiles = ulp_tile_count(w.m, w.n, PER * ULP_TILE_ACROSS);
-    return tiles == 0 ? ULP_UNSUPPORTED : ulp_cuda_launch("gemm with rounded sums", lanes_kernel<KIND, WAY, PER>, tiles, ULP_TILE_THREADS, w, p);
+    return tiles == 0
+               ? ULP_UNSUPPORTED
+               : ulp_cuda_launch("gemm with rounded sums", lanes_kernel<KIND, WAY, PER>, tiles, ULP_TILE_THREADS, w, p);
 }
 
 /* More outputs a thread where a rounding is short: operands are read less often. */
@@ -293,7 +316,8 @@ ulp_status launch_kind(const ulp_cuda_job<float> &w, const plan &p, uint32_t kin
 
 bool offered(const ulp_datapath &d, size_t k) {
     const bool serial = d.kind == ULP_CHUNKED || (d.kind == ULP_SERIAL && d.length == 1), tree = d.kind == ULP_PAIRWISE;
-    return (serial || tree || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN) && !d.has_inputs && k < (size_t)1 << (LEVELS - 1);
+    return (serial || tree || d.kind == ULP_SPLIT || d.kind == ULP_KAHAN) && !d.has_inputs &&
+           k < (size_t)1 << (LEVELS - 1);
 }
 
 } // namespace
@@ -302,11 +326,15 @@ ulp_status ulp_cuda_gemm_lanes(const ulp_cuda_job<float> &w, const ulp_datapath 
     plan p = {};
     if (!offered(d, w.k) || !ulp_anchored_init(&p.rule, &d.accumulator, d.rule)) return ULP_UNSUPPORTED;
     const int range = ulp_nearest_range(&p.nearest, &d.accumulator, d.rule);
-    const bool chain = d.kind == ULP_SERIAL || d.kind == ULP_CHUNKED, fma = ulp_nearest_by_fma(&d.accumulator, 1, 1) != 0;
+    const bool chain = d.kind == ULP_SERIAL || d.kind == ULP_CHUNKED,
+               fma = ulp_nearest_by_fma(&d.accumulator, 1, 1) != 0;
     p.promotes = d.promote != 0;
     p.every = p.promotes ? d.promote : d.kind == ULP_CHUNKED ? d.length : 0;
     p.spare = fma ? 52 - (int)d.accumulator.prec : 0;
-    const int way = range == ULP_RANGE_OPEN ? OPEN : range == ULP_RANGE_CLOSED ? CLOSED : ulp_mode_is_stochastic(d.rule.mode) ? RANDOM : PLAIN;
+    const int way = range == ULP_RANGE_OPEN               ? OPEN
+                    : range == ULP_RANGE_CLOSED           ? CLOSED
+                    : ulp_mode_is_stochastic(d.rule.mode) ? RANDOM
+                                                          : PLAIN;
     if (way == PLAIN || way == RANDOM) return launch_kind(w, p, d.kind, way);
     const bool bits = chain && fma && w.k > 0 && p.spare < 48, starts = w.accumulate && !p.promotes;
     uint32_t *found = NULL;

@@ -2,14 +2,17 @@
 #include "library.h"
 
 const char *ulp_native_library_text(unsigned call, int fast) {
-    static const char *const texts[] = {"32F_PEDANTIC", "32F_FAST_TF32", "32F", "16F", "32F", "32F", "32F", "32F", "32I"};
+    static const char *const texts[] = {"32F_PEDANTIC", "32F_FAST_TF32", "32F", "16F", "32F",
+                                        "32F",          "32F",           "32F", "32I"};
     if (fast) return "32F, fast accumulation";
     return call < sizeof texts / sizeof texts[0] ? texts[call] : "";
 }
 
 #if !__has_include(<cublasLt.h>)
 
-const char *ulp_native_library_lacks(void) { return "this build has no cuBLASLt: its header was missing when it was made"; }
+const char *ulp_native_library_lacks(void) {
+    return "this build has no cuBLASLt: its header was missing when it was made";
+}
 
 ulp_status ulp_native_library(unsigned, int, const ulp_native_job *) { return ULP_UNSUPPORTED; }
 
@@ -23,18 +26,18 @@ ulp_status ulp_native_library(unsigned, int, const ulp_native_job *) { return UL
 namespace {
 
 /* X(function): what is called. */
-#define FUNCTIONS(X)             \
-    X(cublasLtCreate)            \
-    X(cublasLtGetStatusString)   \
-    X(cublasLtMatmul)            \
-    X(cublasLtMatmulAlgoGetHeuristic) \
-    X(cublasLtMatmulDescCreate)  \
-    X(cublasLtMatmulDescDestroy) \
-    X(cublasLtMatmulDescSetAttribute) \
-    X(cublasLtMatmulPreferenceCreate) \
-    X(cublasLtMatmulPreferenceDestroy) \
-    X(cublasLtMatmulPreferenceSetAttribute) \
-    X(cublasLtMatrixLayoutCreate) \
+#define FUNCTIONS(X)                                                                                                   \
+    X(cublasLtCreate)                                                                                                  \
+    X(cublasLtGetStatusString)                                                                                         \
+    X(cublasLtMatmul)                                                                                                  \
+    X(cublasLtMatmulAlgoGetHeuristic)                                                                                  \
+    X(cublasLtMatmulDescCreate)                                                                                        \
+    X(cublasLtMatmulDescDestroy)                                                                                       \
+    X(cublasLtMatmulDescSetAttribute)                                                                                  \
+    X(cublasLtMatmulPreferenceCreate)                                                                                  \
+    X(cublasLtMatmulPreferenceDestroy)                                                                                 \
+    X(cublasLtMatmulPreferenceSetAttribute)                                                                            \
+    X(cublasLtMatrixLayoutCreate)                                                                                      \
     X(cublasLtMatrixLayoutDestroy)
 
 struct functions {
@@ -99,7 +102,8 @@ void find_functions(void) {
 #else
 
 void *open_any(void) {
-    static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
+    static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
+                                        "/usr/local/cuda/lib64/libcublasLt.so.13",
                                         "/usr/local/cuda/lib64/libcublasLt.so.12"};
     for (const char *name : names) {
         void *found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -111,7 +115,9 @@ void *open_any(void) {
 void find_functions(void) {
     void *found = open_any();
     if (found == NULL) {
-        snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt was not found: neither libcublasLt.so.13 nor libcublasLt.so.12 is where libraries are looked for");
+        snprintf(lt.lacks, sizeof lt.lacks,
+                 "cuBLASLt was not found: neither libcublasLt.so.13 nor libcublasLt.so.12 is where libraries are "
+                 "looked for");
         return;
     }
 #define FIND(name)                                                                                                     \
@@ -127,7 +133,8 @@ void open_once(void) {
     find_functions();
     if (lt.lacks[0] != '\0') return;
     const cublasStatus_t status = lt.f.cublasLtCreate(&lt.handle);
-    if (status != CUBLAS_STATUS_SUCCESS) snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt does not start: %s", lt.f.cublasLtGetStatusString(status));
+    if (status != CUBLAS_STATUS_SUCCESS)
+        snprintf(lt.lacks, sizeof lt.lacks, "cuBLASLt does not start: %s", lt.f.cublasLtGetStatusString(status));
 }
 
 ulp_status checked(cublasStatus_t status, const char *name) {
@@ -154,9 +161,12 @@ ulp_status choose_algorithm(plan *p, cublasLtMatmulPreference_t preference) {
     const uint32_t no_reduction = CUBLASLT_REDUCTION_SCHEME_NONE;
     cublasLtMatmulHeuristicResult_t best = {};
     int count = 0;
-    TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &WORKSPACE, sizeof WORKSPACE);
-    TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &no_reduction, sizeof no_reduction);
-    TRY(cublasLtMatmulAlgoGetHeuristic, lt.handle, p->what, p->left, p->right, p->result, p->result, preference, 1, &best, &count);
+    TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &WORKSPACE,
+        sizeof WORKSPACE);
+    TRY(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &no_reduction,
+        sizeof no_reduction);
+    TRY(cublasLtMatmulAlgoGetHeuristic, lt.handle, p->what, p->left, p->right, p->result, p->result, preference, 1,
+        &best, &count);
     if (count == 0 || best.state != CUBLAS_STATUS_SUCCESS) {
         ulp_cuda_say("cuBLASLt has no algorithm for this product");
         return ULP_UNSUPPORTED;
@@ -217,12 +227,14 @@ ulp_status multiply(unsigned which, int fast, const ulp_native_job *w) {
     plan *p = &lt.latest;
     const call *c = &calls[which];
     ulp_status status = provide(w);
-    if (status == ULP_OK && (!p->made || p->which != which || p->fast != fast || p->m != w->m || p->n != w->n || p->depth != w->depth))
+    if (status == ULP_OK &&
+        (!p->made || p->which != which || p->fast != fast || p->m != w->m || p->n != w->n || p->depth != w->depth))
         status = make(p, which, fast, w);
     if (status != ULP_OK) return status;
     const uint32_t alpha = factor_of(c->scale, true), beta = factor_of(c->scale, w->c != NULL);
-    return checked(lt.f.cublasLtMatmul(lt.handle, p->what, &alpha, w->b, p->left, w->a, p->right, &beta, w->c != NULL ? w->c : w->d, p->result, w->d,
-                                       p->result, &p->algorithm, lt.workspace, WORKSPACE, ulp_cuda_stream()),
+    return checked(lt.f.cublasLtMatmul(lt.handle, p->what, &alpha, w->b, p->left, w->a, p->right, &beta,
+                                       w->c != NULL ? w->c : w->d, p->result, w->d, p->result, &p->algorithm,
+                                       lt.workspace, WORKSPACE, ulp_cuda_stream()),
                    "cublasLtMatmul");
 }
 

@@ -1,9 +1,9 @@
 // map.cu - elementwise operations on arrays, the exact result rounded once; several of them in one pass over memory.
 #include "counting.h"
 #include "operations.h"
-#include "kernels/asked.h"
-#include "kernels/core.h"
-#include "kernels/exact_step.h"
+#include "kernels/arguments.h"
+#include "kernels/rounding/core.h"
+#include "kernels/products/exact_step.h"
 #include "words.h"
 
 namespace {
@@ -44,7 +44,8 @@ __device__ float native(int op, float a, float b, float c) {
 __device__ float one(const rounding &r, float a, float b, float c, uint32_t word) {
     if (r.way == NATIVE) return native(r.op, a, b, c);
     if (r.way == SCALAR) {
-        const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of((double)a) : ulp_exact_op((ulp_op)r.op, (double)a, (double)b, (double)c);
+        const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of((double)a)
+                                                   : ulp_exact_op((ulp_op)r.op, (double)a, (double)b, (double)c);
         return (float)ulp_round_exact(x, &r.format, r.rule, word);
     }
     if (r.op == ULP_STEP_ROUND) {
@@ -57,7 +58,8 @@ __device__ float one(const rounding &r, float a, float b, float c, uint32_t word
 
 template <bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-map_kernel(float *y, const float *a, const float *b, const float *c, size_t n, const __grid_constant__ rounding r, ulp_stats *stats) {
+    map_kernel(float *y, const float *a, const float *b, const float *c, size_t n, const __grid_constant__ rounding r,
+               ulp_stats *stats) {
     ulp_stats s = {0, 0, 0, 0, 0, 0};
     for (size_t i = ulp_cuda_thread() * 4; i < n; i += ulp_cuda_threads() * 4) {
         uint32_t word[4] = {0, 0, 0, 0};
@@ -74,7 +76,8 @@ map_kernel(float *y, const float *a, const float *b, const float *c, size_t n, c
         }
     }
     if (COUNT)
-        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow, (uint32_t)s.subnormal, (uint32_t)s.nan});
+        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow,
+                                      (uint32_t)s.subnormal, (uint32_t)s.nan});
 }
 
 /* ---- several steps ---- */
@@ -110,21 +113,23 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const step *st
 step prepared(const ulp_update_step &s) {
     const int operands = s.op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s.op);
     const ulp_operand none = {};
-    return {rounding_of(s.op, &s.format, s.rule, s.stream), s.y, s.a, operands > 1 ? s.b : none, operands > 2 ? s.c : none};
+    return {rounding_of(s.op, &s.format, s.rule, s.stream), s.y, s.a, operands > 1 ? s.b : none,
+            operands > 2 ? s.c : none};
 }
 
 /* Magnitudes are ordered like their bits, Inf above the numbers and NaN above Inf. */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) largest_kernel(uint32_t *most, const float *x, size_t n) {
     uint32_t own = 0;
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) own = ulp_max_u32(own, ulp_bits32(x[i]) & 0x7fffffffu);
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
+        own = ulp_max_u32(own, ulp_bits32(x[i]) & 0x7fffffffu);
     own = __reduce_max_sync(0xffffffffu, own);
     if (threadIdx.x % 32 == 0 && own != 0) atomicMax(most, own);
 }
 
 } // namespace
 
-ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n, const ulp_format *format,
-                        ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
+                        const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
     ulp_status status = ulp_asked_map(op, y, a, b, c, n, format, rule);
     if (status != ULP_OK) return status;
     const int operands = ulp_op_operands(op);
@@ -147,11 +152,13 @@ ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n)
     ulp_status status = ulp_asked_update(given, steps);
     if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || steps == 0 || n == 0) return status;
-    step *host = static_cast<step *>(malloc(steps * sizeof *host)), *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
+    step *host = static_cast<step *>(malloc(steps * sizeof *host)),
+         *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
     if (host == NULL || device == NULL) status = ULP_NO_MEMORY;
     for (size_t k = 0; k < steps && status == ULP_OK; k++) host[k] = prepared(given[k]);
     if (status == ULP_OK) status = ulp_cuda_upload(device, host, steps * sizeof *host);
-    if (status == ULP_OK) status = ulp_cuda_launch("update", update_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, steps, n);
+    if (status == ULP_OK)
+        status = ulp_cuda_launch("update", update_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, steps, n);
     ulp_cuda_release(device);
     free(host);
     return status;
@@ -164,7 +171,8 @@ ulp_status ulp_cuda_largest(float *y, const float *x, size_t n) {
     uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;
     status = ulp_cuda_upload(device, &most, sizeof most);
-    if (status == ULP_OK && n > 0) status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n);
+    if (status == ULP_OK && n > 0)
+        status = ulp_cuda_launch("largest", largest_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, x, n);
     if (status == ULP_OK) status = ulp_cuda_download(&most, device, sizeof most);
     ulp_cuda_release(device);
     if (status == ULP_OK) *y = ulp_from_bits32(most > 0x7f800000u ? 0x7fc00000u : most);

@@ -1,4 +1,5 @@
-// mma.cu - whole products by mma.sync: every element is a chain of instructions over ascending k, through the accumulator.
+// mma.cu - whole products by mma.sync: every element is a chain of instructions over ascending k, through the
+// accumulator.
 #include "mma.h"
 #include "native.h"
 
@@ -20,9 +21,10 @@ template <int D> __device__ inline void store_pair(void *to, const uint32_t *d, 
     else *reinterpret_cast<uint32_t *>(static_cast<uint16_t *>(to) + at) = d[pair];
 }
 
-/* A warp's tile: DOWN times ACROSS of the instruction's, first row and column (row, column). Operands come straight from memory,
- * four bytes a lane: a row of a tile is 16 or 32 bytes, and what lanes share is in the cache. */
-template <typename Op, int DOWN, int ACROSS> __device__ inline void warp_product(const ulp_native_job &w, size_t row, size_t column) {
+/* A warp's tile: DOWN times ACROSS of the instruction's, first row and column (row, column). Operands come straight
+ * from memory, four bytes a lane: a row of a tile is 16 or 32 bytes, and what lanes share is in the cache. */
+template <typename Op, int DOWN, int ACROSS>
+__device__ inline void warp_product(const ulp_native_job &w, size_t row, size_t column) {
     const uint32_t lane = threadIdx.x % 32;
     uint32_t d[DOWN][ACROSS][Op::D] = {};
     auto place = [&](int i, int j, uint32_t pair) {
@@ -38,12 +40,14 @@ template <typename Op, int DOWN, int ACROSS> __device__ inline void warp_product
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
             for (uint32_t r = 0; r < Op::A; r++)
-                a[i][r] = *reinterpret_cast<const uint32_t *>(w.a + (row + 16 * i + ulp_mma_a_row(lane, r)) * w.depth + k + ulp_mma_a_byte(lane, r));
+                a[i][r] = *reinterpret_cast<const uint32_t *>(w.a + (row + 16 * i + ulp_mma_a_row(lane, r)) * w.depth +
+                                                              k + ulp_mma_a_byte(lane, r));
 #pragma unroll
         for (int j = 0; j < ACROSS; j++)
 #pragma unroll
             for (uint32_t r = 0; r < Op::B; r++)
-                b[j][r] = *reinterpret_cast<const uint32_t *>(w.b + (column + 8 * j + ulp_mma_b_column(lane)) * w.depth + k + ulp_mma_b_byte(lane, r));
+                b[j][r] = *reinterpret_cast<const uint32_t *>(
+                    w.b + (column + 8 * j + ulp_mma_b_column(lane)) * w.depth + k + ulp_mma_b_byte(lane, r));
 #pragma unroll
         for (int i = 0; i < DOWN; i++)
 #pragma unroll
@@ -60,14 +64,16 @@ __global__ void __launch_bounds__(32 * SIDE * SIDE) mma_kernel(const __grid_cons
     if constexpr (Op::offered) {
         const size_t warp = threadIdx.x / 32;
         const ulp_native_origin tile = ulp_native_origin_of<16 * DOWN * SIDE, 8 * ACROSS * SIDE>(w);
-        warp_product<Op, DOWN, ACROSS>(w, tile.row + warp / SIDE * (16 * DOWN), tile.column + warp % SIDE * (8 * ACROSS));
+        warp_product<Op, DOWN, ACROSS>(w, tile.row + warp / SIDE * (16 * DOWN),
+                                       tile.column + warp % SIDE * (8 * ACROSS));
     }
 }
 
 /* A warp for a tile of 8 x 8. */
 __global__ void __launch_bounds__(32) mma64_kernel(const __grid_constant__ ulp_native_job w) {
     const uint32_t lane = threadIdx.x;
-    const double *a = reinterpret_cast<const double *>(w.a), *b = reinterpret_cast<const double *>(w.b), *c = static_cast<const double *>(w.c);
+    const double *a = reinterpret_cast<const double *>(w.a), *b = reinterpret_cast<const double *>(w.b),
+                 *c = static_cast<const double *>(w.c);
     const ulp_native_origin tile = ulp_native_origin_of<8, 8>(w);
     const size_t k = w.depth / sizeof *a, at = (tile.row + ulp_mma64_c_row(lane)) * w.n + tile.column;
     double d[2] = {0.0, 0.0};

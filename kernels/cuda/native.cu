@@ -1,7 +1,7 @@
 // native.cu - native products by name: what there is, what this device offers, operands on their way to it and back.
 #include "library.h"
 #include "native.h"
-#include "kernels/asked.h"
+#include "kernels/arguments.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@ namespace {
 
 enum { MMA, WGMMA, LIBRARY };
 
-/* A row: `type` names it, `slim` is the end of it that names half the k, `number` counts in the family's own order. fast: of the library;
- * promote: of a row that is listed beside the plain one. */
+/* A row: `type` names it, `slim` is the end of it that names half the k, `number` counts in the family's own order.
+ * fast: of the library; promote: of a row that is listed beside the plain one. */
 struct row {
     unsigned char family, number;
     const char *type, *a, *b, *result, *slim;
@@ -119,9 +119,11 @@ void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability, unsi
         return;
     }
     snprintf(stem, sizeof stem, "%.*s", (int)(strlen(r->type) - strlen(r->slim)), r->type);
-    /* before Hopper half of k is half of the steps, and the row is the same; there fp8 by mma.sync is a row of its own */
+    /* before Hopper half of k is half of the steps, and the row is the same; there fp8 by mma.sync is a row of its own
+     */
     const char *unit = capability >= 90 ? r->slim : "";
-    if (r->family == MMA && ((capability / 10 == 9 && is_fp8(r)) || capability / 10 == 10)) unit = r->slim[0] == '\0' ? "-mma" : "-none";
+    if (r->family == MMA && ((capability / 10 == 9 && is_fp8(r)) || capability / 10 == 10))
+        unit = r->slim[0] == '\0' ? "-mma" : "-none";
     if (promote != 0) snprintf(tail, sizeof tail, ":promote=%u", promote);
     snprintf(to, ULP_DATAPATH_NAME_MAX, "%s-%s%s%s", gpu, stem, unit, tail);
     if (gpu[0] == '\0' || ulp_datapath_parse(&known, to) != ULP_OK) to[0] = '\0';
@@ -134,16 +136,18 @@ void lacks_of(char to[200], const row *r) {
     if (r->family == MMA && is_fp8(r) && capability < 89)
         snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
     else if (r->family == WGMMA && capability / 10 != 9)
-        snprintf(to, 200, "wgmma is of compute capability 9.0; this device has %d.%d", capability / 10, capability % 10);
+        snprintf(to, 200, "wgmma is of compute capability 9.0; this device has %d.%d", capability / 10,
+                 capability % 10);
     else if (r->family == WGMMA && !code.wgmma)
         snprintf(to, 200, "wgmma needs code for sm_90a, which this build does not hold");
     else if (r->family == LIBRARY && is_fp8(r) && capability < 89)
         snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
-    else if (r->family == LIBRARY)
-        snprintf(to, 200, "%s", ulp_native_library_lacks());
+    else if (r->family == LIBRARY) snprintf(to, 200, "%s", ulp_native_library_lacks());
     else if (r->family == MMA && is_fp8(r) && code.architecture < 89)
-        snprintf(to, 200, "fp8 needs code for compute capability 8.9 or more; what this build holds for %d.%d was compiled for %d.%d", capability / 10,
-                 capability % 10, code.architecture / 10, code.architecture % 10);
+        snprintf(
+            to, 200,
+            "fp8 needs code for compute capability 8.9 or more; what this build holds for %d.%d was compiled for %d.%d",
+            capability / 10, capability % 10, code.architecture / 10, code.architecture % 10);
 }
 
 const char *const families[] = {"mma:", "wgmma:", ""};
@@ -160,9 +164,13 @@ ulp_status describe(ulp_cuda_native *n, const row *r, unsigned promote) {
     n->fast = r->fast;
     n->promote = promote;
     n->a_scale = n->b_scale = 1.0f;
-    if (r->family == LIBRARY) snprintf(n->what, sizeof n->what, "cuBLASLt, compute type %s", ulp_native_library_text(r->number, r->fast));
-    else snprintf(n->what, sizeof n->what, "%s", r->family == MMA ? ulp_native_mma_text(r->number) : ulp_native_wgmma_text(r->number));
-    if (promote != 0) snprintf(n->name, sizeof n->name, "native:%s%s:promote=%u", families[r->family], r->type, promote);
+    if (r->family == LIBRARY)
+        snprintf(n->what, sizeof n->what, "cuBLASLt, compute type %s", ulp_native_library_text(r->number, r->fast));
+    else
+        snprintf(n->what, sizeof n->what, "%s",
+                 r->family == MMA ? ulp_native_mma_text(r->number) : ulp_native_wgmma_text(r->number));
+    if (promote != 0)
+        snprintf(n->name, sizeof n->name, "native:%s%s:promote=%u", families[r->family], r->type, promote);
     else snprintf(n->name, sizeof n->name, "native:%s%s", families[r->family], r->type);
     model_of(n->model, r, ulp_cuda_device()->capability, promote);
     lacks_of(n->lacks, r);
@@ -176,7 +184,8 @@ const row *row_of(const char *text, const char **rest) {
     for (const row *r = rows; r < rows + ROWS; r++) {
         char name[48];
         const size_t n = (size_t)snprintf(name, sizeof name, "%s%s", families[r->family], r->type);
-        if (r->promote != 0 || n <= length || strncmp(text, name, n) != 0 || (text[n] != '\0' && text[n] != ':')) continue;
+        if (r->promote != 0 || n <= length || strncmp(text, name, n) != 0 || (text[n] != '\0' && text[n] != ':'))
+            continue;
         best = r;
         length = n;
     }
@@ -188,9 +197,13 @@ const row *row_of(const char *text, const char **rest) {
 bool promotion(unsigned *promote, const char *rest, const row *r) {
     ulp_format a;
     char *end;
-    if (strncmp(rest, ":promote=", 9) != 0 || rest[9] < '1' || rest[9] > '9' || r->family != WGMMA || strcmp(r->result, "fp32") != 0) return false;
+    if (strncmp(rest, ":promote=", 9) != 0 || rest[9] < '1' || rest[9] > '9' || r->family != WGMMA ||
+        strcmp(r->result, "fp32") != 0)
+        return false;
     const unsigned long n = strtoul(rest + 9, &end, 10);
-    if (*end != '\0' || n > 1u << 20 || ulp_format_parse(&a, r->a) != ULP_OK || n % (256 / (a.bits == 19 ? 32u : a.bits)) != 0) return false;
+    if (*end != '\0' || n > 1u << 20 || ulp_format_parse(&a, r->a) != ULP_OK ||
+        n % (256 / (a.bits == 19 ? 32u : a.bits)) != 0)
+        return false;
     *promote = (unsigned)n;
     return true;
 }
@@ -240,7 +253,8 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
         ulp_cuda_say("%s", native->lacks);
         return ULP_UNSUPPORTED;
     }
-    if ((native->a_scale != 1.0f || native->b_scale != 1.0f) && (native->family != LIBRARY || native->a.bits != 8 || native->a.is_fixed)) {
+    if ((native->a_scale != 1.0f || native->b_scale != 1.0f) &&
+        (native->family != LIBRARY || native->a.bits != 8 || native->a.is_fixed)) {
         ulp_cuda_say("%s takes no scales: those of fp8 by cuBLASLt do", native->name);
         return ULP_UNSUPPORTED;
     }
@@ -252,8 +266,14 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
 void measure(ulp_cuda_product *p) {
     const bool wide = p->native.result.bits == 64;
     const ulp_native_tile library = {16, 16}; /* what fp8 by cuBLASLt asks for */
-    const ulp_native_tile small = p->native.family == LIBRARY ? library : p->native.family == WGMMA ? ulp_wgmma_small : wide ? ulp_mma_64 : ulp_mma_small;
-    const ulp_native_tile large = p->native.family == LIBRARY ? library : p->native.family == WGMMA ? ulp_wgmma_large : wide ? ulp_mma_64 : ulp_mma_large;
+    const ulp_native_tile small = p->native.family == LIBRARY ? library
+                                  : p->native.family == WGMMA ? ulp_wgmma_small
+                                  : wide                      ? ulp_mma_64
+                                                              : ulp_mma_small;
+    const ulp_native_tile large = p->native.family == LIBRARY ? library
+                                  : p->native.family == WGMMA ? ulp_wgmma_large
+                                  : wide                      ? ulp_mma_64
+                                                              : ulp_mma_large;
     const ulp_native_tile tile = p->m <= small.rows && p->n <= small.columns ? small : large;
     p->job.m = whole(p->m, tile.rows);
     p->job.n = whole(p->n, tile.columns);
@@ -264,7 +284,8 @@ void measure(ulp_cuda_product *p) {
 }
 
 /* Nothing is read where the result has no elements. */
-template <typename T> ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
+template <typename T>
+ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
     if (s->m == 0 || s->n == 0) return ULP_OK;
     const ulp_native_job *w = &p->job;
     const ulp_native_array left = {s->m, s->k, s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1, w->m, w->depth};
@@ -272,12 +293,14 @@ template <typename T> ulp_status encode(ulp_cuda_product *p, const T *c, const T
     const ulp_format *f = &p->native.a, *g = &p->native.b;
     ulp_status status = ulp_native_encode(p->a, a, &left, f, bytes_of(f), shift_of(f));
     if (status == ULP_OK) status = ulp_native_encode(p->b, b, &right, g, bytes_of(g), shift_of(g));
-    if (status == ULP_OK && p->c != NULL) status = ulp_native_encode(p->c, c, &p->result, &p->native.result, p->result_bytes, 0);
+    if (status == ULP_OK && p->c != NULL)
+        status = ulp_native_encode(p->c, c, &p->result, &p->native.result, p->result_bytes, 0);
     return status;
 }
 
 template <typename T>
-ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
+ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, const T *c, const T *a, const T *b,
+                 const ulp_gemm_shape *s) {
     if (product == NULL) return ULP_BAD_ARGUMENT;
     *product = NULL;
     ulp_status status = check(native, c, a, b, s);
@@ -301,7 +324,8 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
     w->b = p->b;
     w->c = p->c;
     w->d = p->d;
-    status = p->a == NULL || p->b == NULL || p->d == NULL || (s->accumulate && p->c == NULL) ? ULP_NO_MEMORY : encode(p, c, a, b, s);
+    status = p->a == NULL || p->b == NULL || p->d == NULL || (s->accumulate && p->c == NULL) ? ULP_NO_MEMORY
+                                                                                             : encode(p, c, a, b, s);
     if (status != ULP_OK) ulp_cuda_product_end(p);
     else *product = p;
     return status;
@@ -312,7 +336,8 @@ template <typename T> ulp_status values(ulp_cuda_product *p, T *c) {
     return ulp_native_decode(c, p->d, &p->result, &p->native.result);
 }
 
-template <typename T> ulp_status multiply(const ulp_cuda_native *native, T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
+template <typename T>
+ulp_status multiply(const ulp_cuda_native *native, T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
     ulp_cuda_product *p = NULL;
     ulp_status status = begin(&p, native, c, a, b, s);
     if (status == ULP_OK) status = ulp_cuda_product_run(p);
@@ -331,14 +356,14 @@ ulp_status floats(const ulp_cuda_native *native) {
 
 } // namespace
 
-ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c, const float *a, const float *b,
-                                  const ulp_gemm_shape *shape) {
+ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c,
+                                  const float *a, const float *b, const ulp_gemm_shape *shape) {
     ulp_status status = shape != NULL && shape->accumulate ? floats(native) : ULP_OK;
     return status == ULP_OK ? begin(product, native, c, a, b, shape) : status;
 }
 
-ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c, const double *a, const double *b,
-                                    const ulp_gemm_shape *shape) {
+ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_native *native, const double *c,
+                                    const double *a, const double *b, const ulp_gemm_shape *shape) {
     return begin(product, native, c, a, b, shape);
 }
 
@@ -346,7 +371,8 @@ ulp_status ulp_cuda_product_run(ulp_cuda_product *p) {
     if (p == NULL) return ULP_BAD_ARGUMENT;
     if (p->m == 0 || p->n == 0) return ULP_OK;
     if (p->native.family == LIBRARY) return ulp_native_library(p->native.instruction, p->native.fast, &p->job);
-    return p->native.family == WGMMA ? ulp_native_wgmma(p->native.instruction, &p->job) : ulp_native_mma(p->native.instruction, &p->job);
+    return p->native.family == WGMMA ? ulp_native_wgmma(p->native.instruction, &p->job)
+                                     : ulp_native_mma(p->native.instruction, &p->job);
 }
 
 ulp_status ulp_cuda_product_values(ulp_cuda_product *p, float *c) {
@@ -370,11 +396,13 @@ void ulp_cuda_product_end(ulp_cuda_product *p) {
     free(p);
 }
 
-ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b, const ulp_gemm_shape *shape) {
+ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b,
+                                const ulp_gemm_shape *shape) {
     ulp_status status = floats(native);
     return status == ULP_OK ? multiply(native, c, a, b, shape) : status;
 }
 
-ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b, const ulp_gemm_shape *shape) {
+ulp_status ulp_cuda_native_gemm64(const ulp_cuda_native *native, double *c, const double *a, const double *b,
+                                  const ulp_gemm_shape *shape) {
     return multiply(native, c, a, b, shape);
 }

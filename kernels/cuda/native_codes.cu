@@ -12,8 +12,9 @@ __device__ inline void put(void *codes, size_t at, uint32_t code, unsigned bytes
 
 /* A thread for each code, padding included: that is zeros. */
 template <typename T>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) encode_kernel(uint32_t *found, void *codes, const T *x, const __grid_constant__ ulp_native_array w,
-                                                                  const __grid_constant__ ulp_format f, unsigned bytes, unsigned shift) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    encode_kernel(uint32_t *found, void *codes, const T *x, const __grid_constant__ ulp_native_array w,
+                  const __grid_constant__ ulp_format f, unsigned bytes, unsigned shift) {
     uint32_t strange = 0;
     const size_t across = w.pitch / bytes;
     for (size_t at = ulp_cuda_thread(); at < w.all_rows * across; at += ulp_cuda_threads()) {
@@ -40,7 +41,7 @@ __device__ inline double value_of(uint64_t code, unsigned bits, bool fixed) {
 
 template <typename T>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-decode_kernel(T *x, const void *codes, const __grid_constant__ ulp_native_array w, unsigned bits, bool fixed) {
+    decode_kernel(T *x, const void *codes, const __grid_constant__ ulp_native_array w, unsigned bits, bool fixed) {
     const size_t across = w.pitch / (bits / 8);
     for (size_t e = ulp_cuda_thread(); e < w.rows * w.width; e += ulp_cuda_threads()) {
         const size_t i = e / w.width, j = e % w.width;
@@ -48,7 +49,8 @@ decode_kernel(T *x, const void *codes, const __grid_constant__ ulp_native_array 
     }
 }
 
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) widen_kernel(uint64_t *to, const void *codes, const __grid_constant__ ulp_native_array w, unsigned bytes) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    widen_kernel(uint64_t *to, const void *codes, const __grid_constant__ ulp_native_array w, unsigned bytes) {
     for (size_t e = ulp_cuda_thread(); e < w.rows * w.width; e += ulp_cuda_threads())
         to[e] = get(codes, e / w.width * (w.pitch / bytes) + e % w.width, bytes);
 }
@@ -56,7 +58,8 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) widen_kernel(uint64_t *to, c
 } // namespace
 
 template <typename T>
-ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format, unsigned bytes, unsigned shift) {
+ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format,
+                             unsigned bytes, unsigned shift) {
     const size_t n = array->all_rows * array->pitch / bytes;
     uint32_t found = 0, *device;
     if (n == 0) return ULP_OK;
@@ -64,26 +67,31 @@ ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *ar
     if (device == NULL) return ULP_NO_MEMORY;
     ulp_status status = ulp_cuda_upload(device, &found, sizeof found);
     if (status == ULP_OK)
-        status = ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, codes, x, *array, *format, bytes, shift);
+        status = ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device,
+                                 codes, x, *array, *format, bytes, shift);
     if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
     ulp_cuda_release(device);
     return status == ULP_OK && found ? ULP_NO_CODE : status;
 }
 
-template <typename T> ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format) {
+template <typename T>
+ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format) {
     const size_t n = array->rows * array->width;
     if (n == 0) return ULP_OK;
-    return ulp_cuda_launch("codes to values", decode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, x, codes, *array, (unsigned)format->bits,
-                           format->is_fixed != 0);
+    return ulp_cuda_launch("codes to values", decode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, x, codes, *array,
+                           (unsigned)format->bits, format->is_fixed != 0);
 }
 
-template ulp_status ulp_native_encode(void *, const float *, const ulp_native_array *, const ulp_format *, unsigned, unsigned);
-template ulp_status ulp_native_encode(void *, const double *, const ulp_native_array *, const ulp_format *, unsigned, unsigned);
+template ulp_status ulp_native_encode(void *, const float *, const ulp_native_array *, const ulp_format *, unsigned,
+                                      unsigned);
+template ulp_status ulp_native_encode(void *, const double *, const ulp_native_array *, const ulp_format *, unsigned,
+                                      unsigned);
 template ulp_status ulp_native_decode(float *, const void *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(double *, const void *, const ulp_native_array *, const ulp_format *);
 
 ulp_status ulp_native_widen(uint64_t *to, const void *codes, const ulp_native_array *array, unsigned bytes) {
     const size_t n = array->rows * array->width;
     if (n == 0) return ULP_OK;
-    return ulp_cuda_launch("codes in a row", widen_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, to, codes, *array, bytes);
+    return ulp_cuda_launch("codes in a row", widen_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, to, codes, *array,
+                           bytes);
 }

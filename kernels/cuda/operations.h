@@ -4,16 +4,20 @@
 
 #include "kernels/backend.h"
 
-ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
-ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
-ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n, const ulp_format *format,
-                        ulp_rule rule, ulp_stream stream, ulp_stats *stats);
+ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
+                          ulp_stream stream, ulp_stats *stats);
+ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                            ulp_stream stream, ulp_stats *stats);
+ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
+                        const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
 ulp_status ulp_cuda_update(const ulp_update_step *step, size_t steps, size_t n);
 ulp_status ulp_cuda_largest(float *y, const float *x, size_t n);
-ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream);
-ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath, ulp_stream stream);
-ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, const ulp_datapath *datapath,
+ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
                            ulp_stream stream);
+ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
+                         const ulp_datapath *datapath, ulp_stream stream);
+ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
+                           const ulp_datapath *datapath, ulp_stream stream);
 ulp_status ulp_cuda_patches(float *y, const float *x, const ulp_places *places);
 ulp_status ulp_cuda_permute(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
 ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n);

@@ -1,12 +1,13 @@
 // pool.cu - maxima of windows, and what goes back to their places.
 #include "device.h"
 #include "operations.h"
-#include "kernels/asked.h"
+#include "kernels/arguments.h"
 
 namespace {
 
 /* A thread for each window. */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) pool_kernel(float *y, float *place, const float *x, ulp_windows s, size_t n) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    pool_kernel(float *y, float *place, const float *x, ulp_windows s, size_t n) {
     const size_t oh = s.h / s.K, ow = s.w / s.K;
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
         const size_t q = i % ow, row = i / ow, p = row % oh, image = row / oh;
@@ -17,7 +18,8 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) pool_kernel(float *y, float 
 }
 
 /* A thread for each element of dx: what its window sends back, if it is the one that won. */
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) pool_slope_kernel(float *dx, const float *dy, const float *place, ulp_windows s, size_t n) {
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    pool_slope_kernel(float *dx, const float *dy, const float *place, ulp_windows s, size_t n) {
     const size_t oh = s.h / s.K, ow = s.w / s.K;
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
         const size_t column = i % s.w, line = i / s.w % s.h, image = i / s.w / s.h, q = column / s.K, p = line / s.K;
@@ -41,5 +43,6 @@ ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, c
     if (status == ULP_OK) status = ulp_cuda_open();
     const size_t n = status != ULP_OK ? 0 : windows->images * windows->h * windows->w;
     if (status != ULP_OK || n == 0) return status;
-    return ulp_cuda_launch("pool_slope", pool_slope_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, dx, dy, place, *windows, n);
+    return ulp_cuda_launch("pool_slope", pool_slope_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, dx, dy, place,
+                           *windows, n);
 }

@@ -1,11 +1,11 @@
 // round.cu - rounding of whole arrays, with counters on request.
 //
-// A thread takes groups of four neighbours: they share the words of one Philox block and, where the arrays allow it, one access to
-// memory of 16 bytes. Two groups are under way at once.
+// A thread takes groups of four neighbours: they share the words of one Philox block and, where the arrays allow it,
+// one access to memory of 16 bytes. Two groups are under way at once.
 #include "counting.h"
 #include "operations.h"
-#include "kernels/asked.h"
-#include "kernels/core.h"
+#include "kernels/arguments.h"
+#include "kernels/rounding/core.h"
 #include "words.h"
 
 namespace {
@@ -44,8 +44,8 @@ __device__ bool inside(size_t i, size_t n) { return i < n; } /* places before it
 
 __device__ float4 load_group(const float *x, size_t i, size_t n, bool whole) {
     if (whole && i < n && n - i >= GROUP) return *reinterpret_cast<const float4 *>(x + i);
-    return make_float4(inside(i, n) ? x[i] : 0.0f, inside(i + 1, n) ? x[i + 1] : 0.0f, inside(i + 2, n) ? x[i + 2] : 0.0f,
-                       inside(i + 3, n) ? x[i + 3] : 0.0f);
+    return make_float4(inside(i, n) ? x[i] : 0.0f, inside(i + 1, n) ? x[i + 1] : 0.0f,
+                       inside(i + 2, n) ? x[i + 2] : 0.0f, inside(i + 3, n) ? x[i + 3] : 0.0f);
 }
 
 __device__ void store_group(float *y, size_t i, size_t n, bool whole, float4 v) {
@@ -59,12 +59,12 @@ __device__ void store_group(float *y, size_t i, size_t n, bool whole, float4 v) 
     if (inside(i + 3, n)) y[i + 3] = v.w;
 }
 
-/* `skip` elements of the first group lie before the array, so that the words of a group are those of one block. whole: groups are
- * aligned to 16 bytes in both arrays. */
+/* `skip` elements of the first group lie before the array, so that the words of a group are those of one block. whole:
+ * groups are aligned to 16 bytes in both arrays. */
 template <int MODE, int SHAPE, bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-round_groups(float *y, const float *x, size_t n, uint32_t skip, bool whole, const __grid_constant__ ulp_core core, ulp_stream stream,
-             ulp_stats *stats) {
+    round_groups(float *y, const float *x, size_t n, uint32_t skip, bool whole, const __grid_constant__ ulp_core core,
+                 ulp_stream stream, ulp_stats *stats) {
     const uint32_t mode = MODE == ANY_MODE ? core.mode : (uint32_t)MODE;
     const bool stochastic = ulp_mode_is_stochastic(mode);
     const size_t groups = (skip + n + GROUP - 1) / GROUP, stride = ulp_cuda_threads();
@@ -103,7 +103,8 @@ round_groups(float *y, const float *x, size_t n, uint32_t skip, bool whole, cons
 /* Any format, any rule, either carrier: the scalar definition, element by element. */
 template <typename T, bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+    round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format format, ulp_rule rule,
+                 ulp_stream stream, ulp_stats *stats) {
     const bool stochastic = ulp_mode_is_stochastic(rule.mode);
     ulp_stats s = {0, 0, 0, 0, 0, 0};
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
@@ -114,7 +115,8 @@ round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format form
         if (COUNT) ulp_stats_count(&s, exact, r, &format, rule, word);
     }
     if (COUNT)
-        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow, (uint32_t)s.subnormal, (uint32_t)s.nan});
+        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow,
+                                      (uint32_t)s.subnormal, (uint32_t)s.nan});
 }
 
 /* ---- launching ---- */
@@ -134,8 +136,10 @@ template <int MODE, int SHAPE> ulp_status launch(const job &w) {
     const bool whole = ((((uintptr_t)w.x - before) | ((uintptr_t)w.y - before)) & 15u) == 0;
     const unsigned blocks = ulp_cuda_blocks((w.n + skip + GROUP - 1) / GROUP);
     if (w.stats != NULL)
-        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, w.stream, w.stats);
-    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip, whole, w.core, w.stream, w.stats);
+        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip,
+                               whole, w.core, w.stream, w.stats);
+    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip,
+                           whole, w.core, w.stream, w.stats);
 }
 
 /* Modes and shapes that are met most have code of their own. */
@@ -149,26 +153,33 @@ ulp_status launch_core(const job &w) {
 }
 
 template <typename T>
-ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream,
+                         ulp_stats *stats) {
     if (stats != NULL)
-        return ulp_cuda_launch("round", round_scalar<T, true>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format, rule, stream, stats);
-    return ulp_cuda_launch("round", round_scalar<T, false>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format, rule, stream, stats);
+        return ulp_cuda_launch("round", round_scalar<T, true>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format,
+                               rule, stream, stats);
+    return ulp_cuda_launch("round", round_scalar<T, false>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format,
+                           rule, stream, stats);
 }
 
 } // namespace
 
-ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
+                          ulp_stream stream, ulp_stats *stats) {
     ulp_status status = ulp_asked_round(y, x, n, format, rule);
     if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;
     ulp_cuda_counting counting;
     status = ulp_cuda_counting_begin(&counting, stats);
     job w = {y, x, n, {}, stream, counting.device};
-    if (status == ULP_OK) status = ulp_core_init(&w.core, format, rule) ? launch_core(w) : launch_scalar(y, x, n, format, rule, stream, counting.device);
+    if (status == ULP_OK)
+        status = ulp_core_init(&w.core, format, rule) ? launch_core(w)
+                                                      : launch_scalar(y, x, n, format, rule, stream, counting.device);
     return ulp_cuda_counting_end(&counting, n, status);
 }
 
-ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
+                            ulp_stream stream, ulp_stats *stats) {
     ulp_status status = ulp_asked_round64(y, x, n, format, rule);
     if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;

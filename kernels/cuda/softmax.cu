@@ -1,18 +1,19 @@
 // softmax.cu - softmax with cross-entropy, and its gradient.
 //
-// A warp takes a row: its lanes form the exponentials and the quotients. What all lanes need, the largest element and the sum, whose
-// order is that of the columns, each of them forms for itself: they read the same addresses at the same time, and nobody waits.
+// A warp takes a row: its lanes form the exponentials and the quotients. What all lanes need, the largest element and
+// the sum, whose order is that of the columns, each of them forms for itself: they read the same addresses at the same
+// time, and nobody waits.
 #include "device.h"
 #include "operations.h"
-#include "kernels/asked.h"
-#include "kernels/softmax.h"
+#include "kernels/arguments.h"
+#include "kernels/functions/softmax.h"
 
 namespace {
 
 enum { LANES = 32 };
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-softmax_kernel(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
+    softmax_kernel(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
     const size_t lane = threadIdx.x % LANES, warps = ulp_cuda_threads() / LANES;
     for (size_t b = ulp_cuda_thread() / LANES; b < B; b += warps) {
         const float *row = z + b * C;
@@ -28,7 +29,7 @@ softmax_kernel(double *p, double *loss, const float *z, const uint8_t *label, si
 }
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-softmax_slope_kernel(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
+    softmax_slope_kernel(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
     for (size_t i = ulp_cuda_thread(); i < B * C; i += ulp_cuda_threads())
         dz[i] = ulp_softmax_slope(p[i], (uint32_t)(i % C == label[i / C]), scale, B);
 }
@@ -39,12 +40,14 @@ ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, const uint8
     ulp_status status = ulp_asked_softmax(p, loss, z, label, B, C);
     if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || B == 0) return status;
-    return ulp_cuda_launch("softmax", softmax_kernel, ulp_cuda_blocks(B * LANES), ULP_CUDA_THREADS, p, loss, z, label, B, C);
+    return ulp_cuda_launch("softmax", softmax_kernel, ulp_cuda_blocks(B * LANES), ULP_CUDA_THREADS, p, loss, z, label,
+                           B, C);
 }
 
 ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
     ulp_status status = ulp_asked_softmax_slope(dz, p, label, B, C);
     if (status == ULP_OK) status = ulp_cuda_open();
     if (status != ULP_OK || B == 0) return status;
-    return ulp_cuda_launch("softmax_slope", softmax_slope_kernel, ulp_cuda_blocks(B * C), ULP_CUDA_THREADS, dz, p, label, B, C, scale);
+    return ulp_cuda_launch("softmax_slope", softmax_slope_kernel, ulp_cuda_blocks(B * C), ULP_CUDA_THREADS, dz, p,
+                           label, B, C, scale);
 }

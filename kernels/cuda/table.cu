@@ -39,7 +39,8 @@ ulp_status ulp_cuda_backend(const ulp_backend **backend) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK) return status;
     const ulp_cuda_info *info = ulp_cuda_device();
-    snprintf(what, sizeof what, "%s, compute capability %d.%d", info->name, info->capability / 10, info->capability % 10);
+    snprintf(what, sizeof what, "%s, compute capability %d.%d", info->name, info->capability / 10,
+             info->capability % 10);
     *backend = &table;
     return ULP_OK;
 }

@@ -1,8 +1,8 @@
 /* tile.h - tiles of matrix products: which outputs a thread holds, which operands it brings, how they lie between.
  *
- * A block of THREADS = ACROSS x ACROSS threads makes a tile of SIDE x SIDE outputs, SIDE = ACROSS PER, and walks along k in steps of
- * DEPTH products. A thread holds PER x PER outputs. Operands of a step are brought from memory to registers while the step
- * before is worked on, then put into one of two shared buffers: one barrier a step.
+ * A block of THREADS = ACROSS x ACROSS threads makes a tile of SIDE x SIDE outputs, SIDE = ACROSS PER, and walks along
+ * k in steps of DEPTH products. A thread holds PER x PER outputs. Operands of a step are brought from memory to
+ * registers while the step before is worked on, then put into one of two shared buffers: one barrier a step.
  */
 #ifndef ULP_CUDA_TILE_H
 #define ULP_CUDA_TILE_H
@@ -11,8 +11,8 @@
 
 enum { ULP_TILE_ACROSS = 16, ULP_TILE_THREADS = ULP_TILE_ACROSS * ULP_TILE_ACROSS };
 
-/* The row, in a tile, of a thread's row r, for the thread that is number `at` of ACROSS from the top; columns likewise. Four that
- * follow each other are read from shared memory at once. */
+/* The row, in a tile, of a thread's row r, for the thread that is number `at` of ACROSS from the top; columns likewise.
+ * Four that follow each other are read from shared memory at once. */
 template <int PER> static __host__ __device__ inline int ulp_tile_line(int at, int r) {
     const int run = PER < 4 ? PER : 4;
     return r / run * (run * ULP_TILE_ACROSS) + at * run + r % run;
@@ -41,8 +41,10 @@ struct ulp_tile_share {
     int line, depth, line_step, depth_step;
 };
 
-template <int SIDE, int DEPTH> static __host__ __device__ inline ulp_tile_share ulp_tile_share_of(int thread, bool along_depth) {
-    static_assert(ULP_TILE_THREADS % DEPTH == 0 && ULP_TILE_THREADS % SIDE == 0, "every thread brings elements of one line or one depth");
+template <int SIDE, int DEPTH>
+static __host__ __device__ inline ulp_tile_share ulp_tile_share_of(int thread, bool along_depth) {
+    static_assert(ULP_TILE_THREADS % DEPTH == 0 && ULP_TILE_THREADS % SIDE == 0,
+                  "every thread brings elements of one line or one depth");
     ulp_tile_share s;
     s.line = along_depth ? thread / DEPTH : thread % SIDE;
     s.depth = along_depth ? thread % DEPTH : thread / SIDE;
@@ -64,7 +66,9 @@ template <typename T, int SIDE, int DEPTH> struct ulp_tile_operand {
         const int depths = left < DEPTH ? (int)left : DEPTH;
 #pragma unroll
         for (int s = 0; s < SHARE; s++)
-            to[s] = share.line + s * share.line_step < lines && share.depth + s * share.depth_step < depths ? at[s * step] : (T)0;
+            to[s] = share.line + s * share.line_step < lines && share.depth + s * share.depth_step < depths
+                        ? at[s * step]
+                        : (T)0;
         at += advance;
     }
 
@@ -76,8 +80,8 @@ template <typename T, int SIDE, int DEPTH> struct ulp_tile_operand {
 
 /* x: the first line's first element; `lines` follow, more than a tile's perhaps. */
 template <typename T, int SIDE, int DEPTH>
-static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_operand_of(const T *x, size_t lines, size_t line_stride, size_t depth_stride,
-                                                                                   int thread) {
+static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH>
+ulp_tile_operand_of(const T *x, size_t lines, size_t line_stride, size_t depth_stride, int thread) {
     ulp_tile_operand<T, SIDE, DEPTH> o;
     o.share = ulp_tile_share_of<SIDE, DEPTH>(thread, depth_stride == 1);
     o.at = x + (size_t)o.share.line * line_stride + (size_t)o.share.depth * depth_stride;
@@ -88,12 +92,14 @@ static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_oper
 }
 
 template <typename T, int SIDE, int DEPTH>
-static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_a(const ulp_cuda_job<T> &w, size_t i, int thread) {
+static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_a(const ulp_cuda_job<T> &w, size_t i,
+                                                                              int thread) {
     return ulp_tile_operand_of<T, SIDE, DEPTH>(w.a + i * w.a_row, w.m - i, w.a_row, w.a_column, thread);
 }
 
 template <typename T, int SIDE, int DEPTH>
-static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_b(const ulp_cuda_job<T> &w, size_t j, int thread) {
+static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_b(const ulp_cuda_job<T> &w, size_t j,
+                                                                              int thread) {
     return ulp_tile_operand_of<T, SIDE, DEPTH>(w.b + j * w.b_column, w.n - j, w.b_column, w.b_row, thread);
 }
 

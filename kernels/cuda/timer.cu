@@ -32,7 +32,8 @@ ulp_status ulp_cuda_timer_stop(ulp_cuda_timer *timer, double *seconds) {
     float milliseconds = 0.0f;
     ulp_status status = ulp_cuda_check(cudaEventRecord(timer->end, ulp_cuda_stream()), "cudaEventRecord");
     if (status == ULP_OK) status = ulp_cuda_check(cudaEventSynchronize(timer->end), "work that is timed");
-    if (status == ULP_OK) status = ulp_cuda_check(cudaEventElapsedTime(&milliseconds, timer->begin, timer->end), "cudaEventElapsedTime");
+    if (status == ULP_OK)
+        status = ulp_cuda_check(cudaEventElapsedTime(&milliseconds, timer->begin, timer->end), "cudaEventElapsedTime");
     if (status == ULP_OK) *seconds = 1e-3 * (double)milliseconds;
     return status;
 }
@@ -47,5 +48,6 @@ void ulp_cuda_timer_close(ulp_cuda_timer *timer) {
 ulp_status ulp_cuda_copy(void *y, const void *x, size_t bytes) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || bytes == 0) return status;
-    return ulp_cuda_check(cudaMemcpyAsync(y, x, bytes, cudaMemcpyDeviceToDevice, ulp_cuda_stream()), "cudaMemcpyAsync on the device");
+    return ulp_cuda_check(cudaMemcpyAsync(y, x, bytes, cudaMemcpyDeviceToDevice, ulp_cuda_stream()),
+                          "cudaMemcpyAsync on the device");
 }

@@ -15,7 +15,8 @@ ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const double
     if (to->c == NULL) return ULP_NO_MEMORY;
     to->a = to->c + p->m * p->n;
     to->b = to->a + p->m * k;
-    ulp_status status = ulp_cuda_check(cudaMemsetAsync(to->c, 0, elements * sizeof *to->c, ulp_cuda_stream()), "cudaMemsetAsync");
+    ulp_status status =
+        ulp_cuda_check(cudaMemsetAsync(to->c, 0, elements * sizeof *to->c, ulp_cuda_stream()), "cudaMemsetAsync");
     if (status == ULP_OK) status = ulp_cuda_upload(to->c, &c, sizeof c);
     if (status == ULP_OK) status = ulp_cuda_upload(to->a, a, k * sizeof *a);
     if (status == ULP_OK) status = ulp_cuda_upload(to->b, b, k * sizeof *b);
@@ -31,7 +32,8 @@ ulp_status form(const ulp_cuda_place *p, uint64_t *code, const operands *from, s
     shape.b_trans = 1;
     shape.accumulate = accumulate;
     uint64_t *out = static_cast<uint64_t *>(ulp_cuda_room(p->m * p->n * sizeof *out));
-    ulp_status status = out == NULL ? ULP_NO_MEMORY : ulp_cuda_product_begin64(&product, p->native, from->c, from->a, from->b, &shape);
+    ulp_status status =
+        out == NULL ? ULP_NO_MEMORY : ulp_cuda_product_begin64(&product, p->native, from->c, from->a, from->b, &shape);
     if (status == ULP_OK) status = ulp_cuda_product_run(product);
     if (status == ULP_OK) status = ulp_cuda_product_codes(product, out);
     if (status == ULP_OK) status = ulp_cuda_download(code, out, sizeof *out);
@@ -40,7 +42,8 @@ ulp_status form(const ulp_cuda_place *p, uint64_t *code, const operands *from, s
     return status;
 }
 
-ulp_status ask(const ulp_cuda_place *p, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales, bool accumulate) {
+ulp_status ask(const ulp_cuda_place *p, uint64_t *code, double c, const double *a, const double *b, size_t k,
+               ulp_scales scales, bool accumulate) {
     operands o = {};
     if (scales.a != NULL || scales.b != NULL) return ULP_UNSUPPORTED;
     ulp_status status = ulp_cuda_open();
@@ -55,7 +58,8 @@ ulp_status dot(void *context, uint64_t *code, double c, const double *a, const d
     return ask(&one, code, c, a, b, k, scales, true);
 }
 
-ulp_status dot_in(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+ulp_status dot_in(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                  ulp_scales scales) {
     return ask(static_cast<const ulp_cuda_place *>(context), code, c, a, b, k, scales, ulp_bits64(c) != 0);
 }
 

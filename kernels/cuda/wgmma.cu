@@ -1,4 +1,5 @@
-// wgmma.cu - whole products by wgmma: warpgroups chain instructions over ascending k, operands without swizzle in shared memory.
+// wgmma.cu - whole products by wgmma: warpgroups chain instructions over ascending k, operands without swizzle in
+// shared memory.
 #include "native.h"
 #include "wgmma.h"
 
@@ -11,7 +12,8 @@ template <int ROWS, int COLUMNS> struct stage {
     unsigned char a[STEPS][ROWS * ULP_WGMMA_K_BYTES], b[STEPS][COLUMNS * ULP_WGMMA_K_BYTES];
 };
 
-/* A matrix of ROWS rows on its way from memory to a stage: 16 bytes at a time through registers, zeros behind the last byte of k. */
+/* A matrix of ROWS rows on its way from memory to a stage: 16 bytes at a time through registers, zeros behind the last
+ * byte of k. */
 template <int ROWS, int THREADS> struct carrier {
     enum { PIECES = ROWS * STAGE / 16, COUNT = (PIECES + THREADS - 1) / THREADS };
     uint4 piece[COUNT];
@@ -21,14 +23,17 @@ template <int ROWS, int THREADS> struct carrier {
         for (int i = 0; i < COUNT; i++) {
             const uint32_t p = i * THREADS + threadIdx.x, byte = p % (STAGE / 16) * 16;
             const bool inside = p < PIECES && k + byte < depth;
-            piece[i] = inside ? *reinterpret_cast<const uint4 *>(from + (row + p / (STAGE / 16)) * depth + k + byte) : uint4{0, 0, 0, 0};
+            piece[i] = inside ? *reinterpret_cast<const uint4 *>(from + (row + p / (STAGE / 16)) * depth + k + byte)
+                              : uint4{0, 0, 0, 0};
         }
     }
     __device__ void store(unsigned char (*to)[ROWS * ULP_WGMMA_K_BYTES]) const {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
             const uint32_t p = i * THREADS + threadIdx.x, row = p / (STAGE / 16), byte = p % (STAGE / 16) * 16;
-            if (p < PIECES) *reinterpret_cast<uint4 *>(&to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(row, byte % ULP_WGMMA_K_BYTES)]) = piece[i];
+            if (p < PIECES)
+                *reinterpret_cast<uint4 *>(
+                    &to[byte / ULP_WGMMA_K_BYTES][ulp_wgmma_place(row, byte % ULP_WGMMA_K_BYTES)]) = piece[i];
         }
     }
 };
@@ -49,7 +54,8 @@ template <typename Op> struct results {
         }
     }
     static __device__ void store(void *to, const word *d, size_t at, int pair) {
-        if constexpr (is_wide<Op>) *reinterpret_cast<float2 *>(static_cast<float *>(to) + at) = {d[2 * pair], d[2 * pair + 1]};
+        if constexpr (is_wide<Op>)
+            *reinterpret_cast<float2 *>(static_cast<float *>(to) + at) = {d[2 * pair], d[2 * pair + 1]};
         else *reinterpret_cast<word *>(static_cast<uint16_t *>(to) + at) = d[pair];
     }
     /* round(x + y), the NaN of the hardware's adder */
@@ -70,7 +76,8 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     const size_t row = tile.row, column = tile.column;
     const uint32_t group = threadIdx.x / 128, thread = threadIdx.x % 128;
     auto place = [&](int pair) {
-        return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column + ulp_wgmma_d_column(thread, 2 * pair);
+        return (row + group * 64 + ulp_wgmma_d_row(thread, 2 * pair)) * w.n + column +
+               ulp_wgmma_d_column(thread, 2 * pair);
     };
     typename Op::word d[Op::D] = {}, total[PROMOTE ? Op::D : 1] = {};
     if (w.c != NULL)
@@ -123,7 +130,8 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
 }
 
 /* GROUPS warpgroups, one below the other. Empty where there is no wgmma, and nobody launches it there. */
-template <typename Op, int GROUPS, bool PROMOTE> __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
+template <typename Op, int GROUPS, bool PROMOTE>
+__global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (ULP_WGMMA_OFFERED) {
         __shared__ __align__(128) stage<64 * GROUPS, Op::N> stages[2];
         product<Op, GROUPS, PROMOTE>(w, stages);
@@ -137,7 +145,8 @@ template <typename Small, typename Large, bool PROMOTE> ulp_status launch_as(con
 }
 
 template <typename Small, typename Large> ulp_status launch(const ulp_native_job &w) {
-    if constexpr (is_wide<Small>) return w.promote != 0 ? launch_as<Small, Large, true>(w) : launch_as<Small, Large, false>(w);
+    if constexpr (is_wide<Small>)
+        return w.promote != 0 ? launch_as<Small, Large, true>(w) : launch_as<Small, Large, false>(w);
     else return w.promote != 0 ? ULP_UNSUPPORTED : launch_as<Small, Large, false>(w);
 }
 

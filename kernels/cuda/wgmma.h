@@ -1,8 +1,8 @@
 /* wgmma.h - wgmma of Hopper (sm_90a): D = A B + D of a warpgroup, operands in shared memory.
  *
- * Instructions come in two widths, N = 8 and N = 128; where their elements lie is fragments.h. D is floats, or words that hold two
- * binary16 each. `run` begins an instruction: between wgmma_fence and wgmma_wait nobody may touch D or the operands. Other
- * architectures have no such instruction; it is not `offered` there and may not be run.
+ * Instructions come in two widths, N = 8 and N = 128; where their elements lie is fragments.h. D is floats, or words
+ * that hold two binary16 each. `run` begins an instruction: between wgmma_fence and wgmma_wait nobody may touch D or
+ * the operands. Other architectures have no such instruction; it is not `offered` there and may not be run.
  */
 #ifndef ULP_CUDA_WGMMA_H
 #define ULP_CUDA_WGMMA_H
@@ -17,19 +17,20 @@ static constexpr bool ULP_WGMMA_OFFERED = true;
 static constexpr bool ULP_WGMMA_OFFERED = false;
 #endif
 
-/* X(name, k and types, type of D, what follows the predicate: signs of A and B, and transposes where the type has them). */
-#define ULP_WGMMA_INSTRUCTIONS(X)                                     \
-    X(fp16, "k16.f32.f16.f16", F32, ", 1, 1, 0, 0")                   \
-    X(fp16_fp16, "k16.f16.f16.f16", F16, ", 1, 1, 0, 0")              \
-    X(bf16, "k16.f32.bf16.bf16", F32, ", 1, 1, 0, 0")                 \
-    X(tf32, "k8.f32.tf32.tf32", F32, ", 1, 1")                        \
-    X(e4m3, "k32.f32.e4m3.e4m3", F32, ", 1, 1")                       \
-    X(e4m3_e5m2, "k32.f32.e4m3.e5m2", F32, ", 1, 1")                  \
-    X(e5m2_e4m3, "k32.f32.e5m2.e4m3", F32, ", 1, 1")                  \
-    X(e5m2, "k32.f32.e5m2.e5m2", F32, ", 1, 1")                       \
-    X(e4m3_fp16, "k32.f16.e4m3.e4m3", F16, ", 1, 1")                  \
-    X(e4m3_e5m2_fp16, "k32.f16.e4m3.e5m2", F16, ", 1, 1")             \
-    X(e5m2_e4m3_fp16, "k32.f16.e5m2.e4m3", F16, ", 1, 1")             \
+/* X(name, k and types, type of D, what follows the predicate: signs of A and B, and transposes where the type has
+ * them). */
+#define ULP_WGMMA_INSTRUCTIONS(X)                                                                                      \
+    X(fp16, "k16.f32.f16.f16", F32, ", 1, 1, 0, 0")                                                                    \
+    X(fp16_fp16, "k16.f16.f16.f16", F16, ", 1, 1, 0, 0")                                                               \
+    X(bf16, "k16.f32.bf16.bf16", F32, ", 1, 1, 0, 0")                                                                  \
+    X(tf32, "k8.f32.tf32.tf32", F32, ", 1, 1")                                                                         \
+    X(e4m3, "k32.f32.e4m3.e4m3", F32, ", 1, 1")                                                                        \
+    X(e4m3_e5m2, "k32.f32.e4m3.e5m2", F32, ", 1, 1")                                                                   \
+    X(e5m2_e4m3, "k32.f32.e5m2.e4m3", F32, ", 1, 1")                                                                   \
+    X(e5m2, "k32.f32.e5m2.e5m2", F32, ", 1, 1")                                                                        \
+    X(e4m3_fp16, "k32.f16.e4m3.e4m3", F16, ", 1, 1")                                                                   \
+    X(e4m3_e5m2_fp16, "k32.f16.e4m3.e5m2", F16, ", 1, 1")                                                              \
+    X(e5m2_e4m3_fp16, "k32.f16.e5m2.e4m3", F16, ", 1, 1")                                                              \
     X(e5m2_fp16, "k32.f16.e5m2.e5m2", F16, ", 1, 1")
 
 /* ---- what surrounds the instructions ---- */
@@ -71,35 +72,36 @@ template <typename Word, int COUNT> static __device__ inline void ulp_wgmma_hold
 #define ULP_WGMMA_F16_128(text, tail) ulp_emulated_wgmma(text, d, a, b, keep)
 #else
 #define ULP_REGISTERS_4(c, i) "+" c(d[i]), "+" c(d[i + 1]), "+" c(d[i + 2]), "+" c(d[i + 3])
-#define ULP_REGISTERS_16(c, i) ULP_REGISTERS_4(c, i), ULP_REGISTERS_4(c, i + 4), ULP_REGISTERS_4(c, i + 8), ULP_REGISTERS_4(c, i + 12)
+#define ULP_REGISTERS_16(c, i)                                                                                         \
+    ULP_REGISTERS_4(c, i), ULP_REGISTERS_4(c, i + 4), ULP_REGISTERS_4(c, i + 8), ULP_REGISTERS_4(c, i + 12)
 #define ULP_REGISTERS_32(c, i) ULP_REGISTERS_16(c, i), ULP_REGISTERS_16(c, i + 16)
-#define ULP_WGMMA_F32_8(text, tail)                                                                           \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %6, 0;\nwgmma.mma_async.sync.aligned." text " {"           \
-                 "%0, %1, %2, %3"                                                                             \
-                 "}, %4, %5, p" tail ";\n}\n"                                                                 \
-                 : ULP_REGISTERS_4("f", 0)                                                                    \
+#define ULP_WGMMA_F32_8(text, tail)                                                                                    \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %6, 0;\nwgmma.mma_async.sync.aligned." text " {"                    \
+                 "%0, %1, %2, %3"                                                                                      \
+                 "}, %4, %5, p" tail ";\n}\n"                                                                          \
+                 : ULP_REGISTERS_4("f", 0)                                                                             \
                  : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F16_8(text, tail)                                                                           \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\nwgmma.mma_async.sync.aligned." text " {"           \
-                 "%0, %1"                                                                                     \
-                 "}, %2, %3, p" tail ";\n}\n"                                                                 \
-                 : "+r"(d[0]), "+r"(d[1])                                                                     \
+#define ULP_WGMMA_F16_8(text, tail)                                                                                    \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %4, 0;\nwgmma.mma_async.sync.aligned." text " {"                    \
+                 "%0, %1"                                                                                              \
+                 "}, %2, %3, p" tail ";\n}\n"                                                                          \
+                 : "+r"(d[0]), "+r"(d[1])                                                                              \
                  : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F32_128(text, tail)                                                                         \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\nwgmma.mma_async.sync.aligned." text " {"          \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                     \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "           \
-                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "           \
-                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"             \
-                 "}, %64, %65, p" tail ";\n}\n"                                                               \
-                 : ULP_REGISTERS_32("f", 0), ULP_REGISTERS_32("f", 32)                                        \
+#define ULP_WGMMA_F32_128(text, tail)                                                                                  \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\nwgmma.mma_async.sync.aligned." text " {"                   \
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "                    \
+                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                    \
+                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"                      \
+                 "}, %64, %65, p" tail ";\n}\n"                                                                        \
+                 : ULP_REGISTERS_32("f", 0), ULP_REGISTERS_32("f", 32)                                                 \
                  : "l"(a), "l"(b), "r"(keep))
-#define ULP_WGMMA_F16_128(text, tail)                                                                         \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\nwgmma.mma_async.sync.aligned." text " {"          \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                     \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"             \
-                 "}, %32, %33, p" tail ";\n}\n"                                                               \
-                 : ULP_REGISTERS_32("r", 0)                                                                   \
+#define ULP_WGMMA_F16_128(text, tail)                                                                                  \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\nwgmma.mma_async.sync.aligned." text " {"                   \
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"                      \
+                 "}, %32, %33, p" tail ";\n}\n"                                                                        \
+                 : ULP_REGISTERS_32("r", 0)                                                                            \
                  : "l"(a), "l"(b), "r"(keep))
 #endif
 
@@ -117,10 +119,12 @@ struct ulp_wgmma_F16 {
     struct ulp_wgmma_##name##_##width {                                                                                \
         typedef ulp_wgmma_##form::word word;                                                                           \
         enum { N = width, D = ulp_wgmma_##form::PER_EIGHT * width / 8 };                                               \
-        static __device__ inline void run(word *d, uint64_t a, uint64_t b, int keep) { ULP_WGMMA_##form##_##width("m64n" #width types, tail); } \
+        static __device__ inline void run(word *d, uint64_t a, uint64_t b, int keep) {                                 \
+            ULP_WGMMA_##form##_##width("m64n" #width types, tail);                                                     \
+        }                                                                                                              \
     };
-#define ULP_WGMMA_STRUCTS(name, types, form, tail)   \
-    ULP_WGMMA_STRUCT(name, types, form, tail, 8)     \
+#define ULP_WGMMA_STRUCTS(name, types, form, tail)                                                                     \
+    ULP_WGMMA_STRUCT(name, types, form, tail, 8)                                                                       \
     ULP_WGMMA_STRUCT(name, types, form, tail, 128)
 ULP_WGMMA_INSTRUCTIONS(ULP_WGMMA_STRUCTS)
 #undef ULP_WGMMA_STRUCTS

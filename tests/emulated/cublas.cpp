@@ -1,8 +1,10 @@
-/* cublas.cpp - the emulated device's cuBLASLt: what the manual demands of a call is demanded here, sums have an order of their own.
+/* cublas.cpp - the emulated device's cuBLASLt: what the manual demands of a call is demanded here, sums have an order
+ * of their own.
  *
- * A sum is that of its even k in ascending order plus that of its odd k, and where parts of k may be added apart (a reduction scheme), the
- * first half of k so, plus the second: no order that silicon is known for. Each addition of a product rounds once, to binary32 or binary16;
- * with fast accumulation of fp8 it keeps 14 bits, where the flag has an effect. int32 wraps around. Operands of tf32 lose their lower 13 bits.
+ * A sum is that of its even k in ascending order plus that of its odd k, and where parts of k may be added apart (a
+ * reduction scheme), the first half of k so, plus the second: no order that silicon is known for. Each addition of a
+ * product rounds once, to binary32 or binary16; with fast accumulation of fp8 it keeps 14 bits, where the flag has an
+ * effect. int32 wraps around. Operands of tf32 lose their lower 13 bits.
  */
 #include "cublasLt.h"
 #include "formats/round.h"
@@ -53,7 +55,9 @@ const combination combinations[] = {
 enum { ALIGNMENT = 256 }; /* what a preference says of pointers if nobody changes it */
 const uint64_t MOST_WORKSPACE = 1 << 16;
 
-size_t bytes_of(cudaDataType_t type) { return type == CUDA_R_32F || type == CUDA_R_32I ? 4 : type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : 1; }
+size_t bytes_of(cudaDataType_t type) {
+    return type == CUDA_R_32F || type == CUDA_R_32I ? 4 : type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : 1;
+}
 bool is_fp8(cudaDataType_t type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
 
 template <typename T> cublasStatus_t make(T **to, const T &value) {
@@ -92,25 +96,31 @@ bool fits_together(const problem &p) {
         if (x->rows == 0 || x->columns == 0 || x->ld < 0 || (uint64_t)x->ld < x->rows) return false;
     if (!operation_is_known(p.what->a_operation) || !operation_is_known(p.what->b_operation)) return false;
     const bool a_plain = p.what->a_operation == CUBLAS_OP_N, b_plain = p.what->b_operation == CUBLAS_OP_N;
-    if ((a_plain ? p.a->rows : p.a->columns) != p.d->rows || (b_plain ? p.b->columns : p.b->rows) != p.d->columns) return false;
-    return (b_plain ? p.b->rows : p.b->columns) == depth_of(p) && p.c->type == p.d->type && p.c->rows == p.d->rows && p.c->columns == p.d->columns &&
-           p.c->ld == p.d->ld;
+    if ((a_plain ? p.a->rows : p.a->columns) != p.d->rows || (b_plain ? p.b->columns : p.b->rows) != p.d->columns)
+        return false;
+    return (b_plain ? p.b->rows : p.b->columns) == depth_of(p) && p.c->type == p.d->type && p.c->rows == p.d->rows &&
+           p.c->columns == p.d->columns && p.c->ld == p.d->ld;
 }
 
 /* Bytes are A transposed by B plain, at multiples of `unit` bytes. */
 bool bytes_lie_well(const problem &p, unsigned unit) {
-    return p.what->a_operation == CUBLAS_OP_T && p.what->b_operation == CUBLAS_OP_N && p.d->rows % unit == 0 && depth_of(p) % unit == 0 &&
-           (uint64_t)p.a->ld % unit == 0 && (uint64_t)p.b->ld % unit == 0 && (uint64_t)p.d->ld * bytes_of(p.d->type) % unit == 0;
+    return p.what->a_operation == CUBLAS_OP_T && p.what->b_operation == CUBLAS_OP_N && p.d->rows % unit == 0 &&
+           depth_of(p) % unit == 0 && (uint64_t)p.a->ld % unit == 0 && (uint64_t)p.b->ld % unit == 0 &&
+           (uint64_t)p.d->ld * bytes_of(p.d->type) % unit == 0;
 }
 
 cublasStatus_t judge(const problem &p) {
-    if (p.what == nullptr || p.a == nullptr || p.b == nullptr || p.c == nullptr || p.d == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+    if (p.what == nullptr || p.a == nullptr || p.b == nullptr || p.c == nullptr || p.d == nullptr)
+        return CUBLAS_STATUS_INVALID_VALUE;
     if (!fits_together(p)) return CUBLAS_STATUS_INVALID_VALUE;
-    if (!is_fp8(p.a->type) && (p.what->a_scale != nullptr || p.what->b_scale != nullptr)) return CUBLAS_STATUS_INVALID_VALUE;
-    if (is_fp8(p.a->type) && (ulp_emulated_capability() < 89 || !bytes_lie_well(p, 16))) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (!is_fp8(p.a->type) && (p.what->a_scale != nullptr || p.what->b_scale != nullptr))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (is_fp8(p.a->type) && (ulp_emulated_capability() < 89 || !bytes_lie_well(p, 16)))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     if (p.a->type == CUDA_R_8I && !bytes_lie_well(p, 4)) return CUBLAS_STATUS_NOT_SUPPORTED;
     for (const combination &k : combinations)
-        if (k.compute == p.what->compute && k.scale == p.what->scale && k.a == p.a->type && k.b == p.b->type && k.result == p.d->type)
+        if (k.compute == p.what->compute && k.scale == p.what->scale && k.a == p.a->type && k.b == p.b->type &&
+            k.result == p.d->type)
             return CUBLAS_STATUS_SUCCESS;
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
@@ -119,9 +129,10 @@ cublasStatus_t judge(const problem &p) {
 enum { OF, WORKSPACE, PARTS };
 
 uint64_t sign(const problem &p) {
-    std::vector<uint64_t> all = {(uint64_t)p.what->compute, (uint64_t)p.what->scale, (uint64_t)p.what->a_operation, (uint64_t)p.what->b_operation,
-                                 (uint64_t)(p.what->fast != 0)};
-    for (const ulp_emulated_layout *x : {p.a, p.b, p.c, p.d}) all.insert(all.end(), {(uint64_t)x->type, x->rows, x->columns, (uint64_t)x->ld});
+    std::vector<uint64_t> all = {(uint64_t)p.what->compute, (uint64_t)p.what->scale, (uint64_t)p.what->a_operation,
+                                 (uint64_t)p.what->b_operation, (uint64_t)(p.what->fast != 0)};
+    for (const ulp_emulated_layout *x : {p.a, p.b, p.c, p.d})
+        all.insert(all.end(), {(uint64_t)x->type, x->rows, x->columns, (uint64_t)x->ld});
     uint64_t mixed = 0xcbf29ce484222325u;
     for (uint64_t x : all) mixed = (mixed ^ x) * 0x100000001b3u, mixed ^= mixed >> 29;
     return mixed;
@@ -156,7 +167,10 @@ bool shortens(const problem &p) {
 
 const ulp_format *format_of(cudaDataType_t type) {
     static ulp_format known[CUDA_R_8F_E5M2 + 1];
-    const char *name = type == CUDA_R_16F ? "fp16" : type == CUDA_R_16BF ? "bf16" : type == CUDA_R_8F_E4M3 ? "e4m3" : "e5m2";
+    const char *name = type == CUDA_R_16F       ? "fp16"
+                       : type == CUDA_R_16BF    ? "bf16"
+                       : type == CUDA_R_8F_E4M3 ? "e4m3"
+                                                : "e5m2";
     if (known[type].bits == 0) (void)ulp_format_parse(&known[type], name);
     return &known[type];
 }
@@ -170,7 +184,8 @@ template <typename T> T load(const void *from, size_t i) {
 double value_at(const void *from, size_t i, cudaDataType_t type, cublasComputeType_t compute) {
     if (type == CUDA_R_8I) return load<int8_t>(from, i);
     if (type == CUDA_R_32I) return load<int32_t>(from, i);
-    if (type != CUDA_R_32F) return ulp_decode(bytes_of(type) == 2 ? load<uint16_t>(from, i) : load<uint8_t>(from, i), format_of(type));
+    if (type != CUDA_R_32F)
+        return ulp_decode(bytes_of(type) == 2 ? load<uint16_t>(from, i) : load<uint8_t>(from, i), format_of(type));
     uint32_t code = load<uint32_t>(from, i);
     if (compute == CUBLAS_COMPUTE_32F_FAST_TF32) code &= ~(uint32_t)0x1fff;
     return load<float>(&code, 0);
@@ -202,7 +217,8 @@ double sum_of(const job &w, const double *a, const double *b, size_t begin, size
 /* alpha scale(A) scale(B) sum + beta C, in the type of alpha and beta; what beta = 0 multiplies is not read. */
 void store(const job &w, size_t at, double sum) {
     if (w.what.scale == CUDA_R_32I) {
-        const uint32_t c = w.beta == 0 ? 0 : load<uint32_t>(w.c, at), result = w.alpha * (uint32_t)(int64_t)sum + w.beta * c;
+        const uint32_t c = w.beta == 0 ? 0 : load<uint32_t>(w.c, at),
+                       result = w.alpha * (uint32_t)(int64_t)sum + w.beta * c;
         memcpy(static_cast<char *>(w.d) + 4 * at, &result, sizeof result);
         return;
     }
@@ -217,7 +233,8 @@ void store(const job &w, size_t at, double sum) {
     uint64_t code = 0;
     if (w.d_layout.type == CUDA_R_32F) memcpy(&code, &result, sizeof result);
     else (void)ulp_encode(&code, in_half(result), format_of(CUDA_R_16F));
-    memcpy(static_cast<char *>(w.d) + at * bytes_of(w.d_layout.type), &code, bytes_of(w.d_layout.type)); /* the lower bytes come first */
+    memcpy(static_cast<char *>(w.d) + at * bytes_of(w.d_layout.type), &code,
+           bytes_of(w.d_layout.type)); /* the lower bytes come first */
 }
 
 /* The vectors over k that op makes of a matrix, one behind the other. */
@@ -225,7 +242,8 @@ std::vector<double> vectors_of(const job &w, const void *from, const ulp_emulate
     const size_t k = k_is_down ? x.rows : x.columns, count = k_is_down ? x.columns : x.rows, ld = (size_t)x.ld;
     std::vector<double> all(k * count);
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < k; j++) all[i * k + j] = value_at(from, k_is_down ? i * ld + j : j * ld + i, x.type, w.what.compute);
+        for (size_t j = 0; j < k; j++)
+            all[i * k + j] = value_at(from, k_is_down ? i * ld + j : j * ld + i, x.type, w.what.compute);
     return all;
 }
 
@@ -233,7 +251,8 @@ std::vector<double> vectors_of(const job &w, const void *from, const ulp_emulate
 void multiply(job w) {
     const std::vector<double> a = vectors_of(w, w.a, w.a_layout, w.what.a_operation == CUBLAS_OP_T);
     const std::vector<double> b = vectors_of(w, w.b, w.b_layout, w.what.b_operation == CUBLAS_OP_N);
-    const size_t rows = w.d_layout.rows, columns = w.d_layout.columns, k = a.size() / rows, middle = w.parts ? k / 2 : k;
+    const size_t rows = w.d_layout.rows, columns = w.d_layout.columns, k = a.size() / rows,
+                 middle = w.parts ? k / 2 : k;
     if (w.workspace_bytes != 0) memset(w.workspace, 0xff, w.workspace_bytes);
     for (size_t j = 0; j < columns; j++)
         for (size_t i = 0; i < rows; i++) {
@@ -274,7 +293,8 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *what, cublasComput
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t what) { return drop(what); }
 
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t what, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t size) {
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t what, cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t size) {
     if (what == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
     switch (attribute) {
     case CUBLASLT_MATMUL_DESC_TRANSA: return set(&what->a_operation, value, size);
@@ -286,15 +306,19 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t what, cublasL
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType_t type, uint64_t rows, uint64_t columns, int64_t ld) {
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType_t type, uint64_t rows,
+                                          uint64_t columns, int64_t ld) {
     return make(layout, {type, rows, columns, ld});
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return drop(layout); }
 
-cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) { return make(preference, {0, CUBLASLT_REDUCTION_SCHEME_MASK}); }
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
+    return make(preference, {0, CUBLASLT_REDUCTION_SCHEME_MASK});
+}
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) { return drop(preference); }
 
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
                                                     size_t size) {
     if (preference == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
     switch (attribute) {
@@ -304,41 +328,65 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int wanted,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t what,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t *results, int *found) {
     const problem p = {what, a, b, c, d};
     if (handle != &only || !only.started) return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (preference == nullptr || wanted < 1 || results == nullptr || found == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+    if (preference == nullptr || wanted < 1 || results == nullptr || found == nullptr)
+        return CUBLAS_STATUS_INVALID_VALUE;
     *found = 0;
     const cublasStatus_t status = judge(p);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     const uint64_t workspace = preference->workspace < MOST_WORKSPACE ? preference->workspace : MOST_WORKSPACE;
-    results[0] = {{{sign(p), workspace, preference->reductions != CUBLASLT_REDUCTION_SCHEME_NONE}}, workspace, CUBLAS_STATUS_SUCCESS, 1.0f, {0, 0, 0, 0}};
+    results[0] = {{{sign(p), workspace, preference->reductions != CUBLASLT_REDUCTION_SCHEME_NONE}},
+                  workspace,
+                  CUBLAS_STATUS_SUCCESS,
+                  1.0f,
+                  {0, 0, 0, 0}};
     *found = 1;
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, const void *alpha, const void *a, cublasLtMatrixLayout_t a_layout,
-                              const void *b, cublasLtMatrixLayout_t b_layout, const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
-                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm, void *workspace, size_t workspace_bytes,
-                              cudaStream_t stream) {
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, const void *alpha, const void *a,
+                              cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout,
+                              const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                              size_t workspace_bytes, cudaStream_t stream) {
     const problem p = {what, a_layout, b_layout, c_layout, d_layout};
     if (handle != &only || !only.started) return CUBLAS_STATUS_NOT_INITIALIZED;
     const cublasStatus_t status = judge(p);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
-    if (alpha == nullptr || beta == nullptr || is_on_device(alpha, 1) || is_on_device(beta, 1)) return CUBLAS_STATUS_INVALID_VALUE;
-    if (algorithm == nullptr || algorithm->data[OF] != sign(p) || algorithm->data[WORKSPACE] > workspace_bytes) return CUBLAS_STATUS_INVALID_VALUE;
-    job w = {*what, *a_layout, *b_layout, *d_layout, a, b, c, d, workspace, 0, 0, algorithm->data[WORKSPACE], algorithm->data[PARTS] != 0,
+    if (alpha == nullptr || beta == nullptr || is_on_device(alpha, 1) || is_on_device(beta, 1))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (algorithm == nullptr || algorithm->data[OF] != sign(p) || algorithm->data[WORKSPACE] > workspace_bytes)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    job w = {*what,
+             *a_layout,
+             *b_layout,
+             *d_layout,
+             a,
+             b,
+             c,
+             d,
+             workspace,
+             0,
+             0,
+             algorithm->data[WORKSPACE],
+             algorithm->data[PARTS] != 0,
              shortens(p)};
     memcpy(&w.alpha, alpha, bytes_of(what->scale));
     memcpy(&w.beta, beta, bytes_of(what->scale));
-    const bool scales = (w.what.a_scale == nullptr || is_on_device(w.what.a_scale, 4)) && (w.what.b_scale == nullptr || is_on_device(w.what.b_scale, 4));
+    const bool scales = (w.what.a_scale == nullptr || is_on_device(w.what.a_scale, 4)) &&
+                        (w.what.b_scale == nullptr || is_on_device(w.what.b_scale, 4));
     const ptrdiff_t place = workspace_bytes == 0 ? 0 : ulp_emulated_place(workspace, workspace_bytes);
-    if (!scales || place < 0 || place % ALIGNMENT != 0 || !is_there(a, a_layout) || !is_there(b, b_layout) || !is_there(d, d_layout) ||
-        (w.beta != 0 && !is_there(c, c_layout)) || (c == d && c_layout != d_layout))
+    if (!scales || place < 0 || place % ALIGNMENT != 0 || !is_there(a, a_layout) || !is_there(b, b_layout) ||
+        !is_there(d, d_layout) || (w.beta != 0 && !is_there(c, c_layout)) || (c == d && c_layout != d_layout))
         return CUBLAS_STATUS_INVALID_VALUE;
     cudaLaunchConfig_t config = {};
     config.stream = stream;
-    return cudaLaunchKernelEx(&config, multiply, w) == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+    return cudaLaunchKernelEx(&config, multiply, w) == cudaSuccess ? CUBLAS_STATUS_SUCCESS
+                                                                   : CUBLAS_STATUS_EXECUTION_FAILED;
 }

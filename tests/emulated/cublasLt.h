@@ -1,5 +1,5 @@
-/* cublasLt.h - the part of cuBLASLt that kernels/cuda uses, for the emulated device: names and numbers are the library's, so that what is
- * passed here is what silicon gets; cublas.cpp is what they do. */
+/* cublasLt.h - the part of cuBLASLt that kernels/cuda uses, for the emulated device: names and numbers are the
+ * library's, so that what is passed here is what silicon gets; cublas.cpp is what they do. */
 #ifndef ULP_EMULATED_CUBLASLT_H
 #define ULP_EMULATED_CUBLASLT_H
 
@@ -40,7 +40,7 @@ typedef enum {
     CUBLASLT_MATMUL_DESC_TRANSB = 4,           /* int32_t: N */
     CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17, /* const void *, of the device: none */
     CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
-    CUBLASLT_MATMUL_DESC_FAST_ACCUM = 25       /* int8_t: 0 */
+    CUBLASLT_MATMUL_DESC_FAST_ACCUM = 25 /* int8_t: 0 */
 } cublasLtMatmulDescAttributes_t;
 
 typedef enum {
@@ -72,24 +72,31 @@ const char *cublasLtGetStatusString(cublasStatus_t status);
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *what, cublasComputeType_t compute, cudaDataType_t scale);
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t what);
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t what, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t size);
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t what, cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t size);
 
 /* Columns of `rows` elements, one `ld` elements behind the other. */
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType_t type, uint64_t rows, uint64_t columns, int64_t ld);
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType_t type, uint64_t rows,
+                                          uint64_t columns, int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout);
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference);
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference);
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
                                                     size_t size);
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int wanted,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t what,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t *results, int *found);
 
-/* D = alpha scale(A) scale(B) op(A) op(B) + beta C, alpha and beta in the host's memory. No algorithm is an error here. */
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, const void *alpha, const void *a, cublasLtMatrixLayout_t a_layout,
-                              const void *b, cublasLtMatrixLayout_t b_layout, const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
-                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm, void *workspace, size_t workspace_bytes,
-                              cudaStream_t stream);
+/* D = alpha scale(A) scale(B) op(A) op(B) + beta C, alpha and beta in the host's memory. No algorithm is an error here.
+ */
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, const void *alpha, const void *a,
+                              cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout,
+                              const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
+                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                              size_t workspace_bytes, cudaStream_t stream);
 
 #endif

@@ -1,9 +1,11 @@
-/* cuda_runtime.h - the part of the CUDA runtime that kernels/cuda uses, on the CPU: its kernels run where there is no GPU.
+/* cuda_runtime.h - the part of the CUDA runtime that kernels/cuda uses, on the CPU: its kernels run where there is no
+ * GPU.
  *
- * The sources of kernels/cuda compile as C++17 with this file in place of CUDA's own. A launch runs its blocks one after the
- * other and the threads of a block as coroutines, which change places at barriers alone, in an order that differs from block
- * to block: a result that needs a barrier which is missing comes out wrong. Device memory can be touched by kernels and
- * copies only, and every allocation ends at a page that nobody may touch. Tests only; nothing here is meant to be fast.
+ * The sources of kernels/cuda compile as C++17 with this file in place of CUDA's own. A launch runs its blocks one
+ * after the other and the threads of a block as coroutines, which change places at barriers alone, in an order that
+ * differs from block to block: a result that needs a barrier which is missing comes out wrong. Device memory can be
+ * touched by kernels and copies only, and every allocation ends at a page that nobody may touch. Tests only; nothing
+ * here is meant to be fast.
  */
 #ifndef ULP_EMULATED_CUDA_RUNTIME_H
 #define ULP_EMULATED_CUDA_RUNTIME_H
@@ -25,16 +27,28 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 
-struct uint3 { unsigned x, y, z; };
+struct uint3 {
+    unsigned x, y, z;
+};
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-struct __align__(16) float4 { float x, y, z, w; };
-struct __align__(16) uint4 { unsigned x, y, z, w; };
-struct __align__(16) int4 { int x, y, z, w; };
-struct __align__(8) float2 { float x, y; };
-struct __align__(8) uint2 { unsigned x, y; };
+struct __align__(16) float4 {
+    float x, y, z, w;
+};
+struct __align__(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct __align__(16) int4 {
+    int x, y, z, w;
+};
+struct __align__(8) float2 {
+    float x, y;
+};
+struct __align__(8) uint2 {
+    unsigned x, y;
+};
 static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
 /* ---- inside kernels ---- */
@@ -99,7 +113,8 @@ double __fma_rz(double a, double b, double c);
 static inline unsigned __viaddmax_s16x2(unsigned a, unsigned b, unsigned c) {
     unsigned all = 0;
     for (int half = 0; half < 32; half += 16) {
-        const short sum = (short)(unsigned short)((a >> half) + (b >> half)), least = (short)(unsigned short)(c >> half);
+        const short sum = (short)(unsigned short)((a >> half) + (b >> half)),
+                    least = (short)(unsigned short)(c >> half);
         all |= (unsigned)(unsigned short)(sum > least ? sum : least) << half;
     }
     return all;
@@ -113,14 +128,15 @@ static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 
-/* ---- Tensor Cores: tensor.cpp, by the rows of kernels/datapath.c for this device's compute capability ---- */
+/* ---- Tensor Cores: tensor.cpp, by the rows of kernels/products/datapath.c for this device's compute capability ----
+ */
 
 /* mma.sync.aligned.INSTRUCTION: d = a b + d; the warp's registers. */
 void ulp_emulated_mma(const char *instruction, uint32_t *d, const uint32_t *a, const uint32_t *b);
 void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
 
-/* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. Some warps read the operands at once, some at the wait; until then D
- * holds rubbish. One without a fence before it, or one that nobody committed, ends the program. */
+/* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. Some warps read the operands at once, some at the
+ * wait; until then D holds rubbish. One without a fence before it, or one that nobody committed, ends the program. */
 extern unsigned ulp_emulated_launches; /* so far */
 uint32_t ulp_emulated_shared_address(const void *p);
 void ulp_emulated_proxy_fence(void);
@@ -153,7 +169,9 @@ struct cudaDeviceProp {
     size_t totalGlobalMem;
 };
 
-struct cudaLaunchAttribute { int unused; };
+struct cudaLaunchAttribute {
+    int unused;
+};
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes;
@@ -202,8 +220,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
 /* Where [at, at + bytes) begins in the allocation that holds it; -1: it is no device memory. */
 ptrdiff_t ulp_emulated_place(const void *at, size_t bytes);
 
-/* The device's compute capability, 10 major + minor: what the environment variable EMULATED_CAPABILITY says, else 90; 0: there is
- * no device. */
+/* The device's compute capability, 10 major + minor: what the environment variable EMULATED_CAPABILITY says, else 90;
+ * 0: there is no device. */
 int ulp_emulated_capability(void);
 
 #endif

@@ -20,7 +20,8 @@ dim3 blockDim, gridDim;
 
 /* ---- arithmetic ---- */
 
-/* The operands and the result pass through memory that the compiler may not see through: nothing moves past fesetround. */
+/* The operands and the result pass through memory that the compiler may not see through: nothing moves past fesetround.
+ */
 double __fma_rz(double a, double b, double c) {
     volatile double x = a, y = b, z = c, r;
     fesetround(FE_TOWARDZERO);
@@ -161,7 +162,8 @@ static bool open_barriers(void) {
     for (unsigned begin = 0; begin < run.count; begin += 32) {
         const unsigned end = begin + 32 < run.count ? begin + 32 : run.count;
         if (!all_at(begin, end, AT_WARP)) continue;
-        for (unsigned i = begin; i < end; i++) memcpy(run.seen[begin / 32] + (i - begin) * WORDS, run.threads[i].given, WORDS);
+        for (unsigned i = begin; i < end; i++)
+            memcpy(run.seen[begin / 32] + (i - begin) * WORDS, run.threads[i].given, WORDS);
         release(begin, end);
         any = true;
     }
@@ -206,7 +208,10 @@ static void run_block(unsigned block) {
 enum { PAGE = 4096, MOST_BLOCKS = 4096, LARGE = 4 << 20 };
 static const size_t ARENA = (size_t)4 << 30;
 
-struct block { char *memory, *pages; size_t bytes, length; };
+struct block {
+    char *memory, *pages;
+    size_t bytes, length;
+};
 
 static struct {
     char *base;
@@ -232,7 +237,8 @@ static void open_memory(void) {
 
 static void close_memory(void) {
     device.open = false;
-    if (device.base != nullptr && device.used != 0 && mprotect(device.base, device.used, PROT_NONE) != 0) fail("mprotect");
+    if (device.base != nullptr && device.used != 0 && mprotect(device.base, device.used, PROT_NONE) != 0)
+        fail("mprotect");
 }
 
 /* The allocation that holds [at, at + bytes); the place has to be in one. */
@@ -309,8 +315,8 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
     const dim3 grid = config->gridDim, block = config->blockDim;
     const size_t threads = (size_t)block.x * block.y * block.z;
     if (ulp_emulated_capability() == 0) return cudaErrorNoDevice;
-    if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535 ||
-        config->dynamicSmemBytes != 0)
+    if (threads == 0 || threads > MOST_THREADS || grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 ||
+        grid.z > 65535 || config->dynamicSmemBytes != 0)
         return cudaErrorInvalidConfiguration;
     gridDim = grid;
     blockDim = block;
@@ -354,7 +360,9 @@ cudaError_t cudaGetDeviceCount(int *count) {
     return ulp_emulated_capability() == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int ordinal) { return ordinal == 0 && ulp_emulated_capability() != 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+cudaError_t cudaSetDevice(int ordinal) {
+    return ordinal == 0 && ulp_emulated_capability() != 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *prop, int ordinal) {
     if (ordinal != 0 || ulp_emulated_capability() == 0) return cudaErrorInvalidDevice;
@@ -383,8 +391,12 @@ cudaError_t cudaRuntimeGetVersion(int *version) {
     return cudaSuccess;
 }
 
-struct ulp_emulated_stream { int unused; };
-struct ulp_emulated_event { double seconds; };
+struct ulp_emulated_stream {
+    int unused;
+};
+struct ulp_emulated_event {
+    double seconds;
+};
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) {
     static ulp_emulated_stream only;

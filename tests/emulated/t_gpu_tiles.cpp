@@ -1,4 +1,5 @@
-/* t_gpu_tiles.cpp - the tiles of kernels/cuda/tile.h on the CPU: every output and every operand has one place, edges are zeros. */
+/* t_gpu_tiles.cpp - the tiles of kernels/cuda/tile.h on the CPU: every output and every operand has one place, edges
+ * are zeros. */
 #include "kernels/cuda/tile.h"
 
 #include <stdio.h>
@@ -33,7 +34,9 @@ template <int SIDE, int DEPTH> static void operands(size_t matrix_lines, size_t 
     bool fine = true;
     typedef ulp_tile_operand<float, SIDE, DEPTH> operand;
     std::vector<operand> threads;
-    for (int t = 0; t < ULP_TILE_THREADS; t++) threads.push_back(ulp_tile_operand_of<float, SIDE, DEPTH>(x.data(), matrix_lines, line_stride, depth_stride, t));
+    for (int t = 0; t < ULP_TILE_THREADS; t++)
+        threads.push_back(
+            ulp_tile_operand_of<float, SIDE, DEPTH>(x.data(), matrix_lines, line_stride, depth_stride, t));
     for (size_t from = 0; from < k; from += DEPTH) {
         std::vector<float> buffer((size_t)SIDE * DEPTH, -2.0f);
         for (operand &o : threads) {
@@ -47,9 +50,11 @@ template <int SIDE, int DEPTH> static void operands(size_t matrix_lines, size_t 
         }
         for (size_t d = 0; d < DEPTH; d++)
             for (size_t i = 0; i < SIDE; i++)
-                fine = fine && buffer[d * SIDE + i] == (i < matrix_lines && from + d < k ? (float)(1 + i * k + from + d) : 0.0f);
+                fine = fine && buffer[d * SIDE + i] ==
+                                   (i < matrix_lines && from + d < k ? (float)(1 + i * k + from + d) : 0.0f);
     }
-    verdict(fine, along_depth ? "operands along k; lines, k" : "operands along lines; lines, k", (int)matrix_lines, (int)k);
+    verdict(fine, along_depth ? "operands along k; lines, k" : "operands along lines; lines, k", (int)matrix_lines,
+            (int)k);
 }
 
 /* The tiles of a result cover it, each output once. */
@@ -67,7 +72,8 @@ static void origins(size_t m, size_t n, size_t side) {
 }
 
 template <int SIDE, int DEPTH> static void shape() {
-    const size_t sizes[][2] = {{1, 1}, {SIDE, DEPTH}, {SIDE - 1, DEPTH + 1}, {SIDE + 7, 3 * DEPTH}, {5, 2 * DEPTH - 1}, {SIDE, 1}};
+    const size_t sizes[][2] = {
+        {1, 1}, {SIDE, DEPTH}, {SIDE - 1, DEPTH + 1}, {SIDE + 7, 3 * DEPTH}, {5, 2 * DEPTH - 1}, {SIDE, 1}};
     for (const size_t *s : sizes) {
         const size_t in_tile = s[0] < SIDE ? s[0] : SIDE;
         operands<SIDE, DEPTH>(in_tile, s[1], true);
@@ -94,7 +100,8 @@ int main() {
         origins(side + 1, 2 * side - 1, side);
         origins(3, 5 * side + 2, side);
     }
-    verdict(ulp_tile_count((size_t)1 << 40, (size_t)1 << 40, 64) == 0, "a result of too many tiles is refused; side", 64, 0);
+    verdict(ulp_tile_count((size_t)1 << 40, (size_t)1 << 40, 64) == 0, "a result of too many tiles is refused; side",
+            64, 0);
     verdict(ulp_tile_count(0, 9, 64) == 0, "an empty result has none; side", 64, 0);
     return failed;
 }

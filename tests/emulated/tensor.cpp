@@ -1,10 +1,12 @@
-/* tensor.cpp - the emulated device's Tensor Cores: instructions by name, computed as the rows of kernels/datapath.c say.
+/* tensor.cpp - the emulated device's Tensor Cores: instructions by name, computed as the rows of
+ * kernels/products/datapath.c say.
  *
- * Where an element lies is stated here once more, the other way round than in kernels/cuda/fragments.h (which lane holds element
- * (i,k), not what lane l holds), and which row belongs to an instruction on a device is, too: a mistake in one of them shows.
+ * Where an element lies is stated here once more, the other way round than in kernels/cuda/fragments.h (which lane
+ * holds element (i,k), not what lane l holds), and which row belongs to an instruction on a device is, too: a mistake
+ * in one of them shows.
  */
 #include "cuda_runtime.h"
-#include "kernels/datapath.h"
+#include "kernels/products/datapath.h"
 
 #include <map>
 #include <stdio.h>
@@ -46,7 +48,8 @@ std::string mma_row(const instruction &i) {
         return i.k == 8 ? "h100-" + name + "-k8" : "h100-" + name;
     }
     if (capability < 120) /* half of k: nobody has measured it there; as on Hopper */
-        return i.k == 16 || (i.a == "tf32" && i.k == 8) || is_byte(i.a) ? "b200-" + name + "-mma" : "h100-" + name + (i.k == 4 ? "-k4" : "-k8");
+        return i.k == 16 || (i.a == "tf32" && i.k == 8) || is_byte(i.a) ? "b200-" + name + "-mma"
+                                                                        : "h100-" + name + (i.k == 4 ? "-k4" : "-k8");
     return "rtx5090-" + name;
 }
 
@@ -55,13 +58,14 @@ void choose_row(instruction *i, const std::string &name, const std::string &text
     if (ulp_datapath_parse(&i->path, name.c_str()) != ULP_OK) fail(text + ": no row " + name);
 }
 
-
 instruction read_mma(const std::string &text) {
     instruction i;
     char result[8], a[8], b[8], c[8];
     unsigned k;
-    const std::string plain = text.find(".satfinite") == std::string::npos ? text : std::string(text).erase(text.find(".satfinite"), 10);
-    if (sscanf(plain.c_str(), "m16n8k%u.row.col.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &k, result, a, b, c) != 5) fail(text + ": not read");
+    const std::string plain =
+        text.find(".satfinite") == std::string::npos ? text : std::string(text).erase(text.find(".satfinite"), 10);
+    if (sscanf(plain.c_str(), "m16n8k%u.row.col.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &k, result, a, b, c) != 5)
+        fail(text + ": not read");
     i.k = k;
     i.result = result;
     i.a = a;
@@ -104,7 +108,8 @@ unsigned char byte_of(uint32_t reg, unsigned i) { return (unsigned char)(reg >> 
 
 /* Row i of A, and row j of B^T, as bytes. */
 void row_of_a(unsigned char *to, const operands *all, unsigned i, unsigned bytes) {
-    for (unsigned at = 0; at < bytes; at++) to[at] = byte_of(all[i % 8 * 4 + at % 16 / 4].a[i / 8 + at / 16 * 2], at % 4);
+    for (unsigned at = 0; at < bytes; at++)
+        to[at] = byte_of(all[i % 8 * 4 + at % 16 / 4].a[i / 8 + at / 16 * 2], at % 4);
 }
 void row_of_b(unsigned char *to, const operands *all, unsigned j, unsigned bytes) {
     for (unsigned at = 0; at < bytes; at++) to[at] = byte_of(all[j * 4 + at % 16 / 4].b[at / 16], at % 4);
@@ -154,13 +159,16 @@ void ulp_emulated_mma(const char *text, uint32_t *d, const uint32_t *a, const ui
 
 /* A chain of fused multiply-adds over ascending k. */
 void ulp_emulated_mma64(const char *text, double *d, double a, double b) {
-    struct pair { double a, b; } mine = {a, b}, all[32];
+    struct pair {
+        double a, b;
+    } mine = {a, b}, all[32];
     if (strcmp(text, "m8n8k4.row.col.f64.f64.f64.f64") != 0) fail(std::string(text) + ": not read");
     ulp_emulated_exchange(all, &mine, sizeof mine);
     const unsigned lane = ulp_emulated_lane();
     for (unsigned i = 0; i < 8; i++)
         for (unsigned j = 0; j < 8; j++)
-            for (unsigned k = 0; lane == 4 * i + j / 2 && k < 4; k++) d[j % 2] = __builtin_fma(all[4 * i + k].a, all[4 * j + k].b, d[j % 2]);
+            for (unsigned k = 0; lane == 4 * i + j / 2 && k < 4; k++)
+                d[j % 2] = __builtin_fma(all[4 * i + k].a, all[4 * j + k].b, d[j % 2]);
 }
 
 /* ---- wgmma ---- */
@@ -182,7 +190,8 @@ wgmma read_wgmma(const std::string &text) {
     wgmma w;
     char result[8], a[8], b[8];
     unsigned k;
-    if (sscanf(text.c_str(), "m64n%uk%u.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &w.n, &k, result, a, b) != 5) fail(text + ": not read");
+    if (sscanf(text.c_str(), "m64n%uk%u.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &w.n, &k, result, a, b) != 5)
+        fail(text + ": not read");
     if (ulp_emulated_capability() != 90) fail(text + ": this device has no wgmma");
     w.in.k = k;
     w.in.result = result;
@@ -217,12 +226,14 @@ struct progress {
 };
 progress threads[1024];
 
-/* 32 bytes of row r: core matrices of 8 rows of 16 bytes, those of one row `leading`, those 8 rows apart `stride` bytes from each other. */
+/* 32 bytes of row r: core matrices of 8 rows of 16 bytes, those of one row `leading`, those 8 rows apart `stride` bytes
+ * from each other. */
 void operand_row(unsigned char *to, uint64_t descriptor, unsigned r) {
     const unsigned base = (unsigned)(descriptor & 0x3fff) << 4, leading = (unsigned)(descriptor >> 16 & 0x3fff) << 4,
                    stride = (unsigned)(descriptor >> 32 & 0x3fff) << 4;
     if (descriptor >> 46 != 0) fail("a descriptor with a swizzle or an offset");
-    for (unsigned half = 0; half < 2; half++) memcpy(to + 16 * half, window + base + (r >> 3) * stride + half * leading + (r & 7) * 16, 16);
+    for (unsigned half = 0; half < 2; half++)
+        memcpy(to + 16 * half, window + base + (r >> 3) * stride + half * leading + (r & 7) * 16, 16);
 }
 
 /* The thread's own elements of D. */

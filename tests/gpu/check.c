@@ -1,6 +1,7 @@
 /* check.c - make check-gpu: every part of the CUDA backend against the CPU, one row each; the last line counts.
  *
- *     check_gpu [--small] [--tap] [--part elements|moves|gemm|refusals|tensor|native|training|none] [--only WORD] [--rows]
+ *     check_gpu [--small] [--tap] [--part elements|moves|gemm|refusals|tensor|native|training|none] [--only WORD]
+ * [--rows]
  *
  * --only: rows that hold the word; --rows: nothing but rows.
  *
@@ -24,13 +25,16 @@ static struct {
 static const struct part {
     const char *name;
     void (*check)(const check *c);
-} parts[] = {{"elements", check_elements}, {"moves", check_moves},   {"network", check_network},     {"gemm", check_gemm},
-             {"refusals", check_refused}, {"tensor", check_tensor_cores}, {"native", check_native}, {"training", check_training}};
+} parts[] = {{"elements", check_elements}, {"moves", check_moves},      {"network", check_network},
+             {"gemm", check_gemm},         {"refusals", check_refused}, {"tensor", check_tensor_cores},
+             {"native", check_native},     {"training", check_training}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* ---- rows ---- */
 
-row row_of(const char *name) { return (row){.name = name, .skipped = report.only != NULL && strstr(name, report.only) == NULL}; }
+row row_of(const char *name) {
+    return (row){.name = name, .skipped = report.only != NULL && strstr(name, report.only) == NULL};
+}
 
 static void note(row *r, const char *format, va_list list, const char *tail) {
     if (r->first[0] != '\0') return;
@@ -41,7 +45,7 @@ static void note(row *r, const char *format, va_list list, const char *tail) {
 
 /* The cases that differ: their number, and the first of them in words. */
 #define COMPARE(name, type, word, bits, shown)                                                                         \
-    void name(row *r, const type *got, const type *want, size_t n, const char *format, ...) {                           \
+    void name(row *r, const type *got, const type *want, size_t n, const char *format, ...) {                          \
         va_list list;                                                                                                  \
         va_start(list, format);                                                                                        \
         for (size_t i = 0; i < n; i++) {                                                                               \
@@ -51,8 +55,8 @@ static void note(row *r, const char *format, va_list list, const char *tail) {
             if (g == w) continue;                                                                                      \
             if (r->wrong++ == 0) {                                                                                     \
                 char tail[160];                                                                                        \
-                snprintf(tail, sizeof tail, ": element %zu of %zu: got " shown " (%0*llx), want " shown " (%0*llx)", i, n, got[i],   \
-                         bits / 4, (unsigned long long)g, want[i], bits / 4, (unsigned long long)w);                   \
+                snprintf(tail, sizeof tail, ": element %zu of %zu: got " shown " (%0*llx), want " shown " (%0*llx)",   \
+                         i, n, got[i], bits / 4, (unsigned long long)g, want[i], bits / 4, (unsigned long long)w);     \
                 note(r, format, list, tail);                                                                           \
             }                                                                                                          \
         }                                                                                                              \
@@ -69,7 +73,8 @@ void row_words(row *r, const uint64_t *got, const uint64_t *want, size_t n, cons
         if (got[i] == want[i]) continue;
         if (r->wrong++ == 0) {
             char tail[160];
-            snprintf(tail, sizeof tail, ": number %zu: got %llu, want %llu", i, (unsigned long long)got[i], (unsigned long long)want[i]);
+            snprintf(tail, sizeof tail, ": number %zu: got %llu, want %llu", i, (unsigned long long)got[i],
+                     (unsigned long long)want[i]);
             note(r, format, list, tail);
         }
     }
@@ -118,12 +123,15 @@ void row_end(row *r) {
     else if (r->skipped) report.skipped++;
     else report.passed++;
     if (report.tap) {
-        printf("%sok - cuda: %s%s%s\n", r->wrong != 0 ? "not " : "", r->name, r->wrong == 0 && r->skipped ? " # SKIP " : "",
-               r->wrong == 0 && r->skipped ? r->first : "");
-        if (r->wrong != 0) printf("# %llu of %llu wrong; %s\n", (unsigned long long)r->wrong, (unsigned long long)r->compared, r->first);
+        printf("%sok - cuda: %s%s%s\n", r->wrong != 0 ? "not " : "", r->name,
+               r->wrong == 0 && r->skipped ? " # SKIP " : "", r->wrong == 0 && r->skipped ? r->first : "");
+        if (r->wrong != 0)
+            printf("# %llu of %llu wrong; %s\n", (unsigned long long)r->wrong, (unsigned long long)r->compared,
+                   r->first);
     } else {
         printf("%s %-64s", verdict, r->name);
-        if (r->compared != 0) printf(" %14llu compared, %llu wrong", (unsigned long long)r->compared, (unsigned long long)r->wrong);
+        if (r->compared != 0)
+            printf(" %14llu compared, %llu wrong", (unsigned long long)r->compared, (unsigned long long)r->wrong);
         if (r->first[0] != '\0') printf("%s%s", r->compared != 0 ? "\n     " : " ", r->first);
         putchar('\n');
     }
@@ -200,15 +208,19 @@ int from_device(const check *c, row *r, void *host, const void *device, size_t b
 
 static void head(const check *c) {
     if (report.tap || report.rows) return;
-    printf("device       %s, compute capability %d.%d, %d processors, %.1f GiB%s\n", c->info.name, c->info.capability / 10,
-           c->info.capability % 10, c->info.processors, (double)c->info.memory * 0x1p-30, c->emulated ? " (emulated: no silicon)" : "");
-    printf("driver       CUDA %d.%d\nruntime      CUDA %d.%d\n", c->info.driver / 1000, c->info.driver % 1000 / 10, c->info.runtime / 1000,
-           c->info.runtime % 1000 / 10);
-    printf("clock        at most %d MHz\ncpu          %s, %d threads\n\n", c->info.clock_khz / 1000, c->cpu->what, ulp_threads_get());
+    printf("device       %s, compute capability %d.%d, %d processors, %.1f GiB%s\n", c->info.name,
+           c->info.capability / 10, c->info.capability % 10, c->info.processors, (double)c->info.memory * 0x1p-30,
+           c->emulated ? " (emulated: no silicon)" : "");
+    printf("driver       CUDA %d.%d\nruntime      CUDA %d.%d\n", c->info.driver / 1000, c->info.driver % 1000 / 10,
+           c->info.runtime / 1000, c->info.runtime % 1000 / 10);
+    printf("clock        at most %d MHz\ncpu          %s, %d threads\n\n", c->info.clock_khz / 1000, c->cpu->what,
+           ulp_threads_get());
 }
 
 static int usage(const char *word) {
-    fprintf(stderr, "check_gpu: '%s': allowed are --small, --tap, --rows, --only WORD that is part of a row's name, and --part", word);
+    fprintf(stderr,
+            "check_gpu: '%s': allowed are --small, --tap, --rows, --only WORD that is part of a row's name, and --part",
+            word);
     for (size_t i = 0; i < PARTS; i++) fprintf(stderr, " %s", parts[i].name);
     fprintf(stderr, " none\n");
     return 2;
@@ -239,6 +251,8 @@ int main(int argc, char **argv) {
         if (report.part == NULL || strcmp(report.part, parts[i].name) == 0) parts[i].check(&c);
     if (none) return 0;
     if (report.only != NULL && report.passed + report.failed + report.skipped == 0) return usage(report.only);
-    if (!report.rows) printf("%s%d passed, %d failed, %d skipped\n", report.tap ? "# " : "\n", report.passed, report.failed, report.skipped);
+    if (!report.rows)
+        printf("%s%d passed, %d failed, %d skipped\n", report.tap ? "# " : "\n", report.passed, report.failed,
+               report.skipped);
     return report.failed != 0;
 }

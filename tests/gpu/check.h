@@ -1,7 +1,7 @@
 /* check.h - what the checks of the CUDA backend share: rows of the report, comparing bits, data.
  *
- * The same program is linked twice: with the real backend (make check-gpu) and with its kernels on the emulated device (make
- * check), where sizes are smaller and what only silicon can say is skipped.
+ * The same program is linked twice: with the real backend (make check-gpu) and with its kernels on the emulated device
+ * (make check), where sizes are smaller and what only silicon can say is skipped.
  */
 #ifndef ULP_CHECK_H
 #define ULP_CHECK_H
@@ -25,10 +25,14 @@ typedef struct row {
 } row;
 
 row row_of(const char *name);
-/* got (n) and want (n) hold the same bits, NaN included; `format` and what follows name the case for the first difference. */
-void row_floats(row *r, const float *got, const float *want, size_t n, const char *format, ...) __attribute__((format(printf, 5, 6)));
-void row_doubles(row *r, const double *got, const double *want, size_t n, const char *format, ...) __attribute__((format(printf, 5, 6)));
-void row_words(row *r, const uint64_t *got, const uint64_t *want, size_t n, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* got (n) and want (n) hold the same bits, NaN included; `format` and what follows name the case for the first
+ * difference. */
+void row_floats(row *r, const float *got, const float *want, size_t n, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void row_doubles(row *r, const double *got, const double *want, size_t n, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void row_words(row *r, const uint64_t *got, const uint64_t *want, size_t n, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* One condition as a comparison. */
 void row_true(row *r, int yes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A call has to succeed; else the row counts as wrong and its check may stop: returns whether it did succeed. */

@@ -21,19 +21,24 @@ void matrices_free(matrices *x) {
 }
 
 ulp_gemm_shape matrices_shape(const matrices *x) {
-    return (ulp_gemm_shape){.m = x->m, .n = x->n, .k = x->k, .lda = x->k, .ldb = x->n, .ldc = x->n, .accumulate = (uint8_t)x->accumulate};
+    return (ulp_gemm_shape){
+        .m = x->m, .n = x->n, .k = x->k, .lda = x->k, .ldb = x->n, .ldc = x->n, .accumulate = (uint8_t)x->accumulate};
 }
 
 int device_codes(const check *c, row *r, matrices *x, const ulp_cuda_native *d) {
     const ulp_gemm_shape s = matrices_shape(x);
     const size_t n = x->m * x->n, size = x->wide ? sizeof(double) : sizeof(float);
-    const void *hosts[] = {x->wide ? (const void *)x->wide_a : x->a, x->wide ? (const void *)x->wide_b : x->b, x->wide ? (const void *)x->wide_c : x->c};
+    const void *hosts[] = {x->wide ? (const void *)x->wide_a : x->a, x->wide ? (const void *)x->wide_b : x->b,
+                           x->wide ? (const void *)x->wide_c : x->c};
     void *a = to_device(c, r, hosts[0], x->m * x->k * size), *b = to_device(c, r, hosts[1], x->k * x->n * size);
     void *start = x->accumulate ? to_device(c, r, hosts[2], n * size) : NULL;
     uint64_t *codes = c->gpu->alloc(n * sizeof *codes);
     ulp_cuda_product *p = NULL;
     int fine = a != NULL && b != NULL && codes != NULL && (start != NULL || !x->accumulate);
-    fine = fine && row_ok(r, x->wide ? ulp_cuda_product_begin64(&p, d, start, a, b, &s) : ulp_cuda_product_begin(&p, d, start, a, b, &s), "%s: begin", d->name);
+    fine = fine && row_ok(r,
+                          x->wide ? ulp_cuda_product_begin64(&p, d, start, a, b, &s)
+                                  : ulp_cuda_product_begin(&p, d, start, a, b, &s),
+                          "%s: begin", d->name);
     fine = fine && row_ok(r, ulp_cuda_product_run(p), "%s: run", d->name);
     fine = fine && row_ok(r, ulp_cuda_product_codes(p, codes), "%s: codes", d->name);
     fine = fine && from_device(c, r, x->got, codes, n * sizeof *codes);
@@ -49,9 +54,11 @@ int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path) {
     const ulp_gemm_shape s = matrices_shape(x);
     const ulp_stream none = {0, 0, 0};
     const int narrow = path->result.fits_binary32;
-    const ulp_status status = narrow ? c->cpu->gemm(x->c, x->a, x->b, &s, path, none) : c->cpu->gemm64(x->wide_c, x->wide_a, x->wide_b, &s, path, none);
+    const ulp_status status = narrow ? c->cpu->gemm(x->c, x->a, x->b, &s, path, none)
+                                     : c->cpu->gemm64(x->wide_c, x->wide_a, x->wide_b, &s, path, none);
     int fine = row_ok(r, status, "%s on the CPU", path->name);
     for (size_t i = 0; fine && i < x->m * x->n; i++)
-        fine = row_ok(r, ulp_datapath_code(&x->want[i], narrow ? (double)x->c[i] : x->wide_c[i], path), "%s: a result's code", path->name);
+        fine = row_ok(r, ulp_datapath_code(&x->want[i], narrow ? (double)x->c[i] : x->wide_c[i], path),
+                      "%s: a result's code", path->name);
     return fine;
 }

@@ -7,11 +7,11 @@
 /* The operands of one product, as floats and as doubles; codes that the device and the model gave. */
 typedef struct matrices {
     size_t m, n, k;
-    int accumulate;                    /* on C */
-    int wide;                          /* to the device as doubles */
-    float *a, *b, *c;                  /* (m,k), (k,n), (m,n) */
+    int accumulate;   /* on C */
+    int wide;         /* to the device as doubles */
+    float *a, *b, *c; /* (m,k), (k,n), (m,n) */
     double *wide_a, *wide_b, *wide_c;
-    uint64_t *got, *want;              /* (m,n) */
+    uint64_t *got, *want; /* (m,n) */
 } matrices;
 
 /* All arrays, zeros, for the sizes that are set; free takes them back. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Formats beside the registry's: of every shape that the kernels tell apart. */
-static const char *const ad_hoc[] = {"q1.15", "q8.8", "q8.8:wrap", "q6.10:sat", "e2m5", "e4m11", "e8m2", "e5m2:nosub", "binary16:sat", "binary8p3se", "q1.31"};
+static const char *const ad_hoc[] = {"q1.15", "q8.8",       "q8.8:wrap",    "q6.10:sat",   "e2m5", "e4m11",
+                                     "e8m2",  "e5m2:nosub", "binary16:sat", "binary8p3se", "q1.31"};
 enum { AD_HOC = sizeof ad_hoc / sizeof ad_hoc[0] };
 
 static int format_at(size_t i, ulp_format *f) {
@@ -48,18 +49,21 @@ static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, 
 }
 
 /* One pass of n elements from element `offset` of the arrays on, in place or not, with counters or not. */
-static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule, ulp_stream stream,
-                      int in_place, int counting) {
+static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule,
+                      ulp_stream stream, int in_place, int counting) {
     ulp_stats want = {0}, got = {0};
-    float *x = a->device_x + offset, *y = in_place ? x : a->device_y + (n + offset) % 4; /* the two differ in alignment, too */
+    float *x = a->device_x + offset,
+          *y = in_place ? x : a->device_y + (n + offset) % 4; /* the two differ in alignment, too */
     if (!row_ok(r, c->gpu->upload(a->device_x, a->x, (a->n + SLACK) * sizeof(float)), "upload")) return 0;
     const ulp_status expected = c->cpu->round(a->want, a->x + offset, n, f, rule, stream, counting ? &want : NULL);
     const ulp_status status = c->gpu->round(y, x, n, f, rule, stream, counting ? &got : NULL);
-    row_true(r, status == expected, "%s %s: status %d, the CPU's is %d", f->name, ulp_mode_name(rule.mode), (int)status, (int)expected);
+    row_true(r, status == expected, "%s %s: status %d, the CPU's is %d", f->name, ulp_mode_name(rule.mode), (int)status,
+             (int)expected);
     if (status != ULP_OK || expected != ULP_OK) return 1;
     if (!from_device(c, r, a->got, y, n * sizeof(float))) return 0;
-    row_floats(r, a->got, a->want, n, "%s %s, %u bits, policy %s, offset %zu, first %llu%s", f->name, ulp_mode_name(rule.mode), rule.random_bits,
-               ulp_overflow_name(rule.overflow), offset, (unsigned long long)stream.first, in_place ? ", in place" : "");
+    row_floats(r, a->got, a->want, n, "%s %s, %u bits, policy %s, offset %zu, first %llu%s", f->name,
+               ulp_mode_name(rule.mode), rule.random_bits, ulp_overflow_name(rule.overflow), offset,
+               (unsigned long long)stream.first, in_place ? ", in place" : "");
     if (counting) counters_equal(r, &got, &want, f->name, ulp_mode_name(rule.mode));
     return 1;
 }
@@ -98,9 +102,11 @@ static void check_sizes(const check *c) {
         const ulp_rule rules[] = {{ULP_RNE, 0, 0}, {ULP_SRA, 0, 0}};
         for (size_t k = 0; k < 2 && !r.stopped; k++) {
             for (size_t n = 0; n <= 40 && !r.stopped; n++)
-                for (size_t offset = 0; offset < 4; offset++) round_case(c, &r, &a, offset, n, &f, rules[k], (ulp_stream){5, 6, n + 3 * offset}, 0, 1);
+                for (size_t offset = 0; offset < 4; offset++)
+                    round_case(c, &r, &a, offset, n, &f, rules[k], (ulp_stream){5, 6, n + 3 * offset}, 0, 1);
             for (size_t n = 64; n <= a.n && !r.stopped; n *= 4)
-                for (size_t d = 0; d < 3; d++) round_case(c, &r, &a, d, n - d, &f, rules[k], (ulp_stream){5, 6, d}, 0, 0);
+                for (size_t d = 0; d < 3; d++)
+                    round_case(c, &r, &a, d, n - d, &f, rules[k], (ulp_stream){5, 6, d}, 0, 0);
         }
         arrays_close(c, &a);
     }
@@ -111,7 +117,10 @@ static void check_sizes(const check *c) {
 static void check_exhaustive(const check *c) {
     row r = row_of("round: all 2^32 binary32 inputs, formats of 8 bits");
     const char *names[] = {"e4m3", "e5m2", "binary8p3se"};
-    const ulp_rule rules[] = {{ULP_RNE, 0, 0}, {ULP_RZ, 0, 0}, {ULP_SRA, 0, 0}, {ULP_SRC, 0, 5}}; /* every other one where all inputs are run */
+    const ulp_rule rules[] = {{ULP_RNE, 0, 0},
+                              {ULP_RZ, 0, 0},
+                              {ULP_SRA, 0, 0},
+                              {ULP_SRC, 0, 5}}; /* every other one where all inputs are run */
     const size_t piece = c->small ? 1 << 10 : 1 << 24;
     const uint64_t pieces = c->small ? 4 : 256;
     arrays a;
@@ -125,7 +134,8 @@ static void check_exhaustive(const check *c) {
                 memcpy(&a.x[i], &u, sizeof u);
             }
             for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
-                for (size_t m = c->small ? 0 : k % 2; m < sizeof rules / sizeof rules[0] && !r.stopped; m += c->small ? 1 : 2) {
+                for (size_t m = c->small ? 0 : k % 2; m < sizeof rules / sizeof rules[0] && !r.stopped;
+                     m += c->small ? 1 : 2) {
                     ulp_format_parse(&f, names[k]);
                     round_case(c, &r, &a, 0, piece, &f, rules[m], (ulp_stream){9, k, p * piece}, 0, 1);
                 }
@@ -143,7 +153,8 @@ static void check_round64(const check *c) {
     for (size_t i = 0; !r.skipped && x && want && got && device && format_at(i, &f) && !r.stopped; i++) {
         for (size_t e = 0; e < n; e++) {
             const uint64_t any = (uint64_t)word_of(i, 3 * e) << 32 | word_of(i, 3 * e + 1);
-            const double near = ulp_decode(any >> 7, &f) * (1.0 + (double)((int)(any % 9) - 4) * ulp_scale(1.0, -(int)f.prec - 1));
+            const double near =
+                ulp_decode(any >> 7, &f) * (1.0 + (double)((int)(any % 9) - 4) * ulp_scale(1.0, -(int)f.prec - 1));
             memcpy(&x[e], &any, sizeof any);
             if (e % 4 != 0) x[e] = near;
         }
@@ -190,9 +201,14 @@ static void check_map(const check *c) {
                 const ulp_stream stream = {i, (uint64_t)op, mode + i + (size_t)op};
                 const int counting = (i + (size_t)op + mode) % 2 == 0;
                 ulp_stats w = {0}, g = {0};
-                row_ok(&r, c->cpu->map((ulp_op)op, want, host[0], host[1], host[2], n, &f, rule, stream, counting ? &w : NULL), "the CPU's map");
-                if (!row_ok(&r, c->gpu->map((ulp_op)op, y, device[0], device[1], device[2], n, &f, rule, stream, counting ? &g : NULL), "map %s",
-                            f.name))
+                row_ok(
+                    &r,
+                    c->cpu->map((ulp_op)op, want, host[0], host[1], host[2], n, &f, rule, stream, counting ? &w : NULL),
+                    "the CPU's map");
+                if (!row_ok(&r,
+                            c->gpu->map((ulp_op)op, y, device[0], device[1], device[2], n, &f, rule, stream,
+                                        counting ? &g : NULL),
+                            "map %s", f.name))
                     break;
                 if (!from_device(c, &r, got, y, bytes)) break;
                 row_floats(&r, got, want, n, "%s %s %s", ulp_op_name((ulp_op)op), f.name, ulp_mode_name(mode));
@@ -227,12 +243,14 @@ static void random_steps(ulp_update_step *s, float *const *at, uint64_t seed) {
     for (size_t k = 0; k < STEPS; k++) {
         uint64_t i = 16 * k;
         s[k] = (ulp_update_step){.op = (uint8_t)(word_of(seed, i++) % (ULP_OP_COUNT + 1))};
-        s[k].y = random_operand(at, k < 4 ? 1 + 8 * (uint32_t)k : word_of(seed, i++), 1); /* scratch is written before it is read */
+        s[k].y = random_operand(at, k < 4 ? 1 + 8 * (uint32_t)k : word_of(seed, i++),
+                                1); /* scratch is written before it is read */
         if (k < 4) s[k].y = (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)k};
         ulp_operand *const inputs[] = {&s[k].a, &s[k].b, &s[k].c};
         for (size_t j = 0; j < 3; j++) {
             *inputs[j] = random_operand(at, word_of(seed, i++), 0);
-            if (k < 4 && inputs[j]->kind == ULP_OPERAND_SCRATCH) *inputs[j] = (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = at[j]};
+            if (k < 4 && inputs[j]->kind == ULP_OPERAND_SCRATCH)
+                *inputs[j] = (ulp_operand){.kind = ULP_OPERAND_ARRAY, .at = at[j]};
         }
         ulp_format_parse(&s[k].format, names[word_of(seed, i++) % 6]);
         s[k].rule.mode = (uint8_t)(word_of(seed, i++) % ULP_MODE_COUNT);
@@ -262,7 +280,8 @@ static void check_update(const check *c) {
         row_ok(&r, c->cpu->update(on_host, STEPS, n), "the CPU's update");
         row_ok(&r, c->gpu->update(on_device, STEPS, n), "update");
         for (size_t k = 0; k < ARRAYS && !r.stopped; k++)
-            if (from_device(c, &r, got, device[k], bytes)) row_floats(&r, got, host[k], n, "chain %llu, array %zu", (unsigned long long)seed, k);
+            if (from_device(c, &r, got, device[k], bytes))
+                row_floats(&r, got, host[k], n, "chain %llu, array %zu", (unsigned long long)seed, k);
     }
     for (size_t k = 0; k < ARRAYS; k++) {
         c->gpu->release(device[k]);
@@ -282,11 +301,13 @@ static void check_largest(const check *c) {
             const size_t n = k == 0 ? 0 : k < 12 ? 3 * k - 2 : a.n - k;
             fill_normal(a.x, a.n, 1.0, k);
             if (n > 7 && k % 3 == 1) a.x[n / 2] = -INFINITY;
-            if (n > 7 && k % 5 == 2) memcpy(&a.x[n - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* not the NaN of results */
+            if (n > 7 && k % 5 == 2)
+                memcpy(&a.x[n - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* not the NaN of results */
             if (n > 7 && k % 4 == 3) a.x[0] = -1e30f;
             row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
             row_ok(&r, c->cpu->largest(a.want, a.x, n), "the CPU's largest");
-            if (row_ok(&r, c->gpu->largest(a.got, a.device_x, n), "largest of %zu", n)) row_floats(&r, a.got, a.want, 1, "of %zu", n);
+            if (row_ok(&r, c->gpu->largest(a.got, a.device_x, n), "largest of %zu", n))
+                row_floats(&r, a.got, a.want, 1, "of %zu", n);
         }
         arrays_close(c, &a);
     }
@@ -306,7 +327,10 @@ static void check_words(const check *c) {
         row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
         for (size_t at = 0, n; at < a.n && !r.stopped; at += n) {
             n = at % 13 + 1 < a.n - at ? at % 13 + 1 : a.n - at;
-            row_ok(&r, c->gpu->round(a.device_y + at, a.device_x + at, n, &f, rule, (ulp_stream){3, 4, (1u << 31) + at}, NULL), "a piece");
+            row_ok(
+                &r,
+                c->gpu->round(a.device_y + at, a.device_x + at, n, &f, rule, (ulp_stream){3, 4, (1u << 31) + at}, NULL),
+                "a piece");
         }
         if (from_device(c, &r, a.got, a.device_y, a.n * sizeof(float))) row_floats(&r, a.got, a.want, a.n, "in pieces");
         arrays_close(c, &a);

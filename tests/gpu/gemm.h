@@ -8,7 +8,17 @@
 typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, ANY, ZEROS, DATA } data;
 
 /* How a product's arrays lie and what it takes: bits of `layout`. */
-enum { A_TRANS = 1, B_TRANS = 2, C_TRANS = 4, PADDED = 8, ACCUMULATE = 16, NO_A_SCALES = 32, NO_B_SCALES = 64, FAR_STREAM = 128, LAYOUTS = 256 };
+enum {
+    A_TRANS = 1,
+    B_TRANS = 2,
+    C_TRANS = 4,
+    PADDED = 8,
+    ACCUMULATE = 16,
+    NO_A_SCALES = 32,
+    NO_B_SCALES = 64,
+    FAR_STREAM = 128,
+    LAYOUTS = 256
+};
 
 typedef struct product {
     const ulp_datapath *d;
@@ -34,7 +44,8 @@ void arrays_make(arrays *x, const product *p);
 void arrays_drop(arrays *x);
 
 /* gemm or gemm64 of the backend. */
-ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s, const product *p, ulp_stream stream);
+ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s,
+                    const product *p, ulp_stream stream);
 /* The product of x on the device, its C in x->got. */
 ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_stream stream);
 /* The datapath of that name; 0 if there is none, and the row says so. */

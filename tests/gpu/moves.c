@@ -8,19 +8,28 @@ static void check_patches(const check *c) {
     row r = row_of("patches: kernels, strides, padding, dilation, flips");
     for (uint64_t k = 0; k < (c->small ? 60u : 600u) && !r.skipped && !r.stopped; k++) {
         const uint32_t most = c->small ? 4 : 9;
-        ulp_places p = {.B = 1 + word_of(1, k) % 3, .c = 1 + word_of(2, k) % 3, .h = 1 + word_of(3, k) % (2 * most), .w = 1 + word_of(4, k) % (2 * most),
-                        .kernel = 1 + word_of(5, k) % most, .stride = 1 + word_of(6, k) % 3, .pad = word_of(7, k) % most, .dilate = 1 + word_of(8, k) % 3,
+        ulp_places p = {.B = 1 + word_of(1, k) % 3,
+                        .c = 1 + word_of(2, k) % 3,
+                        .h = 1 + word_of(3, k) % (2 * most),
+                        .w = 1 + word_of(4, k) % (2 * most),
+                        .kernel = 1 + word_of(5, k) % most,
+                        .stride = 1 + word_of(6, k) % 3,
+                        .pad = word_of(7, k) % most,
+                        .dilate = 1 + word_of(8, k) % 3,
                         .flip = word_of(9, k) % 2};
         p.oh = word_of(10, k) % (3 * most);
         p.ow = 1 + word_of(11, k) % (3 * most);
         const size_t from = p.B * p.c * p.h * p.w, to = p.c * p.kernel * p.kernel * p.B * p.oh * p.ow;
-        float *x = malloc((from + 1) * sizeof *x), *want = malloc((to + 1) * sizeof *want), *got = malloc((to + 1) * sizeof *got);
+        float *x = malloc((from + 1) * sizeof *x), *want = malloc((to + 1) * sizeof *want),
+              *got = malloc((to + 1) * sizeof *got);
         fill_normal(x, from, 1.0, k);
         float *dx = to_device(c, &r, x, from * sizeof *x), *dy = c->gpu->alloc(to * sizeof *dy);
         row_ok(&r, c->cpu->patches(want, x, &p), "the CPU's patches");
-        if (dx != NULL && row_ok(&r, c->gpu->patches(dy, dx, &p), "patches") && from_device(c, &r, got, dy, to * sizeof *got))
-            row_floats(&r, got, want, to, "B %zu, c %zu, %zux%zu, kernel %zu, stride %zu, pad %zu, dilate %zu, flip %d, to %zux%zu", p.B, p.c, p.h, p.w,
-                       p.kernel, p.stride, p.pad, p.dilate, p.flip, p.oh, p.ow);
+        if (dx != NULL && row_ok(&r, c->gpu->patches(dy, dx, &p), "patches") &&
+            from_device(c, &r, got, dy, to * sizeof *got))
+            row_floats(&r, got, want, to,
+                       "B %zu, c %zu, %zux%zu, kernel %zu, stride %zu, pad %zu, dilate %zu, flip %d, to %zux%zu", p.B,
+                       p.c, p.h, p.w, p.kernel, p.stride, p.pad, p.dilate, p.flip, p.oh, p.ow);
         c->gpu->release(dx);
         c->gpu->release(dy);
         free(x);
@@ -34,13 +43,15 @@ static void check_permute(const check *c) {
     row r = row_of("permute: transposes and blocks");
     for (uint64_t k = 0; k < (c->small ? 40u : 24u) && !r.skipped && !r.stopped; k++) {
         const uint32_t most = c->small ? 70 : 2100;
-        const size_t count = word_of(1, k) % 4, a = word_of(2, k) % most, b = 1 + word_of(3, k) % most, n = k % 2 == 0 ? 1 : word_of(4, k) % 7;
+        const size_t count = word_of(1, k) % 4, a = word_of(2, k) % most, b = 1 + word_of(3, k) % most,
+                     n = k % 2 == 0 ? 1 : word_of(4, k) % 7;
         const size_t all = count * a * b * n, bytes = all * sizeof(float);
         float *x = malloc(bytes + 4), *want = malloc(bytes + 4), *got = malloc(bytes + 4);
         fill_normal(x, all, 1.0, k);
         float *dx = to_device(c, &r, x, bytes), *dy = c->gpu->alloc(bytes);
         row_ok(&r, c->cpu->permute(want, x, count, a, b, n), "the CPU's permute");
-        if (dx != NULL && row_ok(&r, c->gpu->permute(dy, dx, count, a, b, n), "permute") && from_device(c, &r, got, dy, bytes))
+        if (dx != NULL && row_ok(&r, c->gpu->permute(dy, dx, count, a, b, n), "permute") &&
+            from_device(c, &r, got, dy, bytes))
             row_floats(&r, got, want, all, "(%zu,%zu,%zu,%zu)", count, a, b, n);
         c->gpu->release(dx);
         c->gpu->release(dy);

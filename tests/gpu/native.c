@@ -1,8 +1,9 @@
-/* native.c - orders of sums on the device, and what the library's products are: beside bounds, exact sums and models. */
+/* native.c - orders of sums on the device, and what the library's products are: beside bounds, exact sums and models.
+ */
 #include "codes.h"
 
 #include "kernels/cuda/unit.h"
-#include "kernels/order.h"
+#include "kernels/products/summation_tree.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,13 +46,15 @@ static matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native 
 
 /* ---- orders ---- */
 
-/* The order inside a product of this size, as text; the length of its chain in *chain. 0: none was found, and the row says why. */
+/* The order inside a product of this size, as text; the length of its chain in *chain. 0: none was found, and the row
+ * says why. */
 static int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, size_t *chain) {
     ulp_order order;
     const ulp_status status = ulp_order_find(&order, unit, k);
     text[0] = '\0';
     *chain = 0;
-    if (status == ULP_UNSUPPORTED) snprintf(text, size, "no tree: what joins what changes from sum to sum, or nothing is lost");
+    if (status == ULP_UNSUPPORTED)
+        snprintf(text, size, "no tree: what joins what changes from sum to sum, or nothing is lost");
     else if (row_ok(r, status, "finding the order")) {
         ulp_order_text(text, size, &order);
         *chain = ulp_order_chain(&order);
@@ -70,7 +73,8 @@ static void check_order(const check *c, const ulp_cuda_native *d) {
     if (!r.skipped) {
         const ulp_datapath path = path_of(&r, d->model);
         const ulp_unit unit = ulp_cuda_unit_in(&place), model = ulp_unit_of(&path);
-        if (find_order(&r, &unit, k, got, sizeof got, &chain) && find_order(&r, &model, k, want, sizeof want, &model_chain)) {
+        if (find_order(&r, &unit, k, got, sizeof got, &chain) &&
+            find_order(&r, &model, k, want, sizeof want, &model_chain)) {
             row_true(&r, strcmp(got, want) == 0 && chain == model_chain, "found %s, of %s %s", got, d->model, want);
             if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.390s", got);
         }
@@ -95,7 +99,8 @@ static void check_bound(const check *c, const ulp_cuda_native *d) {
                     size += fabs(x.wide_a[i * x.k + k] * x.wide_b[k * x.n + j]);
                 }
                 const double got = ulp_decode(x.got[i * x.n + j], &d->result);
-                row_true(&r, fabs(got - exact) <= gamma * size * 1.0000001, "element (%zu,%zu): %a, exact %a", i, j, got, exact);
+                row_true(&r, fabs(got - exact) <= gamma * size * 1.0000001, "element (%zu,%zu): %a, exact %a", i, j,
+                         got, exact);
             }
         matrices_free(&x);
     }
@@ -103,13 +108,14 @@ static void check_bound(const check *c, const ulp_cuda_native *d) {
 }
 
 /* Whole products are the model's, bit for bit. */
-static void compare_with(const check *c, row *r, const ulp_cuda_native *d, const char *model, size_t m, size_t n, size_t k) {
+static void compare_with(const check *c, row *r, const ulp_cuda_native *d, const char *model, size_t m, size_t n,
+                         size_t k) {
     const ulp_datapath path = path_of(r, model);
     matrices x = matrices_of(m, n, k, d, 11);
     if (!r->stopped && device_codes(c, r, &x, d) && model_codes(c, r, &x, &path))
         for (size_t i = 0; i < m * n; i++)
-            row_true(r, x.got[i] == x.want[i], "element (%zu,%zu) of (%zu,%zu,%zu): the library gives %llx, %s %llx", i / n, i % n, m, n, k,
-                     (unsigned long long)x.got[i], model, (unsigned long long)x.want[i]);
+            row_true(r, x.got[i] == x.want[i], "element (%zu,%zu) of (%zu,%zu,%zu): the library gives %llx, %s %llx",
+                     i / n, i % n, m, n, k, (unsigned long long)x.got[i], model, (unsigned long long)x.want[i]);
     matrices_free(&x);
 }
 
@@ -126,7 +132,8 @@ static void fill_integers(float *x, double *wide, size_t n, uint32_t most, uint6
 }
 
 /* Small integers have one sum, whatever the order, the bits kept, and the type. */
-static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, size_t m, size_t n, size_t k, int accumulate) {
+static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, size_t m, size_t n, size_t k,
+                             int accumulate) {
     matrices x = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = d->result.is_fixed};
     matrices_alloc(&x);
     fill_integers(x.a, x.wide_a, m * k, 2, 31);
@@ -138,17 +145,20 @@ static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, s
                 double want = accumulate ? x.wide_c[i * n + j] : 0.0;
                 for (size_t q = 0; q < k; q++) want += x.wide_a[i * k + q] * x.wide_b[q * n + j];
                 const double got = ulp_decode(x.got[i * n + j], &d->result);
-                row_true(r, got == want, "element (%zu,%zu) of (%zu,%zu,%zu)%s: %g, has to be %g", i, j, m, n, k, accumulate ? " on C" : "", got, want);
+                row_true(r, got == want, "element (%zu,%zu) of (%zu,%zu,%zu)%s: %g, has to be %g", i, j, m, n, k,
+                         accumulate ? " on C" : "", got, want);
             }
     matrices_free(&x);
 }
 
-/* Sizes that fill what a call asks for and such that do not. What the library was told of one product is of no use for the next, which
- * differs in k, in n, or in m alone; the last one is the first one of the next call. */
+/* Sizes that fill what a call asks for and such that do not. What the library was told of one product is of no use for
+ * the next, which differs in k, in n, or in m alone; the last one is the first one of the next call. */
 static void check_integers(const check *c, const ulp_cuda_native *d) {
-    static const struct { size_t m, n, k; int accumulate; } cases[] = {{37, 21, 70, 0}, {37, 21, 70, 1}, {37, 21, 40, 1}, {37, 40, 40, 0},
-                                                                       {20, 40, 40, 1}, {16, 48, 64, 0}, {1, 1, 1, 0},    {5, 3, 0, 1},
-                                                                       {3, 5, 0, 0},    {70, 99, 41, 1}, {37, 21, 70, 0}};
+    static const struct {
+        size_t m, n, k;
+        int accumulate;
+    } cases[] = {{37, 21, 70, 0}, {37, 21, 70, 1}, {37, 21, 40, 1}, {37, 40, 40, 0}, {20, 40, 40, 1}, {16, 48, 64, 0},
+                 {1, 1, 1, 0},    {5, 3, 0, 1},    {3, 5, 0, 0},    {70, 99, 41, 1}, {37, 21, 70, 0}};
     row r = row_for("sums of small integers:", d);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0] && !r.skipped; i++)
         compare_integers(c, &r, d, cases[i].m, cases[i].n, cases[i].k, cases[i].accumulate);
@@ -167,7 +177,9 @@ static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
             char name[160];
             memset(&path, 0, sizeof path);
             snprintf(name, sizeof name, "%s%s%s", families[f], type, ends[e]);
-            if (ulp_cuda_native_parse(&other, name) != ULP_OK || other.model[0] == '\0' || ulp_datapath_parse(&path, other.model) != ULP_OK) continue;
+            if (ulp_cuda_native_parse(&other, name) != ULP_OK || other.model[0] == '\0' ||
+                ulp_datapath_parse(&path, other.model) != ULP_OK)
+                continue;
             if (path.kind != ULP_ALIGNED || path.fused.length != length || path.fused.late) continue;
             strcpy(to, other.model);
             return 1;
@@ -176,7 +188,8 @@ static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
 }
 
 /* The emulated library's order, stated once more: even k, odd k, and their sum. */
-static ulp_status emulated_dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+static ulp_status emulated_dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                               ulp_scales scales) {
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_INF, 0};
     const ulp_format *f = context;
     double sums[2] = {0.0, 0.0};
@@ -196,9 +209,11 @@ static void compare_with_emulated(row *r, const ulp_cuda_native *d, const char *
 
 /* The order of the library's sums; where it is a chain of a row's blocks, the products are that row's. */
 static void check_library_order(const check *c, const ulp_cuda_native *d) {
-    static const size_t large[][3] = {{16, 16, 128}, {512, 512, 256}, {1024, 768, 256}}, small[][3] = {{16, 16, 64}, {40, 24, 35}};
+    static const size_t large[][3] = {{16, 16, 128}, {512, 512, 256}, {1024, 768, 256}},
+                        small[][3] = {{16, 16, 64}, {40, 24, 35}};
     const int few = c->small || c->emulated;
-    const size_t(*const sizes)[3] = few ? small : large, count = few ? sizeof small / sizeof small[0] : sizeof large / sizeof large[0];
+    const size_t(*const sizes)[3] = few ? small : large,
+                        count = few ? sizeof small / sizeof small[0] : sizeof large / sizeof large[0];
     for (size_t i = 0; i < count; i++) {
         char what[80], text[800], model[ULP_DATAPATH_NAME_MAX];
         size_t chain;
@@ -210,16 +225,18 @@ static void check_library_order(const check *c, const ulp_cuda_native *d) {
             const int found = find_order(&r, &unit, sizes[i][2], text, sizeof text, &chain);
             row_true(&r, found, "no order");
             if (found && c->emulated) compare_with_emulated(&r, d, text, sizes[i][2]);
-            if (found && chain > 0 && row_with_length(model, d, chain)) compare_with(c, &r, d, model, sizes[i][0], sizes[i][1], sizes[i][2]);
+            if (found && chain > 0 && row_with_length(model, d, chain))
+                compare_with(c, &r, d, model, sizes[i][0], sizes[i][1], sizes[i][2]);
             else model[0] = '\0';
-            if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.300s%s%s", text, model[0] != '\0' ? ", the bits of " : "", model);
+            if (r.wrong == 0)
+                snprintf(r.first, sizeof r.first, "%.300s%s%s", text, model[0] != '\0' ? ", the bits of " : "", model);
         }
         row_end(&r);
     }
 }
 
-/* The interval of promotion whose model gives every bit of an fp8 product; 0 is none. The emulated library is no hardware's: there none may
- * be found. expected < 0: a call of the library. */
+/* The interval of promotion whose model gives every bit of an fp8 product; 0 is none. The emulated library is no
+ * hardware's: there none may be found. expected < 0: a call of the library. */
 static void check_promotion(const check *c, const ulp_cuda_native *d, const char *model, int64_t expected) {
     static const unsigned intervals[] = {0, 32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048};
     row r = row_for("promotion in", d);
@@ -241,13 +258,24 @@ static void check_promotion(const check *c, const ulp_cuda_native *d, const char
             found = intervals[i];
         }
         const int own = c->emulated && expected < 0;
-        if (own) row_true(&r, found < 0 && fine, "the emulated library gives the bits of %s, promote=%lld", model, (long long)found);
-        else row_true(&r, found >= 0 && several == 0, "of %s with promote=0, 32, ... 2048 none, or several, give all bits; the nearest differs in %zu of %zu", model,
-                 least, x.m * x.n);
-        row_true(&r, expected < 0 || found == expected, "promotion every %lld products, not %lld", (long long)found, (long long)expected);
-        if (r.wrong == 0 && own) snprintf(r.first, sizeof r.first, "none, as it has to be: the emulated library adds in an order of its own");
-        else if (r.wrong == 0 && found == 0) snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
-        else if (r.wrong == 0) snprintf(r.first, sizeof r.first, "every %lld products: %s:promote=%lld gives all %zu results", (long long)found, model, (long long)found, x.m * x.n);
+        if (own)
+            row_true(&r, found < 0 && fine, "the emulated library gives the bits of %s, promote=%lld", model,
+                     (long long)found);
+        else
+            row_true(
+                &r, found >= 0 && several == 0,
+                "of %s with promote=0, 32, ... 2048 none, or several, give all bits; the nearest differs in %zu of %zu",
+                model, least, x.m * x.n);
+        row_true(&r, expected < 0 || found == expected, "promotion every %lld products, not %lld", (long long)found,
+                 (long long)expected);
+        if (r.wrong == 0 && own)
+            snprintf(r.first, sizeof r.first,
+                     "none, as it has to be: the emulated library adds in an order of its own");
+        else if (r.wrong == 0 && found == 0)
+            snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
+        else if (r.wrong == 0)
+            snprintf(r.first, sizeof r.first, "every %lld products: %s:promote=%lld gives all %zu results",
+                     (long long)found, model, (long long)found, x.m * x.n);
         matrices_free(&x);
     }
     row_end(&r);
@@ -258,7 +286,8 @@ static int device_values(const check *c, row *r, const matrices *x, const ulp_cu
     const ulp_gemm_shape s = matrices_shape(x);
     float *a = to_device(c, r, x->a, x->m * x->k * sizeof *a), *b = to_device(c, r, x->b, x->k * x->n * sizeof *b);
     float *out = c->gpu->alloc(x->m * x->n * sizeof *out);
-    const int done = a != NULL && b != NULL && out != NULL && row_ok(r, ulp_cuda_native_gemm(d, out, a, b, &s), "%s", d->name) &&
+    const int done = a != NULL && b != NULL && out != NULL &&
+                     row_ok(r, ulp_cuda_native_gemm(d, out, a, b, &s), "%s", d->name) &&
                      from_device(c, r, to, out, x->m * x->n * sizeof *to);
     c->gpu->release(a);
     c->gpu->release(b);
@@ -289,7 +318,8 @@ static void check_scales(const check *c, const ulp_cuda_native *d) {
 /* The flag of fast accumulation is heard: it has an effect on Ada and Hopper alone, says the manual. */
 static void check_fast(const check *c, const ulp_cuda_native *d) {
     row r = row_for("fast accumulation is another sum:", d);
-    if (!r.skipped && c->info.capability != 89 && c->info.capability != 90) row_skip(&r, "the flag has an effect on Ada and Hopper alone");
+    if (!r.skipped && c->info.capability != 89 && c->info.capability != 90)
+        row_skip(&r, "the flag has an effect on Ada and Hopper alone");
     if (!r.skipped) {
         char name[sizeof d->name];
         ulp_cuda_native plain;
@@ -297,10 +327,13 @@ static void check_fast(const check *c, const ulp_cuda_native *d) {
         matrices x = matrices_of(size, size, LONG, d, 9), y = matrices_of(size, size, LONG, d, 9);
         snprintf(name, sizeof name, "%.*s", (int)(strlen(d->name) - strlen(":fast")), d->name);
         size_t differ = 0;
-        if (row_ok(&r, ulp_cuda_native_parse(&plain, name), "%s", name) && device_codes(c, &r, &x, d) && device_codes(c, &r, &y, &plain)) {
+        if (row_ok(&r, ulp_cuda_native_parse(&plain, name), "%s", name) && device_codes(c, &r, &x, d) &&
+            device_codes(c, &r, &y, &plain)) {
             for (size_t i = 0; i < x.m * x.n; i++) differ += x.got[i] != y.got[i];
             row_true(&r, differ > 0, "all %zu results are those of %s", x.m * x.n, name);
-            if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%zu of %zu results differ from those of %s", differ, x.m * x.n, name);
+            if (r.wrong == 0)
+                snprintf(r.first, sizeof r.first, "%zu of %zu results differ from those of %s", differ, x.m * x.n,
+                         name);
         }
         matrices_free(&x);
         matrices_free(&y);
@@ -315,7 +348,8 @@ static void check_no_scales(const check *c) {
     float *memory = c->gpu->alloc(64 * sizeof *memory);
     const ulp_gemm_shape s = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1};
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK && !r.skipped; i++) {
-        if (d.lacks[0] != '\0' || (d.a.bits == 8 && !starts(d.name, "native:mma:") && !starts(d.name, "native:wgmma:"))) continue;
+        if (d.lacks[0] != '\0' || (d.a.bits == 8 && !starts(d.name, "native:mma:") && !starts(d.name, "native:wgmma:")))
+            continue;
         d.b_scale = 2.0f;
         row_true(&r, ulp_cuda_native_gemm(&d, memory, memory + 16, memory + 32, &s) == ULP_UNSUPPORTED, "%s", d.name);
     }
@@ -333,7 +367,8 @@ static void check_library(const check *c, const ulp_cuda_native *d) {
     if (d->fast) check_fast(c, d);
     if (fp8 && c->info.capability == 90) {
         char model[64];
-        snprintf(model, sizeof model, "h100-%.*s", (int)strcspn(d->name + strlen("native:"), ":"), d->name + strlen("native:"));
+        snprintf(model, sizeof model, "h100-%.*s", (int)strcspn(d->name + strlen("native:"), ":"),
+                 d->name + strlen("native:"));
         check_promotion(c, d, model, -1);
     }
 }
@@ -344,8 +379,10 @@ void check_native(const check *c) {
     for (size_t i = 0; ulp_cuda_native_get(i, &d) == ULP_OK; i++) {
         const int mma = starts(d.name, "native:mma:"), wgmma = starts(d.name, "native:wgmma:");
         if (!mma && !wgmma) check_library(c, &d);
-        else if (d.lacks[0] == '\0' && d.model[0] != '\0' && !d.result.is_fixed && (!c->small || i % 4 == 0)) check_order(c, &d);
-        if (wgmma && d.lacks[0] == '\0' && starts(d.name, "native:wgmma:e4m3") && (d.promote != 0 || strcmp(d.name, "native:wgmma:e4m3") == 0))
+        else if (d.lacks[0] == '\0' && d.model[0] != '\0' && !d.result.is_fixed && (!c->small || i % 4 == 0))
+            check_order(c, &d);
+        if (wgmma && d.lacks[0] == '\0' && starts(d.name, "native:wgmma:e4m3") &&
+            (d.promote != 0 || strcmp(d.name, "native:wgmma:e4m3") == 0))
             check_promotion(c, &d, "h100-e4m3", d.promote);
     }
 }

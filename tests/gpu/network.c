@@ -1,4 +1,5 @@
-/* network.c - what networks do between products, against the CPU: curves, pooling, softmax with cross-entropy, the way to binary32. */
+/* network.c - what networks do between products, against the CPU: curves, pooling, softmax with cross-entropy, the way
+ * to binary32. */
 #include "check.h"
 
 #include <math.h>
@@ -57,10 +58,12 @@ static void check_relu(const check *c) {
             want = (float *)(void *)x.want;
             got = (float *)(void *)x.got;
             c->cpu->relu(want, x.a, x.n);
-            if (row_ok(&r, c->gpu->relu((float *)(void *)x.device, x.device_a, x.n), "relu") && from_device(c, &r, got, x.device, x.n * sizeof *got))
+            if (row_ok(&r, c->gpu->relu((float *)(void *)x.device, x.device_a, x.n), "relu") &&
+                from_device(c, &r, got, x.device, x.n * sizeof *got))
                 row_floats(&r, got, want, x.n, "relu of %zu", x.n);
             c->cpu->relu_slope(want, x.b, x.a, x.n);
-            if (row_ok(&r, c->gpu->relu_slope((float *)(void *)x.device, x.device_b, x.device_a, x.n), "its gradient") &&
+            if (row_ok(&r, c->gpu->relu_slope((float *)(void *)x.device, x.device_b, x.device_a, x.n),
+                       "its gradient") &&
                 from_device(c, &r, got, x.device, x.n * sizeof *got))
                 row_floats(&r, got, want, x.n, "gradient of relu of %zu", x.n);
         }
@@ -84,10 +87,12 @@ static void check_curves(const check *c) {
             arrays x;
             if (arrays_open(c, &r, &x, sizes[s], 100 * s + kind)) {
                 c->cpu->curve(f, x.want, x.a, x.n);
-                if (row_ok(&r, c->gpu->curve(f, x.device, x.device_a, x.n), "curve") && from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
+                if (row_ok(&r, c->gpu->curve(f, x.device, x.device_a, x.n), "curve") &&
+                    from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
                     row_doubles(&r, x.got, x.want, x.n, "%s of %zu", names[kind], x.n);
                 c->cpu->slope(f, x.want, x.a, x.b, x.n);
-                if (row_ok(&r, c->gpu->slope(f, x.device, x.device_a, x.device_b, x.n), "slope") && from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
+                if (row_ok(&r, c->gpu->slope(f, x.device, x.device_a, x.device_b, x.n), "slope") &&
+                    from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
                     row_doubles(&r, x.got, x.want, x.n, "gradient of %s of %zu", names[kind], x.n);
             }
             arrays_close(c, &x);
@@ -104,13 +109,15 @@ static void check_narrow(const check *c) {
         if (arrays_open(c, &r, &x, sizes[s], 1000 * s)) {
             for (size_t i = 0; i < x.n; i++) {
                 const uint64_t bits = (uint64_t)word_of(5, i) << 32 | word_of(6, i);
-                x.got[i] = (double)x.a[i] * (1.0 + ldexp(1.0, -24) * (double)(word_of(7, i) % 3)) + ldexp((double)x.a[i], -60) * (double)(word_of(8, i) % 2);
+                x.got[i] = (double)x.a[i] * (1.0 + ldexp(1.0, -24) * (double)(word_of(7, i) % 3)) +
+                           ldexp((double)x.a[i], -60) * (double)(word_of(8, i) % 2);
                 if (word_of(9, i) % 8 == 0) memcpy(&x.got[i], &bits, sizeof bits);
             }
             float *want = (float *)(void *)x.want;
             c->cpu->narrow(want, x.got, x.n);
             if (row_ok(&r, c->gpu->upload(x.device, x.got, x.n * sizeof *x.got), "upload") &&
-                row_ok(&r, c->gpu->narrow(x.device_a, x.device, x.n), "narrow") && from_device(c, &r, x.a, x.device_a, x.n * sizeof *x.a))
+                row_ok(&r, c->gpu->narrow(x.device_a, x.device, x.n), "narrow") &&
+                from_device(c, &r, x.a, x.device_a, x.n * sizeof *x.a))
                 row_floats(&r, x.a, want, x.n, "%zu numbers", x.n);
         }
         arrays_close(c, &x);
@@ -129,9 +136,12 @@ static void check_pool_of(const check *c, row *r, const ulp_windows *s, uint64_t
         row_ok(r, c->gpu->upload(x.device_a, x.a, from * sizeof *x.a), "upload");
         c->cpu->pool(y.a, place, x.a, s);
         if (row_ok(r, c->gpu->pool(y.device_a, (float *)(void *)y.device, x.device_a, s), "pool") &&
-            from_device(c, r, y.got, y.device, to * sizeof(float)) && from_device(c, r, y.want, y.device_a, to * sizeof(float))) {
-            row_floats(r, (float *)(void *)y.got, place, to, "places of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
-            row_floats(r, (float *)(void *)y.want, y.a, to, "maxima of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
+            from_device(c, r, y.got, y.device, to * sizeof(float)) &&
+            from_device(c, r, y.want, y.device_a, to * sizeof(float))) {
+            row_floats(r, (float *)(void *)y.got, place, to, "places of %zux%zu in (%zu,%zu,%zu)", s->K, s->K,
+                       s->images, s->h, s->w);
+            row_floats(r, (float *)(void *)y.want, y.a, to, "maxima of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images,
+                       s->h, s->w);
         }
         c->cpu->pool_slope(want, y.b, place, s);
         if (row_ok(r, c->gpu->pool_slope(x.device_b, y.device_b, (float *)(void *)y.device, s), "gradient") &&
@@ -161,12 +171,14 @@ static void check_softmax_of(const check *c, row *r, size_t B, size_t C, uint64_
     if (open && two) {
         for (size_t b = 0; b < B; b++) label[b] = (uint8_t)(word_of(seed, b) % (C + (b % 7 == 0)));
         for (size_t i = 0; i < B * C; i++)
-            if (word_of(seed + 5, i / C) % 4) x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f; /* else anything, NaN too */
+            if (word_of(seed + 5, i / C) % 4)
+                x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f; /* else anything, NaN too */
         uint8_t *device_label = to_device(c, r, label, B);
         row_ok(r, c->gpu->upload(x.device_a, x.a, x.n * sizeof *x.a), "upload");
         c->cpu->softmax(x.want, losses.want, x.a, label, B, C);
         if (row_ok(r, c->gpu->softmax(x.device, losses.device, x.device_a, device_label, B, C), "softmax") &&
-            from_device(c, r, x.got, x.device, x.n * sizeof *x.got) && from_device(c, r, losses.got, losses.device, B * sizeof(double))) {
+            from_device(c, r, x.got, x.device, x.n * sizeof *x.got) &&
+            from_device(c, r, losses.got, losses.device, B * sizeof(double))) {
             row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) probabilities", B, C);
             row_doubles(r, losses.got, losses.want, B, "(%zu,%zu) losses", B, C);
         }
@@ -181,9 +193,11 @@ static void check_softmax_of(const check *c, row *r, size_t B, size_t C, uint64_
 }
 
 static void check_softmax(const check *c) {
-    static const size_t shapes[][2] = {{1, 1}, {1, 10}, {7, 3}, {33, 10}, {8, 32}, {9, 33}, {5, 255}, {100, 10}, {2, 300}, {4096, 10}, {1000, 100}};
+    static const size_t shapes[][2] = {{1, 1},   {1, 10},   {7, 3},   {33, 10},   {8, 32},    {9, 33},
+                                       {5, 255}, {100, 10}, {2, 300}, {4096, 10}, {1000, 100}};
     row r = row_of("softmax with cross-entropy and its gradient");
-    for (size_t s = 0; s < (c->small ? 9 : sizeof shapes / sizeof *shapes); s++) check_softmax_of(c, &r, shapes[s][0], shapes[s][1], 50 * s);
+    for (size_t s = 0; s < (c->small ? 9 : sizeof shapes / sizeof *shapes); s++)
+        check_softmax_of(c, &r, shapes[s][0], shapes[s][1], 50 * s);
     row_end(&r);
 }
 

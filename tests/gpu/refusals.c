@@ -5,15 +5,18 @@ static const ulp_rule rne = {0};
 static const ulp_stream none = {0, 0, 0};
 
 /* Rules that are none, and one that floating point does not offer. */
-static const struct { ulp_rule rule; ulp_status right; } rules[] = {
-    {{ULP_MODE_COUNT, 0, 0}, ULP_BAD_ARGUMENT},     {{255, 0, 0}, ULP_BAD_ARGUMENT},
-    {{0, ULP_OVERFLOW_COUNT, 0}, ULP_BAD_ARGUMENT}, {{ULP_SRA, 0, 33}, ULP_BAD_ARGUMENT},
-    {{0, ULP_OVERFLOW_WRAP, 0}, ULP_UNSUPPORTED},   {{0, ULP_OVERFLOW_WRAP, 33}, ULP_BAD_ARGUMENT}};
+static const struct {
+    ulp_rule rule;
+    ulp_status right;
+} rules[] = {{{ULP_MODE_COUNT, 0, 0}, ULP_BAD_ARGUMENT},     {{255, 0, 0}, ULP_BAD_ARGUMENT},
+             {{0, ULP_OVERFLOW_COUNT, 0}, ULP_BAD_ARGUMENT}, {{ULP_SRA, 0, 33}, ULP_BAD_ARGUMENT},
+             {{0, ULP_OVERFLOW_WRAP, 0}, ULP_UNSUPPORTED},   {{0, ULP_OVERFLOW_WRAP, 33}, ULP_BAD_ARGUMENT}};
 enum { RULES = sizeof rules / sizeof rules[0] };
 
 static void *filled(both *w, const ulp_backend *b, const void *with, size_t bytes) {
     void *at = b->alloc(bytes);
-    if (row_ok(&w->r, at != NULL ? ULP_OK : ULP_NO_MEMORY, "alloc")) row_ok(&w->r, b->upload(at, with, bytes), "upload");
+    if (row_ok(&w->r, at != NULL ? ULP_OK : ULP_NO_MEMORY, "alloc"))
+        row_ok(&w->r, b->upload(at, with, bytes), "upload");
     return at;
 }
 
@@ -40,7 +43,8 @@ int refusals_open(both *w, const check *c, const char *name) {
 }
 
 void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call) {
-    row_true(&w->r, got == right, "%s: %s: %s, should be: %s", on->b->name, call, ulp_status_text(got), ulp_status_text(right));
+    row_true(&w->r, got == right, "%s: %s: %s, should be: %s", on->b->name, call, ulp_status_text(got),
+             ulp_status_text(right));
 }
 
 void refusals_untouched(both *w) {
@@ -116,7 +120,9 @@ static void check_map(const check *c) {
         EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, NULL, NULL, NULL, NULL, 0, &w->fp16, rne, none, NULL));
         for (int i = 0; i < ULP_OP_COUNT; i++) {
             const ulp_op op = (ulp_op)i;
-            const ulp_status two = ulp_op_operands(op) > 1 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED; /* of those who get as far as the format */
+            const ulp_status two = ulp_op_operands(op) > 1
+                                       ? ULP_BAD_ARGUMENT
+                                       : ULP_UNSUPPORTED; /* of those who get as far as the format */
             const ulp_status three = ulp_op_operands(op) > 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
             EXPECT(ULP_BAD_ARGUMENT, map(op, NULL, on->x, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
             EXPECT(ULP_BAD_ARGUMENT, map(op, on->y, NULL, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
@@ -157,23 +163,29 @@ static ulp_operand in_array(float *at) { return (ulp_operand){.kind = ULP_OPERAN
 static ulp_operand in_scratch(uint8_t slot) { return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = slot}; }
 
 static ulp_update_step fused_step(const both *w, const side *on) {
-    return (ulp_update_step){.op = ULP_FUSED, .y = in_array(on->y), .a = in_array(on->x), .b = in_array(on->x), .c = in_array(on->x),
+    return (ulp_update_step){.op = ULP_FUSED,
+                             .y = in_array(on->y),
+                             .a = in_array(on->x),
+                             .b = in_array(on->x),
+                             .c = in_array(on->x),
                              .format = w->fp16};
 }
 
 /* The step is good but for the change: refused alone, behind a good one, and of no elements. */
-#define STEP(right, change)                                                           \
-    for (const side *on = w->sides; on < w->sides + 2; on++) {                        \
-        ulp_update_step s = fused_step(w, on);                                        \
-        change;                                                                       \
-        const ulp_update_step two[2] = {fused_step(w, on), s};                        \
-        refusals_answered(w, on, on->b->update(&s, 1, ROOM), right, #change);                  \
-        refusals_answered(w, on, on->b->update(two, 2, ROOM), right, #change ", second step"); \
-        refusals_answered(w, on, on->b->update(two, 2, 0), right, #change ", no elements");    \
+#define STEP(right, change)                                                                                            \
+    for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
+        ulp_update_step s = fused_step(w, on);                                                                         \
+        change;                                                                                                        \
+        const ulp_update_step two[2] = {fused_step(w, on), s};                                                         \
+        refusals_answered(w, on, on->b->update(&s, 1, ROOM), right, #change);                                          \
+        refusals_answered(w, on, on->b->update(two, 2, ROOM), right, #change ", second step");                         \
+        refusals_answered(w, on, on->b->update(two, 2, 0), right, #change ", no elements");                            \
     }
 
 static void refused_steps(both *w) {
-    const ulp_operand lacking[] = {{.kind = ULP_OPERAND_NONE}, {.kind = ULP_OPERAND_ARRAY}, {.kind = ULP_OPERAND_SCRATCH + 1},
+    const ulp_operand lacking[] = {{.kind = ULP_OPERAND_NONE},
+                                   {.kind = ULP_OPERAND_ARRAY},
+                                   {.kind = ULP_OPERAND_SCRATCH + 1},
                                    {.kind = ULP_OPERAND_SCRATCH, .slot = ULP_UPDATE_SCRATCH}};
     for (size_t i = 0; i < sizeof lacking / sizeof lacking[0]; i++) {
         STEP(ULP_BAD_ARGUMENT, s.y = lacking[i]);
@@ -222,13 +234,15 @@ static void check_update(const check *c) {
 static const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
 
 /* gemm and gemm64 of a shape that is good but for the change. */
-#define SHAPE(right, change)                                                                                                      \
-    for (const side *on = w->sides; on < w->sides + 2; on++) {                                                                    \
-        ulp_gemm_shape s = good;                                                                                                  \
-        change;                                                                                                                   \
-        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->sum, none), right, "gemm, " #change);                            \
-        refusals_answered(w, on, on->b->gemm64(on->y64, on->x64, on->x64, &s, &w->wide_sum, none), right, "gemm64, " #change);             \
-        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->wide_sum, none), ULP_UNSUPPORTED, "gemm of binary64, " #change); \
+#define SHAPE(right, change)                                                                                           \
+    for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
+        ulp_gemm_shape s = good;                                                                                       \
+        change;                                                                                                        \
+        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->sum, none), right, "gemm, " #change);        \
+        refusals_answered(w, on, on->b->gemm64(on->y64, on->x64, on->x64, &s, &w->wide_sum, none), right,              \
+                          "gemm64, " #change);                                                                         \
+        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->wide_sum, none), ULP_UNSUPPORTED,            \
+                          "gemm of binary64, " #change);                                                               \
     }
 
 static void refused_shapes(both *w) {
@@ -309,10 +323,12 @@ static void refused_native_shapes(both *w, const ulp_cuda_native *native) {
                  {"transposed b", {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3, .b_trans = 1}},
                  {"transposed c", {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 1, .c_trans = 1}}};
     const side *on = &w->sides[1];
-    const ulp_gemm_shape no_rows = {.n = 3, .k = 4}, no_columns = {.m = 2, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
+    const ulp_gemm_shape no_rows = {.n = 3, .k = 4}, no_columns = {.m = 2, .k = 4},
+                         sumless = {.m = 2, .n = 3, .ldc = 3};
     ulp_gemm_shape s = good;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &cases[i].s), ULP_BAD_ARGUMENT, cases[i].what);
+        refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, on->x, &cases[i].s), ULP_BAD_ARGUMENT,
+                          cases[i].what);
     refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, NULL, on->x, &good), ULP_BAD_ARGUMENT, "no a");
     refusals_answered(w, on, ulp_cuda_native_gemm(native, on->y, on->x, NULL, &good), ULP_BAD_ARGUMENT, "no b");
     refusals_answered(w, on, ulp_cuda_native_gemm(native, NULL, on->x, on->x, &good), ULP_BAD_ARGUMENT, "no c");

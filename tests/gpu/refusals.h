@@ -22,8 +22,9 @@ typedef struct both {
 } both;
 
 /* The call of each side, of `on`, answers `right`. */
-#define EXPECT(right, ...) \
-    for (const side *on = w->sides; on < w->sides + 2; on++) refusals_answered(w, on, on->b->__VA_ARGS__, right, #__VA_ARGS__)
+#define EXPECT(right, ...)                                                                                             \
+    for (const side *on = w->sides; on < w->sides + 2; on++)                                                           \
+    refusals_answered(w, on, on->b->__VA_ARGS__, right, #__VA_ARGS__)
 
 void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call);
 

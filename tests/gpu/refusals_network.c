@@ -38,7 +38,8 @@ static void check_curves_refused(const check *c) {
 
 static void check_pool_refused(const check *c) {
     both pair, *w = &pair;
-    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1}, empty = {0, 4, 4, 2};
+    const ulp_windows one = {1, 4, 4, 2}, none_at_all = {1, 4, 4, 0}, large = {1, 4, 4, ULP_WINDOW_MAX + 1},
+                      empty = {0, 4, 4, 2};
     if (refusals_open(w, c, "refused: pool")) {
         EXPECT(ULP_BAD_ARGUMENT, pool(on->y, on->y, on->x, NULL));
         EXPECT(ULP_BAD_ARGUMENT, pool(on->y, on->y, on->x, &none_at_all));

@@ -1,4 +1,5 @@
-/* tensor.c - Tensor Core models against the instructions themselves: whole products, codes compared, those of NaN too. */
+/* tensor.c - Tensor Core models against the instructions themselves: whole products, codes compared, those of NaN too.
+ */
 #include "codes.h"
 
 #include "kernels/cuda/unit.h"
@@ -9,7 +10,9 @@
 
 /* What a product is fed. */
 typedef enum kind { NORMAL, CODES, SPECIALS, TINY, ZEROS, CANCELLING, LONG, KINDS } kind;
-static const char *const kinds[] = {"normal data", "random codes", "special values", "tiny data", "zeros beside large values", "cancelling data", "long sums"};
+static const char *const kinds[] = {
+    "normal data",     "random codes", "special values", "tiny data", "zeros beside large values",
+    "cancelling data", "long sums"};
 
 /* ---- data ---- */
 
@@ -28,7 +31,8 @@ static void fill_around(float *x, size_t n, int centre, uint64_t seed) {
     }
 }
 
-/* The exponent around which products are tiny: those of two numbers of the format lie at the lowest exponents of the result. */
+/* The exponent around which products are tiny: those of two numbers of the format lie at the lowest exponents of the
+ * result. */
 static int tiny_exponent(const ulp_cuda_native *d, const ulp_format *f) {
     const int lowest = d->result.qmin / 2;
     return lowest > f->qmin + 4 ? lowest : f->qmin + 4;
@@ -42,7 +46,8 @@ static void fill_operand(float *x, size_t n, kind what, const ulp_cuda_native *d
     case ZEROS:
         fill_around(x, n, f->emax - 8, seed);
         for (size_t i = 0; i < n; i++)
-            if (word_of(seed + 1, i) % 3 != 0) x[i] = word_of(seed + 1, i) % 3 == 1 ? 0.0f : x[i] * (float)ulp_scale(1.0, -f->emax);
+            if (word_of(seed + 1, i) % 3 != 0)
+                x[i] = word_of(seed + 1, i) % 3 == 1 ? 0.0f : x[i] * (float)ulp_scale(1.0, -f->emax);
         break;
     default: fill_normal(x, n, f->is_fixed ? 48.0 : 1.0, seed); break;
     }
@@ -83,12 +88,14 @@ static void fill(matrices *t, kind what, const ulp_cuda_native *d, uint64_t seed
 
 static void compare(row *r, const matrices *t, kind what, const ulp_cuda_native *d) {
     for (size_t i = 0; i < t->m * t->n; i++)
-        row_true(r, t->got[i] == t->want[i], "%s, (%zu,%zu,%zu)%s: element (%zu,%zu): the instruction gives %0*llx, %s %0*llx", kinds[what], t->m, t->n,
-                 t->k, t->accumulate ? " on C" : "", i / t->n, i % t->n, (int)d->result.bits / 4, (unsigned long long)t->got[i], d->model,
-                 (int)d->result.bits / 4, (unsigned long long)t->want[i]);
+        row_true(r, t->got[i] == t->want[i],
+                 "%s, (%zu,%zu,%zu)%s: element (%zu,%zu): the instruction gives %0*llx, %s %0*llx", kinds[what], t->m,
+                 t->n, t->k, t->accumulate ? " on C" : "", i / t->n, i % t->n, (int)d->result.bits / 4,
+                 (unsigned long long)t->got[i], d->model, (int)d->result.bits / 4, (unsigned long long)t->want[i]);
 }
 
-static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path, kind what, size_t m, size_t n, size_t k, int accumulate) {
+static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path, kind what, size_t m,
+                      size_t n, size_t k, int accumulate) {
     matrices t = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = 1};
     matrices_alloc(&t);
     fill(&t, what, d, 1000u * d->instruction + 100u * what + k + d->family);
@@ -145,10 +152,19 @@ static void check_values(const check *c) {
     fill_codes(a, ALL, &d.a, 1, 3);
     fill_codes(b, ALL, &d.b, 1, 4);
     fill_normal(start, ALL, 3.0, 5);
-    float *da = to_device(c, &r, a, sizeof a), *db = to_device(c, &r, b, sizeof b), *dc = to_device(c, &r, start, sizeof start);
+    float *da = to_device(c, &r, a, sizeof a), *db = to_device(c, &r, b, sizeof b),
+          *dc = to_device(c, &r, start, sizeof start);
     for (unsigned which = 0; which < 16 && !r.stopped; which++) {
-        const ulp_gemm_shape s = {.m = M, .n = N, .k = K, .lda = LD, .ldb = LD, .ldc = LD, .a_trans = which & 1, .b_trans = which >> 1 & 1,
-                                  .c_trans = which >> 2 & 1, .accumulate = (uint8_t)(which >> 3)};
+        const ulp_gemm_shape s = {.m = M,
+                                  .n = N,
+                                  .k = K,
+                                  .lda = LD,
+                                  .ldb = LD,
+                                  .ldc = LD,
+                                  .a_trans = which & 1,
+                                  .b_trans = which >> 1 & 1,
+                                  .c_trans = which >> 2 & 1,
+                                  .accumulate = (uint8_t)(which >> 3)};
         memcpy(want, start, sizeof want);
         row_ok(&r, c->gpu->upload(dc, start, sizeof start), "upload");
         row_ok(&r, ulp_cuda_native_gemm(&d, dc, da, db, &s), "layout %u", which);
@@ -159,14 +175,26 @@ static void check_values(const check *c) {
     a[K - 1] = 1.0f + 0x1p-11f;
     row_ok(&r, c->gpu->upload(da, a, sizeof a), "upload");
     row_true(&r, ulp_cuda_native_gemm(&d, dc, da, db, &s) == ULP_NO_CODE, "1 + 2^-11 is no fp16");
-    row_true(&r, ulp_cuda_native_parse(&whole, "native:mma:int8") == ULP_OK && ulp_cuda_native_gemm(&whole, dc, da, db, &s) == ULP_UNSUPPORTED,
+    row_true(&r,
+             ulp_cuda_native_parse(&whole, "native:mma:int8") == ULP_OK &&
+                 ulp_cuda_native_gemm(&whole, dc, da, db, &s) == ULP_UNSUPPORTED,
              "int32 results do not fit floats");
     row_true(&r, ulp_cuda_native_gemm(&d, dc, NULL, db, &s) == ULP_BAD_ARGUMENT, "no A");
-    static const char *const strange[] = {"native:", "native:mma:", "native:mma:fp17", "mma:fp16", "native:mma:fp16:promote=128", "native:wgmma:e4m3:promote=0",
-                                          "native:wgmma:e4m3:promote=48", "native:wgmma:e4m3:promote=64x", "native:wgmma:e4m3-fp16:promote=64", "native:mma:fp16 "};
+    static const char *const strange[] = {"native:",
+                                          "native:mma:",
+                                          "native:mma:fp17",
+                                          "mma:fp16",
+                                          "native:mma:fp16:promote=128",
+                                          "native:wgmma:e4m3:promote=0",
+                                          "native:wgmma:e4m3:promote=48",
+                                          "native:wgmma:e4m3:promote=64x",
+                                          "native:wgmma:e4m3-fp16:promote=64",
+                                          "native:mma:fp16 "};
     for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++)
         row_true(&r, ulp_cuda_native_parse(&whole, strange[i]) == ULP_BAD_NAME, "'%s' was taken", strange[i]);
-    row_true(&r, ulp_cuda_native_parse(&whole, "native:wgmma:bf16:promote=48") == ULP_OK && whole.promote == 48 && strcmp(whole.name, "native:wgmma:bf16:promote=48") == 0,
+    row_true(&r,
+             ulp_cuda_native_parse(&whole, "native:wgmma:bf16:promote=48") == ULP_OK && whole.promote == 48 &&
+                 strcmp(whole.name, "native:wgmma:bf16:promote=48") == 0,
              "promote=48 is three bf16 instructions");
     c->gpu->release(da);
     c->gpu->release(db);
@@ -174,19 +202,29 @@ static void check_values(const check *c) {
     row_end(&r);
 }
 
-/* Results of several rows and columns of tiles, and of more columns than the second side of a grid may have blocks: 65535. */
+/* Results of several rows and columns of tiles, and of more columns than the second side of a grid may have blocks:
+ * 65535. */
 static void check_tiles(const check *c) {
     row r = row_of("results of many tiles");
     enum { SMALL_ONES = 4, MANY = 65536 };
-    static const struct { const char *name; size_t m, n; } cases[] = {
-        {"native:mma:fp16", 130, 260}, {"native:wgmma:fp16", 300, 130}, {"native:mma:fp64", 20, 37}, {"native:mma:fp64", 2, MANY * 8 + 3},
-        {"native:mma:fp16-fp16", 2, MANY * 64 + 3}, {"native:wgmma:fp16-fp16", 2, MANY * 128 + 3}};
+    static const struct {
+        const char *name;
+        size_t m, n;
+    } cases[] = {{"native:mma:fp16", 130, 260},
+                 {"native:wgmma:fp16", 300, 130},
+                 {"native:mma:fp64", 20, 37},
+                 {"native:mma:fp64", 2, MANY * 8 + 3},
+                 {"native:mma:fp16-fp16", 2, MANY * 64 + 3},
+                 {"native:wgmma:fp16-fp16", 2, MANY * 128 + 3}};
     for (size_t i = 0; i < (c->small ? SMALL_ONES : sizeof cases / sizeof cases[0]) && !r.skipped; i++) {
         ulp_cuda_native d;
         ulp_datapath path;
         memset(&path, 0, sizeof path);
-        if (!row_ok(&r, ulp_cuda_native_parse(&d, cases[i].name), "%s", cases[i].name) || d.lacks[0] != '\0' || d.model[0] == '\0') continue;
-        if (row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model)) run_trial(c, &r, &d, &path, CODES, cases[i].m, cases[i].n, 1, 0);
+        if (!row_ok(&r, ulp_cuda_native_parse(&d, cases[i].name), "%s", cases[i].name) || d.lacks[0] != '\0' ||
+            d.model[0] == '\0')
+            continue;
+        if (row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model))
+            run_trial(c, &r, &d, &path, CODES, cases[i].m, cases[i].n, 1, 0);
     }
     row_end(&r);
 }
@@ -208,25 +246,30 @@ static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *pa
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
         uint64_t got = ~want;
         row_ok(r, units[u].dot(units[u].context, &got, start, a, b, k, ones), "%s", d->name);
-        row_true(r, got == want, "%s, %s: %a and %zu products: %llx, %s %llx", d->name, u == 0 ? "alone" : "in a product", start, k,
-                 (unsigned long long)got, path->name, (unsigned long long)want);
+        row_true(r, got == want, "%s, %s: %a and %zu products: %llx, %s %llx", d->name,
+                 u == 0 ? "alone" : "in a product", start, k, (unsigned long long)got, path->name,
+                 (unsigned long long)want);
     }
 }
 
 static void check_starts(void) {
     row r = row_of("sums on starts, one at a time");
-    static const char *const names[] = {"native:mma:fp16", "native:mma:fp16-fp16", "native:mma:bf16",   "native:mma:tf32",  "native:mma:fp64",
-                                        "native:mma:e4m3", "native:mma:e5m2",      "native:wgmma:bf16", "native:wgmma:e4m3"};
+    static const char *const names[] = {"native:mma:fp16", "native:mma:fp16-fp16", "native:mma:bf16",
+                                        "native:mma:tf32", "native:mma:fp64",      "native:mma:e4m3",
+                                        "native:mma:e5m2", "native:wgmma:bf16",    "native:wgmma:e4m3"};
     static const double starts[] = {1.0, -12.0, 0x1p-20, -0x1.8p10, -0.0};
     static const size_t lengths[] = {0, 1, 5, 40};
     for (size_t i = 0; i < sizeof names / sizeof names[0] && !r.skipped; i++) {
         ulp_cuda_native d;
         ulp_datapath path;
         memset(&path, 0, sizeof path);
-        if (!row_ok(&r, ulp_cuda_native_parse(&d, names[i]), "%s", names[i]) || d.lacks[0] != '\0' || d.model[0] == '\0') continue;
+        if (!row_ok(&r, ulp_cuda_native_parse(&d, names[i]), "%s", names[i]) || d.lacks[0] != '\0' ||
+            d.model[0] == '\0')
+            continue;
         if (!row_ok(&r, ulp_datapath_parse(&path, d.model), "%s", d.model)) continue;
         for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++)
-            for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) compare_sum(&r, &d, &path, lengths[k], starts[s]);
+            for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+                compare_sum(&r, &d, &path, lengths[k], starts[s]);
     }
     row_end(&r);
 }
@@ -243,7 +286,8 @@ static void check_probe(const ulp_cuda_native *d) {
     const ulp_unit unit = ulp_cuda_unit_of(d);
     if (d->lacks[0] != '\0') row_skip(&r, "%s", d->lacks);
     else if (d->model[0] == '\0') row_skip(&r, "no model is known for this device");
-    else if (row_ok(&r, ulp_datapath_parse(&path, d->model), "%s", d->model) && row_ok(&r, ulp_probe_unit(&silicon, &unit), "probing")) {
+    else if (row_ok(&r, ulp_datapath_parse(&path, d->model), "%s", d->model) &&
+             row_ok(&r, ulp_probe_unit(&silicon, &unit), "probing")) {
         const ulp_unit of_model = ulp_unit_of(&path);
         row_ok(&r, ulp_probe_unit(&model, &of_model), "probing %s", d->model);
         for (int i = 0; i < ULP_PROPERTY_COUNT && !r.stopped; i++) {
@@ -251,8 +295,9 @@ static void check_probe(const ulp_cuda_native *d) {
             char found[64], wanted[64];
             ulp_property_text(found, (ulp_property_id)i, got->found, got->value);
             ulp_property_text(wanted, (ulp_property_id)i, want->found, want->value);
-            row_true(&r, got->found == want->found && got->value == want->value && strcmp(got->how, want->how) == 0, "%s: found %s (%s), of %s: %s (%s)",
-                     ulp_property_name((ulp_property_id)i), found, got->how, d->model, wanted, want->how);
+            row_true(&r, got->found == want->found && got->value == want->value && strcmp(got->how, want->how) == 0,
+                     "%s: found %s (%s), of %s: %s (%s)", ulp_property_name((ulp_property_id)i), found, got->how,
+                     d->model, wanted, want->how);
         }
         row_true(&r, silicon.runs == model.runs, "another number of questions");
     }

@@ -1,4 +1,5 @@
-/* training.c - networks on the device: losses, counters, scales, what observers see, scores and weights are the CPU's. */
+/* training.c - networks on the device: losses, counters, scales, what observers see, scores and weights are the CPU's.
+ */
 #include "check.h"
 
 #include "sim/train.h"
@@ -12,7 +13,8 @@ enum { SIDE = 8, CLASSES = 4, SAMPLES = 96, TRAIN = 64 };
 #define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"
 #define RECURRENT "columns2 gru5 lstm4 rnn3 last fc4"
 
-/* Each case differs in what it is named for; together they hold every kind of layer, rounding point, scaler and optimizer. */
+/* Each case differs in what it is named for; together they hold every kind of layer, rounding point, scaler and
+ * optimizer. */
 static const struct run {
     const char *name, *net, *policy, *scaler, *optimizer;
     const char *native; /* both products of the policy on the device; the CPU takes its model */
@@ -21,23 +23,35 @@ static const struct run {
     {"residual, mixed:fp16", RESIDUAL, "mixed:fp16", "pytorch,init=22,interval=2", "sgd,momentum=0.9,decay=0.01", NULL},
     {"residual, stochastic", RESIDUAL, "bf16,acc=fp32,mode=sr/8", "none", "sgd,kahan=1", NULL},
     {"residual, a scale per layer", RESIDUAL, "mixed:fp16,mode=sr", "layer,init=12,interval=2", "adam", NULL},
-    {"residual, e4m3 with scales per tensor", RESIDUAL, "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "adamw", NULL},
+    {"residual, e4m3 with scales per tensor", RESIDUAL,
+     "mixed:e4m3,act=e4m3@amax,agrad=e5m2@delayed2,weight=e4m3@amax,wgrad=e5m2@amax", "static:4", "adamw", NULL},
     {"residual, sums as Tensor Cores form them", RESIDUAL, "mixed:e4m3,acc=h100-e4m3", "static:4", "sgd", NULL},
     {"residual, stochastic sums", RESIDUAL, "mixed:fp16,mode=sr,acc=serial:fp16:sr", "static:4", "sgd", NULL},
     {"residual, fixed point", RESIDUAL, "q6.10,mode=sr,acc=fp32,loss=fp32", "none", "sgd", NULL},
-    {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd", NULL},
+    {"residual, Kahan and chunks", RESIDUAL, "mixed:fp16,fwd=kahan:fp16:rne,bwd=chunk4:fp16:rne", "static:4", "sgd",
+     NULL},
     {"recurrent, mixed:fp16", RECURRENT, "mixed:fp16", "logmax", "sgd,momentum=0.9", NULL},
     {"recurrent, binary16 alone", RECURRENT, "fp16", "static:4", "adam", NULL},
-    {"recurrent, e4m3 with scales per tensor", RECURRENT, "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd", NULL},
+    {"recurrent, e4m3 with scales per tensor", RECURRENT,
+     "mixed:e4m3,act=e4m3@delayed3,agrad=e5m2@delayed,weight=e4m3@delayed2", "layer,init=10", "sgd", NULL},
     {"residual, sums by mma.sync", RESIDUAL, "mixed:fp16", "static:4", "sgd", "native:mma:fp16"},
     {"recurrent, sums by mma.sync", RECURRENT, "mixed:bf16", "static:4", "sgd", "native:mma:bf16"},
     {"residual, sums by wgmma", RESIDUAL, "mixed:fp16", "static:4", "adam", "native:wgmma:fp16"},
-    {"residual, e4m3 sums by wgmma", RESIDUAL, "mixed:e4m3,agrad=e4m3,out=e4m3", "static:4", "sgd", "native:wgmma:e4m3"},
+    {"residual, e4m3 sums by wgmma", RESIDUAL, "mixed:e4m3,agrad=e4m3,out=e4m3", "static:4", "sgd",
+     "native:wgmma:e4m3"},
 };
 
 static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
-static const ulp_data images = {.name = "images", .n = SAMPLES, .n_train = TRAIN, .dims = {1, SIDE, SIDE}, .features = SIDE * SIDE,
-                                .classes = CLASSES, .labels = 1, .white = 255, .pixel = pixel, .label = label};
+static const ulp_data images = {.name = "images",
+                                .n = SAMPLES,
+                                .n_train = TRAIN,
+                                .dims = {1, SIDE, SIDE},
+                                .features = SIDE * SIDE,
+                                .classes = CLASSES,
+                                .labels = 1,
+                                .white = 255,
+                                .pixel = pixel,
+                                .label = label};
 
 /* All that an observer is shown, folded into one number (FNV-1a 64). */
 static void see(void *context, const ulp_sight *sight) {
@@ -48,7 +62,8 @@ static void see(void *context, const ulp_sight *sight) {
         memcpy(&u, &shown[i % 2][i / 2], sizeof u);
         *hash = (*hash ^ u) * 0x100000001b3u;
     }
-    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) * 0x100000001b3u;
+    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) *
+            0x100000001b3u;
 }
 
 typedef struct side {
@@ -59,13 +74,23 @@ typedef struct side {
     float *weights; /* (2 params): with the master weights */
 } side;
 
-static int open_side(side *s, row *r, const struct run *run, const char *products, const ulp_backend *backend, size_t batch) {
+static int open_side(side *s, row *r, const struct run *run, const char *products, const ulp_backend *backend,
+                     size_t batch) {
     char error[1024] = "", policy[256];
-    snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "", products != NULL ? products : "");
+    snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
+             products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
-    const ulp_train_options options = {.net = run->net, .policy = policy, .scaler = run->scaler, .optimizer = run->optimizer, .batch = batch,
-                                       .seed = 5, .backend = backend, .counting = 1, .observer = &s->observer};
-    if (!row_ok(r, ulp_trainer_new(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error)) return 0;
+    const ulp_train_options options = {.net = run->net,
+                                       .policy = policy,
+                                       .scaler = run->scaler,
+                                       .optimizer = run->optimizer,
+                                       .batch = batch,
+                                       .seed = 5,
+                                       .backend = backend,
+                                       .counting = 1,
+                                       .observer = &s->observer};
+    if (!row_ok(r, ulp_trainer_new(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error))
+        return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
     return row_ok(r, s->weights != NULL ? ULP_OK : ULP_NO_MEMORY, "host memory");
 }
@@ -85,8 +110,8 @@ static void same_counters(row *r, const ulp_stats *got, const ulp_stats *want, c
 static void same_step(row *r, const side *got, const side *want, const char *name) {
     const ulp_step *g = &got->step, *w = &want->step;
     row_doubles(r, &g->loss, &w->loss, 1, "%s: loss of step %llu", name, (unsigned long long)w->step);
-    row_true(r, g->scale_log2 == w->scale_log2 && g->overflow == w->overflow && g->skipped == w->skipped, "%s: scale or skip of step %llu", name,
-             (unsigned long long)w->step);
+    row_true(r, g->scale_log2 == w->scale_log2 && g->overflow == w->overflow && g->skipped == w->skipped,
+             "%s: scale or skip of step %llu", name, (unsigned long long)w->step);
     same_counters(r, &g->act, &w->act, name, "activations");
     same_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
     same_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
@@ -131,7 +156,8 @@ static void train(const check *c, const struct run *run) {
         open_side(&got, &r, run, run->native, c->gpu, c->small ? 8 : 32)) {
         for (int k = 0; k < (c->small ? 3 : 60) && !r.stopped; k++) {
             row_ok(&r, ulp_trainer_step(want.trainer, &want.step), "%s: the CPU's step", run->name);
-            if (row_ok(&r, ulp_trainer_step(got.trainer, &got.step), "%s: step %d", run->name, k)) same_step(&r, &got, &want, run->name);
+            if (row_ok(&r, ulp_trainer_step(got.trainer, &got.step), "%s: step %d", run->name, k))
+                same_step(&r, &got, &want, run->name);
         }
         if (!r.stopped) same_end(&r, &got, &want, run->name);
     }

@@ -1,0 +1,41 @@
+/* matrices.c - a product's matrices in the memory of the backend: C = A B under a datapath, and exactly. */
+#include "matrices.h"
+
+void ulp_matrices_carve(ulp_matrices *to, ulp_family *family, size_t m, size_t k) {
+    *to = (ulp_matrices){.m = m, .k = k};
+    to->a = ulp_family_take(family, m * k);
+    to->b = ulp_family_take(family, m * k);
+    to->c = ulp_family_take(family, m * m);
+    to->a64 = ulp_family_take64(family, m * k);
+    to->b64 = ulp_family_take64(family, m * k);
+    to->c64 = ulp_family_take64(family, m * m);
+}
+
+static ulp_gemm_shape shape_of(const ulp_matrices *x) {
+    return (ulp_gemm_shape){.m = x->m, .n = x->m, .k = x->k, .lda = x->k, .ldb = x->k, .ldc = x->m, .b_trans = 1};
+}
+
+ulp_status ulp_matrices_upload(const ulp_backend *backend, const ulp_matrices *to, const float *a, const float *b) {
+    const size_t bytes = to->m * to->k * sizeof(float);
+    const ulp_status status = a != NULL ? backend->upload(to->a, a, bytes) : ULP_OK;
+    return status == ULP_OK && b != NULL ? backend->upload(to->b, b, bytes) : status;
+}
+
+ulp_status ulp_matrices_multiply(const ulp_backend *backend, float *to, const ulp_matrices *of,
+                                 const ulp_datapath *datapath, ulp_stream stream) {
+    const ulp_gemm_shape shape = shape_of(of);
+    const ulp_status status = backend->gemm(of->c, of->a, of->b, &shape, datapath, stream);
+    return status == ULP_OK ? backend->download(to, of->c, of->m * of->m * sizeof *to) : status;
+}
+
+ulp_status ulp_matrices_multiply_exactly(const ulp_backend *backend, double *to, const ulp_matrices *by,
+                                         const double *a64, const double *b64) {
+    const size_t in = by->m * by->k * sizeof(double);
+    const ulp_gemm_shape shape = shape_of(by);
+    ulp_datapath exact;
+    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
+    if (status == ULP_OK) status = backend->upload(by->a64, a64, in);
+    if (status == ULP_OK) status = backend->upload(by->b64, b64, in);
+    if (status == ULP_OK) status = backend->gemm64(by->c64, by->a64, by->b64, &shape, &exact, (ulp_stream){0});
+    return status == ULP_OK ? backend->download(to, by->c64, by->m * by->m * sizeof *to) : status;
+}

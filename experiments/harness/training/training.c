@@ -1,0 +1,239 @@
+/* training.c - the loop of a training experiment and its checkpoints; see training.h. */
+#include "training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "experiments/harness/run.h"
+#include "sim/checkpoint.h"
+
+/* What a checkpoint keeps beside the trainer: this, the experiment's own state, the rows so far. */
+typedef struct note {
+    uint32_t run; /* checksum of all that decides the numbers of the point */
+    uint32_t own_bytes;
+    uint64_t count, skipped, losses; /* of the stretch; losses: how many are in the sum */
+    double loss;
+    int64_t diverged, last;
+    uint64_t rows, row_bytes;
+} note;
+
+/* A training under way. */
+typedef struct work {
+    const ulp_run *run;
+    const ulp_training *training;
+    ulp_rows *rows;
+    ulp_trainer *trainer;
+    note now;
+    float *before, *after; /* (params) the weights around the last step of a stretch, if wanted */
+    int watched;           /* before holds the weights before the step just made */
+    char *file;            /* of checkpoints; NULL: none */
+    double period, saved;  /* seconds: between checkpoints, when the last one was made */
+} work;
+
+uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) {
+    return batch && data->n_train >= batch ? data->n_train / batch : 1;
+}
+
+/* ---- checkpoints ---- */
+
+char *ulp_training_file(const ulp_run *run, size_t point) {
+    ulp_text name = {0};
+    if (!run->part || run->direct) return NULL;
+    ulp_text_print(&name, "%s.%zu.ckpt", run->part, point);
+    return name.data;
+}
+
+void ulp_training_forget(const ulp_rows *rows) {
+    char *file = rows->kept ? ulp_training_file(rows->run, rows->point->index) : NULL;
+    if (file) remove(file);
+    free(file);
+}
+
+/* Of the CSV's header, which holds every option, and of the point's label. */
+static uint32_t checksum_of(const work *w) {
+    const char *header = ulp_text_of(&w->run->header), *label = w->rows->point->label;
+    uint32_t crc = ulp_crc32(0, (const unsigned char *)header, strlen(header));
+    return ulp_crc32(crc, (const unsigned char *)label, strlen(label));
+}
+
+/* A checkpoint that cannot be written is no reason to end a run. */
+static void save(work *w) {
+    const ulp_training *t = w->training;
+    char error[512];
+    ulp_text text = {0};
+    w->now.rows = w->rows->count;
+    w->now.row_bytes = w->rows->text.length;
+    ulp_text_add(&text, (const char *)&w->now, sizeof w->now);
+    ulp_text_add(&text, t->own, t->own_bytes);
+    ulp_text_add(&text, ulp_text_of(&w->rows->text), w->rows->text.length);
+    if (ulp_checkpoint_save(w->trainer, w->file, text.data, text.length, error, sizeof error) == ULP_OK) {
+        w->rows->kept = 1;
+    } else {
+        fprintf(stderr, "%s: %s; going on without checkpoints\n", w->run->experiment->name, error);
+        free(w->file);
+        w->file = NULL;
+    }
+    ulp_text_free(&text);
+    w->saved = ulp_clock();
+}
+
+/* Take the note apart; 0 if it is of another run. */
+static int take_note(work *w, const char *bytes, size_t n) {
+    note then;
+    const ulp_training *t = w->training;
+    if (n < sizeof then) return 0;
+    memcpy(&then, bytes, sizeof then);
+    if (then.run != w->now.run || then.own_bytes != t->own_bytes || n != sizeof then + t->own_bytes + then.row_bytes)
+        return 0;
+    w->now = then;
+    bytes += sizeof then;
+    if (t->own_bytes) memcpy(t->own, bytes, t->own_bytes);
+    ulp_text_add(&w->rows->text, bytes + t->own_bytes, then.row_bytes);
+    w->rows->count = then.rows;
+    return 1;
+}
+
+ulp_status ulp_training_check(const ulp_run *run, const ulp_data *data, const ulp_train_options *options) {
+    char error[1536];
+    ulp_status status = ulp_train_check(data, options, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+}
+
+static ulp_status make_trainer(ulp_trainer **trainer, const ulp_run *run, const ulp_data *data,
+                               const ulp_train_options *options) {
+    char error[1536];
+    ulp_status status = ulp_trainer_new(trainer, data, options, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+}
+
+static ulp_status start(work *w) { return make_trainer(&w->trainer, w->run, w->training->data, &w->training->options); }
+
+/* Go on from the point's checkpoint. One that is damaged, or of another run, is passed over: the rows are the same. */
+static ulp_status resume(work *w) {
+    char error[1024];
+    void *bytes;
+    size_t n;
+    if (access(w->file, F_OK) != 0) return ULP_OK;
+    w->rows->kept = 1;
+    ulp_status status = ulp_checkpoint_load(w->trainer, w->file, &bytes, &n, error, sizeof error);
+    if (status != ULP_OK) {
+        fprintf(stderr, "%s: %s; '%s' starts from its beginning\n", w->run->experiment->name, error,
+                w->rows->point->label);
+        return ULP_OK;
+    }
+    int ours = take_note(w, bytes, n);
+    free(bytes);
+    if (ours) return ULP_OK;
+    fprintf(stderr, "%s: %s is of another run; '%s' starts from its beginning\n", w->run->experiment->name, w->file,
+            w->rows->point->label);
+    ulp_trainer_free(w->trainer);
+    return start(w);
+}
+
+static void open_file(work *w, const ulp_point *point) {
+    const ulp_setting *period = ulp_setting_find(w->run, "checkpoint");
+    w->period = period ? period->number : 60;
+    w->saved = ulp_clock();
+    w->file = w->period > 0 ? ulp_training_file(w->run, point->index) : NULL;
+    if (!w->file) return;
+    char *torn = ulp_path_replace(w->file, "", ".tmp"); /* left by a run that was killed while it wrote */
+    remove(torn);
+    free(torn);
+    if (!ulp_option_flag(w->run, "resume")) remove(w->file);
+}
+
+/* ---- the loop ---- */
+
+/* NaN that an update has put into the weights stays there: every later value is known. */
+static int is_hopeless(const ulp_step *s) { return isnan(s->loss) && s->overflow && !s->skipped; }
+
+static ulp_status step_of(work *w) {
+    const ulp_training *t = w->training;
+    note *now = &w->now;
+    ulp_step s = {0};
+    w->watched = w->before && (w->trainer->step + 1 == t->steps || (w->trainer->step + 1) % t->every == 0);
+    ulp_status status = w->watched ? ulp_trainer_weights(w->trainer, w->before, NULL) : ULP_OK;
+    if (status == ULP_OK)
+        status = t->step ? t->step(t->own, w->trainer, &s, w->rows) : ulp_trainer_step(w->trainer, &s);
+    if (status != ULP_OK) return status;
+    now->count++;
+    now->skipped += s.skipped != 0;
+    if (!s.skipped) now->losses++, now->loss += s.loss;
+    now->diverged |= !s.skipped && !isfinite(s.loss);
+    now->last = w->trainer->step == t->steps || is_hopeless(&s);
+    return ULP_OK;
+}
+
+static double moved_share(work *w, ulp_status *status) {
+    size_t n = w->trainer->model.net.params, moved = 0;
+    if (!w->watched) return NAN;
+    *status = ulp_trainer_weights(w->trainer, w->after, NULL);
+    for (size_t i = 0; i < n; i++) moved += w->before[i] != w->after[i];
+    return (double)moved / (double)n;
+}
+
+/* A stretch is over: its rows, and a new one begins. */
+static ulp_status end_stretch(work *w) {
+    note *now = &w->now;
+    ulp_status status = ULP_OK;
+    ulp_stretch s = {.steps = w->trainer->step,
+                     .count = now->count,
+                     .skipped = now->skipped,
+                     .diverged = now->diverged != 0,
+                     .last = now->last != 0};
+    const uint64_t per_epoch = ulp_epoch_steps(w->training->data, w->training->options.batch);
+    s.epochs = (s.steps + per_epoch - 1) / per_epoch;
+    s.loss = now->losses ? now->loss / (double)now->losses : NAN;
+    s.moved = moved_share(w, &status);
+    if (status == ULP_OK) status = ulp_trainer_score(w->trainer, ULP_TEST_PART, &s.test);
+    if (status == ULP_OK && s.last && w->training->want_learned)
+        status = ulp_trainer_score(w->trainer, ULP_TRAIN_PART, &s.learned);
+    now->count = now->skipped = now->losses = 0;
+    now->loss = 0;
+    return status == ULP_OK ? w->training->record(w->training->own, w->trainer, &s, w->rows) : status;
+}
+
+static ulp_status train(work *w) {
+    const ulp_training *t = w->training;
+    ulp_status status = ULP_OK;
+    while (!w->now.last && status == ULP_OK) {
+        status = step_of(w);
+        if (status == ULP_OK && (w->now.last || w->trainer->step % t->every == 0)) status = end_stretch(w);
+        if (status != ULP_OK || w->now.last) break;
+        int stop = ulp_rows_progress(w->rows, (double)w->trainer->step / (double)t->steps);
+        if (w->file && (stop || ulp_clock() - w->saved >= w->period)) save(w);
+        if (stop) break;
+    }
+    return status;
+}
+
+ulp_status ulp_training_run(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const ulp_training *training) {
+    work w = {.run = run, .training = training, .rows = rows};
+    w.now.run = checksum_of(&w);
+    w.now.own_bytes = (uint32_t)training->own_bytes;
+    open_file(&w, point);
+    ulp_status status = start(&w);
+    if (status == ULP_OK && training->want_moved) {
+        w.before = ulp_grow(NULL, 2 * w.trainer->model.net.params * sizeof *w.before);
+        w.after = w.before + w.trainer->model.net.params;
+    }
+    if (status == ULP_OK && w.file && ulp_option_flag(run, "resume")) status = resume(&w);
+    if (status == ULP_OK) status = train(&w);
+    ulp_trainer_free(w.trainer);
+    free(w.before);
+    free(w.file);
+    return status;
+}
+
+ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_run *run, ulp_rows *rows, const ulp_data *data,
+                               const ulp_train_options *options, uint64_t steps, double share) {
+    *trainer = NULL;
+    ulp_status status = make_trainer(trainer, run, data, options);
+    for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
+        status = ulp_trainer_step(*trainer, NULL);
+        if (ulp_rows_progress(rows, share * (double)i / (double)steps)) break;
+    }
+    return status;
+}

@@ -1,0 +1,336 @@
+/* sum_growth.c - how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?
+ *
+ * Recursive sums from +0, every addition rounded: terms of U[0,1], of U[-1,1], the products of two such factors (each
+ * rounded by the same mode, then added), and 1, 1/2, 1/3, ... Terms and factors are first rounded to nearest, so that
+ * only sums and products err; the harmonic series alone is compared with the sum of the unrounded 1/i. A longer sum
+ * begins with the terms and the random words of the shorter ones. The error of a sum s of terms x_i is
+ * |computed - s| / sum |x_i|, the backward error; for terms of one sign it is the relative one.
+ *
+ * Bounds, with u = 2^-p to nearest and 2^(1-p) in other modes:
+ *   gamma    n u / (1 - n u) where n u < 1 (Higham 2002, Accuracy and Stability, section 4.2);
+ *   linear   n u, to nearest, for every n (Jeannerod and Rump 2013, doi:10.1137/120894488);
+ *   likely   exp((lambda sqrt(n) u + n u^2) / (1 - u)) - 1, that is lambda sqrt(n) u and a little: for stochastic
+ *            rounding it holds with probability 1 - delta at least if delta = 2 n exp(-lambda^2 / 2) (Connolly,
+ *            Higham, Mary 2021, doi:10.1137/20M1334796; also Croci et al. 2022, doi:10.1098/rsos.211631). To nearest
+ *            it is no theorem, and sums that stop break it.
+ * A product below the least normal number errs by up to the least spacing rather than relatively: n of these are added
+ * to the first two where products are rounded. With 32 random bits the mean of a stochastic error is within 2^-32
+ * spacings of 0, too little to be seen beside the bounds.
+ * Where sums of U[0,1] to nearest stop: from 2^p on numbers are 2 apart, and no term exceeds half of that; a tie, at
+ * x = 1, goes to the even 2^p. Below, the spacing divides 2^p, so the sum stops exactly there.
+ * Where stochastic sums S of positive terms x level off: a step's variance is s^2 nu (1 - nu), nu the fraction of x / s
+ * that is cut, so at most s x; the spacing s is at most 2^(1-p) S. As E S is the exact sum, the variances add up to at
+ * most 2^(1-p) sum S x, half of 2^(1-p) times the square of the whole sum: a standard deviation of 2^(-p/2) of the sum,
+ * however long it is. The error of zero-mean data is a constant times u (Higham and Mary 2020, doi:10.1137/20M1314355).
+ * The claims are in sum_growth/claims.c.
+ */
+#include "sum_growth.h"
+#include "experiments/harness/claims/spread.h"
+#include "kernels/functions/elementary.h"
+#include "sim/tensor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const growth_data[DATA_COUNT] = {"positive", "signed", "dot-positive", "dot-signed", "harmonic"};
+
+enum { MODES_MAX = 32, BLOCK = 4096 };
+
+static const ulp_option options[] = {
+    ULP_TAKES_FORMATS("binary16,bfloat16", NULL),
+    ULP_TAKES_MODES("rne,sra", NULL),
+    {.name = "data",
+     .type = ULP_OPTION_CHOICES,
+     .value = "all",
+     .words = "positive signed dot-positive dot-signed harmonic",
+     .help = "terms: U[0,1]; U[-1,1]; products of two of these; 1, 1/2, 1/3, ..."},
+    {"longest", ULP_OPTION_NUMBER, "6", "5", NULL, "log10 of the longest sum, in quarters; the shortest has 10 terms",
+     1, 7, NULL, 0},
+    {"runs", ULP_OPTION_INTEGER, "32", NULL, "256", "sums with terms and random words of their own", 2, 1024, NULL, 0},
+    {"delta", ULP_OPTION_NUMBER, "0.05", NULL, NULL, "probability that the likely bound may fail with, per sum", 1e-9,
+     0.5, NULL, 0},
+    ULP_TAKES_BACKEND,
+    ULP_TAKES_SEED,
+    {0},
+};
+
+enum { AT_FORMAT, AT_DATA };
+
+int growth_quarters(const ulp_run *run) { return (int)(4 * ulp_option_number(run, "longest")); }
+
+size_t growth_length(int q) {
+    static const size_t mantissas[] = {10000000, 17782794, 31622777, 56234133};
+    size_t scale = 1;
+    for (int i = q / 4; i < 7; i++) scale *= 10;
+    return (mantissas[q % 4] + scale / 2) / scale;
+}
+
+static int takes_format(const ulp_format *f) {
+    return f->fits_binary32 && f->is_signed && !f->is_fixed && f->prec <= 24;
+}
+
+static ulp_status prepare(ulp_run *run, void **context) {
+    size_t formats, modes;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    const double longest = ulp_option_number(run, "longest");
+    ulp_run_modes(run, &modes);
+    (void)context;
+    if (modes > MODES_MAX) return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--modes: %d at most", MODES_MAX);
+    if (4 * longest != floor(4 * longest))
+        return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", longest);
+    for (size_t f = 0; f < formats; f++) {
+        for (int d = 0; d < DATA_COUNT; d++) {
+            ulp_point point = {.at = {(int64_t)f, d}, .cost = d == HARMONIC ? 1 : d < DOT_POSITIVE ? 2 : 3};
+            if (ulp_option_chosen(run, "data", growth_data[d]))
+                ulp_point_add(run, point, "%s %s", format[f].name, growth_data[d]);
+        }
+    }
+    return ULP_OK;
+}
+
+/* All sums of a point under way: runs beside each other, modes one after the other on the same terms. */
+typedef struct sums {
+    const ulp_run *run;
+    const ulp_backend *backend;
+    const ulp_format *format;
+    int data;
+    size_t runs, modes, n; /* n terms are added */
+    const ulp_named_rule *mode;
+    ulp_stream words[MODES_MAX];
+    ulp_datapath serial[MODES_MAX], exact;
+    float *x, *y, *sum; /* (BLOCK,runs) twice: factors; (modes,runs) */
+    double *exactly, *truth,
+        *size; /* (BLOCK,runs): the terms as they are without error; (runs): the sum, and of the magnitudes */
+    ulp_family family;
+    struct {                         /* the same in backend memory */
+        float *ones, *x, *y, *terms; /* (BLOCK); (BLOCK,runs); terms: products of the factors as rounded */
+        double *ones64, *exactly;
+        float *sum;
+        double *truth;
+    } there;
+} sums;
+
+static void carve(sums *s) {
+    const size_t block = BLOCK * s->runs;
+    s->there.ones = ulp_family_take(&s->family, BLOCK);
+    s->there.x = ulp_family_take(&s->family, block);
+    s->there.y = ulp_family_take(&s->family, block);
+    s->there.terms = ulp_family_take(&s->family, block);
+    s->there.sum = ulp_family_take(&s->family, s->modes * s->runs);
+    s->there.ones64 = ulp_family_take64(&s->family, BLOCK);
+    s->there.exactly = ulp_family_take64(&s->family, block);
+    s->there.truth = ulp_family_take64(&s->family, s->runs);
+}
+
+static int is_dot(int data) { return data == DOT_POSITIVE || data == DOT_SIGNED; }
+
+static ulp_status sums_new(sums *s) {
+    const size_t block = BLOCK * s->runs;
+    ulp_status status = ulp_datapath_parse(&s->exact, "exact:binary64:rne");
+    for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
+        s->serial[m] = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *s->format, .rule = s->mode[m].rule};
+        status = ulp_datapath_init(&s->serial[m]);
+        s->words[m] = ulp_stream_named(ulp_run_seed(s->run), "sum_growth %s %s %s", s->format->name,
+                                       growth_data[s->data], s->mode[m].name);
+    }
+    s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
+    s->exactly = calloc(block + 2 * s->runs, sizeof(double));
+    ulp_family_init(&s->family, s->backend);
+    carve(s);
+    if (status == ULP_OK) status = s->x != NULL && s->exactly != NULL ? ulp_family_alloc(&s->family) : ULP_NO_MEMORY;
+    if (status != ULP_OK) return status;
+    carve(s);
+    s->y = s->x + block;
+    s->sum = s->y + block;
+    s->truth = s->exactly + block;
+    s->size = s->truth + s->runs;
+    for (size_t i = 0; i < BLOCK; i++) s->exactly[i] = 1;
+    status = s->backend->upload(s->there.ones64, s->exactly, BLOCK * sizeof(double));
+    return status == ULP_OK ? ulp_tensor_fill(s->backend, s->there.ones, BLOCK, 1.0f) : status;
+}
+
+static void sums_free(sums *s) {
+    ulp_family_release(&s->family);
+    free(s->x);
+    free(s->exactly);
+}
+
+/* to (count,runs): factors n, n + 1, ... of every run, in binary32; four share a block of random words. */
+static void draw(const sums *s, float *to, const char *factor, size_t count) {
+    const int both = s->data == SIGNED || s->data == DOT_SIGNED;
+    for (size_t run = 0; run < s->runs; run++) {
+        const ulp_stream stream = ulp_stream_named(ulp_run_seed(s->run), "sum_growth %s %zu", factor, run);
+        philox4x32_ctr_t block = ulp_random_block(stream.seed, stream.stream, s->n / 4);
+        for (size_t i = 0; i < count; i++) {
+            const uint64_t index = s->n + i; /* of ulp_random_uniform(): a named stream begins at 0 */
+            if (index % 4 == 0) block = ulp_random_block(stream.seed, stream.stream, index / 4);
+            const double u = (double)block.v[index % 4] * 0x1p-32;
+            to[i * s->runs + run] = (float)(both ? 2 * u - 1 : u);
+        }
+    }
+}
+
+/* Factors x (n), drawn, to the backend, rounded there, and back. */
+static ulp_status fill_factors(const sums *s, float *x, float *there, const char *factor, size_t count) {
+    const size_t all = count * s->runs;
+    draw(s, x, factor, count);
+    ulp_status status = s->backend->upload(there, x, all * sizeof *x);
+    if (status == ULP_OK)
+        status = s->backend->round(there, there, all, s->format, (ulp_rule){0}, (ulp_stream){0}, NULL);
+    return status == ULP_OK ? s->backend->download(x, there, all * sizeof *x) : status;
+}
+
+static ulp_status fill(sums *s, size_t count) {
+    const size_t all = count * s->runs;
+    const ulp_rule nearest = {0};
+    if (s->data == HARMONIC) {
+        for (size_t i = 0; i < count; i++) {
+            const double term = 1 / (double)(s->n + i + 1), rounded = ulp_round(term, s->format, nearest, 0);
+            for (size_t run = 0; run < s->runs; run++) {
+                s->exactly[i * s->runs + run] = term;
+                s->x[i * s->runs + run] = (float)rounded;
+            }
+        }
+        return s->backend->upload(s->there.x, s->x, all * sizeof(float));
+    }
+    ulp_status status = fill_factors(s, s->x, s->there.x, "x", count);
+    if (status == ULP_OK && is_dot(s->data)) status = fill_factors(s, s->y, s->there.y, "y", count);
+    for (size_t i = 0; i < all; i++) s->exactly[i] = (double)s->x[i] * (is_dot(s->data) ? (double)s->y[i] : 1);
+    return status;
+}
+
+/* Adds the next `count` terms, BLOCK at most. */
+static ulp_status add(sums *s, size_t count) {
+    const ulp_gemm_shape shape = {
+        .m = 1, .n = s->runs, .k = count, .lda = count, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
+    ulp_status status = fill(s, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t run = 0; run < s->runs; run++) s->size[run] += fabs(s->exactly[i * s->runs + run]);
+    if (status == ULP_OK) status = s->backend->upload(s->there.exactly, s->exactly, count * s->runs * sizeof(double));
+    if (status == ULP_OK)
+        status =
+            s->backend->gemm64(s->there.truth, s->there.ones64, s->there.exactly, &shape, &s->exact, (ulp_stream){0});
+    for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
+        const float *terms = s->there.x;
+        if (is_dot(s->data)) {
+            terms = s->there.terms;
+            status = s->backend->map(ULP_MUL, s->there.terms, s->there.x, s->there.y, NULL, count * s->runs, s->format,
+                                     s->mode[m].rule, s->words[m], NULL);
+            s->words[m].first += count * s->runs;
+        }
+        if (status == ULP_OK)
+            status =
+                s->backend->gemm(s->there.sum + m * s->runs, s->there.ones, terms, &shape, &s->serial[m], s->words[m]);
+        s->words[m].first += count * s->runs;
+    }
+    s->n += count;
+    return status;
+}
+
+/* The sums so far, to the host. */
+static ulp_status look(const sums *s) {
+    const ulp_status status = s->backend->download(s->sum, s->there.sum, s->modes * s->runs * sizeof(float));
+    return status == ULP_OK ? s->backend->download(s->truth, s->there.truth, s->runs * sizeof(double)) : status;
+}
+
+int growth_is_unbiased(ulp_rule rule) {
+    return ulp_mode_is_stochastic(rule.mode) && (rule.random_bits == 0 || rule.random_bits == 32);
+}
+
+/* The bounds for a sum of n terms. NaN: none. */
+typedef struct bounds {
+    double gamma, linear, likely, lambda;
+} bounds;
+
+static bounds bounds_of(const sums *s, size_t m) {
+    const int nearest = s->mode[m].rule.mode == ULP_RNE || s->mode[m].rule.mode == ULP_RNA;
+    const double n = (double)s->n, u = ldexp(nearest ? 0.5 : 1, 1 - (int)s->format->prec);
+    const double delta = ulp_option_number(s->run, "delta");
+    bounds b = {.gamma = NAN, .linear = NAN, .likely = NAN};
+    double least = s->size[0];
+    for (size_t i = 1; i < s->runs; i++) least = fmin(least, s->size[i]);
+    const double tiny = is_dot(s->data) ? n * s->format->min_positive / least : 0;
+    if (n * u < 1) b.gamma = n * u / (1 - n * u) + tiny / (1 - n * u);
+    if (nearest) b.linear = n * u + tiny;
+    b.lambda = sqrt(2 * ulp_log(2 * n / delta));
+    if (s->mode[m].rule.mode == ULP_RNE || growth_is_unbiased(s->mode[m].rule))
+        b.likely = ulp_exp((b.lambda * sqrt(n) * u + n * u * u) / (1 - u)) - 1;
+    return b;
+}
+
+/* One row: the errors of a mode over all runs, after n terms. Where a sum left the format's range its error is Inf. */
+static void put_row(const sums *s, ulp_rows *rows, size_t m, double *error) {
+    const bounds b = bounds_of(s, m);
+    double squares = 0, least = INFINITY, most = -INFINITY;
+    size_t within = 0;
+    for (size_t i = 0; i < s->runs; i++) {
+        const double sum = (double)s->sum[m * s->runs + i];
+        error[i] = isfinite(sum) ? fabs(sum - s->truth[i]) / s->size[i] : INFINITY;
+        squares += error[i] * error[i];
+        within += error[i] <= b.likely;
+        least = isnan(sum) ? -INFINITY : fmin(least, sum);
+        most = isnan(sum) ? INFINITY : fmax(most, sum);
+    }
+    ulp_sort_numbers(error, s->runs);
+    ulp_put_text(rows, s->format->name);
+    ulp_put_text(rows, growth_data[s->data]);
+    ulp_put_text(rows, s->mode[m].name);
+    ulp_put_integer(rows, (int64_t)s->n);
+    ulp_put_number(rows, error[0]);
+    ulp_put_number(rows, (error[(s->runs - 1) / 2] + error[s->runs / 2]) / 2);
+    ulp_put_number(rows, sqrt(squares / (double)s->runs));
+    ulp_put_number(rows, error[s->runs - 1]);
+    const double bound[] = {b.gamma, b.linear, b.likely};
+    for (int i = 0; i < 3; i++) {
+        if (isnan(bound[i])) ulp_put_none(rows);
+        else ulp_put_number(rows, bound[i]);
+    }
+    ulp_put_number(rows, b.lambda);
+    if (isnan(b.likely)) ulp_put_none(rows);
+    else ulp_put_integer(rows, (int64_t)within);
+    ulp_put_number(rows, least);
+    ulp_put_number(rows, most);
+    ulp_put_number(rows, s->truth[0]);
+    ulp_row_end(rows);
+}
+
+static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
+    size_t formats;
+    sums s = {.run = run, .backend = ulp_run_backend(run), .data = (int)point->at[AT_DATA]};
+    s.format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]];
+    s.mode = ulp_run_modes(run, &s.modes);
+    s.runs = (size_t)ulp_option_integer(run, "runs");
+    double *error = malloc(s.runs * sizeof *error);
+    ulp_status status = sums_new(&s);
+    if (error == NULL) status = ULP_NO_MEMORY;
+    (void)context;
+    const size_t longest = growth_length(growth_quarters(run));
+    int stopped = 0;
+    for (int q = 4; q <= growth_quarters(run) && status == ULP_OK && !stopped; q++) {
+        for (const size_t n = growth_length(q); s.n < n && status == ULP_OK && !stopped;) {
+            status = add(&s, n - s.n < BLOCK ? n - s.n : BLOCK);
+            stopped = ulp_rows_progress(rows, (double)s.n / (double)longest);
+        }
+        if (status == ULP_OK) status = look(&s);
+        for (size_t m = 0; m < s.modes && status == ULP_OK; m++) put_row(&s, rows, m, error);
+    }
+    free(error);
+    sums_free(&s);
+    return status;
+}
+
+static const ulp_experiment experiment = {
+    .name = "sum_growth",
+    .question = "how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?",
+    .columns =
+        "format,data,mode,n,least_error,median,rms,most_error,gamma,linear,likely,lambda,within,least,most,exact",
+    .options = options,
+    .takes_format = takes_format,
+    .format_wants = "has to be signed floating point no wider than binary32",
+    .prepare = prepare,
+    .compute = compute,
+    .check = growth_check,
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

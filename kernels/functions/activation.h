@@ -1,0 +1,71 @@
+/* activation.h - activation functions and their gradients, element by element: one definition for every backend.
+ *
+ * relu is exact and stays in binary32. The curves are computed in binary64, to be rounded once by the caller.
+ */
+#ifndef ULP_CURVE_H
+#define ULP_CURVE_H
+
+#include "elementary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(identifier, name, f(x), f'(x) dy; `at` is what its layer keeps: x, or y = f(x) rounded) */
+#define ULP_CURVES(X)                                                                                                  \
+    X(ULP_LEAKY, "leaky", x *(x > 0.0 ? 1.0 : a), dy *(at > 0.0 ? 1.0 : a) /* at x */)                                 \
+    X(ULP_TANH, "tanh", ulp_tanh(x), dy *(1.0 - at * at) /* at y */)                                                   \
+    X(ULP_SIGMOID, "sigmoid", ulp_sigmoid(x), dy *(at * (1.0 - at)) /* at y */)
+
+typedef enum ulp_curve_kind {
+#define ULP_CURVE_ID(id, name, f, slope) id,
+    ULP_CURVES(ULP_CURVE_ID)
+#undef ULP_CURVE_ID
+        ULP_CURVE_COUNT
+} ulp_curve_kind;
+
+typedef struct ulp_curve {
+    uint8_t kind; /* ulp_curve_kind */
+    double a;     /* of leaky: the slope below 0 */
+} ulp_curve;
+
+/* max(x, 0); -0 gives -0, NaN itself. */
+ULP_CORE float ulp_relu(float x) { return x < 0.0f ? 0.0f : x; }
+
+/* dy where y > 0 or NaN, else +0; by mask: which y are positive is as good as random, and a branch would be
+ * mispredicted. */
+ULP_CORE float ulp_relu_slope(float dy, float y) {
+    return ulp_from_bits32(ulp_bits32(dy) & ((uint32_t)(y <= 0.0f) - 1u));
+}
+
+/* f(x), within ULP_TANH_BOUND or ULP_SIGMOID_BOUND, of leaky exact where A has at most 24 bits; NaN is the quiet NaN.
+ */
+ULP_CORE double ulp_curve_value(ulp_curve_kind kind, double a, double x) {
+    (void)a;
+    switch (kind) {
+#define ULP_CURVE_CASE(id, name, f, slope)                                                                             \
+    case id: return ulp_quieted(f);
+        ULP_CURVES(ULP_CURVE_CASE)
+#undef ULP_CURVE_CASE
+    case ULP_CURVE_COUNT: break;
+    }
+    return ulp_quiet_nan();
+}
+
+/* f'(x) dy, of binary32 operands; relative error below 2^-51. */
+ULP_CORE double ulp_curve_slope(ulp_curve_kind kind, double a, double dy, double at) {
+    (void)a;
+    switch (kind) {
+#define ULP_CURVE_CASE(id, name, f, slope)                                                                             \
+    case id: return ulp_quieted(slope);
+        ULP_CURVES(ULP_CURVE_CASE)
+#undef ULP_CURVE_CASE
+    case ULP_CURVE_COUNT: break;
+    }
+    return ulp_quiet_nan();
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

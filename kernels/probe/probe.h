@@ -1,0 +1,111 @@
+/* probe.h - what a device that forms fused sums of products does, found by feeding it vectors.
+ *
+ * The device is a callback; the prober knows which values it may feed and how results are written, and nothing else.
+ * A property is reported only if the vectors that decide it could be formed and told the cases apart; else it is not
+ * reachable, and `how` says why. The vectors follow Fasi et al. 2021 (doi:10.7717/peerj-cs.330), Khattak and Mikaitis
+ * 2025 (arXiv 2512.07004) and Xie et al. 2025 (arXiv 2511.10909).
+ */
+#ifndef ULP_PROBE_H
+#define ULP_PROBE_H
+
+#include "kernels/products/datapath.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A device. dot: *code, in `result`, of c + a (k) b (k), the products in the order of k; a, b, c are values of the
+ * formats below; scales as in ulp_dot, NULL pointers mean ones. Zeros that fill k up have to be fed as zeros. */
+typedef struct ulp_unit {
+    ulp_status (*dot)(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                      ulp_scales scales);
+    void *context;
+    ulp_format a, b, result;
+    uint8_t scale_block; /* products that share a scale; 0: no scales */
+    ulp_format scale;
+} ulp_unit;
+
+/* The model of a datapath as a device; *datapath has to live as long. Without input formats of its own it is fed values
+ * of its accumulator's format. Only ulp_dot is asked, no field that says how the sum is formed. */
+ulp_unit ulp_unit_of(const ulp_datapath *datapath);
+
+/* A rounding that is by chance, whichever. */
+enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
+
+/* The properties: X(enumerator, name, words, meaning). `words` name the values 0, 1, ... with bars between; "": a
+ * number; "count": a number, 0: none; "mode": an ulp_mode or ULP_STOCHASTIC; "code": a code of the result format. */
+#define ULP_PROPERTIES(X)                                                                                              \
+    X(ULP_P_LENGTH, "L", "", "products in one sum")                                                                    \
+    X(ULP_P_ORDER, "k order", "ascending|k mod 4 = 0 1 then 2 3|another", "which products a sum takes")                \
+    X(ULP_P_GROUP, "group", "", "products added exactly before they are aligned")                                      \
+    X(ULP_P_FRACTION, "F products", "", "fraction bits of a product kept below the largest exponent")                  \
+    X(ULP_P_FRACTION_C, "F c", "", "the same of c")                                                                    \
+    X(ULP_P_PLACE, "c", "in the sum|added last", "where c enters")                                                     \
+    X(ULP_P_ALIGN, "alignment", "mode", "what happens to the bits below F")                                            \
+    X(ULP_P_NORMALISED, "products normalised", "no|yes", "whether 1.5 x 1.5 aligns at exponent 1")                     \
+    X(ULP_P_SUBNORMAL, "subnormal operand", "keeps emin|normalised", "the exponent that it aligns with")               \
+    X(ULP_P_KEPT, "bits kept", "", "fraction bits of a result")                                                        \
+    X(ULP_P_OUTPUT, "rounding", "mode", "of the sum to these bits")                                                    \
+    X(ULP_P_LAST, "rounding of c", "mode", "of the last addition, where c is added last")                              \
+    X(ULP_P_CARRY, "carries", "kept|lost", "whether sums above the largest term keep all bits until the rounding")     \
+    X(ULP_P_MONOTONIC, "monotonic", "no violation|no", "whether a larger c never gives a smaller result")              \
+    X(ULP_P_BETWEEN, "between sums", "rounded|carried on", "what one sum hands to the next")                           \
+    X(ULP_P_PROMOTION, "promotion", "count", "products after which the partial sum leaves for an outer one")           \
+    X(ULP_P_PERMUTED, "order inside", "does not count|counts", "whether operands of one sum may change places")        \
+    X(ULP_P_SUBNORMAL_IN, "subnormals in", "honoured|flushed", "of a and b")                                           \
+    X(ULP_P_SUBNORMAL_OUT, "subnormals out", "honoured|flushed", "of c and the result")                                \
+    X(ULP_P_INF_ZERO, "inf x 0", "nan|another", "")                                                                    \
+    X(ULP_P_INF_INF, "inf - inf", "nan|another", "")                                                                   \
+    X(ULP_P_NAN, "nan code", "code", "of a NaN result")                                                                \
+    X(ULP_P_OVERFLOW, "overflow", "inf from max + ulp|inf from max + ulp/2|stays max|wraps around|another", "")        \
+    X(ULP_P_CANCEL, "overflow cancels", "yes|no", "whether products beyond the range may cancel")                      \
+    X(ULP_P_ZEROS, "all -0", "+0|-0|another", "the sum of negative zeros")                                             \
+    X(ULP_P_UNDERFLOW, "negative underflow", "+0|-0|another", "a negative sum that rounds to zero")                    \
+    X(ULP_P_FLOOR, "floor", "", "the lowest exponent that terms are aligned at")                                       \
+    X(ULP_P_ZERO_C, "zero c", "", "the exponent that c = 0 counts with")                                               \
+    X(ULP_P_ZERO_PRODUCT, "zero product", "", "the exponent that 0 x 0 aligns with")                                   \
+    X(ULP_P_ZERO_OPERAND, "zero operand", "", "the exponent that 0 counts with in 0 x b")                              \
+    X(ULP_P_SCALE, "scales", "of products only|of c too|another", "what block scales multiply")                        \
+    X(ULP_P_SCALE_BLOCK, "scale block", "", "products that share a scale")                                             \
+    X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "")
+
+typedef enum ulp_property_id {
+#define ULP_PROPERTY_ID(id, name, words, meaning) id,
+    ULP_PROPERTIES(ULP_PROPERTY_ID)
+#undef ULP_PROPERTY_ID
+        ULP_PROPERTY_COUNT
+} ulp_property_id;
+
+/* How sure a value is. */
+typedef enum ulp_found {
+    ULP_NOT_REACHABLE, /* no vector of these formats tells */
+    ULP_FOUND,         /* value */
+    ULP_AT_LEAST,      /* the vectors reach no further: value or more */
+    ULP_AT_MOST        /* value or less, none included */
+} ulp_found;
+
+typedef struct ulp_property {
+    ulp_found found;
+    int64_t value;
+    char how[120]; /* the vector that was used, or why there is none */
+} ulp_property;
+
+typedef struct ulp_probe {
+    ulp_property property[ULP_PROPERTY_COUNT];
+    uint64_t runs; /* sums that the device formed */
+} ulp_probe;
+
+/* Probe a device; what its callback says if that is not ULP_OK. */
+ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit);
+
+/* "L", "F products", ... and what it means; NULL past the end. */
+const char *ulp_property_name(ulp_property_id id);
+const char *ulp_property_meaning(ulp_property_id id);
+
+/* A value in words: "25", "rz", "in the sum", "at least 23", "not reachable". */
+void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/* datapath_native.c - a device's own products as datapaths: names that begin with native: */
+#include "datapath.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "kernels/cuda/cuda.h"
+
+int ulp_datapath_is_native(const char *text) { return strncasecmp(text, "native:", 7) == 0; }
+
+static ulp_status refuse(char *why, ulp_status status, const char *text, const char *sentence) {
+    snprintf(why, ULP_EXPLAIN_MAX, "%.95s: %.250s", text, sentence);
+    return status;
+}
+
+ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]) {
+    ulp_cuda_native native;
+    ulp_datapath model;
+    char name[ULP_DATAPATH_NAME_MAX];
+    why[0] = '\0';
+    if (datapath == NULL || text == NULL) return ULP_BAD_ARGUMENT;
+    const int is_one = ulp_datapath_is_native(text) && strlen(text) < sizeof name;
+    for (size_t i = 0; is_one && i <= strlen(text); i++)
+        name[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
+    ulp_status status = is_one ? ulp_cuda_native_parse(&native, name) : ULP_BAD_NAME;
+    if (status == ULP_BAD_NAME)
+        return refuse(why, status, text, "no native product of that name; `ulp probe --help` names them");
+    if (status != ULP_OK) return refuse(why, status, text, ulp_cuda_lacks());
+    if (native.lacks[0] != '\0') return refuse(why, ULP_NO_DEVICE, text, native.lacks);
+    *datapath = (ulp_datapath){.kind = ULP_NATIVE,
+                               .accumulator = native.result,
+                               .result = native.result,
+                               .length = 1,
+                               .step = 1,
+                               .has_inputs = 1,
+                               .a = native.a,
+                               .b = native.b};
+    strcpy(datapath->name, native.name);
+    if (native.model[0] != '\0' && ulp_datapath_parse(&model, native.model) == ULP_OK)
+        datapath->nan_code = model.nan_code;
+    return ULP_OK;
+}

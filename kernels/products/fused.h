@@ -1,0 +1,171 @@
+/* fused.h - one fused sum of products, as Tensor Cores form it: the definition, host and device.
+ *
+ * Integers only. A term is a signed significand m 2^(e - w); the sum of the aligned terms fits an int64_t for every
+ * row: fraction + 2 + log2(length + 1) bits.
+ */
+#ifndef ULP_FUSED_H
+#define ULP_FUSED_H
+
+#include "datapath.h"
+
+typedef struct ulp_term {
+    uint64_t m; /* |value| = m 2^(e - w) */
+    int32_t e, w;
+    uint32_t neg;
+} ulp_term;
+
+/* A value that has at most `prec` bits above its subnormal floor, as a term that keeps exponent emin below it. */
+ULP_FN ulp_term ulp_term_of(double value, int32_t prec, int32_t emin) {
+    uint64_t u = ulp_bits64(value), m = u & 0xfffffffffffffu;
+    int32_t field = (int32_t)(u >> 52 & 0x7ff), e = field == 0 ? -1022 : field - 1023, shift = 53 - prec;
+    ulp_term t = {field == 0 ? m : m | 1ull << 52, e, prec - 1, (uint32_t)(u >> 63)};
+    if (t.m == 0) {
+        t.e = emin;
+        return t;
+    }
+    while (t.m >> 52 == 0) { /* a binary64 subnormal */
+        t.m <<= 1;
+        t.e -= 1;
+    }
+    if (t.e < emin) {
+        shift += emin - t.e;
+        t.e = emin;
+    }
+    t.m = shift < 64 ? t.m >> shift : 0;
+    return t;
+}
+
+/* A term in units of 2^unit, signed, the bits below decided by `mode`. */
+ULP_FN int64_t ulp_term_align(ulp_term t, int32_t unit, uint32_t mode) {
+    int32_t right = unit - (t.e - t.w);
+    uint64_t kept, lost = 0;
+    if (t.m == 0) return 0; /* its exponent may be far above the others */
+    if (right > 0) {
+        kept = right < 64 ? t.m >> right : 0;
+        lost = right < 64 ? t.m << (64 - right) : (right == 64 ? t.m : (uint64_t)(t.m != 0));
+    } else {
+        kept = t.m << -right;
+    }
+    kept += ulp_round_up(mode, (uint32_t)kept & 1u, (uint32_t)(lost >> 32),
+                         (uint32_t)(lost >> 31 & 1u) << 1 | (uint32_t)((lost & 0x7fffffffu) != 0), t.neg, 0, 32);
+    return t.neg ? -(int64_t)kept : (int64_t)kept;
+}
+
+/* total 2^unit rounded once into the accumulator. */
+ULP_FN double ulp_fused_round(const ulp_datapath *d, int64_t total, int32_t unit) {
+    const uint32_t neg = total < 0;
+    if (total == 0) return 0.0;
+    ulp_exact x = ulp_exact_pack(neg, 0, neg ? 0u - (uint64_t)total : (uint64_t)total, 0, unit);
+    if (d->fused.output == ULP_RZ && x.exp + 127 > d->rounded.emax)
+        return ulp_from_bits64((uint64_t)neg << 63 | 0x7ff0000000000000u);
+    ulp_rule rule = {d->fused.output, ULP_OVERFLOW_INF, 0};
+    double y = ulp_round_exact(x, &d->rounded, rule, 0);
+    return y == 0.0 && !d->fused.signed_zero ? 0.0 : y;
+}
+
+/* NaN, or the infinity that the terms add up to, or 0 where all terms are finite. */
+ULP_FN double ulp_fused_special(double c, const double *a, const double *b, uint32_t n) {
+    double sum = c - c == 0.0 ? 0.0 : c;
+    for (uint32_t i = 0; i < n; i++) {
+        if (a[i] - a[i] == 0.0 && b[i] - b[i] == 0.0) continue;
+        sum += a[i] * b[i];
+    }
+    return sum == sum ? sum : ulp_quiet_nan();
+}
+
+ULP_FN int32_t ulp_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
+
+/* The exponent with which a product takes part in the alignment, ULP_NO_EXPONENT if it does not. */
+ULP_FN int32_t ulp_product_exponent(const ulp_fused *f, ulp_term a, ulp_term b) {
+    int32_t e = a.e + b.e;
+    if (a.m != 0 && b.m != 0) return e;
+    if (f->zero_operand != ULP_NO_EXPONENT)
+        return (a.m != 0 ? a.e : f->zero_operand) + (b.m != 0 ? b.e : f->zero_operand);
+    return f->zero_product;
+}
+
+/* The same of the zeros that stand for products that are missing. */
+ULP_FN int32_t ulp_padding_exponent(const ulp_fused *f) {
+    return f->zero_operand != ULP_NO_EXPONENT ? 2 * f->zero_operand : f->zero_product;
+}
+
+/* One fused sum of c and n <= length products; fewer count as padded with zeros. scale: an exponent to add to all of
+ * theirs. */
+ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
+                            int32_t scale) {
+    const ulp_fused *f = &d->fused;
+    double special = ulp_fused_special(c, a, b, n);
+    if (special != 0.0) return special;
+    ulp_term terms[ULP_STEP_MAX], tc = ulp_term_of(c, d->accumulator.prec, d->accumulator.emin);
+    int32_t emax = ulp_max_i32(f->floor, tc.m != 0 ? tc.e : f->zero_c);
+    for (uint32_t i = 0; i < n; i++) {
+        ulp_term x = ulp_term_of(a[i], d->a_prec, d->a_emin), y = ulp_term_of(b[i], d->b_prec, d->b_emin);
+        int32_t e = ulp_product_exponent(f, x, y);
+        if (e != ULP_NO_EXPONENT) emax = ulp_max_i32(emax, e + scale);
+        terms[i].m = x.m * y.m;
+        terms[i].e = x.e + y.e + scale;
+        terms[i].w = x.w + y.w;
+        terms[i].neg = x.neg ^ y.neg;
+    }
+    if (n < f->length && ulp_padding_exponent(f) != ULP_NO_EXPONENT)
+        emax = ulp_max_i32(emax, ulp_padding_exponent(f) + scale);
+    if (emax == ULP_NO_EXPONENT) return 0.0; /* every term is zero */
+    const int32_t unit = emax - f->fraction;
+    int64_t total = ulp_term_align(tc, unit, f->align);
+    for (uint32_t i = 0; i < n; i++) total += ulp_term_align(terms[i], unit, f->align);
+    return ulp_fused_round(d, total, unit);
+}
+
+/* The exact sum of a group of products, in units of 2^-w of the product of two lowest binades. */
+ULP_FN int64_t ulp_group_sum(const ulp_datapath *d, const double *a, const double *b, uint32_t n) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        ulp_term x = ulp_term_of(a[i], d->a_prec, d->a_emin), y = ulp_term_of(b[i], d->b_prec, d->b_emin);
+        int64_t m = (int64_t)(x.m * y.m << (x.e - d->a_emin + y.e - d->b_emin));
+        sum += x.neg ^ y.neg ? -m : m;
+    }
+    return sum;
+}
+
+/* mxf4 and nvf4: exact sums of groups, each times its scales' significands, aligned at the sum of their exponents.
+ * Inputs have no Inf and no NaN. sa, sb: one scale for each group. */
+ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
+                               const double *sa, const double *sb) {
+    const ulp_fused *f = &d->fused;
+    const uint32_t groups = (n + f->group - 1u) / f->group;
+    ulp_term terms[ULP_STEP_MAX], tc = ulp_term_of(c, d->accumulator.prec, d->accumulator.emin);
+    if (c - c != 0.0) return c == c ? c : ulp_quiet_nan();
+    int32_t emax = ulp_max_i32(f->floor, tc.m != 0 ? tc.e : f->zero_c);
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t at = g * f->group, size = n - at < f->group ? n - at : f->group;
+        ulp_term x = ulp_term_of(sa[g], d->scale.prec, d->scale.emin),
+                 y = ulp_term_of(sb[g], d->scale.prec, d->scale.emin);
+        int64_t sum = ulp_group_sum(d, a + at, b + at, size);
+        terms[g].neg = sum < 0;
+        terms[g].m = (sum < 0 ? 0u - (uint64_t)sum : (uint64_t)sum) * x.m * y.m;
+        terms[g].e = x.e + y.e;
+        terms[g].w = x.w + y.w + d->a_prec - 1 + d->b_prec - 1 - d->a_emin - d->b_emin;
+        if (terms[g].m != 0) emax = ulp_max_i32(emax, terms[g].e);
+    }
+    if (emax == ULP_NO_EXPONENT) return 0.0;
+    const int32_t unit = emax - f->fraction;
+    int64_t total = ulp_term_align(tc, unit, f->align);
+    for (uint32_t g = 0; g < groups; g++) total += ulp_term_align(terms[g], unit, f->align);
+    return ulp_fused_round(d, total, unit);
+}
+
+/* 2 L products by fp16 units: two fused sums from zero, c added last to nearest. */
+ULP_FN double ulp_fused_late(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
+    double x[2][ULP_STEP_MAX], y[2][ULP_STEP_MAX], partial = 0.0;
+    uint32_t count[2] = {0, 0};
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t half = i >> 1 & 1u;
+        x[half][count[half]] = a[i];
+        y[half][count[half]++] = b[i];
+    }
+    for (uint32_t half = 0; half < 2; half++) partial = ulp_fused_sum(d, partial, x[half], y[half], count[half], 0);
+    ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
+    return ulp_round_exact(ulp_exact_add(ulp_exact_of(c), ulp_exact_of(partial)), &d->accumulator, nearest, 0);
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* sum.h - the step function of every datapath: the definition of a sum of products, host and device.
+ *
+ * Start a sum at c, feed it `datapath->step` products at a time in the order of k (fewer in the last step), end it.
+ * What happens at a step is data: the fields of the datapath.
+ */
+#ifndef ULP_SUM_H
+#define ULP_SUM_H
+
+#include "formats/rng.h"
+#include "fused.h"
+#include "wide_sum.h"
+
+/* A sum under way. */
+typedef struct ulp_sum {
+    double acc;       /* the partial sum, in the accumulator's format */
+    double total;     /* c, and what joined it: CHUNKED, the chunks; under promotion, in binary32, what was promoted */
+    double error;     /* KAHAN: what acc has too much */
+    double level[64]; /* PAIRWISE: sums of 2^i products that wait for their right side */
+    uint64_t count;   /* products so far */
+    uint64_t index;   /* of the next random word */
+    ulp_wide wide;    /* EXACT, and SERIAL with several products at once */
+} ulp_sum;
+
+ULP_FN double ulp_sum_round(ulp_sum *s, const ulp_datapath *d, ulp_exact x, ulp_stream stream) {
+    uint32_t word = ulp_mode_is_stochastic(d->rule.mode) ? ulp_random_word(stream, s->index++) : 0;
+    return ulp_round_exact(x, &d->accumulator, d->rule, word);
+}
+
+/* round(x + y) */
+ULP_FN double ulp_sum_add(ulp_sum *s, const ulp_datapath *d, double x, double y, ulp_stream stream) {
+    return ulp_sum_round(s, d, ulp_exact_add(ulp_exact_of(x), ulp_exact_of(y)), stream);
+}
+
+/* round(a b + c) */
+ULP_FN double ulp_sum_fma(ulp_sum *s, const ulp_datapath *d, double a, double b, double c, ulp_stream stream) {
+    return ulp_sum_round(s, d, ulp_exact_fma(ulp_exact_of(a), ulp_exact_of(b), ulp_exact_of(c)), stream);
+}
+
+ULP_FN double ulp_sum_product(ulp_sum *s, const ulp_datapath *d, double a, double b, ulp_stream stream) {
+    return ulp_sum_round(s, d, ulp_exact_mul(ulp_exact_of(a), ulp_exact_of(b)), stream);
+}
+
+/* Begin at c; `index`: the first random word, counted from stream.first. */
+ULP_FN void ulp_sum_start(ulp_sum *s, const ulp_datapath *d, double c, uint64_t index) {
+    const int32_t outside =
+        d->promote != 0 || d->kind == ULP_CHUNKED || d->kind == ULP_PAIRWISE; /* c waits for the sum */
+    s->acc = outside ? 0.0 : c;
+    s->total = c;
+    s->error = 0.0;
+    s->count = 0;
+    s->index = index;
+    if (d->kind == ULP_EXACT) {
+        ulp_wide_clear(&s->wide);
+        ulp_wide_add(&s->wide, s->acc, 1.0);
+    }
+}
+
+/* acc <- round(acc + the exact sum of n products) */
+ULP_FN double ulp_sum_several(ulp_sum *s, const ulp_datapath *d, const double *a, const double *b, uint32_t n,
+                              ulp_stream stream) {
+    if (n == 1) return ulp_sum_fma(s, d, a[0] - d->zero_a, b[0] - d->zero_b, s->acc, stream);
+    ulp_wide_clear(&s->wide);
+    ulp_wide_add(&s->wide, s->acc, 1.0);
+    for (uint32_t i = 0; i < n; i++) ulp_wide_add(&s->wide, a[i] - d->zero_a, b[i] - d->zero_b);
+    return ulp_sum_round(s, d, ulp_wide_exact(&s->wide), stream);
+}
+
+ULP_FN void ulp_sum_kahan(ulp_sum *s, const ulp_datapath *d, double a, double b, ulp_stream stream) {
+    double y = ulp_sum_fma(s, d, a, b, -s->error, stream), t = ulp_sum_add(s, d, s->acc, y, stream);
+    double moved = ulp_sum_add(s, d, t, -s->acc, stream);
+    s->error = ulp_sum_add(s, d, moved, -y, stream);
+    s->acc = t;
+}
+
+/* One more leaf of the tree: equal neighbours join at once. */
+ULP_FN void ulp_sum_leaf(ulp_sum *s, const ulp_datapath *d, double a, double b, ulp_stream stream) {
+    double x = ulp_sum_product(s, d, a, b, stream);
+    uint32_t i = 0;
+    for (; s->count >> i & 1u; i++) x = ulp_sum_add(s, d, s->level[i], x, stream);
+    s->level[i] = x;
+}
+
+/* The tree's parts joined, the latest first, and c. */
+ULP_FN double ulp_sum_tree(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
+    const double start = d->promote != 0 ? 0.0 : s->total;
+    double x = 0.0;
+    int32_t any = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        if ((s->count >> i & 1u) == 0) continue;
+        x = any ? ulp_sum_add(s, d, s->level[i], x, stream) : s->level[i];
+        any = 1;
+    }
+    return any ? ulp_sum_add(s, d, start, x, stream) : start;
+}
+
+ULP_FN int32_t ulp_scales_hold_nan(const double *sa, const double *sb, uint32_t n) {
+    int32_t yes = 0;
+    for (uint32_t i = 0; i < n; i++) yes |= sa[i] != sa[i] || sb[i] != sb[i];
+    return yes;
+}
+
+/* n products with their scales: sa, sb hold ceil(n / scale_block) each; NULL means ones. */
+ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
+                            const double *sa, const double *sb) {
+    if (d->fused.late) return ulp_fused_late(d, c, a, b, n);
+    if (d->scale_block == 0) return ulp_fused_sum(d, c, a, b, n, 0);
+    double x[ULP_STEP_MAX], y[ULP_STEP_MAX]; /* one scale for each group */
+    const uint32_t size = d->fused.group ? d->fused.group : d->scale_block, groups = (n + size - 1) / size;
+    for (uint32_t g = 0; g < groups; g++) {
+        x[g] = sa == NULL ? 1.0 : sa[g * size / d->scale_block];
+        y[g] = sb == NULL ? 1.0 : sb[g * size / d->scale_block];
+    }
+    if (ulp_scales_hold_nan(x, y, groups)) return ulp_quiet_nan();
+    if (d->fused.group) return ulp_fused_groups(d, c, a, b, n, x, y);
+    return ulp_fused_sum(d, c, a, b, n, ulp_term_of(x[0], 1, d->scale.emin).e + ulp_term_of(y[0], 1, d->scale.emin).e);
+}
+
+/* The partial sum leaves for the next wider one and starts again. */
+ULP_FN void ulp_sum_hand_over(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
+    if (d->promote != 0) {
+        double partial = s->acc;
+        if (d->kind == ULP_PAIRWISE) partial = ulp_sum_tree(s, d, stream);
+        if (d->kind == ULP_EXACT) partial = ulp_sum_round(s, d, ulp_wide_exact(&s->wide), stream);
+        uint64_t index = s->index;
+        s->total = (double)((float)s->total + (float)partial); /* both binary32 values: the addition rounds once */
+        double total = s->total;
+        ulp_sum_start(s, d, 0.0, index);
+        s->total = total;
+    } else if (d->kind == ULP_CHUNKED) {
+        s->total = ulp_sum_add(s, d, s->total, s->acc, stream);
+        s->acc = 0.0;
+        s->count = 0;
+    }
+}
+
+/* The next n products, n = datapath->step except at the end. Scales as in ulp_sum_fused. */
+ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const double *a, const double *b, uint32_t n,
+                         const double *sa, const double *sb, ulp_stream stream) {
+    switch (d->kind) {
+    case ULP_SERIAL: s->acc = ulp_sum_several(s, d, a, b, n, stream); break;
+    case ULP_SPLIT: s->acc = ulp_sum_add(s, d, s->acc, ulp_sum_product(s, d, a[0], b[0], stream), stream); break;
+    case ULP_CHUNKED: s->acc = ulp_sum_fma(s, d, a[0], b[0], s->acc, stream); break;
+    case ULP_PAIRWISE: ulp_sum_leaf(s, d, a[0], b[0], stream); break;
+    case ULP_KAHAN: ulp_sum_kahan(s, d, a[0], b[0], stream); break;
+    case ULP_EXACT: ulp_wide_add(&s->wide, a[0], b[0]); break;
+    case ULP_ALIGNED: s->acc = ulp_sum_fused(d, s->acc, a, b, n, sa, sb); break;
+    default: break;
+    }
+    s->count += n;
+    if (s->count == d->promote || (d->kind == ULP_CHUNKED && s->count == d->length)) ulp_sum_hand_over(s, d, stream);
+}
+
+/* The result, in datapath->result. */
+ULP_FN double ulp_sum_end(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
+    const int32_t outer = d->promote != 0 || d->kind == ULP_CHUNKED;
+    if (outer) {
+        if (s->count != 0) ulp_sum_hand_over(s, d, stream);
+        return s->total == s->total ? s->total : ulp_quiet_nan();
+    }
+    if (d->kind == ULP_PAIRWISE) return ulp_sum_tree(s, d, stream);
+    return d->kind == ULP_EXACT ? ulp_sum_round(s, d, ulp_wide_exact(&s->wide), stream) : s->acc;
+}
+
+#endif

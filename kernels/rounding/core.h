@@ -1,0 +1,207 @@
+/* core.h - the rounding of array elements, branch-free: one text for scalar C, vectors and CUDA.
+ *
+ * Two carriers: binary32 words for arrays, and binary64 words (ulp_core_round64) for exact results that
+ * ulp_to_odd folded into one double. Both give the bits of ulp_round_exact for every input. There is no
+ * branch on data, so that a loop over elements vectorises once `mode` and `shape` are constants; what
+ * depends on the format is in ulp_core, loop-invariant.
+ *
+ * A magnitude is rounded in one of three ways, which differ in cost and never in result:
+ *   ULP_SHAPE_WIDE    emin = -126, as in bfloat16: binary32's own subnormals have the right spacing, the
+ *                     cut is at a fixed bit;
+ *   ULP_SHAPE_NARROW  deterministic modes where the quantum is a normal number: the processor's own
+ *                     addition rounds |x| + 2^k to nearest even, the exact error tells the other modes;
+ *   ULP_SHAPE_ANY     everything else: shifts by a per-element count.
+ * WIDE and ANY take their decision from ulp_round_up.
+ *
+ * Offered (ulp_core_init) to signed formats with a zero whose values and exponent range fit binary32 and
+ * whose codes' parity is the significand's (p >= 2); wrap-around and dlfloat16 take the scalar path.
+ */
+#ifndef ULP_CORE_H
+#define ULP_CORE_H
+
+#include "formats/round.h"
+
+/* A format and a rule, prepared for the loop. Index [1] is for negative values. */
+typedef struct ulp_core {
+    uint32_t drop;        /* 24 - p: bits that a normal binary32 significand loses */
+    uint32_t emin;        /* exponent field of the least normal value in binary32, >= 1 */
+    uint32_t below;       /* bits lost at once below emin: 0 with subnormals, p - 1 without */
+    uint32_t least;       /* binary32 bits of 2^qmin */
+    uint32_t limit[2];    /* binary32 bits of the largest magnitude */
+    uint32_t overflow[2]; /* result bits for a finite value beyond it */
+    uint32_t infinite[2]; /* result bits for an infinite value */
+    uint32_t zero_sign;   /* sign bit that a zero result keeps */
+    uint32_t min_normal;  /* binary32 bits */
+    uint64_t least64;     /* the same as binary64 bits, for ulp_core_round64 */
+    uint64_t limit64[2], overflow64[2], infinite64[2];
+    uint32_t beyond;    /* binary32 bits of 2^(emax+1): |x| may be clamped to it before rounding */
+    uint32_t symmetric; /* -x gives the negative of what x gives, and infinity is any overflow */
+    uint32_t mode, random_bits, shape;
+} ulp_core;
+
+enum { ULP_SHAPE_ANY, ULP_SHAPE_WIDE, ULP_SHAPE_NARROW };
+
+ULP_CORE uint32_t ulp_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+ULP_CORE uint32_t ulp_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* pair[1] where the sign bit is set, else pair[0]; both are read, so that loops need no gather. */
+ULP_CORE uint32_t ulp_by_sign(const uint32_t pair[2], uint32_t sign) {
+    const uint32_t positive = pair[0], negative = pair[1];
+    return sign != 0 ? negative : positive;
+}
+
+/* yes (0 or 1) ? a : b by masks: chains of conditional expressions would become jumps in wide lanes. */
+ULP_CORE uint64_t ulp_select(uint64_t yes, uint64_t a, uint64_t b) { return b ^ ((a ^ b) & (0u - yes)); }
+
+/* Prepare the core; 0 if it does not offer this format and rule. */
+ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
+    uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
+    if (!f->fits_binary32 || !f->is_signed || !f->has_zero || f->zero_binade || f->prec < 2 || f->emin < -126 ||
+        f->emin > 127 || policy == ULP_OVERFLOW_WRAP)
+        return 0;
+    c->drop = 24u - f->prec;
+    c->emin = (uint32_t)(f->emin + 127);
+    c->below = f->has_subnormals ? 0u : f->prec - 1u;
+    c->least = ulp_bits32((float)ulp_scale(1.0, f->qmin));
+    c->min_normal = ulp_bits32((float)f->min_normal);
+    for (uint32_t neg = 0; neg < 2; neg++) {
+        c->limit[neg] = ulp_bits32((float)(neg ? -f->lowest : f->max));
+        c->overflow[neg] = ulp_bits32((float)ulp_overflow_value(f, rule.mode, policy, neg, 0));
+        c->infinite[neg] = ulp_bits32((float)ulp_overflow_value(f, rule.mode, policy, neg, 1));
+    }
+    c->least64 = ulp_bits64(ulp_scale(1.0, f->qmin));
+    for (uint32_t neg = 0; neg < 2; neg++) {
+        c->limit64[neg] = ulp_bits64(neg ? -f->lowest : f->max);
+        c->overflow64[neg] = ulp_bits64(ulp_overflow_value(f, rule.mode, policy, neg, 0));
+        c->infinite64[neg] = ulp_bits64(ulp_overflow_value(f, rule.mode, policy, neg, 1));
+    }
+    c->zero_sign = f->has_neg_zero ? 0x80000000u : 0u;
+    c->symmetric = f->has_neg_zero && c->limit[0] == c->limit[1] && c->overflow[1] == (c->overflow[0] | 0x80000000u) &&
+                   c->infinite[0] == c->overflow[0] && c->infinite[1] == c->overflow[1];
+    c->beyond = (uint32_t)(f->emax + 128) << 23;
+    c->shape = ULP_SHAPE_ANY;
+    if (f->emin == -126 && f->has_subnormals) c->shape = ULP_SHAPE_WIDE;
+    else if (f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin &&
+             rule.mode <= ULP_RO)
+        c->shape = ULP_SHAPE_NARROW; /* the modes that ulp_core_narrow knows */
+    c->mode = rule.mode;
+    c->random_bits = rule.random_bits ? rule.random_bits : 32u;
+    return 1;
+}
+
+/* Whether the core is binary32's own rounding to nearest even, which processors do themselves. */
+ULP_FN int ulp_core_is_binary32(const ulp_core *c) {
+    return c->mode == ULP_RNE && c->drop == 0 && c->emin == 1 && c->below == 0 && c->symmetric &&
+           c->limit[0] == 0x7f7fffffu && c->overflow[0] == 0x7f800000u && c->zero_sign != 0;
+}
+
+/* The three ways to round a magnitude: binary32 bits in, binary32 bits out, before any overflow. Inf stays
+ * Inf (NARROW: becomes some value out of range); of NaN nothing is promised. */
+
+ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+    uint32_t a = u & 0x7fffffffu, d = c->drop;
+    uint32_t nu = a << (31u - d) << 1;
+    uint32_t up = ulp_round_up(mode, a >> d & 1u, nu, 0, u >> 31, word, c->random_bits);
+    return (a >> d << d) + (up << d);
+}
+
+ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) {
+    uint32_t a = ulp_min_u32(u & 0x7fffffffu, c->beyond);
+    uint32_t binade = ulp_max_u32(a & 0x7f800000u, c->emin << 23);
+    float x = ulp_from_bits32(a), quantum = ulp_from_bits32(binade - ((23u - c->drop) << 23));
+    float anchor = ulp_from_bits32(binade + (c->drop << 23));                    /* its last place is one quantum */
+    float shifted = x + anchor, nearest = shifted - anchor, error = x - nearest; /* the last two are exact */
+    uint32_t neg = u >> 31, odd = ulp_bits32(shifted) & 1u;
+    uint32_t low = (uint32_t)(error < 0.0f), high = (uint32_t)(error > 0.0f); /* nearest lies above x, below x */
+    float down = low ? nearest - quantum : nearest;
+    float up = high ? nearest + quantum : nearest;
+    switch (mode) {
+    case ULP_RNE: return ulp_bits32(nearest);
+    case ULP_RNA: return ulp_bits32(error + error == quantum ? up : nearest);
+    case ULP_RZ: return ulp_bits32(down);
+    case ULP_RU: return ulp_bits32(neg ? down : up);
+    case ULP_RD: return ulp_bits32(neg ? up : down);
+    case ULP_RO: return ulp_bits32((odd ^ low) != 0 ? down : up); /* odd ^ low: the parity of `down` */
+    default: return 0;
+    }
+}
+
+ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
+    uint32_t a = u & 0x7fffffffu, field = a >> 23;
+    uint32_t m = (a & 0x7fffffu) | (uint32_t)(field != 0) << 23; /* |x| = m 2^(e - 150) */
+    uint32_t e = ulp_max_u32(field, 1u);
+    uint32_t gap = c->emin - ulp_min_u32(e, c->emin);               /* binades below the least normal one */
+    uint32_t below = c->below & (0u - (uint32_t)(field < c->emin)); /* gap is 0 for binary32's own subnormals */
+    uint32_t cut = ulp_min_u32(c->drop + gap + below, 57u);         /* bits discarded */
+    uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* one of them is 0 */
+    uint32_t top = m << 8;
+    uint32_t nu = top << left >> ulp_min_u32(right, 31u) >> (right > 31u);
+    /* what nu lost to the right shift: its first bit, and whether more follows */
+    uint32_t r0 = ulp_max_u32(right, 1u) - 1u, r1 = ulp_min_u32(r0, 31u);
+    uint32_t before = top >> r1 >> (r0 > 31u);
+    uint32_t some = (uint32_t)(right != 0);
+    uint32_t lost = some & ((uint32_t)(before << r1 != top) | (uint32_t)(r0 > 31u)) & (uint32_t)(m != 0);
+    uint32_t tail = (some & before & 1u) << 1 | lost;
+    uint32_t s = ulp_min_u32(cut, 23u);
+    uint32_t inside = (uint32_t)(cut < 24u); /* else nothing is kept but the least value or zero */
+    uint32_t up = ulp_round_up(mode, m >> s & inside, nu, tail, u >> 31, word, c->random_bits) & 1u;
+    uint32_t kept = (a >> s << s) + (up << s), least = c->least & (0u - up);
+    return inside ? kept : least;
+}
+
+ULP_CORE uint32_t ulp_core_magnitude(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t shape, uint32_t word) {
+    if (shape == ULP_SHAPE_WIDE) return ulp_core_wide(u, c, mode, word);
+    return shape == ULP_SHAPE_NARROW ? ulp_core_narrow(u, c, mode) : ulp_core_any(u, c, mode, word);
+}
+
+/* The result for input word u from its rounded magnitude: sign, overflow, Inf and NaN. */
+ULP_CORE uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core *c, uint32_t symmetric) {
+    uint32_t a = u & 0x7fffffffu, sign = u & 0x80000000u, y;
+    if (symmetric) {
+        y = sign | (magnitude > c->limit[0] ? c->overflow[0] : magnitude);
+    } else {
+        const uint32_t limit = ulp_by_sign(c->limit, sign), over = ulp_by_sign(c->overflow, sign);
+        const uint32_t infinite = ulp_by_sign(c->infinite, sign), zero = sign & c->zero_sign;
+        y = (magnitude == 0 ? zero : sign) | magnitude;
+        y = magnitude > limit ? over : y;
+        y = a == 0x7f800000u ? infinite : y;
+    }
+    return a > 0x7f800000u ? 0x7fc00000u : y;
+}
+
+ULP_CORE uint64_t ulp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+ULP_CORE uint64_t ulp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* A binary64 value rounded to the format, result in binary64; the same steps in wider words. */
+ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint32_t word) {
+    uint64_t u = ulp_bits64(x), a = u & 0x7fffffffffffffffu, field = a >> 52, sign = u ^ a;
+    uint64_t m = (a & 0xfffffffffffffu) | (uint64_t)(field != 0) << 52;
+    uint64_t e = ulp_max_u64(field, 1u), emin = (uint64_t)c->emin + 896u;
+    uint64_t gap = emin - ulp_min_u64(e, emin);
+    uint64_t below = c->below & (0u - (uint64_t)(gap != 0)), cut = ulp_min_u64(c->drop + 29u + gap + below, 95u);
+    uint64_t left = 64u - ulp_min_u64(cut, 64u), right = ulp_max_u64(cut, 64u) - 64u;
+    uint64_t fraction = m << left >> right;
+    uint64_t lost = (uint64_t)(right != 0) & (uint64_t)(fraction << right != m);
+    uint32_t tail = (uint32_t)(fraction >> 31 & 1u) << 1 | (uint32_t)((fraction & 0x7fffffffu) != 0) | (uint32_t)lost;
+    uint64_t s = ulp_min_u64(cut, 52u), inside = (uint64_t)(cut < 53u);
+    uint32_t odd = (uint32_t)((m >> s) & inside);
+    uint32_t up =
+        ulp_round_up(mode, odd & 1u, (uint32_t)(fraction >> 32), tail, (uint32_t)(u >> 63), word, c->random_bits);
+    uint64_t kept = (a >> s << s) + ((uint64_t)up << s), least = c->least64 & (0u - (uint64_t)up);
+    uint64_t magnitude = ulp_select(inside, kept, least), negative = (uint64_t)(sign != 0);
+    uint64_t limit = ulp_select(negative, c->limit64[1], c->limit64[0]);
+    uint64_t over = ulp_select(negative, c->overflow64[1], c->overflow64[0]);
+    uint64_t infinite = ulp_select(negative, c->infinite64[1], c->infinite64[0]);
+    uint64_t y = ulp_select(magnitude == 0, sign & (uint64_t)c->zero_sign << 32, sign) | magnitude;
+    y = ulp_select(magnitude > limit, over, y);
+    y = ulp_select(a == 0x7ff0000000000000u, infinite, y);
+    return ulp_from_bits64(ulp_select(a > 0x7ff0000000000000u, 0x7ff8000000000000u, y));
+}
+
+/* Whether one binary64 word that was rounded to odd at 53 bits still decides like the exact value. */
+ULP_FN int ulp_core64_decides(const ulp_core *c) {
+    uint32_t r = ulp_mode_is_stochastic(c->mode) ? c->random_bits + 1u : 0u;
+    return 24u - c->drop + r + 2u <= 53u;
+}
+
+#endif

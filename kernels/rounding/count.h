@@ -1,0 +1,39 @@
+/* count.h - the counters of a rounding pass, one element at a time; host and device. */
+#ifndef ULP_COUNT_H
+#define ULP_COUNT_H
+
+#include "kernels/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Add counters; threads may do so at once. */
+void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
+
+/* Under policy nan a finite value becomes NaN exactly if its rounded magnitude is out of range. */
+ULP_FN int ulp_rounding_overflows(ulp_exact x, const ulp_format *format, ulp_rule rule, uint32_t word) {
+    rule.overflow = ULP_OVERFLOW_NAN;
+    double y = ulp_round_exact(x, format, rule, word);
+    return x.kind == ULP_EXACT_FINITE && y != y;
+}
+
+/* Count one element: the exact value x became y. */
+ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule,
+                            uint32_t word) {
+    const double size = y < 0 ? -y : y;
+    const int overflow = ulp_rounding_overflows(x, format, rule, word);
+    const int beyond = overflow || x.kind == ULP_EXACT_INF;
+    const uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? format->overflow : rule.overflow;
+    stats->count += 1;
+    stats->overflow += (uint64_t)overflow;
+    stats->saturated += (uint64_t)(beyond && policy != ULP_OVERFLOW_WRAP && (y == format->max || y == format->lowest));
+    stats->underflow += (uint64_t)(x.kind == ULP_EXACT_FINITE && y == 0.0 && !beyond);
+    stats->subnormal += (uint64_t)(size > 0.0 && size < format->min_normal);
+    stats->nan += (uint64_t)(y != y);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,128 @@
+/* digits.c - 1,797 handwritten digits of 8x8 pixels, the set that ships with the project.
+ *
+ * The test part of "Optical Recognition of Handwritten Digits", Alpaydin and Kaynak, UCI Machine Learning
+ * Repository, doi:10.24432/C50P49, CC BY 4.0. One line per digit: 64 pixels 0..16, then the label. Split by
+ * seed into 1,437 for training and 360 for tests.
+ *
+ * The file is looked for in the folder given, or, without one, where it ships:
+ * in ULP_DATA_DIR if the build defines it, then from the folder of the running program (where the system tells
+ * it) and from the working directory, each with its parents, in experiments/data and share/ulplab.
+ */
+#include "sim/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fail.h"
+
+#if defined(__linux__)
+#include <unistd.h>
+#endif
+
+enum { COUNT = 1797, TRAIN = 1437, PIXELS = 64, FILE_LIMIT = 1 << 22, PARENTS = 6, PATH_SIZE = 1024 };
+#define CHECKSUM 0x2ebe3bb7u
+
+static const char *const names[] = {"digits.csv", "digits.csv.gz", "digits/digits.csv", "digits/digits.csv.gz"};
+
+static int find_in(char *path, size_t size, const char *folder) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int length = snprintf(path, size, "%s/%s", folder, names[i]);
+        if (length > 0 && (size_t)length < size && ulp_file_exists(path)) return 1;
+    }
+    return 0;
+}
+
+/* Look in folder/share/ulplab and folder/experiments/data, then the same from its parents. */
+static int find_above(char *path, size_t size, const char *folder) {
+    char up[PATH_SIZE + 64], sub[PATH_SIZE + 96];
+    snprintf(up, sizeof up, "%.*s", PATH_SIZE - 1, folder);
+    for (int i = 0; i < PARENTS; i++) {
+        snprintf(sub, sizeof sub, "%s/experiments/data", up);
+        if (find_in(path, size, sub)) return 1;
+        snprintf(sub, sizeof sub, "%s/share/ulplab", up);
+        if (find_in(path, size, sub)) return 1;
+        snprintf(up + strlen(up), 4, "/..");
+    }
+    return 0;
+}
+
+static int find_shipped(char *path, size_t size) {
+#if defined(ULP_DATA_DIR)
+    if (find_in(path, size, ULP_DATA_DIR)) return 1;
+#endif
+#if defined(__linux__)
+    char program[PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        program[length] = 0;
+        char *slash = strrchr(program, '/');
+        if (slash) *slash = 0;
+        if (find_above(path, size, program)) return 1;
+    }
+#endif
+    return find_above(path, size, ".");
+}
+
+/* One number and the character after it; 0 if there is none or it is above max. */
+static int read_number(const unsigned char **at, unsigned max, unsigned char after, uint8_t *value) {
+    unsigned v = 0;
+    const unsigned char *p = *at;
+    if (*p < '0' || *p > '9') return 0;
+    while (*p >= '0' && *p <= '9' && v <= max) v = 10 * v + (unsigned)(*p++ - '0');
+    if (v > max || *p != after) return 0;
+    *at = p + 1;
+    *value = (uint8_t)v;
+    return 1;
+}
+
+static ulp_status parse(ulp_data *data, const unsigned char *text, char *error, size_t error_size) {
+    const unsigned char *at = text;
+    for (size_t i = 0; i < COUNT; i++) {
+        int good = 1;
+        for (size_t j = 0; j < PIXELS && good; j++) good = read_number(&at, 16, ',', &data->pixel[i * PIXELS + j]);
+        if (good) good = read_number(&at, 9, '\n', &data->label[i]);
+        if (!good && at[strspn((const char *)at, "0123456789")] == 0)
+            return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: truncated: it ends after %zu of %d lines",
+                            data->origin, i, COUNT);
+        if (!good)
+            return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: line %zu is not 64 pixels 0..16 and a label 0..9",
+                            data->origin, i + 1);
+    }
+    if (*at) return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: more than %d lines", data->origin, COUNT);
+    return ULP_OK;
+}
+
+static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
+    char path[2 * PATH_SIZE];
+    unsigned char *text;
+    size_t n;
+    if (folder && !find_in(path, sizeof path, folder))
+        return ulp_fail(error, error_size, ULP_NO_DEVICE, "no digits.csv (plain or .gz) in %s or %s/digits%s", folder,
+                        folder, ulp_folder_note(folder));
+    if (!folder && !find_shipped(path, sizeof path))
+        return ulp_fail(error, error_size, ULP_NO_DEVICE,
+                        "no digits.csv in experiments/data or share/ulplab, here, beside the program or above");
+    ulp_status status = ulp_file_read(&text, &n, path, FILE_LIMIT, error, error_size);
+    if (status != ULP_OK) return status;
+    snprintf(data->name, sizeof data->name, "digits");
+    snprintf(data->origin, sizeof data->origin, "%.300s", path);
+    data->n = COUNT;
+    data->dims = (ulp_dims){1, 8, 8};
+    data->features = PIXELS;
+    data->classes = 10;
+    data->labels = 1;
+    data->white = 16;
+    data->pixel = malloc((size_t)COUNT * PIXELS);
+    data->label = malloc(COUNT);
+    data->checksum = ulp_crc32(0, text, n);
+    status = data->pixel && data->label ? parse(data, text, error, error_size) : ULP_NO_MEMORY;
+    if (status == ULP_OK && data->checksum != CHECKSUM)
+        status = ulp_fail(error, error_size, ULP_BAD_FILE, "%s: CRC-32 is %08x, must be %08x", path, data->checksum,
+                          CHECKSUM);
+    free(text);
+    return status == ULP_OK ? ulp_data_split(data, TRAIN, seed) : status;
+}
+
+extern const ulp_data_kind ulp_data_digits;
+const ulp_data_kind ulp_data_digits = {"digits", "1,797 handwritten digits, 8x8, shipped with the project", 1, load};

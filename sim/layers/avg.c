@@ -1,0 +1,77 @@
+/* avg.c - mean over windows of K x K, side by side; rows and columns that fill no window are left out.
+ *
+ * The sum of a window, row by row, and its quotient by K^2 are formed in binary64 and rounded once at ULP_AT_ACT:
+ * before that the error is below K^2 2^-53 times the mean magnitude, and the sum is exact where the numbers' exponents
+ * span few enough bits, as of fp16 for K up to 90. Gradient: dy / K^2, one division in binary64, rounded once at
+ * ULP_AT_AGRAD; +0 for what was left out.
+ */
+#include "sim/layer.h"
+
+static ulp_status avg_shape(ulp_layer *layer, const char *args) {
+    size_t K;
+    if (ulp_args_number(&K, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (K > layer->in.h || K > layer->in.w) return ULP_UNSUPPORTED;
+    layer->arg[0] = K;
+    layer->out = (ulp_dims){layer->in.c, layer->in.h / K, layer->in.w / K};
+    return ULP_OK;
+}
+
+/* Where window i, counted over all images, begins in them. */
+static size_t window_at(const ulp_layer *layer, size_t i) {
+    const ulp_dims in = layer->in, out = layer->out;
+    const size_t q = i % out.w, p = i / out.w % out.h, image = i / out.w / out.h;
+    return (image * in.h + p * layer->arg[0]) * in.w + q * layer->arg[0];
+}
+
+static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t K = layer->arg[0], row = ulp_dims_size(layer->out), n = pass->B * row;
+    ulp_status status = pass->backend->download(pass->host_a, t->x, pass->B * ulp_dims_size(layer->in) * sizeof(float));
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < n; i++) {
+        const float *window = pass->host_a + window_at(layer, i);
+        double sum = 0.0;
+        for (size_t j = 0; j < K * K; j++) sum += (double)window[j / K * layer->in.w + j % K];
+        pass->host_wide[i] = sum / (double)(K * K);
+    }
+    return ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row);
+}
+
+static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t K = layer->arg[0], row = ulp_dims_size(layer->in), m = pass->B * row,
+                 n = pass->B * ulp_dims_size(layer->out);
+    if (!t->dx) return ULP_OK;
+    ulp_status status = pass->backend->download(pass->host_a, t->dy, n * sizeof(float));
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < m; i++) pass->host_wide[i] = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double *window = pass->host_wide + window_at(layer, i);
+        const double dx = (double)pass->host_a[i] / (double)(K * K);
+        for (size_t j = 0; j < K * K; j++) window[j / K * layer->in.w + j % K] = dx;
+    }
+    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, m, row);
+}
+
+static void avg_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                          size_t B) {
+    (void)skip;
+    (void)w;
+    const size_t K = layer->arg[0];
+    for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) {
+        const double *window = x + window_at(layer, i);
+        y[i] = 0.0;
+        for (size_t j = 0; j < K * K; j++) y[i] += window[j / K * layer->in.w + j % K] / (double)(K * K);
+    }
+}
+
+extern const ulp_layer_kind ulp_layer_avg;
+const ulp_layer_kind ulp_layer_avg = {
+    .name = "avg",
+    .usage = "avgK: mean of K x K",
+    .takes = "a height and a width of K or more",
+    .example = "conv2@2p1 avg2 tanh",
+    .gain = 1.0,
+    .shape = avg_shape,
+    .forward = avg_forward,
+    .backward = avg_backward,
+    .forward64 = avg_forward64,
+};

@@ -1,0 +1,46 @@
+/* columns.c - an image (c,h,w) read from left to right, K columns at a step: the sequence (c h K, 1, w / K).
+ *
+ * Exact moves. Feature (channel, row, k) at step t is the pixel of column t K + k; K has to divide the width.
+ */
+#include "sim/sequence.h"
+
+static ulp_status columns_shape(ulp_layer *layer, const char *args) {
+    layer->arg[0] = 1;
+    if (*args && ulp_args_number(&layer->arg[0], args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if (layer->in.w % layer->arg[0] != 0) return ULP_UNSUPPORTED;
+    layer->out = (ulp_dims){layer->in.c * layer->in.h * layer->arg[0], 1, layer->in.w / layer->arg[0]};
+    return ULP_OK;
+}
+
+static ulp_status columns_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t K = layer->arg[0], rows = pass->B * layer->in.c * layer->in.h;
+    ulp_status status = ulp_transpose(pass->backend, t->y, t->x, rows, layer->out.w, K);
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, rows * layer->in.w) : status;
+}
+
+static ulp_status columns_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t K = layer->arg[0], rows = pass->B * layer->in.c * layer->in.h;
+    if (!t->dx) return ULP_OK;
+    ulp_status status = ulp_transpose(pass->backend, t->dx, t->dy, rows, K, layer->out.w);
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, rows * layer->in.w) : status;
+}
+
+static void columns_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                              size_t B) {
+    (void)skip;
+    (void)w;
+    ulp_transpose64(y, x, B * layer->in.c * layer->in.h, layer->out.w, layer->arg[0]);
+}
+
+extern const ulp_layer_kind ulp_layer_columns;
+const ulp_layer_kind ulp_layer_columns = {
+    .name = "columns",
+    .usage = "columnsK: an image column by column, or K at a step, a sequence",
+    .takes = "a width that K divides",
+    .example = "columns2 tanh",
+    .gain = 1.0,
+    .shape = columns_shape,
+    .forward = columns_forward,
+    .backward = columns_backward,
+    .forward64 = columns_forward64,
+};

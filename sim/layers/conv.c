@@ -1,0 +1,246 @@
+/* conv.c - two-dimensional convolution (cross-correlation) with bias, every sum formed by the policy's datapath.
+ *
+ * N kernels of K x K over c channels, stride S, P rows and columns of zeros around the image; P < K. Parameters: W
+ * (N, c K K) row-major, then b (N). With B samples of p positions each, all sums are elements of three products, each
+ * between the operands in the order of a dense layer (what comes from the data, then weights or gradients):
+ *
+ *   y  (B p, N)    starts at the bias as in a dense layer, runs over channel, row, column of the kernel, ascending
+ *   dW (c K K, N)  runs over samples and in them over positions, ascending; db (1, N) likewise
+ *   dx (B h w, c)  runs over kernel, row, column of the kernel, ascending
+ *
+ * Zeros around the image are factors like any other: their products take part, in y as in dW. In dx those of places
+ * where no kernel lay take part as products with +0. Random words are those of these elements' places, rows first.
+ *
+ * On a sequence (c,1,T), K = 1 is the same dense layer at every step.
+ */
+#include "sim/layer.h"
+
+#include <math.h>
+
+#include "sim/normal.h"
+
+enum { KERNELS, KERNEL, STRIDE, PAD }; /* places in layer->arg */
+
+enum { PIECE = 1 << 18 };   /* floats of patches per thread that stay in the second-level cache */
+#define PRODUCTS_MAX 0x1p40 /* elements of the largest array, per sample: sizes do not overflow */
+
+/* N@K, then s and p with their numbers in any order, each at most once. */
+static int read_args(size_t *arg, const char *text) {
+    int seen_s = 0, seen_p = 0;
+    arg[STRIDE] = 1;
+    arg[PAD] = 0;
+    if (ulp_args_read(&arg[KERNELS], &text, 1, ULP_UNITS_MAX) != ULP_OK || *text++ != '@') return 0;
+    if (ulp_args_read(&arg[KERNEL], &text, 1, ULP_UNITS_MAX) != ULP_OK) return 0;
+    while (*text == 's' || *text == 'p') {
+        int *seen = *text == 's' ? &seen_s : &seen_p;
+        const int which = *text++ == 's' ? STRIDE : PAD;
+        if ((*seen)++ || ulp_args_read(&arg[which], &text, which == STRIDE, ULP_UNITS_MAX) != ULP_OK) return 0;
+    }
+    return *text == 0 && arg[PAD] < arg[KERNEL];
+}
+
+/* ---- sizes ---- */
+
+static size_t area(ulp_dims d) { return d.h * d.w; }
+static size_t square(const ulp_layer *layer) { return layer->arg[KERNEL] * layer->arg[KERNEL]; }
+static size_t depth(const ulp_layer *layer) { return layer->in.c * square(layer); } /* products in an output's sum */
+static size_t back_depth(const ulp_layer *layer) { return layer->out.c * square(layer); } /* in a sum of dx */
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static ulp_status conv_shape(ulp_layer *layer, const char *args) {
+    const ulp_dims in = layer->in;
+    size_t *arg = layer->arg;
+    if (!read_args(arg, args)) return ULP_BAD_ARGUMENT;
+    const size_t N = arg[KERNELS], K = arg[KERNEL], h = in.h + 2 * arg[PAD], w = in.w + 2 * arg[PAD];
+    if (K > h || K > w) return ULP_UNSUPPORTED;
+    layer->out = (ulp_dims){N, (h - K) / arg[STRIDE] + 1, (w - K) / arg[STRIDE] + 1};
+    const double most =
+        ((double)in.c + (double)N) * (double)K * (double)K * ((double)area(in) + (double)area(layer->out));
+    if (most > PRODUCTS_MAX || most * (double)in.c > PRODUCTS_MAX) return ULP_UNSUPPORTED;
+    layer->params = (depth(layer) + 1) * N;
+    layer->ones = area(layer->out);
+    const size_t forward = (depth(layer) + N) * area(layer->out);
+    const size_t backward = (back_depth(layer) + in.c) * area(in) + in.c * back_depth(layer);
+    layer->work = larger(forward, backward);
+    return ULP_OK;
+}
+
+/* As of a dense layer, with the inputs and outputs that one weight joins. */
+static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
+    const size_t n = layer->arg[KERNELS] * depth(layer);
+    const double fan = (double)depth(layer) + (layer->gain > 1.0 ? 0.0 : (double)back_depth(layer));
+    if (std <= 0.0) std = sqrt(2.0 / fan);
+    for (size_t i = 0; i < n; i++) w[i] = (float)(std * ulp_random_normal(stream, i));
+    for (size_t i = n; i < layer->params; i++) w[i] = 0.0f;
+}
+
+/* ---- what the products work on ---- */
+
+/* to (c K K, B p): what the kernels lie on. */
+static ulp_status image_patches(const ulp_layer *layer, const ulp_pass *pass, float *to, const float *x) {
+    const ulp_dims in = layer->in, out = layer->out;
+    const ulp_places places = {.B = pass->B,
+                               .c = in.c,
+                               .h = in.h,
+                               .w = in.w,
+                               .kernel = layer->arg[KERNEL],
+                               .oh = out.h,
+                               .ow = out.w,
+                               .stride = layer->arg[STRIDE],
+                               .pad = layer->arg[PAD],
+                               .dilate = 1};
+    return pass->backend->patches(to, x, &places);
+}
+
+/* to (N K K, B h w): the gradients of the outputs that an input took part in, by the weight that it met. */
+static ulp_status gradient_patches(const ulp_layer *layer, const ulp_pass *pass, float *to, const float *dy) {
+    const ulp_dims in = layer->in, out = layer->out;
+    const size_t K = layer->arg[KERNEL];
+    const ulp_places places = {.B = pass->B,
+                               .c = out.c,
+                               .h = out.h,
+                               .w = out.w,
+                               .kernel = K,
+                               .oh = in.h,
+                               .ow = in.w,
+                               .stride = 1,
+                               .pad = K - 1 - layer->arg[PAD],
+                               .dilate = layer->arg[STRIDE],
+                               .flip = 1};
+    return pass->backend->patches(to, dy, &places);
+}
+
+static int offered(const ulp_pass *pass) { return pass->backend->patches != NULL && pass->backend->permute != NULL; }
+
+/* y of the pass's samples, not rounded yet. */
+static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y, const float *x, const float *w) {
+    const size_t N = layer->out.c, p = area(layer->out), k = depth(layer), rows = pass->B * p;
+    const ulp_datapath *datapath = &pass->policy->forward;
+    const float *bias = w + N * k;                           /* (N) */
+    float *patches = pass->work, *sums = patches + k * rows; /* (k, B p), (N, B p) */
+    const ulp_gemm_shape start = {.m = rows, .n = N, .k = 1, .lda = 1, .ldb = N, .ldc = rows, .c_trans = 1};
+    const ulp_gemm_shape sum = {.m = rows,
+                                .n = N,
+                                .k = k,
+                                .lda = rows,
+                                .ldb = k,
+                                .ldc = rows,
+                                .a_trans = 1,
+                                .b_trans = 1,
+                                .c_trans = 1,
+                                .accumulate = 1};
+    ulp_status status = image_patches(layer, pass, patches, x);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, sums, pass->ones, bias, &start, p);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, patches, w, &sum, p);
+    return status == ULP_OK ? pass->backend->permute(y, sums, 1, N, pass->B, p) : status;
+}
+
+/* dx of the pass's samples likewise. */
+static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, float *dx, const float *dy, const float *w) {
+    const size_t N = layer->out.c, c = layer->in.c, p = area(layer->in), k = back_depth(layer), rows = pass->B * p;
+    float *patches = pass->work, *sums = patches + k * rows,
+          *turned = sums + c * rows; /* (k, B h w), (c, B h w), (c, k) */
+    const ulp_gemm_shape sum = {
+        .m = rows, .n = c, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1, .c_trans = 1};
+    ulp_status status = gradient_patches(layer, pass, patches, dy);
+    if (status == ULP_OK) status = pass->backend->permute(turned, w, 1, N, c, square(layer));
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, sums, patches, turned,
+                               &sum, p);
+    return status == ULP_OK ? pass->backend->permute(dx, sums, 1, c, pass->B, p) : status;
+}
+
+typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, float *to, const float *from,
+                                    const float *w);
+
+/* The sums of all samples, as many at a time as have `floats` of work in the cache: elements do not depend on each
+ * other. */
+static ulp_status in_pieces(const ulp_layer *layer, ulp_pass *pass, sums_function sums, float *to, size_t n,
+                            const float *from, size_t m, const float *w, size_t floats) {
+    const size_t first = pass->first, B = pass->B, piece = (size_t)ulp_threads_get() * (PIECE / floats) + 1;
+    ulp_status status = ULP_OK;
+    for (size_t b = 0; b < B && status == ULP_OK; b += piece) {
+        pass->first = first + b;
+        pass->B = B - b < piece ? B - b : piece;
+        status = sums(layer, pass, to + b * n, from + b * m, w);
+    }
+    pass->first = first;
+    pass->B = B;
+    return status;
+}
+
+static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out), floats = depth(layer) * area(layer->out);
+    if (!offered(pass)) return ULP_UNSUPPORTED;
+    ulp_status status = in_pieces(layer, pass, forward_sums, t->y, n, t->x, m, t->w, floats);
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * n, n) : status;
+}
+
+static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t N = layer->out.c, p = area(layer->out), k = depth(layer), rows = pass->B * p;
+    const ulp_datapath *datapath = &pass->policy->backward;
+    float *patches = pass->work, *dy = patches + k * rows; /* (k, B p), (N, B p) */
+    const ulp_gemm_shape dw = {
+        .m = k, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = k, .b_trans = 1, .c_trans = 1};
+    const ulp_gemm_shape db = {.m = 1, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = N, .b_trans = 1};
+    ulp_status status = image_patches(layer, pass, patches, t->x);
+    if (status == ULP_OK) status = pass->backend->permute(dy, t->dy, 1, pass->B, N, p);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, patches, dy, &dw, 0);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, t->dw + N * k, pass->ones, dy, &db, 0);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
+    return status;
+}
+
+static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out),
+                 floats = back_depth(layer) * area(layer->in);
+    if (!offered(pass)) return ULP_UNSUPPORTED;
+    ulp_status status = weight_gradients(layer, pass, t);
+    if (status != ULP_OK || !t->dx) return status;
+    status = in_pieces(layer, pass, backward_sums, t->dx, m, t->dy, n, t->w, floats);
+    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * m, m) : status;
+}
+
+/* One output by its definition. */
+static double output64(const ulp_layer *layer, const double *x, const double *w, size_t row, size_t column) {
+    const size_t K = layer->arg[KERNEL], S = layer->arg[STRIDE], P = layer->arg[PAD];
+    const ulp_dims in = layer->in;
+    double sum = 0.0;
+    for (size_t c = 0; c < in.c; c++)
+        for (size_t i = 0; i < K; i++)
+            for (size_t j = 0; j < K; j++) {
+                const size_t u = row * S + i, v = column * S + j; /* in the image with its zeros */
+                if (u >= P && u - P < in.h && v >= P && v - P < in.w)
+                    sum += x[(c * in.h + u - P) * in.w + v - P] * w[(c * K + i) * K + j];
+            }
+    return sum;
+}
+
+static void conv_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                           size_t B) {
+    (void)skip;
+    const size_t N = layer->out.c, k = depth(layer), m = ulp_dims_size(layer->in);
+    for (size_t b = 0; b < B; b++)
+        for (size_t n = 0; n < N; n++)
+            for (size_t i = 0; i < layer->out.h; i++)
+                for (size_t j = 0; j < layer->out.w; j++)
+                    *y++ = w[N * k + n] + output64(layer, x + b * m, w + n * k, i, j);
+}
+
+extern const ulp_layer_kind ulp_layer_conv;
+const ulp_layer_kind ulp_layer_conv = {
+    .name = "conv",
+    .usage = "convN@K[sS][pP]: N (1 to 2^20) kernels of K x K, stride S, P < K zeros around",
+    .takes = "a height and a width, zeros included, of K or more, and not above 2^40 products per sample",
+    .example = "conv4@3p1s2 tanh conv3@2p1",
+    .gain = 1.0,
+    .shape = conv_shape,
+    .init = conv_init,
+    .forward = conv_forward,
+    .backward = conv_backward,
+    .forward64 = conv_forward64,
+};

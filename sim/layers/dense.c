@@ -1,0 +1,83 @@
+/* dense.c - fully connected: y = x W + b, every sum formed by the policy's datapath.
+ *
+ * Parameters: W (m,n) row-major, then b (n). An output's sum starts at its bias (rounded into the
+ * accumulator's format, as 1 b by the same datapath) and runs over the inputs in ascending order: the C
+ * operand of a matrix unit. Gradients: dW = x' dy and db = 1' dy sum over samples in ascending order,
+ * dx = dy W' over outputs in ascending order.
+ */
+#include "sim/layer.h"
+
+#include <math.h>
+
+#include "sim/normal.h"
+
+static ulp_status dense_shape(ulp_layer *layer, const char *args) {
+    size_t n, m = ulp_dims_size(layer->in);
+    if (ulp_args_number(&n, args, 1, ULP_UNITS_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
+    layer->out = (ulp_dims){n, 1, 1};
+    layer->params = (m + 1) * n;
+    return ULP_OK;
+}
+
+/* He et al. 2015, doi:10.1109/ICCV.2015.123: std sqrt(2 / m) before relu; Glorot and Bengio 2010: sqrt(2 / (m + n)). */
+static void dense_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
+    size_t m = ulp_dims_size(layer->in), n = layer->out.c;
+    if (std <= 0.0) std = sqrt(2.0 / (double)(layer->gain > 1.0 ? m : m + n));
+    for (size_t i = 0; i < m * n; i++) w[i] = (float)(std * ulp_random_normal(stream, i));
+    for (size_t j = 0; j < n; j++) w[m * n + j] = 0.0f;
+}
+
+static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->B;
+    const ulp_datapath *datapath = &pass->policy->forward;
+    const float *bias = t->w + m * n; /* (n) */
+    ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
+    ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
+    ulp_status status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, t->y, pass->ones, bias, &start, 1);
+    if (status == ULP_OK)
+        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, t->y, t->x, t->w, &sum, 1);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, B * n, n);
+    return status;
+}
+
+static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->B;
+    const ulp_datapath *datapath = &pass->policy->backward;
+    ulp_gemm_shape dw = {.m = m, .n = n, .k = B, .lda = m, .ldb = n, .ldc = n, .a_trans = 1};
+    ulp_gemm_shape db = {.m = 1, .n = n, .k = B, .lda = B, .ldb = n, .ldc = n};
+    ulp_gemm_shape dx = {.m = B, .n = m, .k = n, .lda = n, .ldb = n, .ldc = m, .b_trans = 1};
+    ulp_status status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, t->x, t->dy, &dw, 0);
+    if (status == ULP_OK)
+        status =
+            ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, t->dw + m * n, pass->ones, t->dy, &db, 0);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
+    if (status != ULP_OK || !t->dx) return status;
+    status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, datapath, t->dx, t->dy, t->w, &dx, 1);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, B * m, m);
+    return status;
+}
+
+static void dense_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                            size_t B) {
+    (void)skip;
+    size_t m = ulp_dims_size(layer->in), n = layer->out.c;
+    for (size_t b = 0; b < B; b++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = w[m * n + j];
+            for (size_t i = 0; i < m; i++) sum += x[b * m + i] * w[i * n + j];
+            y[b * n + j] = sum;
+        }
+}
+
+extern const ulp_layer_kind ulp_layer_dense;
+const ulp_layer_kind ulp_layer_dense = {
+    .name = "fc",
+    .usage = "fcN: fully connected, N outputs (1 to 2^20)",
+    .example = "fc5",
+    .gain = 1.0,
+    .shape = dense_shape,
+    .init = dense_init,
+    .forward = dense_forward,
+    .backward = dense_backward,
+    .forward64 = dense_forward64,
+};

@@ -1,0 +1,93 @@
+/* gru.c - gated recurrent units of Cho et al. 2014, arXiv:1406.1078, section 2.3, reset after the recurrent product.
+ *
+ * That the reset gate meets h U, with a bias of its own, in place of h alone, is the variant of cuDNN and PyTorch: all
+ * products of a step are one. z keeps the old state, as there. Sums s = [q r z n]: W (F,3N) reaches r, z, n and
+ * U (N,3N) reaches q, r, z; q is the recurrent part of the candidate n.
+ *
+ *   [q r z]_t <- [s_q, sigmoid(s_r), sigmoid(s_z)]
+ *   n_t       <- tanh(s_n + r q)
+ *   h_t       <- (1 - z) n + z h_(t-1)
+ *   dh_t      <- dy_t + p_t + dh_(t+1) z_(t+1)
+ *   ds_t      <- [dn r, dn q r (1 - r), dh (h_(t-1) - n) z (1 - z), dn],  dn = dh (1 - z) (1 - n^2)
+ *
+ * Every line is one rounding of each element; inside of a line there is binary64 only. recurrent.h has the rest.
+ */
+#include "kernels/functions/elementary.h"
+#include "sim/recurrent.h"
+
+enum { GATES, CANDIDATE, HIDDEN };
+enum { Q, R, Z, NEW };
+
+static void gates(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < 3 * N; j++) {
+            double s = (double)v->sums[b * 4 * N + j];
+            to[b * 3 * N + j] = j < N ? s : ulp_sigmoid(s);
+        }
+}
+
+static void candidate(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            const float *g = v->now[GATES] + b * 3 * N + j;
+            to[b * N + j] = ulp_tanh((double)v->sums[(b * 4 + NEW) * N + j] + (double)g[R * N] * (double)g[Q * N]);
+        }
+}
+
+static void hidden(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            double z = (double)v->now[GATES][(b * 3 + Z) * N + j];
+            to[b * N + j] = (1.0 - z) * (double)v->now[CANDIDATE][b * N + j] + z * (double)v->was[HIDDEN][b * N + j];
+        }
+}
+
+static void grad_hidden(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            size_t i = b * N + j;
+            to[i] = (double)v->dy[i] + (double)v->p[i] +
+                    (double)v->grad_next[0][i] * (double)v->next[GATES][(b * 3 + Z) * N + j];
+        }
+}
+
+static void grad_sums(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            const float *g = v->now[GATES] + b * 3 * N + j;
+            double q = (double)g[Q * N], r = (double)g[R * N], z = (double)g[Z * N];
+            double n = (double)v->now[CANDIDATE][b * N + j], was = (double)v->was[HIDDEN][b * N + j];
+            double dh = (double)v->grad[0][b * N + j], dn = dh * (1.0 - z) * (1.0 - n * n), *ds = to + b * 4 * N + j;
+            ds[Q * N] = dn * r;
+            ds[R * N] = dn * q * r * (1.0 - r);
+            ds[Z * N] = dh * (was - n) * z * (1.0 - z);
+            ds[NEW * N] = dn;
+        }
+}
+
+static void unit64(double *h, double *c, const double *s, size_t j, size_t N) {
+    double r = ulp_sigmoid(s[R * N + j]), z = ulp_sigmoid(s[Z * N + j]),
+           n = ulp_tanh(s[NEW * N + j] + r * s[Q * N + j]);
+    (void)c;
+    h[j] = (1.0 - z) * n + z * h[j];
+}
+
+static const ulp_cell cell = {
+    .gates = 4,
+    .w_from = 1,
+    .u_to = 3,
+    .stages = 3,
+    .width = {3, 1, 1},
+    .grads = 2,
+    .grad_width = {1, 4},
+    .forward = {gates, candidate, hidden},
+    .backward = {grad_hidden, grad_sums},
+    .unit64 = unit64,
+};
+
+ULP_RECURRENT_KIND(gru, "gruN: gated recurrent, N units (1 to 2^20)", "rows gru3");

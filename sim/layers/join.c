@@ -1,0 +1,39 @@
+/* join.c - the end of a residual block: y = x + what its fork saw, one exact sum rounded once.
+ *
+ * After He et al. 2016, doi:10.1109/CVPR.2016.90, section 3.2; the shortcut is the identity.
+ */
+#include "sim/layer.h"
+
+#include "sim/tensor.h"
+
+static ulp_status join_shape(ulp_layer *layer, const char *args) {
+    layer->out = layer->in;
+    return *args ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+static ulp_status join_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_pass_add(pass, ULP_AT_ACT, layer->index + 1, t->y, t->x, t->skip, pass->B, ulp_dims_size(layer->out));
+}
+
+static ulp_status join_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    return ulp_tensor_copy(pass->backend, t->dx, t->dy, pass->B * ulp_dims_size(layer->out));
+}
+
+static void join_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                           size_t B) {
+    (void)w;
+    for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) y[i] = x[i] + skip[i];
+}
+
+extern const ulp_layer_kind ulp_layer_join;
+const ulp_layer_kind ulp_layer_join = {
+    .name = "join",
+    .usage = "join: it ends, and what entered it is added",
+    .example = "fc8 fork fc5 tanh fc8 join tanh",
+    .gain = 1.0,
+    .nesting = -1,
+    .shape = join_shape,
+    .forward = join_forward,
+    .backward = join_backward,
+    .forward64 = join_forward64,
+};

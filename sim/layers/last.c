@@ -1,0 +1,51 @@
+/* last.c - what a sequence (c,1,T) ends with: (c,1,1). An exact move; the gradient of the other steps is zero. */
+#include <string.h>
+
+#include "sim/sequence.h"
+
+static ulp_status last_shape(ulp_layer *layer, const char *args) {
+    layer->out = (ulp_dims){layer->in.c, 1, 1};
+    if (*args) return ULP_BAD_ARGUMENT;
+    return ulp_dims_is_sequence(layer->in) ? ULP_OK : ULP_UNSUPPORTED;
+}
+
+static ulp_status last_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t T = layer->in.w, n = pass->B * layer->in.c;
+    ulp_status status = pass->backend->download(pass->host_a, t->x, n * T * sizeof(float));
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < n; i++) pass->host_b[i] = pass->host_a[i * T + T - 1];
+    status = pass->backend->upload(t->y, pass->host_b, n * sizeof(float));
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, n) : status;
+}
+
+static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    size_t T = layer->in.w, n = pass->B * layer->in.c;
+    if (!t->dx) return ULP_OK;
+    ulp_status status = pass->backend->download(pass->host_a, t->dy, n * sizeof(float));
+    if (status != ULP_OK) return status;
+    memset(pass->host_b, 0, n * T * sizeof(float));
+    for (size_t i = 0; i < n; i++) pass->host_b[i * T + T - 1] = pass->host_a[i];
+    status = pass->backend->upload(t->dx, pass->host_b, n * T * sizeof(float));
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, n * T) : status;
+}
+
+static void last_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                           size_t B) {
+    size_t T = layer->in.w;
+    (void)skip;
+    (void)w;
+    for (size_t i = 0; i < B * layer->in.c; i++) y[i] = x[i * T + T - 1];
+}
+
+extern const ulp_layer_kind ulp_layer_last;
+const ulp_layer_kind ulp_layer_last = {
+    .name = "last",
+    .usage = "last: a sequence's last step",
+    .takes = "a sequence, of height 1; rows or columns before it makes one of an image",
+    .example = "rows tanh last",
+    .gain = 1.0,
+    .shape = last_shape,
+    .forward = last_forward,
+    .backward = last_backward,
+    .forward64 = last_forward64,
+};

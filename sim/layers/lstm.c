@@ -1,0 +1,95 @@
+/* lstm.c - long short-term memory of Hochreiter and Schmidhuber 1997, doi:10.1162/neco.1997.9.8.1735, with the
+ * forget gate of Gers et al. 2000, doi:10.1162/089976600300015015; no peepholes.
+ *
+ * Sums s = [i f o g], all reached by W (F,4N) and U (N,4N); the bias of f starts at 1 (Jozefowicz et al. 2015).
+ *
+ *   [i f o g]_t <- [sigmoid(s_i), sigmoid(s_f), sigmoid(s_o), tanh(s_g)]
+ *   c_t         <- f c_(t-1) + i g
+ *   h_t         <- o tanh(c)
+ *   dh_t        <- dy_t + p_t
+ *   dc_t        <- dc_(t+1) f_(t+1) + dh o (1 - tanh(c)^2)
+ *   ds_t        <- [dc g i (1 - i), dc c_(t-1) f (1 - f), dh tanh(c) o (1 - o), dc i (1 - g^2)]
+ *
+ * Every line is one rounding of each element; inside of a line there is binary64 only. recurrent.h has the rest.
+ */
+#include "kernels/functions/elementary.h"
+#include "sim/recurrent.h"
+
+enum { GATES, MEMORY, HIDDEN };
+enum { IN, FORGET, OUT, NEW };
+enum { DH, DC };
+
+static void gates(double *to, const ulp_cell_view *v) {
+    for (size_t i = 0; i < 4 * v->B * v->N; i++) {
+        double s = (double)v->sums[i];
+        to[i] = i / v->N % 4 == NEW ? ulp_tanh(s) : ulp_sigmoid(s);
+    }
+}
+
+static void memory(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            const float *g = v->now[GATES] + b * 4 * N + j;
+            to[b * N + j] =
+                (double)g[FORGET * N] * (double)v->was[MEMORY][b * N + j] + (double)g[IN * N] * (double)g[NEW * N];
+        }
+}
+
+static void hidden(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++)
+            to[b * N + j] = (double)v->now[GATES][(b * 4 + OUT) * N + j] * ulp_tanh((double)v->now[MEMORY][b * N + j]);
+}
+
+static void grad_hidden(double *to, const ulp_cell_view *v) {
+    for (size_t i = 0; i < v->B * v->N; i++) to[i] = (double)v->dy[i] + (double)v->p[i];
+}
+
+static void grad_memory(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            size_t i = b * N + j;
+            double c = ulp_tanh((double)v->now[MEMORY][i]), o = (double)v->now[GATES][(b * 4 + OUT) * N + j];
+            to[i] = (double)v->grad_next[DC][i] * (double)v->next[GATES][(b * 4 + FORGET) * N + j] +
+                    (double)v->grad[DH][i] * o * (1.0 - c * c);
+        }
+}
+
+static void grad_sums(double *to, const ulp_cell_view *v) {
+    size_t N = v->N;
+    for (size_t b = 0; b < v->B; b++)
+        for (size_t j = 0; j < N; j++) {
+            const float *gate = v->now[GATES] + b * 4 * N + j;
+            double i = (double)gate[IN * N], f = (double)gate[FORGET * N], o = (double)gate[OUT * N],
+                   g = (double)gate[NEW * N];
+            double dh = (double)v->grad[DH][b * N + j], dc = (double)v->grad[DC][b * N + j], *ds = to + b * 4 * N + j;
+            ds[IN * N] = dc * g * i * (1.0 - i);
+            ds[FORGET * N] = dc * (double)v->was[MEMORY][b * N + j] * f * (1.0 - f);
+            ds[OUT * N] = dh * ulp_tanh((double)v->now[MEMORY][b * N + j]) * o * (1.0 - o);
+            ds[NEW * N] = dc * i * (1.0 - g * g);
+        }
+}
+
+static void unit64(double *h, double *c, const double *s, size_t j, size_t N) {
+    c[j] = ulp_sigmoid(s[FORGET * N + j]) * c[j] + ulp_sigmoid(s[IN * N + j]) * ulp_tanh(s[NEW * N + j]);
+    h[j] = ulp_sigmoid(s[OUT * N + j]) * ulp_tanh(c[j]);
+}
+
+static const ulp_cell cell = {
+    .gates = 4,
+    .w_from = 0,
+    .u_to = 4,
+    .stages = 3,
+    .width = {4, 1, 1},
+    .grads = 3,
+    .grad_width = {1, 1, 4},
+    .forward = {gates, memory, hidden},
+    .backward = {grad_hidden, grad_memory, grad_sums},
+    .open_gate = FORGET + 1,
+    .unit64 = unit64,
+};
+
+ULP_RECURRENT_KIND(lstm, "lstmN: long short-term memory, N units (1 to 2^20)", "rows lstm3");

@@ -1,0 +1,46 @@
+/* rnn.c - the simple recurrent layer of Elman 1990, doi:10.1207/s15516709cog1402_1.
+ *
+ *   h_t  <- tanh(s_t)                        s_t = b + x_t W + h_(t-1) U
+ *   dh_t <- dy_t + p_t
+ *   ds_t <- dh_t (1 - h_t^2)
+ *
+ * Every line is one rounding; which tensors and sums these are, recurrent.h says.
+ */
+#include "kernels/functions/elementary.h"
+#include "sim/recurrent.h"
+
+static void hidden(double *to, const ulp_cell_view *v) {
+    for (size_t i = 0; i < v->B * v->N; i++) to[i] = ulp_tanh((double)v->sums[i]);
+}
+
+static void grad_hidden(double *to, const ulp_cell_view *v) {
+    for (size_t i = 0; i < v->B * v->N; i++) to[i] = (double)v->dy[i] + (double)v->p[i];
+}
+
+static void grad_sums(double *to, const ulp_cell_view *v) {
+    for (size_t i = 0; i < v->B * v->N; i++) {
+        double h = (double)v->now[0][i];
+        to[i] = (double)v->grad[0][i] * (1.0 - h * h);
+    }
+}
+
+static void unit64(double *h, double *c, const double *s, size_t j, size_t N) {
+    (void)c;
+    (void)N;
+    h[j] = ulp_tanh(s[j]);
+}
+
+static const ulp_cell cell = {
+    .gates = 1,
+    .w_from = 0,
+    .u_to = 1,
+    .stages = 1,
+    .width = {1},
+    .grads = 2,
+    .grad_width = {1, 1},
+    .forward = {hidden},
+    .backward = {grad_hidden, grad_sums},
+    .unit64 = unit64,
+};
+
+ULP_RECURRENT_KIND(rnn, "rnnN: recurrent, N units (1 to 2^20), tanh", "rows rnn5");

@@ -1,0 +1,40 @@
+/* rows.c - an image (c,h,w) read row by row, from the top: the sequence (c w, 1, h). Exact moves. */
+#include "sim/sequence.h"
+
+static ulp_status rows_shape(ulp_layer *layer, const char *args) {
+    layer->out = (ulp_dims){layer->in.c * layer->in.w, 1, layer->in.h};
+    return *args ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+static ulp_status rows_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    ulp_status status = ulp_transpose(pass->backend, t->y, t->x, pass->B * layer->in.c, layer->in.h, layer->in.w);
+    return status == ULP_OK
+               ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * ulp_dims_size(layer->out))
+               : status;
+}
+
+static ulp_status rows_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    if (!t->dx) return ULP_OK;
+    ulp_status status = ulp_transpose(pass->backend, t->dx, t->dy, pass->B * layer->in.c, layer->in.w, layer->in.h);
+    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * ulp_dims_size(layer->in))
+                            : status;
+}
+
+static void rows_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                           size_t B) {
+    (void)skip;
+    (void)w;
+    ulp_transpose64(y, x, B * layer->in.c, layer->in.h, layer->in.w);
+}
+
+extern const ulp_layer_kind ulp_layer_rows;
+const ulp_layer_kind ulp_layer_rows = {
+    .name = "rows",
+    .usage = "rows: an image row by row, a sequence",
+    .example = "rows tanh",
+    .gain = 1.0,
+    .shape = rows_shape,
+    .forward = rows_forward,
+    .backward = rows_backward,
+    .forward64 = rows_forward64,
+};
