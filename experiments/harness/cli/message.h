@@ -1,0 +1,38 @@
+/* message.h - what programs say and how they end: sentences on stderr, exit statuses, the terminal. */
+#ifndef ULP_CLI_MESSAGE_H
+#define ULP_CLI_MESSAGE_H
+
+#include <stdio.h>
+
+#include "formats/round.h"
+#include "text.h"
+
+/* What a program returns: fine; the run or a check failed; usage or bad input; the machine lacks something. */
+enum { ULP_EXIT_FINE = 0, ULP_EXIT_FAILED = 1, ULP_EXIT_USAGE = 2, ULP_EXIT_LACKING = 3 };
+
+/* "PROGRAM: ..." and a line break on stderr, after everything that stdout holds so far. A word of more than 100
+ * characters is shortened to its beginning and its length. `program` NULL: silent (MPI ranks other than 0). */
+void ulp_complain(const char *program, const char *text, ...) ULP_PRINTF(2, 3);
+
+/* The same, and the exit status to return. */
+int ulp_usage_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3); /* ULP_EXIT_USAGE */
+int ulp_run_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3);   /* ULP_EXIT_FAILED */
+
+/* The exit status of a library's status. */
+int ulp_exit_of(ulp_status status);
+
+/* Flushes stdout; ULP_EXIT_FAILED with a sentence if anything could not be written, else `status`. Every program ends
+ * with it, --help and --version too. */
+int ulp_finish_stdout(const char *program, int status);
+
+/* Whether escape sequences for colours may be written to the file (a terminal, NO_COLOR is not set). */
+int ulp_colour_on(FILE *file);
+
+/* Columns of the terminal behind the file: its width, $COLUMNS, or 80. */
+int ulp_columns_of(FILE *file);
+
+/* The version of the build, and a word that identifies it: CRC-32 of its sources, compiler and flags, 8 hex digits. */
+const char *ulp_build_version(void);
+const char *ulp_build_id(void);
+
+#endif
