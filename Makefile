@@ -147,6 +147,10 @@ TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildca
 MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
 
 COMMIT := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# what identifies a build: a checksum over its sources, compilers and flags, 8 hex digits
+BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -type f \( -name '*.[ch]' -o -name '*.cu' \) | \
+    LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
+    $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
 .PHONY: list-experiments all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
@@ -166,17 +170,17 @@ $O/%.o: %.c $O/flags.txt
 	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
 
 # FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The record of a run names the build: objects are made again
-# when the flags change, the one that holds the names also when the commit does.
-FOR_experiments/harness/record = -DULP_VERSION='"$(VERSION)"' -DULP_COMMIT='"$(COMMIT)"' \
+# when the flags change, the one that holds the names also when the commit or a source does.
+FOR_experiments/harness/cli/build = -DULP_VERSION='"$(VERSION)"' -DULP_BUILD_ID='"$(BUILD_ID)"' -DULP_COMMIT='"$(COMMIT)"' \
     -DULP_BUILD_FLAGS='"$(CC) $(strip $(ALL_CFLAGS))"'
-$O/experiments/harness/record.o: $O/commit.txt
+$O/experiments/harness/cli/build.o: $O/build.txt
 
 # $(call stamp,TEXT): rewrite the target only if it does not hold the text
 stamp = @mkdir -p $(@D) && { echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@; }
 $O/flags.txt: .FORCE
 	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(filter-out $(WARN),$(ALL_CFLAGS)))
-$O/commit.txt: .FORCE
-	$(call stamp,$(VERSION) $(COMMIT))
+$O/build.txt: .FORCE
+	$(call stamp,$(VERSION) $(COMMIT) $(BUILD_ID))
 results/.options: .FORCE
 	$(call stamp,$(FIGURE_OPTIONS))
 .FORCE:
@@ -241,6 +245,11 @@ FOR_experiments/bench := $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
 $T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
+
+# the command line alone, which needs the library and nothing of the harness above it
+$T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/cli/*.c)) $L/libulp.a
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) $^ -lcmocka $(LIBS) -lm -o $@
 
 # what a test wants beside its own source
 $T/t_walled: $O/tests/walled.o

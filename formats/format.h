@@ -125,6 +125,9 @@ ulp_status ulp_format_shift(ulp_format *format, int k);
  * :nan :wrap. *format is written only on ULP_OK. */
 ulp_status ulp_format_parse(ulp_format *format, const char *text);
 
+/* Which numbers a name of the family of `text` may have: "qI.F takes ..."; "" if it is of no family. */
+const char *ulp_format_limits(const char *text);
+
 /* Whether every value of `inner`, Inf and NaN included, is a value of `outer`; a zero counts without its sign. */
 int ulp_format_holds(const ulp_format *outer, const ulp_format *inner);
 

@@ -286,6 +286,27 @@ static ulp_status parse_p3109(ulp_format *f, const char *at, const char *end) {
     return ULP_OK;
 }
 
+/* The families of names, and which numbers a name may have. */
+static const struct family {
+    ulp_status (*parse)(ulp_format *f, const char *at, const char *end);
+    const char *limits;
+} families[] = {
+    {parse_ieee_like, "eXmY takes X from 1 to 11 and Y from 0 to 52"},
+    {parse_fixed, "qI.F takes I from 1, which counts the sign, and I + F up to 32"},
+    {parse_p3109, "binaryKpP takes K from 3 to 16, P from 1, and an exponent field of at most 10 bits"},
+};
+
+enum { FAMILIES = sizeof families / sizeof families[0] };
+
+const char *ulp_format_limits(const char *text) {
+    ulp_format f;
+    size_t n = 0;
+    while (text[n] != '\0' && text[n] != ':') n++;
+    for (size_t i = 0; i < FAMILIES; i++)
+        if (families[i].parse(&f, text, text + n) != ULP_BAD_NAME) return families[i].limits;
+    return "";
+}
+
 static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
     for (size_t i = 0; i < ulp_format_count; i++) {
         if (same(text, n, rows[i].text.name) || in_words(text, n, rows[i].text.aliases)) {
@@ -295,9 +316,8 @@ static ulp_status parse_base(ulp_format *f, const char *text, size_t n) {
             return append(f->name, rows[i].text.name, w) ? ULP_OK : ULP_BAD_NAME;
         }
     }
-    ulp_status status = parse_ieee_like(f, text, text + n);
-    if (status == ULP_BAD_NAME) status = parse_fixed(f, text, text + n);
-    if (status == ULP_BAD_NAME) status = parse_p3109(f, text, text + n);
+    ulp_status status = ULP_BAD_NAME;
+    for (size_t i = 0; i < FAMILIES && status == ULP_BAD_NAME; i++) status = families[i].parse(f, text, text + n);
     if (status == ULP_OK && !append(f->name, text, n)) status = ULP_BAD_NAME;
     return status;
 }

@@ -169,8 +169,8 @@ int ulp_cpu_isa_offered(size_t i);
 /* The CPU backend of one instruction set, for tests and benchmarks; NULL if not offered. */
 const ulp_backend *ulp_cpu_backend(size_t i);
 
-/* Number of threads for array operations; 0 restores the default (OMP_NUM_THREADS, else all processors).
- * Results never depend on it. */
+/* Number of threads for array operations, 1024 at most; 0 restores the default (OMP_NUM_THREADS, else all processors).
+ * No loop takes more threads than it has pieces. Results never depend on it. */
 void ulp_threads_set(int n);
 int ulp_threads_get(void);
 

@@ -19,13 +19,18 @@ void __tsan_release(void *);
 #define UNSEEN
 #endif
 
+/* More threads than any machine here has processors; many more do not fit the stack on which libgomp lists them. */
+enum { MOST_THREADS = 1024 };
+
 static int chosen; /* 0: the default */
 
-void ulp_threads_set(int n) { chosen = n > 0 ? n : 0; }
+static int at_most(int n, int most) { return n < most ? n : most; }
+
+void ulp_threads_set(int n) { chosen = n > 0 ? at_most(n, MOST_THREADS) : 0; }
 
 int ulp_threads_get(void) {
 #if defined(_OPENMP)
-    return chosen > 0 ? chosen : omp_get_max_threads();
+    return chosen > 0 ? chosen : at_most(omp_get_max_threads(), MOST_THREADS);
 #else
     return 1;
 #endif
@@ -35,7 +40,7 @@ UNSEEN void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context,
                              void *context) {
     const size_t step = grain > 0 ? grain : 1, pieces = (n + step - 1) / step;
 #if defined(_OPENMP)
-    const int threads = ulp_threads_get();
+    const int most = ulp_threads_get(), threads = pieces < (size_t)most ? (int)pieces : most;
     if (pieces > 1 && threads > 1 && !omp_in_parallel()) {
         char fork = 0, join = 0;
         ORDER_BEFORE(&fork);

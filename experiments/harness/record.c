@@ -9,22 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The build passes these to this file alone, so that a new commit compiles little. */
-#ifndef ULP_COMMIT
-#define ULP_COMMIT "unknown"
-#endif
-#ifndef ULP_BUILD_FLAGS
-#define ULP_BUILD_FLAGS "unknown"
-#endif
-
-#if defined(__clang__)
-#define COMPILER "clang " __clang_version__
-#elif defined(__GNUC__)
-#define COMPILER "gcc " __VERSION__
-#else
-#define COMPILER "unknown"
-#endif
-
 static void put_string(FILE *file, const char *text) {
     fputc('"', file);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -67,9 +51,9 @@ static void put_machine(FILE *file, const ulp_run *run) {
     }
     put_pair(file, "backend", backend->name);
     put_pair(file, "machine", backend->what);
-    put_pair(file, "compiler", COMPILER);
-    put_pair(file, "flags", ULP_BUILD_FLAGS);
-    put_pair(file, "commit", ULP_COMMIT);
+    put_pair(file, "compiler", ulp_build_compiler());
+    put_pair(file, "flags", ulp_build_flags());
+    put_pair(file, "commit", ulp_build_commit());
     fprintf(file, "  \"threads\": %d,\n  \"ranks\": %d,\n", run->sweep.threads, run->sweep.ranks);
 }
 

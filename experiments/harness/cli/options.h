@@ -35,11 +35,14 @@ typedef struct ulp_option_type {
     size_t size;            /* of the field */
     int many;               /* every following word that is no option belongs to it, too (FILE...) */
     /* Reads `text` into the field. ULP_EXIT_FINE; else another exit status and the sentence in `error`, which names the
-     * text that was given and says what is allowed. A field that was refused needs no release. */
+     * text that was given and says what is allowed: it stands behind "--NAME ", or behind "--NAME" if it begins with a
+     * colon. A field that was refused needs no release. NULL: of flags, and of types with `many`, whose field is an
+     * ulp_text_list. */
     int (*read)(void *field, const char *text, const ulp_option *option, ulp_text *error);
     /* The canonical text of the field, as header lines have it. */
     void (*print)(ulp_text *to, const void *field, const ulp_option *option);
     void (*release)(void *field); /* NULL: the field owns no memory */
+    const char *topic;            /* `ulp help TOPIC` lists what is allowed; NULL: no list */
 } ulp_option_type;
 
 /* A row of a table of options, which ends with {0}. */
@@ -142,13 +145,14 @@ typedef struct ulp_option_group {
 
 typedef struct ulp_command {
     const char *name;    /* "stagnation", "ulp round": begins every message */
+    const char *kind;    /* stands before the name in --version: "experiment"; NULL: nothing */
     const char *usage;   /* behind the name: "[OPTION...]", "--format F [FILE...]" */
     const char *summary; /* one sentence */
     const char *details; /* paragraphs at the end of --help, wrapped there; NULL: none */
     int takes_words;     /* words that are no options are taken: files, values. Numbers such as -1 and "-" are words,
                             and everything behind "--" */
-    /* Words that other commands take as options and this one does not: answered by a sentence of their own. NULL-ended
-     * pairs of name and sentence; may be NULL. */
+    /* Options that other commands take and this one does not: pairs of a name and of what is said behind "--NAME ", up
+     * to a pair of NULL; may be NULL. */
     const char *const (*elsewhere)[2];
 } ulp_command;
 
@@ -177,8 +181,9 @@ typedef struct ulp_arguments {
 
 enum { ULP_GO_ON = -1 };
 
-/* Sorts argv into options and words; reads no value yet. `silent`: says nothing (an MPI rank). ULP_GO_ON; or the exit
- * status, after --help, --version or a refusal (an unknown option, a value that is missing, an option given twice).
+/* Sorts argv, from argv[1] on, into options and words; reads no value yet. `silent`: says nothing (an MPI rank).
+ * ULP_GO_ON; or the exit status, after --help or --version, which every command takes and no table lists, or a refusal:
+ * an unknown option, a value that is missing, an option given twice, a bad variable of the environment.
  * ulp_arguments_free() in every case. */
 int ulp_arguments_read(ulp_arguments *a, const ulp_command *command, const ulp_option_group *groups, size_t group_count,
                        int argc, char **argv, int silent);
@@ -196,7 +201,11 @@ int ulp_setting_given(const ulp_arguments *a, const char *name);
 /* The default text of an option under a preset. */
 const char *ulp_option_default(const ulp_option *option, ulp_preset preset);
 
-/* --help, wrapped at the columns of the terminal. */
+/* Whether the variables of the environment that all programs read mean something: ULPLAB_ISA, ULPLAB_DATA,
+ * OMP_NUM_THREADS. ULP_GO_ON or the exit status, after a sentence; ulp_arguments_read() asks. */
+int ulp_environment_check(const char *program);
+
+/* --help, wrapped at 80 columns, or at the terminal's if it has less. */
 void ulp_help_print(FILE *to, const ulp_command *command, const ulp_option_group *groups, size_t group_count);
 
 #endif

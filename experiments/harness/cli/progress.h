@@ -2,6 +2,8 @@
 #ifndef ULP_CLI_PROGRESS_H
 #define ULP_CLI_PROGRESS_H
 
+#include "text.h"
+
 /* Seconds, monotonic. */
 double ulp_clock(void);
 
@@ -24,6 +26,10 @@ ulp_progress ulp_progress_start(const char *program, double share_before);
 
 /* `share` done, 0 to 1; `detail` is a word or two ("12 points"). Shows at most ten times a second. */
 void ulp_progress_show(ulp_progress *p, double share, const char *detail);
+
+/* Adds the line to `to`: at most columns - 1 characters, of program, bar, per cent and `says` ("12 points, 5 s left")
+ * as much as fits. */
+void ulp_progress_line(ulp_text *to, const char *program, double share, const char *says, int columns);
 
 /* Erases the bar, before other lines are written and at the end. */
 void ulp_progress_clear(ulp_progress *p);

@@ -1,6 +1,8 @@
-/* text.c - strings and arrays that grow. */
-#include "experiments/harness/run.h"
+/* text.c - strings and arrays that grow, words in lists, paths, words for a shell, lines of a width. */
+#include "text.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@ void *ulp_grow(void *memory, size_t bytes) {
     void *grown = realloc(memory, bytes ? bytes : 1);
     if (!grown) {
         fprintf(stderr, "out of memory (%zu bytes)\n", bytes);
-        exit(ULP_EXIT_FAILED);
+        exit(EXIT_FAILURE);
     }
     return grown;
 }
@@ -60,4 +62,154 @@ const char *ulp_text_of(const ulp_text *text) { return text->data ? text->data :
 void ulp_text_free(ulp_text *text) {
     free(text->data);
     *text = (ulp_text){0};
+}
+
+/* ---- lists ---- */
+
+size_t ulp_count_fields(const char *list, char separator) {
+    size_t count = 1;
+    for (; *list; list++) count += *list == separator;
+    return count;
+}
+
+int ulp_next_item(char *item, size_t size, const char **at) {
+    if (!*at) return 0;
+    const char *from = *at;
+    size_t length = strcspn(from, ",");
+    *at = from[length] ? from + length + 1 : NULL;
+    if (length == 0 || length >= size) return -1;
+    memcpy(item, from, length);
+    item[length] = '\0';
+    return 1;
+}
+
+/* strchr finds the end of the list, too. */
+int ulp_list_has(const char *list, const char *item) {
+    const size_t length = strlen(item);
+    for (const char *at = list; length > 0 && (at = strstr(at, item)) != NULL; at += length)
+        if ((at == list || strchr(" ,", at[-1])) && strchr(" ,", at[length])) return 1;
+    return 0;
+}
+
+void ulp_list_add(char *text, size_t size, const char *item, ...) {
+    va_list arguments;
+    size_t used = strlen(text);
+    if (used) used += (size_t)snprintf(text + used, size - used, ", ");
+    if (used >= size) return;
+    va_start(arguments, item);
+    vsnprintf(text + used, size - used, item, arguments);
+    va_end(arguments);
+}
+
+enum { LONGEST_WORD = 48 }; /* no longer word is compared */
+
+/* Edit distance of two words, case ignored, two exchanged neighbours counted as one edit. */
+static size_t word_distance(const char *a, const char *b, size_t m) {
+    size_t d[LONGEST_WORD + 1][LONGEST_WORD + 1], n = strlen(a);
+    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
+    for (size_t i = 0; i <= n; i++) {
+        for (size_t j = 0; j <= m; j++) {
+            if (!i || !j) {
+                d[i][j] = i + j;
+                continue;
+            }
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            size_t best = d[i - 1][j - 1] + (x != y);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) &&
+                d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    }
+    return d[n][m];
+}
+
+int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most) {
+    const size_t limit = strlen(text) / 3 + 1;
+    int found = 0;
+    for (size_t wanted = 0; wanted <= limit && found < most; wanted++) {
+        for (const char *word = words + strspn(words, " "); *word && found < most; word += strspn(word, " ")) {
+            const size_t length = strcspn(word, " "), distance = word_distance(text, word, length);
+            if (distance == wanted && distance < length) {
+                ulp_text_print(near, "%s%.*s", found ? ", " : "", (int)length, word);
+                found++;
+            }
+            word += length;
+        }
+        if (found) break; /* words that are farther away are less likely to be meant */
+    }
+    return found;
+}
+
+/* ---- paths and lines ---- */
+
+char *ulp_path_replace(const char *path, const char *ending, const char *by) {
+    size_t length = strlen(path), cut = strlen(ending);
+    if (length >= cut && strcmp(path + length - cut, ending) == 0) length -= cut;
+    ulp_text text = {0};
+    ulp_text_add(&text, path, length);
+    ulp_text_add(&text, by, strlen(by));
+    return text.data;
+}
+
+void ulp_text_quote(ulp_text *to, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        ulp_text_add(to, word, strlen(word));
+        return;
+    }
+    ulp_text_add(to, "'", 1);
+    for (; *word; word++) *word == '\'' ? ulp_text_add(to, "'\\''", 4) : ulp_text_add(to, word, 1);
+    ulp_text_add(to, "'", 1);
+}
+
+static void break_line(ulp_text *to, int indent) {
+    while (to->length && to->data[to->length - 1] == ' ') to->data[--to->length] = '\0';
+    ulp_text_print(to, "\n%*s", indent, "");
+}
+
+/* How much of a word goes on a line with `room` columns: all of it, or a list's items up to a comma, or what fits. */
+static int piece_of(const char *word, int length, int room) {
+    if (length <= room || room < 1) return length;
+    for (int i = room; i > 0; i--)
+        if (word[i - 1] == ',') return i;
+    return room;
+}
+
+/* Adds blanks and a word at `column`; returns the column behind them. */
+static int wrap_word(ulp_text *to, const char *text, int blanks, int length, int column, int indent, int width) {
+    const char *word = text + blanks;
+    if (column > indent && column + blanks + length > width) {
+        break_line(to, indent);
+        column = indent;
+    } else {
+        ulp_text_add(to, text, (size_t)blanks);
+        column += blanks;
+    }
+    for (;;) {
+        const int piece = piece_of(word, length, width - column);
+        ulp_text_add(to, word, (size_t)piece);
+        word += piece;
+        length -= piece;
+        if (length == 0) return column + piece;
+        break_line(to, indent);
+        column = indent;
+    }
+}
+
+void ulp_text_wrap(ulp_text *to, const char *text, int column, int indent, int width) {
+    while (*text) {
+        if (*text == '\n') {
+            ulp_text_add(to, "\n", 1);
+            if (text[1] && text[1] != '\n') ulp_text_print(to, "%*s", indent, "");
+            column = indent;
+            text++;
+            continue;
+        }
+        const int blanks = (int)strspn(text, " "), length = (int)strcspn(text + blanks, " \n");
+        column = wrap_word(to, text, blanks, length, column, indent, width);
+        text += blanks + length;
+    }
 }

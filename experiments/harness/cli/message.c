@@ -1,0 +1,105 @@
+/* message.c - sentences on stderr, exit statuses, the terminal. */
+#include "message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LONG_WORD = 200, SHOWN_OF_LONG_WORD = 60 };
+
+/* Adds the text; of a long word its beginning and its length, and '?' for each control character. */
+static void add_readable(ulp_text *to, const char *text) {
+    while (*text) {
+        const size_t blanks = strspn(text, " \n"), length = strcspn(text + blanks, " \n");
+        ulp_text_add(to, text, blanks);
+        text += blanks;
+        const size_t shown = length > LONG_WORD ? SHOWN_OF_LONG_WORD : length;
+        for (size_t i = 0; i < shown; i++) {
+            const unsigned char c = (unsigned char)text[i];
+            ulp_text_add(to, c < 0x20 || c == 0x7f ? "?" : text + i, 1);
+        }
+        if (shown < length) ulp_text_print(to, "... (%zu characters)", length);
+        text += length;
+    }
+}
+
+static void complain(const char *program, const char *text, va_list arguments) {
+    ulp_text said = {0}, line = {0}, wrapped = {0};
+    if (!program) return;
+    ulp_text_print(&said, "%s: ", program);
+    ulp_text_print_list(&said, text, arguments);
+    add_readable(&line, ulp_text_of(&said));
+    if (isatty(STDERR_FILENO)) ulp_text_wrap(&wrapped, ulp_text_of(&line), 0, 2, ulp_columns_of(stderr));
+    else ulp_text_add(&wrapped, ulp_text_of(&line), line.length);
+    ulp_text_add(&wrapped, "\n", 1);
+    fflush(stdout);
+    fwrite(wrapped.data, 1, wrapped.length, stderr);
+    fflush(stderr);
+    ulp_text_free(&said);
+    ulp_text_free(&line);
+    ulp_text_free(&wrapped);
+}
+
+void ulp_complain(const char *program, const char *text, ...) {
+    va_list arguments;
+    va_start(arguments, text);
+    complain(program, text, arguments);
+    va_end(arguments);
+}
+
+int ulp_usage_error(const char *program, const char *text, ...) {
+    va_list arguments;
+    va_start(arguments, text);
+    complain(program, text, arguments);
+    va_end(arguments);
+    return ULP_EXIT_USAGE;
+}
+
+int ulp_run_error(const char *program, const char *text, ...) {
+    va_list arguments;
+    va_start(arguments, text);
+    complain(program, text, arguments);
+    va_end(arguments);
+    return ULP_EXIT_FAILED;
+}
+
+int ulp_exit_of(ulp_status status) {
+    switch (status) {
+    case ULP_OK: return ULP_EXIT_FINE;
+    case ULP_NO_DEVICE: return ULP_EXIT_LACKING;
+    case ULP_BAD_ARGUMENT:
+    case ULP_BAD_NAME:
+    case ULP_NOT_IN_RANGE:
+    case ULP_UNSUPPORTED: return ULP_EXIT_USAGE;
+    default: return ULP_EXIT_FAILED;
+    }
+}
+
+int ulp_finish_stdout(const char *program, int status) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    const char *why = errno ? strerror(errno) : "an earlier write failed";
+    return ulp_run_error(program, "cannot write the output: %s", why);
+}
+
+static int is_terminal(FILE *file) {
+    const char *kind = getenv("TERM");
+    return kind && strcmp(kind, "dumb") != 0 && isatty(fileno(file));
+}
+
+int ulp_bar_on(FILE *file) { return is_terminal(file); }
+
+int ulp_colour_on(FILE *file) {
+    const char *off = getenv("NO_COLOR");
+    return (!off || !*off) && is_terminal(file);
+}
+
+int ulp_columns_of(FILE *file) {
+    struct winsize size;
+    const char *told = getenv("COLUMNS");
+    if (isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    const long columns = told ? strtol(told, NULL, 10) : 0;
+    return columns > 0 && columns < 10000 ? (int)columns : 80;
+}

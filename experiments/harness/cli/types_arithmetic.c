@@ -1,0 +1,236 @@
+/* types_arithmetic.c - the types of options that name arithmetic: formats, modes, overflow policies, operations,
+ * datapaths, backends. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+int ulp_format_within_binary32(const ulp_format *f) { return f->fits_binary32; }
+int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is_signed && f->has_zero; }
+
+/* "; did you mean 'x'?", or nothing. */
+static void add_nearest(ulp_text *error, const char *text, const char *words) {
+    ulp_text near = {0};
+    if (ulp_nearest_words(&near, text, words, 1)) ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
+    ulp_text_free(&near);
+}
+
+static int refuse_item(ulp_text *error, const char *list) {
+    ulp_text_print(error, "'%s': an item is empty or too long; items are separated by single commas", list);
+    return ULP_EXIT_USAGE;
+}
+
+static int refuse_twin(ulp_text *error, const char *list, const char *name) {
+    ulp_text_print(error, "'%s': %s is there twice", list, name);
+    return ULP_EXIT_USAGE;
+}
+
+/* ---- formats ---- */
+
+static void refuse_unknown_format(const char *text, ulp_text *error) {
+    ulp_text known = {0}, base = {0};
+    const ulp_format_row *row;
+    ulp_format format;
+    ulp_text_print(&base, "%.*s", (int)strcspn(text, ":"), text);
+    ulp_text_print(error, ": no format '%s'", text);
+    if (strchr(text, ':') && ulp_format_parse(&format, ulp_text_of(&base)) == ULP_OK)
+        ulp_text_print(error, "; suffixes are :nosub, and one of :inf :sat :nan :wrap");
+    else {
+        for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++)
+            ulp_text_print(&known, "%s %s ", row->name, row->aliases);
+        add_nearest(error, ulp_text_of(&base), ulp_text_of(&known));
+    }
+    ulp_text_print(error, "\n(`ulp help formats` lists them; any eXmY and qI.F are formats, too)");
+    ulp_text_free(&known);
+    ulp_text_free(&base);
+}
+
+static int parse_format(ulp_format *format, const char *text, const ulp_option *o, ulp_text *error) {
+    const ulp_status status = ulp_format_parse(format, text);
+    if (status == ULP_OK && o->takes && !o->takes(format)) {
+        ulp_text_print(error, "%s: %s", format->name, o->wants);
+        return ULP_EXIT_USAGE;
+    }
+    if (status == ULP_OK) return ULP_EXIT_FINE;
+    if (status == ULP_NOT_IN_RANGE) ulp_text_print(error, "%s: out of range: %s", text, ulp_format_limits(text));
+    else if (status == ULP_UNSUPPORTED)
+        ulp_text_print(error, "%s: only fixed point wraps around, and only formats with subnormals take :nosub", text);
+    else refuse_unknown_format(text, error);
+    return ULP_EXIT_USAGE;
+}
+
+static int read_format(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    ulp_format format;
+    int status = parse_format(&format, text, o, error);
+    if (status == ULP_EXIT_FINE) *(ulp_format *)field = format;
+    return status;
+}
+
+static void take_all_formats(ulp_format_list *list, const ulp_option *o) {
+    list->at = ulp_grow(NULL, ulp_format_count * sizeof *list->at);
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        ulp_format *next = &list->at[list->count];
+        if (ulp_format_get(i, next, NULL) == ULP_OK && (!o->takes || o->takes(next))) list->count++;
+    }
+}
+
+static int add_format(ulp_format_list *list, size_t *room, const char *item, const ulp_option *o, ulp_text *error) {
+    list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
+    ulp_format *next = &list->at[list->count];
+    int status = parse_format(next, item, o, error);
+    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
+        if (strcmp(list->at[i].name, next->name) == 0) return refuse_twin(error, item, next->name);
+    list->count += status == ULP_EXIT_FINE;
+    return status;
+}
+
+static int read_formats(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    ulp_format_list list = {0};
+    char item[ULP_DATAPATH_NAME_MAX];
+    const char *at = strcmp(text, "all") == 0 ? NULL : text;
+    size_t room = 0;
+    int more, status = ULP_EXIT_FINE;
+    if (!at) take_all_formats(&list, o);
+    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
+        status = more < 0 ? refuse_item(error, text) : add_format(&list, &room, item, o, error);
+    if (status == ULP_EXIT_FINE) *(ulp_format_list *)field = list;
+    else free(list.at);
+    return status;
+}
+
+static void print_format(ulp_text *to, const void *field, const ulp_option *o) {
+    (void)o;
+    ulp_text_print(to, "%s", ((const ulp_format *)field)->name);
+}
+
+static void print_formats(ulp_text *to, const void *field, const ulp_option *o) {
+    const ulp_format_list *list = field;
+    (void)o;
+    for (size_t i = 0; i < list->count; i++) ulp_text_print(to, "%s%s", i ? "," : "", list->at[i].name);
+}
+
+static void release_formats(void *field) { free(((ulp_format_list *)field)->at); }
+
+/* ---- modes, policies, operations ---- */
+
+#define MODE_WORD(id, name, meaning) name " "
+static const char mode_words[] = ULP_MODES(MODE_WORD) "sr";
+#undef MODE_WORD
+
+static int refuse_mode(const char *text, const char *more, ulp_text *error) {
+    ulp_text_print(error, ": no mode '%s'", text);
+    add_nearest(error, text, mode_words);
+    ulp_text_print(error, "\nknown: %s%s (`ulp help modes` says what they do)", mode_words, more);
+    return ULP_EXIT_USAGE;
+}
+
+static int read_mode(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    ulp_mode mode;
+    (void)o;
+    if (ulp_mode_parse(&mode, text) != ULP_OK) return refuse_mode(text, "", error);
+    *(ulp_mode *)field = mode;
+    return ULP_EXIT_FINE;
+}
+
+/* A mode, with the number of random bits after a slash. */
+static int parse_rule(ulp_named_rule *rule, const char *item, ulp_text *error) {
+    char name[16], *end = NULL;
+    const char *slash = strchr(item, '/');
+    ulp_mode mode;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(item, "/"), item);
+    if (ulp_mode_parse(&mode, name) != ULP_OK) return refuse_mode(item, ", sr/R with R random bits; or all", error);
+    const long bits = slash ? strtol(slash + 1, &end, 10) : 0;
+    if (slash && (!ulp_mode_is_stochastic((uint32_t)mode) || *end || end == slash + 1 || bits < 1 || bits > 32)) {
+        ulp_text_print(error, "%s: random bits are 1 to 32, of sra, srb and src only", item);
+        return ULP_EXIT_USAGE;
+    }
+    rule->rule = (ulp_rule){.mode = (uint8_t)mode, .random_bits = (uint8_t)bits};
+    if (slash) snprintf(rule->name, sizeof rule->name, "%s/%ld", ulp_mode_name(mode), bits);
+    else snprintf(rule->name, sizeof rule->name, "%s", ulp_mode_name(mode));
+    return ULP_EXIT_FINE;
+}
+
+static int add_rule(ulp_rule_list *list, size_t *room, const char *item, ulp_text *error) {
+    list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
+    ulp_named_rule *next = &list->at[list->count];
+    int status = parse_rule(next, item, error);
+    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
+        if (strcmp(list->at[i].name, next->name) == 0) return refuse_twin(error, item, next->name);
+    list->count += status == ULP_EXIT_FINE;
+    return status;
+}
+
+static int read_modes(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    ulp_rule_list list = {0};
+    char item[48];
+    const char *at = text;
+    size_t room = 0;
+    int more, status = ULP_EXIT_FINE;
+    (void)o;
+    if (strcmp(text, "all") == 0) at = NULL;
+    for (int m = 0; !at && m < ULP_MODE_COUNT; m++) add_rule(&list, &room, ulp_mode_name((ulp_mode)m), error);
+    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
+        status = more < 0 ? refuse_item(error, text) : add_rule(&list, &room, item, error);
+    if (status == ULP_EXIT_FINE) *(ulp_rule_list *)field = list;
+    else free(list.at);
+    return status;
+}
+
+static void print_mode(ulp_text *to, const void *field, const ulp_option *o) {
+    (void)o;
+    ulp_text_print(to, "%s", ulp_mode_name(*(const ulp_mode *)field));
+}
+
+static void print_modes(ulp_text *to, const void *field, const ulp_option *o) {
+    const ulp_rule_list *list = field;
+    (void)o;
+    for (size_t i = 0; i < list->count; i++) ulp_text_print(to, "%s%s", i ? "," : "", list->at[i].name);
+}
+
+static void release_modes(void *field) { free(((ulp_rule_list *)field)->at); }
+
+static int read_overflow(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    (void)o;
+    if (ulp_overflow_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
+    ulp_text_print(error, "%s: has to be one of", text);
+    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) ulp_text_print(error, " %s", ulp_overflow_name((ulp_overflow)i));
+    return ULP_EXIT_USAGE;
+}
+
+static void print_overflow(ulp_text *to, const void *field, const ulp_option *o) {
+    (void)o;
+    ulp_text_print(to, "%s", ulp_overflow_name(*(const ulp_overflow *)field));
+}
+
+static int read_op(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    (void)o;
+    if (ulp_op_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
+    ulp_text_print(error, "%s: has to be one of", text);
+    for (int i = 0; i < ULP_OP_COUNT; i++) ulp_text_print(error, " %s", ulp_op_name((ulp_op)i));
+    return ULP_EXIT_USAGE;
+}
+
+static void print_op(ulp_text *to, const void *field, const ulp_option *o) {
+    (void)o;
+    ulp_text_print(to, "%s", ulp_op_name(*(const ulp_op *)field));
+}
+
+const ulp_option_type ulp_type_format = {
+    .value_name = "FORMAT", .size = sizeof(ulp_format), .read = read_format, .print = print_format, .topic = "formats"};
+const ulp_option_type ulp_type_formats = {.value_name = "LIST",
+                                          .size = sizeof(ulp_format_list),
+                                          .read = read_formats,
+                                          .print = print_formats,
+                                          .release = release_formats,
+                                          .topic = "formats"};
+const ulp_option_type ulp_type_mode = {
+    .value_name = "MODE", .size = sizeof(ulp_mode), .read = read_mode, .print = print_mode, .topic = "modes"};
+const ulp_option_type ulp_type_modes = {.value_name = "LIST",
+                                        .size = sizeof(ulp_rule_list),
+                                        .read = read_modes,
+                                        .print = print_modes,
+                                        .release = release_modes,
+                                        .topic = "modes"};
+const ulp_option_type ulp_type_overflow = {
+    .value_name = "POLICY", .size = sizeof(ulp_overflow), .read = read_overflow, .print = print_overflow};
+const ulp_option_type ulp_type_op = {.value_name = "OP", .size = sizeof(ulp_op), .read = read_op, .print = print_op};

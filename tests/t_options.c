@@ -1,0 +1,456 @@
+/* t_options.c - the command line of experiments and of ulp, with a toy's settings: values, refusals, help, messages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "experiments/harness/cli/options.h"
+#include "experiments/harness/cli/progress.h"
+
+typedef struct settings {
+    int64_t size;
+    double scale;
+    uint64_t seed;
+    ulp_number_list list;
+    ulp_integer_list counts;
+    int shape;
+    uint64_t parts;
+    ulp_format format;
+    ulp_format_list formats;
+    ulp_mode mode;
+    ulp_rule_list modes;
+    ulp_overflow overflow;
+    ulp_op op;
+    ulp_datapath_list datapaths;
+    const ulp_backend *backend;
+    const char *out;
+    ulp_text_list merge;
+    int flag;
+} settings;
+
+static settings s;
+
+#define LONG_WORDS "alpha,bravo,charlie,delta,echo,foxtrot,golf,hotel,india,juliett,kilo,lima,mike,november,oscar,papa"
+
+static const ulp_option options[] = {
+    {.name = "size",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, size),
+     .value = "3",
+     .quick = "1",
+     .full = "10",
+     .help = "rows of a point",
+     .max = 1e6},
+    {.name = "scale", .type = &ulp_type_number, ULP_AT(settings, scale), .value = "0.5", .help = "any number"},
+    {.name = "seed", .type = &ulp_type_unsigned, ULP_AT(settings, seed), .value = "1", .help = "of all randomness"},
+    {.name = "list-of",
+     .type = &ulp_type_numbers,
+     ULP_AT(settings, list),
+     .value = "1..3,7",
+     .help = "numbers",
+     .max = 100},
+    {.name = "counts",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, counts),
+     .value = "2,4..5",
+     .help = "whole numbers",
+     .min = -9,
+     .max = 9},
+    {.name = "shape",
+     .type = &ulp_type_choice,
+     ULP_AT(settings, shape),
+     .value = "ring",
+     .help = "a word",
+     .words = "ring tree line"},
+    {.name = "parts",
+     .type = &ulp_type_choices,
+     ULP_AT(settings, parts),
+     .value = "all",
+     .quick = "tail,head",
+     .help = "a sentence that says at some length what is chosen here and why anybody would",
+     .words = "head body tail"},
+    {.name = "format", .type = &ulp_type_format, ULP_AT(settings, format), .help = "one format", .needed = 1},
+    {.name = "formats",
+     .type = &ulp_type_formats,
+     ULP_AT(settings, formats),
+     .value = "binary16,e4m3",
+     .help = "formats",
+     .takes = ulp_format_within_binary32,
+     .wants = ULP_WANTS_WITHIN_BINARY32},
+    {.name = "mode", .type = &ulp_type_mode, ULP_AT(settings, mode), .value = "rne", .help = "one mode"},
+    {.name = "modes", .type = &ulp_type_modes, ULP_AT(settings, modes), .value = "rne,sr/8", .help = "modes"},
+    {.name = "overflow", .type = &ulp_type_overflow, ULP_AT(settings, overflow), .value = "default", .help = "policy"},
+    {.name = "op", .type = &ulp_type_op, ULP_AT(settings, op), .value = "add", .help = "operation"},
+    {.name = "datapath", .type = &ulp_type_datapaths, ULP_AT(settings, datapaths), .value = "fp32", .help = "sums"},
+    {.name = "backend", .type = &ulp_type_backend, ULP_AT(settings, backend), .value = "cpu", .help = "machine"},
+    {0},
+};
+static const ulp_option common[] = {
+    {.name = "out",
+     .type = &ulp_type_text,
+     ULP_AT(settings, out),
+     .value = LONG_WORDS,
+     .help = "the CSV",
+     .value_name = "FILE"},
+    {.name = "merge", .type = &ulp_type_texts, ULP_AT(settings, merge), .help = "finished points"},
+    {.name = "flag", .type = &ulp_type_flag, ULP_AT(settings, flag), .help = "a flag"},
+    {0},
+};
+static const ulp_option_group groups[] = {{"this toy", options, &s}, {"every toy", common, &s}};
+static const char *const elsewhere[][2] = {{"nets", "would change nothing here"}, {NULL, NULL}};
+static ulp_command toy = {.name = "toy",
+                          .kind = "experiment",
+                          .usage = "[OPTION...] [FILE...]",
+                          .summary = "a command that prints its settings, so that tests can read them and compare",
+                          .details = "A paragraph of details, which is longer than the eighty columns of a terminal.\n",
+                          .elsewhere = elsewhere};
+
+static int show(const ulp_arguments *a) {
+    ulp_text text = {0};
+    for (size_t i = 0; i < a->count; i++) {
+        const ulp_setting *one = &a->settings[i];
+        ulp_text_print(&text, "%s: ", one->option->name);
+        one->option->type->print(&text, one->field, one->option);
+        ulp_text_print(&text, "\n");
+    }
+    for (size_t i = 0; i < a->word_count; i++) ulp_text_print(&text, "word: %s\n", a->words[i]);
+    fputs(ulp_text_of(&text), stdout);
+    ulp_text_free(&text);
+    return ulp_finish_stdout(toy.name, ULP_EXIT_FINE);
+}
+
+static int toy_main(int argc, char **argv) {
+    ulp_arguments a;
+    int status = ulp_arguments_read(&a, &toy, groups, 2, argc, argv, 0);
+    if (status == ULP_GO_ON) status = ulp_arguments_resolve(&a, s.flag ? ULP_PRESET_QUICK : ULP_PRESET_DEFAULT);
+    if (status == ULP_GO_ON) status = show(&a);
+    ulp_arguments_free(&a);
+    return status;
+}
+
+static char out[1 << 16], err[1 << 16];
+
+static void read_file(const char *path, char *to, size_t size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    to[fread(to, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+/* Runs the toy with `line` (words separated by single spaces); its exit status. */
+static int run_to(const char *line, const char *place) {
+    const pid_t child = fork();
+    int status;
+    assert_true(child >= 0);
+    if (child == 0) {
+        char *words = ulp_copy_text(line), *argv[80] = {(char[]){"toy"}, NULL};
+        int argc = 1, end = 99;
+        for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+        if (freopen(place, "w", stdout) && freopen("err.txt", "w", stderr)) end = toy_main(argc, argv);
+        free(words);
+        exit(end);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    read_file("err.txt", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void expect(int want, const char *line) {
+    const int got = run_to(line, "out.txt");
+    if (got != want) fail_msg("toy %.200s: exit %d, want %d\n%s", line, got, want, err);
+    read_file("out.txt", out, sizeof out);
+}
+
+static void has(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static size_t widest(const char *text) {
+    size_t most = 0;
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (strcspn(text, "\n") > most) most = strcspn(text, "\n");
+    return most;
+}
+
+static void test_values(void **state) {
+    (void)state;
+    expect(0, "--size 1e3 --scale=-0x1p-3 --list-of 5 --counts -2,0x3 --format half --formats fp16,e5m7 --shape tree "
+              "--parts tail,body --seed 18446744073709551615 --modes sr,rne --mode rz --op fma --overflow sat "
+              "--datapath h100-fp16,fp32 --merge a b --flag --out x.csv");
+    static const char *const lines[] = {
+        "size: 1000\nscale: -0.125\nseed: 18446744073709551615\nlist-of: 5\ncounts: -2,3\nshape: tree\nparts: "
+        "body,tail\n",
+        "format: binary16\nformats: binary16,e5m7\nmode: rz\nmodes: sra,rne\noverflow: sat\nop: fma\n",
+        "datapath: h100-fp16,fp32\nbackend: cpu\nout: x.csv\nmerge: a b\nflag: yes\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);
+    expect(0, "--format e4m3 --seed 1e3");
+    has(out, "size: 3\nscale: 0.5\nseed: 1000\nlist-of: 1,2,3,7\ncounts: 2,4,5\nshape: ring\nparts: all\n");
+    has(out, "merge: \nflag: no\n");
+    expect(0, "--format e4m3 --parts tail,body,head --seed 0x1p40 --formats all --modes all");
+    has(out, "parts: all\n");
+    has(out, "seed: 1099511627776\n");
+    has(out, "formats: binary32,tf32,binary16,");
+    has(out, "modes: rne,rna,rz,ru,rd,ro,sra,srb,src\n");
+    expect(0, "--format e4m3 --parts head,tail");
+    has(out, "parts: tail,head\n"); /* spelled like the default of --quick */
+}
+
+static void test_presets(void **state) {
+    (void)state;
+    assert_string_equal(ulp_option_default(&options[0], ULP_PRESET_QUICK), "1");
+    assert_string_equal(ulp_option_default(&options[0], ULP_PRESET_FULL), "10");
+    assert_string_equal(ulp_option_default(&options[1], ULP_PRESET_FULL), "0.5");
+}
+
+static void test_words(void **state) {
+    (void)state;
+    toy.takes_words = 1;
+    expect(0, "--format e4m3 one -1 -inf - --size 4 two -- --size -x");
+    has(out, "size: 4\n");
+    has(out, "word: one\nword: -1\nword: -inf\nword: -\nword: two\nword: --size\nword: -x\n");
+    expect(2, "--format e4m3 -x");
+    has(err, "no option -x");
+    toy.takes_words = 0;
+}
+
+static void test_refusals(void **state) {
+    static const char *const bad[][2] = {
+        {"--sizes 3", "no option --sizes; did you mean --size?"},
+        {"--flavour x", "no option --flavour (--help lists the options)"},
+        {"--hlep", "did you mean --help?"},
+        {"--nets 3", "--nets would change nothing here"},
+        {"--size", "--size needs a value: --size N, rows of a point"},
+        {"--size --flag", "needs a value"},
+        {"--flag=yes", "takes no value"},
+        {"extra", "not an option"},
+        {"--", "not an option"},
+        {"--size 1.5", "--size 1.5: has to be a whole number of at most 2^53"},
+        {"--size 3x", "not a number"},
+        {"--size=", "not a number"},
+        {"--size -1", "has to be from 0 to 1000000\n"},
+        {"--scale nan", "--scale nan: has to be a finite number"},
+        {"--scale 1e999", "--scale 1e999: has to be a finite number"},
+        {"--seed -1", "--seed -1: has to be a whole number from 0 to 18446744073709551615\n"},
+        {"--seed 18446744073709551616", "whole number from 0 to"},
+        {"--seed 1.5", "whole number from 0 to"},
+        {"--list-of 3..1", "empty or too long"},
+        {"--list-of 0..1e7", "has to be from 0 to 100"},
+        {"--list-of 1,,2", "an item is empty"},
+        {"--list-of 1,", "an item is empty"},
+        {"--counts 1,2.5", "--counts 2.5: has to be a whole number"},
+        {"--counts 3,1,3", "3 is there twice"},
+        {"--shape rign", "--shape: no choice 'rign'; did you mean 'ring'?\nknown: ring tree line\n"},
+        {"--parts head,tial", "did you mean 'tail'?"},
+        {"--parts head,head", "head is there twice"},
+        {"--out=", "--out: the file's name is empty"},
+        {"--formats bfloat61", "--formats: no format 'bfloat61'; did you mean 'bfloat16'?\n(`ulp help formats`"},
+        {"--formats fp16:foo", "suffixes are :nosub, and one of :inf"},
+        {"--formats fp16,fp64", "--formats binary64: has to lie within binary32"},
+        {"--formats fp16,half", "binary16 is there twice"},
+        {"--formats q40.2",
+         "--formats q40.2: out of range: qI.F takes I from 1, which counts the sign, and I + F up to 32"},
+        {"--formats e12m3", "out of range: eXmY takes X from 1 to 11 and Y from 0 to 52"},
+        {"--formats binary32p4se", "out of range: binaryKpP takes K from 3 to 16"},
+        {"--formats fp16:wrap", "--formats fp16:wrap: only fixed point wraps around"},
+        {"--modes rnd", "--modes: no mode 'rnd'; did you mean 'rne'?"},
+        {"--modes rne/4", "random bits"},
+        {"--modes sr/33", "random bits"},
+        {"--mode sr/8", "no mode 'sr/8'"},
+        {"--overflow up", "--overflow up: has to be one of default inf sat nan wrap"},
+        {"--op pow", "--op pow: has to be one of add sub mul div sqrt fma"},
+        {"--datapath h100-pf16", "(`ulp help datapaths` lists them)"},
+        {"--datapath h100-fp16:F=99", "F=99: 0 to 40"},
+        {"--backend tpu", "--backend: no backend 'tpu'; known: cpu, cuda"},
+        {"--size 4 --size 4", "--size is given twice: '4' and '4'"},
+        {"--size 4 --size=5", "--size is given twice: '4' and '5'"},
+        {"--flag --flag", "--flag is given twice"},
+        {"--merge a --flag --merge b", "--merge is given twice: 'a' and 'b'"},
+    };
+    char line[200];
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(line, sizeof line, "--format fp16 %s", bad[i][0]);
+        expect(2, line);
+        has(err, bad[i][1]);
+        assert_int_equal(strncmp(err, "toy: ", 5), 0);
+        assert_true(ulp_count_fields(err, '\n') <= 4); /* three lines */
+        assert_string_equal(out, "");
+    }
+    expect(2, "--size 4");
+    has(err, "toy: --format FORMAT is needed (see --help)\n");
+}
+
+/* A word of 100,000 characters is not echoed whole, wherever it stands. */
+static void test_long_words(void **state) {
+    static const char *const before[] = {"--format ", "--format e4m3 --modes ", "--format e4m3 --datapath ",
+                                         "--",        "--format e4m3 --size ",  "--format e4m3 --shape ",
+                                         ""};
+    enum { LENGTH = 100000 };
+    (void)state;
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        ulp_text line = {0};
+        ulp_text_print(&line, "%s", before[i]);
+        for (int c = 0; c < LENGTH; c++) ulp_text_add(&line, "z", 1);
+        expect(2, line.data);
+        has(err, "zzz... (1000");
+        assert_true(strlen(err) < 1000);
+        ulp_text_free(&line);
+    }
+}
+
+static void test_help(void **state) {
+    static const char *const lines[] = {
+        "toy - a command that prints",
+        "\nusage: toy [OPTION...] [FILE...]\n",
+        "\nthis toy\n  --size N              rows of a point [3] [--quick: 1] [--full: 10]\n",
+        "\n  --shape WORD          a word: ring tree line [ring]\n",
+        "\n  --format FORMAT       one format [needed]\n",
+        "\nevery toy\n  --out FILE            the CSV\n                        [alpha,bravo,",
+        "\n  --merge FILE...       finished points\n  --flag                a flag\n  --help ",
+        "\nA paragraph of details, which is longer than the eighty columns of a terminal.\n",
+        "topics here: formats, modes,",
+        "\nenvironment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE ",
+        "\nexit: 0 fine, 1 the run or a check failed,"};
+    (void)state;
+    unsetenv("COLUMNS");
+    expect(0, "--help");
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);
+    assert_true(widest(out) <= 80);
+    setenv("COLUMNS", "300", 1);
+    expect(0, "-h");
+    assert_true(widest(out) <= 80);
+    setenv("COLUMNS", "40", 1);
+    expect(0, "--size 3 --help");
+    assert_true(widest(out) <= 40);
+    has(out, "\n  --size N\n      rows of a point [3] [--quick: 1]\n      [--full: 10]\n");
+    unsetenv("COLUMNS");
+    expect(0, "--version");
+    has(out, ", experiment toy\n");
+    has(out, ulp_build_id());
+}
+
+static void test_full_stdout(void **state) {
+    static const char *const lines[] = {"--help", "--version", "--format fp16"};
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(run_to(lines[i], "/dev/full"), 1);
+        has(err, "toy: cannot write the output: ");
+    }
+}
+
+static void expect_variable(int want, const char *name, const char *value, const char *says) {
+    setenv(name, value, 1);
+    expect(want, "--format fp16");
+    has(err, says);
+    expect(0, "--help");
+    unsetenv(name);
+}
+
+static void test_environment(void **state) {
+    (void)state;
+    expect_variable(2, "ULPLAB_ISA", "foo",
+                    "toy: ULPLAB_ISA=foo: no instruction set of that name; instruction sets here: baseline");
+    expect_variable(0, "ULPLAB_ISA", "baseline", "");
+    expect_variable(0, "ULPLAB_ISA", "", "");
+    expect_variable(2, "ULPLAB_DATA", "/nonexistent", "toy: ULPLAB_DATA=/nonexistent: there is no such folder");
+    expect_variable(0, "ULPLAB_DATA", ".", "");
+    static const char *const threads[] = {"many", "0", "-1", "2,", ",2", "2;3", "1e9", "9999999999", "2 3"};
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
+        expect_variable(2, "OMP_NUM_THREADS", threads[i], "has to be a number of threads from 1");
+    expect_variable(0, "OMP_NUM_THREADS", " 4 , 2 ", "");
+}
+
+static void count(void *context, size_t begin, size_t end) {
+    __atomic_add_fetch((size_t *)context, end - begin, __ATOMIC_RELAXED);
+}
+
+/* As many threads as can be asked for end no program. */
+static void test_threads(void **state) {
+    size_t counted = 0;
+    (void)state;
+    ulp_threads_set(65536);
+    assert_true(ulp_threads_get() <= 1024);
+    ulp_parallel_for(100000, 1, count, &counted);
+    assert_int_equal(counted, 100000);
+    ulp_threads_set(0);
+}
+
+static void test_progress(void **state) {
+    static const char says[] = "123 points, 456 min left";
+    (void)state;
+    for (int columns = 1; columns <= 120; columns++) {
+        ulp_text line = {0};
+        ulp_progress_line(&line, "quantized_inference", 0.42, says, columns);
+        assert_true(columns < 12 || line.length > 0);
+        assert_true(line.length < (size_t)columns);
+        ulp_text_free(&line);
+    }
+    ulp_text line = {0};
+    ulp_progress_line(&line, "toy", 0.5, says, 80);
+    assert_string_equal(ulp_text_of(&line), "toy [###############...............]  50 %  123 points, 456 min left");
+    ulp_text_free(&line);
+    ulp_progress_line(&line, "toy", 0.5, says, 40);
+    assert_string_equal(ulp_text_of(&line), "toy  50 %  123 points, 456 min left");
+    ulp_text_free(&line);
+    ulp_progress silent = ulp_progress_start(NULL, 0);
+    ulp_progress_show(&silent, 0.5, "nothing");
+    ulp_progress_clear(&silent);
+}
+
+static void test_texts(void **state) {
+    ulp_text text = {0};
+    char item[8], list[16] = "";
+    const char *at = "a,bc,,d,longer-than-that";
+    (void)state;
+    assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
+    assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
+    assert_string_equal(item, "bc");
+    assert_int_equal(ulp_next_item(item, sizeof item, &at), -1);
+    assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
+    assert_int_equal(ulp_next_item(item, sizeof item, &at), -1);
+    assert_int_equal(ulp_next_item(item, sizeof item, &at), 0);
+    ulp_list_add(list, sizeof list, "%d", 12345);
+    ulp_list_add(list, sizeof list, "%s", "abcdefghijkl");
+    assert_string_equal(list, "12345, abcdefgh");
+    assert_true(ulp_list_has("ab, c de", "c") && !ulp_list_has("ab, cde", "c") && !ulp_list_has("ab", ""));
+    assert_int_equal(ulp_nearest_words(&text, "abd", "abc xyz abe", 2), 2);
+    assert_string_equal(ulp_text_of(&text), "abc, abe");
+    ulp_text_free(&text);
+    assert_int_equal(ulp_nearest_words(&text, "something", "abc xyz", 2), 0);
+    ulp_text_quote(&text, "it's");
+    assert_string_equal(ulp_text_of(&text), "'it'\\''s'");
+    ulp_text_free(&text);
+    ulp_text_wrap(&text, "one two three\nfour a,bb,ccc,dddd", 0, 2, 10);
+    assert_string_equal(ulp_text_of(&text), "one two\n  three\n  four\n  a,bb,\n  ccc,dddd");
+    ulp_text_free(&text);
+    char *path = ulp_path_replace("x.csv", ".csv", ".run.json"), *other = ulp_path_replace("x", ".csv", ".tmp");
+    assert_string_equal(path, "x.run.json");
+    assert_string_equal(other, "x.tmp");
+    free(path);
+    free(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_presets),     cmocka_unit_test(test_words),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_long_words),  cmocka_unit_test(test_help),
+        cmocka_unit_test(test_full_stdout), cmocka_unit_test(test_environment), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_progress),    cmocka_unit_test(test_texts),
+    };
+    char folder[] = "/tmp/ulp-options-XXXXXX";
+    static const char *const variables[] = {"ULPLAB_ISA", "ULPLAB_DATA", "OMP_NUM_THREADS", "COLUMNS"};
+    for (int i = 0; i < 4; i++) unsetenv(variables[i]);
+    if (!mkdtemp(folder) || chdir(folder) != 0) return 2;
+    const int status = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink("out.txt");
+    unlink("err.txt");
+    rmdir(folder);
+    return status;
+}
