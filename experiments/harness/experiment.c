@@ -90,15 +90,16 @@ static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_
                                            {"data", NO_CHANGE},    {"shard", RUN_WHOLE}, {"merge", RUN_WHOLE},
                                            {"resume", RUN_WHOLE},  {NULL, NULL}};
 
-static const char details[] =
-    "Shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the CSV of "
+#define SHARDS                                                                                                         \
+    "Shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the CSV of " \
     "one run.\n"
-    "Files: OUT; beside it OUT's .summary.csv (the numbers that claims and figures share), .claims.tsv and .run.json "
-    "(what may differ between two runs of the same numbers).\n"
-    "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"
-    "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "
-    "ULPLAB_DATA, NO_COLOR.\n"
-    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.";
+#define FILES                                                                                                          \
+    "Files: OUT; beside it OUT's .summary.csv (the numbers that claims and figures share), .claims.tsv and .run.json " \
+    "(what may differ between two runs of the same numbers).\n"                                                        \
+    "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"                                               \
+    "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "      \
+    "ULPLAB_DATA, NO_COLOR.\n"                                                                                         \
+    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input,3 the machine lacks something."
 
 /* Pairs of options of which one makes the other pointless or wrong. */
 static int refuse_pairs(const ulp_run *run) {
@@ -120,7 +121,7 @@ static int read_options(ulp_run *run) {
                                  .kind = "experiment",
                                  .usage = "[OPTION...]",
                                  .summary = run->experiment->question,
-                                 .details = details,
+                                 .details = run->experiment->whole ? FILES : SHARDS FILES,
                                  .elsewhere = elsewhere};
     const int silent = run->sweep.rank > 0;
     run->sweep.program = silent ? NULL : run->experiment->name;
