@@ -137,7 +137,7 @@ CPU_SRC  := $(wildcard kernels/cpu/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
-HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*/*.c))
+HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experiments/harness/*/*.c))
 # a program is a folder: experiments/NAME/NAME.c and what lies beside it
 PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
 program_objects = $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c))
@@ -231,7 +231,7 @@ $L/libulp.so: $L/libulp.so.$(VERSION)
 ifdef HAVE_MPI
 MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null)
 MPI_LIBS   := $(shell $(MPICC) --showme:link 2>/dev/null)
-FOR_experiments/harness/sweep/sweep := -DULP_WITH_MPI $(MPI_CFLAGS)
+FOR_experiments/harness/sweep/ranks := -DULP_WITH_MPI $(MPI_CFLAGS)
 endif
 
 .SECONDEXPANSION:

@@ -131,17 +131,6 @@ ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, siz
                     status == ULP_NOT_IN_RANGE ? "longer than any file of this kind" : "damaged or truncated");
 }
 
-uint32_t ulp_crc32(uint32_t crc, const unsigned char *bytes, size_t n) {
-    uint32_t table[256];
-    for (uint32_t i = 0; i < 256; i++) {
-        table[i] = i;
-        for (int bit = 0; bit < 8; bit++) table[i] = table[i] >> 1 ^ (table[i] & 1u ? 0xedb88320u : 0u);
-    }
-    crc = ~crc;
-    for (size_t i = 0; i < n; i++) crc = crc >> 8 ^ table[(crc ^ bytes[i]) & 0xffu];
-    return ~crc;
-}
-
 /* ---- order ---- */
 
 void ulp_permutation(uint32_t *order, size_t n, ulp_stream stream) {

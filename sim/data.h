@@ -1,8 +1,8 @@
 /* data.h - labelled images for training: what a data set is, and the table of those that can be loaded.
  *
  * Pixels stay bytes; `white` is the byte that stands for 1.0. Samples [0, n_train) are for training, the rest for
- * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME in a file sim/data/NAME.c, and its NAME in the list at
- * the top of data.c.
+ * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME in a file sim/data/NAME.c, and its NAME in the list
+ * at the top of data.c.
  */
 #ifndef ULP_DATA_H
 #define ULP_DATA_H
@@ -61,9 +61,6 @@ int ulp_file_exists(const char *path);
 
 /* For messages about a folder: "" or " (no such folder)". */
 const char *ulp_folder_note(const char *folder);
-
-/* CRC-32 (IEEE 802.3, as in gzip) of bytes (n), continued from crc; start with 0. */
-uint32_t ulp_crc32(uint32_t crc, const unsigned char *bytes, size_t n);
 
 /* order (n) = a permutation of 0 .. n-1 by Fisher and Yates, a function of the stream alone. Element i swaps with
  * floor(word (i + 1) 2^-32): biased by less than n 2^-32. */

@@ -28,7 +28,7 @@ forbid 'sim includes nothing above it' "$include(experiments|tests)/|${include}\
 forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments)
 forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|string|math|pthread|omp)\.h|\b(malloc|calloc|realloc|free|printf)\(" $(sources formats)
 forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels experiments) $(sources sim | grep -v '^sim/reference\.c$')
-forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep/sweep\.c$')
+forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep/ranks\.c$')
 forbid 'Random123 has one home' "${include}Random123" $(sources formats kernels sim experiments | grep -v '^formats/rng\.h$')
 forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cuda_|cublas))' $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/cuda/')
 forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/threads\.c$')

@@ -3,7 +3,6 @@
 #include "support.h"
 
 #include "experiments/harness/sweep/running_sum.h"
-#include "experiments/harness/claims/conditions.h"
 #include "experiments/harness/claims/spread.h"
 
 static ulp_running sum_of(const ulp_format *f, ulp_cure cure) {

@@ -96,15 +96,16 @@ static void check(ulp_run *run, const void *context) {
         if (ulp_round(ulp_row_number(run, r, "value"), format, (ulp_rule){0}, 0) != ulp_row_number(run, r, "value"))
             rows = -1000000;
     }
-    ulp_table *table = ulp_table_new("a table", "format,rows");
-    ulp_table_put(table, "%s", format[0].name);
-    ulp_table_put(table, "%ld", rows);
-    ulp_table_print(table, run);
-    if (ulp_option_chosen(run, "claim", "skip")) ulp_claim_skip(run, "a claim \"quoted\"", "not now");
+    ulp_sheet *table = ulp_sheet_new("a table", "format,rows");
+    ulp_sheet_put(table, "%s", format[0].name);
+    ulp_sheet_put(table, "%ld", rows);
+    ulp_sheet_print(table, ulp_run_people(run));
+    if (ulp_option_chosen(run, "claim", "skip")) ulp_claim_skip(ulp_run_claims(run), "a claim \"quoted\"", "not now");
     else
-        ulp_claim(
-            run, ulp_option_chosen(run, "claim", "pass") && rows * (long)formats == ulp_row_count(run) && rows == empty,
-            "rows are found", "%ld of %ld", rows, ulp_row_count(run));
+        ulp_claim(ulp_run_claims(run),
+                  ulp_option_chosen(run, "claim", "pass") && rows * (long)formats == ulp_row_count(run) &&
+                      rows == empty,
+                  "rows are found", "%ld of %ld", rows, ulp_row_count(run));
 }
 
 static ulp_experiment toy = {.name = "toy",

@@ -247,19 +247,19 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
 
 static void check(ulp_run *run, const void *context) {
     (void)context;
-    ulp_table *table = ulp_table_new("throughput: G elements/s of rounding, G products/s of gemm",
+    ulp_sheet *table = ulp_sheet_new("throughput: G elements/s of rounding, G products/s of gemm",
                                      "what,of,mode,where,threads,G/s,ratio,time / fp32's,naive loops");
     for (long row = 0; row < ulp_row_count(run); row++) {
         static const char *const columns[] = {"what", "format", "mode", "where", "threads"};
-        for (int c = 0; c < 5; c++) ulp_table_put(table, "%s", ulp_row_text(run, row, columns[c]));
+        for (int c = 0; c < 5; c++) ulp_sheet_put(table, "%s", ulp_row_text(run, row, columns[c]));
         static const char *const numbers[] = {"rate", "ratio", "time", "naive"};
         for (int c = 0; c < 4; c++) {
             const double x = ulp_row_number(run, row, numbers[c]);
-            if (x == x) ulp_table_put(table, "%.3g", x);
-            else ulp_table_put(table, "%s", "");
+            if (x == x) ulp_sheet_put(table, "%.3g", x);
+            else ulp_sheet_put(table, "%s", "");
         }
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void release(void *context) {

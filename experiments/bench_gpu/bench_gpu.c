@@ -223,18 +223,18 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
 
 static void check(ulp_run *run, const void *context) {
     (void)context;
-    ulp_table *table = ulp_table_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio");
+    ulp_sheet *table = ulp_sheet_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio");
     for (long row = 0; row < ulp_row_count(run); row++) {
         static const char *const words[] = {"what", "of", "mode"};
-        for (int c = 0; c < 3; c++) ulp_table_put(table, "%s", ulp_row_text(run, row, words[c]));
-        ulp_table_put(table, "%.0f", ulp_row_number(run, row, "n"));
-        ulp_table_put(table, "%.4g", ulp_row_number(run, row, "rate"));
-        ulp_table_put(table, "%s", ulp_row_text(run, row, "unit"));
+        for (int c = 0; c < 3; c++) ulp_sheet_put(table, "%s", ulp_row_text(run, row, words[c]));
+        ulp_sheet_put(table, "%.0f", ulp_row_number(run, row, "n"));
+        ulp_sheet_put(table, "%.4g", ulp_row_number(run, row, "rate"));
+        ulp_sheet_put(table, "%s", ulp_row_text(run, row, "unit"));
         const double ratio = ulp_row_number(run, row, "ratio");
-        if (ratio == ratio) ulp_table_put(table, "%.3g", ratio);
-        else ulp_table_put(table, "%s", "");
+        if (ratio == ratio) ulp_sheet_put(table, "%.3g", ratio);
+        else ulp_sheet_put(table, "%s", "");
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void release(void *context) {

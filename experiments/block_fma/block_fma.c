@@ -184,13 +184,15 @@ static void claim_published(ulp_run *run) {
     };
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         const double got = error_of(run, "positive", facts[i].datapath, 1024);
-        if (isnan(got)) ulp_claim_skip(run, facts[i].text, "it is not in --datapath or 1024 not in --sizes");
+        if (isnan(got))
+            ulp_claim_skip(ulp_run_claims(run), facts[i].text, "it is not in --datapath or 1024 not in --sizes");
         else {
             char published[16], what[80];
             snprintf(published, sizeof published, "%.1e", facts[i].error);
             snprintf(what, sizeof what, "largest error, U[0,1], n = 1024, %s", facts[i].datapath);
-            ulp_beside(run, what, "Blanchard et al. 2020", published, "%.1e", got);
-            ulp_claim(run, got > facts[i].error / 2 && got < facts[i].error * 2, facts[i].text, "%.2e", got);
+            ulp_beside(ulp_run_claims(run), &(ulp_published){what, "Blanchard et al. 2020", published}, "%.1e", got);
+            ulp_claim(ulp_run_claims(run), got > facts[i].error / 2 && got < facts[i].error * 2, facts[i].text, "%.2e",
+                      got);
         }
     }
 }
@@ -200,12 +202,12 @@ static void claim_truncation(ulp_run *run) {
     const double narrow = error_of(run, "positive", "v100-fp16-fp16", 1024);
     if (isnan(got)) return;
     if (!isnan(nearest))
-        ulp_claim(run, got > 10 * nearest,
+        ulp_claim(ulp_run_claims(run), got > 10 * nearest,
                   "U[0,1], n = 1024: Tensor Cores truncate, which costs them a factor of 10 and more against blocks "
                   "rounded to nearest",
                   "%.2e against %.2e", got, nearest);
     if (!isnan(narrow))
-        ulp_claim(run, got < narrow / 100,
+        ulp_claim(ulp_run_claims(run), got < narrow / 100,
                   "U[0,1], n = 1024: returning binary32 instead of binary16 gains a factor of 100 and more",
                   "%.2e against %.2e", got, narrow);
 }
@@ -224,7 +226,7 @@ static void claim_order(ulp_run *run, const char *const *names, int count, int k
                 pairs++;
                 wrong += more <= less;
             }
-    if (pairs > 0) ulp_claim(run, wrong == 0, text, "%d pairs, %d against it", pairs, wrong);
+    if (pairs > 0) ulp_claim(ulp_run_claims(run), wrong == 0, text, "%d pairs, %d against it", pairs, wrong);
 }
 
 /* The leading term that belongs to a datapath; NaN if none does. */
@@ -254,7 +256,7 @@ static void claim_bounds(ulp_run *run) {
                  ulp_row_text(run, row, "data"), ulp_row_text(run, row, "n"));
     }
     if (count > 0)
-        ulp_claim(run, nearest <= 1, "every error stays below its curve: n u16, n u16 / 4 or n u32",
+        ulp_claim(ulp_run_claims(run), nearest <= 1, "every error stays below its curve: n u16, n u16 / 4 or n u32",
                   "%d errors, the nearest at %.2f of it: %s", count, nearest, where);
 }
 
@@ -268,16 +270,16 @@ static void print_table(const ulp_run *run) {
         has[i] = datapaths > 0 && !isnan(error_of(run, data_names[0], d[0].name, shown[i]));
         if (has[i]) snprintf(columns + strlen(columns), 16, ",n = %.0f", shown[i]);
     }
-    ulp_table *table =
-        ulp_table_new("the largest |computed - exact| / (|A| |B|); positive: U[0,1], signed: U[-1,1]", columns);
+    ulp_sheet *table =
+        ulp_sheet_new("the largest |computed - exact| / (|A| |B|); positive: U[0,1], signed: U[-1,1]", columns);
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t j = 0; j < datapaths; j++) {
-            ulp_table_put(table, "%s", data_names[kind]);
-            ulp_table_put(table, "%s", d[j].name);
+            ulp_sheet_put(table, "%s", data_names[kind]);
+            ulp_sheet_put(table, "%s", d[j].name);
             for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
-                if (has[i]) ulp_table_put(table, "%.2e", error_of(run, data_names[kind], d[j].name, shown[i]));
+                if (has[i]) ulp_sheet_put(table, "%.2e", error_of(run, data_names[kind], d[j].name, shown[i]));
         }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -287,7 +289,7 @@ static void check(ulp_run *run, const void *context) {
     print_table(run);
     if (ulp_option_integer(run, "outputs") >= 32) claim_published(run);
     else
-        ulp_claim_skip(run, "the published errors at n = 1024",
+        ulp_claim_skip(ulp_run_claims(run), "the published errors at n = 1024",
                        "they are the largest of many outputs: --outputs 32 or more");
     claim_truncation(run);
     claim_order(run, widths, 4, KINDS,

@@ -208,7 +208,8 @@ static void claim_facts(ulp_run *run) {
         const long stop = ulp_running_stop_claimed(run, want->format, "updates", text);
         if (stop == ULP_NO_ROW) continue;
         const double weight = ulp_row_number(run, stop, "weight"), k = ulp_row_number(run, stop, "update");
-        ulp_claim(run, weight == want->weight && k == (double)want->updates, text, "%.0f updates, %.17g", k, weight);
+        ulp_claim(ulp_run_claims(run), weight == want->weight && k == (double)want->updates, text,
+                  "%.0f updates, %.17g", k, weight);
     }
 }
 
@@ -220,8 +221,8 @@ static void claim_master(ulp_run *run, const char *format, double want) {
     const double weight = ulp_row_number(run, stop, "weight"), value = ulp_row_number(run, stop, "value");
     snprintf(text, sizeof text, "%s with a master copy: the copy stops at %.6f, which is 3 in the format", format,
              want);
-    ulp_claim(run, floor(1e6 * weight + 0.5) == floor(1e6 * want + 0.5) && value == 3, text, "%.9g, %.9g", weight,
-              value);
+    ulp_claim(ulp_run_claims(run), floor(1e6 * weight + 0.5) == floor(1e6 * want + 0.5) && value == 3, text,
+              "%.9g, %.9g", weight, value);
 }
 
 static void claim_cures(ulp_run *run) {
@@ -234,7 +235,7 @@ static void claim_cures(ulp_run *run) {
         good += stop != ULP_NO_ROW && ulp_row_number(run, stop, "value") == 3;
     }
     if (count)
-        ulp_claim(run, good == count,
+        ulp_claim(ulp_run_claims(run), good == count,
                   "Kahan's compensated update reaches exactly 3 in formats of 8 bits of precision and more", "%d of %d",
                   good, count);
     count = good = 0;
@@ -247,8 +248,8 @@ static void claim_cures(ulp_run *run) {
         good += value < 3 && value > ulp_row_number(run, plain, "value");
     }
     if (count)
-        ulp_claim(run, good == count, "in 8 bits it gets further than the plain update, but not to 3", "%d of %d", good,
-                  count);
+        ulp_claim(ulp_run_claims(run), good == count, "in 8 bits it gets further than the plain update, but not to 3",
+                  "%d of %d", good, count);
 }
 
 /* At the exact path's three quarters, or before the end of a short run. */
@@ -275,30 +276,30 @@ static void claim_stochastic(ulp_run *run, const ulp_format *format, const char 
     if (end == ULP_NO_ROW || middle == ULP_NO_ROW) return;
     snprintf(text, sizeof text, "%s %s: every run ends at exactly 3", format->name, mode);
     if (late_runs(run, format) > 1e-6)
-        ulp_claim_skip(run, text, "--updates %lld of rate %g may be too few", (long long)updates, rate);
+        ulp_claim_skip(ulp_run_claims(run), text, "--updates %lld of rate %g may be too few", (long long)updates, rate);
     else
-        ulp_claim(run, ulp_row_number(run, end, "min") == 3 && ulp_row_number(run, end, "max") == 3, text,
-                  "least %.9g, most %.9g of %.0f runs", ulp_row_number(run, end, "min"),
+        ulp_claim(ulp_run_claims(run), ulp_row_number(run, end, "min") == 3 && ulp_row_number(run, end, "max") == 3,
+                  text, "least %.9g, most %.9g of %.0f runs", ulp_row_number(run, end, "min"),
                   ulp_row_number(run, end, "max"), runs);
     const double want = 3 - exact_distance(rate, k), mean = ulp_row_number(run, middle, "mean"),
                  error = ulp_row_number(run, middle, "sd") / sqrt(runs);
     snprintf(text, sizeof text, "%s %s: after %lld updates the mean is the exact weight within 5 standard errors",
              format->name, mode, (long long)k);
     if (runs < 100 || error == 0)
-        ulp_claim_skip(run, text, runs < 100 ? "--runs is less than 100" : "all runs are alike");
+        ulp_claim_skip(ulp_run_claims(run), text, runs < 100 ? "--runs is less than 100" : "all runs are alike");
     else
-        ulp_claim(run, fabs(mean - want) <= 5 * error, text, "mean %.9g, exact %.9g, off by %.2f", mean, want,
-                  fabs(mean - want) / error);
+        ulp_claim(ulp_run_claims(run), fabs(mean - want) <= 5 * error, text, "mean %.9g, exact %.9g, off by %.2f", mean,
+                  want, fabs(mean - want) / error);
 }
 
-static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
+static void print_end(ulp_sheet *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
     const long stop = ulp_running_row(run, format, mode, c, "stop"),
                open = ulp_running_row(run, format, mode, c, "open");
     if (stop != ULP_NO_ROW)
-        ulp_table_put(table, "%.8g after %.0f", ulp_row_number(run, stop, "weight"),
+        ulp_sheet_put(table, "%.8g after %.0f", ulp_row_number(run, stop, "weight"),
                       ulp_row_number(run, stop, "update"));
-    else if (open != ULP_NO_ROW) ulp_table_put(table, "%.8g, moving", ulp_row_number(run, open, "weight"));
-    else ulp_table_put(table, "-");
+    else if (open != ULP_NO_ROW) ulp_sheet_put(table, "%.8g, moving", ulp_row_number(run, open, "weight"));
+    else ulp_sheet_put(table, "-");
 }
 
 static void print_table(const ulp_run *run) {
@@ -308,20 +309,20 @@ static void print_table(const ulp_run *run) {
     const ulp_format *format = ulp_run_formats(run, &formats);
     char columns[160];
     snprintf(columns, sizeof columns, "format,rate,rne,rz,ru,kahan,master,sra after %lld", (long long)updates);
-    ulp_table *table = ulp_table_new("the weight at the end, and the updates that moved it; the top is at 3", columns);
+    ulp_sheet *table = ulp_sheet_new("the weight at the end, and the updates that moved it; the top is at 3", columns);
     for (size_t f = 0; f < formats; f++) {
         const char *name = format[f].name;
         const long spread = spread_row(run, name, "sra", updates);
-        ulp_table_put(table, "%s", name);
-        ulp_table_put(table, "%.7g", rate_in(run, &format[f], ULP_CURE_NONE));
+        ulp_sheet_put(table, "%s", name);
+        ulp_sheet_put(table, "%.7g", rate_in(run, &format[f], ULP_CURE_NONE));
         for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], ULP_CURE_NONE);
         for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
-        if (spread == ULP_NO_ROW) ulp_table_put(table, "-");
+        if (spread == ULP_NO_ROW) ulp_sheet_put(table, "-");
         else
-            ulp_table_put(table, "%.7g +- %.2g", ulp_row_number(run, spread, "mean"),
+            ulp_sheet_put(table, "%.7g +- %.2g", ulp_row_number(run, spread, "mean"),
                           ulp_row_number(run, spread, "sd"));
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -332,7 +333,7 @@ static void check(ulp_run *run, const void *context) {
         claim_master(run, "binary16", 2.999047);
         claim_master(run, "bfloat16", 2.992344);
         claim_cures(run);
-    } else ulp_claim_skip(run, "the published numbers", "they are for --rate 0.01");
+    } else ulp_claim_skip(ulp_run_claims(run), "the published numbers", "they are for --rate 0.01");
     ulp_running_claims(run, claim_stochastic);
 }
 

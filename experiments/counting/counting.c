@@ -198,7 +198,8 @@ static void claim_facts(ulp_run *run) {
         const long stop = ulp_running_stop_claimed(run, facts[i].format, "limit", text);
         if (stop == ULP_NO_ROW) continue;
         const double value = ulp_row_number(run, stop, "value"), last = ulp_row_number(run, stop, "n");
-        ulp_claim(run, value == want && last == want, text, "stops at %.17g after %.0f additions", value, last);
+        ulp_claim(ulp_run_claims(run), value == want && last == want, text, "stops at %.17g after %.0f additions",
+                  value, last);
     }
 }
 
@@ -219,9 +220,9 @@ static void claim_predicted(ulp_run *run, ulp_cure c, const char *text) {
                      ulp_row_text(run, row, "format"), ulp_row_text(run, row, "mode"), want, got);
     }
     if (good + bad > 0)
-        ulp_claim(run, bad == 0, text, "%d as predicted, %d not, %d still moving at --limit%s", good, bad, open,
-                  first_bad);
-    else ulp_claim_skip(run, text, "nothing is predicted, or not within --limit");
+        ulp_claim(ulp_run_claims(run), bad == 0, text, "%d as predicted, %d not, %d still moving at --limit%s", good,
+                  bad, open, first_bad);
+    else ulp_claim_skip(ulp_run_claims(run), text, "nothing is predicted, or not within --limit");
 }
 
 /* Far beyond the stop, and a dozen standard deviations from the end of the range, so that no run feels it: the largest
@@ -249,22 +250,23 @@ static void claim_stochastic(ulp_run *run, const ulp_format *format, const char 
              "standard deviation is at most n 2^(-p/2)",
              format->name, mode, (long long)n, format->prec);
     if (runs < 100) {
-        ulp_claim_skip(run, text, "--runs %.0f is less than 100", runs);
+        ulp_claim_skip(ulp_run_claims(run), text, "--runs %.0f is less than 100", runs);
         return;
     }
-    ulp_claim(run, least > ldexp(1, format->prec) && fabs(mean - (double)n) <= 5 * sd / sqrt(runs) && sd <= bound, text,
+    ulp_claim(ulp_run_claims(run),
+              least > ldexp(1, format->prec) && fabs(mean - (double)n) <= 5 * sd / sqrt(runs) && sd <= bound, text,
               "least %.10g, mean %.10g, off by %.2f, sd %.4g, bound %.4g", least, mean,
               fabs(mean - (double)n) / (sd / sqrt(runs)), sd, bound);
 }
 
-static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
+static void print_end(ulp_sheet *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
     const long stop = ulp_running_row(run, format, mode, c, "stop"),
                open = ulp_running_row(run, format, mode, c, "open");
-    if (stop == ULP_NO_ROW && open == ULP_NO_ROW) ulp_table_put(table, "-");
-    else if (stop == ULP_NO_ROW) ulp_table_put(table, "> %.10g", ulp_row_number(run, open, "value"));
+    if (stop == ULP_NO_ROW && open == ULP_NO_ROW) ulp_sheet_put(table, "-");
+    else if (stop == ULP_NO_ROW) ulp_sheet_put(table, "> %.10g", ulp_row_number(run, open, "value"));
     else if (isfinite(ulp_row_number(run, stop, "value")))
-        ulp_table_put(table, "%.10g", ulp_row_number(run, stop, "value"));
-    else ulp_table_put(table, "%g (%.0f)", ulp_row_number(run, stop, "value"), ulp_row_number(run, stop, "n"));
+        ulp_sheet_put(table, "%.10g", ulp_row_number(run, stop, "value"));
+    else ulp_sheet_put(table, "%g (%.0f)", ulp_row_number(run, stop, "value"), ulp_row_number(run, stop, "n"));
 }
 
 static void print_table(const ulp_run *run) {
@@ -275,7 +277,7 @@ static void print_table(const ulp_run *run) {
     char columns[160];
     snprintf(columns, sizeof columns, "format,p,predicted,rne,rz,ru,chunks of %lld,kahan,master,sra",
              (long long)ulp_option_integer(run, "chunk"));
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         "where adding ones stops; predicted for rne; in brackets: the addition that leaves the range; >: still moving; "
         "sra: mean +- sd",
         columns);
@@ -284,18 +286,18 @@ static void print_table(const ulp_run *run) {
         const char *name = format[f].name;
         const int64_t far = far_out(run, &format[f]), n = far ? far : terms;
         const long spread = ulp_running_row_at(run, name, "sra", ULP_CURE_NONE, "spread", "n", n);
-        ulp_table_put(table, "%s", name);
-        ulp_table_put(table, "%d", format[f].prec);
-        if (predict(&predicted, &format[f], (ulp_rule){0}, ULP_CURE_NONE, 1)) ulp_table_put(table, "%.10g", predicted);
-        else ulp_table_put(table, "-");
+        ulp_sheet_put(table, "%s", name);
+        ulp_sheet_put(table, "%d", format[f].prec);
+        if (predict(&predicted, &format[f], (ulp_rule){0}, ULP_CURE_NONE, 1)) ulp_sheet_put(table, "%.10g", predicted);
+        else ulp_sheet_put(table, "-");
         for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], ULP_CURE_NONE);
         for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
-        if (spread == ULP_NO_ROW) ulp_table_put(table, "-");
+        if (spread == ULP_NO_ROW) ulp_sheet_put(table, "-");
         else
-            ulp_table_put(table, "%.6g +- %.3g of %lld", ulp_row_number(run, spread, "mean"),
+            ulp_sheet_put(table, "%.6g +- %.3g of %lld", ulp_row_number(run, spread, "mean"),
                           ulp_row_number(run, spread, "sd"), (long long)n);
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {

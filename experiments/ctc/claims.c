@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/claims/conditions.h"
 #include "kernels/functions/elementary.h"
 
 /* ---- tables ---- */
@@ -35,22 +34,22 @@ static void table_of_sums(const ulp_run *run) {
     const double *C = ulp_option_numbers(run, "outputs", &outputs), *L = ulp_option_numbers(run, "labels", &labels);
     double longest = (double)ulp_option_integer(run, "longest");
     ulp_run_formats(run, &formats);
-    ulp_table *table =
-        ulp_table_new("sums over paths of L labels, C equally probable outputs at each of T steps",
+    ulp_sheet *table =
+        ulp_sheet_new("sums over paths of L labels, C equally probable outputs at each of T steps",
                       "format,C,L,linear: last T with P > 0,log: -log P of the longest T,exact,relative error");
     for (int64_t f = CTC_BINARY64; f < (int64_t)formats; f++)
         for (size_t c = 0; c < outputs; c++)
             for (size_t l = 0; l < labels; l++) {
                 const char *format = ctc_format_name(run, f);
-                ulp_table_put(table, "%s", format);
-                ulp_table_put(table, "%.0f", C[c]);
-                ulp_table_put(table, "%.0f", L[l]);
-                ulp_table_put(table, "%.0f", last_of(run, "linear", format, C[c], L[l]));
-                ulp_table_put(table, "%.4f", sum_at(run, "log", format, C[c], L[l], longest, "loss"));
-                ulp_table_put(table, "%.4f", sum_at(run, "log", format, C[c], L[l], longest, "exact"));
-                ulp_table_put(table, "%.1e", sum_at(run, "log", format, C[c], L[l], longest, "error"));
+                ulp_sheet_put(table, "%s", format);
+                ulp_sheet_put(table, "%.0f", C[c]);
+                ulp_sheet_put(table, "%.0f", L[l]);
+                ulp_sheet_put(table, "%.0f", last_of(run, "linear", format, C[c], L[l]));
+                ulp_sheet_put(table, "%.4f", sum_at(run, "log", format, C[c], L[l], longest, "loss"));
+                ulp_sheet_put(table, "%.4f", sum_at(run, "log", format, C[c], L[l], longest, "exact"));
+                ulp_sheet_put(table, "%.1e", sum_at(run, "log", format, C[c], L[l], longest, "error"));
             }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* A column of a setting's last rows, over the seeds. */
@@ -63,25 +62,25 @@ static ulp_spread over_seeds(const ulp_run *run, const setting *s, const char *c
                           s->format, (const char *)NULL);
 }
 
-static void put_setting(ulp_table *table, const ulp_run *run, const setting *s) {
+static void put_setting(ulp_sheet *table, const ulp_run *run, const setting *s) {
     ulp_spread error = over_seeds(run, s, "label_error"), diverged = over_seeds(run, s, "diverged");
     if (error.n == 0) return;
-    ulp_table_put(table, "%s", s->cell);
-    ulp_table_put(table, "%s", s->recipe);
-    ulp_table_put(table, "%s %s", s->form, s->format);
-    ulp_table_put(table, "%.2f", error.mean);
-    ulp_table_put(table, "%.2f", error.least);
-    ulp_table_put(table, "%.2f", error.most);
-    ulp_table_put(table, "%.1f", over_seeds(run, s, "strip_error").mean);
-    ulp_table_put(table, "%.0f", over_seeds(run, s, "skipped").most);
-    ulp_table_put(table, "%.0f", over_seeds(run, s, "steps").most);
-    ulp_table_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
+    ulp_sheet_put(table, "%s", s->cell);
+    ulp_sheet_put(table, "%s", s->recipe);
+    ulp_sheet_put(table, "%s %s", s->form, s->format);
+    ulp_sheet_put(table, "%.2f", error.mean);
+    ulp_sheet_put(table, "%.2f", error.least);
+    ulp_sheet_put(table, "%.2f", error.most);
+    ulp_sheet_put(table, "%.1f", over_seeds(run, s, "strip_error").mean);
+    ulp_sheet_put(table, "%.0f", over_seeds(run, s, "skipped").most);
+    ulp_sheet_put(table, "%.0f", over_seeds(run, s, "steps").most);
+    ulp_sheet_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
 }
 
 static void table_of_training(const ulp_run *run) {
     size_t formats;
-    ulp_table *table =
-        ulp_table_new("strips of digits that training has not seen, over the seeds; errors in percent",
+    ulp_sheet *table =
+        ulp_sheet_new("strips of digits that training has not seen, over the seeds; errors in percent",
                       "cell,recipe,sums over paths,label error,least,most,strips not all right,skipped,steps,diverged");
     ulp_run_formats(run, &formats);
     for (int c = 0; c < CTC_CELLS; c++)
@@ -93,7 +92,7 @@ static void table_of_training(const ulp_run *run) {
                                ctc_format_name(run, f % (int64_t)formats)};
             if (strcmp(s.form, "linear") == 0 || strcmp(s.format, "binary32") != 0) put_setting(table, run, &s);
         }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* ---- claims about sums ---- */
@@ -113,7 +112,7 @@ static void claim_counting(ulp_run *run) {
         ratio = off / bound > ratio ? off / bound : ratio;
     }
     ulp_claim(
-        run, n > 0 && ratio <= 1,
+        ulp_run_claims(run), n > 0 && ratio <= 1,
         "binary64 in logarithms counts the paths: -log P is T log C - log binomial(T + L, 2 L), within 8 T u T log C",
         "%ld sums, off by at most %.1e, %.2f of the bound", n, worst, ratio);
 }
@@ -149,12 +148,12 @@ static void claim_end(ulp_run *run) {
         }
     const char *exact = "linear sums end where the format says: without labels and with C = 2^k outputs P is 0 from "
                         "the first T with 2^-kT below its least number";
-    if (n) ulp_claim(run, wrong == 0, exact, "%d of %d formats and C end exactly there", n - wrong, n);
-    else ulp_claim_skip(run, exact, "it needs --labels 0 and a power of two in --outputs");
+    if (n) ulp_claim(ulp_run_claims(run), wrong == 0, exact, "%d of %d formats and C end exactly there", n - wrong, n);
+    else ulp_claim_skip(ulp_run_claims(run), exact, "it needs --labels 0 and a power of two in --outputs");
     const char *text =
         "with other C the last T above 0 is the last one with C^-T at least half the least number, or next to it";
-    if (near) ulp_claim(run, far == 0, text, "%d of %d", near - far, near);
-    else ulp_claim_skip(run, text, "it needs --labels 0 and --outputs that are no powers of two");
+    if (near) ulp_claim(ulp_run_claims(run), far == 0, text, "%d of %d", near - far, near);
+    else ulp_claim_skip(ulp_run_claims(run), text, "it needs --labels 0 and --outputs that are no powers of two");
 }
 
 static void claim_no_end(ulp_run *run) {
@@ -162,8 +161,8 @@ static void claim_no_end(ulp_run *run) {
     for (long row = 0; (row = ulp_row_find(run, row, "kind", "sum", "form", "log", (const char *)NULL)) != ULP_NO_ROW;
          row++, n++)
         lost += !isfinite(ulp_row_number(run, row, "loss"));
-    ulp_claim(run, n > 0 && lost == 0, "in logarithms no sum over paths underflows", "%ld sums, %ld not finite", n,
-              lost);
+    ulp_claim(ulp_run_claims(run), n > 0 && lost == 0, "in logarithms no sum over paths underflows",
+              "%ld sums, %ld not finite", n, lost);
 }
 
 /* The power of two at which sums of equal terms stop: half the spacing from there on is no less than a term. 0 if there
@@ -198,8 +197,10 @@ static void claim_swamped(ulp_run *run) {
             n++;
             wrong += found != stop;
         }
-    if (n) ulp_claim(run, wrong == 0, text, "%s", where);
-    else ulp_claim_skip(run, text, "no format of --formats gets there by --longest, or --labels lacks 0");
+    if (n) ulp_claim(ulp_run_claims(run), wrong == 0, text, "%s", where);
+    else
+        ulp_claim_skip(ulp_run_claims(run), text,
+                       "no format of --formats gets there by --longest, or --labels lacks 0");
 }
 
 /* ---- claims about training ---- */
@@ -207,8 +208,8 @@ static void claim_swamped(ulp_run *run) {
 /* They are about long trainings of the table of options. */
 static int is_other_setup(const ulp_run *run, char *why, size_t size) {
     static const ulp_wanted long_enough[] = {{"steps", "450", 1}, {0}};
-    return ulp_setup_differs(run, "set net optimizer gru-rate lstm-rate batch", why, size) ||
-           ulp_setup_is_other(run, long_enough, why, size);
+    return ulp_options_differ(ulp_run_claims(run), "set net optimizer gru-rate lstm-rate batch", why, size) ||
+           ulp_options_are_other(ulp_run_claims(run), long_enough, why, size);
 }
 
 static const setting exact_gru = {"gru", "fp32", "log", "binary32"};
@@ -219,21 +220,25 @@ static void claim_reads(ulp_run *run, const char *cell, const char *recipe) {
     snprintf(text, sizeof text,
              "%s with CTC reads strips of 4 to 6 digits in %s: a label error below 10 %% with every seed", cell,
              recipe);
-    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(run, text, "%s", why);
-    else if (e.n == 0) ulp_claim_skip(run, text, "it needs --cells %s and --recipes %s", cell, recipe);
-    else ulp_claim(run, e.lost == 0 && e.most < 10, text, "%.2f %%, %.2f to %.2f %%", e.mean, e.least, e.most);
+    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(ulp_run_claims(run), text, "%s", why);
+    else if (e.n == 0) ulp_claim_skip(ulp_run_claims(run), text, "it needs --cells %s and --recipes %s", cell, recipe);
+    else
+        ulp_claim(ulp_run_claims(run), e.lost == 0 && e.most < 10, text, "%.2f %%, %.2f to %.2f %%", e.mean, e.least,
+                  e.most);
 }
 
 /* The mean label error of a is at most two points above that of b. Single seeds of one setting differ by three. */
 static void claim_keeps_up(ulp_run *run, const char *text, const setting *a, const setting *b) {
     char why[320];
     ulp_spread x = over_seeds(run, a, "label_error"), y = over_seeds(run, b, "label_error");
-    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(run, text, "%s", why);
+    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(ulp_run_claims(run), text, "%s", why);
     else if (x.n == 0 || y.n == 0)
-        ulp_claim_skip(run, text, "it needs %s %s %s and %s %s %s", a->recipe, a->form, a->format, b->recipe, b->form,
-                       b->format);
-    else if (x.n < 3) ulp_claim_skip(run, text, "it needs --seeds 3 or more");
-    else ulp_claim(run, x.lost == 0 && x.mean <= y.mean + 2, text, "%.2f %%; binary32 %.2f %%", x.mean, y.mean);
+        ulp_claim_skip(ulp_run_claims(run), text, "it needs %s %s %s and %s %s %s", a->recipe, a->form, a->format,
+                       b->recipe, b->form, b->format);
+    else if (x.n < 3) ulp_claim_skip(ulp_run_claims(run), text, "it needs --seeds 3 or more");
+    else
+        ulp_claim(ulp_run_claims(run), x.lost == 0 && x.mean <= y.mean + 2, text, "%.2f %%; binary32 %.2f %%", x.mean,
+                  y.mean);
 }
 
 /* At first all outputs are about equally probable, and the table of sums says that P of a strip is 0 in binary16. */
@@ -244,10 +249,11 @@ static void claim_linear_fails(ulp_run *run) {
     ulp_spread diverged = over_seeds(run, &s, "diverged"), steps = over_seeds(run, &s, "steps");
     if (diverged.n == 0 || strcmp(ulp_option_text(run, "set"), "strips") != 0 ||
         strcmp(ulp_option_text(run, "net"), "columns4 %64 conv11@1") != 0)
-        ulp_claim_skip(run, text, "it needs --formats fp16, --cells gru and the default network and set");
+        ulp_claim_skip(ulp_run_claims(run), text,
+                       "it needs --formats fp16, --cells gru and the default network and set");
     else
-        ulp_claim(run, diverged.least == 1 && steps.most <= 10, text, "%.0f of %d seeds, after at most %.0f steps",
-                  diverged.mean * diverged.n, diverged.n, steps.most);
+        ulp_claim(ulp_run_claims(run), diverged.least == 1 && steps.most <= 10, text,
+                  "%.0f of %d seeds, after at most %.0f steps", diverged.mean * diverged.n, diverged.n, steps.most);
 }
 
 void ctc_check(ulp_run *run, const void *context) {

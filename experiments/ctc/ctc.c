@@ -335,6 +335,7 @@ static ulp_status compute_training(const ulp_run *run, const ulp_data *data, con
     if (point->at[AT_FORMAT] == CTC_BINARY64) snprintf(policy, sizeof policy, "%s", recipe->policy);
     else snprintf(policy, sizeof policy, "%s,loss=%s", recipe->policy, ctc_format_name(run, point->at[AT_FORMAT]));
     const ulp_training training = {
+        .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = data,
         .options = {.net = net,
                     .policy = policy,
@@ -349,7 +350,7 @@ static ulp_status compute_training(const ulp_run *run, const ulp_data *data, con
         .record = record,
         .own = &k,
     };
-    ulp_status status = net && optimizer ? ulp_training_run(run, point, rows, &training) : ULP_NO_MEMORY;
+    ulp_status status = net && optimizer ? ulp_training_run(ulp_rows_task(rows), &training) : ULP_NO_MEMORY;
     free(net);
     free(optimizer);
     return status;

@@ -25,7 +25,6 @@
  * q2.14 the loss is that of binary32. The convolutional network learns nothing with activations in q2.14.
  */
 #include "experiments/harness/training/load.h"
-#include "experiments/harness/claims/conditions.h"
 #include "experiments/harness/training/training.h"
 
 #include <math.h>
@@ -110,7 +109,7 @@ static ulp_status add_run(ulp_run *run, const ulp_data *data, int64_t format, in
     ulp_point point = {.at = {format, mode, seed}};
     const ulp_train_options o = options_of(&t, run, &point);
     ulp_status status = ulp_policy_prepare(run, full, t.policy, "--policy");
-    if (status == ULP_OK) status = ulp_training_check(run, data, &o);
+    if (status == ULP_OK) status = ulp_training_check(ulp_run_plan(run), data, &o);
     if (status != ULP_OK) return status;
     if (seed == (int64_t)ulp_run_seed(run)) ulp_header_add(run, "policy in full", "%s", full);
     if (format == REFERENCE) ulp_point_add(run, point, "binary32 seed %lld", (long long)seed);
@@ -174,6 +173,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     key k = {run, point};
     const uint64_t per_epoch = ulp_epoch_steps(context, (size_t)ulp_option_integer(run, "batch"));
     const ulp_training training = {
+        .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = context,
         .options = options_of(&t, run, point),
         .steps = per_epoch * (uint64_t)ulp_option_integer(run, "epochs"),
@@ -183,7 +183,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .record = record,
         .own = &k,
     };
-    return ulp_training_run(run, point, rows, &training);
+    return ulp_training_run(ulp_rows_task(rows), &training);
 }
 
 /* ---- claims ---- */
@@ -196,28 +196,28 @@ static double mean_of(const ulp_run *run, const char *column, const char *format
     return spread_of(run, column, format, mode).mean;
 }
 
-static void put_setting(ulp_table *table, const ulp_run *run, const char *format, const char *mode) {
+static void put_setting(ulp_sheet *table, const ulp_run *run, const char *format, const char *mode) {
     ulp_spread test = spread_of(run, "test_error", format, mode), diverged = spread_of(run, "diverged", format, mode);
-    ulp_table_put(table, "%s", format);
-    ulp_table_put(table, "%s", *mode ? mode : "-");
-    ulp_table_put(table, "%.2f", test.mean);
-    ulp_table_put(table, "%.2f", test.least);
-    ulp_table_put(table, "%.2f", test.most);
-    ulp_table_put(table, "%.5f", mean_of(run, "loss", format, mode));
-    ulp_table_put(table, "%.2f", 100 * mean_of(run, "moved", format, mode));
-    ulp_table_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
+    ulp_sheet_put(table, "%s", format);
+    ulp_sheet_put(table, "%s", *mode ? mode : "-");
+    ulp_sheet_put(table, "%.2f", test.mean);
+    ulp_sheet_put(table, "%.2f", test.least);
+    ulp_sheet_put(table, "%.2f", test.most);
+    ulp_sheet_put(table, "%.5f", mean_of(run, "loss", format, mode));
+    ulp_sheet_put(table, "%.2f", 100 * mean_of(run, "moved", format, mode));
+    ulp_sheet_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
 }
 
 static void print_table(const ulp_run *run) {
     size_t formats, modes;
     const ulp_format *format = ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    ulp_table *table = ulp_table_new("after the last epoch, over the seeds; errors and moved weights in percent",
+    ulp_sheet *table = ulp_sheet_new("after the last epoch, over the seeds; errors and moved weights in percent",
                                      "format,mode,test error,least,most,training loss,moved,diverged");
     put_setting(table, run, "binary32", "");
     for (size_t f = 0; f < formats; f++)
         for (size_t m = 0; m < modes; m++) put_setting(table, run, format[f].name, mode[m].name);
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* What the claims about a set and a network are for. */
@@ -240,7 +240,7 @@ static int has_rows(const ulp_run *run, const char *format, const char *mode) {
 static int lacks(ulp_run *run, const char *text, const char *const pairs[], size_t count) {
     for (size_t i = 0; i < count; i += 2)
         if (!has_rows(run, pairs[i], pairs[i + 1])) {
-            ulp_claim_skip(run, text, "it needs %s %s", pairs[i], pairs[i + 1]);
+            ulp_claim_skip(ulp_run_claims(run), text, "it needs %s %s", pairs[i], pairs[i + 1]);
             return 1;
         }
     return 0;
@@ -254,15 +254,15 @@ static void claim_digits(ulp_run *run) {
     const char *text = "stochastic q6.10 and q8.8 end with the training loss of binary32, within 10 %";
     if (!NEEDS("q6.10", "sra", "q8.8", "sra")) {
         double ten = mean_of(run, "loss", "q6.10", "sra"), eight = mean_of(run, "loss", "q8.8", "sra");
-        ulp_claim(run, fabs(ten / loss - 1) <= 0.1 && fabs(eight / loss - 1) <= 0.1, text, "%.5f, %.5f; binary32 %.5f",
-                  ten, eight, loss);
+        ulp_claim(ulp_run_claims(run), fabs(ten / loss - 1) <= 0.1 && fabs(eight / loss - 1) <= 0.1, text,
+                  "%.5f, %.5f; binary32 %.5f", ten, eight, loss);
     }
     text = "rounded to nearest, fewer fractional bits leave more loss: q8.8 at least 1.5 times that of binary32, q6.10 "
            "between them";
     if (!NEEDS("q6.10", "rne", "q8.8", "rne")) {
         double ten = mean_of(run, "loss", "q6.10", "rne"), eight = mean_of(run, "loss", "q8.8", "rne");
-        ulp_claim(run, eight >= 1.5 * loss && ten > loss && ten < eight, text, "%.5f, %.5f; binary32 %.5f", ten, eight,
-                  loss);
+        ulp_claim(ulp_run_claims(run), eight >= 1.5 * loss && ten > loss && ten < eight, text,
+                  "%.5f, %.5f; binary32 %.5f", ten, eight, loss);
     }
     text = "updates vanish: over the epochs a step in q8.8 moves fewer weights with nearest than with stochastic "
            "rounding, by a fifth or more";
@@ -271,14 +271,14 @@ static void claim_digits(ulp_run *run) {
             ulp_row_spread(run, "moved", "what", "epoch", "format", "q8.8", "mode", "rne", (const char *)NULL);
         ulp_spread stochastic =
             ulp_row_spread(run, "moved", "what", "epoch", "format", "q8.8", "mode", "sra", (const char *)NULL);
-        ulp_claim(run, nearest.mean <= 0.8 * stochastic.mean, text, "%.2f %% and %.2f %%", 100 * nearest.mean,
-                  100 * stochastic.mean);
+        ulp_claim(ulp_run_claims(run), nearest.mean <= 0.8 * stochastic.mean, text, "%.2f %% and %.2f %%",
+                  100 * nearest.mean, 100 * stochastic.mean);
     }
     text = "q2.14, with the finest steps but a range that ends at 2, ends above binary32 in both modes";
     if (!NEEDS("q2.14", "rne", "q2.14", "sra")) {
         double nearest = mean_of(run, "loss", "q2.14", "rne"), stochastic = mean_of(run, "loss", "q2.14", "sra");
-        ulp_claim(run, nearest > loss && stochastic > loss, text, "%.5f, %.5f; binary32 %.5f", nearest, stochastic,
-                  loss);
+        ulp_claim(ulp_run_claims(run), nearest > loss && stochastic > loss, text, "%.5f, %.5f; binary32 %.5f", nearest,
+                  stochastic, loss);
     }
 }
 
@@ -312,7 +312,7 @@ static void claim_facts(ulp_run *run, const fact *f, size_t count) {
         int is_reference = !*f->mode;
         if (isnan(error)) continue;
         snprintf(what, sizeof what, "%s%s%s: test error, %%", f->format, *f->mode ? " " : "", f->mode);
-        ulp_beside(run, what, "Gupta et al. 2015", f->published, "%.2f", error);
+        ulp_beside(ulp_run_claims(run), &(ulp_published){what, "Gupta et al. 2015", f->published}, "%.2f", error);
         if (is_reference)
             snprintf(text, sizeof text, "%s: the mean test error is from %.2f %% to %.2f %%", f->format, f->low,
                      f->high);
@@ -323,8 +323,8 @@ static void claim_facts(ulp_run *run, const fact *f, size_t count) {
             snprintf(text, sizeof text, "%s %s: the mean test error is %.2f points or more above that of binary32",
                      f->format, f->mode, f->low);
         double judged = is_reference ? error : gap;
-        ulp_claim(run, judged >= f->low && judged <= f->high, text, "%.2f %%; published %s; binary32 %.2f %%", error,
-                  f->published, reference);
+        ulp_claim(ulp_run_claims(run), judged >= f->low && judged <= f->high, text,
+                  "%.2f %%; published %s; binary32 %.2f %%", error, f->published, reference);
     }
 }
 
@@ -334,7 +334,7 @@ static void claim_mnist(ulp_run *run) {
     if (!NEEDS("q2.14", "rne", "q6.10", "rne", "q8.8", "rne")) {
         double a = mean_of(run, "test_error", "q2.14", "rne"), b = mean_of(run, "test_error", "q6.10", "rne"),
                c = mean_of(run, "test_error", "q8.8", "rne");
-        ulp_claim(run, a < b && b < c, text, "%.2f %%, %.2f %%, %.2f %%", a, b, c);
+        ulp_claim(ulp_run_claims(run), a < b && b < c, text, "%.2f %%, %.2f %%, %.2f %%", a, b, c);
     }
 }
 
@@ -346,11 +346,11 @@ static void claim_cnn(ulp_run *run) {
         snprintf(text, sizeof text, "%s to nearest: the network fails, 50 %% of the tests or more are wrong",
                  formats[i]);
         double nearest = mean_of(run, "test_error", formats[i], "rne");
-        if (!NEEDS(formats[i], "rne")) ulp_claim(run, nearest >= 50, text, "%.2f %%", nearest);
+        if (!NEEDS(formats[i], "rne")) ulp_claim(ulp_run_claims(run), nearest >= 50, text, "%.2f %%", nearest);
         snprintf(text, sizeof text, "%s errs more rounded to nearest than stochastically", formats[i]);
         double stochastic = mean_of(run, "test_error", formats[i], "sra");
         if (!NEEDS(formats[i], "rne", formats[i], "sra"))
-            ulp_claim(run, nearest > stochastic, text, "%.2f %%, %.2f %%", nearest, stochastic);
+            ulp_claim(ulp_run_claims(run), nearest > stochastic, text, "%.2f %%, %.2f %%", nearest, stochastic);
     }
 }
 
@@ -360,12 +360,13 @@ static void check(ulp_run *run, const void *context) {
     char why[320];
     (void)context;
     print_table(run);
-    if (ulp_setup_is_other(run, common, why, sizeof why) || ulp_setup_is_other(run,
-                                                                               cnn     ? of_cnn
-                                                                               : mnist ? of_mnist
-                                                                                       : of_digits,
-                                                                               why, sizeof why))
-        ulp_claim_skip(run,
+    if (ulp_options_are_other(ulp_run_claims(run), common, why, sizeof why) ||
+        ulp_options_are_other(ulp_run_claims(run),
+                              cnn     ? of_cnn
+                              : mnist ? of_mnist
+                                      : of_digits,
+                              why, sizeof why))
+        ulp_claim_skip(ulp_run_claims(run),
                        mnist ? "the published test errors" : "stochastic rounding keeps what nearest rounding loses",
                        "%s", why);
     else if (cnn) claim_cnn(run);

@@ -38,8 +38,8 @@ static void claim_end(ulp_run *run, const char *datapath, double want) {
     const double got = end_of(run, "datapath", datapath);
     char text[160];
     snprintf(text, sizeof text, "32768 products 1/16 x 1/16: %s ends at %.0f, exactly", datapath, want);
-    if (isnan(got)) ulp_claim_skip(run, text, "it is not in --datapath");
-    else ulp_claim(run, got == want, text, "%.17g", got);
+    if (isnan(got)) ulp_claim_skip(ulp_run_claims(run), text, "it is not in --datapath");
+    else ulp_claim(ulp_run_claims(run), got == want, text, "%.17g", got);
 }
 
 /* Every number of an option: sums of constants end at want(number). */
@@ -52,7 +52,8 @@ static void claim_ends(ulp_run *run, const char *option, double (*want)(double),
         snprintf(what, sizeof what, "%.0f", number[i]);
         wrong += !(end_of(run, option, what) == want(number[i]));
     }
-    if (count > 0) ulp_claim(run, wrong == 0, text, "%zu values of --%s, %d against it", count, option, wrong);
+    if (count > 0)
+        ulp_claim(ulp_run_claims(run), wrong == 0, text, "%zu values of --%s, %d against it", count, option, wrong);
 }
 
 static double stop_of_bits(double b) { return b < 15 ? ldexp(1, (int)b - 8) : 128; }
@@ -69,12 +70,12 @@ static void claim_monotone(ulp_run *run, const char *option, int sign, double be
         steps++;
         wrong += !(sign * (of_number(run, "uniform", "mean_error", option, (int)number[i]) - last) > 0);
     }
-    if (steps > 0) ulp_claim(run, wrong == 0, text, "%d steps, %d against it", steps, wrong);
+    if (steps > 0) ulp_claim(ulp_run_claims(run), wrong == 0, text, "%d steps, %d against it", steps, wrong);
 }
 
 static void claim_about(ulp_run *run, double got, double want, double room, const char *text) {
-    if (isnan(got)) ulp_claim_skip(run, text, "its datapath is not in this run");
-    else ulp_claim(run, fabs(got - want) <= room, text, "%.4f %%", 100 * got);
+    if (isnan(got)) ulp_claim_skip(ulp_run_claims(run), text, "its datapath is not in this run");
+    else ulp_claim(ulp_run_claims(run), fabs(got - want) <= room, text, "%.4f %%", 100 * got);
 }
 
 /* The published shares, with room for other random numbers. */
@@ -83,13 +84,18 @@ static void claim_published(ulp_run *run) {
                  promoted = of_number(run, "uniform", "mean_error", "promote", 128);
     const double normal = of_row(run, "normal", "norm_error", "h100-e4m3");
     if (!isnan(raw))
-        ulp_beside(run, "mean relative error, U[0,1], k = 4096, 14 bits kept", "emulation; cf. DeepSeek-V3 2024",
-                   "6.6 %", "%.2f %%", 100 * raw);
+        ulp_beside(ulp_run_claims(run),
+                   &(ulp_published){"mean relative error, U[0,1], k = 4096, 14 bits kept",
+                                    "emulation; cf. DeepSeek-V3 2024", "6.6 %"},
+                   "%.2f %%", 100 * raw);
     if (!isnan(promoted))
-        ulp_beside(run, "the same, promoted every 128 products", "emulation; cf. DeepSeek-V3 2024", "0.05 %", "%.3f %%",
-                   100 * promoted);
+        ulp_beside(
+            ulp_run_claims(run),
+            &(ulp_published){"the same, promoted every 128 products", "emulation; cf. DeepSeek-V3 2024", "0.05 %"},
+            "%.3f %%", 100 * promoted);
     if (!isnan(normal))
-        ulp_beside(run, "norm-wise error, N(0,1), k = 4096, 14 bits kept", "emulated", "0.13 %", "%.3f %%",
+        ulp_beside(ulp_run_claims(run),
+                   &(ulp_published){"norm-wise error, N(0,1), k = 4096, 14 bits kept", "emulated", "0.13 %"}, "%.3f %%",
                    100 * normal);
     claim_about(run, raw, 0.066, 0.001,
                 "U[0,1], k = 4096: with 14 bits the mean relative error is 6.6 %, within 0.1 points");
@@ -108,31 +114,32 @@ static void claim_cast(ulp_run *run) {
                  wide = of_row(run, "uniform", "mean_error", "b200-e4m3");
     if (isnan(raw)) return;
     if (!isnan(promoted))
-        ulp_claim(run, raw > 10 * cast_error && promoted < cast_error,
+        ulp_claim(ulp_run_claims(run), raw > 10 * cast_error && promoted < cast_error,
                   "U[0,1]: 14 bits cost over 10 times what rounding the data to e4m3 does, with promotion every 128 "
                   "less than that",
                   "data %.3f %%, 14 bits %.3f %%, promoted %.3f %%", 100 * cast_error, 100 * raw, 100 * promoted);
-    ulp_claim(run, normal < normal_cast / 10,
+    ulp_claim(ulp_run_claims(run), normal < normal_cast / 10,
               "N(0,1): 14 bits cost less than a tenth of what rounding the data to e4m3 does",
               "data %.2f %%, 14 bits %.3f %%", 100 * normal_cast, 100 * normal);
     if (!isnan(wide))
-        ulp_claim(run, wide < 1e-5, "U[0,1]: Blackwell's 26 bits of alignment err by less than 10^-5", "%.2g", wide);
+        ulp_claim(ulp_run_claims(run), wide < 1e-5, "U[0,1]: Blackwell's 26 bits of alignment err by less than 10^-5",
+                  "%.2g", wide);
 }
 
-static void print_line(ulp_table *table, const ulp_run *run, const char *by, const char *what, const char *name) {
-    ulp_table_put(table, "%s", name);
-    ulp_table_put(table, "%.4g %%", 100 * mean_of(run, "uniform", "mean_error", by, what));
-    ulp_table_put(table, "%.4g %%", 100 * mean_of(run, "uniform", "max_error", by, what));
-    ulp_table_put(table, "%.4g %%", 100 * mean_of(run, "normal", "norm_error", by, what));
-    ulp_table_put(table, "%.9g", end_of(run, by, what));
+static void print_line(ulp_sheet *table, const ulp_run *run, const char *by, const char *what, const char *name) {
+    ulp_sheet_put(table, "%s", name);
+    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(run, "uniform", "mean_error", by, what));
+    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(run, "uniform", "max_error", by, what));
+    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(run, "normal", "norm_error", by, what));
+    ulp_sheet_put(table, "%.9g", end_of(run, by, what));
 }
 
 static void print_table(const ulp_run *run) {
     static fp8_way ways[WAYS_MAX];
     size_t count = 0;
     if (fp8_ways(run, ways, &count) != ULP_OK || count == 0) return;
-    ulp_table *table =
-        ulp_table_new("errors against the exact product of the e4m3 data; the sum of 32768 products 2^-8 is 128",
+    ulp_sheet *table =
+        ulp_sheet_new("errors against the exact product of the e4m3 data; the sum of 32768 products 2^-8 is 128",
                       "unit,uniform: mean,largest,normal: norm-wise,32768 x 2^-8");
     for (size_t i = 0; i < count; i++) {
         char text[40] = "";
@@ -141,12 +148,12 @@ static void print_table(const ulp_run *run) {
         const char *name = text[0] ? text : ways[i].datapath.name;
         print_line(table, run, "datapath", ways[i].datapath.name, name);
     }
-    ulp_table_put(table, "rounding the data");
-    ulp_table_put(table, "%.4g %% norm-wise", 100 * of_row(run, "uniform", "cast", ways[0].datapath.name));
-    ulp_table_put(table, "-");
-    ulp_table_put(table, "%.4g %%", 100 * of_row(run, "normal", "cast", ways[0].datapath.name));
-    ulp_table_put(table, "-");
-    ulp_table_print(table, run);
+    ulp_sheet_put(table, "rounding the data");
+    ulp_sheet_put(table, "%.4g %% norm-wise", 100 * of_row(run, "uniform", "cast", ways[0].datapath.name));
+    ulp_sheet_put(table, "-");
+    ulp_sheet_put(table, "%.4g %%", 100 * of_row(run, "normal", "cast", ways[0].datapath.name));
+    ulp_sheet_put(table, "-");
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 void fp8_check(ulp_run *run, const void *context) {
@@ -159,7 +166,7 @@ void fp8_check(ulp_run *run, const void *context) {
     claim_ends(run, "bits", stop_of_bits,
                "32768 products 1/16 x 1/16: with b bits the sum ends at 2^(b-8), exactly, and at 128 from b = 15 on");
     if (ulp_option_integer(run, "k") != 4096 || !ulp_option_chosen(run, "scaling", "none")) {
-        ulp_claim_skip(run, "the published errors", "they are for --k 4096 --scaling none");
+        ulp_claim_skip(ulp_run_claims(run), "the published errors", "they are for --k 4096 --scaling none");
         return;
     }
     claim_published(run);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "experiments/harness/training/networks.h"
-#include "experiments/harness/claims/conditions.h"
 
 /* ---- tables ---- */
 
@@ -62,16 +61,16 @@ static const char *scale_name(char *text, size_t size, double scale) {
 }
 
 /* A dash where the scales of the grid leave it out. */
-static void put_percent(ulp_table *table, double part, double whole) {
-    if (whole > 0) ulp_table_put(table, "%.4g", 100 * part / whole);
-    else ulp_table_put(table, "-");
+static void put_percent(ulp_sheet *table, double part, double whole) {
+    if (whole > 0) ulp_sheet_put(table, "%.4g", 100 * part / whole);
+    else ulp_sheet_put(table, "-");
 }
 
 static void print_formats(const ulp_run *run) {
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
     ulp_network network;
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         "percent of the gradients that are not zero in binary32, rounded to nearest even; zero in fp32: percent of all",
         "net,kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe "
         "scale,flushed there,with a scale per tensor");
@@ -82,26 +81,26 @@ static void print_formats(const ulp_run *run) {
             char text[24];
             double safe = safe_scale(run, net, name);
             total t = whole_of(run, net, kind, name, PER_TENSOR);
-            ulp_table_put(table, "%s", net);
-            ulp_table_put(table, "%s", kind);
-            ulp_table_put(table, "%s", name);
+            ulp_sheet_put(table, "%s", net);
+            ulp_sheet_put(table, "%s", kind);
+            ulp_sheet_put(table, "%s", name);
             put_percent(table, t.zero, t.count);
             for (int k = 0; k <= 40; k += 8) { /* flushed at 0, 8, 16, 24, overflowed at 16, 24 */
                 t = whole_of(run, net, kind, name, k <= 24 ? k : k - 16);
                 put_percent(table, k <= 24 ? t.flushed : t.overflow, t.count - t.zero);
             }
-            ulp_table_put(table, "%s", scale_name(text, sizeof text, safe));
+            ulp_sheet_put(table, "%s", scale_name(text, sizeof text, safe));
             t = whole_of(run, net, kind, name, safe);
             put_percent(table, t.flushed, t.count - t.zero);
             t = whole_of(run, net, kind, name, PER_TENSOR);
             put_percent(table, t.flushed, t.count - t.zero);
         }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* Of the first network. */
 static void print_layers(const ulp_run *run, const char *net, const char *format) {
-    ulp_table *table = ulp_table_new("by layer and stage at scale 1, percent of the gradients that are not zero in "
+    ulp_sheet *table = ulp_sheet_new("by layer and stage at scale 1, percent of the gradients that are not zero in "
                                      "binary32; zero in fp32: percent of all",
                                      "net,kind,layer,name,zero in fp32,format,flushed: begin,middle,end");
     char seed[24];
@@ -112,18 +111,18 @@ static void print_layers(const ulp_run *run, const char *net, const char *format
         if (row == ULP_NO_ROW) break;
         const char *kind = ulp_row_text(run, row, "kind"), *layer = ulp_row_text(run, row, "layer");
         total all = total_of(run, net, kind, layer, "all", format, 0);
-        ulp_table_put(table, "%s", net);
-        ulp_table_put(table, "%s", kind);
-        ulp_table_put(table, "%s", layer);
-        ulp_table_put(table, "%s", ulp_row_text(run, row, "name"));
+        ulp_sheet_put(table, "%s", net);
+        ulp_sheet_put(table, "%s", kind);
+        ulp_sheet_put(table, "%s", layer);
+        ulp_sheet_put(table, "%s", ulp_row_text(run, row, "name"));
         put_percent(table, all.zero, all.count);
-        ulp_table_put(table, "%s", format);
+        ulp_sheet_put(table, "%s", format);
         for (int stage = 0; stage < ULP_WATCH_ALL; stage++) {
             total t = total_of(run, net, kind, layer, gradient_stage_names[stage], format, 0);
             put_percent(table, t.flushed, t.count - t.zero);
         }
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* ---- claims ---- */
@@ -146,7 +145,7 @@ static int lacks_scales(const ulp_run *run, char *why, size_t size) {
 
 /* Why a claim cannot be expected: another set-up or, if it is `of_safe`, scales that are not there; "" if it can. */
 static void find_why(const ulp_run *run, int of_safe, char *why, size_t size) {
-    if (!ulp_setup_differs(run, setup, why, size) && of_safe) lacks_scales(run, why, size);
+    if (!ulp_options_differ(ulp_run_claims(run), setup, why, size) && of_safe) lacks_scales(run, why, size);
 }
 
 /* What is said of the multilayer perceptron alone. */
@@ -158,20 +157,21 @@ static void claim_binary16(ulp_run *run) {
            early = flushed_share(total_of(run, "mlp", "agrad", "all", "begin", name, 0));
     double safe = safe_scale(run, "mlp", name), there = flushed(run, "mlp", "agrad", name, safe);
     find_why(run, 0, why, sizeof why);
-    ulp_claim_setup(run, why, at_one >= 10,
-                    "mlp: binary16 at scale 1 flushes to zero at least a tenth of the activation gradients that are "
-                    "not zero in binary32",
-                    "%.2f %%", at_one);
-    ulp_claim_setup(
-        run, why, at_one > 2 * of_weights,
+    ulp_claim_if(ulp_run_claims(run), why, at_one >= 10,
+                 "mlp: binary16 at scale 1 flushes to zero at least a tenth of the activation gradients that are "
+                 "not zero in binary32",
+                 "%.2f %%", at_one);
+    ulp_claim_if(
+        ulp_run_claims(run), why, at_one > 2 * of_weights,
         "mlp: activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
         "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", at_one, of_weights);
-    ulp_claim_setup(run, why, late > early, "mlp: the share grows as the network learns and its loss shrinks",
-                    "%.2f %% in the first third, %.2f %% in the last", early, late);
+    ulp_claim_if(ulp_run_claims(run), why, late > early,
+                 "mlp: the share grows as the network learns and its loss shrinks",
+                 "%.2f %% in the first third, %.2f %% in the last", early, late);
     find_why(run, 1, why, sizeof why);
-    ulp_claim_setup(run, why, safe >= 0 && there <= at_one / 2,
-                    "mlp: a power of two as loss scale brings back more than half of them and overflows none",
-                    "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), there, at_one);
+    ulp_claim_if(ulp_run_claims(run), why, safe >= 0 && there <= at_one / 2,
+                 "mlp: a power of two as loss scale brings back more than half of them and overflows none",
+                 "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), there, at_one);
 }
 
 static void claim_eight_bits(ulp_run *run) {
@@ -179,8 +179,8 @@ static void claim_eight_bits(ulp_run *run) {
     double safe = safe_scale(run, "mlp", "e4m3"), there = flushed(run, "mlp", "agrad", "e4m3", safe);
     double wide = safe_scale(run, "mlp", "e5m2"), kept = flushed(run, "mlp", "agrad", "e5m2", wide);
     find_why(run, 1, why, sizeof why);
-    ulp_claim_setup(
-        run, why, there > kept && there >= 20,
+    ulp_claim_if(
+        ulp_run_claims(run), why, there > kept && there >= 20,
         "mlp: no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
         "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name, sizeof name, safe), there,
         scale_name(wide_name, sizeof wide_name, wide), kept);
@@ -201,7 +201,7 @@ static void claim_order(ulp_run *run, const char *net) {
     }
     find_why(run, 0, why, sizeof why);
     snprintf(text, sizeof text, "%s: at scale 1 the flushed share grows as the least positive value does", net);
-    if (found > 1) ulp_claim_setup(run, why, good, text, "%s", measured);
+    if (found > 1) ulp_claim_if(ulp_run_claims(run), why, good, text, "%s", measured);
 }
 
 /* More scale, less underflow: for every network and format, over the whole grid of scales. */
@@ -220,7 +220,7 @@ static void claim_monotone(ulp_run *run) {
                 wrong += k[i] > k[i - 1] && (b.flushed > a.flushed || b.overflow < a.overflow);
             }
     if (steps)
-        ulp_claim(run, wrong == 0, "doubling the scale never flushes more and never overflows less",
+        ulp_claim(ulp_run_claims(run), wrong == 0, "doubling the scale never flushes more and never overflows less",
                   "%d steps, %d against it", steps, wrong);
 }
 
@@ -255,7 +255,7 @@ static void claim_networks(ulp_run *run, const rule *r) {
         good &= share <= r->most && share * r->factor <= other;
     }
     find_why(run, r->scale == NO_SCALE || r->other == NO_SCALE, why, sizeof why);
-    ulp_claim_setup(run, why, good, r->text, "%s", measured);
+    ulp_claim_if(ulp_run_claims(run), why, good, r->text, "%s", measured);
 }
 
 void gradient_underflow_check(ulp_run *run, const void *context) {
@@ -271,11 +271,11 @@ void gradient_underflow_check(ulp_run *run, const void *context) {
     print_layers(run, network.name, ulp_run_has_format(run, "binary16") ? "binary16" : format[0].name);
     claim_monotone(run);
     if (!has_one) {
-        ulp_claim_skip(run, "what is flushed at scale 1", "0 is not in --scales");
+        ulp_claim_skip(ulp_run_claims(run), "what is flushed at scale 1", "0 is not in --scales");
         return;
     }
     if (strcmp(network.name, "mlp") != 0)
-        ulp_claim_skip(run, "what is said of mlp alone", "it is not the first network");
+        ulp_claim_skip(ulp_run_claims(run), "what is said of mlp alone", "it is not the first network");
     else {
         if (ulp_run_has_format(run, "binary16")) claim_binary16(run);
         if (ulp_run_has_format(run, "e4m3") && ulp_run_has_format(run, "e5m2")) claim_eight_bits(run);

@@ -13,7 +13,6 @@
  * itself (Higham 2002, section 4.2).
  */
 #include "experiments/harness/sweep/running_sum.h"
-#include "experiments/harness/claims/conditions.h"
 #include "experiments/harness/claims/spread.h"
 #include "sim/tensor.h"
 
@@ -173,7 +172,8 @@ static void claim_facts(ulp_run *run) {
         const long stop = ulp_running_stop_claimed(run, want->format, "limit", text);
         if (stop == ULP_NO_ROW) continue;
         const double value = ulp_row_number(run, stop, "value"), idle = ulp_row_number(run, stop, "n");
-        ulp_claim(run, value == want->value && idle == (double)want->idle, text, "%.17g at term %.0f", value, idle);
+        ulp_claim(ulp_run_claims(run), value == want->value && idle == (double)want->idle, text, "%.17g at term %.0f",
+                  value, idle);
     }
 }
 
@@ -194,7 +194,7 @@ static void claim_predicted(ulp_run *run) {
     }
     if (good + bad > 0)
         ulp_claim(
-            run, bad == 0,
+            ulp_run_claims(run), bad == 0,
             "to nearest, sums stop at the first term of at most half the spacing at the harmonic number, or one later "
             "if that is a tie",
             "%d formats do, %d do not", good, bad);
@@ -213,7 +213,7 @@ static void claim_error(ulp_run *run, const char *format, double want) {
     if (stop == ULP_NO_ROW || ulp_row_number(run, stop, "n") > 1e6) return;
     const double harmonic = harmonic_number(1000000), error = 1 - ulp_row_number(run, stop, "value") / harmonic;
     snprintf(text, sizeof text, "%s rne: after 10^6 terms the relative error is %.4f", format, want);
-    ulp_claim(run, floor(1e4 * error + 0.5) == floor(1e4 * want + 0.5), text, "%.8f", error);
+    ulp_claim(ulp_run_claims(run), floor(1e4 * error + 0.5) == floor(1e4 * want + 0.5), text, "%.8f", error);
 }
 
 /* The correction is at most half the spacing of the sum, and small terms stop moving it where they are a 2^-p of that.
@@ -240,11 +240,11 @@ static void claim_kahan(ulp_run *run) {
         }
     }
     if (good + bad > 0)
-        ulp_claim(run, bad == 0,
+        ulp_claim(ulp_run_claims(run), bad == 0,
                   "Kahan's sum stops too, but beyond half the square of the term at which the plain one does",
                   "%d formats do, %d do not", good, bad);
     if (close + far > 0)
-        ulp_claim(run, far == 0,
+        ulp_claim(ulp_run_claims(run), far == 0,
                   "up to half that square, Kahan's sums of 1, 2, 4, 8, ... terms are right to a spacing of the format",
                   "%d are, %d are not", close, far);
 }
@@ -263,23 +263,23 @@ static void claim_stochastic(ulp_run *run, const ulp_format *format, const char 
     snprintf(text, sizeof text, "%s %s: after %lld terms the mean is the harmonic number within 5 standard errors",
              format->name, mode, (long long)terms);
     if (runs < 100 || harmonic > format->max / 2) {
-        ulp_claim_skip(run, text, runs < 100 ? "--runs is less than 100" : "it may leave the range");
+        ulp_claim_skip(ulp_run_claims(run), text, runs < 100 ? "--runs is less than 100" : "it may leave the range");
         return;
     }
     const double errors = fabs(mean - harmonic) / (sd / sqrt(runs));
     const int beyond = stop == ULP_NO_ROW || ulp_row_number(run, stop, "n") > (double)terms / 8 ||
                        mean > ulp_row_number(run, stop, "value") + sd / sqrt(runs);
-    ulp_claim(run, errors <= 5 && beyond, text, "mean %.9g, sd %.3g, H %.9g, off by %.2f%s", mean, sd, harmonic, errors,
-              beyond ? "" : "; not beyond where nearest stops");
+    ulp_claim(ulp_run_claims(run), errors <= 5 && beyond, text, "mean %.9g, sd %.3g, H %.9g, off by %.2f%s", mean, sd,
+              harmonic, errors, beyond ? "" : "; not beyond where nearest stops");
 }
 
-static void print_end(ulp_table *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
+static void print_end(ulp_sheet *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
     const long stop = ulp_running_row(run, format, mode, c, "stop"),
                open = ulp_running_row(run, format, mode, c, "open");
     if (stop != ULP_NO_ROW)
-        ulp_table_put(table, "%.9g at %.0f", ulp_row_number(run, stop, "value"), ulp_row_number(run, stop, "n"));
-    else if (open != ULP_NO_ROW) ulp_table_put(table, "> %.9g", ulp_row_number(run, open, "value"));
-    else ulp_table_put(table, "-");
+        ulp_sheet_put(table, "%.9g at %.0f", ulp_row_number(run, stop, "value"), ulp_row_number(run, stop, "n"));
+    else if (open != ULP_NO_ROW) ulp_sheet_put(table, "> %.9g", ulp_row_number(run, open, "value"));
+    else ulp_sheet_put(table, "-");
 }
 
 static void print_table(const ulp_run *run) {
@@ -292,23 +292,23 @@ static void print_table(const ulp_run *run) {
         title, sizeof title,
         "where the harmonic series stops, at the first term that moves nothing; >: still moving; H of %lld is %.8g",
         (long long)terms, harmonic_number(terms));
-    ulp_table *table = ulp_table_new(title, columns);
+    ulp_sheet *table = ulp_sheet_new(title, columns);
     for (size_t f = 0; f < formats; f++) {
         const char *name = format[f].name;
         const int64_t predicted = predict(&format[f], ulp_option_integer(run, "limit"));
         const long spread = row_at(run, name, "sra", ULP_CURE_NONE, "spread", terms);
-        ulp_table_put(table, "%s", name);
-        if (predicted) ulp_table_put(table, "%lld", (long long)predicted);
-        else ulp_table_put(table, "-");
+        ulp_sheet_put(table, "%s", name);
+        if (predicted) ulp_sheet_put(table, "%lld", (long long)predicted);
+        else ulp_sheet_put(table, "-");
         print_end(table, run, name, "rne", ULP_CURE_NONE);
         print_end(table, run, name, "rz", ULP_CURE_NONE);
         for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
-        if (spread == ULP_NO_ROW) ulp_table_put(table, "-");
+        if (spread == ULP_NO_ROW) ulp_sheet_put(table, "-");
         else
-            ulp_table_put(table, "%.7g +- %.2g", ulp_row_number(run, spread, "mean"),
+            ulp_sheet_put(table, "%.7g +- %.2g", ulp_row_number(run, spread, "mean"),
                           ulp_row_number(run, spread, "sd"));
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {

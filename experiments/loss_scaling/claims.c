@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "experiments/harness/training/networks.h"
-#include "experiments/harness/claims/conditions.h"
 
 /* ---- the table ---- */
 
@@ -40,17 +39,17 @@ static mean static_mean(const ulp_run *run, const char *net, const char *format,
     return mean_of(run, net, format, "static", text);
 }
 
-static void put_mean(ulp_table *table, const char *net, const char *format, const char *scaler, mean m) {
+static void put_mean(ulp_sheet *table, const char *net, const char *format, const char *scaler, mean m) {
     if (m.n == 0) return;
-    ulp_table_put(table, "%s", net);
-    ulp_table_put(table, "%s", format);
-    ulp_table_put(table, "%s", scaler);
-    ulp_table_put(table, "%.2f", m.accuracy);
-    ulp_table_put(table, "%.4g", m.loss);
-    ulp_table_put(table, "%.0f of %d", m.diverged, m.n);
-    ulp_table_put(table, "%.2f", m.zero);
-    ulp_table_put(table, "%.1f", m.skipped);
-    ulp_table_put(table, "2^%.1f", m.scale);
+    ulp_sheet_put(table, "%s", net);
+    ulp_sheet_put(table, "%s", format);
+    ulp_sheet_put(table, "%s", scaler);
+    ulp_sheet_put(table, "%.2f", m.accuracy);
+    ulp_sheet_put(table, "%.4g", m.loss);
+    ulp_sheet_put(table, "%.0f of %d", m.diverged, m.n);
+    ulp_sheet_put(table, "%.2f", m.zero);
+    ulp_sheet_put(table, "%.1f", m.skipped);
+    ulp_sheet_put(table, "2^%.1f", m.scale);
 }
 
 /* What was done to the scalers' growth intervals. */
@@ -70,8 +69,8 @@ static void print_table(const ulp_run *run) {
         title, sizeof title,
         "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s",
         cut);
-    ulp_table *table =
-        ulp_table_new(title, "net,gradients,scaler,accuracy,training loss,diverged,zero,skipped,last scale");
+    ulp_sheet *table =
+        ulp_sheet_new(title, "net,gradients,scaler,accuracy,training loss,diverged,zero,skipped,last scale");
     for (size_t i = 0; ulp_run_network(&network, run, i); i++) {
         const double *k = scales_of(run, i, &scales);
         put_mean(table, network.name, "binary32", "none", mean_of(run, network.name, "binary32", "none", ""));
@@ -88,7 +87,7 @@ static void print_table(const ulp_run *run) {
             }
         }
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* ---- claims ---- */
@@ -125,8 +124,9 @@ static judge judge_of(ulp_run *run, size_t net, const ulp_network *network) {
                .reference = mean_of(run, network->name, "binary32", "none", "")};
     j.points = points_of(run, network->name, j.reference.n);
     j.scale = scales_of(run, net, &j.scales);
-    if (!ulp_setup_differs(run, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))
-        ulp_setup_differs(run, net ? "other-scales" : "scales", j.why, sizeof j.why);
+    if (!ulp_options_differ(ulp_run_claims(run), "policy net batch steps rate momentum interval points set", j.why,
+                            sizeof j.why))
+        ulp_options_differ(ulp_run_claims(run), net ? "other-scales" : "scales", j.why, sizeof j.why);
     return j;
 }
 
@@ -190,15 +190,15 @@ static void claim_walls(const judge *j, int fine) {
     if (!found) return;
     snprintf(text, sizeof text, "%s: in every format there are static scales at most %.2g points below binary32",
              j->network.name, j->points);
-    ulp_claim_setup(j->run, j->why, some, text, "%s; binary32 %.2f %%", within, j->reference.accuracy);
+    ulp_claim_if(ulp_run_claims(j->run), j->why, some, text, "%s; binary32 %.2f %%", within, j->reference.accuracy);
     snprintf(text, sizeof text, "%s, left wall: at 2^%.0f nearly all gradients are zero and 5 points or more are lost",
              j->network.name, low);
-    ulp_claim_setup(j->run, j->why, left_wall, text, "%s; binary32 %.2f %% with %.2f %%", at_left,
-                    j->reference.accuracy, j->reference.zero);
+    ulp_claim_if(ulp_run_claims(j->run), j->why, left_wall, text, "%s; binary32 %.2f %% with %.2f %%", at_left,
+                 j->reference.accuracy, j->reference.zero);
     snprintf(text, sizeof text, "%s, right wall: at 2^%.0f every run overflows and diverges", j->network.name, high);
-    ulp_claim_setup(j->run, j->why, right_wall, text, "%s", at_right);
+    ulp_claim_if(ulp_run_claims(j->run), j->why, right_wall, text, "%s", at_right);
     snprintf(text, sizeof text, "%s: the fewer powers of two a format has, the closer its walls", j->network.name);
-    if (fine && found > 1) ulp_claim_setup(j->run, j->why, narrower, text, "%s", within);
+    if (fine && found > 1) ulp_claim_if(ulp_run_claims(j->run), j->why, narrower, text, "%s", within);
 }
 
 /* Nothing chosen by hand: one scaler, every format that claims are about. */
@@ -227,21 +227,23 @@ static void claim_scaler(const judge *j, int s) {
         snprintf(text, sizeof text,
                  "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf",
                  j->network.name, scalers[s].name);
-        ulp_claim_setup(j->run, j->why, diverged == runs, text, "%.0f of %.0f runs", diverged, runs);
+        ulp_claim_if(ulp_run_claims(j->run), j->why, diverged == runs, text, "%.0f of %.0f runs", diverged, runs);
     } else if (scalers[s].tensor) {
         snprintf(text, sizeof text,
                  "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points below "
                  "binary32, and fewer are zero than at 2^0",
                  j->network.name, scalers[s].name, j->points);
-        ulp_claim_setup(j->run, j->why, good, text, "%s; binary32 %.2f %%", measured, j->reference.accuracy);
+        ulp_claim_if(ulp_run_claims(j->run), j->why, good, text, "%s; binary32 %.2f %%", measured,
+                     j->reference.accuracy);
     } else {
         snprintf(cut, sizeof cut, "%s", scalers[s].way);
         if (scalers[s].grows) interval_text(j->run, cut, sizeof cut);
         snprintf(text, sizeof text,
                  "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
                  j->network.name, scalers[s].name, j->points, cut);
-        ulp_claim_setup(j->run, j->why, good, text, "%s; binary32 %.2f %%; last scales %s; %.1f steps skipped per run",
-                        measured, j->reference.accuracy, where, skipped / found);
+        ulp_claim_if(ulp_run_claims(j->run), j->why, good, text,
+                     "%s; binary32 %.2f %%; last scales %s; %.1f steps skipped per run", measured,
+                     j->reference.accuracy, where, skipped / found);
     }
 }
 
@@ -254,7 +256,8 @@ void loss_scaling_check(ulp_run *run, const void *context) {
     print_table(run);
     for (size_t f = 0; f < formats; f++) {
         snprintf(text, sizeof text, "%s gradients: walls and scalers", format[f].name);
-        if (!is_claimed(format[f].name)) ulp_claim_skip(run, text, "the claims are about binary16, e5m2 and e4m3");
+        if (!is_claimed(format[f].name))
+            ulp_claim_skip(ulp_run_claims(run), text, "the claims are about binary16, e5m2 and e4m3");
     }
     for (size_t i = 0; ulp_run_network(&network, run, i); i++) {
         const judge j = judge_of(run, i, &network);

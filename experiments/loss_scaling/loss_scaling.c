@@ -263,6 +263,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
               .trace = point->at[AT_NET] == 0 && scaler >= 0 && !scalers[scaler].tensor &&
                        seed == (int64_t)ulp_run_seed(run)};
     const ulp_training training = {
+        .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = context,
         .options = {.net = network.text,
                     .policy = format ? policy : "fp32",
@@ -279,7 +280,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .own = &w,
         .own_bytes = sizeof w.all,
     };
-    return ulp_training_run(run, point, rows, &training);
+    return ulp_training_run(ulp_rows_task(rows), &training);
 }
 
 static const ulp_experiment experiment = {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/claims/conditions.h"
 #include "sim/stats.h"
 
 /* Counts of the bins of a whole kind, over the seeds. */
@@ -77,26 +76,26 @@ static void print_table(const ulp_run *run) {
     size_t shown = formats < 5 ? formats : 5;
     for (size_t i = 0; i < shown; i++)
         used += (size_t)snprintf(columns + used, sizeof columns - used, ",%.40s", f[i].name);
-    ulp_table *table = ulp_table_new("zero: percent of all; the rest of the values that are not zero; formats: percent "
+    ulp_sheet *table = ulp_sheet_new("zero: percent of all; the rest of the values that are not zero; formats: percent "
                                      "flushed + subnormal + overflowed",
                                      columns);
     for (int i = 0; i < KINDS * STAGES; i++) {
         const char *kind = kind_names[i / STAGES], *stage = stage_names[i % STAGES];
         spread s = spread_of(run, kind, stage);
-        ulp_table_put(table, "%s", kind);
-        ulp_table_put(table, "%s", stage);
-        ulp_table_put(table, "%.3g %%", s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0);
-        ulp_table_put(table, "2^%d", quantile(&s, 0.5));
-        ulp_table_put(table, "2^%d", quantile(&s, 0.005));
-        ulp_table_put(table, "2^%d", quantile(&s, 0.995) + 1);
-        ulp_table_put(table, "2^%d", peak(&s));
-        ulp_table_put(table, "%.3g %%", percent_in(&s, peak(&s), 1));
+        ulp_sheet_put(table, "%s", kind);
+        ulp_sheet_put(table, "%s", stage);
+        ulp_sheet_put(table, "%.3g %%", s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0);
+        ulp_sheet_put(table, "2^%d", quantile(&s, 0.5));
+        ulp_sheet_put(table, "2^%d", quantile(&s, 0.005));
+        ulp_sheet_put(table, "2^%d", quantile(&s, 0.995) + 1);
+        ulp_sheet_put(table, "2^%d", peak(&s));
+        ulp_sheet_put(table, "%.3g %%", percent_in(&s, peak(&s), 1));
         for (size_t k = 0; k < shown; k++)
-            ulp_table_put(table, "%.3g + %.3g + %.3g", percent_of(run, "flushed", kind, stage, f[k].name),
+            ulp_sheet_put(table, "%.3g + %.3g + %.3g", percent_of(run, "flushed", kind, stage, f[k].name),
                           percent_of(run, "subnormal", kind, stage, f[k].name),
                           percent_of(run, "overflowed", kind, stage, f[k].name));
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* Two counts of the same thing: the histogram's bins below half the least positive number, and what rounding flushes.
@@ -119,7 +118,7 @@ static void claim_counts(ulp_run *run) {
             tested++;
         }
     }
-    ulp_claim(run, tested > 0 && wrong == 0,
+    ulp_claim(ulp_run_claims(run), tested > 0 && wrong == 0,
               "what rounding flushes is what the histogram has below half the least positive number, and ties",
               "%d tensors and formats, %d against it", tested, wrong);
 }
@@ -128,27 +127,29 @@ static void claim_shapes(ulp_run *run) {
     spread before = spread_of(run, "weight", "initial"), weight = spread_of(run, "weight", "trained"),
            act = spread_of(run, "act", "trained");
     spread agrad = spread_of(run, "agrad", "trained"), first = spread_of(run, "agrad", "initial");
-    ulp_claim(run, percent_in(&weight, peak(&weight) - 1, 3) > 60 && percent_in(&before, peak(&before) - 1, 3) > 60,
+    ulp_claim(ulp_run_claims(run),
+              percent_in(&weight, peak(&weight) - 1, 3) > 60 && percent_in(&before, peak(&before) - 1, 3) > 60,
               "parameters are peaked: three octaves around the fullest hold most of them, before and after training",
               "%.1f %% from 2^%d on, %.1f %% from 2^%d on", percent_in(&before, peak(&before) - 1, 3),
               peak(&before) - 1, percent_in(&weight, peak(&weight) - 1, 3), peak(&weight) - 1);
-    ulp_claim(run, fall(&weight) > 12 && fall(&weight) < 20,
+    ulp_claim(ulp_run_claims(run), fall(&weight) > 12 && fall(&weight) < 20,
               "below the peak of the trained parameters each octave holds about half of the one above: four octaves, a "
               "factor near 2^4",
               "%.1f; initial parameters %.1f, trained activations %.1f", fall(&weight), fall(&before), fall(&act));
     ulp_claim(
-        run, fall(&agrad) < 4,
+        ulp_run_claims(run), fall(&agrad) < 4,
         "trained activation gradients have a long tail: over four octaves below the peak they fall by less than 4",
         "%.2f; in the first step %.1f", fall(&agrad), fall(&first));
     int apart = quantile(&act, 0.5) - quantile(&agrad, 0.5), at_first = quantile(&act, 0.5) - quantile(&first, 0.5);
-    ulp_claim(run, apart >= 15,
+    ulp_claim(ulp_run_claims(run), apart >= 15,
               "after training the median activation gradient lies at least 2^15 below the median activation",
               "2^%d; the gradients of the first step 2^%d", apart, at_first);
-    ulp_claim(
-        run, quantile(&first, 0.5) > quantile(&agrad, 0.5) && abs(quantile(&weight, 0.5) - quantile(&before, 0.5)) <= 1,
-        "training hardly moves the parameters' median and takes that of the activation gradients far down",
-        "2^%d to 2^%d, and 2^%d to 2^%d", quantile(&before, 0.5), quantile(&weight, 0.5), quantile(&first, 0.5),
-        quantile(&agrad, 0.5));
+    ulp_claim(ulp_run_claims(run),
+              quantile(&first, 0.5) > quantile(&agrad, 0.5) &&
+                  abs(quantile(&weight, 0.5) - quantile(&before, 0.5)) <= 1,
+              "training hardly moves the parameters' median and takes that of the activation gradients far down",
+              "2^%d to 2^%d, and 2^%d to 2^%d", quantile(&before, 0.5), quantile(&weight, 0.5), quantile(&first, 0.5),
+              quantile(&agrad, 0.5));
 }
 
 static void claim_binary16(ulp_run *run) {
@@ -161,11 +162,11 @@ static void claim_binary16(ulp_run *run) {
     }
     double early = percent_of(run, "flushed", "agrad", "initial", "binary16"),
            late = percent_of(run, "flushed", "agrad", "trained", "binary16");
-    ulp_claim(run, over == 0 && most <= 0.01,
+    ulp_claim(ulp_run_claims(run), over == 0 && most <= 0.01,
               "binary16 holds inputs, parameters and activations: it flushes at most one in 10000 of them, and nothing "
               "overflows, gradients included",
               "%.5f %% flushed, %.5f %% overflowed", most, over);
-    ulp_claim(run, early < 0.1 && late > 20,
+    ulp_claim(ulp_run_claims(run), early < 0.1 && late > 20,
               "binary16 flushes less than one in 1000 of the activation gradients of the first step, and more than a "
               "fifth after training",
               "%.4f %%, %.2f %%", early, late);
@@ -176,13 +177,14 @@ static void claim_others(ulp_run *run) {
         double most = 0;
         for (int i = 0; i < KINDS * STAGES; i++)
             most = fmax(most, percent_of(run, "flushed", kind_names[i / STAGES], stage_names[i % STAGES], "bfloat16"));
-        ulp_claim(run, most <= 0.01, "bfloat16 flushes at most one in 10000 of any tensor's values", "%.5f %%", most);
+        ulp_claim(ulp_run_claims(run), most <= 0.01, "bfloat16 flushes at most one in 10000 of any tensor's values",
+                  "%.5f %%", most);
     }
     if (ulp_run_has_format(run, "e4m3")) {
         double act = percent_of(run, "flushed", "act", "trained", "e4m3"),
                weight = percent_of(run, "flushed", "weight", "trained", "e4m3");
         double agrad = percent_of(run, "flushed", "agrad", "trained", "e4m3");
-        ulp_claim(run, act < 2 && weight < 2 && agrad > 90,
+        ulp_claim(ulp_run_claims(run), act < 2 && weight < 2 && agrad > 90,
                   "e4m3 holds all but 2 % of the trained parameters and activations, and hardly a tenth of the "
                   "activation gradients",
                   "flushes %.2f %%, %.2f %%, %.3f %%", weight, act, agrad);
@@ -195,8 +197,8 @@ void magnitudes_check(ulp_run *run, const void *context) {
     print_table(run);
     claim_counts(run);
     /* the measured facts are about the training of the table of options */
-    if (ulp_setup_differs(run, "net set batch steps rate momentum", why, sizeof why)) {
-        ulp_claim_skip(run, "where the tensors lie, and what formats make of them", "%s", why);
+    if (ulp_options_differ(ulp_run_claims(run), "net set batch steps rate momentum", why, sizeof why)) {
+        ulp_claim_skip(ulp_run_claims(run), "where the tensors lie, and what formats make of them", "%s", why);
         return;
     }
     claim_shapes(run);

@@ -18,15 +18,15 @@ static void claim_best(ulp_run *run) {
     const long row = find(run, DECAY, "bfloat16", "rne", 46);
     int best = 1;
     if (row == ULP_NO_ROW) {
-        ulp_claim_skip(run, text, "needs --formats bfloat16 --modes rne");
+        ulp_claim_skip(ulp_run_claims(run), text, "needs --formats bfloat16 --modes rne");
         return;
     }
     const double y = ulp_row_number(run, row, "u"), error = ulp_row_number(run, row, "most");
     for (int k = 3; k <= ode_thirds(run); k++)
         best &= ode_steps(k) == 46 ||
                 ulp_row_number(run, find(run, DECAY, "bfloat16", "rne", ode_steps(k)), "most") > error;
-    ulp_claim(run, best && y == 189 * 0x1p-15 && fabs(error - 2.0e-5) <= 0.05e-5, text, "y %.10g, error %.4g", y,
-              error);
+    ulp_claim(ulp_run_claims(run), best && y == 189 * 0x1p-15 && fabs(error - 2.0e-5) <= 0.05e-5, text,
+              "y %.10g, error %.4g", y, error);
 }
 
 /* Steps to nearest that vanish: y stays at y0 from n = 2^(p+1) - 1 on, in the grid and in the scan. */
@@ -48,10 +48,10 @@ static void claim_stuck(ulp_run *run, const ulp_format *format) {
     }
     snprintf(text, sizeof text, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3", name,
              (long long)from);
-    if (rows == 0) ulp_claim_skip(run, text, "no rows of so many steps");
+    if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "no rows of so many steps");
     else
-        ulp_claim(run, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld rows, %ld moved, error %.7g", rows,
-                  moved, error);
+        ulp_claim(ulp_run_claims(run), moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text,
+                  "%ld rows, %ld moved, error %.7g", rows, moved, error);
 }
 
 /* The scan: the last n that moves, and how many n end at the number of the format that is nearest to the solution. */
@@ -76,7 +76,7 @@ static void claim_scan(ulp_run *run, const char *format, int64_t last_moving, in
         "%s rne, every n from 10: exactly %d end at the number nearest to the solution, first n = %lld; the last that "
         "moves is %lld",
         format, count, (long long)first, (long long)last_moving);
-    ulp_claim(run, last == last_moving && found == count && least == first, text,
+    ulp_claim(ulp_run_claims(run), last == last_moving && found == count && least == first, text,
               "%lld, the first %lld, the last that moves %lld", (long long)found, (long long)least, (long long)last);
 }
 
@@ -98,14 +98,15 @@ static void claim_decay(ulp_run *run, const char *format, int prec) {
     }
     snprintf(text, sizeof text, "%s sra: no run ends farther from Euler's polygon than 5 2^((1-p)/2) of y, for any n",
              format);
-    ulp_claim(run, run_most <= 5, text, "%.2f times 2^((1-p)/2) at most", run_most);
+    ulp_claim(ulp_run_claims(run), run_most <= 5, text, "%.2f times 2^((1-p)/2) at most", run_most);
     snprintf(text, sizeof text,
              "%s sra: the mean of the runs follows the polygon, within 4 such deviations / sqrt(runs)", format);
-    ulp_claim(run, mean_most <= 4, text, "%.2f at most", mean_most);
+    ulp_claim(ulp_run_claims(run), mean_most <= 4, text, "%.2f at most", mean_most);
     snprintf(text, sizeof text, "%s: where steps to nearest vanish, stochastic errors are less than a tenth (rms)",
              format);
-    if (isinf(better)) ulp_claim_skip(run, text, "no n above %lld with both modes", (long long)2 << prec);
-    else ulp_claim(run, better > 10, text, "%.1f times less at least", better);
+    if (isinf(better))
+        ulp_claim_skip(ulp_run_claims(run), text, "no n above %lld with both modes", (long long)2 << prec);
+    else ulp_claim(ulp_run_claims(run), better > 10, text, "%.1f times less at least", better);
 }
 
 static void claim_circle(ulp_run *run, const char *format, int prec) {
@@ -129,36 +130,38 @@ static void claim_circle(ulp_run *run, const char *format, int prec) {
     snprintf(text, sizeof text, "%s rne, circle: from n = %.0f on u stays exactly 1, across from the solution halfway",
              format, ceil(still));
     if (stuck > 0)
-        ulp_claim(run, moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least", stuck, moved, far);
+        ulp_claim(ulp_run_claims(run), moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least",
+                  stuck, moved, far);
     else if (find(run, CIRCLE, format, "rne", 10) != ULP_NO_ROW)
-        ulp_claim_skip(run, text, "--longest is %lld", (long long)ulp_option_integer(run, "longest"));
+        ulp_claim_skip(ulp_run_claims(run), text, "--longest is %lld", (long long)ulp_option_integer(run, "longest"));
     snprintf(text, sizeof text,
              "%s sra, circle, n >= 1000: no run strays by over 4 2^((3-p)/2) = %.2g, Euler's own and h's error added",
              format, 4 * sd);
-    if (rows > 0) ulp_claim(run, near <= 1, text, "%ld rows, the farthest at %.0f %% of that", rows, 100 * near);
+    if (rows > 0)
+        ulp_claim(ulp_run_claims(run), near <= 1, text, "%ld rows, the farthest at %.0f %% of that", rows, 100 * near);
 }
 
 static void print_table(const ulp_run *run) {
     size_t formats, modes;
     const ulp_format *format = ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    ulp_table *table = ulp_table_new("y' = -y: rms error and mean error; circle: rms of the farthest distance",
+    ulp_sheet *table = ulp_sheet_new("y' = -y: rms error and mean error; circle: rms of the farthest distance",
                                      "format,mode,n,first y,rms,mean,circle,radius - 1");
     for (size_t f = 0; f < formats; f++)
         for (size_t m = 0; m < modes; m++)
             for (int k = 3; k <= ode_thirds(run); k++) {
                 const long row = find(run, DECAY, format[f].name, mode[m].name, ode_steps(k)),
                            circle = find(run, CIRCLE, format[f].name, mode[m].name, ode_steps(k));
-                ulp_table_put(table, "%s", format[f].name);
-                ulp_table_put(table, "%s", mode[m].name);
-                ulp_table_put(table, "%lld", (long long)ode_steps(k));
-                ulp_table_put(table, "%.8g", ulp_row_number(run, row, "u"));
-                ulp_table_put(table, "%.3e", ulp_row_number(run, row, "rms"));
-                ulp_table_put(table, "%.2e", ulp_row_number(run, row, "mean"));
-                ulp_table_put(table, "%.3f", ulp_row_number(run, circle, "rms"));
-                ulp_table_put(table, "%.4f", ulp_row_number(run, circle, "radius"));
+                ulp_sheet_put(table, "%s", format[f].name);
+                ulp_sheet_put(table, "%s", mode[m].name);
+                ulp_sheet_put(table, "%lld", (long long)ode_steps(k));
+                ulp_sheet_put(table, "%.8g", ulp_row_number(run, row, "u"));
+                ulp_sheet_put(table, "%.3e", ulp_row_number(run, row, "rms"));
+                ulp_sheet_put(table, "%.2e", ulp_row_number(run, row, "mean"));
+                ulp_sheet_put(table, "%.3f", ulp_row_number(run, circle, "rms"));
+                ulp_sheet_put(table, "%.4f", ulp_row_number(run, circle, "radius"));
             }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 void ode_check(ulp_run *run, const void *context) {

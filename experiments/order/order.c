@@ -310,8 +310,8 @@ static void claim_distinct(ulp_run *run, int kind, int (*takes)(const ulp_datapa
             found++;
         }
     if (found > 0)
-        ulp_claim(run, one ? most == 1 : least > 1, text, "%d sums, %d to %d different results each", found, least,
-                  most);
+        ulp_claim(ulp_run_claims(run), one ? most == 1 : least > 1, text, "%d sums, %d to %d different results each",
+                  found, least, most);
 }
 
 static int is_exact(const ulp_datapath *d) {
@@ -333,8 +333,8 @@ static int is_sliced(const ulp_datapath *d) { return is_ordered(d) && is_serial(
 static void claim_wider(ulp_run *run, const char *wide, const char *narrow, double times, const char *text) {
     const spread w = spread_of(run, ANY, NORMAL, wide), n = spread_of(run, ANY, NORMAL, narrow);
     if (w.count > 0 && n.count > 0)
-        ulp_claim(run, w.width >= times * n.width && w.width > 0, text, "%s %.2g, %s %.2g of sum |a b|", wide, w.width,
-                  narrow, n.width);
+        ulp_claim(ulp_run_claims(run), w.width >= times * n.width && w.width > 0, text, "%s %.2g, %s %.2g of sum |a b|",
+                  wide, w.width, narrow, n.width);
 }
 
 static void claim_alone(ulp_run *run) {
@@ -345,7 +345,7 @@ static void claim_alone(ulp_run *run) {
         outputs += ulp_row_number(run, row, "number");
         different += ulp_row_number(run, row, "value");
     }
-    ulp_claim(run, different == 0,
+    ulp_claim(ulp_run_claims(run), different == 0,
               "here an output has the same bits alone and inside a matrix product, under every datapath",
               "%.0f outputs, %.0f differ", outputs, different);
 }
@@ -357,21 +357,21 @@ static void print_table(const ulp_run *run) {
     snprintf(title, sizeof title,
              "one sum of %lld products in %lld orders: different results, and their spread relative to sum |a b|",
              (long long)ulp_option_integer(run, "k"), (long long)ulp_option_integer(run, "orders"));
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         title, "datapath,normal: results,spread,inside blocks,sliced,uniform: results,spread,inside blocks,sliced");
     for (size_t i = 0; i < datapaths; i++) {
-        ulp_table_put(table, "%s", d[i].name);
+        ulp_sheet_put(table, "%s", d[i].name);
         for (int data = 0; data < DATA_COUNT; data++) {
             const spread any = spread_of(run, ANY, data, d[i].name);
-            ulp_table_put(table, "%d", any.distinct);
-            ulp_table_put(table, "%.2g", any.width);
+            ulp_sheet_put(table, "%d", any.distinct);
+            ulp_sheet_put(table, "%.2g", any.width);
             for (int kind = INSIDE; kind <= SLICES; kind++) {
                 const spread s = spread_of(run, kind, data, d[i].name);
-                ulp_table_put(table, s.count ? "%d" : "-", s.distinct);
+                ulp_sheet_put(table, s.count ? "%d" : "-", s.distinct);
             }
         }
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -381,7 +381,8 @@ static void check(ulp_run *run, const void *context) {
     claim_distinct(run, INSIDE, has_blocks, 1, "orders inside the blocks of a Tensor Core give one result");
     claim_alone(run);
     if (ulp_option_integer(run, "k") < 1000 || ulp_option_integer(run, "orders") < 100) {
-        ulp_claim_skip(run, "how far results lie apart", "the claims are for --k 1000 and --orders 100 or more");
+        ulp_claim_skip(ulp_run_claims(run), "how far results lie apart",
+                       "the claims are for --k 1000 and --orders 100 or more");
         return;
     }
     claim_distinct(run, ANY, is_ordered, 0, "normal data: the order changes serial sums and those of Tensor Cores");

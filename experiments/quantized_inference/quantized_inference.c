@@ -176,7 +176,7 @@ static ulp_status train(const ulp_run *run, const shared *s, const ulp_point *po
                                  .backend = ulp_run_backend(run)};
     ulp_trainer *t;
     const uint64_t steps = (uint64_t)ulp_option_integer(run, "epochs") * ulp_epoch_steps(&s->data, batch);
-    ulp_status status = ulp_training_before(&t, run, rows, &s->data, &o, steps, 0.9);
+    ulp_status status = ulp_training_before(&t, ulp_rows_task(rows), &s->data, &o, steps, 0.9);
     if (status == ULP_OK) *trained = calloc(t->model.net.params, sizeof **trained);
     if (status == ULP_OK) status = *trained ? ulp_trainer_weights(t, *trained, NULL) : ULP_NO_MEMORY;
     ulp_trainer_free(t);
@@ -231,7 +231,7 @@ static mean mean_of(const ulp_run *run, const char *net, const char *kind, const
 }
 
 static void print_table(const ulp_run *run, const char *net) {
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         "test accuracy in percent, mean over the seeds; changed: sums that the accumulator got wrong, in percent",
         "net,numbers,scheme,accumulator,accuracy,as binary32,changed");
     for (long row = 0; row < ulp_row_count(run); row++) {
@@ -243,16 +243,16 @@ static void print_table(const ulp_run *run, const char *net) {
                          cells[4], (const char *)NULL) != row)
             continue;
         mean m = mean_of(run, cells[0], cells[1], cells[2], cells[3], cells[4]);
-        ulp_table_put(table, "%s", cells[0]);
-        if (strcmp(cells[1], "integer") == 0) ulp_table_put(table, "%s bits", cells[3]);
-        else ulp_table_put(table, "%s", cells[1]);
-        ulp_table_put(table, "%s", cells[2]);
-        ulp_table_put(table, "%s", cells[4]);
-        ulp_table_put(table, "%.2f", m.accuracy);
-        ulp_table_put(table, "%.2f", m.agreement);
-        ulp_table_put(table, "%.3g", m.changed);
+        ulp_sheet_put(table, "%s", cells[0]);
+        if (strcmp(cells[1], "integer") == 0) ulp_sheet_put(table, "%s bits", cells[3]);
+        else ulp_sheet_put(table, "%s", cells[1]);
+        ulp_sheet_put(table, "%s", cells[2]);
+        ulp_sheet_put(table, "%s", cells[4]);
+        ulp_sheet_put(table, "%.2f", m.accuracy);
+        ulp_sheet_put(table, "%.2f", m.agreement);
+        ulp_sheet_put(table, "%.3g", m.changed);
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* All rows of one kind, against binary32 of the same net: the largest loss of mean accuracy in points. */
@@ -265,14 +265,14 @@ static void claim_loss(ulp_run *run, int nets, const char *kind, const char *sch
         mean m = mean_of(run, net, kind, scheme, bits, accumulator),
              reference = mean_of(run, net, "binary32", "plain", "32", "binary32");
         if (m.n == 0) {
-            ulp_claim_skip(run, text, "not in this run");
+            ulp_claim_skip(ulp_run_claims(run), text, "not in this run");
             return;
         }
         worst = fmax(worst, reference.accuracy - m.accuracy);
         snprintf(measured + strlen(measured), sizeof measured - strlen(measured), "%snet %d: %.2f %% against %.2f %%",
                  i > 1 ? "; " : "", i, m.accuracy, reference.accuracy);
     }
-    ulp_claim(run, worst <= most, text, "%s", measured);
+    ulp_claim(ulp_run_claims(run), worst <= most, text, "%s", measured);
 }
 
 /* An int16 sum of products of codes of b bits cannot leave the range while k 2^(2 b - 2) < 2^15, symmetric codes. */
@@ -286,7 +286,8 @@ static void claim_room(ulp_run *run) {
         wrong += ulp_row_number(run, row, "changed") != 0;
     }
     if (rows)
-        ulp_claim(run, wrong == 0, "where 256 products of two codes stay below 2^15, no int16 sum differs from int32",
+        ulp_claim(ulp_run_claims(run), wrong == 0,
+                  "where 256 products of two codes stay below 2^15, no int16 sum differs from int32",
                   "%d runs, %d against it", rows, wrong);
 }
 
@@ -301,8 +302,8 @@ static void claim_better(ulp_run *run, int nets, const char *scheme, const char 
              b = mean_of(run, net, "integer", scheme2, bits, accumulator2);
         gain += (a.accuracy - b.accuracy) / nets;
     }
-    if (isnan(gain)) ulp_claim_skip(run, text, "not in this run");
-    else ulp_claim(run, gain > by, text, "%+.2f points in the mean of the networks", gain);
+    if (isnan(gain)) ulp_claim_skip(ulp_run_claims(run), text, "not in this run");
+    else ulp_claim(ulp_run_claims(run), gain > by, text, "%+.2f points in the mean of the networks", gain);
 }
 
 static void check(ulp_run *run, const void *context) {

@@ -27,7 +27,6 @@
  * NaN.
  */
 #include "experiments/harness/training/load.h"
-#include "experiments/harness/claims/conditions.h"
 #include "experiments/harness/claims/spread.h"
 #include "experiments/harness/training/training.h"
 
@@ -131,7 +130,7 @@ static ulp_status add_policy(ulp_run *run, const ulp_data *data, const variant *
     ulp_status status = ulp_policy_prepare(run, full, v->policy, v->name);
     if (status == ULP_OK)
         ulp_header_add(run, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler, v->optimizer);
-    return status == ULP_OK ? ulp_training_check(run, data, &o) : status;
+    return status == ULP_OK ? ulp_training_check(ulp_run_plan(run), data, &o) : status;
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -181,6 +180,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     const variant *v = &variants[point->at[AT_VARIANT]];
     key k = {v->name, point->at[AT_SEED], ulp_option_integer(run, "weight")};
     const ulp_training training = {
+        .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = context,
         .options = options_of(&t, run, context, v, k.seed),
         .steps = steps_of(run, context),
@@ -190,7 +190,7 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .record = record,
         .own = &k,
     };
-    return ulp_training_run(run, point, rows, &training);
+    return ulp_training_run(ulp_rows_task(rows), &training);
 }
 
 /* ---- claims ---- */
@@ -231,7 +231,7 @@ static pairs compare(const ulp_run *run, const char *column, const char *a, cons
 }
 
 static void print_table(const ulp_run *run) {
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         "after the last epoch, over the seeds; loss / fp32 is seed by seed; accuracy on test digits in percent",
         "variant,what,loss,loss / fp32,least,most,accuracy,least,most,skipped,scale,diverged");
     for (size_t i = 0; i < COUNT; i++) {
@@ -240,25 +240,25 @@ static void print_table(const ulp_run *run) {
                    diverged = spread_of(run, "diverged", "final", name);
         pairs ratio = compare(run, "loss", name, "fp32", 1);
         if (test.n == 0) continue;
-        ulp_table_put(table, "%s", name);
-        ulp_table_put(table, "%s", variants[i].words);
-        ulp_table_put(table, "%.5f", spread_of(run, "loss", "final", name).median);
-        ulp_table_put(table, "%.3f", ratio.median);
-        ulp_table_put(table, "%.3f", ratio.least);
-        ulp_table_put(table, "%.3f", ratio.most);
-        ulp_table_put(table, "%.2f", 100 * test.median);
-        ulp_table_put(table, "%.2f", 100 * test.least);
-        ulp_table_put(table, "%.2f", 100 * test.most);
-        ulp_table_put(table, "%.1f", spread_of(run, "skipped", "final", name).mean);
-        ulp_table_put(table, "2^%.1f", spread_of(run, "scale_log2", "final", name).mean);
-        ulp_table_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
+        ulp_sheet_put(table, "%s", name);
+        ulp_sheet_put(table, "%s", variants[i].words);
+        ulp_sheet_put(table, "%.5f", spread_of(run, "loss", "final", name).median);
+        ulp_sheet_put(table, "%.3f", ratio.median);
+        ulp_sheet_put(table, "%.3f", ratio.least);
+        ulp_sheet_put(table, "%.3f", ratio.most);
+        ulp_sheet_put(table, "%.2f", 100 * test.median);
+        ulp_sheet_put(table, "%.2f", 100 * test.least);
+        ulp_sheet_put(table, "%.2f", 100 * test.most);
+        ulp_sheet_put(table, "%.1f", spread_of(run, "skipped", "final", name).mean);
+        ulp_sheet_put(table, "2^%.1f", spread_of(run, "scale_log2", "final", name).mean);
+        ulp_sheet_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static int lacks(ulp_run *run, const char *text, const char *name) {
     if (spread_of(run, "diverged", "final", name).n) return 0;
-    ulp_claim_skip(run, text, "it needs --variants %s", name);
+    ulp_claim_skip(ulp_run_claims(run), text, "it needs --variants %s", name);
     return 1;
 }
 
@@ -266,13 +266,13 @@ static int lacks(ulp_run *run, const char *text, const char *name) {
 static void claim_same(ulp_run *run, const char *name, const char *text) {
     if (lacks(run, text, "fp32") || lacks(run, text, name)) return;
     if (ulp_option_integer(run, "seeds") < 5) {
-        ulp_claim_skip(run, text, "the spread of fewer than 5 seeds says little");
+        ulp_claim_skip(ulp_run_claims(run), text, "the spread of fewer than 5 seeds says little");
         return;
     }
     pairs loss = compare(run, "loss", name, "fp32", 0), accuracy = compare(run, "test_accuracy", name, "fp32", 0);
     ulp_spread losses = spread_of(run, "loss", "final", "fp32"),
                accuracies = spread_of(run, "test_accuracy", "final", "fp32");
-    ulp_claim(run,
+    ulp_claim(ulp_run_claims(run),
               fabs(loss.median) <= losses.most - losses.least &&
                   fabs(accuracy.median) <= accuracies.most - accuracies.least,
               text, "loss %+.6f, spread of fp32 %.6f; accuracy %+.2f points, spread %.2f", loss.median,
@@ -283,8 +283,8 @@ static void claim_same(ulp_run *run, const char *name, const char *text) {
 static void claim_close(ulp_run *run, const char *name, const char *base, const char *text) {
     if (lacks(run, text, name) || lacks(run, text, base)) return;
     pairs p = compare(run, "loss", name, base, 1);
-    ulp_claim(run, p.least >= 0.9 && p.most <= 1.1, text, "%.3f times, %.3f to %.3f over %d seeds", p.median, p.least,
-              p.most, p.n);
+    ulp_claim(ulp_run_claims(run), p.least >= 0.9 && p.most <= 1.1, text, "%.3f times, %.3f to %.3f over %d seeds",
+              p.median, p.least, p.most, p.n);
 }
 
 /* In every seed `name` ends with a larger loss than `base`, in the median at least `times` as large; not in runs of
@@ -293,11 +293,11 @@ static void claim_worse(ulp_run *run, const char *name, const char *base, double
     if (lacks(run, text, name) || lacks(run, text, base)) return;
     pairs p = compare(run, "loss", name, base, 1);
     if (ulp_option_integer(run, "epochs") < from)
-        ulp_claim_skip(run, text, "it shows from %d epochs on; here: %.3f times, %.3f to %.3f", from, p.median, p.least,
-                       p.most);
+        ulp_claim_skip(ulp_run_claims(run), text, "it shows from %d epochs on; here: %.3f times, %.3f to %.3f", from,
+                       p.median, p.least, p.most);
     else
-        ulp_claim(run, p.least > 1 && p.median >= times, text, "%.3f times, %.3f to %.3f over %d seeds", p.median,
-                  p.least, p.most, p.n);
+        ulp_claim(ulp_run_claims(run), p.least > 1 && p.median >= times, text, "%.3f times, %.3f to %.3f over %d seeds",
+                  p.median, p.least, p.most, p.n);
 }
 
 /* The median training loss of a variant around an epoch that has a row. */
@@ -318,14 +318,14 @@ static void claim_stagnation(ulp_run *run) {
                        "half as far, in logarithm, as that of fp32";
     if (lacks(run, text, "bf16") || lacks(run, text, "fp32")) return;
     double low = late_fall(run, "bf16"), high = late_fall(run, "fp32");
-    ulp_claim(run, low * low < high, text, "by %.3f and by %.3f", low, high);
+    ulp_claim(ulp_run_claims(run), low * low < high, text, "by %.3f and by %.3f", low, high);
 }
 
 static void claim_fp8(ulp_run *run) {
     const char *text = "fp8 without any scale learns nothing: every seed ends below 50 % accuracy";
     if (lacks(run, text, "fp8")) return;
     ulp_spread test = spread_of(run, "test_accuracy", "final", "fp8");
-    ulp_claim(run, test.most < 0.5, text, "%.1f %% to %.1f %%", 100 * test.least, 100 * test.most);
+    ulp_claim(ulp_run_claims(run), test.most < 0.5, text, "%.1f %% to %.1f %%", 100 * test.least, 100 * test.most);
 }
 
 static void claim_ladder(ulp_run *run) {
@@ -386,15 +386,17 @@ static void print_beside(ulp_run *run) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pairs p = compare(run, "test_accuracy", rows[i].name, "fp32", 0);
-        if (p.n) ulp_beside(run, rows[i].what, rows[i].source, rows[i].published, "%+.2f", 100 * p.median);
+        if (p.n)
+            ulp_beside(ulp_run_claims(run), &(ulp_published){rows[i].what, rows[i].source, rows[i].published}, "%+.2f",
+                       100 * p.median);
     }
 }
 
 /* The claims are about long runs of the table of options. */
 static int is_other_setup(const ulp_run *run, char *why, size_t size) {
     static const ulp_wanted long_enough[] = {{"epochs", "60", 1}, {0}};
-    return ulp_setup_differs(run, "net batch rate momentum weight interval set", why, size) ||
-           ulp_setup_is_other(run, long_enough, why, size);
+    return ulp_options_differ(ulp_run_claims(run), "net batch rate momentum weight interval set", why, size) ||
+           ulp_options_are_other(ulp_run_claims(run), long_enough, why, size);
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -403,8 +405,8 @@ static void check(ulp_run *run, const void *context) {
     print_table(run);
     print_beside(run);
     if (is_other_setup(run, why, sizeof why)) {
-        ulp_claim_skip(run, "the recipe ends where fp32 ends, and does not without master weights or scaling", "%s",
-                       why);
+        ulp_claim_skip(ulp_run_claims(run),
+                       "the recipe ends where fp32 ends, and does not without master weights or scaling", "%s", why);
         return;
     }
     claim_ladder(run);

@@ -131,10 +131,10 @@ static void claim_regimes(ulp_run *run) {
         if (gain >= 2 && gain <= 4) chaotic = least_of(chaotic, exponent_of(&c, 0));
     }
     if ((isnan(contracting) && isnan(chaotic)) || ulp_option_integer(run, "units") < 64)
-        ulp_claim_skip(run, text, "needs such gains and at least 64 units");
+        ulp_claim_skip(ulp_run_claims(run), text, "needs such gains and at least 64 units");
     else
-        ulp_claim(run, !(contracting >= -0.1) && !(chaotic <= 0.05), text, "at most %.3f; at least %.3f", contracting,
-                  chaotic);
+        ulp_claim(ulp_run_claims(run), !(contracting >= -0.1) && !(chaotic <= 0.05), text,
+                  "at most %.3f; at least %.3f", contracting, chaotic);
 }
 
 static void claim_bounded(ulp_run *run, const char *gain) {
@@ -149,8 +149,10 @@ static void claim_bounded(ulp_run *run, const char *gain) {
         read_curve(&c, run, &k, "error");
         for (int i = 32; i < c.n; i++) worst = fmax(worst, c.value[i] / c.value[31]);
     }
-    if (worst > 0) ulp_claim(run, worst <= 2, text, "gain %s: at most %.3g times", gain, worst);
-    else ulp_claim_skip(run, text, "no gain at which all seeds contract by 0.1 a step, or only 32 steps");
+    if (worst > 0) ulp_claim(ulp_run_claims(run), worst <= 2, text, "gain %s: at most %.3g times", gain, worst);
+    else
+        ulp_claim_skip(ulp_run_claims(run), text,
+                       "no gain at which all seeds contract by 0.1 a step, or only 32 steps");
 }
 
 /* The mean over formats up to 16 bits, seeds and steps from 32 on of the error of one run over that of another. */
@@ -178,11 +180,12 @@ static void claim_quotients(ulp_run *run, const char *gain) {
     const char *own =
         "contracting network: sums in the state's own format cost over 3 times the error of sums in binary32";
     double q = mean_quotient(run, gain, "sra", "binary32"), units = (double)ulp_option_integer(run, "units");
-    if (isnan(q)) ulp_claim_skip(run, sr, "needs both modes, rne and sr, and a contracting gain");
-    else ulp_claim(run, fabs(q / sqrt(2) - 1) <= 0.1, sr, "%.3f times", q);
+    if (isnan(q)) ulp_claim_skip(ulp_run_claims(run), sr, "needs both modes, rne and sr, and a contracting gain");
+    else ulp_claim(ulp_run_claims(run), fabs(q / sqrt(2) - 1) <= 0.1, sr, "%.3f times", q);
     q = mean_quotient(run, gain, "rne", "own");
-    if (isnan(q) || units < 64) ulp_claim_skip(run, own, "needs both sums, a contracting gain and at least 64 units");
-    else ulp_claim(run, q > 3, own, "%.2f times, %g units", q, units);
+    if (isnan(q) || units < 64)
+        ulp_claim_skip(ulp_run_claims(run), own, "needs both sums, a contracting gain and at least 64 units");
+    else ulp_claim(ulp_run_claims(run), q > 3, own, "%.2f times, %g units", q, units);
 }
 
 /* Slopes of the formats' errors, from step 16 until 0.1 is reached, over that of the perturbed run on the same steps.
@@ -209,9 +212,11 @@ static void claim_slope(ulp_run *run, const char *gain) {
         n++;
     }
     if (n)
-        ulp_claim(run, low >= 0.75 && high <= 1.25, text, "gain %s, %d runs: from %.3f to %.3f times", gain, n, low,
-                  high);
-    else ulp_claim_skip(run, text, "no gain at which all seeds grow by 0.05 a step, or no format that lasts");
+        ulp_claim(ulp_run_claims(run), low >= 0.75 && high <= 1.25, text, "gain %s, %d runs: from %.3f to %.3f times",
+                  gain, n, low, high);
+    else
+        ulp_claim_skip(ulp_run_claims(run), text,
+                       "no gain at which all seeds grow by 0.05 a step, or no format that lasts");
 }
 
 /* The step at which the error of a format reaches 0.1, mean over the seeds; NaN if one never does. */
@@ -244,31 +249,32 @@ static void claim_horizon(ulp_run *run, const char *gain, double exponent) {
         if (bits > many) many = bits, last = h;
     }
     if (!(many > few))
-        ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step and two formats that reach 0.1");
+        ulp_claim_skip(ulp_run_claims(run), text,
+                       "needs a gain at which all seeds grow by 0.05 a step and two formats that reach 0.1");
     else {
         double per_bit = (last - first) / (many - few), expected = log_2 / exponent;
-        ulp_claim(run, fabs(per_bit / expected - 1) <= 0.25, text, "%.2f steps a bit, %.2f expected; %s", per_bit,
-                  expected, measured);
+        ulp_claim(ulp_run_claims(run), fabs(per_bit / expected - 1) <= 0.25, text,
+                  "%.2f steps a bit, %.2f expected; %s", per_bit, expected, measured);
     }
 }
 
 static void print_random(const ulp_run *run) {
-    ulp_table *table = ulp_table_new("random networks: relative error of the state, to nearest, first seed",
+    ulp_sheet *table = ulp_sheet_new("random networks: relative error of the state, to nearest, first seed",
                                      "gain,format,sums,step 1,8,32,last");
     for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .mode = "rne"})) != ULP_NO_ROW; row++) {
         name k = name_of(run, row);
         curve c;
         if (ulp_row_number(run, row, "seed") != (double)ulp_run_seed(run)) continue;
         read_curve(&c, run, &k, "error");
-        ulp_table_put(table, "%s", k.gain);
-        ulp_table_put(table, "%s", k.arithmetic);
-        ulp_table_put(table, "%s", k.sums);
-        ulp_table_put(table, "%.3g", c.value[0]);
-        ulp_table_put(table, "%.3g", c.value[7]);
-        ulp_table_put(table, "%.3g", c.value[31]);
-        ulp_table_put(table, "%.3g", c.value[c.n - 1]);
+        ulp_sheet_put(table, "%s", k.gain);
+        ulp_sheet_put(table, "%s", k.arithmetic);
+        ulp_sheet_put(table, "%s", k.sums);
+        ulp_sheet_put(table, "%.3g", c.value[0]);
+        ulp_sheet_put(table, "%.3g", c.value[7]);
+        ulp_sheet_put(table, "%.3g", c.value[31]);
+        ulp_sheet_put(table, "%.3g", c.value[c.n - 1]);
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 /* ---- random networks, backward ---- */
@@ -299,9 +305,9 @@ static void claim_vanishing(ulp_run *run, const char *gain) {
         n++;
     }
     if (n > 0)
-        ulp_claim(run, low >= 0.85 && high <= 1.15, text, "%.3f to %.3f times that; without a scale after %.1f steps",
-                  low, high, late / n);
-    else ulp_claim_skip(run, text, "no contracting gain, or binary16 loses less");
+        ulp_claim(ulp_run_claims(run), low >= 0.85 && high <= 1.15, text,
+                  "%.3f to %.3f times that; without a scale after %.1f steps", low, high, late / n);
+    else ulp_claim_skip(ulp_run_claims(run), text, "no contracting gain, or binary16 loses less");
 }
 
 static void claim_wrong(ulp_run *run, const char *gain) {
@@ -320,10 +326,11 @@ static void claim_wrong(ulp_run *run, const char *gain) {
         if (c.step[c.n - 1] >= 127) lost = least_of(lost, c.value[c.n - 1]);
     }
     if (isnan(least) || isnan(lost))
-        ulp_claim_skip(run, text, "needs a gain at which all seeds grow by 0.05 a step, and at least 128 steps");
+        ulp_claim_skip(ulp_run_claims(run), text,
+                       "needs a gain at which all seeds grow by 0.05 a step, and at least 128 steps");
     else
-        ulp_claim(run, least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN", least,
-                  100 * lost);
+        ulp_claim(ulp_run_claims(run), least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN",
+                  least, 100 * lost);
 }
 
 /* ---- trained networks ---- */
@@ -337,8 +344,8 @@ static void claim_trained(ulp_run *run) {
         if (strncmp(ulp_row_text(run, row, "arithmetic"), "mixed:", 6) == 0) mixed = most_of(mixed, in_u);
         else own = most_of(own, in_u);
     }
-    if (isnan(own)) ulp_claim_skip(run, text, "not in this run");
-    else ulp_claim(run, mixed <= 4 && own <= 8, text, "at most %.2f u and %.2f u", mixed, own);
+    if (isnan(own)) ulp_claim_skip(ulp_run_claims(run), text, "not in this run");
+    else ulp_claim(ulp_run_claims(run), mixed <= 4 && own <= 8, text, "at most %.2f u and %.2f u", mixed, own);
 }
 
 static void claim_trained_back(ulp_run *run) {
@@ -354,10 +361,10 @@ static void claim_trained_back(ulp_run *run) {
         if (ulp_row_is(run, row, "scale_log2", "0")) plain = fmax(plain, zeros);
         else scaled = fmax(scaled, zeros);
     }
-    if (isnan(error)) ulp_claim_skip(run, text, "not in this run");
+    if (isnan(error)) ulp_claim_skip(ulp_run_claims(run), text, "not in this run");
     else
-        ulp_claim(run, error <= 16 && plain < 0.02 && scaled == 0, text, "%.1f u; %.3f %% and %g %%", error,
-                  100 * plain, 100 * scaled);
+        ulp_claim(ulp_run_claims(run), error <= 16 && plain < 0.02 && scaled == 0, text, "%.1f u; %.3f %% and %g %%",
+                  error, 100 * plain, 100 * scaled);
 }
 
 static double mean_accuracy(const ulp_run *run, const char *of, const char *learnt) {
@@ -375,20 +382,20 @@ static void claim_accuracy(ulp_run *run) {
                        "at most 4 points below binary32";
     double worst = NAN;
     char measured[160] = "";
-    ulp_table *table = ulp_table_new("test accuracy in percent, mean over the seeds", "arithmetic,rnn,gru,lstm");
+    ulp_sheet *table = ulp_sheet_new("test accuracy in percent, mean over the seeds", "arithmetic,rnn,gru,lstm");
     for (int i = 0; i < LEARNING; i++) {
         size_t at = strlen(measured);
         double mean = mean_accuracy(run, NULL, learning[i].name);
-        ulp_table_put(table, "%s", learning[i].name);
+        ulp_sheet_put(table, "%s", learning[i].name);
         for (int c = 0; c < CELLS; c++)
-            ulp_table_put(table, "%.2f", mean_accuracy(run, cells[c].name, learning[i].name));
+            ulp_sheet_put(table, "%.2f", mean_accuracy(run, cells[c].name, learning[i].name));
         snprintf(measured + at, sizeof measured - at, "%s%s %.2f %%", i ? ", " : "", learning[i].name, mean);
         if (i > 0 && !isnan(mean)) worst = most_of(worst, mean_accuracy(run, NULL, learning[0].name) - mean);
     }
     if (isnan(worst) || ulp_option_integer(run, "epochs") < 5)
-        ulp_claim_skip(run, text, "needs the parts trained and training, and at least 5 epochs");
-    else ulp_claim(run, worst <= 4, text, "%s", measured);
-    ulp_table_print(table, run);
+        ulp_claim_skip(ulp_run_claims(run), text, "needs the parts trained and training, and at least 5 epochs");
+    else ulp_claim(ulp_run_claims(run), worst <= 4, text, "%s", measured);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 void check_claims(ulp_run *run) {

@@ -50,7 +50,7 @@ ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_po
     ulp_status status = ULP_OK;
     for (size_t p = 0; p < (point->at[AT_PART] == TRAINING ? LEARNING : 1) && status == ULP_OK; p++) {
         const ulp_train_options o = training_of(run, point, &learning[p], net, sizeof net);
-        status = ulp_training_check(run, data, &o);
+        status = ulp_training_check(ulp_run_plan(run), data, &o);
     }
     return status;
 }
@@ -64,7 +64,7 @@ static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
 static ulp_status train(const ulp_run *run, const ulp_data *data, const ulp_train_options *o, float *w,
                         ulp_score *score, ulp_rows *rows) {
     ulp_trainer *t;
-    ulp_status status = ulp_training_before(&t, run, rows, data, o, steps_of(run, data), 0.9);
+    ulp_status status = ulp_training_before(&t, ulp_rows_task(rows), data, o, steps_of(run, data), 0.9);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, score);
     if (status == ULP_OK && w) status = ulp_trainer_weights(t, w, NULL);
     ulp_trainer_free(t);

@@ -29,7 +29,7 @@ static void claim_stop(ulp_run *run, int mode, int input) {
     snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", sr_bits_modes[mode],
              input == ONES ? "ones" : "terms in (0,1)", laws[input][mode]);
     if (rows > 0)
-        ulp_claim(run, wrong == 0, text,
+        ulp_claim(ulp_run_claims(run), wrong == 0, text,
                   "%ld pairs of p and r by asking for the largest word, %ld of them also by %lld sums each", rows, ran,
                   (long long)ulp_option_integer(run, "runs"));
 }
@@ -62,7 +62,7 @@ static void claim_bias(ulp_run *run, int mode, int input) {
         rows++;
     }
     snprintf(text, sizeof text, "%s, %s", sr_bits_modes[mode], laws[input == MIDPOINTS][mode]);
-    if (rows > 0) ulp_claim(run, wrong == 0, text, "%ld averages, the largest %.9g", rows, largest);
+    if (rows > 0) ulp_claim(ulp_run_claims(run), wrong == 0, text, "%ld averages, the largest %.9g", rows, largest);
 }
 
 /* What a run of many sums allows: 4 standard errors of the mean, and 0.5 % for the spread, which the law leaves out. */
@@ -84,11 +84,13 @@ static void claim_errors(ulp_run *run) {
         farthest = fmax(farthest, off / allowed(run, row));
         rows++;
     }
-    if (rows == 0) ulp_claim_skip(run, text, "--formats has no bfloat16");
+    if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "--formats has no bfloat16");
     else if (ulp_option_integer(run, "terms") < 10000)
-        ulp_claim_skip(run, text, "--terms is %lld: their own chance counts",
+        ulp_claim_skip(ulp_run_claims(run), text, "--terms is %lld: their own chance counts",
                        (long long)ulp_option_integer(run, "terms"));
-    else ulp_claim(run, wrong == 0, text, "%ld sums' means, the farthest off by %.0f %% of that", rows, 100 * farthest);
+    else
+        ulp_claim(ulp_run_claims(run), wrong == 0, text, "%ld sums' means, the farthest off by %.0f %% of that", rows,
+                  100 * farthest);
 }
 
 static void claim_eight(ulp_run *run) {
@@ -98,12 +100,12 @@ static void claim_eight(ulp_run *run) {
         const long row = ulp_row_find(run, 0, "kind", "error", "format", "bfloat16", "mode", sr_bits_modes[m], "bits",
                                       "8", (const char *)NULL);
         if (row == ULP_NO_ROW || ulp_option_integer(run, "terms") != 100000) {
-            ulp_claim_skip(run, text, "needs bfloat16, all modes, 8 bits and --terms 100000");
+            ulp_claim_skip(ulp_run_claims(run), text, "needs bfloat16, all modes, 8 bits and --terms 100000");
             return;
         }
         mean[m] = ulp_row_number(run, row, "mean_error");
     }
-    ulp_claim(run, mean[A] < -0.3 && fabs(mean[B]) < 0.1 && fabs(mean[C]) < 0.1, text,
+    ulp_claim(ulp_run_claims(run), mean[A] < -0.3 && fabs(mean[B]) < 0.1 && fabs(mean[C]) < 0.1, text,
               "A %.1f %%, B %.1f %%, C %.1f %%", 100 * mean[A], 100 * mean[B], 100 * mean[C]);
 }
 
@@ -114,25 +116,25 @@ static void print_table(const ulp_run *run) {
     char title[120];
     snprintf(title, sizeof title, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
              (long long)ulp_option_integer(run, "terms"));
-    ulp_table *table = ulp_table_new(title, "format,r,A stops at,B,C,error of A,B,C");
+    ulp_sheet *table = ulp_sheet_new(title, "format,r,A stops at,B,C,error of A,B,C");
     for (size_t f = 0; f < formats; f++)
         for (size_t i = 0; i < bits; i++) {
             char text[8];
             snprintf(text, sizeof text, "%.0f", r[i]);
-            ulp_table_put(table, "%s", format[f].name);
-            ulp_table_put(table, "%s", text);
+            ulp_sheet_put(table, "%s", format[f].name);
+            ulp_sheet_put(table, "%s", text);
             for (int k = 0; k < 2 * MODE_COUNT; k++) {
                 const int errors = k >= MODE_COUNT;
                 const long row = ulp_row_find(run, 0, "kind", errors ? "error" : "stop", "format", format[f].name,
                                               "mode", sr_bits_modes[k % MODE_COUNT], "bits", text, (const char *)NULL);
-                if (row == ULP_NO_ROW) ulp_table_put(table, "-");
+                if (row == ULP_NO_ROW) ulp_sheet_put(table, "-");
                 else
-                    ulp_table_put(table, errors ? "%.2f %%" : "%.0f",
+                    ulp_sheet_put(table, errors ? "%.2f %%" : "%.0f",
                                   errors ? 100 * ulp_row_number(run, row, "mean_error")
                                          : ulp_row_number(run, row, "first_stuck"));
             }
         }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 void sr_bits_check(ulp_run *run, const void *context) {

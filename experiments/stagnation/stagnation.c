@@ -9,7 +9,6 @@
  * The example is Catanzaro's; the numbers of the table below are facts of arithmetic, compared to the last bit.
  */
 #include "experiments/harness/sweep/running_sum.h"
-#include "experiments/harness/claims/conditions.h"
 #include "experiments/harness/claims/spread.h"
 
 #include <math.h>
@@ -185,7 +184,7 @@ static void claim_table(ulp_run *run, const ulp_format *format) {
         if (!pass)
             snprintf(measured, sizeof measured, "from %.17g: rne %.17g, rz %.17g, ru %.17g", start, got[0], got[1],
                      got[2]);
-        ulp_claim(run, pass, text, "%s", measured);
+        ulp_claim(ulp_run_claims(run), pass, text, "%s", measured);
     }
 }
 
@@ -203,7 +202,7 @@ static void claim_cure(ulp_run *run, ulp_cure c, const char *names, double want,
         found++;
         good &= ulp_same(value, want);
     }
-    if (found) ulp_claim(run, good, text, "%s", measured);
+    if (found) ulp_claim(ulp_run_claims(run), good, text, "%s", measured);
 }
 
 #define LAW_P "p the fraction of term / ulp"
@@ -253,7 +252,7 @@ static void claim_published_spread(ulp_run *run, const char *name, double mean, 
                  ", within 3 standard errors",
                  name, mean, sd);
         int published = fabs(t.want_mean - mean) < 1e-9 && fabs(t.want_sd - sd) < 1e-5;
-        ulp_claim(run, published && t.mean_errors <= 3 && t.sd_errors <= 3, text,
+        ulp_claim(ulp_run_claims(run), published && t.mean_errors <= 3 && t.sd_errors <= 3, text,
                   "%lld runs: mean %.9f, off by %.2f; sd %.5f, off by %.2f", (long long)ulp_option_integer(run, "runs"),
                   t.mean, t.mean_errors, t.sd, t.sd_errors);
     }
@@ -283,10 +282,10 @@ static void claim_all_spreads(ulp_run *run) {
         }
     }
     if (left_out[0])
-        ulp_claim_skip(run, "stochastic rounding keeps mean and sd in formats that the sum leaves",
+        ulp_claim_skip(ulp_run_claims(run), "stochastic rounding keeps mean and sd in formats that the sum leaves",
                        "100 or 101 is out of range: %s", left_out);
     if (count)
-        ulp_claim(run, worst <= 4,
+        ulp_claim(ulp_run_claims(run), worst <= 4,
                   "stochastic rounding keeps mean and sd of start + ulp Binomial(100, p), " LAW_P
                   ", in every format whose "
                   "range holds the sum, within 4 standard errors",
@@ -294,34 +293,34 @@ static void claim_all_spreads(ulp_run *run) {
 }
 
 /* One value of the table, or a dash where the options left it out. */
-static void print_cell(ulp_table *table, const ulp_run *run, const ulp_format *format, const char *mode, ulp_cure c) {
+static void print_cell(ulp_sheet *table, const ulp_run *run, const ulp_format *format, const char *mode, ulp_cure c) {
     double value;
-    if (last_value(run, format, mode, c, "path", "value", &value)) ulp_table_put(table, "%.12g", value);
-    else ulp_table_put(table, "-");
+    if (last_value(run, format, mode, c, "path", "value", &value)) ulp_sheet_put(table, "%.12g", value);
+    else ulp_sheet_put(table, "-");
 }
 
 static void print_table(const ulp_run *run) {
     static const char *const modes[] = {"rne", "rz", "ru"};
     size_t formats;
     const ulp_format *format = ulp_run_formats(run, &formats);
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         "the sum after the last step; start and term are first rounded to nearest even, whatever the mode",
         "format,start,term,ulp,rne,rz,ru,master,kahan,terms first,sra mean +- sd");
     for (size_t f = 0; f < formats; f++) {
         const double start = rounded(run, "start", &format[f]);
-        ulp_table_put(table, "%s", format[f].name);
-        ulp_table_put(table, "%.12g", start);
-        ulp_table_put(table, "%.8g", rounded(run, "term", &format[f]));
-        ulp_table_put(table, "%.8g", ulp_spacing(start, &format[f]));
+        ulp_sheet_put(table, "%s", format[f].name);
+        ulp_sheet_put(table, "%.12g", start);
+        ulp_sheet_put(table, "%.8g", rounded(run, "term", &format[f]));
+        ulp_sheet_put(table, "%.8g", ulp_spacing(start, &format[f]));
         for (int m = 0; m < 3; m++) print_cell(table, run, &format[f], modes[m], ULP_CURE_NONE);
         for (int c = 0; c < CURES; c++) print_cell(table, run, &format[f], "rne", cures[c]);
         double mean, sd;
         if (last_value(run, &format[f], "sra", ULP_CURE_NONE, "spread", "value", &mean) &&
             last_value(run, &format[f], "sra", ULP_CURE_NONE, "spread", "sd", &sd))
-            ulp_table_put(table, "%.6f +- %.6f", mean, sd);
-        else ulp_table_put(table, "-");
+            ulp_sheet_put(table, "%.6f +- %.6f", mean, sd);
+        else ulp_sheet_put(table, "-");
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -331,7 +330,7 @@ static void check(ulp_run *run, const void *context) {
     print_table(run);
     if (ulp_option_number(run, "start") != 100 || ulp_option_number(run, "term") != 0.01 ||
         ulp_option_integer(run, "steps") != 100) {
-        ulp_claim_skip(run, "the published numbers", "they are for 100 steps of 0.01 from 100");
+        ulp_claim_skip(ulp_run_claims(run), "the published numbers", "they are for 100 steps of 0.01 from 100");
         return;
     }
     for (size_t f = 0; f < formats; f++) claim_table(run, &format[f]);

@@ -32,10 +32,10 @@ static void claim_bound(ulp_run *run, const char *bound, const char *text) {
         broken += !(error <= limit);
         closest = fmax(closest, error / limit);
     }
-    if (rows == 0) ulp_claim_skip(run, text, "no row has this bound");
+    if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "no row has this bound");
     else
-        ulp_claim(run, broken == 0, text, "%ld rows of %lld sums, the closest at %.1f %% of the bound", rows,
-                  (long long)ulp_option_integer(run, "runs"), 100 * closest);
+        ulp_claim(ulp_run_claims(run), broken == 0, text, "%ld rows of %lld sums, the closest at %.1f %% of the bound",
+                  rows, (long long)ulp_option_integer(run, "runs"), 100 * closest);
 }
 
 /* lambda sqrt(n) u of a row, without what `likely` adds to it. */
@@ -70,9 +70,10 @@ static void claim_likely(ulp_run *run) {
             within += ulp_row_number(run, row, "within");
             closest = fmax(closest, ulp_row_number(run, row, "most_error") / ulp_row_number(run, row, "likely"));
         }
-    if (count == 0) ulp_claim_skip(run, text, "needs sra, srb or src in --modes, and --data other than harmonic");
+    if (count == 0)
+        ulp_claim_skip(ulp_run_claims(run), text, "needs sra, srb or src in --modes, and --data other than harmonic");
     else
-        ulp_claim(run, sound && within >= (1 - delta) * count, text,
+        ulp_claim(ulp_run_claims(run), sound && within >= (1 - delta) * count, text,
                   "%.0f of %.0f, the farthest at %.1f %% of the bound", within, count, 100 * closest);
 }
 
@@ -96,8 +97,10 @@ static void claim_stop(ulp_run *run, const ulp_format *format, int data) {
         return;
     snprintf(text, sizeof text, "%s to nearest, %s of U[0,1]: every one of %.0f terms or more is exactly %.0f",
              format->name, data == POSITIVE ? "sums" : "inner products", from, stop);
-    if (rows == 0) ulp_claim_skip(run, text, "--longest is %g", ulp_option_number(run, "longest"));
-    else ulp_claim(run, least == stop && most == stop, text, "%ld lengths, from %.17g to %.17g", rows, least, most);
+    if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "--longest is %g", ulp_option_number(run, "longest"));
+    else
+        ulp_claim(ulp_run_claims(run), least == stop && most == stop, text, "%ld lengths, from %.17g to %.17g", rows,
+                  least, most);
 }
 
 /* The slope of log rms error over log n by least squares, lengths from `from` to `to`; NaN for less than 3 of them. */
@@ -127,10 +130,11 @@ static void claim_slope(ulp_run *run, const ulp_format *format, int data, const 
     snprintf(text, sizeof text, "%s %s, %s, n from %.0f to %.0f: %s", format->name, mode, growth_data[data], from,
              fmin(to, reached), what);
     if (isnan(got) || reached < 1e4 || (to < INFINITY && reached < 0.7 * to))
-        ulp_claim_skip(run, text, "--longest is %g", ulp_option_number(run, "longest"));
+        ulp_claim_skip(ulp_run_claims(run), text, "--longest is %g", ulp_option_number(run, "longest"));
     else if (ulp_option_integer(run, "runs") < 16)
-        ulp_claim_skip(run, text, "--runs is %lld: too much chance", (long long)ulp_option_integer(run, "runs"));
-    else ulp_claim(run, got >= low && got <= high, text, "slope %.3f", got);
+        ulp_claim_skip(ulp_run_claims(run), text, "--runs is %lld: too much chance",
+                       (long long)ulp_option_integer(run, "runs"));
+    else ulp_claim(ulp_run_claims(run), got >= low && got <= high, text, "slope %.3f", got);
 }
 
 /* Slopes where there is a decade to measure them in, for the formats whose terms are not coarser than their sums. */
@@ -165,7 +169,9 @@ static void claim_level(ulp_run *run, const ulp_format *format) {
         }
     snprintf(text, sizeof text, "%s sra, positive terms: no sum of any length errs by over 5 2^(-p/2), that is %.3g %%",
              format->name, 500 * sd);
-    if (rows > 0) ulp_claim(run, most <= 5 * sd, text, "%ld rows, the farthest sum off by %.3g %%", rows, 100 * most);
+    if (rows > 0)
+        ulp_claim(ulp_run_claims(run), most <= 5 * sd, text, "%ld rows, the farthest sum off by %.3g %%", rows,
+                  100 * most);
 }
 
 /* Croci et al. 2022, to the four digits given there: harmonic sums of 10^6 terms to nearest. */
@@ -181,12 +187,13 @@ static void claim_harmonic(ulp_run *run) {
                  facts[i].format, facts[i].sum, facts[i].error);
         if (row == ULP_NO_ROW) {
             if (find(run, facts[i].format, HARMONIC, "rne", 10) != ULP_NO_ROW)
-                ulp_claim_skip(run, text, "--longest is %g", ulp_option_number(run, "longest"));
+                ulp_claim_skip(ulp_run_claims(run), text, "--longest is %g", ulp_option_number(run, "longest"));
             continue;
         }
         const double least = ulp_row_number(run, row, "least"), most = ulp_row_number(run, row, "most"),
                      error = ulp_row_number(run, row, "most_error");
-        ulp_claim(run, least == facts[i].sum && most == facts[i].sum && fabs(error - facts[i].error) <= 0.5e-4, text,
+        ulp_claim(ulp_run_claims(run),
+                  least == facts[i].sum && most == facts[i].sum && fabs(error - facts[i].error) <= 0.5e-4, text,
                   "sums from %.10g to %.10g, error %.6f", least, most, error);
     }
 }
@@ -199,24 +206,24 @@ static void print_table(const ulp_run *run) {
     char columns[240] = "format,terms,mode";
     for (int q = 8; q <= last; q += 4)
         snprintf(columns + strlen(columns), 40, ",n = 10^%d%s", q / 4, q == last ? ",gamma,likely" : "");
-    ulp_table *table = ulp_table_new("rms error / sum of magnitudes, and two bounds at the last length", columns);
+    ulp_sheet *table = ulp_sheet_new("rms error / sum of magnitudes, and two bounds at the last length", columns);
     for (size_t f = 0; f < formats && last >= 8; f++)
         for (int d = 0; d < DATA_COUNT; d++)
             for (size_t m = 0; m < modes && ulp_option_chosen(run, "data", growth_data[d]); m++) {
-                ulp_table_put(table, "%s", format[f].name);
-                ulp_table_put(table, "%s", growth_data[d]);
-                ulp_table_put(table, "%s", mode[m].name);
+                ulp_sheet_put(table, "%s", format[f].name);
+                ulp_sheet_put(table, "%s", growth_data[d]);
+                ulp_sheet_put(table, "%s", mode[m].name);
                 for (int q = 8; q <= last; q += 4) {
                     const long row = find(run, format[f].name, d, mode[m].name, growth_length(q));
                     const double rms = ulp_row_number(run, row, "rms");
-                    ulp_table_put(table, isfinite(rms) ? "%.2e" : "overflow", rms);
+                    ulp_sheet_put(table, isfinite(rms) ? "%.2e" : "overflow", rms);
                     if (q < last) continue;
                     const double gamma = ulp_row_number(run, row, "gamma"), likely = ulp_row_number(run, row, "likely");
-                    ulp_table_put(table, isnan(gamma) ? "none" : "%.2e", gamma);
-                    ulp_table_put(table, isnan(likely) ? "none" : "%.2e", likely);
+                    ulp_sheet_put(table, isnan(gamma) ? "none" : "%.2e", gamma);
+                    ulp_sheet_put(table, isnan(likely) ? "none" : "%.2e", likely);
                 }
             }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 void growth_check(ulp_run *run, const void *context) {

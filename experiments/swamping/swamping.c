@@ -205,14 +205,14 @@ static void claim_stops(ulp_run *run, int longest) {
         snprintf(text, sizeof text, "e6m9 to nearest, %s: every sum of 2^%d terms or more is exactly %.0f", how,
                  s->from, s->at);
         if (r.rows == 0) {
-            ulp_claim_skip(run, text, "--longest is %d", longest);
+            ulp_claim_skip(ulp_run_claims(run), text, "--longest is %d", longest);
             continue;
         }
         snprintf(what, sizeof what, "where a sum of mean 1 stops in e6m9, %s", how);
         snprintf(exact, sizeof exact, "%.0f", (double)s->at);
-        ulp_beside(run, what, "exact; Wang et al. 2018", exact, "%.17g", r.most);
-        ulp_claim(run, r.least == s->at && r.most == s->at, text, "%ld sums, from %.17g to %.17g", r.rows, r.least,
-                  r.most);
+        ulp_beside(ulp_run_claims(run), &(ulp_published){what, "exact; Wang et al. 2018", exact}, "%.17g", r.most);
+        ulp_claim(ulp_run_claims(run), r.least == s->at && r.most == s->at, text, "%ld sums, from %.17g to %.17g",
+                  r.rows, r.least, r.most);
     }
 }
 
@@ -224,11 +224,11 @@ static void claim_stochastic(ulp_run *run, int longest) {
                 nearest = reach_of(run, "e6m9", "rne", 1, 10, longest);
     if (r.rows == 0) return;
     ulp_claim(
-        run, r.error <= 4 * sd,
+        ulp_run_claims(run), r.error <= 4 * sd,
         "e6m9 stochastic, without chunks: no sum of 2^10 terms or more errs by over 4 standard deviations, 13.4 %",
         "%ld sums, the farthest off by %.2f %%", r.rows, 100 * r.error);
     if (nearest.rows > 0 && longest >= 14)
-        ulp_claim(run, r.error_at_longest < nearest.error_at_longest / 5,
+        ulp_claim(ulp_run_claims(run), r.error_at_longest < nearest.error_at_longest / 5,
                   "at the longest sums, stochastic errs less than a fifth of what nearest does",
                   "2^%d terms: stochastic %.2f %% at most, nearest %.2f %%", longest, 100 * r.error_at_longest,
                   100 * nearest.error_at_longest);
@@ -237,23 +237,23 @@ static void claim_stochastic(ulp_run *run, int longest) {
 static void claim_close(ulp_run *run, int longest) {
     const reach wide = reach_of(run, "e6m9", "rne", 0, 4, longest), chunked = reach_of(run, "e6m9", "rne", 256, 10, 18);
     if (chunked.rows > 0)
-        ulp_claim(run, chunked.error <= 0.02,
+        ulp_claim(ulp_run_claims(run), chunked.error <= 0.02,
                   "e6m9 to nearest, in chunks of 256: sums of 2^10 to 2^18 terms err by 2 % at most",
                   "%ld sums, the farthest off by %.2f %%", chunked.rows, 100 * chunked.error);
-    ulp_claim(run, wide.error <= 1e-3, "binary32 sums the same terms within 0.1 % at every length",
+    ulp_claim(ulp_run_claims(run), wide.error <= 1e-3, "binary32 sums the same terms within 0.1 % at every length",
               "%ld sums, the farthest off by %.2g %%", wide.rows, 100 * wide.error);
 }
 
-static void print_cells(ulp_table *table, const ulp_run *run, const char *format, const char *mode, int64_t chunk) {
+static void print_cells(ulp_sheet *table, const ulp_run *run, const char *format, const char *mode, int64_t chunk) {
     const int longest = (int)ulp_option_integer(run, "longest"), lengths[] = {10, 12, 14, 16, 18, 20};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         if (lengths[i] > longest) continue;
         const reach r = reach_of(run, format, mode, chunk, lengths[i], lengths[i]);
-        if (r.rows == 0) ulp_table_put(table, "-");
-        else ulp_table_put(table, r.least == r.most ? "%.7g" : "%.7g .. %.7g", r.least, r.most);
+        if (r.rows == 0) ulp_sheet_put(table, "-");
+        else ulp_sheet_put(table, r.least == r.most ? "%.7g" : "%.7g .. %.7g", r.least, r.most);
     }
     const reach r = reach_of(run, format, mode, chunk, longest, longest);
-    ulp_table_put(table, "%.3g %%", 100 * r.mean_at_longest);
+    ulp_sheet_put(table, "%.3g %%", 100 * r.mean_at_longest);
 }
 
 static void print_table(const ulp_run *run) {
@@ -265,21 +265,21 @@ static void print_table(const ulp_run *run) {
     char columns[160] = "format,mode,chunk";
     for (int e = 10; e <= longest && e <= 20; e += 2) snprintf(columns + strlen(columns), 16, ",n = 2^%d", e);
     strcat(columns, ",mean error at the end");
-    ulp_table *table = ulp_table_new("sums of n terms of mean 1, least .. most over the seeds", columns);
+    ulp_sheet *table = ulp_sheet_new("sums of n terms of mean 1, least .. most over the seeds", columns);
     for (size_t f = 0; f < formats; f++) {
         for (size_t m = 0; m < modes; m++)
             for (size_t i = 0; i < chunks; i++) {
-                ulp_table_put(table, "%s", format[f].name);
-                ulp_table_put(table, "%s", mode[m].name);
-                ulp_table_put(table, chunk[i] == 1 ? "none" : "%.0f", chunk[i]);
+                ulp_sheet_put(table, "%s", format[f].name);
+                ulp_sheet_put(table, "%s", mode[m].name);
+                ulp_sheet_put(table, chunk[i] == 1 ? "none" : "%.0f", chunk[i]);
                 print_cells(table, run, format[f].name, mode[m].name, (int64_t)chunk[i]);
             }
-        ulp_table_put(table, "binary32");
-        ulp_table_put(table, "rne");
-        ulp_table_put(table, "none");
+        ulp_sheet_put(table, "binary32");
+        ulp_sheet_put(table, "rne");
+        ulp_sheet_put(table, "none");
         print_cells(table, run, format[f].name, "rne", 0);
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {
@@ -287,7 +287,7 @@ static void check(ulp_run *run, const void *context) {
     (void)context;
     print_table(run);
     if (reach_of(run, "e6m9", "rne", 0, 0, longest).rows == 0) {
-        ulp_claim_skip(run, "where sums stop", "the claims are about e6m9, which is not in --formats");
+        ulp_claim_skip(ulp_run_claims(run), "where sums stop", "the claims are about e6m9, which is not in --formats");
         return;
     }
     claim_stops(run, longest);

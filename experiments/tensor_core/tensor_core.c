@@ -236,7 +236,7 @@ static void claim_row(ulp_run *run, const char *name) {
     int good = 1, all = 1;
     int64_t value;
     if (fact_of(name) == NULL) {
-        ulp_claim_skip(run, "the deciding numbers are the published ones", "%s: none are known", name);
+        ulp_claim_skip(ulp_run_claims(run), "the deciding numbers are the published ones", "%s: none are known", name);
         return;
     }
     for (int i = 0; i < 4; i++) {
@@ -249,7 +249,7 @@ static void claim_row(ulp_run *run, const char *name) {
         all &= strcmp(cell(run, name, (ulp_property_id)i, "verdict"), "FAIL") != 0;
     snprintf(text, sizeof text, "%s: L %s, F %s, %s bits, %s, as published, and nothing else contradicts", name,
              wanted[0], wanted[1], wanted[2], wanted[3]);
-    ulp_claim(run, good && all, text, "L %s, F %s, %s bits, %s", cell(run, name, ULP_P_LENGTH, "found"),
+    ulp_claim(ulp_run_claims(run), good && all, text, "L %s, F %s, %s bits, %s", cell(run, name, ULP_P_LENGTH, "found"),
               cell(run, name, ULP_P_FRACTION, "found"), cell(run, name, ULP_P_KEPT, "found"),
               cell(run, name, ULP_P_OUTPUT, "found"));
 }
@@ -262,33 +262,35 @@ static double number(const ulp_run *run, const char *name, const char *what, con
 static void claim_all(ulp_run *run) {
     const double stalled = number(run, "h100-e4m3", "stall", "64 + 32 x 2^-8"),
                  later = number(run, "b200-e4m3", "stall", "64 + 32 x 2^-8");
-    if (!isnan(stalled)) ulp_claim(run, stalled == 64, "h100-e4m3: 64 and 32 products 2^-8 stay 64", "%.17g", stalled);
-    if (!isnan(later)) ulp_claim(run, later == 64.125, "b200-e4m3: the same sum is exact, 64.125", "%.17g", later);
+    if (!isnan(stalled))
+        ulp_claim(ulp_run_claims(run), stalled == 64, "h100-e4m3: 64 and 32 products 2^-8 stay 64", "%.17g", stalled);
+    if (!isnan(later))
+        ulp_claim(ulp_run_claims(run), later == 64.125, "b200-e4m3: the same sum is exact, 64.125", "%.17g", later);
     const double hopper = number(run, "h100-e4m3", "positive", "bias"),
                  blackwell = number(run, "b200-e4m3", "positive", "bias"),
                  fp32 = number(run, "fp32", "positive", "rms");
     if (ulp_option_integer(run, "k") >= 1024 && !isnan(hopper) && !isnan(blackwell))
-        ulp_claim(run, hopper < 0 && hopper < 100 * blackwell,
+        ulp_claim(ulp_run_claims(run), hopper < 0 && hopper < 100 * blackwell,
                   "long sums of positive data: h100-e4m3 falls short, a hundred times as far as b200-e4m3",
                   "mean relative error %.3g and %.3g; fp32: rms %.3g", hopper, blackwell, fp32);
 }
 
 static void print_table(const ulp_run *run, const ulp_datapath *d, size_t count) {
-    ulp_table *table = ulp_table_new(
+    ulp_sheet *table = ulp_sheet_new(
         "what the vectors show of each model; the last columns: rms error / |a||b| of dot products of random data",
         "row,L,F,bits,rounding,c,monotonic,floor,signed,positive");
     for (size_t i = 0; i < count; i++) {
         static const ulp_property_id shown[] = {ULP_P_LENGTH, ULP_P_FRACTION,  ULP_P_KEPT, ULP_P_OUTPUT,
                                                 ULP_P_PLACE,  ULP_P_MONOTONIC, ULP_P_FLOOR};
-        ulp_table_put(table, "%s", d[i].name);
+        ulp_sheet_put(table, "%s", d[i].name);
         for (size_t j = 0; j < sizeof shown / sizeof shown[0]; j++) {
             const char *text = cell(run, d[i].name, shown[j], "found");
-            ulp_table_put(table, "%s", strcmp(text, "not reachable") == 0 ? "-" : text);
+            ulp_sheet_put(table, "%s", strcmp(text, "not reachable") == 0 ? "-" : text);
         }
-        ulp_table_put(table, "%.2e", number(run, d[i].name, "signed", "rms"));
-        ulp_table_put(table, "%.2e", number(run, d[i].name, "positive", "rms"));
+        ulp_sheet_put(table, "%.2e", number(run, d[i].name, "signed", "rms"));
+        ulp_sheet_put(table, "%.2e", number(run, d[i].name, "positive", "rms"));
     }
-    ulp_table_print(table, run);
+    ulp_sheet_print(table, ulp_run_people(run));
 }
 
 static void check(ulp_run *run, const void *context) {

@@ -1,12 +1,11 @@
-/* spread.c - mean, standard deviation and quantiles of many runs, as cells of a row; which steps of a long run have
- * one. */
+/* spread.c - mean, deviation and quantiles of runs; which steps of a long run have a row. */
 #include "spread.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/run.h"
+#include "experiments/harness/cli/text.h"
 
 static int compare_numbers(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -37,23 +36,35 @@ ulp_distribution ulp_distribution_of(const double *value, size_t n) {
     return take(copy, n);
 }
 
-void ulp_put_quantiles(ulp_rows *rows, const ulp_distribution *d) {
-    for (int q = 0; q < ULP_QUANTILES; q++) ulp_put_number(rows, d->quantile[q]);
-}
-
-void ulp_put_spread(ulp_rows *rows, const float *value, size_t n) {
-    double *copy = ulp_grow(NULL, n * sizeof *copy);
-    for (size_t i = 0; i < n; i++) copy[i] = (double)value[i];
-    const ulp_distribution d = take(copy, n);
-    ulp_put_number(rows, d.mean);
-    ulp_put_number(rows, d.sd);
-    ulp_put_quantiles(rows, &d);
-}
-
-void ulp_put_no_spread(ulp_rows *rows) { ulp_put_nones(rows, ULP_SPREAD_CELLS); }
-
 int ulp_is_thinned_row(int64_t n) {
     int64_t stride = 1;
     while (n >> 5 >= stride) stride *= 2;
     return n % stride == 0;
+}
+
+void ulp_numbers_add(ulp_numbers *numbers, double x) {
+    if (isnan(x)) {
+        numbers->lost++;
+        return;
+    }
+    numbers->at = ulp_room_for(numbers->at, numbers->count, &numbers->room, sizeof *numbers->at);
+    numbers->at[numbers->count++] = x;
+}
+
+ulp_spread ulp_numbers_take(ulp_numbers *numbers) {
+    ulp_spread s = {NAN, NAN, NAN, NAN, NAN, (int)numbers->count, numbers->lost};
+    double total = 0, squares = 0;
+    for (size_t i = 0; i < numbers->count; i++) total += numbers->at[i]; /* in the order of the rows */
+    if (s.n) {
+        s.mean = total / s.n;
+        for (int i = 0; i < s.n; i++) squares += (numbers->at[i] - s.mean) * (numbers->at[i] - s.mean);
+        s.sd = s.n > 1 ? sqrt(squares / (s.n - 1)) : 0;
+        ulp_sort_numbers(numbers->at, numbers->count);
+        s.least = numbers->at[0];
+        s.most = numbers->at[s.n - 1];
+        s.median = 0.5 * (numbers->at[(s.n - 1) / 2] + numbers->at[s.n / 2]);
+    }
+    free(numbers->at);
+    *numbers = (ulp_numbers){0};
+    return s;
 }

@@ -82,7 +82,7 @@ long ulp_running_stop(const ulp_run *run, const char *format, ulp_cure cure) {
 long ulp_running_stop_claimed(ulp_run *run, const char *format, const char *limit, const char *text) {
     const long stop = ulp_running_stop(run, format, ULP_CURE_NONE);
     if (stop == ULP_NO_ROW && ulp_running_row(run, format, "rne", ULP_CURE_NONE, "open") != ULP_NO_ROW)
-        ulp_claim_skip(run, text, "--%s is %lld", limit, (long long)ulp_option_integer(run, limit));
+        ulp_claim_skip(ulp_run_claims(run), text, "--%s is %lld", limit, (long long)ulp_option_integer(run, limit));
     return stop;
 }
 

@@ -59,10 +59,10 @@ static ulp_status add_network(ulp_run *run, const ulp_data *data, const ulp_netw
 
 ulp_status ulp_networks_load(ulp_run *run, void **context) {
     ulp_network network;
-    if (!*ulp_option_text(run, "net") && ulp_setting_find(run, "net")->given)
+    if (!*ulp_option_text(run, "net") && ulp_setting_given(ulp_run_plan(run)->arguments, "net"))
         return ulp_run_fail(run, ULP_BAD_ARGUMENT,
                             "--net '': an empty text is no network; give its layers, \"fc64 relu fc10\" for example");
-    if (*ulp_option_text(run, "net") && ulp_setting_find(run, "nets")->given)
+    if (*ulp_option_text(run, "net") && ulp_setting_given(ulp_run_plan(run)->arguments, "nets"))
         return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
     ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
     for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++)

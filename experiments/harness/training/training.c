@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "experiments/harness/run.h"
+#include "kernels/checksum.h"
 #include "sim/checkpoint.h"
 
 /* What a checkpoint keeps beside the trainer: this, the experiment's own state, the rows so far. */
@@ -21,15 +21,15 @@ typedef struct note {
 
 /* A training under way. */
 typedef struct work {
-    const ulp_run *run;
+    const ulp_task *task;
     const ulp_training *training;
     ulp_rows *rows;
     ulp_trainer *trainer;
     note now;
     float *before, *after; /* (params) the weights around the last step of a stretch, if wanted */
     int watched;           /* before holds the weights before the step just made */
-    char *file;            /* of checkpoints; NULL: none */
-    double period, saved;  /* seconds: between checkpoints, when the last one was made */
+    const char *file;      /* of checkpoints; NULL: none */
+    double saved;          /* when the last checkpoint was made, in seconds of ulp_clock() */
 } work;
 
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) {
@@ -38,24 +38,11 @@ uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) {
 
 /* ---- checkpoints ---- */
 
-char *ulp_training_file(const ulp_run *run, size_t point) {
-    ulp_text name = {0};
-    if (!run->part || run->direct) return NULL;
-    ulp_text_print(&name, "%s.%zu.ckpt", run->part, point);
-    return name.data;
-}
-
-void ulp_training_forget(const ulp_rows *rows) {
-    char *file = rows->kept ? ulp_training_file(rows->run, rows->point->index) : NULL;
-    if (file) remove(file);
-    free(file);
-}
-
 /* Of the CSV's header, which holds every option, and of the point's label. */
-static uint32_t checksum_of(const work *w) {
-    const char *header = ulp_text_of(&w->run->header), *label = w->rows->point->label;
-    uint32_t crc = ulp_crc32(0, (const unsigned char *)header, strlen(header));
-    return ulp_crc32(crc, (const unsigned char *)label, strlen(label));
+static uint32_t checksum_of(const ulp_task *task) {
+    const ulp_text *header = &task->sweep->plan->header;
+    const uint32_t crc = ulp_crc32(0, ulp_text_of(header), header->length);
+    return ulp_crc32(crc, task->label, strlen(task->label));
 }
 
 /* A checkpoint that cannot be written is no reason to end a run. */
@@ -68,11 +55,8 @@ static void save(work *w) {
     ulp_text_add(&text, (const char *)&w->now, sizeof w->now);
     ulp_text_add(&text, t->own, t->own_bytes);
     ulp_text_add(&text, ulp_text_of(&w->rows->text), w->rows->text.length);
-    if (ulp_checkpoint_save(w->trainer, w->file, text.data, text.length, error, sizeof error) == ULP_OK) {
-        w->rows->kept = 1;
-    } else {
-        fprintf(stderr, "%s: %s; going on without checkpoints\n", w->run->experiment->name, error);
-        free(w->file);
+    if (ulp_checkpoint_save(w->trainer, w->file, text.data, text.length, error, sizeof error) != ULP_OK) {
+        ulp_complain(w->task->sweep->program, "%s; going on without checkpoints", error);
         w->file = NULL;
     }
     ulp_text_free(&text);
@@ -95,20 +79,22 @@ static int take_note(work *w, const char *bytes, size_t n) {
     return 1;
 }
 
-ulp_status ulp_training_check(const ulp_run *run, const ulp_data *data, const ulp_train_options *options) {
+ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const ulp_train_options *options) {
     char error[1536];
     ulp_status status = ulp_train_check(data, options, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
 }
 
-static ulp_status make_trainer(ulp_trainer **trainer, const ulp_run *run, const ulp_data *data,
+static ulp_status make_trainer(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                                const ulp_train_options *options) {
     char error[1536];
     ulp_status status = ulp_trainer_new(trainer, data, options, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+    return status == ULP_OK ? ULP_OK : ulp_task_fail(task, status, "%s", error);
 }
 
-static ulp_status start(work *w) { return make_trainer(&w->trainer, w->run, w->training->data, &w->training->options); }
+static ulp_status start(work *w) {
+    return make_trainer(&w->trainer, w->task, w->training->data, &w->training->options);
+}
 
 /* Go on from the point's checkpoint. One that is damaged, or of another run, is passed over: the rows are the same. */
 static ulp_status resume(work *w) {
@@ -116,32 +102,18 @@ static ulp_status resume(work *w) {
     void *bytes;
     size_t n;
     if (access(w->file, F_OK) != 0) return ULP_OK;
-    w->rows->kept = 1;
     ulp_status status = ulp_checkpoint_load(w->trainer, w->file, &bytes, &n, error, sizeof error);
     if (status != ULP_OK) {
-        fprintf(stderr, "%s: %s; '%s' starts from its beginning\n", w->run->experiment->name, error,
-                w->rows->point->label);
+        ulp_complain(w->task->sweep->program, "%s; '%s' starts from its beginning", error, w->task->label);
         return ULP_OK;
     }
     int ours = take_note(w, bytes, n);
     free(bytes);
     if (ours) return ULP_OK;
-    fprintf(stderr, "%s: %s is of another run; '%s' starts from its beginning\n", w->run->experiment->name, w->file,
-            w->rows->point->label);
+    ulp_complain(w->task->sweep->program, "%s is of another run; '%s' starts from its beginning", w->file,
+                 w->task->label);
     ulp_trainer_free(w->trainer);
     return start(w);
-}
-
-static void open_file(work *w, const ulp_point *point) {
-    const ulp_setting *period = ulp_setting_find(w->run, "checkpoint");
-    w->period = period ? period->number : 60;
-    w->saved = ulp_clock();
-    w->file = w->period > 0 ? ulp_training_file(w->run, point->index) : NULL;
-    if (!w->file) return;
-    char *torn = ulp_path_replace(w->file, "", ".tmp"); /* left by a run that was killed while it wrote */
-    remove(torn);
-    free(torn);
-    if (!ulp_option_flag(w->run, "resume")) remove(w->file);
 }
 
 /* ---- the loop ---- */
@@ -202,38 +174,37 @@ static ulp_status train(work *w) {
         status = step_of(w);
         if (status == ULP_OK && (w->now.last || w->trainer->step % t->every == 0)) status = end_stretch(w);
         if (status != ULP_OK || w->now.last) break;
-        int stop = ulp_rows_progress(w->rows, (double)w->trainer->step / (double)t->steps);
-        if (w->file && (stop || ulp_clock() - w->saved >= w->period)) save(w);
+        int stop = ulp_task_progress(w->task, (double)w->trainer->step / (double)t->steps);
+        if (w->file && (stop || ulp_clock() - w->saved >= w->training->checkpoint)) save(w);
         if (stop) break;
     }
     return status;
 }
 
-ulp_status ulp_training_run(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const ulp_training *training) {
-    work w = {.run = run, .training = training, .rows = rows};
-    w.now.run = checksum_of(&w);
+ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training) {
+    work w = {.task = task, .training = training, .rows = task->rows, .saved = ulp_clock()};
+    w.file = training->checkpoint > 0 ? task->file : NULL;
+    w.now.run = checksum_of(task);
     w.now.own_bytes = (uint32_t)training->own_bytes;
-    open_file(&w, point);
     ulp_status status = start(&w);
     if (status == ULP_OK && training->want_moved) {
         w.before = ulp_grow(NULL, 2 * w.trainer->model.net.params * sizeof *w.before);
         w.after = w.before + w.trainer->model.net.params;
     }
-    if (status == ULP_OK && w.file && ulp_option_flag(run, "resume")) status = resume(&w);
+    if (status == ULP_OK && w.file && task->resumed) status = resume(&w);
     if (status == ULP_OK) status = train(&w);
     ulp_trainer_free(w.trainer);
     free(w.before);
-    free(w.file);
     return status;
 }
 
-ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_run *run, ulp_rows *rows, const ulp_data *data,
+ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                                const ulp_train_options *options, uint64_t steps, double share) {
     *trainer = NULL;
-    ulp_status status = make_trainer(trainer, run, data, options);
+    ulp_status status = make_trainer(trainer, task, data, options);
     for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
         status = ulp_trainer_step(*trainer, NULL);
-        if (ulp_rows_progress(rows, share * (double)i / (double)steps)) break;
+        if (ulp_task_progress(task, share * (double)i / (double)steps)) break;
     }
     return status;
 }

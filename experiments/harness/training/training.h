@@ -6,13 +6,12 @@
  *     static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows);
  *     const ulp_training training = {.data = data, .options = {...}, .steps = epochs * ulp_epoch_steps(data, batch),
  *                                    .every = ulp_epoch_steps(data, batch), .record = record, .own = &mine};
- *     return ulp_training_run(run, point, rows, &training);
+ *     return ulp_training_run(task, &training);
  *
- * Every --checkpoint seconds of wall time, and when the run is being stopped, the trainer, the rows so far and the
- * experiment's own running state go to a file OUT.part.K.ckpt, K the point's place in the grid; a run with --resume
- * goes on from there with the same rows, and the file is removed when the point is kept in OUT.part. A run that writes
- * to standard output or to a device, or under MPI, keeps no such files. An experiment lists ULP_TAKES_CHECKPOINT to let
- * the seconds be chosen; otherwise they are 60.
+ * Every `checkpoint` seconds of wall time, and when the run is being stopped, the trainer, the rows so far and the
+ * experiment's own running state go to the point's file (ulp_task.file); a run with --resume goes on from there with
+ * the same rows, and the sweep removes the file when the point is kept. A run that writes
+ * to standard output or to a device, or under MPI, keeps no such files.
  *
  * Divergence is a result: a loss that is not finite in a step that was not skipped sets `diverged`, and a run whose
  * weights have become NaN ends there, its last call of record() included.
@@ -20,13 +19,14 @@
 #ifndef ULP_TRAINING_H
 #define ULP_TRAINING_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 
 #include "sim/train.h"
 
-#define ULP_TAKES_CHECKPOINT                                                                                           \
+/* --checkpoint, bound to a field (double) of the settings `s`. */
+#define ULP_OPTION_CHECKPOINT(s, field)                                                                                \
     {                                                                                                                  \
-        .name = "checkpoint", .type = ULP_OPTION_NUMBER, .value = "60",                                                \
+        .name = "checkpoint", .type = &ulp_type_number, ULP_AT(s, field), .value = "60",                               \
         .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1                \
     }
 
@@ -49,6 +49,7 @@ typedef struct ulp_training {
     ulp_train_options options;
     uint64_t steps, every; /* of the whole training, of a stretch; both at least 1 */
     int want_moved, want_learned;
+    double checkpoint; /* seconds between checkpoints; 0: none */
     ulp_status (*record)(void *own, ulp_trainer *trainer, const ulp_stretch *stretch, ulp_rows *rows);
     /* One step, where ulp_trainer_step() alone is not enough: a schedule, an observer. NULL: ulp_trainer_step(). */
     ulp_status (*step)(void *own, ulp_trainer *trainer, ulp_step *step, ulp_rows *rows);
@@ -59,16 +60,16 @@ typedef struct ulp_training {
 /* Steps that one trip through the training part takes. */
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch);
 
-/* From prepare(), for every setting that compute() will train with: options that no trainer takes end the run before
+/* From plan(), for every setting that compute() will train with: options that no trainer takes end the run before
  * anything is computed or written. */
-ulp_status ulp_training_check(const ulp_run *run, const ulp_data *data, const ulp_train_options *options);
+ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const ulp_train_options *options);
 
-ulp_status ulp_training_run(const ulp_run *run, const ulp_point *point, ulp_rows *rows, const ulp_training *training);
+ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training);
 
 /* A trainer that has taken so many steps, fewer if the run is being stopped, for points whose own work begins then, at
  * `share` of their progress; without rows and checkpoints. ulp_trainer_free() in either case: *trainer is NULL if there
  * is none. */
-ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_run *run, ulp_rows *rows, const ulp_data *data,
+ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                                const ulp_train_options *options, uint64_t steps, double share);
 
 #endif

@@ -1,0 +1,176 @@
+/* claims.c - verdicts, published numbers and the summary, collected, printed and written; see claims.h. */
+#include "claims.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sheet.h"
+
+static void add(ulp_claims *c, ulp_claim_entry entry) {
+    c->entries = ulp_room_for(c->entries, c->count, &c->room, sizeof *c->entries);
+    c->entries[c->count++] = entry;
+}
+
+static char *print_list(const char *text, va_list arguments) {
+    ulp_text to = {0};
+    ulp_text_print_list(&to, text, arguments);
+    return to.data ? to.data : ulp_copy_text("");
+}
+
+void ulp_claim(ulp_claims *c, int pass, const char *text, const char *measured, ...) {
+    va_list arguments;
+    va_start(arguments, measured);
+    add(c, (ulp_claim_entry){pass ? ULP_PASS : ULP_FAIL, ulp_copy_text(text), print_list(measured, arguments), NULL,
+                             NULL});
+    va_end(arguments);
+}
+
+void ulp_claim_skip(ulp_claims *c, const char *text, const char *why, ...) {
+    va_list arguments;
+    va_start(arguments, why);
+    add(c, (ulp_claim_entry){ULP_SKIP, ulp_copy_text(text), print_list(why, arguments), NULL, NULL});
+    va_end(arguments);
+}
+
+void ulp_claim_if(ulp_claims *c, const char *why, int pass, const char *text, const char *measured, ...) {
+    va_list arguments;
+    va_start(arguments, measured);
+    char *values = print_list(measured, arguments);
+    va_end(arguments);
+    if (*why) ulp_claim_skip(c, text, "%s; here: %s", why, values);
+    else ulp_claim(c, pass, text, "%s", values);
+    free(values);
+}
+
+void ulp_beside(ulp_claims *c, const ulp_published *published, const char *measured, ...) {
+    va_list arguments;
+    va_start(arguments, measured);
+    add(c, (ulp_claim_entry){ULP_PUBLISHED, ulp_copy_text(published->what), print_list(measured, arguments),
+                             ulp_copy_text(published->number), ulp_copy_text(published->source)});
+    va_end(arguments);
+}
+
+void ulp_summary(ulp_claims *c, const char *quantity, double value, const char *of, ...) {
+    va_list arguments;
+    ulp_text_print(&c->summary, "%s,", quantity);
+    va_start(arguments, of);
+    ulp_text_print_list(&c->summary, of, arguments);
+    va_end(arguments);
+    if (isnan(value)) ulp_text_print(&c->summary, ",nan\n");
+    else ulp_text_print(&c->summary, ",%.17g\n", value);
+}
+
+/* ---- conditions ---- */
+
+int ulp_options_differ(const ulp_claims *c, const char *names, char *why, size_t size) {
+    why[0] = 0;
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        char name[32];
+        const size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        at += length;
+        const ulp_setting *s = ulp_setting_find(c->arguments, name);
+        const char *want = ulp_option_default(s->option, c->preset);
+        if (strcmp(s->value, want) == 0) continue;
+        if (*want) snprintf(why, size, "--%s is %.60s, the claim is about %s", name, s->value, want);
+        else snprintf(why, size, "--%s is given, the claim is about runs without it", name);
+        return 1;
+    }
+    return 0;
+}
+
+int ulp_options_are_other(const ulp_claims *c, const ulp_wanted *wanted, char *why, size_t size) {
+    why[0] = 0;
+    for (; wanted->name; wanted++) {
+        const char *have = ulp_setting_find(c->arguments, wanted->name)->value;
+        if (strcmp(have, wanted->value) == 0 || (wanted->or_more && atof(have) >= atof(wanted->value))) continue;
+        snprintf(why, size, "--%s is %.100s, the claim is about %s%s", wanted->name, have, wanted->value,
+                 wanted->or_more ? " or more" : "");
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- for people ---- */
+
+static void print_published(const ulp_claims *c) {
+    size_t published = 0;
+    for (size_t i = 0; i < c->count; i++) published += c->entries[i].verdict == ULP_PUBLISHED;
+    if (!published || !c->file) return;
+    ulp_sheet *sheet = ulp_sheet_new("beside the literature", "quantity,published,measured,source");
+    for (size_t i = 0; i < c->count; i++) {
+        const ulp_claim_entry *e = &c->entries[i];
+        if (e->verdict != ULP_PUBLISHED) continue;
+        ulp_sheet_put(sheet, "%s", e->text);
+        ulp_sheet_put(sheet, "%s", e->published);
+        ulp_sheet_put(sheet, "%s", e->measured);
+        ulp_sheet_put(sheet, "%s", e->source);
+    }
+    ulp_sheet_print(sheet, c->file);
+}
+
+static void print_verdict(const ulp_claims *c, const ulp_claim_entry *e) {
+    static const char *const words[] = {"FAIL", "PASS", "SKIP"};
+    static const char *const colours[] = {"\033[1;31m", "\033[32m", "\033[33m"};
+    FILE *file = c->file ? c->file : c->loud;
+    const int colour = ulp_colour_on(file);
+    ulp_text line = {0}, wrapped = {0};
+    ulp_text_print(&line, "%s (%s)", e->text, e->measured);
+    ulp_text_wrap(&wrapped, ulp_text_of(&line), 5, 5, isatty(fileno(file)) ? ulp_columns_of(file) : 1 << 20);
+    fprintf(file, "%s%s%s %s\n", colour ? colours[e->verdict] : "", words[e->verdict], colour ? "\033[0m" : "",
+            ulp_text_of(&wrapped));
+    ulp_text_free(&line);
+    ulp_text_free(&wrapped);
+}
+
+int ulp_claims_print(const ulp_claims *c, const char *program) {
+    int count[4] = {0, 0, 0, 0};
+    print_published(c);
+    for (size_t i = 0; i < c->count; i++) {
+        const ulp_claim_entry *e = &c->entries[i];
+        if (e->verdict == ULP_PUBLISHED) continue;
+        if (c->file && !(count[ULP_FAIL] + count[ULP_PASS] + count[ULP_SKIP])) fprintf(c->file, "\n");
+        count[e->verdict]++;
+        if (c->file || e->verdict == ULP_FAIL) print_verdict(c, e);
+    }
+    if (c->file && count[ULP_FAIL] + count[ULP_PASS] + count[ULP_SKIP])
+        fprintf(c->file, "%s: %d claims passed, %d failed, %d skipped\n", program, count[ULP_PASS], count[ULP_FAIL],
+                count[ULP_SKIP]);
+    return count[ULP_FAIL];
+}
+
+/* ---- for the gallery and the figures ---- */
+
+static void put_cell(FILE *file, const char *text) {
+    fputc('\t', file);
+    for (; text && *text; text++) fputc(*text == '\t' || *text == '\n' ? ' ' : *text, file);
+}
+
+void ulp_claims_write_tsv(FILE *file, const void *claims) {
+    static const char *const kinds[] = {"FAIL", "PASS", "SKIP", "published"};
+    const ulp_claims *c = claims;
+    fprintf(file, "kind\ttext\tmeasured\tpublished\tsource\n");
+    for (size_t i = 0; i < c->count; i++) {
+        const ulp_claim_entry *e = &c->entries[i];
+        const char *const cells[] = {e->text, e->measured, e->published, e->source};
+        fputs(kinds[e->verdict], file);
+        for (int k = 0; k < 4; k++) put_cell(file, cells[k]);
+        fputc('\n', file);
+    }
+}
+
+void ulp_claims_write_summary(FILE *file, const void *claims) {
+    fprintf(file, "quantity,of,value\n%s", ulp_text_of(&((const ulp_claims *)claims)->summary));
+}
+
+void ulp_claims_free(ulp_claims *c) {
+    for (size_t i = 0; i < c->count; i++) {
+        char *const texts[] = {c->entries[i].text, c->entries[i].measured, c->entries[i].published,
+                               c->entries[i].source};
+        for (int k = 0; k < 4; k++) free(texts[k]);
+    }
+    free(c->entries);
+    ulp_text_free(&c->summary);
+}

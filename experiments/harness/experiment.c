@@ -1,0 +1,378 @@
+/* experiment.c - one execution of an experiment, from argv to the exit status; see experiment.h. */
+#include "experiment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "run.h"
+
+/* ---- the options of every experiment ---- */
+
+static int read_shard(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+    enum { MOST = 1000000 };
+    ulp_shard *shard = field;
+    char *end;
+    int good = *text >= '0' && *text <= '9';
+    errno = 0;
+    shard->index = good ? strtoull(text, &end, 10) : 0;
+    good = good && *end == '/' && end[1] >= '0' && end[1] <= '9';
+    shard->count = good ? strtoull(end + 1, &end, 10) : 0;
+    if (good && !errno && !*end && shard->count <= MOST && shard->index < shard->count) return ULP_EXIT_FINE;
+    ulp_text_print(error, "--%s '%s': has to be I/N with 0 <= I < N <= %d", option->name, text, MOST);
+    return ULP_EXIT_USAGE;
+}
+
+static void print_shard(ulp_text *to, const void *field, const ulp_option *option) {
+    const ulp_shard *shard = field;
+    (void)option;
+    ulp_text_print(to, "%llu/%llu", (unsigned long long)shard->index, (unsigned long long)shard->count);
+}
+
+static const ulp_option_type type_shard = {
+    .value_name = "I/N", .size = sizeof(ulp_shard), .read = read_shard, .print = print_shard};
+
+static const ulp_option common_options[] = {
+    {.name = "threads",
+     .type = &ulp_type_integer,
+     ULP_AT(ulp_common, threads),
+     .value = "0",
+     .help = "threads; 0: OMP_NUM_THREADS, else all processors; never changes a number",
+     .max = 65536},
+    {.name = "out",
+     .type = &ulp_type_text,
+     ULP_AT(ulp_common, out),
+     .value = "",
+     .value_name = "FILE",
+     .help = "the CSV (default results/NAME.csv); - for standard output"},
+    {.name = "quick", .type = &ulp_type_flag, ULP_AT(ulp_common, quick), .help = "a small run, seconds"},
+    {.name = "full", .type = &ulp_type_flag, ULP_AT(ulp_common, full), .help = "the published size"},
+    {.name = "list",
+     .type = &ulp_type_flag,
+     ULP_AT(ulp_common, list),
+     .help = "print one command per point, for GNU parallel or a job array"},
+    {.name = "shard",
+     .type = &type_shard,
+     ULP_AT(ulp_common, shard),
+     .help = "only points I, I+N, I+2N, ...; a file of its own, for --merge"},
+    {.name = "merge",
+     .type = &ulp_type_texts,
+     ULP_AT(ulp_common, merge),
+     .value_name = "FILE...",
+     .help = "take finished points from shards; points that are missing are computed"},
+    {.name = "resume",
+     .type = &ulp_type_flag,
+     ULP_AT(ulp_common, resume),
+     .help = "go on from OUT.part, which a stopped run leaves"},
+    {.name = "restart",
+     .type = &ulp_type_flag,
+     ULP_AT(ulp_common, restart),
+     .help = "forget the points that a stopped run has left at OUT, and begin anew"},
+    {.name = "quiet",
+     .type = &ulp_type_flag,
+     ULP_AT(ulp_common, quiet),
+     .help = "no progress, no table; failed claims are still printed"},
+    {0},
+};
+
+/* Words that every experiment spells alike and not every experiment takes. */
+#define NO_CHANGE "would change nothing here: this experiment does not depend on it (see --help)"
+static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_CHANGE}, {"datapath", NO_CHANGE},
+                                           {"seed", NO_CHANGE},    {"seeds", NO_CHANGE}, {"backend", NO_CHANGE},
+                                           {"data", NO_CHANGE},    {NULL, NULL}};
+
+static const char details[] =
+    "Shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the CSV of "
+    "one run.\n"
+    "Files: OUT; beside it OUT's .summary.csv (the numbers that claims and figures share), .claims.tsv and .run.json "
+    "(what may differ between two runs of the same numbers).\n"
+    "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"
+    "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "
+    "ULPLAB_DATA, NO_COLOR.\n"
+    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.";
+
+/* Pairs of options of which one makes the other pointless or wrong. */
+static int refuse_pairs(const ulp_run *run) {
+    static const char *const pairs[][2] = {{"quick", "full"}, {"resume", "restart"}, {"list", "shard"},
+                                           {"list", "merge"}, {"list", "resume"},    {"list", "restart"},
+                                           {"shard", "merge"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (ulp_setting_given(&run->arguments, pairs[i][0]) && ulp_setting_given(&run->arguments, pairs[i][1]))
+            return ulp_usage_error(run->sweep.program, "--%s and --%s exclude each other", pairs[i][0], pairs[i][1]);
+    static const char *const cuts[] = {"shard", "merge", "resume"};
+    for (size_t i = 0; run->experiment->whole && i < sizeof cuts / sizeof cuts[0]; i++)
+        if (ulp_setting_given(&run->arguments, cuts[i]))
+            return ulp_usage_error(
+                run->sweep.program,
+                "--%s: the numbers of this experiment belong to one run on one machine; run it whole", cuts[i]);
+    if (run->experiment->whole && run->sweep.ranks > 1)
+        return ulp_usage_error(
+            run->sweep.program,
+            "the numbers of this experiment belong to one run on one machine; run it without mpirun");
+    return ULP_GO_ON;
+}
+
+static int read_options(ulp_run *run) {
+    const ulp_command command = {.name = run->experiment->name,
+                                 .usage = "[OPTION...]",
+                                 .summary = run->experiment->question,
+                                 .details = details,
+                                 .elsewhere = elsewhere};
+    const int silent = run->sweep.rank > 0;
+    run->sweep.program = silent ? NULL : run->experiment->name;
+    run->groups[0] = (ulp_option_group){"This experiment", run->experiment->options, run->settings};
+    run->groups[1] = (ulp_option_group){"Every experiment", common_options, &run->common};
+    int status = ulp_arguments_read(&run->arguments, &command, run->groups, 2, run->argc, run->argv, silent);
+    if (status == ULP_GO_ON) status = refuse_pairs(run);
+    if (status != ULP_GO_ON) return status;
+    run->preset = ulp_setting_given(&run->arguments, "quick")  ? ULP_PRESET_QUICK
+                  : ulp_setting_given(&run->arguments, "full") ? ULP_PRESET_FULL
+                                                               : ULP_PRESET_DEFAULT;
+    return ulp_arguments_resolve(&run->arguments, run->preset);
+}
+
+/* ---- the header of the CSV ---- */
+
+static void put_format(ulp_text *to, const ulp_format *f) {
+    static const char *const nan_names[] = {"none", "ieee", "all-ones", "negative-zero"};
+    ulp_text_print(to,
+                   "# format %s: bits=%d p=%d bias=%d emin=%d emax=%d max=%.17g lowest=%.17g min_normal=%.17g "
+                   "min_positive=%.17g",
+                   f->name, f->bits, f->prec, f->bias, f->emin, f->emax, f->max, f->lowest, f->min_normal,
+                   f->min_positive);
+    ulp_text_print(to, " signed=%d fixed=%d inf=%d nan=%s negative_zero=%d subnormals=%d overflow=%s\n", f->is_signed,
+                   f->is_fixed, f->has_inf, nan_names[f->nan_codes], f->has_neg_zero, f->has_subnormals,
+                   ulp_overflow_name((ulp_overflow)f->overflow));
+}
+
+static void put_setting(ulp_text *to, const ulp_setting *s) {
+    ulp_text_print(to, "# %s: ", s->option->name);
+    s->option->type->print(to, s->field, s->option);
+    ulp_text_add(to, "\n", 1);
+    if (strcmp(s->option->name, "seed") == 0)
+        ulp_text_print(to, "# generator: %s\n# generator layout: %d\n", ULP_RNG_NAME, ULP_RNG_LAYOUT);
+}
+
+static void begin_header(ulp_run *run) {
+    ulp_text *to = &run->plan.header;
+    size_t own = 0; /* the experiment's own options come first */
+    while (run->experiment->options && run->experiment->options[own].name) own++;
+    ulp_text_print(to, "# experiment: %s\n# version: %s\n", run->experiment->name, ulp_build_version());
+    for (size_t i = 0; i < run->arguments.count; i++) {
+        const ulp_setting *s = &run->arguments.settings[i];
+        if (i < own && !s->option->silent) put_setting(to, s);
+    }
+    for (size_t i = 0; i < run->arguments.count; i++) {
+        const ulp_setting *s = &run->arguments.settings[i];
+        if (s->option->type != &ulp_type_formats) continue;
+        const ulp_format_list *formats = s->field;
+        for (size_t f = 0; f < formats->count; f++) put_format(to, &formats->at[f]);
+    }
+}
+
+/* ---- the run ---- */
+
+static int report_failure(const ulp_run *run, ulp_status status) {
+    const char *what = ulp_text_of(&run->sweep.failure.sentence);
+    ulp_complain(run->sweep.program, "%s", *what ? what : ulp_status_text(status));
+    return ulp_exit_of(status);
+}
+
+static int report_stop(ulp_run *run) {
+    const int nothing = run->sweep.place.direct || run->experiment->whole;
+    if (run->experiment->whole) ulp_sweep_close(&run->sweep);
+    if (nothing)
+        return ulp_run_error(run->sweep.program, "stopped after %zu of %zu points; nothing was written",
+                             run->sweep.finished, run->plan.count);
+    return ulp_run_error(run->sweep.program,
+                         "stopped after %zu of %zu points; they are kept in %s: the same command with --resume goes on",
+                         run->sweep.finished, run->plan.count, run->sweep.part);
+}
+
+static void write_csv(FILE *file, const void *own) {
+    const ulp_run *run = own;
+    char *columns = ulp_columns_text(run->experiment->columns);
+    fprintf(file, "%s%s\n", ulp_text_of(&run->plan.header), columns);
+    for (size_t k = 0; k < run->plan.count; k++) {
+        const ulp_text *text = &run->sweep.work[k].rows.text;
+        if (text->length) fwrite(text->data, 1, text->length, file);
+    }
+    free(columns);
+}
+
+/* Reads the rows back and judges them; the number of failed claims. */
+static int judge(ulp_run *run) {
+    FILE *people = strcmp(run->common.out, "-") == 0 ? stderr : stdout;
+    run->table = ulp_table_of(run->experiment->columns, run->experiment->row_size);
+    run->claims = (ulp_claims){.settings = run->settings,
+                               .context = run->context,
+                               .table = &run->table,
+                               .arguments = &run->arguments,
+                               .preset = run->preset,
+                               .file = run->common.quiet ? NULL : people,
+                               .loud = people};
+    for (size_t k = 0; k < run->plan.count; k++) {
+        const ulp_text *text = &run->sweep.work[k].rows.text;
+        if (!ulp_table_add(&run->table, ulp_text_of(text), text->length, run->plan.points[k].point)) {
+            ulp_complain(run->sweep.program, "internal error: a row of point '%s' cannot be read back",
+                         run->plan.points[k].label);
+            abort();
+        }
+    }
+    if (run->experiment->judge) run->experiment->judge(&run->claims);
+    return ulp_claims_print(&run->claims, run->experiment->name);
+}
+
+static int write_results(ulp_run *run) {
+    const ulp_place *place = &run->sweep.place;
+    const char *program = run->sweep.program;
+    int status = -1;
+    if (!run->common.shard.count) {
+        if (status < 0)
+            status = ulp_place_write_beside(place, ".summary.csv", program, ulp_claims_write_summary, &run->claims);
+        if (status < 0)
+            status = ulp_place_write_beside(place, ".claims.tsv", program, ulp_claims_write_tsv, &run->claims);
+    }
+    return status < 0 ? ulp_place_write_beside(place, ".run.json", program, ulp_run_write_record, run) : status;
+}
+
+static int finish(ulp_run *run) {
+    int failed = 0;
+    const int shard = run->common.shard.count > 0;
+    run->wall_seconds = ulp_clock() - run->sweep.started;
+    for (size_t k = 0; k < run->plan.count; k++) run->row_count += run->sweep.work[k].rows.count;
+    int status = shard ? ulp_sweep_write_shard(&run->sweep)
+                       : ulp_place_write(&run->sweep.place, run->sweep.program, write_csv, run);
+    if (status >= 0) return status;
+    if (!shard) failed = judge(run);
+    status = write_results(run);
+    ulp_sweep_close(&run->sweep);
+    if (status >= 0) return status;
+    if (!run->common.quiet)
+        ulp_complain(run->sweep.program, "%zu points, %zu rows, %.1f s -> %s%s", run->sweep.finished, run->row_count,
+                     run->wall_seconds, run->sweep.place.path,
+                     shard ? " (claims are tested when the shards are merged)" : "");
+    return failed ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
+}
+
+/* Where the CSV goes: --out, else results/NAME.csv, a shard beside it under a name of its own. */
+static int choose_place(ulp_run *run) {
+    ulp_text path = {0};
+    const ulp_shard *shard = &run->common.shard;
+    if (*run->common.out) ulp_text_print(&path, "%s", run->common.out);
+    else if (shard->count)
+        ulp_text_print(&path, "results/%s.shard-%zu-of-%zu.csv", run->experiment->name, (size_t)shard->index,
+                       (size_t)shard->count);
+    else ulp_text_print(&path, "results/%s.csv", run->experiment->name);
+    if (!*run->common.out) mkdir("results", 0777); /* if it fails, opening the file says why */
+    int status = ulp_place_choose(&run->sweep.place, run->sweep.program, path.data);
+    ulp_text_free(&path);
+    if (status < 0 && run->sweep.place.direct && run->common.resume)
+        status = ulp_usage_error(run->sweep.program, "--resume needs --out to be a file; '%s' keeps nothing",
+                                 run->sweep.place.path);
+    return status;
+}
+
+static int compute(ulp_run *run) {
+    ulp_sweep *s = &run->sweep;
+    if (s->rank == 0) {
+        int status = choose_place(run);
+        if (status < 0) status = ulp_sweep_open(s);
+        if (status >= 0) {
+            ulp_ranks_dismiss(s);
+            return status;
+        }
+    }
+    ulp_stop_on_signals();
+    if (s->merge.count && !ulp_sweep_complete(s))
+        ulp_complain(s->program, "%zu of %zu points are in the files to merge; computing the rest", s->resumed,
+                     run->plan.count);
+    ulp_sweep_run(s);
+    if (s->rank) return ULP_EXIT_FINE;
+    if (s->status != ULP_OK) {
+        if (!s->finished) ulp_sweep_close(s);
+        return report_failure(run, s->status);
+    }
+    return ulp_sweep_complete(s) ? finish(run) : report_stop(run);
+}
+
+/* What the sweep takes from the options; then the files' head: the CSV's header and columns. */
+static void set_up_sweep(ulp_run *run) {
+    ulp_sweep *s = &run->sweep;
+    const ulp_experiment *e = run->experiment;
+    char *columns = ulp_columns_text(e->columns);
+    ulp_text head = {0};
+    s->plan = &run->plan;
+    s->columns = e->columns;
+    s->settings = run->settings;
+    s->context = run->context;
+    s->compute = e->compute;
+    s->threads_inside = e->threads_inside;
+    s->uncut = e->whole;
+    s->shard = (size_t)run->common.shard.index;
+    s->shards = (size_t)run->common.shard.count;
+    s->resume = run->common.resume;
+    s->restart = run->common.restart;
+    s->quiet = run->common.quiet;
+    s->merge = run->common.merge;
+    ulp_text_print(&head, "%s# columns: %s\n", ulp_text_of(&run->plan.header), columns);
+    ulp_sweep_begin(s, ulp_text_of(&head));
+    ulp_text_free(&head);
+    free(columns);
+}
+
+static int execute(ulp_run *run) {
+    const ulp_experiment *e = run->experiment;
+    int status = read_options(run);
+    if (status != ULP_GO_ON) return status;
+    ulp_threads_set((int)run->common.threads);
+    run->sweep.threads = ulp_threads_get();
+    begin_header(run);
+    const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
+    if (planned != ULP_OK) { /* files that plan() reads are input; those of later failures are what the run writes */
+        status = report_failure(run, planned);
+        return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
+    }
+    ulp_plan_check(&run->plan);
+    if (run->common.shard.count > run->plan.count)
+        return ulp_usage_error(run->sweep.program, "--shard %llu/%llu: there are only %zu points",
+                               (unsigned long long)run->common.shard.index, (unsigned long long)run->common.shard.count,
+                               run->plan.count);
+    if (run->common.list) return run->sweep.rank ? ULP_EXIT_FINE : ulp_run_list(run);
+    set_up_sweep(run);
+    return compute(run);
+}
+
+static void release(ulp_run *run) {
+    if (run->experiment->release) run->experiment->release(run->context);
+    ulp_claims_free(&run->claims);
+    ulp_table_free(&run->table);
+    ulp_sweep_free(&run->sweep);
+    ulp_plan_free(&run->plan);
+    ulp_arguments_free(&run->arguments);
+    free(run->settings);
+    free(run->context);
+    pthread_mutex_destroy(&run->sweep.lock);
+    pthread_mutex_destroy(&run->sweep.failure.lock);
+}
+
+int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv) {
+    ulp_run run = {.experiment = experiment};
+    pthread_mutex_init(&run.sweep.lock, NULL);
+    pthread_mutex_init(&run.sweep.failure.lock, NULL);
+    run.plan.point_size = experiment->point_size;
+    run.plan.failure = &run.sweep.failure;
+    run.plan.arguments = &run.arguments;
+    run.settings = calloc(1, experiment->settings_size + 1);
+    run.context = calloc(1, experiment->context_size + 1);
+    if (!run.settings || !run.context) return ulp_run_error(experiment->name, "out of memory");
+    ulp_ranks_start(&run.sweep, experiment->name, &argc, &argv);
+    run.argc = argc;
+    run.argv = argv;
+    int status = execute(&run);
+    if (run.sweep.rank == 0) status = ulp_finish_stdout(experiment->name, status);
+    release(&run);
+    ulp_ranks_end();
+    return status;
+}

@@ -1,0 +1,88 @@
+/* experiment.h - the one way through an experiment: settings, plan, one point, judge.
+ *
+ * An experiment is a const ulp_experiment and a main of one line:
+ *
+ *     int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
+ *
+ * The command line fills the experiment's settings struct; plan() lists the grid points, each a small struct; compute()
+ * puts the rows of one point, on threads or MPI ranks in any order; results/NAME.csv gets the rows in the plan's order;
+ * judge() reads the rows back as a typed table, prints a table for people and tests the claims. The harness owns
+ * --resume, --restart, --shard, --merge, --list, progress and the record of the run. An experiment promises that the
+ * rows of a point depend on settings, context and point alone: not on other points, threads, time or the machine.
+ */
+#ifndef ULP_HARNESS_EXPERIMENT_H
+#define ULP_HARNESS_EXPERIMENT_H
+
+#include "claims/claims.h"
+#include "claims/sheet.h"
+#include "cli/options.h"
+#include "sweep/sweep.h"
+#include "table/table.h"
+
+typedef struct ulp_experiment {
+    const char *name;                                         /* the key of the program, the CSV and the plot */
+    const char *question;                                     /* one sentence */
+    const ulp_option *options;                                /* ends with {0}, bound to the settings struct */
+    size_t settings_size, point_size, row_size, context_size; /* of the experiment's structs */
+    const ulp_column *columns;                                /* of the row struct, ends with {0} */
+    int threads_inside; /* points are computed one by one, each with all threads for its array operations */
+    int whole;          /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
+
+    /* Lists the points. `context` (context_size bytes, zero) may get data that all points share. */
+    ulp_status (*plan)(ulp_plan *plan, const void *settings, void *context);
+    /* Computes one point and puts its rows; runs on several threads at once unless threads_inside. */
+    ulp_status (*compute)(const ulp_task *task);
+    /* Prints the table and tests the claims on the rows of the whole plan. May be NULL. */
+    void (*judge)(ulp_claims *claims);
+    /* Releases what the context holds; may be NULL. */
+    void (*release)(void *context);
+} ulp_experiment;
+
+int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
+
+/* ---- options that experiments spell alike: rows for their tables, bound to a field of the settings `s` ---- */
+
+#define ULP_OPTION_FORMATS_OF(s, field, value_, quick_)                                                                \
+    {                                                                                                                  \
+        .name = "formats", .type = &ulp_type_formats, ULP_AT(s, field), .value = value_, .quick = quick_,              \
+        .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all"                       \
+    }
+/* The same for experiments that do not take every format: `takes_` is the test, `wants_` says what others lack. */
+#define ULP_OPTION_FORMATS_IF(s, field, value_, quick_, takes_, wants_)                                                \
+    {                                                                                                                  \
+        .name = "formats", .type = &ulp_type_formats, ULP_AT(s, field), .value = value_, .quick = quick_,              \
+        .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all", .takes = takes_,     \
+        .wants = wants_                                                                                                \
+    }
+#define ULP_OPTION_MODES_OF(s, field, value_, quick_)                                                                  \
+    {                                                                                                                  \
+        .name = "modes", .type = &ulp_type_modes, ULP_AT(s, field), .value = value_, .quick = quick_,                  \
+        .help = "rounding modes, separated by commas, or all; sr/8: 8 random bits"                                     \
+    }
+#define ULP_OPTION_DATAPATHS_OF(s, field, value_, quick_)                                                              \
+    {                                                                                                                  \
+        .name = "datapath", .type = &ulp_type_datapaths, ULP_AT(s, field), .value = value_, .quick = quick_,           \
+        .help = "how a sum of products is formed, separated by commas"                                                 \
+    }
+#define ULP_OPTION_SEED(s, field) /* uint64_t */                                                                       \
+    {                                                                                                                  \
+        .name = "seed", .type = &ulp_type_unsigned, ULP_AT(s, field), .value = "1",                                    \
+        .help = "the first seed of all randomness", .max = 0x1p53                                                      \
+    }
+#define ULP_OPTION_SEEDS(s, field, value_, quick_, full_) /* int64_t */                                                \
+    {                                                                                                                  \
+        .name = "seeds", .type = &ulp_type_integer, ULP_AT(s, field), .value = value_, .quick = quick_, .full = full_, \
+        .help = "number of seeds: seed, seed + 1, ...", .min = 1, .max = 1e6                                           \
+    }
+#define ULP_OPTION_BACKEND_OF(s, field) /* const ulp_backend * */                                                      \
+    {                                                                                                                  \
+        .name = "backend", .type = &ulp_type_backend, ULP_AT(s, field), .value = "cpu",                                \
+        .help = "the machine that computes: cpu or cuda; never changes a number", .silent = 1                          \
+    }
+#define ULP_OPTION_DATA(s, field) /* const char *; empty: $ULPLAB_DATA, then the set that ships */                     \
+    {                                                                                                                  \
+        .name = "data", .type = &ulp_type_text, ULP_AT(s, field), .value = "", .value_name = "DIR",                    \
+        .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1                 \
+    }
+
+#endif

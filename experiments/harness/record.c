@@ -1,0 +1,106 @@
+/* record.c - NAME.run.json beside the CSV: what may differ between two runs of the same numbers, and the verdicts.
+ *
+ * One key per line, one published number and one claim per line, so that line tools can read it as well.
+ */
+#include "run.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+static void put_string(FILE *file, const char *text) {
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\') fprintf(file, "\\%c", *c);
+        else if (*c < 0x20) fprintf(file, "\\u%04x", *c);
+        else fputc(*c, file);
+    }
+    fputc('"', file);
+}
+
+static void put_pair(FILE *file, const char *key, const char *text) {
+    fprintf(file, "  \"%s\": ", key);
+    put_string(file, text);
+    fprintf(file, ",\n");
+}
+
+/* The backend of the settings, else the CPU's. */
+static const ulp_backend *backend_of(const ulp_run *run) {
+    const ulp_backend *backend = NULL;
+    for (size_t i = 0; i < run->arguments.count; i++)
+        if (run->arguments.settings[i].option->type == &ulp_type_backend)
+            backend = *(const ulp_backend *const *)run->arguments.settings[i].field;
+    if (!backend) ulp_backend_get(&backend, NULL);
+    return backend;
+}
+
+static void put_machine(FILE *file, const ulp_run *run) {
+    const ulp_backend *backend = backend_of(run);
+    char date[40] = "", host[256] = "", what[600];
+    time_t now = time(NULL);
+    struct tm utc;
+    struct utsname system;
+    if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    put_pair(file, "date", date);
+    gethostname(host, sizeof host - 1);
+    put_pair(file, "host", host);
+    if (uname(&system) >= 0) {
+        snprintf(what, sizeof what, "%s %s %s", system.sysname, system.release, system.machine);
+        put_pair(file, "system", what);
+    }
+    put_pair(file, "backend", backend->name);
+    put_pair(file, "machine", backend->what);
+    put_pair(file, "compiler", ulp_build_compiler());
+    put_pair(file, "flags", ulp_build_flags());
+    put_pair(file, "commit", ulp_build_commit());
+    fprintf(file, "  \"threads\": %d,\n  \"ranks\": %d,\n", run->sweep.threads, run->sweep.ranks);
+}
+
+static void put_pairs(FILE *file, const char *const keys[], const char *const texts[], int count) {
+    for (int k = 0; k < count; k++) {
+        fprintf(file, "%s\"%s\": ", k ? ", " : "", keys[k]);
+        put_string(file, texts[k]);
+    }
+}
+
+/* A list of claims, or of published numbers. */
+static void put_entries(FILE *file, const ulp_claims *c, int published) {
+    static const char *const words[] = {"FAIL", "PASS", "SKIP", ""};
+    size_t n = 0;
+    fprintf(file, "  \"%s\": [", published ? "published" : "claims");
+    for (size_t i = 0; i < c->count; i++) {
+        const ulp_claim_entry *e = &c->entries[i];
+        if ((e->verdict == ULP_PUBLISHED) != published) continue;
+        fprintf(file, "%s\n    {", n++ ? "," : "");
+        if (published)
+            put_pairs(file, (const char *const[]){"what", "published", "measured", "source"},
+                      (const char *const[]){e->text, e->published, e->measured, e->source}, 4);
+        else
+            put_pairs(file, (const char *const[]){"verdict", "text", "measured"},
+                      (const char *const[]){words[e->verdict], e->text, e->measured}, 3);
+        fprintf(file, "}");
+    }
+    fprintf(file, "%s]%s\n", n ? "\n  " : "", published ? "," : "");
+}
+
+void ulp_run_write_record(FILE *file, const void *own) {
+    const ulp_run *run = own;
+    ulp_text command = {0};
+    for (int i = 0; i < run->argc; i++) {
+        if (i) ulp_text_add(&command, " ", 1);
+        ulp_text_quote(&command, run->argv[i]);
+    }
+    fprintf(file, "{\n");
+    put_pair(file, "experiment", run->experiment->name);
+    put_pair(file, "question", run->experiment->question);
+    put_pair(file, "version", ulp_build_version());
+    put_pair(file, "command", ulp_text_of(&command));
+    ulp_text_free(&command);
+    put_machine(file, run);
+    fprintf(file, "  \"wall_seconds\": %.3f,\n  \"points\": %zu,\n  \"points_resumed\": %zu,\n  \"rows\": %zu,\n",
+            run->wall_seconds, run->plan.count, run->sweep.resumed, run->row_count);
+    put_entries(file, &run->claims, 1);
+    put_entries(file, &run->claims, 0);
+    fprintf(file, "}\n");
+}

@@ -1,0 +1,280 @@
+/* keep.c - OUT.part: its lock, the points in it, and what becomes of it; see sweep.h. */
+#include "keep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "experiments/harness/cli/message.h"
+#include "experiments/harness/table/pieces.h"
+
+/* ---- the lock ---- */
+
+/* Takes the lock; 0 if another process has it. A file system without locks lets every run pass. */
+static int lock_file(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
+}
+
+/* Whether `path` still names the open file. */
+static int is_named(int file, const char *path) {
+    struct stat held, there;
+    return fstat(file, &held) == 0 && stat(path, &there) == 0 && held.st_dev == there.st_dev &&
+           held.st_ino == there.st_ino;
+}
+
+/* Opens OUT.part, new or left by another run, and locks it. Its owner may have replaced or removed the file between the
+ * two steps: then both again. */
+static int lock_part(ulp_sweep *s) {
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        const int file = open(s->part, O_RDWR | O_CREAT, 0666);
+        if (file < 0) return ulp_cannot_write(s->program, s->part, 1);
+        const int ours = lock_file(file);
+        if (ours && is_named(file, s->part)) {
+            s->part_file = fdopen(file, "r+");
+            return s->part_file ? -1 : ulp_cannot_write(s->program, s->part, 0);
+        }
+        close(file);
+        if (!ours) break;
+    }
+    return ulp_usage_error(s->program, "another run is writing %s: let it end, or choose another place with --out",
+                           s->place.path);
+}
+
+/* ---- pieces ---- */
+
+static ulp_piece piece_of(const ulp_sweep *s, size_t k) {
+    const ulp_rows *rows = &s->work[k].rows;
+    return (ulp_piece){.index = k,
+                       .label = s->plan->points[k].label,
+                       .lines = rows->text.data,
+                       .length = rows->text.length,
+                       .count = rows->count};
+}
+
+static void write_head(const ulp_sweep *s, FILE *file) {
+    fputs(s->head, file);
+    if (s->shards) fprintf(file, "# shard: %zu/%zu\n", s->shard, s->shards);
+    ulp_pieces_begin(file);
+}
+
+static int knows(void *own, size_t index, const char *label) {
+    const ulp_plan *plan = ((const ulp_sweep *)own)->plan;
+    return index < plan->count && strcmp(plan->points[index].label, label) == 0;
+}
+
+/* A file that is being read, for the message about a point that two files have differently. */
+typedef struct source {
+    ulp_sweep *sweep;
+    const char *path;
+} source;
+
+static int knows_from(void *own, size_t index, const char *label) {
+    return knows(((const source *)own)->sweep, index, label);
+}
+
+static int take_piece(void *own, const ulp_piece *piece) {
+    const source *from = own;
+    ulp_sweep *s = from->sweep;
+    ulp_work *work = &s->work[piece->index];
+    if (!work->done) {
+        ulp_text_add(&work->rows.text, piece->lines ? piece->lines : "", piece->length);
+        work->rows.count = piece->count;
+        work->done = 1;
+        return -1;
+    }
+    if (work->rows.text.length == piece->length &&
+        (!piece->length || memcmp(work->rows.text.data, piece->lines, piece->length) == 0))
+        return -1;
+    return ulp_run_error(s->program, "%s: point '%s' differs from another file's", from->path, piece->label);
+}
+
+static int read_points(ulp_sweep *s, const char *path, FILE *file, int forgiving) {
+    source from = {s, path};
+    const ulp_piece_reader reader = {.program = s->program,
+                                     .path = path,
+                                     .file = file,
+                                     .head = s->head,
+                                     .forgiving = forgiving,
+                                     .own = &from,
+                                     .knows = knows_from,
+                                     .take = take_piece};
+    return ulp_pieces_read(&reader, NULL);
+}
+
+static int merge_file(ulp_sweep *s, const char *path) {
+    struct stat about;
+    FILE *file = fopen(path, "r");
+    if (file && fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
+        fclose(file);
+        file = NULL;
+        errno = EISDIR;
+    }
+    if (!file) return ulp_usage_error(s->program, "--merge: cannot read %s: %s", path, strerror(errno));
+    const int status = read_points(s, path, file, 0);
+    fclose(file);
+    return status;
+}
+
+/* ---- what a stopped run left ---- */
+
+static int is_empty(FILE *file) {
+    struct stat about;
+    return fstat(fileno(file), &about) == 0 && about.st_size == 0;
+}
+
+/* Through the stream that holds the lock: closing another one on the same file would drop it. */
+static int resume_part(ulp_sweep *s, int was_there) {
+    if (!is_empty(s->part_file)) return read_points(s, s->part, s->part_file, 1);
+    ulp_complain(s->program,
+                 was_there ? "%s is empty, nothing to resume: starting from the first point"
+                           : "no %s to resume: starting from the first point",
+                 s->part);
+    return -1;
+}
+
+static size_t finished_points(FILE *file) {
+    char *line = NULL;
+    size_t room = 0, count = 0;
+    while (getline(&line, &room, file) > 0) count += strncmp(line, "# end ", 6) == 0;
+    free(line);
+    return count;
+}
+
+/* Hours of work are not lost to a forgotten word: the points that a stopped run has kept are taken up or forgotten on
+ * request only. */
+static int spare_points(ulp_sweep *s) {
+    const size_t count = finished_points(s->part_file);
+    int status = -1;
+    if (count)
+        return ulp_usage_error(s->program,
+                               "%s holds %zu finished point%s of a run that was stopped: --resume goes on with %s, "
+                               "--restart forgets %s",
+                               s->part, count, count > 1 ? "s" : "", count > 1 ? "them" : "it",
+                               count > 1 ? "them" : "it");
+    for (size_t k = 0; k < s->plan->count && status < 0; k++)
+        if (s->work[k].file && access(s->work[k].file, F_OK) == 0)
+            status = ulp_usage_error(s->program,
+                                     "%s is the checkpoint of a run that was stopped: --resume goes on from it, "
+                                     "--restart forgets it",
+                                     s->work[k].file);
+    if (status >= 0 && is_empty(s->part_file)) { /* made here */
+        remove(s->part);
+        fclose(s->part_file);
+        s->part_file = NULL;
+    }
+    return status;
+}
+
+/* OUT.part anew, with the points that are known: a torn last piece of a killed run is left behind. */
+static int rewrite_part(ulp_sweep *s) {
+    char *name = ulp_path_replace(s->part, "", ".tmp");
+    FILE *fresh = fopen(name, "w"), *old = s->part_file;
+    int status = -1;
+    if (fresh) {
+        write_head(s, fresh);
+        for (size_t k = 0; k < s->plan->count; k++) {
+            const ulp_piece piece = piece_of(s, k);
+            if (s->work[k].done) ulp_piece_write(fresh, &piece);
+        }
+    }
+    if (!fresh || fflush(fresh) != 0 || !lock_file(fileno(fresh)) || rename(name, s->part) != 0) {
+        status = ulp_cannot_write(s->program, fresh ? s->part : name, !fresh);
+        if (fresh) fclose(fresh);
+        remove(name);
+    } else {
+        s->part_file = fresh;
+        fclose(old);
+    }
+    free(name);
+    return status;
+}
+
+/* Files of points that are done, or, where nothing is resumed, of all: a run that was killed may have left them. */
+static void forget_files(const ulp_sweep *s) {
+    for (size_t k = 0; k < s->plan->count; k++)
+        if (s->work[k].done || !s->resume) ulp_keep_forget(s, k);
+}
+
+static void name_files(ulp_sweep *s) {
+    s->part = ulp_path_replace(s->place.file, "", ".part");
+    for (size_t k = 0; k < s->plan->count && s->ranks == 1; k++) {
+        ulp_text name = {0};
+        ulp_text_print(&name, "%s.%zu.ckpt", s->part, k);
+        s->work[k].file = name.data;
+    }
+}
+
+/* A file that another shard has written is not replaced by this one. */
+static int spare_shard(const ulp_sweep *s) {
+    char *line = NULL, ours[64];
+    size_t room = 0;
+    int status = -1;
+    FILE *file = s->shards && !s->place.direct ? fopen(s->place.file, "r") : NULL;
+    if (!file) return -1;
+    snprintf(ours, sizeof ours, "%zu/%zu", s->shard, s->shards);
+    while (getline(&line, &room, file) > 0 && line[0] == '#') {
+        if (strncmp(line, "# shard: ", 9) != 0) continue;
+        line[strcspn(line, "\r\n")] = '\0';
+        if (strcmp(line + 9, ours) == 0) break;
+        status = ulp_usage_error(s->program, "%s holds shard %s: give shard %s a name of its own with --out",
+                                 s->place.path, line + 9, ours);
+        break;
+    }
+    free(line);
+    fclose(file);
+    return status;
+}
+
+int ulp_sweep_open(ulp_sweep *s) {
+    int status = spare_shard(s);
+    if (!s->place.direct) name_files(s);
+    const int was_there = !s->place.direct && access(s->part, F_OK) == 0;
+    for (size_t i = 0; status < 0 && i < s->merge.count; i++) status = merge_file(s, s->merge.at[i]);
+    if (status < 0 && !s->place.direct) status = lock_part(s);
+    if (status < 0 && s->resume) status = resume_part(s, was_there);
+    else if (status < 0 && !s->place.direct && !s->uncut && !s->restart) status = spare_points(s);
+    if (status >= 0) return status;
+    for (size_t k = 0; k < s->plan->count; k++) s->resumed += s->work[k].done != 0;
+    status = s->place.direct ? -1 : rewrite_part(s);
+    if (status < 0) forget_files(s);
+    return status;
+}
+
+int ulp_keep_point(ulp_sweep *s, size_t k) {
+    const ulp_piece piece = piece_of(s, k);
+    if (!s->part_file) return -1;
+    ulp_piece_write(s->part_file, &piece);
+    return fflush(s->part_file) == 0 ? -1 : ulp_cannot_write(s->program, s->part, 0);
+}
+
+void ulp_keep_forget(const ulp_sweep *s, size_t k) {
+    if (!s->work[k].file) return;
+    char *torn = ulp_path_replace(s->work[k].file, "", ".tmp"); /* left by a run that was killed while it wrote */
+    remove(torn);
+    remove(s->work[k].file);
+    free(torn);
+}
+
+void ulp_sweep_close(ulp_sweep *s) {
+    if (!s->part_file) return;
+    for (size_t k = 0; k < s->plan->count; k++) ulp_keep_forget(s, k);
+    remove(s->part);
+    fclose(s->part_file);
+    s->part_file = NULL;
+}
+
+static void write_shard(FILE *file, const void *own) {
+    const ulp_sweep *s = own;
+    write_head(s, file);
+    for (size_t k = 0; k < s->plan->count; k++) {
+        const ulp_piece piece = piece_of(s, k);
+        if (ulp_sweep_mine(s, k)) ulp_piece_write(file, &piece);
+    }
+}
+
+int ulp_sweep_write_shard(const ulp_sweep *s) { return ulp_place_write(&s->place, s->program, write_shard, s); }

@@ -1,0 +1,120 @@
+/* ranks.c - a sweep over MPI ranks: rank 0 hands out points, the other ranks compute. The only home of <mpi.h>.
+ *
+ * MPI is initialised only in a process that mpirun started.
+ */
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "experiments/harness/cli/message.h"
+#include "step.h"
+
+#if defined(ULP_WITH_MPI)
+#include <mpi.h>
+
+enum { HEAD = 4, TAG_DONE = 1, TAG_TEXT, TAG_TAKE }; /* head: point, status, rows, length of the text */
+enum { NO_POINT = -1 };
+
+void ulp_ranks_start(ulp_sweep *s, const char *program, int *argc, char ***argv) {
+    int offered;
+    (void)program;
+    s->ranks = 1;
+    if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE") && !getenv("PMIX_RANK")) return;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &offered);
+    MPI_Comm_rank(MPI_COMM_WORLD, &s->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &s->ranks);
+}
+
+void ulp_ranks_end(void) {
+    int started;
+    MPI_Initialized(&started);
+    if (started) MPI_Finalize();
+}
+
+/* Waits without spinning: rank 0 shares its processor with ranks that compute. */
+static int wait_for_rank(void) {
+    const struct timespec pause = {0, 500000};
+    MPI_Status about;
+    for (int there = 0;;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_DONE, MPI_COMM_WORLD, &there, &about);
+        if (there) return about.MPI_SOURCE;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void receive_point(ulp_sweep *s, const int64_t head[HEAD], int source) {
+    const size_t k = (size_t)head[0], length = (size_t)head[3];
+    char *text = ulp_grow(NULL, length + 1);
+    MPI_Recv(text, (int)length, MPI_CHAR, source, TAG_TEXT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    text[length] = '\0';
+    if (head[1] == ULP_OK) {
+        ulp_text_add(&s->work[k].rows.text, text, length);
+        s->work[k].rows.count = (size_t)head[2];
+    }
+    ulp_sweep_finish(s, k, (ulp_status)head[1], text);
+    free(text);
+}
+
+/* Rank 0: gives a point to each rank that asks, until there is none and every rank knows. */
+static void hand_out(ulp_sweep *s, int dismiss) {
+    size_t at = 0;
+    for (int active = s->ranks - 1; active > 0;) {
+        const int source = wait_for_rank();
+        int64_t head[HEAD], next = NO_POINT;
+        MPI_Recv(head, HEAD, MPI_INT64_T, source, TAG_DONE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (head[0] != NO_POINT) receive_point(s, head, source);
+        const size_t k = dismiss ? 0 : ulp_sweep_take(s, &at);
+        if (!dismiss && k < s->plan->count) next = (int64_t)k;
+        MPI_Send(&next, 1, MPI_INT64_T, source, TAG_TAKE, MPI_COMM_WORLD);
+        active -= next == NO_POINT;
+    }
+}
+
+/* Other ranks: ask, compute, answer. */
+static void serve(ulp_sweep *s) {
+    int64_t head[HEAD] = {NO_POINT, ULP_OK, 0, 0};
+    const ulp_text *text = NULL;
+    for (;;) {
+        MPI_Send(head, HEAD, MPI_INT64_T, 0, TAG_DONE, MPI_COMM_WORLD);
+        if (text) MPI_Send(ulp_text_of(text), (int)text->length, MPI_CHAR, 0, TAG_TEXT, MPI_COMM_WORLD);
+        MPI_Recv(&head[0], 1, MPI_INT64_T, 0, TAG_TAKE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (head[0] == NO_POINT) return;
+        const ulp_work *work = &s->work[head[0]];
+        head[1] = ulp_sweep_compute(s, (size_t)head[0]);
+        if (work->cut) head[1] = ULP_BAD_FILE;
+        text = head[1] == ULP_OK ? &work->rows.text : &s->failure.sentence;
+        head[2] = (int64_t)work->rows.count;
+        head[3] = (int64_t)text->length;
+    }
+}
+
+void ulp_ranks_dismiss(ulp_sweep *s) {
+    if (s->ranks > 1 && s->rank == 0) hand_out(s, 1);
+}
+
+void ulp_ranks_sweep(ulp_sweep *s) {
+    if (s->rank == 0) hand_out(s, 0);
+    else serve(s);
+}
+
+#else
+
+void ulp_ranks_start(ulp_sweep *s, const char *program, int *argc, char ***argv) {
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    (void)argc;
+    (void)argv;
+    s->ranks = 1;
+    if (!size) size = getenv("PMI_SIZE");
+    if (!size || atoi(size) < 2) return;
+    ulp_complain(program, "started as one of %s MPI ranks, but this build has no MPI: build with it, or use --shard",
+                 size);
+    exit(ULP_EXIT_LACKING);
+}
+
+void ulp_ranks_end(void) {}
+void ulp_ranks_dismiss(ulp_sweep *s) { (void)s; }
+void ulp_ranks_sweep(ulp_sweep *s) { (void)s; }
+
+#endif

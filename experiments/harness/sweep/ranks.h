@@ -1,0 +1,10 @@
+/* ranks.h - a sweep over MPI ranks. */
+#ifndef ULP_SWEEP_RANKS_H
+#define ULP_SWEEP_RANKS_H
+
+#include "sweep.h"
+
+/* The sweep under mpirun: rank 0 hands out points and writes, the other ranks compute. */
+void ulp_ranks_sweep(ulp_sweep *s);
+
+#endif

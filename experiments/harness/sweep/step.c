@@ -1,0 +1,86 @@
+/* step.c - one point of a sweep: taken, computed, finished, and shown in the progress line; see step.h. */
+#include "step.h"
+
+#include "keep.h"
+
+/* ---- progress ---- */
+
+static double cost_done(const ulp_sweep *s) {
+    double done = 0;
+    for (size_t k = 0; k < s->plan->count; k++)
+        if (ulp_sweep_mine(s, k)) done += s->work[k].share * s->plan->points[k].cost;
+    return done;
+}
+
+void ulp_sweep_started(ulp_sweep *s) {
+    s->started = ulp_clock();
+    for (size_t k = 0; k < s->plan->count; k++) {
+        s->work[k].share = s->work[k].done;
+        if (!ulp_sweep_mine(s, k)) continue;
+        s->cost_total += s->plan->points[k].cost;
+        s->finished += s->work[k].done != 0;
+    }
+    s->progress =
+        ulp_progress_start(s->quiet ? NULL : s->program, s->cost_total > 0 ? cost_done(s) / s->cost_total : 0);
+}
+
+static void show_progress(ulp_sweep *s) {
+    char detail[40];
+    snprintf(detail, sizeof detail, "%zu points", s->finished);
+    ulp_progress_show(&s->progress, s->cost_total > 0 ? cost_done(s) / s->cost_total : 1, detail);
+}
+
+int ulp_task_progress(const ulp_task *task, double share) {
+    ulp_sweep *s = task->sweep;
+    ulp_work *work = &s->work[task->index];
+    pthread_mutex_lock(&s->lock);
+    work->share = share < 0 ? 0 : share > 1 ? 1 : share;
+    show_progress(s);
+    if (ulp_stopping() || s->status != ULP_OK) work->cut = 1;
+    const int cut = work->cut;
+    pthread_mutex_unlock(&s->lock);
+    return cut;
+}
+
+/* ---- points ---- */
+
+size_t ulp_sweep_take(ulp_sweep *s, size_t *next) {
+    const size_t count = s->plan->count;
+    if (ulp_stopping() || s->status != ULP_OK) return count;
+    while (*next < count && (s->work[*next].done || !ulp_sweep_mine(s, *next))) ++*next;
+    return *next < count ? (*next)++ : count;
+}
+
+ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k) {
+    const ulp_task task = {.settings = s->settings,
+                           .context = s->context,
+                           .point = s->plan->points[k].point,
+                           .label = s->plan->points[k].label,
+                           .rows = &s->work[k].rows,
+                           .file = s->work[k].file,
+                           .resumed = s->resume,
+                           .sweep = s,
+                           .index = k};
+    const ulp_status status = s->compute(&task);
+    return s->work[k].cut ? ULP_OK : status;
+}
+
+void ulp_sweep_finish(ulp_sweep *s, size_t k, ulp_status status, const char *failure) {
+    ulp_work *work = &s->work[k];
+    if (work->cut) return;
+    if (status != ULP_OK) {
+        if (s->status == ULP_OK && !s->failure.sentence.length && failure)
+            ulp_text_print(&s->failure.sentence, "%s", failure);
+        if (s->status == ULP_OK) s->status = status;
+        return;
+    }
+    work->done = 1;
+    work->share = 1;
+    s->finished++;
+    if (ulp_keep_point(s, k) >= 0 && s->status == ULP_OK) {
+        s->status = ULP_BAD_FILE; /* the message is out */
+        ulp_text_print(&s->failure.sentence, "stopped at point '%s'", s->plan->points[k].label);
+    }
+    if (s->status == ULP_OK) ulp_keep_forget(s, k);
+    show_progress(s);
+}

@@ -1,0 +1,182 @@
+/* pieces.c - reading and writing files of finished pieces; see pieces.h. */
+#include "pieces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/checksum.h"
+
+static uint32_t checksum_of(const ulp_piece *p) {
+    uint32_t crc = ulp_crc32(0, p->label, strlen(p->label));
+    crc = ulp_crc32(crc, "\n", 1);
+    return p->length ? ulp_crc32(crc, p->lines, p->length) : crc;
+}
+
+void ulp_pieces_begin(FILE *file) { fprintf(file, "# build: %s\n", ulp_build_id()); }
+
+static int print_end(char *text, size_t size, const ulp_piece *p) {
+    return snprintf(text, size, "# end %zu: %zu crc32 %08x", p->index, p->count, (unsigned)checksum_of(p));
+}
+
+void ulp_piece_write(FILE *file, const ulp_piece *p) {
+    char end[96];
+    print_end(end, sizeof end, p);
+    fprintf(file, "# piece %zu: %s\n", p->index, p->label);
+    if (p->length) fwrite(p->lines, 1, p->length, file);
+    fprintf(file, "%s\n", end);
+}
+
+/* ---- reading ---- */
+
+/* A file that is being read, line by line. */
+typedef struct cursor {
+    const ulp_piece_reader *reader;
+    char *line; /* without its line break */
+    size_t room, number;
+    size_t length;       /* of line */
+    int more;            /* line holds a whole line; 0 at the end and at a line without its line break */
+    long at;             /* where the line begins */
+    unsigned char *seen; /* (seen_room) pieces of this file */
+    size_t seen_room;
+} cursor;
+
+static void next_line(cursor *c) {
+    c->at = ftell(c->reader->file);
+    const ssize_t length = getline(&c->line, &c->room, c->reader->file);
+    c->number++;
+    c->more = length > 0 && c->line[length - 1] == '\n';
+    c->length = length > 0 ? (size_t)length : 0;
+    while (c->length && (c->line[c->length - 1] == '\n' || c->line[c->length - 1] == '\r')) c->line[--c->length] = '\0';
+    if (c->number == 1 && c->length >= 3 && memcmp(c->line, "\xef\xbb\xbf", 3) == 0) {
+        c->length -= 3;
+        memmove(c->line, c->line + 3, c->length + 1);
+    }
+}
+
+/* "# build: ID", the last line of the head. */
+static int read_build(const cursor *c) {
+    static const char key[] = "# build: ";
+    if (!c->more || strncmp(c->line, key, strlen(key)) != 0)
+        return ulp_usage_error(c->reader->program, "%s: the head of this file is not complete: it names no build",
+                               c->reader->path);
+    if (strcmp(c->line + strlen(key), ulp_build_id()) == 0) return -1;
+    return ulp_usage_error(c->reader->program,
+                           "%s was made by another build: there %s, here %s; pieces of two builds are not mixed",
+                           c->reader->path, c->line + strlen(key), ulp_build_id());
+}
+
+static int read_head(cursor *c) {
+    const ulp_piece_reader *r = c->reader;
+    const char *ours = r->head;
+    for (next_line(c); c->more && *ours; next_line(c)) {
+        if (strncmp(c->line, "# shard: ", 9) == 0) continue;
+        const size_t length = strcspn(ours, "\n");
+        if (c->length != length || memcmp(c->line, ours, length) != 0)
+            return ulp_usage_error(r->program, "%s was made with other options: there '%s', here '%.*s'", r->path,
+                                   c->line, (int)length, ours);
+        ours += length + (ours[length] == '\n');
+    }
+    while (c->more && strncmp(c->line, "# shard: ", 9) == 0) next_line(c);
+    if (ferror(r->file)) return ulp_usage_error(r->program, "cannot read %s: %s", r->path, strerror(errno));
+    if (*ours) return ulp_usage_error(r->program, "%s: the head of this file is not complete", r->path);
+    return read_build(c);
+}
+
+/* The piece that the line begins. */
+static int is_piece(const cursor *c, size_t *index, const char **label) {
+    int used = 0;
+    if (sscanf(c->line, "# piece %zu: %n", index, &used) != 1 || used == 0) return 0;
+    *label = c->line + used;
+    return c->reader->knows(c->reader->own, *index, *label);
+}
+
+static int is_repeated(cursor *c, size_t index) {
+    if (index >= c->seen_room) {
+        const size_t room = 2 * index + 64;
+        c->seen = ulp_grow(c->seen, room);
+        memset(c->seen + c->seen_room, 0, room - c->seen_room);
+        c->seen_room = room;
+    }
+    return c->seen[index]++ != 0;
+}
+
+/* ULP_GO_ON: the reading goes on behind the damage. */
+static int damaged(const cursor *c, size_t number, const char *what, const char *wrong) {
+    const ulp_piece_reader *r = c->reader;
+    if (!r->forgiving)
+        return ulp_usage_error(r->program, "%s, line %zu: %s is damaged: %s; make that file again", r->path, number,
+                               what, wrong);
+    ulp_complain(r->program, "%s, line %zu: %s is damaged: %s; it is computed again", r->path, number, what, wrong);
+    return -1;
+}
+
+/* A line that begins no piece where one should begin. */
+static int misplaced(const cursor *c) {
+    if (!c->reader->forgiving && c->line[0] != '#')
+        return ulp_usage_error(c->reader->program,
+                               "%s, line %zu: a row that belongs to no point of this grid; give shards or .part "
+                               "files, not a finished CSV",
+                               c->reader->path, c->number);
+    return damaged(c, c->number, "a piece", "this line names none of this run");
+}
+
+/* The lines of a piece up to its end line, which is then the cursor's. NULL, or the reason why they are damaged. */
+static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines) {
+    char end[96];
+    for (next_line(c); c->more && c->line[0] != '#'; next_line(c)) {
+        ulp_text_add(lines, c->line, c->length);
+        ulp_text_add(lines, "\n", 1);
+        piece->count++;
+    }
+    if (!c->more) return NULL;
+    piece->lines = lines->data;
+    piece->length = lines->length;
+    if (strncmp(c->line, "# end ", 6) != 0) return "its end line is missing";
+    print_end(end, sizeof end, piece);
+    return strcmp(c->line, end) == 0 ? NULL : "its lines do not match the number and the CRC-32 of its end line";
+}
+
+static int read_pieces(cursor *c, long *torn) {
+    int status = -1, in_order = 1; /* in order: between two pieces, not behind a damaged one */
+    next_line(c);
+    while (c->more && status < 0) {
+        ulp_piece piece = {0};
+        const char *label;
+        const size_t number = c->number;
+        const long at = c->at;
+        if (!is_piece(c, &piece.index, &label)) {
+            if (in_order) status = misplaced(c);
+            in_order = 0;
+            next_line(c);
+            continue;
+        }
+        ulp_text lines = {0}, what = {0};
+        char *copy = ulp_copy_text(label);
+        piece.label = copy;
+        const char *wrong = read_lines(c, &piece, &lines);
+        if (!wrong && c->more && is_repeated(c, piece.index)) wrong = "it stands in this file twice";
+        if (!wrong && !c->more) *torn = at;
+        if (!wrong && c->more) status = c->reader->take(c->reader->own, &piece);
+        ulp_text_print(&what, "point '%s'", copy);
+        if (wrong) status = damaged(c, number, ulp_text_of(&what), wrong);
+        in_order = !wrong;
+        if (!(wrong && strncmp(c->line, "# piece ", 8) == 0)) next_line(c);
+        ulp_text_free(&lines);
+        ulp_text_free(&what);
+        free(copy);
+    }
+    if (status < 0 && !c->more && c->length) *torn = *torn < 0 ? c->at : *torn;
+    return status;
+}
+
+int ulp_pieces_read(const ulp_piece_reader *reader, long *torn) {
+    cursor c = {.reader = reader};
+    long unfinished = -1;
+    int status = read_head(&c);
+    if (status < 0) status = read_pieces(&c, &unfinished);
+    if (torn) *torn = unfinished;
+    free(c.line);
+    free(c.seen);
+    return status;
+}

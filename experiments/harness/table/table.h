@@ -1,0 +1,116 @@
+/* table.h - a table of typed columns: rows are structs, written by name, and the CSV is its form in a file.
+ *
+ *     typedef struct row {
+ *         const char *format;
+ *         int what;
+ *         int64_t step;
+ *         double value;
+ *     } row;
+ *     static const ulp_column columns[] = {
+ *         ULP_COLUMN(row, format), ULP_WORDS(row, what, "path spread"),
+ *         ULP_COLUMN(row, step),   ULP_COLUMN(row, value),
+ *         {0},
+ *     };
+ *
+ *     row r;
+ *     ulp_row_clear(rows, &r); // every cell is empty
+ *     r.format = format->name;
+ *     r.what = PATH;
+ *     ulp_row_put(rows, &r);
+ *
+ * Claims read the same structs back, whether this run computed the rows, another run left them or shards were merged.
+ */
+#ifndef ULP_TABLE_TABLE_H
+#define ULP_TABLE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "experiments/harness/cli/text.h"
+#include "formats/format.h"
+
+/* A number beside its code in hex, ceil(bits / 4) digits. The cell is empty where `format` is NULL or has no code for
+ * the value. Claims read back neither: they read the column of the number. */
+typedef struct ulp_code {
+    const ulp_format *format;
+    double value;
+} ulp_code;
+
+typedef enum ulp_cell_type {
+    ULP_CELL_TEXT,    /* const char *, no comma, quote, # or line break; NULL is an empty cell */
+    ULP_CELL_WORD,    /* int: the place of a word in `words`; -1 is an empty cell */
+    ULP_CELL_INTEGER, /* int64_t; ULP_NO_INTEGER is an empty cell */
+    ULP_CELL_NUMBER,  /* double, %.17g, or inf, -inf, nan; ULP_NO_NUMBER is an empty cell */
+    ULP_CELL_CODE     /* ulp_code */
+} ulp_cell_type;
+
+/* A column; a table of them ends with {0}. */
+typedef struct ulp_column {
+    const char *name;
+    ulp_cell_type type;
+    size_t at, end; /* the field of the row struct: its first byte, and the byte behind it */
+    const char *words;
+} ulp_column;
+
+#define ULP_CELL_OF(row, field)                                                                                        \
+    _Generic(((row *)0)->field,                                                                                        \
+             const char *: ULP_CELL_TEXT,                                                                              \
+             int: ULP_CELL_WORD,                                                                                       \
+             int64_t: ULP_CELL_INTEGER,                                                                                \
+             double: ULP_CELL_NUMBER,                                                                                  \
+             ulp_code: ULP_CELL_CODE)
+#define ULP_COLUMN_AS(row, field, name_)                                                                               \
+    {                                                                                                                  \
+        .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
+        .end = offsetof(row, field) + sizeof(((row *)0)->field)                                                        \
+    }
+#define ULP_COLUMN(row, field) ULP_COLUMN_AS(row, field, #field)
+#define ULP_WORDS(row, field, words_)                                                                                  \
+    {                                                                                                                  \
+        .name = #field, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                   \
+        .end = offsetof(row, field) + sizeof(((row *)0)->field), .words = words_                                       \
+    }
+
+#define ULP_NO_INTEGER INT64_MIN
+#define ULP_NO_NUMBER ulp_no_number()
+double ulp_no_number(void);     /* a NaN of its own bits */
+int ulp_is_no_number(double x); /* tells it from every other NaN */
+
+/* The rows of one point while they are written: lines of the CSV. */
+typedef struct ulp_rows {
+    const ulp_column *columns;
+    ulp_text text;
+    size_t count;
+    const char *label; /* of the point, for messages about mistakes */
+} ulp_rows;
+
+/* Makes every cell of a row struct empty. */
+void ulp_row_clear(const ulp_rows *rows, void *row);
+void ulp_row_put(ulp_rows *rows, const void *row);
+
+/* The header row of the CSV. The caller frees it. */
+char *ulp_columns_text(const ulp_column *columns);
+
+/* ---- reading ---- */
+
+typedef struct ulp_table {
+    const ulp_column *columns;
+    void *rows; /* (count) of the row struct; texts point into `texts` */
+    size_t row_size, count, room;
+    const void **points; /* (count) the point that each row belongs to */
+    char **texts;        /* (text_count) */
+    size_t text_count, text_room;
+} ulp_table;
+
+/* An empty table of such rows. */
+ulp_table ulp_table_of(const ulp_column *columns, size_t row_size);
+
+/* Appends the lines of a point; returns 0 if a line is no row of these columns. */
+int ulp_table_add(ulp_table *table, const char *lines, size_t length, const void *point);
+void ulp_table_free(ulp_table *table);
+
+/* The first row at or after `from` that `matches` the key; NULL if there is none. *index gets its place. */
+typedef int (*ulp_row_match)(const void *row, const void *point, const void *key);
+const void *ulp_table_find(const ulp_table *table, size_t *index, ulp_row_match matches, const void *key);
+
+#endif
