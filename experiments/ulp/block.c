@@ -176,8 +176,8 @@ static const ulp_option options[] = {
      ULP_AT(settings, to),
      .value = "code",
      .words = "code value both",
-     .help = "codes of the scale and of the element in lower-case hex; element * scale * tensor scale in binary32, "
-             "%.17g, or nan, inf, -inf, -0; three columns"},
+     .help = "output: the codes of the scale and of the element in lower-case hex; the value, element * scale * "
+             "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns"},
     {.name = "decode",
      .type = &ulp_type_flag,
      ULP_AT(settings, decode),

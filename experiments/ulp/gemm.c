@@ -268,7 +268,8 @@ static const ulp_option options[] = {
      ULP_AT(job, kind),
      .value = "uniform",
      .words = "uniform normal positive",
-     .help = "on [-1, 1), the sum of 12 uniform numbers minus 6, or on [0, 1); integers take these times their "
+     .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); integers take "
+             "these times their "
              "largest value (normal: a quarter of it)"},
     {.name = "seed", .type = &ulp_type_unsigned, ULP_AT(job, seed), .value = "1", .help = "of the data"},
     {.name = "threads",

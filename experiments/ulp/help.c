@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
+
 static void help_formats(ulp_text *to) {
     static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each */
     const ulp_format_row *row;
@@ -37,13 +39,15 @@ static void add_rows(ulp_text *to) {
     ulp_text_print(to, "\n");
 }
 
-/* The forms, an entry for each: a line that begins with a blank goes on with the entry before. */
+/* The forms, an entry for each: a line that begins with a blank goes on with the entry before, or is a form of native
+ * products. */
 static void help_datapaths(ulp_text *to) {
     for (const char *line = ulp_datapath_names(); *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const int goes_on = *line == ' ', length = (int)strcspn(line, "\n");
+        const int native = strncmp(line + strspn(line, " "), "native:", 7) == 0 && *line == ' ';
+        const int goes_on = *line == ' ' && !native, length = (int)strcspn(line, "\n");
         const int blanks = (int)strspn(line, " ");
         if (goes_on) ulp_text_print(to, " %.*s", length - blanks, line + blanks);
-        else ulp_text_print(to, "%s%.*s", to->length ? "\n" : "", length, line);
+        else ulp_text_print(to, "%s%s%.*s", to->length ? "\n" : "", native ? "  " : "", length - blanks, line + blanks);
     }
     ulp_text_print(to, "\n");
     add_rows(to);
@@ -52,11 +56,11 @@ static void help_datapaths(ulp_text *to) {
 static const struct topic {
     const char *name, *what;
     void (*print)(ulp_text *to);
-    int indent; /* of lines that are wrapped */
+    int indent; /* of the second column, under which entries go on */
 } topics[] = {
     {"formats", "number formats: rows, families, suffixes", help_formats, 0},
     {"modes", "rounding modes", help_modes, 6},
-    {"datapaths", "how sums of products are formed", help_datapaths, 4},
+    {"datapaths", "how sums of products are formed", help_datapaths, 23},
 };
 
 enum { TOPICS = sizeof topics / sizeof topics[0] };
@@ -66,13 +70,20 @@ static int width(void) {
     return columns > 80 ? 80 : columns < 24 ? 24 : columns;
 }
 
+/* Where a line goes on: under its second column, or a bit farther in than it begins; paragraphs at the left. */
+static int indent_of(const char *line, const struct topic *topic) {
+    const int blanks = (int)strspn(line, " ");
+    if (blanks || width() < 60) return blanks + 2;
+    return strstr(line, "  ") ? topic->indent : 0;
+}
+
 static int print_topic(const struct topic *topic) {
     ulp_text text = {0}, wrapped = {0};
     topic->print(&text);
     for (const char *line = ulp_text_of(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         ulp_text one = {0};
         ulp_text_add(&one, line, strcspn(line, "\n"));
-        ulp_text_wrap(&wrapped, ulp_text_of(&one), 0, topic->indent, width());
+        ulp_text_wrap(&wrapped, ulp_text_of(&one), 0, indent_of(ulp_text_of(&one), topic), width());
         ulp_text_add(&wrapped, "\n", 1);
         ulp_text_free(&one);
     }

@@ -73,7 +73,7 @@ static int begins_like_one(FILE *file, int *stopped) {
     const size_t length = strlen(head) - 1; /* the line break may be a CRLF */
     *stopped = n <= length;
     rewind(file);
-    return memcmp(at, head, n < length ? n : length) == 0;
+    return memcmp(at, head, n < length ? n : length) == 0 && (*stopped || at[length] == '\n' || at[length] == '\r');
 }
 
 static int read_journal(journal *j, FILE *file) {

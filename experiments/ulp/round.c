@@ -27,14 +27,14 @@ static const ulp_option options[] = {
      ULP_AT(settings, from),
      .value = "text",
      .words = "text f32 f64",
-     .help = "input: decimal or hex float, correctly rounded to binary64 first; or 8 or 16 hex digits, the bits of a "
-             "binary32 or binary64 value"},
+     .help = "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 or 16 hex "
+             "digits, the bits of a binary32 or binary64 value"},
     {.name = "to",
      .type = &ulp_type_choice,
      ULP_AT(settings, to),
      .value = "code",
      .words = "code value both",
-     .help = "output: lower-case hex; %.17g, or nan, inf, -inf, -0"},
+     .help = "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0"},
     {0},
 };
 

@@ -10,8 +10,6 @@ static const tool_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
-
 static int run(const tool_command *c, int argc, char **argv) {
     ulp_arguments a;
     const size_t groups = c->groups[1].options ? 2 : 1;

@@ -303,25 +303,23 @@ static const ulp_option options[] = {
     {0},
 };
 
-typedef struct selection {
-    int policy_first, policy_last;
-} selection;
-
+static int first_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_INF : given.policies; }
+static int last_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_WRAP : given.policies; }
 static int offered(const ulp_format *f, int policy) { return policy != ULP_OVERFLOW_WRAP || f->is_fixed; }
 
-static size_t count_cases(const selection *s) {
+static size_t count_cases(void) {
     size_t n = 0;
     for (size_t f = 0; f < given.formats.count; f++)
-        for (int p = s->policy_first; p <= s->policy_last; p++)
+        for (int p = first_policy(); p <= last_policy(); p++)
             n += (size_t)offered(&given.formats.at[f], p) * given.modes.count;
     return n;
 }
 
 /* The cases of one format; ULP_GO_ON, or the exit status after a message. */
-static int run_format(job *j, const selection *s, size_t *number, size_t *failed) {
-    const size_t of = count_cases(s);
+static int run_format(job *j, size_t *number, size_t *failed) {
+    const size_t of = count_cases();
     for (size_t m = 0; m < given.modes.count; m++)
-        for (int p = s->policy_first; p <= s->policy_last; p++) {
+        for (int p = first_policy(); p <= last_policy(); p++) {
             if (!offered(&j->format, p)) continue;
             j->rule = given.modes.at[m].rule;
             j->rule.overflow = (uint8_t)p;
@@ -333,13 +331,13 @@ static int run_format(job *j, const selection *s, size_t *number, size_t *failed
     return ULP_GO_ON;
 }
 
-static int run_cases(job *j, const selection *s) {
+static int run_cases(job *j) {
     const double started = ulp_clock();
     size_t number = 0, failed = 0;
     int status = ULP_GO_ON;
     for (size_t f = 0; f < given.formats.count && status == ULP_GO_ON; f++) {
         j->format = given.formats.at[f];
-        status = run_format(j, s, &number, &failed);
+        status = run_format(j, &number, &failed);
     }
     if (status != ULP_GO_ON) return status;
     printf("%zu cases, %llu inputs: %zu passed, %zu failed, %.1f s on %d threads\n", number,
@@ -359,14 +357,12 @@ static int check_bits(const ulp_arguments *a) {
 }
 
 static int run(const ulp_arguments *a) {
-    selection s = {ULP_OVERFLOW_INF, ULP_OVERFLOW_WRAP};
     if (given.exhaustive && ulp_setting_given(a, "sample"))
         return ulp_usage_error(a->program, "--exhaustive and --sample exclude each other");
     int status = check_bits(a);
     if (status != ULP_GO_ON) return status;
     if (!ulp_setting_given(a, "overflow")) given.policies = given.exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
-    if (given.policies != ALL_POLICIES) s = (selection){given.policies, given.policies};
-    if (count_cases(&s) == 0)
+    if (count_cases() == 0)
         return ulp_usage_error(a->program,
                                "--overflow wrap is offered by fixed point alone: there is no case to verify");
     job j = {.backend = given.backend,
@@ -377,7 +373,7 @@ static int run(const ulp_arguments *a) {
     if (status != ULP_GO_ON) return status;
     pthread_mutex_init(&j.lock, NULL);
     ulp_threads_set((int)given.jobs);
-    status = run_cases(&j, &s);
+    status = run_cases(&j);
     pthread_mutex_destroy(&j.lock);
     const int closed = j.journal != NULL ? journal_close(j.journal) : ULP_GO_ON;
     return closed == ULP_GO_ON ? status : closed;
