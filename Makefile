@@ -5,14 +5,15 @@
 #   make figures-quick   the same in less than a minute, with less data
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
-#   make check-gpu       everything that needs a GPU, one report; CUDA_ARCHS="90a" builds for fewer devices
+#   make check-gpu       everything that needs a GPU, one report
 #   make bench           throughput beside memcpy and OpenBLAS
 #   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
 #   make install         PREFIX= and DESTDIR= are honoured
 #   make clean           removes build/; distclean also results/ and figures/
 #
-# MODE=release|debug|asan|tsan, each in a folder of its own. Settings of one machine (CC, CFLAGS, ...) go
-# into config.mk, which is not tracked.
+# MODE=release|debug|asan|tsan, each in a folder of its own. STATIC=1 links programs with libulp.a, not libulp.so.
+# CUDA_ARCHS="80 89 90a 100a" names the GPUs that nvcc builds for; without it nvcc builds for the GPU of this machine.
+# Settings of one machine (CC, CFLAGS, NVCC, ...) go into config.mk, which is not tracked.
 
 -include config.mk
 
@@ -46,6 +47,8 @@ ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CF
               -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -pthread
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
 LINK = $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+# a program finds libulp.so beside its own folder, in build/ as in an installation
+RPATH := -Wl,-rpath,'$$ORIGIN/../lib'
 
 # make V=1 shows the commands
 run = $(if $(V),,@echo '  $(1) $(2)' && )
@@ -100,20 +103,23 @@ ALL_CPPFLAGS += -DULP_WITH_ZLIB
 LIBS += -lz
 endif
 
-# CUDA code is part of the release build; the other modes run its kernels on the CPU, in tests
+# CUDA code is part of the release build; the other modes run its kernels on the CPU, in tests. It is built for the GPUs of
+# this machine, or for sm_90a where there is none: a target costs a minute and a half of a processor.
 ifdef HAVE_NVCC
 CUDA_HOME  ?= $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v $(NVCC))))
-CUDA_ARCHS ?= 80 89 90a 100a
+CUDA_FOUND := $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | \
+                awk -F. '/^[0-9]+\.[0-9]$$/ && !seen[$$0]++ { print $$1 $$2 ($$1 >= 9 ? "a" : "") }')
+CUDA_ARCHS ?= $(or $(CUDA_FOUND),90a)
 ifeq ($(MODE),release)
 WITH_CUDA := yes
 endif
 endif
 ifdef WITH_CUDA
 LIBS += -L$(CUDA_HOME)/lib64 -lcudart_static -lstdc++ -ldl -lrt
-# code for every architecture named, and a form of the first that later devices can compile
+# code for every architecture named, and a form of the first that later devices can compile; they cannot that of 90a
 NVCC_FLAGS := -std=c++17 -O3 --fmad=false -ftz=false -prec-div=true -prec-sqrt=true \
     $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-    $(foreach a,$(firstword $(CUDA_ARCHS)),-gencode arch=compute_$(a),code=compute_$(a)) \
+    $(foreach a,$(filter-out %a,$(firstword $(CUDA_ARCHS))),-gencode arch=compute_$(a),code=compute_$(a)) \
     $(if $(WERROR),-Werror all-warnings) -I. $(if $(RANDOM123),-I$(RANDOM123)) \
     -Xcompiler -fPIC,-pthread,-ffp-contract=off,-Wall,-Wextra
 endif
@@ -130,7 +136,7 @@ B := $(BUILD)/bin
 L := $(BUILD)/lib
 T := $(BUILD)/test
 
-REFERENCE := sim/reference.c
+REFERENCE := $(wildcard sim/reference.c)
 LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c) \
             $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
@@ -154,7 +160,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
 
 .PHONY: list-experiments all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c tests/*.c tests/*/*.c)) \
+.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/harness/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 
@@ -169,18 +175,33 @@ $O/%.o: %.c $O/flags.txt
 	@mkdir -p $(@D)
 	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
 
-# FOR_SOURCE and FOR_FOLDER: flags of one source or folder. The record of a run names the build: objects are made again
-# when the flags change, the one that holds the names also when the commit or a source does.
-FOR_experiments/harness/cli/build = -DULP_VERSION='"$(VERSION)"' -DULP_BUILD_ID='"$(BUILD_ID)"' -DULP_COMMIT='"$(COMMIT)"' \
-    -DULP_BUILD_FLAGS='"$(CC) $(strip $(ALL_CFLAGS))"'
-$O/experiments/harness/cli/build.o: $O/build.txt
+# FOR_SOURCE and FOR_FOLDER: flags of one source, of the sources of one folder; empty where an optional part is missing.
+# The record of a run names the version, the build, the commit and the flags of its build.
+FOR_experiments/harness/cli/build = -DULP_VERSION="\"$(VERSION)\"" -DULP_BUILD_ID="\"$(BUILD_ID)\"" -DULP_COMMIT="\"$(COMMIT)\"" \
+    -DULP_BUILD_FLAGS="\"$(CC) $(strip $(ALL_CFLAGS))\""
+# MPI has one home, the sweep; the links of programs find the library through mpicc
+MPI_CFLAGS := $(if $(HAVE_MPI),-DULP_WITH_MPI $(shell $(MPICC) --showme:compile 2>/dev/null))
+MPI_LIBS   := $(if $(HAVE_MPI),$(shell $(MPICC) --showme:link 2>/dev/null))
+FOR_experiments/harness/sweep/ranks = $(MPI_CFLAGS)
+FOR_experiments/ulp = $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
+FOR_experiments/bench = $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
 
-# $(call stamp,TEXT): rewrite the target only if it does not hold the text
+# $(call stamp,TEXT): rewrite the target only if it does not hold the text. What is made from flags depends on their stamp,
+# so that a part found after the first build is built in by the next.
 stamp = @mkdir -p $(@D) && { echo '$(1)' | cmp -s - $@ || echo '$(1)' > $@; }
 $O/flags.txt: .FORCE
 	$(call stamp,$(CC) $(ALL_CPPFLAGS) $(filter-out $(WARN),$(ALL_CFLAGS)))
-$O/build.txt: .FORCE
-	$(call stamp,$(VERSION) $(COMMIT) $(BUILD_ID))
+$O/objects.txt: .FORCE
+	$(call stamp,$(LIB_OBJ))
+$O/links.txt: .FORCE
+	$(call stamp,$(LINK) $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) $(HAVE_BLAS) $(STATIC) $(HARNESS_OBJ))
+# one stamp for each FOR_NAME, and the objects that are made with its flags
+define for_rule
+$O/for/$(subst /,-,$(1)).txt: .FORCE
+	$$(call stamp,$$(FOR_$(1)))
+$(patsubst %.c,$O/%.o,$(wildcard $(1).c $(1)/*.c)): $O/for/$(subst /,-,$(1)).txt
+endef
+$(foreach v,$(filter FOR_%,$(.VARIABLES)),$(eval $(call for_rule,$(v:FOR_%=%))))
 results/.options: .FORCE
 	$(call stamp,$(FIGURE_OPTIONS))
 .FORCE:
@@ -215,36 +236,34 @@ $O/tests/emulated/%.o: tests/emulated/%.cpp $O/emulated_flags.txt
 $O/emulated_flags.txt: .FORCE
 	$(call stamp,$(CXX) $(EMULATED_FLAGS))
 
-$L/libulp.a: $(LIB_OBJ)
-	@mkdir -p $(@D)
-	$(call run,ar,$@)rm -f $@ && $(AR) qcs $@ $^
+# what a link takes of its prerequisites: all but the stamps
+inputs = $(filter %.o %.a %.so,$^)
+# calls inside the library go straight to their function
+SHARED = -shared -Wl,-Bsymbolic-functions -Wl,-soname,libulp.so.$(SOMAJOR)
 
-$L/libulp.so.$(VERSION): $(LIB_OBJ)
+$L/libulp.a: $(LIB_OBJ) $O/objects.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) -shared -Wl,-soname,libulp.so.$(SOMAJOR) $^ $(LIBS) -lm -o $@
+	$(call run,ar,$@)rm -f $@ && $(AR) qcs $@ $(inputs)
+
+$L/libulp.so.$(VERSION): $(LIB_OBJ) $O/objects.txt $O/links.txt
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) $(SHARED) $(inputs) $(LIBS) -lm -o $@
 
 $L/libulp.so: $L/libulp.so.$(VERSION)
-	ln -sf libulp.so.$(VERSION) $L/libulp.so.$(SOMAJOR)
-	ln -sf libulp.so.$(SOMAJOR) $@
+	@ln -sf libulp.so.$(VERSION) $L/libulp.so.$(SOMAJOR)
+	@ln -sf libulp.so.$(SOMAJOR) $@
 
-# MPI has one home, the sweep; its program links find the library through mpicc
-ifdef HAVE_MPI
-MPI_CFLAGS := $(shell $(MPICC) --showme:compile 2>/dev/null)
-MPI_LIBS   := $(shell $(MPICC) --showme:link 2>/dev/null)
-FOR_experiments/harness/sweep/ranks := -DULP_WITH_MPI $(MPI_CFLAGS)
-endif
+# programs and tests share the library: every copy of it costs 13 MB, and with device code 30
+LIBULP := $L/libulp.$(if $(STATIC),a,so)
 
 .SECONDEXPANSION:
-$B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
+$B/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(if $(filter bench,$*),$(if $(HAVE_BLAS),-lopenblas)) $(LIBS) -lm -o $@
 
-FOR_experiments/ulp := $(if $(HAVE_MPFR),-DULP_WITH_MPFR) $(if $(HAVE_MPI),-DULP_WITH_MPI)
-FOR_experiments/bench := $(if $(HAVE_BLAS),-DULP_WITH_BLAS)
-
-$T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/libulp.a
+$T/%: $O/tests/%.o $(HARNESS_OBJ) $(REFERENCE_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $^ $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(MPI_LIBS) -lcmocka $(MPFR_LIBS) $(LIBS) -lm -o $@
 
 # the command line alone, which needs the library and nothing of the harness above it
 $T/t_options: $O/tests/t_options.o $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/cli/*.c)) $L/libulp.a
@@ -259,24 +278,31 @@ $T/t_walled: $O/tests/walled.o
 # The checks of the CUDA backend: on the device, and with its kernels on the emulated one
 CHECK_OBJ := $(patsubst %.c,$O/%.o,$(wildcard tests/gpu/*.c))
 CHECK_EMULATED := $(if $(and $(HAVE_CXX),$(filter-out tsan,$(MODE))),$T/check_emulated)
-$T/check_gpu: $(CHECK_OBJ) $L/libulp.a
+$T/check_gpu: $(CHECK_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(LINK) $^ $(LIBS) -lm -o $@
-$T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a
+	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
+# the emulated device stands in the archive's place of kernels/cuda, so these two link statically
+LINK_EMULATED = $(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS))
+$T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
 EMULATED_TESTS := $(if $(CHECK_EMULATED),$(patsubst tests/emulated/%.cpp,$T/%,$(wildcard tests/emulated/t_*.cpp)))
-$T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a
+$T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) $^ $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
 
-# Programs that take --backend, for tests: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device
+# Programs that take --backend, for tests: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device;
+# both are in a libulp of their own, which these programs share
 WALLED := ulp bench_gpu $(filter $(PROGRAMS),$(notdir $(patsubst %/,%,$(dir $(shell grep -l ULP_TAKES_BACKEND experiments/*/*.c)))))
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
-$T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) \
-    $O/tests/walled.o $O/tests/walled_get.o $(EMULATED) $L/libulp.a
+WALL := -Wl,--wrap=ulp_backend_get
+$L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \
+    $(filter-out $O/kernels/cuda/%,$(LIB_OBJ)) $O/objects.txt $O/links.txt
 	@mkdir -p $(@D)
-	$(call run,ld,$@)$(if $(EMULATED),$(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)),$(LINK)) -Wl,--wrap=ulp_backend_get $^ $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
+	$(call run,ld,$@)$(if $(EMULATED),$(LINK_EMULATED),$(LINK)) $(WALL) $(SHARED) $(inputs) $(LIBS) -lm -o $@ && ln -sf libulp.so $@.$(SOMAJOR)
+$T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/walled/libulp.so $O/links.txt
+	@mkdir -p $(@D)
+	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
 
 check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS)
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \

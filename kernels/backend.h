@@ -25,6 +25,7 @@ typedef struct ulp_stats {
     uint64_t saturated; /* results put on the end of the range: overflow or infinity that became +-max */
     uint64_t underflow; /* finite non-zero input whose rounded magnitude is zero */
     uint64_t subnormal; /* non-zero result below the least normal value */
+    uint64_t zero;      /* results that are zero, of either sign */
     uint64_t nan;       /* NaN results */
 } ulp_stats;
 

@@ -7,5 +7,6 @@ void ulp_stats_add(ulp_stats *to, const ulp_stats *from) {
     __atomic_fetch_add(&to->saturated, from->saturated, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->underflow, from->underflow, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->subnormal, from->subnormal, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&to->zero, from->zero, __ATOMIC_RELAXED);
     __atomic_fetch_add(&to->nan, from->nan, __ATOMIC_RELAXED);
 }

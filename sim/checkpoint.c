@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "fail.h"
+#include "kernels/checksum.h"
 
 enum { VERSION = 1, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
 

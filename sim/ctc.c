@@ -16,6 +16,7 @@ static void count(ulp_stats *stats, double x, double y, const ulp_format *format
     stats->overflow += is_finite(x) && !is_finite(y) && y == y;
     stats->underflow += x != 0.0 && is_finite(x) && y == 0.0;
     stats->subnormal += y != 0.0 && (y < 0.0 ? -y : y) < format->min_normal;
+    stats->zero += y == 0.0;
     stats->nan += y != y;
 }
 

@@ -36,7 +36,7 @@ typedef struct ulp_ctc_form {
     int linear;
     const ulp_cast *cast; /* of every operation; NULL: binary64, nothing is rounded */
     ulp_stream stream;    /* of stochastic casts; the words from stream.first on, ulp_ctc_words of them */
-    ulp_stats *stats;     /* may be NULL; gets count, overflow (to Inf), underflow, subnormal and nan */
+    ulp_stats *stats;     /* may be NULL; gets count, overflow (to Inf), underflow, subnormal, zero and nan */
 } ulp_ctc_form;
 
 /* Random words of one call for up to L labels. */

@@ -3,6 +3,7 @@
 
 #include "formats/exact.h"
 #include "formats/scale.h"
+#include "kernels/rounding/count.h"
 
 static int watched(const ulp_pass *pass, ulp_point_kind point) {
     return pass->observer && pass->observer->points >> point & 1u;
@@ -43,7 +44,39 @@ static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const
     pass->observer->see(pass->observer->context, &sight);
 }
 
-static ulp_stats *counter(ulp_pass *pass, ulp_point_kind point) { return pass->counting ? &pass->stats[point] : NULL; }
+/* Where a rounding counts; `seen` is the caller's and zero. */
+static ulp_stats *counter(const ulp_pass *pass, ulp_stats *seen) { return pass->counting ? seen : NULL; }
+
+static void tally(ulp_pass *pass, ulp_point_kind point, const ulp_stats *seen) {
+    pass->all[point].count += seen->count;
+    pass->all[point].zero += seen->zero;
+}
+
+/* What a rounding has counted belongs to its point. */
+static void add_counts(ulp_pass *pass, ulp_point_kind point, const ulp_stats *seen) {
+    ulp_stats_add(&pass->stats[point], seen);
+    tally(pass, point, seen);
+}
+
+/* Count x (n), host memory, which no rounding has counted. */
+static void count_host(ulp_pass *pass, ulp_point_kind point, const float *x, size_t n) {
+    ulp_stats seen = {.count = n};
+    for (size_t i = 0; i < n; i++) seen.zero += x[i] == 0.0f;
+    if (pass->counting) tally(pass, point, &seen);
+}
+
+/* The same of x (n) in backend memory: the counters of its rounding to binary32, which changes nothing. */
+static ulp_status count_exact(ulp_pass *pass, ulp_point_kind point, const float *x, size_t n) {
+    ulp_format binary32;
+    ulp_stats seen = {0};
+    if (!pass->counting) return ULP_OK;
+    ulp_status status = ulp_format_parse(&binary32, "binary32");
+    if (status == ULP_OK)
+        status =
+            pass->backend->round((float *)(void *)pass->wide, x, n, &binary32, (ulp_rule){0}, (ulp_stream){0}, &seen);
+    if (status == ULP_OK) tally(pass, point, &seen);
+    return status;
+}
 
 static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, size_t row) {
     uint64_t step = (pass->step & 0xfffffffu) | (uint64_t)(pass->lane & 0xfffu) << 28;
@@ -111,11 +144,13 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
         move_cast(&moved, pass, cast, point, layer, own);
         cast = &moved;
     }
+    ulp_stats seen = {0};
     int shown = watched(pass, point);
     if (shown) status = backend->download(pass->host_a, x, n * sizeof *x);
     if (status == ULP_OK)
         status = backend->round(x, x, n, &cast->format, cast->rule, stream_of(pass, point, layer, row),
-                                counter(pass, point));
+                                counter(pass, &seen));
+    add_counts(pass, point, &seen);
     if (shown && status == ULP_OK) status = backend->download(pass->host_b, x, n * sizeof *x);
     if (shown && status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
     return status;
@@ -134,14 +169,17 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
     }
     if (ulp_cast_is_binary32(cast)) { /* the conversion was the one rounding */
         ulp_status done = backend->upload(x, pass->host_a, n * sizeof *x);
+        count_host(pass, point, pass->host_a, n);
         if (shown && done == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
         return done;
     }
     if (!backend->round64) return ULP_UNSUPPORTED;
+    ulp_stats seen = {0};
     ulp_status status = backend->upload(pass->wide, pass->host_wide, n * sizeof(double));
     if (status == ULP_OK)
         status = backend->round64(pass->wide, pass->wide, n, &cast->format, cast->rule,
-                                  stream_of(pass, point, layer, row), counter(pass, point));
+                                  stream_of(pass, point, layer, row), counter(pass, &seen));
+    add_counts(pass, point, &seen);
     if (status == ULP_OK) status = backend->download(pass->host_wide, pass->wide, n * sizeof(double));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++) pass->host_b[i] = (float)pass->host_wide[i]; /* exact: formats fit binary32 */
@@ -167,9 +205,14 @@ ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t laye
         move_cast(&moved, pass, cast, point, layer, own);
         cast = &moved;
     }
-    if (ulp_cast_is_binary32(cast)) return backend->narrow(x, wide, n);
+    if (ulp_cast_is_binary32(cast)) {
+        ulp_status done = backend->narrow(x, wide, n);
+        return done == ULP_OK ? count_exact(pass, point, x, n) : done;
+    }
+    ulp_stats seen = {0};
     ulp_status status = backend->round64(pass->wide, wide, n, &cast->format, cast->rule,
-                                         stream_of(pass, point, layer, row), counter(pass, point));
+                                         stream_of(pass, point, layer, row), counter(pass, &seen));
+    add_counts(pass, point, &seen);
     return status == ULP_OK ? backend->narrow(x, pass->wide, n) : status;
 }
 
@@ -178,7 +221,7 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = cast_of(pass, point, layer);
     size_t n = B * row;
-    ulp_stats *stats = ulp_cast_is_identity(cast) ? NULL : counter(pass, point);
+    ulp_stats seen = {0};
     if (!backend->map) return ULP_UNSUPPORTED;
     if (cast->scaling) { /* the sums have to be there before their scale is known */
         ulp_status found = backend->download(pass->host_a, a, n * sizeof *a);
@@ -187,8 +230,10 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
             pass->host_wide[i] = ulp_sum_to_odd((double)pass->host_a[i], (double)pass->host_b[i]);
         return found == ULP_OK ? ulp_pass_round_wide(pass, point, layer, y, n, row) : found;
     }
-    ulp_status status =
-        backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule, stream_of(pass, point, layer, row), stats);
+    ulp_status status = backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule,
+                                     stream_of(pass, point, layer, row), counter(pass, &seen));
+    if (ulp_cast_is_identity(cast)) tally(pass, point, &seen);
+    else add_counts(pass, point, &seen);
     if (status != ULP_OK || !watched(pass, point)) return status;
     status = backend->download(pass->host_a, a, n * sizeof *a);
     if (status == ULP_OK) status = backend->download(pass->host_b, b, n * sizeof *b);
@@ -212,8 +257,9 @@ ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, 
 }
 
 ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {
-    if (!watched(pass, point)) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, x, n * sizeof *x);
+    ulp_status status = count_exact(pass, point, x, n);
+    if (status != ULP_OK || !watched(pass, point)) return status;
+    status = pass->backend->download(pass->host_a, x, n * sizeof *x);
     if (status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
     return status;
 }

@@ -31,6 +31,11 @@ typedef struct ulp_observer {
     uint32_t points; /* bit 1 << point: what it wants to see */
 } ulp_observer;
 
+/* Elements at a rounding point, rounded there or handed on exactly, and how many of them are zero. */
+typedef struct ulp_tally {
+    uint64_t count, zero;
+} ulp_tally;
+
 typedef struct ulp_pass {
     const ulp_backend *backend;
     const ulp_policy *policy;
@@ -53,6 +58,7 @@ typedef struct ulp_pass {
     size_t tensors, history;       /* of amax */
     int counting;                  /* fill stats: counted rounding takes longer */
     ulp_stats stats[ULP_AT_COUNT]; /* of act, wgrad, agrad and loss; identities are not counted */
+    ulp_tally all[ULP_AT_COUNT];   /* the same points, identities and exact operations included */
 } ulp_pass;
 
 /* Clear the column of pass->step in amax: before the first rounding of a training step. */

@@ -163,6 +163,7 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     pass->first = 0;
     pass->observer = t->observer;
     memset(pass->stats, 0, sizeof pass->stats);
+    memset(pass->all, 0, sizeof pass->all);
     ulp_pass_begin(pass);
     ulp_status status = gather(t, batch_rows(t), t->model.batch, 0);
     if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
@@ -180,6 +181,8 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     r.act = pass->stats[ULP_AT_ACT];
     r.agrad = pass->stats[ULP_AT_AGRAD];
     r.wgrad = pass->stats[ULP_AT_WGRAD];
+    r.agrad_all = pass->all[ULP_AT_AGRAD];
+    r.wgrad_all = pass->all[ULP_AT_WGRAD];
     if (report) *report = r;
     return status;
 }

@@ -33,13 +33,14 @@ typedef struct ulp_train_options {
 
 /* What one step did. */
 typedef struct ulp_step {
-    uint64_t step;               /* from 0 */
-    double loss;                 /* mean over the batch, unscaled; NaN or Inf: diverged */
-    int scale_log2;              /* the gradients, or those of the last layer, were scaled by 2^this */
-    const int *layer_scale;      /* (layers) each layer's, until the next step; NULL: one for all */
-    int overflow;                /* Inf or NaN in the gradients that the scaler looks at */
-    int skipped;                 /* no update */
-    ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
+    uint64_t step;                  /* from 0 */
+    double loss;                    /* mean over the batch, unscaled; NaN or Inf: diverged */
+    int scale_log2;                 /* the gradients, or those of the last layer, were scaled by 2^this */
+    const int *layer_scale;         /* (layers) each layer's, until the next step; NULL: one for all */
+    int overflow;                   /* Inf or NaN in the gradients that the scaler looks at */
+    int skipped;                    /* no update */
+    ulp_stats act, agrad, wgrad;    /* of this step's roundings, if counting; zeros where the format is binary32 */
+    ulp_tally agrad_all, wgrad_all; /* of this step's gradients, if counting, in every format */
 } ulp_step;
 
 typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;

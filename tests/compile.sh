@@ -1,5 +1,6 @@
 #!/bin/sh
-# compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA; which nvcc make takes.
+# compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA; which nvcc make takes, and
+# for which GPUs.
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -100,4 +101,19 @@ for release in 13.0 13.10 14.0; do
     taken $release
     verdict $? "make takes an nvcc of release $release"
 done
+
+# the GPUs of this machine, as nvidia-smi names them, decide for which nvcc builds; without one it builds for one target
+targets() { # targets CAPABILITIES WANT TEXT [MAKE VARIABLE]
+    printf '#!/bin/sh\nprintf "%s"\n' "$1" > "$dir/nvidia-smi"
+    chmod +x "$dir/nvidia-smi"
+    (unset MAKEFLAGS MFLAGS MAKELEVEL; PATH=$dir:$PATH make -n NVCC=nvcc MODE=release BUILD="$dir/build" ${4:+"$4"} libraries) > "$dir/log" 2>&1
+    [ "$(grep -o 'code=[a-z]*_[0-9a-z]*' "$dir/log" | sort -u | sed 's/code=//' | xargs)" = "$2" ]
+    verdict $? "$3"
+}
+targets '' 'sm_90a' 'without a GPU nvcc builds for one target'
+targets '9.0\n' 'sm_90a' 'nvcc builds for an H100'
+targets '12.0\n8.9\n8.9\n' 'sm_120a sm_89' 'nvcc builds for two kinds of GPU'
+targets 'NVIDIA-SMI has failed\n' 'sm_90a' 'a failing nvidia-smi is as none'
+targets '8.0\n' 'compute_80 sm_80' 'an A100 gets a form that later devices can compile'
+targets '9.0\n' 'compute_80 sm_100a sm_80 sm_89 sm_90a' 'CUDA_ARCHS names all' CUDA_ARCHS='80 89 90a 100a'
 exit $failed

@@ -20,8 +20,8 @@ verdict() { # verdict STATUS TEXT
 
 again() { make --no-print-directory MODE="${MODE:-release}" CC="${CC:-gcc}" BUILD="$build" "$@" 2>>"$dir/log"; }
 
-# command_of SOURCE TARGET: the command that makes TARGET in this build
-command_of() { again -n -W "$1" V=1 "$2" | grep -- " -o $2\$" | tail -n 1; }
+# command_of SOURCE TARGET: the command that makes TARGET in this build, with the static library
+command_of() { again -n -W "$1" V=1 STATIC=1 "$2" | grep -- " -o $2\$" | tail -n 1; }
 
 # tool NAME AWK: $dir/NAME is the tool with a kernels/products/datapath.c that AWK makes
 tool() {

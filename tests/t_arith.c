@@ -268,18 +268,20 @@ static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], con
         int fine = isnan(scalar) ? ulp_bits32(y[i]) == 0x7fc00000u : same(got, scalar);
         if (!fine) fail_case(ulp_op_name(op), v[0], v[1], v[2], f, rule, word, got, scalar);
         want.nan += isnan(scalar) != 0;
+        want.zero += scalar == 0.0;
         want.subnormal += scalar != 0.0 && fabs(scalar) < f->min_normal;
         want.overflow +=
             exact_is_finite(op, v[0], v[1], v[2]) && isnan(ulp_arith(op, v[0], v[1], v[2], f, nan_rule, word));
         checked[op]++;
     }
     if (stats.count != want.count || stats.nan != want.nan || stats.subnormal != want.subnormal ||
-        stats.overflow != want.overflow)
-        fail_msg("%s %s %s counts %llu, NaN %llu, subnormal %llu, overflow %llu; want %llu %llu %llu %llu",
-                 ulp_op_name(op), f->name, ulp_mode_name((ulp_mode)rule.mode), (unsigned long long)stats.count,
-                 (unsigned long long)stats.nan, (unsigned long long)stats.subnormal, (unsigned long long)stats.overflow,
-                 (unsigned long long)want.count, (unsigned long long)want.nan, (unsigned long long)want.subnormal,
-                 (unsigned long long)want.overflow);
+        stats.overflow != want.overflow || stats.zero != want.zero)
+        fail_msg(
+            "%s %s %s counts %llu, NaN %llu, subnormal %llu, overflow %llu, zero %llu; want %llu %llu %llu %llu %llu",
+            ulp_op_name(op), f->name, ulp_mode_name((ulp_mode)rule.mode), (unsigned long long)stats.count,
+            (unsigned long long)stats.nan, (unsigned long long)stats.subnormal, (unsigned long long)stats.overflow,
+            (unsigned long long)stats.zero, (unsigned long long)want.count, (unsigned long long)want.nan,
+            (unsigned long long)want.subnormal, (unsigned long long)want.overflow, (unsigned long long)want.zero);
 }
 
 static void test_map(void **state) {

@@ -15,6 +15,7 @@
 #include <zlib.h>
 #endif
 
+#include "kernels/checksum.h"
 #include "sim/data.h"
 #include "sim/stats.h"
 

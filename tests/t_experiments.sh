@@ -312,6 +312,13 @@ for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$eve
 stop b200-e4m3,, 128,43000000,0
 stop h100-e4m3-mma,, 128,43000000,0
 
+# one bit of significand, where ties go to the even code, and ranges that long sums leave
+exits 0 "sum_growth with one bit of significand and with little range: every claim passes" \
+    "$BIN/sum_growth" --quick --formats binary8p1se,binary8p5se,e3m4 --longest 4 --out t.csv
+says '^PASS binary8p1se to nearest, sums of U.0,1.: every one of [0-9]* terms or more is exactly 4 ' out.txt "its sums stop at 4"
+says '^PASS binary8p1se sra, positive terms: ' out.txt "its stochastic sums are tested"
+says '^PASS to nearest: no error of a sum within the format.s range' out.txt "sums within the range are tested"
+
 # all formats are those that an experiment can use; one that it cannot use is refused by name
 for name in counting harmonic cartoon_sgd swamping sum_growth ode sr_bits stagnation gradient_underflow loss_scaling magnitudes \
     update_ratio fixed_point recurrence quantized_inference ctc; do

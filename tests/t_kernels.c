@@ -57,16 +57,18 @@ static void count(ulp_stats *stats, double in, double out, const ulp_format *f, 
     stats->saturated += (beyond || isinf(in)) && policy != ULP_OVERFLOW_WRAP && (out == f->max || out == f->lowest);
     stats->underflow += isfinite(in) && in != 0.0 && out == 0.0 && !beyond;
     stats->subnormal += out != 0.0 && fabs(out) < f->min_normal;
+    stats->zero += out == 0.0;
     stats->nan += isnan(out) != 0;
 }
 
 static void equal_stats(const ulp_stats *got, const ulp_stats *expected, const ulp_backend *b, const ulp_format *f,
                         ulp_rule rule) {
-    const uint64_t g[] = {got->count, got->overflow, got->saturated, got->underflow, got->subnormal, got->nan};
-    const uint64_t w[] = {expected->count,     expected->overflow,  expected->saturated,
-                          expected->underflow, expected->subnormal, expected->nan};
-    static const char *const names[] = {"count", "overflow", "saturated", "underflow", "subnormal", "nan"};
-    for (int i = 0; i < 6; i++)
+    const uint64_t g[] = {got->count,     got->overflow, got->saturated, got->underflow,
+                          got->subnormal, got->zero,     got->nan};
+    const uint64_t w[] = {expected->count,     expected->overflow, expected->saturated, expected->underflow,
+                          expected->subnormal, expected->zero,     expected->nan};
+    static const char *const names[] = {"count", "overflow", "saturated", "underflow", "subnormal", "zero", "nan"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (g[i] != w[i])
             fail_msg("%s %s %s %s: counter %s is %llu, not %llu", b->what, f->name, ulp_mode_name((ulp_mode)rule.mode),
                      ulp_overflow_name((ulp_overflow)rule.overflow), names[i], (unsigned long long)g[i],
@@ -188,7 +190,7 @@ static void test_stats_add(void **state) {
     ulp_format f = named("e4m3");
     float in[] = {1e9f, -INFINITY, 0x1p-20f, 0x1p-8f, NAN, 0.0f, 1.0f}, out[7];
     for (size_t isa = 0; isa < offered; isa++) {
-        ulp_stats stats = {100, 200, 300, 400, 500, 600}, expected = {107, 201, 302, 401, 501, 601};
+        ulp_stats stats = {100, 200, 300, 400, 500, 600, 700}, expected = {107, 201, 302, 401, 501, 602, 701};
         assert_int_equal(backends[isa]->round(out, in, 7, &f, rule_of(ULP_RNE, 0, 0), (ulp_stream){1, 0, 0}, &stats),
                          ULP_OK);
         equal_stats(&stats, &expected, backends[isa], &f, rule_of(ULP_RNE, 0, 0));

@@ -84,7 +84,7 @@ static void test_fp32_is_plain(void **state) {
 
 typedef struct watch {
     const ulp_policy *policy;
-    size_t seen[ULP_AT_COUNT], changed[ULP_AT_COUNT];
+    size_t seen[ULP_AT_COUNT], changed[ULP_AT_COUNT], elements[ULP_AT_COUNT], zeros[ULP_AT_COUNT];
     int scale;
 } watch;
 
@@ -104,9 +104,46 @@ static void see(void *context, const ulp_sight *s) {
     }
 }
 
+static void sum_up(void *context, const ulp_sight *s) {
+    watch *w = context;
+    w->elements[s->point] += s->n;
+    for (size_t i = 0; i < s->n; i++) w->zeros[s->point] += s->rounded[i] == 0.0f;
+}
+
+/* Counted where the rounding happens as by an observer that fetches every array: roundings from binary32 and from
+ * binary64, exact sums, exact operations, formats with a scale per tensor, and binary32. */
+static void test_tallies(void **state) {
+    static const char *const policies[] = {"fp32", "mixed:fp16", "mixed:fp16,agrad=e4m3,wgrad=e4m3,act=e5m2/sr/8",
+                                           "mixed:bf16,agrad=e4m3@amax,wgrad=e5m2:sat@delayed3"};
+    static const char *const nets[] = {"conv3@3 bn relu pool2 fork conv3@1 relu join drop20 fc10",
+                                       "rows gru5 last tanh fc10"};
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        watch w = {0};
+        ulp_observer observer = {sum_up, &w, (1u << ULP_AT_COUNT) - 1};
+        ulp_train_options o = {.net = nets[i % 2],
+                               .policy = policies[i / 2],
+                               .scaler = "static:-12",
+                               .batch = 16,
+                               .seed = 1,
+                               .counting = 1,
+                               .observer = &observer};
+        ulp_trainer *t = trainer_of(&digits, &o);
+        ulp_step step;
+        assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
+        assert_true(step.agrad_all.count == w.elements[ULP_AT_AGRAD] && w.zeros[ULP_AT_AGRAD] > 0);
+        assert_int_equal(step.agrad_all.zero, w.zeros[ULP_AT_AGRAD]);
+        assert_int_equal(step.wgrad_all.count, w.elements[ULP_AT_WGRAD]);
+        assert_int_equal(step.wgrad_all.zero, w.zeros[ULP_AT_WGRAD]);
+        assert_int_equal(t->pass.all[ULP_AT_ACT].zero, w.zeros[ULP_AT_ACT]);
+        assert_true(i < 2 ? step.agrad.count == 0 : step.agrad.zero > 0 && step.agrad.zero <= step.agrad_all.zero);
+        ulp_trainer_free(t);
+    }
+}
+
 static void test_points(void **state) {
     ulp_policy policy;
-    watch w = {&policy, {0}, {0}, 0};
+    watch w = {.policy = &policy};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
     ulp_train_options o = {.net = "fc16 relu fc10",
                            .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
@@ -335,6 +372,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fp32_is_plain),
         cmocka_unit_test(test_points),
+        cmocka_unit_test(test_tallies),
         cmocka_unit_test(test_master_and_scale),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_accuracy),

@@ -13,72 +13,98 @@
  * moves and where, `open` that the sum still moved after --limit additions; `spread` summarises all runs of a
  * stochastic mode.
  */
-#include "experiments/harness/sweep/running_sum.h"
-#include "experiments/harness/claims/spread.h"
-#include "sim/tensor.h"
+#include "counting.h"
 
-#include <math.h>
 #include <stdlib.h>
 
+#include "sim/tensor.h"
+
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS(ULP_RUNNING_FORMATS, NULL),
-    ULP_TAKES_MODES("rne,rz,ru,sra", NULL),
-    {"limit", ULP_OPTION_INTEGER, "16777218", "1050000", NULL,
-     "additions after which a deterministic sum that still moves is left alone", 1, 1e9, NULL, 0},
-    {"terms", ULP_OPTION_INTEGER, "32768", NULL, NULL, "additions of a stochastic run", 1, 1e7, NULL, 0},
-    ULP_TAKES_RUNS("500", "200", "10000"),
-    ULP_TAKES_PATHS("3"),
-    {"chunk", ULP_OPTION_INTEGER, "8", NULL, NULL, "ones in a chunk", 1, 1e6, NULL, 0},
-    ULP_TAKES_SEED,
-    ULP_TAKES_BACKEND,
+    ULP_OPTION_FORMATS_IF(settings, formats, ULP_SUM_FORMATS, NULL, ulp_format_within_binary32,
+                          ULP_WANTS_WITHIN_BINARY32),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,rz,ru,sra", NULL),
+    {.name = "limit",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, limit),
+     .value = "16777218",
+     .quick = "1050000",
+     .help = "additions after which a deterministic sum that still moves is left alone",
+     .min = 1,
+     .max = 1e9},
+    {.name = "terms",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, terms),
+     .value = "32768",
+     .help = "additions of a stochastic run",
+     .min = 1,
+     .max = 1e7},
+    ULP_OPTION_RUNS(settings, runs, "500", "200", "10000"),
+    ULP_OPTION_PATHS(settings, paths, "3"),
+    {.name = "chunk",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, chunk),
+     .value = "8",
+     .help = "ones in a chunk",
+     .min = 1,
+     .max = 1e6},
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_BACKEND_OF(settings, backend),
     {0},
 };
 
-enum { CURES = 3 };
-static const ulp_cure cures[CURES] = {ULP_CURE_CHUNKS, ULP_CURE_KAHAN, ULP_CURE_MASTER};
+static const ulp_column columns[] = {
+    ULP_SUM_COLUMNS_OF(row, key, WHAT_WORDS),
+    ULP_COLUMN(row, n),
+    ULP_COLUMN(row, value),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, predicted),
+    ULP_DISTRIBUTION_COLUMNS_OF(row, runs),
+    {0},
+};
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
+const ulp_cure cures[CURES] = {ULP_CURE_CHUNKS, ULP_CURE_KAHAN, ULP_CURE_MASTER};
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *s = own;
     (void)context;
-    for (size_t f = 0; f < formats; f++) {
-        const int is_long = format[f].prec == 24; /* the way to the stop */
-        ulp_running_points(run, f, cures, CURES, (ulp_running_costs){is_long ? 20 : 1, 30, is_long ? 20 : 4});
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const int is_long = s->formats.at[f].prec == 24; /* the way to the stop */
+        ulp_sum_points(plan, &s->formats.at[f],
+                       &(ulp_sum_costs){&s->modes, cures, CURES, is_long ? 20 : 1, 30, is_long ? 20 : 4});
     }
     return ULP_OK;
 }
 
 /* A count under way; in chunks, what the sum keeps is the chunk's. */
 typedef struct count {
-    ulp_running sum;
+    ulp_sum sum;
     int64_t period; /* of chunks: ones in a chunk, else 1 */
 } count;
 
 /* Addition number k. */
 static void step(count *s, int64_t k) {
-    ulp_running *sum = &s->sum;
+    ulp_sum *sum = &s->sum;
     if (sum->cure != ULP_CURE_CHUNKS) {
-        ulp_running_add(sum, 1, 0);
+        ulp_sum_add(sum, 1, 0);
         return;
     }
-    sum->kept = ulp_running_plus(sum, sum->kept, 1, 0);
+    sum->kept = ulp_sum_plus(sum, sum->kept, 1, 0);
     if (k % s->period != 0) return;
-    sum->value = ulp_running_plus(sum, sum->value, sum->kept, 0);
+    sum->value = ulp_sum_plus(sum, sum->value, sum->kept, 0);
     sum->kept = ulp_round(0, sum->format, (ulp_rule){0}, 0);
 }
 
 /* What rounding makes of everything far beyond the range: the end where sums that leave it stay. */
 static double end_of(const ulp_format *format, ulp_rule rule) { return ulp_round(4 * format->max, format, rule, 0); }
 
-/* Where a deterministic count stops; 0 if nothing is predicted. */
-static int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure c, int64_t chunk) {
+int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, int64_t chunk) {
     const double top = ldexp(1, f->prec), end = end_of(f, rule), n = (double)chunk;
     if (ulp_mode_is_stochastic(rule.mode) || ulp_overflow_of(f, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP ||
         (f->prec < 2 && !f->is_fixed) || !f->has_zero)
         return 0;
     int known = 1;
     *value = end;
-    switch (c) {
+    switch (cure) {
     case ULP_CURE_CHUNKS: /* powers of two only: other chunks' sums round on the way */
         known = (chunk & (chunk - 1)) == 0 && n <= f->max && (f->is_fixed || n <= top);
         if (!f->is_fixed && n * top <= f->max) *value = n * top;
@@ -88,7 +114,8 @@ static int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure c
         *value = top * top;
         break;
     case ULP_CURE_MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;
-    default:
+    case ULP_CURE_FIRST:
+    case ULP_CURE_NONE:
         if (f->is_fixed || f->max < top) break;
         if (rule.mode == ULP_RNE || rule.mode == ULP_RZ || rule.mode == ULP_RD) *value = top;
         else if (rule.mode == ULP_RNA && 2 * top <= f->max) *value = 2 * top;
@@ -98,36 +125,39 @@ static int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure c
     return known;
 }
 
-static void put_value(ulp_rows *rows, const ulp_running *s, const char *what, int64_t run, int64_t n, double value) {
-    ulp_running_key(rows, s, what, run);
-    ulp_put_integer(rows, n);
-    ulp_put_number(rows, value);
-    ulp_put_code(rows, value, s->format);
-    ulp_put_none(rows);
-    ulp_put_no_spread(rows);
-    ulp_row_end(rows);
+/* A row of the sum s, without what belongs to all runs. */
+static row row_of(const ulp_rows *rows, const ulp_sum *s, int what, int64_t run, int64_t n) {
+    row r;
+    ulp_row_clear(rows, &r);
+    r.key = ulp_sum_key_of(s, what, run);
+    r.n = n;
+    return r;
 }
 
-static void put_end(ulp_rows *rows, const count *s, const char *what, int64_t n) {
+static void put_value(ulp_rows *rows, const ulp_sum *s, int64_t run, int64_t n, double value) {
+    row r = row_of(rows, s, PATH, run, n);
+    r.value = value;
+    r.code = (ulp_code){s->format, value};
+    ulp_row_put(rows, &r);
+}
+
+static void put_end(ulp_rows *rows, const count *s, int what, int64_t n) {
     double predicted;
-    ulp_running_key(rows, &s->sum, what, 1);
-    ulp_put_integer(rows, n);
-    ulp_put_number(rows, s->sum.value);
-    ulp_put_code(rows, s->sum.value, s->sum.format);
-    if (predict(&predicted, s->sum.format, s->sum.rule, s->sum.cure, s->period)) ulp_put_number(rows, predicted);
-    else ulp_put_none(rows);
-    ulp_put_no_spread(rows);
-    ulp_row_end(rows);
+    row r = row_of(rows, &s->sum, what, 1, n);
+    r.value = s->sum.value;
+    r.code = (ulp_code){s->sum.format, s->sum.value};
+    if (predict(&predicted, s->sum.format, s->sum.rule, s->sum.cure, s->period)) r.predicted = predicted;
+    ulp_row_put(rows, &r);
 }
 
 /* Adds ones until the state repeats, from which nothing can move: the next state depends on the last alone. A master
  * copy may also leave its format's range before. */
-static void put_count(ulp_rows *rows, count s, int64_t limit) {
+static void put_count(const ulp_task *task, count s, int64_t limit) {
     const double end = end_of(s.sum.format, s.sum.rule);
-    ulp_running before = s.sum; /* a period ago */
+    ulp_sum before = s.sum; /* a period ago */
     int64_t last = 0, k = 0;
     int moves = 1;
-    put_value(rows, &s.sum, "path", 1, 0, s.sum.value);
+    put_value(task->rows, &s.sum, 1, 0, s.sum.value);
     while (moves && k < limit) {
         step(&s, ++k);
         if (k % s.period != 0) continue;
@@ -135,195 +165,68 @@ static void put_count(ulp_rows *rows, count s, int64_t limit) {
         moves = !ulp_same(s.sum.value, before.value) || !ulp_same(s.sum.kept, before.kept);
         if (s.sum.cure == ULP_CURE_MASTER && ulp_same(s.sum.value, end)) moves = 0;
         before = s.sum;
-        if (ulp_is_thinned_row(k) || !moves) put_value(rows, &s.sum, "path", 1, k, s.sum.value);
-        if (k % (1 << 16) == 0 && ulp_rows_progress(rows, (double)k / (double)limit)) return;
+        if (ulp_is_thinned_row(k) || !moves) put_value(task->rows, &s.sum, 1, k, s.sum.value);
+        if (k % (1 << 16) == 0 && ulp_task_progress(task, (double)k / (double)limit)) return;
     }
-    put_end(rows, &s, moves ? "open" : "stop", moves ? limit : last);
+    put_end(task->rows, &s, moves ? OPEN : STOP, moves ? limit : last);
+}
+
+static void put_runs(ulp_rows *rows, const ulp_sum *s, const settings *set, const float *sum, int64_t k) {
+    double *values = ulp_grow(NULL, (size_t)set->runs * sizeof *values);
+    for (int64_t i = 0; i < set->paths && i < set->runs; i++) put_value(rows, s, i + 1, k, (double)sum[i]);
+    for (int64_t i = 0; i < set->runs; i++) values[i] = (double)sum[i];
+    row r = row_of(rows, s, SPREAD, 0, k);
+    r.runs = ulp_distribution_of(values, (size_t)set->runs);
+    ulp_row_put(rows, &r);
+    free(values);
 }
 
 /* Run i takes word k 2^32 + i of the mode's stream in addition k: no run depends on how many there are. */
-static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_running *s) {
-    const int64_t terms = ulp_option_integer(run, "terms"), paths = ulp_option_integer(run, "paths");
-    const size_t runs = (size_t)ulp_option_integer(run, "runs");
-    const ulp_backend *backend = ulp_run_backend(run);
-    ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "counting %s %s", s->format->name, s->mode);
+static ulp_status put_ensemble(const ulp_task *task, const ulp_sum *s) {
+    const settings *set = task->settings;
+    const ulp_backend *backend = set->backend;
+    const size_t runs = (size_t)set->runs;
+    ulp_stream stream = ulp_stream_named(set->seed, "counting %s %s", s->format->name, s->mode);
     float *sum = malloc(runs * sizeof *sum),
           *there = backend->alloc(2 * runs * sizeof *there); /* sums, and behind them ones */
     ulp_status status =
         sum != NULL && there != NULL ? ulp_tensor_fill(backend, there, runs, (float)s->value) : ULP_NO_MEMORY;
     if (status == ULP_OK) status = ulp_tensor_fill(backend, there + runs, runs, 1.0f);
-    for (int64_t k = 0; k <= terms && status == ULP_OK; k++) {
+    for (int64_t k = 0; k <= set->terms && status == ULP_OK; k++) {
         stream.first = (uint64_t)k << 32;
         if (k > 0)
             status = backend->map(ULP_ADD, there, there, there + runs, NULL, runs, s->format, s->rule, stream, NULL);
-        if (!ulp_is_thinned_row(k) && k < terms) continue;
+        if (!ulp_is_thinned_row(k) && k < set->terms) continue;
         if (status == ULP_OK) status = backend->download(sum, there, runs * sizeof *sum);
         if (status != ULP_OK) break;
-        for (int64_t i = 0; i < paths && i < (int64_t)runs; i++) put_value(rows, s, "path", i + 1, k, (double)sum[i]);
-        ulp_running_key(rows, s, "spread", 0);
-        ulp_put_integer(rows, k);
-        ulp_put_nones(rows, 3);
-        ulp_put_spread(rows, sum, runs);
-        ulp_row_end(rows);
-        if (ulp_rows_progress(rows, (double)k / (double)terms)) break;
+        put_runs(task->rows, s, set, sum, k);
+        if (ulp_task_progress(task, (double)k / (double)set->terms)) break;
     }
     if (there != NULL) backend->release(there);
     free(sum);
     return status;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    count s = {.sum = ulp_running_start(run, point), .period = 1};
-    if (s.sum.cure == ULP_CURE_CHUNKS) s.period = ulp_option_integer(run, "chunk");
-    (void)context;
-    if (ulp_mode_is_stochastic(s.sum.rule.mode)) return put_ensemble(run, rows, &s.sum);
-    put_count(rows, s, ulp_option_integer(run, "limit"));
+static ulp_status compute(const ulp_task *task) {
+    const settings *set = task->settings;
+    count s = {.sum = ulp_sum_start(task->point), .period = 1};
+    if (s.sum.cure == ULP_CURE_CHUNKS) s.period = set->chunk;
+    if (ulp_mode_is_stochastic(s.sum.rule.mode)) return put_ensemble(task, &s.sum);
+    put_count(task, s, set->limit);
     return ULP_OK;
-}
-
-/* ---- claims ---- */
-
-static const struct fact {
-    const char *format;
-    int log2;
-} facts[] = {{"binary32", 24}, {"binary16", 11}, {"tf32", 11}, {"bfloat16", 8}, {"e6m9", 10}, {"e4m3", 4}, {"e5m2", 3}};
-
-static void claim_facts(ulp_run *run) {
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
-        const double want = ldexp(1, facts[i].log2);
-        char text[160];
-        snprintf(text, sizeof text,
-                 "%s rne: ones add up to exactly 2^%d = %.0f, and no addition after that many moves the sum",
-                 facts[i].format, facts[i].log2, want);
-        const long stop = ulp_running_stop_claimed(run, facts[i].format, "limit", text);
-        if (stop == ULP_NO_ROW) continue;
-        const double value = ulp_row_number(run, stop, "value"), last = ulp_row_number(run, stop, "n");
-        ulp_claim(ulp_run_claims(run), value == want && last == want, text, "stops at %.17g after %.0f additions",
-                  value, last);
-    }
-}
-
-/* Every end of one cure (of all deterministic modes, if plain) against its prediction. */
-static void claim_predicted(ulp_run *run, ulp_cure c, const char *text) {
-    int good = 0, bad = 0, open = 0;
-    char first_bad[96] = "";
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "cure", ulp_cure_names[c], "run", "1", (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const int stopped = ulp_row_is(run, row, "what", "stop");
-        if ((!stopped && !ulp_row_is(run, row, "what", "open")) || !*ulp_row_text(run, row, "predicted")) continue;
-        const double want = ulp_row_number(run, row, "predicted"), got = ulp_row_number(run, row, "value");
-        if (stopped && ulp_same(got, want)) good++;
-        else if (!stopped && !(got > want)) open++;
-        else if (bad++ == 0)
-            snprintf(first_bad, sizeof first_bad, "; %s %s: predicted %.10g, got %.17g",
-                     ulp_row_text(run, row, "format"), ulp_row_text(run, row, "mode"), want, got);
-    }
-    if (good + bad > 0)
-        ulp_claim(ulp_run_claims(run), bad == 0, text, "%d as predicted, %d not, %d still moving at --limit%s", good,
-                  bad, open, first_bad);
-    else ulp_claim_skip(ulp_run_claims(run), text, "nothing is predicted, or not within --limit");
-}
-
-/* Far beyond the stop, and a dozen standard deviations from the end of the range, so that no run feels it: the largest
- * such power of two up to --terms; 0 if that is not four times the stop. */
-static int64_t far_out(const ulp_run *run, const ulp_format *format) {
-    const double room = format->max / (1 + 12 * sqrt(ldexp(1, -format->prec)));
-    int64_t n = 1;
-    if (format->is_fixed || format->prec < 2) return 0;
-    while (2 * n <= ulp_option_integer(run, "terms") && (double)(2 * n) <= room) n *= 2;
-    return n >= 4 * (INT64_C(1) << format->prec) ? n : 0;
-}
-
-/* Many tests, and sums of 8 bits are skewed: 5 standard errors, so that a run by another seed does not fail by chance.
- */
-static void claim_stochastic(ulp_run *run, const ulp_format *format, const char *mode) {
-    const int64_t n = far_out(run, format);
-    const long row = ulp_running_row_at(run, format->name, mode, ULP_CURE_NONE, "spread", "n", n);
-    char text[200];
-    if (n == 0 || row == ULP_NO_ROW) return;
-    const double runs = (double)ulp_option_integer(run, "runs"), bound = (double)n * sqrt(ldexp(1, -format->prec));
-    const double mean = ulp_row_number(run, row, "mean"), sd = ulp_row_number(run, row, "sd"),
-                 least = ulp_row_number(run, row, "min");
-    snprintf(text, sizeof text,
-             "%s %s: after %lld ones every run is beyond 2^%d, the mean is right within 5 standard errors, and the "
-             "standard deviation is at most n 2^(-p/2)",
-             format->name, mode, (long long)n, format->prec);
-    if (runs < 100) {
-        ulp_claim_skip(ulp_run_claims(run), text, "--runs %.0f is less than 100", runs);
-        return;
-    }
-    ulp_claim(ulp_run_claims(run),
-              least > ldexp(1, format->prec) && fabs(mean - (double)n) <= 5 * sd / sqrt(runs) && sd <= bound, text,
-              "least %.10g, mean %.10g, off by %.2f, sd %.4g, bound %.4g", least, mean,
-              fabs(mean - (double)n) / (sd / sqrt(runs)), sd, bound);
-}
-
-static void print_end(ulp_sheet *table, const ulp_run *run, const char *format, const char *mode, ulp_cure c) {
-    const long stop = ulp_running_row(run, format, mode, c, "stop"),
-               open = ulp_running_row(run, format, mode, c, "open");
-    if (stop == ULP_NO_ROW && open == ULP_NO_ROW) ulp_sheet_put(table, "-");
-    else if (stop == ULP_NO_ROW) ulp_sheet_put(table, "> %.10g", ulp_row_number(run, open, "value"));
-    else if (isfinite(ulp_row_number(run, stop, "value")))
-        ulp_sheet_put(table, "%.10g", ulp_row_number(run, stop, "value"));
-    else ulp_sheet_put(table, "%g (%.0f)", ulp_row_number(run, stop, "value"), ulp_row_number(run, stop, "n"));
-}
-
-static void print_table(const ulp_run *run) {
-    static const char *const modes[] = {"rne", "rz", "ru"};
-    const int64_t terms = ulp_option_integer(run, "terms");
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    char columns[160];
-    snprintf(columns, sizeof columns, "format,p,predicted,rne,rz,ru,chunks of %lld,kahan,master,sra",
-             (long long)ulp_option_integer(run, "chunk"));
-    ulp_sheet *table = ulp_sheet_new(
-        "where adding ones stops; predicted for rne; in brackets: the addition that leaves the range; >: still moving; "
-        "sra: mean +- sd",
-        columns);
-    for (size_t f = 0; f < formats; f++) {
-        double predicted;
-        const char *name = format[f].name;
-        const int64_t far = far_out(run, &format[f]), n = far ? far : terms;
-        const long spread = ulp_running_row_at(run, name, "sra", ULP_CURE_NONE, "spread", "n", n);
-        ulp_sheet_put(table, "%s", name);
-        ulp_sheet_put(table, "%d", format[f].prec);
-        if (predict(&predicted, &format[f], (ulp_rule){0}, ULP_CURE_NONE, 1)) ulp_sheet_put(table, "%.10g", predicted);
-        else ulp_sheet_put(table, "-");
-        for (int m = 0; m < 3; m++) print_end(table, run, name, modes[m], ULP_CURE_NONE);
-        for (int c = 0; c < CURES; c++) print_end(table, run, name, "rne", cures[c]);
-        if (spread == ULP_NO_ROW) ulp_sheet_put(table, "-");
-        else
-            ulp_sheet_put(table, "%.6g +- %.3g of %lld", ulp_row_number(run, spread, "mean"),
-                          ulp_row_number(run, spread, "sd"), (long long)n);
-    }
-    ulp_sheet_print(table, ulp_run_people(run));
-}
-
-static void check(ulp_run *run, const void *context) {
-    (void)context;
-    print_table(run);
-    claim_facts(run);
-    claim_predicted(run, ULP_CURE_NONE, "every plain sum stops where its format and mode say beforehand");
-    claim_predicted(run, ULP_CURE_CHUNKS,
-                    "in chunks of a power of two sums stop at the chunk times 2^p, or at the end of the range");
-    claim_predicted(run, ULP_CURE_KAHAN,
-                    "Kahan's summation squares the reach: it stops at 2^(2p) where the range has room");
-    claim_predicted(run, ULP_CURE_MASTER,
-                    "with a binary32 master copy the sum stops at 2^24, or at the end of the format's range");
-    ulp_running_claims(run, claim_stochastic);
 }
 
 static const ulp_experiment experiment = {
     .name = "counting",
     .question = "Count by adding ones: at which number does every format stop, as predicted, and what counts on?",
-    .columns = ULP_RUNNING_COLUMNS ",n,value,code,predicted," ULP_SPREAD_COLUMNS,
     .options = options,
-    .takes_format = ulp_format_within_binary32,
-    .format_wants = ULP_WANTS_WITHIN_BINARY32,
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(ulp_sum_point),
+    .row_size = sizeof(row),
+    .plan = plan,
     .compute = compute,
-    .check = check,
+    .judge = judge,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -20,7 +20,8 @@ static int read_shard(void *field, const char *text, const ulp_option *option, u
     good = good && *end == '/' && end[1] >= '0' && end[1] <= '9';
     shard->count = good ? strtoull(end + 1, &end, 10) : 0;
     if (good && !errno && !*end && shard->count <= MOST && shard->index < shard->count) return ULP_EXIT_FINE;
-    ulp_text_print(error, "--%s '%s': has to be I/N with 0 <= I < N <= %d", option->name, text, MOST);
+    (void)option;
+    ulp_text_print(error, "'%s': has to be I/N with 0 <= I < N <= %d", text, MOST);
     return ULP_EXIT_USAGE;
 }
 
@@ -114,7 +115,8 @@ static int refuse_pairs(const ulp_run *run) {
 }
 
 static int read_options(ulp_run *run) {
-    const ulp_command command = {.name = run->experiment->name,
+    run->command = (ulp_command){.name = run->experiment->name,
+                                 .kind = "experiment",
                                  .usage = "[OPTION...]",
                                  .summary = run->experiment->question,
                                  .details = details,
@@ -123,7 +125,7 @@ static int read_options(ulp_run *run) {
     run->sweep.program = silent ? NULL : run->experiment->name;
     run->groups[0] = (ulp_option_group){"This experiment", run->experiment->options, run->settings};
     run->groups[1] = (ulp_option_group){"Every experiment", common_options, &run->common};
-    int status = ulp_arguments_read(&run->arguments, &command, run->groups, 2, run->argc, run->argv, silent);
+    int status = ulp_arguments_read(&run->arguments, &run->command, run->groups, 2, run->argc, run->argv, silent);
     if (status == ULP_GO_ON) status = refuse_pairs(run);
     if (status != ULP_GO_ON) return status;
     run->preset = ulp_setting_given(&run->arguments, "quick")  ? ULP_PRESET_QUICK

@@ -15,6 +15,7 @@
 
 #include "claims/claims.h"
 #include "claims/sheet.h"
+#include "cli/lists.h"
 #include "cli/options.h"
 #include "sweep/sweep.h"
 #include "table/table.h"

@@ -24,6 +24,7 @@ typedef struct ulp_run {
     char **argv;
     ulp_common common;
     void *settings, *context;
+    ulp_command command;
     ulp_option_group groups[2];
     ulp_arguments arguments;
     ulp_preset preset;

@@ -168,14 +168,6 @@ typedef struct work {
     int trace;
 } work;
 
-static void see(void *context, const ulp_sight *sight) {
-    sums *s = context;
-    uint64_t zero = 0;
-    for (size_t i = 0; i < sight->n; i++) zero += sight->rounded[i] == 0.0f;
-    s->zero += zero;
-    s->count += sight->n;
-}
-
 static void put_share(ulp_rows *rows, uint64_t part, uint64_t whole) {
     if (whole) ulp_put_number(rows, (double)part / (double)whole);
     else ulp_put_none(rows);
@@ -202,15 +194,13 @@ static void put_row(ulp_rows *rows, const work *w, const char *what, int64_t ste
 /* One step, counted or not. */
 static ulp_status take_step(void *own, ulp_trainer *t, ulp_step *step, ulp_rows *rows) {
     work *w = own;
-    sums now = {0};
-    const ulp_observer observer = {see, &now, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
     t->pass.counting = w->trace || t->step % (uint64_t)w->every == 0;
-    t->observer = t->pass.counting ? &observer : NULL;
     ulp_status status = ulp_trainer_step(t, step);
-    t->observer = NULL;
     if (status != ULP_OK) return status;
-    now.flushed = step->agrad.underflow + step->wgrad.underflow;
-    now.overflow = step->agrad.overflow + step->wgrad.overflow;
+    const sums now = {.count = step->agrad_all.count + step->wgrad_all.count,
+                      .zero = step->agrad_all.zero + step->wgrad_all.zero,
+                      .flushed = step->agrad.underflow + step->wgrad.underflow,
+                      .overflow = step->agrad.overflow + step->wgrad.overflow};
     w->all.count += now.count;
     w->all.zero += now.zero;
     w->all.flushed += now.flushed;

@@ -14,11 +14,15 @@ static long find(const ulp_run *run, const char *format, int data, const char *m
                         (const char *)NULL);
 }
 
-/* The exact sum comes close to the end of the format's range: whether the computed one leaves it is chance. */
-static int is_beyond(const ulp_run *run, long row) {
+/* A claim about random sums fails with this probability at most where what it says is true. */
+static const double false_alarm = 1e-6;
+
+/* A sum of the row left the format's range or is held at its end: the bounds are about sums within the range. */
+static int has_left(const ulp_run *run, long row) {
     ulp_format format;
     if (ulp_format_parse(&format, ulp_row_text(run, row, "format")) != ULP_OK) return 1;
-    return fabs(ulp_row_number(run, row, "exact")) > 0.8 * format.max;
+    const double least = ulp_row_number(run, row, "least"), most = ulp_row_number(run, row, "most");
+    return !isfinite(ulp_row_number(run, row, "most_error")) || !(fmax(fabs(least), fabs(most)) < format.max);
 }
 
 /* How many rows have this bound, and in how many the largest error exceeds it; the closest, as a share of the bound. */
@@ -27,7 +31,7 @@ static void claim_bound(ulp_run *run, const char *bound, const char *text) {
     double closest = 0;
     for (long row = 0; row < ulp_row_count(run); row++) {
         const double limit = ulp_row_number(run, row, bound), error = ulp_row_number(run, row, "most_error");
-        if (isnan(limit) || is_beyond(run, row)) continue;
+        if (isnan(limit) || has_left(run, row)) continue;
         rows++;
         broken += !(error <= limit);
         closest = fmax(closest, error / limit);
@@ -62,7 +66,7 @@ static void claim_likely(ulp_run *run) {
     for (long row = 0; row < ulp_row_count(run); row++)
         for (size_t m = 0; m < modes; m++) {
             if (!growth_is_unbiased(mode[m].rule) || !ulp_row_is(run, row, "mode", mode[m].name)) continue;
-            if (ulp_row_is(run, row, "data", "harmonic") || is_beyond(run, row)) continue;
+            if (ulp_row_is(run, row, "data", "harmonic") || has_left(run, row)) continue;
             if (!(ulp_row_number(run, row, "likely") < 1)) continue;
             const double times = ulp_row_number(run, row, "likely") / plain_bound(run, row);
             sound &= times >= 1 && times < 1.5;
@@ -77,14 +81,46 @@ static void claim_likely(ulp_run *run) {
                   "%.0f of %.0f, the farthest at %.1f %% of the bound", within, count, 100 * closest);
 }
 
-/* Sums of U[0,1] and of products of these, to nearest: exactly 2^p where about half as many terms get there: the mean
- * of a term is 1/2, so 2 2^p terms; that of a product is 1/4 and, below 2^p, where only products over 1/2 count, as 1,
- * it is 0.153: 5.5 2^p products. */
+/* The probability that a term of U[0,1], or a product of two of them, is over 1/2 after rounding to nearest: numbers
+ * between 1/2 and 1 are `spacing` apart, and a tie at 1/2 goes to 1/2. */
+static double share_over_half(const ulp_format *format, int data) {
+    const double spacing = ldexp(1, -(int)format->prec);
+    double share = 0;
+    if (data == POSITIVE) return 0.5 - spacing / 2;
+    for (double x = 0.5 + spacing; x <= 1; x += spacing) {
+        /* the least factor y whose product with x is over 1/2 */
+        const double y = spacing * (floor((1 + spacing) / (2 * x * spacing)) + 1);
+        if (y <= 1) share += (x < 1 ? spacing : spacing / 2) * (1 + spacing / 2 - y);
+    }
+    return share;
+}
+
+/* The least n for which fewer than `needed` of n terms are over 1/2 with a probability of at most `chance`, by the
+ * Chernoff bound of the binomial distribution. */
+static double enough_terms(double needed, double share, double chance) {
+    for (double n = ceil(needed / share);; n = ceil(1.001 * n)) {
+        const double part = needed / n;
+        if (part < share &&
+            n * (part * ulp_log(share / part) + (1 - part) * ulp_log((1 - share) / (1 - part))) <= ulp_log(chance))
+            return n;
+    }
+}
+
+/* Sums of U[0,1] and of products of these, to nearest. No term lowers the sum. A term over 1/2 adds 1/2 or more to a
+ * sum below 2^(p-1), whose spacing is 1/2 at most, and 1 to a sum from there to 2^p: 3 2^(p-1) such terms reach 2^p.
+ * There the spacing is 2, and only the tie 2^p + 1 can move the sum: it goes to 2^p, or with one bit of significand,
+ * where every significand is odd and the even code decides, perhaps to 2^(p+1), whose spacing is 4. */
 static void claim_stop(ulp_run *run, const ulp_format *format, int data) {
-    const double stop = ldexp(1, (int)format->prec), from = stop * (data == POSITIVE ? 4 : 10);
+    const double power = ldexp(1, (int)format->prec), stop = ulp_round(power + 1, format, (ulp_rule){0}, 0);
+    const double needed = 1.5 * power + (stop > power), chance = false_alarm / (double)ulp_option_integer(run, "runs");
     double least = INFINITY, most = -INFINITY;
     long rows = 0;
     char text[160];
+    if (format->emin > -1 || stop > format->max / 2 ||
+        ulp_row_find(run, 0, "format", format->name, "data", growth_data[data], "mode", "rne", (const char *)NULL) ==
+            ULP_NO_ROW)
+        return;
+    const double from = enough_terms(needed, share_over_half(format, data), chance);
     for (int q = 4; q <= growth_quarters(run); q++) {
         const long row = find(run, format->name, data, "rne", growth_length(q));
         if (row == ULP_NO_ROW || (double)growth_length(q) < from) continue;
@@ -92,9 +128,6 @@ static void claim_stop(ulp_run *run, const ulp_format *format, int data) {
         most = fmax(most, ulp_row_number(run, row, "most"));
         rows++;
     }
-    if (stop > format->max / 2 || ulp_row_find(run, 0, "format", format->name, "data", growth_data[data], "mode", "rne",
-                                               (const char *)NULL) == ULP_NO_ROW)
-        return;
     snprintf(text, sizeof text, "%s to nearest, %s of U[0,1]: every one of %.0f terms or more is exactly %.0f",
              format->name, data == POSITIVE ? "sums" : "inner products", from, stop);
     if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "--longest is %g", ulp_option_number(run, "longest"));
@@ -109,7 +142,7 @@ static double slope(const ulp_run *run, const char *format, int data, const char
     for (int q = 4; q <= growth_quarters(run); q++) {
         const double n = (double)growth_length(q);
         const long row = n < from || n > to ? ULP_NO_ROW : find(run, format, data, mode, growth_length(q));
-        if (row == ULP_NO_ROW || is_beyond(run, row)) continue;
+        if (row == ULP_NO_ROW || has_left(run, row)) continue;
         const double x = q / 4.0, y = ulp_log(ulp_row_number(run, row, "rms")) / ulp_log(10);
         sx += x;
         sy += y;
@@ -154,24 +187,54 @@ static void claim_slopes(ulp_run *run, const ulp_format *format) {
                 "the error does not grow, with a slope of -0.15 to 0.15");
 }
 
-/* Stochastic sums of positive terms: no error over 5 times 2^(-p/2), the standard deviation's bound, at any length. */
+/* A bound of the probability that a stochastic sum S of positive terms errs by `error` times the exact sum T or more.
+ * The spacing around S is at most g S, g = 2^(1-p). Above: a step of x adds at most c_m x S^(m-1) to the mean of S^m,
+ * c_m = ((1 + g)^m - 1) / g, so that E (S/T)^m is at most the product of c_j / j for j = 1 to m; then Markov's
+ * inequality. Below: E exp(-t S) is at most that of a Gamma variable of mean T and shape 2 / g; then Chernoff's. */
+static double chance_of_error(const ulp_format *format, double error) {
+    const double gap = ldexp(1, 1 - (int)format->prec);
+    double power = 1, above = 1;
+    for (double m = 1;; m++) {
+        power *= 1 + gap;
+        const double factor = (power - 1) / (gap * m * (1 + error));
+        if (!(factor < 1)) break;
+        above *= factor;
+    }
+    return above + (error < 1 ? ulp_exp(2 / gap * (ulp_log(1 - error) + error)) : 0);
+}
+
+/* The least error, to six digits, that has this chance at most. */
+static double error_of_chance(const ulp_format *format, double chance) {
+    double low = 0, high = 1;
+    while (chance_of_error(format, high) > chance) high *= 2;
+    while (high - low > 1e-6 * high) {
+        const double middle = (low + high) / 2;
+        if (chance_of_error(format, middle) > chance) low = middle;
+        else high = middle;
+    }
+    return high;
+}
+
+/* Stochastic sums of positive terms: no error at any length over one that all these sums together reach by chance once
+ * in a million runs of the experiment. */
 static void claim_level(ulp_run *run, const ulp_format *format) {
-    const double sd = sqrt(ldexp(1, -(int)format->prec));
     double most = 0;
     long rows = 0;
     char text[200];
     for (int q = 4; q <= growth_quarters(run); q++)
         for (int data = POSITIVE; data <= DOT_POSITIVE; data += DOT_POSITIVE - POSITIVE) {
             const long row = find(run, format->name, data, "sra", growth_length(q));
-            if (row == ULP_NO_ROW || is_beyond(run, row)) continue;
+            if (row == ULP_NO_ROW || has_left(run, row)) continue;
             most = fmax(most, ulp_row_number(run, row, "most_error"));
             rows++;
         }
-    snprintf(text, sizeof text, "%s sra, positive terms: no sum of any length errs by over 5 2^(-p/2), that is %.3g %%",
-             format->name, 500 * sd);
-    if (rows > 0)
-        ulp_claim(ulp_run_claims(run), most <= 5 * sd, text, "%ld rows, the farthest sum off by %.3g %%", rows,
-                  100 * most);
+    if (rows == 0) return;
+    const double limit = error_of_chance(format, false_alarm / (double)(rows * ulp_option_integer(run, "runs")));
+    snprintf(text, sizeof text,
+             "%s sra, positive terms: no sum of any length errs by over %.3g %%, %.1f times the standard deviation's "
+             "bound 2^(-p/2)",
+             format->name, 100 * limit, limit / sqrt(ldexp(1, -(int)format->prec)));
+    ulp_claim(ulp_run_claims(run), most <= limit, text, "%ld rows, the farthest sum off by %.3g %%", rows, 100 * most);
 }
 
 /* Croci et al. 2022, to the four digits given there: harmonic sums of 10^6 terms to nearest. */
@@ -231,8 +294,9 @@ void growth_check(ulp_run *run, const void *context) {
     const ulp_format *format = ulp_run_formats(run, &formats);
     (void)context;
     print_table(run);
-    claim_bound(run, "gamma", "no error exceeds gamma_n = n u / (1 - n u), where n u < 1");
-    claim_bound(run, "linear", "to nearest: no error exceeds n u, at any length");
+    claim_bound(run, "gamma",
+                "no error of a sum within the format's range exceeds gamma_n = n u / (1 - n u), where n u < 1");
+    claim_bound(run, "linear", "to nearest: no error of a sum within the format's range exceeds n u, at any length");
     claim_likely(run);
     for (size_t f = 0; f < formats; f++) {
         claim_stop(run, &format[f], POSITIVE);

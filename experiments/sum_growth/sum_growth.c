@@ -17,7 +17,8 @@
  * to the first two where products are rounded. With 32 random bits the mean of a stochastic error is within 2^-32
  * spacings of 0, too little to be seen beside the bounds.
  * Where sums of U[0,1] to nearest stop: from 2^p on numbers are 2 apart, and no term exceeds half of that; a tie, at
- * x = 1, goes to the even 2^p. Below, the spacing divides 2^p, so the sum stops exactly there.
+ * x = 1, goes to the even 2^p. Below, the spacing divides 2^p, so the sum stops exactly there. A format of one bit of
+ * significand breaks ties by the even code: there the sum stops at 2^p or at 2^(p+1).
  * Where stochastic sums S of positive terms x level off: a step's variance is s^2 nu (1 - nu), nu the fraction of x / s
  * that is cut, so at most s x; the spacing s is at most 2^(1-p) S. As E S is the exact sum, the variances add up to at
  * most 2^(1-p) sum S x, half of 2^(1-p) times the square of the whole sum: a standard deviation of 2^(-p/2) of the sum,

@@ -46,7 +46,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
                            uint32_t mode, ulp_stats *stats) {
     const ulp_core c = *core;
     uint32_t magnitude[ULP_PIECE];
-    uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, nan = 0;
+    uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, zero = 0, nan = 0;
     if (c.shape == ULP_SHAPE_NARROW && mode <= ULP_RO)
         for (size_t i = 0; i < n; i++) magnitude[i] = ulp_core_narrow(ulp_bits32(x[i]), &c, mode);
     else
@@ -62,6 +62,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
         uint32_t r = ulp_bits32(y[i]), size = r & 0x7fffffffu, limit = ulp_by_sign(c.limit, r & 0x80000000u);
         saturated += (uint32_t)(size == limit) & (uint32_t)(magnitude[i] > limit);
         subnormal += (uint32_t)(size - 1u < c.min_normal - 1u);
+        zero += (uint32_t)(size == 0);
         nan += (uint32_t)(size > 0x7f800000u);
     }
     stats->count += n;
@@ -69,6 +70,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
     stats->saturated += saturated;
     stats->underflow += underflow;
     stats->subnormal += subnormal;
+    stats->zero += zero;
     stats->nan += nan;
 }
 

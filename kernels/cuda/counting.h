@@ -7,14 +7,20 @@
 
 /* What a thread counts of its own elements. */
 typedef struct ulp_cuda_counters {
-    uint32_t overflow, saturated, underflow, subnormal, nan;
+    uint32_t overflow, saturated, underflow, subnormal, zero, nan;
 } ulp_cuda_counters;
+
+/* The counters of a thread that counts by ulp_stats_count. */
+static __device__ inline ulp_cuda_counters ulp_cuda_counters_of(const ulp_stats *s) {
+    return {(uint32_t)s->overflow,  (uint32_t)s->saturated, (uint32_t)s->underflow,
+            (uint32_t)s->subnormal, (uint32_t)s->zero,      (uint32_t)s->nan};
+}
 
 /* Every thread of a warp adds its counters to those of the launch: whole numbers, whose order does not matter. */
 static __device__ inline void ulp_cuda_add_counters(ulp_stats *to, ulp_cuda_counters c) {
-    const uint32_t mine[5] = {c.overflow, c.saturated, c.underflow, c.subnormal, c.nan};
-    uint64_t *const place[5] = {&to->overflow, &to->saturated, &to->underflow, &to->subnormal, &to->nan};
-    for (int i = 0; i < 5; i++) {
+    const uint32_t mine[] = {c.overflow, c.saturated, c.underflow, c.subnormal, c.zero, c.nan};
+    uint64_t *const place[] = {&to->overflow, &to->saturated, &to->underflow, &to->subnormal, &to->zero, &to->nan};
+    for (int i = 0; i < (int)(sizeof mine / sizeof *mine); i++) {
         const uint32_t sum = __reduce_add_sync(0xffffffffu, mine[i]);
         if (threadIdx.x % 32 == 0 && sum != 0) atomicAdd((unsigned long long *)place[i], (unsigned long long)sum);
     }

@@ -60,7 +60,7 @@ template <bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     map_kernel(float *y, const float *a, const float *b, const float *c, size_t n, const __grid_constant__ rounding r,
                ulp_stats *stats) {
-    ulp_stats s = {0, 0, 0, 0, 0, 0};
+    ulp_stats s = {};
     for (size_t i = ulp_cuda_thread() * 4; i < n; i += ulp_cuda_threads() * 4) {
         uint32_t word[4] = {0, 0, 0, 0};
         if (r.stochastic) ulp_words_of_four(word, r.stream, i);
@@ -75,9 +75,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
             y[at] = result;
         }
     }
-    if (COUNT)
-        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow,
-                                      (uint32_t)s.subnormal, (uint32_t)s.nan});
+    if (COUNT) ulp_cuda_add_counters(stats, ulp_cuda_counters_of(&s));
 }
 
 /* ---- several steps ---- */

@@ -20,6 +20,7 @@ __device__ void count(ulp_cuda_counters *s, uint32_t u, uint32_t magnitude, uint
     const uint32_t limit = ulp_by_sign(c.limit, result & 0x80000000u);
     s->saturated += (uint32_t)(size == limit) & (uint32_t)(magnitude > limit);
     s->subnormal += (uint32_t)(size - 1u < c.min_normal - 1u);
+    s->zero += (uint32_t)(size == 0);
     s->nan += (uint32_t)(size > 0x7f800000u);
 }
 
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     const uint32_t mode = MODE == ANY_MODE ? core.mode : (uint32_t)MODE;
     const bool stochastic = ulp_mode_is_stochastic(mode);
     const size_t groups = (skip + n + GROUP - 1) / GROUP, stride = ulp_cuda_threads();
-    ulp_cuda_counters s = {0, 0, 0, 0, 0};
+    ulp_cuda_counters s = {};
     for (size_t g = ulp_cuda_thread(); g < groups; g += AT_ONCE * stride) {
         float4 v[AT_ONCE];
         size_t at[AT_ONCE];
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
             const size_t i = at[j];
             philox4x32_ctr_t word = {{0, 0, 0, 0}};
             if (stochastic) word = ulp_random_block(stream.seed, stream.stream, (stream.first + skip + i) / GROUP);
-            ulp_cuda_counters own = {0, 0, 0, 0, 0}, other = {0, 0, 0, 0, 0};
+            ulp_cuda_counters own = {}, other = {};
             v[j].x = round_one<SHAPE, COUNT>(v[j].x, core, mode, word.v[0], inside(i, n) ? &own : &other);
             v[j].y = round_one<SHAPE, COUNT>(v[j].y, core, mode, word.v[1], inside(i + 1, n) ? &own : &other);
             v[j].z = round_one<SHAPE, COUNT>(v[j].z, core, mode, word.v[2], inside(i + 2, n) ? &own : &other);
@@ -94,6 +95,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
             s.saturated += own.saturated;
             s.underflow += own.underflow;
             s.subnormal += own.subnormal;
+            s.zero += own.zero;
             s.nan += own.nan;
         }
     }
@@ -106,7 +108,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format format, ulp_rule rule,
                  ulp_stream stream, ulp_stats *stats) {
     const bool stochastic = ulp_mode_is_stochastic(rule.mode);
-    ulp_stats s = {0, 0, 0, 0, 0, 0};
+    ulp_stats s = {};
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
         const uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
         const ulp_exact exact = ulp_exact_of((double)x[i]);
@@ -114,9 +116,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
         y[i] = (T)r;
         if (COUNT) ulp_stats_count(&s, exact, r, &format, rule, word);
     }
-    if (COUNT)
-        ulp_cuda_add_counters(stats, {(uint32_t)s.overflow, (uint32_t)s.saturated, (uint32_t)s.underflow,
-                                      (uint32_t)s.subnormal, (uint32_t)s.nan});
+    if (COUNT) ulp_cuda_add_counters(stats, ulp_cuda_counters_of(&s));
 }
 
 /* ---- launching ---- */

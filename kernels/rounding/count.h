@@ -30,6 +30,7 @@ ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_f
     stats->saturated += (uint64_t)(beyond && policy != ULP_OVERFLOW_WRAP && (y == format->max || y == format->lowest));
     stats->underflow += (uint64_t)(x.kind == ULP_EXACT_FINITE && y == 0.0 && !beyond);
     stats->subnormal += (uint64_t)(size > 0.0 && size < format->min_normal);
+    stats->zero += (uint64_t)(y == 0.0);
     stats->nan += (uint64_t)(y != y);
 }
 

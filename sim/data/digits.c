@@ -8,6 +8,7 @@
  * in ULP_DATA_DIR if the build defines it, then from the folder of the running program (where the system tells
  * it) and from the working directory, each with its parents, in experiments/data and share/ulplab.
  */
+#include "kernels/checksum.h"
 #include "sim/data.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * labels (count follows), then bytes. LeCun, Cortes, Burges, "The MNIST database". The files' own split is kept:
  * train-* first, then t10k-*.
  */
+#include "kernels/checksum.h"
 #include "sim/data.h"
 
 #include <stdio.h>

@@ -42,10 +42,11 @@ static void arrays_close(const check *c, arrays *a) {
 }
 
 static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, const char *format, const char *mode) {
-    uint64_t g[6], w[6];
+    uint64_t g[sizeof *got / sizeof(uint64_t)], w[sizeof g / sizeof *g];
     memcpy(g, got, sizeof g);
     memcpy(w, want, sizeof w);
-    row_words(r, g, w, 6, "counters (count, overflow, saturated, underflow, subnormal, nan) of %s %s", format, mode);
+    row_words(r, g, w, sizeof g / sizeof *g,
+              "counters (count, overflow, saturated, underflow, subnormal, zero, nan) of %s %s", format, mode);
 }
 
 /* One pass of n elements from element `offset` of the arrays on, in place or not, with counters or not. */

@@ -101,10 +101,10 @@ static void close_side(side *s) {
 }
 
 static void same_counters(row *r, const ulp_stats *got, const ulp_stats *want, const char *name, const char *what) {
-    uint64_t g[6], w[6];
+    uint64_t g[sizeof *got / sizeof(uint64_t)], w[sizeof g / sizeof *g];
     memcpy(g, got, sizeof g);
     memcpy(w, want, sizeof w);
-    row_words(r, g, w, 6, "%s: counters of %s", name, what);
+    row_words(r, g, w, sizeof g / sizeof *g, "%s: counters of %s", name, what);
 }
 
 static void same_step(row *r, const side *got, const side *want, const char *name) {
@@ -115,6 +115,9 @@ static void same_step(row *r, const side *got, const side *want, const char *nam
     same_counters(r, &g->act, &w->act, name, "activations");
     same_counters(r, &g->agrad, &w->agrad, name, "activation gradients");
     same_counters(r, &g->wgrad, &w->wgrad, name, "weight gradients");
+    const uint64_t g_all[] = {g->agrad_all.count, g->agrad_all.zero, g->wgrad_all.count, g->wgrad_all.zero};
+    const uint64_t w_all[] = {w->agrad_all.count, w->agrad_all.zero, w->wgrad_all.count, w->wgrad_all.zero};
+    row_words(r, g_all, w_all, 4, "%s: gradients and zeros among them (activations, weights)", name);
     row_words(r, &got->hash, &want->hash, 1, "%s: what observers see in step %llu", name, (unsigned long long)w->step);
     for (size_t i = 0; w->layer_scale != NULL && i < want->trainer->model.net.count; i++)
         row_true(r, g->layer_scale[i] == w->layer_scale[i], "%s: scale of layer %zu", name, i);

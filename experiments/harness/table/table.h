@@ -65,11 +65,12 @@ typedef struct ulp_column {
         .end = offsetof(row, field) + sizeof(((row *)0)->field)                                                        \
     }
 #define ULP_COLUMN(row, field) ULP_COLUMN_AS(row, field, #field)
-#define ULP_WORDS(row, field, words_)                                                                                  \
+#define ULP_WORDS_AS(row, field, name_, words_)                                                                        \
     {                                                                                                                  \
-        .name = #field, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                   \
+        .name = name_, .type = ULP_CELL_OF(row, field), .at = offsetof(row, field),                                    \
         .end = offsetof(row, field) + sizeof(((row *)0)->field), .words = words_                                       \
     }
+#define ULP_WORDS(row, field, words_) ULP_WORDS_AS(row, field, #field, words_)
 
 #define ULP_NO_INTEGER INT64_MIN
 #define ULP_NO_NUMBER ulp_no_number()
