@@ -83,9 +83,44 @@ says '--version names the version' '^ulp .*[0-9]\.[0-9]' out
 for command in formats show round arith dot gemm probe block verify backends; do
     exits "$command --help" 0 $command --help
     says "$command --help shows its options" "^usage: ulp $command" out
-    refuses "$command --nonsense" 'unknown option --nonsense' $command --nonsense
-    refuses "$command -x" 'unknown option -x; known: .*--help' $command -x
+    [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le 80 ]
+    verdict $? "$command --help fits 80 columns"
+    if [ $command != formats ]; then # that is a topic
+        cp out help.txt
+        exits "help $command" 0 help $command
+        cmp out help.txt
+        verdict $? "help $command says the same"
+    fi
+    refuses "$command --nonsense" 'no option --nonsense (--help lists the options)' $command --nonsense
+    refuses "$command -x" 'no option -x (--help lists the options)' $command -x
 done
+
+exits 'help' 0 help
+for word in round verify formats modes datapaths; do says "help lists $word" "^  $word " out; done
+for topic in formats modes datapaths; do
+    for columns in 80 40; do
+        COLUMNS=$columns "$ULP" help $topic >out 2>err
+        [ $? -eq 0 ] && [ -s out ] && [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le $columns ]
+        verdict $? "help $topic fits $columns columns"
+    done
+done
+exits 'help formats' 0 help formats
+"$ULP" formats --csv | sed 1d | cut -d, -f1 >names
+while read -r name; do grep -q "^$name " out || echo "$name"; done <names >wrong
+[ -s names ] && [ ! -s wrong ]
+verdict $? 'help formats lists every row'
+says 'help formats: what is allowed in a name' 'eXmY takes X from 1 to 11' out
+exits 'help modes' 0 help modes
+for mode in rne rna rz ru rd ro sra srb src; do says "help modes: $mode" "^$mode  *[a-z]" out; done
+exits 'help datapaths' 0 help datapaths
+says 'help datapaths: forms' '^serial:FORMAT:MODE ' out
+tr ' ' '\n' <out >words
+for name in $("$ULP" probe --list | cut -d ' ' -f 1); do grep -qx -- "$name" words || echo "$name"; done >wrong
+[ ! -s wrong ]
+verdict $? 'help datapaths names every row'
+refuses 'help of an unknown topic' "no topic 'fromats'; did you mean formats?" help fromats
+refuses 'help of two topics' 'one topic at a time' help modes formats
+refuses 'a command that is almost right' "no command 'rouns'; did you mean round?" rouns
 
 # ---- round ----
 
@@ -190,12 +225,14 @@ else
 fi
 
 refuses 'no format' '--format' round
-refuses 'an unknown format' 'known formats:.*bfloat16' round --format fp17
-refuses 'a format out of range' 'out of range' round --format e12m3
+refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" round --format fp17
+says 'an unknown format: where the list is' '`ulp help formats` lists them' err
+refuses 'a format out of range' 'e12m3: out of range: eXmY takes X from 1 to 11 and Y from 0 to 52' round --format e12m3
+refuses 'fixed point out of range' 'q40.2: out of range: qI.F takes I from 1.* up to 32' round --format q40.2
 refuses 'an empty format' 'no format' round --format ''
 refuses 'a bad suffix' 'no format' round --format fp16:foo
 refuses 'wrap on floating point' 'wrap' round --format fp16 --overflow wrap
-refuses 'an unknown mode' 'known modes' round --format fp16 --mode up
+refuses 'an unknown mode' 'known: rne rna .*`ulp help modes`' round --format fp16 --mode up
 refuses 'an unknown policy' 'saturate' round --format fp16 --overflow saturate
 refuses 'an unknown --from' 'f16.*f32' round --format fp16 --from f16
 refuses 'an unknown --to' 'hex' round --format fp16 --to hex
@@ -204,7 +241,22 @@ refuses '--bits without a mode' 'not of rne' round --format fp16 --bits 32
 for bits in 0 33 -1 x 1.5 99999999999999999999; do refuses "--bits $bits" 'from 1 to 32' round --format fp16 --bits $bits; done
 refuses 'a seed beyond 64 bits' 'whole number' round --format fp16 --seed 18446744073709551616
 refuses 'an option without its value' 'needs a value' round --format
-refuses 'an option of another command' 'unknown option' round --format fp16 --op add
+refuses 'an option of another command' 'no option --op' round --format fp16 --op add
+refuses 'an option that is almost right' 'did you mean --format?' round --fromat fp16
+refuses 'an option given twice' "format is given twice: 'fp16' and 'bf16'" round --format fp16 --format bf16
+refuses 'a flag given twice' 'csv is given twice' formats --csv --csv
+refuses 'a long word' 'zzz\.\.\. (100002 characters)' round --format "$(head -c 100000 /dev/zero | tr '\0' z)"
+[ "$(wc -c <err)" -lt 1000 ]
+verdict $? 'a long word is not echoed whole'
+gives 'seeds like 1e3 and 0x3e8' 0 "$half$half$half$half" "$(printf "$half$half$half$half" | "$ULP" round --format fp16 --mode sr --seed 1000)\n" round --format fp16 --mode sr --seed 1e3
+gives 'the same in hex' 0 "$half$half$half$half" "$(cat out)\n" round --format fp16 --mode sr --seed 0x3e8
+gives 'a byte order mark and line ends of DOS' 0 '\357\273\2771\r\n2\r\n' '3c00\n4000\n' round --format fp16
+gives 'a byte order mark inside a file is no number' 2 '1\n\357\273\2772\n' '3c00\n' round --format fp16
+for variable in ULPLAB_ISA=foo ULPLAB_DATA=/nonexistent OMP_NUM_THREADS=many; do
+    echo 1 | env "$variable" "$ULP" round --format fp16 >out 2>err
+    [ $? -eq 2 ] && [ ! -s out ] && grep -q "^ulp round: $variable: " err
+    verdict $? "$variable ulp round is refused"
+done
 
 # ---- arith ----
 
@@ -233,7 +285,7 @@ refuses 'no operation' '--op' arith --format fp16
 refuses 'arith: --bits with rz' 'random bits are of the stochastic modes.*not of rz' arith --format fp16 --op add --mode rz --bits 8
 refuses 'arith: --bits without a mode' 'not of rne' arith --format fp16 --op add --bits 32
 gives 'arith: one random bit' 0 '3c00 1000\n3c00 1000\n3c00 1000\n3c00 1000\n' '3c00\n3c01\n3c01\n3c01\n' arith --format fp16 --op add --mode srb --bits 1 --seed 0
-refuses 'an unknown operation' 'add, sub, mul, div, sqrt or fma' arith --format fp16 --op pow
+refuses 'an unknown operation' 'add sub mul div sqrt fma' arith --format fp16 --op pow
 
 # ---- dot ----
 
@@ -249,8 +301,10 @@ gives 'stochastic: the first of two products' 0 "$first$first$first$first" '3c00
 gives 'stochastic: the second of two products' 0 "$second$second$second$second" '3c00\n3c01\n3c01\n3c01\n' dot --datapath serial:fp16:sr --seed 8589934592 --stream 4294967303
 gives 'an even number of codes' 2 '3c00 3c00\n' '' dot --datapath serial:fp16:rne
 refuses 'no datapath' '--datapath' dot
-refuses 'an unknown datapath' 'serial:FORMAT:MODE' dot --datapath warp
-refuses 'a datapath with a bad mode' 'serial:FORMAT:MODE' dot --datapath serial:fp16:up
+refuses 'an unknown datapath' 'warp: no such name' dot --datapath warp
+says 'an unknown datapath: where the list is' '`ulp help datapaths` lists them' err
+refuses 'a datapath that is almost right' 'h100-fp16' dot --datapath h100-pf16
+refuses 'a datapath with a bad mode' "no mode 'up'" dot --datapath serial:fp16:up
 refuses 'random bits of a mode without' "no mode 'rne/8'" dot --datapath serial:fp16:rne/8
 refuses 'random bits out of range' 'out of range' dot --datapath serial:fp16:sr/33
 gives 'a Tensor Core: 1 - 1 + 2^-25 keeps 25 bits, 2^-26 is lost' 0 '00000000 3c00 bc00 0800 3c00 3c00 0c00\n00000000 3c00 bc00 0800 3c00 3c00 0800\n' '33000000\n00000000\n' dot --datapath h100-fp16
@@ -317,12 +371,14 @@ exits 'gemm: fp16 overflows' 0 gemm --datapath exact:fp16:rne --m 2 --n 2 --k 30
 says 'gemm: and says how many' '^not finite  4' out
 exits 'gemm: --in' 0 gemm --datapath fp32 --in e4m3 $shape
 says 'gemm: --in is named' 'a in e4m3, b in e4m3' out
-refuses 'gemm without a datapath' '--datapath is needed' gemm
-refuses 'gemm: an unknown datapath' 'serial:FORMAT:MODE' gemm --datapath h200
+refuses 'gemm without a datapath' '--datapath NAME is needed' gemm
+refuses 'gemm: an unknown datapath' '`ulp help datapaths`' gemm --datapath h200
+exits 'gemm: as many threads as anybody asks for' 0 gemm --datapath fp32 --m 1e1 --n 0x10 --k 70 --threads 65536
+says 'gemm: sizes like 1e1 and 0x10' '^shape       m 10, n 16, k 70$' out
 refuses 'gemm: a size of 0' 'whole number' gemm --datapath fp32 --m 0
 refuses 'gemm: a size that is no number' 'whole number' gemm --datapath fp32 --k many
 refuses 'gemm: --in that contradicts' 'takes a in binary16' gemm --datapath h100-fp16 --in e4m3
-refuses 'gemm: unknown data' 'uniform, normal or positive' gemm --datapath fp32 --data cauchy
+refuses 'gemm: unknown data' 'known: uniform normal positive' gemm --datapath fp32 --data cauchy
 refuses 'gemm: words' 'takes no words' gemm --datapath fp32 8
 
 # ---- probe ----
@@ -343,11 +399,11 @@ exits 'probe of fp32' 0 probe --datapath fp32
 says 'probe of fp32: one product at a time' '^L  *1  *1  *ok' out
 says 'probe says what is not reachable' '^F products  *not reachable' out
 refuses 'probe without a datapath' '--list' probe
-refuses 'probe: an unknown datapath' 'known datapaths' probe --datapath h200-fp16
+refuses 'probe: an unknown datapath' '`ulp help datapaths`' probe --datapath h200-fp16
 refuses 'probe: a native product without --backend cuda' '--backend cuda, where there is a device' probe --datapath native:wgmma:e4m3:promote=64
 refuses 'probe: --list and a datapath' 'stands alone' probe --list --datapath fp32
 refuses 'probe: words' 'takes no words' probe fp32
-refuses 'probe: an unknown backend' 'must be cpu or cuda' probe --backend tpu
+refuses 'probe: an unknown backend' 'known: cpu cuda' probe --backend tpu
 export CUDA_VISIBLE_DEVICES=''
 exits 'probe of a device that is not there' 3 probe --backend cuda --list
 exits 'probe of a product of a device that is not there' 3 probe --backend cuda --datapath native:mma:fp16
@@ -458,22 +514,24 @@ gives 'block: but not under a tensor scale of all' 2 '' '' block --format nvfp4 
 gives 'block: a missing file' 2 '' '' block --format mxfp4 missing
 gives 'block: a zero byte' 2 '1\n2\0003\n' '' block --format mxfp4
 refuses 'block without a format' '--list names all' block
-for name in mxfp5 e4m3 '' mxfp4: mxfp4:up; do refuses "block: --format '$name'" 'known formats:.*mxfp8-e4m3 (mxfp8).*nvfp4' block --format "$name"; done
+for name in mxfp5 e4m3 '' mxfp4: mxfp4:up; do refuses "block: --format '$name'" 'known: .*mxfp8-e4m3 mxfp8 .*nvfp4' block --format "$name"; done
 says 'block: the rules are named' ':floor :ceil :even :noclip' err
-refuses 'block: an unknown mode' 'known modes' block --format mxfp4 --mode up
+refuses 'block: an unknown mode' 'known: rne' block --format mxfp4 --mode up
 refuses 'block: an unknown policy' 'saturate' block --format mxfp4 --overflow saturate
 refuses 'block: wrap on floating point' 'wraps' block --format mxfp4 --overflow wrap
-refuses 'block: an unknown --to' 'code, value or both' block --format mxfp4 --to hex
+refuses 'block: an unknown --to' 'known: code value both' block --format mxfp4 --to hex
 refuses 'block: --bits with ru' 'not of ru' block --format mxfp4 --mode ru --bits 8
 refuses 'block: no random bits' 'from 1 to 32' block --format mxfp4 --bits 0
-for x in 0 -1 inf nan 1e39 1e-60 x ''; do refuses "block: --tensor-scale '$x'" 'positive and finite' block --format nvfp4 --tensor-scale "$x"; done
+for x in 0 -1 inf nan 1e39 1e-60 x; do refuses "block: --tensor-scale '$x'" 'positive and finite' block --format nvfp4 --tensor-scale "$x"; done
+refuses "block: --tensor-scale ''" 'the value is empty' block --format nvfp4 --tensor-scale ''
 refuses 'block: auto for MX' 'nvfp4' block --format mxfp4 --tensor-scale auto
 refuses 'block: auto for --decode' 'has to be told' block --format nvfp4 --tensor-scale auto --decode
 refuses 'block: --decode and --mode' 'prints values' block --format mxfp4 --decode --mode rz
 refuses 'block: --list and more' 'stands alone' block --list --format mxfp4
 exits 'block --help' 0 block --help
 says 'block --help: the rules' 'noclip: 2^ceil(log2 (amax / max))' out
-says 'block --help: binary32' 'rounded to binary32 first' out
+tr '\n' ' ' <out >joined
+says 'block --help: binary32' 'rounded to binary32 first' joined
 
 # ---- formats, show, backends ----
 
@@ -537,113 +595,9 @@ for isa in baseline avx2 avx512; do
     esac
 done
 
-# ---- verify ----
-
-if "$ULP" verify --format e2m1 --mode rne --sample 10 >out 2>err; then
-    exits 'verify passes' 0 verify --format e4m3 --sample 3000
-    [ "$(grep -c '^PASS ' out)" -eq 27 ] && ! grep -q '^FAIL' out
-    verdict $? 'verify: a line per mode and policy'
-    says 'verify: the verdict' '27 passed, 0 failed' out
-    refuses 'verify: --bits with rz' 'not of rz' verify --format e4m3 --mode rz --bits 8 --sample 10
-    exits 'verify every format' 0 verify --mode rne --overflow default --sample 500
-    [ "$(grep -c '^PASS ' out)" -eq $((rows - 1)) ]
-    verdict $? 'verify: a line per format'
-    sample="verify --format fp16 --mode sr --sample 50000"
-    "$ULP" $sample --jobs 1 2>/dev/null | grep PASS >one
-    "$ULP" $sample --jobs 2 2>/dev/null | grep PASS >two
-    [ -s one ] && cmp one two
-    verdict $? 'verify: the same with one and two threads'
-    "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two
-    verdict $? 'verify --resume writes a journal'
-    lines=$(grep -c . journal)
-    head -n 2 journal >torn
-    printf 'binary16 sra inf 32 500' >>torn
-    "$ULP" $sample --resume torn >out 2>err && grep PASS out >two && cmp one two
-    verdict $? 'verify --resume goes on after a torn line'
-    [ "$(grep -c . torn)" -ge "$lines" ]
-    verdict $? 'and does what was missing'
-    "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . journal)" -eq "$lines" ]
-    verdict $? 'verify --resume of a finished run does nothing again'
-    "$ULP" $sample --resume torn >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . torn)" -eq "$lines" ]
-    verdict $? 'the torn line is gone: verify --resume reads the journal again'
-    sed '2s/ 0 \([0-9a-f]*\)$/ 3 \1/' journal >wrong
-    exits 'a mismatch fails' 1 $sample --resume wrong
-    says 'and is named' '^FAIL ' out
-
-    # pieces of another seed or other kernels are not taken: those with mismatches would show
-    "$ULP" $sample --seed 9 >out 2>err && grep PASS out >nine
-    "$ULP" $sample --seed 9 --resume journal >out 2>err && grep PASS out >two && cmp nine two && ! cmp -s one nine
-    verdict $? 'verify --resume after a run with another seed computes'
-    [ "$(grep -c . journal)" -eq $((2 * lines - 1)) ]
-    verdict $? 'and keeps its pieces beside the others'
-    "$ULP" $sample --resume journal >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . journal)" -eq $((2 * lines - 1)) ]
-    verdict $? 'the first seed finds its own'
-    for other in cuda:a_device cpu:an_isa; do
-        sed "s/ cpu:[^ ]* \([0-9]*\) 0 \([0-9a-f]*\)\$/ $other \1 3 \2/" journal >elsewhere
-        [ "$(grep -c " $other " elsewhere)" -eq $((2 * lines - 2)) ] &&
-            "$ULP" $sample --resume elsewhere >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . elsewhere)" -eq $((3 * lines - 2)) ]
-        verdict $? "verify --resume does not take pieces of $other"
-    done
-    "$ULP" $sample --resume machines >out 2>err
-    ULPLAB_ISA=baseline "$ULP" $sample --resume machines >out 2>err && grep PASS out >two && cmp one two
-    verdict $? 'verify --resume with another instruction set'
-    if "$ULP" backends | grep -q 'baseline .*in use'; then skip 'and it computes' 'there is one only'
-    else [ "$(grep -c . machines)" -eq $((2 * lines - 1)) ]; verdict $? 'and it computes'; fi
-    if "$ULP" $sample --backend cuda --resume machines >out 2>err; then
-        grep PASS out >two && cmp one two && [ "$(grep -c ' cuda:' machines)" -eq $((lines - 1)) ]
-        verdict $? 'verify --resume on a device computes after a run on the CPU'
-    else
-        skip 'verify --resume on a device computes after a run on the CPU' 'no device'
-    fi
-
-    # what is no journal stays as it is
-    head -n 1 journal >head
-    says 'the journal says what it is' '^# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash$' head
-    printf 'hello my thesis' >n1
-    printf 'hello my thesis\n' >n2
-    sed 1d journal >n3
-    printf '# journal of ulp\0verify' >n4
-    head -c 10 /dev/zero >n5
-    for file in n1 n2 n3 n4 n5; do
-        cp $file before
-        refuses "verify --resume $file" "^ulp verify: --resume $file: this file is no journal" $sample --resume $file
-        cmp $file before
-        verdict $? "$file is untouched"
-    done
-    head -c 20 journal >begun
-    "$ULP" $sample --resume begun >out 2>err && grep PASS out >two && cmp one two && [ "$(grep -c . begun)" -eq "$lines" ] && cmp -s -n "$(wc -c <head)" head begun
-    verdict $? 'verify --resume of a journal stopped in its head'
-    cat begun torn >both
-    exits 'verify --resume of two journals in a file' 0 $sample --resume both
-    for damage in '3s/ /  /' '3s/.$/g/' '3s/ inf / /' '3s/$/ 1/' '3s/.*//' '3s/32/-32/' '3s/[0-9]* 0 [0-9a-f]*$/9 0 0123456789abcdef/'; do
-        sed "$damage" torn >damaged
-        cp damaged before
-        refuses "verify --resume of a journal with a damaged line, $damage" '^ulp verify: --resume damaged:3: this line .* cannot be read' $sample --resume damaged
-        cmp damaged before
-        verdict $? 'it is untouched'
-    done
-    if [ -w /dev/full ]; then
-        refuses 'verify --resume /dev/full' 'no journal' $sample --resume /dev/full
-    fi
-    refuses 'verify: sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
-    refuses 'verify: no inputs' 'whole number' verify --sample 0
-    refuses 'verify: an unknown backend' 'known: cpu, cuda' verify --sample 10 --backend tpu
-    lacks_cuda verify --sample 10 --format fp16
-    refuses 'verify: an unknown format' 'known formats' verify --format fp17
-    refuses 'verify: an unknown mode' 'known modes' verify --mode up
-    refuses 'verify: an unknown policy' 'must be' verify --overflow up
-    refuses 'verify: a journal that cannot be written' 'cannot write' verify --sample 10 --resume missing/journal
-    ULPLAB_ISA=nonsense "$ULP" verify --sample 10 >out 2>err
-    status=$?
-    { [ $status -eq 2 ] || [ $status -eq 3 ]; } && [ -s err ]
-    verdict $? 'verify with ULPLAB_ISA=nonsense'
-else
-    skip 'verify' 'this build has no MPFR'
-fi
-
 # ---- output that cannot be written ----
 
-for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --datapath serial:fp16:rne' 'gemm --datapath fp32 --m 2' 'probe --list' 'probe --datapath fp32' 'block --format mxfp4' 'block --list' formats 'show --format fp16 1' backends; do
+for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --datapath serial:fp16:rne' 'gemm --datapath fp32 --m 2' 'probe --list' 'probe --datapath fp32' 'block --format mxfp4' 'block --list' formats 'show --format fp16 1' backends --help --version help 'help formats' 'round --help' 'round --version'; do
     echo 1 | "$ULP" $command >&- 2>err
     [ $? -eq 1 ]
     verdict $? "${command%% *} with stdout closed exits 1"

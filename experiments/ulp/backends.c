@@ -15,18 +15,14 @@ static void print_cuda(void) {
            d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
 }
 
-static int run(int argc, char **argv) {
-    const tool_option options[] = {{0}};
-    if (tool_parse(&tool_backends, options, argc, argv) != 0)
-        tool_usage(&tool_backends, "takes no words: '%s'", argv[0]);
+static int run(const ulp_arguments *a) {
     const ulp_backend *chosen = NULL;
     ulp_status status = ulp_backend_get(&chosen, "cpu");
+    if (status != ULP_OK) return ulp_complain(a->program, "cpu: %s", ulp_status_text(status)), ulp_exit_of(status);
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL; i++)
         printf("cpu   %-9s %s%s\n", ulp_cpu_isa_name(i),
                ulp_cpu_isa_offered(i) ? "offered" : "not offered: this processor lacks it",
-               chosen != NULL && chosen == ulp_cpu_backend(i) ? ", in use" : "");
-    if (status == ULP_BAD_NAME) printf("cpu   ULPLAB_ISA names no instruction set; known are those above\n");
-    else if (status != ULP_OK) printf("cpu   ULPLAB_ISA asks for one that is not offered\n");
+               chosen == ulp_cpu_backend(i) ? ", in use" : "");
     printf("cpu   threads   %d\n", ulp_threads_get());
     print_cuda();
 #if defined(ULP_WITH_MPI)
@@ -39,11 +35,14 @@ static int run(int argc, char **argv) {
 #else
     printf("mpfr            not in this build: ulp verify is not offered\n");
 #endif
-    return status == ULP_OK ? tool_finish(&tool_backends) : TOOL_LACKING;
+    return ULP_EXIT_FINE;
 }
 
 const tool_command tool_backends = {
-    "backends", "backends", "what this build and this machine offer",
-    "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads (OMP_NUM_THREADS), the\n"
-    "CUDA device (ULPLAB_CUDA_DEVICE=N chooses one; exit status 0 without it), MPI, MPFR.\n",
-    run};
+    .command = {.name = "ulp backends",
+                .usage = "",
+                .summary = "what this build and this machine offer",
+                .details = "Instruction sets of the CPU backend (ULPLAB_ISA=baseline|avx2|avx512 forces one), threads "
+                           "(OMP_NUM_THREADS), the CUDA device (ULPLAB_CUDA_DEVICE=N chooses one; exit status 0 "
+                           "without it), MPI, MPFR.\n"},
+    .run = run};

@@ -43,24 +43,34 @@ static void print_row(size_t i, int csv) {
            f.has_inf ? "yes" : "no", nan, ulp_overflow_name((ulp_overflow)f.overflow), row->source);
 }
 
-static int run(int argc, char **argv) {
-    int csv = 0;
-    const tool_option options[] = {{"csv", TOOL_FLAG, &csv, 0, 0, NULL}, {0}};
-    if (tool_parse(&tool_formats, options, argc, argv) != 0) tool_usage(&tool_formats, "takes no words: '%s'", argv[0]);
-    if (csv) puts("name,aliases,bits,p,bias,emin,emax,max,min_normal,min_positive,u,inf,nan_codes,overflow,source");
+static struct settings { int csv; } given;
+
+static const ulp_option options[] = {
+    {.name = "csv", .type = &ulp_type_flag, ULP_AT(struct settings, csv), .help = "with commas between the columns"},
+    {0},
+};
+
+static int run(const ulp_arguments *a) {
+    (void)a;
+    if (given.csv)
+        puts("name,aliases,bits,p,bias,emin,emax,max,min_normal,min_positive,u,inf,nan_codes,overflow,source");
     else
         printf("%-12s %-19s %4s %3s %5s %6s %5s %-22s %-15s %-15s %-15s %-4s %-20s %-8s %s\n", "name", "aliases",
                "bits", "p", "bias", "emin", "emax", "max", "min normal", "min positive", "u", "inf", "NaN codes",
                "overflow", "source");
-    for (size_t i = 0; i < ulp_format_count; i++) print_row(i, csv);
-    return tool_finish(&tool_formats);
+    for (size_t i = 0; i < ulp_format_count; i++) print_row(i, given.csv);
+    return ULP_EXIT_FINE;
 }
 
 const tool_command tool_formats = {
-    "formats", "formats [--csv]", "the registered formats and their parameters",
-    "One row per format: code width, precision p, bias, exponents of the least and the greatest normal value, largest\n"
-    "finite value, least normal and least positive value, unit roundoff u, whether it has infinities, its NaN codes,\n"
-    "what overflow gives unless a rule says otherwise, and the defining source. Values are exact decimals where "
-    "short,\n"
-    "else hex floats. Besides these rows any eXmY, qI.F and binaryKpP{s,u}{e,f} is a format.\n",
-    run};
+    .command = {.name = "ulp formats",
+                .usage = "[--csv]",
+                .summary = "the registered formats and their parameters",
+                .details =
+                    "One row per format: code width, precision p, bias, exponents of the least and the greatest normal "
+                    "value, largest finite value, least normal and least positive value, unit roundoff u, whether it "
+                    "has infinities, its NaN codes, what overflow gives unless a rule says otherwise, and the defining "
+                    "source. Values are exact decimals where short, else hex floats. `ulp help formats` says which "
+                    "other names are formats.\n"},
+    .groups = {{"options", options, &given}},
+    .run = run};

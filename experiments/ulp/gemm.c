@@ -1,19 +1,21 @@
 /* gemm.c - ulp gemm: one matrix product under a datapath on seeded data: checksum, error against the exact result,
  * speed. */
+#include "experiments/harness/cli/progress.h"
 #include "tool.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef enum data_kind { UNIFORM, NORMAL, POSITIVE } data_kind;
 
 typedef struct job {
+    tool_product product;
     ulp_datapath datapath;
-    ulp_format a_format, b_format;
-    data_kind kind;
-    uint64_t m, n, k, seed;
+    ulp_format a_format, b_format, in;
+    int kind; /* data_kind */
+    uint64_t m, n, k, seed, threads;
+    const char *tile;
     size_t blocks;              /* of scales along k */
     double *a, *b, *c;          /* (m,k), (k,n), (m,n): host memory, as what follows */
     float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL */
@@ -24,7 +26,7 @@ typedef struct job {
 
 /* The number of element i before it is rounded. Normal: twelve uniform numbers minus 6, so that it is the same
  * everywhere. */
-static double draw(data_kind kind, ulp_stream stream, uint64_t i) {
+static double draw(int kind, ulp_stream stream, uint64_t i) {
     if (kind == POSITIVE) return ulp_random_uniform(stream, i);
     if (kind == UNIFORM) return 2 * ulp_random_uniform(stream, i) - 1;
     double sum = -6;
@@ -48,8 +50,8 @@ static void fill_scales(const job *w, float *x, size_t count, uint64_t stream) {
 
 static void *there_is(void *memory, size_t count) {
     if (memory != NULL) return memory;
-    fprintf(stderr, "ulp gemm: out of memory for %zu elements; smaller --m, --n, --k need less\n", count);
-    exit(TOOL_FAILED);
+    ulp_complain(tool_gemm.command.name, "out of memory for %zu elements; smaller --m, --n, --k need less", count);
+    exit(ULP_EXIT_FAILED);
 }
 
 static void *room(size_t count, size_t size) {
@@ -60,8 +62,9 @@ static void *room(size_t count, size_t size) {
 static void *room_there(const job *w, const void *x, size_t count, size_t size) {
     void *memory = there_is(count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL, count);
     if (x == NULL || w->backend->upload(memory, x, count * size) == ULP_OK) return memory;
-    fprintf(stderr, "ulp gemm: %zu elements do not get to %s %s\n", count, w->backend->name, w->backend->what);
-    exit(TOOL_FAILED);
+    ulp_complain(tool_gemm.command.name, "copying %zu elements to %s %s failed", count, w->backend->name,
+                 w->backend->what);
+    exit(ULP_EXIT_FAILED);
 }
 
 static void prepare(job *w) {
@@ -79,12 +82,6 @@ static void prepare(job *w) {
 }
 
 /* ---- the product ---- */
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The fastest of some runs, a fifth of a second at most after the first. */
 static int again(double *fastest, double *total, double seconds) {
@@ -106,9 +103,9 @@ static ulp_status multiply_float(const job *w, const ulp_gemm_shape *shape, doub
     ulp_status status;
     double start, total = 0;
     do {
-        start = now();
+        start = ulp_clock();
         status = w->backend->gemm(there_c, there_a, there_b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
-    } while (status == ULP_OK && again(seconds, &total, now() - start));
+    } while (status == ULP_OK && again(seconds, &total, ulp_clock() - start));
     if (status == ULP_OK) status = w->backend->download(c, there_c, cn * sizeof *c);
     for (size_t i = 0; i < cn && status == ULP_OK; i++) w->c[i] = (double)c[i];
     free(a);
@@ -126,9 +123,9 @@ static ulp_status multiply_double(const job *w, const ulp_gemm_shape *shape, dou
     ulp_status status;
     double start, total = 0;
     do {
-        start = now();
+        start = ulp_clock();
         status = w->backend->gemm64(c, a, b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
-    } while (status == ULP_OK && again(seconds, &total, now() - start));
+    } while (status == ULP_OK && again(seconds, &total, ulp_clock() - start));
     if (status == ULP_OK) status = w->backend->download(w->c, c, w->m * w->n * sizeof *c);
     w->backend->release(a);
     w->backend->release(b);
@@ -228,110 +225,134 @@ static void print_errors(const job *w) {
 
 /* ---- the command ---- */
 
-static int data_of(const char *text) {
-    static const char *const words[] = {"uniform", "normal", "positive"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, words[i]) == 0) return i;
-    tool_usage(&tool_gemm, "--data %s: must be uniform, normal or positive", text);
-}
+static job given;
 
-static void choose_inputs(job *w, int given) {
-    const ulp_datapath *d = &w->datapath;
-    if (!given) {
-        w->a_format = d->has_inputs ? d->a : d->accumulator;
-        w->b_format = d->has_inputs ? d->b : d->accumulator;
-        return;
-    }
-    if (d->has_inputs && (strcmp(w->a_format.name, d->a.name) != 0 || strcmp(w->a_format.name, d->b.name) != 0))
-        tool_usage(&tool_gemm, "--in %s: %s takes a in %s and b in %s", w->a_format.name, d->name, d->a.name,
-                   d->b.name);
-    w->b_format = w->a_format;
-}
+static const ulp_option options[] = {
+    {.name = "datapath",
+     .type = &tool_type_product,
+     ULP_AT(job, product),
+     .needed = 1,
+     .help = "how sums are formed; native:... with --backend cuda is a GPU's own product"},
+    {.name = "backend",
+     .type = &ulp_type_backend,
+     ULP_AT(job, backend),
+     .value = "cpu",
+     .help = "the machine that computes: cpu or cuda"},
+    {.name = "m",
+     .type = &ulp_type_unsigned,
+     ULP_AT(job, m),
+     .value = "256",
+     .min = 1,
+     .max = 1 << 20,
+     .help = "rows of A and C"},
+    {.name = "n",
+     .type = &ulp_type_unsigned,
+     ULP_AT(job, n),
+     .value = "256",
+     .min = 1,
+     .max = 1 << 20,
+     .help = "columns of B and C"},
+    {.name = "k",
+     .type = &ulp_type_unsigned,
+     ULP_AT(job, k),
+     .value = "256",
+     .min = 1,
+     .max = 1 << 24,
+     .help = "columns of A, rows of B"},
+    {.name = "in",
+     .type = &ulp_type_format,
+     ULP_AT(job, in),
+     .help = "the format of A and B; datapaths with input formats imply it; the accumulator's unless given"},
+    {.name = "data",
+     .type = &ulp_type_choice,
+     ULP_AT(job, kind),
+     .value = "uniform",
+     .words = "uniform normal positive",
+     .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); integers take "
+             "these times their "
+             "largest value (normal: a quarter of it)"},
+    {.name = "seed", .type = &ulp_type_unsigned, ULP_AT(job, seed), .value = "1", .help = "of the data"},
+    {.name = "threads",
+     .type = &ulp_type_unsigned,
+     ULP_AT(job, threads),
+     .min = 1,
+     .max = 65536,
+     .help = "threads; OMP_NUM_THREADS, else all processors, unless given"},
+    {.name = "tile",
+     .type = &ulp_type_text,
+     ULP_AT(job, tile),
+     .value_name = "RxC",
+     .help = "form the result in tiles of at most R rows and C columns"},
+    {0},
+};
 
 /* ROWSxCOLUMNS */
-static void set_tile(const char *text) {
+static int set_tile(const ulp_arguments *a, const char *text) {
     unsigned long rows, columns;
     int end = 0;
     const int plain = strspn(text, "0123456789x") == strlen(text); /* no signs, no spaces */
     if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 ||
         columns == 0)
-        tool_usage(&tool_gemm, "--tile %s: rows and columns of a tile of the result, at least 1, as in 7x13", text);
+        return ulp_usage_error(a->program,
+                               "--tile %s: rows and columns of a tile of the result, at least 1, as in 7x13", text);
     ulp_tile_set(rows, columns);
+    return ULP_GO_ON;
 }
 
-static int run(int argc, char **argv) {
-    job w = {.m = 256, .n = 256, .k = 256, .seed = 1};
-    int has_in = 0;
-    uint64_t threads = 0;
-    const char *data = "uniform", *datapath = NULL, *tile = NULL, *backend = NULL;
-    const tool_option options[] = {{"datapath", TOOL_TEXT, &datapath, 0, 0, NULL},
-                                   {"m", TOOL_NUMBER, &w.m, 1, 1 << 20, NULL},
-                                   {"n", TOOL_NUMBER, &w.n, 1, 1 << 20, NULL},
-                                   {"k", TOOL_NUMBER, &w.k, 1, 1 << 24, NULL},
-                                   {"in", TOOL_FORMAT, &w.a_format, 0, 0, &has_in},
-                                   {"seed", TOOL_NUMBER, &w.seed, 0, UINT64_MAX, NULL},
-                                   {"data", TOOL_TEXT, &data, 0, 0, NULL},
-                                   {"threads", TOOL_NUMBER, &threads, 1, 4096, NULL},
-                                   {"tile", TOOL_TEXT, &tile, 0, 0, NULL},
-                                   {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
-                                   {0}};
-    if (tool_parse(&tool_gemm, options, argc, argv) != 0) tool_usage(&tool_gemm, "takes no words: '%s'", argv[0]);
-    if (datapath == NULL) tool_usage(&tool_gemm, "--datapath is needed; known:\n%s", ulp_datapath_names());
-    w.kind = (data_kind)data_of(data);
-    if (!ulp_datapath_is_native(datapath))
-        tool_datapath(&tool_gemm, &w.datapath, datapath); /* before anything that a machine may lack */
-    w.backend = tool_backend(&tool_gemm, backend);
-    tool_product(&tool_gemm, w.backend, &w.datapath, datapath);
-    choose_inputs(&w, has_in);
-    ulp_threads_set((int)threads);
-    if (tile != NULL) set_tile(tile);
-    prepare(&w);
+static void print_result(const job *w, const char *data, uint64_t hash, double seconds) {
+    printf("datapath    %s\n", w->datapath.name);
+    printf("shape       m %llu, n %llu, k %llu\n", (unsigned long long)w->m, (unsigned long long)w->n,
+           (unsigned long long)w->k);
+    printf("data        %s, seed %llu, a in %s, b in %s%s%s\n", data, (unsigned long long)w->seed, w->a_format.name,
+           w->b_format.name, w->a_scales != NULL ? ", scales 0.5 to 2 in " : "",
+           w->a_scales != NULL ? w->datapath.scale.name : "");
+    printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)hash, w->datapath.result.name);
+    print_errors(w);
+    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d threads\n", seconds,
+           1e-9 * (double)w->m * (double)w->n * (double)w->k / fmax(seconds, 1e-9), w->backend->name, w->backend->what,
+           ulp_threads_get());
+}
+
+static void release(job *w) {
+    free(w->a);
+    free(w->b);
+    free(w->c);
+    free(w->a_scales);
+    free(w->b_scales);
+}
+
+static int run(const ulp_arguments *a) {
+    job *w = &given;
     double seconds = 0;
     uint64_t hash = 0;
-    ulp_status status = multiply(&w, &seconds);
-    if (status == ULP_OK) status = checksum(&w, &hash);
-    if (status != ULP_OK) {
-        fprintf(stderr, "ulp gemm: %s on %s x %s: %s\n", w.datapath.name, w.a_format.name, w.b_format.name,
-                ulp_status_text(status));
-        return TOOL_FAILED;
-    }
-    printf("datapath    %s\n", w.datapath.name);
-    printf("shape       m %llu, n %llu, k %llu\n", (unsigned long long)w.m, (unsigned long long)w.n,
-           (unsigned long long)w.k);
-    printf("data        %s, seed %llu, a in %s, b in %s%s%s\n", data, (unsigned long long)w.seed, w.a_format.name,
-           w.b_format.name, w.a_scales != NULL ? ", scales 0.5 to 2 in " : "",
-           w.a_scales != NULL ? w.datapath.scale.name : "");
-    printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)hash, w.datapath.result.name);
-    print_errors(&w);
-    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d threads\n", seconds,
-           1e-9 * (double)w.m * (double)w.n * (double)w.k / fmax(seconds, 1e-9), w.backend->name, w.backend->what,
-           ulp_threads_get());
-    free(w.a);
-    free(w.b);
-    free(w.c);
-    free(w.a_scales);
-    free(w.b_scales);
-    return tool_finish(&tool_gemm);
+    int status = tool_product_resolve(&w->product, w->backend, a->program);
+    w->datapath = w->product.datapath;
+    if (status == ULP_GO_ON)
+        status =
+            tool_choose_inputs(&w->a_format, &w->b_format, a, &w->datapath, ulp_setting_given(a, "in") ? &w->in : NULL);
+    if (status == ULP_GO_ON && w->tile != NULL) status = set_tile(a, w->tile);
+    if (status != ULP_GO_ON) return status;
+    ulp_threads_set((int)w->threads);
+    prepare(w);
+    ulp_status done = multiply(w, &seconds);
+    if (done == ULP_OK) done = checksum(w, &hash);
+    if (done == ULP_OK) print_result(w, ulp_setting_find(a, "data")->value, hash, seconds);
+    release(w);
+    if (done == ULP_OK) return ULP_EXIT_FINE;
+    return ulp_run_error(a->program, "%s on %s x %s: %s", w->datapath.name, w->a_format.name, w->b_format.name,
+                         ulp_status_text(done));
 }
 
 const tool_command tool_gemm = {
-    "gemm",
-    "gemm --datapath D [--m M] [--n N] [--k K] [--in F] [--data uniform|normal|positive]\n"
-    "                [--seed S] [--threads T] [--tile RxC] [--backend cpu|cuda]",
-    "a matrix product under a datapath: checksum, error against the exact result, speed",
-    "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format; sizes are 256 unless "
-    "given.\n\n"
-    "native:... with --backend cuda is a GPU's own product; its checksum beside that of its model says whether the "
-    "bits are those.\n\n"
-    "  --in F     the format of A and B; datapaths with input formats imply it; default: the accumulator's\n"
-    "  --data     uniform on [-1, 1), positive on [0, 1), or normal: the sum of 12 uniform numbers minus 6; integers "
-    "take\n"
-    "             these times their largest value (normal: a quarter of it). Block scales are uniform on [0.5, 2).\n"
-    "  --seed S   default 1\n"
-    "  --tile RxC form the result in tiles of at most R rows and C columns\n"
-    "  --backend  the machine that computes: cpu, the default, or cuda\n\n"
-    "The checksum is the same on every backend, for any number of threads, any instruction set and any tile. The exact "
-    "results are computed for as many\n"
-    "outputs, evenly spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two "
-    "runs.\n",
-    run};
+    .command = {.name = "ulp gemm",
+                .usage = "--datapath D [OPTION...]",
+                .summary = "a matrix product under a datapath: checksum, error against the exact result, speed",
+                .details =
+                    "C (m,n) = A (m,k) B (k,n) from +0 on random data that is rounded to the input format. Block "
+                    "scales are uniform on [0.5, 2). The checksum is the same on every backend, for any number of "
+                    "threads, any instruction set and any tile; that of a GPU's own product beside that of its model "
+                    "says whether the bits are those. The exact results are computed for as many outputs, evenly "
+                    "spread, as 2^23 products allow. The last line, `time`, is the only one that differs between two "
+                    "runs.\n"},
+    .groups = {{"options", options, &given}},
+    .run = run};

@@ -119,7 +119,7 @@ static int list_rows(void) {
         printf("%-22s L %-3d F %-3d bits %-3d acc %-5s %-4s %s\n", d.name, d.fused.length, d.fused.fraction,
                d.fused.kept, d.accumulator.prec < 24 ? "fp16" : "fp32", ulp_mode_name((ulp_mode)d.fused.output),
                unit_of(d.name));
-    return tool_finish(&tool_probe);
+    return ULP_EXIT_FINE;
 }
 
 /* ---- silicon beside its model ---- */
@@ -217,45 +217,70 @@ static int list_native(void) {
     for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++)
         printf("%-32s %-24s %s\n", native.name, native.model[0] != '\0' ? native.model : "no model",
                native.lacks[0] != '\0' ? native.lacks : native.what);
-    return tool_finish(&tool_probe);
+    return ULP_EXIT_FINE;
 }
 
+static struct settings {
+    tool_product product;
+    int backend, list, csv;
+} given;
+
+enum { ON_CPU, ON_CUDA };
+
+static const ulp_option options[] = {
+    {.name = "datapath",
+     .type = &tool_type_product,
+     ULP_AT(struct settings, product),
+     .help = "the datapath; native:... with --backend cuda, all that the device offers unless given"},
+    {.name = "backend",
+     .type = &ulp_type_choice,
+     ULP_AT(struct settings, backend),
+     .value = "cpu",
+     .words = "cpu cuda",
+     .help = "the models, or the GPU itself"},
+    {.name = "list",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, list),
+     .help = "the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, instruction"},
+    {.name = "csv",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, csv),
+     .help = "device,property,found,row,verdict,vector"},
+    {0},
+};
+
 /* One native product, or all that the device offers. */
-static int run_silicon(const char *name, int csv, int list) {
+static int run_silicon(const char *program, const char *name) {
     const ulp_backend *cuda;
     ulp_cuda_native native;
     int differ = 0;
     if (name != NULL && ulp_cuda_native_parse(&native, name) == ULP_BAD_NAME)
-        tool_usage(&tool_probe, "--datapath %s: no native product of that name; ulp probe --help names them", name);
+        return ulp_usage_error(program, "--datapath %s: no native product of that name (`ulp help datapaths`)", name);
     const ulp_status status = ulp_backend_get(&cuda, "cuda");
     if (status != ULP_OK) {
-        fprintf(stderr, "ulp probe: --backend cuda: %s\n", ulp_cuda_lacks());
-        return status == ULP_NO_DEVICE ? TOOL_LACKING : TOOL_USAGE;
+        ulp_complain(program, "--backend cuda: %s", ulp_cuda_lacks());
+        return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
     }
-    if (list) return list_native();
+    if (given.list) return list_native();
     if (name != NULL && native.lacks[0] != '\0') {
-        fprintf(stderr, "ulp probe: %s: %s\n", name, native.lacks);
-        return TOOL_LACKING;
+        ulp_complain(program, "%s: %s", name, native.lacks);
+        return ULP_EXIT_LACKING;
     }
-    if (csv) puts("device,property,silicon,model,verdict,vector");
+    if (given.csv) puts("device,property,silicon,model,verdict,vector");
     for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
-        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&native, csv);
-        if (more < 0) {
-            fprintf(stderr, "ulp probe: %s: %s\n", native.name, ulp_cuda_error());
-            return TOOL_FAILED;
-        }
+        const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&native, given.csv);
+        if (more < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_cuda_error());
         differ += more;
     }
-    const int written = tool_finish(&tool_probe);
-    return differ > 0 ? TOOL_FAILED : written;
+    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
-static int run_model(const ulp_datapath *d, int csv) {
+static int run_model(const char *program, const ulp_datapath *d, int csv) {
     ulp_probe probe;
     int differ = 0;
     const ulp_unit unit = ulp_unit_of(d);
     const ulp_status status = ulp_probe_unit(&probe, &unit);
-    if (status != ULP_OK) tool_usage(&tool_probe, "%s: %s", d->name, ulp_status_text(status));
+    if (status != ULP_OK) return ulp_usage_error(program, "%s: %s", d->name, ulp_status_text(status));
     if (csv) puts("device,property,found,row,verdict,vector");
     else {
         printf("model of %s: products %s x %s, results %s; %llu sums%s\n\n", d->name, unit.a.name, unit.b.name,
@@ -267,75 +292,45 @@ static int run_model(const ulp_datapath *d, int csv) {
         differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);
     if (!csv && differ > 0)
         printf("\n%d %s from the row\n", differ, differ == 1 ? "property differs" : "properties differ");
-    const int written = tool_finish(&tool_probe);
-    return differ > 0 ? TOOL_FAILED : written;
+    return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
-/* Whether --backend cuda is among the options: then --datapath names a native product. */
-static int asks_for_cuda(int argc, char **argv) {
-    for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--backend=cuda") == 0 ||
-            (strcmp(argv[i], "--backend") == 0 && i + 1 < argc && strcmp(argv[i + 1], "cuda") == 0))
-            return 1;
-    return 0;
-}
-
-static int run(int argc, char **argv) {
-    ulp_datapath d;
-    const char *name = NULL, *backend = "cpu";
-    int csv = 0, list = 0, given = 0;
-    const int cuda = asks_for_cuda(argc, argv);
-    const tool_option options[] = {
-        {"datapath", cuda ? TOOL_TEXT : TOOL_DATAPATH, cuda ? (void *)&name : (void *)&d, 0, 0, &given},
-        {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
-        {"list", TOOL_FLAG, &list, 0, 0, NULL},
-        {"csv", TOOL_FLAG, &csv, 0, 0, NULL},
-        {0}};
-    if (tool_parse(&tool_probe, options, argc, argv) != 0) {
-        const int meant = !given && ulp_datapath_parse(&d, argv[0]) == ULP_OK;
-        tool_usage(&tool_probe, meant ? "takes no words: '%s'; did you mean --datapath %s?" : "takes no words: '%s'",
-                   argv[0], argv[0]);
-    }
-    if (strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0)
-        tool_usage(&tool_probe, "--backend %s: must be cpu or cuda", backend);
-    if (list && (given || csv)) tool_usage(&tool_probe, "--list stands alone");
-    if (strcmp(backend, "cuda") == 0) return run_silicon(name, csv, list);
-    if (list) return list_rows();
-    if (!given)
-        tool_usage(&tool_probe, "--datapath is needed; --list names the rows of hardware, and these are known:\n%s",
-                   ulp_datapath_names());
-    return run_model(&d, csv);
+static int run(const ulp_arguments *a) {
+    const ulp_setting *datapath = ulp_setting_find(a, "datapath");
+    if (given.list && (datapath->given || given.csv)) return ulp_usage_error(a->program, "--list stands alone");
+    if (given.backend == ON_CUDA) return run_silicon(a->program, datapath->value);
+    if (given.list) return list_rows();
+    if (!datapath->given)
+        return ulp_usage_error(a->program, "--datapath is needed; --list names the rows of hardware, `ulp help "
+                                           "datapaths` all that can be probed");
+    if (given.product.native)
+        return ulp_usage_error(
+            a->program, "--datapath %s: a GPU's own product, which takes --backend cuda, where there is a device",
+            given.product.native);
+    return run_model(a->program, &given.product.datapath, given.csv);
 }
 
 const tool_command tool_probe = {
-    "probe",
-    "probe --datapath D [--csv]\n       ulp probe --backend cuda [--datapath native:N] [--csv]\n       ulp probe "
-    "[--backend cuda] --list",
-    "finds out how a fused sum is formed: block length, bits, rounding, special values",
-    "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints what they show: "
-    "products\n"
-    "in one sum (L), bits kept below the largest term (F), where c enters, rounding, special values, floors. Nothing "
-    "is\n"
-    "read from the datapath's row; its fields are printed beside. `at least`, `at most`: the input formats reach no "
-    "further;\n"
-    "`not reachable`: no vector of these formats tells, and why. Block scales are ones except in the lines about "
-    "scales.\n"
-    "`another`: none of the answers that the line knows. `-`: the row does not say. Where roundings are by chance, "
-    "what\n"
-    "depends on one is not reachable. Exit status 1 if something found differs from the row.\n\n"
-    "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 units), "
-    "-k4,\n"
-    "-k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; without an end it is\n"
-    "mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on b200.\n\n"
-    "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, and so "
-    "on; without\n"
-    "--datapath, all that the device offers, one table each. Beside what silicon shows stands what the same vectors "
-    "show of its\n"
-    "model; exit status 1 if they differ, 3 where there is no such device. At the end: points on which published "
-    "sources disagree\n"
-    "or that nobody has measured, and what was found.\n\n"
-    "  --backend  cpu, the models, or cuda\n"
-    "  --list     the rows that stand for hardware: name, L, F, fraction bits kept, accumulator, rounding, "
-    "instruction\n"
-    "  --csv      device,property,found,row,verdict,vector\n",
-    run};
+    .command =
+        {.name = "ulp probe",
+         .usage = "--datapath D [--csv] | --backend cuda [--datapath native:N] [--csv] | [--backend cuda] --list",
+         .summary = "finds out how a fused sum is formed: block length, bits, rounding, special values",
+         .details =
+             "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints what they "
+             "show: products in one sum (L), bits kept below the largest term (F), where c enters, rounding, special "
+             "values, floors. Nothing is read from the datapath's row; its fields are printed beside. `at least`, `at "
+             "most`: the input formats reach no further; `not reachable`: no vector of these formats tells, and why. "
+             "Block scales are ones except in the lines about scales. `another`: none of the answers that the line "
+             "knows. `-`: the row does not say. Where roundings are by chance, the properties that depend on a "
+             "rounding are not reachable. Exit status 1 if something found differs from the row.\n\n"
+             "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 "
+             "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; "
+             "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on "
+             "b200.\n\n"
+             "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, "
+             "and so on; without --datapath, all that the device offers, one table each. Beside the properties of the "
+             "silicon stand those that the same vectors show of its model; exit status 1 if they differ, 3 where there "
+             "is no such device. At the end: points on which published sources disagree or that nobody has measured, "
+             "and the answers that were found.\n"},
+    .groups = {{"options", options, &given}},
+    .run = run};

@@ -171,32 +171,47 @@ static void show_all(double x, const char *text) {
     }
 }
 
-static int run(int argc, char **argv) {
+static struct settings {
     ulp_format format;
-    int has_format = 0, all = 0;
-    const tool_option options[] = {
-        {"format", TOOL_FORMAT, &format, 0, 0, &has_format}, {"all-formats", TOOL_FLAG, &all, 0, 0, NULL}, {0}};
-    /* -0.1 is a value here, not an option: only words with two dashes are options */
-    int words = tool_parse(&tool_show, options, argc, argv);
-    if (!has_format && !all) tool_usage(&tool_show, "--format F or --all-formats is needed");
-    if (words == 0) tool_usage(&tool_show, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
-    for (int i = 0; i < words; i++) {
+    int all;
+} given;
+
+static const ulp_option options[] = {
+    {.name = "format",
+     .type = &ulp_type_format,
+     ULP_AT(struct settings, format),
+     .help = "the format in which VALUE is drawn"},
+    {.name = "all-formats",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, all),
+     .help = "a table across the registered formats instead, or besides"},
+    {0},
+};
+
+static int run(const ulp_arguments *a) {
+    const int one = ulp_setting_given(a, "format");
+    if (!one && !given.all) return ulp_usage_error(a->program, "--format F or --all-formats is needed (see --help)");
+    if (a->word_count == 0) return ulp_usage_error(a->program, "a VALUE is needed: 0.1, 0x1p-3, inf, nan");
+    for (size_t i = 0; i < a->word_count; i++) {
         double x;
-        if (!tool_number(&x, argv[i]))
-            tool_usage(&tool_show, "'%s' is no number; allowed: decimal, hex float, inf, nan", argv[i]);
+        if (!tool_number(&x, a->words[i]))
+            return ulp_usage_error(a->program, "'%s' is no number; allowed: decimal, hex float, inf, nan", a->words[i]);
         if (i > 0) putchar('\n');
-        if (has_format) show(x, argv[i], &format);
-        if (has_format && all) putchar('\n');
-        if (all) show_all(x, argv[i]);
+        if (one) show(x, a->words[i], &given.format);
+        if (one && given.all) putchar('\n');
+        if (given.all) show_all(x, a->words[i]);
     }
-    return tool_finish(&tool_show);
+    return ULP_EXIT_FINE;
 }
 
-const tool_command tool_show = {"show", "show --format F VALUE... | show --all-formats VALUE...",
-                                "draws a number in a format, for people",
-                                "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each "
-                                "rounding mode makes of VALUE with\n"
-                                "the error in ulp. VALUE is a decimal or hex float, correctly rounded to binary64 "
-                                "first. --all-formats prints a table\n"
-                                "across the registered formats instead, or besides.\n\n  ulp show --format fp16 0.1\n",
-                                run};
+const tool_command tool_show = {
+    .command = {.name = "ulp show",
+                .usage = "[--format F] [--all-formats] VALUE...",
+                .summary = "draws a number in a format, for people",
+                .details = "Its code in fields, exact decimal value, neighbours, spacing (ulp), and what each rounding "
+                           "mode makes of VALUE with the error in ulp. VALUE is a decimal or hex float, correctly "
+                           "rounded to binary64 first; -0.1 is a value, no option.\n\n"
+                           "  ulp show --format fp16 0.1\n",
+                .takes_words = 1},
+    .groups = {{"options", options, &given}},
+    .run = run};

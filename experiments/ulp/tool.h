@@ -1,104 +1,101 @@
-/* tool.h - what the subcommands of the tool share: options, input lines, errors, printing of values. */
+/* tool.h - what the subcommands of the tool share: their table, input lines, the options of rounding, printed values.
+ */
 #ifndef ULP_TOOL_H
 #define ULP_TOOL_H
 
+#include "experiments/harness/cli/options.h"
 #include "formats/rng.h"
-#include "kernels/backend.h"
 
 #include <stdio.h>
 
-enum { TOOL_FINE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2, TOOL_LACKING = 3 };
-
 /* A subcommand: a row of the table in ulp.c. */
 typedef struct tool_command {
-    const char *name, *synopsis, *summary;
-    const char *help; /* the rest of `ulp NAME --help` */
-    int (*run)(int argc, char **argv);
+    ulp_command command;                /* of the name "ulp NAME" */
+    ulp_option_group groups[2];         /* an empty one has no options */
+    int (*run)(const ulp_arguments *a); /* with the fields filled; the exit status */
 } tool_command;
 
 extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_gemm, tool_probe, tool_block,
     tool_verify, tool_backends;
 
-/* ---- options ---- */
+/* The name of a command behind "ulp ". */
+const char *tool_name(const tool_command *command);
 
-typedef enum tool_type {
-    TOOL_FLAG,
-    TOOL_FORMAT,
-    TOOL_MODE,
-    TOOL_POLICY,
-    TOOL_NUMBER,
-    TOOL_OP,
-    TOOL_DATAPATH,
-    TOOL_TEXT
-} tool_type;
+/* ---- help.c: ulp help TOPIC ---- */
 
-/* One option: where its value goes (int, ulp_format, ulp_rule's mode, ... by type) and, for numbers, its range. */
-typedef struct tool_option {
-    const char *name; /* without the dashes */
-    tool_type type;
-    void *value;
-    uint64_t min, max; /* TOOL_NUMBER: uint64_t */
-    int *given;        /* set to 1 when the option was given; may be NULL */
-} tool_option;
+/* Prints the overview to `out`, or the topic or command that argv[1] names to stdout; the exit status. */
+int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv);
 
-/* Read the options, up to a row without a name; the words that are none of them are moved to the front of argv and
- * their number returned. What begins with a dash is a word if it is "-" or a number, or follows "--"; else it has to be
- * an option. On --help prints the command's page, with the known datapaths if it takes one, and exits 0; on bad input
- * says why and exits 2. */
-int tool_parse(const tool_command *command, const tool_option *options, int argc, char **argv);
+/* ---- rounding.c: the options of commands that round, with these defaults ---- */
 
-/* "ulp NAME: ..." on stderr, then exit 2. */
-_Noreturn void tool_usage(const tool_command *command, const char *text, ...) __attribute__((format(printf, 2, 3)));
+typedef struct tool_rounding {
+    ulp_mode mode;
+    ulp_overflow overflow;
+    uint64_t bits; /* 0: all 32 */
+    uint64_t seed, stream;
+} tool_rounding;
 
-/* --bits under a mode that reads no random bits is refused; bits 0: not given. */
-void tool_check_bits(const tool_command *command, uint64_t bits, ulp_mode mode);
+extern tool_rounding tool_rounding_given;
+extern const ulp_option tool_rounding_options[]; /* fill tool_rounding_given */
+#define TOOL_ROUNDING                                                                                                  \
+    { "rounding", tool_rounding_options, &tool_rounding_given }
 
-/* Explain why `text` is no format, with the names that are. */
-_Noreturn void tool_bad_format(const tool_command *command, const char *text, ulp_status status);
+/* The rule, checked: ULP_GO_ON, or the exit status after a sentence: random bits under a mode that reads none. */
+int tool_rule(ulp_rule *rule, const ulp_arguments *a);
+/* Refuses --overflow wrap for `name`. */
+int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *name);
+/* Where the words of the data lines come from. */
+ulp_stream tool_stream(void);
 
-/* The backend called `name`, NULL the default. If it is not there this says why and exits 3, or 2 if there is none of
- * that name. */
-const ulp_backend *tool_backend(const tool_command *command, const char *name);
+/* ---- product.c: --datapath of products, which may be a device's own ---- */
 
-/* The datapath of that name, and for a matrix product on `backend` also a device's own; else a sentence and exit 2, or
- * 3 where the device lacks it. */
-void tool_datapath(const tool_command *command, ulp_datapath *datapath, const char *text);
-void tool_product(const tool_command *command, const ulp_backend *backend, ulp_datapath *datapath, const char *text);
+typedef struct tool_product {
+    const char *native; /* its name; NULL: the datapath is known */
+    ulp_datapath datapath;
+} tool_product;
 
-/* ---- input: one item per line on stdin or in files; '#' lines and blank lines are skipped ---- */
+extern const ulp_option_type tool_type_product;
+
+/* Finds a device's own product: ULP_GO_ON, or the exit status after a sentence. */
+int tool_product_resolve(tool_product *product, const ulp_backend *backend, const char *program);
+
+/* The formats of a and b: `in` for both (NULL: not given), else what the datapath implies; refuses an `in` that the
+ * datapath does not take. dot.c */
+int tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_arguments *arguments, const ulp_datapath *d,
+                       const ulp_format *in);
+
+/* ---- lines.c: input, one item per line on stdin or in files; '#' lines and blank lines are skipped ---- */
 
 typedef struct tool_line {
-    char *text;       /* without the line break */
-    const char *file; /* "stdin" or the path */
+    char *text;          /* without the line break */
+    const char *program; /* for messages */
+    const char *file;    /* "stdin" or the path */
     unsigned long number;
     uint64_t index; /* of this data line, from 0 over all files */
 } tool_line;
 
-/* Call each() for every data line of the files (stdin if there are none, "-" is stdin). Exits 2 when a file cannot be
- * opened or is no text of lines up to 16 MiB, 1 when reading fails or memory ends. */
-void tool_each_line(const tool_command *command, int files, char **paths,
-                    void (*each)(void *context, const tool_line *line), void *context);
+/* Calls each() for every data line of the files that are the words of the command line (stdin if there are none, "-" is
+ * stdin), until it returns something other than ULP_GO_ON: the exit status after a message. A byte order mark at the
+ * beginning of a file and CRLF line ends are no part of a line. ULP_EXIT_USAGE when a file cannot be opened or is no
+ * text of lines up to 16 MiB, ULP_EXIT_FAILED when reading fails or memory ends. ULP_EXIT_FINE at the end. */
+int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool_line *line), void *context);
 
-/* "ulp NAME: FILE:LINE: ..." on stderr after what was printed so far, then exit 2. */
-_Noreturn void tool_bad_line(const tool_command *command, const tool_line *line, const char *text, ...)
-    __attribute__((format(printf, 3, 4)));
+/* "PROGRAM: FILE:LINE: ..." on stderr after what was printed so far; ULP_EXIT_USAGE. */
+int tool_bad_line(const tool_line *line, const char *text, ...) ULP_PRINTF(2, 3);
 
-/* "ulp NAME: FILE:LINE: ..." on stderr after what was printed so far, then exit 1: memory or the machine failed, not
- * the input. `line` may be NULL. */
-_Noreturn void tool_failed(const tool_command *command, const tool_line *line, const char *text, ...)
-    __attribute__((format(printf, 3, 4)));
+/* The same for what is not the input's fault: ULP_EXIT_FAILED. */
+int tool_no_memory(const tool_line *line, const char *what);
 
 /* The next word of a line, separated by spaces, tabs or commas; NULL at the end. Writes into the line. */
 char *tool_word(char **rest);
 
-/* A code of `digits` hex digits at most (an optional 0x before them), no larger than `bits` bits; 0 if it is not one.
- */
+/* ---- values.c ---- */
+
+/* A code in hex digits (an optional 0x before them), no larger than `bits` bits; 0 if it is not one. */
 int tool_hex(uint64_t *code, const char *word, int bits);
 
 /* A decimal or hex-float number, correctly rounded to binary64; inf and nan too; 0 if it is not one. */
 int tool_number(double *value, const char *word);
-
-/* ---- output ---- */
 
 /* %.17g, or nan, inf, -inf, -0. */
 void tool_print_value(FILE *to, double value);
@@ -108,8 +105,5 @@ void tool_exact_text(char to[40], double value, int width);
 
 /* Hex digits of a code of `format`, ceil(bits / 4) of them. */
 void tool_print_code(FILE *to, uint64_t code, const ulp_format *format);
-
-/* Flush stdout; exit 1 with a message if something could not be written. */
-int tool_finish(const tool_command *command);
 
 #endif

@@ -1,8 +1,5 @@
-/* ulp.c - the tool: ulp formats | show | round | arith | dot | gemm | probe | block | verify | backends.
- * One file per subcommand in ulp/. */
+/* ulp.c - the tool: ulp COMMAND [OPTION...], one file per command beside this one. */
 #include "tool.h"
-
-#include "experiments/harness/run.h"
 
 #include <string.h>
 
@@ -13,34 +10,45 @@ static const tool_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void list_commands(FILE *to) {
-    fprintf(to, "usage: ulp COMMAND [OPTION...]\n\nlow-precision arithmetic from the shell: round, compute and look, "
-                "bit for bit.\n\n");
-    for (size_t i = 0; i < COMMANDS; i++) fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(
-        to,
-        "\nulp COMMAND --help explains one; ulp --version names the build.\n"
-        "environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS.\n"
-        "exit status: 0 fine, 1 a check, reading or writing failed, 2 usage or bad input, 3 this machine lacks "
-        "something.\n");
+static int run(const tool_command *c, int argc, char **argv) {
+    ulp_arguments a;
+    const size_t groups = c->groups[1].options ? 2 : 1;
+    int status = ulp_arguments_read(&a, &c->command, c->groups, groups, argc, argv, 0);
+    if (status == ULP_GO_ON) status = ulp_arguments_resolve(&a, ULP_PRESET_DEFAULT);
+    if (status == ULP_GO_ON) {
+        status = c->run(&a);
+        const int written = ulp_finish_stdout(c->command.name, ULP_EXIT_FINE);
+        if (status == ULP_EXIT_FINE) status = written;
+    }
+    ulp_arguments_free(&a);
+    return status;
+}
+
+static int unknown_command(const char *given) {
+    ulp_text known = {0}, near = {0};
+    for (size_t i = 0; i < COMMANDS; i++) ulp_text_print(&known, "%s ", tool_name(commands[i]));
+    ulp_text_print(&known, "help");
+    const int found = ulp_nearest_words(&near, given, ulp_text_of(&known), 1);
+    const int status = ulp_usage_error("ulp", "no command '%s'%s%s%s (`ulp help` lists the commands)", given,
+                                       found ? "; did you mean " : "", ulp_text_of(&near), found ? "?" : "");
+    ulp_text_free(&known);
+    ulp_text_free(&near);
+    return status;
 }
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        list_commands(stderr);
-        return TOOL_USAGE;
+        tool_help(stderr, commands, COMMANDS, argc, argv);
+        return ULP_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        list_commands(stdout);
-        return TOOL_FINE;
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        printf("ulp (ulplab) %s (build %s)\n", ulp_build_version(), ulp_build_id());
+        return ulp_finish_stdout("ulp", ULP_EXIT_FINE);
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("ulp (ulplab) %s\n", ulp_build_version());
-        return TOOL_FINE;
-    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 2, argv + 2);
-    fprintf(stderr, "ulp: no command '%s'\n", argv[1]);
-    list_commands(stderr);
-    return TOOL_USAGE;
+        if (strcmp(name, tool_name(commands[i])) == 0) return run(commands[i], argc - 1, argv + 1);
+    return unknown_command(name);
 }

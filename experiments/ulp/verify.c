@@ -5,19 +5,20 @@
  * Work is cut into pieces; the hash of a case combines the hashes of its pieces in order, so it does not
  * depend on threads, and a run that was stopped goes on with the pieces listed in the --resume file, its journal.
  */
+#include "experiments/harness/cli/progress.h"
 #include "tool.h"
 
 #include <string.h>
 
 #if defined(ULP_WITH_MPFR)
 
+#include "journal.h"
+#include "verify_sample.h"
 #include "sim/reference.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { CHUNK = 4096, SHOWN = 5 };
 
@@ -35,172 +36,45 @@ typedef struct job {
     uint64_t inputs, per_piece; /* of the case */
     size_t pieces;
     piece *piece;
-    int shown;          /* mismatches printed so far */
-    const char *resume; /* path or NULL */
-    FILE *journal;
-    double started;
+    int shown;         /* mismatches printed so far */
+    journal *journal;  /* or NULL */
     uint64_t finished; /* inputs done, for the bar */
-    int bar;
+    ulp_progress bar;
+    pthread_mutex_t lock; /* of the bar and of messages */
     ulp_status status;
 } job;
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* ---- pieces ---- */
 
-/* ---- inputs ---- */
-
-static const uint64_t sample_stream = 0x76657269; /* its own use of the generator: "veri" */
-
-/* A value near a breakpoint of the format: a random code's value, or the middle between it and its neighbour, moved by
- * up to two units of the carrier's last place. */
-static double near_breakpoint(const ulp_format *f, uint64_t seed, uint64_t i, int binary32) {
-    uint64_t r0 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i),
-             r1 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i + 1);
-    uint64_t r2 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i + 2);
-    double v = ulp_decode(r0 << 32 | r1, f);
-    if (v - v != 0.0) v = f->max;
-    double next = ulp_next_up(v, f);
-    int where = (int)(r2 % 4); /* the value, quarter, middle, three quarters of the gap */
-    if (next - next == 0.0) v += (next - v) * 0.25 * where;
-    int64_t nudge = (int64_t)(r2 >> 8 & 7) - 3;
-    nudge = nudge < -2 || nudge > 2 ? 0 : nudge;
-    if (binary32) return ulp_from_bits32(ulp_bits32((float)v) + (uint32_t)nudge);
-    return ulp_from_bits64(ulp_bits64(v) + (uint64_t)nudge);
-}
-
-static double sample(const job *j, uint64_t i) {
-    ulp_stream s = {j->stream.seed, sample_stream + 1, 0};
-    const int binary32 = (i & 1) == 0 && j->format.fits_binary32;
-    if ((i & 6) != 0) return near_breakpoint(&j->format, j->stream.seed, i, binary32);
-    uint64_t bits = (uint64_t)ulp_random_word(s, 2 * i) << 32 | ulp_random_word(s, 2 * i + 1);
-    return binary32 ? (double)ulp_from_bits32((uint32_t)bits) : ulp_from_bits64(bits);
-}
-
-/* ---- the journal: a head, then a line for every finished piece, whatever its case, appended ---- */
-
-static const char journal_head[] =
-    "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash\n";
-
-enum { ENTRY_MAX = 256 };
-
-/* What pieces have in common that stand for one another: the case, its inputs and random words, and whose kernels
- * rounded them. */
-typedef struct piece_key {
-    char format[64], mode[16], overflow[16], kernels[64]; /* backend:instruction set or device */
-    unsigned bits;
-    int exhaustive;
-    uint64_t inputs, seed;
-} piece_key;
-
-static piece_key key_of(const job *j) {
-    piece_key k = {
-        .bits = j->rule.random_bits, .exhaustive = j->exhaustive, .inputs = j->inputs, .seed = j->stream.seed};
-    snprintf(k.format, sizeof k.format, "%s", j->format.name);
-    snprintf(k.mode, sizeof k.mode, "%s", ulp_mode_name((ulp_mode)j->rule.mode));
-    snprintf(k.overflow, sizeof k.overflow, "%s", ulp_overflow_name((ulp_overflow)j->rule.overflow));
-    snprintf(k.kernels, sizeof k.kernels, "%s:%s", j->backend->name, j->backend->what);
-    for (char *c = k.kernels; *c != '\0'; c++)
+/* The name of a piece in the journal: the case, its inputs and random words, and whose kernels rounded them. */
+static void name_piece(ulp_text *to, const job *j, size_t index) {
+    char kernels[64];
+    snprintf(kernels, sizeof kernels, "%s:%s", j->backend->name, j->backend->what);
+    for (char *c = kernels; *c != '\0'; c++)
         if (strchr(" \t\n", *c) != NULL) *c = '_';
-    return k;
+    ulp_text_print(to, "%s %s %s %d %" PRIu64 " %d %" PRIu64 " %s %zu", j->format.name,
+                   ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow),
+                   j->rule.random_bits, j->inputs, j->exhaustive, j->stream.seed, kernels, index);
 }
 
-static void print_entry(char text[ENTRY_MAX], const piece_key *k, size_t index, const piece *p) {
-    snprintf(text, ENTRY_MAX, "%s %s %s %u %" PRIu64 " %d %" PRIu64 " %s %zu %" PRIu64 " %016" PRIx64 "\n", k->format,
-             k->mode, k->overflow, k->bits, k->inputs, k->exhaustive, k->seed, k->kernels, index, p->mismatches,
-             p->hash);
-}
-
-/* What a line says; 0 unless it is, letter for letter, what print_entry writes. */
-static int read_entry(const char *line, piece_key *k, size_t *index, piece *p) {
-    char again[ENTRY_MAX];
-    p->done = 1;
-    if (sscanf(line, "%63s %15s %15s %u %" SCNu64 " %d %" SCNu64 " %63s %zu %" SCNu64 " %16" SCNx64, k->format, k->mode,
-               k->overflow, &k->bits, &k->inputs, &k->exhaustive, &k->seed, k->kernels, index, &p->mismatches,
-               &p->hash) != 11)
-        return 0;
-    print_entry(again, k, *index, p);
-    return strcmp(line, again) == 0;
-}
-
-static int same_key(const piece_key *a, const piece_key *b) {
-    return strcmp(a->format, b->format) == 0 && strcmp(a->mode, b->mode) == 0 &&
-           strcmp(a->overflow, b->overflow) == 0 && strcmp(a->kernels, b->kernels) == 0 && a->bits == b->bits &&
-           a->inputs == b->inputs && a->exhaustive == b->exhaustive && a->seed == b->seed;
-}
-
-static _Noreturn void refuse_entry(const job *j, unsigned long number) {
-    tool_usage(&tool_verify,
-               "--resume %s:%lu: this line of the journal cannot be read; without it its piece is computed again",
-               j->resume, number);
-}
-
-/* Reads the journal, refuses it if it is none, and marks the pieces of this case, if there is one, that it lists.
- * Returns where a torn last line begins, which a run leaves that is stopped; -1 if there is none. Journals may follow
- * each other in a file. */
-static long read_journal(job *j, FILE *file) {
-    char line[ENTRY_MAX];
-    const piece_key key = key_of(j);
-    piece_key k;
-    piece p;
-    size_t index;
-    long at = 0, torn = -1;
-    for (unsigned long number = 1; torn < 0 && fgets(line, sizeof line, file) != NULL; number++) {
-        const size_t n = strlen(line);
-        if (strchr(line, '\n') == NULL && feof(file)) torn = at;
-        const int head =
-            torn < 0 ? strcmp(line, journal_head) == 0 : ftell(file) == (long)n && strncmp(line, journal_head, n) == 0;
-        if (number == 1 && !head)
-            tool_usage(&tool_verify, "--resume %s: this file is no journal of ulp verify; it stays as it is",
-                       j->resume);
-        at += (long)n;
-        if (head || torn >= 0) continue;
-        if (!read_entry(line, &k, &index, &p)) refuse_entry(j, number);
-        if (j->piece == NULL || !same_key(&k, &key)) continue;
-        if (index >= j->pieces) refuse_entry(j, number);
-        if (!j->piece[index].done) j->finished += j->per_piece;
-        j->piece[index] = p;
-    }
-    if (ferror(file)) tool_failed(&tool_verify, NULL, "cannot read %s: %s", j->resume, strerror(errno));
-    return torn;
-}
-
-/* The journal, ready for more lines; a torn one is cut off. */
-static void open_journal(job *j) {
-    j->journal = fopen(j->resume, "a+");
-    if (j->journal == NULL) tool_usage(&tool_verify, "cannot write %s: %s", j->resume, strerror(errno));
-    rewind(j->journal);
-    const long torn = read_journal(j, j->journal);
-    if (torn >= 0 && ftruncate(fileno(j->journal), torn) != 0)
-        tool_failed(&tool_verify, NULL, "cannot write %s: %s", j->resume, strerror(errno));
-    if (fseek(j->journal, 0, SEEK_END) == 0 && ftell(j->journal) == 0) fputs(journal_head, j->journal);
-    fflush(j->journal);
-}
-
-static void close_journal(job *j) {
-    const int failed = ferror(j->journal);
-    if ((fclose(j->journal) != 0) | failed)
-        tool_failed(&tool_verify, NULL, "cannot write %s: finished pieces are missing there", j->resume);
-}
-
-/* One write, so that lines of several threads do not mix. */
-static void note(job *j, size_t index, const piece *p) {
-    char line[ENTRY_MAX];
-    const piece_key key = key_of(j);
+static void keep(job *j, size_t index, const piece *p) {
+    ulp_text name = {0};
     if (j->journal == NULL) return;
-    print_entry(line, &key, index, p);
-    fputs(line, j->journal);
-    fflush(j->journal);
+    name_piece(&name, j, index);
+    journal_keep(j->journal, ulp_text_of(&name), p->mismatches, p->hash);
+    ulp_text_free(&name);
 }
 
-/* Mark the pieces of this case that the journal lists. */
+/* Marks the pieces of this case that the journal has. */
 static void recall(job *j) {
-    FILE *file = j->resume == NULL ? NULL : fopen(j->resume, "r");
-    if (file == NULL) return;
-    read_journal(j, file);
-    fclose(file);
+    for (size_t i = 0; j->journal != NULL && i < j->pieces; i++) {
+        ulp_text name = {0};
+        piece *p = &j->piece[i];
+        name_piece(&name, j, i);
+        p->done = journal_find(j->journal, ulp_text_of(&name), &p->mismatches, &p->hash);
+        if (p->done) j->finished += j->per_piece;
+        ulp_text_free(&name);
+    }
 }
 
 /* ---- comparing ---- */
@@ -212,9 +86,12 @@ static uint64_t fold(uint64_t hash, uint64_t value) {
 
 static void show(job *j, double x, double got, double want, uint32_t word) {
     if (__atomic_add_fetch(&j->shown, 1, __ATOMIC_RELAXED) > SHOWN) return;
-    fprintf(stderr, "%s%s %s %s: x = %a word %08x: got %a, want %a\n", j->bar ? "\r\033[K" : "", j->format.name,
-            ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow), x, word, got,
-            want);
+    pthread_mutex_lock(&j->lock);
+    ulp_progress_clear(&j->bar);
+    ulp_complain(tool_verify.command.name, "%s %s %s: x = %a word %08x: got %a, want %a", j->format.name,
+                 ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow), x, word, got,
+                 want);
+    pthread_mutex_unlock(&j->lock);
 }
 
 static int differs(double got, double want) {
@@ -251,7 +128,8 @@ static void check_chunk(job *j, ulp_reference *ref, const room *there, uint64_t 
     ulp_stream stream = j->stream;
     stream.first = begin;
     for (size_t i = 0; i < n; i++) {
-        x[i] = j->exhaustive ? (double)ulp_from_bits32((uint32_t)(begin + i)) : sample(j, begin + i);
+        x[i] = j->exhaustive ? (double)ulp_from_bits32((uint32_t)(begin + i))
+                             : verify_sample(&j->format, j->stream.seed, begin + i);
         x32[i] = j->exhaustive ? ulp_from_bits32((uint32_t)(begin + i)) : (float)x[i];
     }
     ulp_status status = round_chunk(j, there, y, x, y32, x32, n, stream);
@@ -274,15 +152,12 @@ static void check_chunk(job *j, ulp_reference *ref, const room *there, uint64_t 
 }
 
 static void progress(job *j, uint64_t more) {
-    uint64_t done = __atomic_add_fetch(&j->finished, more, __ATOMIC_RELAXED);
-    if (!j->bar) return;
-    double share = (double)done / (double)j->inputs, spent = seconds() - j->started;
-    char text[128], cells[31];
-    for (int i = 0; i < 30; i++) cells[i] = i < (int)(share * 30.0) ? '#' : '.';
-    cells[30] = '\0';
-    snprintf(text, sizeof text, "\r%s %s [%s] %3.0f%%, %.0f s left \033[K", j->format.name,
-             ulp_mode_name((ulp_mode)j->rule.mode), cells, 100.0 * share, share > 0 ? spent / share - spent : 0.0);
-    fputs(text, stderr);
+    const uint64_t done = __atomic_add_fetch(&j->finished, more, __ATOMIC_RELAXED);
+    char detail[ULP_NAME_MAX + 16];
+    snprintf(detail, sizeof detail, "%s %s", j->format.name, ulp_mode_name((ulp_mode)j->rule.mode));
+    pthread_mutex_lock(&j->lock);
+    ulp_progress_show(&j->bar, (double)done / (double)j->inputs, detail);
+    pthread_mutex_unlock(&j->lock);
 }
 
 static void check_pieces(void *context, size_t begin, size_t end) {
@@ -303,7 +178,7 @@ static void check_pieces(void *context, size_t begin, size_t end) {
         }
         if (j->status != ULP_OK) break; /* its inputs may not have been checked */
         *p = fresh;
-        note(j, i, &fresh);
+        keep(j, i, &fresh);
     }
     if (there.x32 != NULL) j->backend->release(there.x32);
     if (there.x != NULL) j->backend->release(there.x);
@@ -321,8 +196,8 @@ static int run_case(job *j, size_t number, size_t of) {
     }
     j->finished = 0;
     j->shown = 0;
-    j->started = seconds();
     recall(j);
+    j->bar = ulp_progress_start(tool_verify.command.name, (double)j->finished / (double)j->inputs);
     ulp_parallel_for(j->pieces, 1, check_pieces, j);
     uint64_t mismatches = 0, hash = 0;
     for (size_t i = 0; i < j->pieces; i++) {
@@ -331,7 +206,7 @@ static int run_case(job *j, size_t number, size_t of) {
     }
     free(j->piece);
     j->piece = NULL;
-    if (j->bar) fputs("\r\033[K", stderr);
+    ulp_progress_clear(&j->bar);
     if (j->status != ULP_OK) return 0;
     printf("%s %zu/%zu %s %s %s: %llu inputs, %llu mismatches, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL",
            number, of, j->format.name, ulp_mode_name((ulp_mode)j->rule.mode),
@@ -343,134 +218,187 @@ static int run_case(job *j, size_t number, size_t of) {
 
 /* ---- the cases ---- */
 
-typedef struct selection {
-    ulp_format *formats;
-    size_t format_count;
-    int mode_first, mode_last, policy_first, policy_last;
-} selection;
+enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
 
+static int read_policies(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+    ulp_overflow one = ULP_OVERFLOW_DEFAULT;
+    const int all = strcmp(text, "all") == 0;
+    const int status = all ? ULP_EXIT_FINE : ulp_type_overflow.read(&one, text, option, error);
+    if (status == ULP_EXIT_FINE) *(int *)field = all ? ALL_POLICIES : (int)one;
+    return status;
+}
+
+static void print_policies(ulp_text *to, const void *field, const ulp_option *option) {
+    const int policy = *(const int *)field;
+    (void)option;
+    ulp_text_print(to, "%s", policy == ALL_POLICIES ? "all" : ulp_overflow_name((ulp_overflow)policy));
+}
+
+static const ulp_option_type policies_type = {
+    .value_name = "POLICY", .size = sizeof(int), .read = read_policies, .print = print_policies};
+
+static struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    int policies;
+    int exhaustive;
+    uint64_t sample, bits, seed, jobs;
+    const char *resume;
+    const ulp_backend *backend;
+} given;
+
+static const ulp_option options[] = {
+    {.name = "format",
+     .type = &ulp_type_formats,
+     ULP_AT(struct settings, formats),
+     .value = "all",
+     .help = "formats, commas between them, or all that are registered"},
+    {.name = "mode",
+     .type = &ulp_type_modes,
+     ULP_AT(struct settings, modes),
+     .value = "all",
+     .help = "rounding modes, commas between them, or all"},
+    {.name = "overflow",
+     .type = &policies_type,
+     ULP_AT(struct settings, policies),
+     .help = "default, inf, sat, nan, wrap, or all; all unless given, the format's own under --exhaustive"},
+    {.name = "exhaustive",
+     .type = &ulp_type_flag,
+     ULP_AT(struct settings, exhaustive),
+     .help = "all 2^32 binary32 inputs"},
+    {.name = "sample",
+     .type = &ulp_type_unsigned,
+     ULP_AT(struct settings, sample),
+     .value = "100000",
+     .min = 1,
+     .max = 0x1p40,
+     .help = "N inputs per case, boundary patterns and random ones, binary32 and binary64"},
+    {.name = "bits",
+     .type = &ulp_type_unsigned,
+     ULP_AT(struct settings, bits),
+     .min = 1,
+     .max = 32,
+     .help = "random bits of the stochastic modes; 32 unless given"},
+    {.name = "seed",
+     .type = &ulp_type_unsigned,
+     ULP_AT(struct settings, seed),
+     .value = "1",
+     .help = "of inputs and of random bits"},
+    {.name = "jobs",
+     .type = &ulp_type_unsigned,
+     ULP_AT(struct settings, jobs),
+     .min = 1,
+     .max = 65536,
+     .help = "threads; OMP_NUM_THREADS, else all processors, unless given"},
+    {.name = "resume",
+     .type = &ulp_type_text,
+     ULP_AT(struct settings, resume),
+     .value_name = "FILE",
+     .help = "keeps finished pieces in FILE, a journal, and goes on from there"},
+    {.name = "backend",
+     .type = &ulp_type_backend,
+     ULP_AT(struct settings, backend),
+     .value = "cpu",
+     .help = "whose kernels: cpu or cuda"},
+    {0},
+};
+
+static int first_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_INF : given.policies; }
+static int last_policy(void) { return given.policies == ALL_POLICIES ? ULP_OVERFLOW_WRAP : given.policies; }
 static int offered(const ulp_format *f, int policy) { return policy != ULP_OVERFLOW_WRAP || f->is_fixed; }
 
-static size_t count_cases(const selection *s) {
+static size_t count_cases(void) {
     size_t n = 0;
-    for (size_t f = 0; f < s->format_count; f++)
-        for (int p = s->policy_first; p <= s->policy_last; p++)
-            n += (size_t)offered(&s->formats[f], p) * (size_t)(s->mode_last - s->mode_first + 1);
+    for (size_t f = 0; f < given.formats.count; f++)
+        for (int p = first_policy(); p <= last_policy(); p++)
+            n += (size_t)offered(&given.formats.at[f], p) * given.modes.count;
     return n;
 }
 
-static int run_cases(job *j, const selection *s) {
-    const size_t of = count_cases(s);
-    if (of == 0)
-        tool_usage(&tool_verify, "--overflow wrap is offered by fixed point alone: there is no case to verify");
+/* The cases of one format; ULP_GO_ON, or the exit status after a message. */
+static int run_format(job *j, size_t *number, size_t *failed) {
+    const size_t of = count_cases();
+    for (size_t m = 0; m < given.modes.count; m++)
+        for (int p = first_policy(); p <= last_policy(); p++) {
+            if (!offered(&j->format, p)) continue;
+            j->rule = given.modes.at[m].rule;
+            j->rule.overflow = (uint8_t)p;
+            if (j->rule.random_bits == 0) j->rule.random_bits = (uint8_t)(given.bits ? given.bits : 32);
+            *failed += (size_t)!run_case(j, ++*number, of);
+            if (j->status != ULP_OK)
+                return ulp_run_error(tool_verify.command.name, "%s: %s", j->format.name, ulp_status_text(j->status));
+        }
+    return ULP_GO_ON;
+}
+
+static int run_cases(job *j) {
+    const double started = ulp_clock();
     size_t number = 0, failed = 0;
-    double started = seconds();
-    uint64_t inputs = 0;
-    for (size_t f = 0; f < s->format_count; f++)
-        for (int m = s->mode_first; m <= s->mode_last; m++)
-            for (int p = s->policy_first; p <= s->policy_last; p++) {
-                if (!offered(&s->formats[f], p)) continue;
-                j->format = s->formats[f];
-                j->rule.mode = (uint8_t)m;
-                j->rule.overflow = (uint8_t)p;
-                failed += (size_t)!run_case(j, ++number, of);
-                inputs += j->inputs;
-                if (j->status != ULP_OK) {
-                    fprintf(stderr, "ulp verify: %s: %s\n", j->format.name, ulp_status_text(j->status));
-                    return TOOL_FAILED;
-                }
-            }
-    printf("%zu cases, %llu inputs: %zu passed, %zu failed, %.1f s on %d threads\n", of, (unsigned long long)inputs,
-           of - failed, failed, seconds() - started, ulp_threads_get());
-    return failed == 0 && of > 0 ? tool_finish(&tool_verify) : TOOL_FAILED;
+    int status = ULP_GO_ON;
+    for (size_t f = 0; f < given.formats.count && status == ULP_GO_ON; f++) {
+        j->format = given.formats.at[f];
+        status = run_format(j, &number, &failed);
+    }
+    if (status != ULP_GO_ON) return status;
+    printf("%zu cases, %llu inputs: %zu passed, %zu failed, %.1f s on %d threads\n", number,
+           (unsigned long long)(number * j->inputs), number - failed, failed, ulp_clock() - started, ulp_threads_get());
+    return failed == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
 }
 
-static void select_formats(selection *s, const char *text) {
-    const size_t n = strcmp(text, "all") == 0 ? ulp_format_count : 1;
-    s->formats = calloc(n, sizeof *s->formats);
-    if (s->formats == NULL) tool_failed(&tool_verify, NULL, "out of memory");
-    s->format_count = n;
-    for (size_t i = 0; n > 1 && i < n; i++) ulp_format_get(i, &s->formats[i], NULL);
-    ulp_status status = n > 1 ? ULP_OK : ulp_format_parse(&s->formats[0], text);
-    if (status != ULP_OK) tool_bad_format(&tool_verify, text, status);
+/* Random bits are of the stochastic modes: modes that are named have to be. */
+static int check_bits(const ulp_arguments *a) {
+    const ulp_setting *mode = ulp_setting_find(a, "mode");
+    for (size_t m = 0; given.bits != 0 && strcmp(mode->value, "all") != 0 && m < given.modes.count; m++)
+        if (!ulp_mode_is_stochastic(given.modes.at[m].rule.mode))
+            return ulp_usage_error(a->program,
+                                   "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s",
+                                   (unsigned long long)given.bits, given.modes.at[m].name);
+    return ULP_GO_ON;
 }
 
-static int run(int argc, char **argv) {
-    const char *format = "all", *mode = "all", *policy = NULL, *resume = NULL, *backend = NULL;
-    int exhaustive = 0, sampled = 0;
-    uint64_t count = 100000, jobs = 0, seed = 1, bits = 0;
-    const tool_option options[] = {{"format", TOOL_TEXT, &format, 0, 0, NULL},
-                                   {"mode", TOOL_TEXT, &mode, 0, 0, NULL},
-                                   {"overflow", TOOL_TEXT, &policy, 0, 0, NULL},
-                                   {"bits", TOOL_NUMBER, &bits, 1, 32, NULL},
-                                   {"exhaustive", TOOL_FLAG, &exhaustive, 0, 0, NULL},
-                                   {"sample", TOOL_NUMBER, &count, 1, 1ull << 40, &sampled},
-                                   {"jobs", TOOL_NUMBER, &jobs, 1, 4096, NULL},
-                                   {"seed", TOOL_NUMBER, &seed, 0, UINT64_MAX, NULL},
-                                   {"resume", TOOL_TEXT, &resume, 0, 0, NULL},
-                                   {"backend", TOOL_TEXT, &backend, 0, 0, NULL},
-                                   {0}};
-    if (tool_parse(&tool_verify, options, argc, argv) != 0) tool_usage(&tool_verify, "takes no words: '%s'", argv[0]);
-    if (exhaustive && sampled) tool_usage(&tool_verify, "--exhaustive and --sample exclude each other");
-    selection s = {.mode_first = 0,
-                   .mode_last = ULP_MODE_COUNT - 1,
-                   .policy_first = ULP_OVERFLOW_INF,
-                   .policy_last = ULP_OVERFLOW_WRAP};
-    if (policy == NULL) policy = exhaustive ? "default" : "all";
-    if (strcmp(mode, "all") != 0) {
-        ulp_mode one = ULP_RNE;
-        const tool_option pick[] = {{"mode", TOOL_MODE, &one, 0, 0, NULL}, {0}};
-        char *words[] = {(char[]){"--mode"}, (char *)(uintptr_t)mode};
-        tool_parse(&tool_verify, pick, 2, words);
-        tool_check_bits(&tool_verify, bits, one);
-        s.mode_first = s.mode_last = (int)one;
-    }
-    if (strcmp(policy, "all") != 0) {
-        ulp_overflow one;
-        if (ulp_overflow_parse(&one, policy) != ULP_OK)
-            tool_usage(&tool_verify, "--overflow %s: must be all, default, inf, sat, nan or wrap", policy);
-        s.policy_first = s.policy_last = (int)one;
-    }
-    const ulp_backend *machine = tool_backend(&tool_verify, backend);
-    select_formats(&s, format);
-    job j = {.backend = machine,
-             .exhaustive = exhaustive,
-             .inputs = exhaustive ? 1ull << 32 : count,
-             .stream = {seed, 0, 0},
-             .resume = resume};
-    j.rule.random_bits = (uint8_t)(bits ? bits : 32);
-    j.bar = isatty(STDERR_FILENO);
-    if (resume != NULL) open_journal(&j);
-    ulp_threads_set((int)jobs);
-    int status = run_cases(&j, &s);
-    if (j.journal != NULL) close_journal(&j);
-    free(s.formats);
-    return status;
+static int run(const ulp_arguments *a) {
+    if (given.exhaustive && ulp_setting_given(a, "sample"))
+        return ulp_usage_error(a->program, "--exhaustive and --sample exclude each other");
+    int status = check_bits(a);
+    if (status != ULP_GO_ON) return status;
+    if (!ulp_setting_given(a, "overflow")) given.policies = given.exhaustive ? ULP_OVERFLOW_DEFAULT : ALL_POLICIES;
+    if (count_cases() == 0)
+        return ulp_usage_error(a->program,
+                               "--overflow wrap is offered by fixed point alone: there is no case to verify");
+    job j = {.backend = given.backend,
+             .exhaustive = given.exhaustive,
+             .inputs = given.exhaustive ? 1ull << 32 : given.sample,
+             .stream = {given.seed, 0, 0}};
+    if (given.resume != NULL) status = journal_open(&j.journal, a->program, given.resume);
+    if (status != ULP_GO_ON) return status;
+    pthread_mutex_init(&j.lock, NULL);
+    ulp_threads_set((int)given.jobs);
+    status = run_cases(&j);
+    pthread_mutex_destroy(&j.lock);
+    const int closed = j.journal != NULL ? journal_close(j.journal) : ULP_GO_ON;
+    return closed == ULP_GO_ON ? status : closed;
 }
 
 #else
 
-static int run(int argc, char **argv) {
-    const tool_option options[] = {{0}};
-    if (argc > 0 && strcmp(argv[0], "--help") == 0) tool_parse(&tool_verify, options, argc, argv);
-    fprintf(stderr, "ulp verify: this build has no MPFR; install libmpfr-dev and run make again\n");
-    return TOOL_LACKING;
+static const ulp_option options[] = {{0}};
+static int given;
+
+static int run(const ulp_arguments *a) {
+    ulp_complain(a->program, "this build has no MPFR; install libmpfr-dev and run make again");
+    return ULP_EXIT_LACKING;
 }
 
 #endif
 
 const tool_command tool_verify = {
-    "verify",
-    "verify [--format F|all] [--mode M|all] [--overflow P|all] [--exhaustive | --sample N]\n"
-    "                  [--bits R] [--seed S] [--jobs J] [--resume FILE] [--backend cpu|cuda]",
-    "compares rounding with GNU MPFR",
-    "One PASS or FAIL line per case of format, mode and overflow policy, then a count; the exit status is the "
-    "verdict.\n"
-    "  --sample N      N inputs per case, boundary patterns and random, binary32 and binary64 (default 100000);\n"
-    "                  every overflow policy unless --overflow names one\n"
-    "  --exhaustive    all 2^32 binary32 inputs; the format's own policy unless --overflow says more\n"
-    "  --resume FILE   keeps finished pieces in FILE, a journal, and goes on from there; taken are pieces of the same\n"
-    "                  case, inputs, seed, backend and instruction set or device, others are computed\n"
-    "  --jobs J        threads\n"
-    "  --backend B     whose kernels: cpu, the default, or cuda\n",
-    run};
+    .command = {.name = "ulp verify",
+                .usage = "[OPTION...]",
+                .summary = "compares rounding with GNU MPFR",
+                .details =
+                    "One PASS or FAIL line per case of format, mode and overflow policy, then a count; the exit status "
+                    "is the verdict. A journal keeps pieces of any case: taken are those of the same case, inputs, "
+                    "seed, backend and instruction set or device, others are computed and kept beside them. A journal "
+                    "of another build is refused.\n"},
+    .groups = {{"options", options, &given}},
+    .run = run};

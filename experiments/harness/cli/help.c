@@ -65,12 +65,17 @@ static void add_options(ulp_text *to, const ulp_option_group *groups, size_t gro
     ulp_text_add(to, "\n", 1);
 }
 
+void ulp_help_tail(ulp_text *to, int width) {
+    ulp_text_wrap(to,
+                  "environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), "
+                  "OMP_NUM_THREADS, ULPLAB_DATA (folder of the data sets), NO_COLOR.\n",
+                  0, 4, width);
+    ulp_text_wrap(to,
+                  "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n",
+                  0, 4, width);
+}
+
 void ulp_help_print(FILE *to, const ulp_command *command, const ulp_option_group *groups, size_t group_count) {
-    static const char environment[] =
-        "environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "
-        "ULPLAB_DATA (folder of the data sets), NO_COLOR.\n";
-    static const char exits[] = "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks "
-                                "something.\n";
     const int width = width_for(to);
     ulp_text text = {0}, line = {0};
     ulp_text_print(&line, "%s - %s\n", command->name, command->summary);
@@ -86,8 +91,7 @@ void ulp_help_print(FILE *to, const ulp_command *command, const ulp_option_group
         ulp_text_add(&text, "\n", 1);
     }
     add_topics(&text, groups, group_count, width);
-    ulp_text_wrap(&text, environment, 0, 4, width);
-    ulp_text_wrap(&text, exits, 0, 4, width);
+    ulp_help_tail(&text, width);
     fputs(ulp_text_of(&text), to);
     ulp_text_free(&text);
     ulp_text_free(&line);

@@ -207,5 +207,7 @@ int ulp_environment_check(const char *program);
 
 /* --help, wrapped at 80 columns, or at the terminal's if it has less. */
 void ulp_help_print(FILE *to, const ulp_command *command, const ulp_option_group *groups, size_t group_count);
+/* What every help ends with: the variables of the environment, the exit statuses. */
+void ulp_help_tail(ulp_text *to, int width);
 
 #endif

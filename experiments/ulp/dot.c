@@ -1,0 +1,171 @@
+/* dot.c - ulp dot: a filter that forms sums of products of codes under a datapath. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct settings {
+    ulp_datapath datapath;
+    ulp_format a, b; /* of the operands */
+    ulp_format in;
+    uint64_t seed, stream;
+    const char **words; /* (room) of the line */
+    size_t room;
+} settings;
+
+static settings given;
+
+static const ulp_option options[] = {
+    {.name = "datapath",
+     .type = &ulp_type_datapath,
+     ULP_AT(settings, datapath),
+     .needed = 1,
+     .help = "how the sum is formed"},
+    {.name = "in",
+     .type = &ulp_type_format,
+     ULP_AT(settings, in),
+     .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"},
+    {.name = "seed",
+     .type = &ulp_type_unsigned,
+     ULP_AT(settings, seed),
+     .value = "1",
+     .help = "stochastic: data line i uses the random words from index i w on, w the roundings of one sum"},
+    {.name = "stream", .type = &ulp_type_unsigned, ULP_AT(settings, stream), .value = "0", .help = "see --seed"},
+    {0},
+};
+
+/* The words of `text` into s->words. */
+static int split_words(settings *s, const tool_line *line, char *text, size_t *n) {
+    char *word;
+    for (*n = 0; (word = tool_word(&text)) != NULL; s->words[(*n)++] = word) {
+        if (*n < s->room) continue;
+        s->room = s->room == 0 ? 64 : 2 * s->room;
+        const char **more = realloc(s->words, s->room * sizeof *more);
+        if (more == NULL) return tool_no_memory(line, "");
+        s->words = more;
+    }
+    return ULP_GO_ON;
+}
+
+static int read_value(double *value, const tool_line *line, const char *word, const ulp_format *f, const char *what) {
+    uint64_t code;
+    if (!tool_hex(&code, word, f->bits))
+        return tool_bad_line(line, "%s: '%s' is no code of %s: %d bits in hex", what, word, f->name, f->bits);
+    *value = ulp_decode(code, f);
+    return ULP_GO_ON;
+}
+
+/* The part of the line behind the next '/', or NULL; the part before it ends there. */
+static char *cut(char *text) {
+    char *slash = text != NULL ? strchr(text, '/') : NULL;
+    if (slash == NULL) return NULL;
+    *slash = '\0';
+    return slash + 1;
+}
+
+/* A line, taken apart. */
+typedef struct sum {
+    char *a_scales, *b_scales; /* their texts, or NULL */
+    size_t k, blocks;
+    double *values; /* (1 + 2 k) c, a and b, and (2 blocks) the scales behind them */
+} sum;
+
+static int read_scales(settings *s, const tool_line *line, const sum *t, char *text, double *to, const char *what) {
+    size_t words;
+    int status = split_words(s, line, text, &words);
+    if (status == ULP_GO_ON && words != t->blocks)
+        return tool_bad_line(line, "%s: %zu products take %zu scale%s, one for each %d, the line has %zu", what, t->k,
+                             t->blocks, t->blocks == 1 ? "" : "s", s->datapath.scale_block, words);
+    for (size_t i = 0; i < t->blocks && status == ULP_GO_ON; i++)
+        status = read_value(&to[i], line, s->words[i], &s->datapath.scale, what);
+    return status;
+}
+
+static int read_sum(settings *s, const tool_line *line, sum *t) {
+    const ulp_datapath *d = &s->datapath;
+    size_t n;
+    t->a_scales = cut(line->text);
+    t->b_scales = cut(t->a_scales);
+    int status = split_words(s, line, line->text, &n);
+    if (status != ULP_GO_ON) return status;
+    if (n % 2 == 0) return tool_bad_line(line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
+    if (t->a_scales != NULL && d->scale_block == 0)
+        return tool_bad_line(line, "%s has no block scales: nothing may follow a '/'", d->name);
+    if (t->a_scales != NULL && t->b_scales == NULL)
+        return tool_bad_line(line, "scales are given for a and for b: '/ sa1 ... / sb1 ...'");
+    t->k = n / 2;
+    t->blocks = d->scale_block != 0 ? (t->k + d->scale_block - 1) / d->scale_block : 0;
+    t->values = malloc((n + 2 * t->blocks) * sizeof *t->values);
+    if (t->values == NULL) return tool_no_memory(line, "");
+    for (size_t i = 0; i < n && status == ULP_GO_ON; i++)
+        status = read_value(&t->values[i], line, s->words[i], i == 0 ? &d->result : (i <= t->k ? &s->a : &s->b),
+                            i == 0 ? "c" : (i <= t->k ? "a" : "b"));
+    double *scales = t->values + n;
+    if (t->a_scales != NULL && status == ULP_GO_ON)
+        status = read_scales(s, line, t, t->a_scales, scales, "scales of a");
+    if (t->a_scales != NULL && status == ULP_GO_ON)
+        status = read_scales(s, line, t, t->b_scales, scales + t->blocks, "scales of b");
+    return status;
+}
+
+static int dot_line(void *context, const tool_line *line) {
+    settings *s = context;
+    const ulp_datapath *d = &s->datapath;
+    sum t = {0};
+    uint64_t code;
+    int status = read_sum(s, line, &t);
+    if (status == ULP_GO_ON) {
+        double *a = t.values + 1, *b = a + t.k, *scales = b + t.k;
+        const ulp_scales known = t.a_scales != NULL ? (ulp_scales){scales, scales + t.blocks} : (ulp_scales){0};
+        const ulp_stream stream = {s->seed, s->stream, line->index * ulp_datapath_words(d, t.k)};
+        const double y = ulp_dot(d, t.values[0], a, b, t.k, known, stream);
+        const ulp_status encoded = ulp_datapath_code(&code, y, d);
+        if (encoded != ULP_OK)
+            status = tool_bad_line(line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));
+    }
+    free(t.values);
+    if (status != ULP_GO_ON) return status;
+    tool_print_code(stdout, code, &d->result);
+    putchar('\n');
+    return ULP_GO_ON;
+}
+
+int tool_choose_inputs(ulp_format *a, ulp_format *b, const ulp_arguments *arguments, const ulp_datapath *d,
+                       const ulp_format *in) {
+    if (in == NULL) {
+        *a = d->has_inputs ? d->a : d->accumulator;
+        *b = d->has_inputs ? d->b : d->accumulator;
+        return ULP_GO_ON;
+    }
+    if (d->has_inputs && (strcmp(in->name, d->a.name) != 0 || strcmp(in->name, d->b.name) != 0))
+        return ulp_usage_error(arguments->program, "--in %s: %s takes a in %s and b in %s", in->name, d->name,
+                               d->a.name, d->b.name);
+    *a = *b = *in;
+    return ULP_GO_ON;
+}
+
+static int run(const ulp_arguments *a) {
+    const ulp_format *in = ulp_setting_given(a, "in") ? &given.in : NULL;
+    int status = tool_choose_inputs(&given.a, &given.b, a, &given.datapath, in);
+    if (status == ULP_GO_ON) status = tool_each_line(a, dot_line, &given);
+    free(given.words);
+    return status;
+}
+
+const tool_command tool_dot = {
+    .command = {.name = "ulp dot",
+                .usage = "--datapath D [OPTION...] [FILE...]",
+                .summary = "forms sums of products under a datapath",
+                .details =
+                    "Each line: c a1 ... ak b1 ... bk, codes in hex, two's complement for integers. Prints the code of "
+                    "c + a1 b1 + ... + ak bk as the datapath forms it. c and the result are of the accumulator's "
+                    "format (binary32 under promote=). Datapaths with input formats take a and b in these (int8, "
+                    "Tensor Cores; a and b may differ: h100-e4m3.e5m2). Block scales follow the codes, one of a and "
+                    "one of b for each block of products (b200-e4m3-mx: 32): c a1 ... bk / sa1 ... / sb1 ...; without "
+                    "them they are ones.\n\n"
+                    "  printf '00000000 3c00 bc00 0001 3c00 3c00 0004\\n' |\n"
+                    "      ulp dot --datapath h100-fp16\n"
+                    "  00000000 is 1 - 1 + 2^-46\n",
+                .takes_words = 1},
+    .groups = {{"options", options, &given}},
+    .run = run};

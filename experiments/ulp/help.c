@@ -1,0 +1,140 @@
+/* help.c - ulp help: the commands, and the names of formats, modes and datapaths from the tables that parse them. */
+#include "tool.h"
+
+#include <string.h>
+
+const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
+
+static void help_formats(ulp_text *to) {
+    static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each */
+    const ulp_format_row *row;
+    ulp_format f;
+    ulp_text_print(to, "%-12s %-20s %4s %3s %5s  %s\n", "name", "other names", "bits", "p", "emax", "source");
+    for (size_t i = 0; ulp_format_get(i, &f, &row) == ULP_OK; i++)
+        ulp_text_print(to, "%-12s %-20s %4d %3d %5d  %s\n", f.name, row->aliases, f.bits, f.prec, f.emax, row->source);
+    ulp_text_print(to, "\nBesides these rows every name of a family is a format:\n");
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        ulp_text_print(to, "  %s\n", ulp_format_limits(families[i]));
+    ulp_text_print(to, "binaryKpP ends with s or u (signed or not) and with e or f (with infinities or finite). "
+                       "eXmYieee is the IEEE-like format where eXmY names a row.\n"
+                       "A suffix changes a format: :nosub has no subnormal numbers; one of");
+    for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
+        ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
+    ulp_text_print(to, " says what a result beyond the range becomes (:wrap for fixed point).\n"
+                       "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
+}
+
+static void help_modes(ulp_text *to) {
+    for (int m = 0; m < ULP_MODE_COUNT; m++)
+        ulp_text_print(to, "%-5s %s\n", ulp_mode_name((ulp_mode)m), ulp_mode_meaning((ulp_mode)m));
+    ulp_text_print(to, "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded "
+                       "fraction nu: sr/8, srb/8 and src/8 take 8 bits, a name alone takes 32.\n");
+}
+
+/* The rows that stand for hardware, as a list. */
+static void add_rows(ulp_text *to) {
+    ulp_datapath d;
+    ulp_text_print(to, "\nThe rows of hardware (`ulp probe --list` prints their fields):\n ");
+    for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) ulp_text_print(to, " %s", d.name);
+    ulp_text_print(to, "\n");
+}
+
+/* The forms, an entry for each: a line that begins with a blank goes on with the entry before, or is a form of native
+ * products. */
+static void help_datapaths(ulp_text *to) {
+    for (const char *line = ulp_datapath_names(); *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const int native = strncmp(line + strspn(line, " "), "native:", 7) == 0 && *line == ' ';
+        const int goes_on = *line == ' ' && !native, length = (int)strcspn(line, "\n");
+        const int blanks = (int)strspn(line, " ");
+        if (goes_on) ulp_text_print(to, " %.*s", length - blanks, line + blanks);
+        else ulp_text_print(to, "%s%s%.*s", to->length ? "\n" : "", native ? "  " : "", length - blanks, line + blanks);
+    }
+    ulp_text_print(to, "\n");
+    add_rows(to);
+}
+
+static const struct topic {
+    const char *name, *what;
+    void (*print)(ulp_text *to);
+    int indent; /* of the second column, under which entries go on */
+} topics[] = {
+    {"formats", "number formats: rows, families, suffixes", help_formats, 0},
+    {"modes", "rounding modes", help_modes, 6},
+    {"datapaths", "how sums of products are formed", help_datapaths, 23},
+};
+
+enum { TOPICS = sizeof topics / sizeof topics[0] };
+
+static int width(void) {
+    const int columns = ulp_columns_of(stdout);
+    return columns > 80 ? 80 : columns < 24 ? 24 : columns;
+}
+
+/* Where a line goes on: under its second column, or a bit farther in than it begins; paragraphs at the left. */
+static int indent_of(const char *line, const struct topic *topic) {
+    const int blanks = (int)strspn(line, " ");
+    if (blanks || width() < 60) return blanks + 2;
+    return strstr(line, "  ") ? topic->indent : 0;
+}
+
+static int print_topic(const struct topic *topic) {
+    ulp_text text = {0}, wrapped = {0};
+    topic->print(&text);
+    for (const char *line = ulp_text_of(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        ulp_text one = {0};
+        ulp_text_add(&one, line, strcspn(line, "\n"));
+        ulp_text_wrap(&wrapped, ulp_text_of(&one), 0, indent_of(ulp_text_of(&one), topic), width());
+        ulp_text_add(&wrapped, "\n", 1);
+        ulp_text_free(&one);
+    }
+    fputs(ulp_text_of(&wrapped), stdout);
+    ulp_text_free(&text);
+    ulp_text_free(&wrapped);
+    return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
+}
+
+static void add_row(ulp_text *to, const char *name, const char *what) {
+    ulp_text_print(to, "  %-10s ", name);
+    ulp_text_wrap(to, what, 13, 13, width());
+    ulp_text_add(to, "\n", 1);
+}
+
+static int print_overview(FILE *out, const tool_command *const *commands, size_t count) {
+    ulp_text text = {0};
+    ulp_text_wrap(&text,
+                  "usage: ulp COMMAND [OPTION...]\n\nlow-precision arithmetic from the shell: round, compute and "
+                  "look, bit for bit.\n\n",
+                  0, 0, width());
+    for (size_t i = 0; i < count; i++) add_row(&text, tool_name(commands[i]), commands[i]->command.summary);
+    add_row(&text, "help", "the names that options take: ulp help TOPIC");
+    ulp_text_print(&text, "\ntopics\n");
+    for (size_t i = 0; i < TOPICS; i++) add_row(&text, topics[i].name, topics[i].what);
+    ulp_text_print(&text, "\n");
+    ulp_text_wrap(&text, "ulp COMMAND --help explains a command; ulp --version names the build.\n", 0, 0, width());
+    ulp_help_tail(&text, width());
+    fputs(ulp_text_of(&text), out);
+    ulp_text_free(&text);
+    return ulp_finish_stdout("ulp", ULP_EXIT_FINE);
+}
+
+int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv) {
+    ulp_text known = {0}, near = {0};
+    if (argc < 2) return print_overview(out, commands, count);
+    if (argc > 2) return ulp_usage_error("ulp help", "one topic at a time; `ulp help` lists them");
+    for (size_t i = 0; i < TOPICS; i++)
+        if (strcmp(argv[1], topics[i].name) == 0) return print_topic(&topics[i]);
+    for (size_t i = 0; i < count; i++) {
+        const ulp_option_group *groups = commands[i]->groups;
+        if (strcmp(argv[1], tool_name(commands[i])) != 0) continue;
+        ulp_help_print(stdout, &commands[i]->command, groups, groups[1].options ? 2 : 1);
+        return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
+    }
+    for (size_t i = 0; i < TOPICS; i++) ulp_text_print(&known, "%s ", topics[i].name);
+    const int found = ulp_nearest_words(&near, argv[1], ulp_text_of(&known), 1);
+    const int status =
+        ulp_usage_error("ulp help", "no topic '%s'%s%s%s\ntopics: %s", argv[1], found ? "; did you mean " : "",
+                        ulp_text_of(&near), found ? "?" : "", ulp_text_of(&known));
+    ulp_text_free(&known);
+    ulp_text_free(&near);
+    return status;
+}

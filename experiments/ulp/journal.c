@@ -1,0 +1,179 @@
+/* journal.c - the finished pieces of ulp verify in a file; see journal.h. */
+#include "journal.h"
+
+#include "experiments/harness/cli/options.h"
+#include "experiments/harness/table/pieces.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char head[] = "# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece\n";
+
+typedef struct entry {
+    char *name;
+    uint64_t mismatches, hash;
+} entry;
+
+struct journal {
+    const char *program, *path;
+    FILE *file;
+    entry *entries; /* (count), by name */
+    size_t count, room;
+    size_t next; /* index of the next piece that is written */
+};
+
+/* ---- reading ---- */
+
+static int knows(void *own, size_t index, const char *label) {
+    (void)own;
+    (void)index;
+    return *label != '\0';
+}
+
+static int take(void *own, const ulp_piece *piece) {
+    journal *j = own;
+    entry e = {0};
+    int end = 0;
+    if (piece->count != 1 || sscanf(piece->lines, "%" SCNu64 " %16" SCNx64 "%n", &e.mismatches, &e.hash, &end) != 2 ||
+        piece->lines[end] != '\n') {
+        ulp_complain(j->program, "%s: piece '%s' holds no result; it is computed again", j->path, piece->label);
+        return ULP_GO_ON;
+    }
+    e.name = ulp_copy_text(piece->label);
+    j->entries = ulp_room_for(j->entries, j->count, &j->room, sizeof *j->entries);
+    j->entries[j->count++] = e;
+    return ULP_GO_ON;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(((const entry *)a)->name, ((const entry *)b)->name); }
+
+/* A name that two pieces bear is true of neither. */
+static void drop_repeated(journal *j) {
+    size_t kept = 0, run = 0;
+    if (j->count) qsort(j->entries, j->count, sizeof *j->entries, by_name);
+    for (size_t i = 0; i < j->count; i += run) {
+        for (run = 1; i + run < j->count && strcmp(j->entries[i].name, j->entries[i + run].name) == 0;) run++;
+        if (run > 1)
+            ulp_complain(j->program, "%s: piece '%s' stands there %zu times; it is computed again", j->path,
+                         j->entries[i].name, run);
+        if (run == 1) j->entries[kept++] = j->entries[i];
+        for (size_t k = 0; run > 1 && k < run; k++) free(j->entries[i + k].name);
+    }
+    j->count = kept;
+}
+
+/* Whether the file begins like a journal, or has been stopped within its head: then there is nothing to read. */
+static int begins_like_one(FILE *file, int *stopped) {
+    char begin[sizeof head + 3] = "";
+    size_t n = fread(begin, 1, sizeof begin - 1, file);
+    const char *at = begin;
+    if (n >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0) at += 3, n -= 3;
+    const size_t length = strlen(head) - 1; /* the line break may be a CRLF */
+    *stopped = n <= length;
+    rewind(file);
+    return memcmp(at, head, n < length ? n : length) == 0 && (*stopped || at[length] == '\n' || at[length] == '\r');
+}
+
+static int read_journal(journal *j, FILE *file) {
+    const ulp_piece_reader reader = {.program = j->program,
+                                     .path = j->path,
+                                     .file = file,
+                                     .head = head,
+                                     .forgiving = 1,
+                                     .own = j,
+                                     .knows = knows,
+                                     .take = take};
+    int stopped;
+    if (!begins_like_one(file, &stopped))
+        return ulp_usage_error(j->program, "--resume %s: this file is no journal of ulp verify; it stays as it is",
+                               j->path);
+    if (stopped) return ULP_GO_ON;
+    const int status = ulp_pieces_read(&reader, NULL);
+    drop_repeated(j);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static void write_entry(journal *j, FILE *file, const entry *e) {
+    ulp_text line = {0};
+    ulp_text_print(&line, "%" PRIu64 " %016" PRIx64 "\n", e->mismatches, e->hash);
+    const ulp_piece piece = {
+        .index = j->next++, .label = e->name, .lines = line.data, .length = line.length, .count = 1};
+    ulp_piece_write(file, &piece);
+    ulp_text_free(&line);
+}
+
+static int cannot_write(const journal *j) {
+    return ulp_usage_error(j->program, "cannot write %s: %s", j->path, strerror(errno));
+}
+
+/* The file anew, with what was read from it: torn and damaged pieces are left behind. */
+static int begin_anew(journal *j) {
+    char *fresh = ulp_path_replace(j->path, "", ".tmp");
+    int status = ULP_GO_ON;
+    j->file = fopen(fresh, "w");
+    if (j->file) {
+        fputs(head, j->file);
+        ulp_pieces_begin(j->file);
+        for (size_t i = 0; i < j->count; i++) write_entry(j, j->file, &j->entries[i]);
+    }
+    if (!j->file || fflush(j->file) != 0 || rename(fresh, j->path) != 0) {
+        status = cannot_write(j);
+        if (j->file) remove(fresh);
+    }
+    free(fresh);
+    return status;
+}
+
+static void release(journal *j) {
+    for (size_t i = 0; i < j->count; i++) free(j->entries[i].name);
+    free(j->entries);
+    free(j);
+}
+
+int journal_open(journal **opened, const char *program, const char *path) {
+    journal *j = ulp_grow(NULL, sizeof *j);
+    *j = (journal){.program = program, .path = path};
+    FILE *file = fopen(path, "r");
+    int status = ULP_GO_ON;
+    if (file) {
+        status = read_journal(j, file);
+        fclose(file);
+    } else if (errno != ENOENT) status = cannot_write(j);
+    if (status == ULP_GO_ON) status = begin_anew(j);
+    if (status == ULP_GO_ON) *opened = j;
+    else {
+        if (j->file) fclose(j->file);
+        release(j);
+    }
+    return status;
+}
+
+int journal_find(const journal *j, const char *name, uint64_t *mismatches, uint64_t *hash) {
+    const entry wanted = {.name = (char *)(uintptr_t)name};
+    const entry *found = j->count ? bsearch(&wanted, j->entries, j->count, sizeof *j->entries, by_name) : NULL;
+    if (!found) return 0;
+    *mismatches = found->mismatches;
+    *hash = found->hash;
+    return 1;
+}
+
+void journal_keep(journal *j, const char *name, uint64_t mismatches, uint64_t hash) {
+    const entry e = {(char *)(uintptr_t)name, mismatches, hash};
+    flockfile(j->file);
+    write_entry(j, j->file, &e);
+    fflush(j->file);
+    funlockfile(j->file);
+}
+
+int journal_close(journal *j) {
+    const int failed = ferror(j->file);
+    int status = ULP_GO_ON;
+    if ((fclose(j->file) != 0) | failed)
+        status = ulp_run_error(j->program, "cannot write %s: finished pieces are missing there", j->path);
+    release(j);
+    return status;
+}

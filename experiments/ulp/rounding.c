@@ -1,0 +1,47 @@
+/* rounding.c - the options of subcommands that round: mode, overflow policy, random bits, seed and stream. */
+#include "tool.h"
+
+tool_rounding tool_rounding_given;
+
+const ulp_option tool_rounding_options[] = {
+    {.name = "mode",
+     .type = &ulp_type_mode,
+     ULP_AT(tool_rounding, mode),
+     .value = "rne",
+     .help = "how results are rounded"},
+    {.name = "overflow",
+     .type = &ulp_type_overflow,
+     ULP_AT(tool_rounding, overflow),
+     .value = "default",
+     .help = "what a result beyond the range becomes: default, inf, sat, nan or wrap; default: the format's own"},
+    {.name = "bits",
+     .type = &ulp_type_unsigned,
+     ULP_AT(tool_rounding, bits),
+     .min = 1,
+     .max = 32,
+     .help = "random bits of the stochastic modes, 1 to 32; 32 unless given"},
+    {.name = "seed",
+     .type = &ulp_type_unsigned,
+     ULP_AT(tool_rounding, seed),
+     .value = "1",
+     .help = "the random word of data line i, from 0, is a function of seed, stream and i"},
+    {.name = "stream", .type = &ulp_type_unsigned, ULP_AT(tool_rounding, stream), .value = "0", .help = "see --seed"},
+    {0},
+};
+
+int tool_rule(ulp_rule *rule, const ulp_arguments *a) {
+    const tool_rounding *r = &tool_rounding_given;
+    if (r->bits != 0 && !ulp_mode_is_stochastic(r->mode))
+        return ulp_usage_error(a->program,
+                               "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s",
+                               (unsigned long long)r->bits, ulp_mode_name(r->mode));
+    *rule = (ulp_rule){(uint8_t)r->mode, (uint8_t)r->overflow, (uint8_t)r->bits};
+    return ULP_GO_ON;
+}
+
+int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *name) {
+    return ulp_usage_error(a->program, "--overflow %s is not offered by %s: only fixed point wraps around",
+                           ulp_overflow_name(policy), name);
+}
+
+ulp_stream tool_stream(void) { return (ulp_stream){tool_rounding_given.seed, tool_rounding_given.stream, 0}; }

@@ -1,0 +1,176 @@
+#!/bin/sh
+# verify.sh - ulp verify: verdicts, and the journal that keeps finished pieces. See support.sh for BIN.
+. tests/support.sh
+ULP=$BIN/ulp
+
+refuses() { # refuses TEXT PATTERN ARGUMENT...: exit 2, nothing on stdout, PATTERN on stderr
+    pattern=$2
+    text=$1
+    shift 2
+    exits 2 "$text" "$ULP" "$@"
+    [ ! -s out.txt ]
+    verdict $? "$text: nothing on stdout"
+    says "$pattern" err.txt "$text: says why"
+}
+
+"$ULP" verify --format e2m1 --mode rne --sample 10 >out.txt 2>err.txt
+if [ $? -eq 3 ]; then
+    skip 'ulp verify' 'this build has no MPFR'
+    exit $failed
+fi
+
+exits 0 'verify passes' "$ULP" verify --format e4m3 --sample 3e3
+[ "$(grep -c '^PASS ' out.txt)" -eq 27 ] && ! grep -q '^FAIL' out.txt
+verdict $? 'a line per mode and policy'
+says '27 cases, 81000 inputs: 27 passed, 0 failed' out.txt 'the verdict'
+exits 0 'two formats, two modes' "$ULP" verify --format e4m3,fp16 --mode rz,sr/8 --overflow inf --sample 100
+[ "$(grep -c '^PASS ' out.txt)" -eq 4 ]
+verdict $? 'a line per format and mode'
+exits 0 'every format' "$ULP" verify --mode rne --overflow default --sample 500
+[ "$(grep -c '^PASS ' out.txt)" -eq "$("$ULP" formats --csv | sed 1d | grep -c .)" ]
+verdict $? 'a line per format'
+sample="verify --format fp16 --mode sr --sample 50000"
+"$ULP" $sample --jobs 1 2>/dev/null | grep PASS >one
+"$ULP" $sample --jobs 2 2>/dev/null | grep PASS >two
+[ -s one ]
+verdict $? 'a sample passes'
+same one two 'the same with one and two threads'
+"$ULP" $sample --jobs 65536 2>/dev/null | grep PASS >two
+same one two 'the same with as many threads as anybody asks for'
+
+# ---- the journal ----
+
+# resumed JOURNAL TEXT: the run with that journal passes like the others; its messages are in err.txt
+resumed() {
+    "$ULP" $sample --resume "$1" >out.txt 2>err.txt && grep PASS out.txt >two
+    cmp one two
+    verdict $? "$2"
+}
+pieces() { grep -c '^# end ' "$1"; }
+resumed journal 'verify --resume writes a journal'
+all=$(pieces journal)
+head -n 1 journal >first
+says '^# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece$' first 'the journal says what it is'
+sed -n 2p journal >second
+"$ULP" --version | sed 's/.*build \([0-9a-f]*\).*/# build: \1/' >build
+same second build 'and of which build'
+cp journal before
+resumed journal 'verify --resume of a finished run passes'
+grep -v '^# ' before | sort >results
+[ ! -s err.txt ] && [ "$(pieces journal)" -eq "$all" ] && grep -v '^# ' journal | sort | cmp - results
+verdict $? 'and does nothing again'
+head -n 5 journal >torn
+printf '# piece 9: binary16 sra inf 32 500' >>torn
+resumed torn 'verify --resume goes on after a torn piece'
+[ "$(pieces torn)" -eq "$all" ]
+verdict $? 'and does the missing ones'
+head -n 6 journal >torn
+resumed torn 'verify --resume goes on after a piece without its end'
+[ "$(pieces torn)" -eq "$all" ]
+verdict $? 'and does it again'
+sed 's/$/\r/' journal >dos
+printf '\357\273\277' | cat - dos >marked
+for file in dos marked; do
+    resumed $file "a journal with CRLF line ends ($file)"
+    [ ! -s err.txt ] && [ "$(pieces $file)" -eq "$all" ]
+    verdict $? "is read ($file)"
+done
+
+# a piece with an edited result, count or end is computed again, and so is one that stands there twice
+for damage in '4s/^0 \(.*\)$/3 \1/' '4s/.$/x/' '4s/^/ /' '3s/ inf / sat /' '5s/.$/x/' '4d' '5d' '5s/ 1 / 2 /' '4s/.*//'; do
+    sed "$damage" journal >damaged
+    cmp -s journal damaged && verdict 1 "the damage $damage changes the journal"
+    resumed damaged "verify --resume of a journal with the damage $damage"
+    says 'it is computed again' err.txt 'it says so'
+    [ "$(pieces damaged)" -eq "$all" ]
+    verdict $? 'and the piece is there again'
+    resumed damaged 'and the next time, too'
+    [ ! -s err.txt ]
+    verdict $? 'then without a message'
+done
+{ cat journal; sed -n 3,5p journal; } >twice
+resumed twice 'a piece that stands there twice'
+says 'twice; it is computed again' err.txt 'is named'
+{ cat journal; sed -n 3,5p journal | sed '1s/piece [0-9]*:/piece 999:/; 3s/end [0-9]*:/end 999:/'; } >twice
+resumed twice 'a piece that stands there twice under two numbers'
+says 'stands there 2 times; it is computed again' err.txt 'is named'
+[ "$(pieces twice)" -eq "$all" ]
+verdict $? 'and stands there once afterwards'
+
+# another build
+sed '2s/: .*/: 01234567/' journal >other
+cp other before
+refuses 'a journal of another build' 'was made by another build: there 01234567, here [0-9a-f]*; pieces of two builds are not mixed' $sample --resume other
+same other before 'it is untouched'
+
+# pieces of another seed or other kernels are not taken, and stay
+"$ULP" $sample --seed 9 2>/dev/null | grep PASS >nine
+"$ULP" $sample --seed 9 --resume journal >out.txt 2>err.txt && grep PASS out.txt >two
+same nine two 'verify --resume after a run with another seed computes'
+! cmp -s one nine
+verdict $? 'another seed gives another hash'
+[ "$(pieces journal)" -eq $((2 * all)) ]
+verdict $? 'its pieces stand beside the others'
+resumed journal 'the first seed finds its own'
+[ "$(pieces journal)" -eq $((2 * all)) ]
+verdict $? 'and computes nothing'
+resumed machines 'a journal of this instruction set'
+ULPLAB_ISA=baseline "$ULP" $sample --resume machines >out.txt 2>err.txt && grep PASS out.txt >two
+same one two 'verify --resume with another instruction set'
+if "$ULP" backends | grep -q 'baseline .*in use'; then skip 'and it computes' 'there is one only'
+else [ "$(pieces machines)" -eq $((2 * all)) ]; verdict $? 'and it computes'; fi
+if "$ULP" $sample --backend cuda --resume machines >out.txt 2>err.txt; then
+    grep PASS out.txt >two
+    same one two 'verify --resume on a device'
+    [ "$(grep -c '^# piece .* cuda:' machines)" -eq "$all" ]
+    verdict $? 'and it computes'
+else
+    skip 'verify --resume on a device computes after a run on the CPU' 'no device'
+fi
+
+# a file that is no journal stays as it is
+printf 'hello my thesis' >n1
+printf 'hello my thesis\n' >n2
+sed 1d journal >n3
+printf '# journal of ulp\0verify' >n4
+head -c 10 /dev/zero >n5
+printf '# journal of ulp verify: format mode overflow bits inputs exhaustive seed kernels piece mismatches hash\n' >n6
+for file in n1 n2 n3 n4 n5 n6; do
+    cp $file before
+    refuses "verify --resume $file" "^ulp verify: --resume $file: this file is no journal" $sample --resume $file
+    same $file before "$file is untouched"
+done
+for bytes in 0 20; do
+    head -c $bytes journal >begun
+    resumed begun "verify --resume of a journal stopped after $bytes bytes"
+    [ "$(pieces begun)" -eq "$all" ]
+    verdict $? 'it is whole afterwards'
+done
+if [ -w /dev/full ]; then refuses 'verify --resume /dev/full' 'no journal' $sample --resume /dev/full; fi
+refuses 'a journal that cannot be written' 'cannot write missing/journal' verify --sample 10 --resume missing/journal
+
+# ---- refusals ----
+
+refuses 'sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
+refuses 'no inputs' 'whole number' verify --sample 0
+refuses '--bits with rz' 'not of rz' verify --format e4m3 --mode rz --bits 8 --sample 10
+refuses 'wrap of floating point' 'there is no case' verify --format e4m3 --overflow wrap --sample 10
+refuses 'an unknown backend' 'known: cpu, cuda' verify --sample 10 --backend tpu
+refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17
+refuses 'an unknown mode' 'known: rne' verify --mode up
+refuses 'an unknown policy' 'has to be one of' verify --overflow up
+ULPLAB_ISA=nonsense "$ULP" verify --sample 10 >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q '^ulp verify: ULPLAB_ISA=nonsense: ' err.txt
+verdict $? 'ULPLAB_ISA=nonsense'
+"$ULP" verify --sample 10 --format fp16 --backend cuda >out.txt 2>err.txt
+case $? in
+0) skip 'verify --backend cuda exits 3' 'there is a device' ;;
+3) says '^ulp verify: --backend cuda: .' err.txt 'verify --backend cuda says what is missing' ;;
+*) verdict 1 'verify --backend cuda exits 3' ;;
+esac
+if [ -w /dev/full ]; then
+    "$ULP" verify --sample 10 --format fp16 >/dev/full 2>err.txt
+    [ $? -eq 1 ]
+    verdict $? 'verdicts that cannot be written exit 1'
+fi
+exit $failed
