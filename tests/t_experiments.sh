@@ -384,22 +384,4 @@ for source in "$SOURCES"/*/; do
     exits 0 "$name --quick --list" "$BIN/$name" --quick --list
     exits 2 "$name --nonsense" "$BIN/$name" --nonsense
 done
-
-# the gallery's captions
-mkdir gallery gallery/plots && cp "$SOURCES"/../plots/*.gp "$SOURCES"/../plots/gallery.sh gallery/plots
-echo '# caption: 2^-25 2^{} 2^p. 2^(2p), n 2^(-p/2) 2^((1-p)/2) (w - 3)^2 -2^-(r+1) < 2^24.' >gallery/plots/powers.gp
-names=$(cd gallery/plots && ls *.gp | sed '/^style/d; s/\.gp$//')
-(cd gallery && EXPERIMENTS=$(echo $names) sh plots/gallery.sh) >out.txt
-s() { printf '<sup>%s</sup>' "$1"; }
-grep -qF ">2$(s -25) 2^{} 2$(s p). 2$(s 2p), n 2$(s -p/2) 2$(s '(1-p)/2') (w - 3)$(s 2) -2$(s '-(r+1)') &lt; 2$(s 24).<" gallery/figures/index.html
-verdict $? "powers in captions are superscripts"
-[ "$(grep -c '<figcaption>.' gallery/figures/index.html)" -eq "$(echo "$names" | wc -l)" ] && ! grep '<figcaption>' gallery/figures/index.html | grep -v '2^{}' | grep -F '^'
-verdict $? "no caption shows a raw one"
-if command -v gnuplot >/dev/null 2>&1; then
-    mkdir gallery/results && "$BIN/counting" --quick --quiet --out gallery/results/counting.csv && (cd gallery && LC_ALL=C.UTF-8 gnuplot plots/counting.gp) 2>err.txt
-    tr -d '\n' <gallery/figures/counting.svg | sed 's/<[^>]*>//g' >out.txt
-    says 'in a floating-point format with p significant bits stops at exactly 2' out.txt "counting's figure says which formats stop at 2^p"
-else
-    skip "counting's figure says which formats stop at 2^p" "no gnuplot"
-fi
 exit $failed
