@@ -99,7 +99,7 @@ static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_
     "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"                                               \
     "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "      \
     "ULPLAB_DATA, NO_COLOR.\n"                                                                                         \
-    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input,3 the machine lacks something."
+    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something."
 
 /* Pairs of options of which one makes the other pointless or wrong. */
 static int refuse_pairs(const ulp_run *run) {
