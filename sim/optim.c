@@ -22,7 +22,8 @@ ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, 
                               size_t error_size) {
     if (rule->kahan && policy->has_master)
         return ulp_fail(error, error_size, ULP_BAD_NAME,
-                        "optimizer %s: kahan=1 takes the place of master weights, which the policy has (master=none)",
+                        "optimizer: kahan=1 takes the place of master weights, which the policy has; %s needs a policy "
+                        "with master=none",
                         rule->kind->name);
     memset(o, 0, sizeof *o);
     o->rule = *rule;

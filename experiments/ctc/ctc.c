@@ -202,7 +202,9 @@ static ulp_status check_optimizer(const ulp_run *run, const ctc_recipe *recipe) 
     if (status == ULP_OK) status = ulp_policy_read(run, &policy, recipe->policy, recipe->policy);
     if (status != ULP_OK) return status;
     status = ulp_optimizer_init(&optimizer, &rule, &policy, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+    return status == ULP_OK
+               ? ULP_OK
+               : ulp_run_fail(run, status, "--optimizer '%s': %s", ulp_option_text(run, "optimizer"), error);
 }
 
 static ulp_status check_texts(const ulp_run *run, const ulp_data *data) {
