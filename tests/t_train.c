@@ -121,13 +121,13 @@ static void test_tallies(void **state) {
     for (size_t i = 0; i < 8; i++) {
         watch w = {0};
         ulp_observer observer = {sum_up, &w, (1u << ULP_AT_COUNT) - 1};
-        ulp_train_options o = {.net = nets[i % 2],
-                               .policy = policies[i / 2],
-                               .scaler = "static:-12",
-                               .batch = 16,
-                               .seed = 1,
-                               .counting = 1,
-                               .observer = &observer};
+        training_texts o = {.net = nets[i % 2],
+                            .policy = policies[i / 2],
+                            .scaler = "static:-12",
+                            .batch = 16,
+                            .seed = 1,
+                            .counting = 1,
+                            .observer = &observer};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_step step;
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
