@@ -39,7 +39,7 @@ int main(void) {
     float x = 0.1f, y = 0;
     if (ulp_format_parse(&f, "e4m3") != ULP_OK || ulp_round(464.0, &f, (ulp_rule){0}, 0) != 448.0) return 1;
     if (ulp_backend_get(&backend, NULL) != ULP_OK) return 1;
-    if (backend->round(&y, &x, 1, &f, (ulp_rule){0}, (ulp_stream){1, 0, 0}, NULL) != ULP_OK) return 1;
+    if (ulp_backend_round(backend, &y, &x, 1, (ulp_rounding){.format = &f}) != ULP_OK) return 1;
     return y == 0.1015625f ? 0 : 1;
 }
 END
