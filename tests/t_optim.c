@@ -98,14 +98,14 @@ static void same(const char *what, const float *got, const float *want, const ch
 /* UPDATES updates, some in two spans with scales of their own, steps 3 apart as if others had been skipped. */
 static void check_optimizer(const char *text, const char *policy_text) {
     ulp_policy policy;
-    ulp_pass pass = {.policy = &policy, .seed = SEED};
+    ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}};
     ulp_optimizer o;
     ulp_family f;
     float w[N], dw[N];
     assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
     if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
-    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
-    ulp_family_init(&f, pass.backend);
+    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    ulp_family_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N, &policy);
     assert_int_equal(ulp_family_alloc(&f), ULP_OK);
     ulp_optimizer_carve(&o, &f, N, &policy);
@@ -117,11 +117,15 @@ static void check_optimizer(const char *text, const char *policy_text) {
     if (o.master) memcpy(p.master, o.master, sizeof w);
     for (uint64_t j = 1; j <= UPDATES; j++) {
         ulp_span spans[2] = {{0, 17, 3}, {17, N - 17, -2}};
-        p.step = pass.step = 3 * j;
-        pass.scale_log2 = j == 1 ? 0 : 5;
+        p.step = pass.now.step = 3 * j;
+        pass.now.scales.log2 = j == 1 ? 0 : 5;
         random_floats(dw, N, j, -3);
         for (size_t i = 0; i < N; i++)
-            plain_update(&p, dw, j % 2 ? pass.scale_log2 : i < 17 ? 3 : -2, j, ulp_rate_at(&o.rule, pass.step), i);
+            plain_update(&p, dw,
+                         j % 2    ? pass.now.scales.log2
+                         : i < 17 ? 3
+                                  : -2,
+                         j, ulp_rate_at(&o.rule, pass.now.step), i);
         assert_int_equal(ulp_optimizer_step(&o, &pass, dw, spans, j % 2 ? 0 : 2), ULP_OK);
         same("weight", o.weight, p.w, text, policy_text, j);
         if (o.master) same("master", o.master, p.master, text, policy_text, j);
@@ -168,17 +172,18 @@ static void test_kahan_moves(void **state) {
     (void)state;
     for (int kahan = 0; kahan < 2; kahan++) {
         ulp_policy policy;
-        ulp_pass pass = {.policy = &policy, .seed = 1};
+        ulp_pass pass = {.run = {.policy = &policy, .seed = 1}};
         ulp_optimizer o;
         float memory[3] = {1.0f, 0.0f, 0.0f}, dw = 1.0f;
         assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL, 0), ULP_OK);
-        assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
+        assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
         assert_int_equal(
             optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
         o.n = 1;
         o.weight = memory;
         o.lost = kahan ? memory + 1 : NULL;
-        for (; pass.step < 1024; pass.step++) assert_int_equal(ulp_optimizer_step(&o, &pass, &dw, NULL, 0), ULP_OK);
+        for (; pass.now.step < 1024; pass.now.step++)
+            assert_int_equal(ulp_optimizer_step(&o, &pass, &dw, NULL, 0), ULP_OK);
         end[kahan] = memory[0];
     }
     assert_true(end[0] == 1.0f && end[1] == 0.75f);
@@ -235,8 +240,8 @@ static void test_texts(void **state) {
     ulp_optimizer_rule r = rule_of("adamw");
     assert_true(r.rate == 1e-3 && r.beta1 == 0.9 && r.beta2 == 0.999 && r.eps == 1e-8 && r.decay == 1e-2 && !r.kahan &&
                 !r.warmup);
-    r = rule_of("sgd,rate=0.1,momentum=0.9,decay=1e-4,kahan=1,warmup=5,cosine=100,drop=0.1/30,rate=0.2");
-    assert_true(r.rate == 0.2 && r.momentum == 0.9 && r.decay == 1e-4 && r.kahan && r.warmup == 5 && r.cosine == 100 &&
+    r = rule_of("sgd,rate=0.1,momentum=0.9,decay=1e-4,kahan=1,warmup=5,cosine=100,drop=0.1/30");
+    assert_true(r.rate == 0.1 && r.momentum == 0.9 && r.decay == 1e-4 && r.kahan && r.warmup == 5 && r.cosine == 100 &&
                 r.factor == 0.1 && r.every == 30);
     size_t kinds = 0;
     for (; ulp_optimizer_kind_get(kinds); kinds++) rule_of(ulp_optimizer_kind_get(kinds)->name);
@@ -245,26 +250,28 @@ static void test_texts(void **state) {
 
 static void test_bad_texts(void **state) {
     static const char *const bad[][2] = {
-        {"", "''"},
-        {"rmsprop", "'rmsprop'"},
-        {"sgd,", "''"},
-        {"sgd,,rate=1", "not ',rate=1'"},
-        {"sgd,beta1=0.9", "'beta1=0.9'"},
-        {"adam,momentum=0.9", "'momentum=0.9'"},
-        {"sgd,rat=1", "'rat=1'"},
-        {"sgd,rate", "'rate'"},
-        {"sgd,rate=", "'rate='"},
+        {"", "none is called ''; known: sgd, adam, adamw"},
+        {"rmsprop", "'rmsprop'; known: sgd, adam, adamw"},
+        {"adm", "'adm'; did you mean 'adam'?"},
+        {"sgd,", "nothing follows the last comma"},
+        {"sgd,,rate=1", "'' is not key=value"},
+        {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, momentum"},
+        {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, beta1, beta2, eps"},
+        {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
+        {"sgd,rate", "'rate' is not key=value"},
+        {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
         {"sgd,rate=-1", "'rate=-1'"},
         {"sgd,rate=nan", "'rate=nan'"},
         {"sgd,rate=1x", "'rate=1x'"},
         {"sgd,rate=inf", "'rate=inf'"},
-        {"sgd,momentum=1.5", "'momentum=1.5'"},
+        {"sgd,rate=1,decay=0,rate=1", "optimizer sgd: rate is given twice"},
+        {"sgd,momentum=1.5", "'momentum=1.5': momentum is a number from 0 to 1"},
         {"adam,beta2=1", "'beta2=1'"},
         {"adam,eps=2", "'eps=2'"},
-        {"sgd,warmup=1.5", "'warmup=1.5'"},
+        {"sgd,warmup=1.5", "'warmup=1.5': warmup is a whole number from 0 to 1e+09"},
         {"sgd,cosine=2e9", "'cosine=2e9'"},
-        {"sgd,kahan=2", "'kahan=2'"},
-        {"sgd,drop=0.1", "'drop=0.1'"},
+        {"sgd,kahan=2", "'kahan=2': kahan is 0 or 1"},
+        {"sgd,drop=0.1", "'drop=0.1': drop is FACTOR/EVERY"},
         {"sgd,drop=2/10", "'drop=2/10'"},
         {"sgd,drop=0.1/0", "'drop=0.1/0'"},
         {"sgd,drop=0.1/5x", "'drop=0.1/5x'"},
@@ -276,14 +283,11 @@ static void test_bad_texts(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, error, sizeof error), ULP_BAD_NAME);
-        if (!strstr(error, bad[i][1]) || !strstr(error, "known: sgd, adam, adamw"))
-            fail_msg("%s: %s", bad[i][0], error);
+        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, NULL, 0), ULP_BAD_NAME);
     }
     assert_int_equal(optimizer_from_text(&o, "adam,rate=-1", &policy, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "keys of adam: rate (0 to 1000000)"));
-    assert_non_null(strstr(error, "beta1"));
-    assert_null(strstr(error, "momentum"));
+    assert_non_null(strstr(error, "optimizer adam: 'rate=-1': rate is a number from 0 to 1000000"));
     assert_int_equal(ulp_policy_parse(&mixed, "mixed:fp16", NULL, 0), ULP_OK);
     assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, error, sizeof error), ULP_BAD_NAME);
     assert_non_null(strstr(error, "master=none"));
@@ -294,7 +298,7 @@ static void test_bad_texts(void **state) {
 static ulp_train_result run_of(const char *optimizer, const char *policy, uint64_t steps) {
     training_texts o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
     ulp_train_result r;
-    assert_int_equal(run_from_texts(&r, &digits, &o, steps, NULL, NULL, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &digits, &o, steps, error, sizeof error), ULP_OK);
     print_message("%s, %s: test %.2f %%\n", optimizer, policy, 100 * r.test.accuracy);
     return r;
 }
