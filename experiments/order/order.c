@@ -10,43 +10,15 @@
  *   inside   only products of the same block change places
  *   slices   as T threads do it: each sums a slice of k / T products, then the slices' sums are added; number is T
  *   alone    outputs of a matrix product whose bits change when they are computed alone; number is how many there were
- * error is (value - exact) / sum |a b|.
+ * error is (value - exact) / sum |a b|. The claims are in order/claims.c.
  */
-#include "experiments/harness/claims/spread.h"
-#include "experiments/harness/experiment.h"
+#include "order.h"
 #include "sim/normal.h"
 #include "sim/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct settings {
-    ulp_datapath_list datapaths;
-    int64_t k, orders;
-    ulp_integer_list slices;
-    uint64_t seed;
-    const ulp_backend *backend;
-} settings;
-
-enum { NORMAL, UNIFORM, DATA_COUNT };
-static const char data_words[] = "normal uniform";
-enum { ANY, INSIDE, SLICES, ALONE, KIND_COUNT };
-static const char kind_words[] = "any inside slices alone";
-
-typedef struct point {
-    const ulp_datapath *datapath;
-    int data, kind;
-} point;
-
-typedef struct row {
-    int kind, data;
-    const char *datapath;
-    int64_t number;
-    double value;
-    ulp_code code;
-    double error;
-} row;
 
 enum { ROWS = 13, COLUMNS = 11 }; /* of the product for `alone`: no multiple of a tile */
 
@@ -85,20 +57,15 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_WORDS(row, kind, kind_words),
-    ULP_WORDS(row, data, data_words),
-    ULP_COLUMN(row, datapath),
-    ULP_COLUMN(row, number),
-    ULP_COLUMN(row, value),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, error),
-    {0},
+    ULP_WORDS(row, kind, KIND_WORDS), ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMN(row, datapath),        ULP_COLUMN(row, number),
+    ULP_COLUMN(row, value),           ULP_COLUMN(row, code),
+    ULP_COLUMN(row, error),           {0},
 };
 
-/* Whether one step of a datapath adds several products as a set. */
-static int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
+int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
 
-static int is_serial(const ulp_datapath *d) {
+int is_serial(const ulp_datapath *d) {
     return d->kind == ULP_SERIAL && d->length == 1 && !d->has_inputs && d->promote == 0;
 }
 
@@ -111,8 +78,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
             for (int kind = 0; kind < KIND_COUNT; kind++) {
                 const ulp_datapath *d = &s->datapaths.at[i];
                 if ((kind == INSIDE && !has_blocks(d)) || (kind == SLICES && !is_serial(d))) continue;
-                ulp_word_at(data_word, sizeof data_word, data_words, (size_t)data);
-                ulp_word_at(kind_word, sizeof kind_word, kind_words, (size_t)kind);
+                ulp_word_at(data_word, sizeof data_word, DATA_WORDS, (size_t)data);
+                ulp_word_at(kind_word, sizeof kind_word, KIND_WORDS, (size_t)kind);
                 ulp_plan_add(plan, &(point){d, data, kind}, 0, "%s %s %s", data_word, d->name, kind_word);
             }
     return ULP_OK;
@@ -147,8 +114,7 @@ static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t row
 }
 
 /* *y = a (k) b (k), backend memory. */
-static ulp_status multiply(const machine *m, ulp_summation how, const double *a, const double *b, size_t k,
-                           double *y) {
+static ulp_status multiply(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
     const ulp_status status = ulp_backend_gemm64(m->family.backend, m->y, a, b, &shape, how);
     return status == ULP_OK ? m->family.backend->download(y, m->y, sizeof *y) : status;
@@ -165,7 +131,7 @@ static ulp_status product(const machine *m, ulp_summation how, const double *a, 
 static void fill(const ulp_task *task, double *x, size_t n, const char *name, const ulp_format *f) {
     const int data = ((const point *)task->point)->data;
     char word[16];
-    ulp_word_at(word, sizeof word, data_words, (size_t)data);
+    ulp_word_at(word, sizeof word, DATA_WORDS, (size_t)data);
     const ulp_stream stream = ulp_stream_named(((const settings *)task->settings)->seed, "order %s %s", word, name);
     for (size_t i = 0; i < n; i++)
         x[i] = ulp_round(data == NORMAL ? ulp_random_normal(stream, i) : ulp_random_uniform(stream, i), f,
@@ -337,3 +303,18 @@ static ulp_status compute(const ulp_task *task) {
                : ulp_task_fail(task, status, "datapath %s: %s", p->datapath->name, ulp_status_text(status));
 }
 
+static const ulp_experiment experiment = {
+    .name = "order",
+    .question = "how many results does the same dot product have when its products come in another order, or are cut "
+                "among threads?",
+    .options = options,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .plan = plan,
+    .compute = compute,
+    .judge = judge,
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
