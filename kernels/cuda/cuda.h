@@ -52,12 +52,14 @@ typedef struct ulp_cuda_native {
                                         */
     char lacks[200];                   /* why this device or build does not offer it, in a sentence; "" if it does */
     ulp_format a, b, result;
-    uint8_t family, instruction, fast;
+    uint16_t row;           /* of the list of native products, kernels/cuda/native_rows.h */
+    uint8_t fast;           /* the library's fast accumulation */
     uint32_t promote;       /* as in a datapath's promote=N */
     float a_scale, b_scale; /* of all of A and of B, for the library's fp8 products; 1, until the caller changes them */
 } ulp_cuda_native;
 
-/* Number `i`; ULP_BAD_ARGUMENT past the end. What the device lacks is listed, too. ULP_NO_DEVICE. */
+/* Number `i`: the rows, then rows with a promotion; ULP_BAD_ARGUMENT past the end. What the device lacks is listed,
+ * too. ULP_NO_DEVICE. */
 ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native);
 /* The one called `text`; ULP_BAD_NAME. */
 ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text);

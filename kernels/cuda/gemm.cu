@@ -1,5 +1,6 @@
 // gemm.cu - matrix products under a datapath: what is asked for, and which kind of product takes it.
 #include "gemm.h"
+#include "native.h"
 #include "operations.h"
 
 namespace {
@@ -99,7 +100,7 @@ template <typename T> ulp_status multiply(T *c, const T *a, const T *b, const ul
     if (status != ULP_OK || s->m == 0 || s->n == 0) return status;
     if (d->kind == ULP_NATIVE) {
         ulp_cuda_native native;
-        status = ulp_cuda_native_parse(&native, d->name);
+        status = ulp_native_of(&native, d);
         return status == ULP_OK ? by_device(&native, c, a, b, s) : status;
     }
     status = check_inputs(a, b, s, d);

@@ -1,12 +1,6 @@
 // library.cu - products by cuBLASLt: the library, its functions, one plan.
 #include "library.h"
-
-const char *ulp_native_library_text(unsigned call, int fast) {
-    static const char *const texts[] = {"32F_PEDANTIC", "32F_FAST_TF32", "32F", "16F", "32F",
-                                        "32F",          "32F",           "32F", "32I"};
-    if (fast) return "32F, fast accumulation";
-    return call < sizeof texts / sizeof texts[0] ? texts[call] : "";
-}
+#include "native_rows.h"
 
 #if !__has_include(<cublasLt.h>)
 
@@ -14,7 +8,7 @@ const char *ulp_native_library_lacks(void) {
     return "this build has no cuBLASLt: its header was missing when it was made";
 }
 
-ulp_status ulp_native_library(unsigned, int, const ulp_native_job *) { return ULP_UNSUPPORTED; }
+ulp_status ulp_native_library(unsigned, const ulp_native_job *) { return ULP_UNSUPPORTED; }
 
 #else
 
@@ -46,33 +40,34 @@ struct functions {
 #undef MEMBER
 };
 
-/* Operands of a call and of its result as cuBLASLt names them. */
+/* A call: operands and result as cuBLASLt names them. */
 struct call {
     cublasComputeType_t compute;
     cudaDataType_t scale, a, b, result;
-    unsigned char bytes; /* of a code of A and B */
+    bool fast, fp8; /* fp8: A and B have scales */
 };
 
-const call calls[] = {
-    {CUBLAS_COMPUTE_32F_PEDANTIC, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4},
-    {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 4},
-    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16F, CUDA_R_16F, CUDA_R_32F, 2},
-    {CUBLAS_COMPUTE_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, 2},
-    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_16BF, CUDA_R_16BF, CUDA_R_32F, 2},
-    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E4M3, CUDA_R_8F_E4M3, CUDA_R_32F, 1},
-    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E4M3, CUDA_R_8F_E5M2, CUDA_R_32F, 1},
-    {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E5M2, CUDA_R_8F_E4M3, CUDA_R_32F, 1},
-    {CUBLAS_COMPUTE_32I, CUDA_R_32I, CUDA_R_8I, CUDA_R_8I, CUDA_R_32I, 1},
-};
+/* The call of a row of ULP_NATIVE_LIBRARY; false for other rows. */
+bool call_of(call *to, unsigned row) {
+    switch (row) {
+#define CASE(ROW, name, a_format, b_format, result_format, model, unit, compute, scale, a, b, result, fast)            \
+    case ULP_NATIVE_LIBRARY_##ROW:                                                                                     \
+        *to = {CUBLAS_COMPUTE_##compute, CUDA_R_##scale, CUDA_R_##a, CUDA_R_##b, CUDA_R_##result, fast != 0, false};   \
+        break;
+        ULP_NATIVE_LIBRARY(CASE)
+#undef CASE
+    default: return false;
+    }
+    to->fp8 = to->a == CUDA_R_8F_E4M3 || to->a == CUDA_R_8F_E5M2;
+    return true;
+}
 
-enum { CALLS = sizeof calls / sizeof calls[0] };
 const size_t WORKSPACE = (size_t)32 << 20;
 
 /* What the library was told of one kind of product. */
 struct plan {
     bool made;
-    unsigned which;
-    int fast;
+    unsigned row;
     size_t m, n, depth;
     cublasLtMatmulDesc_t what;
     cublasLtMatrixLayout_t left, right, result;
@@ -176,17 +171,16 @@ ulp_status choose_algorithm(plan *p, cublasLtMatmulPreference_t preference) {
 }
 
 /* cuBLASLt's matrices are columns: our rows of B^T and A are its columns, and D^T (n,m) = (B^T)^T A^T. */
-ulp_status make(plan *p, unsigned which, int fast, const ulp_native_job *w) {
-    const call *c = &calls[which];
+ulp_status make(plan *p, unsigned row, const call *c, const ulp_native_job *w) {
     const cublasOperation_t transposed = CUBLAS_OP_T, plain = CUBLAS_OP_N;
-    const size_t k = w->depth / c->bytes;
+    const size_t k = w->depth / w->bytes;
     const int8_t quick = 1;
     forget(p);
     TRY(cublasLtMatmulDescCreate, &p->what, c->compute, c->scale);
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
-    if (fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
-    if (c->bytes == 1 && c->compute == CUBLAS_COMPUTE_32F) { /* fp8: the library's A is our B */
+    if (c->fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
+    if (c->fp8) { /* the library's A is our B */
         const float *const left = lt.scales, *const right = lt.scales + 1;
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &left, sizeof left);
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &right, sizeof right);
@@ -199,8 +193,7 @@ ulp_status make(plan *p, unsigned which, int fast, const ulp_native_job *w) {
     const ulp_status status = choose_algorithm(p, preference);
     lt.f.cublasLtMatmulPreferenceDestroy(preference);
     if (status != ULP_OK) return status;
-    p->which = which;
-    p->fast = fast;
+    p->row = row;
     p->m = w->m;
     p->n = w->n;
     p->depth = w->depth;
@@ -223,13 +216,11 @@ ulp_status provide(const ulp_native_job *w) {
     return ulp_cuda_upload(lt.scales, scales, sizeof scales);
 }
 
-ulp_status multiply(unsigned which, int fast, const ulp_native_job *w) {
+ulp_status multiply(unsigned row, const call *c, const ulp_native_job *w) {
     plan *p = &lt.latest;
-    const call *c = &calls[which];
     ulp_status status = provide(w);
-    if (status == ULP_OK &&
-        (!p->made || p->which != which || p->fast != fast || p->m != w->m || p->n != w->n || p->depth != w->depth))
-        status = make(p, which, fast, w);
+    if (status == ULP_OK && (!p->made || p->row != row || p->m != w->m || p->n != w->n || p->depth != w->depth))
+        status = make(p, row, c, w);
     if (status != ULP_OK) return status;
     const uint32_t alpha = factor_of(c->scale, true), beta = factor_of(c->scale, w->c != NULL);
     return checked(lt.f.cublasLtMatmul(lt.handle, p->what, &alpha, w->b, p->left, w->a, p->right, &beta,
@@ -245,14 +236,15 @@ const char *ulp_native_library_lacks(void) {
     return lt.lacks;
 }
 
-ulp_status ulp_native_library(unsigned which, int fast, const ulp_native_job *job) {
-    if (which >= CALLS) return ULP_BAD_ARGUMENT;
+ulp_status ulp_native_library(unsigned row, const ulp_native_job *job) {
+    call c;
+    if (!call_of(&c, row)) return ULP_BAD_ARGUMENT;
     if (ulp_native_library_lacks()[0] != '\0') {
         ulp_cuda_say("%s", lt.lacks);
         return ULP_UNSUPPORTED;
     }
     pthread_mutex_lock(&lt.lock);
-    const ulp_status status = multiply(which, fast, job);
+    const ulp_status status = multiply(row, &c, job);
     pthread_mutex_unlock(&lt.lock);
     return status;
 }

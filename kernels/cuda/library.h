@@ -4,27 +4,11 @@
 
 #include "native.h"
 
-/* The calls, in the order of their numbers. */
-enum {
-    ULP_CALL_FP32,
-    ULP_CALL_TF32,
-    ULP_CALL_FP16,
-    ULP_CALL_FP16_FP16,
-    ULP_CALL_BF16,
-    ULP_CALL_E4M3,
-    ULP_CALL_E4M3_E5M2,
-    ULP_CALL_E5M2_E4M3,
-    ULP_CALL_INT8
-};
-
-/* What a call computes in. */
-const char *ulp_native_library_text(unsigned call, int fast);
-
 /* Why the library cannot be used, in a sentence that names it; "" if it can. */
 const char *ulp_native_library_lacks(void);
 
-/* D = A B + C by one call, no split of k whose parts are added in an order of its own (reduction scheme NONE). fast:
- * fp8 accumulates without promotion. ULP_UNSUPPORTED with a sentence if the library has no algorithm for it. */
-ulp_status ulp_native_library(unsigned call, int fast, const ulp_native_job *job);
+/* D = A B + C by the call of a row of ULP_NATIVE_LIBRARY; k is not split into parts that are added in an order of their
+ * own (reduction scheme NONE). ULP_UNSUPPORTED with a sentence if the library has no algorithm for it. */
+ulp_status ulp_native_library(unsigned row, const ulp_native_job *job);
 
 #endif

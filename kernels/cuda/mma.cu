@@ -112,19 +112,15 @@ __global__ void built_kernel(int *to) {
 
 } // namespace
 
-ulp_status ulp_native_mma(unsigned instruction, const ulp_native_job *job) {
-    typedef ulp_status (*launcher)(const ulp_native_job &);
-#define LAUNCHER(name, text, form, a, d, least) launch<ulp_mma_##name>,
-    static const launcher launchers[] = {ULP_MMA_INSTRUCTIONS(LAUNCHER) launch64};
-#undef LAUNCHER
-    return instruction < sizeof launchers / sizeof launchers[0] ? launchers[instruction](*job) : ULP_BAD_ARGUMENT;
-}
-
-const char *ulp_native_mma_text(unsigned instruction) {
-#define TEXT(name, text, form, a, d, least) "mma.sync " text,
-    static const char *const texts[] = {ULP_MMA_INSTRUCTIONS(TEXT) "mma.sync m8n8k4.row.col.f64.f64.f64.f64"};
-#undef TEXT
-    return instruction < sizeof texts / sizeof texts[0] ? texts[instruction] : "";
+ulp_status ulp_native_mma(unsigned row, const ulp_native_job *job) {
+    switch (row) {
+#define CASE(ROW, ...)                                                                                                 \
+    case ULP_NATIVE_MMA_##ROW: return launch<ulp_mma_##ROW>(*job);
+        ULP_NATIVE_MMA(CASE)
+#undef CASE
+    case ULP_NATIVE_MMA_FP64: return launch64(*job);
+    default: return ULP_BAD_ARGUMENT;
+    }
 }
 
 ulp_status ulp_native_built(int *architecture, int *wgmma) {

@@ -1,4 +1,4 @@
-/* mma.h - mma.sync, one instruction for each pair of types: D = A B + D on a warp's registers.
+/* mma.h - mma.sync, one instruction for each row of ULP_NATIVE_MMA: D = A B + D on a warp's registers.
  *
  * Operands are codes; which register holds what is fragments.h. The emulated device reads the same names of
  * instructions and does what the rows of kernels/products/datapath.c say of them. An instruction that an architecture
@@ -8,6 +8,7 @@
 #define ULP_CUDA_MMA_H
 
 #include "fragments.h"
+#include "native_rows.h"
 
 #include <cuda_runtime.h>
 
@@ -17,27 +18,6 @@ static constexpr int ULP_CUDA_PASS = __CUDA_ARCH__;
 #else
 static constexpr int ULP_CUDA_PASS = 9999;
 #endif
-
-/* X(name, instruction, form of its registers, registers of A and of D, least architecture). B has half the registers of
- * A. */
-#define ULP_MMA_INSTRUCTIONS(X)                                                                                        \
-    X(fp16, "m16n8k16.row.col.f32.f16.f16.f32", F32_WIDE, 4, 4, 800)                                                   \
-    X(fp16_fp16, "m16n8k16.row.col.f16.f16.f16.f16", F16_WIDE, 4, 2, 800)                                              \
-    X(bf16, "m16n8k16.row.col.f32.bf16.bf16.f32", F32_WIDE, 4, 4, 800)                                                 \
-    X(tf32, "m16n8k8.row.col.f32.tf32.tf32.f32", F32_WIDE, 4, 4, 800)                                                  \
-    X(fp16_k8, "m16n8k8.row.col.f32.f16.f16.f32", F32_SLIM, 2, 4, 800)                                                 \
-    X(bf16_k8, "m16n8k8.row.col.f32.bf16.bf16.f32", F32_SLIM, 2, 4, 800)                                               \
-    X(tf32_k4, "m16n8k4.row.col.f32.tf32.tf32.f32", F32_SLIM, 2, 4, 800)                                               \
-    X(e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", F32_WIDE, 4, 4, 890)                                                 \
-    X(e4m3_e5m2, "m16n8k32.row.col.f32.e4m3.e5m2.f32", F32_WIDE, 4, 4, 890)                                            \
-    X(e5m2_e4m3, "m16n8k32.row.col.f32.e5m2.e4m3.f32", F32_WIDE, 4, 4, 890)                                            \
-    X(e5m2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", F32_WIDE, 4, 4, 890)                                                 \
-    X(e4m3_fp16, "m16n8k32.row.col.f16.e4m3.e4m3.f16", F16_WIDE, 4, 2, 890)                                            \
-    X(e4m3_e5m2_fp16, "m16n8k32.row.col.f16.e4m3.e5m2.f16", F16_WIDE, 4, 2, 890)                                       \
-    X(e5m2_e4m3_fp16, "m16n8k32.row.col.f16.e5m2.e4m3.f16", F16_WIDE, 4, 2, 890)                                       \
-    X(e5m2_fp16, "m16n8k32.row.col.f16.e5m2.e5m2.f16", F16_WIDE, 4, 2, 890)                                            \
-    X(int8, "m16n8k32.row.col.s32.s8.s8.s32", S32_WIDE, 4, 4, 800)                                                     \
-    X(int8_sat, "m16n8k32.row.col.satfinite.s32.s8.s8.s32", S32_WIDE, 4, 4, 800)
 
 /* ---- the forms: d (D registers), a (A registers), b are in scope ---- */
 
@@ -76,24 +56,25 @@ static constexpr int ULP_CUDA_PASS = 9999;
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #endif
 
-/* struct ulp_mma_fp16 and so on. A and B hold 8 A bytes of k. */
-#define ULP_MMA_STRUCT(name, instruction, form, a_registers, d_registers, least)                                       \
-    struct ulp_mma_##name {                                                                                            \
+/* struct ulp_mma_FP16 and so on. A and B hold 8 A bytes of k. */
+#define ULP_MMA_STRUCT(ROW, name, a_type, b_type, result, model, unit, instruction, form, a_registers, d_registers,    \
+                       least)                                                                                          \
+    struct ulp_mma_##ROW {                                                                                             \
         enum { A = a_registers, B = a_registers / 2, D = d_registers, BYTES = 8 * a_registers };                       \
         static constexpr bool offered = ULP_CUDA_PASS >= least;                                                        \
         static __device__ inline void run(uint32_t *d, const uint32_t *a, const uint32_t *b) {                         \
             ULP_MMA_##form(instruction);                                                                               \
         }                                                                                                              \
     };
-ULP_MMA_INSTRUCTIONS(ULP_MMA_STRUCT)
+ULP_NATIVE_MMA(ULP_MMA_STRUCT)
 #undef ULP_MMA_STRUCT
 
 /* m8n8k4 of binary64. */
 static __device__ inline void ulp_mma_fp64(double *d, double a, double b) {
 #if defined(ULP_EMULATED_DEVICE)
-    ulp_emulated_mma64("m8n8k4.row.col.f64.f64.f64.f64", d, a, b);
+    ulp_emulated_mma64(ULP_MMA64_INSTRUCTION, d, a, b);
 #else
-    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+    asm volatile("mma.sync.aligned." ULP_MMA64_INSTRUCTION " {%0, %1}, {%2}, {%3}, {%0, %1};"
                  : "+d"(d[0]), "+d"(d[1])
                  : "d"(a), "d"(b));
 #endif

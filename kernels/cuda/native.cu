@@ -1,6 +1,7 @@
 // native.cu - native products by name: what there is, what this device offers, operands on their way to it and back.
 #include "library.h"
 #include "native.h"
+#include "native_rows.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,84 +12,61 @@ namespace {
 
 enum { MMA, WGMMA, LIBRARY };
 
-/* A row: `type` names it, `slim` is the end of it that names half the k, `number` counts in the family's own order.
- * fast: of the library; promote: of a row that is listed beside the plain one. */
+/* How the model's name ends on each generation of GPUs: the model is GPU-MODEL and this; NULL: none is known. `same`:
+ * the model has the same name everywhere. */
+struct unit {
+    bool same;
+    const char *ampere, *hopper, *b200, *rtx; /* ampere: and before */
+};
+constexpr unit ANY = {true, NULL, NULL, NULL, NULL};
+constexpr unit WHOLE = {false, "", "", "-mma", ""};
+/* before Hopper half of k is half of the steps, and the row is that of whole k */
+constexpr unit HALF_K8 = {false, "", "-k8", NULL, NULL}, HALF_K4 = {false, "", "-k4", NULL, NULL};
+constexpr unit EIGHT_BITS = {false, "", "-mma", "-mma", ""};
+constexpr unit HOPPER = {false, NULL, "", NULL, NULL};
+
 struct row {
-    unsigned char family, number;
-    const char *type, *a, *b, *result, *slim;
-    unsigned char fast;
-    unsigned short promote;
+    unsigned char family;
+    const char *name, *a, *b, *result, *model;
+    unit where;
+    const char *what;
+    bool fast;
 };
 
 const row rows[] = {
-    {MMA, 0, "fp16", "fp16", "fp16", "fp32", "", 0, 0},
-    {MMA, 1, "fp16-fp16", "fp16", "fp16", "fp16", "", 0, 0},
-    {MMA, 2, "bf16", "bf16", "bf16", "fp32", "", 0, 0},
-    {MMA, 3, "tf32", "tf32", "tf32", "fp32", "", 0, 0},
-    {MMA, 4, "fp16-k8", "fp16", "fp16", "fp32", "-k8", 0, 0},
-    {MMA, 5, "bf16-k8", "bf16", "bf16", "fp32", "-k8", 0, 0},
-    {MMA, 6, "tf32-k4", "tf32", "tf32", "fp32", "-k4", 0, 0},
-    {MMA, 7, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 0},
-    {MMA, 8, "e4m3.e5m2", "e4m3", "e5m2", "fp32", "", 0, 0},
-    {MMA, 9, "e5m2.e4m3", "e5m2", "e4m3", "fp32", "", 0, 0},
-    {MMA, 10, "e5m2", "e5m2", "e5m2", "fp32", "", 0, 0},
-    {MMA, 11, "e4m3-fp16", "e4m3", "e4m3", "fp16", "", 0, 0},
-    {MMA, 12, "e4m3.e5m2-fp16", "e4m3", "e5m2", "fp16", "", 0, 0},
-    {MMA, 13, "e5m2.e4m3-fp16", "e5m2", "e4m3", "fp16", "", 0, 0},
-    {MMA, 14, "e5m2-fp16", "e5m2", "e5m2", "fp16", "", 0, 0},
-    {MMA, 15, "int8", "int8", "int8", "q32.0", "", 0, 0},
-    {MMA, 16, "int8:sat", "int8", "int8", "q32.0", "", 0, 0},
-    {MMA, 17, "fp64", "fp64", "fp64", "fp64", "", 0, 0},
-    {WGMMA, 0, "fp16", "fp16", "fp16", "fp32", "", 0, 0},
-    {WGMMA, 1, "fp16-fp16", "fp16", "fp16", "fp16", "", 0, 0},
-    {WGMMA, 2, "bf16", "bf16", "bf16", "fp32", "", 0, 0},
-    {WGMMA, 3, "tf32", "tf32", "tf32", "fp32", "", 0, 0},
-    {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 0},
-    {WGMMA, 5, "e4m3.e5m2", "e4m3", "e5m2", "fp32", "", 0, 0},
-    {WGMMA, 6, "e5m2.e4m3", "e5m2", "e4m3", "fp32", "", 0, 0},
-    {WGMMA, 7, "e5m2", "e5m2", "e5m2", "fp32", "", 0, 0},
-    {WGMMA, 8, "e4m3-fp16", "e4m3", "e4m3", "fp16", "", 0, 0},
-    {WGMMA, 9, "e4m3.e5m2-fp16", "e4m3", "e5m2", "fp16", "", 0, 0},
-    {WGMMA, 10, "e5m2.e4m3-fp16", "e5m2", "e4m3", "fp16", "", 0, 0},
-    {WGMMA, 11, "e5m2-fp16", "e5m2", "e5m2", "fp16", "", 0, 0},
-    {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 64},
-    {WGMMA, 4, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 128},
-    {LIBRARY, ULP_CALL_FP32, "fp32", "fp32", "fp32", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_TF32, "tf32", "tf32", "tf32", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_FP16, "fp16", "fp16", "fp16", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_FP16_FP16, "fp16-fp16", "fp16", "fp16", "fp16", "", 0, 0},
-    {LIBRARY, ULP_CALL_BF16, "bf16", "bf16", "bf16", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_E4M3, "e4m3", "e4m3", "e4m3", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_E4M3, "e4m3:fast", "e4m3", "e4m3", "fp32", "", 1, 0},
-    {LIBRARY, ULP_CALL_E4M3_E5M2, "e4m3.e5m2", "e4m3", "e5m2", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_E4M3_E5M2, "e4m3.e5m2:fast", "e4m3", "e5m2", "fp32", "", 1, 0},
-    {LIBRARY, ULP_CALL_E5M2_E4M3, "e5m2.e4m3", "e5m2", "e4m3", "fp32", "", 0, 0},
-    {LIBRARY, ULP_CALL_E5M2_E4M3, "e5m2.e4m3:fast", "e5m2", "e4m3", "fp32", "", 1, 0},
-    {LIBRARY, ULP_CALL_INT8, "int8", "int8", "int8", "q32.0", "", 0, 0},
+#define ROW(row, name, a, b, result, model, unit, instruction, ...)                                                    \
+    {MMA, name, a, b, result, model, unit, "mma.sync " instruction, false},
+    ULP_NATIVE_MMA(ROW) ULP_NATIVE_MMA64(ROW)
+#undef ROW
+#define ROW(row, name, a, b, result, model, unit, types, ...)                                                          \
+    {WGMMA, name, a, b, result, model, unit, "wgmma m64n8, m64n128 " types, false},
+        ULP_NATIVE_WGMMA(ROW)
+#undef ROW
+#define ROW(row, name, a, b, result, model, unit, compute, scale, type_a, type_b, type, fast)                          \
+    {LIBRARY, name, a, b, result, model, unit, "cuBLASLt, compute type " #compute, fast != 0},
+            ULP_NATIVE_LIBRARY(ROW)
+#undef ROW
 };
 
-enum { ROWS = sizeof rows / sizeof rows[0] };
+/* Promotions that are listed behind the rows. */
+const struct {
+    ulp_native_row row;
+    unsigned promote;
+} promoted[] = {{ULP_NATIVE_WGMMA_E4M3, 64}, {ULP_NATIVE_WGMMA_E4M3, 128}};
 
-/* The device, as the code that runs there was compiled. */
-struct built {
+enum { PROMOTED = sizeof promoted / sizeof promoted[0] };
+
+/* The rows on this device, described once, as the code that runs there was compiled. */
+struct {
     pthread_once_t once;
     ulp_status status;
     int architecture, wgmma;
-};
-built code = {PTHREAD_ONCE_INIT, ULP_OK, 0, 0};
-
-void look(void) { code.status = ulp_native_built(&code.architecture, &code.wgmma); }
-
-ulp_status open(void) {
-    ulp_status status = ulp_cuda_open();
-    if (status != ULP_OK) return status;
-    pthread_once(&code.once, look);
-    return code.status;
-}
+    ulp_cuda_native row[ULP_NATIVE_ROWS];
+} known = {PTHREAD_ONCE_INIT, ULP_OK, 0, 0, {}};
 
 /* ---- what a row is on this device ---- */
 
-bool is_fp8(const row *r) { return strcmp(r->a, "e4m3") == 0 || strcmp(r->a, "e5m2") == 0; }
+bool is_fp8(const ulp_cuda_native *n) { return n->a.bits == 8 && !n->a.is_fixed; }
 
 const char *generation(int capability) {
     switch (capability / 10) {
@@ -97,131 +75,143 @@ const char *generation(int capability) {
     case 9: return "h100";
     case 10: return "b200";
     case 12: return "rtx5090";
-    default: return "";
+    default: return NULL;
+    }
+}
+
+const char *ending(const unit &where, int capability) {
+    switch (capability / 10) {
+    case 9: return where.hopper;
+    case 10: return where.b200;
+    case 12: return where.rtx;
+    default: return where.ampere;
     }
 }
 
 /* The datapath that is said to give the row's bits on a device of this capability. */
-void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability, unsigned promote) {
-    char stem[32], tail[32] = "";
-    const char *gpu = generation(capability);
-    ulp_datapath known;
+void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability) {
+    const char *gpu = generation(capability), *end = ending(r->where, capability);
+    ulp_datapath model;
     to[0] = '\0';
-    if (r->family == LIBRARY && r->number == ULP_CALL_INT8) strcpy(to, "int8");
-    if (r->family == LIBRARY || (r->family == WGMMA && capability / 10 != 9)) return;
-    if (r->result[0] == 'q') {
-        strcpy(to, r->type);
-        return;
-    }
-    if (strcmp(r->type, "fp64") == 0) {
-        strcpy(to, "serial:fp64:rne");
-        return;
-    }
-    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(r->type) - strlen(r->slim)), r->type);
-    /* before Hopper half of k is half of the steps, and the row is the same; there fp8 by mma.sync is a row of its own
-     */
-    const char *unit = capability >= 90 ? r->slim : "";
-    if (r->family == MMA && ((capability / 10 == 9 && is_fp8(r)) || capability / 10 == 10))
-        unit = r->slim[0] == '\0' ? "-mma" : "-none";
-    if (promote != 0) snprintf(tail, sizeof tail, ":promote=%u", promote);
-    snprintf(to, ULP_DATAPATH_NAME_MAX, "%s-%s%s%s", gpu, stem, unit, tail);
-    if (gpu[0] == '\0' || ulp_datapath_parse(&known, to) != ULP_OK) to[0] = '\0';
+    if (r->where.same) snprintf(to, ULP_DATAPATH_NAME_MAX, "%s", r->model);
+    else if (gpu != NULL && end != NULL) snprintf(to, ULP_DATAPATH_NAME_MAX, "%s-%s%s", gpu, r->model, end);
+    if (ulp_datapath_parse(&model, to) != ULP_OK) to[0] = '\0';
 }
 
 /* Why this device does not offer the row. */
-void lacks_of(char to[200], const row *r) {
+void lacks_of(char to[200], const row *r, bool fp8) {
     const int capability = ulp_cuda_device()->capability;
     to[0] = '\0';
-    if (r->family == MMA && is_fp8(r) && capability < 89)
-        snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
-    else if (r->family == WGMMA && capability / 10 != 9)
+    if (r->family == WGMMA && capability / 10 != 9)
         snprintf(to, 200, "wgmma is of compute capability 9.0; this device has %d.%d", capability / 10,
                  capability % 10);
-    else if (r->family == WGMMA && !code.wgmma)
+    else if (r->family == WGMMA && !known.wgmma)
         snprintf(to, 200, "wgmma needs code for sm_90a, which this build does not hold");
-    else if (r->family == LIBRARY && is_fp8(r) && capability < 89)
+    else if (r->family != WGMMA && fp8 && capability < 89)
         snprintf(to, 200, "fp8 needs compute capability 8.9; this device has %d.%d", capability / 10, capability % 10);
     else if (r->family == LIBRARY) snprintf(to, 200, "%s", ulp_native_library_lacks());
-    else if (r->family == MMA && is_fp8(r) && code.architecture < 89)
+    else if (r->family == MMA && fp8 && known.architecture < 89)
         snprintf(
             to, 200,
             "fp8 needs code for compute capability 8.9 or more; what this build holds for %d.%d was compiled for %d.%d",
-            capability / 10, capability % 10, code.architecture / 10, code.architecture % 10);
+            capability / 10, capability % 10, known.architecture / 10, known.architecture % 10);
 }
 
-const char *const families[] = {"mma:", "wgmma:", ""};
-
-ulp_status describe(ulp_cuda_native *n, const row *r, unsigned promote) {
-    ulp_status status = open();
-    if (status != ULP_OK) return status;
-    memset(n, 0, sizeof *n);
-    status = ulp_format_parse(&n->a, r->a);
+ulp_status describe(ulp_cuda_native *n, unsigned index) {
+    const row *r = &rows[index];
+    ulp_status status = ulp_format_parse(&n->a, r->a);
     if (status == ULP_OK) status = ulp_format_parse(&n->b, r->b);
     if (status == ULP_OK) status = ulp_format_parse(&n->result, r->result);
-    n->family = r->family;
-    n->instruction = r->number;
+    n->row = (uint16_t)index;
     n->fast = r->fast;
-    n->promote = promote;
     n->a_scale = n->b_scale = 1.0f;
-    if (r->family == LIBRARY)
-        snprintf(n->what, sizeof n->what, "cuBLASLt, compute type %s", ulp_native_library_text(r->number, r->fast));
-    else
-        snprintf(n->what, sizeof n->what, "%s",
-                 r->family == MMA ? ulp_native_mma_text(r->number) : ulp_native_wgmma_text(r->number));
-    if (promote != 0)
-        snprintf(n->name, sizeof n->name, "native:%s%s:promote=%u", families[r->family], r->type, promote);
-    else snprintf(n->name, sizeof n->name, "native:%s%s", families[r->family], r->type);
-    model_of(n->model, r, ulp_cuda_device()->capability, promote);
-    lacks_of(n->lacks, r);
+    snprintf(n->what, sizeof n->what, "%s%s", r->what, r->fast ? ", fast accumulation" : "");
+    snprintf(n->name, sizeof n->name, "native:%s", r->name);
+    model_of(n->model, r, ulp_cuda_device()->capability);
+    lacks_of(n->lacks, r, is_fp8(n));
     return status;
 }
 
-/* The row of a name behind "native:", and what follows the row's own. */
-const row *row_of(const char *text, const char **rest) {
-    const row *best = NULL;
+void describe_all(void) {
+    known.status = ulp_native_built(&known.architecture, &known.wgmma);
+    for (unsigned i = 0; i < ULP_NATIVE_ROWS && known.status == ULP_OK; i++) known.status = describe(&known.row[i], i);
+}
+
+ulp_status open(void) {
+    ulp_status status = ulp_cuda_open();
+    if (status != ULP_OK) return status;
+    pthread_once(&known.once, describe_all);
+    return known.status;
+}
+
+/* ---- names ---- */
+
+/* *n leaves for a sum in binary32 every so many products. */
+void promote(ulp_cuda_native *n, unsigned products) {
+    const size_t name = strlen(n->name), model = strlen(n->model);
+    n->promote = products;
+    snprintf(n->name + name, sizeof n->name - name, ":promote=%u", products);
+    if (model > 0) snprintf(n->model + model, sizeof n->model - model, ":promote=%u", products);
+}
+
+/* The row whose name `text` begins with, the longest one, and the rest of the text; -1. */
+int row_of(const char *text, const char **rest) {
+    int best = -1;
     size_t length = 0;
-    for (const row *r = rows; r < rows + ROWS; r++) {
-        char name[48];
-        const size_t n = (size_t)snprintf(name, sizeof name, "%s%s", families[r->family], r->type);
-        if (r->promote != 0 || n <= length || strncmp(text, name, n) != 0 || (text[n] != '\0' && text[n] != ':'))
-            continue;
-        best = r;
+    for (int i = 0; i < ULP_NATIVE_ROWS; i++) {
+        const size_t n = strlen(rows[i].name);
+        if (n <= length || strncmp(text, rows[i].name, n) != 0 || (text[n] != '\0' && text[n] != ':')) continue;
+        best = i;
         length = n;
     }
     *rest = text + length;
     return best;
 }
 
-/* ":promote=N" as a number of products that one instruction's divide; false for anything else. */
-bool promotion(unsigned *promote, const char *rest, const row *r) {
+/* ":promote=N" as a number of products that one instruction's divide; 0 for anything else. */
+unsigned promotion(const char *rest, const row *r) {
     ulp_format a;
     char *end;
-    if (strncmp(rest, ":promote=", 9) != 0 || rest[9] < '1' || rest[9] > '9' || r->family != WGMMA ||
-        strcmp(r->result, "fp32") != 0)
-        return false;
-    const unsigned long n = strtoul(rest + 9, &end, 10);
-    if (*end != '\0' || n > 1u << 20 || ulp_format_parse(&a, r->a) != ULP_OK ||
-        n % (256 / (a.bits == 19 ? 32u : a.bits)) != 0)
-        return false;
-    *promote = (unsigned)n;
-    return true;
+    if (strncmp(rest, ":promote=", 9) != 0 || rest[9] < '1' || rest[9] > '9') return 0;
+    if (r->family != WGMMA || strcmp(r->result, "fp32") != 0 || ulp_format_parse(&a, r->a) != ULP_OK) return 0;
+    const unsigned long products = strtoul(rest + 9, &end, 10);
+    const bool fits = *end == '\0' && products <= 1u << 20 && products * ulp_native_bytes(&a) % 32 == 0;
+    return fits ? (unsigned)products : 0;
 }
 
 } // namespace
 
 ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native) {
-    if (native == NULL || i >= ROWS) return ULP_BAD_ARGUMENT;
-    return describe(native, &rows[i], rows[i].promote);
+    if (native == NULL || i >= ULP_NATIVE_ROWS + PROMOTED) return ULP_BAD_ARGUMENT;
+    const ulp_status status = open();
+    if (status != ULP_OK) return status;
+    *native = known.row[i < ULP_NATIVE_ROWS ? i : (size_t)promoted[i - ULP_NATIVE_ROWS].row];
+    if (i >= ULP_NATIVE_ROWS) promote(native, promoted[i - ULP_NATIVE_ROWS].promote);
+    return ULP_OK;
 }
 
+/* A name is judged before the device is looked for. */
 ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
     const char *rest;
-    unsigned promote = 0;
     if (native == NULL || text == NULL) return ULP_BAD_ARGUMENT;
     if (strncmp(text, "native:", 7) != 0) return ULP_BAD_NAME;
-    const row *r = row_of(text + 7, &rest);
-    if (r == NULL || (*rest != '\0' && !promotion(&promote, rest, r))) return ULP_BAD_NAME;
-    return describe(native, r, promote);
+    const int index = row_of(text + 7, &rest);
+    const unsigned products = index < 0 ? 0 : promotion(rest, &rows[index]);
+    if (index < 0 || (*rest != '\0' && products == 0)) return ULP_BAD_NAME;
+    const ulp_status status = open();
+    if (status != ULP_OK) return status;
+    *native = known.row[index];
+    if (products != 0) promote(native, products);
+    return ULP_OK;
+}
+
+ulp_status ulp_native_of(ulp_cuda_native *native, const ulp_datapath *datapath) {
+    if (datapath->native >= ULP_NATIVE_ROWS) return ULP_BAD_ARGUMENT;
+    const ulp_status status = open();
+    if (status != ULP_OK) return status;
+    *native = known.row[datapath->native];
+    native->promote = datapath->promote;
+    return ULP_OK;
 }
 
 /* ---- a product ---- */
@@ -238,14 +228,10 @@ struct ulp_cuda_product {
 
 namespace {
 
-/* Bytes of a code in memory; tf32 stands in the upper bits of a binary32 word. */
-unsigned bytes_of(const ulp_format *f) { return f->bits == 19 ? 4u : f->bits / 8u; }
-unsigned shift_of(const ulp_format *f) { return f->bits == 19 ? 13u : 0u; }
-
 size_t whole(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, const void *b, const ulp_gemm_shape *s) {
-    if (native == NULL || s == NULL) return ULP_BAD_ARGUMENT;
+    if (native == NULL || s == NULL || native->row >= ULP_NATIVE_ROWS) return ULP_BAD_ARGUMENT;
     ulp_status status = open();
     if (status != ULP_OK) return status;
     if (native->lacks[0] != '\0') {
@@ -253,7 +239,7 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
         return ULP_UNSUPPORTED;
     }
     if ((native->a_scale != 1.0f || native->b_scale != 1.0f) &&
-        (native->family != LIBRARY || native->a.bits != 8 || native->a.is_fixed)) {
+        (rows[native->row].family != LIBRARY || !is_fp8(native))) {
         ulp_cuda_say("%s takes no scales: those of fp8 by cuBLASLt do", native->name);
         return ULP_UNSUPPORTED;
     }
@@ -264,36 +250,39 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
 /* Sizes of the padded operands: small tiles where one holds all. */
 void measure(ulp_cuda_product *p) {
     const bool wide = p->native.result.bits == 64;
+    const unsigned family = rows[p->native.row].family;
     const ulp_native_tile library = {16, 16}; /* what fp8 by cuBLASLt asks for */
-    const ulp_native_tile small = p->native.family == LIBRARY ? library
-                                  : p->native.family == WGMMA ? ulp_wgmma_small
-                                  : wide                      ? ulp_mma_64
-                                                              : ulp_mma_small;
-    const ulp_native_tile large = p->native.family == LIBRARY ? library
-                                  : p->native.family == WGMMA ? ulp_wgmma_large
-                                  : wide                      ? ulp_mma_64
-                                                              : ulp_mma_large;
+    const ulp_native_tile small = family == LIBRARY ? library
+                                  : family == WGMMA ? ulp_wgmma_small
+                                  : wide            ? ulp_mma_64
+                                                    : ulp_mma_small;
+    const ulp_native_tile large = family == LIBRARY ? library
+                                  : family == WGMMA ? ulp_wgmma_large
+                                  : wide            ? ulp_mma_64
+                                                    : ulp_mma_large;
     const ulp_native_tile tile = p->m <= small.rows && p->n <= small.columns ? small : large;
+    p->job.bytes = ulp_native_bytes(&p->native.a);
     p->job.m = whole(p->m, tile.rows);
     p->job.n = whole(p->n, tile.columns);
-    p->job.depth = whole(p->k == 0 && p->native.family == LIBRARY ? 1 : p->k * bytes_of(&p->native.a), 32);
-    p->job.promote = (size_t)p->native.promote * bytes_of(&p->native.a);
+    p->job.depth = whole(p->k == 0 && family == LIBRARY ? 1 : p->k * p->job.bytes, 32);
+    p->job.promote = (size_t)p->native.promote * p->job.bytes;
     p->job.a_scale = p->native.a_scale;
     p->job.b_scale = p->native.b_scale;
 }
 
-/* Nothing is read where the result has no elements. */
+/* Nothing is read where the result has no elements. Products of the padding of binary64 are -0, so that a sum of -0
+ * stays -0: the chain of fma would make it +0. */
 template <typename T>
 ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
     if (s->m == 0 || s->n == 0) return ULP_OK;
     const ulp_native_job *w = &p->job;
-    const ulp_native_array left = {s->m, s->k, s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1, w->m, w->depth};
-    const ulp_native_array right = {s->n, s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n, w->depth};
-    const ulp_format *f = &p->native.a, *g = &p->native.b;
-    ulp_status status = ulp_native_encode(p->a, a, &left, f, bytes_of(f), shift_of(f));
-    if (status == ULP_OK) status = ulp_native_encode(p->b, b, &right, g, bytes_of(g), shift_of(g));
-    if (status == ULP_OK && p->c != NULL)
-        status = ulp_native_encode(p->c, c, &p->result, &p->native.result, p->result_bytes, 0);
+    const ulp_native_array left = {s->m, s->k,     s->a_trans ? 1 : s->lda, s->a_trans ? s->lda : 1,
+                                   w->m, w->depth, p->native.a.bits == 64};
+    const ulp_native_array right = {s->n,     s->k, s->b_trans ? s->ldb : 1, s->b_trans ? 1 : s->ldb, w->n,
+                                    w->depth, false};
+    ulp_status status = ulp_native_encode(p->a, a, &left, &p->native.a);
+    if (status == ULP_OK) status = ulp_native_encode(p->b, b, &right, &p->native.b);
+    if (status == ULP_OK && p->c != NULL) status = ulp_native_encode(p->c, c, &p->result, &p->native.result);
     return status;
 }
 
@@ -314,7 +303,7 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
     ulp_native_job *w = &p->job;
     p->result_bytes = native->result.bits / 8u;
     const size_t pitch = w->n * p->result_bytes;
-    p->result = {s->m, s->n, s->c_trans ? 1 : s->ldc, s->c_trans ? s->ldc : 1, w->m, pitch};
+    p->result = {s->m, s->n, s->c_trans ? 1 : s->ldc, s->c_trans ? s->ldc : 1, w->m, pitch, false};
     p->a = static_cast<unsigned char *>(ulp_cuda_room(w->m * w->depth));
     p->b = static_cast<unsigned char *>(ulp_cuda_room(w->n * w->depth));
     p->d = ulp_cuda_room(w->m * pitch);
@@ -369,9 +358,11 @@ ulp_status ulp_cuda_product_begin64(ulp_cuda_product **product, const ulp_cuda_n
 ulp_status ulp_cuda_product_run(ulp_cuda_product *p) {
     if (p == NULL) return ULP_BAD_ARGUMENT;
     if (p->m == 0 || p->n == 0) return ULP_OK;
-    if (p->native.family == LIBRARY) return ulp_native_library(p->native.instruction, p->native.fast, &p->job);
-    return p->native.family == WGMMA ? ulp_native_wgmma(p->native.instruction, &p->job)
-                                     : ulp_native_mma(p->native.instruction, &p->job);
+    switch (rows[p->native.row].family) {
+    case MMA: return ulp_native_mma(p->native.row, &p->job);
+    case WGMMA: return ulp_native_wgmma(p->native.row, &p->job);
+    default: return ulp_native_library(p->native.row, &p->job);
+    }
 }
 
 ulp_status ulp_cuda_product_values(ulp_cuda_product *p, float *c) {

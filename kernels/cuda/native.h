@@ -12,6 +12,7 @@ typedef struct ulp_native_job {
     const void *c;
     void *d;
     size_t m, n, depth;
+    unsigned bytes;         /* of a code of A and of B */
     size_t promote;         /* bytes of k after which the sum leaves for one in binary32; 0: never */
     float a_scale, b_scale; /* fp8 by the library */
 } ulp_native_job;
@@ -45,20 +46,20 @@ static __device__ inline ulp_native_origin ulp_native_origin_of(const ulp_native
     return {(size_t)(blockIdx.x % down) * ROWS, (size_t)(blockIdx.x / down) * COLUMNS};
 }
 
-/* mma.cu: instruction number `instruction` in the order of ULP_MMA_INSTRUCTIONS, binary64 behind the last; its tiles
- * have one size. */
+/* mma.cu: the instruction of a row of ULP_NATIVE_MMA or ULP_NATIVE_MMA64, whose tiles have one size. */
 static const ulp_native_tile ulp_mma_small = {16, 8}, ulp_mma_large = {64, 64}, ulp_mma_64 = {8, 8};
-ulp_status ulp_native_mma(unsigned instruction, const ulp_native_job *job);
-const char *ulp_native_mma_text(unsigned instruction);
+ulp_status ulp_native_mma(unsigned row, const ulp_native_job *job);
 
-/* wgmma.cu: instruction number `instruction` in the order of ULP_WGMMA_INSTRUCTIONS. */
+/* wgmma.cu: the instruction of a row of ULP_NATIVE_WGMMA. */
 static const ulp_native_tile ulp_wgmma_small = {64, 8}, ulp_wgmma_large = {128, 128};
-ulp_status ulp_native_wgmma(unsigned instruction, const ulp_native_job *job);
-const char *ulp_native_wgmma_text(unsigned instruction);
+ulp_status ulp_native_wgmma(unsigned row, const ulp_native_job *job);
 
 /* The architecture that the code which runs on this device was compiled for, 10 major + minor, and whether it holds
  * wgmma. */
 ulp_status ulp_native_built(int *architecture, int *wgmma);
+
+/* native.cu: the product that a datapath of kind NATIVE names by its row. */
+ulp_status ulp_native_of(ulp_cuda_native *native, const ulp_datapath *datapath);
 
 /* ---- native_codes.cu: values to codes and back ---- */
 
@@ -66,13 +67,15 @@ typedef struct ulp_native_array {
     size_t rows, width; /* as given: element (i,j) is at[i row + j column] */
     size_t row, column;
     size_t all_rows, pitch; /* as codes: rows, bytes from one to the next */
+    bool minus;             /* binary64 alone: the padding is -0, else +0 */
 } ulp_native_array;
 
-/* codes <- x, `bytes` each, shifted up by `shift`; ULP_NO_CODE if an element is no value of the format. T is float or
- * double. */
+/* Bytes of a code in memory; tf32 stands in the upper bits of a binary32 word. */
+static inline unsigned ulp_native_bytes(const ulp_format *f) { return f->bits == 19 ? 4u : f->bits / 8u; }
+
+/* codes <- x; ULP_NO_CODE if an element is no value of the format. T is float or double. */
 template <typename T>
-ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format,
-                             unsigned bytes, unsigned shift);
+ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format);
 /* x <- the values of codes of binary32, binary16, int32 or binary64, NaN canonical. */
 template <typename T>
 ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *array, const ulp_format *format);

@@ -10,16 +10,17 @@ __device__ inline void put(void *codes, size_t at, uint32_t code, unsigned bytes
     else static_cast<uint32_t *>(codes)[at] = code;
 }
 
-/* A thread for each code, padding included: that is zeros. */
+/* A thread for each code, padding included: that is zeros. A code of tf32 stands in the upper bits of its word. */
 template <typename T>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     encode_kernel(uint32_t *found, void *codes, const T *x, const __grid_constant__ ulp_native_array w,
-                  const __grid_constant__ ulp_format f, unsigned bytes, unsigned shift) {
+                  const __grid_constant__ ulp_format f, unsigned bytes) {
     uint32_t strange = 0;
+    const uint32_t shift = f.bits == 19 ? 13 : 0;
     const size_t across = w.pitch / bytes;
     for (size_t at = ulp_cuda_thread(); at < w.all_rows * across; at += ulp_cuda_threads()) {
         const size_t i = at / across, j = at % across;
-        const double value = i < w.rows && j < w.width ? (double)x[i * w.row + j * w.column] : 0.0;
+        const double value = i < w.rows && j < w.width ? (double)x[i * w.row + j * w.column] : w.minus ? -0.0 : 0.0;
         if (bytes == 8) static_cast<double *>(codes)[at] = value;
         else put(codes, at, ulp_code_of(value, &f, &strange) << shift, bytes);
     }
@@ -58,8 +59,8 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 } // namespace
 
 template <typename T>
-ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format,
-                             unsigned bytes, unsigned shift) {
+ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *array, const ulp_format *format) {
+    const unsigned bytes = ulp_native_bytes(format);
     const size_t n = array->all_rows * array->pitch / bytes;
     uint32_t found = 0, *device;
     if (n == 0) return ULP_OK;
@@ -68,7 +69,7 @@ ulp_status ulp_native_encode(void *codes, const T *x, const ulp_native_array *ar
     ulp_status status = ulp_cuda_upload(device, &found, sizeof found);
     if (status == ULP_OK)
         status = ulp_cuda_launch("values to codes", encode_kernel<T>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device,
-                                 codes, x, *array, *format, bytes, shift);
+                                 codes, x, *array, *format, bytes);
     if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
     ulp_cuda_release(device);
     return status == ULP_OK && found ? ULP_NO_CODE : status;
@@ -82,10 +83,8 @@ ulp_status ulp_native_decode(T *x, const void *codes, const ulp_native_array *ar
                            (unsigned)format->bits, format->is_fixed != 0);
 }
 
-template ulp_status ulp_native_encode(void *, const float *, const ulp_native_array *, const ulp_format *, unsigned,
-                                      unsigned);
-template ulp_status ulp_native_encode(void *, const double *, const ulp_native_array *, const ulp_format *, unsigned,
-                                      unsigned);
+template ulp_status ulp_native_encode(void *, const float *, const ulp_native_array *, const ulp_format *);
+template ulp_status ulp_native_encode(void *, const double *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(float *, const void *, const ulp_native_array *, const ulp_format *);
 template ulp_status ulp_native_decode(double *, const void *, const ulp_native_array *, const ulp_format *);
 

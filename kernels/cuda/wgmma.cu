@@ -152,17 +152,12 @@ template <typename Small, typename Large> ulp_status launch(const ulp_native_job
 
 } // namespace
 
-ulp_status ulp_native_wgmma(unsigned instruction, const ulp_native_job *job) {
-    typedef ulp_status (*launcher)(const ulp_native_job &);
-#define LAUNCHER(name, types, form, tail) launch<ulp_wgmma_##name##_8, ulp_wgmma_##name##_128>,
-    static const launcher launchers[] = {ULP_WGMMA_INSTRUCTIONS(LAUNCHER)};
-#undef LAUNCHER
-    return instruction < sizeof launchers / sizeof launchers[0] ? launchers[instruction](*job) : ULP_BAD_ARGUMENT;
-}
-
-const char *ulp_native_wgmma_text(unsigned instruction) {
-#define TEXT(name, types, form, tail) "wgmma m64n8, m64n128 " types,
-    static const char *const texts[] = {ULP_WGMMA_INSTRUCTIONS(TEXT)};
-#undef TEXT
-    return instruction < sizeof texts / sizeof texts[0] ? texts[instruction] : "";
+ulp_status ulp_native_wgmma(unsigned row, const ulp_native_job *job) {
+    switch (row) {
+#define CASE(ROW, ...)                                                                                                 \
+    case ULP_NATIVE_WGMMA_##ROW: return launch<ulp_wgmma_##ROW##_8, ulp_wgmma_##ROW##_128>(*job);
+        ULP_NATIVE_WGMMA(CASE)
+#undef CASE
+    default: return ULP_BAD_ARGUMENT;
+    }
 }

@@ -8,6 +8,7 @@
 #define ULP_CUDA_WGMMA_H
 
 #include "fragments.h"
+#include "native_rows.h"
 
 #include <cuda_runtime.h>
 
@@ -16,22 +17,6 @@ static constexpr bool ULP_WGMMA_OFFERED = true;
 #else
 static constexpr bool ULP_WGMMA_OFFERED = false;
 #endif
-
-/* X(name, k and types, type of D, what follows the predicate: signs of A and B, and transposes where the type has
- * them). */
-#define ULP_WGMMA_INSTRUCTIONS(X)                                                                                      \
-    X(fp16, "k16.f32.f16.f16", F32, ", 1, 1, 0, 0")                                                                    \
-    X(fp16_fp16, "k16.f16.f16.f16", F16, ", 1, 1, 0, 0")                                                               \
-    X(bf16, "k16.f32.bf16.bf16", F32, ", 1, 1, 0, 0")                                                                  \
-    X(tf32, "k8.f32.tf32.tf32", F32, ", 1, 1")                                                                         \
-    X(e4m3, "k32.f32.e4m3.e4m3", F32, ", 1, 1")                                                                        \
-    X(e4m3_e5m2, "k32.f32.e4m3.e5m2", F32, ", 1, 1")                                                                   \
-    X(e5m2_e4m3, "k32.f32.e5m2.e4m3", F32, ", 1, 1")                                                                   \
-    X(e5m2, "k32.f32.e5m2.e5m2", F32, ", 1, 1")                                                                        \
-    X(e4m3_fp16, "k32.f16.e4m3.e4m3", F16, ", 1, 1")                                                                   \
-    X(e4m3_e5m2_fp16, "k32.f16.e4m3.e5m2", F16, ", 1, 1")                                                              \
-    X(e5m2_e4m3_fp16, "k32.f16.e5m2.e4m3", F16, ", 1, 1")                                                              \
-    X(e5m2_fp16, "k32.f16.e5m2.e5m2", F16, ", 1, 1")
 
 /* ---- what surrounds the instructions ---- */
 
@@ -114,19 +99,19 @@ struct ulp_wgmma_F16 {
     enum { PER_EIGHT = 2 };
 };
 
-/* struct ulp_wgmma_fp16_8, ulp_wgmma_fp16_128 and so on. */
-#define ULP_WGMMA_STRUCT(name, types, form, tail, width)                                                               \
-    struct ulp_wgmma_##name##_##width {                                                                                \
+/* struct ulp_wgmma_FP16_8, ulp_wgmma_FP16_128 and so on. */
+#define ULP_WGMMA_STRUCT(ROW, types, form, tail, width)                                                                \
+    struct ulp_wgmma_##ROW##_##width {                                                                                 \
         typedef ulp_wgmma_##form::word word;                                                                           \
         enum { N = width, D = ulp_wgmma_##form::PER_EIGHT * width / 8 };                                               \
         static __device__ inline void run(word *d, uint64_t a, uint64_t b, int keep) {                                 \
             ULP_WGMMA_##form##_##width("m64n" #width types, tail);                                                     \
         }                                                                                                              \
     };
-#define ULP_WGMMA_STRUCTS(name, types, form, tail)                                                                     \
-    ULP_WGMMA_STRUCT(name, types, form, tail, 8)                                                                       \
-    ULP_WGMMA_STRUCT(name, types, form, tail, 128)
-ULP_WGMMA_INSTRUCTIONS(ULP_WGMMA_STRUCTS)
+#define ULP_WGMMA_STRUCTS(ROW, name, a_type, b_type, result, model, unit, types, form, tail)                           \
+    ULP_WGMMA_STRUCT(ROW, types, form, tail, 8)                                                                        \
+    ULP_WGMMA_STRUCT(ROW, types, form, tail, 128)
+ULP_NATIVE_WGMMA(ULP_WGMMA_STRUCTS)
 #undef ULP_WGMMA_STRUCTS
 #undef ULP_WGMMA_STRUCT
 

@@ -71,6 +71,7 @@ typedef struct ulp_datapath {
     ulp_fused fused;
     uint8_t scale_block; /* products that share a scale of a and one of b; 0: no scales */
     ulp_format scale;    /* of the scales; the sign of a scale is ignored */
+    uint16_t native;     /* NATIVE: the row of the device's list of its own products */
     uint64_t nan_code;   /* the code of a NaN result; 0: the format's canonical one */
 
     ulp_format result;      /* of start values and results: the accumulator's, binary32 under promotion */

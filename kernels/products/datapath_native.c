@@ -33,6 +33,8 @@ ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char wh
                                .result = native.result,
                                .length = 1,
                                .step = 1,
+                               .native = native.row,
+                               .promote = native.promote,
                                .has_inputs = 1,
                                .a = native.a,
                                .b = native.b};
