@@ -142,7 +142,8 @@ LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/prob
             $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
 # $(call kinds,FOLDER,KIND,HEADER): sim/FOLDER/NAME.c exports ulp_KIND_NAME; a made source holds the table of them
-KINDS := layers:layer:layer losses:loss:loss data:data:data optim:optimizer:optim
+KINDS := $(foreach k,layers:layer:layer losses:loss:loss data:data:data optim:optimizer:optim,\
+           $(if $(wildcard sim/$(word 1,$(subst :, ,$k))/*.c),$k))
 kind_names = $(basename $(notdir $(wildcard sim/$(1)/*.c)))
 kinds = '/* $(1).c - made by the Makefile: the kinds that the files of sim/$(1) export. */' \
     '$(hash)include "sim/$(3).h"' $(foreach n,$(kind_names),'extern const ulp_$(2)_kind ulp_$(2)_$n;') \

@@ -15,9 +15,9 @@ const ulp_key ulp_adam_keys[] = {
     {.name = NULL},
 };
 
-void ulp_adam_carve(ulp_optimizer *o, ulp_family *family) {
-    o->momentum = ulp_family_take(family, o->n);
-    o->squares = ulp_family_take(family, o->n);
+void ulp_adam_carve(ulp_optimizer *o, ulp_arena *arena) {
+    o->momentum = ulp_arena_take(arena, o->n);
+    o->squares = ulp_arena_take(arena, o->n);
 }
 
 ulp_operand ulp_adam_direction(ulp_update_plan *p, ulp_operand g, double *rate) {

@@ -10,7 +10,7 @@ extern "C" {
 
 extern const ulp_key ulp_adam_keys[];
 
-void ulp_adam_carve(ulp_optimizer *o, ulp_family *family);
+void ulp_adam_carve(ulp_optimizer *o, ulp_arena *arena);
 
 /* The direction of Adam; *rate gets its bias correction. */
 ulp_operand ulp_adam_direction(ulp_update_plan *plan, ulp_operand g, double *rate);

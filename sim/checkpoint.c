@@ -33,11 +33,12 @@ static int visit_rule(ulp_optimizer_rule *rule, visitor visit, void *context) {
     return visit(context, &rule->rate, sizeof *rule - offsetof(ulp_optimizer_rule, rate));
 }
 
-/* A line per piece of state that is not in the trainer's family. */
+/* A line per piece of state that is not in the trainer's arena. */
 static int visit_state(const ulp_trainer *trainer, visitor visit, void *context) {
     ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads, loading writes */
     int good = visit(context, &t->step, sizeof t->step) && visit_scaler(&t->scaler, visit, context);
-    for (size_t i = 0; i < t->scaling.count && good; i++) good = visit_scaler(&t->scaling.layer[i], visit, context);
+    for (size_t i = 0; i < t->loss_scales.count && good; i++)
+        good = visit_scaler(&t->loss_scales.layer[i], visit, context);
     const ulp_amax_history *h = &t->pass.history;
     return good && visit_rule(&t->optimizer.rule, visit, context) &&
            visit(context, &t->optimizer.updates, sizeof t->optimizer.updates) &&
@@ -52,7 +53,7 @@ static int add_size(void *context, void *at, size_t bytes) {
 
 /* Bytes between the lines of text and the note. */
 static size_t state_bytes(const ulp_trainer *t) {
-    size_t n = t->family.bytes;
+    size_t n = t->arena.bytes;
     visit_state(t, add_size, &n);
     return n;
 }
@@ -136,12 +137,12 @@ static int put(writer *w, const void *bytes, size_t n) {
     return fwrite(bytes, 1, n, w->file) == n;
 }
 
-static int put_family(writer *w, const ulp_trainer *t) {
+static int put_arena(writer *w, const ulp_trainer *t) {
     unsigned char *piece = malloc(PIECE);
     int good = piece != NULL;
-    for (size_t at = 0; at < t->family.bytes && good; at += PIECE) {
-        size_t n = t->family.bytes - at < PIECE ? t->family.bytes - at : PIECE;
-        good = t->pass.run.backend->download(piece, t->family.memory + at, n) == ULP_OK && put(w, piece, n);
+    for (size_t at = 0; at < t->arena.bytes && good; at += PIECE) {
+        size_t n = t->arena.bytes - at < PIECE ? t->arena.bytes - at : PIECE;
+        good = t->pass.run.backend->download(piece, t->arena.memory + at, n) == ULP_OK && put(w, piece, n);
     }
     free(piece);
     return good;
@@ -150,7 +151,7 @@ static int put_family(writer *w, const ulp_trainer *t) {
 static int put_state(void *context, void *at, size_t bytes) { return put(context, at, bytes); }
 
 static int put_all(writer *w, const ulp_trainer *t, const head *h, const void *note, size_t note_bytes) {
-    int good = put(w, h->text, h->used) && put_family(w, t) && visit_state(t, put_state, w);
+    int good = put(w, h->text, h->used) && put_arena(w, t) && visit_state(t, put_state, w);
     if (good && note_bytes) good = put(w, note, note_bytes);
     unsigned char crc[4] = {(unsigned char)(w->crc >> 24), (unsigned char)(w->crc >> 16), (unsigned char)(w->crc >> 8),
                             (unsigned char)w->crc};
@@ -208,16 +209,16 @@ static int take_state(void *context, void *at, size_t bytes) {
     return 1;
 }
 
-/* After the lines: take over the family, the rest of the state and the note. */
+/* After the lines: take over the arena, the rest of the state and the note. */
 static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **note, size_t note_bytes) {
     *note = malloc(note_bytes + 1);
-    ulp_status status = *note ? t->pass.run.backend->upload(t->family.memory, bytes, t->family.bytes) : ULP_NO_MEMORY;
+    ulp_status status = *note ? t->pass.run.backend->upload(t->arena.memory, bytes, t->arena.bytes) : ULP_NO_MEMORY;
     if (status != ULP_OK) {
         free(*note);
         *note = NULL;
         return status;
     }
-    bytes += t->family.bytes;
+    bytes += t->arena.bytes;
     visit_state(t, take_state, &bytes);
     memcpy(*note, bytes, note_bytes);
     ((char *)*note)[note_bytes] = 0;

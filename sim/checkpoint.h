@@ -5,7 +5,7 @@
  * appears whole or not at all: written under another name, forced to the disk, renamed. Numbers are stored as they
  * lie in memory, so a file belongs to one kind of machine and one version of the program.
  *
- * What is kept: the whole family of the trainer's tensors (tensor.h), so that an array that a layer or an optimizer
+ * What is kept: the whole arena of the trainer's tensors (tensor.h), so that an array that a layer or an optimizer
  * carves is kept without a word here, and what visit_state() in checkpoint.c names, a line for each piece outside of
  * it.
  */

@@ -33,12 +33,12 @@ ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out
     return loss->kind->check(out, data, error, error_size);
 }
 
-void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room) {
-    loss->p = ulp_family_take(family, room * ulp_dims_size(loss->out));
-    loss->row = ulp_family_take(family, room);
-    loss->wide = ulp_family_take64(family, room);
-    loss->exact = ulp_family_take64(family, room * ulp_dims_size(loss->out));
-    loss->label = ulp_family_take8(family, room * loss->labels);
+void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t room) {
+    loss->p = ulp_arena_take(arena, room * ulp_dims_size(loss->out));
+    loss->row = ulp_arena_take(arena, room);
+    loss->wide = ulp_arena_take64(arena, room);
+    loss->exact = ulp_arena_take64(arena, room * ulp_dims_size(loss->out));
+    loss->label = ulp_arena_take8(arena, room * loss->labels);
 }
 
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {

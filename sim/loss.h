@@ -76,7 +76,7 @@ ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out
                          size_t error_size);
 
 /* Carve its tensors for up to `room` samples (tensor.h says how: runs twice), get the host's memory, give that back. */
-void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room);
+void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t room);
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room);
 void ulp_loss_release(ulp_loss *loss);
 

@@ -9,17 +9,17 @@ static ulp_status largest(const ulp_pass *pass, float *y, const float *x, size_t
     return ulp_backend_largest(pass->run.backend, y, x, n);
 }
 
-void ulp_loss_scaling_release(ulp_loss_scaling *s) {
+void ulp_loss_scales_release(ulp_loss_scales *s) {
     free(s->layer);
     free(s->owner);
     free(s->log2);
     free(s->span);
-    *s = (ulp_loss_scaling){0};
+    *s = (ulp_loss_scales){0};
 }
 
-ulp_status ulp_loss_scaling_start(ulp_loss_scaling *s, const ulp_scaler *scaler, const ulp_net *net) {
+ulp_status ulp_loss_scales_start(ulp_loss_scales *s, const ulp_scaler *scaler, const ulp_net *net) {
     size_t owner = 0;
-    *s = (ulp_loss_scaling){0};
+    *s = (ulp_loss_scales){0};
     if (!scaler->rule.per_layer) return ULP_OK;
     s->count = net->count;
     s->layer = calloc(net->count, sizeof *s->layer);
@@ -27,7 +27,7 @@ ulp_status ulp_loss_scaling_start(ulp_loss_scaling *s, const ulp_scaler *scaler,
     s->log2 = calloc(net->count, sizeof *s->log2);
     s->span = calloc(net->count, sizeof *s->span);
     if (!s->layer || !s->owner || !s->log2 || !s->span) {
-        ulp_loss_scaling_release(s);
+        ulp_loss_scales_release(s);
         return ULP_NO_MEMORY;
     }
     while (owner + 1 < net->count && net->layers[owner].params == 0) owner++;
@@ -42,7 +42,7 @@ ulp_status ulp_loss_scaling_start(ulp_loss_scaling *s, const ulp_scaler *scaler,
     return ULP_OK;
 }
 
-ulp_pass_scales ulp_loss_scaling_begin(ulp_loss_scaling *s, const ulp_scaler *scaler) {
+ulp_pass_scales ulp_loss_scales_begin(ulp_loss_scales *s, const ulp_scaler *scaler) {
     size_t span = 0;
     for (size_t i = 0; i < s->count; i++) {
         s->log2[i] = s->layer[s->owner[i]].log2;
@@ -53,7 +53,7 @@ ulp_pass_scales ulp_loss_scaling_begin(ulp_loss_scaling *s, const ulp_scaler *sc
 }
 
 /* From the loss backward, until a gradient is not finite: nothing is known of the layers before that gradient. */
-static ulp_status end_layers(ulp_loss_scaling *s, const ulp_pass *pass, const ulp_model *m, float *most) {
+static ulp_status end_layers(ulp_loss_scales *s, const ulp_pass *pass, const ulp_model *m, float *most) {
     ulp_status status = ULP_OK;
     for (size_t i = s->count; i-- > 0 && s->owner[i] <= i && is_finite(*most) && status == ULP_OK;) {
         const ulp_layer *layer = &m->net.layers[i];
@@ -68,8 +68,8 @@ static ulp_status end_layers(ulp_loss_scaling *s, const ulp_pass *pass, const ul
     return status;
 }
 
-ulp_status ulp_loss_scaling_end(ulp_loss_scaling *s, ulp_scaler *scaler, const ulp_pass *pass, const ulp_model *model,
-                                ulp_gradient_check *check) {
+ulp_status ulp_loss_scales_end(ulp_loss_scales *s, ulp_scaler *scaler, const ulp_pass *pass, const ulp_model *model,
+                               ulp_gradient_check *check) {
     float most = 0.0f;
     ulp_status status =
         s->count ? end_layers(s, pass, model, &most) : largest(pass, &most, model->wgrad, model->net.params);

@@ -18,8 +18,8 @@
  * every step, or every few, from the mean and variance of the factors of a product, so that few results underflow; here
  * each grows until it overflows, as in the dynamic scalers of the whole loss.
  */
-#ifndef ULP_SCALING_H
-#define ULP_SCALING_H
+#ifndef ULP_LOSS_SCALE_H
+#define ULP_LOSS_SCALE_H
 
 #include "model.h"
 #include "optim.h"
@@ -29,20 +29,20 @@
 extern "C" {
 #endif
 
-typedef struct ulp_loss_scaling {
+typedef struct ulp_loss_scales {
     ulp_scaler *layer; /* (count) of layers with parameters, or NULL: one scale for all */
     size_t *owner;     /* (count) the layer whose scale layer i has */
     int *log2;         /* (count) the scales in force in this step */
     ulp_span *span;    /* (spans) of the optimizer */
     size_t count, spans;
-} ulp_loss_scaling;
+} ulp_loss_scales;
 
 /* Before the first step, for a net; ULP_NO_MEMORY. Zeros may be released. */
-ulp_status ulp_loss_scaling_start(ulp_loss_scaling *scaling, const ulp_scaler *scaler, const ulp_net *net);
-void ulp_loss_scaling_release(ulp_loss_scaling *scaling);
+ulp_status ulp_loss_scales_start(ulp_loss_scales *scales, const ulp_scaler *scaler, const ulp_net *net);
+void ulp_loss_scales_release(ulp_loss_scales *scales);
 
 /* The scales of the next step. */
-ulp_pass_scales ulp_loss_scaling_begin(ulp_loss_scaling *scaling, const ulp_scaler *scaler);
+ulp_pass_scales ulp_loss_scales_begin(ulp_loss_scales *scales, const ulp_scaler *scaler);
 
 /* What the gradients of a step say. */
 typedef struct ulp_gradient_check {
@@ -52,8 +52,8 @@ typedef struct ulp_gradient_check {
 
 /* After a backward pass: look for overflow in the model's gradients, and let the scalers move. *scaler counts the steps
  * and, with scales per layer, has the scale of the last layer. */
-ulp_status ulp_loss_scaling_end(ulp_loss_scaling *scaling, ulp_scaler *scaler, const ulp_pass *pass,
-                                const ulp_model *model, ulp_gradient_check *check);
+ulp_status ulp_loss_scales_end(ulp_loss_scales *scales, ulp_scaler *scaler, const ulp_pass *pass,
+                               const ulp_model *model, ulp_gradient_check *check);
 
 #ifdef __cplusplus
 }

@@ -25,17 +25,17 @@ ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t
 /* Elements of the largest tensor that is rounded. */
 static size_t most_elements(const ulp_model *m) { return larger(m->room * m->net.widest, m->net.params); }
 
-static void carve_model(ulp_model *m, ulp_pass *pass, ulp_family *f) {
+static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
     for (size_t i = 0; i <= m->net.count; i++) {
         size_t n = ulp_dims_size(i < m->net.count ? m->net.layers[i].in : m->net.out);
-        m->tensor[i] = ulp_family_take(f, m->room * n);
-        m->grad[i] = i ? ulp_family_take(f, m->batch * n) : NULL;
-        if (i < m->net.count) m->saved[i] = ulp_family_take(f, m->room * m->net.layers[i].saved);
+        m->tensor[i] = ulp_arena_take(f, m->room * n);
+        m->grad[i] = i ? ulp_arena_take(f, m->batch * n) : NULL;
+        if (i < m->net.count) m->saved[i] = ulp_arena_take(f, m->room * m->net.layers[i].saved);
     }
-    m->wgrad = ulp_family_take(f, m->batch ? m->net.params : 0);
-    m->state = ulp_family_take(f, m->net.states);
-    m->ones = ulp_family_take(f, m->room * m->net.ones);
-    m->own.work = ulp_family_take(f, m->room * m->net.work);
+    m->wgrad = ulp_arena_take(f, m->batch ? m->net.params : 0);
+    m->state = ulp_arena_take(f, m->net.states);
+    m->ones = ulp_arena_take(f, m->room * m->net.ones);
+    m->own.work = ulp_arena_take(f, m->room * m->net.work);
     ulp_pass_carve(pass, f, most_elements(m));
 }
 
@@ -51,12 +51,12 @@ static ulp_status make_ready(ulp_model *m, ulp_pass *pass) {
     return status == ULP_OK ? ulp_tensor_fill(pass->run.backend, m->ones, m->room * m->net.ones, 1.0f) : status;
 }
 
-ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_family *f, void (*carve)(void *own, ulp_family *f),
+ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_arena *f, void (*carve)(void *own, ulp_arena *f),
                            void *own) {
-    ulp_family_init(f, pass->run.backend);
+    ulp_arena_init(f, pass->run.backend);
     carve_model(m, pass, f);
     carve(own, f);
-    ulp_status status = ulp_family_alloc(f);
+    ulp_status status = ulp_arena_alloc(f);
     if (status != ULP_OK) return status;
     carve_model(m, pass, f);
     carve(own, f);

@@ -1,6 +1,6 @@
 /* model.h - a net with its tensors, and the ways of a batch through it, forward and backward.
  *
- * The tensors belong to a family of backend memory (tensor.h); the pass gets its scratch from the model, so that one
+ * The tensors belong to an arena of backend memory (tensor.h); the pass gets its scratch from the model, so that one
  * pass serves one model, and the layers, one after the other, one workspace. Weights stay with whoever owns them: the
  * optimizer, or a file.
  */
@@ -29,11 +29,11 @@ typedef struct ulp_model {
 /* The model of a net, of which it keeps a copy; gradients if batch > 0. ULP_NO_MEMORY, and *model is empty. */
 ulp_status ulp_model_init(ulp_model *model, const ulp_net *net, size_t batch, size_t room);
 
-/* Allocate the model's tensors and the pass's scratch, for pass->run.backend and pass->run.policy. carve(own, family)
- * carves the caller's own arrays from the same family, which is empty before; it runs twice (tensor.h says why).
- * ulp_family_release() and ulp_model_release() free everything, also after a failure. */
-ulp_status ulp_model_alloc(ulp_model *model, ulp_pass *pass, ulp_family *family,
-                           void (*carve)(void *own, ulp_family *family), void *own);
+/* Allocate the model's tensors and the pass's scratch, for pass->run.backend and pass->run.policy. carve(own, arena)
+ * carves the caller's own arrays from the same arena, which is empty before; it runs twice (tensor.h says why).
+ * ulp_arena_release() and ulp_model_release() free everything, also after a failure. */
+ulp_status ulp_model_alloc(ulp_model *model, ulp_pass *pass, ulp_arena *arena,
+                           void (*carve)(void *own, ulp_arena *arena), void *own);
 
 /* From tensor[0] to tensor[count], pass->now.B samples, with the weights w (params), backend memory. */
 ulp_status ulp_model_forward(ulp_model *model, ulp_pass *pass, const float *w);

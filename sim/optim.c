@@ -21,19 +21,19 @@ ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, 
 
 /* ---- arrays ---- */
 
-void ulp_optimizer_carve(ulp_optimizer *o, ulp_family *family, size_t n, const ulp_policy *policy) {
+void ulp_optimizer_carve(ulp_optimizer *o, ulp_arena *arena, size_t n, const ulp_policy *policy) {
     o->n = n;
-    o->weight = ulp_family_take(family, n);
-    o->master = policy->has_master ? ulp_family_take(family, n) : NULL;
+    o->weight = ulp_arena_take(arena, n);
+    o->master = policy->has_master ? ulp_arena_take(arena, n) : NULL;
     o->momentum = o->squares = NULL;
-    o->rule.kind->carve(o, family);
-    o->lost = o->rule.kahan ? ulp_family_take(family, n) : NULL;
+    o->rule.kind->carve(o, arena);
+    o->lost = o->rule.kahan ? ulp_arena_take(arena, n) : NULL;
 }
 
 /* The point whose cast makes weights of master weights. Weights with a scale per tensor are rounded layer by layer by
  * the trainer; until then they are the master weights. */
 static ulp_point_kind weight_point(const ulp_policy *policy) {
-    return policy->at[ULP_AT_WEIGHT].scaling ? ULP_AT_MASTER : ULP_AT_WEIGHT;
+    return policy->at[ULP_AT_WEIGHT].tensor_scale ? ULP_AT_MASTER : ULP_AT_WEIGHT;
 }
 
 ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w) {

@@ -71,7 +71,7 @@ struct ulp_optimizer_kind {
     const ulp_key *keys; /* of this kind alone */
     uint8_t decoupled;   /* decay shrinks the weights and is no part of the gradient */
     /* Take the arrays of this kind alone (n): momentum, squares. */
-    void (*carve)(ulp_optimizer *optimizer, ulp_family *family);
+    void (*carve)(ulp_optimizer *optimizer, ulp_arena *arena);
     /* Append the steps from the gradient g to the direction of the update; *rate may be corrected. */
     ulp_operand (*direction)(ulp_update_plan *plan, ulp_operand g, double *rate);
     ulp_optimizer_rule rule; /* its defaults, without the kind */
@@ -118,7 +118,7 @@ ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule
 double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);
 
 /* Carve the arrays for n parameters (tensor.h says how: runs twice). */
-void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_family *family, size_t n, const ulp_policy *policy);
+void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n, const ulp_policy *policy);
 
 /* Start from w (n), host memory: rounded to master weights, if any, and those to weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);

@@ -10,8 +10,8 @@
 
 /* ---- memory ---- */
 
-void ulp_pass_carve(ulp_pass *pass, ulp_family *family, size_t elements) {
-    pass->scratch.wide = ulp_family_take64(family, elements);
+void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements) {
+    pass->scratch.wide = ulp_arena_take64(arena, elements);
 }
 
 ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors) {
@@ -156,7 +156,7 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
     const ulp_amax_history *h = &pass->history;
     size_t columns = h->steps + 1, now = pass->now.step % columns;
     float *row = h->amax + (site->use * h->tensors + site->layer) * columns, most = 0.0f;
-    if (cast->scaling == ULP_SCALED_NOW) return own;
+    if (cast->tensor_scale == ULP_SCALED_NOW) return own;
     for (size_t back = 1; back <= cast->history && back <= pass->now.step; back++) {
         float past = row[(now + columns - back) % columns];
         most = past > most ? past : most;
@@ -195,7 +195,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     ulp_status status = log2 ? ulp_pass_rescale(pass, x, x, n, log2) : ULP_OK;
     if (status != ULP_OK) return status;
     if (ulp_cast_is_identity(&cast)) return ulp_pass_show(pass, site, x, n);
-    if (cast.scaling) {
+    if (cast.tensor_scale) {
         float own;
         status = own_amax(pass, &own, x, n);
         if (status != ULP_OK) return status;
@@ -225,7 +225,7 @@ ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const do
     ulp_stats seen = {0};
     for (size_t i = 0; i < n; i++) s->host[i] = exact[i] * factor;
     for (size_t i = 0; i < n; i++) s->raw[i] = (float)s->host[i];
-    if (cast.scaling) cast = moved_cast(pass, &cast, &site, ulp_amax(s->raw, n, 1));
+    if (cast.tensor_scale) cast = moved_cast(pass, &cast, &site, ulp_amax(s->raw, n, 1));
     if (ulp_cast_is_binary32(&cast)) return hand_over(pass, &site, x, s->raw, n);
     ulp_status status = backend->upload(s->wide, s->host, n * sizeof(double));
     if (status == ULP_OK)
@@ -248,7 +248,7 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
         status = backend->download(s->host, exact, n * sizeof *exact);
         return status == ULP_OK ? ulp_pass_round_host(pass, site, x, s->host, n) : status;
     }
-    if (cast.scaling) {
+    if (cast.tensor_scale) {
         float own;
         status = ulp_backend_narrow(backend, x, exact, n);
         if (status == ULP_OK) status = own_amax(pass, &own, x, n);
@@ -278,7 +278,7 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a,
     const ulp_cast *cast = cast_of(pass, &site);
     const size_t n = pass->now.B * site.per_sample;
     ulp_stats seen = {0};
-    if (cast->scaling) { /* the scale depends on the sums */
+    if (cast->tensor_scale) { /* the scale depends on the sums */
         ulp_status found = fetch_both(pass, a, b, n);
         for (size_t i = 0; i < n; i++) s->host[i] = ulp_sum_to_odd((double)s->raw[i], (double)s->rounded[i]);
         return found == ULP_OK ? ulp_pass_round_host(pass, site, y, s->host, n) : found;

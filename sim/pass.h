@@ -92,7 +92,7 @@ typedef struct ulp_pass {
 } ulp_pass;
 
 /* Carve the backend's part of the scratch for tensors of at most so many elements (tensor.h says how: runs twice). */
-void ulp_pass_carve(ulp_pass *pass, ulp_family *family, size_t elements);
+void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements);
 
 /* Allocate the host's part of the scratch, and the history for so many tensors and the longest history of the policy.
  * ulp_pass_release() frees both, also after a failure. */

@@ -30,9 +30,9 @@ int ulp_point_takes_scale(ulp_point_kind point) {
     return point == ULP_AT_WEIGHT || point == ULP_AT_ACT || is_gradient((int)point);
 }
 
-ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_scaling_time when,
+ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_tensor_scale when,
                           int history) {
-    ulp_cast cast = {.format = *format, .scaling = (uint8_t)when, .history = (uint16_t)history};
+    ulp_cast cast = {.format = *format, .tensor_scale = (uint8_t)when, .history = (uint16_t)history};
     if ((when == ULP_SCALED_DELAYED) != (history > 0) || history > ULP_HISTORY_MAX) return ULP_BAD_ARGUMENT;
     if (!format->fits_binary32 || (when && !ulp_point_takes_scale(point))) return ULP_UNSUPPORTED;
     ulp_status status = !when && is_gradient((int)point) ? let_overflow(&cast.format) : ULP_OK;
@@ -57,7 +57,7 @@ static ulp_status check_operands(const report *r, const char *key, const ulp_dat
     const ulp_format *takes[] = {&path->a, &path->b};
     for (int i = 0; path->has_inputs && i < 2; i++) {
         const ulp_cast *cast = &r->policy->at[points[i]];
-        if (cast->scaling)
+        if (cast->tensor_scale)
             return ulp_fail(
                 r->error, r->error_size, ULP_UNSUPPORTED,
                 "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of every "
@@ -87,7 +87,7 @@ ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_
             return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i),
                             cast->format.name);
     }
-    if (policy->at[ULP_AT_WEIGHT].scaling && !policy->has_master)
+    if (policy->at[ULP_AT_WEIGHT].tensor_scale && !policy->has_master)
         return ulp_fail(error, error_size, ULP_UNSUPPORTED,
                         "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
                         "with every step's scale could not take small updates",
@@ -107,7 +107,7 @@ ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, cha
 
 int ulp_cast_is_identity(const ulp_cast *cast) {
     uint8_t policy = (uint8_t)ulp_overflow_of(&cast->format, (ulp_overflow)cast->rule.overflow);
-    return strcmp(cast->format.name, "binary32") == 0 && !cast->scaling && policy == ULP_OVERFLOW_INF;
+    return strcmp(cast->format.name, "binary32") == 0 && !cast->tensor_scale && policy == ULP_OVERFLOW_INF;
 }
 
 int ulp_cast_is_binary32(const ulp_cast *cast) { return cast->rule.mode == ULP_RNE && ulp_cast_is_identity(cast); }

@@ -42,19 +42,19 @@ typedef enum ulp_point_kind {
 /* How the values of a tensor are moved into a format's range before they are rounded: by a power of two, so that the
  * tensor's largest magnitude comes close to the format's largest number and not beyond it. Micikevicius et al. 2022,
  * arXiv:2209.05433, section 3; powers of two as in NVIDIA Transformer Engine's first recipe. */
-typedef enum ulp_scaling_time {
+typedef enum ulp_tensor_scale {
     ULP_UNSCALED,
     ULP_SCALED_NOW,    /* just in time: by the largest magnitude of this tensor */
     ULP_SCALED_DELAYED /* by the largest of the last `history` training steps; in the first one, of this tensor */
-} ulp_scaling_time;
+} ulp_tensor_scale;
 
 enum { ULP_HISTORY_MAX = 1024 };
 
 typedef struct ulp_cast {
     ulp_format format;
     ulp_rule rule;
-    uint8_t scaling;  /* ulp_scaling_time; a tensor is what one layer rounds at one point */
-    uint16_t history; /* steps, of ULP_SCALED_DELAYED */
+    uint8_t tensor_scale; /* ulp_tensor_scale; a tensor is what one layer rounds at one point */
+    uint16_t history;     /* steps, of ULP_SCALED_DELAYED */
 } ulp_cast;
 
 typedef struct ulp_policy {
@@ -80,7 +80,7 @@ int ulp_point_takes_scale(ulp_point_kind point);
  * unasked gets the form of the format that overflows, unless it has a tensor scale. `history` is the number of steps of
  * ULP_SCALED_DELAYED, else 0. The point ULP_AT_MASTER gives the policy master weights. ULP_UNSUPPORTED: the format does
  * not fit binary32, or the point has no tensor scales. */
-ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_scaling_time when,
+ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_tensor_scale when,
                           int history);
 
 /* Whether the parts of a policy fit each other, however it was made: each format offers its rule, scaled weights have

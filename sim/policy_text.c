@@ -73,15 +73,15 @@ static ulp_status parse_tensor_scale(draft *d, ulp_cast *cast, int i, char *word
         return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
                         "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i), word, at);
     if (strcmp(at, "amax") == 0) {
-        cast->scaling = ULP_SCALED_NOW;
+        cast->tensor_scale = ULP_SCALED_NOW;
         return ULP_OK;
     }
     unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
     if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
         return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
-                        "%s=%s@%s: no such scaling; known: amax, delayed, delayedN with N from 1 to %d", cast_name(i),
-                        word, at, ULP_HISTORY_MAX);
-    cast->scaling = ULP_SCALED_DELAYED;
+                        "%s=%s@%s: no such tensor scale; known: amax, delayed, delayedN with N from 1 to %d",
+                        cast_name(i), word, at, ULP_HISTORY_MAX);
+    cast->tensor_scale = ULP_SCALED_DELAYED;
     cast->history = (uint16_t)history;
     return ULP_OK;
 }
@@ -112,7 +112,8 @@ static ulp_status parse_cast(draft *d, int i, const char *text) {
         d->policy.out = cast;
         return ULP_OK;
     }
-    status = ulp_policy_set(&d->policy, (ulp_point_kind)i, &cast.format, (ulp_scaling_time)cast.scaling, cast.history);
+    status =
+        ulp_policy_set(&d->policy, (ulp_point_kind)i, &cast.format, (ulp_tensor_scale)cast.tensor_scale, cast.history);
     d->policy.at[i].rule = cast.rule;
     return status;
 }
@@ -175,8 +176,8 @@ static int print_cast(char *text, size_t size, const void *from, const ulp_key *
     char bits[8] = "", scale[16] = "";
     if (key->index == AT_OUT && !policy->has_out) return 0;
     if (key->index == ULP_AT_MASTER && !policy->has_master) return snprintf(text, size, "none");
-    if (cast->scaling == ULP_SCALED_NOW) snprintf(scale, sizeof scale, "@amax");
-    if (cast->scaling == ULP_SCALED_DELAYED) snprintf(scale, sizeof scale, "@delayed%u", cast->history);
+    if (cast->tensor_scale == ULP_SCALED_NOW) snprintf(scale, sizeof scale, "@amax");
+    if (cast->tensor_scale == ULP_SCALED_DELAYED) snprintf(scale, sizeof scale, "@delayed%u", cast->history);
     if (cast->rule.random_bits) snprintf(bits, sizeof bits, "/%u", cast->rule.random_bits);
     return snprintf(text, size, "%s%s/%s%s", cast->format.name, scale, ulp_mode_name((ulp_mode)cast->rule.mode), bits);
 }

@@ -1,16 +1,9 @@
-/* scaler.h - loss scaling: by how much the loss is multiplied, and what happens on overflow.
+/* scaler.h - loss scales: by how much the loss is multiplied, and what happens on overflow.
  *
- * Scales are powers of two: scaling and unscaling are exact but for the ends of the range. The rules are rows:
- *
- *   none     2^0                      static   2^init for good; a step with Inf or NaN is not skipped
- *   pytorch  torch.amp.GradScaler: 2^16, doubled after 2000 good steps in a row, halved on overflow
- *   apex     NVIDIA Apex amp LossScaler: the same with at most 2^24
- *   keras    tf.keras LossScaleOptimizer: 2^15, 2000, at least 2^0
- *   megatron Megatron-LM DynamicGradScaler: 2^32, 1000, at least 2^0, halved on the second overflow
- *   backoff  2^24, only ever halved
- *   logmax   OpenSeq2Seq LogMaxScaler (Kuchaiev et al. 2018, arXiv:1805.10387): starts at 2^0, follows the gradients;
- * below layer    a scale of its own for every layer with parameters (scaling.h), each by pytorch's rule from 2^16,
- * between 2^-62 and 2^62
+ * Loss scales are powers of two: multiplying and dividing by them is exact but for the ends of the range. The rules are
+ * rows of a table in scaler.c, with the numbers of PyTorch, Apex, Keras, Megatron-LM and OpenSeq2Seq (logmax: Kuchaiev
+ * et al. 2018, arXiv:1805.10387). The rule layer stands for a loss scale of its own for every layer with parameters
+ * (loss_scale.h).
  *
  * logmax: x is log2 of the largest |weight gradient| of a step, unscaled; of a step with Inf or NaN, x = log_max. mu is
  * the exponential average of x with beta1; sigma^2 = E[x^2] - E[x]^2 of the averages with beta2; all are divided by 1 -
@@ -43,9 +36,10 @@ typedef enum ulp_scaler_way { ULP_SCALE_FIXED, ULP_SCALE_BY_OVERFLOW, ULP_SCALE_
 
 typedef struct ulp_scaler_rule {
     const char *name, *what;
-    uint8_t way;       /* ulp_scaler_way: never changes, grows and backs off, logmax */
-    uint8_t per_layer; /* counts steps, and stands for one scaler with 0 here per layer with parameters (scaling.h) */
-    uint8_t skip;      /* leaves weights and momentum alone in a step with Inf or NaN */
+    uint8_t way; /* ulp_scaler_way: never changes, grows and backs off, logmax */
+    uint8_t
+        per_layer; /* counts steps, and stands for one scaler with 0 here per layer with parameters (loss_scale.h) */
+    uint8_t skip;  /* leaves weights and momentum alone in a step with Inf or NaN */
     int16_t init, min, max; /* log2 */
     uint32_t interval;      /* good steps in a row before the scale is doubled; 0: never */
     uint32_t hysteresis;    /* overflows before the scale is halved; growth restores the count */

@@ -3,37 +3,37 @@
 
 enum { ALIGNMENT = 64, PIECE = 1 << 14 /* of an upload */ };
 
-void ulp_family_init(ulp_family *family, const ulp_backend *backend) {
-    family->backend = backend;
-    family->memory = NULL;
-    family->bytes = family->used = 0;
+void ulp_arena_init(ulp_arena *arena, const ulp_backend *backend) {
+    arena->backend = backend;
+    arena->memory = NULL;
+    arena->bytes = arena->used = 0;
 }
 
-static void *take(ulp_family *family, size_t bytes) {
-    size_t at = family->used;
-    family->used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return family->memory && family->used <= family->bytes ? family->memory + at : NULL;
+static void *take(ulp_arena *arena, size_t bytes) {
+    size_t at = arena->used;
+    arena->used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return arena->memory && arena->used <= arena->bytes ? arena->memory + at : NULL;
 }
 
-float *ulp_family_take(ulp_family *family, size_t n) { return take(family, n * sizeof(float)); }
+float *ulp_arena_take(ulp_arena *arena, size_t n) { return take(arena, n * sizeof(float)); }
 
-double *ulp_family_take64(ulp_family *family, size_t n) { return take(family, n * sizeof(double)); }
+double *ulp_arena_take64(ulp_arena *arena, size_t n) { return take(arena, n * sizeof(double)); }
 
-uint8_t *ulp_family_take8(ulp_family *family, size_t n) { return take(family, n); }
+uint8_t *ulp_arena_take8(ulp_arena *arena, size_t n) { return take(arena, n); }
 
-ulp_status ulp_family_alloc(ulp_family *family) {
-    size_t bytes = family->used ? family->used : ALIGNMENT;
-    family->memory = family->backend->alloc(bytes);
-    if (!family->memory) return ULP_NO_MEMORY;
-    family->bytes = bytes;
-    family->used = 0;
-    return ulp_tensor_fill(family->backend, (float *)(void *)family->memory, bytes / sizeof(float), 0.0f);
+ulp_status ulp_arena_alloc(ulp_arena *arena) {
+    size_t bytes = arena->used ? arena->used : ALIGNMENT;
+    arena->memory = arena->backend->alloc(bytes);
+    if (!arena->memory) return ULP_NO_MEMORY;
+    arena->bytes = bytes;
+    arena->used = 0;
+    return ulp_tensor_fill(arena->backend, (float *)(void *)arena->memory, bytes / sizeof(float), 0.0f);
 }
 
-void ulp_family_release(ulp_family *family) {
-    if (family->memory) family->backend->release(family->memory);
-    family->memory = NULL;
-    family->bytes = family->used = 0;
+void ulp_arena_release(ulp_arena *arena) {
+    if (arena->memory) arena->backend->release(arena->memory);
+    arena->memory = NULL;
+    arena->bytes = arena->used = 0;
 }
 
 ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float value) {

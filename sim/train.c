@@ -11,7 +11,7 @@ enum { SCORE_BATCH = 256 };
 /* ---- memory ---- */
 
 /* The arrays in backend memory beside the model's. */
-static void carve(void *own, ulp_family *f) {
+static void carve(void *own, ulp_arena *f) {
     ulp_trainer *t = own;
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
     ulp_loss_carve(&t->loss, f, t->model.room);
@@ -22,13 +22,13 @@ static ulp_status allocate(ulp_trainer *t) {
     t->label = calloc(t->model.room, t->data->labels);
     t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
     if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
-    return ulp_model_alloc(&t->model, &t->pass, &t->family, carve, t);
+    return ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t);
 }
 
 void ulp_trainer_free(ulp_trainer *t) {
     if (!t) return;
-    ulp_family_release(&t->family);
-    ulp_loss_scaling_release(&t->scaling);
+    ulp_arena_release(&t->arena);
+    ulp_loss_scales_release(&t->loss_scales);
     free(t->order);
     free(t->label);
     free(t->input);
@@ -86,7 +86,7 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char 
 /* Weights with a scale per tensor, one tensor per layer, rounded from the master weights. */
 static ulp_status scale_weights(ulp_trainer *t) {
     ulp_status status = ULP_OK;
-    if (!t->policy.at[ULP_AT_WEIGHT].scaling) return ULP_OK;
+    if (!t->policy.at[ULP_AT_WEIGHT].tensor_scale) return ULP_OK;
     for (size_t i = 0; i < t->model.net.count && status == ULP_OK; i++) {
         const ulp_layer *layer = &t->model.net.layers[i];
         if (layer->params)
@@ -131,7 +131,7 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     *trainer = NULL;
     ulp_status status = begin(&t, data, options, error, error_size);
     if (status == ULP_OK) status = allocate(t);
-    if (status == ULP_OK) status = ulp_loss_scaling_start(&t->scaling, &t->scaler, &t->model.net);
+    if (status == ULP_OK) status = ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net);
     if (status == ULP_OK) status = start(t, options->init_std);
     if (status != ULP_OK) {
         const size_t params = t ? t->model.net.params : 0;
@@ -192,16 +192,17 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     pass->now = (ulp_pass_now){.step = t->step,
                                .counting = t->counting,
                                .B = t->model.batch,
-                               .scales = ulp_loss_scaling_begin(&t->scaling, &t->scaler),
+                               .scales = ulp_loss_scales_begin(&t->loss_scales, &t->scaler),
                                .observer = t->observer};
     ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
     ulp_pass_begin(pass);
     ulp_status status = learn(t, &r.loss);
-    if (status == ULP_OK) status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model, &check);
+    if (status == ULP_OK) status = ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check);
     if (status != ULP_OK) return status;
     r.overflow = check.overflow;
     r.skipped = check.skip;
-    if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->scaling.span, t->scaling.spans);
+    if (!r.skipped)
+        status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans);
     if (status == ULP_OK && !r.skipped) status = scale_weights(t);
     t->step++;
     r.act = pass->counts.rounded[ULP_AT_ACT];

@@ -52,7 +52,7 @@ typedef struct ulp_trainer {
     ulp_policy policy;
     ulp_model model;
     ulp_scaler scaler;
-    ulp_loss_scaling scaling;
+    ulp_loss_scales loss_scales;
     ulp_optimizer optimizer;
     ulp_optimizer_rule start_rule; /* the optimizer's rule before anyone changed it */
     ulp_pass pass;
@@ -60,7 +60,7 @@ typedef struct ulp_trainer {
     int counting;                 /* of the next training step; may be changed between steps */
     const ulp_observer *observer; /* likewise; may be NULL */
 
-    ulp_family family;
+    ulp_arena arena;
     ulp_loss loss;
     uint32_t *order; /* (n_train) of the current epoch */
     uint64_t epoch;  /* the one that order is for, plus one; 0: none yet */

@@ -13,15 +13,15 @@
 typedef struct rig {
     ulp_model model;
     ulp_pass pass;
-    ulp_family family;
+    ulp_arena arena;
     ulp_policy policy;
     float *w; /* (params) */
 } rig;
 
-static void rig_carve(void *own, ulp_family *family) {
+static void rig_carve(void *own, ulp_arena *arena) {
     rig *r = own;
-    r->w = ulp_family_take(family, r->model.net.params);
-    r->model.grad[0] = ulp_family_take(family, r->model.batch * ulp_dims_size(r->model.net.in)); /* wanted here */
+    r->w = ulp_arena_take(arena, r->model.net.params);
+    r->model.grad[0] = ulp_arena_take(arena, r->model.batch * ulp_dims_size(r->model.net.in)); /* wanted here */
 }
 
 /* Seeded multiples of 1/32 below 2 in magnitude: values of every format of 7 bits of precision and more. */
@@ -44,7 +44,7 @@ static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char
     r->pass.now.B = B;
     r->pass.run.seed = 11;
     r->pass.now.step = 3;
-    assert_int_equal(ulp_model_alloc(&r->model, &r->pass, &r->family, rig_carve, r), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&r->model, &r->pass, &r->arena, rig_carve, r), ULP_OK);
     const ulp_net *n = &r->model.net;
     ulp_net_init(n, r->w, r->model.state, 1, 0);
     rig_numbers(r->model.tensor[0], B * ulp_dims_size(n->in), 2);
@@ -60,7 +60,7 @@ static float *rig_output_gradient(const rig *r) { return r->model.grad[r->model.
 
 static void rig_end(rig *r) {
     ulp_model_release(&r->model, &r->pass);
-    ulp_family_release(&r->family);
+    ulp_arena_release(&r->arena);
 }
 
 /* The sentence that a net's text is refused with has to hold `part`. */

@@ -106,18 +106,18 @@ typedef struct bench {
     ulp_pass pass;
     ulp_policy policy;
     ulp_model model; /* any that has room: the pass gets its memory from it */
-    ulp_family family;
+    ulp_arena arena;
     ulp_loss loss;
     float *z, *dz; /* (B,C,T) */
 } bench;
 
 static const ulp_data three = {.name = "three", .classes = 3, .labels = L_MAX};
 
-static void bench_carve(void *own, ulp_family *family) {
+static void bench_carve(void *own, ulp_arena *arena) {
     bench *t = own;
-    ulp_loss_carve(&t->loss, family, B);
-    t->z = ulp_family_take(family, B * C * T);
-    t->dz = ulp_family_take(family, B * C * T);
+    ulp_loss_carve(&t->loss, arena, B);
+    t->z = ulp_arena_take(arena, B * C * T);
+    t->dz = ulp_arena_take(arena, B * C * T);
 }
 
 static void bench_start(bench *t, const char *policy, const char *loss) {
@@ -131,7 +131,7 @@ static void bench_start(bench *t, const char *policy, const char *loss) {
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 5;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
     assert_int_equal(ulp_loss_ready(&t->loss, B), ULP_OK);
     for (size_t i = 0; i < B * C * T; i++) t->z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
 }
@@ -139,7 +139,7 @@ static void bench_start(bench *t, const char *policy, const char *loss) {
 static void bench_end(bench *t) {
     ulp_loss_release(&t->loss);
     ulp_model_release(&t->model, &t->pass);
-    ulp_family_release(&t->family);
+    ulp_arena_release(&t->arena);
 }
 
 static double step_of(bench *t, const uint8_t *label) {

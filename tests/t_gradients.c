@@ -13,7 +13,7 @@ enum { B = 5, WIDEST = 64, PARAMS = 1024 };
 typedef struct bench {
     ulp_model model;
     ulp_pass pass;
-    ulp_family family;
+    ulp_arena arena;
     ulp_policy policy;
     double *x, *w, *r, *y, *scratch; /* (B,in), (params), (B,out), (B,out), of ulp_net_forward64 */
     float *fw;                       /* (params) */
@@ -47,10 +47,10 @@ static void numbers(double *x, float *f, size_t n, uint64_t stream) {
     }
 }
 
-static void bench_carve(void *own, ulp_family *family) {
+static void bench_carve(void *own, ulp_arena *arena) {
     bench *t = own;
-    t->fw = ulp_family_take(family, t->model.net.params);
-    t->model.grad[0] = ulp_family_take(family, B * ulp_dims_size(t->model.net.in)); /* wanted here */
+    t->fw = ulp_arena_take(arena, t->model.net.params);
+    t->model.grad[0] = ulp_arena_take(arena, B * ulp_dims_size(t->model.net.in)); /* wanted here */
 }
 
 /* The model of a net, its weights, input and output gradient seeded. */
@@ -65,7 +65,7 @@ static void bench_start(bench *t, const char *text) {
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     const ulp_net *net = &t->model.net;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
     size_t m = B * ulp_dims_size(net->in), n = B * ulp_dims_size(net->out);
     t->x = calloc(m + net->params + 2 * n + (2 + net->depth) * B * net->widest, sizeof *t->x);
     float *first = calloc(net->params + net->states + 1, sizeof *first);
@@ -85,7 +85,7 @@ static void bench_start(bench *t, const char *text) {
 static void bench_end(bench *t) {
     free(t->x);
     ulp_model_release(&t->model, &t->pass);
-    ulp_family_release(&t->family);
+    ulp_arena_release(&t->arena);
 }
 
 /* The example of this kind: forward against forward64, dx and dw against finite differences. */

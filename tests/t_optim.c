@@ -100,14 +100,14 @@ static void check_optimizer(const char *text, const char *policy_text) {
     ulp_policy policy;
     ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}};
     ulp_optimizer o;
-    ulp_family f;
+    ulp_arena f;
     float w[N], dw[N];
     assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
     if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
     assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
-    ulp_family_init(&f, pass.run.backend);
+    ulp_arena_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N, &policy);
-    assert_int_equal(ulp_family_alloc(&f), ULP_OK);
+    assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
     ulp_optimizer_carve(&o, &f, N, &policy);
     random_floats(w, N, 99, 1);
     assert_int_equal(ulp_optimizer_start(&o, &pass, w), ULP_OK);
@@ -135,7 +135,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
     }
     for (size_t i = 0; i < N; i += 12)
         assert_true(o.rule.rate == 0.0 || o.weight[i] != w[i]); /* the large ones have moved */
-    ulp_family_release(&f);
+    ulp_arena_release(&f);
 }
 
 static void test_operations(void **state) {

@@ -13,15 +13,15 @@
 typedef struct bench {
     ulp_model model;
     ulp_pass pass;
-    ulp_family family;
+    ulp_arena arena;
     ulp_policy policy;
     float *w;
 } bench;
 
-static void bench_carve(void *own, ulp_family *family) {
+static void bench_carve(void *own, ulp_arena *arena) {
     bench *t = own;
-    t->w = ulp_family_take(family, t->model.net.params);
-    t->model.grad[0] = ulp_family_take(family, t->model.batch * ulp_dims_size(t->model.net.in));
+    t->w = ulp_arena_take(arena, t->model.net.params);
+    t->model.grad[0] = ulp_arena_take(arena, t->model.batch * ulp_dims_size(t->model.net.in));
 }
 
 /* x (n): seeded numbers of about `size`, rounded at a point. */
@@ -43,7 +43,7 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
     t->pass.now.B = B;
     t->pass.run.seed = 77;
     t->pass.now.step = 3;
-    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
+    assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->arena, bench_carve, t), ULP_OK);
     numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
     numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
     numbers(t, t->model.grad[t->model.net.count], B * ulp_dims_size(t->model.net.out), ULP_AT_AGRAD, 3, 1.0);
@@ -51,7 +51,7 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
 
 static void bench_end(bench *t) {
     ulp_model_release(&t->model, &t->pass);
-    ulp_family_release(&t->family);
+    ulp_arena_release(&t->arena);
 }
 
 static void trip(bench *t) {

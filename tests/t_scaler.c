@@ -123,16 +123,16 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
     for (int i = 0; i < 40; i++) {
-        for (size_t k = 0; k < t->scaling.count; k++)
-            t->scaling.layer[k].log2 = (int)((k * 37 + (size_t)i * 23) % 41) - 20;
+        for (size_t k = 0; k < t->loss_scales.count; k++)
+            t->loss_scales.layer[k].log2 = (int)((k * 37 + (size_t)i * 23) % 41) - 20;
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-        assert_true((step.layer_scale != NULL) == (t->scaling.count > 0));
-        for (size_t k = 0; k < t->scaling.count; k++) {
+        assert_true((step.layer_scale != NULL) == (t->loss_scales.count > 0));
+        for (size_t k = 0; k < t->loss_scales.count; k++) {
             if (t->model.net.layers[k].params)
                 assert_int_equal(step.layer_scale[k], (int)((k * 37 + (size_t)i * 23) % 41) - 20);
             else assert_int_equal(step.layer_scale[k], step.layer_scale[k ? k - 1 : 1]);
         }
-        if (t->scaling.count) assert_int_equal(step.scale_log2, step.layer_scale[t->model.net.count - 1]);
+        if (t->loss_scales.count) assert_int_equal(step.scale_log2, step.layer_scale[t->model.net.count - 1]);
     }
     assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
     ulp_trainer_free(t);
@@ -206,14 +206,14 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     ulp_model model = {0};
     ulp_pass pass = {.now = {.B = 2}};
     ulp_gradient_check check;
-    ulp_loss_scaling s;
+    ulp_loss_scales s;
     ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
     float memory[7][8], *grad[7], wgrad[64];
     int bad = bad_wgrad >= 0 || bad_grad > 1;
     assert_int_equal(ulp_net_parse(&model.net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error),
                      ULP_OK);
     assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
-    assert_int_equal(ulp_loss_scaling_start(&s, &scaler, &model.net), ULP_OK);
+    assert_int_equal(ulp_loss_scales_start(&s, &scaler, &model.net), ULP_OK);
     assert_int_equal(s.spans, 3);
     for (int i = 0; i < 7; i++) {
         grad[i] = memory[i];
@@ -223,10 +223,10 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     if (bad_wgrad >= 0) wgrad[model.net.layers[bad_wgrad].first_param + model.net.layers[bad_wgrad].params - 1] = NAN;
     model.grad = grad;
     model.wgrad = wgrad;
-    pass.now.scales = ulp_loss_scaling_begin(&s, &scaler);
+    pass.now.scales = ulp_loss_scales_begin(&s, &scaler);
     assert_true(pass.now.scales.log2 == 5 && s.span[1].first == model.net.layers[3].first_param && s.span[1].n == 9 &&
                 s.span[1].scale_log2 == 5);
-    assert_int_equal(ulp_loss_scaling_end(&s, &scaler, &pass, &model, &check), ULP_OK);
+    assert_int_equal(ulp_loss_scales_end(&s, &scaler, &pass, &model, &check), ULP_OK);
     assert_int_equal(check.overflow, bad);
     assert_int_equal(check.skip, bad);
     assert_int_equal(scaler.skipped, bad);
@@ -237,7 +237,7 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
     }
     assert_int_equal(scaler.log2, want[2]);
     assert_int_equal(scaler.backed, bad);
-    ulp_loss_scaling_release(&s);
+    ulp_loss_scales_release(&s);
     ulp_net_release(&model.net);
 }
 
@@ -268,12 +268,13 @@ static void test_backs_off(void **state) {
                         .seed = 1};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
-    t->scaling.layer[2].log2 = 30;
+    t->loss_scales.layer[2].log2 = 30;
     for (int i = 0; i < 30; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-    assert_true(t->scaling.layer[2].log2 < 28 && t->scaling.layer[0].log2 == 4 && t->scaling.layer[4].log2 == 4);
-    assert_true(t->scaler.skipped == (uint64_t)(30 - t->scaling.layer[2].log2) &&
+    assert_true(t->loss_scales.layer[2].log2 < 28 && t->loss_scales.layer[0].log2 == 4 &&
+                t->loss_scales.layer[4].log2 == 4);
+    assert_true(t->scaler.skipped == (uint64_t)(30 - t->loss_scales.layer[2].log2) &&
                 t->scaler.backed == t->scaler.skipped);
-    assert_true(t->scaling.layer[4].overflows == 0 && t->scaling.layer[0].overflows == 0);
+    assert_true(t->loss_scales.layer[4].overflows == 0 && t->loss_scales.layer[0].overflows == 0);
     ulp_trainer_free(t);
 }
 

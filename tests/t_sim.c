@@ -157,7 +157,7 @@ static void test_policy_edited(void **state) {
     static const struct {
         const char *policy, *format, *text;
         ulp_point_kind point;
-        ulp_scaling_time when;
+        ulp_tensor_scale when;
         int history;
     } same[] = {
         {"mixed:fp16", "e5m2", "mixed:fp16,agrad=e5m2", ULP_AT_AGRAD, ULP_UNSCALED, 0},
@@ -410,21 +410,21 @@ static void test_count_right(void **state) {
 
 static void test_family(void **state) {
     const ulp_backend *backend;
-    ulp_family f;
+    ulp_arena f;
     float *a = NULL, *b = NULL;
     double *c = NULL;
     (void)state;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    ulp_family_init(&f, backend);
+    ulp_arena_init(&f, backend);
     for (int pass = 0; pass < 2; pass++) {
-        a = ulp_family_take(&f, 3);
-        b = ulp_family_take(&f, 3000);
-        c = ulp_family_take64(&f, 5);
+        a = ulp_arena_take(&f, 3);
+        b = ulp_arena_take(&f, 3000);
+        c = ulp_arena_take64(&f, 5);
         if (pass == 0) assert_true(!a && !b && !c);
-        if (pass == 0) assert_int_equal(ulp_family_alloc(&f), ULP_OK);
+        if (pass == 0) assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
     }
     assert_true(a && b == a + 16 && (uintptr_t)c % 64 == 0 && (float *)(void *)c >= b + 3000);
-    assert_null(ulp_family_take(&f, 1)); /* not counted: there is no room for it */
+    assert_null(ulp_arena_take(&f, 1)); /* not counted: there is no room for it */
     float host[3000];
     assert_int_equal(backend->download(host, b, sizeof host), ULP_OK);
     for (int i = 0; i < 3000; i++) assert_true(host[i] == 0.0f);
@@ -443,8 +443,8 @@ static void test_family(void **state) {
     ulp_backend lacking = *backend;
     lacking.permute = NULL;
     assert_int_equal(ulp_tensor_copy(&lacking, b, b + 1000, 3), ULP_UNSUPPORTED);
-    ulp_family_release(&f);
-    ulp_family_release(&f);
+    ulp_arena_release(&f);
+    ulp_arena_release(&f);
 }
 
 int main(void) {

@@ -76,7 +76,7 @@ static void steps(pair *p, int n) {
 
 /* Weights, master weights, and every other array of the two families. */
 static void same_arrays(const pair *p) {
-    const ulp_family *a = &p->left->family, *b = &p->right->family;
+    const ulp_arena *a = &p->left->arena, *b = &p->right->arena;
     const size_t n = p->left->model.net.params;
     float *w = calloc(4 * n + 1, sizeof *w);
     unsigned char *x = malloc(2 * a->bytes), *y = x + a->bytes;

@@ -149,17 +149,17 @@ static ulp_status put_product(const ulp_task *task, product *p) {
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    ulp_family family;
+    ulp_arena arena;
     product p = {.m = (size_t)set->outputs, .n = (size_t)((const point *)task->point)->n};
     if (p.n >= 8192) p.m /= 2;
     const size_t in = p.m * p.n, out = p.m * p.m;
-    ulp_family_init(&family, set->backend);
-    ulp_matrices_carve(&p.there, &family, p.m, p.n);
+    ulp_arena_init(&arena, set->backend);
+    ulp_matrices_carve(&p.there, &arena, p.m, p.n);
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
     p.a = malloc((2 * in + out) * sizeof(float));
-    ulp_status status = p.a64 != NULL && p.a != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
+    ulp_status status = p.a64 != NULL && p.a != NULL ? ulp_arena_alloc(&arena) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        ulp_matrices_carve(&p.there, &family, p.m, p.n);
+        ulp_matrices_carve(&p.there, &arena, p.m, p.n);
         p.b64 = p.a64 + in;
         p.exact = p.b64 + in;
         p.size = p.exact + out;
@@ -167,7 +167,7 @@ static ulp_status compute(const ulp_task *task) {
         p.c = p.b + in;
         status = put_product(task, &p);
     }
-    ulp_family_release(&family);
+    ulp_arena_release(&arena);
     free(p.a64);
     free(p.a);
     return status;

@@ -283,23 +283,23 @@ static ulp_status put_ways(const ulp_task *task, product *p) {
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const int constant = ((const point *)task->point)->data == CONSTANT;
-    ulp_family family;
+    ulp_arena arena;
     product p = {.m = constant ? 1 : (size_t)set->outputs, .k = constant ? SUM_LENGTH : (size_t)set->k};
     const size_t in = p.m * p.k, out = p.m * p.m;
-    ulp_family_init(&family, set->backend);
-    ulp_matrices_carve(&p.there, &family, p.m, p.k);
+    ulp_arena_init(&arena, set->backend);
+    ulp_matrices_carve(&p.there, &arena, p.m, p.k);
     p.a = malloc((2 * in + out) * sizeof(float));
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
-    ulp_status status = p.a != NULL && p.a64 != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
+    ulp_status status = p.a != NULL && p.a64 != NULL ? ulp_arena_alloc(&arena) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        ulp_matrices_carve(&p.there, &family, p.m, p.k);
+        ulp_matrices_carve(&p.there, &arena, p.m, p.k);
         p.b = p.a + in;
         p.c = p.b + in;
         p.b64 = p.a64 + in;
         p.exact = p.b64 + in;
         status = put_ways(task, &p);
     }
-    ulp_family_release(&family);
+    ulp_arena_release(&arena);
     free(p.a);
     free(p.a64);
     return status;

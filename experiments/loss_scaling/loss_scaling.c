@@ -101,7 +101,7 @@ static ulp_status read_policy(ulp_policy *policy, const ulp_run *run, const ulp_
     char name[2 * ULP_NAME_MAX];
     if (!format) return ulp_policy_read(run, policy, "fp32", "the reference");
     const scaler_row *row = scaler >= 0 ? &scalers[scaler] : NULL;
-    const ulp_scaling_time when = row ? row->tensor : ULP_UNSCALED;
+    const ulp_tensor_scale when = row ? row->tensor : ULP_UNSCALED;
     snprintf(name, sizeof name, "%s%s", format->name, row && row->saturates ? ":sat" : "");
     ulp_status status = ulp_policy_read(run, policy, ulp_option_text(run, "policy"), "--policy");
     if (status == ULP_OK && ulp_format_parse(&gradient, name) != ULP_OK)

@@ -14,7 +14,7 @@ enum {
 /* How the gradients are kept within the format's range. */
 typedef struct scaler_row {
     const char *name;
-    ulp_scaling_time tensor; /* when the scale per tensor is chosen; ULP_UNSCALED: the loss has a scale */
+    ulp_tensor_scale tensor; /* when the scale per tensor is chosen; ULP_UNSCALED: the loss has a scale */
     int saturates;           /* what is larger than all that the history held */
     int grows;               /* takes --interval */
     const char *way;         /* what the scale of one that does not grow did */

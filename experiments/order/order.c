@@ -95,20 +95,20 @@ typedef struct factors {
 /* What is multiplied, and the result, in backend memory: 1 x 1, or ROWS x COLUMNS of the products that are formed
  * twice. */
 typedef struct machine {
-    ulp_family family;
+    ulp_arena arena;
     double *a, *b, *y; /* (rows,k), (columns,k), (rows,columns) */
 } machine;
 
 static void carve(machine *m, size_t rows, size_t width, size_t k) {
-    m->a = ulp_family_take64(&m->family, rows * k);
-    m->b = ulp_family_take64(&m->family, width * k);
-    m->y = ulp_family_take64(&m->family, rows * width);
+    m->a = ulp_arena_take64(&m->arena, rows * k);
+    m->b = ulp_arena_take64(&m->arena, width * k);
+    m->y = ulp_arena_take64(&m->arena, rows * width);
 }
 
 static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t rows, size_t width, size_t k) {
-    ulp_family_init(&m->family, backend);
+    ulp_arena_init(&m->arena, backend);
     carve(m, rows, width, k);
-    const ulp_status status = ulp_family_alloc(&m->family);
+    const ulp_status status = ulp_arena_alloc(&m->arena);
     if (status == ULP_OK) carve(m, rows, width, k);
     return status;
 }
@@ -116,14 +116,14 @@ static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t row
 /* *y = a (k) b (k), backend memory. */
 static ulp_status multiply(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
-    const ulp_status status = ulp_backend_gemm64(m->family.backend, m->y, a, b, &shape, how);
-    return status == ULP_OK ? m->family.backend->download(y, m->y, sizeof *y) : status;
+    const ulp_status status = ulp_backend_gemm64(m->arena.backend, m->y, a, b, &shape, how);
+    return status == ULP_OK ? m->arena.backend->download(y, m->y, sizeof *y) : status;
 }
 
 /* *y = a (k) b (k), host memory. */
 static ulp_status product(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
-    ulp_status status = m->family.backend->upload(m->a, a, k * sizeof *a);
-    if (status == ULP_OK) status = m->family.backend->upload(m->b, b, k * sizeof *b);
+    ulp_status status = m->arena.backend->upload(m->a, a, k * sizeof *a);
+    if (status == ULP_OK) status = m->arena.backend->upload(m->b, b, k * sizeof *b);
     return status == ULP_OK ? multiply(m, how, m->a, m->b, k, y) : status;
 }
 
@@ -238,7 +238,7 @@ typedef struct matrices {
 
 /* Every output again, alone, with the random words that it had. */
 static ulp_status compare_alone(const machine *m, ulp_summation how, const matrices *x, int64_t *different) {
-    const ulp_backend *backend = m->family.backend;
+    const ulp_backend *backend = m->arena.backend;
     const size_t k = x->k;
     const ulp_gemm_shape shape = {.m = ROWS, .n = COLUMNS, .k = k, .lda = k, .ldb = k, .ldc = COLUMNS, .b_trans = 1};
     ulp_status status = backend->upload(m->a, x->a, ROWS * k * sizeof *x->a);
@@ -296,7 +296,7 @@ static ulp_status compute(const ulp_task *task) {
         case ALONE: status = put_alone(task, &m, f.k); break;
         default: status = put_orders(task, &m, &f); break;
         }
-    ulp_family_release(&m.family);
+    ulp_arena_release(&m.arena);
     free(f.a);
     return status == ULP_OK
                ? status

@@ -7,9 +7,9 @@
 
 #include "sim/argmax.h"
 
-static void carve(void *own, ulp_family *family) {
+static void carve(void *own, ulp_arena *arena) {
     engine *e = own;
-    e->weight = ulp_family_take(family, e->model.net.params);
+    e->weight = ulp_arena_take(arena, e->model.net.params);
 }
 
 ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const ulp_net *net,
@@ -29,12 +29,12 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *d
     e->high = e->low ? e->low + n->count + 1 : NULL;
     e->answer = calloc(data->n - data->n_train + 1, 1);
     if (!e->host || !e->sums || !e->wide || !e->low || !e->answer) return ULP_NO_MEMORY;
-    return ulp_model_alloc(&e->model, &e->pass, &e->family, carve, e);
+    return ulp_model_alloc(&e->model, &e->pass, &e->arena, carve, e);
 }
 
 void engine_end(engine *e) {
     ulp_model_release(&e->model, &e->pass);
-    ulp_family_release(&e->family);
+    ulp_arena_release(&e->arena);
     free(e->host);
     free(e->sums);
     free(e->wide);

@@ -21,7 +21,7 @@ typedef struct engine {
     ulp_model model;
     ulp_pass pass;
     ulp_policy policy;
-    ulp_family family;
+    ulp_arena arena;
     float *weight;             /* (params) backend memory */
     float *host, *sums, *wide; /* host memory: (params), (BATCH widest) of a narrow accumulator and of int32 */
     double *low, *high;        /* (count + 1): the range of each tensor over the training part */

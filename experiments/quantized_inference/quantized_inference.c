@@ -158,7 +158,7 @@ static ulp_status compute_integers(const ulp_run *run, engine *e, const ulp_poin
 
 static ulp_status compute_floating(const ulp_run *run, engine *e, const ulp_point *point, const ulp_format *format,
                                    int scaled, ulp_rows *rows) {
-    const ulp_scaling_time when = scaled ? ULP_SCALED_NOW : ULP_UNSCALED;
+    const ulp_tensor_scale when = scaled ? ULP_SCALED_NOW : ULP_UNSCALED;
     ulp_status status = ulp_policy_read(run, &e->policy, "fp32,master=fp32", "the run in binary32");
     if (status == ULP_OK) status = ulp_policy_set(&e->policy, ULP_AT_WEIGHT, format, when, 0);
     if (status == ULP_OK) status = ulp_policy_set(&e->policy, ULP_AT_ACT, format, when, 0);

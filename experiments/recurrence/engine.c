@@ -21,9 +21,9 @@ static void see(void *context, const ulp_observation *observed) {
     e->seen++;
 }
 
-static void carve(void *own, ulp_family *family) {
+static void carve(void *own, ulp_arena *arena) {
     engine *e = own;
-    e->weight = ulp_family_take(family, e->model.net.params);
+    e->weight = ulp_arena_take(arena, e->model.net.params);
 }
 
 ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_t B, size_t at, size_t c) {
@@ -49,12 +49,12 @@ ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_
     e->h64 = e->x64 + x;
     e->moved = e->h64 + h;
     e->top = e->moved + h;
-    return ulp_model_alloc(&e->model, &e->pass, &e->family, carve, e);
+    return ulp_model_alloc(&e->model, &e->pass, &e->arena, carve, e);
 }
 
 void engine_end(engine *e) {
     ulp_model_release(&e->model, &e->pass);
-    ulp_family_release(&e->family);
+    ulp_arena_release(&e->arena);
     free(e->w);
     free(e->x64);
 }

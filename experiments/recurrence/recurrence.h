@@ -34,7 +34,7 @@ typedef struct engine {
     ulp_model model;
     ulp_pass pass;
     ulp_policy policy;
-    ulp_family family;
+    ulp_arena arena;
     ulp_observer observer;
     size_t B, N, T, at;        /* at: the recurrent layer's number */
     float *w, *x, *h;          /* host memory: (params), (B,in), (B,N,T) */

@@ -169,14 +169,14 @@ typedef struct sums {
     struct {
         float *x, *ones, *sum; /* (BLOCK), (BLOCK,runs), (runs): backend memory */
     } there;
-    ulp_family family;
+    ulp_arena arena;
     double least, most;
 } sums;
 
 static void carve(sums *s) {
-    s->there.x = ulp_family_take(&s->family, BLOCK);
-    s->there.ones = ulp_family_take(&s->family, BLOCK * s->runs);
-    s->there.sum = ulp_family_take(&s->family, s->runs);
+    s->there.x = ulp_arena_take(&s->arena, BLOCK);
+    s->there.ones = ulp_arena_take(&s->arena, BLOCK * s->runs);
+    s->there.sum = ulp_arena_take(&s->arena, s->runs);
 }
 
 static ulp_stream words_of(const settings *set, const rounding *r, const char *what) {
@@ -190,10 +190,10 @@ static ulp_status sums_new(sums *s, const settings *set, const rounding *r, cons
     s->runs = (size_t)set->runs;
     s->serial = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *r->format, .rule = r->rule};
     s->words = words_of(set, r, what);
-    ulp_family_init(&s->family, s->backend);
+    ulp_arena_init(&s->arena, s->backend);
     carve(s);
     s->x = calloc(BLOCK + s->runs, sizeof *s->x);
-    ulp_status status = s->x != NULL ? ulp_family_alloc(&s->family) : ULP_NO_MEMORY;
+    ulp_status status = s->x != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY;
     if (status != ULP_OK) return status;
     carve(s);
     s->sum = s->x + BLOCK;
@@ -202,7 +202,7 @@ static ulp_status sums_new(sums *s, const settings *set, const rounding *r, cons
 }
 
 static void sums_free(sums *s) {
-    ulp_family_release(&s->family);
+    ulp_arena_release(&s->arena);
     free(s->x);
 }
 

@@ -145,7 +145,7 @@ typedef struct sums {
     float *x, *y, *sum; /* (BLOCK,runs) twice: factors; (modes,runs) */
     double *exactly, *truth,
         *size; /* (BLOCK,runs): the terms as they are without error; (runs): the sum, and of the magnitudes */
-    ulp_family family;
+    ulp_arena arena;
     struct {                         /* the same in backend memory */
         float *ones, *x, *y, *terms; /* (BLOCK); (BLOCK,runs); terms: products of the factors as rounded */
         double *ones64, *exactly;
@@ -156,14 +156,14 @@ typedef struct sums {
 
 static void carve(sums *s) {
     const size_t block = BLOCK * s->runs;
-    s->there.ones = ulp_family_take(&s->family, BLOCK);
-    s->there.x = ulp_family_take(&s->family, block);
-    s->there.y = ulp_family_take(&s->family, block);
-    s->there.terms = ulp_family_take(&s->family, block);
-    s->there.sum = ulp_family_take(&s->family, s->modes * s->runs);
-    s->there.ones64 = ulp_family_take64(&s->family, BLOCK);
-    s->there.exactly = ulp_family_take64(&s->family, block);
-    s->there.truth = ulp_family_take64(&s->family, s->runs);
+    s->there.ones = ulp_arena_take(&s->arena, BLOCK);
+    s->there.x = ulp_arena_take(&s->arena, block);
+    s->there.y = ulp_arena_take(&s->arena, block);
+    s->there.terms = ulp_arena_take(&s->arena, block);
+    s->there.sum = ulp_arena_take(&s->arena, s->modes * s->runs);
+    s->there.ones64 = ulp_arena_take64(&s->arena, BLOCK);
+    s->there.exactly = ulp_arena_take64(&s->arena, block);
+    s->there.truth = ulp_arena_take64(&s->arena, s->runs);
 }
 
 static int is_dot(int data) { return data == DOT_POSITIVE || data == DOT_SIGNED; }
@@ -179,9 +179,9 @@ static ulp_status sums_new(sums *s) {
     }
     s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
     s->exactly = calloc(block + 2 * s->runs, sizeof(double));
-    ulp_family_init(&s->family, s->backend);
+    ulp_arena_init(&s->arena, s->backend);
     carve(s);
-    if (status == ULP_OK) status = s->x != NULL && s->exactly != NULL ? ulp_family_alloc(&s->family) : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = s->x != NULL && s->exactly != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY;
     if (status != ULP_OK) return status;
     carve(s);
     s->y = s->x + block;
@@ -194,7 +194,7 @@ static ulp_status sums_new(sums *s) {
 }
 
 static void sums_free(sums *s) {
-    ulp_family_release(&s->family);
+    ulp_arena_release(&s->arena);
     free(s->x);
     free(s->exactly);
 }

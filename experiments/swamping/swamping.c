@@ -117,13 +117,13 @@ typedef struct terms {
     double *x64, *ones64, *truth; /* the same */
 } terms;
 
-static void carve(terms *t, ulp_family *family, size_t n) {
-    t->x = ulp_family_take(family, n);
-    t->ones = ulp_family_take(family, n);
-    t->sum = ulp_family_take(family, 1);
-    t->x64 = ulp_family_take64(family, n);
-    t->ones64 = ulp_family_take64(family, n);
-    t->truth = ulp_family_take64(family, 1);
+static void carve(terms *t, ulp_arena *arena, size_t n) {
+    t->x = ulp_arena_take(arena, n);
+    t->ones = ulp_arena_take(arena, n);
+    t->sum = ulp_arena_take(arena, 1);
+    t->x64 = ulp_arena_take64(arena, n);
+    t->ones64 = ulp_arena_take64(arena, n);
+    t->truth = ulp_arena_take64(arena, 1);
 }
 
 static ulp_status fill(const ulp_backend *backend, const terms *t, size_t n, const ulp_format *format, uint64_t seed) {
@@ -193,17 +193,17 @@ static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const point *p = task->point;
     const size_t n = (size_t)1 << s->longest;
-    ulp_family family;
+    ulp_arena arena;
     terms t;
-    ulp_family_init(&family, s->backend);
-    carve(&t, &family, n);
-    ulp_status status = ulp_family_alloc(&family);
+    ulp_arena_init(&arena, s->backend);
+    carve(&t, &arena, n);
+    ulp_status status = ulp_arena_alloc(&arena);
     if (status == ULP_OK) {
-        carve(&t, &family, n);
-        status = fill(family.backend, &t, n, p->format, p->seed);
+        carve(&t, &arena, n);
+        status = fill(arena.backend, &t, n, p->format, p->seed);
         if (status == ULP_OK) status = put_lengths(task, &t);
     }
-    ulp_family_release(&family);
+    ulp_arena_release(&arena);
     return status;
 }
 

@@ -1,218 +1,242 @@
-/* claims.c - the tables of update_ratio.c, and the claims about its rows. */
+/* claims.c - the tables of update_ratio, and the claims about its rows. */
 #include "update_ratio.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-static double sum_of_rows(const ulp_run *run, const char *what, const char *column, const char *format,
-                          const char *seed, const char *step) {
-    double sum = 0;
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "layer", "all", "what", what, "format", format, (const char *)NULL);
-        if (row == ULP_NO_ROW) return sum;
-        if ((seed && !ulp_row_is(run, row, "seed", seed)) || (step && !ulp_row_is(run, row, "step", step))) continue;
-        sum += ulp_row_number(run, row, column);
+/* Which tallies a sum is over. */
+typedef struct wanted {
+    int what; /* SHARE or EDGE */
+    const char *format;
+    int64_t seed, step; /* ULP_NO_INTEGER: all */
+} wanted;
+
+static tally sum_of(const ulp_claims *c, wanted w) {
+    const row *rows = c->table->rows;
+    tally sum = {0};
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (r->what != w.what || strcmp(r->format, w.format) != 0 || strcmp(r->layer, ALL_LAYERS) != 0) continue;
+        if ((w.seed != ULP_NO_INTEGER && r->seed != w.seed) || (w.step != ULP_NO_INTEGER && r->step != w.step))
+            continue;
+        tally_add(&sum, &r->tally);
     }
+    return sum;
 }
 
-static double sum_of(const ulp_run *run, const char *column, const char *format, const char *seed, const char *step) {
-    return sum_of_rows(run, "share", column, format, seed, step);
+static tally all_of(const ulp_claims *c, int what, const char *format) {
+    return sum_of(c, (wanted){what, format, ULP_NO_INTEGER, ULP_NO_INTEGER});
 }
 
-/* Percent of the non-zero updates that a format loses; over all looks if step is NULL. */
-static double lost(const ulp_run *run, const char *format, const char *seed, const char *step) {
-    double n = sum_of(run, "count", format, seed, step) - sum_of(run, "zero", format, seed, step);
-    return n > 0 ? 100 * sum_of(run, "lost", format, seed, step) / n : 0;
+static double percent_lost(tally t) {
+    const int64_t n = t.count - t.zero;
+    return n > 0 ? 100 * (double)t.lost / (double)n : 0;
 }
 
-static const char *step_text(const ulp_run *run, char *text, size_t size, uint64_t look_number) {
-    snprintf(text, size, "%llu", (unsigned long long)look_step(run, look_number));
-    return text;
+/* Percent of the non-zero updates of a step that a format loses, over all seeds. */
+static double lost(const ulp_claims *c, const char *format, int64_t step) {
+    return percent_lost(sum_of(c, (wanted){SHARE, format, ULP_NO_INTEGER, step}));
+}
+
+/* The step of the look at so many quarters of the looks. */
+static int64_t quarter(const settings *set, int64_t quarters) {
+    return look_step(set, quarters * (set->looks - 1) / 4);
+}
+
+static int has_format(const ulp_claims *c, const char *name) {
+    return ulp_formats_find(&((const settings *)c->settings)->formats, name) != NULL;
 }
 
 /* Mean over seeds of a value after the last step; NaN if there is none. */
-static double score(const ulp_run *run, const char *what, const char *format, const char *mode) {
+static double score(const ulp_claims *c, int what, const char *format, const char *mode) {
+    const row *rows = c->table->rows;
     double sum = 0, n = 0;
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "what", what, "run", format, "mode", mode, (const char *)NULL);
-        if (row == ULP_NO_ROW) return n > 0 ? sum / n : (double)NAN;
-        sum += ulp_row_number(run, row, "value");
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (r->what != what || strcmp(r->run, format) != 0 || strcmp(r->mode, mode) != 0) continue;
+        sum += r->value;
         n++;
     }
+    return n > 0 ? sum / n : (double)NAN;
 }
 
-static void print_formats(const ulp_run *run) {
-    size_t formats;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    uint64_t looks = (uint64_t)ulp_option_integer(run, "looks");
+static void print_formats(const ulp_claims *c) {
+    const settings *set = c->settings;
     ulp_sheet *table = ulp_sheet_new(
         "percent of the non-zero updates of the binary32 run that round(w + u) = w would lose, weights of each format",
         "format,p,first step,middle,at 3/4,last step,all looks,all: ratio below 2^p,2^p to 2^(p+1),of these lost,from "
         "2^(p+1),weight not normal");
-    for (size_t i = 0; i < formats; i++) {
-        const char *name = f[i].name;
-        char step[24];
-        double n = sum_of(run, "count", name, NULL, NULL) - sum_of(run, "zero", name, NULL, NULL),
-               open = sum_of(run, "open", name, NULL, NULL);
-        ulp_sheet_put(table, "%s", name);
-        ulp_sheet_put(table, "%d", f[i].prec);
-        for (uint64_t q = 0; q < 4; q++)
-            ulp_sheet_put(
-                table, "%.4g",
-                lost(run, name, NULL, step_text(run, step, sizeof step, q == 0 ? 0 : (q + 1) * (looks - 1) / 4)));
-        ulp_sheet_put(table, "%.4g", lost(run, name, NULL, NULL));
-        ulp_sheet_put(table, "%.4g", 100 * sum_of(run, "safe", name, NULL, NULL) / n);
+    for (size_t i = 0; i < set->formats.count; i++) {
+        const ulp_format *f = &set->formats.at[i];
+        const tally all = all_of(c, SHARE, f->name);
+        const double n = (double)(all.count - all.zero), open = (double)all.open;
+        ulp_sheet_put(table, "%s", f->name);
+        ulp_sheet_put(table, "%d", f->prec);
+        ulp_sheet_put(table, "%.4g", lost(c, f->name, quarter(set, 0)));
+        for (int q = 2; q <= 4; q++) ulp_sheet_put(table, "%.4g", lost(c, f->name, quarter(set, q)));
+        ulp_sheet_put(table, "%.4g", percent_lost(all));
+        ulp_sheet_put(table, "%.4g", 100 * (double)all.safe / n);
         ulp_sheet_put(table, "%.4g", 100 * open / n);
-        ulp_sheet_put(table, open > 0 ? "%.3g" : "-", 100 * sum_of(run, "open_lost", name, NULL, NULL) / open);
-        ulp_sheet_put(table, "%.4g", 100 * sum_of(run, "certain", name, NULL, NULL) / n);
-        ulp_sheet_put(table, "%.4g", 100 * sum_of(run, "small", name, NULL, NULL) / n);
+        ulp_sheet_put(table, open > 0 ? "%.3g" : "-", 100 * (double)all.open_lost / open);
+        ulp_sheet_put(table, "%.4g", 100 * (double)all.certain / n);
+        ulp_sheet_put(table, "%.4g", 100 * (double)all.small / n);
     }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(table, c->file);
 }
 
-static void print_runs(const ulp_run *run) {
+static void print_runs(const ulp_claims *c) {
+    const row *rows = c->table->rows;
+    const int64_t seed = (int64_t)((const settings *)c->settings)->seed;
     ulp_sheet *table =
         ulp_sheet_new("trained with weights of a format and no master weights, all else binary32; means of the seeds",
                       "weights,mode,training loss,training accuracy,test accuracy");
-    for (long row = 0; row < ulp_row_count(run); row++) {
-        char seed[24];
-        snprintf(seed, sizeof seed, "%lld", (long long)ulp_run_seed(run));
-        row = ulp_row_find(run, row, "what", "train_loss", "seed", seed, (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const char *format = ulp_row_text(run, row, "run"), *mode = ulp_row_text(run, row, "mode");
-        ulp_sheet_put(table, "%s", format);
-        ulp_sheet_put(table, "%s", mode);
-        ulp_sheet_put(table, "%.5g", score(run, "train_loss", format, mode));
-        ulp_sheet_put(table, "%.2f %%", 100 * score(run, "train_accuracy", format, mode));
-        ulp_sheet_put(table, "%.2f %%", 100 * score(run, "test_accuracy", format, mode));
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (r->what != TRAIN_LOSS || r->seed != seed) continue;
+        ulp_sheet_put(table, "%s", r->run);
+        ulp_sheet_put(table, "%s", r->mode);
+        ulp_sheet_put(table, "%.5g", score(c, TRAIN_LOSS, r->run, r->mode));
+        ulp_sheet_put(table, "%.2f %%", 100 * score(c, TRAIN_ACCURACY, r->run, r->mode));
+        ulp_sheet_put(table, "%.2f %%", 100 * score(c, TEST_ACCURACY, r->run, r->mode));
     }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(table, c->file);
 }
 
 /* What holds for every element, whatever the options. */
-static void claim_exact(ulp_run *run) {
-    size_t formats;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    double n = 0, edges = 0, zones = 0, criterion = 0, certain = 0, safe = 0;
-    for (size_t i = 0; i < formats; i++) {
-        n += sum_of(run, "count", f[i].name, NULL, NULL) - sum_of(run, "zero", f[i].name, NULL, NULL);
-        zones += sum_of(run, "against_zones", f[i].name, NULL, NULL);
-        criterion += sum_of(run, "against_criterion", f[i].name, NULL, NULL) +
-                     sum_of_rows(run, "edge", "against_criterion", f[i].name, NULL, NULL);
-        edges += sum_of_rows(run, "edge", "count", f[i].name, NULL, NULL);
-        certain += sum_of(run, "certain", f[i].name, NULL, NULL);
-        safe += sum_of(run, "safe", f[i].name, NULL, NULL);
+static void claim_exact(ulp_claims *c) {
+    const settings *set = c->settings;
+    tally share = {0}, edge = {0};
+    for (size_t i = 0; i < set->formats.count; i++) {
+        const tally shares = all_of(c, SHARE, set->formats.at[i].name),
+                    edges = all_of(c, EDGE, set->formats.at[i].name);
+        tally_add(&share, &shares);
+        tally_add(&edge, &edges);
     }
-    ulp_claim(ulp_run_claims(run), n > 0 && criterion == 0,
+    const long long n = share.count - share.zero, criterion = share.against_criterion + edge.against_criterion;
+    ulp_claim(c, n > 0 && criterion == 0,
               "an update is lost exactly if it is less than half the distance to the weight's neighbour, or that half "
               "and the weight is even",
-              "%.0f updates that are not zero and %.0f made ones at and beside that half, %.0f against it", n, edges,
-              criterion);
-    ulp_claim(ulp_run_claims(run), certain + safe > 0 && zones == 0,
+              "%lld updates that are not zero and %lld made ones at and beside that half, %lld against it", n,
+              (long long)edge.count, criterion);
+    ulp_claim(c, share.certain + share.safe > 0 && share.against_zones == 0,
               "from |w/u| = 2^(p+1) on every update is lost; below 2^p every normal weight moves",
-              "%.0f and %.0f of the updates, %.0f against it", certain, safe, zones);
-    if (!ulp_run_has_format(run, "binary32")) return;
-    double all = sum_of(run, "count", "binary32", NULL, NULL),
-           other = sum_of(run, "against_run", "binary32", NULL, NULL);
-    ulp_claim(ulp_run_claims(run), all > 0 && other == 0,
+              "%lld and %lld of the updates, %lld against it", (long long)share.certain, (long long)share.safe,
+              (long long)share.against_zones);
+    if (!has_format(c, "binary32")) return;
+    const tally whole = all_of(c, SHARE, "binary32");
+    ulp_claim(c, whole.count > 0 && whole.against_run == 0,
               "the updates are those of the run: in binary32 w + u is the run's next weight, bit for bit",
-              "%.0f weights, %.0f against it", all, other);
+              "%lld weights, %lld against it", (long long)whole.count, (long long)whole.against_run);
 }
 
 /* More significand bits, fewer lost updates: at every look of every seed. */
-static void claim_order(ulp_run *run) {
+static void claim_order(ulp_claims *c) {
     static const char *const names[] = {"e4m3", "bfloat16", "binary16", "binary32"};
-    int64_t looks = ulp_option_integer(run, "looks"), seeds = ulp_option_integer(run, "seeds");
+    const settings *set = c->settings;
     int wrong = 0, formats = 0;
-    for (int64_t s = 0; s < seeds * looks; s++) {
-        char seed[24], step[24];
+    for (int64_t s = 0; s < set->seeds * set->looks; s++) {
+        const int64_t seed = (int64_t)set->seed + s / set->looks, step = look_step(set, s % set->looks);
         double last = 100;
-        snprintf(seed, sizeof seed, "%lld", (long long)ulp_run_seed(run) + (long long)(s / looks));
-        step_text(run, step, sizeof step, (uint64_t)(s % looks));
         formats = 0;
         for (size_t i = 0; i < 4; i++) {
-            if (!ulp_run_has_format(run, names[i])) continue;
-            double share = lost(run, names[i], seed, step);
+            if (!has_format(c, names[i])) continue;
+            const double share = percent_lost(sum_of(c, (wanted){SHARE, names[i], seed, step}));
             wrong += share > last;
             last = share;
             formats++;
         }
     }
     if (formats > 1)
-        ulp_claim(ulp_run_claims(run), wrong == 0,
+        ulp_claim(c, wrong == 0,
                   "at every look the lost share does not grow with p: e4m3, bfloat16, binary16, binary32",
-                  "%lld looks of %d formats, %d against it", (long long)(looks * seeds), formats, wrong);
+                  "%lld looks of %d formats, %d against it", (long long)(set->looks * set->seeds), formats, wrong);
 }
 
-static void claim_growth(ulp_run *run) {
-    char first[24], late[24];
-    int64_t looks = ulp_option_integer(run, "looks");
-    step_text(run, first, sizeof first, 0);
-    step_text(run, late, sizeof late, (uint64_t)(3 * (looks - 1) / 4));
-    if (ulp_run_has_format(run, "binary16")) {
-        double a = lost(run, "binary16", NULL, first), b = lost(run, "binary16", NULL, late);
-        ulp_claim(ulp_run_claims(run), a < 50 && b > 50,
+/* An update that p bits lose is lost by fewer bits, too: binary32's losses are a part of binary16's. */
+static void claim_binary32(ulp_claims *c, int64_t first) {
+    const char *text =
+        "binary32 loses less than half of what binary16 loses at the first step (13 octaves further out)";
+    const double wide = lost(c, "binary32", first), half = lost(c, "binary16", first);
+    if (!has_format(c, "binary32")) return;
+    if (!has_format(c, "binary16")) ulp_claim_skip(c, text, "binary16 is not in --formats");
+    else ulp_claim(c, wide < half / 2, text, "%.4f %%, binary16 %.2f %%", wide, half);
+}
+
+static void claim_growth(ulp_claims *c) {
+    const settings *set = c->settings;
+    const int64_t first = quarter(set, 0), late = quarter(set, 3);
+    if (has_format(c, "binary16")) {
+        const double a = lost(c, "binary16", first), b = lost(c, "binary16", late);
+        ulp_claim(c, a < 50 && b > 50,
                   "binary16 loses less than half of the updates at the first step and more than half at three quarters "
                   "of the training",
-                  "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
+                  "%.2f %% at step %lld, %.2f %% at step %lld", a, (long long)first, b, (long long)late);
     }
-    if (ulp_run_has_format(run, "bfloat16")) {
-        double a = lost(run, "bfloat16", NULL, first), b = lost(run, "bfloat16", NULL, late);
-        ulp_claim(ulp_run_claims(run), b > a && b > 90,
+    if (has_format(c, "bfloat16")) {
+        const double a = lost(c, "bfloat16", first), b = lost(c, "bfloat16", late);
+        ulp_claim(c, b > a && b > 90,
                   "bfloat16 loses more than nine in ten at three quarters of the training, more than at first",
-                  "%.2f %% at step %s, %.2f %% at step %s", a, first, b, late);
+                  "%.2f %% at step %lld, %.2f %% at step %lld", a, (long long)first, b, (long long)late);
     }
-    if (ulp_run_has_format(run, "binary32")) {
-        double a = lost(run, "binary32", NULL, first);
-        ulp_claim(ulp_run_claims(run), a < 0.1, "binary32 loses less than one in a thousand at the first step",
-                  "%.4f %%", a);
-    }
+    claim_binary32(c, first);
 }
 
 /* One format's runs without master weights. */
-static void claim_training(ulp_run *run, const char *format) {
-    double whole = score(run, "train_loss", "binary32", "rne"), near = score(run, "train_loss", format, "rne"),
-           random = score(run, "train_loss", format, "sra");
+static void claim_training(ulp_claims *c, const char *format) {
+    double whole = score(c, TRAIN_LOSS, "binary32", "rne"), near = score(c, TRAIN_LOSS, format, "rne"),
+           random = score(c, TRAIN_LOSS, format, "sra");
     char text[160];
     if (!isnan(near)) {
         snprintf(text, sizeof text,
                  "weights in %s alone, rounded to nearest, end at a higher training loss than in binary32", format);
-        ulp_claim(ulp_run_claims(run), near > whole, text, "%.5f, binary32 %.5f", near, whole);
+        ulp_claim(c, near > whole, text, "%.5f, binary32 %.5f", near, whole);
     }
     if (!isnan(near) && !isnan(random)) {
         snprintf(text, sizeof text,
                  "weights in %s alone, rounded stochastically, end nearer to binary32's training loss than rounded to "
                  "nearest",
                  format);
-        ulp_claim(ulp_run_claims(run), fabs(random - whole) < fabs(near - whole), text,
-                  "%.5f, to nearest %.5f, binary32 %.5f", random, near, whole);
+        ulp_claim(c, fabs(random - whole) < fabs(near - whole), text, "%.5f, to nearest %.5f, binary32 %.5f", random,
+                  near, whole);
     }
 }
 
 /* The measured facts are about the training of the table of options. */
-static void claim_measured(ulp_run *run) {
+static void claim_measured(ulp_claims *c) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
     char why[256];
-    if (ulp_options_differ(ulp_run_claims(run), "net set batch steps rate schedule momentum", why, sizeof why)) {
-        ulp_claim_skip(ulp_run_claims(run), "what the formats lose, and what that does to the training", "%s", why);
+    if (ulp_options_differ(c, "net set batch steps rate schedule momentum", why, sizeof why)) {
+        ulp_claim_skip(c, "what the formats lose, and what that does to the training", "%s", why);
         return;
     }
-    claim_order(run);
-    claim_growth(run);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) claim_training(run, names[i]);
+    claim_order(c);
+    claim_growth(c);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) claim_training(c, names[i]);
 }
 
-void update_ratio_check(ulp_run *run, const void *context) {
-    (void)context;
-    print_formats(run);
-    print_runs(run);
-    claim_exact(run);
-    claim_measured(run);
-    if (ulp_run_has_format(run, "binary16")) {
-        double n = sum_of(run, "open", "binary16", NULL, NULL);
-        ulp_beside(ulp_run_claims(run),
+/* What the figure writes beside its bins and in its headline. */
+static void sum_up(ulp_claims *c) {
+    const settings *set = c->settings;
+    for (size_t i = 0; i < set->formats.count; i++) {
+        const char *name = set->formats.at[i].name;
+        for (int q = 0; q <= 4; q++)
+            ulp_summary(c, "percent lost", lost(c, name, quarter(set, q)), "%s quarter %d", name, q);
+    }
+}
+
+void judge(ulp_claims *c) {
+    print_formats(c);
+    print_runs(c);
+    sum_up(c);
+    claim_exact(c);
+    claim_measured(c);
+    if (has_format(c, "binary16")) {
+        const tally all = all_of(c, SHARE, "binary16");
+        ulp_beside(c,
                    &(ulp_published){"ratio |w|/|u| from which binary16 loses updates",
                                     "Micikevicius et al. 2018, section 3.1", "2048"},
                    "%.0f %% of those between 2048 and 4096, all from 4096 on",
-                   n > 0 ? 100 * sum_of(run, "open_lost", "binary16", NULL, NULL) / n : 0);
+                   all.open > 0 ? 100 * (double)all.open_lost / (double)all.open : 0);
     }
 }

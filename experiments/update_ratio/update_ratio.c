@@ -20,234 +20,306 @@
  * Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, section 3.1, name the ratio 2048 = 2^11 for
  * binary16.
  */
-#include "experiments/harness/training/histogram_rows.h"
-#include "experiments/harness/training/load.h"
 #include "update_ratio.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "experiments/harness/training/set.h"
 #include "sim/train.h"
-
-static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("fp32,fp16,bf16,e4m3", NULL),
-    ULP_TAKES_MODES("rne,sr", NULL),
-    {"net", ULP_OPTION_TEXT, "fc128 relu fc64 relu fc10", NULL, NULL, "the network, layer by layer", 0, 0, NULL, 0},
-    ULP_TAKES_SET,
-    {"batch", ULP_OPTION_INTEGER, "64", NULL, NULL, "samples per step", 1, 60000, NULL, 0},
-    {"steps", ULP_OPTION_INTEGER, "2000", "600", "20000", "training steps", 2, 1e7, NULL, 0},
-    {"looks", ULP_OPTION_INTEGER, "40", "12", NULL, "how many steps are looked at", 2, 1000, NULL, 0},
-    {"rate", ULP_OPTION_NUMBER, "0.05", NULL, NULL, "learning rate at the start", 0x1p-40, 1000, NULL, 0},
-    {"schedule", ULP_OPTION_CHOICE, "cosine", NULL, NULL, "the rate: falls to zero along a cosine, or constant", 0, 0,
-     "cosine constant", 0},
-    {"momentum", ULP_OPTION_NUMBER, "0.9", NULL, NULL, "momentum", 0, 1, NULL, 0},
-    ULP_TAKES_SEED,
-    ULP_TAKES_SEEDS("2", "1", "5"),
-    ULP_TAKES_BACKEND,
-    ULP_TAKES_DATA,
-    {0},
-};
-
-enum { OBSERVED = -1 }; /* in place of a format: the binary32 run that is looked at */
-
-/* ---- rows ---- */
-
-typedef struct key {
-    uint64_t seed;
-    const char *run, *mode; /* format of the weights and how they are rounded */
-} key;
-
-static void put_key(ulp_rows *rows, const key *k, const char *what, int64_t step, const char *layer,
-                    const char *format) {
-    ulp_put_integer(rows, (int64_t)k->seed);
-    ulp_put_text(rows, k->run);
-    ulp_put_text(rows, k->mode);
-    ulp_put_text(rows, what);
-    ulp_put_integer(rows, step);
-    if (layer) ulp_put_text(rows, layer);
-    else ulp_put_none(rows);
-    if (format) ulp_put_text(rows, format);
-    else ulp_put_none(rows);
-}
-
-static void put_bins(ulp_rows *rows, const key *k, int64_t step, const ulp_histogram *h) {
-    for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
-        if (ulp_bin_count(h, e) == 0) continue;
-        put_key(rows, k, ulp_bin_word(e), step, "all", NULL);
-        ulp_put_bin(rows, h, e);
-        ulp_put_nones(rows, 11);
-        ulp_row_end(rows);
-    }
-}
-
-static void put_tally(ulp_rows *rows, const key *k, const char *what, int64_t step, const char *layer,
-                      const ulp_format *f, const tally *t) {
-    put_key(rows, k, what, step, layer, f->name);
-    ulp_put_none(rows);
-    ulp_put_integer(rows, (int64_t)t->count);
-    ulp_put_none(rows);
-    const uint64_t *cell = &t->zero;
-    for (size_t i = 1; i < sizeof *t / sizeof *cell; i++) ulp_put_integer(rows, (int64_t)cell[i - 1]);
-    ulp_put_none(rows);
-    ulp_row_end(rows);
-}
-
-static void put_shares(ulp_rows *rows, const key *k, int64_t step, const watch *w, const ulp_net *net,
-                       const ulp_format *f) {
-    for (size_t l = 0; l <= LAYERS; l++) {
-        char name[48] = "all";
-        if (w->at[l].count == 0) continue;
-        if (l < ALL) snprintf(name, sizeof name, "%zu %s", l, net->layers[l].word);
-        put_tally(rows, k, "share", step, name, f, &w->at[l]);
-    }
-    if (step > 0) return;
-    tally edges = {0};
-    watch_edges(w, f, &edges);
-    put_tally(rows, k, "edge", step, "all", f, &edges);
-}
-
-static void put_value(ulp_rows *rows, const key *k, const char *what, int64_t step, double value) {
-    put_key(rows, k, what, step, NULL, NULL);
-    ulp_put_nones(rows, 13);
-    ulp_put_number(rows, value);
-    ulp_row_end(rows);
-}
-
-/* ---- the grid: per seed the observed run, and one run per format and mode without master weights ---- */
 
 /* A sum that wraps around is no rounded sum. */
 static int takes_format(const ulp_format *f) { return ulp_format_with_sign(f) && f->overflow != ULP_OVERFLOW_WRAP; }
 
-static void list_points(ulp_run *run) {
-    size_t formats, modes;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
-        ulp_point point = {.at = {(int64_t)ulp_run_seed(run) + s, OBSERVED}, .cost = 1.5};
-        ulp_point_add(run, point, "seed %lld observed", (long long)point.at[0]);
-        point.cost = 1;
-        for (size_t i = 0; i < formats; i++)
-            for (size_t m = 0; m < modes && strcmp(f[i].name, "binary32") != 0; m++) {
-                point.at[1] = (int64_t)i;
-                point.at[2] = (int64_t)m;
-                ulp_point_add(run, point, "seed %lld %s %s", (long long)point.at[0], f[i].name, mode[m].name);
+static const ulp_option options[] = {
+    ULP_OPTION_FORMATS_IF(settings, formats, "fp32,fp16,bf16,e4m3", NULL, takes_format,
+                          ULP_WANTS_WITH_SIGN ", and not to wrap around"),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,sr", NULL),
+    {.name = "net",
+     .type = &ulp_type_text,
+     ULP_AT(settings, net),
+     .value = "fc128 relu fc64 relu fc10",
+     .help = "the network, layer by layer"},
+    ULP_OPTION_SET(settings, set),
+    {.name = "batch",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, batch),
+     .value = "64",
+     .help = "samples per step",
+     .min = 1,
+     .max = 60000},
+    {.name = "steps",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, steps),
+     .value = "2000",
+     .quick = "600",
+     .full = "20000",
+     .help = "training steps",
+     .min = 2,
+     .max = 1e7},
+    {.name = "looks",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, looks),
+     .value = "40",
+     .quick = "12",
+     .help = "how many steps are looked at",
+     .min = 2,
+     .max = 1000},
+    {.name = "rate",
+     .type = &ulp_type_number,
+     ULP_AT(settings, rate),
+     .value = "0.05",
+     .help = "learning rate at the start",
+     .min = 0x1p-40,
+     .max = 1000},
+    {.name = "schedule",
+     .type = &ulp_type_choice,
+     ULP_AT(settings, schedule),
+     .value = "cosine",
+     .help = "the rate: falls to zero along a cosine, or constant",
+     .words = SCHEDULE_WORDS},
+    {.name = "momentum",
+     .type = &ulp_type_number,
+     ULP_AT(settings, momentum),
+     .value = "0.9",
+     .help = "momentum",
+     .max = 1},
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_SEEDS(settings, seeds, "2", "1", "5"),
+    ULP_OPTION_BACKEND_OF(settings, backend),
+    ULP_OPTION_DATA(settings, data),
+    {0},
+};
+
+static const ulp_column columns[] = {
+    ULP_COLUMN(row, seed),
+    ULP_COLUMN(row, run),
+    ULP_COLUMN(row, mode),
+    ULP_WORDS(row, what, WHAT_WORDS),
+    ULP_COLUMN(row, step),
+    ULP_COLUMN(row, layer),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, x),
+    ULP_COLUMN_AS(row, tally.count, "count"),
+    ULP_COLUMN(row, share),
+    ULP_COLUMN_AS(row, tally.zero, "zero"),
+    ULP_COLUMN_AS(row, tally.lost, "lost"),
+    ULP_COLUMN_AS(row, tally.certain, "certain"),
+    ULP_COLUMN_AS(row, tally.open, "open"),
+    ULP_COLUMN_AS(row, tally.safe, "safe"),
+    ULP_COLUMN_AS(row, tally.small, "small"),
+    ULP_COLUMN_AS(row, tally.open_lost, "open_lost"),
+    ULP_COLUMN_AS(row, tally.against_zones, "against_zones"),
+    ULP_COLUMN_AS(row, tally.against_criterion, "against_criterion"),
+    ULP_COLUMN_AS(row, tally.against_run, "against_run"),
+    ULP_COLUMN(row, value),
+    {0},
+};
+
+/* What all points share. */
+typedef struct context {
+    ulp_data data;
+    ulp_net net;
+} context;
+
+/* ---- rows ---- */
+
+/* A row of the task's run; layer and format NULL: empty. */
+static row row_of(const ulp_task *task, int what, int64_t step, const char *layer, const ulp_format *format) {
+    const point *at = task->point;
+    row r;
+    ulp_row_clear(task->rows, &r);
+    r.seed = (int64_t)at->seed;
+    r.run = at->format ? at->format->name : "binary32";
+    r.mode = at->mode ? at->mode->name : "rne";
+    r.what = what;
+    r.step = step;
+    r.layer = layer;
+    if (format) r.format = format->name;
+    return r;
+}
+
+static void put_bin(const ulp_task *task, int64_t step, const ulp_histogram *h, int what, int64_t x, uint64_t count) {
+    row r = row_of(task, what, step, ALL_LAYERS, NULL);
+    if (count == 0) return;
+    r.x = x;
+    r.tally.count = (int64_t)count;
+    r.share = (double)count / (double)h->count;
+    ulp_row_put(task->rows, &r);
+}
+
+static void put_bins(const ulp_task *task, int64_t step, const ulp_histogram *h) {
+    put_bin(task, step, h, ZERO, ULP_NO_INTEGER, h->zero);
+    for (int e = ULP_BIN_MIN; e <= ULP_BIN_MAX; e++) put_bin(task, step, h, BIN, e, h->bin[e - ULP_BIN_MIN]);
+}
+
+static void put_shares(const ulp_task *task, int64_t step, const watch *w, const ulp_net *net, const ulp_format *f) {
+    for (size_t l = 0; l <= LAYERS; l++) {
+        char name[48] = ALL_LAYERS;
+        if (w->at[l].count == 0) continue;
+        if (l < ALL) snprintf(name, sizeof name, "%zu %s", l, net->layers[l].word);
+        row r = row_of(task, SHARE, step, name, f);
+        r.tally = w->at[l];
+        ulp_row_put(task->rows, &r);
+    }
+    if (step > 0) return;
+    row r = row_of(task, EDGE, step, ALL_LAYERS, f);
+    r.tally = (tally){0};
+    watch_edges(w, f, &r.tally);
+    ulp_row_put(task->rows, &r);
+}
+
+static void put_value(const ulp_task *task, int what, int64_t step, double value) {
+    row r = row_of(task, what, step, NULL, NULL);
+    r.value = value;
+    ulp_row_put(task->rows, &r);
+}
+
+/* ---- the grid: per seed the observed run, and one run per format and mode without master weights ---- */
+
+static void list_points(ulp_plan *plan, const settings *set) {
+    for (int64_t s = 0; s < set->seeds; s++) {
+        point p = {.seed = set->seed + (uint64_t)s};
+        ulp_plan_add(plan, &p, 1.5, "seed %llu observed", (unsigned long long)p.seed);
+        for (size_t i = 0; i < set->formats.count; i++)
+            for (size_t m = 0; m < set->modes.count && strcmp(set->formats.at[i].name, "binary32") != 0; m++) {
+                p.format = &set->formats.at[i];
+                p.mode = &set->modes.at[m];
+                ulp_plan_add(plan, &p, 1, "seed %llu %s %s", (unsigned long long)p.seed, p.format->name, p.mode->name);
             }
     }
 }
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    if (ulp_option_integer(run, "looks") > ulp_option_integer(run, "steps"))
-        return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld",
-                            (long long)ulp_option_integer(run, "looks"), (long long)ulp_option_integer(run, "steps"));
-    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
+static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+    const settings *set = own;
+    context *x = shared;
+    char error[1536];
+    if (set->looks > set->steps)
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)set->looks,
+                             (long long)set->steps);
+    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){set->set, set->data, set->seed});
     if (status != ULP_OK) return status;
-    ulp_header_add(
-        run, "update",
+    ulp_plan_note(
+        plan, "update",
         "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
-    list_points(run);
-    return ULP_OK;
+    list_points(plan, set);
+    status = ulp_net_parse(&x->net, set->net, x->data.dims, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
 }
 
-uint64_t look_step(const ulp_run *run, uint64_t i) {
-    uint64_t looks = (uint64_t)ulp_option_integer(run, "looks"), last = (uint64_t)ulp_option_integer(run, "steps") - 1;
-    return i * last / (looks - 1);
+static void release(void *shared) {
+    context *x = shared;
+    ulp_net_release(&x->net);
+    ulp_data_release(&x->data);
 }
+
+/* ---- one run ---- */
+
+int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
 
 /* All formats at the step that was just done. */
-static ulp_status look_at_all(watch *w, const ulp_trainer *t, ulp_rows *rows, const key *k) {
-    int64_t step = (int64_t)t->step - 1;
-    float rate = (float)ulp_rate_at(&t->optimizer.rule, (uint64_t)step);
+static ulp_status look_at_all(const ulp_task *task, watch *w, const ulp_trainer *t) {
+    const int64_t step = (int64_t)t->step - 1;
+    const float rate = (float)ulp_rate_at(&t->optimizer.rule, (uint64_t)step);
     const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
     ulp_status status = ulp_trainer_weights(t, w->after, NULL);
     if (status == ULP_OK) status = w->backend->download(w->direction, direction, w->n * sizeof(float));
     if (status != ULP_OK) return status;
     watch_ratios(w, (double)rate);
-    put_bins(rows, k, step, &w->ratio);
+    put_bins(task, step, &w->ratio);
     for (size_t i = 0; i < w->formats && status == ULP_OK; i++) {
         status = watch_format(w, &t->model.net, rate, direction, &w->format[i]);
-        if (status == ULP_OK) put_shares(rows, k, step, w, &t->model.net, &w->format[i]);
+        if (status == ULP_OK) put_shares(task, step, w, &t->model.net, &w->format[i]);
     }
     return status;
 }
 
-static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *rows, const key *k) {
-    uint64_t steps = (uint64_t)ulp_option_integer(run, "steps"), looks = 0, since = 0;
+static ulp_status put_scores(const ulp_task *task, ulp_trainer *t) {
+    const int64_t steps = ((const settings *)task->settings)->steps;
+    ulp_score train_part = {0}, test_part = {0};
+    ulp_status status = ulp_trainer_score(t, ULP_TRAIN_PART, &train_part);
+    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &test_part);
+    if (status != ULP_OK) return status;
+    put_value(task, TRAIN_LOSS, steps, train_part.loss);
+    put_value(task, TRAIN_ACCURACY, steps, train_part.accuracy);
+    put_value(task, TEST_ACCURACY, steps, test_part.accuracy);
+    return ULP_OK;
+}
+
+/* The steps of the run; `w` NULL: nothing is looked at. */
+static ulp_status train(const ulp_task *task, ulp_trainer *t, watch *w) {
+    const settings *set = task->settings;
+    const unsigned long long seed = ((const point *)task->point)->seed;
+    int64_t looks = 0, since = 0;
     ulp_status status = w ? watch_start(w, t->model.net.params) : ULP_OK;
     double loss = 0;
-    for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
+    for (int64_t i = 0; i < set->steps && status == ULP_OK; i++) {
         ulp_step step;
-        int looking = i == look_step(run, looks);
+        const int looking = i == look_step(set, looks);
         if (w && looking) status = ulp_trainer_weights(t, w->before, NULL);
         if (status == ULP_OK) status = ulp_trainer_step(t, &step);
         if (status != ULP_OK) break;
         if (w && !isfinite(step.loss))
-            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--rate %g: the binary32 run of seed %llu diverges at step %llu",
-                                ulp_option_number(run, "rate"), (unsigned long long)k->seed, (unsigned long long)i);
+            return ulp_task_fail(task, ULP_BAD_ARGUMENT,
+                                 "--rate %g: the binary32 run of seed %llu diverges at step %lld", set->rate, seed,
+                                 (long long)i);
         loss += step.loss;
         since++;
         if (looking) {
-            put_value(rows, k, "trace", (int64_t)i, loss / (double)since);
+            put_value(task, TRACE, i, loss / (double)since);
             loss = 0;
             since = 0;
             looks++;
-            if (w) status = look_at_all(w, t, rows, k);
+            if (w) status = look_at_all(task, w, t);
         }
-        if (ulp_rows_progress(rows, (double)i / (double)steps)) break;
+        if (ulp_task_progress(task, (double)i / (double)set->steps)) break;
     }
-    ulp_score train_part = {0}, test_part = {0};
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &train_part);
-    if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &test_part);
-    if (status != ULP_OK)
-        return ulp_run_fail(run, status, "the training run of seed %llu: %s", (unsigned long long)k->seed,
-                            ulp_status_text(status));
-    put_value(rows, k, "train_loss", (int64_t)steps, train_part.loss);
-    put_value(rows, k, "train_accuracy", (int64_t)steps, train_part.accuracy);
-    put_value(rows, k, "test_accuracy", (int64_t)steps, test_part.accuracy);
+    if (status == ULP_OK) status = put_scores(task, t);
+    if (status == ULP_OK) return ULP_OK;
+    return ulp_task_fail(task, status, "the training run of seed %llu: %s", seed, ulp_status_text(status));
+}
+
+/* The trainer of a point: binary32 but for the weights, which have the point's format and mode. */
+static ulp_status start(ulp_trainer **t, const ulp_task *task) {
+    const settings *set = task->settings;
+    const context *x = task->context;
+    const point *at = task->point;
+    char error[1024];
+    ulp_policy policy;
+    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    optimizer.rate = set->rate;
+    optimizer.momentum = set->momentum;
+    optimizer.cosine = set->schedule == COSINE ? (uint32_t)set->steps : 0;
+    ulp_status status = ulp_policy_parse(&policy, "fp32", error, sizeof error);
+    if (status == ULP_OK && at->format) {
+        status = ulp_policy_set(&policy, ULP_AT_WEIGHT, at->format, ULP_UNSCALED, 0);
+        policy.at[ULP_AT_WEIGHT].rule = at->mode->rule;
+    }
+    if (status != ULP_OK) return status;
+    const ulp_train_options o = {
+        .net = &x->net,
+        .policy = &policy,
+        .optimizer = &optimizer,
+        .batch = (size_t)set->batch,
+        .seed = at->seed,
+        .backend = set->backend,
+    };
+    status = ulp_trainer_new(t, &x->data, &o, error, sizeof error);
+    if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error);
+    if ((*t)->model.net.count > LAYERS)
+        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
+                             (*t)->model.net.count, LAYERS);
+    if ((*t)->model.net.params == 0)
+        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net '%s' has no parameters", set->net);
     return ULP_OK;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char error[1024];
-    size_t formats, modes;
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    int observed = point->at[1] == OBSERVED;
-    key k = {(uint64_t)point->at[0], observed ? "binary32" : f[point->at[1]].name,
-             observed ? "rne" : mode[point->at[2]].name};
-    watch w = {.backend = ulp_run_backend(run), .format = f, .formats = formats};
+static ulp_status compute(const ulp_task *task) {
+    const settings *set = task->settings;
+    watch w = {.backend = set->backend, .format = set->formats.at, .formats = set->formats.count};
     ulp_trainer *t = NULL;
-    const ulp_data *data = context;
-    ulp_net net;
-    ulp_policy policy;
-    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    optimizer.rate = ulp_option_number(run, "rate");
-    optimizer.momentum = ulp_option_number(run, "momentum");
-    optimizer.cosine = ulp_option_chosen(run, "schedule", "cosine") ? (uint32_t)ulp_option_integer(run, "steps") : 0;
-    ulp_status status = ulp_policy_read(run, &policy, "fp32", "the run without rounding");
-    if (status == ULP_OK && !observed) {
-        status = ulp_policy_set(&policy, ULP_AT_WEIGHT, &f[point->at[1]], ULP_UNSCALED, 0);
-        policy.at[ULP_AT_WEIGHT].rule = mode[point->at[2]].rule;
-    }
-    if (status != ULP_OK) return status;
-    status = ulp_net_read(run, &net, ulp_option_text(run, "net"), data->dims);
-    if (status != ULP_OK) return status;
-    ulp_train_options o = {
-        .net = &net,
-        .policy = &policy,
-        .optimizer = &optimizer,
-        .batch = (size_t)ulp_option_integer(run, "batch"),
-        .seed = k.seed,
-        .backend = ulp_run_backend(run),
-    };
-    status = ulp_trainer_new(&t, data, &o, error, sizeof error);
-    ulp_net_release(&net);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
-    if (t->model.net.count > LAYERS)
-        status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
-                              t->model.net.count, LAYERS);
-    if (status == ULP_OK && t->model.net.params == 0)
-        status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net '%s' has no parameters", ulp_option_text(run, "net"));
-    if (status == ULP_OK) status = train(run, t, observed ? &w : NULL, rows, &k);
+    ulp_status status = start(&t, task);
+    if (status == ULP_OK) status = train(task, t, ((const point *)task->point)->format ? NULL : &w);
     ulp_trainer_free(t);
     watch_end(&w);
     return status;
@@ -256,15 +328,16 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
 static const ulp_experiment experiment = {
     .name = "update_ratio",
     .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
-    .columns = "seed,run,mode,what,step,layer,format,x,count,share,zero,lost,certain,open,safe,small,open_lost,against_"
-               "zones,against_criterion,against_run,value",
     .options = options,
-    .takes_format = takes_format,
-    .format_wants = ULP_WANTS_WITH_SIGN ", and not to wrap around",
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .context_size = sizeof(context),
+    .plan = plan,
     .compute = compute,
-    .check = update_ratio_check,
-    .release = ulp_context_release,
+    .judge = judge,
+    .release = release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

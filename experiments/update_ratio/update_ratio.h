@@ -1,21 +1,58 @@
-/* update_ratio.h - what the files of update_ratio.c share: the steps that are looked at, and what is counted there. */
+/* update_ratio.h - what the files of update_ratio share: settings, points and rows, the steps that are looked at,
+ * and what is counted there. */
 #ifndef ULP_EXPERIMENT_UPDATE_RATIO_H
 #define ULP_EXPERIMENT_UPDATE_RATIO_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 
 #include "sim/net.h"
 #include "sim/stats.h"
+
+enum { COSINE, CONSTANT };
+#define SCHEDULE_WORDS "cosine constant"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    const char *net, *set, *data;
+    int64_t batch, steps, looks, seeds;
+    double rate, momentum;
+    int schedule;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+/* A run: the binary32 run that is looked at, where format and mode are NULL, or one with weights of a format. */
+typedef struct point {
+    uint64_t seed;
+    const ulp_format *format;
+    const ulp_named_rule *mode;
+} point;
 
 enum { LAYERS = 64, ALL = LAYERS };
 
 /* What became of updates in one format. */
 typedef struct tally {
-    uint64_t count, zero, lost;          /* lost: of the updates that are not zero */
-    uint64_t certain, open, safe, small; /* of those, too */
-    uint64_t open_lost;
-    uint64_t against_zones, against_criterion, against_run;
+    int64_t count, zero, lost;          /* lost: of the updates that are not zero */
+    int64_t certain, open, safe, small; /* of those, too */
+    int64_t open_lost;
+    int64_t against_zones, against_criterion, against_run;
 } tally;
+
+enum { TRACE, BIN, ZERO, SHARE, EDGE, TRAIN_LOSS, TRAIN_ACCURACY, TEST_ACCURACY };
+#define WHAT_WORDS "trace bin zero share edge train_loss train_accuracy test_accuracy"
+#define ALL_LAYERS "all"
+
+typedef struct row {
+    int64_t seed;
+    const char *run, *mode; /* format of the weights and how they are rounded */
+    int what;
+    int64_t step;
+    const char *layer, *format;
+    int64_t x;
+    tally tally; /* of bins: the count alone */
+    double share, value;
+} row;
 
 /* One look: a step of the run, all weights. */
 typedef struct watch {
@@ -44,9 +81,12 @@ ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *d
 void watch_edges(const watch *w, const ulp_format *f, tally *t);
 
 /* The step of look i: the first, the last, and evenly between. */
-uint64_t look_step(const ulp_run *run, uint64_t i);
+int64_t look_step(const settings *set, int64_t i);
+
+/* Adds the counts of a tally. */
+void tally_add(tally *to, const tally *from);
 
 /* Prints the tables and tests the claims. */
-void update_ratio_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif

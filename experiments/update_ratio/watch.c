@@ -25,7 +25,7 @@ static int is_normal(double w, const ulp_format *f) {
 }
 
 /* w rounded to the format, u exact, sum the rounded sum, next what the run went on with. */
-static void judge(tally *t, double w, double u, double sum, float next, const ulp_format *f) {
+static void count_update(tally *t, double w, double u, double sum, float next, const ulp_format *f) {
     int lost = sum == w, ratio_is = fabs(w) >= ulp_scale(fabs(u), f->prec + 1) ? 2
                                     : fabs(w) >= ulp_scale(fabs(u), f->prec)   ? 1
                                                                                : 0;
@@ -35,18 +35,18 @@ static void judge(tally *t, double w, double u, double sum, float next, const ul
         t->zero++;
         return;
     }
-    t->lost += (uint64_t)lost;
+    t->lost += lost;
     t->against_criterion += lost != stays(w, u, f);
     if (ratio_is == 2) t->certain++;
     else if (!is_normal(w, f)) t->small++;
-    else if (ratio_is == 1) t->open++, t->open_lost += (uint64_t)lost;
+    else if (ratio_is == 1) t->open++, t->open_lost += lost;
     else t->safe++;
     t->against_zones += ratio_is == 2 ? !lost : ratio_is == 0 && is_normal(w, f) && lost;
 }
 
-static void tally_add(tally *to, const tally *from) {
-    uint64_t *a = &to->count;
-    const uint64_t *b = &from->count;
+void tally_add(tally *to, const tally *from) {
+    int64_t *a = &to->count;
+    const int64_t *b = &from->count;
     for (size_t i = 0; i < sizeof *to / sizeof *a; i++) a[i] += b[i];
 }
 
@@ -87,8 +87,8 @@ ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *d
     for (size_t l = 0; l < net->count; l++) {
         const ulp_layer *layer = &net->layers[l];
         for (size_t i = layer->first_param; i < layer->first_param + layer->params; i++)
-            judge(&w->at[l], (double)w->host[i], (double)-rate * (double)w->direction[i], (double)sum[i], w->after[i],
-                  f);
+            count_update(&w->at[l], (double)w->host[i], (double)-rate * (double)w->direction[i], (double)sum[i],
+                         w->after[i], f);
         tally_add(&w->at[ALL], &w->at[l]);
     }
     return ULP_OK;

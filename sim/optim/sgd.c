@@ -9,8 +9,8 @@ static const ulp_key sgd_keys[] = {
     {.name = NULL},
 };
 
-static void carve(ulp_optimizer *o, ulp_family *family) {
-    if (o->rule.momentum != 0.0) o->momentum = ulp_family_take(family, o->n);
+static void carve(ulp_optimizer *o, ulp_arena *arena) {
+    if (o->rule.momentum != 0.0) o->momentum = ulp_arena_take(arena, o->n);
 }
 
 static ulp_operand direction(ulp_update_plan *p, ulp_operand g, double *rate) {

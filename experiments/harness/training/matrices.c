@@ -1,14 +1,14 @@
 /* matrices.c - a product's matrices in the memory of the backend: C = A B under a datapath, and exactly. */
 #include "matrices.h"
 
-void ulp_matrices_carve(ulp_matrices *to, ulp_family *family, size_t m, size_t k) {
+void ulp_matrices_carve(ulp_matrices *to, ulp_arena *arena, size_t m, size_t k) {
     *to = (ulp_matrices){.m = m, .k = k};
-    to->a = ulp_family_take(family, m * k);
-    to->b = ulp_family_take(family, m * k);
-    to->c = ulp_family_take(family, m * m);
-    to->a64 = ulp_family_take64(family, m * k);
-    to->b64 = ulp_family_take64(family, m * k);
-    to->c64 = ulp_family_take64(family, m * m);
+    to->a = ulp_arena_take(arena, m * k);
+    to->b = ulp_arena_take(arena, m * k);
+    to->c = ulp_arena_take(arena, m * m);
+    to->a64 = ulp_arena_take64(arena, m * k);
+    to->b64 = ulp_arena_take64(arena, m * k);
+    to->c64 = ulp_arena_take64(arena, m * m);
 }
 
 static ulp_gemm_shape shape_of(const ulp_matrices *x) {

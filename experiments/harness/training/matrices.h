@@ -11,8 +11,8 @@ typedef struct ulp_matrices {
     double *a64, *b64, *c64; /* the same for exact products */
 } ulp_matrices;
 
-/* Carve them from a family, as sim/tensor.h describes; m and k are set here. */
-void ulp_matrices_carve(ulp_matrices *to, ulp_family *family, size_t m, size_t k);
+/* Carve them from an arena, as sim/tensor.h describes; m and k are set here. */
+void ulp_matrices_carve(ulp_matrices *to, ulp_arena *arena, size_t m, size_t k);
 
 /* a (m,k) and b (m,k) are the host's; NULL leaves that operand alone. */
 ulp_status ulp_matrices_upload(const ulp_backend *backend, const ulp_matrices *to, const float *a, const float *b);

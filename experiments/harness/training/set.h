@@ -1,0 +1,25 @@
+/* set.h - the data set of a training experiment: its option, and how plan() loads it.
+ *
+ *     plan: status = ulp_set_load(plan, &context->data, &(ulp_set){s->set, s->data, s->seed});
+ */
+#ifndef ULP_TRAINING_SET_H
+#define ULP_TRAINING_SET_H
+
+#include "experiments/harness/experiment.h"
+#include "sim/data.h"
+
+#define ULP_OPTION_SET(s, field) /* const char *; beside ULP_OPTION_DATA and ULP_OPTION_SEED */                        \
+    {                                                                                                                  \
+        .name = "set", .type = &ulp_type_text, ULP_AT(s, field), .value = "digits",                                    \
+        .help = "the data set: digits, mnist, strips or mnist-strips"                                                  \
+    }
+
+typedef struct ulp_set {
+    const char *name, *folder; /* --set and --data */
+    uint64_t seed;             /* of the split, where the set has none of its own */
+} ulp_set;
+
+/* Loads the set and adds the header line "data"; fails with a sentence. ulp_data_release() in either case. */
+ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set);
+
+#endif
