@@ -175,7 +175,7 @@ static ulp_status train_rows(const ulp_run *run, const bench *b, ulp_rows *rows)
         snprintf(net, sizeof net, trainings[i].net, b->units, b->units);
         ulp_status status = train(&gpu, b, net, &trainings[i], b->gpu, b->steps);
         if (status == ULP_OK) status = train(&cpu, b, net, &trainings[i], b->cpu, b->steps < 10 ? b->steps : 10);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "training %s: %s", net, ulp_cuda_error());
+        if (status != ULP_OK) return ulp_run_fail(run, status, "training %s: %s", net, ulp_backend_error());
         emit(rows, "training", net, trainings[i].name, (double)b->batch, gpu, "steps/s", gpu / cpu);
         if (ulp_rows_progress(rows, (double)(i + 1) / TRAININGS)) return ULP_OK;
     }
@@ -211,7 +211,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
     if (status == ULP_OK) status = ulp_cuda_describe(&info);
     if (status == ULP_OK) status = ulp_cuda_timer_open(&b->timer);
     if (status == ULP_OK) status = arrays_open(b);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", ulp_cuda_error());
+    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", ulp_backend_error());
     status = ulp_data_load(&b->data, "digits", NULL, 1, error, sizeof error);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
     ulp_header_add(run, "timing", "yes: two runs of this file differ");

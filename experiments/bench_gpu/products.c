@@ -36,13 +36,13 @@ ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
     t.datapath = &fp32;
     if (status == ULP_OK) status = datapath_operands(b, &fp32);
     if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "fp32: %s", ulp_cuda_error());
+    if (status != ULP_OK) return ulp_run_fail(run, status, "fp32: %s", ulp_backend_error());
     chain = products / seconds;
     for (size_t d = 0; d < datapaths; d++) {
         t.datapath = &datapath[d];
         status = datapath_operands(b, t.datapath);
         if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_cuda_error());
+        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_backend_error());
         emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s",
              products / seconds / chain);
         if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
@@ -80,7 +80,7 @@ ulp_status native_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
         if (native.lacks[0] != '\0') continue;
         ulp_status status = native_row(b, &native, rows, &chain);
         if (status == ULP_UNSUPPORTED) continue; /* the library has no algorithm for this size */
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", native.name, ulp_cuda_error());
+        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", native.name, ulp_backend_error());
         if (ulp_rows_progress(rows, (double)(i % 64) / 64.0)) return ULP_OK;
     }
     return ULP_OK;

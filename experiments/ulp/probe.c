@@ -269,7 +269,7 @@ static int run_silicon(const char *program, const char *name) {
     if (given.csv) puts("device,property,silicon,model,verdict,vector");
     for (size_t i = 0; name != NULL ? i == 0 : ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
         const int more = native.lacks[0] != '\0' ? 0 : print_silicon(&native, given.csv);
-        if (more < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_cuda_error());
+        if (more < 0) return ulp_run_error(program, "%s: %s", native.name, ulp_backend_error());
         differ += more;
     }
     return differ > 0 ? ULP_EXIT_FAILED : ULP_EXIT_FINE;

@@ -95,7 +95,7 @@ int row_ok(row *r, ulp_status status, const char *format, ...) {
     va_start(list, format);
     if (status != ULP_OK) {
         char tail[500];
-        snprintf(tail, sizeof tail, ": %s; %s", ulp_status_text(status), ulp_cuda_error());
+        snprintf(tail, sizeof tail, ": %s; %s", ulp_status_text(status), ulp_backend_error());
         if (r->wrong++ == 0) note(r, format, list, tail);
         r->stopped = 1;
     }

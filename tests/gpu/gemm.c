@@ -180,7 +180,7 @@ static void compare(const check *c, row *r, const product *p) {
     snprintf(text, sizeof text, "%s %s, %zu x %zu x %zu, layout %u, data %s, seed %llu", p->wide ? "gemm64" : "gemm",
              p->d->name, p->m, p->n, p->k, p->layout, data_names[p->kind], (unsigned long long)p->seed);
     row_true(r, got == want, "%s: %s, should be: %s; %s", text, ulp_status_text(got), ulp_status_text(want),
-             ulp_cuda_error());
+             ulp_backend_error());
     if (p->wide) row_doubles(r, x.got, x.c, x.c_size, "%s", text);
     else row_floats(r, x.got, x.c, x.c_size, "%s", text);
     arrays_drop(&x);
