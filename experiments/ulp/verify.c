@@ -1,9 +1,9 @@
 /* verify.c - ulp verify: rounding against the MPFR oracle, sampled or over all 2^32 binary32 inputs.
  *
- * A case is a format, a mode and an overflow policy. Its inputs go through the array kernels of the backend
- * in use, that is what experiments run on, and every result is compared, bit for bit, with the oracle.
- * Work is cut into pieces; the hash of a case combines the hashes of its pieces in order, so it does not
- * depend on threads, and a run that was stopped goes on with the pieces listed in the --resume file, its journal.
+ * A case is a format, a mode and an overflow policy. Its inputs go through the array kernels of the backend in use,
+ * which experiments run on, and every result is compared, bit for bit, with the oracle. Work is cut into pieces. The
+ * hash of a case combines the hashes of its pieces in order, so that it does not depend on threads, and a run that was
+ * stopped goes on with the pieces that its journal has.
  */
 #include "experiments/harness/cli/progress.h"
 #include "tool.h"
@@ -13,14 +13,14 @@
 #if defined(ULP_WITH_MPFR)
 
 #include "journal.h"
-#include "verify_sample.h"
 #include "sim/reference.h"
+#include "verify_sample.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { CHUNK = 4096, SHOWN = 5 };
+enum { CHUNK = 4096, SHOWN = 5, PIECE_NAME_MAX = 256 };
 
 typedef struct piece {
     uint64_t mismatches, hash;
@@ -47,33 +47,31 @@ typedef struct job {
 /* ---- pieces ---- */
 
 /* The name of a piece in the journal: the case, its inputs and random words, and whose kernels rounded them. */
-static void name_piece(ulp_text *to, const job *j, size_t index) {
+static void name_piece(char to[PIECE_NAME_MAX], const job *j, size_t index) {
     char kernels[64];
     snprintf(kernels, sizeof kernels, "%s:%s", j->backend->name, j->backend->what);
     for (char *c = kernels; *c != '\0'; c++)
         if (strchr(" \t\n", *c) != NULL) *c = '_';
-    ulp_text_print(to, "%s %s %s %d %" PRIu64 " %d %" PRIu64 " %s %zu", j->format.name,
-                   ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow),
-                   j->rule.random_bits, j->inputs, j->exhaustive, j->stream.seed, kernels, index);
+    snprintf(to, PIECE_NAME_MAX, "%s %s %s %d %" PRIu64 " %d %" PRIu64 " %s %zu", j->format.name,
+             ulp_mode_name((ulp_mode)j->rule.mode), ulp_overflow_name((ulp_overflow)j->rule.overflow),
+             j->rule.random_bits, j->inputs, j->exhaustive, j->stream.seed, kernels, index);
 }
 
 static void keep(job *j, size_t index, const piece *p) {
-    ulp_text name = {0};
+    char name[PIECE_NAME_MAX];
     if (j->journal == NULL) return;
-    name_piece(&name, j, index);
-    journal_keep(j->journal, ulp_text_of(&name), p->mismatches, p->hash);
-    ulp_text_free(&name);
+    name_piece(name, j, index);
+    journal_keep(j->journal, name, p->mismatches, p->hash);
 }
 
 /* Marks the pieces of this case that the journal has. */
 static void recall(job *j) {
     for (size_t i = 0; j->journal != NULL && i < j->pieces; i++) {
-        ulp_text name = {0};
+        char name[PIECE_NAME_MAX];
         piece *p = &j->piece[i];
-        name_piece(&name, j, i);
-        p->done = journal_find(j->journal, ulp_text_of(&name), &p->mismatches, &p->hash);
+        name_piece(name, j, i);
+        p->done = journal_find(j->journal, name, &p->mismatches, &p->hash);
         if (p->done) j->finished += j->per_piece;
-        ulp_text_free(&name);
     }
 }
 
@@ -220,12 +218,10 @@ static int run_case(job *j, size_t number, size_t of) {
 
 enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
 
+/* ulp_overflow, or ALL_POLICIES. */
 static int read_policies(void *field, const char *text, const ulp_option *option, ulp_text *error) {
-    ulp_overflow one = ULP_OVERFLOW_DEFAULT;
-    const int all = strcmp(text, "all") == 0;
-    const int status = all ? ULP_EXIT_FINE : ulp_type_overflow.read(&one, text, option, error);
-    if (status == ULP_EXIT_FINE) *(int *)field = all ? ALL_POLICIES : (int)one;
-    return status;
+    *(int *)field = ALL_POLICIES;
+    return strcmp(text, "all") == 0 ? ULP_EXIT_FINE : ulp_type_overflow.read(field, text, option, error);
 }
 
 static void print_policies(ulp_text *to, const void *field, const ulp_option *option) {
