@@ -343,7 +343,7 @@ figures-quick: programs
 	$(call RUN_AND_DRAW,FIGURE_OPTIONS=--quick)
 	$(NO_GNUPLOT)
 
-figures/index.html: $(FIGURES) plots/gallery.sh
+figures/index.html: $(FIGURES) plots/gallery.sh $(wildcard plots/*.txt)
 	EXPERIMENTS='$(EXPERIMENTS)' sh plots/gallery.sh
 
 bench: programs

@@ -4,7 +4,7 @@
 # Uses sudo when not run as root. `packages.sh --all` adds the optional ones: clang, OpenMPI, OpenBLAS.
 set -eu
 packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox'
-[ "${1:-}" = --all ] && packages="$packages clang libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev"
+[ "${1:-}" = --all ] && packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev"
 
 missing=
 for p in $packages; do

@@ -226,7 +226,11 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
 /* The operations, X(enumerator, name, operands): the exact result rounded once. IEEE 754-2019, 5.4.1 */
 #define ULP_OPS(X)                                                                                                     \
     X(ULP_ADD, "add", 2)                                                                                               \
-    X(ULP_SUB, "sub", 2) X(ULP_MUL, "mul", 2) X(ULP_DIV, "div", 2) X(ULP_SQRT, "sqrt", 1) X(ULP_FUSED, "fma", 3)
+    X(ULP_SUB, "sub", 2)                                                                                               \
+    X(ULP_MUL, "mul", 2)                                                                                               \
+    X(ULP_DIV, "div", 2)                                                                                               \
+    X(ULP_SQRT, "sqrt", 1)                                                                                             \
+    X(ULP_FUSED, "fma", 3)
 
 typedef enum ulp_op {
 #define ULP_OP_ID(id, name, operands) id,

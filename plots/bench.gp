@@ -1,7 +1,4 @@
 # bench.gp - rounding throughput beside memcpy, in cache and in memory; matrix products beside OpenBLAS.
-# caption: Elements rounded per second on one thread, in the first-level cache and in memory, beside memcpy in the same run. In memory, rounding to nearest keeps up with memcpy; stochastic rounding is bound by the generator of its random words. On the right, products per second of a matrix product under each datapath, one thread, beside OpenBLAS's sgemm.
-# group: How fast is it?
-# order: 95
 load "plots/style.gp"
 csv = "results/bench.csv"
 eval figure_needs("bench", csv)

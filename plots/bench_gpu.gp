@@ -1,7 +1,4 @@
 # bench_gpu.gp - a GPU's throughput: rounding beside a copy, emulated products, the device's own products.
-# caption: Left: bytes that rounding reads and writes per second, as a share of a plain copy on the same device. Middle: products per second of a matrix product under each datapath; the grey line is the binary32 chain. Right: the device's own products, by cuBLAS and by Tensor Core instructions, beside cuBLAS in binary32, the grey line.
-# group: How fast is it?
-# order: 96
 load "plots/style.gp"
 csv = "results/bench_gpu.csv"
 eval figure_needs("bench_gpu", csv)

@@ -1,7 +1,4 @@
 # block_fma.gp - the error of matrix products against n, by unit and by what it returns, beside the bounds.
-# caption: Products of matrices of binary16 numbers, n products in each result; the largest error of all results, relative to |A| |B|. On positive data (left) the binary16 sums err most: each addition rounds a sum that only grows, and from about n = 8192 on it would stand still, at 2048. Tensor Cores that add four products at once round a quarter as often, and returning binary32 gains a factor of more than a hundred. That is less than it could be: the hardware cuts bits off where it could round to nearest, so that all its errors have one sign and add up; a block of four, rounded once and to nearest (black), is the model of the paper and errs much less. Later GPUs add more products at once and keep more bits. On data of both signs (right) the sums do not grow like n, and neither do the errors. Dashed: the leading terms of the error bounds (u_16 = 2^-11 and u_32 = 2^-24 are the unit roundoffs of binary16 and binary32), which assume rounding to nearest; random data stay below them. After Blanchard, Higham, Lopez, Mary and Pranesh 2020.
-# group: What does a Tensor Core compute?
-# order: 51
 load "plots/style.gp"
 csv = "results/block_fma.csv"
 eval figure_needs("block_fma", csv)

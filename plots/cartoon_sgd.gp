@@ -1,7 +1,4 @@
 # cartoon_sgd.gp - gradient ascent on a parabola: the weight's way to the top, where it stands still, and what moves it on.
-# caption: Training in one dimension: gradient ascent on Q(w) = 3 - (w - 3)^2 from w = 0 with rate 0.01, every operation rounded. An update is a fiftieth of the distance to the top, and vanishes where it is less than half of the spacing of the numbers at w: after 199 updates in binary16, at w = 2.953125; after 94 in bfloat16, at 2.625; in 8 bits a good way below the top. Middle: with stochastic rounding of every operation the mean of the runs (black) follows exact arithmetic, and every single run ends at exactly 3; bands hold 90 % of the runs, thin lines are single runs. Right: cures in bfloat16, to nearest, by the distance that is left, on a logarithmic scale. A binary32 master copy takes on updates until the copy rounds to 3 in bfloat16, where the gradient computed there is zero: it stops at 2.992344. Kahan's compensated update reaches exactly 3 without a wider format. In binary16 the copy stops at 2.999047.
-# group: Where do small updates vanish?
-# order: 13
 load "plots/style.gp"
 csv = "results/cartoon_sgd.csv"
 eval figure_needs("cartoon_sgd", csv)

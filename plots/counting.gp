@@ -1,7 +1,4 @@
 # counting.gp - sums of ones: in floating point to nearest they stop at 2^p, at random they go on, and what each cure reaches.
-# caption: Counting by adding ones. A format whose numbers have p significant bits holds every whole number up to 2^p; from there on the numbers are 2 apart, so that 2^p + 1 lies halfway between two of them and rounding to nearest even gives 2^p back, for ever. Left: every floating-point format stops exactly there, the fixed-point q8.8 at the end of its range, up to which it is exact (circles: predicted before the run). Middle: with stochastic rounding an addition moves the sum seldom, by a whole spacing, and right on average: the sums are shown as a share of n, bands hold 90 % of the runs, thin lines are single runs, black ones means, and the only end is that of the range: 448 in e4m3. A run's standard deviation is at most n 2^(-p/2): the fewer bits, the wider the band (in e5m2, with p = 3, 35 %). Right: cures in bfloat16, all to nearest. Summing chunks of 8 ones first makes the terms 8 times as large and the stop as much later; Kahan's correction counts the ones that the sum could not take, itself up to 2^p, and squares the reach to 2^(2p); a binary32 copy of the sum stops at its own 2^24.
-# group: Where do small updates vanish?
-# order: 11
 load "plots/style.gp"
 csv = "results/counting.csv"
 eval figure_needs("counting", csv)

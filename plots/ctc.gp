@@ -1,7 +1,4 @@
 # ctc.gp - sums over paths in linear and logarithmic form by length, learning curves, and label errors by form and format of the sums.
-# caption: CTC sums the probabilities of all paths that spell a sequence of labels; every step of time makes each of them smaller. Left: -log P of 5 labels when 11 outputs are equally probable; the exact value comes from counting the paths. Where the least number of a format is passed, linear sums are 0 and the loss is infinite (crosses: the last T before): binary16 ends at T = 10, short of the 15 steps of our strips. In logarithms nothing vanishes, but a number that grows with T swallows small terms: in bfloat16 it stops moving at exactly 1024, where log 11 is less than half a spacing. Middle: recurrent networks with CTC learn to read strips of 4 to 6 joined digits; on this task mixed precision and even pure binary16 without loss scaling keep up with binary32 in a default run. Right: the same network trained in binary32, but for the sums over paths: linear ones in binary16 end its training. A quick run leaves out bfloat16 and pure binary16 and stops training early. After Graves et al. 2006, section 4.1.
-# group: Can a network learn and answer in few bits?
-# order: 78
 load "plots/style.gp"
 csv = "results/ctc.csv"
 eval figure_needs("ctc", csv)

@@ -1,7 +1,4 @@
 # fixed_point.gp - learning curves in 16-bit fixed point: nearest rounding on the left, stochastic on the right.
-# caption: A network learns handwritten digits with every weight, activation and gradient in a 16-bit fixed-point format and no master weights; the wide black line is binary32. Lines are medians over the seeds, bands reach from the least to the greatest. Each step forms w - rate g exactly and rounds it once: to nearest, an update smaller than half a quantum is lost, every time, and the fewer fractional bits, the earlier the network stops learning; stochastically, it is taken with a probability that makes it right on average. The format qI.F has F fractional bits and I others, the sign among them: q2.14 has the finest steps but ends at 2. A peak that binary32 shares is the training's, not the rounding's. After Gupta et al. 2015, figures 1 to 3.
-# group: Can a network learn and answer in few bits?
-# order: 72
 load "plots/style.gp"
 csv = "results/fixed_point.csv"
 eval figure_needs("fixed_point", csv)

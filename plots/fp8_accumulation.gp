@@ -1,7 +1,4 @@
 # fp8_accumulation.gp - a sum that stops in 14 bits, the error by bits kept, and by how often the sum is promoted.
-# caption: FP8 Tensor Cores of Ada and Hopper keep 14 significant bits of a sum (the leading one and 13 behind it) and cut the rest off. On the left, products of 2^-8 are added: once the sum is 64 each product lies below the last bit kept, and nothing more arrives; promotion, which adds the sum to one in binary32 every 128 products and starts again, loses nothing, nor does Blackwell, which keeps 26 bits. In the middle, matrix products with 4096 products in each result, by the number of bits kept: positive data lose 6.6 % with 14 bits, since everything cut off is missing in the end; with data of both signs the losses cancel in part. The dashed lines are what rounding the data to e4m3 costs before any sum begins: for data of both signs far more than the 14 bits do, for positive data far less. On the right, promotion with 14 bits kept: every 128 products, as DeepSeek-V3 does, it brings positive data below the dashed line. After DeepSeek-AI 2024, section 3.3.2.
-# group: What does a Tensor Core compute?
-# order: 52
 load "plots/style.gp"
 csv = "results/fp8_accumulation.csv"
 eval figure_needs("fp8_accumulation", csv)

@@ -1,11 +1,14 @@
 #!/bin/sh
-# gallery.sh - writes figures/index.html: every figure with its caption, claims, command and data, in one file.
+# gallery.sh - writes figures/index.html: every figure with its caption, its claims and its data, in one file.
 #
-# Run from the project's root. Reads plots/NAME.gp (the lines `# caption:`, `# group: QUESTION` and, where it is, `# order: N`),
-# figures/NAME.svg and results/NAME.run.json (one key, one published number, one claim per line). Figures of one group stand
-# together, under its question; the group with the least order comes first. Shown are the experiments that have a figure or results, and
-# those in EXPERIMENTS (environment): what they lack is said on the page. The page needs no network and no other file,
-# except that its links to the CSV and the PNG are relative.
+# Run from the project's root. For each plots/NAME.gp the page takes
+#   plots/NAME.txt            `group: QUESTION`, `order: N`, an empty line, and the caption in paragraphs
+#   figures/NAME.svg          the drawing
+#   results/NAME.claims.tsv   a header row, then the columns kind, text, measured, published, source. The kind is PASS, FAIL,
+#                             SKIP, published, or run; a row of kind run is a fact of the run, such as its command.
+# Figures of one group stand together under their question; the group with the least order comes first. The page shows the
+# experiments that have a figure or results, and those in EXPERIMENTS (environment), and says what is missing. The page
+# needs no network and no other file, except that its links to the CSV and the PNG are relative.
 set -e
 mkdir -p figures
 out=figures/index.html
@@ -14,65 +17,60 @@ trap 'rm -f "$fresh"' EXIT
 
 escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
 
-# exponents, x^2, x^-r, x^(p+1), x^((1-p)/2), x^-(r+1), as superscripts; the parentheses around a whole one go
+# exponents, x^2, x^-r, x^(p+1), x^((1-p)/2), x^-(r+1), as superscripts; the parentheses around a whole exponent go
 raised() { sed -E 's/\^\((([^()]|\([^()]*\))*)\)/<sup>\1<\/sup>/g; s/\^(-?([0-9]+|[a-z]+|\([^()]*\)))/<sup>\1<\/sup>/g'; }
-caption() { sed -n 's/^# caption: //p' "plots/$1.gp" | escape | raised; }
-question() { sed -n 's/^  "question": "\(.*\)",$/\1/p' "results/$1.run.json" | sed 's/\\\(["\\]\)/\1/g' | escape; }
+
+# the paragraphs of plots/NAME.txt, each on a line of its own
+paragraphs() { [ ! -f "plots/$1.txt" ] || awk -v RS= 'NR > 1 { gsub(/[ \n]+/, " "); print }' "plots/$1.txt"; }
+caption() { paragraphs "$1" | escape | raised | sed 's/.*/<p>&<\/p>/'; }
+
+# $(field NAME KEY): the value of a line `KEY: VALUE` at the head of plots/NAME.txt
+field() { [ ! -f "plots/$1.txt" ] || sed -n "/^\$/q; s/^$2: *//p" "plots/$1.txt"; }
 
 listed() { case " $EXPERIMENTS " in *" $1 "*) true ;; *) false ;; esac; }
 shown() { listed "$1" || [ -f "results/$1.csv" ] || [ -f "figures/$1.svg" ]; }
-quick() { grep -q '^  "command": ".* --quick[ "]' "results/$1.run.json" 2>/dev/null; }
+quick() { [ -f "results/$1.claims.tsv" ] && awk -F '\t' '$1 == "run" && $2 == "command" && ($3 " ") ~ / --quick / { q = 1 } END { exit !q }' "results/$1.claims.tsv"; }
 
 # its place on the page: without an order line in the middle, what is not among EXPERIMENTS after that
 order() {
-    n=$(sed -n 's/^# order: *\([0-9]\{1,\}\) *$/\1/p' "plots/$1.gp" | head -n 1)
+    n=$(field "$1" order)
     if [ -z "$EXPERIMENTS" ] || listed "$1"; then echo "${n:-50}"; else echo "${n:-90}"; fi
 }
 
 group() {
-    g=$(sed -n 's/^# group: *//p' "plots/$1.gp" | head -n 1)
+    g=$(field "$1" group)
     echo "${g:-More}"
 }
 
-# the run's facts and claims as HTML; states nothing that the record does not hold
-record() {
-    awk '
-    function html(s) { gsub(/\\"/, "\"", s); gsub(/\\\\/, "\\", s); gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
-    function text(s) { sub(/^[^:]*: "/, "", s); sub(/",?$/, "", s); return html(s) }
-    function seconds(s) { return s < 90 ? sprintf("%.1f s", s) : sprintf("%.0f min", s / 60) }
-    /^  "command": /      { command = text($0) }
-    /^  "date": /         { date = text($0) }
-    /^  "machine": /      { machine = text($0) }
-    /^  "compiler": /     { compiler = text($0) }
-    /^  "commit": /       { commit = text($0) }
-    /^  "version": /      { version = text($0) }
-    /^  "threads": /      { threads = $2 + 0 }
-    /^  "ranks": /        { ranks = $2 + 0 }
-    /^  "wall_seconds": / { wall = $2 + 0 }
-    /^  "rows": /         { rows = $2 + 0 }
-    /^    \{"what": "/ {
-        line = $0; sub(/"\},?$/, "", line); sub(/^    \{"what": "/, "", line)
-        split(line, part, /", "(published|measured|source)": "/)
-        beside = beside "<tr><td>" html(part[1]) "</td><td>" html(part[2]) "</td><td>" html(part[3]) "</td><td>" html(part[4]) "</td></tr>\n"
+# the claims, published numbers and facts of a run as HTML
+claims() {
+    awk -F '\t' '
+    function html(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
+    FNR == 1 { next }
+    { for (i = 1; i <= NF; i++) $i = html($i) }
+    $1 == "published" {
+        beside = beside "<tr><td>" $2 "</td><td>" $4 "</td><td>" $3 "</td><td>" $5 "</td></tr>\n"
+        next
     }
-    /^    \{"verdict": "/ {
-        line = $0; sub(/\},?$/, "", line); sub(/^    \{"verdict": "/, "", line)
-        verdict = substr(line, 1, 4); count[verdict]++
-        at = index(line, ", \"measured\": \"")
-        claim = html(substr(line, 17, at - 18)); measured = html(substr(line, at + 15, length(line) - at - 15))
-        list = list "<li><b class=\"" tolower(verdict) "\">" verdict "</b> " claim (measured == "" ? "" : " <span>" measured "</span>") "</li>\n"
+    $1 == "run" && $2 == "command" { command = $3; next }
+    $1 == "run" { facts = facts (facts == "" ? "" : "; ") $2 " " $3; next }
+    {
+        count[$1]++
+        list = list "<li><b class=\"" tolower($1) "\">" $1 "</b> " $2 ($3 == "" ? "" : " <span>" $3 "</span>") "</li>\n"
     }
     END {
-        if (beside != "") printf "<table>\n<tr><th>quantity</th><th>published</th><th>measured here</th><th>source</th></tr>\n%s</table>\n", beside
+        if (beside != "")
+            printf "<table>\n<tr><th>quantity</th><th>published</th><th>measured here</th><th>source</th></tr>\n%s</table>\n", beside
         total = count["PASS"] + count["FAIL"]
         if (total + count["SKIP"] > 0) {
             good = count["FAIL"] == 0
-            printf "<details%s><summary><b class=\"%s\">%s</b> %d of %d claims hold%s</summary>\n<ul>\n%s</ul></details>\n", ((good && total > 6) ? "" : " open"),
-                (good ? "pass" : "fail"), (good ? "PASS" : "FAIL"), count["PASS"], total, (count["SKIP"] ? sprintf(", %d not tested", count["SKIP"]) : ""), list
+            printf "<details%s><summary><b class=\"%s\">%s</b> %d of %d claims hold%s</summary>\n<ul>\n%s</ul></details>\n",
+                ((good && total > 6) ? "" : " open"), (good ? "pass" : "fail"), (good ? "PASS" : "FAIL"), count["PASS"], total,
+                (count["SKIP"] ? sprintf(", %d not tested", count["SKIP"]) : ""), list
         }
-        printf "<pre>%s</pre>\n<p class=\"facts\">%s on %d thread%s%s; %d rows; %s, %s; version %s, commit %s; %s</p>\n", command, seconds(wall), threads,
-            (threads == 1 ? "" : "s"), ((ranks > 1) ? sprintf(" and %d ranks", ranks) : ""), rows, machine, compiler, version, commit, date
-    }' "results/$1.run.json"
+        if (command != "") printf "<pre>%s</pre>\n", command
+        if (facts != "") printf "<p class=\"facts\">%s</p>\n", facts
+    }' "results/$1.claims.tsv"
 }
 
 figure() {
@@ -80,7 +78,6 @@ figure() {
     printf '<section id="%s">\n<h3>%s' "$name" "$name"
     quick "$name" && printf ' <span class="quick">quick run: less data than the default</span>'
     printf '</h3>\n'
-    [ -f "results/$name.run.json" ] && printf '<p class="question">%s</p>\n' "$(question "$name")"
     printf '<figure>\n'
     if [ -f "figures/$name.svg" ]; then
         printf '<div class="drawing" role="img" aria-label="figure %s">\n' "$name"
@@ -89,10 +86,9 @@ figure() {
     else
         printf '<p class="missing">No figure yet: <code>make figures/%s.svg</code> draws it.</p>\n' "$name"
     fi
-    printf '<figcaption>%s</figcaption>\n</figure>\n' "$(caption "$name")"
-    if [ -f "results/$name.run.json" ]; then record "$name"
-    elif [ ! -f "results/$name.csv" ]; then printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$name"
-    else printf '<p class="missing">No record of the run that made these results.</p>\n'; fi
+    printf '<figcaption>\n%s\n</figcaption>\n</figure>\n' "$(caption "$name")"
+    if [ -f "results/$name.claims.tsv" ]; then claims "$name"
+    elif [ ! -f "results/$name.csv" ]; then printf '<p class="missing">No results yet: <code>build/bin/%s</code> computes them.</p>\n' "$name"; fi
     printf '<p class="links">'
     if [ -f "results/$name.csv" ]; then printf '<a href="../results/%s.csv">CSV</a> ' "$name"; else printf '<span class="missing">no CSV</span> '; fi
     [ -f "results/$name.run.json" ] && printf '<a href="../results/%s.run.json">record of the run</a> ' "$name"
@@ -139,9 +135,8 @@ figure { margin: 1rem 0; }
 .drawing { overflow-x: auto; }
 .drawing svg text { font-family: Helvetica, Arial, "Liberation Sans", sans-serif; }
 .drawing svg { display: block; width: 100%; min-width: 34rem; height: auto; }
-figcaption, .question { max-width: 62rem; }
-figcaption { margin-top: 0.75rem; }
-.question { margin: 0.2rem 0 0; color: var(--soft); }
+figcaption { margin-top: 0.75rem; max-width: 62rem; }
+figcaption p { margin: 0.5rem 0; }
 summary { cursor: pointer; }
 ul { list-style: none; margin: 0.5rem 0; padding: 0; }
 li { margin: 0.35rem 0; padding-left: 3.6rem; text-indent: -3.6rem; }

@@ -1,7 +1,4 @@
 # harmonic.gp - the harmonic series by format: where it stops to nearest, random rounding around the truth, two cures.
-# caption: The series 1 + 1/2 + 1/3 + ... grows without end. In a format it stops at the first term that is less than half of the spacing of the numbers at the sum, and all later terms are smaller still: at 1/65 in bfloat16, whose sum then is exactly 5.0625, at 1/513 in binary16 and in tf32, which has as many bits, and only at 1/2097152 in binary32. Circles, on the exact sum: the term at which the harmonic numbers alone let expect this; rounding on the way makes the computed sum differ from the exact one. Middle: with stochastic rounding of every quotient and every sum each term counts on average, however small; bands hold 90 % of the runs, thin lines are single runs, black ones means. Right: cures in bfloat16, all to nearest. Kahan's correction gathers what the sum cannot take, until the terms are too small for the correction itself: it stops, too, at about the square of the plain sum's last term. A sum kept in binary32 goes as far as binary32 does.
-# group: Where do small updates vanish?
-# order: 12
 load "plots/style.gp"
 csv = "results/harmonic.csv"
 eval figure_needs("harmonic", csv)

@@ -1,7 +1,4 @@
 # magnitudes.gp - where all tensors of a network lie on the axis of magnitudes, and the range of each format above them.
-# caption: All numbers of a network that learns digits, by magnitude, in the first step (black outline) and in the last one (filled, red where binary16 flushes them to zero); both axes are logarithmic, so a power law is a straight line. Green lines are single layers after training, light for the first and dark for the last. Bars above show what each format holds: strong where its numbers are normal, pale where they are subnormal and have fewer significand bits. Inputs, parameters and activations are peaked, stay where they began and lie inside every format's range; below their peak each octave holds about half of the one above, as it must be for values whose density near zero is flat: few are very small. Gradients are another matter: as the network learns, those of its activations move down by some twenty powers of two and spread over a tail that hardly falls, until most lie left of the dashed line, half of binary16's least positive number, while its range above 2^0 stays empty. The same number of exponents further down would do; that is what a loss scale is for. Updates are what is subtracted from the weights: learning rate times momentum. Exact zeros are left out (relu makes them), and the percentages are of the rest.
-# group: Do gradients fit into few exponents?
-# order: 61
 load "plots/style.gp"
 csv = "results/magnitudes.csv"
 eval figure_needs("magnitudes", csv)

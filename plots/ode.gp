@@ -1,7 +1,4 @@
 # ode.gp - Euler's method with more and more steps: errors against their number, and the paths of one revolution.
-# caption: Euler's method for y' = -y and for a revolution on the circle, every operation rounded. In exact arithmetic more steps are better: the error falls like 1/n. To nearest it does so only while the steps are large: small ones lose what is below half a spacing, and from 2^(p+1) - 1 steps on (511 in bfloat16) every step vanishes and y stays at its start, exactly. Which n is best there is luck: small dots are all n, and the lowest of them end at the number of the format that is nearest to the solution. Stochastic rounding keeps small steps on average. The mean of the runs follows Euler's exact polygon, so that it keeps improving up to the chance that is left in a mean of that many runs; a single run's error levels off near 2^((1-p)/2) of y, however small the steps are. Below: a revolution with 100, 1000 and 10000 steps in bfloat16, clockwise from the dot on the right. With 100, Euler's own error drives all paths outward. With 1000, an increment to nearest is lost or becomes one or two whole spacings of the coordinate, so that the path keeps to few directions, an octagon, and what is lost makes it end before it has come round. With 10000, the path to nearest goes straight down and stops, while the stochastic one closes the circle. After Croci et al. 2022.
-# group: How do errors of long sums grow, and what keeps them small?
-# order: 32
 load "plots/style.gp"
 csv = "results/ode.csv"
 eval figure_needs("ode", csv)

@@ -1,7 +1,4 @@
 # order.gp - how far the results of one dot product lie apart when only the order of its products changes.
-# caption: One dot product of normal data, its products added in a hundred random orders: the exact sum is the same, the computed ones are not. On the left, how far the largest and the smallest result lie apart, relative to the sum of the products' magnitudes, and how many different results there are. A sum that is rounded once has one result, and Kahan's compensation comes close to that, with one or a few. Tensor Cores have one result for all orders inside one of their blocks of 4 to 32 products, which they align, cut and add as a set (open circles); the order of the blocks counts. On the right, the usual reason for another order: the sum is cut into as many slices as there are threads, and the slices' sums are added. In this project the datapath defines the order, and threads, tiles and vectors change no bit.
-# group: How do errors of long sums grow, and what keeps them small?
-# order: 34
 load "plots/style.gp"
 csv = "results/order.csv"
 eval figure_needs("order", csv)

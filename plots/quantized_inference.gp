@@ -1,7 +1,4 @@
 # quantized_inference.gp - accuracy of a trained network against the bits of its integers, by scheme and accumulator.
-# caption: A network is trained in binary32; then its weights and activations are put into codes of b bits and it answers again in integers, without further training (after Jacob et al. 2018). Down to 5 bits nothing is lost. Affine codes (an offset and a scale per layer) last longer than symmetric ones (a scale alone): after relu no activation is negative, and half of the symmetric codes lie idle. The sums of products need room: 16 bits that wrap around ruin 8-bit codes, 16 bits that saturate ruin them less, and with fewer bits in the codes both are exact. Right: the same networks in floating point; a power-of-two scale per tensor rescues 4 bits (e2m1). Lines are means, thin marks single seeds; grey line: binary32.
-# group: Can a network learn and answer in few bits?
-# order: 76
 load "plots/style.gp"
 csv = "results/quantized_inference.csv"
 eval figure_needs("quantized_inference", csv)

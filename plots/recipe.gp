@@ -1,7 +1,4 @@
 # recipe.gp - learning curves up the ladder of mixed precision; final loss and accuracy of every variant beside fp32's band.
-# caption: The same small network learns handwritten digits many times over, with the same seeds, in different arithmetic. Left, the ladder: everything in binary16; sums of products and the softmax in binary32; a binary32 master copy of the weights, which keeps updates too small for a 16-bit weight; a dynamic loss scale, which keeps gradients too small for binary16. That is the recipe, and its curve lies on that of binary32. (In a quick run, of 60 epochs, two seeds and some of the variants, the rungs still lie together.) Right: where all variants end; each small mark is a seed, the large one the median, the grey stripe what binary32 reaches over the seeds. Sums in 16 bits do no harm here, for they have at most 479 terms. Stochastic rounding of the weights or a Kahan update do what master weights do. bfloat16 needs no scaling, for it has the exponents of binary32, but master weights more than binary16 does, for it has three bits less; fp8 needs a scale. 360 test digits cannot tell most of this apart, the training loss can. The loss has a weight of 2^-10, which makes the gradients as small as those of a mean over half a million outputs. After Micikevicius et al. 2018 and 2022, Kalamkar et al. 2019 and Zamirai et al. 2020.
-# group: Can a network learn and answer in few bits?
-# order: 70
 load "plots/style.gp"
 csv = "results/recipe.csv"
 eval figure_needs("recipe", csv)

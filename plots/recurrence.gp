@@ -1,7 +1,4 @@
 # recurrence.gp - errors fed back through time: by the network's regime, by bits, in trained networks, and backward.
-# caption: A recurrent network feeds every rounding error back into its next step. Above: an untrained network of 64 tanh units whose recurrent weights are scaled by a gain; only the state is rounded. While the network contracts it forgets errors as fast as it makes them, and they stay near the unit roundoff however long it runs. A chaotic network multiplies them by the same factor at each step in every format, and no format is enough for long: binary64 with its first input moved by 2^-40 (dashed, in runs of 200 steps and more) grows at the same rate. Lower left: how long an answer stays good to 10 % is then a straight line in the bits; each bit buys ln 2 / (Lyapunov exponent) steps (grey line), and binary32, which a quick run leaves out, falls short of it because its sums are no finer than its state. Lower middle: networks trained on digits behave like the contracting one. Lower right: backward through the contracting network the gradient shrinks at each step until binary16 has only zeros left; a loss scale buys steps, and the exponent range of bfloat16 buys more. Lines: means over the seeds, geometric for errors.
-# group: Can a network learn and answer in few bits?
-# order: 79
 load "plots/style.gp"
 csv = "results/recurrence.csv"
 eval figure_needs("recurrence", csv)

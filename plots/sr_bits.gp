@@ -1,7 +1,4 @@
 # sr_bits.gp - where stochastic sums stop, how biased a rounding is and what a sum loses, by the number of random bits.
-# caption: Stochastic rounding compares the part of a number that is cut with r random bits; the three ways of P3109 differ in what they do with the part below these bits. A drops it, B adds half a unit, C rounds it to nearest even. Left: a sum of numbers between 0 and 1 grows until even the largest random word no longer moves it: with A at exactly 2^(p-1+r) in a format of p significant bits, with B and C at 2^(p+r); circles are sums that were run until they stopped, and to nearest they stop at 2^p. Middle: the mean of rounded minus exact over all words and evenly spread inputs, counted, not sampled: -2^-(r+1) spacings for A, exactly 0 for B and C. Right: what 100000 additions in bfloat16 make of that. With few bits a sum stops; with more, A's bias still adds up, and every bit halves it, until it hides below the spread of a single sum; B and C need only enough bits not to stop. Lines are the means predicted from the biases.
-# group: How do errors of long sums grow, and what keeps them small?
-# order: 31
 load "plots/style.gp"
 csv = "results/sr_bits.csv"
 eval figure_needs("sr_bits", csv)

@@ -1,7 +1,4 @@
 # stagnation.gp - the hundred steps as staircases, one panel per cure.
-# caption: Adding 0.01 to 100 a hundred times. In 16-bit floating point the term is less than half the spacing of the numbers near 100, so rounding to nearest undoes every addition, and rounding up takes a whole spacing each time; the fixed-point q8.8 has room for the term and overshoots, since it rounds 0.01 itself to 0.0117. A binary32 master copy, Kahan's compensation, or summing the small terms first bring 16-bit floating-point sums to 101; stochastic rounding gets there on average, and is the only cure that moves 8 bits. Those begin at 96, the number nearest to 100, and their exact sum, 96 + 0.01 k after k additions, is drawn from there. Bands hold the middle 50 % and 90 % of the runs; thin lines are three of them. In e4m3 most runs never move, so that the middle 50 % are a line at 96.
-# group: Where do small updates vanish?
-# order: 10
 load "plots/style.gp"
 csv = "results/stagnation.csv"
 eval figure_needs("stagnation", csv)

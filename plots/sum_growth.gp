@@ -1,7 +1,4 @@
 # sum_growth.gp - errors of long sums against their length, to nearest and stochastic, with the bounds.
-# caption: Errors of sums of n terms, every addition rounded, relative to the sum of the terms' magnitudes; thick lines are the root of the mean square over the runs, each of terms and random words of its own. Sums of positive terms: as long as the terms are wider than the spacing of the sum, errors of both roundings look random and grow like sqrt(n). Then rounding to nearest loses more of every term than it gains, the error grows like n and faster, and the sum stops, at exactly 2^p: 2048 in binary16, 256 in bfloat16. The error of stochastic rounding levels off at 2^(-p/2) of the sum, however long it is, until binary16 overflows. Zero-mean terms: the sum stays small, so that the error stays near the unit roundoff u and either rounding will do. Dashed and dotted: the bounds n u and gamma_n = n u / (1 - n u) that every sum to nearest keeps, and the bound, about lambda sqrt(n) u, that a stochastic sum keeps with the probability given; where these exceed 1 they say nothing. The thick-dashed red line is that bound for rounding to nearest, if its errors were random: they are not, and where the sums of positive terms stop in binary16 their error crosses it. In bfloat16 the line lies higher and is not crossed. After Connolly, Higham and Mary 2021.
-# group: How do errors of long sums grow, and what keeps them small?
-# order: 30
 load "plots/style.gp"
 csv = "results/sum_growth.csv"
 eval figure_needs("sum_growth", csv)

@@ -1,7 +1,4 @@
 # swamping.gp - sums that stop growing, by chunk size, to nearest and stochastic, and what is left of the error.
-# caption: Sums of positive-mean numbers (uniform with mean 1 and standard deviation 1) in the 16-bit format e6m9, whose numbers have 10 significant bits. Once the sum is so large that half of the spacing there exceeds every term, rounding to nearest undoes each addition: without chunks at exactly 4096, however many terms follow. Summing chunks of N terms first and then the chunks' sums makes the terms of the outer sum N times as large, so that it stops later: at exactly 65536 for N = 32 and 131072 for N = 64; 256 would stop at 524288, beyond this figure. In chunks of 8 the sum all but stops at 16384: only a chunk that is twice as large as the average can still move it. Stochastic rounding with 32 random bits does not stop here, with or without chunks (with few random bits it would, see sr_bits): a small term then moves the sum seldom, by a whole spacing, and right on average. Lines are one seed, dots on the right all seeds. After Wang et al. 2018, figure 3.
-# group: How do errors of long sums grow, and what keeps them small?
-# order: 33
 load "plots/style.gp"
 csv = "results/swamping.csv"
 eval figure_needs("swamping", csv)

@@ -1,7 +1,4 @@
 # tensor_core.gp - the aligned adder of each generation: products at once, bits kept, and the error of a long sum.
-# caption: How Tensor Cores add, found by probing a model of each generation with vectors. Left: products that one sum takes at once. Middle: bits that a term keeps below the largest one, the rest is cut off before the addition; a diamond marks the fraction bits of the result, and the words how it is rounded (rz: toward zero, rne: to nearest). Right: what this costs a dot product of 4096 random numbers, rounded to the input format beforehand so that only the additions err. Truncation pulls every partial sum toward zero: where terms have one sign (filled circles) the errors add up, where signs alternate (open circles) they mostly cancel. The FP8 units of Ada and Hopper keep 13 bits and lose several hundredths of a positive sum; mma.sync on Hopper computes FP8 on the FP16 unit, and Blackwell keeps 25 bits. Products of 8-bit numbers are so short that 25 bits keep nearly all of them, which is why those sums beat FP16 inputs. fp32 is the serial sum in binary32.
-# group: What does a Tensor Core compute?
-# order: 50
 load "plots/style.gp"
 csv = "results/tensor_core.csv"
 eval figure_needs("tensor_core", csv)

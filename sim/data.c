@@ -14,7 +14,11 @@
 #include "formats/rng.h"
 
 /* One word per kind. */
-#define SETS(X) X(digits) X(idx) X(strips) X(mnist_strips)
+#define SETS(X)                                                                                                        \
+    X(digits)                                                                                                          \
+    X(idx)                                                                                                             \
+    X(strips)                                                                                                          \
+    X(mnist_strips)
 
 #define DECLARE(name) extern const ulp_data_kind ulp_data_##name;
 SETS(DECLARE)

@@ -8,7 +8,10 @@
 #include "fail.h"
 
 /* One word per kind, as in its file. */
-#define LOSSES(X) X(softmax) X(ctc) X(ctc_linear)
+#define LOSSES(X)                                                                                                      \
+    X(softmax)                                                                                                         \
+    X(ctc)                                                                                                             \
+    X(ctc_linear)
 
 #define DECLARE(name) extern const ulp_loss_kind ulp_loss_##name;
 LOSSES(DECLARE)

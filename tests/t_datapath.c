@@ -191,7 +191,7 @@ static void test_exact(void **state) {
     for (size_t f = 0; f < FORMATS; f++) {
         const ulp_format format = named(formats[f]);
         if (format.overflow == ULP_OVERFLOW_WRAP) continue;
-        way w = {EXACT, 1, 0, reference(formats[f]), NULL, rule_of(0, 0, 0), 0, {3, f, 9}, 0};
+        way w = { EXACT, 1, 0, reference(formats[f]), NULL, rule_of(0, 0, 0), 0, {3, f, 9}, 0 };
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
             for (size_t turn = 0; turn < 12; turn++) {
                 char name[ULP_DATAPATH_NAME_MAX];

@@ -21,7 +21,7 @@ static void test_values(void **state) {
     assert_true(has("v.run.json", "\"verdict\": \"PASS\""));
     assert_true(has("stdout.txt", "PASS rows are found (2000 of 2000)"));
     assert_false(is_there("v.csv.part") || is_there("v.csv.tmp"));
-    expect_exit(0, "--size 4 --size=1000 --quick --scale -0.125 --list-of 5..5 --formats fp16 --shape tree --parts "
+    expect_exit(0, "--size=1000 --quick --scale -0.125 --list-of 5..5 --formats fp16 --shape tree --parts "
                    "head,tail --seed 16 --out w.csv --quiet");
     assert_same("v.csv", "w.csv");
     assert_true(has("stdout.txt", ""));
@@ -44,8 +44,8 @@ static void test_defaults(void **state) {
     assert_true(has("stdout.txt", "--shape WORD") && has("stdout.txt", "--counts N,... ") &&
                 has("stdout.txt", "[--full: 10]"));
     assert_true(has("stdout.txt", "--shard I/N ") && has("stdout.txt", "--merge FILE... ") &&
-                has("stdout.txt", "--data DIR ") && has("stdout.txt", "(fp16, bf16, any eXmY or qI.F)") &&
-                has("stdout.txt", "q8.0 q4.0\n   their aliases"));
+                has("stdout.txt", "--data DIR ") && has("stdout.txt", "(fp16, bf16, any eXmY or qI.F),") &&
+                has("stdout.txt", "ulp help TOPIC"));
     expect_exit(0, "--version");
 }
 
@@ -97,6 +97,10 @@ static void test_refusals(void **state) {
         {"--resume --out -", "needs --out to be a file"},
         {"--data=", "--data: the folder's name is empty"},
         {"--merge", "needs a value: --merge FILE..."},
+        {"--size 4 --size=5", "--size is given twice: '4' and '5'"},
+        {"--shard 0/99999999999", "has to be I/N with 0 <= I < N <= 1000000"},
+        {"--list --merge nosuch", "--list and --merge exclude each other"},
+        {"--list --resume", "--list and --resume exclude each other"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -104,7 +108,7 @@ static void test_refusals(void **state) {
         assert_true(has("stderr.txt", bad[i][1]));
     }
     expect_exit(2, "--flavour x");
-    assert_true(has("stderr.txt", "known: --formats --modes"));
+    assert_true(has("stderr.txt", "no option --flavour (--help lists the options)"));
 }
 
 static void test_statuses(void **state) {
@@ -130,9 +134,7 @@ static void test_statuses(void **state) {
         assert_true(has("stderr.txt", "toy: not prepared\n"));
     }
     expect_exit(0, "--help");
-    assert_true(
-        has("stdout.txt",
-            "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n"));
+    assert_true(has("stdout.txt", "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine"));
 }
 
 static void test_places(void **state) {

@@ -32,11 +32,11 @@ static void test_shards(void **state) {
     (void)state;
     expect_exit(0, "--out whole.csv");
     for (int n = 1; n <= 20; n += n == 3 ? 17 : 1) { /* 16 points: with 20 shards some are empty */
-        char merge[400] = "--out m.csv --merge";
+        char merge[600] = "--out m.csv --merge";
         for (int i = n - 1; i >= 0; i--) {
-            snprintf(line, sizeof line, "--shard %d/%d --out s%d --quiet --claim fail", i, n, i);
+            snprintf(line, sizeof line, "--shard %d/%d --out s%d-%d --quiet --claim fail", i, n, i, n);
             expect_exit(0, line);
-            snprintf(merge + strlen(merge), sizeof merge - strlen(merge), " s%d", i);
+            snprintf(merge + strlen(merge), sizeof merge - strlen(merge), " s%d-%d", i, n);
         }
         expect_exit(0, merge);
         assert_same("whole.csv", "m.csv");
@@ -55,7 +55,7 @@ static void test_shards(void **state) {
     expect_exit(2, "--merge missing --out m.csv");
     assert_true(has("stderr.txt", "--merge: cannot read missing: "));
     expect_exit(0, "--shard 0/16 --out forged.csv");
-    append("forged.csv", "# point 1: binary16 rne 2\n# end 1: 0\n");
+    append("forged.csv", "# piece 1: binary16 rne 2\n# end 1: 0 crc32 18bd1aba\n");
     expect_exit(1, "--merge results/toy.shard-1-of-3.csv forged.csv --out m.csv");
     assert_true(has("stderr.txt", "point 'binary16 rne 2' differs"));
     expect_exit(2, "--merge /dev/null --out m.csv");
@@ -110,15 +110,15 @@ static void change(const char *to, const char *from, const char *after, const ch
 /* A record that was damaged is computed again by a run that goes on, and refused by a merge, which names it. */
 static void test_damage(void **state) {
     static const char *const damages[][4] = {
-        {"rne 2\n", ",1,0.", ",1,0x", "point 'binary16 rne 2' is damaged: its rows do not match"},
-        {"rne 2\n", ",1,0.", ",1#0.", "point 'binary16 rne 2' is damaged: a row has not as many cells"},
-        {"rne 2\n", ",1,0.", ",1,0,", "point 'binary16 rne 2' is damaged: a row has not as many cells"},
+        {"rne 2\n", ",1,0.", ",1,0x", "point 'binary16 rne 2' is damaged: its lines do not match"},
+        {"rne 2\n", ",1,0.", ",1#0.", "point 'binary16 rne 2' is damaged: its lines do not match"},
+        {"rne 2\n", ",1,0.", ",1,0,", "point 'binary16 rne 2' is damaged: its lines do not match"},
         {"rne 2\n", "binary16,", "#inary16,", "point 'binary16 rne 2' is damaged: its end line is missing"},
-        {"rne 2\n", "# end 1: 3", "# end 1: 4", "point 'binary16 rne 2' is damaged: its rows do not match"},
+        {"rne 2\n", "# end 1: 3", "# end 1: 4", "point 'binary16 rne 2' is damaged: its lines do not match"},
         {"rne 2\n", "# end 1: 3 crc32 ", "# end 1: 3 crc33 ",
-         "point 'binary16 rne 2' is damaged: its rows do not match"},
-        {"rne 1\n", "# point 1: binary16", "# point 1: binary61",
-         "a point is damaged: this line names none of the grid"},
+         "point 'binary16 rne 2' is damaged: its lines do not match"},
+        {"rne 1\n", "# piece 1: binary16", "# piece 1: binary61",
+         "a piece is damaged: this line names none of this run"},
     };
     (void)state;
     expect_exit(0, "--out whole.csv");
@@ -138,32 +138,61 @@ static void test_damage(void **state) {
     assert_true(has("stderr.txt", "whole.csv, line ") && has("stderr.txt", "not a finished CSV"));
 }
 
-/* Files of earlier versions have no CRC-32: what they hold counts. */
-static void test_old_form(void **state) {
+/* Pieces that no run of this build can have written are not taken: without a CRC-32, twice in a file, of another build.
+ */
+static void test_foreign_pieces(void **state) {
     (void)state;
     expect_exit(0, "--out whole.csv");
     expect_exit(0, "--shard 0/1 --out shard.csv");
-    char *text = read_all("shard.csv"), *to = text;
-    assert_non_null(text);
-    for (const char *from = text; *from;) {
-        if (strncmp(from, " crc32 ", 7) == 0) from += 7 + 8;
-        else *to++ = *from++;
-    }
-    *to = '\0';
-    assert_null(strstr(text, "crc32"));
-    append("old.csv", text);
-    append("old.csv.part", text);
+    change("bad.csv", "shard.csv", "# end 1: 3", " crc32 ", " crc23 ");
+    expect_exit(2, "--merge bad.csv --out m.csv");
+    assert_true(has("stderr.txt", "point 'binary16 rne 2' is damaged: its lines do not match"));
+    change("bad.csv", "shard.csv", "rne 1\n", "# piece 1: binary16 rne 2\n", "# piece 0: binary16 rne 1\n");
+    expect_exit(2, "--merge bad.csv --out m.csv");
+    char *text = read_all("shard.csv"), *first = strstr(text, "# piece 0: "), *second = strstr(text, "# piece 1: ");
+    assert_true(first && second);
+    *second = 0;
+    append("shard.csv", first); /* the first piece once more, whole */
     free(text);
-    expect_exit(0, "--merge old.csv --out m.csv");
-    assert_same("whole.csv", "m.csv");
+    expect_exit(2, "--merge shard.csv --out m.csv");
+    assert_true(has("stderr.txt", "point 'binary16 rne 1' is damaged: it stands in this file twice"));
+    expect_exit(0, "--shard 0/1 --out built.csv");
+    change("bad.csv", "built.csv", "# columns: ", "# build: ", "# build: f");
+    expect_exit(2, "--merge bad.csv --out m.csv");
+    assert_true(has("stderr.txt", "was made by another build"));
+}
+
+/* A shard does not replace another one; files with CRLF line ends and a byte order mark are read as they are meant. */
+static void test_shard_files(void **state) {
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    expect_exit(0, "--shard 0/2 --out first.csv");
+    expect_exit(2, "--shard 1/2 --out first.csv");
+    assert_true(has("stderr.txt", "first.csv holds shard 0/2: give shard 1/2 a name of its own"));
+    expect_exit(0, "--shard 0/2 --out first.csv");
+    expect_exit(0, "--shard 1/2 --out second.csv");
+    char *text = read_all("first.csv");
+    FILE *file = fopen("dos.csv", "w");
+    assert_true(text && file && fputs("\xef\xbb\xbf", file) >= 0);
+    for (const char *c = text; *c; c++) assert_true((*c != '\n' || fputc('\r', file) >= 0) && fputc(*c, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    free(text);
+    expect_exit(0, "--merge dos.csv second.csv --out m.csv");
     assert_true(has("m.run.json", "\"points_resumed\": 16"));
-    remove("old.csv");
-    expect_exit(0, "--resume --out old.csv");
-    assert_same("whole.csv", "old.csv");
-    assert_true(has("old.run.json", "\"points_resumed\": 16"));
-    expect_exit(0, "--shard 0/1 --out shard.csv");
-    change("bad.csv", "shard.csv", "# end 0: 3", " crc32", "");
-    expect_exit(2, "--merge bad.csv --out m.csv"); /* neither the old form nor the new */
+    assert_same("whole.csv", "m.csv");
+}
+
+/* A symbolic link stays a link, and the file behind it gets the rows. */
+static void test_link(void **state) {
+    struct stat about;
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    assert_int_equal(symlink("behind.csv", "link.csv"), 0);
+    expect_exit(0, "--out link.csv");
+    assert_true(lstat("link.csv", &about) == 0 && S_ISLNK(about.st_mode));
+    assert_same("whole.csv", "behind.csv");
+    expect_exit(0, "--out link.csv --size 3");
+    assert_true(lstat("link.csv", &about) == 0 && S_ISLNK(about.st_mode));
 }
 
 /* What a stopped run has kept is taken up or forgotten on request only. */
@@ -262,7 +291,9 @@ static int run_all(void) {
         cmocka_unit_test(test_shards),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_old_form),
+        cmocka_unit_test(test_foreign_pieces),
+        cmocka_unit_test(test_shard_files),
+        cmocka_unit_test(test_link),
         cmocka_unit_test(test_spared),
         cmocka_unit_test(test_spared_checkpoint),
         cmocka_unit_test(test_nothing_to_keep),

@@ -53,6 +53,19 @@ static const ulp_option common_options[] = {
      .type = &ulp_type_flag,
      ULP_AT(ulp_common, list),
      .help = "print one command per point, for GNU parallel or a job array"},
+    {.name = "restart",
+     .type = &ulp_type_flag,
+     ULP_AT(ulp_common, restart),
+     .help = "forget the points that a stopped run has left at OUT, and begin anew"},
+    {.name = "quiet",
+     .type = &ulp_type_flag,
+     ULP_AT(ulp_common, quiet),
+     .help = "no progress, no table; failed claims are still printed"},
+    {0},
+};
+
+/* Options that make one run of several processes. */
+static const ulp_option cut_options[] = {
     {.name = "shard",
      .type = &type_shard,
      ULP_AT(ulp_common, shard),
@@ -66,32 +79,27 @@ static const ulp_option common_options[] = {
      .type = &ulp_type_flag,
      ULP_AT(ulp_common, resume),
      .help = "go on from OUT.part, which a stopped run leaves"},
-    {.name = "restart",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, restart),
-     .help = "forget the points that a stopped run has left at OUT, and begin anew"},
-    {.name = "quiet",
-     .type = &ulp_type_flag,
-     ULP_AT(ulp_common, quiet),
-     .help = "no progress, no table; failed claims are still printed"},
     {0},
 };
 
 /* Words that every experiment spells alike and not every experiment takes. */
 #define NO_CHANGE "would change nothing here: this experiment does not depend on it (see --help)"
+#define RUN_WHOLE "is not taken: the numbers of this experiment belong to one run on one machine; run it whole"
 static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_CHANGE}, {"datapath", NO_CHANGE},
                                            {"seed", NO_CHANGE},    {"seeds", NO_CHANGE}, {"backend", NO_CHANGE},
-                                           {"data", NO_CHANGE},    {NULL, NULL}};
+                                           {"data", NO_CHANGE},    {"shard", RUN_WHOLE}, {"merge", RUN_WHOLE},
+                                           {"resume", RUN_WHOLE},  {NULL, NULL}};
 
-static const char details[] =
-    "Shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the CSV of "
+#define SHARDS                                                                                                         \
+    "Shards: run --shard 0/N ... --shard N-1/N anywhere, then --merge FILE... with the same options gives the CSV of " \
     "one run.\n"
-    "Files: OUT; beside it OUT's .summary.csv (the numbers that claims and figures share), .claims.tsv and .run.json "
-    "(what may differ between two runs of the same numbers).\n"
-    "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"
-    "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "
-    "ULPLAB_DATA, NO_COLOR.\n"
-    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.";
+#define FILES                                                                                                          \
+    "Files: OUT; beside it OUT's .summary.csv (the numbers that claims and figures share), .claims.tsv and .run.json " \
+    "(what may differ between two runs of the same numbers).\n"                                                        \
+    "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"                                               \
+    "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "      \
+    "ULPLAB_DATA, NO_COLOR.\n"                                                                                         \
+    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something."
 
 /* Pairs of options of which one makes the other pointless or wrong. */
 static int refuse_pairs(const ulp_run *run) {
@@ -101,12 +109,6 @@ static int refuse_pairs(const ulp_run *run) {
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (ulp_setting_given(&run->arguments, pairs[i][0]) && ulp_setting_given(&run->arguments, pairs[i][1]))
             return ulp_usage_error(run->sweep.program, "--%s and --%s exclude each other", pairs[i][0], pairs[i][1]);
-    static const char *const cuts[] = {"shard", "merge", "resume"};
-    for (size_t i = 0; run->experiment->whole && i < sizeof cuts / sizeof cuts[0]; i++)
-        if (ulp_setting_given(&run->arguments, cuts[i]))
-            return ulp_usage_error(
-                run->sweep.program,
-                "--%s: the numbers of this experiment belong to one run on one machine; run it whole", cuts[i]);
     if (run->experiment->whole && run->sweep.ranks > 1)
         return ulp_usage_error(
             run->sweep.program,
@@ -119,13 +121,15 @@ static int read_options(ulp_run *run) {
                                  .kind = "experiment",
                                  .usage = "[OPTION...]",
                                  .summary = run->experiment->question,
-                                 .details = details,
+                                 .details = run->experiment->whole ? FILES : SHARDS FILES,
                                  .elsewhere = elsewhere};
     const int silent = run->sweep.rank > 0;
     run->sweep.program = silent ? NULL : run->experiment->name;
     run->groups[0] = (ulp_option_group){"This experiment", run->experiment->options, run->settings};
     run->groups[1] = (ulp_option_group){"Every experiment", common_options, &run->common};
-    int status = ulp_arguments_read(&run->arguments, &run->command, run->groups, 2, run->argc, run->argv, silent);
+    run->groups[2] = (ulp_option_group){"Several processes", cut_options, &run->common};
+    int status = ulp_arguments_read(&run->arguments, &run->command, run->groups, run->experiment->whole ? 2 : 3,
+                                    run->argc, run->argv, silent);
     if (status == ULP_GO_ON) status = refuse_pairs(run);
     if (status != ULP_GO_ON) return status;
     run->preset = ulp_setting_given(&run->arguments, "quick")  ? ULP_PRESET_QUICK
@@ -337,10 +341,6 @@ static int execute(ulp_run *run) {
         return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
     }
     ulp_plan_check(&run->plan);
-    if (run->common.shard.count > run->plan.count)
-        return ulp_usage_error(run->sweep.program, "--shard %llu/%llu: there are only %zu points",
-                               (unsigned long long)run->common.shard.index, (unsigned long long)run->common.shard.count,
-                               run->plan.count);
     if (run->common.list) return run->sweep.rank ? ULP_EXIT_FINE : ulp_run_list(run);
     set_up_sweep(run);
     return compute(run);

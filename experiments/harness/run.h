@@ -25,7 +25,7 @@ typedef struct ulp_run {
     ulp_common common;
     void *settings, *context;
     ulp_command command;
-    ulp_option_group groups[2];
+    ulp_option_group groups[3];
     ulp_arguments arguments;
     ulp_preset preset;
     ulp_plan plan;

@@ -223,8 +223,14 @@ typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p
 /* One function for each kind, width of the unrolled sum and width of the result: X(name, kind, span, narrow). */
 #define RUNS(X)                                                                                                        \
     X(plain4, PLAIN, 4, 0)                                                                                             \
-    X(plain8, PLAIN, 8, 0) X(plain16, PLAIN, 16, 0) X(narrow4, PLAIN, 4, 1) X(narrow8, PLAIN, 8, 1)                    \
-        X(narrow16, PLAIN, 16, 1) X(late16, LATE, 16, 0) X(late_narrow16, LATE, 16, 1) X(scaled16, SCALED, 16, 0)
+    X(plain8, PLAIN, 8, 0)                                                                                             \
+    X(plain16, PLAIN, 16, 0)                                                                                           \
+    X(narrow4, PLAIN, 4, 1)                                                                                            \
+    X(narrow8, PLAIN, 8, 1)                                                                                            \
+    X(narrow16, PLAIN, 16, 1)                                                                                          \
+    X(late16, LATE, 16, 0)                                                                                             \
+    X(late_narrow16, LATE, 16, 1)                                                                                      \
+    X(scaled16, SCALED, 16, 0)
 
 #define RUN(name, kind, span, narrow)                                                                                  \
     static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                    \

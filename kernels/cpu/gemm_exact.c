@@ -103,9 +103,11 @@ ULP_INLINE void exact_run(double *restrict sums, const double *restrict a, const
         exact_run(sums, a, b, k, p, parts);                                                                            \
     }
 EXACT(1)
-EXACT(2) EXACT(3) EXACT(4)
+EXACT(2)
+EXACT(3)
+EXACT(4)
 
-    static void add_products(double *sums, const double *a, const double *b, size_t k, const plan *p) {
+static void add_products(double *sums, const double *a, const double *b, size_t k, const plan *p) {
     switch (p->parts) {
     case 1: exact_1(sums, a, b, k, p); break;
     case 2: exact_2(sums, a, b, k, p); break;

@@ -61,8 +61,11 @@ ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a,
 /* X(name, fused, range) */
 #define NEAREST(X)                                                                                                     \
     X(fused_watched, 1, ULP_RANGE_WATCHED)                                                                             \
-    X(fused_open, 1, ULP_RANGE_OPEN) X(fused_closed, 1, ULP_RANGE_CLOSED) X(odd_watched, 0, ULP_RANGE_WATCHED)         \
-        X(odd_open, 0, ULP_RANGE_OPEN) X(odd_closed, 0, ULP_RANGE_CLOSED)
+    X(fused_open, 1, ULP_RANGE_OPEN)                                                                                   \
+    X(fused_closed, 1, ULP_RANGE_CLOSED)                                                                               \
+    X(odd_watched, 0, ULP_RANGE_WATCHED)                                                                               \
+    X(odd_open, 0, ULP_RANGE_OPEN)                                                                                     \
+    X(odd_closed, 0, ULP_RANGE_CLOSED)
 #define FUNCTION(name, fused, range)                                                                                   \
     static uint64_t name(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n) {             \
         return nearest_run(sums, a, b, k, n, fused, range);                                                            \

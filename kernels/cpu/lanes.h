@@ -182,7 +182,15 @@ ULP_INLINE double member_sum(double x, double y, int way) {
 /* X(way, name) for each way. */
 #define ULP_WAYS(X)                                                                                                    \
     X(ULP_RNE, rne)                                                                                                    \
-    X(ULP_RNA, rna) X(ULP_RZ, rz) X(ULP_RU, ru) X(ULP_RD, rd) X(ULP_RO, ro) X(ULP_SRA, sra) X(ULP_SRB, srb)            \
-        X(ULP_SRC, src) X(BY_OPEN, open) X(BY_CLOSED, closed)
+    X(ULP_RNA, rna)                                                                                                    \
+    X(ULP_RZ, rz)                                                                                                      \
+    X(ULP_RU, ru)                                                                                                      \
+    X(ULP_RD, rd)                                                                                                      \
+    X(ULP_RO, ro)                                                                                                      \
+    X(ULP_SRA, sra)                                                                                                    \
+    X(ULP_SRB, srb)                                                                                                    \
+    X(ULP_SRC, src)                                                                                                    \
+    X(BY_OPEN, open)                                                                                                   \
+    X(BY_CLOSED, closed)
 
 #endif

@@ -72,6 +72,11 @@ static int read_head(cursor *c) {
     for (next_line(c); c->more && *ours; next_line(c)) {
         if (strncmp(c->line, "# shard: ", 9) == 0) continue;
         const size_t length = strcspn(ours, "\n");
+        if (c->line[0] != '#')
+            return ulp_usage_error(r->program,
+                                   "%s, line %zu: a row that belongs to no point of this grid; give shards or "
+                                   ".part files, not a finished CSV",
+                                   r->path, c->number);
         if (c->length != length || memcmp(c->line, ours, length) != 0)
             return ulp_usage_error(r->program, "%s was made with other options: there '%s', here '%.*s'", r->path,
                                    c->line, (int)length, ours);

@@ -1,0 +1,29 @@
+#!/bin/sh
+# format.sh - every source is as .clang-format lays it out, and no line of a source, script or text is longer than its limit.
+failed=0
+sources=$(find formats kernels sim experiments tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) | sort)
+
+long=$(echo "$sources" | xargs awk 'length > 120 { print FILENAME ":" FNR }')
+if [ -z "$long" ]; then
+    echo 'ok - no line of a source has more than 120 columns'
+else
+    echo 'not ok - no line of a source has more than 120 columns'
+    echo "$long" | sed 's/^/# /'
+    failed=1
+fi
+
+# other releases lay out a few lines differently
+case $(clang-format --version 2>/dev/null) in
+*' version 14.'*) ;;
+*) echo 'ok - sources are as .clang-format says # SKIP no clang-format 14'; exit $failed ;;
+esac
+for folder in formats kernels sim experiments tests; do
+    if bad=$(echo "$sources" | grep "^$folder/" | xargs clang-format --dry-run -Werror 2>&1); then
+        echo "ok - $folder is as .clang-format says"
+    else
+        echo "not ok - $folder is as .clang-format says; clang-format -i FILE mends these:"
+        echo "$bad" | sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error.*/# \1/p' | sort -u
+        failed=1
+    fi
+done
+exit $failed

@@ -1,0 +1,40 @@
+#!/bin/sh
+# gallery.sh - the page of figures: captions come from plots/NAME.txt, claims from results/NAME.claims.tsv.
+
+SOURCES=$(pwd)/experiments
+. tests/support.sh
+
+mkdir gallery gallery/plots gallery/results && cp "$SOURCES"/../plots/*.gp "$SOURCES"/../plots/*.txt "$SOURCES"/../plots/gallery.sh gallery/plots
+: >gallery/plots/powers.gp
+printf '%s\n' 'group: How < much?' 'order: 1' '' '2^-25 2^{} 2^p. 2^(2p), n 2^(-p/2) 2^((1-p)/2)' '(w - 3)^2 -2^-(r+1) < 2^24.' '' 'Second.' >gallery/plots/powers.txt
+printf '%s\t%s\t%s\t%s\t%s\n' kind text measured published source PASS 'a < b' '1 & 2' '' '' FAIL 'no "such"' '' '' '' \
+    published 'the sum' 4 5 'Wang' run command 'powers --quick' '' '' >gallery/results/powers.claims.tsv
+names=$(cd gallery/plots && ls *.gp | sed '/^style/d; s/\.gp$//')
+(cd gallery && EXPERIMENTS=$(echo $names) sh plots/gallery.sh) >out.txt
+s() { printf '<sup>%s</sup>' "$1"; }
+grep -qFx "<p>2$(s -25) 2^{} 2$(s p). 2$(s 2p), n 2$(s -p/2) 2$(s '(1-p)/2') (w - 3)$(s 2) -2$(s '-(r+1)') &lt; 2$(s 24).</p>" gallery/figures/index.html
+verdict $? "powers in captions are superscripts"
+! grep '^<p>' gallery/figures/index.html | grep -v '2^{}' | grep -qF '^'
+verdict $? "no caption shows a raw one"
+grep -qFx '<h2>How &lt; much?</h2>' gallery/figures/index.html && grep -qFx '<p>Second.</p>' gallery/figures/index.html
+verdict $? "a caption has a group and paragraphs"
+grep -qFx '<li><b class="pass">PASS</b> a &lt; b <span>1 &amp; 2</span></li>' gallery/figures/index.html &&
+    grep -qFx '<li><b class="fail">FAIL</b> no "such"</li>' gallery/figures/index.html &&
+    grep -qF '<b class="fail">FAIL</b> 1 of 2 claims hold' gallery/figures/index.html &&
+    grep -qFx '<tr><td>the sum</td><td>5</td><td>4</td><td>Wang</td></tr>' gallery/figures/index.html &&
+    grep -qFx '<pre>powers --quick</pre>' gallery/figures/index.html && grep -q '<h3>powers <span class="quick">' gallery/figures/index.html
+verdict $? "claims, published numbers and the command come from the table"
+for name in $(echo "$names" | sed '/^powers$/d'); do
+    text=$SOURCES/../plots/$name.txt
+    sed -n 1p "$text" | grep -q '^group: .*?$' && sed -n 2p "$text" | grep -q '^order: [0-9]*$' && [ -z "$(sed -n 3p "$text")" ] &&
+        [ "$(sed 1,3d "$text" | wc -m)" -gt 80 ] && [ "$(sed 1,3d "$text" | wc -m)" -le 950 ] && awk 'length > 120 { exit 1 }' "$text"
+    verdict $? "$name has a caption of at most 950 characters in lines of 120"
+done
+if command -v gnuplot >/dev/null 2>&1; then
+    "$BIN/counting" --quick --quiet --out gallery/results/counting.csv && (cd gallery && LC_ALL=C.UTF-8 gnuplot plots/counting.gp) 2>err.txt
+    tr -d '\n' <gallery/figures/counting.svg | sed 's/<[^>]*>//g' >out.txt
+    says 'in a floating-point format with p significant bits stops at exactly 2' out.txt "counting's figure says which formats stop at 2^p"
+else
+    skip "counting's figure says which formats stop at 2^p" "no gnuplot"
+fi
+exit $failed
