@@ -46,7 +46,8 @@ CFLAGS   ?= $(FLAGS_$(MODE))
 ALL_CFLAGS := -std=c11 $(WARN) $(CFLAGS) $(if $(filter-out $(FLAGS_$(MODE)),$(CFLAGS)),$(filter -fsanitize%,$(FLAGS_$(MODE)))) \
               -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -pthread
 ALL_CPPFLAGS := -I. -D_POSIX_C_SOURCE=200809L $(if $(RANDOM123),-I$(RANDOM123)) $(CPPFLAGS)
-LINK = $(CC) $(ALL_CFLAGS) $(LDFLAGS)
+# debug information is four fifths of what a link writes; compressed it is a third
+LINK = $(CC) $(ALL_CFLAGS) -Wl,--compress-debug-sections=zlib $(LDFLAGS)
 # a program finds libulp.so beside its own folder, in build/ as in an installation
 RPATH := -Wl,-rpath,'$$ORIGIN/../lib'
 
@@ -56,7 +57,7 @@ run = $(if $(V),,@echo '  $(1) $(2)' && )
 # ---- optional parts: one probe each, one line each ----
 
 probe = $(shell printf '%s\nint main(void) { %s }\n' '$(1)' '$(2)' | \
-        $(CC) $(ALL_CPPFLAGS) -w -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
+        $(CC) $(ALL_CPPFLAGS) -w -x c - -o /dev/null $(LDFLAGS) $(3) 2>/dev/null && echo yes)
 have  = $(if $(1),$(shell command -v $(1) >/dev/null 2>&1 && echo yes))
 # versions as MAJOR.MINOR; one of another form is less than any
 at_least = $(shell awk -v is='$(1)' -v needed='$(2)' 'BEGIN { split(is, a, "."); split(needed, b, "."); \
@@ -282,7 +283,7 @@ $T/check_gpu: $(CHECK_OBJ) $(LIBULP) $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(RPATH) $(inputs) $(LIBS) -lm -o $@
 # the emulated device stands in the archive's place of kernels/cuda, so these two link statically
-LINK_EMULATED = $(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS))
+LINK_EMULATED = $(CXX) $(EMULATED_FLAGS) $(filter -fopenmp,$(ALL_CFLAGS)) -Wl,--compress-debug-sections=zlib
 $T/check_emulated: $(CHECK_OBJ) $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@

@@ -1,10 +1,22 @@
 #!/bin/sh
 # packages.sh - installs the Debian or Ubuntu packages that are missing; does nothing when all are there.
 #
-# Uses sudo when not run as root. `packages.sh --all` adds the optional ones: clang, OpenMPI, OpenBLAS.
+# Uses sudo when not run as root. `--all` adds the optional packages: clang, clang-format, OpenMPI, OpenBLAS. `--print` prints
+# the list of packages, one on a line, and does nothing else.
 set -eu
 packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox'
-[ "${1:-}" = --all ] && packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev"
+print=
+for word; do
+    case $word in
+    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev" ;;
+    --print) print=yes ;;
+    *) echo "packages: $word is unknown; the options are --all and --print" >&2; exit 2 ;;
+    esac
+done
+if [ -n "$print" ]; then
+    printf '%s\n' $packages
+    exit 0
+fi
 
 missing=
 for p in $packages; do
@@ -17,7 +29,10 @@ fi
 echo "packages: installing$missing"
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo > /dev/null || { echo 'packages: run this as root, or install sudo' >&2; exit 3; }
+    command -v sudo > /dev/null || {
+        echo "packages: run this as root, or install sudo; without root, install these by other means:$missing" >&2
+        exit 3
+    }
     as_root=sudo
 fi
 $as_root apt-get update -q

@@ -28,12 +28,17 @@ static int visit_scaler(ulp_scaler *s, visitor visit, void *context) {
     return visit(context, &s->log2, sizeof *s - offsetof(ulp_scaler, log2));
 }
 
+/* A rule may change between steps, its kind does not. */
+static int visit_rule(ulp_optimizer_rule *rule, visitor visit, void *context) {
+    return visit(context, &rule->rate, sizeof *rule - offsetof(ulp_optimizer_rule, rate));
+}
+
 /* A line per piece of state that is not in the trainer's family. */
 static int visit_state(const ulp_trainer *trainer, visitor visit, void *context) {
     ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads, loading writes */
     int good = visit(context, &t->step, sizeof t->step) && visit_scaler(&t->scaler, visit, context);
     for (size_t i = 0; i < t->scaling.count && good; i++) good = visit_scaler(&t->scaling.layer[i], visit, context);
-    return good && visit(context, &t->optimizer.rule, sizeof t->optimizer.rule) &&
+    return good && visit_rule(&t->optimizer.rule, visit, context) &&
            visit(context, &t->optimizer.updates, sizeof t->optimizer.updates) &&
            visit(context, t->pass.amax, ULP_AT_COUNT * t->pass.tensors * (t->pass.history + 1) * sizeof *t->pass.amax);
 }
@@ -77,12 +82,12 @@ static void add_net(head *h, const ulp_net *net) {
 
 /* The optimizer and the scaler as they were asked for. */
 static void add_rules(head *h, const ulp_trainer *t) {
-    const ulp_optimizer_rule *o = &t->asked;
+    const ulp_optimizer_rule *o = &t->start_rule;
     const ulp_scaler_rule *s = &t->scaler.rule;
     add(h,
         "optimizer: %s, rate %.17g, momentum %.17g, decay %.17g, beta1 %.17g, beta2 %.17g, eps %.17g, warmup %u, "
         "cosine %u, drop %.17g/%u, kahan %d\n",
-        t->optimizer.kind->name, o->rate, o->momentum, o->decay, o->beta1, o->beta2, o->eps, (unsigned)o->warmup,
+        o->kind->name, o->rate, o->momentum, o->decay, o->beta1, o->beta2, o->eps, (unsigned)o->warmup,
         (unsigned)o->cosine, o->factor, (unsigned)o->every, o->kahan);
     add(h,
         "scaler: %s, init %d, min %d, max %d, interval %u, hysteresis %u, skip %d, log_max %.17g, overflow_std_dev "

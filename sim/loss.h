@@ -57,9 +57,12 @@ struct ulp_loss {
 /* The i-th kind; NULL past the end. */
 const ulp_loss_kind *ulp_loss_kind_get(size_t i);
 
-/* The loss called `name` (NULL: what the data want, ctc for sequences of labels, else softmax) on the output of a net.
- * On failure error (may be NULL) has a sentence. */
-ulp_status ulp_loss_init(ulp_loss *loss, const char *name, ulp_dims out, const ulp_data *data, char *error,
+/* The kind called `name`; on failure error (may be NULL) has a sentence that lists the known names. */
+ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size);
+
+/* A loss of that kind (NULL: what the data want, ctc for sequences of labels, else softmax) on the output of a net. On
+ * failure error (may be NULL) has a sentence. */
+ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
                          size_t error_size);
 
 /* Carve its tensors for up to `room` samples (tensor.h says how: runs twice), get the host's memory, give that back. */

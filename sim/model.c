@@ -8,10 +8,9 @@
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t batch, size_t room, char *error,
-                          size_t error_size) {
+ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t room) {
     memset(m, 0, sizeof *m);
-    ulp_status status = ulp_net_parse(&m->net, net, in, error, error_size);
+    ulp_status status = ulp_net_copy(&m->net, net);
     if (status != ULP_OK) return status;
     m->batch = batch;
     m->room = larger(room, batch);
@@ -20,7 +19,7 @@ ulp_status ulp_model_init(ulp_model *m, const char *net, ulp_dims in, size_t bat
     m->saved = calloc(m->net.count, sizeof *m->saved);
     if (m->tensor && m->grad && m->saved) return ULP_OK;
     ulp_model_release(m, NULL);
-    return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a net");
+    return ULP_NO_MEMORY;
 }
 
 /* Elements of the largest tensor that goes through pass.h. */

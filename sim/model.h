@@ -23,10 +23,8 @@ typedef struct ulp_model {
     float *state;       /* (states) */
 } ulp_model;
 
-/* The model of a net's text; gradients if batch > 0. On failure *model is empty and error (may be NULL) has a sentence.
- */
-ulp_status ulp_model_init(ulp_model *model, const char *net, ulp_dims in, size_t batch, size_t room, char *error,
-                          size_t error_size);
+/* The model of a net, of which it keeps a copy; gradients if batch > 0. ULP_NO_MEMORY, and *model is empty. */
+ulp_status ulp_model_init(ulp_model *model, const ulp_net *net, size_t batch, size_t room);
 
 /* Its tensors and the pass's scratch, for pass->backend and the largest history of pass->policy. carve(own, family)
  * takes what else is to lie in the same family, which is empty before; it runs twice (tensor.h says why). Also where

@@ -162,6 +162,16 @@ void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const dou
     }
 }
 
+ulp_status ulp_net_copy(ulp_net *to, const ulp_net *from) {
+    ulp_layer *layers = malloc(from->count * sizeof *layers + 1);
+    memset(to, 0, sizeof *to);
+    if (!layers) return ULP_NO_MEMORY;
+    if (from->count) memcpy(layers, from->layers, from->count * sizeof *layers);
+    *to = *from;
+    to->layers = layers;
+    return ULP_OK;
+}
+
 void ulp_net_release(ulp_net *net) {
     free(net->layers);
     memset(net, 0, sizeof *net);

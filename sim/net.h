@@ -41,6 +41,9 @@ void ulp_net_init(const ulp_net *net, float *w, float *state, uint64_t seed, dou
  * scratch (2 + depth, B, widest). */
 void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const double *w, size_t B, double *scratch);
 
+/* A net of its own with the same layers; ULP_NO_MEMORY, and *to is empty. */
+ulp_status ulp_net_copy(ulp_net *to, const ulp_net *from);
+
 void ulp_net_release(ulp_net *net);
 
 #ifdef __cplusplus

@@ -2,7 +2,9 @@
 #include "optim.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "fail.h"
 #include "normal.h"
 
 enum { STEPS = 20, ROOM_G = 0, ROOM_T = 1, ROOM_S = 2, ROOM_E = 3 }; /* the scratch arrays */
@@ -16,10 +18,22 @@ typedef struct plan {
     size_t steps;
 } plan;
 
+ulp_status ulp_optimizer_init(ulp_optimizer *o, const ulp_optimizer_rule *rule, const ulp_policy *policy, char *error,
+                              size_t error_size) {
+    if (rule->kahan && policy->has_master)
+        return ulp_fail(error, error_size, ULP_BAD_NAME,
+                        "optimizer: kahan=1 takes the place of master weights, which the policy has; %s needs a policy "
+                        "with master=none",
+                        rule->kind->name);
+    memset(o, 0, sizeof *o);
+    o->rule = *rule;
+    return ULP_OK;
+}
+
 /* ---- arrays ---- */
 
 void ulp_optimizer_carve(ulp_optimizer *o, ulp_family *family, size_t n, const ulp_policy *policy) {
-    int adam = o->kind->direction == ULP_DIRECTION_ADAM;
+    int adam = o->rule.kind->direction == ULP_DIRECTION_ADAM;
     o->n = n;
     o->weight = ulp_family_take(family, n);
     o->master = policy->has_master ? ulp_family_take(family, n) : NULL;
@@ -95,7 +109,7 @@ static ulp_operand add_gradient(plan *p, const float *dw) {
     ulp_operand g = scratch(ROOM_G), w = array(p, o->master ? o->master : o->weight);
     if (p->span.scale_log2 == 0 && ulp_cast_is_identity(&p->pass->policy->at[ULP_AT_STATE])) g = array(p, dw);
     else add_state(p, ULP_MUL, g, array(p, dw), value(ulp_scale(1.0, -p->span.scale_log2)), none, ULP_AT_STATE);
-    if (o->rule.decay == 0.0 || o->kind->decoupled) return g;
+    if (o->rule.decay == 0.0 || o->rule.kind->decoupled) return g;
     add_state(p, ULP_FUSED, scratch(ROOM_G), value(o->rule.decay), w, g, ULP_USE_DECAY);
     return scratch(ROOM_G);
 }
@@ -149,10 +163,10 @@ static void add_compensated(plan *p, ulp_operand d, double rate, double shrink) 
 }
 
 static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const float *dw, ulp_span span) {
-    double rate = ulp_rate_at(&o->rule, pass->step), shrink = o->kind->decoupled ? rate * o->rule.decay : 0.0;
+    double rate = ulp_rate_at(&o->rule, pass->step), shrink = o->rule.kind->decoupled ? rate * o->rule.decay : 0.0;
     plan p = {.o = o, .pass = pass, .span = span};
     ulp_operand d = add_gradient(&p, dw);
-    d = o->kind->direction == ULP_DIRECTION_ADAM ? add_adam(&p, d, &rate) : add_momentum(&p, d);
+    d = o->rule.kind->direction == ULP_DIRECTION_ADAM ? add_adam(&p, d, &rate) : add_momentum(&p, d);
     if (o->lost) add_compensated(&p, d, rate, shrink);
     else add_update(&p, d, rate, shrink);
     return pass->backend->update(p.step, p.steps, span.n);

@@ -51,8 +51,11 @@
 extern "C" {
 #endif
 
+typedef struct ulp_optimizer_kind ulp_optimizer_kind;
+
 /* What a text says; a kind's row holds its defaults. */
 typedef struct ulp_optimizer_rule {
+    const ulp_optimizer_kind *kind;
     double rate, momentum, decay, beta1, beta2, eps;
     double factor;                  /* of the rate, every `every` steps */
     uint32_t warmup, cosine, every; /* steps; 0: none */
@@ -62,13 +65,13 @@ typedef struct ulp_optimizer_rule {
 /* Which direction an update takes. */
 typedef enum ulp_direction { ULP_DIRECTION_SGD, ULP_DIRECTION_ADAM } ulp_direction;
 
-typedef struct ulp_optimizer_kind {
+struct ulp_optimizer_kind {
     const char *name, *what;
-    const char *keys;  /* of this kind alone, a blank before and after each */
-    uint8_t direction; /* ulp_direction */
-    uint8_t decoupled; /* decay shrinks the weights and is no part of the gradient */
-    ulp_optimizer_rule rule;
-} ulp_optimizer_kind;
+    const char *keys;        /* of this kind alone, a blank before and after each */
+    uint8_t direction;       /* ulp_direction */
+    uint8_t decoupled;       /* decay shrinks the weights and is no part of the gradient */
+    ulp_optimizer_rule rule; /* its defaults, without the kind */
+};
 
 /* A part of the parameters whose gradients carry the factor 2^scale_log2. */
 typedef struct ulp_span {
@@ -77,7 +80,6 @@ typedef struct ulp_span {
 } ulp_span;
 
 typedef struct ulp_optimizer {
-    const ulp_optimizer_kind *kind;
     ulp_optimizer_rule rule; /* rate, momentum, decay, ... may be changed between steps; not what changes the arrays */
     uint64_t updates;        /* done so far */
     size_t n;
@@ -91,10 +93,19 @@ typedef struct ulp_optimizer {
 /* The i-th row of the table; NULL past the end. */
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);
 
-/* The optimizer called `text` for a policy, without arrays. On failure a sentence in `error` (may be NULL) that lists
- * what is known. kahan needs a policy without master weights. */
-ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error,
-                               size_t error_size);
+/* The row of that name; NULL if there is none. */
+const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name);
+
+/* The rule of a kind with all its defaults. */
+ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind);
+
+/* The rule that `text` describes. On failure a sentence in `error` (may be NULL) that lists what is known. */
+ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size);
+
+/* An optimizer for a policy, without arrays. ULP_BAD_NAME and a sentence in `error` (may be NULL): kahan needs a policy
+ * without master weights. */
+ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
+                              char *error, size_t error_size);
 
 /* The rate of step t under the rule's schedule. */
 double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);

@@ -39,6 +39,12 @@ enum { KEYS = sizeof keys / sizeof *keys, WORD = 64 };
 
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i) { return i < KINDS ? &kinds[i] : NULL; }
 
+const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name) {
+    const ulp_optimizer_kind *kind = NULL;
+    for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) && strcmp(kind->name, name) != 0;) i++;
+    return kind;
+}
+
 static int takes(const ulp_optimizer_kind *kind, const struct key *key) {
     char word[16];
     snprintf(word, sizeof word, " %s ", key->name);
@@ -98,44 +104,37 @@ static int set_key(ulp_optimizer_rule *rule, const ulp_optimizer_kind *kind, con
     return 0;
 }
 
-static ulp_status parse(const ulp_optimizer_kind **kind, ulp_optimizer_rule *rule, const char *text, char *error,
-                        size_t error_size) {
+ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind) {
+    ulp_optimizer_rule rule = kind->rule;
+    rule.kind = kind;
+    return rule;
+}
+
+ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, char *error, size_t error_size) {
+    const ulp_optimizer_kind *kind = NULL;
+    ulp_optimizer_rule rule = {0};
     for (int i = 0;; i++) {
         char word[WORD], copy[WORD];
-        size_t length = strcspn(text, ",");
+        size_t length = text ? strcspn(text, ",") : 0;
         if (length == 0 || length >= sizeof word)
-            return fail("words between commas have 1 to 63 characters, not", text, *kind, error, error_size);
+            return fail("words between commas have 1 to 63 characters, not", text ? text : "", kind, error, error_size);
         memcpy(word, text, length);
         word[length] = 0;
         memcpy(copy, word, length + 1);
         if (i == 0) {
-            for (size_t k = 0; k < KINDS; k++)
-                if (strcmp(kinds[k].name, word) == 0) *kind = &kinds[k];
-            if (!*kind) return fail("none is called", copy, NULL, error, error_size);
-            *rule = (*kind)->rule;
+            kind = ulp_optimizer_kind_find(word);
+            if (!kind) return fail("none is called", copy, NULL, error, error_size);
+            rule = ulp_optimizer_rule_of(kind);
         } else {
             char *equals = strchr(word, '=');
             if (equals) *equals = 0;
-            if (!equals || !set_key(rule, *kind, word, equals + 1))
-                return fail("cannot take", copy, *kind, error, error_size);
+            if (!equals || !set_key(&rule, kind, word, equals + 1))
+                return fail("cannot take", copy, kind, error, error_size);
         }
         text += length;
-        if (!*text) return ULP_OK;
+        if (!*text) break;
         text++;
     }
-}
-
-ulp_status ulp_optimizer_parse(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy, char *error,
-                               size_t error_size) {
-    const ulp_optimizer_kind *kind = NULL;
-    ulp_optimizer_rule rule;
-    ulp_status status = parse(&kind, &rule, text ? text : "", error, error_size);
-    if (status != ULP_OK) return status;
-    if (rule.kahan && policy->has_master)
-        return fail("kahan=1 takes the place of master weights, which the policy has (master=none)", text, kind, error,
-                    error_size);
-    memset(optimizer, 0, sizeof *optimizer);
-    optimizer->kind = kind;
-    optimizer->rule = rule;
+    *to = rule;
     return ULP_OK;
 }

@@ -79,12 +79,28 @@ static ulp_status let_overflow(ulp_format *format) {
     return ulp_format_parse(format, name);
 }
 
+static int is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
+static int takes_tensor_scale(int i) { return i == ULP_AT_WEIGHT || i == ULP_AT_ACT || is_gradient(i); }
+
+ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_scaling_time when,
+                          int history) {
+    ulp_cast cast = {.format = *format, .scaling = (uint8_t)when, .history = (uint16_t)history};
+    if ((when == ULP_SCALED_DELAYED) != (history > 0) || history > ULP_HISTORY_MAX) return ULP_BAD_ARGUMENT;
+    if (!format->fits_binary32 || (when && !takes_tensor_scale((int)point))) return ULP_UNSUPPORTED;
+    ulp_status status = !when && is_gradient((int)point) ? let_overflow(&cast.format) : ULP_OK;
+    if (status != ULP_OK) return status;
+    cast.rule = policy->at[point].rule;
+    policy->at[point] = cast;
+    if (point == ULP_AT_MASTER) policy->has_master = 1;
+    return ULP_OK;
+}
+
 /* What follows @ in `word`, which is cut there. */
 static ulp_status parse_scaling(draft *d, ulp_cast *cast, int i, char *word) {
     char *at = strchr(word, '@'), *end;
     if (!at) return ULP_OK;
     *at++ = 0;
-    if (i != ULP_AT_WEIGHT && i != ULP_AT_ACT && i != ULP_AT_WGRAD && i != ULP_AT_AGRAD)
+    if (!takes_tensor_scale(i))
         return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
                         "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i), word, at);
     if (strcmp(at, "amax") == 0) {
@@ -119,7 +135,7 @@ static ulp_status parse_cast(draft *d, int i, const char *text) {
     if (!cast.format.fits_binary32)
         return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
                         "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
-    if (cast.scaling == ULP_UNSCALED && (i == ULP_AT_WGRAD || i == ULP_AT_AGRAD)) status = let_overflow(&cast.format);
+    if (cast.scaling == ULP_UNSCALED && is_gradient(i)) status = let_overflow(&cast.format);
     if (status == ULP_OK && slash) status = parse_rule(d, &cast.rule, slash + 1);
     if (status != ULP_OK) return status;
     d->own_mode[i] = slash != NULL;
@@ -236,21 +252,28 @@ static ulp_status parse_words(draft *d, const char *text) {
     return status;
 }
 
+/* The sentence of a check. */
+typedef struct report {
+    const ulp_policy *policy;
+    char *error;
+    size_t error_size;
+} report;
+
 /* A product's datapath takes what the tensors at two points hold. */
-static ulp_status check_operands(const draft *d, const char *key, const ulp_datapath *path, ulp_point_kind a,
+static ulp_status check_operands(const report *r, const char *key, const ulp_datapath *path, ulp_point_kind a,
                                  ulp_point_kind b) {
     const ulp_point_kind points[] = {a, b};
     const ulp_format *takes[] = {&path->a, &path->b};
     for (int i = 0; path->has_inputs && i < 2; i++) {
-        const ulp_cast *cast = &d->policy.at[points[i]];
+        const ulp_cast *cast = &r->policy->at[points[i]];
         if (cast->scaling)
             return ulp_fail(
-                d->error, d->error_size, ULP_UNSUPPORTED,
+                r->error, r->error_size, ULP_UNSUPPORTED,
                 "%s=%s: takes operands in %s, and a scale per tensor, %s=%s@..., moves numbers out of every "
                 "format",
                 key, path->name, takes[i]->name, cast_name((int)points[i]), cast->format.name);
         if (!ulp_format_holds(takes[i], &cast->format))
-            return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
+            return ulp_fail(r->error, r->error_size, ULP_UNSUPPORTED,
                             "%s=%s: takes operands in %s, which does not hold all of %s=%s", key, path->name,
                             takes[i]->name, cast_name((int)points[i]), cast->format.name);
     }
@@ -258,10 +281,27 @@ static ulp_status check_operands(const draft *d, const char *key, const ulp_data
 }
 
 /* y = x w; dw = x' dy, dx = dy w'. */
-static ulp_status check_products(const draft *d) {
-    ulp_status status = check_operands(d, "fwd", &d->policy.forward, ULP_AT_ACT, ULP_AT_WEIGHT);
-    if (status == ULP_OK) status = check_operands(d, "bwd", &d->policy.backward, ULP_AT_ACT, ULP_AT_AGRAD);
-    return status == ULP_OK ? check_operands(d, "bwd", &d->policy.backward, ULP_AT_AGRAD, ULP_AT_WEIGHT) : status;
+static ulp_status check_products(const report *r) {
+    const ulp_policy *p = r->policy;
+    ulp_status status = check_operands(r, "fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT);
+    if (status == ULP_OK) status = check_operands(r, "bwd", &p->backward, ULP_AT_ACT, ULP_AT_AGRAD);
+    return status == ULP_OK ? check_operands(r, "bwd", &p->backward, ULP_AT_AGRAD, ULP_AT_WEIGHT) : status;
+}
+
+ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size) {
+    for (int i = 0; i < ULP_AT_COUNT + policy->has_out; i++) {
+        const ulp_cast *cast = i < AT_OUT ? &policy->at[i] : &policy->out;
+        ulp_status status = ulp_rule_check(&cast->format, cast->rule);
+        if (status != ULP_OK)
+            return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i),
+                            cast->format.name);
+    }
+    if (policy->at[ULP_AT_WEIGHT].scaling && !policy->has_master)
+        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                        "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
+                        "with every step's scale could not take small updates",
+                        policy->at[ULP_AT_WEIGHT].format.name);
+    return check_products(&(report){policy, error, error_size});
 }
 
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
@@ -278,17 +318,8 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
     for (int i = 0; i < ULP_AT_COUNT + d.policy.has_out; i++) {
         ulp_cast *cast = cast_at(&d.policy, i);
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
-        status = ulp_rule_check(&cast->format, cast->rule);
-        if (status != ULP_OK)
-            return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i),
-                            cast->format.name);
     }
-    if (d.policy.at[ULP_AT_WEIGHT].scaling && !d.policy.has_master)
-        return ulp_fail(error, error_size, ULP_UNSUPPORTED,
-                        "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "
-                        "with every step's scale could not take small updates",
-                        d.policy.at[ULP_AT_WEIGHT].format.name);
-    status = check_products(&d);
+    status = ulp_policy_check(&d.policy, error, error_size);
     if (status != ULP_OK) return status;
     *policy = d.policy;
     return ULP_OK;

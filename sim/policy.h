@@ -79,6 +79,17 @@ const char *ulp_point_name(ulp_point_kind point);
  * those of its operands (ULP_UNSUPPORTED). */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
 
+/* Round the tensors of a point into another format; the rule of the point stays. A gradient whose format saturates
+ * unasked gets the form of the format that overflows, unless it has a tensor scale. `history` is the number of steps of
+ * ULP_SCALED_DELAYED, else 0. The point ULP_AT_MASTER gives the policy master weights. ULP_UNSUPPORTED: the format does
+ * not fit binary32, or the point has no tensor scales. */
+ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_scaling_time when,
+                          int history);
+
+/* Whether the parts of a policy fit each other, however it was made: each format offers its rule, scaled weights have
+ * master weights, and datapaths take the formats of their operands. A status and a sentence that names the parts. */
+ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
+
 /* Whether its products are offered by the backend of that name: a device's own products need that device.
  * ULP_UNSUPPORTED and a sentence. */
 ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);

@@ -23,6 +23,12 @@ static const ulp_scaler_rule rules[] = {
 
 const ulp_scaler_rule *ulp_scaler_rule_get(size_t i) { return i < sizeof rules / sizeof *rules ? &rules[i] : NULL; }
 
+const ulp_scaler_rule *ulp_scaler_rule_find(const char *name) {
+    const ulp_scaler_rule *rule = NULL;
+    for (size_t i = 0; (rule = ulp_scaler_rule_get(i)) && strcmp(rule->name, name) != 0;) i++;
+    return rule;
+}
+
 static ulp_status fail(const char *what, const char *word, char *error, size_t error_size) {
     size_t used = 0;
     if (!error || !error_size) return ULP_BAD_NAME;
@@ -80,7 +86,13 @@ static int find_rule(ulp_scaler_rule *rule, char *word) {
     return 0;
 }
 
-ulp_status ulp_scaler_parse(ulp_scaler *scaler, const char *text, char *error, size_t error_size) {
+static ulp_status check_limits(const ulp_scaler_rule *rule, char *error, size_t error_size) {
+    return rule->init >= rule->min && rule->init <= rule->max
+               ? ULP_OK
+               : fail("init is not between min and max in", rule->name, error, error_size);
+}
+
+ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, char *error, size_t error_size) {
     ulp_scaler_rule rule = rules[0];
     for (int i = 0;; i++) {
         char word[64], copy[64];
@@ -100,12 +112,24 @@ ulp_status ulp_scaler_parse(ulp_scaler *scaler, const char *text, char *error, s
         if (!*text) break;
         text++;
     }
-    if (rule.init < rule.min || rule.init > rule.max)
-        return fail("init is not between min and max in", rule.name, error, error_size);
+    ulp_status status = check_limits(&rule, error, error_size);
+    if (status == ULP_OK) *to = rule;
+    return status;
+}
+
+ulp_scaler_rule ulp_scaler_static(int log2) {
+    ulp_scaler_rule rule = *ulp_scaler_rule_find("static");
+    rule.init = (int16_t)log2;
+    return rule;
+}
+
+ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, char *error, size_t error_size) {
+    ulp_status status = check_limits(rule, error, error_size);
+    if (status != ULP_OK) return status;
     memset(scaler, 0, sizeof *scaler);
-    scaler->rule = rule;
-    scaler->log2 = rule.init;
-    scaler->patience = rule.hysteresis;
+    scaler->rule = *rule;
+    scaler->log2 = rule->init;
+    scaler->patience = rule->hysteresis;
     scaler->averages.left1 = scaler->averages.left2 = 1.0;
     return ULP_OK;
 }

@@ -71,8 +71,18 @@ typedef struct ulp_scaler {
 /* The i-th row of the table; NULL past the end. */
 const ulp_scaler_rule *ulp_scaler_rule_get(size_t i);
 
-/* The scaler called `text` in its initial state; a sentence in `error` (may be NULL) otherwise. */
-ulp_status ulp_scaler_parse(ulp_scaler *scaler, const char *text, char *error, size_t error_size);
+/* The row of that name; NULL if there is none. */
+const ulp_scaler_rule *ulp_scaler_rule_find(const char *name);
+
+/* The rule that `text` describes; a sentence in `error` (may be NULL) otherwise. */
+ulp_status ulp_scaler_parse(ulp_scaler_rule *rule, const char *text, char *error, size_t error_size);
+
+/* The rule `static` with the loss scale 2^log2. */
+ulp_scaler_rule ulp_scaler_static(int log2);
+
+/* A scaler in the initial state of a rule. ULP_BAD_NAME and a sentence in `error` (may be NULL) if the rule begins
+ * outside of its own limits. */
+ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, char *error, size_t error_size);
 
 /* After a backward pass: the largest magnitude among the gradients, which carry 2^scaler->log2 (before the call); Inf
  * or NaN: they overflowed. Returns 1 if the step is to be skipped. */

@@ -37,19 +37,41 @@ void ulp_trainer_free(ulp_trainer *t) {
 
 /* ---- start ---- */
 
-static ulp_status read_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
-    ulp_status status = ulp_policy_parse(&t->policy, o->policy ? o->policy : "fp32", error, error_size);
-    if (status == ULP_OK) status = ulp_scaler_parse(&t->scaler, o->scaler ? o->scaler : "none", error, error_size);
+/* A policy, a scaler and an optimizer that fit each other. */
+static ulp_status take_rules(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+    const ulp_scaler_rule *scaler = o->scaler ? o->scaler : ulp_scaler_rule_find("none");
+    const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    ulp_status status = ULP_OK;
+    if (o->policy) t->policy = *o->policy;
+    else status = ulp_policy_parse(&t->policy, "fp32", error, error_size);
+    if (status == ULP_OK) status = ulp_policy_check(&t->policy, error, error_size);
+    if (status == ULP_OK) status = ulp_scaler_init(&t->scaler, scaler, error, error_size);
     if (status == ULP_OK)
-        status = ulp_optimizer_parse(&t->optimizer, o->optimizer ? o->optimizer : "sgd", &t->policy, error, error_size);
-    if (status != ULP_OK) return status;
-    t->asked = t->optimizer.rule;
+        status = ulp_optimizer_init(&t->optimizer, o->optimizer ? o->optimizer : &sgd, &t->policy, error, error_size);
+    t->start_rule = t->optimizer.rule;
+    return status;
+}
+
+/* The net for the data, and the batch. */
+static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+    const ulp_dims dims = t->data->dims;
     if (o->batch < 1 || o->batch > t->data->n_train)
         return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
                         "a batch of %zu samples: must be from 1 to %zu, the training part", o->batch, t->data->n_train);
-    status = ulp_model_init(&t->model, o->net, t->data->dims, o->batch, SCORE_BATCH, error, error_size);
-    if (status != ULP_OK) return status;
-    status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
+    if (!o->net) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "no net");
+    if (o->net->in.c != dims.c || o->net->in.h != dims.h || o->net->in.w != dims.w)
+        return ulp_fail(
+            error, error_size, ULP_BAD_ARGUMENT,
+            "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
+            o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
+    ulp_status status = ulp_model_init(&t->model, o->net, o->batch, SCORE_BATCH);
+    return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "no memory for a net");
+}
+
+static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
+    ulp_status status = take_rules(t, o, error, error_size);
+    if (status == ULP_OK) status = take_net(t, o, error, error_size);
+    if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
     if (status != ULP_OK) return status;
     t->observer = o->observer;
     t->pass.policy = &t->policy;
@@ -93,7 +115,7 @@ static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_t
     *trainer = calloc(1, sizeof **trainer);
     if (!*trainer) return ulp_fail(error, error_size, ULP_NO_MEMORY, "no memory for a training run");
     (*trainer)->data = data;
-    return read_options(*trainer, options, error, error_size);
+    return take_options(*trainer, options, error, error_size);
 }
 
 ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size) {

@@ -17,12 +17,13 @@
 extern "C" {
 #endif
 
+/* A trainer keeps copies of what the pointers point to, but for the backend and the observer. */
 typedef struct ulp_train_options {
-    const char *net;       /* "fc128 relu fc10" */
-    const char *policy;    /* policy.h; NULL: "fp32" */
-    const char *scaler;    /* scaler.h; NULL: "none" */
-    const char *optimizer; /* optim.h; NULL: "sgd" */
-    const char *loss;      /* loss.h; NULL: what the data want */
+    const ulp_net *net;                  /* for the data's dims */
+    const ulp_policy *policy;            /* NULL: "fp32" */
+    const ulp_scaler_rule *scaler;       /* NULL: "none" */
+    const ulp_optimizer_rule *optimizer; /* NULL: "sgd" */
+    const ulp_loss_kind *loss;           /* NULL: what the data want */
     size_t batch;
     uint64_t seed;                /* of initial weights, order and stochastic rounding */
     double init_std;              /* of initial weights; 0: He and Glorot */
@@ -53,7 +54,7 @@ typedef struct ulp_trainer {
     ulp_scaler scaler;
     ulp_loss_scaling scaling;
     ulp_optimizer optimizer;
-    ulp_optimizer_rule asked; /* the optimizer's rule before anyone changed it */
+    ulp_optimizer_rule start_rule; /* the optimizer's rule before anyone changed it */
     ulp_pass pass;
     uint64_t step; /* steps done */
 

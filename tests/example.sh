@@ -1,19 +1,19 @@
 #!/bin/sh
-# example.sh - the README's example: its experiment and its plot are put into a copy of the tree, built, run and drawn; its
-# networks train.
+# example.sh - the example of CONTRIBUTING.md: its experiment, its plot and its caption are put into a copy of the tree, built,
+# run and drawn; its networks train.
 BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
 build=$(cd "$BIN/.." && pwd)
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 failed=0
-readme=$(pwd)/README.md
+guide=$(pwd)/CONTRIBUTING.md
 
 verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; failed=1; fi
 }
 
-# block LANGUAGE WORD: the README's block of this language whose first line names WORD
-block() { awk -v fence="\`\`\`$1" -v word="$2" '$0 == fence { getline; on = index($0, word) } $0 == "```" { on = 0 } on' "$readme"; }
+# block LANGUAGE WORD: the guide's block of this language whose first line names WORD
+block() { awk -v fence="\`\`\`$1" -v word="$2" '$0 == fence { getline; on = index($0, word) } $0 == "```" { on = 0 } on' "$guide"; }
 
 # command_of SOURCE TARGET: the command that makes TARGET in this build
 command_of() {
@@ -23,8 +23,9 @@ command_of() {
 mkdir -p "$dir/tree/experiments/roots" && cp -r Makefile plots "$dir/tree" && mkdir -p "$dir/tree/formats" && cp formats/*.h "$dir/tree/formats"
 block c roots.c >"$dir/tree/experiments/roots/roots.c"
 block gnuplot roots.gp >"$dir/tree/plots/roots.gp"
-[ -s "$dir/tree/experiments/roots/roots.c" ] && [ -s "$dir/tree/plots/roots.gp" ]
-verdict $? 'the README has an experiment and its plot'
+block text group: >"$dir/tree/plots/roots.txt"
+[ -s "$dir/tree/experiments/roots/roots.c" ] && [ -s "$dir/tree/plots/roots.gp" ] && [ -s "$dir/tree/plots/roots.txt" ]
+verdict $? 'the guide has an experiment, its plot and its caption'
 (cd "$dir/tree" && make --no-print-directory -n BUILD=b b/bin/roots results/roots.csv) 2>&1 | grep -q 'roots'
 verdict $? 'make finds the experiment'
 
@@ -43,16 +44,16 @@ verdict $? 'it runs, and its claim holds'
 if command -v gnuplot >/dev/null 2>&1; then
     mkdir -p figures && LC_ALL=C.UTF-8 gnuplot plots/roots.gp >"$dir/log" 2>&1 && [ -s figures/roots.svg ] && [ -s figures/roots.png ] && [ ! -s "$dir/log" ]
     verdict $? 'its figure is drawn'
-    sh plots/gallery.sh >/dev/null && grep -q '<h3>roots' figures/index.html
+    sh plots/gallery.sh >/dev/null && grep -q '<h3>roots' figures/index.html && grep -q 'halves the distance to 1' figures/index.html
     verdict $? 'the gallery shows it'
 else
     echo 'ok - its figure is drawn # SKIP no gnuplot'
 fi
 
-# the README's networks, from its own command lines
-sed -n 's/^\$ build\/bin\/gradient_underflow \(.*--net .*\)/\1/p' "$readme" >"$dir/commands"
+# the guide's networks, from its own command lines
+sed -n 's/^\$ build\/bin\/gradient_underflow \(.*--net .*\)/\1/p' "$guide" >"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -eq 2 ]
-verdict $? 'the README has two networks'
+verdict $? 'the guide has two networks'
 while IFS= read -r arguments; do
     net=$(echo "$arguments" | sed 's/.*--net //')
     eval "$BIN/gradient_underflow --seeds 1 --quiet $arguments" >"$dir/out" 2>&1

@@ -8,6 +8,7 @@
 
 #include "formats/rng.h"
 #include "sim/model.h"
+#include "texts.h"
 
 typedef struct rig {
     ulp_model model;
@@ -36,7 +37,7 @@ static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char
     char why[2048] = "";
     memset(r, 0, sizeof *r);
     if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
-        ulp_model_init(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
+        model_from_text(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
         fail_msg("%s", why);
     assert_int_equal(ulp_backend_get(&r->pass.backend, NULL), ULP_OK); /* its memory is the host's */
     r->pass.policy = &r->policy;

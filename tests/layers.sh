@@ -36,6 +36,6 @@ forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|
 forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats kernels sim experiments)
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 forbid 'plots read results only' "['\"](experiments|sim|kernels|formats|tests)/" $(find plots -name '*.gp' | sort)
-forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments tests) Makefile README.md
+forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments tests) Makefile README.md CONTRIBUTING.md Containerfile
 
 exit $failed

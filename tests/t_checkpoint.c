@@ -12,8 +12,8 @@ enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples: 29 batches,
 
 static const char file[] = "t_checkpoint.tmp.ckpt";
 
-static ulp_train_options options_of(const char *policy, const char *scaler, const char *optimizer) {
-    ulp_train_options o = {
+static training_texts options_of(const char *policy, const char *scaler, const char *optimizer) {
+    training_texts o = {
         .net = "fc24 relu fc10", .policy = policy, .scaler = scaler, .optimizer = optimizer, .batch = BATCH, .seed = 3};
     return o;
 }
@@ -65,7 +65,7 @@ static void test_same_bits(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        ulp_train_options o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
+        training_texts o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
         ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o),
                     *second = trainer_of(&digits, &o);
         double one[2 * STEPS], two[2 * STEPS];
@@ -95,7 +95,7 @@ static void test_rate(void **state) {
     static const double rates[] = {0.05, 0.0};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        ulp_train_options o = options_of("fp32", "none", "sgd,rate=0.2,momentum=0.9");
+        training_texts o = options_of("fp32", "none", "sgd,rate=0.2,momentum=0.9");
         ulp_trainer *whole = trainer_of(&digits, &o), *again = trainer_of(&digits, &o);
         double one[2 * STEPS], two[2 * STEPS];
         void *note;
@@ -123,7 +123,7 @@ static void test_rate(void **state) {
 }
 
 /* Loading the file into a run of these options fails with a sentence that holds `says`, and changes nothing. */
-static void expect_refusal(const ulp_data *data, const ulp_train_options *o, ulp_status want, const char *says) {
+static void expect_refusal(const ulp_data *data, const training_texts *o, ulp_status want, const char *says) {
     ulp_trainer *t = trainer_of(data, o), *fresh = trainer_of(data, o);
     void *note = &note;
     size_t bytes;
@@ -138,7 +138,7 @@ static void expect_refusal(const ulp_data *data, const ulp_train_options *o, ulp
 }
 
 static void test_other_runs(void **state) {
-    ulp_train_options o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2,momentum=0.9"), other;
+    training_texts o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2,momentum=0.9"), other;
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_data foreign = digits;
     double trace[2 * STEPS];
@@ -176,7 +176,7 @@ static void rewrite(const unsigned char *bytes, size_t n, size_t flip) {
 }
 
 static void test_damage(void **state) {
-    ulp_train_options o = options_of("fp32", "none", "sgd");
+    training_texts o = options_of("fp32", "none", "sgd");
     ulp_trainer *t = trainer_of(&digits, &o);
     unsigned char *bytes;
     size_t n;

@@ -121,11 +121,13 @@ static void bench_carve(void *own, ulp_family *family) {
 }
 
 static void bench_start(bench *t, const char *policy, const char *loss) {
+    const ulp_loss_kind *kind;
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, policy, error, sizeof error), ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK);
-    assert_int_equal(ulp_model_init(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_loss_init(&t->loss, loss, t->model.net.out, &three, error, sizeof error), ULP_OK);
+    assert_int_equal(model_from_text(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_loss_parse(&kind, loss, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_loss_init(&t->loss, kind, t->model.net.out, &three, error, sizeof error), ULP_OK);
     t->pass.policy = &t->policy;
     t->pass.B = B;
     t->pass.seed = 5;
@@ -434,7 +436,7 @@ static void test_mnist_strips(void **state) {
 static void test_options(void **state) {
     static const struct {
         const ulp_data *data;
-        ulp_train_options options;
+        training_texts options;
         const char *says;
     } bad[] = {
         {&strips, {.net = "columns gru4 conv10@1", .batch = 8}, "11 x 1 x steps"},
@@ -449,7 +451,7 @@ static void test_options(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t;
-        assert_int_not_equal(ulp_trainer_new(&t, bad[i].data, &bad[i].options, error, sizeof error), ULP_OK);
+        assert_int_not_equal(trainer_from_texts(&t, bad[i].data, &bad[i].options, error, sizeof error), ULP_OK);
         assert_null(t);
         assert_non_null(strstr(error, bad[i].says));
     }
@@ -457,13 +459,13 @@ static void test_options(void **state) {
 
 /* Single labels: the label error is what accuracy leaves; by ctc they are sequences of one. */
 static void test_single_labels(void **state) {
-    static const ulp_train_options options[] = {
+    static const training_texts options[] = {
         {.net = "fc10", .batch = 32, .optimizer = "sgd,rate=0.1"},
         {.net = "columns gru8 conv11@1", .batch = 32, .loss = "ctc", .optimizer = "sgd,rate=0.05,momentum=0.9"}};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
-        assert_int_equal(ulp_train_run(&r, &digits, &options[i], 60, NULL, NULL, error, sizeof error), ULP_OK);
+        assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, NULL, NULL, error, sizeof error), ULP_OK);
         assert_true(r.test.n == 360 && r.test.labels == 360 && r.test.right <= 360);
         if (i == 0)
             assert_true(r.test.right > 180 && r.test.edits == r.test.n - r.test.right &&
@@ -474,13 +476,13 @@ static void test_single_labels(void **state) {
 
 /* A loss that underflows shows as Inf, and the scaler skips the step. */
 static void test_scaler_sees(void **state) {
-    ulp_train_options o = {.net = "columns gru8 conv11@1",
-                           .policy = "fp32,loss=fp16",
-                           .loss = "ctc-linear",
-                           .scaler = "pytorch",
-                           .batch = 8,
-                           .seed = 1,
-                           .counting = 1};
+    training_texts o = {.net = "columns gru8 conv11@1",
+                        .policy = "fp32,loss=fp16",
+                        .loss = "ctc-linear",
+                        .scaler = "pytorch",
+                        .batch = 8,
+                        .seed = 1,
+                        .counting = 1};
     ulp_step step;
     (void)state;
     ulp_trainer *t = trainer_of(&strips, &o);
@@ -490,17 +492,17 @@ static void test_scaler_sees(void **state) {
 }
 
 static void test_learns(void **state) {
-    ulp_train_options o = {.net = "columns2 gru48 conv11@1",
-                           .policy = "mixed:fp16",
-                           .scaler = "pytorch",
-                           .optimizer = "sgd,rate=0.02,momentum=0.9",
-                           .batch = 32,
-                           .seed = 1};
+    training_texts o = {.net = "columns2 gru48 conv11@1",
+                        .policy = "mixed:fp16",
+                        .scaler = "pytorch",
+                        .optimizer = "sgd,rate=0.02,momentum=0.9",
+                        .batch = 32,
+                        .seed = 1};
     ulp_train_result r;
     (void)state;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small to share */
-    assert_int_equal(ulp_train_run(&r, &strips, &o, 300, NULL, NULL, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &strips, &o, 300, NULL, NULL, error, sizeof error), ULP_OK);
     ulp_threads_set(0);
     print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n",
                   100 * r.test.label_error, 100 * r.test.accuracy, (int)r.skipped);

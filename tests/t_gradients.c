@@ -61,7 +61,7 @@ static void bench_start(bench *t, const char *text) {
     t->pass.policy = &t->policy;
     t->pass.B = B;
     t->pass.seed = 1;
-    ulp_status status = ulp_model_init(&t->model, text, (ulp_dims){1, 4, 4}, B, B, error, sizeof error);
+    ulp_status status = model_from_text(&t->model, text, (ulp_dims){1, 4, 4}, B, B, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     const ulp_net *net = &t->model.net;
@@ -149,7 +149,7 @@ static void test_net_gradients(void **state) {
                                        "fc6 fc7 tanh tanh fc11 relu relu fc10"};
     (void)state;
     for (size_t k = 0; k < sizeof nets / sizeof *nets; k++) {
-        ulp_train_options o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};
+        training_texts o = {.net = nets[k], .scaler = "static:5", .optimizer = "sgd,rate=0", .batch = B, .seed = 3};
         ulp_trainer *t = trainer_of(&digits, &o);
         float *f = calloc(2 * t->model.net.params, sizeof *f), *g = f + t->model.net.params, x[B * 64];
         double *w = calloc(t->model.net.params, sizeof *w), loss;

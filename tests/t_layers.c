@@ -335,14 +335,14 @@ static void test_words(void **state) {
 /* ---- nets ---- */
 
 static double accuracy(const char *net, const char *policy, const char *scaler, uint64_t steps) {
-    const ulp_train_options o = {.net = net,
-                                 .policy = policy,
-                                 .scaler = scaler,
-                                 .optimizer = "sgd,rate=0.02,momentum=0.9",
-                                 .batch = 32,
-                                 .seed = 1};
+    const training_texts o = {.net = net,
+                              .policy = policy,
+                              .scaler = scaler,
+                              .optimizer = "sgd,rate=0.02,momentum=0.9",
+                              .batch = 32,
+                              .seed = 1};
     ulp_train_result result;
-    if (ulp_train_run(&result, &digits, &o, steps, NULL, NULL, error, sizeof error) != ULP_OK) fail_msg("%s", error);
+    if (run_from_texts(&result, &digits, &o, steps, NULL, NULL, error, sizeof error) != ULP_OK) fail_msg("%s", error);
     print_message("%s, %s: %.4f\n", net, policy, result.test.accuracy);
     return result.test.accuracy;
 }

@@ -103,7 +103,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
     ulp_family f;
     float w[N], dw[N];
     assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
-    if (ulp_optimizer_parse(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
     assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
     ulp_family_init(&f, pass.backend);
     ulp_optimizer_carve(&o, &f, N, &policy);
@@ -174,7 +174,7 @@ static void test_kahan_moves(void **state) {
         assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL, 0), ULP_OK);
         assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
         assert_int_equal(
-            ulp_optimizer_parse(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
+            optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
         o.n = 1;
         o.weight = memory;
         o.lost = kahan ? memory + 1 : NULL;
@@ -189,7 +189,7 @@ static void test_kahan_moves(void **state) {
 static ulp_optimizer_rule rule_of(const char *text) {
     static const ulp_policy policy;
     ulp_optimizer o;
-    if (ulp_optimizer_parse(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
     return o.rule;
 }
 
@@ -216,7 +216,7 @@ static void test_schedules(void **state) {
 /* A run follows its schedule: nothing moves once the rate is 0. */
 static void test_schedule_in_a_run(void **state) {
     static float before[4096], after[4096];
-    ulp_train_options o = {.net = "fc16 relu fc10", .optimizer = "adam,rate=0.01,cosine=7", .batch = 32, .seed = 1};
+    training_texts o = {.net = "fc16 relu fc10", .optimizer = "adam,rate=0.01,cosine=7", .batch = 32, .seed = 1};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     for (int i = 0; i < 12; i++) {
@@ -275,26 +275,26 @@ static void test_bad_texts(void **state) {
     ulp_optimizer o;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(ulp_optimizer_parse(&o, bad[i][0], &policy, error, sizeof error), ULP_BAD_NAME);
+        assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, error, sizeof error), ULP_BAD_NAME);
         if (!strstr(error, bad[i][1]) || !strstr(error, "known: sgd, adam, adamw"))
             fail_msg("%s: %s", bad[i][0], error);
-        assert_int_equal(ulp_optimizer_parse(&o, bad[i][0], &policy, NULL, 0), ULP_BAD_NAME);
+        assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, NULL, 0), ULP_BAD_NAME);
     }
-    assert_int_equal(ulp_optimizer_parse(&o, "adam,rate=-1", &policy, error, sizeof error), ULP_BAD_NAME);
+    assert_int_equal(optimizer_from_text(&o, "adam,rate=-1", &policy, error, sizeof error), ULP_BAD_NAME);
     assert_non_null(strstr(error, "keys of adam: rate (0 to 1000000)"));
     assert_non_null(strstr(error, "beta1"));
     assert_null(strstr(error, "momentum"));
     assert_int_equal(ulp_policy_parse(&mixed, "mixed:fp16", NULL, 0), ULP_OK);
-    assert_int_equal(ulp_optimizer_parse(&o, "sgd,kahan=1", &mixed, error, sizeof error), ULP_BAD_NAME);
+    assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, error, sizeof error), ULP_BAD_NAME);
     assert_non_null(strstr(error, "master=none"));
 }
 
 /* ---- whole runs ---- */
 
 static ulp_train_result run_of(const char *optimizer, const char *policy, uint64_t steps) {
-    ulp_train_options o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
+    training_texts o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
     ulp_train_result r;
-    assert_int_equal(ulp_train_run(&r, &digits, &o, steps, NULL, NULL, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &digits, &o, steps, NULL, NULL, error, sizeof error), ULP_OK);
     print_message("%s, %s: test %.2f %%\n", optimizer, policy, 100 * r.test.accuracy);
     return r;
 }
@@ -313,7 +313,7 @@ static void test_learning(void **state) {
 /* In binary16 the squares of more than a quarter of the gradients are zero, and there the step divides by eps, zero
  * too: nothing hides it. */
 static void test_squares_underflow(void **state) {
-    ulp_train_options o = {
+    training_texts o = {
         .net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};
     size_t lost = 0, some = 0;
     (void)state;

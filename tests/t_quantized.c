@@ -1,7 +1,6 @@
 /* t_quantized.c - the integer engine of quantized_inference against a network written out in 64-bit integers. */
 #include "support.h"
-
-#include "sim/train.h"
+#include "texts.h"
 
 #include "experiments/quantized_inference/engine.c"
 
@@ -28,9 +27,9 @@ static int load(void **state) {
     ulp_trainer *t;
     (void)state;
     ulp_threads_set(1); /* the products are too small to share */
-    const ulp_train_options options = {.net = NET, .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 32, .seed = 3};
+    const training_texts options = {.net = NET, .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 32, .seed = 3};
     if (ulp_data_load(&data, "digits", NULL, 1, why, sizeof why) != ULP_OK ||
-        ulp_trainer_new(&t, &data, &options, why, sizeof why) != ULP_OK)
+        trainer_from_texts(&t, &data, &options, why, sizeof why) != ULP_OK)
         return 1;
     for (int i = 0; i < 150; i++)
         if (ulp_trainer_step(t, NULL) != ULP_OK) return 1;
@@ -136,8 +135,11 @@ static void naive(int64_t *z, const uint8_t *pixel, const code *x, const code *w
 
 static void start(engine *e) {
     const ulp_backend *backend;
+    ulp_net net;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(engine_start(e, backend, &data, NET, weights), ULP_OK);
+    assert_int_equal(ulp_net_parse(&net, NET, data.dims, NULL, 0), ULP_OK);
+    assert_int_equal(engine_start(e, backend, &data, &net, weights), ULP_OK);
+    ulp_net_release(&net);
     assert_int_equal(engine_round_weights(e), ULP_OK);
     assert_int_equal(engine_run_floating(e, 1), ULP_OK);
     engine_begin(e);

@@ -35,7 +35,7 @@ static void numbers(const bench *t, float *x, size_t n, ulp_point_kind point, ui
 static void bench_start(bench *t, const char *net, ulp_dims in, const char *policy, size_t B) {
     memset(t, 0, sizeof *t);
     ulp_status status = ulp_policy_parse(&t->policy, policy, error, sizeof error);
-    if (status == ULP_OK) status = ulp_model_init(&t->model, net, in, B, B, error, sizeof error);
+    if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
@@ -425,12 +425,12 @@ static void test_threads(void **state) {
     static float w[3][8192];
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
-        ulp_train_options o = {.net = "rows gru17 lstm9 conv5@1 last fc10",
-                               .policy = stochastic,
-                               .scaler = "static:4",
-                               .optimizer = "sgd,rate=0.05,momentum=0.9",
-                               .batch = 31,
-                               .seed = 9};
+        training_texts o = {.net = "rows gru17 lstm9 conv5@1 last fc10",
+                            .policy = stochastic,
+                            .scaler = "static:4",
+                            .optimizer = "sgd,rate=0.05,momentum=0.9",
+                            .batch = 31,
+                            .seed = 9};
         ulp_threads_set(threads);
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
@@ -467,14 +467,14 @@ static void test_learns(void **state) {
     (void)state;
     ulp_threads_set(1); /* the products of a step are too small to share */
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
-        ulp_train_options o = {.net = nets[i],
-                               .policy = "mixed:fp16",
-                               .scaler = "pytorch",
-                               .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
-                               .batch = 32,
-                               .seed = 1};
+        training_texts o = {.net = nets[i],
+                            .policy = "mixed:fp16",
+                            .scaler = "pytorch",
+                            .optimizer = i ? "sgd,rate=0.1,momentum=0.9" : "sgd,rate=0.03,momentum=0.9",
+                            .batch = 32,
+                            .seed = 1};
         ulp_train_result r;
-        assert_int_equal(ulp_train_run(&r, &digits, &o, 250, NULL, NULL, error, sizeof error), ULP_OK);
+        assert_int_equal(run_from_texts(&r, &digits, &o, 250, NULL, NULL, error, sizeof error), ULP_OK);
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
         assert_true(!r.diverged && r.test.accuracy > 0.85);
     }

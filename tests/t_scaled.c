@@ -169,11 +169,11 @@ static void test_training(void **state) {
     double accuracy[4];
     (void)state;
     for (int i = 0; i < 4; i++) {
-        ulp_train_options o = {.net = "fc64 relu fc64 relu fc10",
-                               .policy = policies[i],
-                               .optimizer = "sgd,rate=0.1,momentum=0.9",
-                               .batch = 128,
-                               .seed = 1};
+        training_texts o = {.net = "fc64 relu fc64 relu fc10",
+                            .policy = policies[i],
+                            .optimizer = "sgd,rate=0.1,momentum=0.9",
+                            .batch = 128,
+                            .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_score score;
         for (int step = 0; step < 150; step++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);

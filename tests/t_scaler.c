@@ -10,7 +10,7 @@
 
 static ulp_scaler scaler_of(const char *text) {
     ulp_scaler s;
-    if (ulp_scaler_parse(&s, text, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
+    if (scaler_from_text(&s, text, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
     return s;
 }
 
@@ -89,7 +89,7 @@ static void test_bad_texts(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_scaler s;
-        assert_int_equal(ulp_scaler_parse(&s, bad[i], error, sizeof error), ULP_BAD_NAME);
+        assert_int_equal(scaler_from_text(&s, bad[i], error, sizeof error), ULP_BAD_NAME);
         assert_non_null(strstr(error, "backoff, logmax, layer"));
     }
     assert_int_equal(scaler_of("layer,init=-62,max=62,interval=3,hysteresis=2").rule.hysteresis, 2);
@@ -116,7 +116,7 @@ static void see(void *context, const ulp_sight *s) {
 /* `steps` steps; with scales per layer each is moved at will between the steps. */
 static void train(const char *net, const char *optimizer, const char *scaler, float *w, watch *watched) {
     ulp_observer observer = {see, watched, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
-    ulp_train_options o = {
+    training_texts o = {
         .net = net, .scaler = scaler, .optimizer = optimizer, .batch = 32, .seed = 3, .observer = &observer};
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
@@ -254,12 +254,12 @@ static void test_blame(void **state) {
 
 /* A layer whose scale is far too large backs off alone, and the run goes on. */
 static void test_backs_off(void **state) {
-    ulp_train_options o = {.net = "fc24 relu fc20 relu fc10",
-                           .policy = "mixed:fp16",
-                           .scaler = "layer,init=4",
-                           .optimizer = "sgd",
-                           .batch = 32,
-                           .seed = 1};
+    training_texts o = {.net = "fc24 relu fc20 relu fc10",
+                        .policy = "mixed:fp16",
+                        .scaler = "layer,init=4",
+                        .optimizer = "sgd",
+                        .batch = 32,
+                        .seed = 1};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
     t->scaling.layer[2].log2 = 30;
@@ -273,13 +273,13 @@ static void test_backs_off(void **state) {
 
 /* Share of gradients that a rounding made zero, over the last 100 of 300 steps, in percent. */
 static double flushed(const char *policy, const char *scaler, double *accuracy) {
-    ulp_train_options o = {.net = "fc48 relu fc48 relu fc48 relu fc10",
-                           .policy = policy,
-                           .scaler = scaler,
-                           .optimizer = "sgd,rate=0.1,momentum=0.9",
-                           .batch = 64,
-                           .seed = 1,
-                           .counting = 1};
+    training_texts o = {.net = "fc48 relu fc48 relu fc48 relu fc10",
+                        .policy = policy,
+                        .scaler = scaler,
+                        .optimizer = "sgd,rate=0.1,momentum=0.9",
+                        .batch = 64,
+                        .seed = 1,
+                        .counting = 1};
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
     ulp_score score;

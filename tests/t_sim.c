@@ -13,6 +13,7 @@
 #include "sim/net.h"
 #include "sim/scaler.h"
 #include "sim/tensor.h"
+#include "texts.h"
 
 static char error[2048];
 
@@ -150,6 +151,46 @@ static void test_stream_ids(void **state) {
     assert_true(ulp_stream_id(1, 0, 2, 3) == (1ull << 56 | 2ull << 40 | 3));
 }
 
+/* A policy that is edited is the policy of the text that says the same. */
+static void test_policy_edited(void **state) {
+    static const struct {
+        const char *policy, *format, *text;
+        ulp_point_kind point;
+        ulp_scaling_time when;
+        int history;
+    } same[] = {
+        {"mixed:fp16", "e5m2", "mixed:fp16,agrad=e5m2", ULP_AT_AGRAD, ULP_UNSCALED, 0},
+        {"mixed:fp16", "e4m3", "mixed:fp16,wgrad=e4m3", ULP_AT_WGRAD, ULP_UNSCALED, 0},
+        {"mixed:fp16", "e4m3:sat", "mixed:fp16,wgrad=e4m3:sat", ULP_AT_WGRAD, ULP_UNSCALED, 0},
+        {"mixed:fp16", "e4m3", "mixed:fp16,agrad=e4m3@amax", ULP_AT_AGRAD, ULP_SCALED_NOW, 0},
+        {"mixed:fp16", "e4m3", "mixed:fp16,weight=e4m3@delayed16", ULP_AT_WEIGHT, ULP_SCALED_DELAYED, 16},
+        {"fp32", "fp32", "fp32,master=fp32", ULP_AT_MASTER, ULP_UNSCALED, 0},
+        {"fp16,mode=sr", "bf16", "fp16,act=bf16,mode=sr", ULP_AT_ACT, ULP_UNSCALED, 0},
+    };
+    char first[ULP_POLICY_TEXT_MAX], second[ULP_POLICY_TEXT_MAX];
+    ulp_policy p, q;
+    ulp_format format;
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        assert_int_equal(ulp_policy_parse(&p, same[i].policy, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_policy_parse(&q, same[i].text, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_format_parse(&format, same[i].format), ULP_OK);
+        assert_int_equal(ulp_policy_set(&p, same[i].point, &format, same[i].when, same[i].history), ULP_OK);
+        assert_int_equal(ulp_policy_check(&p, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_policy_print(first, sizeof first, &p), ULP_OK);
+        assert_int_equal(ulp_policy_print(second, sizeof second, &q), ULP_OK);
+        assert_string_equal(first, second);
+    }
+    assert_int_equal(ulp_policy_set(&p, ULP_AT_LOSS, &format, ULP_SCALED_NOW, 0), ULP_UNSUPPORTED);
+    assert_int_equal(ulp_policy_set(&p, ULP_AT_ACT, &format, ULP_SCALED_NOW, 3), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_format_parse(&format, "fp64"), ULP_OK);
+    assert_int_equal(ulp_policy_set(&p, ULP_AT_ACT, &format, ULP_UNSCALED, 0), ULP_UNSUPPORTED);
+    assert_int_equal(ulp_policy_parse(&p, "bf16", NULL, 0), ULP_OK);
+    assert_int_equal(ulp_format_parse(&format, "e4m3"), ULP_OK);
+    assert_int_equal(ulp_policy_set(&p, ULP_AT_WEIGHT, &format, ULP_SCALED_NOW, 0), ULP_OK);
+    assert_int_equal(ulp_policy_check(&p, error, sizeof error), ULP_UNSUPPORTED); /* without master weights */
+}
+
 /* ---- nets ---- */
 
 static void test_net_good(void **state) {
@@ -238,7 +279,7 @@ static void test_net_init(void **state) {
 /* Feed overflows, written as '!' among '.', and compare the scale after every step. */
 static void trace(const char *text, const char *events, const int *scales, uint64_t skipped) {
     ulp_scaler s;
-    assert_int_equal(ulp_scaler_parse(&s, text, error, sizeof error), ULP_OK);
+    assert_int_equal(scaler_from_text(&s, text, error, sizeof error), ULP_OK);
     for (size_t i = 0; events[i]; i++) {
         int skip = ulp_scaler_update(&s, events[i] != '!' ? 1.0f : i % 2 ? INFINITY : NAN);
         assert_int_equal(skip, events[i] == '!' && s.rule.skip);
@@ -271,7 +312,7 @@ static void test_scaler_rows(void **state) {
     ulp_scaler s;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(ulp_scaler_parse(&s, want[i].name, error, sizeof error), ULP_OK);
+        assert_int_equal(scaler_from_text(&s, want[i].name, error, sizeof error), ULP_OK);
         assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
                     s.rule.skip);
         for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0.0f);
@@ -280,7 +321,20 @@ static void test_scaler_rows(void **state) {
         assert_int_equal(s.log2, want[i].init + 1);
     }
     for (size_t i = 0; ulp_scaler_rule_get(i); i++)
-        assert_int_equal(ulp_scaler_parse(&s, ulp_scaler_rule_get(i)->name, error, sizeof error), ULP_OK);
+        assert_int_equal(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, error, sizeof error), ULP_OK);
+}
+
+/* A rule that is edited has to begin within its limits. */
+static void test_scaler_edited(void **state) {
+    ulp_scaler s;
+    ulp_scaler_rule rule = *ulp_scaler_rule_find("apex");
+    (void)state;
+    rule.init = 25;
+    assert_int_equal(ulp_scaler_init(&s, &rule, error, sizeof error), ULP_BAD_NAME);
+    rule = ulp_scaler_static(-7);
+    assert_int_equal(ulp_scaler_init(&s, &rule, error, sizeof error), ULP_OK);
+    assert_true(s.log2 == -7 && !s.rule.skip);
+    assert_null(ulp_scaler_rule_find("torch"));
 }
 
 static void test_scaler_bad(void **state) {
@@ -300,9 +354,9 @@ static void test_scaler_bad(void **state) {
     ulp_scaler s;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(ulp_scaler_parse(&s, bad[i], error, sizeof error), ULP_BAD_NAME);
+        assert_int_equal(scaler_from_text(&s, bad[i], error, sizeof error), ULP_BAD_NAME);
         assert_non_null(strstr(error, "pytorch, apex, keras"));
-        assert_int_equal(ulp_scaler_parse(&s, bad[i], NULL, 0), ULP_BAD_NAME);
+        assert_int_equal(scaler_from_text(&s, bad[i], NULL, 0), ULP_BAD_NAME);
     }
 }
 
@@ -394,6 +448,7 @@ int main(void) {
         cmocka_unit_test(test_policy_overrides),
         cmocka_unit_test(test_policy_gradients_overflow),
         cmocka_unit_test(test_policy_text_returns),
+        cmocka_unit_test(test_policy_edited),
         cmocka_unit_test(test_policy_bad),
         cmocka_unit_test(test_stream_ids),
         cmocka_unit_test(test_net_good),
@@ -402,6 +457,7 @@ int main(void) {
         cmocka_unit_test(test_net_init),
         cmocka_unit_test(test_scaler_traces),
         cmocka_unit_test(test_scaler_rows),
+        cmocka_unit_test(test_scaler_edited),
         cmocka_unit_test(test_scaler_bad),
         cmocka_unit_test(test_relu),
         cmocka_unit_test(test_softmax),

@@ -64,7 +64,7 @@ static void plain_step(plain *p, const float *x, const uint8_t *label) {
 static void test_fp32_is_plain(void **state) {
     static plain p;
     static float x[N * M], w[sizeof p.w / sizeof *p.w];
-    ulp_train_options o = {
+    training_texts o = {
         .net = "fc20 tanh fc10", .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001", .batch = N, .seed = 4};
     (void)state;
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -121,13 +121,13 @@ static void test_tallies(void **state) {
     for (size_t i = 0; i < 8; i++) {
         watch w = {0};
         ulp_observer observer = {sum_up, &w, (1u << ULP_AT_COUNT) - 1};
-        ulp_train_options o = {.net = nets[i % 2],
-                               .policy = policies[i / 2],
-                               .scaler = "static:-12",
-                               .batch = 16,
-                               .seed = 1,
-                               .counting = 1,
-                               .observer = &observer};
+        training_texts o = {.net = nets[i % 2],
+                            .policy = policies[i / 2],
+                            .scaler = "static:-12",
+                            .batch = 16,
+                            .seed = 1,
+                            .counting = 1,
+                            .observer = &observer};
         ulp_trainer *t = trainer_of(&digits, &o);
         ulp_step step;
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
@@ -145,14 +145,14 @@ static void test_points(void **state) {
     ulp_policy policy;
     watch w = {.policy = &policy};
     ulp_observer observer = {see, &w, (1u << ULP_AT_COUNT) - 1};
-    ulp_train_options o = {.net = "fc16 relu fc10",
-                           .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
-                           .scaler = "static:7",
-                           .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
-                           .batch = 32,
-                           .seed = 1,
-                           .counting = 1,
-                           .observer = &observer};
+    training_texts o = {.net = "fc16 relu fc10",
+                        .policy = "fp16,acc=fp32,wgrad=e5m2,agrad=e4m3,loss=bf16",
+                        .scaler = "static:7",
+                        .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                        .batch = 32,
+                        .seed = 1,
+                        .counting = 1,
+                        .observer = &observer};
     (void)state;
     assert_int_equal(ulp_policy_parse(&policy, o.policy, error, sizeof error), ULP_OK);
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -183,12 +183,12 @@ static void test_master_and_scale(void **state) {
     (void)state;
     for (int k = 0; k < 3; k++) {
         static const char *const scalers[] = {"none", "static:6", "pytorch,init=3,interval=5"};
-        ulp_train_options o = {.net = "fc16 relu fc10",
-                               .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
-                               .scaler = scalers[k],
-                               .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
-                               .batch = 32,
-                               .seed = 1};
+        training_texts o = {.net = "fc16 relu fc10",
+                            .policy = k < 2 ? "mixed:bf16" : "mixed:bf16,agrad=fp32,wgrad=fp32,act=fp32",
+                            .scaler = scalers[k],
+                            .optimizer = "sgd,rate=0.1,momentum=0.9,decay=0.001",
+                            .batch = 32,
+                            .seed = 1};
         ulp_trainer *t = trainer_of(&digits, &o);
         for (int i = 0; i < 40; i++) assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         n = t->model.net.params;
@@ -212,12 +212,12 @@ static void test_master_and_scale(void **state) {
 /* ---- determinism ---- */
 
 static void run_weights(const char *policy, int threads, int score, float *w, size_t *n, double *accuracy) {
-    ulp_train_options o = {.net = "fc33 tanh fc17 relu fc10",
-                           .policy = policy,
-                           .scaler = "static:4",
-                           .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001",
-                           .batch = 31,
-                           .seed = 9};
+    training_texts o = {.net = "fc33 tanh fc17 relu fc10",
+                        .policy = policy,
+                        .scaler = "static:4",
+                        .optimizer = "sgd,rate=0.05,momentum=0.9,decay=0.0001",
+                        .batch = 31,
+                        .seed = 9};
     ulp_score s;
     ulp_threads_set(threads);
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -254,14 +254,14 @@ static void test_threads(void **state) {
 
 static ulp_train_result run_of(const ulp_data *data, const char *net, const char *policy, const char *scaler,
                                uint64_t steps) {
-    ulp_train_options o = {.net = net,
-                           .policy = policy,
-                           .scaler = scaler,
-                           .optimizer = "sgd,rate=0.1,momentum=0.9",
-                           .batch = 32,
-                           .seed = 1};
+    training_texts o = {.net = net,
+                        .policy = policy,
+                        .scaler = scaler,
+                        .optimizer = "sgd,rate=0.1,momentum=0.9",
+                        .batch = 32,
+                        .seed = 1};
     ulp_train_result r;
-    ulp_status status = ulp_train_run(&r, data, &o, steps, NULL, NULL, error, sizeof error);
+    ulp_status status = run_from_texts(&r, data, &o, steps, NULL, NULL, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     return r;
@@ -288,7 +288,7 @@ static void test_divergence_is_a_result(void **state) {
 }
 
 static void test_bad_options(void **state) {
-    static const ulp_train_options bad[] = {
+    static const training_texts bad[] = {
         {.net = "fc9", .batch = 32},
         {.net = "fc10", .batch = 0},
         {.net = "fc10", .batch = 1438},
@@ -299,20 +299,20 @@ static void test_bad_options(void **state) {
         {.net = "fc10", .batch = 32, .optimizer = "nothing"},
         {.net = "fc10", .batch = 32, .optimizer = "sgd,kahan=1", .policy = "mixed:fp16"},
     };
-    static const ulp_train_options good = {
+    static const training_texts good = {
         .net = "fork conv1@3p1 join bn fc10", .batch = 1437, .optimizer = "sgd,kahan=1", .policy = "fp16"};
     char checked[sizeof error];
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ulp_trainer *t = (ulp_trainer *)&digits;
-        ulp_status status = ulp_trainer_new(&t, &digits, &bad[i], error, sizeof error);
+        ulp_status status = trainer_from_texts(&t, &digits, &bad[i], error, sizeof error);
         assert_int_not_equal(status, ULP_OK);
         assert_null(t);
         assert_true(strlen(error) > 10);
-        assert_int_equal(ulp_train_check(&digits, &bad[i], checked, sizeof checked), status);
+        assert_int_equal(check_texts(&digits, &bad[i], checked, sizeof checked), status);
         assert_string_equal(checked, error);
     }
-    assert_int_equal(ulp_train_check(&digits, &good, checked, sizeof checked), ULP_OK);
+    assert_int_equal(check_texts(&digits, &good, checked, sizeof checked), ULP_OK);
     assert_string_equal(checked, "");
     ulp_trainer_free(NULL);
 }
@@ -337,8 +337,7 @@ static void test_out(void **state) {
     float hidden[3], logit[3];
     (void)state;
     for (int i = 0; i < 3; i++) {
-        ulp_train_options o = {
-            .net = "fc20 tanh fc10", .policy = policies[i], .optimizer = "sgd", .batch = 24, .seed = 5};
+        training_texts o = {.net = "fc20 tanh fc10", .policy = policies[i], .optimizer = "sgd", .batch = 24, .seed = 5};
         ulp_trainer *t = trainer_of(&digits, &o);
         const size_t count = t->model.net.count;
         ulp_format e4m3;

@@ -31,7 +31,7 @@ static void see(void *context, const ulp_sight *sight) {
 typedef struct pair {
     const char *what;
     const ulp_data *data;
-    ulp_train_options options;
+    training_texts options;
     uint64_t hash[2];
     ulp_observer observer[2];
     ulp_trainer *left, *right; /* plain, walled */
@@ -131,7 +131,7 @@ static void save_and_resume(pair *p) {
 }
 
 /* A run of a few steps, twice, with a checkpoint on the way. */
-static void compare(const char *what, const ulp_data *data, ulp_train_options options) {
+static void compare(const char *what, const ulp_data *data, training_texts options) {
     pair p = {.what = what, .data = data, .options = options};
     const size_t before = walled_operations();
     p.options.batch = BATCH;
@@ -181,9 +181,9 @@ static void test_layers(void **state) {
         for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
             char net[256];
             snprintf(net, sizeof net, "%s fc%d", kind->example, CLASSES);
-            compare(net, &images,
-                    (ulp_train_options){
-                        .net = net, .policy = policies[k], .scaler = k ? "layer,init=12,interval=2" : NULL});
+            compare(
+                net, &images,
+                (training_texts){.net = net, .policy = policies[k], .scaler = k ? "layer,init=12,interval=2" : NULL});
         }
 }
 
@@ -205,9 +205,8 @@ static void test_policies(void **state) {
                                            "mixed:fp16,weight=fp16@amax,wgrad=fp16@delayed2,act=fp16@amax/sr/8"};
     (void)state;
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        compare("images", &images, (ulp_train_options){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
-        compare("sequences", &images,
-                (ulp_train_options){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
+        compare("images", &images, (training_texts){.net = WHOLE, .policy = policies[i], .scaler = "static:4"});
+        compare("sequences", &images, (training_texts){.net = SEQUENCE, .policy = policies[i], .scaler = "static:4"});
     }
 }
 
@@ -222,8 +221,8 @@ static void test_scalers(void **state) {
                      moved                          ? ",init=22,interval=2"
                      : strcmp(rule->name, "static") ? ""
                                                     : ":7");
-            compare(text, &images, (ulp_train_options){.net = WHOLE, .policy = "mixed:fp16", .scaler = text});
-            compare(text, &images, (ulp_train_options){.net = SEQUENCE, .policy = "mixed:fp16", .scaler = text});
+            compare(text, &images, (training_texts){.net = WHOLE, .policy = "mixed:fp16", .scaler = text});
+            compare(text, &images, (training_texts){.net = SEQUENCE, .policy = "mixed:fp16", .scaler = text});
         }
 }
 
@@ -240,10 +239,10 @@ static void test_optimizers(void **state) {
                     continue; /* kahan needs no master weights */
                 snprintf(text, sizeof text, "%s,%s", kind->name, more[k]);
                 compare("images", &images,
-                        (ulp_train_options){.net = WHOLE,
-                                            .policy = pure ? "bf16,acc=fp32,mode=sr/8" : "mixed:fp16",
-                                            .optimizer = text,
-                                            .scaler = pure ? "none" : "layer,init=10"});
+                        (training_texts){.net = WHOLE,
+                                         .policy = pure ? "bf16,acc=fp32,mode=sr/8" : "mixed:fp16",
+                                         .optimizer = text,
+                                         .scaler = pure ? "none" : "layer,init=10"});
             }
 }
 
@@ -256,7 +255,7 @@ static void test_losses(void **state) {
     assert_int_equal(ulp_data_load(&strips, "strips", NULL, 1, error, sizeof error), ULP_OK);
     strips.n = strips.n_train + 20;
     for (size_t i = 0; (kind = ulp_loss_kind_get(i)) != NULL; i++) {
-        ulp_train_options o = {
+        training_texts o = {
             .net = "columns4 gru6 conv11@1", .loss = kind->name, .policy = "mixed:fp16", .scaler = "pytorch,init=8"};
         const int single = strcmp(kind->name, "softmax") == 0;
         if (single) o.net = SEQUENCE;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/train.h"
+#include "texts.h"
 
 static char error[2048];
 static ulp_data digits;
@@ -25,9 +25,9 @@ static inline int free_digits(void **state) {
     return 0;
 }
 
-static inline ulp_trainer *trainer_of(const ulp_data *data, const ulp_train_options *options) {
+static inline ulp_trainer *trainer_of(const ulp_data *data, const training_texts *options) {
     ulp_trainer *t;
-    ulp_status status = ulp_trainer_new(&t, data, options, error, sizeof error);
+    ulp_status status = trainer_from_texts(&t, data, options, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     return t;

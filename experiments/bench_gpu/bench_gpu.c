@@ -140,14 +140,23 @@ static ulp_status train(double *rate, const bench *b, const char *net, const str
                         const ulp_backend *backend, uint64_t steps) {
     char error[1024];
     ulp_trainer *trainer;
-    const ulp_train_options o = {.net = net,
-                                 .policy = what->policy,
-                                 .scaler = "static:8",
-                                 .optimizer = "sgd,momentum=0.9",
+    ulp_net parsed;
+    ulp_policy policy;
+    const ulp_scaler_rule scaler = ulp_scaler_static(8);
+    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    optimizer.momentum = 0.9;
+    const ulp_train_options o = {.net = &parsed,
+                                 .policy = &policy,
+                                 .scaler = &scaler,
+                                 .optimizer = &optimizer,
                                  .batch = b->batch,
                                  .seed = 1,
                                  .backend = backend};
-    ulp_status status = ulp_trainer_new(&trainer, &b->data, &o, error, sizeof error);
+    ulp_status status = ulp_policy_parse(&policy, what->policy, error, sizeof error);
+    if (status == ULP_OK) status = ulp_net_parse(&parsed, net, b->data.dims, error, sizeof error);
+    if (status != ULP_OK) return status;
+    status = ulp_trainer_new(&trainer, &b->data, &o, error, sizeof error);
+    ulp_net_release(&parsed);
     if (status != ULP_OK) return status;
     double began = 0.0;
     for (uint64_t k = 0; k < steps + 3 && status == ULP_OK; k++) {

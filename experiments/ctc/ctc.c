@@ -133,17 +133,51 @@ static char *fill_in(const ulp_run *run, const char *option, const char *word) {
     return text;
 }
 
-/* The text of --optimizer with the steps, and the rate of a cell unless that is NULL; free() it. */
-static char *optimizer_text(const ulp_run *run, const char *rate) {
+/* What --net says for a cell; ulp_net_release() in either case. */
+static ulp_status read_net(ulp_net *net, const ulp_run *run, const ulp_data *data, int64_t cell) {
+    char *text = fill_in(run, "net", ctc_cells[cell]);
+    *net = (ulp_net){0};
+    ulp_status status = text ? ulp_net_read(run, net, text, data->dims) : ULP_NO_MEMORY;
+    free(text);
+    return status;
+}
+
+/* What --optimizer says, with the steps. */
+static ulp_status read_optimizer(ulp_optimizer_rule *rule, const ulp_run *run) {
     char steps[32];
     snprintf(steps, sizeof steps, "%lld", (long long)ulp_option_integer(run, "steps"));
     char *text = fill_in(run, "optimizer", steps);
-    if (!text || !rate) return text;
-    const size_t length = strlen(text), size = length + 40;
-    char *longer = realloc(text, size);
-    if (longer) snprintf(longer + length, size - length, ",rate=%.17g", ulp_option_number(run, rate));
-    else free(text);
-    return longer;
+    ulp_status status = text ? ulp_optimizer_read(run, rule, text) : ULP_NO_MEMORY;
+    if (status == ULP_OK && strstr(text, ",rate="))
+        status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--optimizer '%s': the rate is that of --gru-rate and --lstm-rate",
+                              text);
+    free(text);
+    return status;
+}
+
+static ulp_status read_training(ulp_training_rules *to, const ulp_run *run, const ulp_data *data,
+                                const ulp_point *point) {
+    const int64_t *at = point->at;
+    const ctc_recipe *recipe = &ctc_recipes[at[AT_RECIPE]];
+    char error[512] = "";
+    size_t formats;
+    const ulp_format *format = ulp_run_formats(run, &formats);
+    to->scaler = *ulp_scaler_rule_find(recipe->scaler);
+    to->options = (ulp_train_options){.net = &to->net,
+                                      .policy = &to->policy,
+                                      .scaler = &to->scaler,
+                                      .optimizer = &to->optimizer,
+                                      .batch = (size_t)ulp_option_integer(run, "batch"),
+                                      .seed = (uint64_t)at[AT_SEED],
+                                      .backend = ulp_run_backend(run)};
+    ulp_status status = read_net(&to->net, run, data, at[AT_CELL]);
+    if (status == ULP_OK) status = ulp_policy_read(run, &to->policy, recipe->policy, recipe->policy);
+    if (status == ULP_OK && at[AT_FORMAT] != CTC_BINARY64)
+        status = ulp_policy_set(&to->policy, ULP_AT_LOSS, &format[at[AT_FORMAT]], ULP_UNSCALED, 0);
+    if (status == ULP_OK) status = read_optimizer(&to->optimizer, run);
+    if (status == ULP_OK) status = ulp_loss_parse(&to->options.loss, loss_names[at[AT_FORM]], error, sizeof error);
+    to->optimizer.rate = ulp_option_number(run, rate_names[at[AT_CELL]]);
+    return status == ULP_OK || !error[0] ? status : ulp_run_fail(run, status, "%s", error);
 }
 
 /* A bad --net or --optimizer ends the run before it starts: here the net of a cell ... */
@@ -151,32 +185,26 @@ static ulp_status check_net(const ulp_run *run, const ulp_data *data, int cell) 
     char error[1536];
     ulp_net net;
     ulp_loss loss;
-    char *text = fill_in(run, "net", ctc_cells[cell]);
-    if (!text) return ULP_NO_MEMORY;
-    ulp_status status = ulp_net_parse(&net, text, data->dims, error, sizeof error);
-    if (status == ULP_OK) {
-        status = ulp_loss_init(&loss, loss_names[0], net.out, data, error, sizeof error);
-        ulp_net_release(&net);
-    }
-    free(text);
+    ulp_status status = read_net(&net, run, data, cell);
+    if (status != ULP_OK) return status;
+    status = ulp_loss_init(&loss, NULL, net.out, data, error, sizeof error);
+    ulp_net_release(&net);
     return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
 }
 
-/* ... and the optimizer under a recipe, as it was given. */
+/* ... and the optimizer under a recipe. */
 static ulp_status check_optimizer(const ulp_run *run, const ctc_recipe *recipe) {
     char error[1024];
     ulp_policy policy;
     ulp_optimizer optimizer;
-    char *text = optimizer_text(run, NULL);
-    if (!text) return ULP_NO_MEMORY;
-    ulp_status status = ulp_policy_parse(&policy, recipe->policy, error, sizeof error);
-    if (status == ULP_OK) status = ulp_optimizer_parse(&optimizer, text, &policy, error, sizeof error);
-    if (status != ULP_OK) ulp_run_fail(run, status, "%s", error);
-    else if (strstr(text, ",rate="))
-        status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--optimizer '%s': the rate is that of --gru-rate and --lstm-rate",
-                              text);
-    free(text);
-    return status;
+    ulp_optimizer_rule rule;
+    ulp_status status = read_optimizer(&rule, run);
+    if (status == ULP_OK) status = ulp_policy_read(run, &policy, recipe->policy, recipe->policy);
+    if (status != ULP_OK) return status;
+    status = ulp_optimizer_init(&optimizer, &rule, &policy, error, sizeof error);
+    return status == ULP_OK
+               ? ULP_OK
+               : ulp_run_fail(run, status, "--optimizer '%s': %s", ulp_option_text(run, "optimizer"), error);
 }
 
 static ulp_status check_texts(const ulp_run *run, const ulp_data *data) {
@@ -327,32 +355,20 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
 }
 
 static ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
-    char policy[128];
+    ulp_training_rules r;
     key k = {run, point};
-    const ctc_recipe *recipe = &ctc_recipes[point->at[AT_RECIPE]];
-    char *net = fill_in(run, "net", ctc_cells[point->at[AT_CELL]]),
-         *optimizer = optimizer_text(run, rate_names[point->at[AT_CELL]]);
-    if (point->at[AT_FORMAT] == CTC_BINARY64) snprintf(policy, sizeof policy, "%s", recipe->policy);
-    else snprintf(policy, sizeof policy, "%s,loss=%s", recipe->policy, ctc_format_name(run, point->at[AT_FORMAT]));
+    ulp_status status = read_training(&r, run, data, point);
     const ulp_training training = {
         .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = data,
-        .options = {.net = net,
-                    .policy = policy,
-                    .scaler = recipe->scaler,
-                    .optimizer = optimizer,
-                    .loss = loss_names[point->at[AT_FORM]],
-                    .batch = (size_t)ulp_option_integer(run, "batch"),
-                    .seed = (uint64_t)point->at[AT_SEED],
-                    .backend = ulp_run_backend(run)},
+        .options = r.options,
         .steps = (uint64_t)ulp_option_integer(run, "steps"),
         .every = (uint64_t)ulp_option_integer(run, "every"),
         .record = record,
         .own = &k,
     };
-    ulp_status status = net && optimizer ? ulp_training_run(ulp_rows_task(rows), &training) : ULP_NO_MEMORY;
-    free(net);
-    free(optimizer);
+    if (status == ULP_OK) status = ulp_training_run(ulp_rows_task(rows), &training);
+    ulp_net_release(&r.net);
     return status;
 }
 

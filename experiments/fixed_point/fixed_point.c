@@ -82,34 +82,35 @@ static void policy_text(const ulp_run *run, char *text, size_t size, const ulp_p
     }
 }
 
-/* The texts of a setting's options, which live as long as these. */
-typedef struct texts {
-    char policy[512], scaler[32];
-} texts;
-
-static ulp_train_options options_of(texts *t, const ulp_run *run, const ulp_point *point) {
-    policy_text(run, t->policy, sizeof t->policy, point);
-    snprintf(t->scaler, sizeof t->scaler, "static:%lld", (long long)ulp_option_integer(run, "scale"));
-    return (ulp_train_options){.net = ulp_option_text(run, "net"),
-                               .policy = t->policy,
-                               .scaler = t->scaler,
-                               .optimizer = ulp_option_text(run, "optimizer"),
-                               .batch = (size_t)ulp_option_integer(run, "batch"),
-                               .init_std = ulp_option_number(run, "std"),
-                               .seed = (uint64_t)point->at[AT_SEED],
-                               .backend = ulp_run_backend(run)};
+static ulp_status read_setting(ulp_training_rules *to, const ulp_run *run, const ulp_data *data,
+                               const ulp_point *point) {
+    char policy[512];
+    policy_text(run, policy, sizeof policy, point);
+    to->scaler = ulp_scaler_static((int)ulp_option_integer(run, "scale"));
+    to->options = (ulp_train_options){.net = &to->net,
+                                      .policy = &to->policy,
+                                      .scaler = &to->scaler,
+                                      .optimizer = &to->optimizer,
+                                      .batch = (size_t)ulp_option_integer(run, "batch"),
+                                      .init_std = ulp_option_number(run, "std"),
+                                      .seed = (uint64_t)point->at[AT_SEED],
+                                      .backend = ulp_run_backend(run)};
+    ulp_status status = ulp_net_read(run, &to->net, ulp_option_text(run, "net"), data->dims);
+    if (status == ULP_OK) status = ulp_policy_read(run, &to->policy, policy, "--policy");
+    return status == ULP_OK ? ulp_optimizer_read(run, &to->optimizer, ulp_option_text(run, "optimizer")) : status;
 }
 
 static ulp_status add_run(ulp_run *run, const ulp_data *data, int64_t format, int64_t mode, int64_t seed) {
-    texts t;
+    ulp_training_rules r;
     char full[ULP_POLICY_TEXT_MAX];
     size_t formats, modes;
     const ulp_format *f = ulp_run_formats(run, &formats);
     const ulp_named_rule *m = ulp_run_modes(run, &modes);
     ulp_point point = {.at = {format, mode, seed}};
-    const ulp_train_options o = options_of(&t, run, &point);
-    ulp_status status = ulp_policy_prepare(run, full, t.policy, "--policy");
-    if (status == ULP_OK) status = ulp_training_check(ulp_run_plan(run), data, &o);
+    ulp_status status = read_setting(&r, run, data, &point);
+    if (status == ULP_OK) status = ulp_policy_prepare(run, full, &r.policy, "--policy");
+    if (status == ULP_OK) status = ulp_training_check(ulp_run_plan(run), data, &r.options);
+    ulp_net_release(&r.net);
     if (status != ULP_OK) return status;
     if (seed == (int64_t)ulp_run_seed(run)) ulp_header_add(run, "policy in full", "%s", full);
     if (format == REFERENCE) ulp_point_add(run, point, "binary32 seed %lld", (long long)seed);
@@ -169,13 +170,14 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    texts t;
+    ulp_training_rules r;
     key k = {run, point};
     const uint64_t per_epoch = ulp_epoch_steps(context, (size_t)ulp_option_integer(run, "batch"));
+    ulp_status status = read_setting(&r, run, context, point);
     const ulp_training training = {
         .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = context,
-        .options = options_of(&t, run, point),
+        .options = r.options,
         .steps = per_epoch * (uint64_t)ulp_option_integer(run, "epochs"),
         .every = per_epoch,
         .want_moved = 1,
@@ -183,7 +185,9 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .record = record,
         .own = &k,
     };
-    return ulp_training_run(ulp_rows_task(rows), &training);
+    if (status == ULP_OK) status = ulp_training_run(ulp_rows_task(rows), &training);
+    ulp_net_release(&r.net);
+    return status;
 }
 
 /* ---- claims ---- */

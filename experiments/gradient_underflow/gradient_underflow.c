@@ -160,7 +160,7 @@ static ulp_status train(const ulp_run *run, ulp_trainer *t, const work *w, ulp_r
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char optimizer[128], error[1024];
+    char error[1024];
     size_t formats, scales;
     const ulp_format *format = ulp_run_formats(run, &formats);
     const double *scale = ulp_option_numbers(run, "scales", &scales);
@@ -169,22 +169,30 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     ulp_trainer *t = NULL;
     ulp_network network;
     ulp_run_network(&network, run, (size_t)point->at[AT_NET]);
-    ulp_network_optimizer(optimizer, sizeof optimizer, run, &network, steps);
+    const ulp_data *data = context;
+    ulp_net net;
+    const ulp_optimizer_rule optimizer = ulp_network_optimizer(run, &network, steps);
+    ulp_status status = ulp_net_read(run, &net, network.text, data->dims);
+    if (status != ULP_OK) return status;
     const work w = {network.name, (uint64_t)point->at[AT_SEED],
                     ulp_watch_new(backend, format, formats, scale, scales, (uint64_t)steps,
                                   (uint64_t)ulp_option_integer(run, "every"))};
-    if (w.watch == NULL) return ULP_NO_MEMORY;
+    if (w.watch == NULL) {
+        ulp_net_release(&net);
+        return ULP_NO_MEMORY;
+    }
     const ulp_observer observer = ulp_watch_observer(w.watch);
-    const ulp_train_options o = {.net = network.text,
-                                 .optimizer = optimizer,
+    const ulp_train_options o = {.net = &net,
+                                 .optimizer = &optimizer,
                                  .batch = network.batch,
                                  .seed = w.seed,
                                  .backend = backend,
                                  .observer = &observer};
-    ulp_status status = ulp_trainer_new(&t, context, &o, error, sizeof error);
+    status = ulp_trainer_new(&t, data, &o, error, sizeof error);
     status = status == ULP_OK ? train(run, t, &w, rows, point->at[AT_NET] > 0) : ulp_run_fail(run, status, "%s", error);
     ulp_trainer_free(t);
     ulp_watch_free(w.watch);
+    ulp_net_release(&net);
     return status;
 }
 

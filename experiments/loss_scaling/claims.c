@@ -81,8 +81,8 @@ static void print_table(const ulp_run *run) {
                          static_mean(run, network.name, format[f].name, k[j]));
             }
             for (int s = 0; s < SCALERS; s++) {
-                scaler_text(run, name, sizeof name, s, 0, &format[f]);
-                put_mean(table, network.name, format[f].name, scalers[s].tensor ? scalers[s].name : name,
+                scaler_label(run, name, sizeof name, s, &format[f]);
+                put_mean(table, network.name, format[f].name, name,
                          mean_of(run, network.name, format[f].name, scalers[s].name, ""));
             }
         }

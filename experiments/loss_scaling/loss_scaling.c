@@ -64,16 +64,16 @@ static const ulp_option options[] = {
 enum { AT_NET = 0, AT_FORMAT, AT_SCALER, AT_SCALE, AT_SEED };
 
 const scaler_row scalers[SCALERS] = {
-    {"pytorch", NULL, 1, ""},
-    {"apex", NULL, 1, ""},
-    {"keras", NULL, 1, ""},
-    {"megatron", NULL, 1, ""},
-    {"backoff", NULL, 0, "its scale only ever halved"},
-    {"logmax", NULL, 0, "its scale followed the gradients"},
-    {"layer", NULL, 1, ""},
-    {"amax", "@amax", 0, ""},
-    {"delayed16", ":sat@delayed16", 0, ""},
-    {"delayed16-inf", "@delayed16", 0, ""},
+    {"pytorch", ULP_UNSCALED, 0, 1, ""},
+    {"apex", ULP_UNSCALED, 0, 1, ""},
+    {"keras", ULP_UNSCALED, 0, 1, ""},
+    {"megatron", ULP_UNSCALED, 0, 1, ""},
+    {"backoff", ULP_UNSCALED, 0, 0, "its scale only ever halved"},
+    {"logmax", ULP_UNSCALED, 0, 0, "its scale followed the gradients"},
+    {"layer", ULP_UNSCALED, 0, 1, ""},
+    {"amax", ULP_SCALED_NOW, 0, 0, ""},
+    {"delayed16", ULP_SCALED_DELAYED, 1, 0, ""},
+    {"delayed16-inf", ULP_SCALED_DELAYED, 0, 0, ""},
 };
 
 /* ---- the grid ---- */
@@ -91,26 +91,38 @@ static int has_scaler(const ulp_run *run, size_t net, size_t format, int s) {
     size_t formats;
     const ulp_format *f = &ulp_run_formats(run, &formats)[format];
     if (!ulp_option_chosen(run, net ? "other-scalers" : "scalers", scalers[s].name)) return 0;
-    if (scalers[s].tensor == NULL) return has_scales(run, net, format);
+    if (!scalers[s].tensor) return has_scales(run, net, format);
     return f->bits <= 8 && (strcmp(scalers[s].name, "delayed16-inf") != 0 || f->has_inf);
 }
 
-/* The policy of runs with gradients in `format`. */
-static void policy_text(const ulp_run *run, char *text, size_t size, const char *format, int64_t scaler) {
-    const char *tensor = scaler >= 0 && scalers[scaler].tensor ? scalers[scaler].tensor : "";
-    snprintf(text, size, "%s,agrad=%s%s,wgrad=%s%s", ulp_option_text(run, "policy"), format, tensor, format, tensor);
+/* The policy of runs with gradients in `format`; NULL: binary32 throughout. */
+static ulp_status read_policy(ulp_policy *policy, const ulp_run *run, const ulp_format *format, int64_t scaler) {
+    ulp_format gradient;
+    char name[2 * ULP_NAME_MAX];
+    if (!format) return ulp_policy_read(run, policy, "fp32", "the reference");
+    const scaler_row *row = scaler >= 0 ? &scalers[scaler] : NULL;
+    const ulp_scaling_time when = row ? row->tensor : ULP_UNSCALED;
+    snprintf(name, sizeof name, "%s%s", format->name, row && row->saturates ? ":sat" : "");
+    ulp_status status = ulp_policy_read(run, policy, ulp_option_text(run, "policy"), "--policy");
+    if (status == ULP_OK && ulp_format_parse(&gradient, name) != ULP_OK)
+        status = ulp_run_fail(run, ULP_BAD_NAME, "--formats %s: there is no format %s for %s", format->name, name,
+                              scalers[scaler].name);
+    const int history = when == ULP_SCALED_DELAYED ? 16 : 0;
+    if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_AGRAD, &gradient, when, history);
+    return status == ULP_OK ? ulp_policy_set(policy, ULP_AT_WGRAD, &gradient, when, history) : status;
 }
 
 /* The policy in full goes into the header; a bad one ends the run before it starts. */
 static ulp_status add_policy(ulp_run *run, const ulp_format *formats, size_t f) {
-    char text[512], full[ULP_POLICY_TEXT_MAX];
-    policy_text(run, text, sizeof text, formats[f].name, STATIC);
-    ulp_status status = ulp_policy_prepare(run, full, text, "--policy");
+    char full[ULP_POLICY_TEXT_MAX];
+    ulp_policy policy;
+    ulp_status status = read_policy(&policy, run, &formats[f], STATIC);
+    if (status == ULP_OK) status = ulp_policy_prepare(run, full, &policy, "--policy");
     if (status == ULP_OK) ulp_header_add(run, "policy in full", "%s", full);
     for (int s = 0; s < SCALERS && status == ULP_OK; s++) {
         if (!scalers[s].tensor || !(has_scaler(run, 0, f, s) || has_scaler(run, 1, f, s))) continue;
-        policy_text(run, text, sizeof text, formats[f].name, s);
-        status = ulp_policy_prepare(run, full, text, "--policy");
+        status = read_policy(&policy, run, &formats[f], s);
+        if (status == ULP_OK) status = ulp_policy_prepare(run, full, &policy, "--policy");
     }
     return status;
 }
@@ -222,13 +234,22 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *stretch, 
     return ULP_OK;
 }
 
-void scaler_text(const ulp_run *run, char *text, size_t size, int64_t scaler, int64_t scale, const ulp_format *format) {
-    int64_t interval = ulp_option_integer(run, "interval");
-    if (scaler == REFERENCE || (scaler >= 0 && scalers[scaler].tensor)) snprintf(text, size, "none");
-    else if (scaler == STATIC) snprintf(text, size, "static:%lld", (long long)scale);
-    else if (strcmp(scalers[scaler].name, "logmax") == 0) snprintf(text, size, "logmax,log_max=%d", format->emax + 1);
-    else if (interval == 0 || !scalers[scaler].grows) snprintf(text, size, "%s", scalers[scaler].name);
-    else snprintf(text, size, "%s,interval=%lld", scalers[scaler].name, (long long)interval);
+static ulp_scaler_rule scaler_of(const ulp_run *run, int64_t scaler, int64_t scale, const ulp_format *format) {
+    const int64_t interval = ulp_option_integer(run, "interval");
+    if (scaler == STATIC) return ulp_scaler_static((int)scale);
+    if (scaler == REFERENCE || scalers[scaler].tensor) return *ulp_scaler_rule_find("none");
+    ulp_scaler_rule rule = *ulp_scaler_rule_find(scalers[scaler].name);
+    if (rule.way == ULP_SCALE_BY_SIZE) rule.log_max = format->emax + 1;
+    else if (interval && scalers[scaler].grows) rule.interval = (uint32_t)interval;
+    return rule;
+}
+
+void scaler_label(const ulp_run *run, char *text, size_t size, int64_t scaler, const ulp_format *format) {
+    const long long interval = (long long)ulp_option_integer(run, "interval");
+    const char *name = scalers[scaler].name;
+    if (strcmp(name, "logmax") == 0) snprintf(text, size, "logmax,log_max=%d", format->emax + 1);
+    else if (interval == 0 || !scalers[scaler].grows) snprintf(text, size, "%s", name);
+    else snprintf(text, size, "%s,interval=%lld", name, interval);
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
@@ -236,12 +257,15 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     const int64_t scaler = point->at[AT_SCALER], steps = ulp_option_integer(run, "steps"), seed = point->at[AT_SEED];
     const ulp_format *format = scaler == REFERENCE ? NULL : &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]];
     const char *name = format ? format->name : "binary32";
-    char policy[512], text[64], optimizer[128];
+    const ulp_data *data = context;
+    ulp_net net = {0};
+    ulp_policy policy;
     ulp_network network;
     ulp_run_network(&network, run, (size_t)point->at[AT_NET]);
-    policy_text(run, policy, sizeof policy, name, scaler);
-    scaler_text(run, text, sizeof text, scaler, point->at[AT_SCALE], format);
-    ulp_network_optimizer(optimizer, sizeof optimizer, run, &network, steps);
+    const ulp_scaler_rule rule = scaler_of(run, scaler, point->at[AT_SCALE], format);
+    const ulp_optimizer_rule optimizer = ulp_network_optimizer(run, &network, steps);
+    ulp_status status = read_policy(&policy, run, format, scaler);
+    if (status == ULP_OK) status = ulp_net_read(run, &net, network.text, data->dims);
     work w = {.net = network.name,
               .format = name,
               .scaler = scaler == REFERENCE ? "none"
@@ -254,11 +278,11 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
                        seed == (int64_t)ulp_run_seed(run)};
     const ulp_training training = {
         .checkpoint = ulp_option_number(run, "checkpoint"),
-        .data = context,
-        .options = {.net = network.text,
-                    .policy = format ? policy : "fp32",
-                    .scaler = text,
-                    .optimizer = optimizer,
+        .data = data,
+        .options = {.net = &net,
+                    .policy = &policy,
+                    .scaler = &rule,
+                    .optimizer = &optimizer,
                     .batch = network.batch,
                     .seed = (uint64_t)seed,
                     .backend = ulp_run_backend(run)},
@@ -270,7 +294,9 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .own = &w,
         .own_bytes = sizeof w.all,
     };
-    return ulp_training_run(ulp_rows_task(rows), &training);
+    if (status == ULP_OK) status = ulp_training_run(ulp_rows_task(rows), &training);
+    ulp_net_release(&net);
+    return status;
 }
 
 static const ulp_experiment experiment = {

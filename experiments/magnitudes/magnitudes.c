@@ -255,7 +255,7 @@ static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char optimizer[96], error[1024];
+    char error[1024];
     watch *w = calloc(1, sizeof *w);
     ulp_trainer *t = NULL;
     if (w == NULL) return ULP_NO_MEMORY;
@@ -263,19 +263,26 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     w->format = ulp_run_formats(run, &w->formats);
     w->last = (uint64_t)ulp_option_integer(run, "steps") - 1;
     ulp_observer observer = {see, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
-    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g,momentum=%.17g", ulp_option_number(run, "rate"),
-             ulp_option_number(run, "momentum"));
+    const ulp_data *data = context;
+    ulp_net net;
+    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    optimizer.rate = ulp_option_number(run, "rate");
+    optimizer.momentum = ulp_option_number(run, "momentum");
+    ulp_status status = ulp_net_read(run, &net, ulp_option_text(run, "net"), data->dims);
     ulp_train_options o = {
-        .net = ulp_option_text(run, "net"),
-        .optimizer = optimizer,
+        .net = &net,
+        .optimizer = &optimizer,
         .batch = (size_t)ulp_option_integer(run, "batch"),
         .seed = (uint64_t)point->at[0],
         .backend = w->backend,
         .observer = &observer,
     };
-    ulp_status status = ulp_trainer_new(&t, context, &o, error, sizeof error);
-    status = status == ULP_OK ? train(run, t, w, rows, o.seed) : ulp_run_fail(run, status, "%s", error);
+    if (status == ULP_OK) {
+        status = ulp_trainer_new(&t, data, &o, error, sizeof error);
+        status = status == ULP_OK ? train(run, t, w, rows, o.seed) : ulp_run_fail(run, status, "%s", error);
+    }
     ulp_trainer_free(t);
+    ulp_net_release(&net);
     if (w->device != NULL) w->backend->release(w->device);
     if (w->rounded != NULL) w->backend->release(w->rounded);
     free(w->stats);

@@ -12,14 +12,14 @@ static void carve(void *own, ulp_family *family) {
     e->weight = ulp_family_take(family, e->model.net.params);
 }
 
-ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const char *net,
+ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const ulp_net *net,
                         const float *trained) {
     char error[1536];
     *e = (engine){.data = data, .trained = trained};
     e->pass.backend = backend;
     e->pass.policy = &e->policy;
     ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
-    if (status == ULP_OK) status = ulp_model_init(&e->model, net, data->dims, 0, BATCH, error, sizeof error);
+    if (status == ULP_OK) status = ulp_model_init(&e->model, net, 0, BATCH);
     if (status != ULP_OK) return status;
     const ulp_net *n = &e->model.net;
     e->host = calloc(n->params, sizeof *e->host);

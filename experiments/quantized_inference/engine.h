@@ -29,8 +29,8 @@ typedef struct engine {
     size_t right, agreed, changed, formed; /* of the run under way */
 } engine;
 
-/* For a network's text and its trained weights (params), which have to outlive it. An engine of zeros may be ended. */
-ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const char *net,
+/* For a network and its trained weights (params), which have to outlive it. An engine of zeros may be ended. */
+ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *data, const ulp_net *net,
                         const float *trained);
 void engine_end(engine *e);
 

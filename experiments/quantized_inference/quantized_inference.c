@@ -51,19 +51,16 @@ enum { INT32 = 0 }; /* place in accumulators */
 
 typedef struct shared {
     ulp_data data;
-    char net[NETS_MAX][256];
+    ulp_net net[NETS_MAX];
     int nets;
 } shared;
 
 /* Whether integers go through a net: sums of products, and what only compares. */
-static ulp_status check_net(const ulp_run *run, const shared *s, const char *text) {
+static ulp_status check_net(const ulp_run *run, const shared *s, const ulp_net *net, const char *text) {
     static const char *const known[] = {"fc", "conv", "relu", "pool"};
-    char error[1536];
-    ulp_net net;
-    ulp_status status = ulp_net_parse(&net, text, s->data.dims, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "--net: %s", error);
-    for (size_t i = 0; i < net.count && status == ULP_OK; i++) {
-        const ulp_layer *layer = &net.layers[i];
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
+        const ulp_layer *layer = &net->layers[i];
         int is_known = 0;
         for (size_t k = 0; k < sizeof known / sizeof *known; k++) is_known |= strcmp(layer->kind->name, known[k]) == 0;
         if (!is_known)
@@ -76,11 +73,23 @@ static ulp_status check_net(const ulp_run *run, const shared *s, const char *tex
                                   layer->word, k);
     }
     if (status == ULP_OK &&
-        (net.count == 0 || ulp_dims_size(net.out) != s->data.classes || net.layers[net.count - 1].params == 0))
+        (net->count == 0 || ulp_dims_size(net->out) != s->data.classes || net->layers[net->count - 1].params == 0))
         status =
             ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net: '%s' does not end in a layer with one output per class", text);
-    ulp_net_release(&net);
     return status;
+}
+
+/* The next network, from the first `length` characters of a text. */
+static ulp_status add_net(const ulp_run *run, shared *s, const char *text, size_t length) {
+    char own[256], error[1536];
+    if (s->nets == NETS_MAX || length >= sizeof own || memchr(text, ',', length))
+        return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net: up to %d networks of %zu characters, blanks between layers",
+                            NETS_MAX, sizeof own - 1);
+    memcpy(own, text, length);
+    own[length] = 0;
+    ulp_net *net = &s->net[s->nets++];
+    ulp_status status = ulp_net_parse(net, own, s->data.dims, error, sizeof error);
+    return status == ULP_OK ? check_net(run, s, net, own) : ulp_run_fail(run, status, "--net: %s", error);
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -91,17 +100,11 @@ static ulp_status prepare(ulp_run *run, void **context) {
     for (const char *text = ulp_option_text(run, "net"); status == ULP_OK;) {
         const char *end = strstr(text, " / ");
         size_t length = end ? (size_t)(end - text) : strlen(text);
-        if (s->nets == NETS_MAX || length >= sizeof s->net[0] || memchr(text, ',', length))
-            return ulp_run_fail(run, ULP_BAD_ARGUMENT,
-                                "--net: up to %d networks of %zu characters, blanks between layers", NETS_MAX,
-                                sizeof s->net[0] - 1);
-        memcpy(s->net[s->nets], text, length);
-        status = check_net(run, s, s->net[s->nets]);
+        status = add_net(run, s, text, length);
         for (int64_t seed = 0; seed < ulp_option_integer(run, "seeds") && status == ULP_OK; seed++) {
-            ulp_point point = {.at = {s->nets, (int64_t)ulp_run_seed(run) + seed}};
-            ulp_point_add(run, point, "net %d seed %lld", s->nets + 1, (long long)point.at[AT_SEED]);
+            ulp_point point = {.at = {s->nets - 1, (int64_t)ulp_run_seed(run) + seed}};
+            ulp_point_add(run, point, "net %d seed %lld", s->nets, (long long)point.at[AT_SEED]);
         }
-        s->nets++;
         if (!end) break;
         text = end + 3;
     }
@@ -110,6 +113,7 @@ static ulp_status prepare(ulp_run *run, void **context) {
 
 static void release(void *context) {
     shared *s = context;
+    for (int i = 0; s != NULL && i < s->nets; i++) ulp_net_release(&s->net[i]);
     if (s != NULL) ulp_data_release(&s->data);
     free(s);
 }
@@ -154,11 +158,12 @@ static ulp_status compute_integers(const ulp_run *run, engine *e, const ulp_poin
 
 static ulp_status compute_floating(const ulp_run *run, engine *e, const ulp_point *point, const ulp_format *format,
                                    int scaled, ulp_rows *rows) {
-    char text[160], error[512];
-    const char *mark = scaled ? "@amax" : "";
-    snprintf(text, sizeof text, "fp32,weight=%s%s,act=%s%s,master=fp32", format->name, mark, format->name, mark);
-    ulp_status status = ulp_policy_parse(&e->policy, text, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "--formats %s: %s", format->name, error);
+    const ulp_scaling_time when = scaled ? ULP_SCALED_NOW : ULP_UNSCALED;
+    ulp_status status = ulp_policy_read(run, &e->policy, "fp32,master=fp32", "the run in binary32");
+    if (status == ULP_OK) status = ulp_policy_set(&e->policy, ULP_AT_WEIGHT, format, when, 0);
+    if (status == ULP_OK) status = ulp_policy_set(&e->policy, ULP_AT_ACT, format, when, 0);
+    if (status != ULP_OK)
+        return ulp_run_fail(run, status, "--formats %s: not a format of weights and activations", format->name);
     engine_begin(e);
     e->pass.step = 1;
     status = engine_round_weights(e);
@@ -169,14 +174,17 @@ static ulp_status compute_floating(const ulp_run *run, engine *e, const ulp_poin
 
 static ulp_status train(const ulp_run *run, const shared *s, const ulp_point *point, float **trained, ulp_rows *rows) {
     size_t batch = (size_t)ulp_option_integer(run, "batch");
-    const ulp_train_options o = {.net = s->net[point->at[AT_NET]],
-                                 .optimizer = ulp_option_text(run, "optimizer"),
+    ulp_optimizer_rule optimizer;
+    ulp_status status = ulp_optimizer_read(run, &optimizer, ulp_option_text(run, "optimizer"));
+    if (status != ULP_OK) return status;
+    const ulp_train_options o = {.net = &s->net[point->at[AT_NET]],
+                                 .optimizer = &optimizer,
                                  .batch = batch,
                                  .seed = (uint64_t)point->at[AT_SEED],
                                  .backend = ulp_run_backend(run)};
     ulp_trainer *t;
     const uint64_t steps = (uint64_t)ulp_option_integer(run, "epochs") * ulp_epoch_steps(&s->data, batch);
-    ulp_status status = ulp_training_before(&t, ulp_rows_task(rows), &s->data, &o, steps, 0.9);
+    status = ulp_training_before(&t, ulp_rows_task(rows), &s->data, &o, steps, 0.9);
     if (status == ULP_OK) *trained = calloc(t->model.net.params, sizeof **trained);
     if (status == ULP_OK) status = *trained ? ulp_trainer_weights(t, *trained, NULL) : ULP_NO_MEMORY;
     ulp_trainer_free(t);
@@ -191,7 +199,8 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
     float *trained = NULL;
     engine e = {0};
     ulp_status status = train(run, s, point, &trained, rows);
-    if (status == ULP_OK) status = engine_start(&e, ulp_run_backend(run), &s->data, s->net[point->at[AT_NET]], trained);
+    if (status == ULP_OK)
+        status = engine_start(&e, ulp_run_backend(run), &s->data, &s->net[point->at[AT_NET]], trained);
     if (status == ULP_OK) status = engine_round_weights(&e);
     if (status == ULP_OK) status = engine_run_floating(&e, 1);
     if (status == ULP_OK) status = engine_run_floating(&e, 0);

@@ -34,36 +34,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* X(name, in plain words, policy, scaler, what the optimizer's text gets) */
+/* X(name, in plain words, policy, scaler, whether the update is a Kahan sum) */
 #define VARIANTS(X)                                                                                                    \
-    X("fp32", "binary32", "fp32", "none", "")                                                                          \
-    X("fp16", "everything in binary16", "fp16", "none", "")                                                            \
-    X("fp16-sums", "+ fp32 sums", "fp16,acc=fp32,loss=fp32,norm=fp32", "none", "")                                     \
-    X("fp16-master", "+ master weights", "mixed:fp16", "none", "")                                                     \
-    X("fp16-recipe", "+ loss scaling: the recipe", "mixed:fp16", "pytorch", "")                                        \
-    X("fp16-lowsums", "recipe but sums in fp16", "mixed:fp16,acc=serial:fp16:rne", "pytorch", "")                      \
-    X("fp16-nomaster", "recipe but no master weights", "mixed:fp16,master=none", "pytorch", "")                        \
-    X("fp16-sr", "stochastic weights instead", "mixed:fp16,master=none,weight=fp16/sr", "pytorch", "")                 \
-    X("fp16-kahan", "Kahan update instead", "mixed:fp16,master=none", "pytorch", ",kahan=1")                           \
-    X("bf16", "everything in bfloat16", "bf16", "none", "")                                                            \
-    X("bf16-recipe", "bfloat16 recipe, unscaled", "mixed:bf16", "none", "")                                            \
-    X("bf16-lowsums", "the same but sums in bf16", "mixed:bf16,acc=serial:bf16:rne", "none", "")                       \
-    X("bf16-nomaster", "the same but no master weights", "mixed:bf16,master=none", "none", "")                         \
-    X("bf16-sr", "stochastic weights instead", "mixed:bf16,master=none,weight=bf16/sr", "none", "")                    \
-    X("bf16-kahan", "Kahan update instead", "mixed:bf16,master=none", "none", ",kahan=1")                              \
-    X("fp8", "fp8 without any scale", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "none", "")                        \
-    X("fp8-loss", "fp8 with loss scaling", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "pytorch", "")                \
+    X("fp32", "binary32", "fp32", "none", 0)                                                                           \
+    X("fp16", "everything in binary16", "fp16", "none", 0)                                                             \
+    X("fp16-sums", "+ fp32 sums", "fp16,acc=fp32,loss=fp32,norm=fp32", "none", 0)                                      \
+    X("fp16-master", "+ master weights", "mixed:fp16", "none", 0)                                                      \
+    X("fp16-recipe", "+ loss scaling: the recipe", "mixed:fp16", "pytorch", 0)                                         \
+    X("fp16-lowsums", "recipe but sums in fp16", "mixed:fp16,acc=serial:fp16:rne", "pytorch", 0)                       \
+    X("fp16-nomaster", "recipe but no master weights", "mixed:fp16,master=none", "pytorch", 0)                         \
+    X("fp16-sr", "stochastic weights instead", "mixed:fp16,master=none,weight=fp16/sr", "pytorch", 0)                  \
+    X("fp16-kahan", "Kahan update instead", "mixed:fp16,master=none", "pytorch", 1)                                    \
+    X("bf16", "everything in bfloat16", "bf16", "none", 0)                                                             \
+    X("bf16-recipe", "bfloat16 recipe, unscaled", "mixed:bf16", "none", 0)                                             \
+    X("bf16-lowsums", "the same but sums in bf16", "mixed:bf16,acc=serial:bf16:rne", "none", 0)                        \
+    X("bf16-nomaster", "the same but no master weights", "mixed:bf16,master=none", "none", 0)                          \
+    X("bf16-sr", "stochastic weights instead", "mixed:bf16,master=none,weight=bf16/sr", "none", 0)                     \
+    X("bf16-kahan", "Kahan update instead", "mixed:bf16,master=none", "none", 1)                                       \
+    X("fp8", "fp8 without any scale", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "none", 0)                         \
+    X("fp8-loss", "fp8 with loss scaling", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "pytorch", 0)                 \
     X("fp8-now", "fp8, scales per tensor just in time", "mixed:bf16,weight=e4m3@amax,act=e4m3@amax,agrad=e5m2@amax",   \
-      "none", "")                                                                                                      \
+      "none", 0)                                                                                                       \
     X("fp8-delayed", "fp8, scales per tensor delayed",                                                                 \
-      "mixed:bf16,weight=e4m3:sat@delayed16,act=e4m3:sat@delayed16,agrad=e5m2:sat@delayed16", "none", "")
+      "mixed:bf16,weight=e4m3:sat@delayed16,act=e4m3:sat@delayed16,agrad=e5m2:sat@delayed16", "none", 0)
 
 typedef struct variant {
-    const char *name, *words, *policy, *scaler, *optimizer;
+    const char *name, *words, *policy, *scaler;
+    uint8_t kahan;
 } variant;
 
 #define ROW(...) {__VA_ARGS__},
-#define WORD(name, words, policy, scaler, optimizer) " " name
+#define WORD(name, words, policy, scaler, kahan) " " name
 static const variant variants[] = {VARIANTS(ROW)};
 enum { COUNT = sizeof variants / sizeof variants[0], AT_VARIANT = 0, AT_SEED };
 
@@ -94,43 +95,61 @@ static const ulp_option options[] = {
 
 /* ---- the grid ---- */
 
-/* The texts of a variant's options, which live as long as these. */
-typedef struct texts {
-    char scaler[64], optimizer[160];
-} texts;
-
 static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
     return ulp_epoch_steps(data, (size_t)ulp_option_integer(run, "batch")) *
            (uint64_t)ulp_option_integer(run, "epochs");
 }
 
-static ulp_train_options options_of(texts *t, const ulp_run *run, const ulp_data *data, const variant *v,
-                                    int64_t seed) {
-    const long long weight = (long long)ulp_option_integer(run, "weight"),
-                    interval = (long long)ulp_option_integer(run, "interval");
-    const unsigned long long steps = (unsigned long long)steps_of(run, data);
-    if (strcmp(v->scaler, "none") == 0) snprintf(t->scaler, sizeof t->scaler, "static:%lld", weight);
-    else snprintf(t->scaler, sizeof t->scaler, "%s,init=%lld,interval=%lld", v->scaler, 16 + weight, interval);
-    snprintf(t->optimizer, sizeof t->optimizer, "sgd,rate=%.17g,momentum=%.17g,warmup=%llu,cosine=%llu%s",
-             ulp_option_number(run, "rate"), ulp_option_number(run, "momentum"), steps / 10, steps, v->optimizer);
-    return (ulp_train_options){.net = ulp_option_text(run, "net"),
-                               .policy = v->policy,
-                               .scaler = t->scaler,
-                               .optimizer = t->optimizer,
-                               .batch = (size_t)ulp_option_integer(run, "batch"),
-                               .seed = (uint64_t)seed,
-                               .backend = ulp_run_backend(run)};
+/* --weight is part of the loss: a scaler starts from there. */
+static ulp_scaler_rule scaler_of(const ulp_run *run, const variant *v) {
+    const int weight = (int)ulp_option_integer(run, "weight");
+    ulp_scaler_rule rule = ulp_scaler_static(weight);
+    if (strcmp(v->scaler, "none") == 0) return rule;
+    rule = *ulp_scaler_rule_find(v->scaler);
+    rule.init = (int16_t)(16 + weight);
+    rule.interval = (uint32_t)ulp_option_integer(run, "interval");
+    return rule;
+}
+
+static ulp_optimizer_rule optimizer_of(const ulp_run *run, const ulp_data *data, const variant *v) {
+    const uint64_t steps = steps_of(run, data);
+    ulp_optimizer_rule rule = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    rule.rate = ulp_option_number(run, "rate");
+    rule.momentum = ulp_option_number(run, "momentum");
+    rule.warmup = (uint32_t)(steps / 10);
+    rule.cosine = (uint32_t)steps;
+    rule.kahan = v->kahan;
+    return rule;
+}
+
+static ulp_status read_variant(ulp_training_rules *to, const ulp_run *run, const ulp_data *data, const variant *v,
+                               int64_t seed) {
+    to->scaler = scaler_of(run, v);
+    to->optimizer = optimizer_of(run, data, v);
+    to->options = (ulp_train_options){.net = &to->net,
+                                      .policy = &to->policy,
+                                      .scaler = &to->scaler,
+                                      .optimizer = &to->optimizer,
+                                      .batch = (size_t)ulp_option_integer(run, "batch"),
+                                      .seed = (uint64_t)seed,
+                                      .backend = ulp_run_backend(run)};
+    ulp_status status = ulp_net_read(run, &to->net, ulp_option_text(run, "net"), data->dims);
+    return status == ULP_OK ? ulp_policy_read(run, &to->policy, v->policy, v->name) : status;
 }
 
 /* The policy in full goes into the header. */
 static ulp_status add_policy(ulp_run *run, const ulp_data *data, const variant *v) {
-    texts t;
-    const ulp_train_options o = options_of(&t, run, data, v, 0);
+    ulp_training_rules r;
     char full[ULP_POLICY_TEXT_MAX];
-    ulp_status status = ulp_policy_prepare(run, full, v->policy, v->name);
-    if (status == ULP_OK)
-        ulp_header_add(run, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler, v->optimizer);
-    return status == ULP_OK ? ulp_training_check(ulp_run_plan(run), data, &o) : status;
+    ulp_status status = read_variant(&r, run, data, v, 0);
+    if (status == ULP_OK) status = ulp_policy_prepare(run, full, &r.policy, v->name);
+    if (status == ULP_OK) {
+        ulp_header_add(run, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler,
+                       v->kahan ? ",kahan=1" : "");
+        status = ulp_training_check(ulp_run_plan(run), data, &r.options);
+    }
+    ulp_net_release(&r.net);
+    return status;
 }
 
 static ulp_status prepare(ulp_run *run, void **context) {
@@ -176,13 +195,14 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    texts t;
+    ulp_training_rules r;
     const variant *v = &variants[point->at[AT_VARIANT]];
     key k = {v->name, point->at[AT_SEED], ulp_option_integer(run, "weight")};
+    ulp_status status = read_variant(&r, run, context, v, k.seed);
     const ulp_training training = {
         .checkpoint = ulp_option_number(run, "checkpoint"),
         .data = context,
-        .options = options_of(&t, run, context, v, k.seed),
+        .options = r.options,
         .steps = steps_of(run, context),
         .every = ulp_epoch_steps(context, (size_t)ulp_option_integer(run, "batch")) *
                  (uint64_t)ulp_option_integer(run, "every"),
@@ -190,7 +210,9 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
         .record = record,
         .own = &k,
     };
-    return ulp_training_run(ulp_rows_task(rows), &training);
+    if (status == ULP_OK) status = ulp_training_run(ulp_rows_task(rows), &training);
+    ulp_net_release(&r.net);
+    return status;
 }
 
 /* ---- claims ---- */

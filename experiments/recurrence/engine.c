@@ -26,20 +26,19 @@ static void carve(void *own, ulp_family *family) {
     e->weight = ulp_family_take(family, e->model.net.params);
 }
 
-ulp_status engine_start(engine *e, const ulp_run *run, const char *net, ulp_dims in, size_t B, size_t at, size_t c) {
-    char error[1536];
+ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_t B, size_t at, size_t c) {
     *e = (engine){.B = B, .at = at, .grads = cells[c].grads};
     e->pass.backend = ulp_run_backend(run);
     e->pass.policy = &e->policy;
     e->pass.B = B;
     e->observer = (ulp_observer){see, e, 1u << ULP_AT_AGRAD};
     e->pass.observer = &e->observer;
-    ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
-    if (status == ULP_OK) status = ulp_model_init(&e->model, net, in, B, B, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    ulp_status status = ulp_policy_parse(&e->policy, "fp32", NULL, 0);
+    if (status == ULP_OK) status = ulp_model_init(&e->model, net, B, B);
+    if (status != ULP_OK) return status;
     e->N = e->model.net.layers[at].out.c;
     e->T = e->model.net.layers[at].out.w;
-    size_t h = B * e->N * e->T, x = B * ulp_dims_size(in);
+    size_t h = B * e->N * e->T, x = B * ulp_dims_size(net->in);
     e->w = calloc(e->model.net.params + x + 3 * h, sizeof(float));
     e->x64 = calloc(x + 2 * h, sizeof(double));
     if (!e->w || !e->x64) return ULP_NO_MEMORY;
@@ -72,14 +71,12 @@ ulp_status engine_reference(engine *e, double *h) {
     return ULP_OK;
 }
 
-ulp_status engine_forward(engine *e, const ulp_run *run, const char *policy) {
-    char error[512];
+ulp_status engine_forward(engine *e, const ulp_policy *policy) {
     const ulp_backend *backend = e->pass.backend;
     const ulp_net *net = &e->model.net;
     size_t in = ulp_dims_size(net->in);
-    ulp_status status = ulp_policy_parse(&e->policy, policy, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", policy, error);
-    status = backend->upload(e->weight, e->w, net->params * sizeof(float));
+    e->policy = *policy;
+    ulp_status status = backend->upload(e->weight, e->w, net->params * sizeof(float));
     for (size_t i = 0; i < net->count && status == ULP_OK; i++)
         if (net->layers[i].params)
             status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/harness/training/load.h"
 #include "sim/normal.h"
 
 /* Numbers of binary16 and of bfloat16 at once. */
@@ -43,9 +44,9 @@ static int holds(const engine *e, const ulp_format *format) {
     return 1;
 }
 
-static ulp_status run_random(engine *e, const ulp_run *run, key *k, const char *policy, ulp_rows *rows) {
+static ulp_status run_random(engine *e, const key *k, const ulp_policy *policy, ulp_rows *rows) {
     errors sum = {0};
-    ulp_status status = engine_forward(e, run, policy);
+    ulp_status status = engine_forward(e, policy);
     if (status != ULP_OK) return status;
     add_errors(&sum, e, NULL);
     put_errors(rows, k, &sum, e->T);
@@ -70,7 +71,9 @@ static ulp_status run_perturbed(engine *e, key k, ulp_rows *rows) {
 static ulp_status go_back(engine *e, const ulp_run *run, const arithmetic *a, uint64_t seed) {
     ulp_format bf16, fp16;
     ulp_stream top = ulp_stream_named(seed, "recurrence gradient");
-    ulp_status status = engine_forward(e, run, a->policy);
+    ulp_policy policy;
+    ulp_status status = ulp_policy_read(run, &policy, a->policy, a->name);
+    if (status == ULP_OK) status = engine_forward(e, &policy);
     if (status == ULP_OK) status = ulp_format_parse(&bf16, "bf16");
     if (status == ULP_OK) status = ulp_format_parse(&fp16, "fp16");
     if (status != ULP_OK) return status;
@@ -103,7 +106,7 @@ static ulp_status run_backward(engine *e, const ulp_run *run, key k, ulp_rows *r
 
 static ulp_status run_formats(engine *e, const ulp_run *run, key k, ulp_rows *rows) {
     size_t formats, modes;
-    char policy[96];
+    ulp_policy policy;
     ulp_status status = ULP_OK;
     const ulp_format *format = ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
@@ -119,13 +122,16 @@ static ulp_status run_formats(engine *e, const ulp_run *run, key k, ulp_rows *ro
         k.sums = "binary32";
         for (size_t m = 0; m < modes && ulp_option_chosen(run, "sums", "binary32") && status == ULP_OK; m++) {
             k.mode = mode[m].name;
-            snprintf(policy, sizeof policy, "fp32,act=%s/%s", k.arithmetic, k.mode);
-            status = run_random(e, run, &k, policy, rows);
+            status = ulp_policy_read(run, &policy, "fp32", "the run in binary32");
+            if (status == ULP_OK) status = ulp_policy_set(&policy, ULP_AT_ACT, &format[f], ULP_UNSCALED, 0);
+            policy.at[ULP_AT_ACT].rule = mode[m].rule;
+            if (status == ULP_OK) status = run_random(e, &k, &policy, rows);
         }
         if (status != ULP_OK || plain || !ulp_option_chosen(run, "sums", "own")) continue;
         k.mode = "rne";
         k.sums = "own";
-        status = run_random(e, run, &k, format[f].name, rows);
+        status = ulp_policy_read(run, &policy, format[f].name, "--formats");
+        if (status == ULP_OK) status = run_random(e, &k, &policy, rows);
         if (ulp_rows_progress(rows, 0.8 * (double)(f + 1) / (double)formats)) break;
     }
     return status;
@@ -139,10 +145,12 @@ ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *
              .mode = "rne",
              .gain = ulp_option_numbers(run, "gains", &gains)[point->at[AT_WHICH]],
              .seed = point->at[AT_SEED]};
-    engine e;
+    engine e = {0};
+    ulp_net parsed;
     snprintf(net, sizeof net, "rnn%d", (int)ulp_option_integer(run, "units"));
-    ulp_status status = engine_start(&e, run, net, (ulp_dims){FEATURES, 1, (size_t)ulp_option_integer(run, "steps")},
-                                     (size_t)ulp_option_integer(run, "sequences"), 0, 0);
+    ulp_status status =
+        ulp_net_read(run, &parsed, net, (ulp_dims){FEATURES, 1, (size_t)ulp_option_integer(run, "steps")});
+    if (status == ULP_OK) status = engine_start(&e, run, &parsed, (size_t)ulp_option_integer(run, "sequences"), 0, 0);
     e.pass.seed = (uint64_t)k.seed;
     if (status == ULP_OK) status = draw(&e, k.gain, (uint64_t)k.seed);
     if (status == ULP_OK) status = engine_reference(&e, e.h64);
@@ -150,5 +158,6 @@ ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *
     if (status == ULP_OK) status = run_backward(&e, run, k, rows);
     if (status == ULP_OK) status = run_perturbed(&e, k, rows);
     engine_end(&e);
+    ulp_net_release(&parsed);
     return status;
 }

@@ -46,14 +46,14 @@ typedef struct engine {
 
 /* The net for B samples; `at` is its recurrent layer, of cells[c], with at most one layer before, which moves numbers.
  */
-ulp_status engine_start(engine *e, const ulp_run *run, const char *net, ulp_dims in, size_t B, size_t at, size_t c);
+ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_t B, size_t at, size_t c);
 void engine_end(engine *e);
 
 /* h (B,N,T) in binary64 from e->x64. */
 ulp_status engine_reference(engine *e, double *h);
 
 /* Weights and inputs rounded under a policy, then forward; e->h gets the states. */
-ulp_status engine_forward(engine *e, const ulp_run *run, const char *policy);
+ulp_status engine_forward(engine *e, const ulp_policy *policy);
 
 /* Backward under the policy of the last forward, from pass.host_wide (B,out), rounded once, which carries 2^scale_log2;
  * e->dh gets the gradients. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/harness/training/load.h"
 #include "experiments/harness/training/training.h"
 #include "kernels/functions/softmax.h"
 
@@ -32,25 +33,32 @@ const arithmetic learning[LEARNING] = {
     {"bfloat16", "bf16", 8, "none", 0},
 };
 
-/* Training in an arithmetic; the text of the net lives in net (size). */
-static ulp_train_options training_of(const ulp_run *run, const ulp_point *point, const arithmetic *a, char *net,
-                                     size_t size) {
-    snprintf(net, size, "rows %s%d last fc10", cells[point->at[AT_WHICH]].name, (int)ulp_option_integer(run, "hidden"));
-    return (ulp_train_options){.net = net,
-                               .policy = a->policy,
-                               .scaler = a->scaler,
-                               .optimizer = ulp_option_text(run, "optimizer"),
-                               .batch = (size_t)ulp_option_integer(run, "batch"),
-                               .seed = (uint64_t)point->at[AT_SEED],
-                               .backend = ulp_run_backend(run)};
+/* ulp_net_release(&to->net) in either case. */
+static ulp_status read_training(ulp_training_rules *to, const ulp_run *run, const ulp_data *data,
+                                const ulp_point *point, const arithmetic *a) {
+    char net[64];
+    snprintf(net, sizeof net, "rows %s%d last fc10", cells[point->at[AT_WHICH]].name,
+             (int)ulp_option_integer(run, "hidden"));
+    to->scaler = *ulp_scaler_rule_find(a->scaler);
+    to->options = (ulp_train_options){.net = &to->net,
+                                      .policy = &to->policy,
+                                      .scaler = &to->scaler,
+                                      .optimizer = &to->optimizer,
+                                      .batch = (size_t)ulp_option_integer(run, "batch"),
+                                      .seed = (uint64_t)point->at[AT_SEED],
+                                      .backend = ulp_run_backend(run)};
+    ulp_status status = ulp_net_read(run, &to->net, net, data->dims);
+    if (status == ULP_OK) status = ulp_policy_read(run, &to->policy, a->policy, a->name);
+    return status == ULP_OK ? ulp_optimizer_read(run, &to->optimizer, ulp_option_text(run, "optimizer")) : status;
 }
 
 ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_point *point) {
-    char net[64];
+    ulp_training_rules r;
     ulp_status status = ULP_OK;
     for (size_t p = 0; p < (point->at[AT_PART] == TRAINING ? LEARNING : 1) && status == ULP_OK; p++) {
-        const ulp_train_options o = training_of(run, point, &learning[p], net, sizeof net);
-        status = ulp_training_check(ulp_run_plan(run), data, &o);
+        status = read_training(&r, run, data, point, &learning[p]);
+        if (status == ULP_OK) status = ulp_training_check(ulp_run_plan(run), data, &r.options);
+        ulp_net_release(&r.net);
     }
     return status;
 }
@@ -103,6 +111,12 @@ static ulp_status probabilities(engine *e, float *p) {
     return ULP_OK;
 }
 
+static ulp_status forward_in(engine *e, const ulp_run *run, const arithmetic *a) {
+    ulp_policy policy;
+    ulp_status status = ulp_policy_read(run, &policy, a->policy, a->name);
+    return status == ULP_OK ? engine_forward(e, &policy) : status;
+}
+
 /* One batch, forward and back under every arithmetic. */
 static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data, size_t first, errors *forth,
                             losses *back) {
@@ -111,12 +125,12 @@ static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data,
     read_samples(e, data, first);
     ulp_status status = engine_reference(e, e->h64);
     for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
-        status = engine_forward(e, run, answering[i].policy);
+        status = forward_in(e, run, &answering[i]);
         if (status == ULP_OK) add_errors(&forth[i], e, NULL);
         if (status == ULP_OK && i == 0) status = probabilities(e, p);
     }
     for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
-        status = engine_forward(e, run, backward[i].policy);
+        status = forward_in(e, run, &backward[i]);
         if (status == ULP_OK) status = go_back(e, p, label, backward[i].scale_log2);
         if (i == 0) memcpy(e->dh32, e->dh, e->T * e->B * e->N * sizeof(float));
         add_losses(&back[i], e, backward[i].scale_log2);
@@ -133,19 +147,20 @@ static void put_score(ulp_rows *rows, key k, const arithmetic *a, size_t steps, 
 }
 
 ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
-    char net[64];
-    const ulp_train_options o = training_of(run, point, &learning[0], net, sizeof net);
+    ulp_training_rules r;
+    const size_t batch = (size_t)ulp_option_integer(run, "batch");
     size_t c = (size_t)point->at[AT_WHICH];
     key k = {.cell = cells[c].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy", .gain = 0};
     errors *forth = calloc(ANSWERING, sizeof *forth);
     losses *back = calloc(BACKWARD, sizeof *back);
     engine e = {0};
     ulp_score score;
-    ulp_status status = forth && back ? ULP_OK : ULP_NO_MEMORY;
-    if (status == ULP_OK) status = engine_start(&e, run, net, data->dims, o.batch, 1, c);
-    if (status == ULP_OK) status = train(run, data, &o, e.w, &score, rows);
-    for (size_t b = 0; b < BATCHES && (b + 1) * o.batch <= data->n_train && status == ULP_OK; b++)
-        status = run_batch(&e, run, data, b * o.batch, forth, back);
+    ulp_status status = read_training(&r, run, data, point, &learning[0]);
+    if (status == ULP_OK && !(forth && back)) status = ULP_NO_MEMORY;
+    if (status == ULP_OK) status = engine_start(&e, run, &r.net, batch, 1, c);
+    if (status == ULP_OK) status = train(run, data, &r.options, e.w, &score, rows);
+    for (size_t b = 0; b < BATCHES && (b + 1) * batch <= data->n_train && status == ULP_OK; b++)
+        status = run_batch(&e, run, data, b * batch, forth, back);
     if (status == ULP_OK) put_score(rows, k, &learning[0], steps_of(run, data), score.accuracy);
     k.part = "trained";
     for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
@@ -161,17 +176,19 @@ ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_p
         put_losses(rows, &k, &back[i], e.T);
     }
     engine_end(&e);
+    ulp_net_release(&r.net);
     free(forth);
     free(back);
     return status;
 }
 
 ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
-    char net[64];
+    ulp_training_rules r;
     const arithmetic *a = &learning[point->at[AT_POLICY]];
-    const ulp_train_options o = training_of(run, point, a, net, sizeof net);
     ulp_score score;
-    ulp_status status = train(run, data, &o, NULL, &score, rows);
+    ulp_status status = read_training(&r, run, data, point, a);
+    if (status == ULP_OK) status = train(run, data, &r.options, NULL, &score, rows);
+    ulp_net_release(&r.net);
     if (status != ULP_OK) return status;
     put_score(
         rows,

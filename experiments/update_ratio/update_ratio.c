@@ -207,7 +207,7 @@ static ulp_status train(const ulp_run *run, ulp_trainer *t, watch *w, ulp_rows *
 }
 
 static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    char optimizer[128], policy[96], error[1024];
+    char error[1024];
     size_t formats, modes;
     const ulp_format *f = ulp_run_formats(run, &formats);
     const ulp_named_rule *mode = ulp_run_modes(run, &modes);
@@ -216,25 +216,37 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
              observed ? "rne" : mode[point->at[2]].name};
     watch w = {.backend = ulp_run_backend(run), .format = f, .formats = formats};
     ulp_trainer *t = NULL;
-    snprintf(optimizer, sizeof optimizer, "sgd,rate=%.17g,momentum=%.17g,cosine=%lld", ulp_option_number(run, "rate"),
-             ulp_option_number(run, "momentum"),
-             ulp_option_chosen(run, "schedule", "cosine") ? (long long)ulp_option_integer(run, "steps") : 0);
-    snprintf(policy, sizeof policy, "fp32,weight=%s/%s,master=none", k.run, k.mode);
+    const ulp_data *data = context;
+    ulp_net net;
+    ulp_policy policy;
+    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    optimizer.rate = ulp_option_number(run, "rate");
+    optimizer.momentum = ulp_option_number(run, "momentum");
+    optimizer.cosine = ulp_option_chosen(run, "schedule", "cosine") ? (uint32_t)ulp_option_integer(run, "steps") : 0;
+    ulp_status status = ulp_policy_read(run, &policy, "fp32", "the run without rounding");
+    if (status == ULP_OK && !observed) {
+        status = ulp_policy_set(&policy, ULP_AT_WEIGHT, &f[point->at[1]], ULP_UNSCALED, 0);
+        policy.at[ULP_AT_WEIGHT].rule = mode[point->at[2]].rule;
+    }
+    if (status != ULP_OK) return status;
+    status = ulp_net_read(run, &net, ulp_option_text(run, "net"), data->dims);
+    if (status != ULP_OK) return status;
     ulp_train_options o = {
-        .net = ulp_option_text(run, "net"),
-        .policy = policy,
-        .optimizer = optimizer,
+        .net = &net,
+        .policy = &policy,
+        .optimizer = &optimizer,
         .batch = (size_t)ulp_option_integer(run, "batch"),
         .seed = k.seed,
         .backend = ulp_run_backend(run),
     };
-    ulp_status status = ulp_trainer_new(&t, context, &o, error, sizeof error);
+    status = ulp_trainer_new(&t, data, &o, error, sizeof error);
+    ulp_net_release(&net);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
     if (t->model.net.count > LAYERS)
         status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
                               t->model.net.count, LAYERS);
     if (status == ULP_OK && t->model.net.params == 0)
-        status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net '%s' has no parameters", o.net);
+        status = ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net '%s' has no parameters", ulp_option_text(run, "net"));
     if (status == ULP_OK) status = train(run, t, observed ? &w : NULL, rows, &k);
     ulp_trainer_free(t);
     watch_end(&w);

@@ -2,7 +2,7 @@
  */
 #include "check.h"
 
-#include "sim/train.h"
+#include "tests/texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static int open_side(side *s, row *r, const struct run *run, const char *product
     snprintf(policy, sizeof policy, "%s%s%s", run->policy, products != NULL ? ",acc=" : "",
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
-    const ulp_train_options options = {.net = run->net,
+    const training_texts options = {.net = run->net,
                                        .policy = policy,
                                        .scaler = run->scaler,
                                        .optimizer = run->optimizer,
@@ -89,7 +89,7 @@ static int open_side(side *s, row *r, const struct run *run, const char *product
                                        .backend = backend,
                                        .counting = 1,
                                        .observer = &s->observer};
-    if (!row_ok(r, ulp_trainer_new(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error))
+    if (!row_ok(r, trainer_from_texts(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error))
         return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);
     return row_ok(r, s->weights != NULL ? ULP_OK : ULP_NO_MEMORY, "host memory");

@@ -22,11 +22,29 @@ void ulp_context_release(void *context) {
     free(context);
 }
 
-ulp_status ulp_policy_prepare(const ulp_run *run, char full[ULP_POLICY_TEXT_MAX], const char *policy, const char *of) {
+ulp_status ulp_net_read(const ulp_run *run, ulp_net *net, const char *text, ulp_dims in) {
+    char error[1536];
+    ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+}
+
+ulp_status ulp_policy_read(const ulp_run *run, ulp_policy *policy, const char *text, const char *of) {
     char error[1024];
-    ulp_policy parsed;
-    ulp_status status = ulp_policy_parse(&parsed, policy, error, sizeof error);
-    if (status == ULP_OK) status = ulp_policy_runs_on(&parsed, ulp_run_backend(run)->name, error, sizeof error);
+    ulp_status status = ulp_policy_parse(policy, text, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s: %s", of, error);
+}
+
+ulp_status ulp_optimizer_read(const ulp_run *run, ulp_optimizer_rule *rule, const char *text) {
+    char error[1024];
+    ulp_status status = ulp_optimizer_parse(rule, text, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_run_fail(run, status, "%s", error);
+}
+
+ulp_status ulp_policy_prepare(const ulp_run *run, char full[ULP_POLICY_TEXT_MAX], const ulp_policy *policy,
+                              const char *of) {
+    char error[1024];
+    ulp_status status = ulp_policy_check(policy, error, sizeof error);
+    if (status == ULP_OK) status = ulp_policy_runs_on(policy, ulp_run_backend(run)->name, error, sizeof error);
     if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", of, error);
-    return ulp_policy_print(full, ULP_POLICY_TEXT_MAX, &parsed);
+    return ulp_policy_print(full, ULP_POLICY_TEXT_MAX, policy);
 }

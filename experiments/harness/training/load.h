@@ -12,6 +12,8 @@
 #include "experiments/harness/harness.h"
 
 #include "sim/data.h"
+#include "sim/net.h"
+#include "sim/optim.h"
 #include "sim/policy.h"
 
 #define ULP_TAKES_SET                                                                                                  \
@@ -28,8 +30,15 @@ ulp_status ulp_data_prepare(ulp_run *run, ulp_data *data, const char *set);
 ulp_status ulp_context_prepare(ulp_run *run, void **context, const char *set);
 void ulp_context_release(void *context);
 
+/* What the texts of options say, as sim/ takes it; a text that says nothing known fails with a sentence. `of` is what
+ * the policy belongs to, and begins the sentence. ulp_net_release(net) in either case. */
+ulp_status ulp_net_read(const ulp_run *run, ulp_net *net, const char *text, ulp_dims in);
+ulp_status ulp_policy_read(const ulp_run *run, ulp_policy *policy, const char *text, const char *of);
+ulp_status ulp_optimizer_read(const ulp_run *run, ulp_optimizer_rule *rule, const char *text);
+
 /* The text of a policy with nothing left to defaults, for the header line "policy in full". Fails with a sentence that
- * begins with `of`, what the policy belongs to. */
-ulp_status ulp_policy_prepare(const ulp_run *run, char full[ULP_POLICY_TEXT_MAX], const char *policy, const char *of);
+ * begins with `of` if the policy does not fit together or does not run on the backend. */
+ulp_status ulp_policy_prepare(const ulp_run *run, char full[ULP_POLICY_TEXT_MAX], const ulp_policy *policy,
+                              const char *of);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "experiments/harness/run.h"
-#include "sim/net.h"
 
 static const ulp_network networks[] = {
     {"mlp", "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256},
@@ -39,17 +38,19 @@ size_t ulp_run_networks(const ulp_run *run) {
     return n;
 }
 
-void ulp_network_optimizer(char *text, size_t size, const ulp_run *run, const ulp_network *network, int64_t steps) {
-    int used = snprintf(text, size, "sgd,rate=%.17g,momentum=%.17g", network->rate, ulp_option_number(run, "momentum"));
-    if (network->cosine && used > 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ",cosine=%lld", (long long)steps);
+ulp_optimizer_rule ulp_network_optimizer(const ulp_run *run, const ulp_network *network, int64_t steps) {
+    ulp_optimizer_rule rule = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    rule.rate = network->rate;
+    rule.momentum = ulp_option_number(run, "momentum");
+    rule.cosine = network->cosine ? (uint32_t)steps : 0;
+    return rule;
 }
 
 static ulp_status add_network(ulp_run *run, const ulp_data *data, const ulp_network *network) {
     ulp_net net;
-    char error[1024], key[32];
-    ulp_status status = ulp_net_parse(&net, network->text, data->dims, error, sizeof error);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "%s", error);
+    char key[32];
+    ulp_status status = ulp_net_read(run, &net, network->text, data->dims);
+    if (status != ULP_OK) return status;
     snprintf(key, sizeof key, "network %s", network->name);
     ulp_header_add(run, key, "%s; %zu parameters; batch %zu; rate %.17g%s", network->text, net.params, network->batch,
                    network->rate, network->cosine ? ", to 0 along half a cosine" : "");

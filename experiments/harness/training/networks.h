@@ -8,7 +8,7 @@
  *     prepare: status = ulp_networks_load(run, context);
  *     compute: ulp_network network;
  *              ulp_run_network(&network, run, (size_t)point->at[AT_NET]);
- *              ulp_network_optimizer(text, sizeof text, run, &network, steps);
+ *              ulp_optimizer_rule optimizer = ulp_network_optimizer(run, &network, steps);
  */
 #ifndef ULP_NETWORKS_H
 #define ULP_NETWORKS_H
@@ -51,8 +51,8 @@ typedef struct ulp_network {
 int ulp_run_network(ulp_network *network, const ulp_run *run, size_t i);
 size_t ulp_run_networks(const ulp_run *run);
 
-/* Its optimizer for a run of so many steps, as a text for sim/optim.h. */
-void ulp_network_optimizer(char *text, size_t size, const ulp_run *run, const ulp_network *network, int64_t steps);
+/* Its optimizer for a run of so many steps. */
+ulp_optimizer_rule ulp_network_optimizer(const ulp_run *run, const ulp_network *network, int64_t steps);
 
 /* From prepare(): *context = the data of --set, and header lines about them and the networks. Fails with a sentence if
  * they cannot be loaded or a network does not take them. ulp_context_release() frees them. */

@@ -30,6 +30,15 @@
         .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1                \
     }
 
+/* What a training is made of; `options` point to the other fields, so that none of it moves. ulp_net_release(&net). */
+typedef struct ulp_training_rules {
+    ulp_net net;
+    ulp_policy policy;
+    ulp_scaler_rule scaler;
+    ulp_optimizer_rule optimizer;
+    ulp_train_options options;
+} ulp_training_rules;
+
 /* What happened since the last call of record(). */
 typedef struct ulp_stretch {
     uint64_t steps;   /* done in the whole training */
