@@ -363,7 +363,7 @@ INSTALL ?= install
 D = $(DESTDIR)$(PREFIX)
 
 install: all
-	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab
+	$(INSTALL) -d $D/bin $D/lib/pkgconfig $D/share/ulplab $D/share/doc/ulplab
 	$(INSTALL) -m 755 $(PROGRAMS:%=$B/%) $D/bin
 	for h in $$(find formats kernels sim -name '*.h' ! -path '*/cpu/*' ! -path '*/cuda/*' ! -name reference.h); do \
 	    $(INSTALL) -D -m 644 $$h $D/include/ulplab/$$h || exit 1; done
@@ -372,9 +372,8 @@ install: all
 	ln -sf libulp.so.$(VERSION) $D/lib/libulp.so.$(SOMAJOR)
 	ln -sf libulp.so.$(SOMAJOR) $D/lib/libulp.so
 	$(INSTALL) -m 644 experiments/data/* $D/share/ulplab
-	$(INSTALL) -d $D/share/man/man1
-	for p in $(PROGRAMS); do { printf '.TH %s 1 "" "ulplab $(VERSION)"\n.SH NAME\n%s \\- part of ulplab, a laboratory for low-precision arithmetic\n.SH USAGE\n.nf\n' $$p $$p; \
-	    $B/$$p --help | sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'"'"']\)/\\\&\1/'; } > $D/share/man/man1/$$p.1 || exit 1; done
+	$(INSTALL) -m 644 CITATION.cff LICENSE README.md CHANGELOG.md $D/share/doc/ulplab
+	sh experiments/ulp/man.sh $B $D/share/man $(VERSION) $(PROGRAMS)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include/ulplab' '' \
 	    'Name: ulplab' 'Description: low-precision arithmetic: formats, rounding, datapaths, networks' \
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lulp' \

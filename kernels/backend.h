@@ -1,10 +1,10 @@
 /* backend.h - the operations a machine offers on arrays, as a table of functions.
  *
  * Arrays carry values: float where ulp_format.fits_binary32, else double. Every operation is bit for bit
- * the scalar definition in formats/, for any thread count, instruction set and device. An operation that
- * is NULL, or answers ULP_UNSUPPORTED, is not offered; nothing is substituted for it. Arrays, scales of a gemm
+ * the scalar definition in formats/, for any thread count, instruction set and device. An operation that a backend
+ * lacks answers ULP_UNSUPPORTED; nothing is substituted for it. Arrays, scales of a gemm
  * included, are the backend's own memory (alloc), which nothing but the table touches; formats, shapes, stats and steps
- * are the host's. Outputs may equal inputs exactly (not in gemm, patches, permute and pool), and may not overlap
+ * are the host's. Outputs may equal inputs exactly (not in gemm, im2col, permute and pool), and may not overlap
  * otherwise.
  */
 #ifndef ULP_BACKEND_H
@@ -71,16 +71,50 @@ typedef struct ulp_update_step {
     ulp_stream stream;
 } ulp_update_step;
 
-/* The places of a kernel (K,K) on images x (B,c,h,w): at position (p,q) of (oh,ow) its element (i,j) lies on row
- * p stride + i - pad and column q stride + j - pad of x drawn apart: there x's rows and columns are `dilate` apart.
- * Between them and outside are zeros. */
-typedef struct ulp_places {
+/* The geometry of a convolution by a kernel (K,K) on images x (B,c,h,w). x is spread out first: between its rows and
+ * columns lie dilate - 1 rows and columns of zeros, and zeros lie around it. At position (p,q) of (oh,ow) the element
+ * (i,j) of the kernel meets row p stride + i - pad and column q stride + j - pad of the spread image. */
+typedef struct ulp_im2col {
     size_t B, c, h, w;
     size_t kernel, oh, ow;
     size_t stride, pad, dilate; /* stride and dilate at least 1 */
     uint8_t flip;               /* K - 1 - i and K - 1 - j for i and j */
-} ulp_places;
+} ulp_im2col;
 
+/* How the elements of an array are rounded: element i takes the random word of index stream.first + i. */
+typedef struct ulp_rounding {
+    const ulp_format *format;
+    ulp_rule rule;
+    ulp_stream stream;
+    ulp_stats *stats; /* counts what happened; NULL: nobody counts */
+} ulp_rounding;
+
+/* op(a, b, c), element by element; operands that the op does not use may be NULL. */
+typedef struct ulp_array_op {
+    ulp_op op;
+    const float *a, *b, *c;
+} ulp_array_op;
+
+/* How sums of products are formed: element (i,j) of a result (m,n) takes the random words from index
+ * stream.first + (i n + j) ulp_datapath_words(). */
+typedef struct ulp_summation {
+    const ulp_datapath *datapath;
+    ulp_stream stream;
+} ulp_summation;
+
+/* An array (count,a,b,n), whose blocks of n elements are to become (count,b,a,n). */
+typedef struct ulp_permute_shape {
+    size_t count, a, b, n;
+} ulp_permute_shape;
+
+/* The classes of B rows, each of 0 .. C - 1; the labels are the backend's memory. */
+typedef struct ulp_labels {
+    const uint8_t *label; /* (B) */
+    size_t B, C;
+} ulp_labels;
+
+/* The table that a backend fills; what each operation does is said at the function of its name below. Arguments have
+ * passed that function's check: an entry does not check them again. NULL: not offered. */
 typedef struct ulp_backend {
     const char *name; /* "cpu" */
     const char *what; /* the instruction set or device in use */
@@ -90,68 +124,101 @@ typedef struct ulp_backend {
     ulp_status (*upload)(void *device, const void *host, size_t bytes);
     ulp_status (*download)(void *host, const void *device, size_t bytes);
 
-    /* y (n) = x (n) rounded; element i takes the random word of index stream.first + i. stats may be NULL.
-     * ULP_UNSUPPORTED if the format's values do not fit binary32. */
-    ulp_status (*round)(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream,
-                        ulp_stats *stats);
-    ulp_status (*round64)(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
-                          ulp_stream stream, ulp_stats *stats);
-
-    /* y (n) = op(a (n), b (n), c (n)), the exact result rounded once; operands not used may be NULL. */
-    ulp_status (*map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
-                      const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
-
-    /* The steps one after the other on arrays of n elements, bit for bit what round and map make of whole arrays, read
-     * and written once: piece by piece, all steps on one piece while it is near. Arrays of different operands are equal
-     * or apart. `step` is host memory. ULP_BAD_ARGUMENT for an operand that the op needs and the step lacks, or a
-     * result that is neither array nor scratch; then nothing is written. */
+    ulp_status (*round)(float *y, const float *x, size_t n, ulp_rounding rounding);
+    ulp_status (*round64)(double *y, const double *x, size_t n, ulp_rounding rounding);
+    ulp_status (*map)(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
     ulp_status (*update)(const ulp_update_step *step, size_t steps, size_t n);
-
-    /* *y (host) = the largest |x| of x (n): 0 of none, NaN if any is NaN, else Inf if any is infinite. */
     ulp_status (*largest)(float *y, const float *x, size_t n);
-
-    /* y (n) = the sums over i of x (m,n) in the datapath's order from +0: the product of a row of ones with x. */
-    ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath, ulp_stream stream);
-
-    /* C = A B under a datapath; see ulp_gemm_shape. Element (i,j) is ulp_dot() with the random words from index
-     * stream.first + (i n + j) ulp_datapath_words(). ULP_NO_CODE if an operand is no value of the datapath's input
-     * format; ULP_UNSUPPORTED if results are wider than binary32 (int8, binary64): gemm64 gives them. */
-    ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                       const ulp_datapath *datapath, ulp_stream stream);
+    ulp_status (*reduce)(float *y, const float *x, size_t m, size_t n, ulp_summation summation);
+    ulp_status (*gemm)(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation);
     ulp_status (*gemm64)(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                         const ulp_datapath *datapath, ulp_stream stream);
-
-    /* y (c K K, B oh ow): what every element of the kernel lies on, from x (B,c,h,w); a convolution is a product with
-     * it. */
-    ulp_status (*patches)(float *y, const float *x, const ulp_places *places);
-
-    /* y (count,b,a,n) from x (count,a,b,n): blocks of n elements change places; a transpose where n = 1. */
-    ulp_status (*permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
-
-    /* What networks do between products. relu is exact; the rest is binary64, to be rounded by round64 and narrowed. */
-
-    /* y (n) = x (n) in binary32, to nearest even: exact for values of a format that fits it. */
+                         ulp_summation summation);
+    ulp_status (*im2col)(float *y, const float *x, const ulp_im2col *geometry);
+    ulp_status (*permute)(float *y, const float *x, ulp_permute_shape shape);
     ulp_status (*narrow)(float *y, const double *x, size_t n);
-
-    /* y (n) = max(x, 0); dx (n) = dy where y > 0, else 0; see curve.h. */
     ulp_status (*relu)(float *y, const float *x, size_t n);
     ulp_status (*relu_slope)(float *dx, const float *dy, const float *y, size_t n);
-
-    /* y (n) = f(x); dx (n) = f'(x) dy, from what curve.h names as `at` (n). */
-    ulp_status (*curve)(ulp_curve f, double *y, const float *x, size_t n);
-    ulp_status (*slope)(ulp_curve f, double *dx, const float *dy, const float *at, size_t n);
-
-    /* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w) and its place in it; dx
-     * (images,h,w) = dy (images,h / K,w / K) at those places, else +0; see pool.h. */
+    ulp_status (*activate)(double *y, const float *x, size_t n, ulp_activation f);
+    ulp_status (*activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
     ulp_status (*pool)(float *y, float *place, const float *x, const ulp_windows *windows);
     ulp_status (*pool_slope)(float *dx, const float *dy, const float *place, const ulp_windows *windows);
-
-    /* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label], C at least 1; see softmax.h. dz (B,C) = scale
-     * (p - t) / B, t one in the label's column. label (B) is the backend's memory, too; a label of C or more: NaN loss,
-     * and no t. */
-    ulp_status (*softmax)(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
-    ulp_status (*softmax_slope)(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
+    ulp_status (*softmax)(double *p, double *loss, const float *z, ulp_labels labels);
+    ulp_status (*softmax_slope)(double *dz, const float *p, ulp_labels labels, double scale);
 } ulp_backend;
+
+/* ---- the operations: each checks its arguments and calls the backend's own ----
+ *
+ * ULP_BAD_ARGUMENT or another status from the check comes back before an array is read or written, the same on every
+ * backend. ULP_UNSUPPORTED for an operation that the backend lacks; ulp_backend_error() names it. */
+
+/* y (n) = x (n) rounded. ULP_UNSUPPORTED if the format's values do not fit binary32. */
+ulp_status ulp_backend_round(const ulp_backend *backend, float *y, const float *x, size_t n, ulp_rounding rounding);
+ulp_status ulp_backend_round64(const ulp_backend *backend, double *y, const double *x, size_t n, ulp_rounding rounding);
+
+/* y (n) = op(a (n), b (n), c (n)), the exact result rounded once. */
+ulp_status ulp_backend_map(const ulp_backend *backend, float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
+
+/* The steps one after the other on arrays of n elements, bit for bit what round and map make of whole arrays, read
+ * and written once: piece by piece, all steps on one piece while it is near. Arrays of different operands are equal
+ * or apart. `step` is host memory. ULP_BAD_ARGUMENT for an operand that the op needs and the step lacks, or a
+ * result that is neither array nor scratch; then nothing is written. */
+ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step *step, size_t steps, size_t n);
+
+/* *y (host) = the largest |x| of x (n): 0 of none, NaN if any is NaN, else Inf if any is infinite. */
+ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n);
+
+/* y (n) = the sums over i of x (m,n) in the datapath's order from +0: the product of a row of ones with x. */
+ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
+                              ulp_summation summation);
+
+/* C = A B under a datapath; see ulp_gemm_shape. Each element is ulp_dot() of its row and column. ULP_NO_CODE if an
+ * operand is no value of the datapath's input format; ULP_UNSUPPORTED if results are wider than binary32 (int8,
+ * binary64): gemm64 gives them. */
+ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
+                            const ulp_gemm_shape *shape, ulp_summation summation);
+ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
+                              const ulp_gemm_shape *shape, ulp_summation summation);
+
+/* y (c K K, B oh ow) = for each element of the kernel the elements of x (B,c,h,w) that it meets; a convolution is a
+ * product with y. */
+ulp_status ulp_backend_im2col(const ulp_backend *backend, float *y, const float *x, const ulp_im2col *geometry);
+
+/* y (count,b,a,n) from x (count,a,b,n): blocks of n elements change places; a transpose where n = 1. */
+ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float *x, ulp_permute_shape shape);
+
+/* What networks do between products. relu is exact; the rest is binary64, to be rounded by round64 and narrowed. */
+
+/* y (n) = x (n) in binary32, to nearest even: exact for values of a format that fits it. */
+ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n);
+
+/* y (n) = max(x, 0); dx (n) = dy where y > 0, else 0; see activation.h. */
+ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n);
+ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n);
+
+/* y (n) = f(x); dx (n) = f'(x) dy, from the values that activation.h calls `at` (n). */
+ulp_status ulp_backend_activate(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_activation f);
+ulp_status ulp_backend_activate_slope(const ulp_backend *backend, double *dx, const float *dy, const float *at,
+                                      size_t n, ulp_activation f);
+
+/* y and place (images,h / K,w / K) = the maximum of each window of x (images,h,w) and its place in it; dx
+ * (images,h,w) = dy (images,h / K,w / K) at those places, else +0; see pool.h. */
+ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, const float *x,
+                            const ulp_windows *windows);
+ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
+                                  const ulp_windows *windows);
+
+/* p (B,C) = softmax of the rows of z (B,C); loss (B) = -log p[label], C at least 1; see softmax.h. dz (B,C) = scale
+ * (p - t) / B, t one in the label's column. A label of C or more: NaN loss, and no t. */
+ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels);
+ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
+                                     double scale);
+
+/* The part of a product's check that knows no datapath: operands that are read are not NULL, rows do not overlap. */
+ulp_status ulp_gemm_shape_check(const void *a, const void *b, const ulp_gemm_shape *shape);
+
+/* What kept the last operation that failed on this thread, in a sentence: the operation that the backend lacks, or what
+ * the device said; "" if there is no more to say than the status. */
+const char *ulp_backend_error(void);
 
 /* The backend called `name` ("cpu"); NULL is the default. ULP_BAD_NAME, or ULP_NO_DEVICE when this
  * machine or build cannot offer it, ULPLAB_ISA included. */

@@ -6,7 +6,7 @@
 static int is_finite(float x) { return x - x == 0.0f; }
 
 static ulp_status largest(const ulp_pass *pass, float *y, const float *x, size_t n) {
-    return pass->backend->largest ? pass->backend->largest(y, x, n) : ULP_UNSUPPORTED;
+    return ulp_backend_largest(pass->backend, y, x, n);
 }
 
 void ulp_loss_scaling_release(ulp_loss_scaling *s) {

@@ -55,7 +55,8 @@ ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w)
     ulp_status status = pass->backend->upload(first, w, o->n * sizeof *w);
     if (status == ULP_OK) status = ulp_pass_round(pass, o->master ? ULP_AT_MASTER : ULP_AT_WEIGHT, 0, first, o->n, 0);
     if (status == ULP_OK && o->master)
-        status = pass->backend->round(o->weight, o->master, o->n, &cast->format, cast->rule, stream, NULL);
+        status = ulp_backend_round(pass->backend, o->weight, o->master, o->n,
+                                   (ulp_rounding){&cast->format, cast->rule, stream, NULL});
     return status;
 }
 
@@ -169,12 +170,11 @@ static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const 
     d = o->rule.kind->direction == ULP_DIRECTION_ADAM ? add_adam(&p, d, &rate) : add_momentum(&p, d);
     if (o->lost) add_compensated(&p, d, rate, shrink);
     else add_update(&p, d, rate, shrink);
-    return pass->backend->update(p.step, p.steps, span.n);
+    return ulp_backend_update(pass->backend, p.step, p.steps, span.n);
 }
 
 ulp_status ulp_optimizer_step(ulp_optimizer *o, ulp_pass *pass, const float *dw, const ulp_span *span, size_t spans) {
-    ulp_status status = pass->backend->update ? ULP_OK : ULP_UNSUPPORTED;
-    if (status == ULP_OK && !spans) status = step_span(o, pass, dw, (ulp_span){0, o->n, pass->scale_log2});
+    ulp_status status = spans ? ULP_OK : step_span(o, pass, dw, (ulp_span){0, o->n, pass->scale_log2});
     for (size_t i = 0; i < spans && status == ULP_OK; i++) status = step_span(o, pass, dw, span[i]);
     o->updates += status == ULP_OK;
     return status;

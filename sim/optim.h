@@ -37,9 +37,8 @@
  * with the factors that are asked for. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2; cosine: Loshchilov and Hutter
  * 2017, arXiv:1608.03983, equation 5, to zero and without restarts.
  *
- * Text: NAME, then key=value between commas: "sgd,rate=0.1,momentum=0.9", "adam,rate=1e-3,warmup=100". Keys of every
- * kind: rate, decay, kahan (0 or 1), warmup, cosine (steps; 0: none), drop=FACTOR/EVERY. sgd: momentum; adam, adamw:
- * beta1, beta2, eps.
+ * Text: NAME, then key=value between commas: "sgd,rate=0.1,momentum=0.9", "adam,rate=1e-3,warmup=100". The keys are
+ * those of ulp_optimizer_help().
  */
 #ifndef ULP_OPTIM_H
 #define ULP_OPTIM_H
@@ -67,7 +66,7 @@ typedef enum ulp_direction { ULP_DIRECTION_SGD, ULP_DIRECTION_ADAM } ulp_directi
 
 struct ulp_optimizer_kind {
     const char *name, *what;
-    const char *keys;        /* of this kind alone, a blank before and after each */
+    const ulp_key *keys;     /* of this kind alone */
     uint8_t direction;       /* ulp_direction */
     uint8_t decoupled;       /* decay shrinks the weights and is no part of the gradient */
     ulp_optimizer_rule rule; /* its defaults, without the kind */
@@ -101,6 +100,9 @@ ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind);
 
 /* The rule that `text` describes. On failure a sentence in `error` (may be NULL) that lists what is known. */
 ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size);
+
+/* The reference text of `ulp help optimizers`. */
+void ulp_optimizer_help(const ulp_help *to);
 
 /* An optimizer for a policy, without arrays. ULP_BAD_NAME and a sentence in `error` (may be NULL): kahan needs a policy
  * without master weights. */

@@ -1,41 +1,79 @@
-/* optim_text.c - the table of optimizers and the words that describe one; see optim.h. */
-#include "optim.h"
-
+/* optim_text.c - the table of optimizers and the texts that describe one; see optim.h. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
+#include "optim.h"
+
+#define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
+
+/* FACTOR/EVERY */
+static ulp_status read_drop(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+    ulp_optimizer_rule *rule = to;
+    char *end;
+    const double factor = strtod(value, &end);
+    const char *second = *end == '/' ? end + 1 : value;
+    const double every = strtod(second, &end);
+    if (second == value || end == second || *end || !(factor >= 0 && factor <= 1 && every >= 1 && every <= 1e9) ||
+        every != (double)(uint32_t)every)
+        return ulp_fail(error, error_size, ULP_BAD_NAME, "optimizer %s: '%s=%s': %s is %s", rule->kind->name, key->name,
+                        value, key->name, key->form);
+    rule->factor = factor;
+    rule->every = (uint32_t)every;
+    return ULP_OK;
+}
+
+static int print_drop(char *text, size_t size, const void *from, const ulp_key *key) {
+    const ulp_optimizer_rule *rule = from;
+    (void)key;
+    return rule->every ? snprintf(text, size, "%.17g/%u", rule->factor, (unsigned)rule->every) : 0;
+}
+
+static const ulp_key common_keys[] = {
+    {"rate", "learning rate, without the schedule", ULP_KEY_NUMBER, FIELD(rate), 0, 1e6, NULL, 0, NULL, NULL},
+    {"decay", "weight decay", ULP_KEY_NUMBER, FIELD(decay), 0, 1e6, NULL, 0, NULL, NULL},
+    {"kahan", "1 makes an update a Kahan sum, in place of master weights", ULP_KEY_FLAG, FIELD(kahan), 0, 1, NULL, 0,
+     NULL, NULL},
+    {"warmup", "steps in which the rate rises to its full size", ULP_KEY_INTEGER, FIELD(warmup), 0, 1e9, NULL, 0, NULL,
+     NULL},
+    {"cosine", "steps in which the rate falls to 0 along half a cosine, 0: none", ULP_KEY_INTEGER, FIELD(cosine), 0,
+     1e9, NULL, 0, NULL, NULL},
+    {.name = "drop",
+     .help = "the rate is multiplied by FACTOR after every EVERY steps",
+     .type = ULP_KEY_OWN,
+     .form = "FACTOR/EVERY, a number from 0 to 1 and a whole number of steps from 1 to 1e+09",
+     .read = read_drop,
+     .print = print_drop},
+    {.name = NULL},
+};
+
+static const ulp_key sgd_keys[] = {
+    {"momentum", "share of the last direction in the next one", ULP_KEY_NUMBER, FIELD(momentum), 0, 1, NULL, 0, NULL,
+     NULL},
+    {.name = NULL},
+};
+
+static const ulp_key adam_keys[] = {
+    {"beta1", "share of the past in the average of gradients", ULP_KEY_NUMBER, FIELD(beta1), 0, 0.9999999, NULL, 0,
+     NULL, NULL},
+    {"beta2", "share of the past in the average of squares", ULP_KEY_NUMBER, FIELD(beta2), 0, 0.9999999, NULL, 0, NULL,
+     NULL},
+    {"eps", "what is added to the root of the average of squares", ULP_KEY_NUMBER, FIELD(eps), 0, 1, NULL, 0, NULL,
+     NULL},
+    {.name = NULL},
+};
+
 #define ADAM .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .rate = 1e-3
 
 static const ulp_optimizer_kind kinds[] = {
-    {"sgd", "stochastic gradient descent", " momentum ", ULP_DIRECTION_SGD, 0, {.rate = 0.1}},
-    {"adam", "Adam; decay is part of the gradient", " beta1 beta2 eps ", ULP_DIRECTION_ADAM, 0, {ADAM}},
-    {"adamw", "Adam with decoupled decay", " beta1 beta2 eps ", ULP_DIRECTION_ADAM, 1, {ADAM, .decay = 1e-2}},
+    {"sgd", "stochastic gradient descent", sgd_keys, ULP_DIRECTION_SGD, 0, {.rate = 0.1}},
+    {"adam", "Adam; decay is part of the gradient", adam_keys, ULP_DIRECTION_ADAM, 0, {ADAM}},
+    {"adamw", "Adam with decoupled decay", adam_keys, ULP_DIRECTION_ADAM, 1, {ADAM, .decay = 1e-2}},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
-
-/* What a key sets, and between which numbers. */
-static const struct key {
-    const char *name;
-    double min, max;
-    size_t at;
-    enum { NUMBER, STEPS, FLAG } type;
-    int common; /* of every kind */
-} keys[] = {
-    {"rate", 0, 1e6, offsetof(ulp_optimizer_rule, rate), NUMBER, 1},
-    {"decay", 0, 1e6, offsetof(ulp_optimizer_rule, decay), NUMBER, 1},
-    {"kahan", 0, 1, offsetof(ulp_optimizer_rule, kahan), FLAG, 1},
-    {"warmup", 0, 1e9, offsetof(ulp_optimizer_rule, warmup), STEPS, 1},
-    {"cosine", 0, 1e9, offsetof(ulp_optimizer_rule, cosine), STEPS, 1},
-    {"momentum", 0, 1, offsetof(ulp_optimizer_rule, momentum), NUMBER, 0},
-    {"beta1", 0, 0.9999999, offsetof(ulp_optimizer_rule, beta1), NUMBER, 0},
-    {"beta2", 0, 0.9999999, offsetof(ulp_optimizer_rule, beta2), NUMBER, 0},
-    {"eps", 0, 1, offsetof(ulp_optimizer_rule, eps), NUMBER, 0},
-};
-
-enum { KEYS = sizeof keys / sizeof *keys, WORD = 64 };
 
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i) { return i < KINDS ? &kinds[i] : NULL; }
 
@@ -45,96 +83,47 @@ const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name) {
     return kind;
 }
 
-static int takes(const ulp_optimizer_kind *kind, const struct key *key) {
-    char word[16];
-    snprintf(word, sizeof word, " %s ", key->name);
-    return key->common || strstr(kind->keys, word) != NULL;
-}
-
-/* A sentence that ends with what is known: the kinds, and the keys of one of them. */
-static ulp_status fail(const char *what, const char *word, const ulp_optimizer_kind *kind, char *error,
-                       size_t error_size) {
-    if (!error || !error_size) return ULP_BAD_NAME;
-    size_t used = (size_t)snprintf(error, error_size, "optimizer: %s '%s'; known: ", what, word);
-    for (size_t i = 0; i < KINDS && used < error_size; i++)
-        used += (size_t)snprintf(error + used, error_size - used, "%s%s", i ? ", " : "", kinds[i].name);
-    if (kind && used < error_size)
-        used += (size_t)snprintf(error + used, error_size - used, "; keys of %s:", kind->name);
-    for (size_t i = 0; kind && i < KEYS && used < error_size; i++)
-        if (takes(kind, &keys[i]))
-            used += (size_t)snprintf(error + used, error_size - used, " %s (%s%.7g to %.7g),", keys[i].name,
-                                     keys[i].type == STEPS ? "steps, " : "", keys[i].min, keys[i].max);
-    if (kind && used < error_size)
-        snprintf(error + used, error_size - used, " drop=FACTOR/EVERY (0 to 1, 1 to 1e+09 steps)");
-    return ULP_BAD_NAME;
-}
-
-/* A number between min and max, whole if asked, and what follows it. */
-static int number(double *to, const char *text, double min, double max, int whole, char **end) {
-    double v = strtod(text, end);
-    if (*end == text || !(v >= min && v <= max) || (whole && v != (double)(uint32_t)v)) return 0;
-    *to = v;
-    return 1;
-}
-
-static int set_drop(ulp_optimizer_rule *rule, const char *text) {
-    double factor, every;
-    char *end;
-    if (!number(&factor, text, 0, 1, 0, &end) || *end != '/') return 0;
-    if (!number(&every, end + 1, 1, 1e9, 1, &end) || *end) return 0;
-    rule->factor = factor;
-    rule->every = (uint32_t)every;
-    return 1;
-}
-
-static int set_key(ulp_optimizer_rule *rule, const ulp_optimizer_kind *kind, const char *name, const char *text) {
-    double v;
-    char *end;
-    if (strcmp(name, "drop") == 0) return set_drop(rule, text);
-    for (size_t i = 0; i < KEYS; i++) {
-        const struct key *key = &keys[i];
-        unsigned char *to = (unsigned char *)rule + key->at;
-        if (strcmp(key->name, name) != 0 || !takes(kind, key)) continue;
-        if (!number(&v, text, key->min, key->max, key->type != NUMBER, &end) || *end) return 0;
-        if (key->type == NUMBER) memcpy(to, &v, sizeof v);
-        if (key->type == STEPS) memcpy(to, &(uint32_t){(uint32_t)v}, sizeof(uint32_t));
-        if (key->type == FLAG) *to = (uint8_t)v;
-        return 1;
-    }
-    return 0;
-}
-
 ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind) {
     ulp_optimizer_rule rule = kind->rule;
     rule.kind = kind;
     return rule;
 }
 
+static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
+    const char *names[KINDS + 1] = {NULL};
+    for (size_t i = 0; i < KINDS; i++) names[i] = kinds[i].name;
+    return ulp_name_refuse(error, error_size, "optimizer: none is called", word, names);
+}
+
 ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, char *error, size_t error_size) {
-    const ulp_optimizer_kind *kind = NULL;
-    ulp_optimizer_rule rule = {0};
-    for (int i = 0;; i++) {
-        char word[WORD], copy[WORD];
-        size_t length = text ? strcspn(text, ",") : 0;
-        if (length == 0 || length >= sizeof word)
-            return fail("words between commas have 1 to 63 characters, not", text ? text : "", kind, error, error_size);
-        memcpy(word, text, length);
-        word[length] = 0;
-        memcpy(copy, word, length + 1);
-        if (i == 0) {
-            kind = ulp_optimizer_kind_find(word);
-            if (!kind) return fail("none is called", copy, NULL, error, error_size);
-            rule = ulp_optimizer_rule_of(kind);
-        } else {
-            char *equals = strchr(word, '=');
-            if (equals) *equals = 0;
-            if (!equals || !set_key(&rule, kind, word, equals + 1))
-                return fail("cannot take", copy, kind, error, error_size);
-        }
-        text += length;
-        if (!*text) break;
-        text++;
+    char word[64], of[80];
+    const size_t length = text ? strcspn(text, ",") : 0;
+    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text ? text : "");
+    const ulp_optimizer_kind *kind = ulp_optimizer_kind_find(word);
+    if (!kind || length >= sizeof word) return refuse_name(word, error, error_size);
+    ulp_optimizer_rule rule = ulp_optimizer_rule_of(kind);
+    snprintf(of, sizeof of, "optimizer %s", kind->name);
+    text += length;
+    if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
+    const ulp_key *const lists[] = {common_keys, kind->keys, NULL};
+    ulp_status status = ulp_keys_read(&rule, lists, text, of, error, error_size);
+    if (status == ULP_OK) *to = rule;
+    return status;
+}
+
+void ulp_optimizer_help(const ulp_help *to) {
+    ulp_help_line(to,
+                  "An optimizer says how gradients move the weights: NAME, then key=value pairs between commas, for "
+                  "example sgd,rate=0.1,momentum=0.9.");
+    ulp_help_line(to, "%s", "");
+    for (size_t i = 0; i < KINDS; i++) ulp_help_entry(to, kinds[i].name, kinds[i].what);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "Keys of every optimizer, with the defaults of %s:", kinds[0].name);
+    ulp_help_keys(to, (const ulp_key *const[]){common_keys, NULL}, &kinds[0].rule);
+    for (size_t i = 0; i < KINDS; i++) {
+        ulp_help_line(to, "%s", "");
+        ulp_help_line(to, "Keys of %s (default rate %.7g, decay %.7g):", kinds[i].name, kinds[i].rule.rate,
+                      kinds[i].rule.decay);
+        ulp_help_keys(to, (const ulp_key *const[]){kinds[i].keys, NULL}, &kinds[i].rule);
     }
-    *to = rule;
-    return ULP_OK;
 }

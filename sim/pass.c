@@ -27,8 +27,8 @@ static ulp_status rescale(const ulp_pass *pass, float *y, const float *x, size_t
                             .y = {.kind = ULP_OPERAND_ARRAY, .at = y},
                             .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x},
                             .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
-    ulp_status status = pass->backend->update ? ulp_format_parse(&step.format, "binary32") : ULP_UNSUPPORTED;
-    return status == ULP_OK ? pass->backend->update(&step, 1, n) : status;
+    ulp_status status = ulp_format_parse(&step.format, "binary32");
+    return status == ULP_OK ? ulp_backend_update(pass->backend, &step, 1, n) : status;
 }
 
 ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from,
@@ -72,8 +72,8 @@ static ulp_status count_exact(ulp_pass *pass, ulp_point_kind point, const float 
     if (!pass->counting) return ULP_OK;
     ulp_status status = ulp_format_parse(&binary32, "binary32");
     if (status == ULP_OK)
-        status =
-            pass->backend->round((float *)(void *)pass->wide, x, n, &binary32, (ulp_rule){0}, (ulp_stream){0}, &seen);
+        status = ulp_backend_round(pass->backend, (float *)(void *)pass->wide, x, n,
+                                   (ulp_rounding){.format = &binary32, .stats = &seen});
     if (status == ULP_OK) tally(pass, point, &seen);
     return status;
 }
@@ -112,7 +112,7 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind 
 /* *most = the largest finite magnitude of x (n), backend memory; host_a is used where not all of it is finite. */
 static ulp_status own_amax(ulp_pass *pass, float *most, const float *x, size_t n) {
     const ulp_backend *backend = pass->backend;
-    ulp_status status = backend->largest ? backend->largest(most, x, n) : ULP_UNSUPPORTED;
+    ulp_status status = ulp_backend_largest(backend, most, x, n);
     if (status != ULP_OK || *most - *most == 0.0f) return status;
     status = backend->download(pass->host_a, x, n * sizeof *x);
     if (status == ULP_OK) *most = ulp_amax(pass->host_a, n, 1);
@@ -148,8 +148,9 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, fl
     int shown = watched(pass, point);
     if (shown) status = backend->download(pass->host_a, x, n * sizeof *x);
     if (status == ULP_OK)
-        status = backend->round(x, x, n, &cast->format, cast->rule, stream_of(pass, point, layer, row),
-                                counter(pass, &seen));
+        status = ulp_backend_round(
+            backend, x, x, n,
+            (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
     add_counts(pass, point, &seen);
     if (shown && status == ULP_OK) status = backend->download(pass->host_b, x, n * sizeof *x);
     if (shown && status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
@@ -173,12 +174,12 @@ ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t laye
         if (shown && done == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
         return done;
     }
-    if (!backend->round64) return ULP_UNSUPPORTED;
     ulp_stats seen = {0};
     ulp_status status = backend->upload(pass->wide, pass->host_wide, n * sizeof(double));
     if (status == ULP_OK)
-        status = backend->round64(pass->wide, pass->wide, n, &cast->format, cast->rule,
-                                  stream_of(pass, point, layer, row), counter(pass, &seen));
+        status = ulp_backend_round64(
+            backend, pass->wide, pass->wide, n,
+            (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
     add_counts(pass, point, &seen);
     if (status == ULP_OK) status = backend->download(pass->host_wide, pass->wide, n * sizeof(double));
     if (status != ULP_OK) return status;
@@ -192,28 +193,28 @@ ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t laye
     const ulp_backend *backend = pass->backend;
     const ulp_cast *cast = cast_of(pass, point, layer);
     ulp_cast moved;
-    if (!backend->narrow || !backend->round64) return ULP_UNSUPPORTED;
     if (watched(pass, point) || rescale_of(pass, point, layer) != 0) { /* the host has to see it */
         ulp_status seen = backend->download(pass->host_wide, wide, n * sizeof *wide);
         return seen == ULP_OK ? ulp_pass_round_wide(pass, point, layer, x, n, row) : seen;
     }
     if (cast->scaling) {
         float own;
-        ulp_status found = backend->narrow(x, wide, n);
+        ulp_status found = ulp_backend_narrow(backend, x, wide, n);
         if (found == ULP_OK) found = own_amax(pass, &own, x, n);
         if (found != ULP_OK) return found;
         move_cast(&moved, pass, cast, point, layer, own);
         cast = &moved;
     }
     if (ulp_cast_is_binary32(cast)) {
-        ulp_status done = backend->narrow(x, wide, n);
+        ulp_status done = ulp_backend_narrow(backend, x, wide, n);
         return done == ULP_OK ? count_exact(pass, point, x, n) : done;
     }
     ulp_stats seen = {0};
-    ulp_status status = backend->round64(pass->wide, wide, n, &cast->format, cast->rule,
-                                         stream_of(pass, point, layer, row), counter(pass, &seen));
+    ulp_status status = ulp_backend_round64(
+        backend, pass->wide, wide, n,
+        (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
     add_counts(pass, point, &seen);
-    return status == ULP_OK ? backend->narrow(x, pass->wide, n) : status;
+    return status == ULP_OK ? ulp_backend_narrow(backend, x, pass->wide, n) : status;
 }
 
 ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b,
@@ -222,7 +223,6 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     const ulp_cast *cast = cast_of(pass, point, layer);
     size_t n = B * row;
     ulp_stats seen = {0};
-    if (!backend->map) return ULP_UNSUPPORTED;
     if (cast->scaling) { /* the sums have to be there before their scale is known */
         ulp_status found = backend->download(pass->host_a, a, n * sizeof *a);
         if (found == ULP_OK) found = backend->download(pass->host_b, b, n * sizeof *b);
@@ -230,8 +230,9 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
             pass->host_wide[i] = ulp_sum_to_odd((double)pass->host_a[i], (double)pass->host_b[i]);
         return found == ULP_OK ? ulp_pass_round_wide(pass, point, layer, y, n, row) : found;
     }
-    ulp_status status = backend->map(ULP_ADD, y, a, b, NULL, n, &cast->format, cast->rule,
-                                     stream_of(pass, point, layer, row), counter(pass, &seen));
+    ulp_status status = ulp_backend_map(
+        backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n,
+        (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
     if (ulp_cast_is_identity(cast)) tally(pass, point, &seen);
     else add_counts(pass, point, &seen);
     if (status != ULP_OK || !watched(pass, point)) return status;
@@ -243,16 +244,16 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
     return status;
 }
 
-ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_curve f, float *y, const float *x, size_t row) {
+ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_activation f, float *y, const float *x, size_t row) {
     const size_t n = pass->B * row;
-    ulp_status status = pass->backend->curve ? pass->backend->curve(f, pass->wide, x, n) : ULP_UNSUPPORTED;
+    ulp_status status = ulp_backend_activate(pass->backend, pass->wide, x, n, f);
     return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_ACT, layer, y, pass->wide, n, row) : status;
 }
 
-ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, const float *dy, const float *at,
+ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_activation f, float *dx, const float *dy, const float *at,
                           size_t row) {
     const size_t n = pass->B * row;
-    ulp_status status = pass->backend->slope ? pass->backend->slope(f, pass->wide, dy, at, n) : ULP_UNSUPPORTED;
+    ulp_status status = ulp_backend_activate_slope(pass->backend, pass->wide, dy, at, n, f);
     return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_AGRAD, layer, dx, pass->wide, n, row) : status;
 }
 
@@ -266,7 +267,8 @@ ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, con
 
 ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
                          const float *a, const float *b, const ulp_gemm_shape *shape, size_t rows) {
-    if (!pass->backend->gemm) return ULP_UNSUPPORTED;
-    return pass->backend->gemm(c, a, b, shape, datapath,
-                               stream_of(pass, use, layer, rows * shape->n * ulp_datapath_words(datapath, shape->k)));
+    return ulp_backend_gemm(
+        pass->backend, c, a, b, shape,
+        (ulp_summation){datapath,
+                        stream_of(pass, use, layer, rows * shape->n * ulp_datapath_words(datapath, shape->k))});
 }

@@ -98,8 +98,8 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, floa
 
 /* y (B,row) = f(x), tensor number `layer`, and dx (B,row) = f'(x) dy from what curve.h names as `at`: each rounded
  * once, at ULP_AT_ACT and ULP_AT_AGRAD. */
-ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_curve f, float *y, const float *x, size_t row);
-ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_curve f, float *dx, const float *dy, const float *at,
+ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_activation f, float *y, const float *x, size_t row);
+ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_activation f, float *dx, const float *dy, const float *at,
                           size_t row);
 
 /* Show x (n), which an exact operation made from values of the point's format. */

@@ -9,15 +9,8 @@
  *   loss    probabilities and losses                     then an update is rounded into the weight format
  *   norm    means and variances of batch normalisation
  *
- * Text: an optional preset, then key=value pairs, separated by commas:
- *
- *   fp32, fp16, FORMAT      everything in that format, accumulation too; no master weights
- *   mixed:FORMAT            weight, act, wgrad, agrad in FORMAT; accumulation, state, master, loss, norm in binary32
- *   weight= act= wgrad= agrad= state= loss= norm=   FORMAT[/MODE[/BITS]], for example e5m2/sr/8
- *   FORMAT@amax, FORMAT@delayedN   the same with a scale per tensor (ulp_scaling_time), N steps of history, 16 without
- * N master=                 FORMAT[/MODE[/BITS]], or none acc= fwd= bwd=          a datapath: both, of forward and of
- * backward products out=                    as act=, for the net's output alone: out=fp32 hands the loss what the sums
- * hold mode=                   MODE[/BITS] for every point whose format is not binary32 and has no mode of its own
+ * Text: an optional preset, then key=value pairs, separated by commas, for example
+ * "mixed:fp16,master=none,act=e4m3/sr". The presets and keys are those of ulp_policy_help().
  *
  * Gradients overflow to Inf, or to NaN where a format has no Inf, unless the format's name says otherwise
  * (agrad=e4m3:sat): a loss scaler sees Inf and NaN, not saturation. Fixed point has neither and saturates, and what has
@@ -26,6 +19,7 @@
 #ifndef ULP_POLICY_H
 #define ULP_POLICY_H
 
+#include "kernels/key_values.h"
 #include "kernels/products/datapath.h"
 
 #ifdef __cplusplus
@@ -79,6 +73,9 @@ const char *ulp_point_name(ulp_point_kind point);
  * those of its operands (ULP_UNSUPPORTED). */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
 
+/* Whether the tensors of a point may have tensor scales: weights, activations and their gradients. */
+int ulp_point_takes_scale(ulp_point_kind point);
+
 /* Round the tensors of a point into another format; the rule of the point stays. A gradient whose format saturates
  * unasked gets the form of the format that overflows, unless it has a tensor scale. `history` is the number of steps of
  * ULP_SCALED_DELAYED, else 0. The point ULP_AT_MASTER gives the policy master weights. ULP_UNSUPPORTED: the format does
@@ -98,6 +95,9 @@ ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, cha
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy);
 
 enum { ULP_POLICY_TEXT_MAX = 640 };
+
+/* The reference text of `ulp help policies`. */
+void ulp_policy_help(const ulp_help *to);
 
 /* Whether rounding there leaves every binary32 value as it is. */
 int ulp_cast_is_identity(const ulp_cast *cast);

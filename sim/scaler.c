@@ -1,24 +1,32 @@
-/* scaler.c - the table of loss scaling rules and their state machines; see scaler.h. */
+/* scaler.c - the table of rules for loss scales, their texts and their state machines; see scaler.h. */
 #include "scaler.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
 #include "kernels/functions/elementary.h"
 
 static const ulp_scaler_rule rules[] = {
-    /* name, way, per_layer, skip, init, min, max, interval, hysteresis, logmax's own */
-    {"none", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
-    {"static", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
-    {"pytorch", ULP_SCALE_BY_OVERFLOW, 0, 1, 16, ULP_SCALE_MIN, ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
-    {"apex", ULP_SCALE_BY_OVERFLOW, 0, 1, 16, ULP_SCALE_MIN, 24, 2000, 1, 0, 0, 0, 0},
-    {"keras", ULP_SCALE_BY_OVERFLOW, 0, 1, 15, 0, ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
-    {"megatron", ULP_SCALE_BY_OVERFLOW, 0, 1, 32, 0, ULP_SCALE_MAX, 1000, 2, 0, 0, 0, 0},
-    {"backoff", ULP_SCALE_BY_OVERFLOW, 0, 1, 24, ULP_SCALE_MIN, 24, 0, 1, 0, 0, 0, 0},
-    {"logmax", ULP_SCALE_BY_SIZE, 0, 1, 0, 0, 24, 0, 1, 16, 3.09, 0.99, 0.999},
-    {"layer", ULP_SCALE_BY_OVERFLOW, 1, 1, 16, ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
+    /* name, what, way, per_layer, skip, init, min, max, interval, hysteresis, logmax's own */
+    {"none", "no loss scale, 2^0", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
+    {"static", "2^init for good; a step with Inf or NaN is not skipped", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN,
+     ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
+    {"pytorch", "torch.amp.GradScaler: doubled after 2000 good steps in a row, halved on overflow",
+     ULP_SCALE_BY_OVERFLOW, 0, 1, 16, ULP_SCALE_MIN, ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
+    {"apex", "NVIDIA Apex amp LossScaler: as pytorch, with at most 2^24", ULP_SCALE_BY_OVERFLOW, 0, 1, 16,
+     ULP_SCALE_MIN, 24, 2000, 1, 0, 0, 0, 0},
+    {"keras", "tf.keras LossScaleOptimizer: as pytorch, from 2^15, at least 2^0", ULP_SCALE_BY_OVERFLOW, 0, 1, 15, 0,
+     ULP_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
+    {"megatron",
+     "Megatron-LM DynamicGradScaler: from 2^32, after 1000 steps, at least 2^0, halved on the second overflow",
+     ULP_SCALE_BY_OVERFLOW, 0, 1, 32, 0, ULP_SCALE_MAX, 1000, 2, 0, 0, 0, 0},
+    {"backoff", "from 2^24, only ever halved", ULP_SCALE_BY_OVERFLOW, 0, 1, 24, ULP_SCALE_MIN, 24, 0, 1, 0, 0, 0, 0},
+    {"logmax", "OpenSeq2Seq LogMaxScaler: follows the size of the gradients", ULP_SCALE_BY_SIZE, 0, 1, 0, 0, 24, 0, 1,
+     16, 3.09, 0.99, 0.999},
+    {"layer", "a loss scale of its own for every layer with parameters, each by the rule of pytorch",
+     ULP_SCALE_BY_OVERFLOW, 1, 1, 16, ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX, 2000, 1, 0, 0, 0, 0},
 };
 
 const ulp_scaler_rule *ulp_scaler_rule_get(size_t i) { return i < sizeof rules / sizeof *rules ? &rules[i] : NULL; }
@@ -29,92 +37,107 @@ const ulp_scaler_rule *ulp_scaler_rule_find(const char *name) {
     return rule;
 }
 
-static ulp_status fail(const char *what, const char *word, char *error, size_t error_size) {
-    size_t used = 0;
-    if (!error || !error_size) return ULP_BAD_NAME;
-    used = (size_t)snprintf(error, error_size, "scaler: %s '%s'; known: static:K", what, word);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && used < error_size; i++)
-        used += (size_t)snprintf(error + used, error_size - used, ", %s", rules[i].name);
-    if (used < error_size)
-        snprintf(error + used, error_size - used,
-                 "; keys init, min, max (%d to %d, of layer %d to %d), interval, hysteresis, skip; of logmax, in place "
-                 "of interval and "
-                 "hysteresis, log_max (-126 to 126), overflow_std_dev (0 to 100), beta1, beta2 (0 to 0.9999999)",
-                 ULP_SCALE_MIN, ULP_SCALE_MAX, ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX);
-    return ULP_BAD_NAME;
+/* ---- texts ---- */
+
+#define FIELD(field) ULP_KEY_FIELD(ulp_scaler_rule, field)
+
+/* Of scales of the whole loss, and of scales of one layer. */
+#define SCALES(min_, max_)                                                                                             \
+    {"init", "log2 of the loss scale at the start", ULP_KEY_INTEGER, FIELD(init), min_, max_, NULL, 0, NULL, NULL},    \
+        {"min", "log2 of the least loss scale", ULP_KEY_INTEGER, FIELD(min), min_, max_, NULL, 0, NULL, NULL},         \
+        {"max", "log2 of the largest loss scale", ULP_KEY_INTEGER, FIELD(max), min_, max_, NULL, 0, NULL, NULL}, {     \
+        "skip", "1 skips the update of a step with Inf or NaN", ULP_KEY_FLAG, FIELD(skip), 0, 1, NULL, 0, NULL, NULL   \
+    }
+static const ulp_key loss_keys[] = {SCALES(ULP_SCALE_MIN, ULP_SCALE_MAX), {.name = NULL}};
+static const ulp_key layer_keys[] = {SCALES(ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX), {.name = NULL}};
+
+static const ulp_key count_keys[] = {
+    {"interval", "good steps in a row before the loss scale is doubled, 0: never", ULP_KEY_INTEGER, FIELD(interval), 0,
+     1e9, NULL, 0, NULL, NULL},
+    {"hysteresis", "overflows before the loss scale is halved", ULP_KEY_INTEGER, FIELD(hysteresis), 1, 1e6, NULL, 0,
+     NULL, NULL},
+    {.name = NULL},
+};
+
+static const ulp_key size_keys[] = {
+    {"log_max", "log2 of what the largest gradient is scaled to", ULP_KEY_NUMBER, FIELD(log_max), ULP_SCALE_MIN,
+     ULP_SCALE_MAX, NULL, 0, NULL, NULL},
+    {"overflow_std_dev", "standard deviations between the mean and log_max", ULP_KEY_NUMBER, FIELD(overflow_std_dev), 0,
+     100, NULL, 0, NULL, NULL},
+    {"beta1", "share of the past in the average of the largest gradients", ULP_KEY_NUMBER, FIELD(beta1), 0, 0.9999999,
+     NULL, 0, NULL, NULL},
+    {"beta2", "share of the past in the averages of their variance", ULP_KEY_NUMBER, FIELD(beta2), 0, 0.9999999, NULL,
+     0, NULL, NULL},
+    {.name = NULL},
+};
+
+enum { LISTS = 3 };
+
+/* lists [LISTS], ended by NULL: the keys that a rule takes. */
+static void keys_of(const ulp_key **lists, const ulp_scaler_rule *rule) {
+    lists[0] = rule->per_layer ? layer_keys : loss_keys;
+    lists[1] = rule->way == ULP_SCALE_BY_SIZE ? size_keys : count_keys;
+    lists[2] = NULL;
 }
 
-/* The keys of logmax that take any number. */
-static int set_number(ulp_scaler_rule *rule, const char *key, const char *value) {
-    char *end;
-    double v = strtod(value, &end);
-    int share = v >= 0.0 && v <= 0.9999999;
-    if (*end || end == value || rule->way != ULP_SCALE_BY_SIZE) return 0;
-    if (strcmp(key, "log_max") == 0 && v >= ULP_SCALE_MIN && v <= ULP_SCALE_MAX) rule->log_max = v;
-    else if (strcmp(key, "overflow_std_dev") == 0 && v >= 0.0 && v <= 100.0) rule->overflow_std_dev = v;
-    else if (strcmp(key, "beta1") == 0 && share) rule->beta1 = v;
-    else if (strcmp(key, "beta2") == 0 && share) rule->beta2 = v;
-    else return 0;
-    return 1;
-}
-
-static int set_key(ulp_scaler_rule *rule, const char *key, const char *value) {
-    char *end;
-    long v = strtol(value, &end, 10), least = rule->per_layer ? ULP_LAYER_SCALE_MIN : ULP_SCALE_MIN;
-    int scale = v >= least && v <= (rule->per_layer ? ULP_LAYER_SCALE_MAX : ULP_SCALE_MAX),
-        counts = rule->way != ULP_SCALE_BY_SIZE;
-    if (set_number(rule, key, value)) return 1;
-    if (*end || end == value) return 0;
-    if (strcmp(key, "init") == 0 && scale) rule->init = (int16_t)v;
-    else if (strcmp(key, "min") == 0 && scale) rule->min = (int16_t)v;
-    else if (strcmp(key, "max") == 0 && scale) rule->max = (int16_t)v;
-    else if (strcmp(key, "interval") == 0 && counts && v >= 0 && v <= 1000000000) rule->interval = (uint32_t)v;
-    else if (strcmp(key, "hysteresis") == 0 && counts && v >= 1 && v <= 1000000) rule->hysteresis = (uint32_t)v;
-    else if (strcmp(key, "skip") == 0 && (v == 0 || v == 1)) rule->skip = (uint8_t)v;
-    else return 0;
-    return 1;
-}
-
-static int find_rule(ulp_scaler_rule *rule, char *word) {
-    char *colon = strchr(word, ':');
-    if (colon) *colon = 0;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(rules[i].name, word) == 0) {
-            *rule = rules[i];
-            return !colon || (strcmp(word, "static") == 0 && set_key(rule, "init", colon + 1));
-        }
-    return 0;
+static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
+    const char *names[sizeof rules / sizeof *rules + 1] = {NULL};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) names[i] = rules[i].name;
+    return ulp_name_refuse(error, error_size, "scaler: no rule", word, names);
 }
 
 static ulp_status check_limits(const ulp_scaler_rule *rule, char *error, size_t error_size) {
-    return rule->init >= rule->min && rule->init <= rule->max
-               ? ULP_OK
-               : fail("init is not between min and max in", rule->name, error, error_size);
+    if (rule->init >= rule->min && rule->init <= rule->max) return ULP_OK;
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "scaler %s: init %d is not between min %d and max %d", rule->name,
+                    rule->init, rule->min, rule->max);
+}
+
+/* NAME, or static:K as static with init=K; what follows the word goes to *rest. */
+static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char **rest, char *error,
+                             size_t error_size) {
+    char word[64], init[80];
+    const ulp_key *lists[LISTS];
+    const size_t length = strcspn(text, ",");
+    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, text);
+    *rest = text + length;
+    char *colon = strncmp(word, "static:", 7) == 0 ? word + 6 : NULL;
+    if (colon) *colon = 0;
+    const ulp_scaler_rule *row = ulp_scaler_rule_find(word);
+    if (!row || length >= sizeof word) return refuse_name(word, error, error_size);
+    *rule = *row;
+    if (!colon) return ULP_OK;
+    keys_of(lists, rule);
+    snprintf(init, sizeof init, "init=%s", colon + 1);
+    return ulp_keys_read(rule, lists, init, "scaler static", error, error_size);
 }
 
 ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, char *error, size_t error_size) {
-    ulp_scaler_rule rule = rules[0];
-    for (int i = 0;; i++) {
-        char word[64], copy[64];
-        size_t length = text ? strcspn(text, ",") : 0;
-        if (length == 0 || length >= sizeof word) return fail("no word at", text ? text : "", error, error_size);
-        memcpy(word, text, length);
-        word[length] = 0;
-        memcpy(copy, word, length + 1);
-        if (i == 0) {
-            if (!find_rule(&rule, word)) return fail("no rule", copy, error, error_size);
-        } else {
-            char *equals = strchr(word, '=');
-            if (equals) *equals = 0;
-            if (!equals || !set_key(&rule, word, equals + 1)) return fail("cannot take", copy, error, error_size);
-        }
-        text += length;
-        if (!*text) break;
-        text++;
-    }
-    ulp_status status = check_limits(&rule, error, error_size);
+    ulp_scaler_rule rule;
+    const ulp_key *lists[LISTS];
+    char of[40];
+    ulp_status status = parse_name(&rule, text ? text : "", &text, error, error_size);
+    if (status != ULP_OK) return status;
+    snprintf(of, sizeof of, "scaler %s", rule.name);
+    if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
+    keys_of(lists, &rule);
+    status = ulp_keys_read(&rule, lists, text, of, error, error_size);
+    if (status == ULP_OK) status = check_limits(&rule, error, error_size);
     if (status == ULP_OK) *to = rule;
     return status;
+}
+
+void ulp_scaler_help(const ulp_help *to) {
+    ulp_help_line(to, "A scaler chooses the power of two by which the loss is multiplied: NAME, then key=value pairs "
+                      "between commas, for example pytorch,interval=50,init=24. static:K is static,init=K.");
+    ulp_help_line(to, "%s", "");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) ulp_help_entry(to, rules[i].name, rules[i].what);
+    ulp_help_line(to, "%s", "");
+    ulp_help_keys(to, (const ulp_key *const[]){loss_keys, count_keys, NULL}, ulp_scaler_rule_find("pytorch"));
+    ulp_help_line(to, "(the defaults are those of pytorch; a scale of layer lies between %d and %d)",
+                  ULP_LAYER_SCALE_MIN, ULP_LAYER_SCALE_MAX);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "logmax has other keys in place of interval and hysteresis:");
+    ulp_help_keys(to, (const ulp_key *const[]){size_keys, NULL}, ulp_scaler_rule_find("logmax"));
 }
 
 ulp_scaler_rule ulp_scaler_static(int log2) {

@@ -19,9 +19,8 @@
  * logarithm of 0. Of a step with Inf or NaN theirs has x = 2^log_max, which is no logarithm and pins the scale to its
  * least for long.
  *
- * Text: NAME, static:K for static,init=K, and overrides: pytorch,interval=50,init=24. Keys: init, interval
- * (0: never grows), max, min (of log2), hysteresis, skip (0 or 1); logmax has no interval and no hysteresis, but
- * log_max, overflow_std_dev, beta1, beta2.
+ * Text: NAME, static:K for static,init=K, and overrides: "pytorch,interval=50,init=24". The keys are those of
+ * ulp_scaler_help().
  *
  * A scaler sees the largest gradient of the weights and nothing else (layer: of each layer, with the activation
  * gradient that enters it backward); where gradients saturate there is no Inf and it is blind (policy.h).
@@ -29,7 +28,7 @@
 #ifndef ULP_SCALER_H
 #define ULP_SCALER_H
 
-#include "formats/format.h"
+#include "kernels/key_values.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,7 +42,7 @@ enum { ULP_LAYER_SCALE_MIN = -62, ULP_LAYER_SCALE_MAX = 62 };
 typedef enum ulp_scaler_way { ULP_SCALE_FIXED, ULP_SCALE_BY_OVERFLOW, ULP_SCALE_BY_SIZE } ulp_scaler_way;
 
 typedef struct ulp_scaler_rule {
-    const char *name;
+    const char *name, *what;
     uint8_t way;       /* ulp_scaler_way: never changes, grows and backs off, logmax */
     uint8_t per_layer; /* counts steps, and stands for one scaler with 0 here per layer with parameters (scaling.h) */
     uint8_t skip;      /* leaves weights and momentum alone in a step with Inf or NaN */
@@ -76,6 +75,9 @@ const ulp_scaler_rule *ulp_scaler_rule_find(const char *name);
 
 /* The rule that `text` describes; a sentence in `error` (may be NULL) otherwise. */
 ulp_status ulp_scaler_parse(ulp_scaler_rule *rule, const char *text, char *error, size_t error_size);
+
+/* The reference text of `ulp help scalers`. */
+void ulp_scaler_help(const ulp_help *to);
 
 /* The rule `static` with the loss scale 2^log2. */
 ulp_scaler_rule ulp_scaler_static(int log2);

@@ -2,7 +2,7 @@
 #include "sequence.h"
 
 ulp_status ulp_transpose(const ulp_backend *backend, float *y, const float *x, size_t count, size_t m, size_t n) {
-    return backend->permute ? backend->permute(y, x, count, m, n, 1) : ULP_UNSUPPORTED;
+    return ulp_backend_permute(backend, y, x, (ulp_permute_shape){count, m, n, 1});
 }
 
 void ulp_transpose64(double *y, const double *x, size_t count, size_t m, size_t n) {

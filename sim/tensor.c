@@ -46,5 +46,5 @@ ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float
 }
 
 ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n) {
-    return backend->permute ? backend->permute(y, x, 1, 1, 1, n) : ULP_UNSUPPORTED;
+    return ulp_backend_permute(backend, y, x, (ulp_permute_shape){1, 1, 1, n});
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA; which nvcc make takes, and
 # for which GPUs.
+# modes: release
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0

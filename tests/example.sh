@@ -1,6 +1,7 @@
 #!/bin/sh
 # example.sh - the example of CONTRIBUTING.md: its experiment, its plot and its caption are put into a copy of the tree, built,
 # run and drawn; its networks train.
+# modes: release
 BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
 build=$(cd "$BIN/.." && pwd)
 dir=$(mktemp -d) || exit 2

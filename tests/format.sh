@@ -1,5 +1,6 @@
 #!/bin/sh
 # format.sh - every source is as .clang-format lays it out, and no line of a source, script or text is longer than its limit.
+# modes: release
 failed=0
 sources=$(find formats kernels sim experiments tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) | sort)
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # found.sh - an optional part that is installed after the first build is built in by the next make, and only its objects are
 # made again: MPI and OpenBLAS, in a tree of a few small sources. CC from the environment.
+# modes: release
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0

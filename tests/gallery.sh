@@ -1,5 +1,6 @@
 #!/bin/sh
 # gallery.sh - the page of figures: captions come from plots/NAME.txt, claims from results/NAME.claims.tsv.
+# modes: release
 
 SOURCES=$(pwd)/experiments
 . tests/support.sh

@@ -3,6 +3,7 @@
 #
 # formats <- kernels <- sim <- experiments; nobody includes tests; each external header has one home; only
 # experiments and tests print, read argv or exit; plots read results only.
+# modes: release
 failed=0
 
 # forbid TEXT PATTERN FILE...: no line of the files matches

@@ -3,6 +3,7 @@
 # name is unknown.
 #
 # Only the table is compiled again, with the commands of this build; the tool is linked from the objects of this build.
+# modes: release
 BIN=${BIN:-build/bin}
 build=$(dirname "$BIN")
 dir=$(mktemp -d) || exit 1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # readme.sh - the README is short and true: at most 200 lines, its files exist, its `$` commands end well; packages.sh --print
 # prints what Debian calls the packages and does nothing else.
+# modes: release
 root=$(pwd)
 . tests/support.sh
 

@@ -2,16 +2,19 @@
 # run.sh - runs every test and adds up: BIN, TESTS (folders), CC, NVCC, MODE from the environment.
 #
 # A test is a program build/test/t_* (cmocka, TAP output) or a script tests/*.sh that prints TAP lines. A
-# test that ends badly without saying "not ok" counts as one failure. JOBS tests (one per processor) run at a
-# time, scripts first, since they take longest. The last line is the verdict in numbers, the exit status the
-# verdict.
+# test that ends badly without saying "not ok" counts as one failure. JOBS tests (one per processor) run at a time, those that
+# took longest in the last run first (TESTS/seconds.txt), else scripts first. A script with the line `# modes: release` judges
+# sources or the build and not what a sanitizer sees; in another MODE it is skipped and counted. The last line is the verdict
+# in numbers, the exit status the verdict. Of each test the seconds are shown, and those of the processor.
 
 # one FOLDER TEST: run it, print its lines at once, leave "passed failed skipped" in the folder
 one() {
     name=$(basename "$2") log=$1/$(basename "$2").log
     started=$(date +%s)
     case $2 in
-    *.sh) sh "$2" > "$log" 2>&1 < /dev/null ;;
+    *.sh) if [ "${MODE:-release}" != release ] && grep -qx '# modes: release' "$2"; then
+        echo "ok - $name # SKIP only in release mode" > "$log"
+    else sh "$2" > "$log" 2>&1 < /dev/null; fi ;;
     *) "$2" > "$log" 2>&1 < /dev/null ;;
     esac
     status=$?
@@ -22,8 +25,13 @@ one() {
     [ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
     [ $((p + f + s)) -eq 0 ] && f=1
     echo "$p $f $s" > "$1/$name.counts"
+    # the second line of times is of the children: user and system time, as 1m2.345s 0m0.678s
+    times > "$1/$name.times"
+    cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%.0f", 60 * $1 + $2 + 60 * $3 + $4 }' "$1/$name.times")
+    echo "$cpu $2" > "$1/$name.seconds"
     {
-        printf '%-28s %4d passed %3d failed %3d skipped  %4d s\n' "$name" "$p" "$f" "$s" $(($(date +%s) - started))
+        printf '%-28s %4d passed %3d failed %3d skipped  %4d s, %4d of the processor\n' "$name" "$p" "$f" "$s" \
+            $(($(date +%s) - started)) "$cpu"
         grep -E '^(not )?ok .*# SKIP' "$log" | sed -E 's/^(not )?ok /    /'
         if [ "$f" -ne 0 ]; then
             echo "    exit status $status"
@@ -51,7 +59,11 @@ for test in tests/*.sh "$TESTS"/t_*; do
     */t_*.d | tests/run.sh | tests/support.sh | tests/exhaustive.sh) continue ;;
     esac
     [ -e "$test" ] && echo "$test"
-done > "$logs/tests"
+done > "$logs/found"
+# a test that has not run here counts as long
+awk -v last="$TESTS/seconds.txt" '
+    BEGIN { while ((getline < last) > 0) seconds[$2] = $1 }
+    { print ($1 in seconds ? seconds[$1] : 9999), NR, $1 }' "$logs/found" | sort -k1,1nr -k2,2n | sed 's/.* //' > "$logs/tests"
 tr '\n' '\0' < "$logs/tests" | xargs -0 -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -n 1 sh tests/run.sh --one "$logs"
 
 passed=0 failed=0 skipped=0
@@ -59,5 +71,6 @@ while read -r test; do
     read -r p f s < "$logs/$(basename "$test").counts" || p=0 f=1 s=0
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 done < "$logs/tests"
+cat "$logs"/*.seconds > "$TESTS/seconds.txt"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -259,7 +259,8 @@ static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], con
     ulp_rule nan_rule = rule;
     nan_rule.overflow = ULP_OVERFLOW_NAN;
     assert_int_equal(
-        b->map(op, y, operands[0], n > 1 ? operands[1] : NULL, n > 2 ? operands[2] : NULL, N, f, rule, stream, &stats),
+        ulp_backend_map(b, y, (ulp_array_op){op, operands[0], n > 1 ? operands[1] : NULL, n > 2 ? operands[2] : NULL},
+                        N, (ulp_rounding){f, rule, stream, &stats}),
         ULP_OK);
     for (size_t i = 0; i < N; i++) {
         double v[3] = {(double)operands[0][i], (double)operands[1][i], (double)operands[2][i]};
@@ -297,8 +298,9 @@ static void test_map(void **state) {
             const ulp_backend *b = ulp_cpu_backend(isa);
             if (b == NULL) continue;
             if (!f.fits_binary32) {
-                assert_int_equal(b->map(ULP_ADD, operands[0], operands[0], operands[1], NULL, N, &f, (ulp_rule){0},
-                                        (ulp_stream){1, 0, 0}, NULL),
+                assert_int_equal(ulp_backend_map(b, operands[0],
+                                                 (ulp_array_op){ULP_ADD, operands[0], operands[1], NULL}, N,
+                                                 (ulp_rounding){.format = &f, .stream = (ulp_stream){1, 0, 0}}),
                                  ULP_UNSUPPORTED);
                 continue;
             }
@@ -319,15 +321,26 @@ static void test_map_refusals(void **state) {
     const ulp_rule rne = {0};
     ulp_format f = named("binary16");
     float x[4] = {1, 2, 3, 4}, y[4];
-    assert_int_equal(b->map(ULP_OP_COUNT, y, x, x, x, 4, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(b->map(ULP_ADD, y, x, NULL, x, 4, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(b->map(ULP_FUSED, y, x, x, NULL, 4, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(b->map(ULP_SQRT, y, NULL, x, x, 4, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(b->map(ULP_SQRT, NULL, x, x, x, 4, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(b->map(ULP_ADD, y, x, x, NULL, 4, NULL, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(b->map(ULP_ADD, y, x, x, NULL, 4, &f, rule_of(0, ULP_OVERFLOW_WRAP, 0), s, NULL), ULP_UNSUPPORTED);
-    assert_int_equal(b->map(ULP_ADD, NULL, NULL, NULL, NULL, 0, &f, rne, s, NULL), ULP_OK);
-    assert_int_equal(b->map(ULP_ADD, x, x, x, NULL, 4, &f, rne, s, NULL), ULP_OK);
+    assert_int_equal(ulp_backend_map(b, y, (ulp_array_op){ULP_OP_COUNT, x, x, x}, 4, (ulp_rounding){&f, rne, s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_map(b, y, (ulp_array_op){ULP_ADD, x, NULL, x}, 4, (ulp_rounding){&f, rne, s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_map(b, y, (ulp_array_op){ULP_FUSED, x, x, NULL}, 4, (ulp_rounding){&f, rne, s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_map(b, y, (ulp_array_op){ULP_SQRT, NULL, x, x}, 4, (ulp_rounding){&f, rne, s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_map(b, NULL, (ulp_array_op){ULP_SQRT, x, x, x}, 4, (ulp_rounding){&f, rne, s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_map(b, y, (ulp_array_op){ULP_ADD, x, x, NULL}, 4, (ulp_rounding){NULL, rne, s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_map(b, y, (ulp_array_op){ULP_ADD, x, x, NULL}, 4,
+                                     (ulp_rounding){&f, rule_of(0, ULP_OVERFLOW_WRAP, 0), s, NULL}),
+                     ULP_UNSUPPORTED);
+    assert_int_equal(
+        ulp_backend_map(b, NULL, (ulp_array_op){ULP_ADD, NULL, NULL, NULL}, 0, (ulp_rounding){&f, rne, s, NULL}),
+        ULP_OK);
+    assert_int_equal(ulp_backend_map(b, x, (ulp_array_op){ULP_ADD, x, x, NULL}, 4, (ulp_rounding){&f, rne, s, NULL}),
+                     ULP_OK);
     assert_true(x[0] == 2 && x[1] == 4 && x[2] == 6 && x[3] == 8);
 }
 

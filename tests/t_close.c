@@ -70,8 +70,10 @@ static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word
     for (size_t isa = 0; isa < offered; isa++) {
         const ulp_backend *k = backends[isa];
         float sum, product = 1.0f;
-        assert_int_equal(k->map(ULP_ADD, &sum, &one, &b, NULL, 1, &d->accumulator, d->rule, s, NULL), ULP_OK);
-        assert_int_equal(k->gemm(&product, &one, &b, &shape, d, s), ULP_OK);
+        assert_int_equal(ulp_backend_map(k, &sum, (ulp_array_op){ULP_ADD, &one, &b, NULL}, 1,
+                                         (ulp_rounding){&d->accumulator, d->rule, s, NULL}),
+                         ULP_OK);
+        assert_int_equal(ulp_backend_gemm(k, &product, &one, &b, &shape, (ulp_summation){d, s}), ULP_OK);
         if (!same((double)sum, expected))
             fail_case("map add", 1, (double)b, 0, &d->accumulator, d->rule, word, (double)sum, expected);
         if (!same((double)product, expected))
@@ -109,7 +111,9 @@ static void check_map(ulp_op op, float a, float b, uint64_t index) {
     const double expected = ulp_arith(op, (double)a, (double)b, 0, &f, rule, word);
     for (size_t isa = 0; isa < offered; isa++) {
         float y = 0;
-        assert_int_equal(backends[isa]->map(op, &y, &a, &b, NULL, 1, &f, rule, s, NULL), ULP_OK);
+        assert_int_equal(
+            ulp_backend_map(backends[isa], &y, (ulp_array_op){op, &a, &b, NULL}, 1, (ulp_rounding){&f, rule, s, NULL}),
+            ULP_OK);
         if (!same((double)y, expected))
             fail_case(backends[isa]->what, (double)a, (double)b, 0, &f, rule, word, (double)y, expected);
     }

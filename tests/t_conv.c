@@ -15,8 +15,8 @@ static void same_arrays(const char *what, const ulp_backend *backend, size_t n) 
                      (double)want[i]);
 }
 
-/* By the words of ulp_places: x drawn apart on a canvas of zeros, the kernel moved over it. */
-static void naive_patches(const ulp_places *p) {
+/* By the words of ulp_im2col: x drawn apart on a canvas of zeros, the kernel moved over it. */
+static void naive_patches(const ulp_im2col *p) {
     static float canvas[LONGEST];
     const size_t K = p->kernel, h = p->oh * p->stride + K + p->pad + p->h * p->dilate,
                  w = p->ow * p->stride + K + p->pad + p->w * p->dilate;
@@ -37,7 +37,7 @@ static void naive_patches(const ulp_places *p) {
             }
 }
 
-static const ulp_places places[] = {
+static const ulp_im2col places[] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0}, {2, 3, 5, 7, 3, 3, 5, 1, 0, 1, 0}, {2, 2, 5, 7, 3, 5, 7, 1, 1, 1, 0},
     {3, 1, 6, 5, 2, 3, 2, 2, 0, 1, 0}, {2, 2, 7, 4, 5, 4, 3, 2, 3, 1, 0}, {2, 3, 3, 2, 3, 7, 5, 1, 2, 2, 1},
     {1, 2, 2, 4, 2, 6, 9, 1, 1, 3, 1}, {2, 1, 4, 4, 3, 3, 3, 3, 2, 2, 1}, {2, 1, 3, 3, 2, 9, 9, 1, 0, 1, 1},
@@ -54,11 +54,11 @@ static void test_moves(void **state) {
             const ulp_backend *backend = ulp_cpu_backend(isa);
             ulp_threads_set(threads);
             for (size_t i = 0; i < sizeof places / sizeof *places; i++, cases++) {
-                const ulp_places *p = &places[i];
+                const ulp_im2col *p = &places[i];
                 memset(got, 0xff, sizeof got);
                 memset(want, 0xff, sizeof want);
                 naive_patches(p);
-                assert_int_equal(backend->patches(got, in, p), ULP_OK);
+                assert_int_equal(ulp_backend_im2col(backend, got, in, p), ULP_OK);
                 same_arrays("patches", backend, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow + 64);
             }
             for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++, cases++) {
@@ -69,20 +69,21 @@ static void test_moves(void **state) {
                 for (size_t k = 0; k < count; k++)
                     for (size_t j = 0; j < block; j++)
                         want[k * block + (j / n % b * a + j / n / b) * n + j % n] = in[k * block + j];
-                assert_int_equal(backend->permute(got, in, count, a, b, n), ULP_OK);
+                assert_int_equal(ulp_backend_permute(backend, got, in, (ulp_permute_shape){count, a, b, n}), ULP_OK);
                 same_arrays("permute", backend, count * block + 64);
             }
-            const ulp_places still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0}, dense = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
-            const ulp_places none = {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0};
-            assert_int_equal(backend->patches(got, in, &still), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->patches(got, in, &dense), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->patches(got, in, NULL), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->patches(NULL, in, &places[0]), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->patches(got, NULL, &places[0]), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->patches(NULL, NULL, &none), ULP_OK);
-            assert_int_equal(backend->permute(NULL, in, 1, 2, 3, 4), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->permute(got, NULL, 1, 2, 3, 4), ULP_BAD_ARGUMENT);
-            assert_int_equal(backend->permute(NULL, NULL, 1, 2, 0, 4), ULP_OK);
+            const ulp_im2col still = {1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0}, dense = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
+            const ulp_im2col none = {0, 1, 2, 2, 1, 2, 2, 1, 0, 1, 0};
+            assert_int_equal(ulp_backend_im2col(backend, got, in, &still), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_im2col(backend, got, in, &dense), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_im2col(backend, got, in, NULL), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_im2col(backend, NULL, in, &places[0]), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_im2col(backend, got, NULL, &places[0]), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_im2col(backend, NULL, NULL, &none), ULP_OK);
+            assert_int_equal(ulp_backend_permute(backend, NULL, in, (ulp_permute_shape){1, 2, 3, 4}), ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_permute(backend, got, NULL, (ulp_permute_shape){1, 2, 3, 4}),
+                             ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_permute(backend, NULL, NULL, (ulp_permute_shape){1, 2, 0, 4}), ULP_OK);
         }
     ulp_threads_set(0);
     assert_true(cases >= sizeof places / sizeof *places);
@@ -122,10 +123,12 @@ static void test_transposed_result(void **state) {
                 d[j % n * (m + pad) + j / n] = c[j], d64[j % n * (m + pad) + j / n] = c64[j];
             }
             const int wide = !path.result.fits_binary32;
-            ulp_status first = wide ? backend->gemm64(c64, a64, b64, &straight, &path, stream)
-                                    : backend->gemm(c, a, b, &straight, &path, stream);
-            ulp_status second = wide ? backend->gemm64(d64, a64, b64, &turned, &path, stream)
-                                     : backend->gemm(d, a, b, &turned, &path, stream);
+            ulp_status first =
+                wide ? ulp_backend_gemm64(backend, c64, a64, b64, &straight, (ulp_summation){&path, stream})
+                     : ulp_backend_gemm(backend, c, a, b, &straight, (ulp_summation){&path, stream});
+            ulp_status second =
+                wide ? ulp_backend_gemm64(backend, d64, a64, b64, &turned, (ulp_summation){&path, stream})
+                     : ulp_backend_gemm(backend, d, a, b, &turned, (ulp_summation){&path, stream});
             assert_int_equal(first, ULP_OK);
             assert_int_equal(second, ULP_OK);
             size_t written = 0;
@@ -140,7 +143,8 @@ static void test_transposed_result(void **state) {
             }
             assert_int_equal(written, m * n);
             turned.ldc = m - 1;
-            assert_int_equal(backend->gemm(d, a, b, &turned, &path, stream), wide ? ULP_UNSUPPORTED : ULP_BAD_ARGUMENT);
+            assert_int_equal(ulp_backend_gemm(backend, d, a, b, &turned, (ulp_summation){&path, stream}),
+                             wide ? ULP_UNSUPPORTED : ULP_BAD_ARGUMENT);
         }
 }
 

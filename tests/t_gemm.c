@@ -134,7 +134,7 @@ static void check_gemm(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_strea
              threads++) { /* threads waiting for each other are slow */
             ulp_threads_set(threads);
             memcpy(c, start, sizeof c);
-            ulp_status status = backends[isa]->gemm(c, a, b, s, d, stream);
+            ulp_status status = ulp_backend_gemm(backends[isa], c, a, b, s, (ulp_summation){d, stream});
             if (status != ULP_OK) fail_msg("%s gemm %s: %s", backends[isa]->what, d->name, ulp_status_text(status));
             compare("gemm", backends[isa], s, d, s->ldc > 0 ? s->ldc : 1);
             products++;
@@ -182,7 +182,8 @@ static void test_fp32(void **state) {
             }
         for (size_t isa = 0; isa < offered; isa++) {
             memcpy(c, start, sizeof c);
-            assert_int_equal(backends[isa]->gemm(c, a, b, &s, &d, (ulp_stream){1, 0, 0}), ULP_OK);
+            assert_int_equal(ulp_backend_gemm(backends[isa], c, a, b, &s, (ulp_summation){&d, (ulp_stream){1, 0, 0}}),
+                             ULP_OK);
             compare("gemm", backends[isa], &s, &d, s.ldc);
         }
     }
@@ -239,7 +240,8 @@ static void test_reduce(void **state) {
                         ulp_gemm_shape s = {.m = m, .n = n};
                         ulp_threads_set(threads);
                         memcpy(c, start, sizeof c);
-                        assert_int_equal(backends[isa]->reduce(c, a, m, n, &d, stream), ULP_OK);
+                        assert_int_equal(ulp_backend_reduce(backends[isa], c, a, m, n, (ulp_summation){&d, stream}),
+                                         ULP_OK);
                         compare("reduce", backends[isa], &s, &d, n > 0 ? n : 1);
                     }
             }
@@ -260,7 +262,8 @@ static void test_refusals(void **state) {
         static double a64[16], c64[16];
         wide.accumulator = wide.result = named("binary64");
         wrong.rule.random_bits = 40;
-#define REFUSES(change) s = good, change, assert_int_equal(k->gemm(c, a, b, &s, &d, stream), ULP_BAD_ARGUMENT)
+#define REFUSES(change)                                                                                                \
+    s = good, change, assert_int_equal(ulp_backend_gemm(k, c, a, b, &s, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT)
         REFUSES(s.lda = 3);
         REFUSES(s.ldb = 2);
         REFUSES(s.ldc = 2);
@@ -271,34 +274,39 @@ static void test_refusals(void **state) {
         REFUSES(s.b_scales = b);
         REFUSES((s.k = 0, s.ldc = 2));
 #undef REFUSES
-        assert_int_equal(k->gemm(NULL, a, b, &good, &d, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm(c, NULL, b, &good, &d, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm(c, a, NULL, &good, &d, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm(c, a, b, NULL, &d, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm(c, a, b, &good, NULL, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm(c, a, b, &good, &wrong, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm(c, a, b, &good, &wide, stream), ULP_UNSUPPORTED);
-        assert_int_equal(k->gemm(NULL, NULL, NULL, &good, &wide, stream),
+        assert_int_equal(ulp_backend_gemm(k, NULL, a, b, &good, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm(k, c, NULL, b, &good, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm(k, c, a, NULL, &good, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm(k, c, a, b, NULL, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm(k, c, a, b, &good, (ulp_summation){NULL, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm(k, c, a, b, &good, (ulp_summation){&wrong, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm(k, c, a, b, &good, (ulp_summation){&wide, stream}), ULP_UNSUPPORTED);
+        assert_int_equal(ulp_backend_gemm(k, NULL, NULL, NULL, &good, (ulp_summation){&wide, stream}),
                          ULP_UNSUPPORTED); /* before arrays and shapes */
-        assert_int_equal(k->gemm64(NULL, a64, a64, &good, &wide, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm64(c64, NULL, a64, &good, &wide, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm64(c64, a64, NULL, &good, &wide, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm64(c64, a64, a64, NULL, &wide, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm64(c64, a64, a64, &good, NULL, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->gemm64(c64, a64, a64, &good, &wrong, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->reduce(NULL, a, 2, 3, &d, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->reduce(c, NULL, 2, 3, &d, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->reduce(c, a, 2, 3, NULL, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->reduce(c, a, 2, 3, &wrong, stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(k->reduce(c, a, 2, 3, &wide, stream), ULP_UNSUPPORTED);
-        assert_int_equal(k->reduce(c, a, (size_t)1 << 59, 3, &wrong, stream),
+        assert_int_equal(ulp_backend_gemm64(k, NULL, a64, a64, &good, (ulp_summation){&wide, stream}),
+                         ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm64(k, c64, NULL, a64, &good, (ulp_summation){&wide, stream}),
+                         ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm64(k, c64, a64, NULL, &good, (ulp_summation){&wide, stream}),
+                         ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm64(k, c64, a64, a64, NULL, (ulp_summation){&wide, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm64(k, c64, a64, a64, &good, (ulp_summation){NULL, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_gemm64(k, c64, a64, a64, &good, (ulp_summation){&wrong, stream}),
+                         ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_reduce(k, NULL, a, 2, 3, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_reduce(k, c, NULL, 2, 3, (ulp_summation){&d, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_reduce(k, c, a, 2, 3, (ulp_summation){NULL, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_reduce(k, c, a, 2, 3, (ulp_summation){&wrong, stream}), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_backend_reduce(k, c, a, 2, 3, (ulp_summation){&wide, stream}), ULP_UNSUPPORTED);
+        assert_int_equal(ulp_backend_reduce(k, c, a, (size_t)1 << 59, 3, (ulp_summation){&wrong, stream}),
                          ULP_BAD_ARGUMENT); /* before memory is taken */
-        assert_int_equal(k->reduce(NULL, NULL, 2, 0, &wrong, stream), ULP_OK);
+        assert_int_equal(ulp_backend_reduce(k, NULL, NULL, 2, 0, (ulp_summation){&wrong, stream}), ULP_OK);
         s = good, s.k = 0, s.lda = s.ldb = 0;
-        assert_int_equal(k->gemm(c, NULL, NULL, &s, &d, stream), ULP_OK); /* no products: all +0 */
+        assert_int_equal(ulp_backend_gemm(k, c, NULL, NULL, &s, (ulp_summation){&d, stream}),
+                         ULP_OK); /* no products: all +0 */
         for (int i = 0; i < 6; i++) assert_int_equal(ulp_bits32(c[i]), 0);
         s = good, s.m = 0, s.lda = s.ldb = s.ldc = 0;
-        assert_int_equal(k->gemm(NULL, NULL, NULL, &s, &wrong, stream),
+        assert_int_equal(ulp_backend_gemm(k, NULL, NULL, NULL, &s, (ulp_summation){&wrong, stream}),
                          ULP_OK); /* nothing is asked of what has no elements */
     }
 }

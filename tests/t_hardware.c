@@ -113,7 +113,8 @@ static void check(const char *row, const char *a, const char *b, const char *c, 
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = t.k, .lda = t.k, .ldb = 1, .ldc = 1, .accumulate = 1};
     for (size_t isa = 0; isa < offered; isa++) {
         float result = z;
-        assert_int_equal(backends[isa]->gemm(&result, x, y, &shape, &datapath, (ulp_stream){0}), ULP_OK);
+        assert_int_equal(ulp_backend_gemm(backends[isa], &result, x, y, &shape, (ulp_summation){.datapath = &datapath}),
+                         ULP_OK);
         if (!same_result((double)result, (double)end))
             wrong(backends[isa]->what, row, &o, &t, ulp_bits32(result), want);
     }

@@ -44,27 +44,27 @@ static const size_t sizes[] = {0, 1, 17, 1025, N};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 static void check_relu(const ulp_backend *b, size_t n) {
-    assert_int_equal(b->relu(y, x, n), ULP_OK);
+    assert_int_equal(ulp_backend_relu(b, y, x, n), ULP_OK);
     for (size_t i = 0; i < n; i++) want[i] = x[i] < 0.0f ? 0.0f : x[i];
     same_floats("relu", b, n);
-    assert_int_equal(b->relu_slope(y, dy, x, n), ULP_OK);
+    assert_int_equal(ulp_backend_relu_slope(b, y, dy, x, n), ULP_OK);
     for (size_t i = 0; i < n; i++) want[i] = x[i] > 0.0f || x[i] != x[i] ? dy[i] : 0.0f;
     same_floats("gradient of relu", b, n);
 }
 
-static void check_curve(const ulp_backend *b, ulp_curve f, size_t n) {
-    assert_int_equal(b->curve(f, wide, x, n), ULP_OK);
-    for (size_t i = 0; i < n; i++) wide_want[i] = ulp_curve_value((ulp_curve_kind)f.kind, f.a, (double)x[i]);
+static void check_curve(const ulp_backend *b, ulp_activation f, size_t n) {
+    assert_int_equal(ulp_backend_activate(b, wide, x, n, f), ULP_OK);
+    for (size_t i = 0; i < n; i++) wide_want[i] = ulp_activation_value((ulp_activation_kind)f.kind, f.a, (double)x[i]);
     same_doubles("curve", b, n);
-    assert_int_equal(b->slope(f, wide, dy, x, n), ULP_OK);
+    assert_int_equal(ulp_backend_activate_slope(b, wide, dy, x, n, f), ULP_OK);
     for (size_t i = 0; i < n; i++)
-        wide_want[i] = ulp_curve_slope((ulp_curve_kind)f.kind, f.a, (double)dy[i], (double)x[i]);
+        wide_want[i] = ulp_activation_slope((ulp_activation_kind)f.kind, f.a, (double)dy[i], (double)x[i]);
     same_doubles("slope", b, n);
 }
 
 static void check_narrow(const ulp_backend *b, size_t n) {
     for (size_t i = 0; i < n; i++) wide[i] = (double)x[i] + (double)dy[i] * 0x1p-30;
-    assert_int_equal(b->narrow(y, wide, n), ULP_OK);
+    assert_int_equal(ulp_backend_narrow(b, y, wide, n), ULP_OK);
     for (size_t i = 0; i < n; i++) want[i] = wide[i] != wide[i] ? ulp_from_bits32(0x7fc00000u) : (float)wide[i];
     same_floats("narrow", b, n);
 }
@@ -78,7 +78,7 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
         if (i % 3 != 0) y[i] = (float)(i * 7 % 5);
         else y[i] = dy[i];
     assert_true(all <= N);
-    assert_int_equal(b->pool(want, place, y, &s), ULP_OK);
+    assert_int_equal(ulp_backend_pool(b, want, place, y, &s), ULP_OK);
     memset(wide_want, 0, sizeof wide_want);
     for (size_t window = 0; window < images * oh * ow; window++) {
         const size_t first = (window / ow / oh * h + window / ow % oh * K) * w + window % ow * K;
@@ -93,7 +93,7 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
                      (double)place[window]);
         wide_want[best] = (double)x[window];
     }
-    assert_int_equal(b->pool_slope(y, x, place, &s), ULP_OK);
+    assert_int_equal(ulp_backend_pool_slope(b, y, x, place, &s), ULP_OK);
     for (size_t i = 0; i < all; i++) wide[i] = (double)y[i];
     for (size_t i = 0; i < all; i++)
         if (wide[i] == wide[i] || wide_want[i] == wide_want[i])
@@ -103,7 +103,7 @@ static void check_pool(const ulp_backend *b, size_t images, size_t K) {
 static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
     double losses[ROWS];
     for (size_t i = 0; i < B; i++) label[i] = (uint8_t)(i % 9 == 8 ? C : i * 7 % C);
-    assert_int_equal(b->softmax(wide, losses, x, label, B, C), ULP_OK);
+    assert_int_equal(ulp_backend_softmax(b, wide, losses, x, (ulp_labels){label, B, C}), ULP_OK);
     for (size_t r = 0; r < B; r++) {
         const float *z = x + r * C;
         const double largest = ulp_softmax_largest(z, C);
@@ -115,7 +115,7 @@ static void check_softmax(const ulp_backend *b, size_t B, size_t C) {
             fail_msg("%s: loss %zu of (%zu,%zu) is %a, not %a", b->what, r, B, C, losses[r], l);
     }
     same_doubles("softmax", b, B * C);
-    assert_int_equal(b->softmax_slope(wide, dy, label, B, C, 0x1p9), ULP_OK);
+    assert_int_equal(ulp_backend_softmax_slope(b, wide, dy, (ulp_labels){label, B, C}, 0x1p9), ULP_OK);
     for (size_t i = 0; i < B * C; i++)
         wide_want[i] = ulp_quieted(((double)dy[i] - (i % C == label[i / C] ? 1.0 : 0.0)) * 0x1p9 / (double)B);
     same_doubles("gradient of softmax", b, B * C);
@@ -133,8 +133,8 @@ static void test_instruction_sets(void **state) {
         for (size_t s = 0; s < SIZES; s++) {
             check_relu(b, sizes[s]);
             check_narrow(b, sizes[s]);
-            for (uint8_t kind = 0; kind < ULP_CURVE_COUNT; kind++)
-                check_curve(b, (ulp_curve){.kind = kind, .a = 0.25}, sizes[s]);
+            for (uint8_t kind = 0; kind < ULP_ACTIVATION_COUNT; kind++)
+                check_curve(b, (ulp_activation){.kind = kind, .a = 0.25}, sizes[s]);
         }
         check_pool(b, 3, 1);
         check_pool(b, 40, 2);
@@ -164,7 +164,7 @@ static void test_accuracy(void **state) {
     for (size_t c = 0; c < C; c++) mpfr_init2(e[c], 200);
     for (size_t i = 0; i < B * C; i++) x[i] = (float)(ulp_random_uniform((ulp_stream){3, 3, 0}, i) * 60.0 - 30.0);
     for (size_t r = 0; r < B; r++) label[r] = (uint8_t)(r * 5 % C);
-    assert_int_equal(b->softmax(wide, loss, x, label, B, C), ULP_OK);
+    assert_int_equal(ulp_backend_softmax(b, wide, loss, x, (ulp_labels){label, B, C}), ULP_OK);
     for (size_t r = 0; r < B; r++) {
         mpfr_set_zero(sum, 1);
         for (size_t c = 0; c < C; c++) {

@@ -235,8 +235,8 @@ static void test_texts(void **state) {
     ulp_optimizer_rule r = rule_of("adamw");
     assert_true(r.rate == 1e-3 && r.beta1 == 0.9 && r.beta2 == 0.999 && r.eps == 1e-8 && r.decay == 1e-2 && !r.kahan &&
                 !r.warmup);
-    r = rule_of("sgd,rate=0.1,momentum=0.9,decay=1e-4,kahan=1,warmup=5,cosine=100,drop=0.1/30,rate=0.2");
-    assert_true(r.rate == 0.2 && r.momentum == 0.9 && r.decay == 1e-4 && r.kahan && r.warmup == 5 && r.cosine == 100 &&
+    r = rule_of("sgd,rate=0.1,momentum=0.9,decay=1e-4,kahan=1,warmup=5,cosine=100,drop=0.1/30");
+    assert_true(r.rate == 0.1 && r.momentum == 0.9 && r.decay == 1e-4 && r.kahan && r.warmup == 5 && r.cosine == 100 &&
                 r.factor == 0.1 && r.every == 30);
     size_t kinds = 0;
     for (; ulp_optimizer_kind_get(kinds); kinds++) rule_of(ulp_optimizer_kind_get(kinds)->name);
@@ -245,26 +245,28 @@ static void test_texts(void **state) {
 
 static void test_bad_texts(void **state) {
     static const char *const bad[][2] = {
-        {"", "''"},
-        {"rmsprop", "'rmsprop'"},
-        {"sgd,", "''"},
-        {"sgd,,rate=1", "not ',rate=1'"},
-        {"sgd,beta1=0.9", "'beta1=0.9'"},
-        {"adam,momentum=0.9", "'momentum=0.9'"},
-        {"sgd,rat=1", "'rat=1'"},
-        {"sgd,rate", "'rate'"},
-        {"sgd,rate=", "'rate='"},
+        {"", "none is called ''; known: sgd, adam, adamw"},
+        {"rmsprop", "'rmsprop'; known: sgd, adam, adamw"},
+        {"adm", "'adm'; did you mean 'adam'?"},
+        {"sgd,", "nothing follows the last comma"},
+        {"sgd,,rate=1", "'' is not key=value"},
+        {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, momentum"},
+        {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, beta1, beta2, eps"},
+        {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
+        {"sgd,rate", "'rate' is not key=value"},
+        {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
         {"sgd,rate=-1", "'rate=-1'"},
         {"sgd,rate=nan", "'rate=nan'"},
         {"sgd,rate=1x", "'rate=1x'"},
         {"sgd,rate=inf", "'rate=inf'"},
-        {"sgd,momentum=1.5", "'momentum=1.5'"},
+        {"sgd,rate=1,decay=0,rate=1", "optimizer sgd: rate is given twice"},
+        {"sgd,momentum=1.5", "'momentum=1.5': momentum is a number from 0 to 1"},
         {"adam,beta2=1", "'beta2=1'"},
         {"adam,eps=2", "'eps=2'"},
-        {"sgd,warmup=1.5", "'warmup=1.5'"},
+        {"sgd,warmup=1.5", "'warmup=1.5': warmup is a whole number from 0 to 1e+09"},
         {"sgd,cosine=2e9", "'cosine=2e9'"},
-        {"sgd,kahan=2", "'kahan=2'"},
-        {"sgd,drop=0.1", "'drop=0.1'"},
+        {"sgd,kahan=2", "'kahan=2': kahan is 0 or 1"},
+        {"sgd,drop=0.1", "'drop=0.1': drop is FACTOR/EVERY"},
         {"sgd,drop=2/10", "'drop=2/10'"},
         {"sgd,drop=0.1/0", "'drop=0.1/0'"},
         {"sgd,drop=0.1/5x", "'drop=0.1/5x'"},
@@ -276,14 +278,11 @@ static void test_bad_texts(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, error, sizeof error), ULP_BAD_NAME);
-        if (!strstr(error, bad[i][1]) || !strstr(error, "known: sgd, adam, adamw"))
-            fail_msg("%s: %s", bad[i][0], error);
+        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
         assert_int_equal(optimizer_from_text(&o, bad[i][0], &policy, NULL, 0), ULP_BAD_NAME);
     }
     assert_int_equal(optimizer_from_text(&o, "adam,rate=-1", &policy, error, sizeof error), ULP_BAD_NAME);
-    assert_non_null(strstr(error, "keys of adam: rate (0 to 1000000)"));
-    assert_non_null(strstr(error, "beta1"));
-    assert_null(strstr(error, "momentum"));
+    assert_non_null(strstr(error, "optimizer adam: 'rate=-1': rate is a number from 0 to 1000000"));
     assert_int_equal(ulp_policy_parse(&mixed, "mixed:fp16", NULL, 0), ULP_OK);
     assert_int_equal(optimizer_from_text(&o, "sgd,kahan=1", &mixed, error, sizeof error), ULP_BAD_NAME);
     assert_non_null(strstr(error, "master=none"));

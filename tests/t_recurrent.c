@@ -273,22 +273,20 @@ static void use(ulp_stream stream, uint64_t count) {
     used[uses++] = (span){stream.stream, stream.first, count};
 }
 
-static ulp_status spy_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
-                            ulp_stream stream, ulp_stats *stats) {
-    use(stream, n);
-    return below->round(y, x, n, format, rule, stream, stats);
+static ulp_status spy_round(float *y, const float *x, size_t n, ulp_rounding rounding) {
+    use(rounding.stream, n);
+    return below->round(y, x, n, rounding);
 }
 
-static ulp_status spy_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
-                              ulp_stream stream, ulp_stats *stats) {
-    use(stream, n);
-    return below->round64(y, x, n, format, rule, stream, stats);
+static ulp_status spy_round64(double *y, const double *x, size_t n, ulp_rounding rounding) {
+    use(rounding.stream, n);
+    return below->round64(y, x, n, rounding);
 }
 
 static ulp_status spy_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                           const ulp_datapath *datapath, ulp_stream stream) {
-    use(stream, shape->m * shape->n * ulp_datapath_words(datapath, shape->k));
-    return below->gemm(c, a, b, shape, datapath, stream);
+                           ulp_summation summation) {
+    use(summation.stream, shape->m * shape->n * ulp_datapath_words(summation.datapath, shape->k));
+    return below->gemm(c, a, b, shape, summation);
 }
 
 static int by_place(const void *a, const void *b) {

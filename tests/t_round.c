@@ -90,8 +90,9 @@ static void check_chunk(ulp_reference *ref, const double *x, size_t n, const ulp
     double y[CHUNK];
     float x32[CHUNK], y32[CHUNK];
     for (size_t i = 0; i < n; i++) x32[i] = (float)x[i];
-    assert_int_equal(backend->round64(y, x, n, f, rule, stream, NULL), ULP_OK);
-    assert_int_equal(backend->round(y32, x32, n, f, rule, stream, NULL), f->fits_binary32 ? ULP_OK : ULP_UNSUPPORTED);
+    assert_int_equal(ulp_backend_round64(backend, y, x, n, (ulp_rounding){f, rule, stream, NULL}), ULP_OK);
+    assert_int_equal(ulp_backend_round(backend, y32, x32, n, (ulp_rounding){f, rule, stream, NULL}),
+                     f->fits_binary32 ? ULP_OK : ULP_UNSUPPORTED);
     for (size_t i = 0; i < n; i++) {
         uint32_t word = ulp_mode_is_stochastic(rule.mode) ? ulp_random_word(stream, i) : 0x9e3779b9u;
         double want = ulp_reference_round(ref, x[i], 0.0, rule, word), scalar = ulp_round(x[i], f, rule, word);
@@ -219,8 +220,9 @@ static void test_nan(void **state) {
             ulp_stats stats = {0}, *counted = c % 2 ? &stats : NULL;
             if (!offers(&f, rule.overflow)) continue;
             memset(y32, 0, sizeof y32), memset(y, 0, sizeof y);
-            backend->round64(y, x, N, &f, rule, (ulp_stream){1, 2, 3}, counted);
-            if (f.fits_binary32) backend->round(y32, x32, N, &f, rule, (ulp_stream){1, 2, 3}, counted);
+            ulp_backend_round64(backend, y, x, N, (ulp_rounding){&f, rule, (ulp_stream){1, 2, 3}, counted});
+            if (f.fits_binary32)
+                ulp_backend_round(backend, y32, x32, N, (ulp_rounding){&f, rule, (ulp_stream){1, 2, 3}, counted});
             for (size_t j = 0; j < N; j++) {
                 double scalar = ulp_round(x[j], &f, rule, 0xffffffffu);
                 if (!same_result(scalar, NAN)) fail_case("ulp_round", x[j], 0, 0, &f, rule, 0, scalar, NAN);
@@ -293,7 +295,8 @@ static void test_facts(void **state) {
         float x[3], y[3];
         for (int j = 0; j < 3; j++) x[j] = (float)t->x;
         if (!same((double)x[0], t->x)) continue;
-        assert_int_equal(backend->round(y, x, 3, &f, rule, (ulp_stream){1, 0, 0}, NULL), ULP_OK);
+        assert_int_equal(ulp_backend_round(backend, y, x, 3, (ulp_rounding){&f, rule, (ulp_stream){1, 0, 0}, NULL}),
+                         ULP_OK);
         if (!same((double)y[2], t->want)) fail_case("round", t->x, 0, 0, &f, rule, 0, (double)y[2], t->want);
     }
 }
@@ -310,15 +313,18 @@ static void test_refusals(void **state) {
     assert_int_equal(ulp_rule_check(&f, rule_of(ULP_SRA, 0, 33)), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_rule_check(&f, rule_of(0, ULP_OVERFLOW_WRAP, 0)), ULP_UNSUPPORTED);
     assert_int_equal(ulp_rule_check(&q, rule_of(0, ULP_OVERFLOW_WRAP, 0)), ULP_OK);
-    assert_int_equal(backend->round(y, x, 2, &f, rule_of(ULP_MODE_COUNT, 0, 0), s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(backend->round(y, x, 2, &f, rule_of(0, ULP_OVERFLOW_WRAP, 0), s, NULL), ULP_UNSUPPORTED);
-    assert_int_equal(backend->round(y, x, 2, NULL, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(backend->round(NULL, x, 2, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(backend->round(y, NULL, 2, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(backend->round(NULL, NULL, 0, &f, rne, s, NULL), ULP_OK);
-    assert_int_equal(backend->round64(y64, x64, 2, &f, rule_of(0, 0, 33), s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(backend->round64(NULL, x64, 2, &f, rne, s, NULL), ULP_BAD_ARGUMENT);
-    assert_int_equal(backend->round64(y64, x64, 2, NULL, rne, s, NULL), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round(backend, y, x, 2, (ulp_rounding){&f, rule_of(ULP_MODE_COUNT, 0, 0), s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round(backend, y, x, 2, (ulp_rounding){&f, rule_of(0, ULP_OVERFLOW_WRAP, 0), s, NULL}),
+                     ULP_UNSUPPORTED);
+    assert_int_equal(ulp_backend_round(backend, y, x, 2, (ulp_rounding){NULL, rne, s, NULL}), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round(backend, NULL, x, 2, (ulp_rounding){&f, rne, s, NULL}), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round(backend, y, NULL, 2, (ulp_rounding){&f, rne, s, NULL}), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round(backend, NULL, NULL, 0, (ulp_rounding){&f, rne, s, NULL}), ULP_OK);
+    assert_int_equal(ulp_backend_round64(backend, y64, x64, 2, (ulp_rounding){&f, rule_of(0, 0, 33), s, NULL}),
+                     ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round64(backend, NULL, x64, 2, (ulp_rounding){&f, rne, s, NULL}), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_backend_round64(backend, y64, x64, 2, (ulp_rounding){NULL, rne, s, NULL}), ULP_BAD_ARGUMENT);
 }
 
 int main(void) {

@@ -113,7 +113,8 @@ static void test_policy_bad(void **state) {
     } bad[] = {
         {"fp17", "'fp17'", ULP_BAD_NAME},
         {"mixed:fp17", "'fp17'", ULP_BAD_NAME},
-        {"mixed:fp16,weigth=fp32", "'weigth'", ULP_BAD_NAME},
+        {"mixed:fp16,weigth=fp32", "'weigth'; did you mean 'weight'?", ULP_BAD_NAME},
+        {"mixed:fp16,act=fp32,mode=sr,act=bf16", "act is given twice", ULP_BAD_NAME},
         {"mixed:fp16,weight", "'weight'", ULP_BAD_NAME},
         {"mixed:fp16,fp32", "'fp32'", ULP_BAD_NAME},
         {"mixed:fp16,mode=up", "'up'", ULP_BAD_NAME},
@@ -338,25 +339,29 @@ static void test_scaler_edited(void **state) {
 }
 
 static void test_scaler_bad(void **state) {
-    static const char *const bad[] = {"",
-                                      "torch",
-                                      "static:",
-                                      "static:x",
-                                      "static:127",
-                                      "pytorch:3",
-                                      "pytorch,interval",
-                                      "pytorch,interval=-1",
-                                      "pytorch,init=12x",
-                                      "apex,init=25",
-                                      "pytorch,,init=3",
-                                      "pytorch,speed=3",
-                                      "pytorch,skip=2"};
+    static const char *const bad[][2] = {
+        {"", "no rule ''; known: none, static, pytorch, apex, keras"},
+        {"torch", "no rule 'torch'; known: none, static"},
+        {"pytorsh", "no rule 'pytorsh'; did you mean 'pytorch'?"},
+        {"static:", "'init=': init is a whole number from -126 to 126"},
+        {"static:x", "'init=x'"},
+        {"static:127", "'init=127'"},
+        {"pytorch:3", "no rule 'pytorch:3'"},
+        {"pytorch,interval", "'interval' is not key=value"},
+        {"pytorch,interval=-1", "'interval=-1': interval is a whole number from 0 to 1e+09"},
+        {"pytorch,init=12x", "'init=12x'"},
+        {"apex,init=25", "init 25 is not between min -126 and max 24"},
+        {"pytorch,,init=3", "'' is not key=value"},
+        {"pytorch,init=3,init=3", "scaler pytorch: init is given twice"},
+        {"pytorch,speed=3", "no key 'speed'; known: init, min, max, skip, interval, hysteresis"},
+        {"pytorch,skip=2", "'skip=2': skip is 0 or 1"},
+    };
     ulp_scaler s;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(scaler_from_text(&s, bad[i], error, sizeof error), ULP_BAD_NAME);
-        assert_non_null(strstr(error, "pytorch, apex, keras"));
-        assert_int_equal(scaler_from_text(&s, bad[i], NULL, 0), ULP_BAD_NAME);
+        assert_int_equal(scaler_from_text(&s, bad[i][0], error, sizeof error), ULP_BAD_NAME);
+        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
+        assert_int_equal(scaler_from_text(&s, bad[i][0], NULL, 0), ULP_BAD_NAME);
     }
 }
 
@@ -368,8 +373,8 @@ static void test_relu(void **state) {
     (void)state;
     const ulp_backend *backend;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(backend->relu(y, x, 7), ULP_OK);
-    assert_int_equal(backend->relu_slope(dx, dy, y, 7), ULP_OK);
+    assert_int_equal(ulp_backend_relu(backend, y, x, 7), ULP_OK);
+    assert_int_equal(ulp_backend_relu_slope(backend, dx, dy, y, 7), ULP_OK);
     assert_true(y[0] == 0.0f && y[1] == 0.0f && y[2] == 0.0f && y[3] == 2.0f && isinf(y[4]) && y[5] == 0.0f &&
                 isnan(y[6]));
     assert_true(dx[0] == 0.0f && dx[1] == 0.0f && dx[2] == 0.0f && dx[3] == 4.0f && dx[4] == 5.0f && dx[5] == 0.0f &&
@@ -384,13 +389,13 @@ static void test_softmax(void **state) {
     (void)state;
     const ulp_backend *backend;
     assert_int_equal(ulp_backend_get(&backend, NULL), ULP_OK);
-    assert_int_equal(backend->softmax(p, loss, z, label, 5, 3), ULP_OK);
+    assert_int_equal(ulp_backend_softmax(backend, p, loss, z, (ulp_labels){label, 5, 3}), ULP_OK);
     assert_true(fabs(p[0] - 1.0 / 3) < 1e-15 && fabs(loss[0] - log(3.0)) < 1e-15);
     assert_true(p[3] == 1.0 && p[5] == 0.0 && loss[1] == 2000.0);
     assert_true(fabs(loss[2] - (log(1 + exp(-1) + exp(1)) + 0)) < 1e-14);
     assert_true(isnan(p[9]) && isnan(p[10]) && isnan(loss[3]) && isnan(loss[4]));
     for (int i = 0; i < 15; i++) rounded[i] = (float)p[i];
-    assert_int_equal(backend->softmax_slope(dz, rounded, label, 5, 3, 1024.0), ULP_OK);
+    assert_int_equal(ulp_backend_softmax_slope(backend, dz, rounded, (ulp_labels){label, 5, 3}, 1024.0), ULP_OK);
     assert_true(fabs(dz[1] - 1024.0 / 15) < 1e-5 && fabs(dz[0] + 2048.0 / 15) < 1e-5);
     assert_true(dz[3] == 1024.0 / 5 && dz[5] == -1024.0 / 5);
 }

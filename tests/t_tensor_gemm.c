@@ -179,7 +179,8 @@ static void check_wide(const ulp_backend *backend, const ulp_datapath *d, const 
     for (size_t i = 0; i < 2 * ROOM; i++) c_wide[i] = -1.0;
     for (size_t i = 0; s->accumulate && i < s->m * s->ldc; i++) c_wide[i] = (double)c[i];
     if (backend->gemm64 == NULL) return;
-    ulp_status status = backend->gemm64(c_wide, a_wide, b_wide, s, d, (ulp_stream){1, 0, 0});
+    ulp_status status =
+        ulp_backend_gemm64(backend, c_wide, a_wide, b_wide, s, (ulp_summation){d, (ulp_stream){1, 0, 0}});
     if (status != ULP_OK) fail_msg("%s gemm64 %s: %s", backend->what, d->name, ulp_status_text(status));
     for (size_t i = 0; i < s->m; i++)
         for (size_t j = 0; j < s->n; j++)
@@ -219,7 +220,8 @@ static void check_products(const char *name) {
                     for (int threads = 1; threads <= (turn % 8 == 0 && part == 0 ? 2 : 1); threads++) {
                         ulp_threads_set(threads);
                         clear(&s);
-                        status = backends[isa]->gemm(c, a_memory, b_memory, &s, &d, (ulp_stream){1, 0, 0});
+                        status = ulp_backend_gemm(backends[isa], c, a_memory, b_memory, &s,
+                                                  (ulp_summation){&d, (ulp_stream){1, 0, 0}});
                         if (status != ULP_OK)
                             fail_msg("%s gemm %s: %s", backends[isa]->what, name, ulp_status_text(status));
                         compare("gemm", backends[isa]->what, name, data_names[kind], &s);
@@ -308,7 +310,8 @@ static void expect_refusal(const ulp_datapath *d, ulp_gemm_shape *s, int of_b, s
         lay_out(s, layout);
         clear(s);
         for (size_t isa = 0; isa < offered; isa++) {
-            ulp_status status = backends[isa]->gemm(c, a_memory, b_memory, s, d, (ulp_stream){1, 0, 0});
+            ulp_status status =
+                ulp_backend_gemm(backends[isa], c, a_memory, b_memory, s, (ulp_summation){d, (ulp_stream){1, 0, 0}});
             if (status != ULP_NO_CODE)
                 fail_msg("%s %s: %a in %c at (%zu,%zu), layout %u: %s", backends[isa]->what, d->name, (double)value,
                          of_b ? 'B' : 'A', i, p, layout, ulp_status_text(status));
@@ -379,7 +382,9 @@ static void test_refused_sign(void **state) {
     for (size_t i = 0; i < 12; i++) a[i] = b[i] = i == 5 ? INFINITY : 1.0f;
     lay_out(&s, 0);
     for (size_t isa = 0; isa < offered; isa++)
-        assert_int_equal(backends[isa]->gemm(c, a_memory, b_memory, &s, &d, (ulp_stream){1, 0, 0}), ULP_OK);
+        assert_int_equal(
+            ulp_backend_gemm(backends[isa], c, a_memory, b_memory, &s, (ulp_summation){&d, (ulp_stream){1, 0, 0}}),
+            ULP_OK);
     expect_refusal(&d, &s, 0, 1, 1, -INFINITY);
     expect_refusal(&d, &s, 1, 2, 3, -INFINITY);
     expect_refusal(&d, &s, 0, 1, 1, -1.0f);

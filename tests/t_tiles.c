@@ -158,14 +158,14 @@ static void product(const run_of *r) {
     ulp_status status;
     if (r->narrow_call) {
         for (size_t i = 0; i < extent; i++) c_memory[i] = (float)c_wide[i];
-        status = k->gemm(c_memory, a_memory, b_memory, s, r->d, r->stream);
+        status = ulp_backend_gemm(k, c_memory, a_memory, b_memory, s, (ulp_summation){r->d, r->stream});
         for (size_t i = 0; i < extent; i++) {
             c_wide[i] = (double)c_memory[i];
             if (isnan(c_memory[i]) && ulp_bits32(c_memory[i]) != 0x7fc00000u)
                 wrong(r, "a NaN that is not the one of results", i, 0, c_wide[i], NAN);
         }
     } else {
-        status = k->gemm64(c_wide, a_wide, b_wide, s, r->d, r->stream);
+        status = ulp_backend_gemm64(k, c_wide, a_wide, b_wide, s, (ulp_summation){r->d, r->stream});
     }
     if (status != ULP_OK) fail_msg("%s %s: %s", k->what, r->d->name, ulp_status_text(status));
     runs++;

@@ -295,12 +295,14 @@ static int survives(int misuse) {
         switch (misuse) {
         case READ: host[0] = look[3]; break;
         case WRITE: look[3] = 1; break;
-        case HOST_ARRAY: wall->round(there, host, 64, &half, (ulp_rule){0}, (ulp_stream){0}, NULL); break;
-        case TOO_LONG: wall->round(there, other, 65, &half, (ulp_rule){0}, (ulp_stream){0}, NULL); break;
+        case HOST_ARRAY: ulp_backend_round(wall, there, host, 64, (ulp_rounding){.format = &half}); break;
+        case TOO_LONG: ulp_backend_round(wall, there, other, 65, (ulp_rounding){.format = &half}); break;
         case RELEASED: wall->release(there), wall->download(host, there, sizeof host); break;
-        case DEVICE_RESULT: wall->largest(there, other, 64); break;
-        case HOST_SCALES: wall->gemm(there, other, other + 32, &shape, &scaled, (ulp_stream){0}); break;
-        default: wall->update(&step, 1, 64); break;
+        case DEVICE_RESULT: ulp_backend_largest(wall, there, other, 64); break;
+        case HOST_SCALES:
+            ulp_backend_gemm(wall, there, other, other + 32, &shape, (ulp_summation){.datapath = &scaled});
+            break;
+        default: ulp_backend_update(wall, &step, 1, 64); break;
         }
         _exit(0);
     }

@@ -152,36 +152,33 @@ static ulp_status download(void *host, const void *device, size_t bytes) {
 
 /* ---- arithmetic ---- */
 
-static ulp_status round_(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream,
-                         ulp_stats *stats) {
+static ulp_status round_(float *y, const float *x, size_t n, ulp_rounding rounding) {
     enter();
     inside("round", y, n * sizeof *y);
     inside("round", x, n * sizeof *x);
-    outside("round", format, sizeof *format);
-    outside("round", stats, sizeof *stats);
-    return left(open_wall()->round(y, x, n, format, rule, stream, stats));
+    outside("round", rounding.format, sizeof *rounding.format);
+    outside("round", rounding.stats, sizeof *rounding.stats);
+    return left(open_wall()->round(y, x, n, rounding));
 }
 
-static ulp_status round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
-                          ulp_stream stream, ulp_stats *stats) {
+static ulp_status round64(double *y, const double *x, size_t n, ulp_rounding rounding) {
     enter();
     inside("round64", y, n * sizeof *y);
     inside("round64", x, n * sizeof *x);
-    outside("round64", format, sizeof *format);
-    outside("round64", stats, sizeof *stats);
-    return left(open_wall()->round64(y, x, n, format, rule, stream, stats));
+    outside("round64", rounding.format, sizeof *rounding.format);
+    outside("round64", rounding.stats, sizeof *rounding.stats);
+    return left(open_wall()->round64(y, x, n, rounding));
 }
 
-static ulp_status map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
-                      const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
+static ulp_status map(float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {
     enter();
     inside("map", y, n * sizeof *y);
-    inside("map", a, n * sizeof *a);
-    inside_or_null("map", b, n * sizeof *b);
-    inside_or_null("map", c, n * sizeof *c);
-    outside("map", format, sizeof *format);
-    outside("map", stats, sizeof *stats);
-    return left(open_wall()->map(op, y, a, b, c, n, format, rule, stream, stats));
+    inside("map", op.a, n * sizeof *op.a);
+    inside_or_null("map", op.b, n * sizeof *op.b);
+    inside_or_null("map", op.c, n * sizeof *op.c);
+    outside("map", rounding.format, sizeof *rounding.format);
+    outside("map", rounding.stats, sizeof *rounding.stats);
+    return left(open_wall()->map(y, op, n, rounding));
 }
 
 static ulp_status update(const ulp_update_step *step, size_t steps, size_t n) {
@@ -202,13 +199,12 @@ static ulp_status largest(float *y, const float *x, size_t n) {
     return left(open_wall()->largest(y, x, n));
 }
 
-static ulp_status reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
-                         ulp_stream stream) {
+static ulp_status reduce(float *y, const float *x, size_t m, size_t n, ulp_summation summation) {
     enter();
     inside("reduce", y, n * sizeof *y);
     inside("reduce", x, m * n * sizeof *x);
-    outside("reduce", datapath, sizeof *datapath);
-    return left(open_wall()->reduce(y, x, m, n, datapath, stream));
+    outside("reduce", summation.datapath, sizeof *summation.datapath);
+    return left(open_wall()->reduce(y, x, m, n, summation));
 }
 
 /* Elements from the first to the last of a matrix with rows `stride` apart. */
@@ -217,45 +213,51 @@ static size_t extent(size_t rows, size_t columns, size_t stride, int transposed)
     return r > 0 && c > 0 ? (r - 1) * stride + c : 0;
 }
 
-static void check_gemm(const char *operation, const void *c, const void *a, const void *b, size_t size,
-                       const ulp_gemm_shape *s, const ulp_datapath *datapath) {
+/* The operands beside c, of numbers of `size` bytes. */
+static void inside_operands(const char *operation, const void *a, const void *b, size_t size, const ulp_gemm_shape *s) {
     outside(operation, s, sizeof *s);
+    inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
+    inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
+}
+
+/* The result, and what belongs to the datapath. */
+static void inside_sums(const char *operation, const void *c, size_t size, const ulp_gemm_shape *s,
+                        const ulp_datapath *datapath) {
     outside(operation, datapath, sizeof *datapath);
     const size_t scales = datapath->scale_block ? (s->k + datapath->scale_block - 1) / datapath->scale_block : 0;
     inside(operation, c, extent(s->m, s->n, s->ldc, s->c_trans) * size);
-    inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
-    inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
     inside_or_null(operation, s->a_scales, s->m * scales * sizeof(float));
     inside_or_null(operation, s->b_scales, s->n * scales * sizeof(float));
 }
 
-static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                       const ulp_datapath *datapath, ulp_stream stream) {
+static ulp_status gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation summation) {
     enter();
-    check_gemm("gemm", c, a, b, sizeof *c, shape, datapath);
-    return left(open_wall()->gemm(c, a, b, shape, datapath, stream));
+    inside_operands("gemm", a, b, sizeof *a, shape);
+    inside_sums("gemm", c, sizeof *c, shape, summation.datapath);
+    return left(open_wall()->gemm(c, a, b, shape, summation));
 }
 
 static ulp_status gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                         const ulp_datapath *datapath, ulp_stream stream) {
+                         ulp_summation summation) {
     enter();
-    check_gemm("gemm64", c, a, b, sizeof *c, shape, datapath);
-    return left(open_wall()->gemm64(c, a, b, shape, datapath, stream));
+    inside_operands("gemm64", a, b, sizeof *a, shape);
+    inside_sums("gemm64", c, sizeof *c, shape, summation.datapath);
+    return left(open_wall()->gemm64(c, a, b, shape, summation));
 }
 
-static ulp_status patches(float *y, const float *x, const ulp_places *p) {
+static ulp_status im2col(float *y, const float *x, const ulp_im2col *p) {
     enter();
-    outside("patches", p, sizeof *p);
-    inside("patches", y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow * sizeof *y);
-    inside("patches", x, p->B * p->c * p->h * p->w * sizeof *x);
-    return left(open_wall()->patches(y, x, p));
+    outside("im2col", p, sizeof *p);
+    inside("im2col", y, p->c * p->kernel * p->kernel * p->B * p->oh * p->ow * sizeof *y);
+    inside("im2col", x, p->B * p->c * p->h * p->w * sizeof *x);
+    return left(open_wall()->im2col(y, x, p));
 }
 
-static ulp_status permute(float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
+static ulp_status permute(float *y, const float *x, ulp_permute_shape s) {
     enter();
-    inside("permute", y, count * a * b * n * sizeof *y);
-    inside("permute", x, count * a * b * n * sizeof *x);
-    return left(open_wall()->permute(y, x, count, a, b, n));
+    inside("permute", y, s.count * s.a * s.b * s.n * sizeof *y);
+    inside("permute", x, s.count * s.a * s.b * s.n * sizeof *x);
+    return left(open_wall()->permute(y, x, s));
 }
 
 /* ---- between products ---- */
@@ -282,19 +284,19 @@ static ulp_status relu_slope(float *dx, const float *dy, const float *y, size_t 
     return left(open_wall()->relu_slope(dx, dy, y, n));
 }
 
-static ulp_status curve(ulp_curve f, double *y, const float *x, size_t n) {
+static ulp_status activate(double *y, const float *x, size_t n, ulp_activation f) {
     enter();
-    inside("curve", y, n * sizeof *y);
-    inside("curve", x, n * sizeof *x);
-    return left(open_wall()->curve(f, y, x, n));
+    inside("activate", y, n * sizeof *y);
+    inside("activate", x, n * sizeof *x);
+    return left(open_wall()->activate(y, x, n, f));
 }
 
-static ulp_status slope(ulp_curve f, double *dx, const float *dy, const float *at, size_t n) {
+static ulp_status activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
     enter();
-    inside("slope", dx, n * sizeof *dx);
-    inside("slope", dy, n * sizeof *dy);
-    inside("slope", at, n * sizeof *at);
-    return left(open_wall()->slope(f, dx, dy, at, n));
+    inside("activate_slope", dx, n * sizeof *dx);
+    inside("activate_slope", dy, n * sizeof *dy);
+    inside("activate_slope", at, n * sizeof *at);
+    return left(open_wall()->activate_slope(dx, dy, at, n, f));
 }
 
 static ulp_status pool(float *y, float *place, const float *x, const ulp_windows *s) {
@@ -315,21 +317,21 @@ static ulp_status pool_slope(float *dx, const float *dy, const float *place, con
     return left(open_wall()->pool_slope(dx, dy, place, s));
 }
 
-static ulp_status softmax(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C) {
+static ulp_status softmax(double *p, double *loss, const float *z, ulp_labels of) {
     enter();
-    inside("softmax", p, B * C * sizeof *p);
-    inside("softmax", loss, B * sizeof *loss);
-    inside("softmax", z, B * C * sizeof *z);
-    inside("softmax", label, B);
-    return left(open_wall()->softmax(p, loss, z, label, B, C));
+    inside("softmax", p, of.B * of.C * sizeof *p);
+    inside("softmax", loss, of.B * sizeof *loss);
+    inside("softmax", z, of.B * of.C * sizeof *z);
+    inside("softmax", of.label, of.B);
+    return left(open_wall()->softmax(p, loss, z, of));
 }
 
-static ulp_status softmax_slope(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale) {
+static ulp_status softmax_slope(double *dz, const float *p, ulp_labels of, double scale) {
     enter();
-    inside("softmax_slope", dz, B * C * sizeof *dz);
-    inside("softmax_slope", p, B * C * sizeof *p);
-    inside("softmax_slope", label, B);
-    return left(open_wall()->softmax_slope(dz, p, label, B, C, scale));
+    inside("softmax_slope", dz, of.B * of.C * sizeof *dz);
+    inside("softmax_slope", p, of.B * of.C * sizeof *p);
+    inside("softmax_slope", of.label, of.B);
+    return left(open_wall()->softmax_slope(dz, p, of, scale));
 }
 
 /* ---- the table ---- */
@@ -347,13 +349,13 @@ const ulp_backend *walled(const ulp_backend *backend) {
                                           .reduce = reduce,
                                           .gemm = gemm,
                                           .gemm64 = gemm64,
-                                          .patches = patches,
+                                          .im2col = im2col,
                                           .permute = permute,
                                           .narrow = narrow,
                                           .relu = relu,
                                           .relu_slope = relu_slope,
-                                          .curve = curve,
-                                          .slope = slope,
+                                          .activate = activate,
+                                          .activate_slope = activate_slope,
                                           .pool = pool,
                                           .pool_slope = pool_slope,
                                           .softmax = softmax,

@@ -87,7 +87,8 @@ static void copy_part(void *context, size_t begin, size_t end) {
 static void copy_work(const task *t) { ulp_parallel_for(t->n, (size_t)1 << 20, copy_part, (void *)(uintptr_t)t); }
 
 static void round_work(const task *t) {
-    t->b->backend->round(t->b->y, t->b->x, t->n, t->format, t->rule, (ulp_stream){1, 0, 0}, NULL);
+    ulp_backend_round(t->b->backend, t->b->y, t->b->x, t->n,
+                      (ulp_rounding){t->format, t->rule, (ulp_stream){1, 0, 0}, NULL});
 }
 
 static void gemm_work(const task *t) {
@@ -95,8 +96,11 @@ static void gemm_work(const task *t) {
     const double *wide = t->b->wide;
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
     const ulp_stream stream = {1, 0, 0};
-    if (t->datapath->result.fits_binary32) t->b->backend->gemm(t->b->z, t->b->x, t->b->y, &shape, t->datapath, stream);
-    else t->b->backend->gemm64(t->b->wide, wide + n * n, wide + 2 * n * n, &shape, t->datapath, stream);
+    if (t->datapath->result.fits_binary32)
+        ulp_backend_gemm(t->b->backend, t->b->z, t->b->x, t->b->y, &shape, (ulp_summation){t->datapath, stream});
+    else
+        ulp_backend_gemm64(t->b->backend, t->b->wide, wide + n * n, wide + 2 * n * n, &shape,
+                           (ulp_summation){t->datapath, stream});
 }
 
 /* One output by the definition. */
@@ -120,7 +124,8 @@ static ulp_status operands(const bench *b, const ulp_datapath *d) {
             state = state * 1664525u + 1013904223u;
             x[i] = (float)(int32_t)state * (format[m]->is_fixed ? 0x1p-24f : 0x1p-30f);
         }
-        status = b->backend->round(x, x, n, format[m], (ulp_rule){0, 0, 0}, (ulp_stream){1, 0, 0}, NULL);
+        status = ulp_backend_round(b->backend, x, x, n,
+                                   (ulp_rounding){.format = format[m], .stream = (ulp_stream){1, 0, 0}});
         for (size_t i = 0; i < n; i++) b->wide[(size_t)(m + 1) * n + i] = (double)x[i];
     }
     return status;

@@ -68,7 +68,7 @@ static ulp_status widen(const bench *b, double *to, const float *from, size_t n)
 static ulp_status numbers(const bench *b, float *x, size_t n, const ulp_format *format) {
     const float *from = format->is_fixed ? b->whole : b->unit;
     if (!format->fits_binary32) return ulp_cuda_copy(x, from, n * sizeof *x);
-    return b->gpu->round(x, from, n, format, (ulp_rule){0, 0, 0}, (ulp_stream){0, 0, 0}, NULL);
+    return ulp_backend_round(b->gpu, x, from, n, (ulp_rounding){.format = format});
 }
 
 ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide) {

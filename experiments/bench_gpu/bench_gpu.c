@@ -96,8 +96,8 @@ static ulp_status copy_work(task *t) {
 
 static ulp_status round_work(task *t) {
     const size_t k = t->turn++ % t->b->arrays;
-    return t->b->gpu->round(t->b->y[k], t->b->x[k], t->b->elements, t->format, t->rule, (ulp_stream){1, 0, 0},
-                            t->stats);
+    return ulp_backend_round(t->b->gpu, t->b->y[k], t->b->x[k], t->b->elements,
+                             (ulp_rounding){t->format, t->rule, (ulp_stream){1, 0, 0}, t->stats});
 }
 
 static ulp_status round_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {

@@ -8,8 +8,9 @@ static ulp_status gemm_work(task *t) {
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
     const ulp_stream stream = {1, 0, 0};
     if (t->datapath->result.fits_binary32)
-        return t->b->gpu->gemm(t->b->c, t->b->a, t->b->b, &shape, t->datapath, stream);
-    return t->b->gpu->gemm64(t->b->wide, t->b->wide + all, t->b->wide + 2 * all, &shape, t->datapath, stream);
+        return ulp_backend_gemm(t->b->gpu, t->b->c, t->b->a, t->b->b, &shape, (ulp_summation){t->datapath, stream});
+    return ulp_backend_gemm64(t->b->gpu, t->b->wide, t->b->wide + all, t->b->wide + 2 * all, &shape,
+                              (ulp_summation){t->datapath, stream});
 }
 
 static ulp_status native_work(task *t) { return ulp_cuda_product_run(t->product); }

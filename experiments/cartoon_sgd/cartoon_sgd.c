@@ -125,8 +125,9 @@ static ulp_status update_all(const ulp_backend *backend, const crowd *c, const u
     ulp_status status = ULP_OK;
     for (int i = 0; i < 4 && status == ULP_OK; i++) {
         stream[i].first = (uint64_t)k << 32;
-        status = backend->map(operations[i].op, operations[i].to, operations[i].a, operations[i].b, NULL, c->runs,
-                              s->format, s->rule, stream[i], NULL);
+        status = ulp_backend_map(backend, operations[i].to,
+                                 (ulp_array_op){operations[i].op, operations[i].a, operations[i].b, NULL}, c->runs,
+                                 (ulp_rounding){s->format, s->rule, stream[i], NULL});
     }
     return status;
 }

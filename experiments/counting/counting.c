@@ -195,7 +195,8 @@ static ulp_status put_ensemble(const ulp_task *task, const ulp_sum *s) {
     for (int64_t k = 0; k <= set->terms && status == ULP_OK; k++) {
         stream.first = (uint64_t)k << 32;
         if (k > 0)
-            status = backend->map(ULP_ADD, there, there, there + runs, NULL, runs, s->format, s->rule, stream, NULL);
+            status = ulp_backend_map(backend, there, (ulp_array_op){ULP_ADD, there, there + runs, NULL}, runs,
+                                     (ulp_rounding){s->format, s->rule, stream, NULL});
         if (!ulp_is_thinned_row(k) && k < set->terms) continue;
         if (status == ULP_OK) status = backend->download(sum, there, runs * sizeof *sum);
         if (status != ULP_OK) break;

@@ -102,7 +102,7 @@ static ulp_status put_constant(const ulp_backend *backend, ulp_rows *rows, const
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
         const double exact = (double)k * 0x1p-8;
         float sum;
-        status = backend->gemm(y, x, x, &shape, &w->datapath, (ulp_stream){1, 0, 0});
+        status = ulp_backend_gemm(backend, y, x, x, &shape, (ulp_summation){&w->datapath, (ulp_stream){1, 0, 0}});
         if (status == ULP_OK) status = backend->download(&sum, y, sizeof sum);
         if (status != ULP_OK) break;
         put_key(rows, point, w, k);

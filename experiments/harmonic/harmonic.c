@@ -115,9 +115,11 @@ static ulp_status put_ensemble(const ulp_run *run, ulp_rows *rows, const ulp_run
         harmonic += 1 / (double)i;
         status = ulp_tensor_fill(backend, at, runs, (float)i);
         if (status == ULP_OK)
-            status = backend->map(ULP_DIV, quotient, one, at, NULL, runs, s->format, s->rule, quotients, NULL);
+            status = ulp_backend_map(backend, quotient, (ulp_array_op){ULP_DIV, one, at, NULL}, runs,
+                                     (ulp_rounding){s->format, s->rule, quotients, NULL});
         if (status == ULP_OK)
-            status = backend->map(ULP_ADD, total, total, quotient, NULL, runs, s->format, s->rule, sums, NULL);
+            status = ulp_backend_map(backend, total, (ulp_array_op){ULP_ADD, total, quotient, NULL}, runs,
+                                     (ulp_rounding){s->format, s->rule, sums, NULL});
         if (!ulp_is_thinned_row(i) && i < terms) continue;
         if (status == ULP_OK) status = backend->download(host, total, runs * sizeof *host);
         if (status != ULP_OK) break;

@@ -70,8 +70,9 @@ static void count(watch *w, int kind, size_t slot, int stage, const float *x, si
     ulp_histogram_add(&w->histogram[kind][slot][stage], x, n);
     w->status = w->backend->upload(w->device, x, n * sizeof *x);
     for (size_t f = 0; f < w->formats && w->status == ULP_OK; f++)
-        w->status = w->backend->round(w->rounded, w->device, n, &w->format[f], (ulp_rule){0}, (ulp_stream){0},
-                                      &stats_of(w, kind, slot, stage)[f]);
+        w->status =
+            ulp_backend_round(w->backend, w->rounded, w->device, n,
+                              (ulp_rounding){.format = &w->format[f], .stats = &stats_of(w, kind, slot, stage)[f]});
 }
 
 static void see(void *context, const ulp_sight *sight) {

@@ -95,7 +95,7 @@ static ulp_status machine_new(machine *m, const ulp_run *run, size_t rows, size_
 static ulp_status multiply(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
                            ulp_stream stream, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
-    const ulp_status status = m->family.backend->gemm64(m->y, a, b, &shape, d, stream);
+    const ulp_status status = ulp_backend_gemm64(m->family.backend, m->y, a, b, &shape, (ulp_summation){d, stream});
     return status == ULP_OK ? m->family.backend->download(y, m->y, sizeof *y) : status;
 }
 
@@ -211,7 +211,7 @@ static ulp_status compare_alone(const ulp_run *run, const machine *m, const ulp_
     const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "order %s alone", d->name);
     ulp_status status = backend->upload(m->a, a, ROWS * k * sizeof *a);
     if (status == ULP_OK) status = backend->upload(m->b, b, COLUMNS * k * sizeof *b);
-    if (status == ULP_OK) status = backend->gemm64(m->y, m->a, m->b, &shape, d, stream);
+    if (status == ULP_OK) status = ulp_backend_gemm64(backend, m->y, m->a, m->b, &shape, (ulp_summation){d, stream});
     if (status == ULP_OK) status = backend->download(c, m->y, ROWS * COLUMNS * sizeof *c);
     *different = 0;
     for (size_t i = 0; i < ROWS * COLUMNS && status == ULP_OK; i++) {

@@ -150,7 +150,8 @@ static void sums_free(sums *s) {
 static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = BLOCK, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
-    ulp_status status = s->backend->gemm(s->there.sum, s->there.x, s->there.ones, &shape, &s->serial, s->words);
+    ulp_status status = ulp_backend_gemm(s->backend, s->there.sum, s->there.x, s->there.ones, &shape,
+                                         (ulp_summation){&s->serial, s->words});
     if (status == ULP_OK) status = s->backend->download(s->sum, s->there.sum, s->runs * sizeof *s->sum);
     s->words.first += count * s->runs;
     s->least = s->most = (double)s->sum[0];

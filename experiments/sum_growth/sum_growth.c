@@ -178,7 +178,7 @@ static ulp_status fill_factors(const sums *s, float *x, float *there, const char
     draw(s, x, factor, count);
     ulp_status status = s->backend->upload(there, x, all * sizeof *x);
     if (status == ULP_OK)
-        status = s->backend->round(there, there, all, s->format, (ulp_rule){0}, (ulp_stream){0}, NULL);
+        status = ulp_backend_round(s->backend, there, there, all, (ulp_rounding){.format = s->format});
     return status == ULP_OK ? s->backend->download(x, there, all * sizeof *x) : status;
 }
 
@@ -210,19 +210,19 @@ static ulp_status add(sums *s, size_t count) {
         for (size_t run = 0; run < s->runs; run++) s->size[run] += fabs(s->exactly[i * s->runs + run]);
     if (status == ULP_OK) status = s->backend->upload(s->there.exactly, s->exactly, count * s->runs * sizeof(double));
     if (status == ULP_OK)
-        status =
-            s->backend->gemm64(s->there.truth, s->there.ones64, s->there.exactly, &shape, &s->exact, (ulp_stream){0});
+        status = ulp_backend_gemm64(s->backend, s->there.truth, s->there.ones64, s->there.exactly, &shape,
+                                    (ulp_summation){.datapath = &s->exact});
     for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
         const float *terms = s->there.x;
         if (is_dot(s->data)) {
             terms = s->there.terms;
-            status = s->backend->map(ULP_MUL, s->there.terms, s->there.x, s->there.y, NULL, count * s->runs, s->format,
-                                     s->mode[m].rule, s->words[m], NULL);
+            status = ulp_backend_map(s->backend, s->there.terms, (ulp_array_op){ULP_MUL, s->there.x, s->there.y, NULL},
+                                     count * s->runs, (ulp_rounding){s->format, s->mode[m].rule, s->words[m], NULL});
             s->words[m].first += count * s->runs;
         }
         if (status == ULP_OK)
-            status =
-                s->backend->gemm(s->there.sum + m * s->runs, s->there.ones, terms, &shape, &s->serial[m], s->words[m]);
+            status = ulp_backend_gemm(s->backend, s->there.sum + m * s->runs, s->there.ones, terms, &shape,
+                                      (ulp_summation){&s->serial[m], s->words[m]});
         s->words[m].first += count * s->runs;
     }
     s->n += count;

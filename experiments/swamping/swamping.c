@@ -111,8 +111,9 @@ static ulp_status put_lengths(const ulp_run *run, ulp_rows *rows, const terms *t
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1};
         float sum;
         double truth;
-        status = backend->gemm(t->sum, t->x, t->ones, &shape, &datapath, stream);
-        if (status == ULP_OK) status = backend->gemm64(t->truth, t->x64, t->ones64, &shape, &exact, stream);
+        status = ulp_backend_gemm(backend, t->sum, t->x, t->ones, &shape, (ulp_summation){&datapath, stream});
+        if (status == ULP_OK)
+            status = ulp_backend_gemm64(backend, t->truth, t->x64, t->ones64, &shape, (ulp_summation){&exact, stream});
         if (status == ULP_OK) status = backend->download(&sum, t->sum, sizeof sum);
         if (status == ULP_OK) status = backend->download(&truth, t->truth, sizeof truth);
         if (status != ULP_OK) break;

@@ -159,7 +159,8 @@ static ulp_status multiply(const ulp_backend *backend, float *c, const float *a,
     if (there == NULL) return ULP_NO_MEMORY;
     ulp_status status = backend->upload(there, a, an * sizeof *a);
     if (status == ULP_OK) status = backend->upload(there + an, b, bn * sizeof *b);
-    if (status == ULP_OK) status = backend->gemm(there + an + bn, there, there + an, shape, d, (ulp_stream){0});
+    if (status == ULP_OK)
+        status = ulp_backend_gemm(backend, there + an + bn, there, there + an, shape, (ulp_summation){.datapath = d});
     if (status == ULP_OK) status = backend->download(c, there + an + bn, cn * sizeof *c);
     backend->release(there);
     return status;

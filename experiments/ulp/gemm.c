@@ -104,7 +104,8 @@ static ulp_status multiply_float(const job *w, const ulp_gemm_shape *shape, doub
     double start, total = 0;
     do {
         start = ulp_clock();
-        status = w->backend->gemm(there_c, there_a, there_b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
+        status = ulp_backend_gemm(w->backend, there_c, there_a, there_b, shape,
+                                  (ulp_summation){&w->datapath, (ulp_stream){w->seed, 0, 0}});
     } while (status == ULP_OK && again(seconds, &total, ulp_clock() - start));
     if (status == ULP_OK) status = w->backend->download(c, there_c, cn * sizeof *c);
     for (size_t i = 0; i < cn && status == ULP_OK; i++) w->c[i] = (double)c[i];
@@ -124,7 +125,8 @@ static ulp_status multiply_double(const job *w, const ulp_gemm_shape *shape, dou
     double start, total = 0;
     do {
         start = ulp_clock();
-        status = w->backend->gemm64(c, a, b, shape, &w->datapath, (ulp_stream){w->seed, 0, 0});
+        status =
+            ulp_backend_gemm64(w->backend, c, a, b, shape, (ulp_summation){&w->datapath, (ulp_stream){w->seed, 0, 0}});
     } while (status == ULP_OK && again(seconds, &total, ulp_clock() - start));
     if (status == ULP_OK) status = w->backend->download(w->c, c, w->m * w->n * sizeof *c);
     w->backend->release(a);

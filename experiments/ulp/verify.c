@@ -110,12 +110,14 @@ static ulp_status round_chunk(const job *j, const room *there, double *y, const 
     ulp_status status = ULP_OK;
     if (!j->exhaustive || !j->format.fits_binary32) {
         status = b->upload(there->x, x, n * sizeof *x);
-        if (status == ULP_OK) status = b->round64(there->x, there->x, n, &j->format, j->rule, stream, NULL);
+        if (status == ULP_OK)
+            status = ulp_backend_round64(b, there->x, there->x, n, (ulp_rounding){&j->format, j->rule, stream, NULL});
         if (status == ULP_OK) status = b->download(y, there->x, n * sizeof *y);
     }
     if (!j->format.fits_binary32 || status != ULP_OK) return status;
     status = b->upload(there->x32, x32, n * sizeof *x32);
-    if (status == ULP_OK) status = b->round(there->x32, there->x32, n, &j->format, j->rule, stream, NULL);
+    if (status == ULP_OK)
+        status = ulp_backend_round(b, there->x32, there->x32, n, (ulp_rounding){&j->format, j->rule, stream, NULL});
     return status == ULP_OK ? b->download(y32, there->x32, n * sizeof *y32) : status;
 }
 

@@ -78,7 +78,7 @@ ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *d
     ulp_update_step steps[2] = {{.op = ULP_STEP_ROUND, .y = at, .a = at, .format = *f},
                                 {.op = ULP_FUSED, .y = to, .a = r, .b = d, .c = at, .format = *f}};
     ulp_status status = b->upload(w->weight, w->before, w->n * sizeof(float));
-    if (status == ULP_OK) status = b->update(steps, 2, w->n);
+    if (status == ULP_OK) status = ulp_backend_update(b, steps, 2, w->n);
     if (status == ULP_OK) status = b->download(w->host, w->weight, w->n * sizeof(float));
     float *sum = w->host + w->n;
     if (status == ULP_OK) status = b->download(sum, w->sum, w->n * sizeof(float));

@@ -1,6 +1,5 @@
 /* activation.c - activation functions, their gradients, and the way from binary64 to binary32. */
 #include "cpu.h"
-#include "kernels/arguments.h"
 
 /* y or z is the result. */
 typedef struct work {
@@ -8,11 +7,11 @@ typedef struct work {
     double *z;
     const float *a, *b;
     const double *x;
-    ulp_curve f;
+    ulp_activation f;
 } work;
 
 /* Elements of a piece whose functions take some ten times as long as a rounding. */
-enum { CURVE_GRAIN = ULP_GRAIN / 16 };
+enum { ACTIVATION_GRAIN = ULP_GRAIN / 16 };
 
 static void narrow_part(void *context, size_t begin, size_t end) {
     const work *w = context;
@@ -21,9 +20,8 @@ static void narrow_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_narrow)(float *y, const double *x, size_t n) {
     work w = {.y = y, .x = x};
-    ulp_status status = ulp_asked_narrow(y, x, n);
-    if (status == ULP_OK) ulp_parallel_for(n, ULP_GRAIN, narrow_part, &w);
-    return status;
+    ulp_parallel_for(n, ULP_GRAIN, narrow_part, &w);
+    return ULP_OK;
 }
 
 static void relu_part(void *context, size_t begin, size_t end) {
@@ -33,9 +31,8 @@ static void relu_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_relu)(float *y, const float *x, size_t n) {
     work w = {.y = y, .a = x};
-    ulp_status status = ulp_asked_relu(y, x, n);
-    if (status == ULP_OK) ulp_parallel_for(n, ULP_GRAIN, relu_part, &w);
-    return status;
+    ulp_parallel_for(n, ULP_GRAIN, relu_part, &w);
+    return ULP_OK;
 }
 
 static void relu_slope_part(void *context, size_t begin, size_t end) {
@@ -45,52 +42,49 @@ static void relu_slope_part(void *context, size_t begin, size_t end) {
 
 ulp_status ULP_CPU(ulp_cpu_relu_slope)(float *dx, const float *dy, const float *y, size_t n) {
     work w = {.y = dx, .a = dy, .b = y};
-    ulp_status status = ulp_asked_relu_slope(dx, dy, y, n);
-    if (status == ULP_OK) ulp_parallel_for(n, ULP_GRAIN, relu_slope_part, &w);
-    return status;
+    ulp_parallel_for(n, ULP_GRAIN, relu_slope_part, &w);
+    return ULP_OK;
 }
 
 /* The kind is a constant in each instance. */
-ULP_INLINE void curve_run(const work *w, size_t begin, size_t end, ulp_curve_kind kind) {
-    for (size_t i = begin; i < end; i++) w->z[i] = ulp_curve_value(kind, w->f.a, (double)w->a[i]);
+ULP_INLINE void activate_run(const work *w, size_t begin, size_t end, ulp_activation_kind kind) {
+    for (size_t i = begin; i < end; i++) w->z[i] = ulp_activation_value(kind, w->f.a, (double)w->a[i]);
 }
 
-ULP_INLINE void slope_run(const work *w, size_t begin, size_t end, ulp_curve_kind kind) {
-    for (size_t i = begin; i < end; i++) w->z[i] = ulp_curve_slope(kind, w->f.a, (double)w->a[i], (double)w->b[i]);
+ULP_INLINE void slope_run(const work *w, size_t begin, size_t end, ulp_activation_kind kind) {
+    for (size_t i = begin; i < end; i++) w->z[i] = ulp_activation_slope(kind, w->f.a, (double)w->a[i], (double)w->b[i]);
 }
 
-static void curve_part(void *context, size_t begin, size_t end) {
+static void activate_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    switch ((ulp_curve_kind)w->f.kind) {
+    switch ((ulp_activation_kind)w->f.kind) {
 #define CASE(id, name, f, slope)                                                                                       \
-    case id: curve_run(w, begin, end, id); break;
-        ULP_CURVES(CASE)
+    case id: activate_run(w, begin, end, id); break;
+        ULP_ACTIVATIONS(CASE)
 #undef CASE
-    case ULP_CURVE_COUNT: break;
+    case ULP_ACTIVATION_COUNT: break;
     }
 }
 
 static void slope_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    switch ((ulp_curve_kind)w->f.kind) {
+    switch ((ulp_activation_kind)w->f.kind) {
 #define CASE(id, name, f, slope)                                                                                       \
     case id: slope_run(w, begin, end, id); break;
-        ULP_CURVES(CASE)
+        ULP_ACTIVATIONS(CASE)
 #undef CASE
-    case ULP_CURVE_COUNT: break;
+    case ULP_ACTIVATION_COUNT: break;
     }
 }
 
-ulp_status ULP_CPU(ulp_cpu_curve)(ulp_curve f, double *y, const float *x, size_t n) {
+ulp_status ULP_CPU(ulp_cpu_activate)(double *y, const float *x, size_t n, ulp_activation f) {
     work w = {.z = y, .a = x, .f = f};
-    ulp_status status = ulp_asked_curve(f, y, x, n);
-    if (status == ULP_OK) ulp_parallel_for(n, CURVE_GRAIN, curve_part, &w);
-    return status;
+    ulp_parallel_for(n, ACTIVATION_GRAIN, activate_part, &w);
+    return ULP_OK;
 }
 
-ulp_status ULP_CPU(ulp_cpu_slope)(ulp_curve f, double *dx, const float *dy, const float *at, size_t n) {
+ulp_status ULP_CPU(ulp_cpu_activate_slope)(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
     work w = {.z = dx, .a = dy, .b = at, .f = f};
-    ulp_status status = ulp_asked_slope(f, dx, dy, at, n);
-    if (status == ULP_OK) ulp_parallel_for(n, CURVE_GRAIN, slope_part, &w);
-    return status;
+    ulp_parallel_for(n, ACTIVATION_GRAIN, slope_part, &w);
+    return ULP_OK;
 }

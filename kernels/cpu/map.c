@@ -1,19 +1,15 @@
 /* map.c - elementwise operations on arrays, the exact result rounded once. */
 #include "cpu.h"
 #include "formats/rng.h"
-#include "kernels/arguments.h"
 #include "kernels/rounding/count.h"
 #include "kernels/products/exact_step.h"
 
 typedef struct work {
     float *y;
     const float *a, *b, *c;
-    const ulp_format *format;
-    ulp_core core;
     ulp_op op;
-    ulp_rule rule;
-    ulp_stream stream;
-    ulp_stats *stats;
+    ulp_rounding how;
+    ulp_core core;
 } work;
 
 ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (double)x[i]; }
@@ -29,7 +25,7 @@ static void exact_piece(double *z, const work *w, size_t at, size_t n) {
     switch (w->op) {
 #define CASE(id, name, operands)                                                                                       \
     case id:                                                                                                           \
-        if (w->rule.mode == ULP_RD) exact_run(z, w, at, n, id, ULP_RD);                                                \
+        if (w->how.rule.mode == ULP_RD) exact_run(z, w, at, n, id, ULP_RD);                                            \
         else exact_run(z, w, at, n, id, ULP_RNE);                                                                      \
         break;
         ULP_OPS(CASE)
@@ -59,16 +55,17 @@ static void core_part(void *context, size_t begin, size_t end) {
     double z[ULP_PIECE];
     uint32_t words[ULP_PIECE] = {0};
     ulp_stats stats = {0};
-    const int stochastic = ulp_mode_is_stochastic(w->rule.mode);
+    const int stochastic = ulp_mode_is_stochastic(w->how.rule.mode);
     for (size_t at = begin; at < end; at += ULP_PIECE) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
-        if (stochastic) ULP_CPU(ulp_words)(words, n, w->stream.seed, w->stream.stream, w->stream.first + at);
+        if (stochastic)
+            ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
         exact_piece(z, w, at, n);
         round_piece(w->y + at, z, n, &w->core, words);
-        for (size_t i = 0; w->stats != NULL && i < n; i++)
-            ulp_stats_count(&stats, ulp_exact_of(z[i]), (double)w->y[at + i], w->format, w->rule, words[i]);
+        for (size_t i = 0; w->how.stats != NULL && i < n; i++)
+            ulp_stats_count(&stats, ulp_exact_of(z[i]), (double)w->y[at + i], w->how.format, w->how.rule, words[i]);
     }
-    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+    if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
 /* ---- binary32 to nearest even is the processor's own rounding ---- */
@@ -81,7 +78,7 @@ enum { FMA_IS_FAST = 0 };
 
 static int is_native(const work *w) {
     if (w->op == ULP_FUSED && !FMA_IS_FAST) return 0;
-    return w->stats == NULL && ulp_core_is_binary32(&w->core);
+    return w->how.stats == NULL && ulp_core_is_binary32(&w->core);
 }
 
 ULP_INLINE float native_op(ulp_op op, float a, float b, float c) {
@@ -120,32 +117,22 @@ static void scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     ulp_stats stats = {0};
     for (size_t i = begin; i < end; i++) {
-        uint32_t word = ulp_mode_is_stochastic(w->rule.mode) ? ulp_random_word(w->stream, i) : 0;
+        uint32_t word = ulp_mode_is_stochastic(w->how.rule.mode) ? ulp_random_word(w->how.stream, i) : 0;
         double a = operand(w->a, i), b = operand(w->b, i), c = operand(w->c, i);
-        double y = ulp_arith(w->op, a, b, c, w->format, w->rule, word);
-        if (w->stats != NULL)
-            ulp_stats_count(&stats, ulp_exact_of(ulp_odd_op(w->op, a, b, c, w->rule.mode)), y, w->format, w->rule,
-                            word);
+        double y = ulp_arith(w->op, a, b, c, w->how.format, w->how.rule, word);
+        if (w->how.stats != NULL)
+            ulp_stats_count(&stats, ulp_exact_of(ulp_odd_op(w->op, a, b, c, w->how.rule.mode)), y, w->how.format,
+                            w->how.rule, word);
         w->y[i] = (float)y;
     }
-    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+    if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
-ulp_status ULP_CPU(ulp_cpu_map)(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
-                                const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = ulp_asked_map(op, y, a, b, c, n, format, rule);
-    if (status != ULP_OK) return status;
-    const int operands = ulp_op_operands(op);
-    work w = {.y = y,
-              .a = a,
-              .b = operands > 1 ? b : NULL,
-              .c = operands > 2 ? c : NULL,
-              .format = format,
-              .op = op,
-              .rule = rule,
-              .stream = stream,
-              .stats = stats};
-    int vector = ulp_core_init(&w.core, format, rule) && ulp_core64_decides(&w.core);
+ulp_status ULP_CPU(ulp_cpu_map)(float *y, ulp_array_op op, size_t n, ulp_rounding how) {
+    const int operands = ulp_op_operands(op.op);
+    work w = {
+        .y = y, .a = op.a, .b = operands > 1 ? op.b : NULL, .c = operands > 2 ? op.c : NULL, .op = op.op, .how = how};
+    const int vector = ulp_core_init(&w.core, how.format, how.rule) && ulp_core64_decides(&w.core);
     ulp_parallel_for(n, ULP_GRAIN, !vector ? scalar_part : is_native(&w) ? native_part : core_part, &w);
     return ULP_OK;
 }

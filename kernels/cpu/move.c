@@ -1,6 +1,5 @@
-/* move.c - operations that only move numbers: what a kernel lies on, and blocks that change places. */
+/* move.c - operations that only move numbers: im2col, and blocks that change places. */
 #include "cpu.h"
-#include "kernels/arguments.h"
 #include "kernels/functions/im2col.h"
 
 #include <string.h>
@@ -8,15 +7,15 @@
 typedef struct work {
     float *y;
     const float *x;
-    ulp_places p;
-    size_t a, b, n; /* of permute */
+    ulp_im2col p;
+    ulp_permute_shape s;
 } work;
 
 /* n / stride, rounded up. */
 ULP_INLINE size_t up(ptrdiff_t n, size_t stride) { return stride == 1 ? (size_t)n : ((size_t)n + stride - 1) / stride; }
 
 /* One row of positions: to (ow) from a row of x (w), the kernel's column lying `shift` behind the position's. */
-ULP_INLINE void place_row(float *to, const float *from, const ulp_places *p, ptrdiff_t shift) {
+ULP_INLINE void place_row(float *to, const float *from, const ulp_im2col *p, ptrdiff_t shift) {
     const size_t stride = p->stride;
     if (p->dilate == 1) {
         size_t begin = shift < 0 ? up(-shift, stride) : 0;
@@ -38,14 +37,14 @@ ULP_INLINE void place_row(float *to, const float *from, const ulp_places *p, ptr
     }
     for (size_t q = 0; q < p->ow; q++) {
         size_t at;
-        to[q] = ulp_place_source(&at, (ptrdiff_t)(q * stride) + shift, p->dilate, p->w) ? from[at] : 0.0f;
+        to[q] = ulp_im2col_source(&at, (ptrdiff_t)(q * stride) + shift, p->dilate, p->w) ? from[at] : 0.0f;
     }
 }
 
 /* Piece (row of y, sample). */
-static void patches_part(void *context, size_t begin, size_t end) {
+static void im2col_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    const ulp_places *p = &w->p;
+    const ulp_im2col *p = &w->p;
     const size_t K = p->kernel, positions = p->oh * p->ow;
     for (size_t piece = begin; piece < end; piece++) {
         const size_t row = piece / p->B, b = piece % p->B, c = row / (K * K);
@@ -54,39 +53,38 @@ static void patches_part(void *context, size_t begin, size_t end) {
         const float *image = w->x + (b * p->c + c) * p->h * p->w;
         float *to = w->y + piece * positions;
         for (size_t r = 0; r < p->oh; r++, to += p->ow)
-            if (ulp_place_source(&at, (ptrdiff_t)(r * p->stride + i) - (ptrdiff_t)p->pad, p->dilate, p->h))
+            if (ulp_im2col_source(&at, (ptrdiff_t)(r * p->stride + i) - (ptrdiff_t)p->pad, p->dilate, p->h))
                 place_row(to, image + at * p->w, p, (ptrdiff_t)j - (ptrdiff_t)p->pad);
             else memset(to, 0, p->ow * sizeof *to);
     }
 }
 
-ulp_status ULP_CPU(ulp_cpu_patches)(float *y, const float *x, const ulp_places *places) {
-    ulp_status status = ulp_asked_patches(y, x, places);
-    if (status != ULP_OK || ulp_places_size(places) == 0) return status;
-    const size_t rows = places->c * places->kernel * places->kernel, positions = places->oh * places->ow;
-    work w = {.y = y, .x = x, .p = *places};
-    ulp_parallel_for(rows * places->B, ULP_GRAIN / positions + 1, patches_part, &w);
+ulp_status ULP_CPU(ulp_cpu_im2col)(float *y, const float *x, const ulp_im2col *p) {
+    if (ulp_im2col_size(p) == 0) return ULP_OK;
+    const size_t rows = p->c * p->kernel * p->kernel, positions = p->oh * p->ow;
+    work w = {.y = y, .x = x, .p = *p};
+    ulp_parallel_for(rows * p->B, ULP_GRAIN / positions + 1, im2col_part, &w);
     return ULP_OK;
 }
 
 /* Row (k, j) of y. */
 static void permute_part(void *context, size_t begin, size_t end) {
     const work *w = context;
+    const size_t a = w->s.a, b = w->s.b, n = w->s.n;
     for (size_t row = begin; row < end; row++) {
-        const size_t k = row / w->b, j = row % w->b;
-        const float *from = w->x + (k * w->a * w->b + j) * w->n;
-        float *to = w->y + row * w->a * w->n;
-        if (w->n == 1)
-            for (size_t i = 0; i < w->a; i++) to[i] = from[i * w->b];
+        const size_t k = row / b, j = row % b;
+        const float *from = w->x + (k * a * b + j) * n;
+        float *to = w->y + row * a * n;
+        if (n == 1)
+            for (size_t i = 0; i < a; i++) to[i] = from[i * b];
         else
-            for (size_t i = 0; i < w->a; i++) memcpy(to + i * w->n, from + i * w->b * w->n, w->n * sizeof *to);
+            for (size_t i = 0; i < a; i++) memcpy(to + i * n, from + i * b * n, n * sizeof *to);
     }
 }
 
-ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, size_t count, size_t a, size_t b, size_t n) {
-    ulp_status status = ulp_asked_permute(y, x, count, a, b, n);
-    if (status != ULP_OK || count * a * b * n == 0) return status;
-    work w = {.y = y, .x = x, .a = a, .b = b, .n = n};
-    ulp_parallel_for(count * b, ULP_GRAIN / (a * n) + 1, permute_part, &w);
+ulp_status ULP_CPU(ulp_cpu_permute)(float *y, const float *x, ulp_permute_shape s) {
+    if (s.count * s.a * s.b * s.n == 0) return ULP_OK;
+    work w = {.y = y, .x = x, .s = s};
+    ulp_parallel_for(s.count * s.b, ULP_GRAIN / (s.a * s.n) + 1, permute_part, &w);
     return ULP_OK;
 }

@@ -1,7 +1,6 @@
 /* round.c - rounding of whole arrays, with counters on request. */
 #include "cpu.h"
 #include "formats/rng.h"
-#include "kernels/arguments.h"
 #include "kernels/rounding/count.h"
 
 typedef struct work {
@@ -9,11 +8,8 @@ typedef struct work {
     const float *x;
     double *y64;
     const double *x64;
-    const ulp_format *format;
+    ulp_rounding how;
     ulp_core core;
-    ulp_rule rule;
-    ulp_stream stream;
-    ulp_stats *stats;
 } work;
 
 /* ---- the vector loops: mode, shape and symmetry are constants in each instance ---- */
@@ -98,42 +94,38 @@ static void round_core_part(void *context, size_t begin, size_t end) {
     const int stochastic = ulp_mode_is_stochastic(w->core.mode);
     for (size_t at = begin; at < end; at += ULP_PIECE) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
-        if (stochastic) ULP_CPU(ulp_words)(words, n, w->stream.seed, w->stream.stream, w->stream.first + at);
-        round_piece(w->y + at, w->x + at, n, &w->core, words, w->stats == NULL ? NULL : &stats);
+        if (stochastic)
+            ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
+        round_piece(w->y + at, w->x + at, n, &w->core, words, w->how.stats == NULL ? NULL : &stats);
     }
-    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+    if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
 /* Any format, any rule, either carrier: the scalar definition, element by element. */
 static void round_scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     ulp_stats stats = {0};
-    const int stochastic = ulp_mode_is_stochastic(w->rule.mode);
+    const int stochastic = ulp_mode_is_stochastic(w->how.rule.mode);
     for (size_t i = begin; i < end; i++) {
         double x = w->x64 != NULL ? w->x64[i] : (double)w->x[i];
-        uint32_t word = stochastic ? ulp_random_word(w->stream, i) : 0;
-        double y = ulp_round(x, w->format, w->rule, word);
+        uint32_t word = stochastic ? ulp_random_word(w->how.stream, i) : 0;
+        double y = ulp_round(x, w->how.format, w->how.rule, word);
         if (w->y64 != NULL) w->y64[i] = y;
         else w->y[i] = (float)y;
-        if (w->stats != NULL) ulp_stats_count(&stats, ulp_exact_of(x), y, w->format, w->rule, word);
+        if (w->how.stats != NULL) ulp_stats_count(&stats, ulp_exact_of(x), y, w->how.format, w->how.rule, word);
     }
-    if (w->stats != NULL) ulp_stats_add(w->stats, &stats);
+    if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
-ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
-                                  ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = ulp_asked_round(y, x, n, format, rule);
-    if (status != ULP_OK) return status;
-    work w = {.y = y, .x = x, .format = format, .rule = rule, .stream = stream, .stats = stats};
-    ulp_parallel_for(n, ULP_GRAIN, ulp_core_init(&w.core, format, rule) ? round_core_part : round_scalar_part, &w);
+ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding how) {
+    work w = {.y = y, .x = x, .how = how};
+    const int vector = ulp_core_init(&w.core, how.format, how.rule);
+    ulp_parallel_for(n, ULP_GRAIN, vector ? round_core_part : round_scalar_part, &w);
     return ULP_OK;
 }
 
-ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
-                                    ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = ulp_asked_round64(y, x, n, format, rule);
-    if (status != ULP_OK) return status;
-    work w = {.y64 = y, .x64 = x, .format = format, .rule = rule, .stream = stream, .stats = stats};
+ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_rounding how) {
+    work w = {.y64 = y, .x64 = x, .how = how};
     ulp_parallel_for(n, ULP_GRAIN, round_scalar_part, &w);
     return ULP_OK;
 }

@@ -4,7 +4,6 @@
  * round.c on the piece, its random words counted from the piece's place, so that nothing is computed in another way.
  */
 #include "cpu.h"
-#include "kernels/arguments.h"
 
 typedef struct work {
     const ulp_update_step *step;
@@ -37,15 +36,15 @@ static float *elements(room *r, const ulp_operand *operand, size_t at, size_t n,
 /* The formats and rules are known to be offered. */
 static void run_step(room *r, const ulp_update_step *s, size_t at, size_t n) {
     float *y = elements(r, &s->y, at, n, 0);
-    ulp_stream stream = s->stream;
-    stream.first += at;
+    ulp_rounding how = {&s->format, s->rule, s->stream, NULL};
+    how.stream.first += at;
     if (s->op == ULP_STEP_ROUND) {
-        ULP_CPU(ulp_cpu_round)(y, elements(r, &s->a, at, n, 0), n, &s->format, s->rule, stream, NULL);
+        ULP_CPU(ulp_cpu_round)(y, elements(r, &s->a, at, n, 0), n, how);
     } else {
         const int operands = ulp_op_operands((ulp_op)s->op);
         const float *a = elements(r, &s->a, at, n, 0), *b = operands > 1 ? elements(r, &s->b, at, n, 1) : NULL;
         const float *c = operands > 2 ? elements(r, &s->c, at, n, 2) : NULL;
-        ULP_CPU(ulp_cpu_map)((ulp_op)s->op, y, a, b, c, n, &s->format, s->rule, stream, NULL);
+        ULP_CPU(ulp_cpu_map)(y, (ulp_array_op){(ulp_op)s->op, a, b, c}, n, how);
     }
 }
 
@@ -58,8 +57,6 @@ static void update_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, size_t n) {
-    ulp_status status = ulp_asked_update(step, steps);
-    if (status != ULP_OK) return status;
     work w = {step, steps};
     ulp_parallel_for(n, ULP_GRAIN, update_part, &w);
     return ULP_OK;
@@ -76,8 +73,6 @@ static void largest_part(void *context, size_t begin, size_t end) {
 }
 
 ulp_status ULP_CPU(ulp_cpu_largest)(float *y, const float *x, size_t n) {
-    ulp_status status = ulp_asked_largest(y, x, n);
-    if (status != ULP_OK) return status;
     search s = {x, 0};
     ulp_parallel_for(n, ULP_GRAIN, largest_part, &s);
     *y = ulp_from_bits32(s.most > 0x7f800000u ? 0x7fc00000u : s.most);

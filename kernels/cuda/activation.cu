@@ -1,7 +1,6 @@
 // activation.cu - activation functions, their gradients, and the way from binary64 to binary32.
 #include "device.h"
 #include "operations.h"
-#include "kernels/arguments.h"
 
 namespace {
 
@@ -18,58 +17,53 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) dx[i] = ulp_relu_slope(dy[i], y[i]);
 }
 
-template <ulp_curve_kind KIND>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS) curve_kernel(double a, double *y, const float *x, size_t n) {
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) y[i] = ulp_curve_value(KIND, a, (double)x[i]);
-}
-
-template <ulp_curve_kind KIND>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    slope_kernel(double a, double *dx, const float *dy, const float *at, size_t n) {
+template <ulp_activation_kind KIND>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) activate_kernel(double a, double *y, const float *x, size_t n) {
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
-        dx[i] = ulp_curve_slope(KIND, a, (double)dy[i], (double)at[i]);
+        y[i] = ulp_activation_value(KIND, a, (double)x[i]);
 }
 
-/* What was asked for is right: on arrays of n elements, a thread for each of them and for those a grid behind. */
+template <ulp_activation_kind KIND>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    activate_slope_kernel(double a, double *dx, const float *dy, const float *at, size_t n) {
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
+        dx[i] = ulp_activation_slope(KIND, a, (double)dy[i], (double)at[i]);
+}
+
+/* On arrays of n elements, a thread for each of them and for those a grid behind. */
 template <typename... Expected, typename... Given>
-ulp_status over(ulp_status asked, size_t n, const char *name, void (*kernel)(Expected...), Given &&...given) {
-    ulp_status status = asked == ULP_OK ? ulp_cuda_open() : asked;
+ulp_status over(size_t n, const char *name, void (*kernel)(Expected...), Given &&...given) {
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;
     return ulp_cuda_launch(name, kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, static_cast<Given &&>(given)...);
 }
 
 } // namespace
 
-ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n) {
-    return over(ulp_asked_narrow(y, x, n), n, "narrow", narrow_kernel, y, x, n);
-}
+ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n) { return over(n, "narrow", narrow_kernel, y, x, n); }
 
-ulp_status ulp_cuda_relu(float *y, const float *x, size_t n) {
-    return over(ulp_asked_relu(y, x, n), n, "relu", relu_kernel, y, x, n);
-}
+ulp_status ulp_cuda_relu(float *y, const float *x, size_t n) { return over(n, "relu", relu_kernel, y, x, n); }
 
 ulp_status ulp_cuda_relu_slope(float *dx, const float *dy, const float *y, size_t n) {
-    return over(ulp_asked_relu_slope(dx, dy, y, n), n, "relu_slope", relu_slope_kernel, dx, dy, y, n);
+    return over(n, "relu_slope", relu_slope_kernel, dx, dy, y, n);
 }
 
-ulp_status ulp_cuda_curve(ulp_curve f, double *y, const float *x, size_t n) {
-    const ulp_status asked = ulp_asked_curve(f, y, x, n);
+ulp_status ulp_cuda_activate(double *y, const float *x, size_t n, ulp_activation f) {
     switch (f.kind) {
 #define CASE(id, name, value, slope)                                                                                   \
-    case id: return over(asked, n, "curve", curve_kernel<id>, f.a, y, x, n);
-        ULP_CURVES(CASE)
+    case id: return over(n, "activate", activate_kernel<id>, f.a, y, x, n);
+        ULP_ACTIVATIONS(CASE)
 #undef CASE
-    default: return asked;
+    default: return ULP_BAD_ARGUMENT;
     }
 }
 
-ulp_status ulp_cuda_slope(ulp_curve f, double *dx, const float *dy, const float *at, size_t n) {
-    const ulp_status asked = ulp_asked_slope(f, dx, dy, at, n);
+ulp_status ulp_cuda_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f) {
     switch (f.kind) {
 #define CASE(id, name, value, slope)                                                                                   \
-    case id: return over(asked, n, "slope", slope_kernel<id>, f.a, dx, dy, at, n);
-        ULP_CURVES(CASE)
+    case id: return over(n, "activate_slope", activate_slope_kernel<id>, f.a, dx, dy, at, n);
+        ULP_ACTIVATIONS(CASE)
 #undef CASE
-    default: return asked;
+    default: return ULP_BAD_ARGUMENT;
     }
 }

@@ -1,7 +1,6 @@
 // gemm.cu - matrix products under a datapath: what is asked for, and which kind of product takes it.
 #include "gemm.h"
 #include "operations.h"
-#include "kernels/arguments.h"
 
 namespace {
 
@@ -40,9 +39,8 @@ template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_
     return status == ULP_OK && found ? ULP_NO_CODE : status;
 }
 
-template <typename T>
-ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d,
-                       ulp_stream stream) {
+template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, ulp_summation by) {
+    const ulp_datapath *d = by.datapath;
     ulp_cuda_job<T> w = {};
     w.c = c;
     w.a = a;
@@ -61,7 +59,7 @@ ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const ulp_gemm_shape *s, co
     w.b_scales = s->b_scales;
     w.blocks = d->scale_block == 0 ? 0 : (s->k + d->scale_block - 1) / d->scale_block;
     w.words = ulp_datapath_words(d, s->k);
-    w.stream = stream;
+    w.stream = by.stream;
     return w;
 }
 
@@ -95,8 +93,8 @@ ulp_status by_device(const ulp_cuda_native *native, double *c, const double *a, 
     return ulp_cuda_native_gemm64(native, c, a, b, s);
 }
 
-template <typename T>
-ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
+template <typename T> ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, ulp_summation by) {
+    const ulp_datapath *d = by.datapath;
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || s->m == 0 || s->n == 0) return status;
     if (d->kind == ULP_NATIVE) {
@@ -105,7 +103,7 @@ ulp_status multiply(T *c, const T *a, const T *b, const ulp_gemm_shape *s, const
         return status == ULP_OK ? by_device(&native, c, a, b, s) : status;
     }
     status = check_inputs(a, b, s, d);
-    return status == ULP_OK ? choose(job_of(c, a, b, s, d, stream), *d) : status;
+    return status == ULP_OK ? choose(job_of(c, a, b, s, by), *d) : status;
 }
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) fill_kernel(float *y, float value, size_t n) {
@@ -114,23 +112,17 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) fill_kernel(float *y, float 
 
 } // namespace
 
-ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                         const ulp_datapath *datapath, ulp_stream stream) {
-    ulp_status status = ulp_asked_gemm(c, a, b, shape, datapath);
-    return status == ULP_OK ? multiply(c, a, b, shape, datapath, stream) : status;
+ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape, ulp_summation by) {
+    return multiply(c, a, b, shape, by);
 }
 
-ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                           const ulp_datapath *datapath, ulp_stream stream) {
-    ulp_status status = ulp_asked_gemm64(c, a, b, shape, datapath);
-    return status == ULP_OK ? multiply(c, a, b, shape, datapath, stream) : status;
+ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape, ulp_summation by) {
+    return multiply(c, a, b, shape, by);
 }
 
 /* Column sums are the product of a row of ones with x: the products are exact. */
-ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
-                           ulp_stream stream) {
-    ulp_status status = ulp_asked_reduce(y, x, m, n, datapath);
-    if (status == ULP_OK) status = ulp_cuda_open();
+ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, ulp_summation by) {
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK) return status;
     float *ones = static_cast<float *>(ulp_cuda_room(m * sizeof *ones));
     if (ones == NULL) return ULP_NO_MEMORY;
@@ -141,7 +133,7 @@ ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const u
     shape.lda = m;
     shape.ldb = shape.ldc = n;
     if (m > 0) status = ulp_cuda_launch("ones", fill_kernel, ulp_cuda_blocks(m), ULP_CUDA_THREADS, ones, 1.0f, m);
-    if (status == ULP_OK) status = ulp_cuda_gemm(y, ones, x, &shape, datapath, stream);
+    if (status == ULP_OK) status = ulp_cuda_gemm(y, ones, x, &shape, by);
     ulp_cuda_release(ones);
     return status;
 }

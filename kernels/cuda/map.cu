@@ -1,7 +1,6 @@
 // map.cu - elementwise operations on arrays, the exact result rounded once; several of them in one pass over memory.
 #include "counting.h"
 #include "operations.h"
-#include "kernels/arguments.h"
 #include "kernels/rounding/core.h"
 #include "kernels/products/exact_step.h"
 #include "words.h"
@@ -58,18 +57,17 @@ __device__ float one(const rounding &r, float a, float b, float c, uint32_t word
 
 template <bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    map_kernel(float *y, const float *a, const float *b, const float *c, size_t n, const __grid_constant__ rounding r,
-               ulp_stats *stats) {
+    map_kernel(float *y, ulp_array_op op, size_t n, const __grid_constant__ rounding r, ulp_stats *stats) {
     ulp_stats s = {};
     for (size_t i = ulp_cuda_thread() * 4; i < n; i += ulp_cuda_threads() * 4) {
         uint32_t word[4] = {0, 0, 0, 0};
         if (r.stochastic) ulp_words_of_four(word, r.stream, i);
         for (uint32_t e = 0; e < 4 && i + e < n; e++) {
             const size_t at = i + e;
-            const float p = a[at], q = b == NULL ? 0.0f : b[at], t = c == NULL ? 0.0f : c[at];
-            const float result = one(r, p, q, t, word[e]);
+            const float a = op.a[at], b = op.b == NULL ? 0.0f : op.b[at], c = op.c == NULL ? 0.0f : op.c[at];
+            const float result = one(r, a, b, c, word[e]);
             if (COUNT) {
-                const double z = ulp_odd_op((ulp_op)r.op, (double)p, (double)q, (double)t, r.rule.mode);
+                const double z = ulp_odd_op((ulp_op)r.op, (double)a, (double)b, (double)c, r.rule.mode);
                 ulp_stats_count(&s, ulp_exact_of(z), (double)result, &r.format, r.rule, word[e]);
             }
             y[at] = result;
@@ -126,29 +124,24 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS) largest_kernel(uint32_t *mos
 
 } // namespace
 
-ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
-                        const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = ulp_asked_map(op, y, a, b, c, n, format, rule);
-    if (status != ULP_OK) return status;
-    const int operands = ulp_op_operands(op);
-    if (operands < 2) b = NULL;
-    if (operands < 3) c = NULL;
-    status = ulp_cuda_open();
+ulp_status ulp_cuda_map(float *y, ulp_array_op op, size_t n, ulp_rounding how) {
+    const int operands = ulp_op_operands(op.op);
+    if (operands < 2) op.b = NULL;
+    if (operands < 3) op.c = NULL;
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;
-    const rounding r = rounding_of(op, format, rule, stream);
+    const rounding r = rounding_of(op.op, how.format, how.rule, how.stream);
     const unsigned blocks = ulp_cuda_blocks((n + 3) / 4);
     ulp_cuda_counting counting;
-    status = ulp_cuda_counting_begin(&counting, stats);
-    if (status == ULP_OK && stats != NULL)
-        status = ulp_cuda_launch("map", map_kernel<true>, blocks, ULP_CUDA_THREADS, y, a, b, c, n, r, counting.device);
-    else if (status == ULP_OK)
-        status = ulp_cuda_launch("map", map_kernel<false>, blocks, ULP_CUDA_THREADS, y, a, b, c, n, r, counting.device);
+    status = ulp_cuda_counting_begin(&counting, how.stats);
+    auto *const kernel = how.stats != NULL ? map_kernel<true> : map_kernel<false>;
+    if (status == ULP_OK)
+        status = ulp_cuda_launch("map", kernel, blocks, ULP_CUDA_THREADS, y, op, n, r, counting.device);
     return ulp_cuda_counting_end(&counting, n, status);
 }
 
 ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n) {
-    ulp_status status = ulp_asked_update(given, steps);
-    if (status == ULP_OK) status = ulp_cuda_open();
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || steps == 0 || n == 0) return status;
     step *host = static_cast<step *>(malloc(steps * sizeof *host)),
          *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
@@ -163,8 +156,7 @@ ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n)
 }
 
 ulp_status ulp_cuda_largest(float *y, const float *x, size_t n) {
-    ulp_status status = ulp_asked_largest(y, x, n);
-    if (status == ULP_OK) status = ulp_cuda_open();
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK) return status;
     uint32_t most = 0, *device = static_cast<uint32_t *>(ulp_cuda_room(sizeof *device));
     if (device == NULL) return ULP_NO_MEMORY;

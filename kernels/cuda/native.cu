@@ -1,7 +1,6 @@
 // native.cu - native products by name: what there is, what this device offers, operands on their way to it and back.
 #include "library.h"
 #include "native.h"
-#include "kernels/arguments.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -259,7 +258,7 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
         return ULP_UNSUPPORTED;
     }
     if (s->m > 0 && s->n > 0 && s->accumulate && c == NULL) return ULP_BAD_ARGUMENT;
-    return s->a_scales != NULL || s->b_scales != NULL ? ULP_BAD_ARGUMENT : ulp_asked_shape(a, b, s);
+    return s->a_scales != NULL || s->b_scales != NULL ? ULP_BAD_ARGUMENT : ulp_gemm_shape_check(a, b, s);
 }
 
 /* Sizes of the padded operands: small tiles where one holds all. */

@@ -4,30 +4,26 @@
 
 #include "kernels/backend.h"
 
-ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
-                          ulp_stream stream, ulp_stats *stats);
-ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
-                            ulp_stream stream, ulp_stats *stats);
-ulp_status ulp_cuda_map(ulp_op op, float *y, const float *a, const float *b, const float *c, size_t n,
-                        const ulp_format *format, ulp_rule rule, ulp_stream stream, ulp_stats *stats);
+ulp_status ulp_cuda_round(float *y, const float *x, size_t n, ulp_rounding rounding);
+ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, ulp_rounding rounding);
+ulp_status ulp_cuda_map(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);
 ulp_status ulp_cuda_update(const ulp_update_step *step, size_t steps, size_t n);
 ulp_status ulp_cuda_largest(float *y, const float *x, size_t n);
-ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, const ulp_datapath *datapath,
-                           ulp_stream stream);
+ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, ulp_summation summation);
 ulp_status ulp_cuda_gemm(float *c, const float *a, const float *b, const ulp_gemm_shape *shape,
-                         const ulp_datapath *datapath, ulp_stream stream);
+                         ulp_summation summation);
 ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ulp_gemm_shape *shape,
-                           const ulp_datapath *datapath, ulp_stream stream);
-ulp_status ulp_cuda_patches(float *y, const float *x, const ulp_places *places);
-ulp_status ulp_cuda_permute(float *y, const float *x, size_t count, size_t a, size_t b, size_t n);
+                           ulp_summation summation);
+ulp_status ulp_cuda_im2col(float *y, const float *x, const ulp_im2col *geometry);
+ulp_status ulp_cuda_permute(float *y, const float *x, ulp_permute_shape shape);
 ulp_status ulp_cuda_narrow(float *y, const double *x, size_t n);
 ulp_status ulp_cuda_relu(float *y, const float *x, size_t n);
 ulp_status ulp_cuda_relu_slope(float *dx, const float *dy, const float *y, size_t n);
-ulp_status ulp_cuda_curve(ulp_curve f, double *y, const float *x, size_t n);
-ulp_status ulp_cuda_slope(ulp_curve f, double *dx, const float *dy, const float *at, size_t n);
+ulp_status ulp_cuda_activate(double *y, const float *x, size_t n, ulp_activation f);
+ulp_status ulp_cuda_activate_slope(double *dx, const float *dy, const float *at, size_t n, ulp_activation f);
 ulp_status ulp_cuda_pool(float *y, float *place, const float *x, const ulp_windows *windows);
 ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows);
-ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, const uint8_t *label, size_t B, size_t C);
-ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, const uint8_t *label, size_t B, size_t C, double scale);
+ulp_status ulp_cuda_softmax(double *p, double *loss, const float *z, ulp_labels labels);
+ulp_status ulp_cuda_softmax_slope(double *dz, const float *p, ulp_labels labels, double scale);
 
 #endif

@@ -1,7 +1,6 @@
 // pool.cu - maxima of windows, and what goes back to their places.
 #include "device.h"
 #include "operations.h"
-#include "kernels/arguments.h"
 
 namespace {
 
@@ -31,16 +30,14 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 } // namespace
 
 ulp_status ulp_cuda_pool(float *y, float *place, const float *x, const ulp_windows *windows) {
-    ulp_status status = ulp_asked_pool(y, place, x, windows);
-    if (status == ULP_OK) status = ulp_cuda_open();
+    ulp_status status = ulp_cuda_open();
     const size_t n = status != ULP_OK ? 0 : windows->images * (windows->h / windows->K) * (windows->w / windows->K);
     if (status != ULP_OK || n == 0) return status;
     return ulp_cuda_launch("pool", pool_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, place, x, *windows, n);
 }
 
 ulp_status ulp_cuda_pool_slope(float *dx, const float *dy, const float *place, const ulp_windows *windows) {
-    ulp_status status = ulp_asked_pool_slope(dx, dy, place, windows);
-    if (status == ULP_OK) status = ulp_cuda_open();
+    ulp_status status = ulp_cuda_open();
     const size_t n = status != ULP_OK ? 0 : windows->images * windows->h * windows->w;
     if (status != ULP_OK || n == 0) return status;
     return ulp_cuda_launch("pool_slope", pool_slope_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, dx, dy, place,

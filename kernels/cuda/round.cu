@@ -4,7 +4,6 @@
 // one access to memory of 16 bytes. Two groups are under way at once.
 #include "counting.h"
 #include "operations.h"
-#include "kernels/arguments.h"
 #include "kernels/rounding/core.h"
 #include "words.h"
 
@@ -152,39 +151,33 @@ ulp_status launch_core(const job &w) {
     return launch<ANY_MODE, ANY_SHAPE>(w);
 }
 
-template <typename T>
-ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_format *format, ulp_rule rule, ulp_stream stream,
-                         ulp_stats *stats) {
-    if (stats != NULL)
-        return ulp_cuda_launch("round", round_scalar<T, true>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format,
-                               rule, stream, stats);
-    return ulp_cuda_launch("round", round_scalar<T, false>, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *format,
-                           rule, stream, stats);
+/* how.stats: on the device, or NULL */
+template <typename T> ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_rounding &how) {
+    auto *const kernel = how.stats != NULL ? round_scalar<T, true> : round_scalar<T, false>;
+    return ulp_cuda_launch("round", kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *how.format, how.rule,
+                           how.stream, how.stats);
 }
 
 } // namespace
 
-ulp_status ulp_cuda_round(float *y, const float *x, size_t n, const ulp_format *format, ulp_rule rule,
-                          ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = ulp_asked_round(y, x, n, format, rule);
-    if (status == ULP_OK) status = ulp_cuda_open();
+ulp_status ulp_cuda_round(float *y, const float *x, size_t n, ulp_rounding how) {
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;
     ulp_cuda_counting counting;
-    status = ulp_cuda_counting_begin(&counting, stats);
-    job w = {y, x, n, {}, stream, counting.device};
+    status = ulp_cuda_counting_begin(&counting, how.stats);
+    how.stats = counting.device;
+    job w = {y, x, n, {}, how.stream, how.stats};
     if (status == ULP_OK)
-        status = ulp_core_init(&w.core, format, rule) ? launch_core(w)
-                                                      : launch_scalar(y, x, n, format, rule, stream, counting.device);
+        status = ulp_core_init(&w.core, how.format, how.rule) ? launch_core(w) : launch_scalar(y, x, n, how);
     return ulp_cuda_counting_end(&counting, n, status);
 }
 
-ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, const ulp_format *format, ulp_rule rule,
-                            ulp_stream stream, ulp_stats *stats) {
-    ulp_status status = ulp_asked_round64(y, x, n, format, rule);
-    if (status == ULP_OK) status = ulp_cuda_open();
+ulp_status ulp_cuda_round64(double *y, const double *x, size_t n, ulp_rounding how) {
+    ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || n == 0) return status;
     ulp_cuda_counting counting;
-    status = ulp_cuda_counting_begin(&counting, stats);
-    if (status == ULP_OK) status = launch_scalar(y, x, n, format, rule, stream, counting.device);
+    status = ulp_cuda_counting_begin(&counting, how.stats);
+    how.stats = counting.device;
+    if (status == ULP_OK) status = launch_scalar(y, x, n, how);
     return ulp_cuda_counting_end(&counting, n, status);
 }

@@ -2,8 +2,8 @@
  *
  * relu is exact and stays in binary32. The curves are computed in binary64, to be rounded once by the caller.
  */
-#ifndef ULP_CURVE_H
-#define ULP_CURVE_H
+#ifndef ULP_ACTIVATION_H
+#define ULP_ACTIVATION_H
 
 #include "elementary.h"
 
@@ -12,22 +12,22 @@ extern "C" {
 #endif
 
 /* X(identifier, name, f(x), f'(x) dy; `at` is what its layer keeps: x, or y = f(x) rounded) */
-#define ULP_CURVES(X)                                                                                                  \
+#define ULP_ACTIVATIONS(X)                                                                                             \
     X(ULP_LEAKY, "leaky", x *(x > 0.0 ? 1.0 : a), dy *(at > 0.0 ? 1.0 : a) /* at x */)                                 \
     X(ULP_TANH, "tanh", ulp_tanh(x), dy *(1.0 - at * at) /* at y */)                                                   \
     X(ULP_SIGMOID, "sigmoid", ulp_sigmoid(x), dy *(at * (1.0 - at)) /* at y */)
 
-typedef enum ulp_curve_kind {
-#define ULP_CURVE_ID(id, name, f, slope) id,
-    ULP_CURVES(ULP_CURVE_ID)
-#undef ULP_CURVE_ID
-        ULP_CURVE_COUNT
-} ulp_curve_kind;
+typedef enum ulp_activation_kind {
+#define ULP_ACTIVATION_ID(id, name, f, slope) id,
+    ULP_ACTIVATIONS(ULP_ACTIVATION_ID)
+#undef ULP_ACTIVATION_ID
+        ULP_ACTIVATION_COUNT
+} ulp_activation_kind;
 
-typedef struct ulp_curve {
-    uint8_t kind; /* ulp_curve_kind */
+typedef struct ulp_activation {
+    uint8_t kind; /* ulp_activation_kind */
     double a;     /* of leaky: the slope below 0 */
-} ulp_curve;
+} ulp_activation;
 
 /* max(x, 0); -0 gives -0, NaN itself. */
 ULP_CORE float ulp_relu(float x) { return x < 0.0f ? 0.0f : x; }
@@ -40,27 +40,27 @@ ULP_CORE float ulp_relu_slope(float dy, float y) {
 
 /* f(x), within ULP_TANH_BOUND or ULP_SIGMOID_BOUND, of leaky exact where A has at most 24 bits; NaN is the quiet NaN.
  */
-ULP_CORE double ulp_curve_value(ulp_curve_kind kind, double a, double x) {
+ULP_CORE double ulp_activation_value(ulp_activation_kind kind, double a, double x) {
     (void)a;
     switch (kind) {
-#define ULP_CURVE_CASE(id, name, f, slope)                                                                             \
+#define ULP_ACTIVATION_CASE(id, name, f, slope)                                                                        \
     case id: return ulp_quieted(f);
-        ULP_CURVES(ULP_CURVE_CASE)
-#undef ULP_CURVE_CASE
-    case ULP_CURVE_COUNT: break;
+        ULP_ACTIVATIONS(ULP_ACTIVATION_CASE)
+#undef ULP_ACTIVATION_CASE
+    case ULP_ACTIVATION_COUNT: break;
     }
     return ulp_quiet_nan();
 }
 
 /* f'(x) dy, of binary32 operands; relative error below 2^-51. */
-ULP_CORE double ulp_curve_slope(ulp_curve_kind kind, double a, double dy, double at) {
+ULP_CORE double ulp_activation_slope(ulp_activation_kind kind, double a, double dy, double at) {
     (void)a;
     switch (kind) {
-#define ULP_CURVE_CASE(id, name, f, slope)                                                                             \
+#define ULP_ACTIVATION_CASE(id, name, f, slope)                                                                        \
     case id: return ulp_quieted(slope);
-        ULP_CURVES(ULP_CURVE_CASE)
-#undef ULP_CURVE_CASE
-    case ULP_CURVE_COUNT: break;
+        ULP_ACTIVATIONS(ULP_ACTIVATION_CASE)
+#undef ULP_ACTIVATION_CASE
+    case ULP_ACTIVATION_COUNT: break;
     }
     return ulp_quiet_nan();
 }

@@ -79,7 +79,7 @@ static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, doubl
 /* to (c K K, B p): what the kernels lie on. */
 static ulp_status image_patches(const ulp_layer *layer, const ulp_pass *pass, float *to, const float *x) {
     const ulp_dims in = layer->in, out = layer->out;
-    const ulp_places places = {.B = pass->B,
+    const ulp_im2col places = {.B = pass->B,
                                .c = in.c,
                                .h = in.h,
                                .w = in.w,
@@ -89,14 +89,14 @@ static ulp_status image_patches(const ulp_layer *layer, const ulp_pass *pass, fl
                                .stride = layer->arg[STRIDE],
                                .pad = layer->arg[PAD],
                                .dilate = 1};
-    return pass->backend->patches(to, x, &places);
+    return ulp_backend_im2col(pass->backend, to, x, &places);
 }
 
 /* to (N K K, B h w): the gradients of the outputs that an input took part in, by the weight that it met. */
 static ulp_status gradient_patches(const ulp_layer *layer, const ulp_pass *pass, float *to, const float *dy) {
     const ulp_dims in = layer->in, out = layer->out;
     const size_t K = layer->arg[KERNEL];
-    const ulp_places places = {.B = pass->B,
+    const ulp_im2col places = {.B = pass->B,
                                .c = out.c,
                                .h = out.h,
                                .w = out.w,
@@ -107,10 +107,8 @@ static ulp_status gradient_patches(const ulp_layer *layer, const ulp_pass *pass,
                                .pad = K - 1 - layer->arg[PAD],
                                .dilate = layer->arg[STRIDE],
                                .flip = 1};
-    return pass->backend->patches(to, dy, &places);
+    return ulp_backend_im2col(pass->backend, to, dy, &places);
 }
-
-static int offered(const ulp_pass *pass) { return pass->backend->patches != NULL && pass->backend->permute != NULL; }
 
 /* y of the pass's samples, not rounded yet. */
 static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y, const float *x, const float *w) {
@@ -134,7 +132,8 @@ static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y,
         status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, sums, pass->ones, bias, &start, p);
     if (status == ULP_OK)
         status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, patches, w, &sum, p);
-    return status == ULP_OK ? pass->backend->permute(y, sums, 1, N, pass->B, p) : status;
+    return status == ULP_OK ? ulp_backend_permute(pass->backend, y, sums, (ulp_permute_shape){1, N, pass->B, p})
+                            : status;
 }
 
 /* dx of the pass's samples likewise. */
@@ -145,11 +144,13 @@ static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, float *d
     const ulp_gemm_shape sum = {
         .m = rows, .n = c, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1, .c_trans = 1};
     ulp_status status = gradient_patches(layer, pass, patches, dy);
-    if (status == ULP_OK) status = pass->backend->permute(turned, w, 1, N, c, square(layer));
+    if (status == ULP_OK)
+        status = ulp_backend_permute(pass->backend, turned, w, (ulp_permute_shape){1, N, c, square(layer)});
     if (status == ULP_OK)
         status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, sums, patches, turned,
                                &sum, p);
-    return status == ULP_OK ? pass->backend->permute(dx, sums, 1, c, pass->B, p) : status;
+    return status == ULP_OK ? ulp_backend_permute(pass->backend, dx, sums, (ulp_permute_shape){1, c, pass->B, p})
+                            : status;
 }
 
 typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, float *to, const float *from,
@@ -173,7 +174,6 @@ static ulp_status in_pieces(const ulp_layer *layer, ulp_pass *pass, sums_functio
 
 static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out), floats = depth(layer) * area(layer->out);
-    if (!offered(pass)) return ULP_UNSUPPORTED;
     ulp_status status = in_pieces(layer, pass, forward_sums, t->y, n, t->x, m, t->w, floats);
     return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * n, n) : status;
 }
@@ -186,7 +186,7 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
         .m = k, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = k, .b_trans = 1, .c_trans = 1};
     const ulp_gemm_shape db = {.m = 1, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = N, .b_trans = 1};
     ulp_status status = image_patches(layer, pass, patches, t->x);
-    if (status == ULP_OK) status = pass->backend->permute(dy, t->dy, 1, pass->B, N, p);
+    if (status == ULP_OK) status = ulp_backend_permute(pass->backend, dy, t->dy, (ulp_permute_shape){1, pass->B, N, p});
     if (status == ULP_OK)
         status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, patches, dy, &dw, 0);
     if (status == ULP_OK)
@@ -198,7 +198,6 @@ static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const
 static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out),
                  floats = back_depth(layer) * area(layer->in);
-    if (!offered(pass)) return ULP_UNSUPPORTED;
     ulp_status status = weight_gradients(layer, pass, t);
     if (status != ULP_OK || !t->dx) return status;
     status = in_pieces(layer, pass, backward_sums, t->dx, m, t->dy, n, t->w, floats);

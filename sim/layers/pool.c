@@ -21,7 +21,7 @@ static ulp_windows windows(const ulp_layer *layer, const ulp_pass *pass) {
 
 static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
-    ulp_status status = pass->backend->pool ? pass->backend->pool(t->y, t->saved, t->x, &s) : ULP_UNSUPPORTED;
+    ulp_status status = ulp_backend_pool(pass->backend, t->y, t->saved, t->x, &s);
     return status == ULP_OK
                ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * ulp_dims_size(layer->out))
                : status;
@@ -30,8 +30,7 @@ static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
     if (!t->dx) return ULP_OK;
-    ulp_status status =
-        pass->backend->pool_slope ? pass->backend->pool_slope(t->dx, t->dy, t->saved, &s) : ULP_UNSUPPORTED;
+    ulp_status status = ulp_backend_pool_slope(pass->backend, t->dx, t->dy, t->saved, &s);
     return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * ulp_dims_size(layer->in))
                             : status;
 }

@@ -17,9 +17,10 @@ static ulp_status softmax_check(ulp_dims out, const ulp_data *data, char *error,
 /* pass->wide (B,C) = the probabilities, loss->wide (B) = the losses. */
 static ulp_status forward(const ulp_loss *loss, ulp_pass *pass, const float *z, const uint8_t *label) {
     const ulp_backend *backend = pass->backend;
-    if (!backend->softmax || !backend->softmax_slope) return ULP_UNSUPPORTED;
     ulp_status status = backend->upload(loss->label, label, pass->B);
-    return status == ULP_OK ? backend->softmax(pass->wide, loss->wide, z, loss->label, pass->B, loss->classes) : status;
+    return status == ULP_OK ? ulp_backend_softmax(backend, pass->wide, loss->wide, z,
+                                                  (ulp_labels){loss->label, pass->B, loss->classes})
+                            : status;
 }
 
 static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean,
@@ -29,7 +30,8 @@ static ulp_status softmax_step(const ulp_loss *loss, ulp_pass *pass, size_t laye
     if (status == ULP_OK) status = ulp_pass_round_from(pass, ULP_AT_LOSS, 0, loss->p, pass->wide, B * C, C);
     if (status == ULP_OK) status = ulp_loss_mean(loss, pass, mean);
     if (status == ULP_OK)
-        status = pass->backend->softmax_slope(pass->wide, loss->p, loss->label, B, C, ulp_scale(1.0, pass->scale_log2));
+        status = ulp_backend_softmax_slope(pass->backend, pass->wide, loss->p, (ulp_labels){loss->label, B, C},
+                                           ulp_scale(1.0, pass->scale_log2));
     return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_AGRAD, layer, dz, pass->wide, B * C, C) : status;
 }
 

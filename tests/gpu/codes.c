@@ -54,8 +54,9 @@ int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path) {
     const ulp_gemm_shape s = matrices_shape(x);
     const ulp_stream none = {0, 0, 0};
     const int narrow = path->result.fits_binary32;
-    const ulp_status status = narrow ? c->cpu->gemm(x->c, x->a, x->b, &s, path, none)
-                                     : c->cpu->gemm64(x->wide_c, x->wide_a, x->wide_b, &s, path, none);
+    const ulp_status status =
+        narrow ? ulp_backend_gemm(c->cpu, x->c, x->a, x->b, &s, (ulp_summation){path, none})
+               : ulp_backend_gemm64(c->cpu, x->wide_c, x->wide_a, x->wide_b, &s, (ulp_summation){path, none});
     int fine = row_ok(r, status, "%s on the CPU", path->name);
     for (size_t i = 0; fine && i < x->m * x->n; i++)
         fine = row_ok(r, ulp_datapath_code(&x->want[i], narrow ? (double)x->c[i] : x->wide_c[i], path),

@@ -56,8 +56,10 @@ static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n
     float *x = a->device_x + offset,
           *y = in_place ? x : a->device_y + (n + offset) % 4; /* the two differ in alignment, too */
     if (!row_ok(r, c->gpu->upload(a->device_x, a->x, (a->n + SLACK) * sizeof(float)), "upload")) return 0;
-    const ulp_status expected = c->cpu->round(a->want, a->x + offset, n, f, rule, stream, counting ? &want : NULL);
-    const ulp_status status = c->gpu->round(y, x, n, f, rule, stream, counting ? &got : NULL);
+    const ulp_status expected =
+        ulp_backend_round(c->cpu, a->want, a->x + offset, n, (ulp_rounding){f, rule, stream, counting ? &want : NULL});
+    const ulp_status status =
+        ulp_backend_round(c->gpu, y, x, n, (ulp_rounding){f, rule, stream, counting ? &got : NULL});
     row_true(r, status == expected, "%s %s: status %d, the CPU's is %d", f->name, ulp_mode_name(rule.mode), (int)status,
              (int)expected);
     if (status != ULP_OK || expected != ULP_OK) return 1;
@@ -164,8 +166,11 @@ static void check_round64(const check *c) {
             ulp_stats w = {0}, g = {0};
             const ulp_stream stream = {i, mode, 1};
             if (!row_ok(&r, c->gpu->upload(device, x, bytes), "upload")) break;
-            row_ok(&r, c->cpu->round64(want, x, n, &f, rule, stream, &w), "the CPU's round64");
-            if (!row_ok(&r, c->gpu->round64(device, device, n, &f, rule, stream, &g), "round64 %s", f.name)) break;
+            row_ok(&r, ulp_backend_round64(c->cpu, want, x, n, (ulp_rounding){&f, rule, stream, &w}),
+                   "the CPU's round64");
+            if (!row_ok(&r, ulp_backend_round64(c->gpu, device, device, n, (ulp_rounding){&f, rule, stream, &g}),
+                        "round64 %s", f.name))
+                break;
             if (!from_device(c, &r, got, device, bytes)) break;
             row_doubles(&r, got, want, n, "%s %s", f.name, ulp_mode_name(mode));
             counters_equal(&r, &g, &w, f.name, ulp_mode_name(mode));
@@ -202,13 +207,13 @@ static void check_map(const check *c) {
                 const ulp_stream stream = {i, (uint64_t)op, mode + i + (size_t)op};
                 const int counting = (i + (size_t)op + mode) % 2 == 0;
                 ulp_stats w = {0}, g = {0};
-                row_ok(
-                    &r,
-                    c->cpu->map((ulp_op)op, want, host[0], host[1], host[2], n, &f, rule, stream, counting ? &w : NULL),
-                    "the CPU's map");
+                row_ok(&r,
+                       ulp_backend_map(c->cpu, want, (ulp_array_op){(ulp_op)op, host[0], host[1], host[2]}, n,
+                                       (ulp_rounding){&f, rule, stream, counting ? &w : NULL}),
+                       "the CPU's map");
                 if (!row_ok(&r,
-                            c->gpu->map((ulp_op)op, y, device[0], device[1], device[2], n, &f, rule, stream,
-                                        counting ? &g : NULL),
+                            ulp_backend_map(c->gpu, y, (ulp_array_op){(ulp_op)op, device[0], device[1], device[2]}, n,
+                                            (ulp_rounding){&f, rule, stream, counting ? &g : NULL}),
                             "map %s", f.name))
                     break;
                 if (!from_device(c, &r, got, y, bytes)) break;
@@ -278,8 +283,8 @@ static void check_update(const check *c) {
             fill_any(host[k], n, &f, seed + 1000 * k);
             row_ok(&r, c->gpu->upload(device[k], host[k], bytes), "upload");
         }
-        row_ok(&r, c->cpu->update(on_host, STEPS, n), "the CPU's update");
-        row_ok(&r, c->gpu->update(on_device, STEPS, n), "update");
+        row_ok(&r, ulp_backend_update(c->cpu, on_host, STEPS, n), "the CPU's update");
+        row_ok(&r, ulp_backend_update(c->gpu, on_device, STEPS, n), "update");
         for (size_t k = 0; k < ARRAYS && !r.stopped; k++)
             if (from_device(c, &r, got, device[k], bytes))
                 row_floats(&r, got, host[k], n, "chain %llu, array %zu", (unsigned long long)seed, k);
@@ -306,8 +311,8 @@ static void check_largest(const check *c) {
                 memcpy(&a.x[n - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* not the NaN of results */
             if (n > 7 && k % 4 == 3) a.x[0] = -1e30f;
             row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
-            row_ok(&r, c->cpu->largest(a.want, a.x, n), "the CPU's largest");
-            if (row_ok(&r, c->gpu->largest(a.got, a.device_x, n), "largest of %zu", n))
+            row_ok(&r, ulp_backend_largest(c->cpu, a.want, a.x, n), "the CPU's largest");
+            if (row_ok(&r, ulp_backend_largest(c->gpu, a.got, a.device_x, n), "largest of %zu", n))
                 row_floats(&r, a.got, a.want, 1, "of %zu", n);
         }
         arrays_close(c, &a);
@@ -324,14 +329,17 @@ static void check_words(const check *c) {
     const ulp_rule rule = {ULP_SRA, 0, 0};
     if (!r.skipped && arrays_open(c, &r, &a, 1021)) {
         fill_normal(a.x, a.n + SLACK, 1.0, 5);
-        row_ok(&r, c->cpu->round(a.want, a.x, a.n, &f, rule, (ulp_stream){3, 4, 1u << 31}, NULL), "the CPU's round");
+        row_ok(
+            &r,
+            ulp_backend_round(c->cpu, a.want, a.x, a.n, (ulp_rounding){&f, rule, (ulp_stream){3, 4, 1u << 31}, NULL}),
+            "the CPU's round");
         row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
         for (size_t at = 0, n; at < a.n && !r.stopped; at += n) {
             n = at % 13 + 1 < a.n - at ? at % 13 + 1 : a.n - at;
-            row_ok(
-                &r,
-                c->gpu->round(a.device_y + at, a.device_x + at, n, &f, rule, (ulp_stream){3, 4, (1u << 31) + at}, NULL),
-                "a piece");
+            row_ok(&r,
+                   ulp_backend_round(c->gpu, a.device_y + at, a.device_x + at, n,
+                                     (ulp_rounding){&f, rule, (ulp_stream){3, 4, (1u << 31) + at}, NULL}),
+                   "a piece");
         }
         if (from_device(c, &r, a.got, a.device_y, a.n * sizeof(float))) row_floats(&r, a.got, a.want, a.n, "in pieces");
         arrays_close(c, &a);

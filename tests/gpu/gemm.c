@@ -148,7 +148,8 @@ void arrays_drop(arrays *x) {
 
 ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s,
                     const product *p, ulp_stream stream) {
-    return p->wide ? k->gemm64(c, a, b, s, p->d, stream) : k->gemm(c, a, b, s, p->d, stream);
+    return p->wide ? ulp_backend_gemm64(k, c, a, b, s, (ulp_summation){p->d, stream})
+                   : ulp_backend_gemm(k, c, a, b, s, (ulp_summation){p->d, stream});
 }
 
 ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_stream stream) {
@@ -299,7 +300,8 @@ static void reduce_one(const check *c, row *r, const ulp_datapath *d, size_t m, 
     float *x = room(m * n, sizeof *x), *y = room(n, sizeof *y), *want = room(n, sizeof *want);
     for (size_t i = 0; i < m * n; i++) x[i] = (float)operand(&s, p.kind, d, &d->b, 0);
     float *at = to_device(c, r, x, m * n * sizeof *x), *sums = to_device(c, r, y, n * sizeof *y);
-    const ulp_status got = c->gpu->reduce(sums, at, m, n, d, stream), right = c->cpu->reduce(want, x, m, n, d, stream);
+    const ulp_status got = ulp_backend_reduce(c->gpu, sums, at, m, n, (ulp_summation){d, stream}),
+                     right = ulp_backend_reduce(c->cpu, want, x, m, n, (ulp_summation){d, stream});
     row_true(r, got == right, "reduce %s, %zu x %zu: %s, should be: %s", d->name, m, n, ulp_status_text(got),
              ulp_status_text(right));
     if (n > 0 && from_device(c, r, y, sums, n * sizeof *y))

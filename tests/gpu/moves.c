@@ -8,7 +8,7 @@ static void check_patches(const check *c) {
     row r = row_of("patches: kernels, strides, padding, dilation, flips");
     for (uint64_t k = 0; k < (c->small ? 60u : 600u) && !r.skipped && !r.stopped; k++) {
         const uint32_t most = c->small ? 4 : 9;
-        ulp_places p = {.B = 1 + word_of(1, k) % 3,
+        ulp_im2col p = {.B = 1 + word_of(1, k) % 3,
                         .c = 1 + word_of(2, k) % 3,
                         .h = 1 + word_of(3, k) % (2 * most),
                         .w = 1 + word_of(4, k) % (2 * most),
@@ -24,8 +24,8 @@ static void check_patches(const check *c) {
               *got = malloc((to + 1) * sizeof *got);
         fill_normal(x, from, 1.0, k);
         float *dx = to_device(c, &r, x, from * sizeof *x), *dy = c->gpu->alloc(to * sizeof *dy);
-        row_ok(&r, c->cpu->patches(want, x, &p), "the CPU's patches");
-        if (dx != NULL && row_ok(&r, c->gpu->patches(dy, dx, &p), "patches") &&
+        row_ok(&r, ulp_backend_im2col(c->cpu, want, x, &p), "the CPU's patches");
+        if (dx != NULL && row_ok(&r, ulp_backend_im2col(c->gpu, dy, dx, &p), "patches") &&
             from_device(c, &r, got, dy, to * sizeof *got))
             row_floats(&r, got, want, to,
                        "B %zu, c %zu, %zux%zu, kernel %zu, stride %zu, pad %zu, dilate %zu, flip %d, to %zux%zu", p.B,
@@ -49,8 +49,9 @@ static void check_permute(const check *c) {
         float *x = malloc(bytes + 4), *want = malloc(bytes + 4), *got = malloc(bytes + 4);
         fill_normal(x, all, 1.0, k);
         float *dx = to_device(c, &r, x, bytes), *dy = c->gpu->alloc(bytes);
-        row_ok(&r, c->cpu->permute(want, x, count, a, b, n), "the CPU's permute");
-        if (dx != NULL && row_ok(&r, c->gpu->permute(dy, dx, count, a, b, n), "permute") &&
+        row_ok(&r, ulp_backend_permute(c->cpu, want, x, (ulp_permute_shape){count, a, b, n}), "the CPU's permute");
+        if (dx != NULL &&
+            row_ok(&r, ulp_backend_permute(c->gpu, dy, dx, (ulp_permute_shape){count, a, b, n}), "permute") &&
             from_device(c, &r, got, dy, bytes))
             row_floats(&r, got, want, all, "(%zu,%zu,%zu,%zu)", count, a, b, n);
         c->gpu->release(dx);

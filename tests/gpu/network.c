@@ -57,12 +57,12 @@ static void check_relu(const check *c) {
         if (arrays_open(c, &r, &x, sizes[s], 10 * s)) {
             want = (float *)(void *)x.want;
             got = (float *)(void *)x.got;
-            c->cpu->relu(want, x.a, x.n);
-            if (row_ok(&r, c->gpu->relu((float *)(void *)x.device, x.device_a, x.n), "relu") &&
+            ulp_backend_relu(c->cpu, want, x.a, x.n);
+            if (row_ok(&r, ulp_backend_relu(c->gpu, (float *)(void *)x.device, x.device_a, x.n), "relu") &&
                 from_device(c, &r, got, x.device, x.n * sizeof *got))
                 row_floats(&r, got, want, x.n, "relu of %zu", x.n);
-            c->cpu->relu_slope(want, x.b, x.a, x.n);
-            if (row_ok(&r, c->gpu->relu_slope((float *)(void *)x.device, x.device_b, x.device_a, x.n),
+            ulp_backend_relu_slope(c->cpu, want, x.b, x.a, x.n);
+            if (row_ok(&r, ulp_backend_relu_slope(c->gpu, (float *)(void *)x.device, x.device_b, x.device_a, x.n),
                        "its gradient") &&
                 from_device(c, &r, got, x.device, x.n * sizeof *got))
                 row_floats(&r, got, want, x.n, "gradient of relu of %zu", x.n);
@@ -75,23 +75,23 @@ static void check_relu(const check *c) {
 static void check_curves(const check *c) {
     static const char *const names[] = {
 #define NAME(id, name, f, slope) name,
-        ULP_CURVES(NAME)
+        ULP_ACTIVATIONS(NAME)
 #undef NAME
     };
-    for (uint8_t kind = 0; kind < ULP_CURVE_COUNT; kind++) {
+    for (uint8_t kind = 0; kind < ULP_ACTIVATION_COUNT; kind++) {
         char name[64];
         snprintf(name, sizeof name, "%s and its gradient", names[kind]);
         row r = row_of(name);
-        const ulp_curve f = {.kind = kind, .a = (double)0.01f};
+        const ulp_activation f = {.kind = kind, .a = (double)0.01f};
         for (size_t s = 0; s < sizes_of(c); s++) {
             arrays x;
             if (arrays_open(c, &r, &x, sizes[s], 100 * s + kind)) {
-                c->cpu->curve(f, x.want, x.a, x.n);
-                if (row_ok(&r, c->gpu->curve(f, x.device, x.device_a, x.n), "curve") &&
+                ulp_backend_activate(c->cpu, x.want, x.a, x.n, f);
+                if (row_ok(&r, ulp_backend_activate(c->gpu, x.device, x.device_a, x.n, f), "curve") &&
                     from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
                     row_doubles(&r, x.got, x.want, x.n, "%s of %zu", names[kind], x.n);
-                c->cpu->slope(f, x.want, x.a, x.b, x.n);
-                if (row_ok(&r, c->gpu->slope(f, x.device, x.device_a, x.device_b, x.n), "slope") &&
+                ulp_backend_activate_slope(c->cpu, x.want, x.a, x.b, x.n, f);
+                if (row_ok(&r, ulp_backend_activate_slope(c->gpu, x.device, x.device_a, x.device_b, x.n, f), "slope") &&
                     from_device(c, &r, x.got, x.device, x.n * sizeof *x.got))
                     row_doubles(&r, x.got, x.want, x.n, "gradient of %s of %zu", names[kind], x.n);
             }
@@ -114,9 +114,9 @@ static void check_narrow(const check *c) {
                 if (word_of(9, i) % 8 == 0) memcpy(&x.got[i], &bits, sizeof bits);
             }
             float *want = (float *)(void *)x.want;
-            c->cpu->narrow(want, x.got, x.n);
+            ulp_backend_narrow(c->cpu, want, x.got, x.n);
             if (row_ok(&r, c->gpu->upload(x.device, x.got, x.n * sizeof *x.got), "upload") &&
-                row_ok(&r, c->gpu->narrow(x.device_a, x.device, x.n), "narrow") &&
+                row_ok(&r, ulp_backend_narrow(c->gpu, x.device_a, x.device, x.n), "narrow") &&
                 from_device(c, &r, x.a, x.device_a, x.n * sizeof *x.a))
                 row_floats(&r, x.a, want, x.n, "%zu numbers", x.n);
         }
@@ -134,8 +134,8 @@ static void check_pool_of(const check *c, row *r, const ulp_windows *s, uint64_t
         for (size_t i = 0; i < from; i++)
             if (word_of(seed + 2, i) % 2) x.a[i] = (float)(word_of(seed + 3, i) % 4) - 1.0f; /* equal numbers */
         row_ok(r, c->gpu->upload(x.device_a, x.a, from * sizeof *x.a), "upload");
-        c->cpu->pool(y.a, place, x.a, s);
-        if (row_ok(r, c->gpu->pool(y.device_a, (float *)(void *)y.device, x.device_a, s), "pool") &&
+        ulp_backend_pool(c->cpu, y.a, place, x.a, s);
+        if (row_ok(r, ulp_backend_pool(c->gpu, y.device_a, (float *)(void *)y.device, x.device_a, s), "pool") &&
             from_device(c, r, y.got, y.device, to * sizeof(float)) &&
             from_device(c, r, y.want, y.device_a, to * sizeof(float))) {
             row_floats(r, (float *)(void *)y.got, place, to, "places of %zux%zu in (%zu,%zu,%zu)", s->K, s->K,
@@ -143,8 +143,9 @@ static void check_pool_of(const check *c, row *r, const ulp_windows *s, uint64_t
             row_floats(r, (float *)(void *)y.want, y.a, to, "maxima of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images,
                        s->h, s->w);
         }
-        c->cpu->pool_slope(want, y.b, place, s);
-        if (row_ok(r, c->gpu->pool_slope(x.device_b, y.device_b, (float *)(void *)y.device, s), "gradient") &&
+        ulp_backend_pool_slope(c->cpu, want, y.b, place, s);
+        if (row_ok(r, ulp_backend_pool_slope(c->gpu, x.device_b, y.device_b, (float *)(void *)y.device, s),
+                   "gradient") &&
             from_device(c, r, got, x.device_b, from * sizeof(float)))
             row_floats(r, got, want, from, "gradient of %zux%zu in (%zu,%zu,%zu)", s->K, s->K, s->images, s->h, s->w);
         free(place);
@@ -175,15 +176,18 @@ static void check_softmax_of(const check *c, row *r, size_t B, size_t C, uint64_
                 x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f; /* else anything, NaN too */
         uint8_t *device_label = to_device(c, r, label, B);
         row_ok(r, c->gpu->upload(x.device_a, x.a, x.n * sizeof *x.a), "upload");
-        c->cpu->softmax(x.want, losses.want, x.a, label, B, C);
-        if (row_ok(r, c->gpu->softmax(x.device, losses.device, x.device_a, device_label, B, C), "softmax") &&
+        ulp_backend_softmax(c->cpu, x.want, losses.want, x.a, (ulp_labels){label, B, C});
+        if (row_ok(r,
+                   ulp_backend_softmax(c->gpu, x.device, losses.device, x.device_a, (ulp_labels){device_label, B, C}),
+                   "softmax") &&
             from_device(c, r, x.got, x.device, x.n * sizeof *x.got) &&
             from_device(c, r, losses.got, losses.device, B * sizeof(double))) {
             row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) probabilities", B, C);
             row_doubles(r, losses.got, losses.want, B, "(%zu,%zu) losses", B, C);
         }
-        c->cpu->softmax_slope(x.want, x.b, label, B, C, 1024.0);
-        if (row_ok(r, c->gpu->softmax_slope(x.device, x.device_b, device_label, B, C, 1024.0), "gradient") &&
+        ulp_backend_softmax_slope(c->cpu, x.want, x.b, (ulp_labels){label, B, C}, 1024.0);
+        if (row_ok(r, ulp_backend_softmax_slope(c->gpu, x.device, x.device_b, (ulp_labels){device_label, B, C}, 1024.0),
+                   "gradient") &&
             from_device(c, r, x.got, x.device, x.n * sizeof *x.got))
             row_doubles(r, x.got, x.want, x.n, "(%zu,%zu) gradients", B, C);
         c->gpu->release(device_label);

@@ -73,23 +73,31 @@ static void check_round(const check *c) {
     both pair, *w = &pair;
     ulp_stats stats = {0};
     if (refusals_open(w, c, "refused: round")) {
-        EXPECT(ULP_BAD_ARGUMENT, round(NULL, on->x, ROOM, &w->fp16, rne, none, &stats));
-        EXPECT(ULP_BAD_ARGUMENT, round(on->y, NULL, ROOM, &w->fp16, rne, none, &stats));
-        EXPECT(ULP_BAD_ARGUMENT, round(on->y, on->x, ROOM, NULL, rne, none, &stats));
-        EXPECT(ULP_UNSUPPORTED, round(on->y, on->x, ROOM, &w->wide, rne, none, &stats));
-        EXPECT(ULP_BAD_ARGUMENT, round(NULL, on->x, ROOM, &w->wide, rne, none, &stats));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_round(on->b, NULL, on->x, ROOM, (ulp_rounding){&w->fp16, rne, none, &stats}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_round(on->b, on->y, NULL, ROOM, (ulp_rounding){&w->fp16, rne, none, &stats}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){NULL, rne, none, &stats}));
+        EXPECT(ULP_UNSUPPORTED,
+               ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->wide, rne, none, &stats}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_round(on->b, NULL, on->x, ROOM, (ulp_rounding){&w->wide, rne, none, &stats}));
         for (size_t i = 0; i < RULES; i++) {
-            EXPECT(rules[i].right, round(on->y, on->x, ROOM, &w->fp16, rules[i].rule, none, &stats));
-            EXPECT(rules[i].right, round(on->y, on->x, ROOM, &w->wide, rules[i].rule, none, &stats));
-            EXPECT(rules[i].right, round(NULL, NULL, 0, &w->fp16, rules[i].rule, none, &stats));
+            EXPECT(rules[i].right,
+                   ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->fp16, rules[i].rule, none, &stats}));
+            EXPECT(rules[i].right,
+                   ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->wide, rules[i].rule, none, &stats}));
+            EXPECT(rules[i].right,
+                   ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){&w->fp16, rules[i].rule, none, &stats}));
         }
-        EXPECT(ULP_BAD_ARGUMENT, round(NULL, NULL, 0, NULL, rne, none, &stats));
-        EXPECT(ULP_UNSUPPORTED, round(NULL, NULL, 0, &w->wide, rne, none, &stats));
-        EXPECT(ULP_OK, round(NULL, NULL, 0, &w->fp16, rne, none, &stats));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){NULL, rne, none, &stats}));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){&w->wide, rne, none, &stats}));
+        EXPECT(ULP_OK, ulp_backend_round(on->b, NULL, NULL, 0, (ulp_rounding){&w->fp16, rne, none, &stats}));
         refusals_untouched(w);
         row_true(&w->r, stats.count == 0, "%llu elements were counted", (unsigned long long)stats.count);
-        EXPECT(ULP_OK, round(on->y, on->x, ROOM, &w->fp16, rne, none, &stats));
-        EXPECT(ULP_OK, round(on->y, on->x, ROOM, &w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats));
+        EXPECT(ULP_OK, ulp_backend_round(on->b, on->y, on->x, ROOM, (ulp_rounding){&w->fp16, rne, none, &stats}));
+        EXPECT(ULP_OK, ulp_backend_round(on->b, on->y, on->x, ROOM,
+                                         (ulp_rounding){&w->fixed, (ulp_rule){0, ULP_OVERFLOW_WRAP, 0}, none, &stats}));
         row_true(&w->r, stats.count == 4 * ROOM, "%llu elements were counted", (unsigned long long)stats.count);
     }
     refusals_close(w);
@@ -98,17 +106,22 @@ static void check_round(const check *c) {
 static void check_round64(const check *c) {
     both pair, *w = &pair;
     if (refusals_open(w, c, "refused: round64")) {
-        EXPECT(ULP_BAD_ARGUMENT, round64(NULL, on->x64, ROOM, &w->wide, rne, none, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, round64(on->y64, NULL, ROOM, &w->wide, rne, none, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, round64(on->y64, on->x64, ROOM, NULL, rne, none, NULL));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_round64(on->b, NULL, on->x64, ROOM, (ulp_rounding){&w->wide, rne, none, NULL}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_round64(on->b, on->y64, NULL, ROOM, (ulp_rounding){&w->wide, rne, none, NULL}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_round64(on->b, on->y64, on->x64, ROOM, (ulp_rounding){NULL, rne, none, NULL}));
         for (size_t i = 0; i < RULES; i++) {
-            EXPECT(rules[i].right, round64(on->y64, on->x64, ROOM, &w->wide, rules[i].rule, none, NULL));
-            EXPECT(rules[i].right, round64(NULL, NULL, 0, &w->wide, rules[i].rule, none, NULL));
+            EXPECT(rules[i].right, ulp_backend_round64(on->b, on->y64, on->x64, ROOM,
+                                                       (ulp_rounding){&w->wide, rules[i].rule, none, NULL}));
+            EXPECT(rules[i].right,
+                   ulp_backend_round64(on->b, NULL, NULL, 0, (ulp_rounding){&w->wide, rules[i].rule, none, NULL}));
         }
-        EXPECT(ULP_BAD_ARGUMENT, round64(NULL, NULL, 0, NULL, rne, none, NULL));
-        EXPECT(ULP_OK, round64(NULL, NULL, 0, &w->wide, rne, none, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_round64(on->b, NULL, NULL, 0, (ulp_rounding){NULL, rne, none, NULL}));
+        EXPECT(ULP_OK, ulp_backend_round64(on->b, NULL, NULL, 0, (ulp_rounding){&w->wide, rne, none, NULL}));
         refusals_untouched(w);
-        EXPECT(ULP_OK, round64(on->y64, on->x64, ROOM, &w->wide, rne, none, NULL));
+        EXPECT(ULP_OK, ulp_backend_round64(on->b, on->y64, on->x64, ROOM, (ulp_rounding){&w->wide, rne, none, NULL}));
     }
     refusals_close(w);
 }
@@ -116,29 +129,42 @@ static void check_round64(const check *c) {
 static void check_map(const check *c) {
     both pair, *w = &pair;
     if (refusals_open(w, c, "refused: map")) {
-        EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rne, none, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, map(ULP_OP_COUNT, NULL, NULL, NULL, NULL, 0, &w->fp16, rne, none, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, on->y, (ulp_array_op){ULP_OP_COUNT, on->x, on->x, on->x}, ROOM,
+                                                 (ulp_rounding){&w->fp16, rne, none, NULL}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, NULL, (ulp_array_op){ULP_OP_COUNT, NULL, NULL, NULL}, 0,
+                                                 (ulp_rounding){&w->fp16, rne, none, NULL}));
         for (int i = 0; i < ULP_OP_COUNT; i++) {
             const ulp_op op = (ulp_op)i;
             const ulp_status two = ulp_op_operands(op) > 1
                                        ? ULP_BAD_ARGUMENT
                                        : ULP_UNSUPPORTED; /* of those who get as far as the format */
             const ulp_status three = ulp_op_operands(op) > 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
-            EXPECT(ULP_BAD_ARGUMENT, map(op, NULL, on->x, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
-            EXPECT(ULP_BAD_ARGUMENT, map(op, on->y, NULL, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
-            EXPECT(two, map(op, on->y, on->x, NULL, on->x, ROOM, &w->wide, rne, none, NULL));
-            EXPECT(three, map(op, on->y, on->x, on->x, NULL, ROOM, &w->wide, rne, none, NULL));
-            EXPECT(ULP_BAD_ARGUMENT, map(op, on->y, on->x, on->x, on->x, ROOM, NULL, rne, none, NULL));
-            EXPECT(ULP_UNSUPPORTED, map(op, on->y, on->x, on->x, on->x, ROOM, &w->wide, rne, none, NULL));
-            EXPECT(ULP_OK, map(op, NULL, NULL, NULL, NULL, 0, &w->fp16, rne, none, NULL));
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, NULL, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
+                                                     (ulp_rounding){&w->wide, rne, none, NULL}));
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, on->y, (ulp_array_op){op, NULL, on->x, on->x}, ROOM,
+                                                     (ulp_rounding){&w->wide, rne, none, NULL}));
+            EXPECT(two, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, NULL, on->x}, ROOM,
+                                        (ulp_rounding){&w->wide, rne, none, NULL}));
+            EXPECT(three, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, NULL}, ROOM,
+                                          (ulp_rounding){&w->wide, rne, none, NULL}));
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
+                                                     (ulp_rounding){NULL, rne, none, NULL}));
+            EXPECT(ULP_UNSUPPORTED, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
+                                                    (ulp_rounding){&w->wide, rne, none, NULL}));
+            EXPECT(ULP_OK, ulp_backend_map(on->b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0,
+                                           (ulp_rounding){&w->fp16, rne, none, NULL}));
             for (size_t k = 0; k < RULES; k++) {
-                EXPECT(rules[k].right, map(op, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rules[k].rule, none, NULL));
-                EXPECT(rules[k].right, map(op, NULL, NULL, NULL, NULL, 0, &w->fp16, rules[k].rule, none, NULL));
+                EXPECT(rules[k].right, ulp_backend_map(on->b, on->y, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
+                                                       (ulp_rounding){&w->fp16, rules[k].rule, none, NULL}));
+                EXPECT(rules[k].right, ulp_backend_map(on->b, NULL, (ulp_array_op){op, NULL, NULL, NULL}, 0,
+                                                       (ulp_rounding){&w->fp16, rules[k].rule, none, NULL}));
             }
         }
         refusals_untouched(w);
-        EXPECT(ULP_OK, map(ULP_FUSED, on->y, on->x, on->x, on->x, ROOM, &w->fp16, rne, none, NULL));
-        EXPECT(ULP_OK, map(ULP_SQRT, on->y, on->x, NULL, NULL, ROOM, &w->fp16, rne, none, NULL));
+        EXPECT(ULP_OK, ulp_backend_map(on->b, on->y, (ulp_array_op){ULP_FUSED, on->x, on->x, on->x}, ROOM,
+                                       (ulp_rounding){&w->fp16, rne, none, NULL}));
+        EXPECT(ULP_OK, ulp_backend_map(on->b, on->y, (ulp_array_op){ULP_SQRT, on->x, NULL, NULL}, ROOM,
+                                       (ulp_rounding){&w->fp16, rne, none, NULL}));
     }
     refusals_close(w);
 }
@@ -147,12 +173,12 @@ static void check_largest(const check *c) {
     both pair, *w = &pair;
     float most = mark;
     if (refusals_open(w, c, "refused: largest")) {
-        EXPECT(ULP_BAD_ARGUMENT, largest(NULL, on->x, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, largest(&most, NULL, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, largest(NULL, NULL, 0));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, on->x, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, &most, NULL, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, NULL, 0));
         row_floats(&w->r, &most, &mark, 1, "written by what is refused");
-        EXPECT(ULP_OK, largest(&most, NULL, 0));
-        EXPECT(ULP_OK, largest(&most, on->x, ROOM));
+        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, NULL, 0));
+        EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, on->x, ROOM));
     }
     refusals_close(w);
 }
@@ -177,9 +203,9 @@ static ulp_update_step fused_step(const both *w, const side *on) {
         ulp_update_step s = fused_step(w, on);                                                                         \
         change;                                                                                                        \
         const ulp_update_step two[2] = {fused_step(w, on), s};                                                         \
-        refusals_answered(w, on, on->b->update(&s, 1, ROOM), right, #change);                                          \
-        refusals_answered(w, on, on->b->update(two, 2, ROOM), right, #change ", second step");                         \
-        refusals_answered(w, on, on->b->update(two, 2, 0), right, #change ", no elements");                            \
+        refusals_answered(w, on, ulp_backend_update(on->b, &s, 1, ROOM), right, #change);                              \
+        refusals_answered(w, on, ulp_backend_update(on->b, two, 2, ROOM), right, #change ", second step");             \
+        refusals_answered(w, on, ulp_backend_update(on->b, two, 2, 0), right, #change ", no elements");                \
     }
 
 static void refused_steps(both *w) {
@@ -210,16 +236,17 @@ static void check_update(const check *c) {
     both pair, *w = &pair;
     if (refusals_open(w, c, "refused: update")) {
         refused_steps(w);
-        EXPECT(ULP_BAD_ARGUMENT, update(NULL, 1, ROOM));
-        EXPECT(ULP_BAD_ARGUMENT, update(NULL, 1, 0));
-        EXPECT(ULP_OK, update(NULL, 0, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(on->b, NULL, 1, ROOM));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(on->b, NULL, 1, 0));
+        EXPECT(ULP_OK, ulp_backend_update(on->b, NULL, 0, ROOM));
         for (const side *on = w->sides; on < w->sides + 2; on++) { /* the first that is refused decides */
             ulp_update_step two[2] = {fused_step(w, on), fused_step(w, on)};
             two[0].format = w->wide;
             two[1].op = 255;
-            refusals_answered(w, on, on->b->update(two, 2, ROOM), ULP_UNSUPPORTED, "binary64, then no operation");
+            refusals_answered(w, on, ulp_backend_update(on->b, two, 2, ROOM), ULP_UNSUPPORTED,
+                              "binary64, then no operation");
             two[0] = fused_step(w, on);
-            refusals_answered(w, on, on->b->update(two, 1, 0), ULP_OK, "no elements");
+            refusals_answered(w, on, ulp_backend_update(on->b, two, 1, 0), ULP_OK, "no elements");
         }
         refusals_untouched(w);
         STEP(ULP_OK, (s.op = ULP_STEP_ROUND, s.b.kind = s.c.kind = ULP_OPERAND_NONE));
@@ -238,11 +265,14 @@ static const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, 
     for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
         ulp_gemm_shape s = good;                                                                                       \
         change;                                                                                                        \
-        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->sum, none), right, "gemm, " #change);        \
-        refusals_answered(w, on, on->b->gemm64(on->y64, on->x64, on->x64, &s, &w->wide_sum, none), right,              \
-                          "gemm64, " #change);                                                                         \
-        refusals_answered(w, on, on->b->gemm(on->y, on->x, on->x, &s, &w->wide_sum, none), ULP_UNSUPPORTED,            \
-                          "gemm of binary64, " #change);                                                               \
+        refusals_answered(w, on, ulp_backend_gemm(on->b, on->y, on->x, on->x, &s, (ulp_summation){&w->sum, none}),     \
+                          right, "gemm, " #change);                                                                    \
+        refusals_answered(                                                                                             \
+            w, on, ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &s, (ulp_summation){&w->wide_sum, none}),      \
+            right, "gemm64, " #change);                                                                                \
+        refusals_answered(w, on,                                                                                       \
+                          ulp_backend_gemm(on->b, on->y, on->x, on->x, &s, (ulp_summation){&w->wide_sum, none}),       \
+                          ULP_UNSUPPORTED, "gemm of binary64, " #change);                                              \
     }
 
 static void refused_shapes(both *w) {
@@ -278,34 +308,41 @@ static void check_products(const check *c) {
     both pair, *w = &pair;
     if (refusals_open(w, c, "refused: arrays and datapaths of products")) {
         const ulp_gemm_shape empty = {.n = 3, .k = 4}, sumless = {.m = 2, .n = 3, .ldc = 3};
-        EXPECT(ULP_BAD_ARGUMENT, gemm(NULL, on->x, on->x, &good, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, NULL, on->x, &good, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, NULL, &good, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, on->x, NULL, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, on->x, &good, NULL, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm(NULL, on->x, on->x, &sumless, &w->sum, none));
-        EXPECT(ULP_UNSUPPORTED, gemm(NULL, NULL, NULL, &good, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, on->x, on->x, NULL, &w->wide_sum, none));
-        EXPECT(ULP_UNSUPPORTED, gemm(NULL, NULL, NULL, &empty, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm64(NULL, on->x64, on->x64, &good, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, NULL, on->x64, &good, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, on->x64, NULL, &good, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, on->x64, on->x64, NULL, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, gemm64(on->y64, on->x64, on->x64, &good, NULL, none));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, NULL, on->x, on->x, &good, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, NULL, on->x, &good, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, on->x, NULL, &good, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, on->x, on->x, NULL, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, on->x, on->x, &good, (ulp_summation){NULL, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, NULL, on->x, on->x, &sumless, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(on->b, NULL, NULL, NULL, &good, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_gemm(on->b, on->y, on->x, on->x, NULL, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(on->b, NULL, NULL, NULL, &empty, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_gemm64(on->b, NULL, on->x64, on->x64, &good, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_gemm64(on->b, on->y64, NULL, on->x64, &good, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_gemm64(on->b, on->y64, on->x64, NULL, &good, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, NULL, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT,
+               ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &good, (ulp_summation){NULL, none}));
         for (size_t i = 0; i < RULES; i++) {
             ulp_datapath d = w->sum, wide = w->wide_sum;
             d.rule = wide.rule = rules[i].rule;
-            EXPECT(rules[i].right, gemm(on->y, on->x, on->x, &good, &d, none));
-            EXPECT(rules[i].right, gemm(on->y, NULL, NULL, &sumless, &d, none));
-            EXPECT(ULP_BAD_ARGUMENT, gemm(on->y, NULL, on->x, &good, &d, none));
-            EXPECT(ULP_OK, gemm(NULL, NULL, NULL, &empty, &d, none));
-            EXPECT(ULP_UNSUPPORTED, gemm(on->y, on->x, on->x, &good, &wide, none));
-            EXPECT(rules[i].right, gemm64(on->y64, on->x64, on->x64, &good, &wide, none));
-            EXPECT(ULP_OK, gemm64(NULL, NULL, NULL, &empty, &wide, none));
+            EXPECT(rules[i].right, ulp_backend_gemm(on->b, on->y, on->x, on->x, &good, (ulp_summation){&d, none}));
+            EXPECT(rules[i].right, ulp_backend_gemm(on->b, on->y, NULL, NULL, &sumless, (ulp_summation){&d, none}));
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_gemm(on->b, on->y, NULL, on->x, &good, (ulp_summation){&d, none}));
+            EXPECT(ULP_OK, ulp_backend_gemm(on->b, NULL, NULL, NULL, &empty, (ulp_summation){&d, none}));
+            EXPECT(ULP_UNSUPPORTED, ulp_backend_gemm(on->b, on->y, on->x, on->x, &good, (ulp_summation){&wide, none}));
+            EXPECT(rules[i].right,
+                   ulp_backend_gemm64(on->b, on->y64, on->x64, on->x64, &good, (ulp_summation){&wide, none}));
+            EXPECT(ULP_OK, ulp_backend_gemm64(on->b, NULL, NULL, NULL, &empty, (ulp_summation){&wide, none}));
         }
         refusals_untouched(w);
-        EXPECT(ULP_OK, gemm(on->y, NULL, NULL, &sumless, &w->sum, none));
-        EXPECT(ULP_OK, gemm64(on->y64, NULL, NULL, &sumless, &w->wide_sum, none));
+        EXPECT(ULP_OK, ulp_backend_gemm(on->b, on->y, NULL, NULL, &sumless, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_OK, ulp_backend_gemm64(on->b, on->y64, NULL, NULL, &sumless, (ulp_summation){&w->wide_sum, none}));
     }
     refusals_close(w);
 }
@@ -357,30 +394,30 @@ static void check_reduce(const check *c) {
     both pair, *w = &pair;
     if (refusals_open(w, c, "refused: reduce")) {
         const size_t huge = (size_t)1 << 59;
-        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, on->x, 2, 3, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, NULL, 2, 3, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, on->x, 2, 3, NULL, none));
-        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, NULL, 0, 0, NULL, none));
-        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, NULL, 0, 3, &w->sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, reduce(NULL, on->x, 2, 3, &w->wide_sum, none));
-        EXPECT(ULP_BAD_ARGUMENT, reduce(on->y, NULL, 2, 3, &w->wide_sum, none));
-        EXPECT(ULP_UNSUPPORTED, reduce(on->y, on->x, 2, 3, &w->wide_sum, none));
-        EXPECT(ULP_UNSUPPORTED, reduce(on->y, on->x, huge, 3, &w->wide_sum, none));
-        EXPECT(ULP_UNSUPPORTED, reduce(NULL, NULL, 2, 0, &w->wide_sum, none));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, on->x, 2, 3, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, on->y, NULL, 2, 3, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){NULL, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, NULL, 0, 0, (ulp_summation){NULL, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, NULL, 0, 3, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, NULL, on->x, 2, 3, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_reduce(on->b, on->y, NULL, 2, 3, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, on->y, on->x, huge, 3, (ulp_summation){&w->wide_sum, none}));
+        EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, NULL, NULL, 2, 0, (ulp_summation){&w->wide_sum, none}));
         for (size_t i = 0; i < RULES; i++) {
             ulp_datapath d = w->sum, wide = w->wide_sum;
             d.rule = wide.rule = rules[i].rule;
-            EXPECT(rules[i].right, reduce(on->y, on->x, 2, 3, &d, none));
-            EXPECT(rules[i].right, reduce(on->y, on->x, huge, 3, &d, none));
-            EXPECT(rules[i].right, reduce(on->y, NULL, 0, 3, &d, none));
-            EXPECT(ULP_OK, reduce(NULL, NULL, 2, 0, &d, none));
-            EXPECT(ULP_UNSUPPORTED, reduce(on->y, on->x, 2, 3, &wide, none));
+            EXPECT(rules[i].right, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&d, none}));
+            EXPECT(rules[i].right, ulp_backend_reduce(on->b, on->y, on->x, huge, 3, (ulp_summation){&d, none}));
+            EXPECT(rules[i].right, ulp_backend_reduce(on->b, on->y, NULL, 0, 3, (ulp_summation){&d, none}));
+            EXPECT(ULP_OK, ulp_backend_reduce(on->b, NULL, NULL, 2, 0, (ulp_summation){&d, none}));
+            EXPECT(ULP_UNSUPPORTED, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&wide, none}));
         }
-        EXPECT(ULP_OK, reduce(NULL, NULL, 2, 0, &w->sum, none));
-        EXPECT(ULP_OK, reduce(NULL, NULL, 0, 0, &w->sum, none));
+        EXPECT(ULP_OK, ulp_backend_reduce(on->b, NULL, NULL, 2, 0, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_OK, ulp_backend_reduce(on->b, NULL, NULL, 0, 0, (ulp_summation){&w->sum, none}));
         refusals_untouched(w);
-        EXPECT(ULP_OK, reduce(on->y, NULL, 0, 3, &w->sum, none));
-        EXPECT(ULP_OK, reduce(on->y, on->x, 2, 3, &w->sum, none));
+        EXPECT(ULP_OK, ulp_backend_reduce(on->b, on->y, NULL, 0, 3, (ulp_summation){&w->sum, none}));
+        EXPECT(ULP_OK, ulp_backend_reduce(on->b, on->y, on->x, 2, 3, (ulp_summation){&w->sum, none}));
     }
     refusals_close(w);
 }
@@ -389,31 +426,32 @@ static void check_reduce(const check *c) {
 
 static void check_moves_refused(const check *c) {
     both pair, *w = &pair;
-    const ulp_places one = {.B = 1, .c = 1, .h = 2, .w = 2, .kernel = 1, .oh = 2, .ow = 2, .stride = 1, .dilate = 1};
-    ulp_places p = one;
+    const ulp_im2col one = {.B = 1, .c = 1, .h = 2, .w = 2, .kernel = 1, .oh = 2, .ow = 2, .stride = 1, .dilate = 1};
+    ulp_im2col p = one;
     size_t *const sizes[] = {&p.B, &p.c, &p.kernel, &p.oh, &p.ow};
     if (refusals_open(w, c, "refused: patches and permute")) {
-        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, NULL));
-        EXPECT(ULP_BAD_ARGUMENT, patches(NULL, on->x, &one));
-        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, NULL, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, on->x, NULL));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, NULL, on->x, &one));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, NULL, &one));
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             *sizes[i] = 0;
-            EXPECT(ULP_OK, patches(NULL, NULL, &p));
+            EXPECT(ULP_OK, ulp_backend_im2col(on->b, NULL, NULL, &p));
             p.stride = 0;
-            EXPECT(ULP_BAD_ARGUMENT, patches(NULL, NULL, &p));
+            EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, NULL, NULL, &p));
             p = one;
         }
         p.stride = 0;
-        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, &p));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, on->x, &p));
         p = one, p.dilate = 0;
-        EXPECT(ULP_BAD_ARGUMENT, patches(on->y, on->x, &p));
-        EXPECT(ULP_BAD_ARGUMENT, permute(NULL, on->x, 1, 2, 3, 4));
-        EXPECT(ULP_BAD_ARGUMENT, permute(on->y, NULL, 1, 2, 3, 4));
-        EXPECT(ULP_BAD_ARGUMENT, permute(on->y, NULL, 1, 2, 3, 1));
-        for (size_t i = 0; i < 4; i++) EXPECT(ULP_OK, permute(NULL, NULL, i != 0, i != 1, i != 2, i != 3));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_im2col(on->b, on->y, on->x, &p));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(on->b, NULL, on->x, (ulp_permute_shape){1, 2, 3, 4}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(on->b, on->y, NULL, (ulp_permute_shape){1, 2, 3, 4}));
+        EXPECT(ULP_BAD_ARGUMENT, ulp_backend_permute(on->b, on->y, NULL, (ulp_permute_shape){1, 2, 3, 1}));
+        for (size_t i = 0; i < 4; i++)
+            EXPECT(ULP_OK, ulp_backend_permute(on->b, NULL, NULL, (ulp_permute_shape){i != 0, i != 1, i != 2, i != 3}));
         refusals_untouched(w);
-        EXPECT(ULP_OK, patches(on->y, on->x, &one));
-        EXPECT(ULP_OK, permute(on->y, on->x, 1, 2, 3, 4));
+        EXPECT(ULP_OK, ulp_backend_im2col(on->b, on->y, on->x, &one));
+        EXPECT(ULP_OK, ulp_backend_permute(on->b, on->y, on->x, (ulp_permute_shape){1, 2, 3, 4}));
     }
     refusals_close(w);
 }

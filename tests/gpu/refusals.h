@@ -21,10 +21,9 @@ typedef struct both {
     ulp_datapath sum, wide_sum;
 } both;
 
-/* The call of each side, of `on`, answers `right`. */
+/* The call, on the backend and the arrays of each side `on`, answers `right`. */
 #define EXPECT(right, ...)                                                                                             \
-    for (const side *on = w->sides; on < w->sides + 2; on++)                                                           \
-    refusals_answered(w, on, on->b->__VA_ARGS__, right, #__VA_ARGS__)
+    for (const side *on = w->sides; on < w->sides + 2; on++) refusals_answered(w, on, __VA_ARGS__, right, #__VA_ARGS__)
 
 void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call);
 

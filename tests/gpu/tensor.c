@@ -168,7 +168,8 @@ static void check_values(const check *c) {
         memcpy(want, start, sizeof want);
         row_ok(&r, c->gpu->upload(dc, start, sizeof start), "upload");
         row_ok(&r, ulp_cuda_native_gemm(&d, dc, da, db, &s), "layout %u", which);
-        row_ok(&r, c->cpu->gemm(want, a, b, &s, &path, (ulp_stream){0, 0, 0}), "layout %u on the CPU", which);
+        row_ok(&r, ulp_backend_gemm(c->cpu, want, a, b, &s, (ulp_summation){.datapath = &path}), "layout %u on the CPU",
+               which);
         if (from_device(c, &r, got, dc, sizeof got)) row_floats(&r, got, want, ALL, "layout %u", which);
     }
     const ulp_gemm_shape s = {.m = M, .n = N, .k = K, .lda = LD, .ldb = LD, .ldc = LD};

@@ -37,8 +37,9 @@ static void count(ulp_watch *w, ulp_stats *stats, const float *x, size_t n, floa
     for (size_t i = 0; i < n; i++) w->host[i] = x[i] * factor; /* exact: no gradient is near the ends of binary32 */
     if (w->status == ULP_OK) w->status = w->backend->upload(w->scaled, w->host, n * sizeof *w->host);
     for (; f < last && w->status == ULP_OK; f++)
-        w->status = w->backend->round(w->rounded, w->scaled, n, &w->format[f], (ulp_rule){0}, (ulp_stream){0},
-                                      &stats[f * w->columns + column]);
+        w->status =
+            ulp_backend_round(w->backend, w->rounded, w->scaled, n,
+                              (ulp_rounding){.format = &w->format[f], .stats = &stats[f * w->columns + column]});
 }
 
 static void see(void *context, const ulp_sight *sight) {

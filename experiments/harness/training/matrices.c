@@ -24,7 +24,7 @@ ulp_status ulp_matrices_upload(const ulp_backend *backend, const ulp_matrices *t
 ulp_status ulp_matrices_multiply(const ulp_backend *backend, float *to, const ulp_matrices *of,
                                  const ulp_datapath *datapath, ulp_stream stream) {
     const ulp_gemm_shape shape = shape_of(of);
-    const ulp_status status = backend->gemm(of->c, of->a, of->b, &shape, datapath, stream);
+    const ulp_status status = ulp_backend_gemm(backend, of->c, of->a, of->b, &shape, (ulp_summation){datapath, stream});
     return status == ULP_OK ? backend->download(to, of->c, of->m * of->m * sizeof *to) : status;
 }
 
@@ -36,6 +36,7 @@ ulp_status ulp_matrices_multiply_exactly(const ulp_backend *backend, double *to,
     ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
     if (status == ULP_OK) status = backend->upload(by->a64, a64, in);
     if (status == ULP_OK) status = backend->upload(by->b64, b64, in);
-    if (status == ULP_OK) status = backend->gemm64(by->c64, by->a64, by->b64, &shape, &exact, (ulp_stream){0});
+    if (status == ULP_OK)
+        status = ulp_backend_gemm64(backend, by->c64, by->a64, by->b64, &shape, (ulp_summation){.datapath = &exact});
     return status == ULP_OK ? backend->download(to, by->c64, by->m * by->m * sizeof *to) : status;
 }

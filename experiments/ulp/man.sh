@@ -1,0 +1,27 @@
+#!/bin/sh
+# man.sh - writes man pages from what the programs print: man.sh BIN MAN VERSION PROGRAM...
+#
+# PROGRAM.1 holds PROGRAM --help, and ulp-TOPIC.7 holds `ulp help TOPIC` for each topic that `ulp help` lists.
+set -e
+bin=$1 man=$2 version=$3
+shift 3
+mkdir -p "$man/man1" "$man/man7"
+
+# page NAME SECTION WHAT: text from standard input as a page, its lines as they are
+page() {
+    printf '.TH %s %s "" "ulplab %s"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n' "$1" "$2" "$version" "$1" "$3"
+    sed "s/\\\\/\\\\e/g; s/-/\\\\-/g; s/^\\([.']\\)/\\\\\\&\\1/"
+}
+
+for program; do
+    COLUMNS=80 "$bin/$program" --help >"$man/help.tmp"
+    page "$program" 1 'part of ulplab, a laboratory for low-precision arithmetic' <"$man/help.tmp" >"$man/man1/$program.1"
+done
+if "$bin/ulp" help >"$man/help.tmp" 2>/dev/null; then
+    for topic in $(sed -n '/^topics/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' "$man/help.tmp"); do
+        COLUMNS=80 "$bin/ulp" help "$topic" >"$man/topic.tmp"
+        page "ulp-$topic" 7 "$(sed -n "s/^  $topic  *//p" "$man/help.tmp")" <"$man/topic.tmp" >"$man/man7/ulp-$topic.7"
+    done
+fi
+rm -f "$man/help.tmp" "$man/topic.tmp"
+rmdir "$man/man7" 2>/dev/null || true

@@ -1,0 +1,212 @@
+/* operations.c - the operations on arrays: each checks its arguments, once for all backends, and calls the backend's
+ * own. */
+#include "backend.h"
+
+#include "kernels/cuda/cuda.h"
+#include "kernels/functions/im2col.h"
+
+#include <stdio.h>
+
+/* ---- an operation that a backend lacks ---- */
+
+static _Thread_local char lacking[96];
+
+static ulp_status lacks(const ulp_backend *backend, const char *operation) {
+    snprintf(lacking, sizeof lacking, "the backend %.32s does not offer the operation %.32s", backend->name, operation);
+    return ULP_UNSUPPORTED;
+}
+
+const char *ulp_backend_error(void) { return lacking[0] != '\0' ? lacking : ulp_cuda_error(); }
+
+/* The backend's own operation on checked arguments. */
+#define DISPATCH(operation, status, ...)                                                                               \
+    lacking[0] = '\0';                                                                                                 \
+    if (backend->operation == NULL) return lacks(backend, #operation);                                                 \
+    const ulp_status checked = status;                                                                                 \
+    return checked == ULP_OK ? backend->operation(__VA_ARGS__) : checked
+
+/* ---- elements ---- */
+
+/* Up to three arrays of n elements, none of them NULL. */
+static ulp_status check_arrays(const void *a, const void *b, const void *c, size_t n) {
+    return n > 0 && (a == NULL || b == NULL || c == NULL) ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+/* A format and a rule for results in arrays of floats. */
+static ulp_status check_float_rounding(const ulp_format *format, ulp_rule rule) {
+    const ulp_status status = ulp_rule_check(format, rule);
+    return status == ULP_OK && !format->fits_binary32 ? ULP_UNSUPPORTED : status;
+}
+
+static ulp_status check_round(const void *y, const void *x, size_t n, const ulp_rounding *r) {
+    if (r->format == NULL || check_arrays(y, x, x, n) != ULP_OK) return ULP_BAD_ARGUMENT;
+    return ulp_rule_check(r->format, r->rule);
+}
+
+static ulp_status check_round32(const float *y, const float *x, size_t n, const ulp_rounding *r) {
+    const ulp_status status = check_round(y, x, n, r);
+    return status == ULP_OK ? check_float_rounding(r->format, r->rule) : status;
+}
+
+ulp_status ulp_backend_round(const ulp_backend *backend, float *y, const float *x, size_t n, ulp_rounding rounding) {
+    DISPATCH(round, check_round32(y, x, n, &rounding), y, x, n, rounding);
+}
+
+ulp_status ulp_backend_round64(const ulp_backend *backend, double *y, const double *x, size_t n,
+                               ulp_rounding rounding) {
+    DISPATCH(round64, check_round(y, x, n, &rounding), y, x, n, rounding);
+}
+
+static ulp_status check_map(const float *y, const ulp_array_op *op, size_t n, const ulp_rounding *r) {
+    const int operands = ulp_op_operands(op->op);
+    if (operands == 0 || r->format == NULL) return ULP_BAD_ARGUMENT;
+    const float *const b = operands > 1 ? op->b : op->a, *const c = operands > 2 ? op->c : op->a;
+    if (n > 0 && (y == NULL || check_arrays(op->a, b, c, n) != ULP_OK)) return ULP_BAD_ARGUMENT;
+    return check_float_rounding(r->format, r->rule);
+}
+
+ulp_status ulp_backend_map(const ulp_backend *backend, float *y, ulp_array_op op, size_t n, ulp_rounding rounding) {
+    DISPATCH(map, check_map(y, &op, n, &rounding), y, op, n, rounding);
+}
+
+static int is_result(const ulp_operand *operand) {
+    if (operand->kind == ULP_OPERAND_SCRATCH) return operand->slot < ULP_UPDATE_SCRATCH;
+    return operand->kind == ULP_OPERAND_ARRAY && operand->at != NULL;
+}
+
+static int is_operand(const ulp_operand *operand) { return operand->kind == ULP_OPERAND_VALUE || is_result(operand); }
+
+static ulp_status check_step(const ulp_update_step *s) {
+    const int operands = s->op == ULP_STEP_ROUND ? 1 : ulp_op_operands((ulp_op)s->op);
+    if (operands == 0 || !is_result(&s->y) || !is_operand(&s->a)) return ULP_BAD_ARGUMENT;
+    if ((operands > 1 && !is_operand(&s->b)) || (operands > 2 && !is_operand(&s->c))) return ULP_BAD_ARGUMENT;
+    return check_float_rounding(&s->format, s->rule);
+}
+
+static ulp_status check_update(const ulp_update_step *step, size_t steps) {
+    if (steps > 0 && step == NULL) return ULP_BAD_ARGUMENT;
+    ulp_status status = ULP_OK;
+    for (size_t k = 0; k < steps && status == ULP_OK; k++) status = check_step(&step[k]);
+    return status;
+}
+
+ulp_status ulp_backend_update(const ulp_backend *backend, const ulp_update_step *step, size_t steps, size_t n) {
+    DISPATCH(update, check_update(step, steps), step, steps, n);
+}
+
+ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float *x, size_t n) {
+    DISPATCH(largest, y == NULL ? ULP_BAD_ARGUMENT : check_arrays(x, x, x, n), y, x, n);
+}
+
+/* ---- products ---- */
+
+ulp_status ulp_gemm_shape_check(const void *a, const void *b, const ulp_gemm_shape *s) {
+    if (s->m == 0 || s->n == 0) return ULP_OK;
+    if (s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
+    if (s->k == 0) return ULP_OK;
+    const int fits = s->lda >= (s->a_trans ? s->m : s->k) && s->ldb >= (s->b_trans ? s->k : s->n);
+    return a == NULL || b == NULL || !fits ? ULP_BAD_ARGUMENT : ULP_OK;
+}
+
+static ulp_status check_gemm(const void *c, const void *a, const void *b, const ulp_gemm_shape *s,
+                             const ulp_datapath *d) {
+    if (s == NULL || d == NULL) return ULP_BAD_ARGUMENT;
+    if (s->m == 0 || s->n == 0) return ULP_OK;
+    if (c == NULL || ulp_gemm_shape_check(a, b, s) != ULP_OK) return ULP_BAD_ARGUMENT;
+    if ((s->a_scales != NULL || s->b_scales != NULL) && d->scale_block == 0) return ULP_BAD_ARGUMENT;
+    return ulp_rule_check(&d->accumulator, d->rule);
+}
+
+static ulp_status check_gemm32(const float *c, const float *a, const float *b, const ulp_gemm_shape *s,
+                               const ulp_datapath *d) {
+    if (s == NULL || d == NULL) return ULP_BAD_ARGUMENT;
+    return d->result.fits_binary32 ? check_gemm(c, a, b, s, d) : ULP_UNSUPPORTED;
+}
+
+static ulp_status check_reduce(const float *y, const float *x, size_t m, size_t n, const ulp_datapath *d) {
+    if (d == NULL || (n > 0 && y == NULL) || (m > 0 && n > 0 && x == NULL)) return ULP_BAD_ARGUMENT;
+    if (!d->result.fits_binary32) return ULP_UNSUPPORTED;
+    return n == 0 ? ULP_OK : ulp_rule_check(&d->accumulator, d->rule);
+}
+
+ulp_status ulp_backend_gemm(const ulp_backend *backend, float *c, const float *a, const float *b,
+                            const ulp_gemm_shape *shape, ulp_summation summation) {
+    DISPATCH(gemm, check_gemm32(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
+}
+
+ulp_status ulp_backend_gemm64(const ulp_backend *backend, double *c, const double *a, const double *b,
+                              const ulp_gemm_shape *shape, ulp_summation summation) {
+    DISPATCH(gemm64, check_gemm(c, a, b, shape, summation.datapath), c, a, b, shape, summation);
+}
+
+ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float *x, size_t m, size_t n,
+                              ulp_summation summation) {
+    DISPATCH(reduce, check_reduce(y, x, m, n, summation.datapath), y, x, m, n, summation);
+}
+
+/* ---- moves ---- */
+
+static ulp_status check_im2col(const float *y, const float *x, const ulp_im2col *g) {
+    if (g == NULL || g->stride == 0 || g->dilate == 0) return ULP_BAD_ARGUMENT;
+    return check_arrays(y, x, x, ulp_im2col_size(g));
+}
+
+ulp_status ulp_backend_im2col(const ulp_backend *backend, float *y, const float *x, const ulp_im2col *geometry) {
+    DISPATCH(im2col, check_im2col(y, x, geometry), y, x, geometry);
+}
+
+ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float *x, ulp_permute_shape shape) {
+    DISPATCH(permute, check_arrays(y, x, x, shape.count * shape.a * shape.b * shape.n), y, x, shape);
+}
+
+/* ---- between products ---- */
+
+ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n) {
+    DISPATCH(narrow, check_arrays(y, x, x, n), y, x, n);
+}
+
+ulp_status ulp_backend_relu(const ulp_backend *backend, float *y, const float *x, size_t n) {
+    DISPATCH(relu, check_arrays(y, x, x, n), y, x, n);
+}
+
+ulp_status ulp_backend_relu_slope(const ulp_backend *backend, float *dx, const float *dy, const float *y, size_t n) {
+    DISPATCH(relu_slope, check_arrays(dx, dy, y, n), dx, dy, y, n);
+}
+
+ulp_status ulp_backend_activate(const ulp_backend *backend, double *y, const float *x, size_t n, ulp_activation f) {
+    DISPATCH(activate, f.kind < ULP_ACTIVATION_COUNT ? check_arrays(y, x, x, n) : ULP_BAD_ARGUMENT, y, x, n, f);
+}
+
+ulp_status ulp_backend_activate_slope(const ulp_backend *backend, double *dx, const float *dy, const float *at,
+                                      size_t n, ulp_activation f) {
+    DISPATCH(activate_slope, f.kind < ULP_ACTIVATION_COUNT ? check_arrays(dx, dy, at, n) : ULP_BAD_ARGUMENT, dx, dy, at,
+             n, f);
+}
+
+static ulp_status check_windows(const void *a, const void *b, const void *c, const ulp_windows *s) {
+    return s != NULL && s->K > 0 && s->K <= ULP_WINDOW_MAX ? check_arrays(a, b, c, s->images) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_backend_pool(const ulp_backend *backend, float *y, float *place, const float *x,
+                            const ulp_windows *windows) {
+    DISPATCH(pool, check_windows(y, place, x, windows), y, place, x, windows);
+}
+
+ulp_status ulp_backend_pool_slope(const ulp_backend *backend, float *dx, const float *dy, const float *place,
+                                  const ulp_windows *windows) {
+    DISPATCH(pool_slope, check_windows(dx, dy, place, windows), dx, dy, place, windows);
+}
+
+static ulp_status check_labels(const void *to, const float *from, const ulp_labels *l) {
+    return l->C > 0 ? check_arrays(to, from, l->label, l->B) : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_backend_softmax(const ulp_backend *backend, double *p, double *loss, const float *z, ulp_labels labels) {
+    DISPATCH(softmax, labels.B > 0 && loss == NULL ? ULP_BAD_ARGUMENT : check_labels(p, z, &labels), p, loss, z,
+             labels);
+}
+
+ulp_status ulp_backend_softmax_slope(const ulp_backend *backend, double *dz, const float *p, ulp_labels labels,
+                                     double scale) {
+    DISPATCH(softmax_slope, check_labels(dz, p, &labels), dz, p, labels, scale);
+}

@@ -1,0 +1,63 @@
+/* help.c - the topics of sim/, and the reference texts of nets, losses and data sets; see help.h. */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "data.h"
+#include "loss.h"
+#include "net.h"
+#include "optim.h"
+#include "policy.h"
+#include "scaler.h"
+
+/* A usage is "fcN: what it is". */
+static void add_layer(const ulp_help *to, const ulp_layer_kind *kind) {
+    const char *colon = strstr(kind->usage, ": ");
+    char word[64], meaning[512];
+    snprintf(word, sizeof word, "%.*s", colon ? (int)(colon - kind->usage) : (int)strlen(kind->usage), kind->usage);
+    snprintf(meaning, sizeof meaning, "%s%s%s", colon ? colon + 2 : "", kind->takes ? "; takes " : "",
+             kind->takes ? kind->takes : "");
+    ulp_help_entry(to, word, meaning);
+}
+
+void ulp_net_help(const ulp_help *to) {
+    const ulp_layer_kind *kind;
+    ulp_help_line(to,
+                  "A net is a line of layers between blanks, from the input to the output, for example conv8@3 relu "
+                  "pool2 fc128 relu fc10. Each word is the name of a kind of layer and its numbers.");
+    ulp_help_line(to, "%s", "");
+    for (size_t i = 0; (kind = ulp_layer_kind_get(i)); i++) add_layer(to, kind);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to,
+                  "The layers between fork and join are a residual block: the input of the block is added to its "
+                  "output. A net has %d layers at most.",
+                  ULP_LAYERS_MAX);
+}
+
+void ulp_loss_help(const ulp_help *to) {
+    const ulp_loss_kind *kind;
+    ulp_help_line(to, "A loss is the number that training makes small. Data sets with sequences of labels take ctc, "
+                      "others softmax, unless another loss is named.");
+    ulp_help_line(to, "%s", "");
+    for (size_t i = 0; (kind = ulp_loss_kind_get(i)); i++) ulp_help_entry(to, kind->name, kind->what);
+}
+
+void ulp_data_help(const ulp_help *to) {
+    const ulp_data_kind *kind;
+    ulp_help_line(to, "A data set is read from the folder of --data, from $ULPLAB_DATA, or, if it ships with the "
+                      "project, from there.");
+    ulp_help_line(to, "%s", "");
+    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++) ulp_help_entry(to, kind->name, kind->what);
+}
+
+static const ulp_help_topic topics[] = {
+    {"policies", "which numbers a training run rounds, to which format and how", ulp_policy_help},
+    {"nets", "the layers of a network", ulp_net_help},
+    {"optimizers", "how gradients move the weights", ulp_optimizer_help},
+    {"scalers", "by which power of two the loss is multiplied", ulp_scaler_help},
+    {"losses", "the number that training makes small", ulp_loss_help},
+    {"data", "data sets", ulp_data_help},
+};
+
+const ulp_help_topic *ulp_sim_topic_get(size_t i) { return i < sizeof topics / sizeof *topics ? &topics[i] : NULL; }

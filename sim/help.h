@@ -1,0 +1,27 @@
+/* help.h - the reference texts of everything in sim/ that has names: what `ulp help TOPIC` prints. */
+#ifndef ULP_SIM_HELP_H
+#define ULP_SIM_HELP_H
+
+#include "kernels/key_values.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ulp_help_topic {
+    const char *name, *what;
+    void (*write)(const ulp_help *to);
+} ulp_help_topic;
+
+/* The i-th topic: policies, nets, optimizers, scalers, losses, data; NULL past the end. */
+const ulp_help_topic *ulp_sim_topic_get(size_t i);
+
+/* From the registries of layers, losses and data sets. */
+void ulp_net_help(const ulp_help *to);
+void ulp_loss_help(const ulp_help *to);
+void ulp_data_help(const ulp_help *to);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
