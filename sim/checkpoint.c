@@ -38,9 +38,10 @@ static int visit_state(const ulp_trainer *trainer, visitor visit, void *context)
     ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads, loading writes */
     int good = visit(context, &t->step, sizeof t->step) && visit_scaler(&t->scaler, visit, context);
     for (size_t i = 0; i < t->scaling.count && good; i++) good = visit_scaler(&t->scaling.layer[i], visit, context);
+    const ulp_amax_history *h = &t->pass.history;
     return good && visit_rule(&t->optimizer.rule, visit, context) &&
            visit(context, &t->optimizer.updates, sizeof t->optimizer.updates) &&
-           visit(context, t->pass.amax, ULP_AT_COUNT * t->pass.tensors * (t->pass.history + 1) * sizeof *t->pass.amax);
+           visit(context, h->amax, ULP_AT_COUNT * h->tensors * (h->steps + 1) * sizeof *h->amax);
 }
 
 static int add_size(void *context, void *at, size_t bytes) {
@@ -112,7 +113,7 @@ static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
     add_net(h, &t->model.net);
     add(h, "policy: %s\n", policy);
     add_rules(h, t);
-    add(h, "seed: %llu\n", (unsigned long long)t->pass.seed);
+    add(h, "seed: %llu\n", (unsigned long long)t->pass.run.seed);
     add(h, "batch: %zu\n", t->model.batch);
     add(h, "loss: %s\n", t->loss.kind->name);
     add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum,
@@ -140,7 +141,7 @@ static int put_family(writer *w, const ulp_trainer *t) {
     int good = piece != NULL;
     for (size_t at = 0; at < t->family.bytes && good; at += PIECE) {
         size_t n = t->family.bytes - at < PIECE ? t->family.bytes - at : PIECE;
-        good = t->pass.backend->download(piece, t->family.memory + at, n) == ULP_OK && put(w, piece, n);
+        good = t->pass.run.backend->download(piece, t->family.memory + at, n) == ULP_OK && put(w, piece, n);
     }
     free(piece);
     return good;
@@ -210,7 +211,7 @@ static int take_state(void *context, void *at, size_t bytes) {
 /* After the lines: take over the family, the rest of the state and the note. */
 static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **note, size_t note_bytes) {
     *note = malloc(note_bytes + 1);
-    ulp_status status = *note ? t->pass.backend->upload(t->family.memory, bytes, t->family.bytes) : ULP_NO_MEMORY;
+    ulp_status status = *note ? t->pass.run.backend->upload(t->family.memory, bytes, t->family.bytes) : ULP_NO_MEMORY;
     if (status != ULP_OK) {
         free(*note);
         *note = NULL;
@@ -228,9 +229,18 @@ static uint32_t crc_at(const unsigned char *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | (uint32_t)at[3];
 }
 
-/* bytes (n) is the file. */
-static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, const char *path, void **note,
-                       size_t *note_bytes, char *error, size_t error_size) {
+/* A file in memory. */
+typedef struct content {
+    const char *path;
+    unsigned char *bytes; /* (n) */
+    size_t n;
+} content;
+
+static ulp_status take(ulp_trainer *t, const content *file, void **note, size_t *note_bytes, char *error,
+                       size_t error_size) {
+    const unsigned char *bytes = file->bytes;
+    const size_t n = file->n;
+    const char *path = file->path;
     head ours;
     const char *theirs = (const char *)bytes,
                *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
@@ -252,14 +262,13 @@ static ulp_status take(ulp_trainer *t, const unsigned char *bytes, size_t n, con
 
 ulp_status ulp_checkpoint_load(ulp_trainer *t, const char *path, void **note, size_t *note_bytes, char *error,
                                size_t error_size) {
-    unsigned char *bytes;
-    size_t n;
+    content file = {.path = path};
     *note = NULL;
     *note_bytes = 0;
     if (t->step) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: the run has begun already", path);
-    ulp_status status = ulp_file_read(&bytes, &n, path, SIZE_MAX / 4, error, error_size);
+    ulp_status status = ulp_file_read(&file.bytes, &file.n, path, SIZE_MAX / 4, error, error_size);
     if (status != ULP_OK) return status;
-    status = take(t, bytes, n, path, note, note_bytes, error, error_size);
-    free(bytes);
+    status = take(t, &file, note, note_bytes, error, error_size);
+    free(file.bytes);
     return status;
 }

@@ -70,15 +70,15 @@ size_t ulp_label_count(const uint8_t *label, size_t room) {
 /* l_s */
 static size_t extended(const uint8_t *label, size_t s, size_t C) { return s % 2 ? label[s / 2] : C - 1; }
 
-/* How many of s, s-1, s-2 a path at s can come from. */
+/* From how many of the places s, s-1, s-2 a path can come to s. */
 static size_t sources(const uint8_t *label, size_t s) {
     if (s < 2) return s + 1;
     return s % 2 && label[s / 2] != label[s / 2 - 1] ? 3 : 2;
 }
 
-double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
-                     const ulp_ctc_form *form) {
-    size_t S = 2 * L + 1;
+double ulp_ctc_alpha(double *alpha, const double *p, const ulp_ctc_task *task, const ulp_ctc_form *form) {
+    const uint8_t *label = task->label;
+    size_t C = task->C, T = task->T, S = 2 * task->L + 1;
     double none = form->linear ? 0.0 : log_zero(), x[3];
     for (size_t s = 0; s < S; s++) alpha[s] = s < 2 ? p[extended(label, s, C) * T] : none;
     for (size_t t = 1; t < T; t++)
@@ -95,9 +95,9 @@ double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_
     return sum(x, S > 1 ? 2 : 1, form, 4 * T * S);
 }
 
-void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
-                  const ulp_ctc_form *form) {
-    size_t S = 2 * L + 1;
+void ulp_ctc_beta(double *beta, const double *p, const ulp_ctc_task *task, const ulp_ctc_form *form) {
+    const uint8_t *label = task->label;
+    size_t C = task->C, T = task->T, S = 2 * task->L + 1;
     double none = form->linear ? 0.0 : log_zero(), one = form->linear ? 1.0 : 0.0, q[2 * ULP_LABELS_MAX + 1], x[3];
     for (size_t s = 0; s < S; s++) beta[(T - 1) * S + s] = s + 2 >= S ? one : none;
     for (size_t t = T - 1; t-- > 0;) {
@@ -114,9 +114,10 @@ void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L,
 
 double ulp_ctc_loss(double P, const ulp_ctc_form *form) { return form->linear ? -ulp_log(P) : -P; }
 
-void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const uint8_t *label, size_t L,
-                      size_t C, size_t T, const ulp_ctc_form *form) {
-    size_t S = 2 * L + 1;
+void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const ulp_ctc_task *task,
+                      const ulp_ctc_form *form) {
+    const uint8_t *label = task->label;
+    size_t C = task->C, T = task->T, S = 2 * task->L + 1;
     int finite = is_finite(ulp_ctc_loss(P, form));
     for (size_t i = 0; i < C * T; i++) e[i] = finite ? 0.0 : ulp_quiet_nan();
     for (size_t t = 0; t < T && finite; t++)

@@ -1,10 +1,10 @@
-/* ctc.h - connectionist temporal classification: how probable a sequence of labels is when nobody says at which step
- * each is.
+/* ctc.h - connectionist temporal classification: the probability of a sequence of labels whose places in time are
+ * unknown.
  *
  * Graves et al. 2006, doi:10.1145/1143844.1143891. C outputs at each of T steps; the last one, C - 1, is the blank. A
- * path (T) stands for the sequence that is left when repetitions are merged and then blanks removed. The extended
- * sequence l (S), S = 2 L + 1, is the labels with a blank before, between and after them. Sums over paths, p in place
- * of y there:
+ * path (T) stands for the sequence that remains after repetitions are merged and then blanks are removed. The extended
+ * sequence l (S), S = 2 L + 1, is the labels with a blank before, between and after them. Sums over paths (p is y in
+ * the paper):
  *
  *   alpha_0(0) = p_0(blank), alpha_0(1) = p_0(l_1), else 0
  *   alpha_t(s) = [alpha_(t-1)(s) + alpha_(t-1)(s-1) + alpha_(t-1)(s-2)] p_t(l_s)
@@ -12,12 +12,13 @@
  *   beta_t(s)  = q(s) + q(s+1) + q(s+2), q(i) = beta_(t+1)(i) p_(t+1)(l_i)
  *   P          = alpha_(T-1)(S-1) + alpha_(T-1)(S-2)
  *
- * without the third term where it would skip a blank between equal labels, or a label. Beta leaves out the step's own
- * p, so that alpha beta / P is what the gradient wants without a division by p.
+ * The third term is left out where it would skip a blank between equal labels, or a label. Beta does not contain the
+ * step's own p, so that the gradient is alpha beta / P, without a division by p.
  *
- * Two forms. Linear: numbers are probabilities; every sum of two and every product is rounded once, sums from left to
- * right. Logarithmic: they are natural logarithms; a sum of two or three is one function, evaluated in
- * binary64 and rounded once, a product is one rounded sum. In both, 0 (its logarithm -Inf) means no path, and is exact.
+ * There are two forms. Linear: the numbers are probabilities; every sum of two and every product is rounded once, sums
+ * from left to right. Logarithmic: the numbers are natural logarithms; a sum of two or three is one function, computed
+ * in binary64 and rounded once, and a product is one rounded sum. In both forms 0 (its logarithm -Inf) means no path,
+ * and is exact.
  */
 #ifndef ULP_CTC_H
 #define ULP_CTC_H
@@ -45,22 +46,26 @@ static inline uint64_t ulp_ctc_words(size_t L, size_t T) { return 4 * ((uint64_t
 /* Labels before the first ULP_NO_LABEL, of at most `room`. */
 size_t ulp_label_count(const uint8_t *label, size_t room);
 
-/* P, or log P, and alpha (T, 2 L + 1) from p (C,T), probabilities or their logarithms, of labels 0 .. C - 2. */
-double ulp_ctc_alpha(double *alpha, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
-                     const ulp_ctc_form *form);
+/* One sequence of labels, among outputs 0 .. C - 2 (the blank is C - 1), at T steps. */
+typedef struct ulp_ctc_task {
+    const uint8_t *label; /* (L) */
+    size_t L, C, T;
+} ulp_ctc_task;
+
+/* P, or log P, and alpha (T, 2 L + 1) from p (C,T), probabilities or their logarithms. */
+double ulp_ctc_alpha(double *alpha, const double *p, const ulp_ctc_task *task, const ulp_ctc_form *form);
 
 /* beta (T, 2 L + 1). */
-void ulp_ctc_beta(double *beta, const double *p, const uint8_t *label, size_t L, size_t C, size_t T,
-                  const ulp_ctc_form *form);
+void ulp_ctc_beta(double *beta, const double *p, const ulp_ctc_task *task, const ulp_ctc_form *form);
 
-/* -log P of the number that ulp_ctc_alpha gave; Inf where there is no path, or where all of them underflowed. */
+/* -log P from the result of ulp_ctc_alpha; Inf where there is no path, or where all paths underflowed. */
 double ulp_ctc_loss(double P, const ulp_ctc_form *form);
 
-/* e (C,T) = how often a path of the labels is at each output, sum over s with l_s = c of alpha_t(s) beta_t(s) / P in
- * binary64: the gradient of the loss with respect to the logits is softmax - e. All NaN where the loss is not finite:
- * there is no direction toward an impossible sequence, and a loss scaler is to see it. */
-void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const uint8_t *label, size_t L,
-                      size_t C, size_t T, const ulp_ctc_form *form);
+/* e (C,T) = the expected share of the paths of the labels at each output: the sum over s with l_s = c of alpha_t(s)
+ * beta_t(s) / P, in binary64. The gradient of the loss with respect to the logits is softmax - e. All NaN where the
+ * loss is not finite: no gradient leads towards an impossible sequence, and a loss scaler has to notice. */
+void ulp_ctc_expected(double *e, const double *alpha, const double *beta, double P, const ulp_ctc_task *task,
+                      const ulp_ctc_form *form);
 
 /* The sequence of the best path, label (T): the largest z (C,T) of each step, the first if several. Its length; 0 if
  * there is NaN in z. */

@@ -1,8 +1,8 @@
 /* layer.h - the interface of a kind of layer, and the table of kinds.
  *
- * A kind is one file sim/layers/NAME.c that exports one const ulp_layer_kind ulp_layer_NAME, and its NAME in
- * the list at the top of layer.c: declaration and table come from that one word. Everything else (parser, trainer,
- * help, the gradient test by finite differences) goes through the table.
+ * A kind is one file sim/layers/NAME.c that exports one const ulp_layer_kind ulp_layer_NAME, and its NAME in the list
+ * at the top of layer.c. The parser, the trainer, the help and the gradient test by finite differences find it through
+ * the table.
  */
 #ifndef ULP_LAYER_H
 #define ULP_LAYER_H
@@ -13,12 +13,21 @@
 extern "C" {
 #endif
 
+struct ulp_cell; /* recurrent.h */
+
 /* One sample's shape; a vector is (n,1,1). */
 typedef struct ulp_dims {
     size_t c, h, w;
 } ulp_dims;
 
 typedef struct ulp_layer ulp_layer;
+
+/* Memory of the layer whose function runs: it holds nothing between two calls. */
+typedef struct ulp_workspace {
+    float *work;            /* (B * work) backend memory */
+    float *host_x, *host_y; /* (elements) host memory; elements: as many as the largest tensor of pass.h has */
+    double *host_wide;      /* (elements) host memory */
+} ulp_workspace;
 
 /* What a layer computes on; B samples, m = in, n = out elements per sample. Backend memory. */
 typedef struct ulp_layer_tensors {
@@ -28,21 +37,24 @@ typedef struct ulp_layer_tensors {
     const float *dy;   /* (B,n) */
     float *dx;         /* (B,m), or NULL: not wanted */
     float *dw;         /* (params) */
-    const float *skip; /* of a join: (B,m), what the fork saw; of a fork, backward: (B,m), the gradient that came past
-                          the block */
-    float *saved;      /* (B * saved): what forward leaves for backward, in the layer's own layout */
+    const float *skip; /* (B,m): of a join, the input of its fork; of a fork, backward: the gradient that came past the
+                          block */
+    float *saved;      /* (B * saved): written by forward for backward, in the layer's own layout */
     float *state;      /* (states): kept from step to step, not trained; changed in training passes only */
+    const float *ones; /* (B * ones) ones */
+    ulp_workspace own;
 } ulp_layer_tensors;
 
 typedef struct ulp_layer_kind {
     const char *name;    /* the letters before the numbers: "fc" */
     const char *usage;   /* "fcN: fully connected, N outputs" */
-    const char *takes;   /* of inputs, where it does not take all, what it wants: "a height and a width of K or more" */
+    const char *takes;   /* the inputs that it takes, if it does not take all: "a height and a width of K or more" */
     const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
-    double gain;         /* variance a following layer wants of weights before it: 2 before relu (He), else 1 */
+    double gain;         /* variance of the weights of the layer before: 2 before relu (He), else 1 */
     int nesting;         /* 1 opens a block whose input goes past it (fork), -1 closes it (join), else 0 */
+    const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
 
-    /* From layer->in and what follows the name in the word: set out and params; saved, work, ones, widest and states
+    /* From layer->in and the rest of the word after the name: set out and params; saved, work, ones, widest and states
      * where they are not 0. ULP_BAD_ARGUMENT: the word is wrong, whatever the input; ULP_UNSUPPORTED: the word is
      * right, but layer->in is not what `takes` says. */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
@@ -68,9 +80,9 @@ struct ulp_layer {
     size_t params;              /* weights and biases */
     size_t first_param;         /* where they start in the net's parameters */
     size_t states, first_state; /* likewise */
-    size_t saved;               /* floats per sample that forward leaves for backward */
-    size_t work;                /* floats per sample of pass->work, free between calls */
-    size_t ones;                /* elements per sample of pass->ones that it wants; one is there anyway */
+    size_t saved;               /* floats per sample that forward writes for backward */
+    size_t work;                /* floats per sample of the workspace's `work` */
+    size_t ones;                /* elements per sample of `ones` that the layer reads, if more than one */
     size_t
         widest; /* elements per sample of the largest inner tensor that goes through pass.h; in and out count anyway */
     size_t partner; /* of a fork its join, of a join its fork */
@@ -89,6 +101,17 @@ ulp_status ulp_args_number(size_t *n, const char *args, size_t least, size_t mos
 enum { ULP_UNITS_MAX = 1 << 20 }; /* outputs or kernels of one layer */
 
 static inline size_t ulp_dims_size(ulp_dims d) { return d.c * d.h * d.w; }
+
+/* The tensors that a layer rounds: its output, the gradient of its input, the gradients of its weights. */
+static inline ulp_site ulp_site_output(const ulp_layer *layer) {
+    return ulp_site_of(ULP_AT_ACT, layer->index + 1, ulp_dims_size(layer->out));
+}
+static inline ulp_site ulp_site_input_gradient(const ulp_layer *layer) {
+    return ulp_site_of(ULP_AT_AGRAD, layer->index, ulp_dims_size(layer->in));
+}
+static inline ulp_site ulp_site_weight_gradients(const ulp_layer *layer) {
+    return ulp_site_of(ULP_AT_WGRAD, layer->index, 0);
+}
 
 /* The i-th kind; NULL past the end. */
 const ulp_layer_kind *ulp_layer_kind_get(size_t i);

@@ -1,4 +1,4 @@
-/* loss.c - the table of losses, and what they share; see loss.h. */
+/* loss.c - the table of losses, and the memory of a loss in use; see loss.h. */
 #include "loss.h"
 
 #include <stdio.h>
@@ -51,29 +51,23 @@ void ulp_loss_carve(ulp_loss *loss, ulp_family *family, size_t room) {
     loss->p = ulp_family_take(family, room * ulp_dims_size(loss->out));
     loss->row = ulp_family_take(family, room);
     loss->wide = ulp_family_take64(family, room);
+    loss->exact = ulp_family_take64(family, room * ulp_dims_size(loss->out));
     loss->label = ulp_family_take8(family, room * loss->labels);
 }
 
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room) {
-    size_t more = loss->kind->scratch ? loss->kind->scratch(loss) : 0;
+    size_t n = room * ulp_dims_size(loss->out), more = loss->kind->scratch ? loss->kind->scratch(loss) : 0;
     loss->host = calloc(room + more, sizeof *loss->host);
-    if (!loss->host) return ULP_NO_MEMORY;
+    loss->host_z = calloc(n, sizeof *loss->host_z);
+    loss->host_exact = calloc(n, sizeof *loss->host_exact);
+    if (!loss->host || !loss->host_z || !loss->host_exact) return ULP_NO_MEMORY;
     loss->scratch = loss->host + room;
     return ULP_OK;
 }
 
 void ulp_loss_release(ulp_loss *loss) {
     free(loss->host);
+    free(loss->host_z);
+    free(loss->host_exact);
     memset(loss, 0, sizeof *loss);
-}
-
-ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean) {
-    size_t B = pass->B;
-    ulp_status status = ulp_pass_round_from(pass, ULP_AT_LOSS, 1, loss->row, loss->wide, B, 1);
-    if (status == ULP_OK) status = pass->backend->download(pass->host_a, loss->row, B * sizeof(float));
-    if (status != ULP_OK) return status;
-    *mean = 0.0;
-    for (size_t b = 0; b < B; b++) *mean += (double)pass->host_a[b];
-    *mean /= (double)B;
-    return ULP_OK;
 }

@@ -26,17 +26,23 @@ typedef struct ulp_score {
 
 typedef struct ulp_loss ulp_loss;
 
+/* What a step works on. */
+typedef struct ulp_loss_batch {
+    size_t layer;         /* number of the net's output as a tensor */
+    const float *z;       /* (B,out) the net's output */
+    float *dz;            /* (B,out) its gradient */
+    const uint8_t *label; /* (B,labels) host memory */
+} ulp_loss_batch;
+
 typedef struct ulp_loss_kind {
     const char *name; /* "softmax" */
     const char *what;
     /* Whether the net's output fits the data; a sentence if not. */
     ulp_status (*check)(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
-    /* Doubles of host memory that it wants beside its tensors. */
+    /* Doubles of host memory for `scratch`; NULL: none. */
     size_t (*scratch)(const ulp_loss *loss);
-    /* dz (B,out), tensor number `layer`, and the mean loss, from the net's output z (B,out) and label (B,labels), host
-     * memory. */
-    ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z,
-                       const uint8_t *label);
+    /* batch->dz and the mean loss. */
+    ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean);
     /* Add the batch to sum: losses to loss, and right, labels and edits. */
     ulp_status (*score)(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label);
 } ulp_loss_kind;
@@ -49,9 +55,12 @@ struct ulp_loss {
     float *p;               /* (room,out) backend memory */
     float *row;             /* (room) backend memory */
     double *wide;           /* (room) backend memory: each sample's loss */
+    double *exact;          /* (room,out) backend memory: probabilities or gradients before their rounding */
     uint8_t *label;         /* (room,labels) backend memory */
     double *host;           /* (room) host memory */
-    double *scratch;        /* (kind's own) host memory */
+    float *host_z;          /* (room,out) host memory */
+    double *host_exact;     /* (room,out) host memory */
+    double *scratch;        /* of the kind; host memory */
 };
 
 /* The i-th kind; NULL past the end. */
@@ -60,7 +69,7 @@ const ulp_loss_kind *ulp_loss_kind_get(size_t i);
 /* The kind called `name`; on failure error (may be NULL) has a sentence that lists the known names. */
 ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size);
 
-/* A loss of that kind (NULL: what the data want, ctc for sequences of labels, else softmax) on the output of a net. On
+/* A loss of that kind (NULL: ctc for data with sequences of labels, else softmax) on the output of a net. On
  * failure error (may be NULL) has a sentence. */
 ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
                          size_t error_size);
@@ -72,7 +81,7 @@ void ulp_loss_release(ulp_loss *loss);
 
 /* ---- for the kinds ---- */
 
-/* What a step ends with: loss->wide (B) rounded at ULP_AT_LOSS, layer 1, and its mean. */
+/* The end of a step: loss->wide (B), rounded at ULP_AT_LOSS as layer 1, and the mean. */
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* loss_scale.c - who has which scale, and whose overflow it was; see scaling.h. */
+/* loss_scale.c - who has which scale, and whose overflow it was; see loss_scale.h. */
 #include "loss_scale.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 static int is_finite(float x) { return x - x == 0.0f; }
 
 static ulp_status largest(const ulp_pass *pass, float *y, const float *x, size_t n) {
-    return ulp_backend_largest(pass->backend, y, x, n);
+    return ulp_backend_largest(pass->run.backend, y, x, n);
 }
 
 void ulp_loss_scaling_release(ulp_loss_scaling *s) {
@@ -42,28 +42,25 @@ ulp_status ulp_loss_scaling_start(ulp_loss_scaling *s, const ulp_scaler *scaler,
     return ULP_OK;
 }
 
-void ulp_loss_scaling_begin(ulp_loss_scaling *s, const ulp_scaler *scaler, ulp_pass *pass) {
+ulp_pass_scales ulp_loss_scaling_begin(ulp_loss_scaling *s, const ulp_scaler *scaler) {
     size_t span = 0;
-    pass->scale_log2 = scaler->log2;
-    pass->layer_scale = s->log2;
-    pass->layers = s->count;
     for (size_t i = 0; i < s->count; i++) {
         s->log2[i] = s->layer[s->owner[i]].log2;
         if (s->owner[i] == i && span < s->spans) s->span[span++].scale_log2 = s->log2[i];
     }
-    if (s->count) pass->scale_log2 = s->log2[s->count - 1];
+    return (ulp_pass_scales){
+        .log2 = s->count ? s->log2[s->count - 1] : scaler->log2, .layer = s->log2, .layers = s->count};
 }
 
-/* From the loss backward, until something is not finite: of the layers before that nothing is known. */
-static ulp_status end_layers(ulp_loss_scaling *s, const ulp_pass *pass, const ulp_net *net, float *const *grad,
-                             const float *wgrad, float *most) {
+/* From the loss backward, until a gradient is not finite: nothing is known of the layers before that gradient. */
+static ulp_status end_layers(ulp_loss_scaling *s, const ulp_pass *pass, const ulp_model *m, float *most) {
     ulp_status status = ULP_OK;
     for (size_t i = s->count; i-- > 0 && s->owner[i] <= i && is_finite(*most) && status == ULP_OK;) {
-        const ulp_layer *layer = &net->layers[i];
+        const ulp_layer *layer = &m->net.layers[i];
         float weights = 0.0f;
-        status = largest(pass, most, grad[i + 1], pass->B * ulp_dims_size(layer->out));
+        status = largest(pass, most, m->grad[i + 1], pass->now.B * ulp_dims_size(layer->out));
         if (status == ULP_OK && layer->params)
-            status = largest(pass, &weights, wgrad + layer->first_param, layer->params);
+            status = largest(pass, &weights, m->wgrad + layer->first_param, layer->params);
         if (!is_finite(weights)) *most = weights;
         if (status == ULP_OK && (s->owner[i] == i || !is_finite(*most)))
             ulp_scaler_update(&s->layer[s->owner[i]], *most);
@@ -71,14 +68,14 @@ static ulp_status end_layers(ulp_loss_scaling *s, const ulp_pass *pass, const ul
     return status;
 }
 
-ulp_status ulp_loss_scaling_end(ulp_loss_scaling *s, ulp_scaler *scaler, const ulp_pass *pass, const ulp_net *net,
-                                float *const *grad, const float *wgrad, int *overflow, int *skip) {
+ulp_status ulp_loss_scaling_end(ulp_loss_scaling *s, ulp_scaler *scaler, const ulp_pass *pass, const ulp_model *model,
+                                ulp_gradient_check *check) {
     float most = 0.0f;
     ulp_status status =
-        s->count ? end_layers(s, pass, net, grad, wgrad, &most) : largest(pass, &most, wgrad, net->params);
+        s->count ? end_layers(s, pass, model, &most) : largest(pass, &most, model->wgrad, model->net.params);
     if (status != ULP_OK) return status;
-    *overflow = !is_finite(most);
-    *skip = ulp_scaler_update(scaler, most);
+    check->overflow = !is_finite(most);
+    check->skip = ulp_scaler_update(scaler, most);
     if (!s->count) return ULP_OK;
     scaler->log2 = s->layer[s->owner[s->count - 1]].log2;
     scaler->grown = scaler->backed = 0;

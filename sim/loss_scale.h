@@ -21,7 +21,7 @@
 #ifndef ULP_SCALING_H
 #define ULP_SCALING_H
 
-#include "net.h"
+#include "model.h"
 #include "optim.h"
 #include "scaler.h"
 
@@ -41,13 +41,19 @@ typedef struct ulp_loss_scaling {
 ulp_status ulp_loss_scaling_start(ulp_loss_scaling *scaling, const ulp_scaler *scaler, const ulp_net *net);
 void ulp_loss_scaling_release(ulp_loss_scaling *scaling);
 
-/* Put the scales of the next step into the pass. */
-void ulp_loss_scaling_begin(ulp_loss_scaling *scaling, const ulp_scaler *scaler, ulp_pass *pass);
+/* The scales of the next step. */
+ulp_pass_scales ulp_loss_scaling_begin(ulp_loss_scaling *scaling, const ulp_scaler *scaler);
 
-/* After a backward pass, with grad[i] (B,elements of tensor i) and wgrad (params): look for overflow and let the
- * scalers move. *scaler counts the steps and, with scales per layer, has that of the last layer. */
-ulp_status ulp_loss_scaling_end(ulp_loss_scaling *scaling, ulp_scaler *scaler, const ulp_pass *pass, const ulp_net *net,
-                                float *const *grad, const float *wgrad, int *overflow, int *skip);
+/* What the gradients of a step say. */
+typedef struct ulp_gradient_check {
+    int overflow; /* Inf or NaN in them */
+    int skip;     /* no update */
+} ulp_gradient_check;
+
+/* After a backward pass: look for overflow in the model's gradients, and let the scalers move. *scaler counts the steps
+ * and, with scales per layer, has the scale of the last layer. */
+ulp_status ulp_loss_scaling_end(ulp_loss_scaling *scaling, ulp_scaler *scaler, const ulp_pass *pass,
+                                const ulp_model *model, ulp_gradient_check *check);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* model.c - memory of a model and its two trips; see model.h. */
+/* model.c - the memory of a model, and its forward and backward pass; see model.h. */
 #include "model.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t
     return ULP_NO_MEMORY;
 }
 
-/* Elements of the largest tensor that goes through pass.h. */
+/* Elements of the largest tensor that is rounded. */
 static size_t most_elements(const ulp_model *m) { return larger(m->room * m->net.widest, m->net.params); }
 
 static void carve_model(ulp_model *m, ulp_pass *pass, ulp_family *f) {
@@ -34,28 +34,26 @@ static void carve_model(ulp_model *m, ulp_pass *pass, ulp_family *f) {
     }
     m->wgrad = ulp_family_take(f, m->batch ? m->net.params : 0);
     m->state = ulp_family_take(f, m->net.states);
-    pass->ones = ulp_family_take(f, m->room * m->net.ones);
-    pass->work = ulp_family_take(f, m->room * m->net.work);
-    pass->wide = ulp_family_take64(f, most_elements(m));
+    m->ones = ulp_family_take(f, m->room * m->net.ones);
+    m->own.work = ulp_family_take(f, m->room * m->net.work);
+    ulp_pass_carve(pass, f, most_elements(m));
 }
 
-/* The host's part of the scratch, and what of the backend's part is not zero. */
-static ulp_status make_ready(const ulp_model *m, ulp_pass *pass) {
+/* The host's memory, and what of the backend's memory is not zero. */
+static ulp_status make_ready(ulp_model *m, ulp_pass *pass) {
     size_t elements = most_elements(m);
-    pass->host_a = calloc(elements, sizeof(float));
-    pass->host_b = calloc(elements, sizeof(float));
-    pass->host_wide = calloc(elements, sizeof(double));
-    pass->tensors = m->net.count + 1;
-    pass->history = 0;
-    for (int i = 0; i < ULP_AT_COUNT; i++) pass->history = larger(pass->history, pass->policy->at[i].history);
-    pass->amax = calloc(ULP_AT_COUNT * pass->tensors * (pass->history + 1), sizeof *pass->amax);
-    if (!pass->host_a || !pass->host_b || !pass->host_wide || !pass->amax) return ULP_NO_MEMORY;
-    return ulp_tensor_fill(pass->backend, pass->ones, m->room * m->net.ones, 1.0f);
+    ulp_workspace *own = &m->own;
+    own->host_x = calloc(elements, sizeof *own->host_x);
+    own->host_y = calloc(elements, sizeof *own->host_y);
+    own->host_wide = calloc(elements, sizeof *own->host_wide);
+    if (!own->host_x || !own->host_y || !own->host_wide) return ULP_NO_MEMORY;
+    ulp_status status = ulp_pass_alloc(pass, elements, m->net.count + 1);
+    return status == ULP_OK ? ulp_tensor_fill(pass->run.backend, m->ones, m->room * m->net.ones, 1.0f) : status;
 }
 
 ulp_status ulp_model_alloc(ulp_model *m, ulp_pass *pass, ulp_family *f, void (*carve)(void *own, ulp_family *f),
                            void *own) {
-    ulp_family_init(f, pass->backend);
+    ulp_family_init(f, pass->run.backend);
     carve_model(m, pass, f);
     carve(own, f);
     ulp_status status = ulp_family_alloc(f);
@@ -70,14 +68,11 @@ void ulp_model_release(ulp_model *m, ulp_pass *pass) {
     free(m->tensor);
     free(m->grad);
     free(m->saved);
+    free(m->own.host_x);
+    free(m->own.host_y);
+    free(m->own.host_wide);
     memset(m, 0, sizeof *m);
-    if (!pass) return;
-    free(pass->host_a);
-    free(pass->host_b);
-    free(pass->host_wide);
-    free(pass->amax);
-    pass->host_a = pass->host_b = pass->amax = NULL;
-    pass->host_wide = NULL;
+    if (pass) ulp_pass_release(pass);
 }
 
 static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i) {
@@ -91,6 +86,8 @@ static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i
         .dw = m->wgrad + layer->first_param,
         .saved = m->saved[i],
         .state = m->state + layer->first_state,
+        .ones = m->ones,
+        .own = m->own,
     };
     if (layer->kind->nesting < 0) t.skip = m->tensor[layer->partner];
     if (layer->kind->nesting > 0) t.skip = m->grad[layer->partner + 1];

@@ -23,7 +23,7 @@ typedef struct ulp_net {
     size_t widest; /* elements of the largest tensor per sample, input and inner ones included */
     size_t states; /* numbers of all layers that are kept and not trained */
     size_t work;   /* floats per sample of the layer that wants most */
-    size_t ones;   /* elements per sample of pass->ones, at least 1 */
+    size_t ones;   /* elements per sample of ones that a layer wants, at least 1 */
     size_t depth;  /* of blocks in blocks */
 } ulp_net;
 

@@ -119,7 +119,7 @@ void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_family *family, size_t n,
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
 /* One update from dw (n). The spans say which scale the gradients carry where and cover all parameters; none: all of
- * them carry 2^pass->scale_log2. One pass over memory. */
+ * them carry 2^pass->now.scales.log2. One pass over memory. */
 ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span,
                               size_t spans);
 

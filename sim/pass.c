@@ -1,274 +1,321 @@
-/* pass.c - rounding, multiplying and showing through the backend; see pass.h. */
+/* pass.c - rounding, multiplying, counting and showing through the backend; see pass.h. */
 #include "pass.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "formats/exact.h"
 #include "formats/scale.h"
 #include "kernels/rounding/count.h"
 
-static int watched(const ulp_pass *pass, ulp_point_kind point) {
-    return pass->observer && pass->observer->points >> point & 1u;
+/* ---- memory ---- */
+
+void ulp_pass_carve(ulp_pass *pass, ulp_family *family, size_t elements) {
+    pass->scratch.wide = ulp_family_take64(family, elements);
 }
 
-int ulp_pass_scale(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
-    if (!pass->layer_scale || (point != ULP_AT_WGRAD && point != ULP_AT_AGRAD)) return pass->scale_log2;
-    return pass->layer_scale[point == ULP_AT_AGRAD && layer > 0 && !pass->lane ? layer - 1 : layer];
+ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors) {
+    ulp_pass_scratch *s = &pass->scratch;
+    ulp_amax_history *h = &pass->history;
+    *h = (ulp_amax_history){.tensors = tensors};
+    for (int i = 0; i < ULP_AT_COUNT; i++) {
+        size_t steps = pass->run.policy->at[i].history;
+        h->steps = h->steps > steps ? h->steps : steps;
+    }
+    s->raw = calloc(elements, sizeof *s->raw);
+    s->rounded = calloc(elements, sizeof *s->rounded);
+    s->host = calloc(elements, sizeof *s->host);
+    h->amax = calloc(ULP_AT_COUNT * tensors * (h->steps + 1), sizeof *h->amax);
+    return s->raw && s->rounded && s->host && h->amax ? ULP_OK : ULP_NO_MEMORY;
 }
 
-/* log2 of what a gradient is to be multiplied by before it is rounded: not that of the loss, which starts with its
- * scale. */
-static int rescale_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
-    if (!pass->layer_scale || point != ULP_AT_AGRAD || pass->lane || layer == 0 || layer >= pass->layers) return 0;
-    return pass->layer_scale[layer - 1] - pass->layer_scale[layer];
-}
-
-/* y (n) = x (n) times 2^log2; y may be x. */
-static ulp_status rescale(const ulp_pass *pass, float *y, const float *x, size_t n, int log2) {
-    ulp_update_step step = {.op = ULP_MUL,
-                            .y = {.kind = ULP_OPERAND_ARRAY, .at = y},
-                            .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x},
-                            .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
-    ulp_status status = ulp_format_parse(&step.format, "binary32");
-    return status == ULP_OK ? ulp_backend_update(pass->backend, &step, 1, n) : status;
-}
-
-ulp_status ulp_pass_bring(ulp_pass *pass, const float **brought, float *room, const float *x, size_t n, size_t from,
-                          size_t to) {
-    int log2 = pass->layer_scale ? pass->layer_scale[to] - pass->layer_scale[from] : 0;
-    *brought = log2 ? room : x;
-    return log2 ? rescale(pass, room, x, n, log2) : ULP_OK;
-}
-
-static void show(const ulp_pass *pass, ulp_point_kind point, size_t layer, const float *raw, const float *rounded,
-                 size_t n) {
-    ulp_sight sight = {point, layer, pass->step, ulp_pass_scale(pass, point, layer), n, raw, rounded};
-    pass->observer->see(pass->observer->context, &sight);
-}
-
-/* Where a rounding counts; `seen` is the caller's and zero. */
-static ulp_stats *counter(const ulp_pass *pass, ulp_stats *seen) { return pass->counting ? seen : NULL; }
-
-static void tally(ulp_pass *pass, ulp_point_kind point, const ulp_stats *seen) {
-    pass->all[point].count += seen->count;
-    pass->all[point].zero += seen->zero;
-}
-
-/* What a rounding has counted belongs to its point. */
-static void add_counts(ulp_pass *pass, ulp_point_kind point, const ulp_stats *seen) {
-    ulp_stats_add(&pass->stats[point], seen);
-    tally(pass, point, seen);
-}
-
-/* Count x (n), host memory, which no rounding has counted. */
-static void count_host(ulp_pass *pass, ulp_point_kind point, const float *x, size_t n) {
-    ulp_stats seen = {.count = n};
-    for (size_t i = 0; i < n; i++) seen.zero += x[i] == 0.0f;
-    if (pass->counting) tally(pass, point, &seen);
-}
-
-/* The same of x (n) in backend memory: the counters of its rounding to binary32, which changes nothing. */
-static ulp_status count_exact(ulp_pass *pass, ulp_point_kind point, const float *x, size_t n) {
-    ulp_format binary32;
-    ulp_stats seen = {0};
-    if (!pass->counting) return ULP_OK;
-    ulp_status status = ulp_format_parse(&binary32, "binary32");
-    if (status == ULP_OK)
-        status = ulp_backend_round(pass->backend, (float *)(void *)pass->wide, x, n,
-                                   (ulp_rounding){.format = &binary32, .stats = &seen});
-    if (status == ULP_OK) tally(pass, point, &seen);
-    return status;
-}
-
-static ulp_stream stream_of(const ulp_pass *pass, uint32_t use, size_t layer, size_t row) {
-    uint64_t step = (pass->step & 0xfffffffu) | (uint64_t)(pass->lane & 0xfffu) << 28;
-    ulp_stream stream = {pass->seed, ulp_stream_id(use, pass->evaluation, layer, step), (uint64_t)pass->first * row};
-    return stream;
+void ulp_pass_release(ulp_pass *pass) {
+    free(pass->scratch.raw);
+    free(pass->scratch.rounded);
+    free(pass->scratch.host);
+    free(pass->history.amax);
+    pass->scratch = (ulp_pass_scratch){0};
+    pass->history = (ulp_amax_history){0};
 }
 
 void ulp_pass_begin(ulp_pass *pass) {
-    size_t columns = pass->history + 1;
-    for (size_t i = 0; pass->amax && i < ULP_AT_COUNT * pass->tensors; i++)
-        pass->amax[i * columns + pass->step % columns] = 0.0f;
+    const ulp_amax_history *h = &pass->history;
+    size_t columns = h->steps + 1;
+    memset(&pass->counts, 0, sizeof pass->counts);
+    for (size_t i = 0; h->amax && i < ULP_AT_COUNT * h->tensors; i++)
+        h->amax[i * columns + pass->now.step % columns] = 0.0f;
 }
 
-/* The cast of a tensor. */
-static const ulp_cast *cast_of(const ulp_pass *pass, ulp_point_kind point, size_t layer) {
-    const ulp_policy *policy = pass->policy;
-    return policy->has_out && point == ULP_AT_ACT && layer + 1 == pass->tensors ? &policy->out : &policy->at[point];
+/* ---- scales of gradients ---- */
+
+int ulp_pass_scale(const ulp_pass *pass, const ulp_site *site) {
+    const ulp_pass_scales *scales = &pass->now.scales;
+    if (!scales->layer || (site->use != ULP_AT_WGRAD && site->use != ULP_AT_AGRAD)) return scales->log2;
+    return scales->layer[site->use == ULP_AT_AGRAD && site->layer > 0 && !site->lane ? site->layer - 1 : site->layer];
 }
 
-/* The largest magnitude that decides a tensor's scale, given its own; a training pass notes its own. */
-static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer, float own) {
-    size_t columns = pass->history + 1, now = pass->step % columns;
-    float *row = pass->amax + (point * pass->tensors + layer) * columns, most = 0.0f;
+int ulp_pass_scale_between(const ulp_pass *pass, size_t from, size_t to) {
+    const int *layer = pass->now.scales.layer;
+    return layer ? layer[to] - layer[from] : 0;
+}
+
+/* log2 of the factor of a gradient before it is rounded. The loss computes its gradient with its scale: no factor. */
+static int rescale_of(const ulp_pass *pass, const ulp_site *site) {
+    if (site->use != ULP_AT_AGRAD || site->lane || site->layer == 0 || site->layer >= pass->now.scales.layers) return 0;
+    return ulp_pass_scale_between(pass, site->layer, site->layer - 1);
+}
+
+ulp_status ulp_pass_rescale(const ulp_pass *pass, float *y, const float *x, size_t n, int log2) {
+    ulp_update_step step = {.op = ULP_MUL,
+                            .y = {.kind = ULP_OPERAND_ARRAY, .at = y},
+                            .a = {.kind = ULP_OPERAND_ARRAY, .at = (float *)x}, /* read only */
+                            .b = {.kind = ULP_OPERAND_VALUE, .value = (float)ulp_scale(1.0, log2)}};
+    ulp_status status = ulp_format_parse(&step.format, "binary32");
+    return status == ULP_OK ? ulp_backend_update(pass->run.backend, &step, 1, n) : status;
+}
+
+/* ---- observing and counting ---- */
+
+static int is_observed(const ulp_pass *pass, const ulp_site *site) {
+    return pass->now.observer && pass->now.observer->points >> site->use & 1u;
+}
+
+/* raw and rounded (n): host memory. */
+static void show(const ulp_pass *pass, const ulp_site *site, const float *raw, const float *rounded, size_t n) {
+    ulp_observation observed = {
+        (ulp_point_kind)site->use, site->layer, pass->now.step, ulp_pass_scale(pass, site), n, raw, rounded};
+    pass->now.observer->see(pass->now.observer->context, &observed);
+}
+
+static void add_tally(ulp_pass *pass, const ulp_site *site, const ulp_stats *seen) {
+    pass->counts.all[site->use].count += seen->count;
+    pass->counts.all[site->use].zero += seen->zero;
+}
+
+static void add_counts(ulp_pass *pass, const ulp_site *site, const ulp_stats *seen) {
+    ulp_stats_add(&pass->counts.rounded[site->use], seen);
+    add_tally(pass, site, seen);
+}
+
+/* Count x (n), host memory, which no rounding has counted. */
+static void count_host(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
+    ulp_stats seen = {.count = n};
+    if (!pass->now.counting) return;
+    for (size_t i = 0; i < n; i++) seen.zero += x[i] == 0.0f;
+    add_tally(pass, site, &seen);
+}
+
+/* The same for x (n) in backend memory: the counters of a rounding to binary32, which changes no value. */
+static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
+    ulp_format binary32;
+    ulp_stats seen = {0};
+    float *unused = (float *)(void *)pass->scratch.wide;
+    if (!pass->now.counting) return ULP_OK;
+    ulp_status status = ulp_format_parse(&binary32, "binary32");
+    if (status == ULP_OK)
+        status =
+            ulp_backend_round(pass->run.backend, unused, x, n, (ulp_rounding){.format = &binary32, .stats = &seen});
+    add_tally(pass, site, &seen);
+    return status;
+}
+
+ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, const float *x, size_t n) {
+    ulp_status status = count_exact(pass, &site, x, n);
+    if (status != ULP_OK || !is_observed(pass, &site)) return status;
+    status = pass->run.backend->download(pass->scratch.raw, x, n * sizeof *x);
+    if (status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.raw, n);
+    return status;
+}
+
+/* ---- casts ---- */
+
+/* The random words of a tensor whose samples take `words` each. */
+static ulp_stream stream_of(const ulp_pass *pass, const ulp_site *site, size_t words) {
+    uint64_t step = (pass->now.step & 0xfffffffu) | (uint64_t)(site->lane & 0xfffu) << 28;
+    return (ulp_stream){pass->run.seed, ulp_stream_id(site->use, pass->now.evaluation, site->layer, step),
+                        (uint64_t)(pass->now.first + site->skip) * words};
+}
+
+/* The rounding of a tensor by a cast; it counts in `seen`, the caller's zeros, if the pass counts. */
+static ulp_rounding rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, ulp_stats *seen) {
+    return (ulp_rounding){.format = &cast->format,
+                          .rule = cast->rule,
+                          .stream = stream_of(pass, site, site->per_sample),
+                          .stats = pass->now.counting ? seen : NULL};
+}
+
+/* The cast that the policy gives a tensor. */
+static const ulp_cast *cast_of(const ulp_pass *pass, const ulp_site *site) {
+    const ulp_policy *policy = pass->run.policy;
+    const int is_output = site->use == ULP_AT_ACT && site->layer + 1 == pass->history.tensors;
+    return policy->has_out && is_output ? &policy->out : &policy->at[site->use];
+}
+
+/* The largest magnitude that decides a tensor's scale, given the tensor's own; a training pass notes its own. */
+static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
+    const ulp_amax_history *h = &pass->history;
+    size_t columns = h->steps + 1, now = pass->now.step % columns;
+    float *row = h->amax + (site->use * h->tensors + site->layer) * columns, most = 0.0f;
     if (cast->scaling == ULP_SCALED_NOW) return own;
-    for (size_t back = 1; back <= cast->history && back <= pass->step; back++) {
+    for (size_t back = 1; back <= cast->history && back <= pass->now.step; back++) {
         float past = row[(now + columns - back) % columns];
         most = past > most ? past : most;
     }
-    if (!pass->evaluation && own > row[now]) row[now] = own;
+    if (!pass->now.evaluation && own > row[now]) row[now] = own;
     return most > 0.0f ? most : own;
 }
 
-/* *most = the largest finite magnitude of x (n), backend memory; host_a is used where not all of it is finite. */
-static ulp_status own_amax(ulp_pass *pass, float *most, const float *x, size_t n) {
-    const ulp_backend *backend = pass->backend;
-    ulp_status status = ulp_backend_largest(backend, most, x, n);
-    if (status != ULP_OK || *most - *most == 0.0f) return status;
-    status = backend->download(pass->host_a, x, n * sizeof *x);
-    if (status == ULP_OK) *most = ulp_amax(pass->host_a, n, 1);
+/* *own = the largest finite magnitude of x (n), backend memory; the host looks for it where x is not all finite. */
+static ulp_status own_amax(ulp_pass *pass, float *own, const float *x, size_t n) {
+    const ulp_backend *backend = pass->run.backend;
+    ulp_status status = ulp_backend_largest(backend, own, x, n);
+    if (status != ULP_OK || *own - *own == 0.0f) return status;
+    status = backend->download(pass->scratch.raw, x, n * sizeof *x);
+    if (status == ULP_OK) *own = ulp_amax(pass->scratch.raw, n, 1);
     return status;
 }
 
-/* *moved is the cast of a tensor with the largest magnitude `own`: its format moved by the tensor's scale. */
-static void move_cast(ulp_cast *moved, ulp_pass *pass, const ulp_cast *cast, ulp_point_kind point, size_t layer,
-                      float own) {
+/* The cast of a tensor with the largest magnitude `own`: its format moved by the tensor's scale. */
+static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
     const ulp_format *f = &cast->format;
-    ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, point, layer, own), f, ULP_SCALING_POWER2);
+    ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, site, own), f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
-    *moved = *cast;
-    ulp_format_shift(&moved->format, k < low ? low : k > high ? high : k); /* out of a fixed point's range: not moved */
+    ulp_cast moved = *cast;
+    ulp_format_shift(&moved.format, k < low ? low : k > high ? high : k); /* out of a fixed point's range: not moved */
+    return moved;
 }
 
-ulp_status ulp_pass_round(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
-    const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = cast_of(pass, point, layer);
-    ulp_cast moved;
-    int log2 = rescale_of(pass, point, layer);
-    ulp_status status = log2 ? rescale(pass, x, x, n, log2) : ULP_OK;
+/* ---- rounding ---- */
+
+ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
+    const ulp_backend *backend = pass->run.backend;
+    const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
+    ulp_cast cast = *cast_of(pass, &site);
+    ulp_stats seen = {0};
+    ulp_status status = log2 ? ulp_pass_rescale(pass, x, x, n, log2) : ULP_OK;
     if (status != ULP_OK) return status;
-    if (ulp_cast_is_identity(cast)) return ulp_pass_show(pass, point, layer, x, n);
-    if (cast->scaling) {
+    if (ulp_cast_is_identity(&cast)) return ulp_pass_show(pass, site, x, n);
+    if (cast.scaling) {
         float own;
         status = own_amax(pass, &own, x, n);
         if (status != ULP_OK) return status;
-        move_cast(&moved, pass, cast, point, layer, own);
-        cast = &moved;
+        cast = moved_cast(pass, &cast, &site, own);
     }
-    ulp_stats seen = {0};
-    int shown = watched(pass, point);
-    if (shown) status = backend->download(pass->host_a, x, n * sizeof *x);
-    if (status == ULP_OK)
-        status = ulp_backend_round(
-            backend, x, x, n,
-            (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
-    add_counts(pass, point, &seen);
-    if (shown && status == ULP_OK) status = backend->download(pass->host_b, x, n * sizeof *x);
-    if (shown && status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
+    if (shown) status = backend->download(pass->scratch.raw, x, n * sizeof *x);
+    if (status == ULP_OK) status = ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &seen));
+    add_counts(pass, &site, &seen);
+    if (shown && status == ULP_OK) status = backend->download(pass->scratch.rounded, x, n * sizeof *x);
+    if (shown && status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
     return status;
 }
 
-ulp_status ulp_pass_round_wide(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
-    const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = cast_of(pass, point, layer);
-    ulp_cast moved;
-    int shown = watched(pass, point), log2 = rescale_of(pass, point, layer);
-    for (size_t i = 0; i < n && log2; i++) pass->host_wide[i] *= ulp_scale(1.0, log2);
-    for (size_t i = 0; i < n; i++) pass->host_a[i] = (float)pass->host_wide[i];
-    if (cast->scaling) {
-        move_cast(&moved, pass, cast, point, layer, ulp_amax(pass->host_a, n, 1));
-        cast = &moved;
-    }
-    if (ulp_cast_is_binary32(cast)) { /* the conversion was the one rounding */
-        ulp_status done = backend->upload(x, pass->host_a, n * sizeof *x);
-        count_host(pass, point, pass->host_a, n);
-        if (shown && done == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
-        return done;
-    }
+/* x (n) = raw (n), host memory, whose conversion to binary32 was the one rounding. */
+static ulp_status hand_over(ulp_pass *pass, const ulp_site *site, float *x, const float *raw, size_t n) {
+    ulp_status status = pass->run.backend->upload(x, raw, n * sizeof *x);
+    count_host(pass, site, raw, n);
+    if (status == ULP_OK && is_observed(pass, site)) show(pass, site, raw, raw, n);
+    return status;
+}
+
+ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+    const ulp_backend *backend = pass->run.backend;
+    const ulp_pass_scratch *s = &pass->scratch;
+    const double factor = ulp_scale(1.0, rescale_of(pass, &site));
+    ulp_cast cast = *cast_of(pass, &site);
     ulp_stats seen = {0};
-    ulp_status status = backend->upload(pass->wide, pass->host_wide, n * sizeof(double));
+    for (size_t i = 0; i < n; i++) s->host[i] = exact[i] * factor;
+    for (size_t i = 0; i < n; i++) s->raw[i] = (float)s->host[i];
+    if (cast.scaling) cast = moved_cast(pass, &cast, &site, ulp_amax(s->raw, n, 1));
+    if (ulp_cast_is_binary32(&cast)) return hand_over(pass, &site, x, s->raw, n);
+    ulp_status status = backend->upload(s->wide, s->host, n * sizeof(double));
     if (status == ULP_OK)
-        status = ulp_backend_round64(
-            backend, pass->wide, pass->wide, n,
-            (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
-    add_counts(pass, point, &seen);
-    if (status == ULP_OK) status = backend->download(pass->host_wide, pass->wide, n * sizeof(double));
+        status = ulp_backend_round64(backend, s->wide, s->wide, n, rounding_of(pass, &site, &cast, &seen));
+    add_counts(pass, &site, &seen);
+    if (status == ULP_OK) status = backend->download(s->host, s->wide, n * sizeof(double));
     if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) pass->host_b[i] = (float)pass->host_wide[i]; /* exact: formats fit binary32 */
-    if (shown) show(pass, point, layer, pass->host_a, pass->host_b, n);
-    return backend->upload(x, pass->host_b, n * sizeof *x);
+    for (size_t i = 0; i < n; i++) s->rounded[i] = (float)s->host[i]; /* exact: formats fit binary32 */
+    if (is_observed(pass, &site)) show(pass, &site, s->raw, s->rounded, n);
+    return backend->upload(x, s->rounded, n * sizeof *x);
 }
 
-ulp_status ulp_pass_round_from(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, const double *wide,
-                               size_t n, size_t row) {
-    const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = cast_of(pass, point, layer);
-    ulp_cast moved;
-    if (watched(pass, point) || rescale_of(pass, point, layer) != 0) { /* the host has to see it */
-        ulp_status seen = backend->download(pass->host_wide, wide, n * sizeof *wide);
-        return seen == ULP_OK ? ulp_pass_round_wide(pass, point, layer, x, n, row) : seen;
+ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+    const ulp_backend *backend = pass->run.backend;
+    const ulp_pass_scratch *s = &pass->scratch;
+    ulp_cast cast = *cast_of(pass, &site);
+    ulp_stats seen = {0};
+    ulp_status status = ULP_OK;
+    if (is_observed(pass, &site) || rescale_of(pass, &site) != 0) { /* the host needs the values */
+        status = backend->download(s->host, exact, n * sizeof *exact);
+        return status == ULP_OK ? ulp_pass_round_host(pass, site, x, s->host, n) : status;
     }
-    if (cast->scaling) {
+    if (cast.scaling) {
         float own;
-        ulp_status found = ulp_backend_narrow(backend, x, wide, n);
-        if (found == ULP_OK) found = own_amax(pass, &own, x, n);
-        if (found != ULP_OK) return found;
-        move_cast(&moved, pass, cast, point, layer, own);
-        cast = &moved;
+        status = ulp_backend_narrow(backend, x, exact, n);
+        if (status == ULP_OK) status = own_amax(pass, &own, x, n);
+        if (status != ULP_OK) return status;
+        cast = moved_cast(pass, &cast, &site, own);
     }
-    if (ulp_cast_is_binary32(cast)) {
-        ulp_status done = ulp_backend_narrow(backend, x, wide, n);
-        return done == ULP_OK ? count_exact(pass, point, x, n) : done;
+    if (ulp_cast_is_binary32(&cast)) {
+        status = ulp_backend_narrow(backend, x, exact, n);
+        return status == ULP_OK ? count_exact(pass, &site, x, n) : status;
     }
-    ulp_stats seen = {0};
-    ulp_status status = ulp_backend_round64(
-        backend, pass->wide, wide, n,
-        (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
-    add_counts(pass, point, &seen);
-    return status == ULP_OK ? ulp_backend_narrow(backend, x, pass->wide, n) : status;
+    status = ulp_backend_round64(backend, s->wide, exact, n, rounding_of(pass, &site, &cast, &seen));
+    add_counts(pass, &site, &seen);
+    return status == ULP_OK ? ulp_backend_narrow(backend, x, s->wide, n) : status;
 }
 
-ulp_status ulp_pass_add(ulp_pass *pass, ulp_point_kind point, size_t layer, float *y, const float *a, const float *b,
-                        size_t B, size_t row) {
-    const ulp_backend *backend = pass->backend;
-    const ulp_cast *cast = cast_of(pass, point, layer);
-    size_t n = B * row;
+/* ---- operations that end in one rounding ---- */
+
+/* Fetch a and b (n) to scratch.raw and scratch.rounded. */
+static ulp_status fetch_both(ulp_pass *pass, const float *a, const float *b, size_t n) {
+    ulp_status status = pass->run.backend->download(pass->scratch.raw, a, n * sizeof *a);
+    return status == ULP_OK ? pass->run.backend->download(pass->scratch.rounded, b, n * sizeof *b) : status;
+}
+
+ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
+    const ulp_backend *backend = pass->run.backend;
+    const ulp_pass_scratch *s = &pass->scratch;
+    const ulp_cast *cast = cast_of(pass, &site);
+    const size_t n = pass->now.B * site.per_sample;
     ulp_stats seen = {0};
-    if (cast->scaling) { /* the sums have to be there before their scale is known */
-        ulp_status found = backend->download(pass->host_a, a, n * sizeof *a);
-        if (found == ULP_OK) found = backend->download(pass->host_b, b, n * sizeof *b);
-        for (size_t i = 0; i < n; i++)
-            pass->host_wide[i] = ulp_sum_to_odd((double)pass->host_a[i], (double)pass->host_b[i]);
-        return found == ULP_OK ? ulp_pass_round_wide(pass, point, layer, y, n, row) : found;
+    if (cast->scaling) { /* the scale depends on the sums */
+        ulp_status found = fetch_both(pass, a, b, n);
+        for (size_t i = 0; i < n; i++) s->host[i] = ulp_sum_to_odd((double)s->raw[i], (double)s->rounded[i]);
+        return found == ULP_OK ? ulp_pass_round_host(pass, site, y, s->host, n) : found;
     }
-    ulp_status status = ulp_backend_map(
-        backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n,
-        (ulp_rounding){&cast->format, cast->rule, stream_of(pass, point, layer, row), counter(pass, &seen)});
-    if (ulp_cast_is_identity(cast)) tally(pass, point, &seen);
-    else add_counts(pass, point, &seen);
-    if (status != ULP_OK || !watched(pass, point)) return status;
-    status = backend->download(pass->host_a, a, n * sizeof *a);
-    if (status == ULP_OK) status = backend->download(pass->host_b, b, n * sizeof *b);
-    for (size_t i = 0; i < n; i++) pass->host_a[i] += pass->host_b[i];
-    if (status == ULP_OK) status = backend->download(pass->host_b, y, n * sizeof *y);
-    if (status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_b, n);
+    ulp_status status =
+        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &seen));
+    if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &seen);
+    else add_counts(pass, &site, &seen);
+    if (status != ULP_OK || !is_observed(pass, &site)) return status;
+    status = fetch_both(pass, a, b, n);
+    for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];
+    if (status == ULP_OK) status = backend->download(s->rounded, y, n * sizeof *y);
+    if (status == ULP_OK) show(pass, &site, s->raw, s->rounded, n);
     return status;
 }
 
-ulp_status ulp_pass_curve(ulp_pass *pass, size_t layer, ulp_activation f, float *y, const float *x, size_t row) {
-    const size_t n = pass->B * row;
-    ulp_status status = ulp_backend_activate(pass->backend, pass->wide, x, n, f);
-    return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_ACT, layer, y, pass->wide, n, row) : status;
+ulp_status ulp_pass_curve(ulp_pass *pass, ulp_site site, ulp_activation f, float *y, const float *x) {
+    const size_t n = pass->now.B * site.per_sample;
+    double *exact = pass->scratch.wide;
+    ulp_status status = ulp_backend_activate(pass->run.backend, exact, x, n, f);
+    return status == ULP_OK ? ulp_pass_round64(pass, site, y, exact, n) : status;
 }
 
-ulp_status ulp_pass_slope(ulp_pass *pass, size_t layer, ulp_activation f, float *dx, const float *dy, const float *at,
-                          size_t row) {
-    const size_t n = pass->B * row;
-    ulp_status status = ulp_backend_activate_slope(pass->backend, pass->wide, dy, at, n, f);
-    return status == ULP_OK ? ulp_pass_round_from(pass, ULP_AT_AGRAD, layer, dx, pass->wide, n, row) : status;
+ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float *dx, const float *dy,
+                          const float *at) {
+    const size_t n = pass->now.B * site.per_sample;
+    double *exact = pass->scratch.wide;
+    ulp_status status = ulp_backend_activate_slope(pass->run.backend, exact, dy, at, n, f);
+    return status == ULP_OK ? ulp_pass_round64(pass, site, dx, exact, n) : status;
 }
 
-ulp_status ulp_pass_show(ulp_pass *pass, ulp_point_kind point, size_t layer, const float *x, size_t n) {
-    ulp_status status = count_exact(pass, point, x, n);
-    if (status != ULP_OK || !watched(pass, point)) return status;
-    status = pass->backend->download(pass->host_a, x, n * sizeof *x);
-    if (status == ULP_OK) show(pass, point, layer, pass->host_a, pass->host_a, n);
-    return status;
-}
-
-ulp_status ulp_pass_gemm(ulp_pass *pass, uint32_t use, size_t layer, const ulp_datapath *datapath, float *c,
-                         const float *a, const float *b, const ulp_gemm_shape *shape, size_t rows) {
-    return ulp_backend_gemm(
-        pass->backend, c, a, b, shape,
-        (ulp_summation){datapath,
-                        stream_of(pass, use, layer, rows * shape->n * ulp_datapath_words(datapath, shape->k))});
+ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                         const ulp_gemm_shape *shape) {
+    const ulp_policy *policy = pass->run.policy;
+    const int is_forward = site.use == ULP_USE_FORWARD || site.use == ULP_USE_BIAS;
+    const ulp_datapath *datapath = is_forward ? &policy->forward : &policy->backward;
+    const size_t words = site.per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
+    return ulp_backend_gemm(pass->run.backend, c, a, b, shape,
+                            (ulp_summation){datapath, stream_of(pass, &site, words)});
 }

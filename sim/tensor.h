@@ -1,4 +1,4 @@
-/* tensor.h - families of float arrays: one allocation of backend memory, pointers carved from it.
+/* tensor.h - families of arrays: one allocation of backend memory, and the arrays carved from it.
  *
  * A tensor is a plain float pointer, row-major, its shape in the comment where it is declared. Tensors
  * that live and die together form a family. The carving code runs twice: first on an empty family, where

@@ -10,7 +10,7 @@ enum { SCORE_BATCH = 256 };
 
 /* ---- memory ---- */
 
-/* What lies in backend memory beside the model. */
+/* The arrays in backend memory beside the model's. */
 static void carve(void *own, ulp_family *f) {
     ulp_trainer *t = own;
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
@@ -20,7 +20,8 @@ static void carve(void *own, ulp_family *f) {
 static ulp_status allocate(ulp_trainer *t) {
     t->order = calloc(t->data->n_train, sizeof *t->order);
     t->label = calloc(t->model.room, t->data->labels);
-    if (!t->order || !t->label || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
+    t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
+    if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
     return ulp_model_alloc(&t->model, &t->pass, &t->family, carve, t);
 }
 
@@ -30,6 +31,7 @@ void ulp_trainer_free(ulp_trainer *t) {
     ulp_loss_scaling_release(&t->scaling);
     free(t->order);
     free(t->label);
+    free(t->input);
     ulp_loss_release(&t->loss);
     ulp_model_release(&t->model, &t->pass);
     free(t);
@@ -74,13 +76,11 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char 
     if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
     if (status != ULP_OK) return status;
     t->observer = o->observer;
-    t->pass.policy = &t->policy;
-    t->pass.counting = o->counting;
-    t->pass.seed = o->seed;
-    if (o->backend) t->pass.backend = o->backend;
-    else status = ulp_backend_get(&t->pass.backend, NULL);
+    t->counting = o->counting;
+    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = &t->policy, .seed = o->seed};
+    if (!o->backend) status = ulp_backend_get(&t->pass.run.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
-    return ulp_policy_runs_on(&t->policy, t->pass.backend->name, error, error_size);
+    return ulp_policy_runs_on(&t->policy, t->pass.run.backend->name, error, error_size);
 }
 
 /* Weights with a scale per tensor, one tensor per layer, rounded from the master weights. */
@@ -90,8 +90,8 @@ static ulp_status scale_weights(ulp_trainer *t) {
     for (size_t i = 0; i < t->model.net.count && status == ULP_OK; i++) {
         const ulp_layer *layer = &t->model.net.layers[i];
         if (layer->params)
-            status =
-                ulp_pass_round(&t->pass, ULP_AT_WEIGHT, i, t->optimizer.weight + layer->first_param, layer->params, 0);
+            status = ulp_pass_round(&t->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0),
+                                    t->optimizer.weight + layer->first_param, layer->params);
     }
     return status;
 }
@@ -100,15 +100,15 @@ static ulp_status start(ulp_trainer *t, double std) {
     size_t params = t->model.net.params, states = t->model.net.states;
     float *w = calloc(params + states + 1, sizeof *w);
     if (!w) return ULP_NO_MEMORY;
-    ulp_net_init(&t->model.net, w, w + params, t->pass.seed, std);
+    ulp_net_init(&t->model.net, w, w + params, t->pass.run.seed, std);
     ulp_status status = ulp_optimizer_start(&t->optimizer, &t->pass, w);
     if (status == ULP_OK) status = scale_weights(t);
-    if (status == ULP_OK) status = t->pass.backend->upload(t->model.state, w + params, states * sizeof *w);
+    if (status == ULP_OK) status = t->pass.run.backend->upload(t->model.state, w + params, states * sizeof *w);
     free(w);
     return status;
 }
 
-/* A trainer that knows its options and has no memory yet; ulp_trainer_free() in either case. */
+/* A trainer with its options and without tensors; ulp_trainer_free() it, also after a failure. */
 static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
                         size_t error_size) {
     if (error && error_size) error[0] = 0;
@@ -145,66 +145,70 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     return ULP_OK;
 }
 
-/* ---- one trip ---- */
+/* ---- one pass ---- */
 
-/* The batch's samples, rows of the data set, into tensor 0. */
-static ulp_status gather(ulp_trainer *t, const uint32_t *rows, size_t B, size_t first) {
+/* The samples of the pass into tensor 0: `rows` of the data set, or all from pass->now.first on. */
+static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
     const ulp_data *d = t->data;
     ulp_pass *pass = &t->pass;
+    const size_t B = pass->now.B;
     float white = (float)d->white;
     for (size_t b = 0; b < B; b++) {
-        size_t row = rows ? rows[b] : first + b;
+        size_t row = rows ? rows[b] : pass->now.first + b;
         const uint8_t *pixel = d->pixel + row * d->features;
-        float *to = pass->host_a + b * d->features;
+        float *to = t->input + b * d->features;
         for (size_t i = 0; i < d->features; i++) to[i] = (float)pixel[i] / white;
         memcpy(t->label + b * d->labels, d->label + row * d->labels, d->labels);
     }
-    pass->B = B;
-    ulp_status status = pass->backend->upload(t->model.tensor[0], pass->host_a, B * d->features * sizeof(float));
-    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, 0, t->model.tensor[0], B * d->features, d->features)
-                            : status;
+    ulp_status status = pass->run.backend->upload(t->model.tensor[0], t->input, B * d->features * sizeof(float));
+    if (status != ULP_OK) return status;
+    return ulp_pass_round(pass, ulp_site_of(ULP_AT_ACT, 0, d->features), t->model.tensor[0], B * d->features);
 }
 
 /* The rows of the data set that step t->step trains on. */
 static const uint32_t *batch_rows(ulp_trainer *t) {
     uint64_t per_epoch = t->data->n_train / t->model.batch, epoch = t->step / per_epoch;
     if (t->epoch != epoch + 1) {
-        ulp_stream stream = {t->pass.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
+        ulp_stream stream = {t->pass.run.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
         ulp_permutation(t->order, t->data->n_train, stream);
         t->epoch = epoch + 1;
     }
     return t->order + (t->step % per_epoch) * t->model.batch;
 }
 
+/* Forward and backward on one batch; *mean: its loss. */
+static ulp_status learn(ulp_trainer *t, double *mean) {
+    const size_t out = t->model.net.count;
+    const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
+    ulp_status status = gather(t, batch_rows(t));
+    if (status == ULP_OK) status = ulp_model_forward(&t->model, &t->pass, t->optimizer.weight);
+    if (status == ULP_OK) status = t->loss.kind->step(&t->loss, &t->pass, &batch, mean);
+    return status == ULP_OK ? ulp_model_backward(&t->model, &t->pass, t->optimizer.weight) : status;
+}
+
 ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_pass *pass = &t->pass;
-    ulp_loss_scaling_begin(&t->scaling, &t->scaler, pass);
-    ulp_step r = {.step = t->step, .scale_log2 = pass->scale_log2, .layer_scale = t->scaling.log2};
-    pass->step = t->step;
-    pass->evaluation = 0;
-    pass->first = 0;
-    pass->observer = t->observer;
-    memset(pass->stats, 0, sizeof pass->stats);
-    memset(pass->all, 0, sizeof pass->all);
+    ulp_gradient_check check;
+    pass->now = (ulp_pass_now){.step = t->step,
+                               .counting = t->counting,
+                               .B = t->model.batch,
+                               .scales = ulp_loss_scaling_begin(&t->scaling, &t->scaler),
+                               .observer = t->observer};
+    ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
     ulp_pass_begin(pass);
-    ulp_status status = gather(t, batch_rows(t), t->model.batch, 0);
-    if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
-    if (status == ULP_OK)
-        status = t->loss.kind->step(&t->loss, pass, t->model.net.count, t->model.grad[t->model.net.count], &r.loss,
-                                    t->model.tensor[t->model.net.count], t->label);
-    if (status == ULP_OK) status = ulp_model_backward(&t->model, pass, t->optimizer.weight);
-    if (status == ULP_OK)
-        status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model.net, t->model.grad, t->model.wgrad,
-                                      &r.overflow, &r.skipped);
+    ulp_status status = learn(t, &r.loss);
+    if (status == ULP_OK) status = ulp_loss_scaling_end(&t->scaling, &t->scaler, pass, &t->model, &check);
     if (status != ULP_OK) return status;
+    r.overflow = check.overflow;
+    r.skipped = check.skip;
     if (!r.skipped) status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->scaling.span, t->scaling.spans);
     if (status == ULP_OK && !r.skipped) status = scale_weights(t);
     t->step++;
-    r.act = pass->stats[ULP_AT_ACT];
-    r.agrad = pass->stats[ULP_AT_AGRAD];
-    r.wgrad = pass->stats[ULP_AT_WGRAD];
-    r.agrad_all = pass->all[ULP_AT_AGRAD];
-    r.wgrad_all = pass->all[ULP_AT_WGRAD];
+    r.act = pass->counts.rounded[ULP_AT_ACT];
+    r.agrad = pass->counts.rounded[ULP_AT_AGRAD];
+    r.wgrad = pass->counts.rounded[ULP_AT_WGRAD];
+    r.agrad_all = pass->counts.all[ULP_AT_AGRAD];
+    r.wgrad_all = pass->counts.all[ULP_AT_WGRAD];
     if (report) *report = r;
     return status;
 }
@@ -215,12 +219,10 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
     ulp_pass *pass = &t->pass;
     ulp_status status = ULP_OK;
     ulp_score sum = {.n = end - begin};
-    pass->step = t->step;
-    pass->evaluation = 1;
-    pass->observer = NULL;
     for (size_t at = begin; at < end && status == ULP_OK; at += SCORE_BATCH) {
-        pass->first = at;
-        status = gather(t, NULL, end - at < SCORE_BATCH ? end - at : SCORE_BATCH, at);
+        const size_t B = end - at < SCORE_BATCH ? end - at : SCORE_BATCH;
+        pass->now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = B, .first = at};
+        status = gather(t, NULL);
         if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);
         if (status == ULP_OK)
             status = t->loss.kind->score(&t->loss, pass, &sum, t->model.tensor[t->model.net.count], t->label);
@@ -236,9 +238,9 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
     size_t bytes = t->model.net.params * sizeof(float);
-    ulp_status status = w ? t->pass.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
+    ulp_status status = w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
     if (status == ULP_OK && master && t->optimizer.master)
-        status = t->pass.backend->download(master, t->optimizer.master, bytes);
+        status = t->pass.run.backend->download(master, t->optimizer.master, bytes);
     return status;
 }
 
@@ -246,11 +248,11 @@ ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
 
 static int is_finite(double x) { return x - x == 0.0; }
 
-/* NaN that an update has put into the weights stays there: every later value is known. */
+/* NaN in the weights stays there after every later update: the rest of the run is known. */
 static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
 
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
-                         uint64_t steps, ulp_step_hook hook, void *context, char *error, size_t error_size) {
+                         uint64_t steps, char *error, size_t error_size) {
     ulp_trainer *t;
     ulp_train_result r = {0};
     ulp_status status = ulp_trainer_new(&t, data, options, error, error_size);
@@ -261,7 +263,7 @@ ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const u
         if (status != ULP_OK) break;
         r.last_loss = s.loss;
         r.diverged |= !s.skipped && !is_finite(s.loss);
-        if ((hook && hook(context, t, &s)) || hopeless(&s)) break;
+        if (hopeless(&s)) break;
     }
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &r.train);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &r.test);

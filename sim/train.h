@@ -1,8 +1,8 @@
 /* train.h - training: minibatches, forward, scaled loss, backward, check, unscale, update; evaluation.
  *
- * A run is a function of the options, the seed and the data alone: not of threads or of who observes. Step t
- * takes batch t of an endless sequence of epochs, each in an order of its own; samples that do not fill a
- * batch are left out of that epoch. Divergence is a result: NaN in loss and weights, no right answers.
+ * A run depends on the options, the seed and the data alone, and not on threads or observers. Step t takes batch t of
+ * an endless sequence of epochs, each in an order of its own; the samples at the end of an epoch that do not fill a
+ * batch are left out. Divergence is a result: NaN in loss and weights, no right answers.
  */
 #ifndef ULP_TRAIN_H
 #define ULP_TRAIN_H
@@ -32,7 +32,7 @@ typedef struct ulp_train_options {
     const ulp_observer *observer; /* may be NULL; sees training steps, not evaluation */
 } ulp_train_options;
 
-/* What one step did. */
+/* The report of one step. */
 typedef struct ulp_step {
     uint64_t step;                  /* from 0 */
     double loss;                    /* mean over the batch, unscaled; NaN or Inf: diverged */
@@ -56,14 +56,16 @@ typedef struct ulp_trainer {
     ulp_optimizer optimizer;
     ulp_optimizer_rule start_rule; /* the optimizer's rule before anyone changed it */
     ulp_pass pass;
-    uint64_t step; /* steps done */
+    uint64_t step;                /* steps done */
+    int counting;                 /* of the next training step; may be changed between steps */
+    const ulp_observer *observer; /* likewise; may be NULL */
 
     ulp_family family;
     ulp_loss loss;
     uint32_t *order; /* (n_train) of the current epoch */
     uint64_t epoch;  /* the one that order is for, plus one; 0: none yet */
     uint8_t *label;  /* (room,labels) of the current batch, host memory */
-    const ulp_observer *observer;
+    float *input;    /* (room,features) of the current batch, host memory */
 } ulp_trainer;
 
 /* Whether ulp_trainer_new() takes the options, memory aside: the same status and sentence. */
@@ -86,9 +88,6 @@ ulp_status ulp_trainer_weights(const ulp_trainer *trainer, float *w, float *mast
 
 void ulp_trainer_free(ulp_trainer *trainer);
 
-/* What happens in ulp_train_run: called after every step; non-zero ends the run. */
-typedef int (*ulp_step_hook)(void *context, const ulp_trainer *trainer, const ulp_step *step);
-
 typedef struct ulp_train_result {
     uint64_t steps, skipped, overflows;
     int diverged; /* the loss became NaN or infinite in a step that was not skipped */
@@ -98,7 +97,7 @@ typedef struct ulp_train_result {
 
 /* `steps` steps and the final scores. A run whose weights have become NaN is not continued: they stay NaN. */
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
-                         uint64_t steps, ulp_step_hook hook, void *context, char *error, size_t error_size);
+                         uint64_t steps, char *error, size_t error_size);
 
 #ifdef __cplusplus
 }

@@ -10,12 +10,12 @@ verdict() { # verdict STATUS TEXT
     if [ "$1" -eq 0 ]; then echo "ok - $2"; else echo "not ok - $2"; sed 's/^/# /' "$dir/log" | tail -20; failed=1; fi
 }
 
-mkdir -p "$dir/Random123" "$dir/parts" "$dir/formats" "$dir/kernels/cuda" "$dir/experiments/bench" "$dir/experiments/harness/sweep"
+mkdir -p "$dir/Random123" "$dir/parts" "$dir/formats" "$dir/kernels/cuda" "$dir/experiments/bench" "$dir/experiments/harness/sweep" "$dir/experiments/harness/cli" "$dir/sim"
 : >"$dir/Random123/philox.h"
 cp Makefile "$dir"
 echo 'int ulp_one(void); int ulp_one(void) { return 1; }' >"$dir/formats/one.c"
 echo 'int ulp_absent(void); int ulp_absent(void) { return 1; }' >"$dir/kernels/cuda/absent.c"
-cat >"$dir/experiments/harness/sweep/sweep.c" <<'END'
+cat >"$dir/experiments/harness/sweep/ranks.c" <<'END'
 int ulp_ranks(void);
 int ulp_ranks(void) {
 #if defined(ULP_WITH_MPI)
@@ -67,7 +67,7 @@ END
 chmod +x "$dir/parts/mpicc"
 built && found mpicc && answers 'ranks 7 '
 verdict $? 'mpicc that appears is built in'
-[ "$(compiled)" = 'experiments/harness/sweep/sweep.c ' ]
+[ "$(compiled)" = 'experiments/harness/sweep/ranks.c ' ]
 verdict $? 'by the one source that uses it'
 
 echo 'int cblas_sgemm(void); int cblas_sgemm(void) { return 0; }' >"$dir/parts/blas.c"

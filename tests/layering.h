@@ -39,11 +39,11 @@ static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char
     if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
         model_from_text(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
         fail_msg("%s", why);
-    assert_int_equal(ulp_backend_get(&r->pass.backend, NULL), ULP_OK); /* its memory is the host's */
-    r->pass.policy = &r->policy;
-    r->pass.B = B;
-    r->pass.seed = 11;
-    r->pass.step = 3;
+    assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL), ULP_OK); /* its memory is the host's */
+    r->pass.run.policy = &r->policy;
+    r->pass.now.B = B;
+    r->pass.run.seed = 11;
+    r->pass.now.step = 3;
     assert_int_equal(ulp_model_alloc(&r->model, &r->pass, &r->family, rig_carve, r), ULP_OK);
     const ulp_net *n = &r->model.net;
     ulp_net_init(n, r->w, r->model.state, 1, 0);

@@ -155,7 +155,7 @@ typedef struct kernel {
 } kernel;
 
 static ulp_stream stream_of(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, size_t k) {
-    return (ulp_stream){r->pass.seed, ulp_stream_id(use, r->pass.evaluation, 0, r->pass.step),
+    return (ulp_stream){r->pass.run.seed, ulp_stream_id(use, r->pass.now.evaluation, 0, r->pass.now.step),
                         place * ulp_datapath_words(d, k)};
 }
 
@@ -313,15 +313,15 @@ static void check_pieces(const char *net, ulp_dims dims, size_t all) {
          i++) /* biases far from numbers of the accumulator, and larger than the products */
         part.w[i] = whole.w[i] +=
             i < whole.model.net.layers[0].params - whole.model.net.layers[0].out.c ? 0.001f : 17.0049f;
-    whole.pass.evaluation = part.pass.evaluation = 1;
+    whole.pass.now.evaluation = part.pass.now.evaluation = 1;
     const size_t m = ulp_dims_size(dims), n = ulp_dims_size(whole.model.net.out);
     rig_forward(&whole);
-    for (size_t first = 0; first < all; first += part.pass.B) {
-        part.pass.first = first;
-        part.pass.B = first == 0 ? all / 2 : all - all / 2;
-        memmove(rig_input(&part), rig_input(&whole) + first * m, part.pass.B * m * sizeof(float));
+    for (size_t first = 0; first < all; first += part.pass.now.B) {
+        part.pass.now.first = first;
+        part.pass.now.B = first == 0 ? all / 2 : all - all / 2;
+        memmove(rig_input(&part), rig_input(&whole) + first * m, part.pass.now.B * m * sizeof(float));
         rig_forward(&part);
-        assert_memory_equal(rig_output(&part), rig_output(&whole) + first * n, part.pass.B * n * sizeof(float));
+        assert_memory_equal(rig_output(&part), rig_output(&whole) + first * n, part.pass.now.B * n * sizeof(float));
     }
     rig_end(&whole), rig_end(&part);
 }

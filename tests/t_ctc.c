@@ -66,9 +66,9 @@ static void check_sums(const double *p, const uint8_t *label, size_t C, size_t T
     double want = every_path(want_e, p, label, L, C, T);
     if (linear) memcpy(q, p, sizeof q);
     else logarithms(q, p, C * T);
-    double P = ulp_ctc_alpha(alpha, q, label, L, C, T, &form);
-    ulp_ctc_beta(beta, q, label, L, C, T, &form);
-    ulp_ctc_expected(e, alpha, beta, P, label, L, C, T, &form);
+    double P = ulp_ctc_alpha(alpha, q, &(ulp_ctc_task){label, L, C, T}, &form);
+    ulp_ctc_beta(beta, q, &(ulp_ctc_task){label, L, C, T}, &form);
+    ulp_ctc_expected(e, alpha, beta, P, &(ulp_ctc_task){label, L, C, T}, &form);
     if (want == 0.0) { /* no path is long enough */
         assert_true(ulp_ctc_loss(P, &form) == INFINITY);
         for (size_t i = 0; i < C * T; i++) assert_true(isnan(e[i]));
@@ -124,13 +124,13 @@ static void bench_start(bench *t, const char *policy, const char *loss) {
     const ulp_loss_kind *kind;
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, policy, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK);
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK);
     assert_int_equal(model_from_text(&t->model, "tanh", (ulp_dims){C, 1, T}, B, B, error, sizeof error), ULP_OK);
     assert_int_equal(ulp_loss_parse(&kind, loss, error, sizeof error), ULP_OK);
     assert_int_equal(ulp_loss_init(&t->loss, kind, t->model.net.out, &three, error, sizeof error), ULP_OK);
-    t->pass.policy = &t->policy;
-    t->pass.B = B;
-    t->pass.seed = 5;
+    t->pass.run.policy = &t->policy;
+    t->pass.now.B = B;
+    t->pass.run.seed = 5;
     assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
     assert_int_equal(ulp_loss_ready(&t->loss, B), ULP_OK);
     for (size_t i = 0; i < B * C * T; i++) t->z[i] = (float)(4.0 * ulp_random_uniform((ulp_stream){3, 1, 0}, i) - 2.0);
@@ -143,8 +143,9 @@ static void bench_end(bench *t) {
 }
 
 static double step_of(bench *t, const uint8_t *label) {
+    const ulp_loss_batch batch = {.layer = 1, .z = t->z, .dz = t->dz, .label = label};
     double mean;
-    assert_int_equal(t->loss.kind->step(&t->loss, &t->pass, 1, t->dz, &mean, t->z, label), ULP_OK);
+    assert_int_equal(t->loss.kind->step(&t->loss, &t->pass, &batch, &mean), ULP_OK);
     return mean;
 }
 
@@ -170,7 +171,7 @@ static void test_gradient(void **state) {
             double z[B * C * T];
             const uint8_t *label = sequences[k];
             bench_start(&t, "fp32", linear ? "ctc-linear" : "ctc");
-            t.pass.scale_log2 = 5;
+            t.pass.now.scales.log2 = 5;
             double mean = step_of(&t, label);
             for (size_t i = 0; i < B * C * T; i++) z[i] = (double)t.z[i];
             /* bound: 4 T roundings of numbers below 32, as errors of logarithms; the gradient is at most 1, twice the
@@ -221,8 +222,8 @@ static void test_forms_agree(void **state) {
         for (size_t i = 0; i < CLASSES * LONG; i++)
             p[i] = (double)(float)(0.3 + 0.6 * ulp_random_uniform((ulp_stream){seed, 1, 0}, i));
         for (size_t i = 0; i < CLASSES * LONG; i++) q[i] = (double)(float)log(p[i]);
-        double a = ulp_ctc_loss(ulp_ctc_alpha(alpha, p, label, L, CLASSES, LONG, &linear), &linear);
-        double b = ulp_ctc_loss(ulp_ctc_alpha(alpha, q, label, L, CLASSES, LONG, &logs), &logs);
+        double a = ulp_ctc_loss(ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){label, L, CLASSES, LONG}, &linear), &linear);
+        double b = ulp_ctc_loss(ulp_ctc_alpha(alpha, q, &(ulp_ctc_task){label, L, CLASSES, LONG}, &logs), &logs);
         /* relative errors of 3 roundings a step; absolute ones of 3 a step, of numbers below 128: half of 2^-17 */
         double bound = 3 * LONG * 0x1p-24 * 1.01 + (3 * LONG + 1) * 0x1p-18;
         assert_true(isfinite(a) && fabs(a - b) <= bound);
@@ -239,9 +240,9 @@ static void test_rounds_once(void **state) {
     ulp_ctc_form linear = {.linear = 1, .cast = &up}, logarithmic = {.cast = &down};
     double alpha[2 * 3];
     (void)state;
-    ulp_ctc_alpha(alpha, p, label, 1, 2, 2, &linear);
+    ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){label, 1, 2, 2}, &linear);
     assert_true(alpha[3 + 1] == 1.0 + 0x1p-23);
-    ulp_ctc_alpha(alpha, logs, label, 1, 2, 2, &logarithmic);
+    ulp_ctc_alpha(alpha, logs, &(ulp_ctc_task){label, 1, 2, 2}, &logarithmic);
     assert_true(alpha[3] == -1.0 - 0x1p-23);
 }
 
@@ -253,7 +254,7 @@ static double halves(const char *format, size_t steps, int linear, ulp_stats *st
     ulp_cast cast = {.format = named(format)};
     ulp_ctc_form form = {.linear = linear, .cast = &cast, .stats = stats};
     for (size_t i = 0; i < 2 * steps; i++) p[i] = linear ? 0.5 : ulp_round(log(0.5), &cast.format, cast.rule, 0);
-    return ulp_ctc_loss(ulp_ctc_alpha(alpha, p, NULL, 0, 2, steps, &form), &form);
+    return ulp_ctc_loss(ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){NULL, 0, 2, steps}, &form), &form);
 }
 
 static void test_underflow(void **state) {
@@ -285,13 +286,13 @@ static void test_stochastic(void **state) {
     ulp_ctc_form plain = {.linear = 1}, form = {.linear = 1, .cast = &cast};
     (void)state;
     probabilities(p, 4, STEPS, 8);
-    double want = ulp_ctc_alpha(exact, p, sequences[4], L, 4, STEPS, &plain);
-    ulp_ctc_beta(beta, p, sequences[4], L, 4, STEPS, &plain);
+    double want = ulp_ctc_alpha(exact, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
+    ulp_ctc_beta(beta, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &plain);
     double want_back = beta[0] * exact[0] + beta[1] * exact[1];
     for (int k = 0; k < RUNS; k++) {
         form.stream = (ulp_stream){9, 1, (uint64_t)k * ulp_ctc_words(L, STEPS)};
-        double P = ulp_ctc_alpha(alpha, p, sequences[4], L, 4, STEPS, &form) / want - 1.0;
-        ulp_ctc_beta(beta, p, sequences[4], L, 4, STEPS, &form);
+        double P = ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &form) / want - 1.0;
+        ulp_ctc_beta(beta, p, &(ulp_ctc_task){sequences[4], L, 4, STEPS}, &form);
         double Q = (beta[0] * exact[0] + beta[1] * exact[1]) / want_back - 1.0;
         sum += P;
         squares += P * P;
@@ -465,7 +466,7 @@ static void test_single_labels(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, NULL, NULL, error, sizeof error), ULP_OK);
+        assert_int_equal(run_from_texts(&r, &digits, &options[i], 60, error, sizeof error), ULP_OK);
         assert_true(r.test.n == 360 && r.test.labels == 360 && r.test.right <= 360);
         if (i == 0)
             assert_true(r.test.right > 180 && r.test.edits == r.test.n - r.test.right &&
@@ -487,7 +488,8 @@ static void test_scaler_sees(void **state) {
     (void)state;
     ulp_trainer *t = trainer_of(&strips, &o);
     assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-    assert_true(step.loss == INFINITY && step.overflow && step.skipped && t->pass.stats[ULP_AT_LOSS].underflow > 0);
+    assert_true(step.loss == INFINITY && step.overflow && step.skipped &&
+                t->pass.counts.rounded[ULP_AT_LOSS].underflow > 0);
     ulp_trainer_free(t);
 }
 
@@ -502,7 +504,7 @@ static void test_learns(void **state) {
     (void)state;
     if (THINNED) skip();
     ulp_threads_set(1); /* the products of a step are too small to share */
-    assert_int_equal(run_from_texts(&r, &strips, &o, 300, NULL, NULL, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &strips, &o, 300, error, sizeof error), ULP_OK);
     ulp_threads_set(0);
     print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n",
                   100 * r.test.label_error, 100 * r.test.accuracy, (int)r.skipped);

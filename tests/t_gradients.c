@@ -57,10 +57,10 @@ static void bench_carve(void *own, ulp_family *family) {
 static void bench_start(bench *t, const char *text) {
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, "fp32", error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
-    t->pass.policy = &t->policy;
-    t->pass.B = B;
-    t->pass.seed = 1;
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    t->pass.run.policy = &t->policy;
+    t->pass.now.B = B;
+    t->pass.run.seed = 1;
     ulp_status status = model_from_text(&t->model, text, (ulp_dims){1, 4, 4}, B, B, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
@@ -157,8 +157,8 @@ static void test_net_gradients(void **state) {
         assert_int_equal(ulp_trainer_weights(t, f, NULL), ULP_OK);
         for (size_t i = 0; i < t->model.net.params; i++) w[i] = (double)f[i];
         assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-        assert_int_equal(t->pass.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
-        assert_int_equal(t->pass.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g), ULP_OK);
+        assert_int_equal(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
+        assert_int_equal(t->pass.run.backend->download(g, t->model.wgrad, t->model.net.params * sizeof *g), ULP_OK);
         loss = loss_of(t, w, x, t->label, B);
         assert_true(fabs(step.loss - loss) < 1e-5);
         for (size_t i = 0; i < t->model.net.params; i += 7) {

@@ -133,7 +133,7 @@ enum { C = 3, H = 2, W = 3, M = B * H * W };
 /* Element i of what is rounded at ULP_AT_NORM, the batch's statistics in lane 0, the running ones in lane 1. */
 static float normed(double x, const rig *r, size_t i, uint64_t lane) {
     const ulp_cast *cast = &r->policy.at[ULP_AT_NORM];
-    const ulp_stream stream = {r->pass.seed, ulp_stream_id(ULP_AT_NORM, 0, 0, r->pass.step | lane << 28), 0};
+    const ulp_stream stream = {r->pass.run.seed, ulp_stream_id(ULP_AT_NORM, 0, 0, r->pass.now.step | lane << 28), 0};
     return (float)ulp_round(x, &cast->format, cast->rule,
                             ulp_mode_is_stochastic(cast->rule.mode) ? ulp_random_word(stream, i) : 0);
 }
@@ -177,7 +177,7 @@ static void test_bn(void **state) {
         assert_true(r.w[0] == 1.0f && r.w[C - 1] == 1.0f && r.w[C] == 0.0f);
         r.w[0] = 1.5f, r.w[1] = -0.75f, r.w[C + 1] = 0.25f;
         for (uint64_t step = 0; step < 4; step++) {
-            r.pass.step = step;
+            r.pass.now.step = step;
             rig_numbers(rig_input(&r), B * C * H * W, 90 + step);
             rig_forward(&r);
             for (size_t c = 0; c < C; c++) {
@@ -191,7 +191,7 @@ static void test_bn(void **state) {
             for (size_t i = 0; i < 2 * C; i++) same_value("running statistics", i, r.model.state[i], running[i]);
             check_normalised(&r, batch, batch + C);
         }
-        r.pass.evaluation = 1;
+        r.pass.now.evaluation = 1;
         rig_forward(&r);
         check_normalised(&r, running, running + C);
         assert_memory_equal(r.model.state, running, sizeof running);
@@ -272,7 +272,7 @@ static void test_drop(void **state) {
     size_t kept = 0, changed = 0;
     for (size_t i = 0; i < B * N; i++) rig_input(&r)[i] = 1.0f + (float)(i % 64) / 64.0f;
     for (uint64_t step = 0; step < 2; step++) {
-        r.pass.step = step;
+        r.pass.now.step = step;
         rig_forward(&r), rig_backward(&r);
         for (size_t i = 0; i < B * N; i++) {
             const double x = (double)rig_input(&r)[i], dy = (double)rig_output_gradient(&r)[i];
@@ -288,7 +288,7 @@ static void test_drop(void **state) {
     /* five standard errors of binomials: of those kept, and of 2 0.3 0.7 that differ between two steps */
     assert_true(fabs((double)kept / (2 * B * N) - 0.7) < 5 * sqrt(0.21 / (2 * B * N)));
     assert_true(fabs((double)changed / (B * N) - 0.42) < 5 * sqrt(0.42 * 0.58 / (B * N)));
-    r.pass.evaluation = 1;
+    r.pass.now.evaluation = 1;
     rig_forward(&r);
     assert_memory_equal(rig_output(&r), rig_input(&r), B * N * sizeof(float));
     rig_end(&r);
@@ -342,7 +342,7 @@ static double accuracy(const char *net, const char *policy, const char *scaler, 
                               .batch = 32,
                               .seed = 1};
     ulp_train_result result;
-    if (run_from_texts(&result, &digits, &o, steps, NULL, NULL, error, sizeof error) != ULP_OK) fail_msg("%s", error);
+    if (run_from_texts(&result, &digits, &o, steps, error, sizeof error) != ULP_OK) fail_msg("%s", error);
     print_message("%s, %s: %.4f\n", net, policy, result.test.accuracy);
     return result.test.accuracy;
 }

@@ -98,14 +98,14 @@ static void same(const char *what, const float *got, const float *want, const ch
 /* UPDATES updates, some in two spans with scales of their own, steps 3 apart as if others had been skipped. */
 static void check_optimizer(const char *text, const char *policy_text) {
     ulp_policy policy;
-    ulp_pass pass = {.policy = &policy, .seed = SEED};
+    ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}};
     ulp_optimizer o;
     ulp_family f;
     float w[N], dw[N];
     assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
     if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
-    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
-    ulp_family_init(&f, pass.backend);
+    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    ulp_family_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N, &policy);
     assert_int_equal(ulp_family_alloc(&f), ULP_OK);
     ulp_optimizer_carve(&o, &f, N, &policy);
@@ -117,11 +117,15 @@ static void check_optimizer(const char *text, const char *policy_text) {
     if (o.master) memcpy(p.master, o.master, sizeof w);
     for (uint64_t j = 1; j <= UPDATES; j++) {
         ulp_span spans[2] = {{0, 17, 3}, {17, N - 17, -2}};
-        p.step = pass.step = 3 * j;
-        pass.scale_log2 = j == 1 ? 0 : 5;
+        p.step = pass.now.step = 3 * j;
+        pass.now.scales.log2 = j == 1 ? 0 : 5;
         random_floats(dw, N, j, -3);
         for (size_t i = 0; i < N; i++)
-            plain_update(&p, dw, j % 2 ? pass.scale_log2 : i < 17 ? 3 : -2, j, ulp_rate_at(&o.rule, pass.step), i);
+            plain_update(&p, dw,
+                         j % 2    ? pass.now.scales.log2
+                         : i < 17 ? 3
+                                  : -2,
+                         j, ulp_rate_at(&o.rule, pass.now.step), i);
         assert_int_equal(ulp_optimizer_step(&o, &pass, dw, spans, j % 2 ? 0 : 2), ULP_OK);
         same("weight", o.weight, p.w, text, policy_text, j);
         if (o.master) same("master", o.master, p.master, text, policy_text, j);
@@ -168,17 +172,18 @@ static void test_kahan_moves(void **state) {
     (void)state;
     for (int kahan = 0; kahan < 2; kahan++) {
         ulp_policy policy;
-        ulp_pass pass = {.policy = &policy, .seed = 1};
+        ulp_pass pass = {.run = {.policy = &policy, .seed = 1}};
         ulp_optimizer o;
         float memory[3] = {1.0f, 0.0f, 0.0f}, dw = 1.0f;
         assert_int_equal(ulp_policy_parse(&policy, "bf16", NULL, 0), ULP_OK);
-        assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
+        assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
         assert_int_equal(
             optimizer_from_text(&o, kahan ? "sgd,rate=0x1p-12,kahan=1" : "sgd,rate=0x1p-12", &policy, NULL, 0), ULP_OK);
         o.n = 1;
         o.weight = memory;
         o.lost = kahan ? memory + 1 : NULL;
-        for (; pass.step < 1024; pass.step++) assert_int_equal(ulp_optimizer_step(&o, &pass, &dw, NULL, 0), ULP_OK);
+        for (; pass.now.step < 1024; pass.now.step++)
+            assert_int_equal(ulp_optimizer_step(&o, &pass, &dw, NULL, 0), ULP_OK);
         end[kahan] = memory[0];
     }
     assert_true(end[0] == 1.0f && end[1] == 0.75f);
@@ -293,7 +298,7 @@ static void test_bad_texts(void **state) {
 static ulp_train_result run_of(const char *optimizer, const char *policy, uint64_t steps) {
     training_texts o = {.net = "fc64 relu fc10", .policy = policy, .optimizer = optimizer, .batch = 32, .seed = 1};
     ulp_train_result r;
-    assert_int_equal(run_from_texts(&r, &digits, &o, steps, NULL, NULL, error, sizeof error), ULP_OK);
+    assert_int_equal(run_from_texts(&r, &digits, &o, steps, error, sizeof error), ULP_OK);
     print_message("%s, %s: test %.2f %%\n", optimizer, policy, 100 * r.test.accuracy);
     return r;
 }

@@ -211,7 +211,7 @@ static void test_agreement(void **state) {
     (void)state;
     start(&e);
     const size_t tests = data.n - data.n_train, right = e.right;
-    e.pass.step = 1;
+    e.pass.now.step = 1;
     for (size_t i = 0; i < tests; i++) e.answer[i] = (uint8_t)(e.answer[i] == 3 ? 4 : e.answer[i]);
     size_t threes = 0;
     engine_begin(&e);

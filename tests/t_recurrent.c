@@ -38,11 +38,11 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
     if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK); /* its memory is the host's */
-    t->pass.policy = &t->policy;
-    t->pass.B = B;
-    t->pass.seed = 77;
-    t->pass.step = 3;
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    t->pass.run.policy = &t->policy;
+    t->pass.now.B = B;
+    t->pass.run.seed = 77;
+    t->pass.now.step = 3;
     assert_int_equal(ulp_model_alloc(&t->model, &t->pass, &t->family, bench_carve, t), ULP_OK);
     numbers(t, t->w, t->model.net.params, ULP_AT_WEIGHT, 1, 0.8);
     numbers(t, t->model.tensor[0], B * ulp_dims_size(in), ULP_AT_ACT, 2, 2.0);
@@ -57,7 +57,6 @@ static void bench_end(bench *t) {
 static void trip(bench *t) {
     assert_int_equal(ulp_model_forward(&t->model, &t->pass, t->w), ULP_OK);
     assert_int_equal(ulp_model_backward(&t->model, &t->pass, t->w), ULP_OK);
-    assert_int_equal(t->pass.lane, 0);
 }
 
 /* ---- the formulas of the heads of layer_rnn.c, layer_gru.c and layer_lstm.c, one number at a time ---- */
@@ -297,12 +296,12 @@ static int by_place(const void *a, const void *b) {
 
 /* Let the pass compute through the spy. */
 static void spy_on(ulp_pass *pass, ulp_backend *spy) {
-    below = pass->backend;
+    below = pass->run.backend;
     *spy = *below;
     spy->round = spy_round;
     spy->round64 = spy_round64;
     spy->gemm = spy_gemm;
-    pass->backend = spy;
+    pass->run.backend = spy;
     uses = 0;
 }
 
@@ -319,21 +318,21 @@ static void test_words_are_used_once(void **state) {
     ulp_backend spy;
     (void)state;
     bench_start(&t, "rows conv3@1 gru4 lstm3 rnn2 gru3 conv2@1 last fc3", (ulp_dims){1, 9, 5}, stochastic, 6);
-    const ulp_backend *own = t.pass.backend;
+    const ulp_backend *own = t.pass.run.backend;
     spy_on(&t.pass, &spy);
     trip(&t);
     assert_true(uses > 9 * 4 * 8);
     assert_distinct();
     /* an evaluation in two pieces */
     uses = 0;
-    t.pass.evaluation = 1;
-    t.pass.B = 4;
+    t.pass.now.evaluation = 1;
+    t.pass.now.B = 4;
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
-    t.pass.first = 4;
-    t.pass.B = 2;
+    t.pass.now.first = 4;
+    t.pass.now.B = 2;
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
     assert_distinct();
-    t.pass.backend = own;
+    t.pass.run.backend = own;
     bench_end(&t);
 }
 
@@ -348,8 +347,8 @@ static void test_pieces(void **state) {
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
     memcpy(whole, t.model.tensor[count], sizeof whole);
     memmove(t.model.tensor[0], t.model.tensor[0] + CUT * m, (ALL - CUT) * m * sizeof(float));
-    t.pass.first = CUT;
-    t.pass.B = ALL - CUT;
+    t.pass.now.first = CUT;
+    t.pass.now.B = ALL - CUT;
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.w), ULP_OK);
     assert_memory_equal(whole + CUT * 3, t.model.tensor[count], (ALL - CUT) * 3 * sizeof(float));
     bench_end(&t);
@@ -472,7 +471,7 @@ static void test_learns(void **state) {
                             .batch = 32,
                             .seed = 1};
         ulp_train_result r;
-        assert_int_equal(run_from_texts(&r, &digits, &o, 250, NULL, NULL, error, sizeof error), ULP_OK);
+        assert_int_equal(run_from_texts(&r, &digits, &o, 250, error, sizeof error), ULP_OK);
         print_message("%s: test %.2f %%, %d skipped\n", nets[i], 100 * r.test.accuracy, (int)r.skipped);
         assert_true(!r.diverged && r.test.accuracy > 0.85);
     }

@@ -2,23 +2,23 @@
  */
 #include "support.h"
 
-#include "experiments/harness/sweep/running_sum.h"
+#include "experiments/harness/sums.h"
 #include "experiments/harness/claims/spread.h"
 
-static ulp_running sum_of(const ulp_format *f, ulp_cure cure) {
-    return (ulp_running){.format = f, .mode = "rne", .cure = cure};
+static ulp_sum sum_of(const ulp_format *f, ulp_cure cure) {
+    return (ulp_sum){.format = f, .mode = "rne", .cure = cure};
 }
 
 /* Ones, in precision p: to 2^p; with Kahan's correction to 2^(2p); a master copy counts on. */
 static void test_cures(void **state) {
     const ulp_format f = named("e4m3"), wide = named("bfloat16");
     (void)state;
-    ulp_running plain = sum_of(&wide, ULP_CURE_NONE), kahan = sum_of(&wide, ULP_CURE_KAHAN),
-                master = sum_of(&f, ULP_CURE_MASTER);
+    ulp_sum plain = sum_of(&wide, ULP_CURE_NONE), kahan = sum_of(&wide, ULP_CURE_KAHAN),
+            master = sum_of(&f, ULP_CURE_MASTER);
     for (int i = 0; i < 70000; i++) {
-        ulp_running_add(&plain, 1, 0);
-        ulp_running_add(&kahan, 1, 0);
-        ulp_running_add(&master, 1, 0);
+        ulp_sum_add(&plain, 1, 0);
+        ulp_sum_add(&kahan, 1, 0);
+        ulp_sum_add(&master, 1, 0);
         if (i + 1 == 300) assert_true(plain.value == 256 && kahan.value == 300 && master.value == 288);
     }
     assert_true(plain.value == 256 && kahan.value == 65536 && master.kept == 70000 && master.value == 448);
@@ -30,8 +30,8 @@ static void test_words(void **state) {
     int up = 0;
     (void)state;
     for (uint32_t i = 0; i < 256; i++) {
-        ulp_running s = {.format = &f, .mode = "sra", .rule = {.mode = ULP_SRA}, .value = 2048};
-        ulp_running_add(&s, 0.5, i << 24);
+        ulp_sum s = {.format = &f, .mode = "sra", .rule = {.mode = ULP_SRA}, .value = 2048};
+        ulp_sum_add(&s, 0.5, i << 24);
         assert_true(s.value == 2048 || s.value == 2050);
         up += s.value == 2050;
     }
@@ -44,12 +44,12 @@ static void test_native(void **state) {
     const ulp_format f = named("binary32");
     (void)state;
     for (size_t c = 0; c < sizeof cures / sizeof cures[0]; c++) {
-        ulp_running a = sum_of(&f, cures[c]), b = a;
+        ulp_sum a = sum_of(&f, cures[c]), b = a;
         b.native = 1;
         for (int i = 1; i < 5000; i++) {
             const double term = ulp_round((i % 3 ? 1.0 : -1.0) / i, &f, (ulp_rule){0}, 0);
-            ulp_running_add(&a, term, 0);
-            ulp_running_add(&b, term, 0);
+            ulp_sum_add(&a, term, 0);
+            ulp_sum_add(&b, term, 0);
             assert_true(a.value == b.value && a.kept == b.kept);
         }
         assert_true(fabs(a.value) > 0.5);

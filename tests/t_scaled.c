@@ -18,30 +18,27 @@ static void values(float *x, double spread, uint64_t stream) {
 typedef struct bench {
     ulp_policy policy;
     ulp_pass pass;
-    float a[N], b[N], amax[ULP_AT_COUNT * 2 * (ULP_HISTORY_MAX + 1)];
-    double wide[N], host_wide[N];
+    double wide[N]; /* the backend's part of the scratch */
 } bench;
 
 static void start(bench *t, const char *text) {
+    ulp_pass_release(&t->pass); /* of the case before */
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, text, error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.backend, "cpu"), ULP_OK);
-    t->pass.policy = &t->policy;
-    t->pass.host_a = t->a;
-    t->pass.host_b = t->b;
-    t->pass.wide = t->wide;
-    t->pass.host_wide = t->host_wide;
-    t->pass.amax = t->amax;
-    t->pass.tensors = 2;
-    t->pass.history = t->policy.at[ULP_AT_ACT].history;
-    t->pass.seed = 7;
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK);
+    t->pass.run.policy = &t->policy;
+    t->pass.scratch.wide = t->wide;
+    assert_int_equal(ulp_pass_alloc(&t->pass, N, 2), ULP_OK);
+    t->pass.run.seed = 7;
 }
+
+static const ulp_site activations = {.use = ULP_AT_ACT, .layer = 1};
 
 /* x rounded under the scale that `amax` gives: what scale.h defines. */
 static void expect(const float *got, const float *x, float amax, const bench *t, const ulp_pass *pass) {
     const ulp_cast *cast = &t->policy.at[ULP_AT_ACT];
     ulp_scaling s = ulp_scaling_of(amax, &cast->format, ULP_SCALING_POWER2);
-    ulp_stream stream = {pass->seed, ulp_stream_id(ULP_AT_ACT, pass->evaluation, 1, pass->step), 0};
+    ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_AT_ACT, pass->now.evaluation, 1, pass->now.step), 0};
     static float want[N];
     assert_int_equal(ulp_scaling_round(want, x, 1, N, &s, ULP_PER_TENSOR, &cast->format, cast->rule, stream), ULP_OK);
     for (size_t i = 0; i < N; i++) {
@@ -56,6 +53,7 @@ static void test_just_in_time(void **state) {
                                         "act=e2m1@amax/ro", "act=fp16@amax",    "act=e4m3@amax/srb"};
     static bench t;
     float x[N], y[N];
+    double exact[N];
     (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         for (int e = -30; e <= 30; e += 3) {
@@ -63,18 +61,17 @@ static void test_just_in_time(void **state) {
             values(x, ldexp(1.0, e), (uint64_t)(e + 100));
             if (e % 2) x[5] = INFINITY, x[N - 1] = NAN; /* what is not finite decides no scale */
             memcpy(y, x, sizeof x);
-            assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+            assert_int_equal(ulp_pass_round(&t.pass, activations, y, N), ULP_OK);
             expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
-            for (size_t i = 0; i < N; i++) t.host_wide[i] = (double)x[i];
-            assert_int_equal(ulp_pass_round_wide(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+            for (size_t i = 0; i < N; i++) exact[i] = (double)x[i];
+            assert_int_equal(ulp_pass_round_host(&t.pass, activations, y, exact, N), ULP_OK);
             expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
-            for (size_t i = 0; i < N; i++) t.wide[i] = (double)x[i];
-            assert_int_equal(ulp_pass_round_from(&t.pass, ULP_AT_ACT, 1, y, t.wide, N, 0), ULP_OK);
+            assert_int_equal(ulp_pass_round64(&t.pass, activations, y, exact, N), ULP_OK);
             expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
         }
 }
 
-static void count_sights(void *context, const ulp_sight *sight) { *(size_t *)context += sight->n; }
+static void count_observed(void *context, const ulp_observation *observed) { *(size_t *)context += observed->n; }
 
 /* From the backend's binary64 as from the host's: bits, counters, what is seen. */
 static void test_from(void **state) {
@@ -86,27 +83,29 @@ static void test_from(void **state) {
     (void)state;
     for (size_t k = 0; k < 2 * sizeof texts / sizeof *texts; k++) {
         size_t seen[2] = {0, 0};
-        const ulp_observer at_host = {count_sights, &seen[0], 1u << ULP_AT_ACT},
-                           at_device = {count_sights, &seen[1], 1u << ULP_AT_ACT};
+        const ulp_observer at_host = {count_observed, &seen[0], 1u << ULP_AT_ACT},
+                           at_device = {count_observed, &seen[1], 1u << ULP_AT_ACT};
         start(&host, texts[k / 2]);
         start(&device, texts[k / 2]);
-        host.pass.counting = device.pass.counting = 1;
-        host.pass.observer = k % 2 ? &at_host : NULL;
-        device.pass.observer = k % 2 ? &at_device : NULL;
-        for (host.pass.step = device.pass.step = 0; host.pass.step < 4; host.pass.step++, device.pass.step++) {
+        host.pass.now.counting = device.pass.now.counting = 1;
+        host.pass.now.observer = k % 2 ? &at_host : NULL;
+        device.pass.now.observer = k % 2 ? &at_device : NULL;
+        for (host.pass.now.step = device.pass.now.step = 0; host.pass.now.step < 4;
+             host.pass.now.step++, device.pass.now.step++) {
             ulp_pass_begin(&host.pass);
             ulp_pass_begin(&device.pass);
             for (size_t i = 0; i < N; i++)
-                x[i] = ulp_random_normal((ulp_stream){5, host.pass.step, 0}, i) * ldexp(1.0, (int)(i % 60) - 40);
-            x[17] = host.pass.step % 2 ? INFINITY : 1e300;
-            memcpy(host.host_wide, x, sizeof x);
-            assert_int_equal(ulp_pass_round_wide(&host.pass, ULP_AT_ACT, 1, want, N, 3), ULP_OK);
-            assert_int_equal(ulp_pass_round_from(&device.pass, ULP_AT_ACT, 1, got, x, N, 3), ULP_OK);
+                x[i] = ulp_random_normal((ulp_stream){5, host.pass.now.step, 0}, i) * ldexp(1.0, (int)(i % 60) - 40);
+            x[17] = host.pass.now.step % 2 ? INFINITY : 1e300;
+            const ulp_site site = ulp_site_of(ULP_AT_ACT, 1, 3);
+            assert_int_equal(ulp_pass_round_host(&host.pass, site, want, x, N), ULP_OK);
+            assert_int_equal(ulp_pass_round64(&device.pass, site, got, x, N), ULP_OK);
             assert_memory_equal(want, got, sizeof want);
-            assert_memory_equal(host.pass.stats, device.pass.stats, sizeof host.pass.stats);
+            assert_memory_equal(&host.pass.counts, &device.pass.counts, sizeof host.pass.counts);
         }
         assert_true(seen[0] == seen[1] && seen[0] == (k % 2 ? 4 * N : 0));
-        assert_true(k / 2 == 0 || host.pass.stats[ULP_AT_ACT].count == 4 * N);
+        assert_true(k / 2 == 0 || host.pass.counts.rounded[ULP_AT_ACT].count == N);
+        assert_int_equal(host.pass.counts.all[ULP_AT_ACT].count, N);
     }
 }
 
@@ -118,20 +117,20 @@ static void test_delayed(void **state) {
     (void)state;
     start(&t, "act=e4m3@delayed3");
     for (size_t step = 0; step < sizeof spread / sizeof *spread; step++) {
-        t.pass.step = step;
-        t.pass.evaluation = 0;
+        t.pass.now.step = step;
+        t.pass.now.evaluation = 0;
         ulp_pass_begin(&t.pass);
         values(x, spread[step], step);
         past[step] = most = ulp_amax(x, N, 1);
         if (step) most = 0.0f;
         for (size_t back = 1; back <= 3 && back <= step; back++) most = fmaxf(most, past[step - back]);
         memcpy(y, x, sizeof x);
-        assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+        assert_int_equal(ulp_pass_round(&t.pass, activations, y, N), ULP_OK);
         expect(y, x, most, &t, &t.pass);
-        t.pass.evaluation = 1;
+        t.pass.now.evaluation = 1;
         values(x, 4096, 99);
         memcpy(y, x, sizeof x);
-        assert_int_equal(ulp_pass_round(&t.pass, ULP_AT_ACT, 1, y, N, 0), ULP_OK);
+        assert_int_equal(ulp_pass_round(&t.pass, activations, y, N), ULP_OK);
         expect(y, x, step ? most : ulp_amax(x, N, 1), &t, &t.pass);
     }
 }

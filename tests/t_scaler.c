@@ -104,7 +104,7 @@ typedef struct watch {
     uint64_t sum, seen, scaled;
 } watch;
 
-static void see(void *context, const ulp_sight *s) {
+static void see(void *context, const ulp_observation *s) {
     watch *w = context;
     for (size_t i = 0; i < s->n; i++) {
         float x = ldexpf(s->rounded[i], -s->scale_log2);
@@ -160,81 +160,85 @@ static void test_exact(void **state) {
     }
 }
 
-static ulp_status round_from(ulp_pass *pass, ulp_point_kind point, size_t layer, float *x, size_t n, size_t row) {
-    for (size_t i = 0; i < n; i++) pass->wide[i] = (double)x[i];
-    return ulp_pass_round_from(pass, point, layer, x, pass->wide, n, row);
+static ulp_status round_in_place(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+    for (size_t i = 0; i < n; i++) x[i] = (float)exact[i];
+    return ulp_pass_round(pass, site, x, n);
 }
 
 /* All kinds of rounding multiply first, at the points and tensors where two scales meet and nowhere else. */
 static void test_rescale(void **state) {
     static const int scales[] = {3, -2, 40};
-    static float x[4], a[4], b[4];
-    static double wide[4], host[4];
+    float x[4];
+    double wide[4], exact[4];
     ulp_policy policy;
-    ulp_pass pass = {.policy = &policy,
-                     .layer_scale = scales,
-                     .layers = 3,
-                     .scale_log2 = 9,
-                     .host_a = a,
-                     .host_b = b,
-                     .host_wide = host,
-                     .wide = wide};
+    ulp_pass pass = {.run = {.policy = &policy},
+                     .now = {.scales = {.log2 = 9, .layer = scales, .layers = 3}},
+                     .scratch = {.wide = wide}};
     (void)state;
-    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
-    ulp_status (*const kinds[])(ulp_pass *, ulp_point_kind, size_t, float *, size_t,
-                                size_t) = {ulp_pass_round, ulp_pass_round_wide, round_from};
+    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
+    assert_int_equal(ulp_policy_parse(&policy, "fp32", NULL, 0), ULP_OK);
+    assert_int_equal(ulp_pass_alloc(&pass, 4, 4), ULP_OK);
+    ulp_status (*const kinds[])(ulp_pass *, ulp_site, float *, const double *,
+                                size_t) = {round_in_place, ulp_pass_round_host, ulp_pass_round64};
     for (int round = 0; round < 6; round++)
         for (size_t layer = 0; layer < 4; layer++)
-            for (int point = ULP_AT_WGRAD; point <= ULP_AT_AGRAD; point++) {
+            for (uint32_t point = ULP_AT_WGRAD; point <= ULP_AT_AGRAD; point++) {
+                const ulp_site site = ulp_site_of(point, layer, 2);
                 int by = point == ULP_AT_WGRAD || layer == 0 || layer == 3 ? 0 : layer == 1 ? 5 : -42;
                 if (point == ULP_AT_WGRAD && layer == 3) continue;
                 assert_int_equal(ulp_policy_parse(&policy, round < 3 ? "fp16" : "fp32", NULL, 0), ULP_OK);
-                for (int i = 0; i < 4; i++) host[i] = (double)(x[i] = (float)ldexp(1.0 + i / 16.0, 9 * i - 27));
-                assert_int_equal(kinds[round % 3](&pass, (ulp_point_kind)point, layer, x, 4, 2), ULP_OK);
+                for (int i = 0; i < 4; i++) exact[i] = ldexp(1.0 + i / 16.0, 9 * i - 27);
+                assert_int_equal(kinds[round % 3](&pass, site, x, exact, 4), ULP_OK);
                 for (int i = 0; i < 4; i++)
                     assert_true((double)x[i] == ulp_round(ldexp(1.0 + i / 16.0, 9 * i - 27 + by),
                                                           &policy.at[point].format, (ulp_rule){0}, 0));
                 int want = point == ULP_AT_WGRAD ? scales[layer] : scales[layer ? layer - 1 : 0];
-                assert_int_equal(ulp_pass_scale(&pass, (ulp_point_kind)point, layer), want);
+                assert_int_equal(ulp_pass_scale(&pass, &site), want);
             }
-    assert_int_equal(ulp_pass_scale(&pass, ULP_AT_ACT, 1), 9);
+    const ulp_site activation = ulp_site_of(ULP_AT_ACT, 1, 2);
+    assert_int_equal(ulp_pass_scale(&pass, &activation), 9);
+    assert_int_equal(ulp_pass_scale_between(&pass, 2, 0), -37);
+    ulp_pass_release(&pass);
 }
 
 /* The scalers of a net of three layers with parameters after one step whose gradients are as given. */
 static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint32_t *good) {
-    ulp_net net;
-    ulp_pass pass = {.B = 2};
+    ulp_model model = {0};
+    ulp_pass pass = {.now = {.B = 2}};
+    ulp_gradient_check check;
     ulp_loss_scaling s;
     ulp_scaler scaler = scaler_of("layer,init=5,interval=2");
     float memory[7][8], *grad[7], wgrad[64];
-    int overflow, skip, bad = bad_wgrad >= 0 || bad_grad > 1;
-    assert_int_equal(ulp_net_parse(&net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error),
+    int bad = bad_wgrad >= 0 || bad_grad > 1;
+    assert_int_equal(ulp_net_parse(&model.net, "relu fc2 relu fc3 fc2 relu", (ulp_dims){2, 1, 1}, error, sizeof error),
                      ULP_OK);
-    assert_int_equal(ulp_backend_get(&pass.backend, "cpu"), ULP_OK);
-    assert_int_equal(ulp_loss_scaling_start(&s, &scaler, &net), ULP_OK);
+    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK);
+    assert_int_equal(ulp_loss_scaling_start(&s, &scaler, &model.net), ULP_OK);
     assert_int_equal(s.spans, 3);
     for (int i = 0; i < 7; i++) {
         grad[i] = memory[i];
         for (int k = 0; k < 8; k++) memory[i][k] = i == bad_grad && k == 3 ? INFINITY : 0.5f;
     }
     for (size_t i = 0; i < 64; i++) wgrad[i] = 0.25f;
-    if (bad_wgrad >= 0) wgrad[net.layers[bad_wgrad].first_param + net.layers[bad_wgrad].params - 1] = NAN;
-    ulp_loss_scaling_begin(&s, &scaler, &pass);
-    assert_true(pass.scale_log2 == 5 && s.span[1].first == net.layers[3].first_param && s.span[1].n == 9 &&
+    if (bad_wgrad >= 0) wgrad[model.net.layers[bad_wgrad].first_param + model.net.layers[bad_wgrad].params - 1] = NAN;
+    model.grad = grad;
+    model.wgrad = wgrad;
+    pass.now.scales = ulp_loss_scaling_begin(&s, &scaler);
+    assert_true(pass.now.scales.log2 == 5 && s.span[1].first == model.net.layers[3].first_param && s.span[1].n == 9 &&
                 s.span[1].scale_log2 == 5);
-    assert_int_equal(ulp_loss_scaling_end(&s, &scaler, &pass, &net, grad, wgrad, &overflow, &skip), ULP_OK);
-    assert_int_equal(overflow, bad);
-    assert_int_equal(skip, overflow);
-    assert_int_equal(scaler.skipped, overflow);
+    assert_int_equal(ulp_loss_scaling_end(&s, &scaler, &pass, &model, &check), ULP_OK);
+    assert_int_equal(check.overflow, bad);
+    assert_int_equal(check.skip, bad);
+    assert_int_equal(scaler.skipped, bad);
     for (int i = 0; i < 3; i++) {
         static const int owner[] = {1, 3, 4};
         assert_int_equal(s.layer[owner[i]].log2, want[i]);
         assert_int_equal(s.layer[owner[i]].good, good[i]);
     }
     assert_int_equal(scaler.log2, want[2]);
-    assert_int_equal(scaler.backed, overflow);
+    assert_int_equal(scaler.backed, bad);
     ulp_loss_scaling_release(&s);
-    ulp_net_release(&net);
+    ulp_net_release(&model.net);
 }
 
 static void test_blame(void **state) {

@@ -72,7 +72,7 @@ static void test_fp32_is_plain(void **state) {
     assert_int_equal(ulp_trainer_weights(t, p.w, NULL), ULP_OK);
     for (int i = 0; i < 70; i++) { /* into the second epoch */
         assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
-        assert_int_equal(t->pass.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
+        assert_int_equal(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
         plain_step(&p, x, t->label);
         assert_int_equal(ulp_trainer_weights(t, w, NULL), ULP_OK);
         assert_memory_equal(w, p.w, sizeof w);
@@ -89,7 +89,7 @@ typedef struct watch {
 } watch;
 
 /* Every value after a point is a member of its format, and is the raw value rounded once. */
-static void see(void *context, const ulp_sight *s) {
+static void see(void *context, const ulp_observation *s) {
     watch *w = context;
     const ulp_cast *cast = &w->policy->at[s->point];
     w->seen[s->point]++;
@@ -104,7 +104,7 @@ static void see(void *context, const ulp_sight *s) {
     }
 }
 
-static void sum_up(void *context, const ulp_sight *s) {
+static void sum_up(void *context, const ulp_observation *s) {
     watch *w = context;
     w->elements[s->point] += s->n;
     for (size_t i = 0; i < s->n; i++) w->zeros[s->point] += s->rounded[i] == 0.0f;
@@ -135,7 +135,7 @@ static void test_tallies(void **state) {
         assert_int_equal(step.agrad_all.zero, w.zeros[ULP_AT_AGRAD]);
         assert_int_equal(step.wgrad_all.count, w.elements[ULP_AT_WGRAD]);
         assert_int_equal(step.wgrad_all.zero, w.zeros[ULP_AT_WGRAD]);
-        assert_int_equal(t->pass.all[ULP_AT_ACT].zero, w.zeros[ULP_AT_ACT]);
+        assert_int_equal(t->pass.counts.all[ULP_AT_ACT].zero, w.zeros[ULP_AT_ACT]);
         assert_true(i < 2 ? step.agrad.count == 0 : step.agrad.zero > 0 && step.agrad.zero <= step.agrad_all.zero);
         ulp_trainer_free(t);
     }
@@ -261,7 +261,7 @@ static ulp_train_result run_of(const ulp_data *data, const char *net, const char
                         .batch = 32,
                         .seed = 1};
     ulp_train_result r;
-    ulp_status status = run_from_texts(&r, data, &o, steps, NULL, NULL, error, sizeof error);
+    ulp_status status = run_from_texts(&r, data, &o, steps, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
     return r;

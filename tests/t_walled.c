@@ -20,12 +20,13 @@ static const ulp_backend *plain, *wall;
 /* ---- two runs side by side ---- */
 
 /* Everything that an observer is shown, folded into one number (FNV-1a 64). */
-static void see(void *context, const ulp_sight *sight) {
+static void see(void *context, const ulp_observation *observed) {
     uint64_t *hash = context;
-    const unsigned char *bytes[] = {(const unsigned char *)sight->raw, (const unsigned char *)sight->rounded};
-    for (size_t i = 0; i < 2 * sight->n * sizeof(float); i++) *hash = (*hash ^ bytes[i % 2][i / 2]) * 0x100000001b3u;
-    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) *
-            0x100000001b3u;
+    const unsigned char *bytes[] = {(const unsigned char *)observed->raw, (const unsigned char *)observed->rounded};
+    for (size_t i = 0; i < 2 * observed->n * sizeof(float); i++) *hash = (*hash ^ bytes[i % 2][i / 2]) * 0x100000001b3u;
+    *hash =
+        (*hash ^ (uint64_t)observed->point ^ (uint64_t)(unsigned)observed->scale_log2 << 8 ^ observed->layer << 32) *
+        0x100000001b3u;
 }
 
 typedef struct pair {
@@ -139,7 +140,7 @@ static void compare(const char *what, const ulp_data *data, training_texts optio
     p.options.counting = 1;
     p.left = begin(&p, 0);
     p.right = begin(&p, 1);
-    assert_ptr_equal(p.right->pass.backend, wall);
+    assert_ptr_equal(p.right->pass.run.backend, wall);
     steps(&p, CUT);
     save_and_resume(&p);
     steps(&p, STEPS - CUT);

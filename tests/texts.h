@@ -65,10 +65,10 @@ static inline ulp_status check_texts(const ulp_data *data, const training_texts 
 }
 
 static inline ulp_status run_from_texts(ulp_train_result *result, const ulp_data *data, const training_texts *texts,
-                                        uint64_t steps, ulp_step_hook hook, void *context, char *why, size_t size) {
+                                        uint64_t steps, char *why, size_t size) {
     training_types types;
     ulp_status status = read_texts(&types, texts, data->dims, why, size);
-    if (status == ULP_OK) status = ulp_train_run(result, data, &types.options, steps, hook, context, why, size);
+    if (status == ULP_OK) status = ulp_train_run(result, data, &types.options, steps, why, size);
     ulp_net_release(&types.net);
     return status;
 }

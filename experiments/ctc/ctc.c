@@ -247,7 +247,7 @@ typedef struct paths {
 } paths;
 
 static double sum_of_paths(const paths *s, size_t T) {
-    return ulp_ctc_alpha(s->alpha, s->p, s->label, s->L, s->C, T, &s->form);
+    return ulp_ctc_alpha(s->alpha, s->p, &(ulp_ctc_task){s->label, s->L, s->C, T}, &s->form);
 }
 
 static ulp_status paths_new(paths *s, const ulp_run *run, const ulp_point *point) {

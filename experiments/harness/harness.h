@@ -68,8 +68,10 @@ typedef struct ulp_named_run ulp_named_run;
     }
 
 #define ULP_TAKES_CHECKPOINT                                                                                           \
-    {.name = "checkpoint", .type = ULP_OPTION_NUMBER, .value = "60",                                                   \
-     .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1}
+    {                                                                                                                  \
+        .name = "checkpoint", .type = ULP_OPTION_NUMBER, .value = "60",                                                \
+        .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1                \
+    }
 
 int ulp_option_flag(const ulp_run *run, const char *name);
 int64_t ulp_option_integer(const ulp_run *run, const char *name);

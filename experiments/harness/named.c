@@ -51,6 +51,7 @@ static const void *list_of(const ulp_named_run *run, const ulp_option_type *type
 }
 
 int ulp_option_flag(const ulp_named_run *run, const char *name) {
+    if (ulp_word_index("quick full list quiet", name) >= 0) return ulp_setting_given(run->plan->arguments, name);
     return *(const int *)field_of(run, name, &ulp_type_flag, NULL);
 }
 int64_t ulp_option_integer(const ulp_named_run *run, const char *name) {

@@ -206,7 +206,7 @@ static void put_row(ulp_rows *rows, const work *w, const char *what, int64_t ste
 /* One step, counted or not. */
 static ulp_status take_step(void *own, ulp_trainer *t, ulp_step *step, ulp_rows *rows) {
     work *w = own;
-    t->pass.counting = w->trace || t->step % (uint64_t)w->every == 0;
+    t->counting = w->trace || t->step % (uint64_t)w->every == 0;
     ulp_status status = ulp_trainer_step(t, step);
     if (status != ULP_OK) return status;
     const sums now = {.count = step->agrad_all.count + step->wgrad_all.count,

@@ -43,7 +43,7 @@ enum {
     LAYERS = 64,
     SLOTS = LAYERS + 2,
     ALL = LAYERS + 1
-}; /* slots: number of a tensor as in ulp_sight, and their sum */
+}; /* slots: number of a tensor as in ulp_observation, and their sum */
 const char *const stage_names[STAGES] = {"initial", "trained"};
 const char *const kind_names[KINDS] = {"input", "weight", "act", "agrad", "wgrad", "update"};
 
@@ -75,14 +75,14 @@ static void count(watch *w, int kind, size_t slot, int stage, const float *x, si
                               (ulp_rounding){.format = &w->format[f], .stats = &stats_of(w, kind, slot, stage)[f]});
 }
 
-static void see(void *context, const ulp_sight *sight) {
+static void see(void *context, const ulp_observation *observed) {
     watch *w = context;
-    if ((sight->step != 0 && sight->step != w->last) || sight->layer > LAYERS) return;
-    int kind = sight->point == ULP_AT_AGRAD   ? AGRAD
-               : sight->point == ULP_AT_WGRAD ? WGRAD
-               : sight->layer == 0            ? INPUT
-                                              : ACT;
-    count(w, kind, sight->layer, sight->step == 0 ? INITIAL : TRAINED, sight->raw, sight->n);
+    if ((observed->step != 0 && observed->step != w->last) || observed->layer > LAYERS) return;
+    int kind = observed->point == ULP_AT_AGRAD   ? AGRAD
+               : observed->point == ULP_AT_WGRAD ? WGRAD
+               : observed->layer == 0            ? INPUT
+                                                 : ACT;
+    count(w, kind, observed->layer, observed->step == 0 ? INITIAL : TRAINED, observed->raw, observed->n);
 }
 
 /* x (params), host memory, layer by layer. */

@@ -10,10 +10,9 @@
  *   inside   only products of the same block change places
  *   slices   as T threads do it: each sums a slice of k / T products, then the slices' sums are added; number is T
  *   alone    outputs of a matrix product whose bits change when they are computed alone; number is how many there were
- * error is (value - exact) / sum |a b|.
+ * error is (value - exact) / sum |a b|. The claims are in order/claims.c.
  */
-#include "experiments/harness/harness.h"
-#include "experiments/harness/claims/spread.h"
+#include "order.h"
 #include "sim/normal.h"
 #include "sim/tensor.h"
 
@@ -21,44 +20,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROWS = 13, COLUMNS = 11 }; /* of the product for `alone`: no multiple of a tile */
+
 static const ulp_option options[] = {
-    ULP_TAKES_DATAPATHS(
+    ULP_OPTION_DATAPATHS_OF(
+        settings, datapaths,
         "fp32,pairwise:fp32:rne,kahan:fp32:rne,exact:fp32:rne,v100-fp16,a100-fp16,h100-fp16,h100-e4m3,serial:fp16:rne,"
         "pairwise:fp16:rne,kahan:fp16:rne,exact:fp16:rne,v100-fp16-fp16,serial:bf16:rne",
         NULL),
-    {"k", ULP_OPTION_INTEGER, "4096", "1024", NULL, "products in the sum", 2, 1e6, NULL, 0},
-    {"orders", ULP_OPTION_INTEGER, "100", NULL, "1000", "orders of every kind", 2, 1e5, NULL, 0},
-    {"slices", ULP_OPTION_INTEGERS, "1,2,3,4,6,8,12,16,24,32,48,64", NULL, NULL,
-     "numbers of threads among which the sum is cut", 1, 1e6, NULL, 0},
-    ULP_TAKES_SEED,
-    ULP_TAKES_BACKEND,
+    {.name = "k",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, k),
+     .value = "4096",
+     .quick = "1024",
+     .help = "products in the sum",
+     .min = 2,
+     .max = 1e6},
+    {.name = "orders",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, orders),
+     .value = "100",
+     .full = "1000",
+     .help = "orders of every kind",
+     .min = 2,
+     .max = 1e5},
+    {.name = "slices",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, slices),
+     .value = "1,2,3,4,6,8,12,16,24,32,48,64",
+     .help = "numbers of threads among which the sum is cut",
+     .min = 1,
+     .max = 1e6},
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_BACKEND_OF(settings, backend),
     {0},
 };
 
-enum { NORMAL, UNIFORM, DATA_COUNT };
-static const char *const data_names[DATA_COUNT] = {"normal", "uniform"};
-enum { ANY, INSIDE, SLICES, ALONE, KIND_COUNT };
-static const char *const kind_names[KIND_COUNT] = {"any", "inside", "slices", "alone"};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, kind, KIND_WORDS), ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMN(row, datapath),        ULP_COLUMN(row, number),
+    ULP_COLUMN(row, value),           ULP_COLUMN(row, code),
+    ULP_COLUMN(row, error),           {0},
+};
 
-enum { AT_DATA, AT_DATAPATH, AT_KIND, ROWS = 13, COLUMNS = 11 }; /* of the product for `alone`: no multiple of a tile */
+int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
 
-/* Whether one step of a datapath adds several products as a set. */
-static int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
-
-static int is_serial(const ulp_datapath *d) {
+int is_serial(const ulp_datapath *d) {
     return d->kind == ULP_SERIAL && d->length == 1 && !d->has_inputs && d->promote == 0;
 }
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    size_t datapaths;
-    const ulp_datapath *d = ulp_run_datapaths(run, &datapaths);
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *s = own;
+    char data_word[16], kind_word[16];
     (void)context;
     for (int data = 0; data < DATA_COUNT; data++)
-        for (size_t i = 0; i < datapaths; i++)
+        for (size_t i = 0; i < s->datapaths.count; i++)
             for (int kind = 0; kind < KIND_COUNT; kind++) {
-                if ((kind == INSIDE && !has_blocks(&d[i])) || (kind == SLICES && !is_serial(&d[i]))) continue;
-                ulp_point point = {.at = {data, (int64_t)i, kind}};
-                ulp_point_add(run, point, "%s %s %s", data_names[data], d[i].name, kind_names[kind]);
+                const ulp_datapath *d = &s->datapaths.at[i];
+                if ((kind == INSIDE && !has_blocks(d)) || (kind == SLICES && !is_serial(d))) continue;
+                ulp_word_at(data_word, sizeof data_word, DATA_WORDS, (size_t)data);
+                ulp_word_at(kind_word, sizeof kind_word, KIND_WORDS, (size_t)kind);
+                ulp_plan_add(plan, &(point){d, data, kind}, 0, "%s %s %s", data_word, d->name, kind_word);
             }
     return ULP_OK;
 }
@@ -77,65 +99,68 @@ typedef struct machine {
     double *a, *b, *y; /* (rows,k), (columns,k), (rows,columns) */
 } machine;
 
-static void carve(machine *m, size_t rows, size_t columns, size_t k) {
+static void carve(machine *m, size_t rows, size_t width, size_t k) {
     m->a = ulp_family_take64(&m->family, rows * k);
-    m->b = ulp_family_take64(&m->family, columns * k);
-    m->y = ulp_family_take64(&m->family, rows * columns);
+    m->b = ulp_family_take64(&m->family, width * k);
+    m->y = ulp_family_take64(&m->family, rows * width);
 }
 
-static ulp_status machine_new(machine *m, const ulp_run *run, size_t rows, size_t columns, size_t k) {
-    ulp_family_init(&m->family, ulp_run_backend(run));
-    carve(m, rows, columns, k);
+static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t rows, size_t width, size_t k) {
+    ulp_family_init(&m->family, backend);
+    carve(m, rows, width, k);
     const ulp_status status = ulp_family_alloc(&m->family);
-    if (status == ULP_OK) carve(m, rows, columns, k);
+    if (status == ULP_OK) carve(m, rows, width, k);
     return status;
 }
 
 /* *y = a (k) b (k), backend memory. */
-static ulp_status multiply(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
-                           ulp_stream stream, double *y) {
+static ulp_status multiply(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
-    const ulp_status status = ulp_backend_gemm64(m->family.backend, m->y, a, b, &shape, (ulp_summation){d, stream});
+    const ulp_status status = ulp_backend_gemm64(m->family.backend, m->y, a, b, &shape, how);
     return status == ULP_OK ? m->family.backend->download(y, m->y, sizeof *y) : status;
 }
 
 /* *y = a (k) b (k), host memory. */
-static ulp_status product(const machine *m, const ulp_datapath *d, const double *a, const double *b, size_t k,
-                          ulp_stream stream, double *y) {
+static ulp_status product(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     ulp_status status = m->family.backend->upload(m->a, a, k * sizeof *a);
     if (status == ULP_OK) status = m->family.backend->upload(m->b, b, k * sizeof *b);
-    return status == ULP_OK ? multiply(m, d, m->a, m->b, k, stream, y) : status;
+    return status == ULP_OK ? multiply(m, how, m->a, m->b, k, y) : status;
 }
 
-/* x (n): data rounded to the input format `f`; columns of one matrix have names of their own. */
-static void fill(double *x, size_t n, int data, uint64_t seed, const char *name, const ulp_format *f) {
-    const ulp_stream stream = ulp_stream_named(seed, "order %s %s", data_names[data], name);
+/* x (n): data of the point, rounded to its input format `f`; every factor and matrix has a stream of its own `name`. */
+static void fill(const ulp_task *task, double *x, size_t n, const char *name, const ulp_format *f) {
+    const int data = ((const point *)task->point)->data;
+    char word[16];
+    ulp_word_at(word, sizeof word, DATA_WORDS, (size_t)data);
+    const ulp_stream stream = ulp_stream_named(((const settings *)task->settings)->seed, "order %s %s", word, name);
     for (size_t i = 0; i < n; i++)
         x[i] = ulp_round(data == NORMAL ? ulp_random_normal(stream, i) : ulp_random_uniform(stream, i), f,
                          (ulp_rule){0}, 0);
 }
 
-static ulp_status fill_factors(const ulp_run *run, const machine *m, factors *f, int data, const ulp_datapath *d) {
+static ulp_status fill_factors(const ulp_task *task, const machine *m, factors *f) {
+    const ulp_datapath *d = ((const point *)task->point)->datapath;
     ulp_format half;
     ulp_datapath exact;
     ulp_status status = ulp_format_parse(&half, "binary16");
     if (status == ULP_OK) status = ulp_datapath_parse(&exact, "exact:binary64:rne");
     if (status != ULP_OK) return status;
-    fill(f->a, f->k, data, ulp_run_seed(run), "a", d->has_inputs ? &d->a : &half);
-    fill(f->b, f->k, data, ulp_run_seed(run), "b", d->has_inputs ? &d->b : &half);
+    fill(task, f->a, f->k, "a", d->has_inputs ? &d->a : &half);
+    fill(task, f->b, f->k, "b", d->has_inputs ? &d->b : &half);
     for (size_t i = 0; i < f->k; i++) {
         f->a_moved[i] = fabs(f->a[i]);
         f->b_moved[i] = fabs(f->b[i]);
     }
-    status = product(m, &exact, f->a, f->b, f->k, (ulp_stream){0}, &f->exact);
-    return status == ULP_OK ? product(m, &exact, f->a_moved, f->b_moved, f->k, (ulp_stream){0}, &f->size) : status;
+    status = product(m, (ulp_summation){.datapath = &exact}, f->a, f->b, f->k, &f->exact);
+    return status == ULP_OK ? product(m, (ulp_summation){.datapath = &exact}, f->a_moved, f->b_moved, f->k, &f->size)
+                            : status;
 }
 
 /* The factors in order `number`, shuffled inside groups of `group` products (Fisher and Yates); 1 is as they are. Every
  * datapath with the same groups gets the same orders. */
-static void shuffle(const ulp_run *run, factors *f, size_t group, int64_t number) {
-    const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "order of %zu in groups of %zu, number %lld", f->k,
-                                               group, (long long)number);
+static void shuffle(uint64_t seed, factors *f, size_t group, int64_t number) {
+    const ulp_stream stream =
+        ulp_stream_named(seed, "order of %zu in groups of %zu, number %lld", f->k, group, (long long)number);
     memcpy(f->a_moved, f->a, f->k * sizeof *f->a);
     memcpy(f->b_moved, f->b, f->k * sizeof *f->b);
     for (size_t begin = 0; begin < f->k && number > 1; begin += group) {
@@ -150,260 +175,146 @@ static void shuffle(const ulp_run *run, factors *f, size_t group, int64_t number
     }
 }
 
-static void put_row(ulp_rows *rows, const ulp_point *point, const char *datapath, int64_t number, double value,
-                    const ulp_format *result, double error) {
-    ulp_put_text(rows, kind_names[point->at[AT_KIND]]);
-    ulp_put_text(rows, data_names[point->at[AT_DATA]]);
-    ulp_put_text(rows, datapath);
-    ulp_put_integer(rows, number);
-    ulp_put_number(rows, value);
-    if (result != NULL) {
-        ulp_put_code(rows, value, result);
-        ulp_put_number(rows, error);
-    } else {
-        ulp_put_none(rows);
-        ulp_put_none(rows);
-    }
-    ulp_row_end(rows);
+/* A row of the point with everything but code and error. */
+static row row_of(const ulp_task *task, int64_t number, double value) {
+    const point *p = task->point;
+    row r;
+    ulp_row_clear(task->rows, &r);
+    r.kind = p->kind;
+    r.data = p->data;
+    r.datapath = p->datapath->name;
+    r.number = number;
+    r.value = value;
+    return r;
 }
 
-static ulp_status put_orders(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
-                             const ulp_datapath *d, factors *f) {
-    const int64_t orders = ulp_option_integer(run, "orders");
-    const size_t group = point->at[AT_KIND] == INSIDE ? d->step : f->k;
+static void put_sum(const ulp_task *task, const factors *f, int64_t number, double value) {
+    row r = row_of(task, number, value);
+    r.code = (ulp_code){&((const point *)task->point)->datapath->result, value};
+    r.error = (value - f->exact) / f->size;
+    ulp_row_put(task->rows, &r);
+}
+
+static ulp_status put_orders(const ulp_task *task, const machine *m, factors *f) {
+    const settings *s = task->settings;
+    const point *p = task->point;
+    const ulp_datapath *d = p->datapath;
+    const size_t group = p->kind == INSIDE ? d->step : f->k;
+    const ulp_summation how = {.datapath = d, .stream = ulp_stream_named(s->seed, "order %s", d->name)};
     ulp_status status = ULP_OK;
-    for (int64_t i = 1; i <= orders && status == ULP_OK; i++) {
+    for (int64_t i = 1; i <= s->orders && status == ULP_OK; i++) {
         double y;
-        shuffle(run, f, group, i);
-        status =
-            product(m, d, f->a_moved, f->b_moved, f->k, ulp_stream_named(ulp_run_seed(run), "order %s", d->name), &y);
-        if (status == ULP_OK) put_row(rows, point, d->name, i, y, &d->result, (y - f->exact) / f->size);
-        if (ulp_rows_progress(rows, (double)i / (double)orders)) break;
+        shuffle(s->seed, f, group, i);
+        status = product(m, how, f->a_moved, f->b_moved, f->k, &y);
+        if (status == ULP_OK) put_sum(task, f, i, y);
+        if (ulp_task_progress(task, (double)i / (double)s->orders)) break;
     }
     return status;
 }
 
-static ulp_status put_slices(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
-                             const ulp_datapath *d, const factors *f) {
-    size_t count;
-    const double *threads = ulp_option_numbers(run, "slices", &count);
+static ulp_status put_slices(const ulp_task *task, const machine *m, const factors *f) {
+    const settings *s = task->settings;
+    const ulp_datapath *d = ((const point *)task->point)->datapath;
     ulp_status status = ULP_OK;
-    for (size_t i = 0; i < count && status == ULP_OK; i++) {
+    for (size_t i = 0; i < s->slices.count && status == ULP_OK; i++) {
         double y;
-        const size_t t = (size_t)threads[i];
+        const size_t threads = (size_t)s->slices.at[i];
         ulp_datapath cut = *d; /* a slice each: chunks */
         cut.kind = ULP_CHUNKED;
-        cut.length = (uint32_t)((f->k + t - 1) / t);
+        cut.length = (uint32_t)((f->k + threads - 1) / threads);
         status = ulp_datapath_init(&cut);
-        if (status == ULP_OK)
-            status =
-                product(m, &cut, f->a, f->b, f->k, ulp_stream_named(ulp_run_seed(run), "order %s slices", d->name), &y);
-        if (status == ULP_OK) put_row(rows, point, d->name, (int64_t)t, y, &d->result, (y - f->exact) / f->size);
+        const ulp_summation how = {.datapath = &cut, .stream = ulp_stream_named(s->seed, "order %s slices", d->name)};
+        if (status == ULP_OK) status = product(m, how, f->a, f->b, f->k, &y);
+        if (status == ULP_OK) put_sum(task, f, s->slices.at[i], y);
     }
     return status;
 }
 
-/* a (ROWS, k), b (COLUMNS, k), c (ROWS, COLUMNS): every output again, alone, with the random words that it had. */
-static ulp_status compare_alone(const ulp_run *run, const machine *m, const ulp_datapath *d, size_t k, const double *a,
-                                const double *b, double *c, int64_t *different) {
+/* Two matrices and their product, host memory. */
+typedef struct matrices {
+    size_t k;
+    double *a, *b, *c; /* (ROWS,k), (COLUMNS,k), (ROWS,COLUMNS) */
+} matrices;
+
+/* Every output again, alone, with the random words that it had. */
+static ulp_status compare_alone(const machine *m, ulp_summation how, const matrices *x, int64_t *different) {
     const ulp_backend *backend = m->family.backend;
+    const size_t k = x->k;
     const ulp_gemm_shape shape = {.m = ROWS, .n = COLUMNS, .k = k, .lda = k, .ldb = k, .ldc = COLUMNS, .b_trans = 1};
-    const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "order %s alone", d->name);
-    ulp_status status = backend->upload(m->a, a, ROWS * k * sizeof *a);
-    if (status == ULP_OK) status = backend->upload(m->b, b, COLUMNS * k * sizeof *b);
-    if (status == ULP_OK) status = ulp_backend_gemm64(backend, m->y, m->a, m->b, &shape, (ulp_summation){d, stream});
-    if (status == ULP_OK) status = backend->download(c, m->y, ROWS * COLUMNS * sizeof *c);
+    ulp_status status = backend->upload(m->a, x->a, ROWS * k * sizeof *x->a);
+    if (status == ULP_OK) status = backend->upload(m->b, x->b, COLUMNS * k * sizeof *x->b);
+    if (status == ULP_OK) status = ulp_backend_gemm64(backend, m->y, m->a, m->b, &shape, how);
+    if (status == ULP_OK) status = backend->download(x->c, m->y, ROWS * COLUMNS * sizeof *x->c);
     *different = 0;
     for (size_t i = 0; i < ROWS * COLUMNS && status == ULP_OK; i++) {
-        ulp_stream its = stream;
+        ulp_summation its = how;
         double y;
-        its.first += i * ulp_datapath_words(d, k);
-        status = multiply(m, d, m->a + i / COLUMNS * k, m->b + i % COLUMNS * k, k, its, &y);
-        *different += memcmp(&y, &c[i], sizeof y) != 0;
+        its.stream.first += i * ulp_datapath_words(how.datapath, k);
+        status = multiply(m, its, m->a + i / COLUMNS * k, m->b + i % COLUMNS * k, k, &y);
+        *different += memcmp(&y, &x->c[i], sizeof y) != 0;
     }
     return status;
 }
 
-static ulp_status put_alone(const ulp_run *run, const machine *m, ulp_rows *rows, const ulp_point *point,
-                            const ulp_datapath *d, size_t k) {
-    double *a = malloc(((ROWS + COLUMNS) * k + ROWS * COLUMNS) * sizeof *a);
+static ulp_status put_alone(const ulp_task *task, const machine *m, size_t k) {
+    const ulp_datapath *d = ((const point *)task->point)->datapath;
+    const ulp_stream stream = ulp_stream_named(((const settings *)task->settings)->seed, "order %s alone", d->name);
+    matrices x = {.k = k, .a = malloc(((ROWS + COLUMNS) * k + ROWS * COLUMNS) * sizeof(double))};
     int64_t different;
     ulp_format half;
-    ulp_status status = a != NULL ? ulp_format_parse(&half, "binary16") : ULP_NO_MEMORY;
+    ulp_status status = x.a != NULL ? ulp_format_parse(&half, "binary16") : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        double *b = a + ROWS * k;
-        fill(a, ROWS * k, (int)point->at[AT_DATA], ulp_run_seed(run), "A", d->has_inputs ? &d->a : &half);
-        fill(b, COLUMNS * k, (int)point->at[AT_DATA], ulp_run_seed(run), "B", d->has_inputs ? &d->b : &half);
-        status = compare_alone(run, m, d, k, a, b, b + COLUMNS * k, &different);
-        if (status == ULP_OK) put_row(rows, point, d->name, ROWS * COLUMNS, (double)different, NULL, 0);
+        x.b = x.a + ROWS * k;
+        x.c = x.b + COLUMNS * k;
+        fill(task, x.a, ROWS * k, "A", d->has_inputs ? &d->a : &half);
+        fill(task, x.b, COLUMNS * k, "B", d->has_inputs ? &d->b : &half);
+        status = compare_alone(m, (ulp_summation){.datapath = d, .stream = stream}, &x, &different);
     }
-    free(a);
+    if (status == ULP_OK) {
+        const row r = row_of(task, ROWS * COLUMNS, (double)different);
+        ulp_row_put(task->rows, &r);
+    }
+    free(x.a);
     return status;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t datapaths;
-    const ulp_datapath *d = &ulp_run_datapaths(run, &datapaths)[point->at[AT_DATAPATH]];
-    const int alone = point->at[AT_KIND] == ALONE;
-    factors f = {.k = (size_t)ulp_option_integer(run, "k")};
+static ulp_status compute(const ulp_task *task) {
+    const settings *s = task->settings;
+    const point *p = task->point;
+    const int alone = p->kind == ALONE;
+    factors f = {.k = (size_t)s->k};
     machine m;
-    (void)context;
     f.a = malloc(4 * f.k * sizeof *f.a);
     if (f.a == NULL) return ULP_NO_MEMORY;
     f.b = f.a + f.k;
     f.a_moved = f.b + f.k;
     f.b_moved = f.a_moved + f.k;
-    ulp_status status = machine_new(&m, run, alone ? ROWS : 1, alone ? COLUMNS : 1, f.k);
-    if (status == ULP_OK) status = fill_factors(run, &m, &f, (int)point->at[AT_DATA], d);
-    if (status == ULP_OK) switch (point->at[AT_KIND]) {
-        case SLICES: status = put_slices(run, &m, rows, point, d, &f); break;
-        case ALONE: status = put_alone(run, &m, rows, point, d, f.k); break;
-        default: status = put_orders(run, &m, rows, point, d, &f); break;
+    ulp_status status = machine_new(&m, s->backend, alone ? ROWS : 1, alone ? COLUMNS : 1, f.k);
+    if (status == ULP_OK) status = fill_factors(task, &m, &f);
+    if (status == ULP_OK) switch (p->kind) {
+        case SLICES: status = put_slices(task, &m, &f); break;
+        case ALONE: status = put_alone(task, &m, f.k); break;
+        default: status = put_orders(task, &m, &f); break;
         }
     ulp_family_release(&m.family);
     free(f.a);
-    return status == ULP_OK ? status : ulp_run_fail(run, status, "datapath %s: %s", d->name, ulp_status_text(status));
-}
-
-/* ---- claims ---- */
-
-/* The results of one kind: how many, how many different ones, how far apart relative to sum |a b|, the largest |error|.
- */
-typedef struct spread {
-    int count, distinct;
-    double width, error;
-} spread;
-
-static spread spread_of(const ulp_run *run, int kind, int data, const char *datapath) {
-    spread s = {0};
-    double *error = malloc((size_t)(ulp_row_count(run) + 1) * sizeof *error);
-    for (long row = 0; error != NULL; row++) {
-        row = ulp_row_find(run, row, "kind", kind_names[kind], "data", data_names[data], "datapath", datapath,
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const double e = ulp_row_number(run, row, "error");
-        error[s.count++] = isnan(e) ? INFINITY : e;
-        s.error = fmax(s.error, isnan(e) ? INFINITY : fabs(e));
-    }
-    if (s.count > 0) {
-        ulp_sort_numbers(error, (size_t)s.count);
-        s.distinct = 1;
-        for (int i = 1; i < s.count; i++) s.distinct += error[i] != error[i - 1];
-        s.width = error[s.count - 1] - error[0];
-    }
-    free(error);
-    return s;
-}
-
-/* All datapaths that `takes` chooses have one result, on both kinds of data, or (one = 0) more, on normal data: a sum
- * of positive data that has stopped growing does not depend on the order either. */
-static void claim_distinct(ulp_run *run, int kind, int (*takes)(const ulp_datapath *), int one, const char *text) {
-    size_t datapaths;
-    const ulp_datapath *d = ulp_run_datapaths(run, &datapaths);
-    int least = 0, most = 0, found = 0;
-    for (size_t i = 0; i < datapaths; i++)
-        for (int data = 0; data < (one ? DATA_COUNT : UNIFORM) && takes(&d[i]); data++) {
-            const spread s = spread_of(run, kind, data, d[i].name);
-            if (s.count < 2) continue;
-            least = found == 0 || s.distinct < least ? s.distinct : least;
-            most = s.distinct > most ? s.distinct : most;
-            found++;
-        }
-    if (found > 0)
-        ulp_claim(ulp_run_claims(run), one ? most == 1 : least > 1, text, "%d sums, %d to %d different results each",
-                  found, least, most);
-}
-
-static int is_exact(const ulp_datapath *d) {
-    return d->kind == ULP_EXACT && d->promote == 0 && !ulp_mode_is_stochastic(d->rule.mode);
-}
-
-/* Datapaths that round sums of normal data again and again, without coming close to one rounding as Kahan's do. */
-static int is_ordered(const ulp_datapath *d) {
-    static const char *const names[] = {"fp32",      "serial:fp16:rne", "serial:bf16:rne", "v100-fp16",
-                                        "a100-fp16", "h100-fp16",       "v100-fp16-fp16",  "h100-e4m3"};
-    int found = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) found |= strcmp(names[i], d->name) == 0;
-    return found;
-}
-
-static int is_sliced(const ulp_datapath *d) { return is_ordered(d) && is_serial(d); }
-
-/* The spread of one datapath is `times` that of another, at least, on normal data. */
-static void claim_wider(ulp_run *run, const char *wide, const char *narrow, double times, const char *text) {
-    const spread w = spread_of(run, ANY, NORMAL, wide), n = spread_of(run, ANY, NORMAL, narrow);
-    if (w.count > 0 && n.count > 0)
-        ulp_claim(ulp_run_claims(run), w.width >= times * n.width && w.width > 0, text, "%s %.2g, %s %.2g of sum |a b|",
-                  wide, w.width, narrow, n.width);
-}
-
-static void claim_alone(ulp_run *run) {
-    double outputs = 0, different = 0;
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", kind_names[ALONE], (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        outputs += ulp_row_number(run, row, "number");
-        different += ulp_row_number(run, row, "value");
-    }
-    ulp_claim(ulp_run_claims(run), different == 0,
-              "here an output has the same bits alone and inside a matrix product, under every datapath",
-              "%.0f outputs, %.0f differ", outputs, different);
-}
-
-static void print_table(const ulp_run *run) {
-    size_t datapaths;
-    const ulp_datapath *d = ulp_run_datapaths(run, &datapaths);
-    char title[160];
-    snprintf(title, sizeof title,
-             "one sum of %lld products in %lld orders: different results, and their spread relative to sum |a b|",
-             (long long)ulp_option_integer(run, "k"), (long long)ulp_option_integer(run, "orders"));
-    ulp_sheet *table = ulp_sheet_new(
-        title, "datapath,normal: results,spread,inside blocks,sliced,uniform: results,spread,inside blocks,sliced");
-    for (size_t i = 0; i < datapaths; i++) {
-        ulp_sheet_put(table, "%s", d[i].name);
-        for (int data = 0; data < DATA_COUNT; data++) {
-            const spread any = spread_of(run, ANY, data, d[i].name);
-            ulp_sheet_put(table, "%d", any.distinct);
-            ulp_sheet_put(table, "%.2g", any.width);
-            for (int kind = INSIDE; kind <= SLICES; kind++) {
-                const spread s = spread_of(run, kind, data, d[i].name);
-                ulp_sheet_put(table, s.count ? "%d" : "-", s.distinct);
-            }
-        }
-    }
-    ulp_sheet_print(table, ulp_run_people(run));
-}
-
-static void check(ulp_run *run, const void *context) {
-    (void)context;
-    print_table(run);
-    claim_distinct(run, ANY, is_exact, 1, "a sum that is rounded once has one result, whatever the order");
-    claim_distinct(run, INSIDE, has_blocks, 1, "orders inside the blocks of a Tensor Core give one result");
-    claim_alone(run);
-    if (ulp_option_integer(run, "k") < 1000 || ulp_option_integer(run, "orders") < 100) {
-        ulp_claim_skip(ulp_run_claims(run), "how far results lie apart",
-                       "the claims are for --k 1000 and --orders 100 or more");
-        return;
-    }
-    claim_distinct(run, ANY, is_ordered, 0, "normal data: the order changes serial sums and those of Tensor Cores");
-    claim_distinct(run, SLICES, is_sliced, 0, "normal data: cut among threads, a serial sum depends on their number");
-    claim_wider(run, "serial:fp16:rne", "fp32", 1000,
-                "normal data: binary16 sums lie 1000 times as far apart as binary32 ones, or more");
-    claim_wider(run, "serial:fp16:rne", "pairwise:fp16:rne", 1,
-                "normal data: pairwise sums lie closer together than serial ones, in binary16");
-    claim_wider(run, "fp32", "kahan:fp32:rne", 1,
-                "normal data: Kahan's sums lie closer together than serial ones, in binary32");
+    return status == ULP_OK
+               ? status
+               : ulp_task_fail(task, status, "datapath %s: %s", p->datapath->name, ulp_status_text(status));
 }
 
 static const ulp_experiment experiment = {
     .name = "order",
     .question = "how many results does the same dot product have when its products come in another order, or are cut "
                 "among threads?",
-    .columns = "kind,data,datapath,number,value,code,error",
     .options = options,
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .plan = plan,
     .compute = compute,
-    .check = check,
+    .judge = judge,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

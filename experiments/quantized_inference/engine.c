@@ -16,8 +16,8 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *d
                         const float *trained) {
     char error[1536];
     *e = (engine){.data = data, .trained = trained};
-    e->pass.backend = backend;
-    e->pass.policy = &e->policy;
+    e->pass.run.backend = backend;
+    e->pass.run.policy = &e->policy;
     ulp_status status = ulp_policy_parse(&e->policy, "fp32", error, sizeof error);
     if (status == ULP_OK) status = ulp_model_init(&e->model, net, 0, BATCH);
     if (status != ULP_OK) return status;
@@ -46,11 +46,11 @@ void engine_begin(engine *e) { e->right = e->agreed = e->changed = e->formed = 0
 
 ulp_status engine_round_weights(engine *e) {
     const ulp_net *net = &e->model.net;
-    ulp_status status = e->pass.backend->upload(e->weight, e->trained, net->params * sizeof(float));
+    ulp_status status = e->pass.run.backend->upload(e->weight, e->trained, net->params * sizeof(float));
     for (size_t i = 0; i < net->count && status == ULP_OK; i++)
         if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param,
-                                    net->layers[i].params, 0);
+            status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), e->weight + net->layers[i].first_param,
+                                    net->layers[i].params);
     return status;
 }
 
@@ -59,7 +59,7 @@ static void read_samples(engine *e, size_t first, size_t B) {
     const ulp_data *d = e->data;
     for (size_t i = 0; i < B * d->features; i++)
         e->sums[i] = (float)d->pixel[first * d->features + i] / (float)d->white;
-    e->pass.B = B;
+    e->pass.now.B = B;
 }
 
 /* Scores z (B,classes), the answers to samples `first` and after of the test part. */
@@ -74,19 +74,19 @@ static void score(engine *e, const float *z, size_t first, size_t B, int referen
 }
 
 ulp_status engine_run_floating(engine *e, int learn) {
-    const ulp_backend *backend = e->pass.backend;
+    const ulp_backend *backend = e->pass.run.backend;
     const ulp_net *net = &e->model.net;
     size_t begin = learn ? 0 : e->data->n_train, end = learn ? e->data->n_train : e->data->n;
     ulp_status status = ULP_OK;
-    e->pass.evaluation = 1;
+    e->pass.now.evaluation = 1;
     for (size_t at = begin; at < end && status == ULP_OK; at += BATCH) {
         size_t B = end - at < BATCH ? end - at : BATCH;
-        e->pass.first = at;
+        e->pass.now.first = at;
         read_samples(e, at, B);
         status = backend->upload(e->model.tensor[0], e->sums, B * e->data->features * sizeof(float));
         if (status == ULP_OK)
-            status =
-                ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], B * e->data->features, e->data->features);
+            status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_ACT, 0, e->data->features), e->model.tensor[0],
+                                    B * e->data->features);
         if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
         for (size_t i = 0; i <= net->count && learn && status == ULP_OK; i++) {
             size_t n = B * ulp_dims_size(i < net->count ? net->layers[i].in : net->out);
@@ -98,7 +98,7 @@ ulp_status engine_run_floating(engine *e, int learn) {
         }
         if (!learn && status == ULP_OK) {
             status = backend->download(e->sums, e->model.tensor[net->count], B * e->data->classes * sizeof(float));
-            score(e, e->sums, at - e->data->n_train, B, e->pass.step == 0);
+            score(e, e->sums, at - e->data->n_train, B, e->pass.now.step == 0);
         }
     }
     return status;
@@ -147,18 +147,19 @@ static size_t next_operand(const ulp_net *net, size_t i) {
 /* Layer i, with parameters: q - Z in tensor[i] to q - Z of the next operand, or to sums if there is none. */
 static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *w, const ulp_datapath *narrow,
                                 const code *y) {
-    const ulp_backend *backend = e->pass.backend;
+    const ulp_backend *backend = e->pass.run.backend;
     const ulp_layer *layer = &e->model.net.layers[i];
-    size_t outputs = ulp_dims_size(layer->out), n = e->pass.B * outputs, plane = layer->out.h * layer->out.w;
+    size_t outputs = ulp_dims_size(layer->out), n = e->pass.now.B * outputs, plane = layer->out.h * layer->out.w;
     const float *bias = e->trained + layer->first_param + layer->params - layer->out.c;
     ulp_status status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
     if (status == ULP_OK) status = backend->download(e->wide, e->model.tensor[i + 1], n * sizeof(float));
     memcpy(e->sums, e->wide, n * sizeof(float));
     if (narrow && status == ULP_OK) {
-        const ulp_datapath exact = e->policy.forward;
-        e->policy.forward = *narrow;
-        status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
-        e->policy.forward = exact;
+        ulp_policy policy = e->policy;
+        ulp_pass pass = e->pass; /* the same pass under another policy */
+        policy.forward = *narrow;
+        pass.run.policy = &policy;
+        status = ulp_model_forward_layer(&e->model, &pass, e->weight, i);
         if (status == ULP_OK) status = backend->download(e->sums, e->model.tensor[i + 1], n * sizeof(float));
     }
     for (size_t j = 0; j < n && status == ULP_OK; j++) {
@@ -187,11 +188,11 @@ ulp_status engine_put_weights(engine *e, code *w, int bits, int scheme) {
         for (size_t j = 0; j < n; j++)
             e->host[layer->first_param + j] = (float)cut(rint((double)from[j] / w[i].scale), &w[i]);
     }
-    return e->pass.backend->upload(e->weight, e->host, net->params * sizeof *e->host);
+    return e->pass.run.backend->upload(e->weight, e->host, net->params * sizeof *e->host);
 }
 
 ulp_status engine_run_integers(engine *e, const code *x, const code *w, const ulp_datapath *narrow) {
-    const ulp_backend *backend = e->pass.backend;
+    const ulp_backend *backend = e->pass.run.backend;
     const ulp_net *net = &e->model.net;
     ulp_status status = ULP_OK;
     for (size_t at = e->data->n_train; at < e->data->n && status == ULP_OK; at += BATCH) {

@@ -41,7 +41,7 @@ void engine_begin(engine *e);
 ulp_status engine_round_weights(engine *e);
 
 /* Forward in floating point over the training part, to learn the ranges, or over the test part, to score; the first
- * scoring, with pass.step 0, gives the answers that later ones are compared with. */
+ * scoring, with pass.now.step 0, gives the answers that later ones are compared with. */
 ulp_status engine_run_floating(engine *e, int learn);
 
 /* S and Z for values from low to high. */

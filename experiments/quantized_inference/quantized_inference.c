@@ -165,7 +165,7 @@ static ulp_status compute_floating(const ulp_run *run, engine *e, const ulp_poin
     if (status != ULP_OK)
         return ulp_run_fail(run, status, "--formats %s: not a format of weights and activations", format->name);
     engine_begin(e);
-    e->pass.step = 1;
+    e->pass.now.step = 1;
     status = engine_round_weights(e);
     if (status == ULP_OK) status = engine_run_floating(e, 0);
     if (status == ULP_OK) put_row(rows, e, point, format->name, scaled ? "scaled" : "plain", format->bits, "binary32");

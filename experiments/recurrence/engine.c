@@ -10,12 +10,12 @@
 
 const cell cells[CELLS] = {{"rnn", 2}, {"gru", 2}, {"lstm", 3}};
 
-static void see(void *context, const ulp_sight *sight) {
+static void see(void *context, const ulp_observation *observed) {
     engine *e = context;
-    if (sight->layer != e->at) return;
+    if (observed->layer != e->at) return;
     size_t step = e->seen / e->grads, n = e->B * e->N;
-    if (e->seen % e->grads == 0 && step < e->T && sight->n == n) {
-        memcpy(e->dh + step * n, sight->rounded, n * sizeof(float));
+    if (e->seen % e->grads == 0 && step < e->T && observed->n == n) {
+        memcpy(e->dh + step * n, observed->rounded, n * sizeof(float));
         e->kept++;
     }
     e->seen++;
@@ -28,19 +28,19 @@ static void carve(void *own, ulp_family *family) {
 
 ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_t B, size_t at, size_t c) {
     *e = (engine){.B = B, .at = at, .grads = cells[c].grads};
-    e->pass.backend = ulp_run_backend(run);
-    e->pass.policy = &e->policy;
-    e->pass.B = B;
+    e->pass.run.backend = ulp_run_backend(run);
+    e->pass.run.policy = &e->policy;
+    e->pass.now.B = B;
     e->observer = (ulp_observer){see, e, 1u << ULP_AT_AGRAD};
-    e->pass.observer = &e->observer;
+    e->pass.now.observer = &e->observer;
     ulp_status status = ulp_policy_parse(&e->policy, "fp32", NULL, 0);
     if (status == ULP_OK) status = ulp_model_init(&e->model, net, B, B);
     if (status != ULP_OK) return status;
     e->N = e->model.net.layers[at].out.c;
     e->T = e->model.net.layers[at].out.w;
-    size_t h = B * e->N * e->T, x = B * ulp_dims_size(net->in);
+    size_t h = B * e->N * e->T, x = B * ulp_dims_size(net->in), out = B * ulp_dims_size(net->out);
     e->w = calloc(e->model.net.params + x + 3 * h, sizeof(float));
-    e->x64 = calloc(x + 2 * h, sizeof(double));
+    e->x64 = calloc(x + 2 * h + out, sizeof(double));
     if (!e->w || !e->x64) return ULP_NO_MEMORY;
     e->x = e->w + e->model.net.params;
     e->h = e->x + x;
@@ -48,6 +48,7 @@ ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_
     e->dh32 = e->dh + h;
     e->h64 = e->x64 + x;
     e->moved = e->h64 + h;
+    e->top = e->moved + h;
     return ulp_model_alloc(&e->model, &e->pass, &e->family, carve, e);
 }
 
@@ -72,17 +73,18 @@ ulp_status engine_reference(engine *e, double *h) {
 }
 
 ulp_status engine_forward(engine *e, const ulp_policy *policy) {
-    const ulp_backend *backend = e->pass.backend;
+    const ulp_backend *backend = e->pass.run.backend;
     const ulp_net *net = &e->model.net;
     size_t in = ulp_dims_size(net->in);
     e->policy = *policy;
     ulp_status status = backend->upload(e->weight, e->w, net->params * sizeof(float));
     for (size_t i = 0; i < net->count && status == ULP_OK; i++)
         if (net->layers[i].params)
-            status = ulp_pass_round(&e->pass, ULP_AT_WEIGHT, i, e->weight + net->layers[i].first_param,
-                                    net->layers[i].params, 0);
+            status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), e->weight + net->layers[i].first_param,
+                                    net->layers[i].params);
     if (status == ULP_OK) status = backend->upload(e->model.tensor[0], e->x, e->B * in * sizeof(float));
-    if (status == ULP_OK) status = ulp_pass_round(&e->pass, ULP_AT_ACT, 0, e->model.tensor[0], e->B * in, in);
+    if (status == ULP_OK)
+        status = ulp_pass_round(&e->pass, ulp_site_of(ULP_AT_ACT, 0, in), e->model.tensor[0], e->B * in);
     if (status == ULP_OK) status = ulp_model_forward(&e->model, &e->pass, e->weight);
     return status == ULP_OK ? backend->download(e->h, e->model.tensor[e->at + 1], e->B * e->N * e->T * sizeof(float))
                             : status;
@@ -91,10 +93,10 @@ ulp_status engine_forward(engine *e, const ulp_policy *policy) {
 ulp_status engine_backward(engine *e, int scale_log2) {
     const ulp_net *net = &e->model.net;
     size_t out = ulp_dims_size(net->out);
-    e->pass.scale_log2 = scale_log2;
+    e->pass.now.scales.log2 = scale_log2;
     e->seen = e->kept = 0;
-    ulp_status status =
-        ulp_pass_round_wide(&e->pass, ULP_AT_AGRAD, net->count, e->model.grad[net->count], e->B * out, out);
+    ulp_status status = ulp_pass_round_host(&e->pass, ulp_site_of(ULP_AT_AGRAD, net->count, out),
+                                            e->model.grad[net->count], e->top, e->B * out);
     if (status == ULP_OK) status = ulp_model_backward(&e->model, &e->pass, e->weight);
     /* the layer rounds what `cells` says, and the gradient of its input if that is wanted */
     return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED

@@ -79,7 +79,7 @@ static ulp_status go_back(engine *e, const ulp_run *run, const arithmetic *a, ui
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < e->B * e->N; i++)
         for (size_t t = 0; t < e->T; t++)
-            e->pass.host_wide[i * e->T + t] =
+            e->top[i * e->T + t] =
                 t + 1 < e->T ? 0 : ulp_scale((double)common(ulp_random_normal(top, i), &bf16, &fp16), a->scale_log2);
     return engine_backward(e, a->scale_log2);
 }
@@ -151,7 +151,7 @@ ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *
     ulp_status status =
         ulp_net_read(run, &parsed, net, (ulp_dims){FEATURES, 1, (size_t)ulp_option_integer(run, "steps")});
     if (status == ULP_OK) status = engine_start(&e, run, &parsed, (size_t)ulp_option_integer(run, "sequences"), 0, 0);
-    e.pass.seed = (uint64_t)k.seed;
+    e.pass.run.seed = (uint64_t)k.seed;
     if (status == ULP_OK) status = draw(&e, k.gain, (uint64_t)k.seed);
     if (status == ULP_OK) status = engine_reference(&e, e.h64);
     if (status == ULP_OK) status = run_formats(&e, run, k, rows);

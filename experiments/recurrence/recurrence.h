@@ -39,6 +39,7 @@ typedef struct engine {
     size_t B, N, T, at;        /* at: the recurrent layer's number */
     float *w, *x, *h;          /* host memory: (params), (B,in), (B,N,T) */
     double *x64, *h64, *moved; /* host memory: (B,in), (B,N,T) of binary64, twice */
+    double *top;               /* host memory: (B,out), the gradient of the net's output before its rounding */
     float *weight;             /* (params) backend memory */
     float *dh, *dh32;          /* host memory: (T,B,N), from the last step back; of binary32 */
     size_t seen, kept, grads;  /* gradients seen and kept in this trip; of a step */
@@ -55,7 +56,7 @@ ulp_status engine_reference(engine *e, double *h);
 /* Weights and inputs rounded under a policy, then forward; e->h gets the states. */
 ulp_status engine_forward(engine *e, const ulp_policy *policy);
 
-/* Backward under the policy of the last forward, from pass.host_wide (B,out), rounded once, which carries 2^scale_log2;
+/* Backward under the policy of the last forward, from e->top, rounded once, which carries 2^scale_log2;
  * e->dh gets the gradients. */
 ulp_status engine_backward(engine *e, int scale_log2);
 

@@ -84,13 +84,13 @@ static void read_samples(engine *e, const ulp_data *d, size_t first) {
         e->x[i] = (float)d->pixel[first * d->features + i] / (float)d->white;
         e->x64[i] = (double)e->x[i];
     }
-    e->pass.first = first;
+    e->pass.now.first = first;
 }
 
 /* Backward from p (B,DIGITS), the probabilities of binary32, under the policy of the last forward. */
 static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int scale_log2) {
     for (size_t j = 0; j < e->B * DIGITS; j++)
-        e->pass.host_wide[j] =
+        e->top[j] =
             ulp_softmax_slope(p[j], (uint32_t)(j % DIGITS == label[j / DIGITS]), ulp_scale(1.0, scale_log2), e->B);
     return engine_backward(e, scale_log2);
 }
@@ -99,7 +99,7 @@ static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int s
 static ulp_status probabilities(engine *e, float *p) {
     float z[SAMPLES_MAX * DIGITS];
     ulp_status status =
-        e->pass.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
+        e->pass.run.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t b = 0; b < e->B; b++) {
         double row[DIGITS];

@@ -1,4 +1,4 @@
-/* strips.c - strips of 4 to 6 digits side by side, without a word about where each is: for CTC.
+/* strips.c - strips of 4 to 6 digits side by side, labelled without the places of the digits: for CTC.
  *
  * strips are made from digits, 8 rows, 2,000 for training and 500 for tests; mnist-strips from MNIST, 12,000 and
  * 2,000. A training strip draws from the training digits alone, with replacement, a test strip from the test
@@ -37,13 +37,19 @@ static void compose(ulp_data *data, size_t i, const ulp_data *from, size_t first
     }
 }
 
-static ulp_status fill(ulp_data *data, const ulp_data *from, const char *name, size_t train, size_t test,
-                       uint64_t seed) {
-    snprintf(data->name, sizeof data->name, "%s", name);
+/* A set of strips: the digits that it is made from, and how many strips. */
+typedef struct recipe {
+    const ulp_data_kind *from;
+    const char *name;
+    size_t train, test;
+} recipe;
+
+static ulp_status fill(ulp_data *data, const ulp_data *from, const recipe *r, uint64_t seed) {
+    snprintf(data->name, sizeof data->name, "%s", r->name);
     memcpy(data->origin, from->origin, sizeof data->origin);
     data->checksum = from->checksum;
-    data->n = train + test;
-    data->n_train = train;
+    data->n = r->train + r->test;
+    data->n_train = r->train;
     data->dims = (ulp_dims){1, from->dims.h, DIGITS_MAX * (from->dims.w + (GAPS - 1) * (from->dims.w / 8))};
     data->features = ulp_dims_size(data->dims);
     data->classes = from->classes;
@@ -54,28 +60,30 @@ static ulp_status fill(ulp_data *data, const ulp_data *from, const char *name, s
     if (!data->pixel || !data->label) return ULP_NO_MEMORY;
     for (size_t i = 0; i < data->n; i++) {
         ulp_stream stream = {seed, ulp_stream_id(ULP_USE_SPLIT, 0, 1, i), 0};
-        if (i < train) compose(data, i, from, 0, from->n_train, stream);
+        if (i < r->train) compose(data, i, from, 0, from->n_train, stream);
         else compose(data, i, from, from->n_train, from->n - from->n_train, stream);
     }
     return ULP_OK;
 }
 
-static ulp_status load(ulp_data *data, const ulp_data_kind *kind, const char *name, size_t train, size_t test,
-                       const char *folder, uint64_t seed, char *error, size_t error_size) {
+static ulp_status load(ulp_data *data, const recipe *r, const char *folder, uint64_t seed, char *error,
+                       size_t error_size) {
     ulp_data from;
     memset(&from, 0, sizeof from);
-    ulp_status status = kind->load(&from, folder, seed, error, error_size);
-    if (status == ULP_OK) status = fill(data, &from, name, train, test, seed);
+    ulp_status status = r->from->load(&from, folder, seed, error, error_size);
+    if (status == ULP_OK) status = fill(data, &from, r, seed);
     ulp_data_release(&from);
     return status;
 }
 
 static ulp_status load_strips(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
-    return load(data, &ulp_data_digits, "strips", 2000, 500, folder, seed, error, error_size);
+    static const recipe strips = {&ulp_data_digits, "strips", 2000, 500};
+    return load(data, &strips, folder, seed, error, error_size);
 }
 
 static ulp_status load_mnist_strips(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size) {
-    return load(data, &ulp_data_idx, "mnist-strips", 12000, 2000, folder, seed, error, error_size);
+    static const recipe strips = {&ulp_data_idx, "mnist-strips", 12000, 2000};
+    return load(data, &strips, folder, seed, error, error_size);
 }
 
 extern const ulp_data_kind ulp_data_strips, ulp_data_mnist_strips;

@@ -1,9 +1,9 @@
-/* avg.c - mean over windows of K x K, side by side; rows and columns that fill no window are left out.
+/* avg.c - mean over windows of K x K, side by side; rows and columns at the end that fill no window are left out.
  *
- * The sum of a window, row by row, and its quotient by K^2 are formed in binary64 and rounded once at ULP_AT_ACT:
- * before that the error is below K^2 2^-53 times the mean magnitude, and the sum is exact where the numbers' exponents
- * span few enough bits, as of fp16 for K up to 90. Gradient: dy / K^2, one division in binary64, rounded once at
- * ULP_AT_AGRAD; +0 for what was left out.
+ * Binary64 holds the sum of a window, row by row, and its quotient by K^2; the quotient is rounded once at ULP_AT_ACT.
+ * Before that rounding the error is below K^2 2^-53 times the mean magnitude. The sum is exact where the exponents of
+ * the numbers span few enough bits: for fp16, up to K = 90. Gradient: dy / K^2, one division in binary64, rounded once
+ * at ULP_AT_AGRAD; +0 for the pixels that were left out.
  */
 #include "sim/layer.h"
 
@@ -16,7 +16,7 @@ static ulp_status avg_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
-/* Where window i, counted over all images, begins in them. */
+/* The place of the first pixel of window i; windows are counted over all images. */
 static size_t window_at(const ulp_layer *layer, size_t i) {
     const ulp_dims in = layer->in, out = layer->out;
     const size_t q = i % out.w, p = i / out.w % out.h, image = i / out.w / out.h;
@@ -24,31 +24,32 @@ static size_t window_at(const ulp_layer *layer, size_t i) {
 }
 
 static ulp_status avg_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t K = layer->arg[0], row = ulp_dims_size(layer->out), n = pass->B * row;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, pass->B * ulp_dims_size(layer->in) * sizeof(float));
+    const size_t K = layer->arg[0], row = ulp_dims_size(layer->out), n = pass->now.B * row;
+    ulp_status status =
+        pass->run.backend->download(t->own.host_x, t->x, pass->now.B * ulp_dims_size(layer->in) * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++) {
-        const float *window = pass->host_a + window_at(layer, i);
+        const float *window = t->own.host_x + window_at(layer, i);
         double sum = 0.0;
         for (size_t j = 0; j < K * K; j++) sum += (double)window[j / K * layer->in.w + j % K];
-        pass->host_wide[i] = sum / (double)(K * K);
+        t->own.host_wide[i] = sum / (double)(K * K);
     }
-    return ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row);
+    return ulp_pass_round_host(pass, ulp_site_output(layer), t->y, t->own.host_wide, n);
 }
 
 static ulp_status avg_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t K = layer->arg[0], row = ulp_dims_size(layer->in), m = pass->B * row,
-                 n = pass->B * ulp_dims_size(layer->out);
+    const size_t K = layer->arg[0], row = ulp_dims_size(layer->in), m = pass->now.B * row,
+                 n = pass->now.B * ulp_dims_size(layer->out);
     if (!t->dx) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, t->dy, n * sizeof(float));
+    ulp_status status = pass->run.backend->download(t->own.host_x, t->dy, n * sizeof(float));
     if (status != ULP_OK) return status;
-    for (size_t i = 0; i < m; i++) pass->host_wide[i] = 0.0;
+    for (size_t i = 0; i < m; i++) t->own.host_wide[i] = 0.0;
     for (size_t i = 0; i < n; i++) {
-        double *window = pass->host_wide + window_at(layer, i);
-        const double dx = (double)pass->host_a[i] / (double)(K * K);
+        double *window = t->own.host_wide + window_at(layer, i);
+        const double dx = (double)t->own.host_x[i] / (double)(K * K);
         for (size_t j = 0; j < K * K; j++) window[j / K * layer->in.w + j % K] = dx;
     }
-    return ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, m, row);
+    return ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, t->own.host_wide, m);
 }
 
 static void avg_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

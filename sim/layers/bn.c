@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double eps = 1e-5;
 
@@ -37,7 +36,7 @@ static void bn_init_state(const ulp_layer *layer, float *state) {
     for (size_t i = 0; i < layer->states; i++) state[i] = i < layer->in.c ? 0.0f : 1.0f;
 }
 
-/* What the channels begin .. end - 1 are worked on with: host memory. */
+/* The arrays of one computation over channels; host memory. */
 typedef struct work {
     size_t B, c, positions;
     const float *x, *dy;     /* (B,c,positions) */
@@ -101,78 +100,70 @@ static void backward_part(void *context, size_t begin, size_t end) {
     }
 }
 
-static work work_of(const ulp_layer *layer, const ulp_pass *pass) {
+static work work_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_dims d = layer->in;
-    return (work){.B = pass->B, .c = d.c, .positions = d.h * d.w, .x = pass->host_a, .to = pass->host_wide};
+    return (work){.B = pass->now.B, .c = d.c, .positions = d.h * d.w, .x = t->own.host_x, .to = t->own.host_wide};
 }
 
-/* From the batch in pass->host_a: its statistics to saved, and the running ones move a tenth of the way towards them.
- */
-static ulp_status train_statistics(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    work part = work_of(layer, pass);
-    const size_t n = 2 * part.c, M = part.B * part.positions;
-    float *batch = pass->host_a, *running = pass->host_b; /* (n) */
-    ulp_parallel_for(part.c, 1, statistics_part, &part);
-    ulp_status status = ulp_pass_round_wide(pass, ULP_AT_NORM, layer->index, t->saved, n, 0);
-    if (status == ULP_OK) status = pass->backend->download(batch, t->saved, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(running, t->state, n * sizeof(float));
+/* The statistics of the batch in `part` to t->saved; the running ones move a tenth of the way towards them. batch and
+ * running (2 c): host memory. */
+static ulp_status train_statistics(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, const work *part,
+                                   float *batch, float *running) {
+    const ulp_backend *backend = pass->run.backend;
+    const ulp_site batch_site = {.use = ULP_AT_NORM, .layer = layer->index},
+                   running_site = {.use = ULP_AT_NORM, .layer = layer->index, .lane = 1};
+    const size_t n = 2 * part->c, M = part->B * part->positions;
+    ulp_parallel_for(part->c, 1, statistics_part, (void *)part);
+    ulp_status status = ulp_pass_round_host(pass, batch_site, t->saved, part->to, n);
+    if (status == ULP_OK) status = backend->download(batch, t->saved, n * sizeof(float));
+    if (status == ULP_OK) status = backend->download(running, t->state, n * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++) {
-        const double unbiased = i < part.c || M < 2 ? 1.0 : (double)M / (double)(M - 1);
-        pass->host_wide[i] = 0.9 * (double)running[i] + 0.1 * ((double)batch[i] * unbiased);
+        const double unbiased = i < part->c || M < 2 ? 1.0 : (double)M / (double)(M - 1);
+        part->to[i] = 0.9 * (double)running[i] + 0.1 * ((double)batch[i] * unbiased);
     }
-    pass->lane = 1;
-    status = ulp_pass_round_wide(pass, ULP_AT_NORM, layer->index, t->state, n, 0);
-    pass->lane = 0;
-    return status;
+    return ulp_pass_round_host(pass, running_site, t->state, part->to, n);
 }
 
 static ulp_status bn_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    work part = work_of(layer, pass);
-    const size_t row = ulp_dims_size(layer->in), n = pass->B * row, c = part.c;
+    const ulp_backend *backend = pass->run.backend;
+    work part = work_of(layer, pass, t);
+    const size_t n = pass->now.B * ulp_dims_size(layer->in), c = part.c;
     float *host = malloc(4 * c * sizeof *host); /* m, v, gamma, beta */
     if (!host) return ULP_NO_MEMORY;
     part.statistics = host;
     part.w = host + 2 * c;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status == ULP_OK && !pass->evaluation) status = train_statistics(layer, pass, t);
+    ulp_status status = backend->download(t->own.host_x, t->x, n * sizeof(float));
+    if (status == ULP_OK && !pass->now.evaluation) status = train_statistics(layer, pass, t, &part, host, host + 2 * c);
     if (status == ULP_OK)
-        status = pass->backend->download(host, pass->evaluation ? t->state : t->saved, 2 * c * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(host + 2 * c, t->w, 2 * c * sizeof(float));
-    if (status == ULP_OK)
-        status = pass->backend->download(pass->host_a, t->x, n * sizeof(float)); /* rounding took its place */
+        status = backend->download(host, pass->now.evaluation ? t->state : t->saved, 2 * c * sizeof(float));
+    if (status == ULP_OK) status = backend->download(host + 2 * c, t->w, 2 * c * sizeof(float));
     if (status == ULP_OK) ulp_parallel_for(c, 1, forward_part, &part);
     free(host);
-    return status == ULP_OK ? ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row) : status;
-}
-
-/* dx, then the sums where dx was. */
-static ulp_status round_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t,
-                                  const work *part) {
-    const size_t row = ulp_dims_size(layer->in);
-    ulp_status status = ULP_OK;
-    if (t->dx) status = ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * row, row);
-    memcpy(pass->host_wide, part->sums, layer->params * sizeof(double));
-    return status == ULP_OK ? ulp_pass_round_wide(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0) : status;
+    return status == ULP_OK ? ulp_pass_round_host(pass, ulp_site_output(layer), t->y, t->own.host_wide, n) : status;
 }
 
 static ulp_status bn_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    work part = work_of(layer, pass);
-    const size_t n = pass->B * ulp_dims_size(layer->in), c = part.c;
+    const ulp_backend *backend = pass->run.backend;
+    work part = work_of(layer, pass, t);
+    const size_t n = pass->now.B * ulp_dims_size(layer->in), c = part.c;
     double *sums = malloc(4 * c * sizeof *sums); /* dgamma, dbeta; then as floats m, v, gamma */
     if (!sums) return ULP_NO_MEMORY;
     float *host = (float *)(void *)(sums + 2 * c);
     part.sums = sums;
     part.statistics = host;
     part.w = host + 2 * c;
-    part.dy = pass->host_b;
+    part.dy = t->own.host_y;
     if (!t->dx) part.to = NULL;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(pass->host_b, t->dy, n * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(host, t->saved, 2 * c * sizeof(float));
-    if (status == ULP_OK) status = pass->backend->download(host + 2 * c, t->w, c * sizeof(float));
+    ulp_status status = backend->download(t->own.host_x, t->x, n * sizeof(float));
+    if (status == ULP_OK) status = backend->download(t->own.host_y, t->dy, n * sizeof(float));
+    if (status == ULP_OK) status = backend->download(host, t->saved, 2 * c * sizeof(float));
+    if (status == ULP_OK) status = backend->download(host + 2 * c, t->w, c * sizeof(float));
     if (status == ULP_OK) ulp_parallel_for(c, 1, backward_part, &part);
-    if (status == ULP_OK) status = round_gradients(layer, pass, t, &part);
+    if (status == ULP_OK && t->dx)
+        status = ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, t->own.host_wide, n);
+    if (status == ULP_OK)
+        status = ulp_pass_round_host(pass, ulp_site_weight_gradients(layer), t->dw, sums, layer->params);
     free(sums);
     return status;
 }

@@ -1,6 +1,7 @@
 /* columns.c - an image (c,h,w) read from left to right, K columns at a step: the sequence (c h K, 1, w / K).
  *
- * Exact moves. Feature (channel, row, k) at step t is the pixel of column t K + k; K has to divide the width.
+ * The values are moved and not changed. Feature (channel, row, k) at step t is the pixel of column t K + k; K has to
+ * divide the width.
  */
 #include "sim/sequence.h"
 
@@ -13,16 +14,16 @@ static ulp_status columns_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status columns_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t K = layer->arg[0], rows = pass->B * layer->in.c * layer->in.h;
-    ulp_status status = ulp_transpose(pass->backend, t->y, t->x, rows, layer->out.w, K);
-    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, rows * layer->in.w) : status;
+    size_t K = layer->arg[0], rows = pass->now.B * layer->in.c * layer->in.h;
+    ulp_status status = ulp_transpose(pass->run.backend, t->y, t->x, rows, layer->out.w, K);
+    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, rows * layer->in.w) : status;
 }
 
 static ulp_status columns_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t K = layer->arg[0], rows = pass->B * layer->in.c * layer->in.h;
+    size_t K = layer->arg[0], rows = pass->now.B * layer->in.c * layer->in.h;
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_transpose(pass->backend, t->dx, t->dy, rows, K, layer->out.w);
-    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, rows * layer->in.w) : status;
+    ulp_status status = ulp_transpose(pass->run.backend, t->dx, t->dy, rows, K, layer->out.w);
+    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, rows * layer->in.w) : status;
 }
 
 static void columns_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

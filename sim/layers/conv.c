@@ -2,14 +2,15 @@
  *
  * N kernels of K x K over c channels, stride S, P rows and columns of zeros around the image; P < K. Parameters: W
  * (N, c K K) row-major, then b (N). With B samples of p positions each, all sums are elements of three products, each
- * between the operands in the order of a dense layer (what comes from the data, then weights or gradients):
+ * with the operands in the order of a dense layer (first the data, then weights or gradients):
  *
  *   y  (B p, N)    starts at the bias as in a dense layer, runs over channel, row, column of the kernel, ascending
  *   dW (c K K, N)  runs over samples and in them over positions, ascending; db (1, N) likewise
  *   dx (B h w, c)  runs over kernel, row, column of the kernel, ascending
  *
- * Zeros around the image are factors like any other: their products take part, in y as in dW. In dx those of places
- * where no kernel lay take part as products with +0. Random words are those of these elements' places, rows first.
+ * The products with the zeros around the image take part in the sums, of y and of dW. The sum for an element of dx has
+ * a term for every element of the kernel; where no output joins the two, the term is a product with +0. An element of a
+ * product takes the random words of its place in the matrix, row by row.
  *
  * On a sequence (c,1,T), K = 1 is the same dense layer at every step.
  */
@@ -21,7 +22,7 @@
 
 enum { KERNELS, KERNEL, STRIDE, PAD }; /* places in layer->arg */
 
-enum { PIECE = 1 << 18 };   /* floats of patches per thread that stay in the second-level cache */
+enum { SLICE = 1 << 18 };   /* floats of patches per thread that stay in the second-level cache */
 #define PRODUCTS_MAX 0x1p40 /* elements of the largest array, per sample: sizes do not overflow */
 
 /* N@K, then s and p with their numbers in any order, each at most once. */
@@ -65,7 +66,7 @@ static ulp_status conv_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
-/* As of a dense layer, with the inputs and outputs that one weight joins. */
+/* Like a dense layer, with the numbers of inputs and outputs that share a weight. */
 static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
     const size_t n = layer->arg[KERNELS] * depth(layer);
     const double fan = (double)depth(layer) + (layer->gain > 1.0 ? 0.0 : (double)back_depth(layer));
@@ -76,46 +77,59 @@ static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, doubl
 
 /* ---- what the products work on ---- */
 
-/* to (c K K, B p): what the kernels lie on. */
-static ulp_status image_patches(const ulp_layer *layer, const ulp_pass *pass, float *to, const float *x) {
+/* Some samples of the batch: products run over as many at a time as fit the cache. */
+typedef struct slice {
+    size_t skip, B; /* samples before, samples */
+} slice;
+
+/* to (c K K, B p): the elements of x under every element of the kernels. */
+static ulp_status image_patches(const ulp_layer *layer, const ulp_backend *backend, float *to, const float *x,
+                                size_t B) {
     const ulp_dims in = layer->in, out = layer->out;
-    const ulp_im2col places = {.B = pass->B,
-                               .c = in.c,
-                               .h = in.h,
-                               .w = in.w,
-                               .kernel = layer->arg[KERNEL],
-                               .oh = out.h,
-                               .ow = out.w,
-                               .stride = layer->arg[STRIDE],
-                               .pad = layer->arg[PAD],
-                               .dilate = 1};
-    return ulp_backend_im2col(pass->backend, to, x, &places);
+    const ulp_im2col geometry = {.B = B,
+                                 .c = in.c,
+                                 .h = in.h,
+                                 .w = in.w,
+                                 .kernel = layer->arg[KERNEL],
+                                 .oh = out.h,
+                                 .ow = out.w,
+                                 .stride = layer->arg[STRIDE],
+                                 .pad = layer->arg[PAD],
+                                 .dilate = 1};
+    return ulp_backend_im2col(backend, to, x, &geometry);
 }
 
-/* to (N K K, B h w): the gradients of the outputs that an input took part in, by the weight that it met. */
-static ulp_status gradient_patches(const ulp_layer *layer, const ulp_pass *pass, float *to, const float *dy) {
+/* to (N K K, B h w): for every input, by the weight that it met, the gradient of the output that it took part in. */
+static ulp_status gradient_patches(const ulp_layer *layer, const ulp_backend *backend, float *to, const float *dy,
+                                   size_t B) {
     const ulp_dims in = layer->in, out = layer->out;
     const size_t K = layer->arg[KERNEL];
-    const ulp_im2col places = {.B = pass->B,
-                               .c = out.c,
-                               .h = out.h,
-                               .w = out.w,
-                               .kernel = K,
-                               .oh = in.h,
-                               .ow = in.w,
-                               .stride = 1,
-                               .pad = K - 1 - layer->arg[PAD],
-                               .dilate = layer->arg[STRIDE],
-                               .flip = 1};
-    return ulp_backend_im2col(pass->backend, to, dy, &places);
+    const ulp_im2col geometry = {.B = B,
+                                 .c = out.c,
+                                 .h = out.h,
+                                 .w = out.w,
+                                 .kernel = K,
+                                 .oh = in.h,
+                                 .ow = in.w,
+                                 .stride = 1,
+                                 .pad = K - 1 - layer->arg[PAD],
+                                 .dilate = layer->arg[STRIDE],
+                                 .flip = 1};
+    return ulp_backend_im2col(backend, to, dy, &geometry);
 }
 
-/* y of the pass's samples, not rounded yet. */
-static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y, const float *x, const float *w) {
-    const size_t N = layer->out.c, p = area(layer->out), k = depth(layer), rows = pass->B * p;
-    const ulp_datapath *datapath = &pass->policy->forward;
-    const float *bias = w + N * k;                           /* (N) */
-    float *patches = pass->work, *sums = patches + k * rows; /* (k, B p), (N, B p) */
+/* The product of a use over the samples of a slice, `rows` rows of each. */
+static ulp_site product_site(const ulp_layer *layer, uint32_t use, slice s, size_t rows) {
+    return (ulp_site){.use = use, .layer = layer->index, .per_sample = rows, .skip = s.skip};
+}
+
+/* y of a slice, not rounded yet. */
+static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, slice s) {
+    const size_t N = layer->out.c, p = area(layer->out), k = depth(layer), rows = s.B * p;
+    const ulp_backend *backend = pass->run.backend;
+    const float *x = t->x + s.skip * ulp_dims_size(layer->in), *bias = t->w + N * k; /* (N) */
+    float *y = t->y + s.skip * ulp_dims_size(layer->out);
+    float *patches = t->own.work, *sums = patches + k * rows; /* (k, B p), (N, B p) */
     const ulp_gemm_shape start = {.m = rows, .n = N, .k = 1, .lda = 1, .ldb = N, .ldc = rows, .c_trans = 1};
     const ulp_gemm_shape sum = {.m = rows,
                                 .n = N,
@@ -127,81 +141,73 @@ static ulp_status forward_sums(const ulp_layer *layer, ulp_pass *pass, float *y,
                                 .b_trans = 1,
                                 .c_trans = 1,
                                 .accumulate = 1};
-    ulp_status status = image_patches(layer, pass, patches, x);
+    ulp_status status = image_patches(layer, backend, patches, x, s.B);
     if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, sums, pass->ones, bias, &start, p);
+        status = ulp_pass_gemm(pass, product_site(layer, ULP_USE_BIAS, s, p), sums, t->ones, bias, &start);
     if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, sums, patches, w, &sum, p);
-    return status == ULP_OK ? ulp_backend_permute(pass->backend, y, sums, (ulp_permute_shape){1, N, pass->B, p})
-                            : status;
+        status = ulp_pass_gemm(pass, product_site(layer, ULP_USE_FORWARD, s, p), sums, patches, t->w, &sum);
+    return status == ULP_OK ? ulp_backend_permute(backend, y, sums, (ulp_permute_shape){1, N, s.B, p}) : status;
 }
 
-/* dx of the pass's samples likewise. */
-static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, float *dx, const float *dy, const float *w) {
-    const size_t N = layer->out.c, c = layer->in.c, p = area(layer->in), k = back_depth(layer), rows = pass->B * p;
-    float *patches = pass->work, *sums = patches + k * rows,
+/* dx of a slice, not rounded yet. */
+static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, slice s) {
+    const size_t N = layer->out.c, c = layer->in.c, p = area(layer->in), k = back_depth(layer), rows = s.B * p;
+    const ulp_backend *backend = pass->run.backend;
+    const float *dy = t->dy + s.skip * ulp_dims_size(layer->out);
+    float *dx = t->dx + s.skip * ulp_dims_size(layer->in);
+    float *patches = t->own.work, *sums = patches + k * rows,
           *turned = sums + c * rows; /* (k, B h w), (c, B h w), (c, k) */
     const ulp_gemm_shape sum = {
         .m = rows, .n = c, .k = k, .lda = rows, .ldb = k, .ldc = rows, .a_trans = 1, .b_trans = 1, .c_trans = 1};
-    ulp_status status = gradient_patches(layer, pass, patches, dy);
+    ulp_status status = gradient_patches(layer, backend, patches, dy, s.B);
     if (status == ULP_OK)
-        status = ulp_backend_permute(pass->backend, turned, w, (ulp_permute_shape){1, N, c, square(layer)});
+        status = ulp_backend_permute(backend, turned, t->w, (ulp_permute_shape){1, N, c, square(layer)});
     if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, &pass->policy->backward, sums, patches, turned,
-                               &sum, p);
-    return status == ULP_OK ? ulp_backend_permute(pass->backend, dx, sums, (ulp_permute_shape){1, c, pass->B, p})
-                            : status;
+        status = ulp_pass_gemm(pass, product_site(layer, ULP_USE_BACKWARD, s, p), sums, patches, turned, &sum);
+    return status == ULP_OK ? ulp_backend_permute(backend, dx, sums, (ulp_permute_shape){1, c, s.B, p}) : status;
 }
 
-typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, float *to, const float *from,
-                                    const float *w);
+typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, slice s);
 
-/* The sums of all samples, as many at a time as have `floats` of work in the cache: elements do not depend on each
- * other. */
-static ulp_status in_pieces(const ulp_layer *layer, ulp_pass *pass, sums_function sums, float *to, size_t n,
-                            const float *from, size_t m, const float *w, size_t floats) {
-    const size_t first = pass->first, B = pass->B, piece = (size_t)ulp_threads_get() * (PIECE / floats) + 1;
+/* The sums of all samples, slice by slice: as many samples as have `floats` of work in the cache. The sums of different
+ * samples are independent. */
+static ulp_status in_slices(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, sums_function sums,
+                            size_t floats) {
+    const size_t B = pass->now.B, most = (size_t)ulp_threads_get() * (SLICE / floats) + 1;
     ulp_status status = ULP_OK;
-    for (size_t b = 0; b < B && status == ULP_OK; b += piece) {
-        pass->first = first + b;
-        pass->B = B - b < piece ? B - b : piece;
-        status = sums(layer, pass, to + b * n, from + b * m, w);
-    }
-    pass->first = first;
-    pass->B = B;
+    for (size_t b = 0; b < B && status == ULP_OK; b += most)
+        status = sums(layer, pass, t, (slice){b, B - b < most ? B - b : most});
     return status;
 }
 
 static ulp_status conv_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out), floats = depth(layer) * area(layer->out);
-    ulp_status status = in_pieces(layer, pass, forward_sums, t->y, n, t->x, m, t->w, floats);
-    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * n, n) : status;
+    ulp_status status = in_slices(layer, pass, t, forward_sums, depth(layer) * area(layer->out));
+    if (status != ULP_OK) return status;
+    return ulp_pass_round(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static ulp_status weight_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t N = layer->out.c, p = area(layer->out), k = depth(layer), rows = pass->B * p;
-    const ulp_datapath *datapath = &pass->policy->backward;
-    float *patches = pass->work, *dy = patches + k * rows; /* (k, B p), (N, B p) */
+    const size_t B = pass->now.B, N = layer->out.c, p = area(layer->out), k = depth(layer), rows = B * p;
+    const ulp_site dw_site = ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0),
+                   db_site = ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0);
+    float *patches = t->own.work, *dy = patches + k * rows; /* (k, B p), (N, B p) */
     const ulp_gemm_shape dw = {
         .m = k, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = k, .b_trans = 1, .c_trans = 1};
     const ulp_gemm_shape db = {.m = 1, .n = N, .k = rows, .lda = rows, .ldb = rows, .ldc = N, .b_trans = 1};
-    ulp_status status = image_patches(layer, pass, patches, t->x);
-    if (status == ULP_OK) status = ulp_backend_permute(pass->backend, dy, t->dy, (ulp_permute_shape){1, pass->B, N, p});
-    if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, patches, dy, &dw, 0);
-    if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, t->dw + N * k, pass->ones, dy, &db, 0);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
+    ulp_status status = image_patches(layer, pass->run.backend, patches, t->x, B);
+    if (status == ULP_OK) status = ulp_backend_permute(pass->run.backend, dy, t->dy, (ulp_permute_shape){1, B, N, p});
+    if (status == ULP_OK) status = ulp_pass_gemm(pass, dw_site, t->dw, patches, dy, &dw);
+    if (status == ULP_OK) status = ulp_pass_gemm(pass, db_site, t->dw + N * k, t->ones, dy, &db);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
     return status;
 }
 
 static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(layer->out),
-                 floats = back_depth(layer) * area(layer->in);
     ulp_status status = weight_gradients(layer, pass, t);
     if (status != ULP_OK || !t->dx) return status;
-    status = in_pieces(layer, pass, backward_sums, t->dx, m, t->dy, n, t->w, floats);
-    return status == ULP_OK ? ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * m, m) : status;
+    status = in_slices(layer, pass, t, backward_sums, back_depth(layer) * area(layer->in));
+    if (status != ULP_OK) return status;
+    return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }
 
 /* One output by its definition. */

@@ -1,8 +1,8 @@
 /* dense.c - fully connected: y = x W + b, every sum formed by the policy's datapath.
  *
- * Parameters: W (m,n) row-major, then b (n). An output's sum starts at its bias (rounded into the
- * accumulator's format, as 1 b by the same datapath) and runs over the inputs in ascending order: the C
- * operand of a matrix unit. Gradients: dW = x' dy and db = 1' dy sum over samples in ascending order,
+ * Parameters: W (m,n) row-major, then b (n). The sum of an output starts at its bias, as the C operand of
+ * a matrix unit does, and runs over the inputs in ascending order. The same datapath rounds the bias into the
+ * accumulator's format, as the product 1 b. Gradients: dW = x' dy and db = 1' dy sum over samples in ascending order,
  * dx = dy W' over outputs in ascending order.
  */
 #include "sim/layer.h"
@@ -28,32 +28,30 @@ static void dense_init(const ulp_layer *layer, float *w, ulp_stream stream, doub
 }
 
 static ulp_status dense_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->B;
-    const ulp_datapath *datapath = &pass->policy->forward;
+    size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->now.B;
     const float *bias = t->w + m * n; /* (n) */
     ulp_gemm_shape start = {.m = B, .n = n, .k = 1, .lda = 1, .ldb = n, .ldc = n};
     ulp_gemm_shape sum = {.m = B, .n = n, .k = m, .lda = m, .ldb = n, .ldc = n, .accumulate = 1};
-    ulp_status status = ulp_pass_gemm(pass, ULP_USE_BIAS, layer->index, datapath, t->y, pass->ones, bias, &start, 1);
+    ulp_status status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BIAS, layer->index, 1), t->y, t->ones, bias, &start);
     if (status == ULP_OK)
-        status = ulp_pass_gemm(pass, ULP_USE_FORWARD, layer->index, datapath, t->y, t->x, t->w, &sum, 1);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_ACT, layer->index + 1, t->y, B * n, n);
+        status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_FORWARD, layer->index, 1), t->y, t->x, t->w, &sum);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_output(layer), t->y, B * n);
     return status;
 }
 
 static ulp_status dense_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->B;
-    const ulp_datapath *datapath = &pass->policy->backward;
+    size_t m = ulp_dims_size(layer->in), n = layer->out.c, B = pass->now.B;
     ulp_gemm_shape dw = {.m = m, .n = n, .k = B, .lda = m, .ldb = n, .ldc = n, .a_trans = 1};
     ulp_gemm_shape db = {.m = 1, .n = n, .k = B, .lda = B, .ldb = n, .ldc = n};
     ulp_gemm_shape dx = {.m = B, .n = m, .k = n, .lda = n, .ldb = n, .ldc = m, .b_trans = 1};
-    ulp_status status = ulp_pass_gemm(pass, ULP_USE_WPRODUCT, layer->index, datapath, t->dw, t->x, t->dy, &dw, 0);
+    ulp_status status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_WPRODUCT, layer->index, 0), t->dw, t->x, t->dy, &dw);
     if (status == ULP_OK)
         status =
-            ulp_pass_gemm(pass, ULP_USE_BPRODUCT, layer->index, datapath, t->dw + m * n, pass->ones, t->dy, &db, 0);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_WGRAD, layer->index, t->dw, layer->params, 0);
+            ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BPRODUCT, layer->index, 0), t->dw + m * n, t->ones, t->dy, &db);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_weight_gradients(layer), t->dw, layer->params);
     if (status != ULP_OK || !t->dx) return status;
-    status = ulp_pass_gemm(pass, ULP_USE_BACKWARD, layer->index, datapath, t->dx, t->dy, t->w, &dx, 1);
-    if (status == ULP_OK) status = ulp_pass_round(pass, ULP_AT_AGRAD, layer->index, t->dx, B * m, m);
+    status = ulp_pass_gemm(pass, ulp_site_of(ULP_USE_BACKWARD, layer->index, 1), t->dx, t->dy, t->w, &dx);
+    if (status == ULP_OK) status = ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, B * m);
     return status;
 }
 

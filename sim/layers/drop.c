@@ -1,9 +1,10 @@
 /* drop.c - dropout: in training an element becomes +0 with probability P/100, else x 100 / (100 - P); else y = x.
  *
- * After Srivastava et al. 2014 (JMLR 15, section 4), scaled in training, not in evaluation. Element i of sample b is
- * kept where the random word of its place under ULP_USE_DROP is at least P/100 2^32, rounded up. The quotient is formed
- * in binary64 with one rounding, which never crosses a number of at most 24 bits, and rounded at ULP_AT_ACT; its
- * gradient, through the same elements, likewise at ULP_AT_AGRAD. It has no forward64: the elements depend on the step.
+ * After Srivastava et al. 2014 (JMLR 15, section 4); training scales the kept elements, evaluation changes nothing.
+ * Element i of sample b is kept where the random word of its place under ULP_USE_DROP is at least P/100 2^32, rounded
+ * up. The quotient is rounded to binary64, which never crosses a number of at most 24 bits, and then at ULP_AT_ACT. The
+ * gradient of the kept elements is computed in the same way and rounded at ULP_AT_AGRAD. The kind has no forward64,
+ * because the kept elements depend on the step.
  */
 #include "sim/layer.h"
 
@@ -15,31 +16,33 @@ static ulp_status drop_shape(ulp_layer *layer, const char *args) {
     return ulp_args_number(&layer->arg[0], args, 0, 99);
 }
 
-/* pass->host_wide (n) = x (n) through the elements that are kept. */
-static ulp_status keep(const ulp_layer *layer, ulp_pass *pass, const float *x, size_t n, size_t row) {
+/* own->host_wide (B,row) = the elements of x (B,row) that are kept, divided by their share. */
+static ulp_status keep(const ulp_layer *layer, const ulp_pass *pass, const ulp_workspace *own, const float *x) {
+    const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
     const uint64_t P = layer->arg[0], least = (P * 0x100000000u + 99) / 100;
-    const ulp_stream stream = {pass->seed, ulp_stream_id(ULP_USE_DROP, 0, layer->index, pass->step),
-                               (uint64_t)pass->first * row};
-    ulp_status status = pass->backend->download(pass->host_a, x, n * sizeof(float));
+    const ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_USE_DROP, 0, layer->index, pass->now.step),
+                               (uint64_t)pass->now.first * row};
+    ulp_status status = pass->run.backend->download(own->host_x, x, n * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++)
-        pass->host_wide[i] =
-            ulp_random_word(stream, i) >= least ? (double)pass->host_a[i] * 100.0 / (double)(100 - P) : 0.0;
+        own->host_wide[i] =
+            ulp_random_word(stream, i) >= least ? (double)own->host_x[i] * 100.0 / (double)(100 - P) : 0.0;
     return ULP_OK;
 }
 
 static ulp_status drop_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
-    if (pass->evaluation) return ulp_tensor_copy(pass->backend, t->y, t->x, n);
-    ulp_status status = keep(layer, pass, t->x, n, row);
-    return status == ULP_OK ? ulp_pass_round_wide(pass, ULP_AT_ACT, layer->index + 1, t->y, n, row) : status;
+    const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
+    if (pass->now.evaluation) return ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
+    ulp_status status = keep(layer, pass, &t->own, t->x);
+    return status == ULP_OK ? ulp_pass_round_host(pass, ulp_site_output(layer), t->y, t->own.host_wide, n) : status;
 }
 
 static ulp_status drop_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    const size_t row = ulp_dims_size(layer->out), n = pass->B * row;
+    const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
     if (!t->dx) return ULP_OK;
-    ulp_status status = keep(layer, pass, t->dy, n, row);
-    return status == ULP_OK ? ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer->index, t->dx, n, row) : status;
+    ulp_status status = keep(layer, pass, &t->own, t->dy);
+    return status == ULP_OK ? ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, t->own.host_wide, n)
+                            : status;
 }
 
 extern const ulp_layer_kind ulp_layer_drop;

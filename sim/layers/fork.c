@@ -1,7 +1,7 @@
 /* fork.c - the beginning of a residual block: y = x, and x goes past the block to the join that ends it.
  *
- * Gradient: dx = dy + the gradient that came past the block, one exact sum rounded once; where layers have scales of
- * their own, the second one is brought to the scale of the first before.
+ * Gradient: dx = dy + the gradient that came past the block, one exact sum rounded once. Where layers have scales of
+ * their own, the second gradient is first multiplied by a power of two, so that both carry the same scale.
  */
 #include "sim/layer.h"
 
@@ -14,15 +14,17 @@ static ulp_status fork_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_tensor_copy(pass->backend, t->y, t->x, pass->B * ulp_dims_size(layer->out));
+    return ulp_tensor_copy(pass->run.backend, t->y, t->x, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t row = ulp_dims_size(layer->in);
+    const size_t row = ulp_dims_size(layer->in);
+    const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
+    const float *past = log2 ? t->own.work : t->skip;
     if (!t->dx) return ULP_OK;
-    const float *past;
-    ulp_status status = ulp_pass_bring(pass, &past, pass->work, t->skip, pass->B * row, layer->partner, layer->index);
-    return status == ULP_OK ? ulp_pass_add(pass, ULP_AT_AGRAD, layer->index, t->dx, t->dy, past, pass->B, row) : status;
+    ulp_status status = log2 ? ulp_pass_rescale(pass, t->own.work, t->skip, pass->now.B * row, log2) : ULP_OK;
+    if (status != ULP_OK) return status;
+    return ulp_pass_add(pass, ulp_site_input_gradient(layer), t->dx, t->dy, past);
 }
 
 static void fork_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

@@ -1,7 +1,7 @@
 /* gru.c - gated recurrent units of Cho et al. 2014, arXiv:1406.1078, section 2.3, reset after the recurrent product.
  *
- * That the reset gate meets h U, with a bias of its own, in place of h alone, is the variant of cuDNN and PyTorch: all
- * products of a step are one. z keeps the old state, as there. Sums s = [q r z n]: W (F,3N) reaches r, z, n and
+ * This is the variant of cuDNN and PyTorch: the reset gate multiplies h U, which has a bias of its own, and not h, so
+ * that a step needs one product with U. z keeps the old state. Sums s = [q r z n]: W (F,3N) reaches r, z, n and
  * U (N,3N) reaches q, r, z; q is the recurrent part of the candidate n.
  *
  *   [q r z]_t <- [s_q, sigmoid(s_r), sigmoid(s_z)]
@@ -10,7 +10,7 @@
  *   dh_t      <- dy_t + p_t + dh_(t+1) z_(t+1)
  *   ds_t      <- [dn r, dn q r (1 - r), dh (h_(t-1) - n) z (1 - z), dn],  dn = dh (1 - z) (1 - n^2)
  *
- * Every line is one rounding of each element; inside of a line there is binary64 only. recurrent.h has the rest.
+ * Every line is computed in binary64 and rounds each element once. recurrent.h describes the sums and the streams.
  */
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
@@ -90,4 +90,17 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-ULP_RECURRENT_KIND(gru, "gruN: gated recurrent, N units (1 to 2^20)", "rows gru3");
+extern const ulp_layer_kind ulp_layer_gru;
+const ulp_layer_kind ulp_layer_gru = {
+    .name = "gru",
+    .usage = "gruN: gated recurrent, N units (1 to 2^20)",
+    .takes = ULP_RECURRENT_TAKES,
+    .example = "rows gru3",
+    .gain = 1.0,
+    .cell = &cell,
+    .shape = ulp_recurrent_shape,
+    .init = ulp_recurrent_init,
+    .forward = ulp_recurrent_forward,
+    .backward = ulp_recurrent_backward,
+    .forward64 = ulp_recurrent_forward64,
+};

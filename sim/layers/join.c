@@ -1,4 +1,4 @@
-/* join.c - the end of a residual block: y = x + what its fork saw, one exact sum rounded once.
+/* join.c - the end of a residual block: y = x + the input of its fork, one exact sum rounded once.
  *
  * After He et al. 2016, doi:10.1109/CVPR.2016.90, section 3.2; the shortcut is the identity.
  */
@@ -12,11 +12,11 @@ static ulp_status join_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status join_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_pass_add(pass, ULP_AT_ACT, layer->index + 1, t->y, t->x, t->skip, pass->B, ulp_dims_size(layer->out));
+    return ulp_pass_add(pass, ulp_site_output(layer), t->y, t->x, t->skip);
 }
 
 static ulp_status join_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_tensor_copy(pass->backend, t->dx, t->dy, pass->B * ulp_dims_size(layer->out));
+    return ulp_tensor_copy(pass->run.backend, t->dx, t->dy, pass->now.B * ulp_dims_size(layer->out));
 }
 
 static void join_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

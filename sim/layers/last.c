@@ -1,4 +1,5 @@
-/* last.c - what a sequence (c,1,T) ends with: (c,1,1). An exact move; the gradient of the other steps is zero. */
+/* last.c - the last step (c,1,1) of a sequence (c,1,T). No value is changed; the gradient of the other steps is zero.
+ */
 #include <string.h>
 
 #include "sim/sequence.h"
@@ -10,23 +11,23 @@ static ulp_status last_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status last_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t T = layer->in.w, n = pass->B * layer->in.c;
-    ulp_status status = pass->backend->download(pass->host_a, t->x, n * T * sizeof(float));
+    size_t T = layer->in.w, n = pass->now.B * layer->in.c;
+    ulp_status status = pass->run.backend->download(t->own.host_x, t->x, n * T * sizeof(float));
     if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++) pass->host_b[i] = pass->host_a[i * T + T - 1];
-    status = pass->backend->upload(t->y, pass->host_b, n * sizeof(float));
-    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, n) : status;
+    for (size_t i = 0; i < n; i++) t->own.host_y[i] = t->own.host_x[i * T + T - 1];
+    status = pass->run.backend->upload(t->y, t->own.host_y, n * sizeof(float));
+    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, n) : status;
 }
 
 static ulp_status last_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    size_t T = layer->in.w, n = pass->B * layer->in.c;
+    size_t T = layer->in.w, n = pass->now.B * layer->in.c;
     if (!t->dx) return ULP_OK;
-    ulp_status status = pass->backend->download(pass->host_a, t->dy, n * sizeof(float));
+    ulp_status status = pass->run.backend->download(t->own.host_x, t->dy, n * sizeof(float));
     if (status != ULP_OK) return status;
-    memset(pass->host_b, 0, n * T * sizeof(float));
-    for (size_t i = 0; i < n; i++) pass->host_b[i * T + T - 1] = pass->host_a[i];
-    status = pass->backend->upload(t->dx, pass->host_b, n * T * sizeof(float));
-    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, n * T) : status;
+    memset(t->own.host_y, 0, n * T * sizeof(float));
+    for (size_t i = 0; i < n; i++) t->own.host_y[i * T + T - 1] = t->own.host_x[i];
+    status = pass->run.backend->upload(t->dx, t->own.host_y, n * T * sizeof(float));
+    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, n * T) : status;
 }
 
 static void last_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

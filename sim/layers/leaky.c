@@ -15,14 +15,14 @@ static ulp_status leaky_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status leaky_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_pass_curve(pass, layer->index + 1, (ulp_activation){.kind = ULP_LEAKY, .a = layer->number}, t->y, t->x,
-                          ulp_dims_size(layer->out));
+    return ulp_pass_curve(pass, ulp_site_output(layer), (ulp_activation){.kind = ULP_LEAKY, .a = layer->number}, t->y,
+                          t->x);
 }
 
 static ulp_status leaky_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     if (!t->dx) return ULP_OK;
-    return ulp_pass_slope(pass, layer->index, (ulp_activation){.kind = ULP_LEAKY, .a = layer->number}, t->dx, t->dy,
-                          t->x, ulp_dims_size(layer->out));
+    return ulp_pass_slope(pass, ulp_site_input_gradient(layer), (ulp_activation){.kind = ULP_LEAKY, .a = layer->number},
+                          t->dx, t->dy, t->x);
 }
 
 static void leaky_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

@@ -1,7 +1,7 @@
 /* lstm.c - long short-term memory of Hochreiter and Schmidhuber 1997, doi:10.1162/neco.1997.9.8.1735, with the
  * forget gate of Gers et al. 2000, doi:10.1162/089976600300015015; no peepholes.
  *
- * Sums s = [i f o g], all reached by W (F,4N) and U (N,4N); the bias of f starts at 1 (Jozefowicz et al. 2015).
+ * Sums s = [i f o g]; W (F,4N) and U (N,4N) reach all of them. The bias of f starts at 1 (Jozefowicz et al. 2015).
  *
  *   [i f o g]_t <- [sigmoid(s_i), sigmoid(s_f), sigmoid(s_o), tanh(s_g)]
  *   c_t         <- f c_(t-1) + i g
@@ -10,7 +10,7 @@
  *   dc_t        <- dc_(t+1) f_(t+1) + dh o (1 - tanh(c)^2)
  *   ds_t        <- [dc g i (1 - i), dc c_(t-1) f (1 - f), dh tanh(c) o (1 - o), dc i (1 - g^2)]
  *
- * Every line is one rounding of each element; inside of a line there is binary64 only. recurrent.h has the rest.
+ * Every line is computed in binary64 and rounds each element once. recurrent.h describes the sums and the streams.
  */
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
@@ -92,4 +92,17 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-ULP_RECURRENT_KIND(lstm, "lstmN: long short-term memory, N units (1 to 2^20)", "rows lstm3");
+extern const ulp_layer_kind ulp_layer_lstm;
+const ulp_layer_kind ulp_layer_lstm = {
+    .name = "lstm",
+    .usage = "lstmN: long short-term memory, N units (1 to 2^20)",
+    .takes = ULP_RECURRENT_TAKES,
+    .example = "rows lstm3",
+    .gain = 1.0,
+    .cell = &cell,
+    .shape = ulp_recurrent_shape,
+    .init = ulp_recurrent_init,
+    .forward = ulp_recurrent_forward,
+    .backward = ulp_recurrent_backward,
+    .forward64 = ulp_recurrent_forward64,
+};

@@ -1,7 +1,8 @@
-/* pool.c - maximum over windows of K x K, side by side: exact; rows and columns that fill no window are left out.
+/* pool.c - maximum over windows of K x K, side by side: exact; rows and columns at the end that fill no window are left
+ * out.
  *
- * kernels/functions/pool.h says which of equal numbers is the maximum; its place in the window is what backward finds
- * in `saved`. Gradient: dy at that place, else +0.
+ * kernels/functions/pool.h says which of equal numbers is the maximum; forward leaves its place in the window in
+ * `saved`. Gradient: dy at that place, else +0.
  */
 #include "sim/layer.h"
 
@@ -16,23 +17,23 @@ static ulp_status pool_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_windows windows(const ulp_layer *layer, const ulp_pass *pass) {
-    return (ulp_windows){.images = pass->B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[0]};
+    return (ulp_windows){.images = pass->now.B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[0]};
 }
 
 static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
-    ulp_status status = ulp_backend_pool(pass->backend, t->y, t->saved, t->x, &s);
-    return status == ULP_OK
-               ? ulp_pass_show(pass, ULP_AT_ACT, layer->index + 1, t->y, pass->B * ulp_dims_size(layer->out))
-               : status;
+    ulp_status status = ulp_backend_pool(pass->run.backend, t->y, t->saved, t->x, &s);
+    return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
+                            : status;
 }
 
 static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
     if (!t->dx) return ULP_OK;
-    ulp_status status = ulp_backend_pool_slope(pass->backend, t->dx, t->dy, t->saved, &s);
-    return status == ULP_OK ? ulp_pass_show(pass, ULP_AT_AGRAD, layer->index, t->dx, pass->B * ulp_dims_size(layer->in))
-                            : status;
+    ulp_status status = ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s);
+    return status == ULP_OK
+               ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in))
+               : status;
 }
 
 static void pool_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

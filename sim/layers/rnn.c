@@ -4,7 +4,7 @@
  *   dh_t <- dy_t + p_t
  *   ds_t <- dh_t (1 - h_t^2)
  *
- * Every line is one rounding; which tensors and sums these are, recurrent.h says.
+ * Every line is one rounding; recurrent.h describes the tensors and the sums.
  */
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"
@@ -43,4 +43,17 @@ static const ulp_cell cell = {
     .unit64 = unit64,
 };
 
-ULP_RECURRENT_KIND(rnn, "rnnN: recurrent, N units (1 to 2^20), tanh", "rows rnn5");
+extern const ulp_layer_kind ulp_layer_rnn;
+const ulp_layer_kind ulp_layer_rnn = {
+    .name = "rnn",
+    .usage = "rnnN: recurrent, N units (1 to 2^20), tanh",
+    .takes = ULP_RECURRENT_TAKES,
+    .example = "rows rnn5",
+    .gain = 1.0,
+    .cell = &cell,
+    .shape = ulp_recurrent_shape,
+    .init = ulp_recurrent_init,
+    .forward = ulp_recurrent_forward,
+    .backward = ulp_recurrent_backward,
+    .forward64 = ulp_recurrent_forward64,
+};

@@ -12,14 +12,13 @@ static ulp_status sigmoid_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status sigmoid_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_pass_curve(pass, layer->index + 1, (ulp_activation){.kind = ULP_SIGMOID}, t->y, t->x,
-                          ulp_dims_size(layer->out));
+    return ulp_pass_curve(pass, ulp_site_output(layer), (ulp_activation){.kind = ULP_SIGMOID}, t->y, t->x);
 }
 
 static ulp_status sigmoid_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     if (!t->dx) return ULP_OK;
-    return ulp_pass_slope(pass, layer->index, (ulp_activation){.kind = ULP_SIGMOID}, t->dx, t->dy, t->y,
-                          ulp_dims_size(layer->out));
+    return ulp_pass_slope(pass, ulp_site_input_gradient(layer), (ulp_activation){.kind = ULP_SIGMOID}, t->dx, t->dy,
+                          t->y);
 }
 
 static void sigmoid_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,

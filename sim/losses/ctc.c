@@ -1,10 +1,10 @@
 /* ctc.c - the loss of label sequences, ctc.h, in logarithms (ctc) and in probabilities (ctc-linear).
  *
- * z (C,1,T), C = classes + 1, the blank last. At ULP_AT_LOSS: log softmax or softmax of every step, layer 0; each
- * sample's loss, layer 1; every operation of alpha and beta, layers 2 and 3, which observers are not shown. Gradient of
- * a sample: 2^scale (softmax - expected) / B, softmax from the rounded numbers of layer 0, rounded once at
- * ULP_AT_AGRAD; NaN where the sample's loss is not finite. Nothing rescales alpha or beta from step to step: the linear
- * form underflows where its format does. Scores are computed in logarithms in binary64.
+ * z (C,1,T), C = classes + 1, the blank last. Rounded at ULP_AT_LOSS: log softmax or softmax of every step, as layer 0;
+ * each sample's loss, as layer 1; every operation of alpha and beta, as layers 2 and 3, which observers are not shown.
+ * The gradient of a sample is 2^scale (softmax - expected) / B, with softmax from the rounded numbers of layer 0,
+ * rounded once at ULP_AT_AGRAD; it is NaN where the sample's loss is not finite. Alpha and beta are not rescaled from
+ * step to step, so the linear form underflows where its format does. Scores are computed in logarithms in binary64.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ static ulp_status ctc_check(ulp_dims out, const ulp_data *data, char *error, siz
                     data->classes + 1, out.c, out.h, out.w);
 }
 
-/* What a sample needs: p and e (C,T), alpha and beta (T,S). */
+/* Doubles for one sample: p and e (C,T), alpha and beta (T,S). */
 static size_t ctc_scratch(const ulp_loss *loss) {
     return 2 * ulp_dims_size(loss->out) + 2 * loss->out.w * (2 * loss->labels + 1);
 }
@@ -40,59 +40,62 @@ static void normalise(double *y, const float *z, size_t C, size_t T, int linear)
     }
 }
 
-/* One sample's loss; e (C,T) if it is wanted. */
+/* One sample's loss; e (C,T), or NULL. */
 static double sample_loss(const ulp_loss *loss, double *e, const double *p, const uint8_t *label, ulp_ctc_form form) {
-    size_t C = loss->out.c, T = loss->out.w, L = ulp_label_count(label, loss->labels);
+    const ulp_ctc_task task = {
+        .label = label, .L = ulp_label_count(label, loss->labels), .C = loss->out.c, .T = loss->out.w};
+    const size_t C = task.C, T = task.T;
     double *alpha = loss->scratch + 2 * C * T, *beta = alpha + T * (2 * loss->labels + 1);
-    double P = ulp_ctc_alpha(alpha, p, label, L, C, T, &form);
+    double P = ulp_ctc_alpha(alpha, p, &task, &form);
     if (e) {
         form.stream.stream = (form.stream.stream & ~((uint64_t)0xffff << 40)) | (uint64_t)3 << 40;
-        ulp_ctc_beta(beta, p, label, L, C, T, &form);
-        ulp_ctc_expected(e, alpha, beta, P, label, L, C, T, &form);
+        ulp_ctc_beta(beta, p, &task, &form);
+        ulp_ctc_expected(e, alpha, beta, P, &task, &form);
     }
     return ulp_ctc_loss(P, &form);
 }
 
-/* host_wide (B,C,T) = the gradients, loss->host (B) = the losses, from the rounded p in host_a. */
+/* loss->host_exact (B,C,T) = the gradients, loss->host (B) = the losses, from the rounded p in loss->host_z. */
 static void samples(const ulp_loss *loss, ulp_pass *pass, const uint8_t *label, int linear) {
+    const ulp_pass_now *now = &pass->now;
     size_t C = loss->out.c, T = loss->out.w, n = C * T;
-    double *p = loss->scratch, *e = p + n, scale = ulp_scale(1.0, pass->scale_log2);
-    const ulp_cast *cast = &pass->policy->at[ULP_AT_LOSS];
+    double *p = loss->scratch, *e = p + n, scale = ulp_scale(1.0, now->scales.log2);
+    const ulp_cast *cast = &pass->run.policy->at[ULP_AT_LOSS];
     ulp_ctc_form form = {.linear = linear, .cast = cast};
-    form.stats = pass->counting && !ulp_cast_is_identity(cast) ? &pass->stats[ULP_AT_LOSS] : NULL;
-    form.stream = (ulp_stream){pass->seed, ulp_stream_id(ULP_AT_LOSS, pass->evaluation, 2, pass->step & 0xfffffffu), 0};
-    for (size_t b = 0; b < pass->B; b++) {
-        for (size_t i = 0; i < n; i++) p[i] = (double)pass->host_a[b * n + i];
-        form.stream.first = (pass->first + b) * ulp_ctc_words(loss->labels, T);
+    form.stats = now->counting && !ulp_cast_is_identity(cast) ? &pass->counts.rounded[ULP_AT_LOSS] : NULL;
+    form.stream =
+        (ulp_stream){pass->run.seed, ulp_stream_id(ULP_AT_LOSS, now->evaluation, 2, now->step & 0xfffffffu), 0};
+    for (size_t b = 0; b < now->B; b++) {
+        for (size_t i = 0; i < n; i++) p[i] = (double)loss->host_z[b * n + i];
+        form.stream.first = (now->first + b) * ulp_ctc_words(loss->labels, T);
         loss->host[b] = sample_loss(loss, e, p, label + b * loss->labels, form);
         for (size_t i = 0; i < n; i++)
-            pass->host_wide[b * n + i] = ((linear ? p[i] : ulp_exp(p[i])) - e[i]) * scale / (double)pass->B;
+            loss->host_exact[b * n + i] = ((linear ? p[i] : ulp_exp(p[i])) - e[i]) * scale / (double)now->B;
     }
 }
 
-static ulp_status step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z,
-                       const uint8_t *label, int linear) {
-    size_t C = loss->out.c, T = loss->out.w, n = C * T, B = pass->B;
-    ulp_status status = pass->backend->download(pass->host_a, z, B * n * sizeof *z);
+static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean, int linear) {
+    const ulp_backend *backend = pass->run.backend;
+    size_t C = loss->out.c, T = loss->out.w, n = C * T, B = pass->now.B;
+    const ulp_site p_site = ulp_site_of(ULP_AT_LOSS, 0, n), dz_site = ulp_site_of(ULP_AT_AGRAD, batch->layer, n);
+    ulp_status status = backend->download(loss->host_z, batch->z, B * n * sizeof(float));
     if (status != ULP_OK) return status;
-    for (size_t b = 0; b < B; b++) normalise(pass->host_wide + b * n, pass->host_a + b * n, C, T, linear);
-    status = ulp_pass_round_wide(pass, ULP_AT_LOSS, 0, loss->p, B * n, n);
-    if (status == ULP_OK) status = pass->backend->download(pass->host_a, loss->p, B * n * sizeof(float));
+    for (size_t b = 0; b < B; b++) normalise(loss->host_exact + b * n, loss->host_z + b * n, C, T, linear);
+    status = ulp_pass_round_host(pass, p_site, loss->p, loss->host_exact, B * n);
+    if (status == ULP_OK) status = backend->download(loss->host_z, loss->p, B * n * sizeof(float));
     if (status != ULP_OK) return status;
-    samples(loss, pass, label, linear);
-    status = ulp_pass_round_wide(pass, ULP_AT_AGRAD, layer, dz, B * n, n);
-    if (status == ULP_OK) status = pass->backend->upload(loss->wide, loss->host, B * sizeof(double));
+    samples(loss, pass, batch->label, linear);
+    status = ulp_pass_round_host(pass, dz_site, batch->dz, loss->host_exact, B * n);
+    if (status == ULP_OK) status = backend->upload(loss->wide, loss->host, B * sizeof(double));
     return status == ULP_OK ? ulp_loss_mean(loss, pass, mean) : status;
 }
 
-static ulp_status ctc_step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean, const float *z,
-                           const uint8_t *label) {
-    return step(loss, pass, layer, dz, mean, z, label, 0);
+static ulp_status ctc_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
+    return step(loss, pass, batch, mean, 0);
 }
 
-static ulp_status linear_step(const ulp_loss *loss, ulp_pass *pass, size_t layer, float *dz, double *mean,
-                              const float *z, const uint8_t *label) {
-    return step(loss, pass, layer, dz, mean, z, label, 1);
+static ulp_status linear_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {
+    return step(loss, pass, batch, mean, 1);
 }
 
 static ulp_status ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z,
@@ -100,13 +103,13 @@ static ulp_status ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum
     size_t C = loss->out.c, T = loss->out.w, n = C * T;
     uint8_t *answer = (uint8_t *)(loss->scratch + n); /* (T) bytes where e is */
     ulp_ctc_form form = {0};
-    ulp_status status = pass->backend->download(pass->host_a, z, pass->B * n * sizeof *z);
-    for (size_t b = 0; b < pass->B && status == ULP_OK; b++) {
+    ulp_status status = pass->run.backend->download(loss->host_z, z, pass->now.B * n * sizeof *z);
+    for (size_t b = 0; b < pass->now.B && status == ULP_OK; b++) {
         const uint8_t *want = label + b * loss->labels;
         size_t L = ulp_label_count(want, loss->labels);
-        normalise(loss->scratch, pass->host_a + b * n, C, T, 0);
+        normalise(loss->scratch, loss->host_z + b * n, C, T, 0);
         sum->loss += sample_loss(loss, NULL, loss->scratch, want, form);
-        size_t edits = ulp_edit_distance(answer, ulp_ctc_decode(answer, pass->host_a + b * n, C, T), want, L);
+        size_t edits = ulp_edit_distance(answer, ulp_ctc_decode(answer, loss->host_z + b * n, C, T), want, L);
         sum->right += edits == 0;
         sum->labels += L;
         sum->edits += edits;

@@ -54,16 +54,17 @@ static const ulp_data images = {.name = "images",
                                 .label = label};
 
 /* All that an observer is shown, folded into one number (FNV-1a 64). */
-static void see(void *context, const ulp_sight *sight) {
+static void see(void *context, const ulp_observation *observed) {
     uint64_t *hash = context;
-    const float *shown[] = {sight->raw, sight->rounded};
-    for (size_t i = 0; i < 2 * sight->n; i++) {
+    const float *shown[] = {observed->raw, observed->rounded};
+    for (size_t i = 0; i < 2 * observed->n; i++) {
         uint32_t u;
         memcpy(&u, &shown[i % 2][i / 2], sizeof u);
         *hash = (*hash ^ u) * 0x100000001b3u;
     }
-    *hash = (*hash ^ (uint64_t)sight->point ^ (uint64_t)(unsigned)sight->scale_log2 << 8 ^ sight->layer << 32) *
-            0x100000001b3u;
+    *hash =
+        (*hash ^ (uint64_t)observed->point ^ (uint64_t)(unsigned)observed->scale_log2 << 8 ^ observed->layer << 32) *
+        0x100000001b3u;
 }
 
 typedef struct side {
@@ -81,14 +82,14 @@ static int open_side(side *s, row *r, const struct run *run, const char *product
              products != NULL ? products : "");
     *s = (side){.observer = {see, &s->hash, UINT32_MAX}};
     const training_texts options = {.net = run->net,
-                                       .policy = policy,
-                                       .scaler = run->scaler,
-                                       .optimizer = run->optimizer,
-                                       .batch = batch,
-                                       .seed = 5,
-                                       .backend = backend,
-                                       .counting = 1,
-                                       .observer = &s->observer};
+                                    .policy = policy,
+                                    .scaler = run->scaler,
+                                    .optimizer = run->optimizer,
+                                    .batch = batch,
+                                    .seed = 5,
+                                    .backend = backend,
+                                    .counting = 1,
+                                    .observer = &s->observer};
     if (!row_ok(r, trainer_from_texts(&s->trainer, &images, &options, error, sizeof error), "%s: %s", run->name, error))
         return 0;
     s->weights = calloc(2 * s->trainer->model.net.params + 1, sizeof *s->weights);

@@ -42,19 +42,20 @@ static void count(ulp_watch *w, ulp_stats *stats, const float *x, size_t n, floa
                               (ulp_rounding){.format = &w->format[f], .stats = &stats[f * w->columns + column]});
 }
 
-static void see(void *context, const ulp_sight *sight) {
+static void see(void *context, const ulp_observation *observed) {
     ulp_watch *w = context;
-    if (sight->step % w->every != 0 || sight->layer >= LAYERS) return;
-    size_t stage = (size_t)(sight->step * 3 / w->steps);
-    ulp_watched *t = &w->at[sight->point == ULP_AT_AGRAD ? ULP_WATCH_AGRAD : ULP_WATCH_WGRAD][sight->layer];
-    ulp_histogram_add(&t->histogram[stage], sight->raw, sight->n);
+    if (observed->step % w->every != 0 || observed->layer >= LAYERS) return;
+    size_t stage = (size_t)(observed->step * 3 / w->steps);
+    ulp_watched *t = &w->at[observed->point == ULP_AT_AGRAD ? ULP_WATCH_AGRAD : ULP_WATCH_WGRAD][observed->layer];
+    ulp_histogram_add(&t->histogram[stage], observed->raw, observed->n);
     if (t->stats[stage] == NULL) t->stats[stage] = calloc(w->formats * w->columns, sizeof *t->stats[stage]);
     if (t->stats[stage] == NULL) w->status = ULP_NO_MEMORY;
     for (size_t k = 0; k < w->scales && w->status == ULP_OK; k++)
-        count(w, t->stats[stage], sight->raw, sight->n, (float)ulp_scale(1.0, (int32_t)w->scale[k]), k, 0, w->formats);
+        count(w, t->stats[stage], observed->raw, observed->n, (float)ulp_scale(1.0, (int32_t)w->scale[k]), k, 0,
+              w->formats);
     for (size_t f = 0; f < w->formats && w->status == ULP_OK; f++) {
-        float own = ulp_scaling_of(ulp_amax(sight->raw, sight->n, 1), &w->format[f], ULP_SCALING_POWER2).scale;
-        count(w, t->stats[stage], sight->raw, sight->n, own, w->scales, f, f + 1);
+        float own = ulp_scaling_of(ulp_amax(observed->raw, observed->n, 1), &w->format[f], ULP_SCALING_POWER2).scale;
+        count(w, t->stats[stage], observed->raw, observed->n, own, w->scales, f, f + 1);
     }
 }
 

@@ -1,0 +1,38 @@
+/* cartoon_sgd.h - what the ascents and the claims of cartoon_sgd share: settings, rows, the rate and the exact path. */
+#ifndef ULP_EXPERIMENT_CARTOON_SGD_H
+#define ULP_EXPERIMENT_CARTOON_SGD_H
+
+#include "experiments/harness/claims/spread.h"
+#include "experiments/harness/sums.h"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    double rate;
+    int64_t updates, runs, paths;
+    uint64_t seed;
+} settings;
+
+/* Rows: a weight on its way, its end (stop, or open if it still moved after --updates), all runs of a stochastic mode.
+ */
+enum { PATH, STOP, OPEN, SPREAD };
+#define WHAT_WORDS "path stop open spread"
+
+typedef struct row {
+    ulp_sum_key key;
+    int64_t update;
+    double weight, value;
+    ulp_code code;
+    ulp_distribution runs;
+} row;
+
+enum { CURES = 2, EVERY = 10 /* updates from one row of a spread to the next */ };
+extern const ulp_cure cures[CURES];
+
+/* --rate as the updates have it: in the format; in binary32 under a master copy. */
+double rate_in(const settings *s, const ulp_format *format, ulp_cure cure);
+
+/* Prints the table and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif

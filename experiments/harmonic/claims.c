@@ -1,0 +1,220 @@
+/* claims.c - the table of harmonic, and the claims about its rows. */
+#include <math.h>
+#include <stdio.h>
+
+#include "harmonic.h"
+
+static const struct fact {
+    const char *format;
+    double value;
+    int64_t idle; /* the first term that moves nothing */
+} facts[] = {
+    {"bfloat16", 5.0625, 65},
+    {"binary16", 7.0859375, 513},
+    {"e4m3", 3, 9},
+    {"e5m2", 2, 5},
+    {"binary32", 15.403682708740234375, 2097152},
+};
+
+/* The first row of a sum of that kind under nearest even. */
+static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
+    return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
+}
+
+static const ulp_format *format_named(const ulp_claims *c, const char *name) {
+    const settings *s = c->settings;
+    return ulp_formats_find(&s->formats, name);
+}
+
+/* The runs of a stochastic mode after --terms; NULL if the run has no such mode. */
+static const row *runs_of(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
+    const settings *s = c->settings;
+    if (!rule) return NULL;
+    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, SPREAD}, offsetof(row, n),
+                           s->terms);
+}
+
+static void claim_facts(ulp_claims *c) {
+    const settings *s = c->settings;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        const struct fact *want = &facts[i];
+        const ulp_format *format = format_named(c, want->format);
+        const row *stop = find(c, format, ULP_CURE_NONE, STOP);
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%s rne: the sum stops at exactly %.9g, the first term that moves nothing is 1/%lld", want->format,
+                 want->value, (long long)want->idle);
+        if (stop)
+            ulp_claim(c, stop->value == want->value && stop->n == want->idle, text, "%.17g at term %lld", stop->value,
+                      (long long)stop->n);
+        else if (find(c, format, ULP_CURE_NONE, OPEN)) ulp_claim_skip(c, text, "--limit is %lld", (long long)s->limit);
+    }
+}
+
+static int is_default(const ulp_format *format) { return ulp_list_has(ULP_SUM_FORMATS, format->name); }
+
+/* The stop against the harmonic numbers alone. Not for any format: one whose sum crosses a power of two at the stop may
+ * be off by more than the tie. */
+static void claim_predicted(ulp_claims *c) {
+    const settings *s = c->settings;
+    int good = 0, bad = 0;
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const row *stop = find(c, &s->formats.at[f], ULP_CURE_NONE, STOP);
+        if (!stop || !is_default(&s->formats.at[f])) continue;
+        if (stop->predicted != ULP_NO_INTEGER && (stop->n == stop->predicted || stop->n == stop->predicted + 1)) good++;
+        else bad++;
+    }
+    if (good + bad > 0)
+        ulp_claim(
+            c, bad == 0,
+            "to nearest, sums stop at the first term of at most half the spacing at the harmonic number, or one later "
+            "if that is a tie",
+            "%d formats do, %d do not", good, bad);
+}
+
+static double harmonic_number(int64_t n) {
+    double total = 0;
+    for (int64_t i = n; i > 0; i--) total += 1 / (double)i;
+    return total;
+}
+
+/* After a million terms. A sum that has stopped before stays. */
+static void claim_error(ulp_claims *c, const char *name, double want) {
+    const row *stop = find(c, format_named(c, name), ULP_CURE_NONE, STOP);
+    char text[120];
+    if (!stop || stop->n > 1000000) return;
+    const double error = 1 - stop->value / harmonic_number(1000000);
+    snprintf(text, sizeof text, "%s rne: after 10^6 terms the relative error is %.4f", name, want);
+    ulp_claim(c, floor(1e4 * error + 0.5) == floor(1e4 * want + 0.5), text, "%.8f", error);
+}
+
+/* Counts of claim_kahan: sums that stop late enough or not, values within a spacing of the harmonic number or not. */
+typedef struct kahan_count {
+    int late, early, close, far;
+} kahan_count;
+
+/* The plain sum's `idle` is the first term that moves nothing. */
+static void count_kahan(const ulp_claims *c, const ulp_format *format, double idle, kahan_count *count) {
+    const row *stop = find(c, format, ULP_CURE_KAHAN, STOP);
+    if (stop && (double)stop->n <= idle * idle / 2) count->early++;
+    else if (stop) count->late++;
+    for (int64_t n = 1; (double)n <= idle * idle / 2; n *= 2) {
+        const row *r =
+            ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, NULL, ULP_CURE_KAHAN, PATH}, offsetof(row, n), n);
+        if (!r) break;
+        const int near = fabs(r->value - r->harmonic) <= ulp_spacing(r->harmonic, format);
+        count->close += near;
+        count->far += !near;
+    }
+}
+
+/* The correction is at most half the spacing of the sum, and small terms stop moving it where they are a 2^-p of that.
+ */
+static void claim_kahan(ulp_claims *c) {
+    const settings *s = c->settings;
+    kahan_count count = {0};
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        const row *plain = find(c, format, ULP_CURE_NONE, STOP);
+        if (!format->is_fixed && is_default(format) && plain) count_kahan(c, format, (double)plain->n, &count);
+    }
+    if (count.late + count.early > 0)
+        ulp_claim(c, count.early == 0,
+                  "Kahan's sum stops too, but beyond half the square of the term at which the plain one does",
+                  "%d formats do, %d do not", count.late, count.early);
+    if (count.close + count.far > 0)
+        ulp_claim(c, count.far == 0,
+                  "up to half that square, Kahan's sums of 1, 2, 4, 8, ... terms are right to a spacing of the format",
+                  "%d are, %d are not", count.close, count.far);
+}
+
+/* Many tests, and sums of 8 bits are skewed: 5 standard errors, so that a run by another seed does not fail by chance.
+ */
+static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
+    const settings *s = c->settings;
+    const row *r = runs_of(c, format, rule), *stop = find(c, format, ULP_CURE_NONE, STOP);
+    const double runs = (double)s->runs;
+    char text[200];
+    if (!r) return;
+    const double mean = r->runs.mean, sd = r->runs.sd;
+    snprintf(text, sizeof text, "%s %s: after %lld terms the mean is the harmonic number within 5 standard errors",
+             format->name, rule->name, (long long)s->terms);
+    if (runs < 100 || r->harmonic > format->max / 2) {
+        ulp_claim_skip(c, text, runs < 100 ? "--runs is less than 100" : "it may leave the range");
+        return;
+    }
+    const double errors = fabs(mean - r->harmonic) / (sd / sqrt(runs));
+    const int beyond = !stop || (double)stop->n > (double)s->terms / 8 || mean > stop->value + sd / sqrt(runs);
+    ulp_claim(c, errors <= 5 && beyond, text, "mean %.9g, sd %.3g, H %.9g, off by %.2f%s", mean, sd, r->harmonic,
+              errors, beyond ? "" : "; not beyond where nearest stops");
+}
+
+/* ---- the table and the summary ---- */
+
+static void print_end(ulp_sheet *sheet, const row *stop, const row *open) {
+    if (stop) ulp_sheet_put(sheet, "%.9g at %lld", stop->value, (long long)stop->n);
+    else if (open) ulp_sheet_put(sheet, "> %.9g", open->value);
+    else ulp_sheet_put(sheet, "-");
+}
+
+static void print_format(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *format) {
+    static const char *const modes[] = {"rne", "rz"};
+    const settings *s = c->settings;
+    const int64_t predicted = predict(format, s->limit);
+    const row *runs = runs_of(c, format, ulp_rules_find(&s->modes, "sra"));
+    ulp_sheet_put(sheet, "%s", format->name);
+    if (predicted) ulp_sheet_put(sheet, "%lld", (long long)predicted);
+    else ulp_sheet_put(sheet, "-");
+    for (int m = 0; m < 2; m++) {
+        const ulp_named_rule *rule = ulp_rules_find(&s->modes, modes[m]);
+        const ulp_sum_wanted stop = {format, rule, ULP_CURE_NONE, STOP}, open = {format, rule, ULP_CURE_NONE, OPEN};
+        print_end(sheet, rule ? ulp_sum_find(c->table, &stop) : NULL, rule ? ulp_sum_find(c->table, &open) : NULL);
+    }
+    for (int k = 0; k < CURES; k++) print_end(sheet, find(c, format, cures[k], STOP), find(c, format, cures[k], OPEN));
+    if (runs) ulp_sheet_put(sheet, "%.7g +- %.2g", runs->runs.mean, runs->runs.sd);
+    else ulp_sheet_put(sheet, "-");
+}
+
+static void print_table(const ulp_claims *c) {
+    const settings *s = c->settings;
+    char columns[160], title[160];
+    snprintf(columns, sizeof columns, "format,predicted,rne,rz,kahan,master,sra after %lld", (long long)s->terms);
+    snprintf(
+        title, sizeof title,
+        "where the harmonic series stops, at the first term that moves nothing; >: still moving; H of %lld is %.8g",
+        (long long)s->terms, harmonic_number(s->terms));
+    ulp_sheet *sheet = ulp_sheet_new(title, columns);
+    for (size_t f = 0; f < s->formats.count; f++) print_format(sheet, c, &s->formats.at[f]);
+    ulp_sheet_print(sheet, c->file);
+}
+
+/* Where the sum stops under nearest even; `predicted` with the harmonic number there. */
+static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
+    const row *stop = find(c, format, cure, STOP);
+    char word[16];
+    if (!stop) return;
+    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
+    ulp_summary(c, "stop", stop->value, "%s rne %s", format->name, word);
+    ulp_summary(c, "idle term", (double)stop->n, "%s rne %s", format->name, word);
+    if (stop->predicted == ULP_NO_INTEGER) return;
+    ulp_summary(c, "predicted term", (double)stop->predicted, "%s rne %s", format->name, word);
+    ulp_summary(c, "predicted stop", harmonic_number(stop->predicted), "%s rne %s", format->name, word);
+}
+
+void judge(ulp_claims *c) {
+    const settings *s = c->settings;
+    print_table(c);
+    for (size_t f = 0; f < s->formats.count; f++) {
+        summarize(c, &s->formats.at[f], ULP_CURE_NONE);
+        for (int k = 0; k < CURES; k++) summarize(c, &s->formats.at[f], cures[k]);
+    }
+    claim_facts(c);
+    claim_predicted(c);
+    claim_error(c, "binary16", 0.5077);
+    claim_error(c, "bfloat16", 0.6483);
+    claim_kahan(c);
+    for (size_t f = 0; f < s->formats.count; f++)
+        for (size_t m = 0; m < s->modes.count; m++)
+            if (ulp_mode_is_stochastic(s->modes.at[m].rule.mode) && s->modes.at[m].rule.random_bits == 0)
+                claim_stochastic(c, &s->formats.at[f], &s->modes.at[m]);
+}

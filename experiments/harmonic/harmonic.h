@@ -1,0 +1,38 @@
+/* harmonic.h - what the sums and the claims of harmonic share: settings, rows, and where a sum is predicted to stop. */
+#ifndef ULP_EXPERIMENT_HARMONIC_H
+#define ULP_EXPERIMENT_HARMONIC_H
+
+#include "experiments/harness/claims/spread.h"
+#include "experiments/harness/sums.h"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    int64_t limit, terms, runs, paths;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+/* Rows: a sum on its way, its end (stop, or open if it still moved at --limit), all runs of a stochastic mode. */
+enum { PATH, STOP, OPEN, SPREAD };
+#define WHAT_WORDS "path stop open spread"
+
+typedef struct row {
+    ulp_sum_key key;
+    int64_t n;
+    double harmonic, value;
+    ulp_code code;
+    int64_t predicted;
+    ulp_distribution runs;
+} row;
+
+enum { CURES = 2 };
+extern const ulp_cure cures[CURES];
+
+/* The least i with 1 / i <= spacing(H_i) / 2, up to `limit`; 0 if there is none. */
+int64_t predict(const ulp_format *format, int64_t limit);
+
+/* Prints the table and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif

@@ -1,0 +1,247 @@
+/* claims.c - the table of stagnation, and the claims about its rows. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stagnation.h"
+
+/* The published table: after 100 steps, by mode. */
+typedef struct fact {
+    const char *format;
+    ulp_overflow overflow;
+    double start, rne, rz, ru;
+} fact;
+
+static const fact facts[] = {
+    {"binary32", ULP_OVERFLOW_INF, 100, 101.000213623046875, 100.99945068359375, 101.000213623046875},
+    {"binary16", ULP_OVERFLOW_INF, 100, 100, 100, 106.25},
+    {"tf32", ULP_OVERFLOW_INF, 100, 100, 100, 106.25},
+    {"bfloat16", ULP_OVERFLOW_INF, 100, 100, 100, 172},
+    {"e6m9", ULP_OVERFLOW_INF, 100, 100, 100, 112.5},
+    {"e4m3", ULP_OVERFLOW_SAT, 96, 96, 96, 448},
+    {"e4m3", ULP_OVERFLOW_INF, 96, 96, 96, NAN},
+    {"e4m3", ULP_OVERFLOW_NAN, 96, 96, 96, NAN},
+    {"e5m2", ULP_OVERFLOW_INF, 96, 96, 96, INFINITY},
+    {"q8.8", ULP_OVERFLOW_SAT, 100, 101.171875, 101.171875, 101.171875},
+    {"q16.16", ULP_OVERFLOW_SAT, 100, 100.99945068359375, 100.99945068359375, 100.99945068359375},
+};
+
+static const char *const modes[] = {"rne", "rz", "ru"};
+enum { MODES = sizeof modes / sizeof modes[0] };
+
+static int is_named(const ulp_format *format, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(format->name, name, length) == 0 && (format->name[length] == '\0' || format->name[length] == ':');
+}
+
+/* ---- rows ---- */
+
+/* The row of a sum without a cure after the last step; NULL if the run did not compute it. */
+static const row *plain_end(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, int what) {
+    const settings *s = c->settings;
+    if (!rule) return NULL;
+    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, what}, offsetof(row, step),
+                           s->steps);
+}
+
+static const row *mode_end(const ulp_claims *c, const ulp_format *format, const char *mode, int what) {
+    const settings *s = c->settings;
+    return plain_end(c, format, ulp_rules_find(&s->modes, mode), what);
+}
+
+static const row *cured_end(const ulp_claims *c, const ulp_format *format, ulp_cure cure) {
+    const settings *s = c->settings;
+    return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, NULL, cure, PATH}, offsetof(row, step), s->steps);
+}
+
+/* ---- claims ---- */
+
+static void claim_fact(ulp_claims *c, const ulp_format *format, const fact *want) {
+    const settings *s = c->settings;
+    const double start = rounded(s->start, format);
+    const row *rne = mode_end(c, format, "rne", PATH), *rz = mode_end(c, format, "rz", PATH),
+              *ru = mode_end(c, format, "ru", PATH);
+    char text[256], measured[160] = "all to the last bit";
+    if (!rne || !rz || !ru) return;
+    snprintf(text, sizeof text, "%s: 100 steps of 0.01 from %.17g end at rne %.17g, rz %.17g, ru %.17g, exactly",
+             format->name, want->start, want->rne, want->rz, want->ru);
+    const int pass = start == want->start && ulp_same(rne->value, want->rne) && ulp_same(rz->value, want->rz) &&
+                     ulp_same(ru->value, want->ru);
+    if (!pass)
+        snprintf(measured, sizeof measured, "from %.17g: rne %.17g, rz %.17g, ru %.17g", start, rne->value, rz->value,
+                 ru->value);
+    ulp_claim(c, pass, text, "%s", measured);
+}
+
+static void claim_facts(ulp_claims *c, const ulp_format *format) {
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+        if (is_named(format, facts[i].format) && format->overflow == facts[i].overflow && format->has_subnormals)
+            claim_fact(c, format, &facts[i]);
+}
+
+/* The formats of `names` (separated by spaces) that are in this run end at `want` under a cure. */
+static void claim_cure(ulp_claims *c, ulp_cure cure, const char *names, double want, const char *text) {
+    const settings *s = c->settings;
+    int found = 0, good = 1;
+    char measured[200] = "";
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        const row *end = ulp_list_has(names, format->name) ? cured_end(c, format, cure) : NULL;
+        if (!end) continue;
+        ulp_list_add(measured, sizeof measured, "%s %.17g", format->name, end->value);
+        found++;
+        good &= ulp_same(end->value, want);
+    }
+    if (found) ulp_claim(c, good, text, "%s", measured);
+}
+
+#define LAW_P "p the fraction of term / ulp"
+
+/* How far mean and sd of the runs are from start + ulp Binomial(steps, p), in standard errors. */
+typedef struct spread_test {
+    double mean, sd, want_mean, want_sd, mean_errors, sd_errors;
+} spread_test;
+
+static int test_spread(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, spread_test *t) {
+    const settings *s = c->settings;
+    const row *end = plain_end(c, format, rule, SPREAD);
+    if (!end) return 0;
+    const double start = rounded(s->start, format), term = rounded(s->term, format);
+    const double n = (double)s->steps, runs = (double)s->runs;
+    const double ulp = ulp_spacing(start, format), p = fmod(term / ulp, 1.0), variance = n * p * (1 - p);
+    const double fourth = variance * (1 + 3 * (n - 2) * p * (1 - p)); /* central moment of the binomial */
+    t->mean = end->value;
+    t->sd = end->runs.sd;
+    t->want_mean = start + n * term;
+    t->want_sd = ulp * sqrt(variance);
+    if (variance == 0) {
+        t->mean_errors = ulp_same(t->mean, t->want_mean) ? 0 : INFINITY;
+        t->sd_errors = ulp_same(t->sd, 0) ? 0 : INFINITY;
+        return 1;
+    }
+    t->mean_errors = fabs(t->mean - t->want_mean) / (t->want_sd / sqrt(runs));
+    t->sd_errors =
+        fabs(t->sd - t->want_sd) / (ulp * sqrt((fourth - variance * variance) / runs) / (2 * sqrt(variance)));
+    return 1;
+}
+
+/* The binomial law needs room: neither the start as given nor the exact sum may lie beyond the format's ends. */
+static int has_room(const settings *s, const ulp_format *format) {
+    const double end = rounded(s->start, format) + (double)s->steps * rounded(s->term, format);
+    return s->start >= format->lowest && s->start <= format->max && end >= format->lowest && end <= format->max;
+}
+
+static void claim_published_spread(ulp_claims *c, const char *name, double mean, double sd) {
+    const settings *s = c->settings;
+    const ulp_format *format = ulp_formats_find(&s->formats, name);
+    spread_test t;
+    char text[200];
+    if (!format || !test_spread(c, format, ulp_rules_find(&s->modes, "sra"), &t)) return;
+    snprintf(text, sizeof text,
+             "%s sra: mean %.9f and sd %.5f as for start + ulp Binomial(100, p), " LAW_P ", within 3 standard errors",
+             name, mean, sd);
+    const int published = fabs(t.want_mean - mean) < 1e-9 && fabs(t.want_sd - sd) < 1e-5;
+    ulp_claim(c, published && t.mean_errors <= 3 && t.sd_errors <= 3, text,
+              "%lld runs: mean %.9f, off by %.2f; sd %.5f, off by %.2f", (long long)s->runs, t.mean, t.mean_errors,
+              t.sd, t.sd_errors);
+}
+
+/* Several dozen tests of one kind: 4 standard errors, so that a run by another seed does not fail by chance. */
+static void claim_all_spreads(ulp_claims *c) {
+    const settings *s = c->settings;
+    double worst = 0;
+    char where[64] = "", left_out[160] = "";
+    int count = 0;
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        if (!has_room(s, format)) {
+            ulp_list_add(left_out, sizeof left_out, "%s", format->name);
+            continue;
+        }
+        for (size_t m = 0; m < s->modes.count; m++) {
+            const ulp_named_rule *rule = &s->modes.at[m];
+            spread_test t;
+            if (rule->rule.random_bits || !test_spread(c, format, rule, &t)) continue;
+            const double errors = fmax(t.mean_errors, t.sd_errors);
+            count++;
+            if (errors <= worst) continue;
+            worst = errors;
+            snprintf(where, sizeof where, "%s %s", format->name, rule->name);
+        }
+    }
+    if (left_out[0])
+        ulp_claim_skip(c, "stochastic rounding keeps mean and sd in formats that the sum leaves",
+                       "100 or 101 is out of range: %s", left_out);
+    if (count)
+        ulp_claim(c, worst <= 4,
+                  "stochastic rounding keeps mean and sd of start + ulp Binomial(100, p), " LAW_P
+                  ", in every format whose range holds the sum, within 4 standard errors",
+                  "%d format-mode pairs, the farthest off by %.2f: %s", count, worst, where);
+}
+
+/* ---- the table and the summary ---- */
+
+/* One value of the table, or a dash where the options left it out. */
+static void print_cell(ulp_sheet *sheet, const row *end) {
+    if (end) ulp_sheet_put(sheet, "%.12g", end->value);
+    else ulp_sheet_put(sheet, "-");
+}
+
+static void print_table(const ulp_claims *c) {
+    const settings *s = c->settings;
+    ulp_sheet *sheet = ulp_sheet_new(
+        "the sum after the last step; start and term are first rounded to nearest even, whatever the mode",
+        "format,start,term,ulp,rne,rz,ru,master,kahan,terms first,sra mean +- sd");
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        const double start = rounded(s->start, format);
+        const row *sra = mode_end(c, format, "sra", SPREAD);
+        ulp_sheet_put(sheet, "%s", format->name);
+        ulp_sheet_put(sheet, "%.12g", start);
+        ulp_sheet_put(sheet, "%.8g", rounded(s->term, format));
+        ulp_sheet_put(sheet, "%.8g", ulp_spacing(start, format));
+        for (int m = 0; m < MODES; m++) print_cell(sheet, mode_end(c, format, modes[m], PATH));
+        for (int k = 0; k < CURES; k++) print_cell(sheet, cured_end(c, format, cures[k]));
+        if (sra) ulp_sheet_put(sheet, "%.6f +- %.6f", sra->value, sra->runs.sd);
+        else ulp_sheet_put(sheet, "-");
+    }
+    ulp_sheet_print(sheet, c->file);
+}
+
+static void summarize(ulp_claims *c, const ulp_format *format) {
+    const row *sra = mode_end(c, format, "sra", SPREAD);
+    for (int m = 0; m < MODES; m++) {
+        const row *end = mode_end(c, format, modes[m], PATH);
+        if (end) ulp_summary(c, "end", end->value, "%s %s plain", format->name, modes[m]);
+    }
+    for (int k = 0; k < CURES; k++) {
+        const row *end = cured_end(c, format, cures[k]);
+        char cure[16];
+        ulp_word_at(cure, sizeof cure, ULP_CURE_WORDS, cures[k]);
+        if (end) ulp_summary(c, "end", end->value, "%s rne %s", format->name, cure);
+    }
+    if (!sra) return;
+    ulp_summary(c, "mean", sra->value, "%s sra", format->name);
+    ulp_summary(c, "sd", sra->runs.sd, "%s sra", format->name);
+    ulp_summary(c, "q25", sra->runs.quantile[2], "%s sra", format->name);
+    ulp_summary(c, "q75", sra->runs.quantile[4], "%s sra", format->name);
+}
+
+void judge(ulp_claims *c) {
+    const settings *s = c->settings;
+    print_table(c);
+    for (size_t f = 0; f < s->formats.count; f++) summarize(c, &s->formats.at[f]);
+    if (s->start != 100 || s->term != 0.01 || s->steps != 100) {
+        ulp_claim_skip(c, "the published numbers", "they are for 100 steps of 0.01 from 100");
+        return;
+    }
+    for (size_t f = 0; f < s->formats.count; f++) claim_facts(c, &s->formats.at[f]);
+    claim_cure(c, ULP_CURE_MASTER, "binary16 bfloat16", 101,
+               "a binary32 master copy rounds to exactly 101 in 16-bit floating point");
+    claim_cure(c, ULP_CURE_KAHAN, "binary32 binary16 bfloat16 e6m9", 101,
+               "Kahan's summation within the format reaches exactly 101");
+    claim_cure(c, ULP_CURE_KAHAN, "e4m3 e5m2", 96, "Kahan's summation does not help 8 bits: the sum stays at 96");
+    claim_published_spread(c, "binary16", 101.000213623046875, 0.22915);
+    claim_published_spread(c, "bfloat16", 101.0009765625, 0.70034);
+    claim_all_spreads(c);
+}

@@ -1,0 +1,39 @@
+/* stagnation.h - what the sums and the claims of stagnation share: settings and rows. */
+#ifndef ULP_EXPERIMENT_STAGNATION_H
+#define ULP_EXPERIMENT_STAGNATION_H
+
+#include "experiments/harness/claims/spread.h"
+#include "experiments/harness/sums.h"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    double start, term;
+    int64_t steps, runs, paths;
+    uint64_t seed;
+} settings;
+
+/* Rows: one run; all runs of a stochastic mode, where value is the mean. */
+enum { PATH, SPREAD };
+#define WHAT_WORDS "path spread"
+
+typedef struct row {
+    ulp_sum_key key;
+    int64_t step;
+    double value;
+    ulp_code code;
+    ulp_distribution runs; /* its mean has no column: it is the value */
+} row;
+
+enum { CURES = 3 };
+extern const ulp_cure cures[CURES];
+
+/* --start or --term as the format has it. */
+static inline double rounded(double value, const ulp_format *format) {
+    return ulp_round(value, format, (ulp_rule){0}, 0);
+}
+
+/* Prints the table and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif
