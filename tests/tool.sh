@@ -121,7 +121,7 @@ for name in $("$ULP" probe --list | cut -d ' ' -f 1); do grep -qx -- "$name" wor
 verdict $? 'help datapaths names every row'
 exits 'help policies' 0 help policies
 says 'help policies: presets' '^mixed:FORMAT ' out
-says 'help policies: keys' '^act=' out
+says 'help policies: keys' '^act ' out
 exits 'help nets' 0 help nets
 for layer in fc conv gru relu; do says "help nets: $layer" "^$layer" out; done
 exits 'help optimizers' 0 help optimizers
