@@ -141,7 +141,15 @@ REFERENCE := $(wildcard sim/reference.c)
 LIB_SRC  := $(wildcard formats/*.c kernels/*.c kernels/products/*.c kernels/probe/*.c) \
             $(filter-out $(REFERENCE),$(wildcard sim/*.c sim/*/*.c))
 CPU_SRC  := $(wildcard kernels/cpu/*.c)
-LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
+# $(call kinds,FOLDER,KIND,HEADER): sim/FOLDER/NAME.c exports ulp_KIND_NAME; a made source holds the table of them
+KINDS := layers:layer:layer losses:loss:loss data:data:data optim:optimizer:optim
+kind_names = $(basename $(notdir $(wildcard sim/$(1)/*.c)))
+kinds = '/* $(1).c - made by the Makefile: the kinds that the files of sim/$(1) export. */' \
+    '$(hash)include "sim/$(3).h"' $(foreach n,$(kind_names),'extern const ulp_$(2)_kind ulp_$(2)_$n;') \
+    'static const ulp_$(2)_kind *const kinds[] = {' $(foreach n,$(kind_names),'    &ulp_$(2)_$n$(,)') '};' \
+    'const ulp_$(2)_kind *ulp_$(2)_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }'
+KIND_SRC := $(foreach k,$(KINDS),$O/kinds/$(word 1,$(subst :, ,$k)).c)
+LIB_OBJ  := $(LIB_SRC:%.c=$O/%.o) $(KIND_SRC:%.c=%.o) $(foreach isa,$(ISAS),$(CPU_SRC:%.c=$O/%.$(isa).o))
 CUDA_SRC := $(wildcard kernels/cuda/*.cu)
 LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wildcard kernels/cuda/absent.c)))
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experiments/harness/*/*.c))
@@ -175,6 +183,14 @@ programs: $(PROGRAMS:%=$B/%)
 $O/%.o: %.c $O/flags.txt
 	@mkdir -p $(@D)
 	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(FOR_$*) $(FOR_$(patsubst %/,%,$(dir $*))) -MMD -MP -c $< -o $@
+
+define kinds_rule
+$O/kinds/$(1).c: .FORCE
+	@mkdir -p $$(@D) && { printf '%s\n' $$(call kinds,$(1),$(2),$(3)) | cmp -s - $$@ || printf '%s\n' $$(call kinds,$(1),$(2),$(3)) > $$@; }
+endef
+$(foreach k,$(KINDS),$(eval $(call kinds_rule,$(word 1,$(subst :, ,$k)),$(word 2,$(subst :, ,$k)),$(word 3,$(subst :, ,$k)))))
+$O/kinds/%.o: $O/kinds/%.c $O/flags.txt
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 # FOR_SOURCE and FOR_FOLDER: flags of one source, of the sources of one folder; empty where an optional part is missing.
 # The record of a run names the version, the build, the commit and the flags of its build.

@@ -1,4 +1,4 @@
-/* data.c - the table of data sets: finding one by its name, and loading it; see data.h. */
+/* data.c - data sets by name; see data.h. */
 #include "data.h"
 
 #include <stdio.h>
@@ -6,21 +6,6 @@
 #include <string.h>
 
 #include "fail.h"
-
-/* One word per kind. */
-#define SETS(X)                                                                                                        \
-    X(digits)                                                                                                          \
-    X(idx)                                                                                                             \
-    X(strips)                                                                                                          \
-    X(mnist_strips)
-
-#define DECLARE(name) extern const ulp_data_kind ulp_data_##name;
-SETS(DECLARE)
-
-#define ENTRY(name) &ulp_data_##name,
-static const ulp_data_kind *const kinds[] = {SETS(ENTRY)};
-
-const ulp_data_kind *ulp_data_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
 
 static ulp_status load_kind(const ulp_data_kind *kind, ulp_data *data, const char *folder, uint64_t seed, char *error,
                             size_t error_size) {
@@ -37,11 +22,12 @@ ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, u
     size_t used = 0;
     memset(data, 0, sizeof *data);
     if (error && error_size) error[0] = 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const ulp_data_kind *kind;
+    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++) {
         if (used < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kinds[i]->name);
-        if (strcmp(kinds[i]->name, name) != 0) continue;
-        ulp_status status = load_kind(kinds[i], data, folder, seed, error, error_size);
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", kind->name);
+        if (strcmp(kind->name, name) != 0) continue;
+        ulp_status status = load_kind(kind, data, folder, seed, error, error_size);
         if (status == ULP_OK) return ULP_OK;
         ulp_data_release(data);
         return error && *error ? status : ulp_fail(error, error_size, status, "%s: %s", name, ulp_status_text(status));

@@ -1,8 +1,8 @@
 /* data.h - labelled images for training: what a data set is, and the table of those that can be loaded.
  *
  * Pixels stay bytes; `white` is the byte that stands for 1.0. Samples [0, n_train) are for training, the rest for
- * tests. A kind of data set is a const ulp_data_kind ulp_data_NAME in a file sim/data/NAME.c, and its NAME in the list
- * at the top of data.c.
+ * tests. A kind of data set is one file sim/data/NAME.c that exports one const ulp_data_kind ulp_data_NAME; the
+ * Makefile makes the table from the files of the folder.
  */
 #ifndef ULP_DATA_H
 #define ULP_DATA_H

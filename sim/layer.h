@@ -1,8 +1,8 @@
 /* layer.h - the interface of a kind of layer, and the table of kinds.
  *
- * A kind is one file sim/layers/NAME.c that exports one const ulp_layer_kind ulp_layer_NAME, and its NAME in the list
- * at the top of layer.c. The parser, the trainer, the help and the gradient test by finite differences find it through
- * the table.
+ * A kind is one file sim/layers/NAME.c that exports one const ulp_layer_kind ulp_layer_NAME. The Makefile makes the
+ * table from the files of the folder; the parser, the trainer, the help and the gradient test by finite differences
+ * find the kind through the table.
  */
 #ifndef ULP_LAYER_H
 #define ULP_LAYER_H

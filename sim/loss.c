@@ -1,4 +1,4 @@
-/* loss.c - the table of losses, and the memory of a loss in use; see loss.h. */
+/* loss.c - losses by name, and the memory of a loss in use; see loss.h. */
 #include "loss.h"
 
 #include <stdio.h>
@@ -6,20 +6,6 @@
 #include <string.h>
 
 #include "fail.h"
-
-/* One word per kind, as in its file. */
-#define LOSSES(X)                                                                                                      \
-    X(softmax)                                                                                                         \
-    X(ctc)                                                                                                             \
-    X(ctc_linear)
-
-#define DECLARE(name) extern const ulp_loss_kind ulp_loss_##name;
-LOSSES(DECLARE)
-
-#define ENTRY(name) &ulp_loss_##name,
-static const ulp_loss_kind *const kinds[] = {LOSSES(ENTRY)};
-
-const ulp_loss_kind *ulp_loss_kind_get(size_t i) { return i < sizeof kinds / sizeof *kinds ? kinds[i] : NULL; }
 
 static const ulp_loss_kind *find(const char *name) {
     const ulp_loss_kind *kind = NULL;

@@ -1,9 +1,10 @@
 /* loss.h - the loss of a batch, its gradient and its score: the interface of a kind of loss, and the table of kinds.
  *
- * A kind is a const ulp_loss_kind ulp_loss_NAME in a file sim/losses/NAME.c, and its NAME in the list at the top of
- * loss.c. All kinds: probabilities and each sample's loss are computed in binary64 and rounded once at ULP_AT_LOSS
- * (layers 0 and 1 of its streams), the gradient of the mean over the batch, times 2^scale, once at ULP_AT_AGRAD. The
- * reported mean is the binary64 sum of the rounded losses, samples ascending, over B. Scores are not rounded.
+ * A kind is one file sim/losses/NAME.c that exports one const ulp_loss_kind ulp_loss_NAME; the Makefile makes the table
+ * from the files of the folder. All kinds: probabilities and each sample's loss are computed in binary64 and rounded
+ * once at ULP_AT_LOSS (layers 0 and 1 of its streams), the gradient of the mean over the batch, times 2^scale, once at
+ * ULP_AT_AGRAD. The reported mean is the binary64 sum of the rounded losses, samples ascending, over B. Scores are not
+ * rounded.
  */
 #ifndef ULP_LOSS_H
 #define ULP_LOSS_H

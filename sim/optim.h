@@ -61,14 +61,19 @@ typedef struct ulp_optimizer_rule {
     uint8_t kahan;
 } ulp_optimizer_rule;
 
-/* Which direction an update takes. */
-typedef enum ulp_direction { ULP_DIRECTION_SGD, ULP_DIRECTION_ADAM } ulp_direction;
+typedef struct ulp_optimizer ulp_optimizer;
+typedef struct ulp_update_plan ulp_update_plan; /* update.h */
 
+/* A kind of optimizer is one file sim/optim/NAME.c that exports one const ulp_optimizer_kind ulp_optimizer_NAME; the
+ * Makefile makes the table from the files of the folder. */
 struct ulp_optimizer_kind {
     const char *name, *what;
-    const ulp_key *keys;     /* of this kind alone */
-    uint8_t direction;       /* ulp_direction */
-    uint8_t decoupled;       /* decay shrinks the weights and is no part of the gradient */
+    const ulp_key *keys; /* of this kind alone */
+    uint8_t decoupled;   /* decay shrinks the weights and is no part of the gradient */
+    /* Take the arrays of this kind alone (n): momentum, squares. */
+    void (*carve)(ulp_optimizer *optimizer, ulp_family *family);
+    /* Append the steps from the gradient g to the direction of the update; *rate may be corrected. */
+    ulp_operand (*direction)(ulp_update_plan *plan, ulp_operand g, double *rate);
     ulp_optimizer_rule rule; /* its defaults, without the kind */
 };
 
@@ -78,7 +83,7 @@ typedef struct ulp_span {
     int scale_log2;
 } ulp_span;
 
-typedef struct ulp_optimizer {
+struct ulp_optimizer {
     ulp_optimizer_rule rule; /* rate, momentum, decay, ... may be changed between steps; not what changes the arrays */
     uint64_t updates;        /* done so far */
     size_t n;
@@ -87,7 +92,7 @@ typedef struct ulp_optimizer {
     float *momentum; /* (n): v of sgd, m of adam; NULL where sgd's momentum was 0 from the start */
     float *squares;  /* (n): v of adam, else NULL */
     float *lost;     /* (n): c of kahan, else NULL */
-} ulp_optimizer;
+};
 
 /* The i-th row of the table; NULL past the end. */
 const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i);

@@ -1,4 +1,4 @@
-/* optim_text.c - the table of optimizers and the texts that describe one; see optim.h. */
+/* optim_text.c - the texts that describe an optimizer; see optim.h. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,34 +49,6 @@ static const ulp_key common_keys[] = {
     {.name = NULL},
 };
 
-static const ulp_key sgd_keys[] = {
-    {"momentum", "share of the last direction in the next one", ULP_KEY_NUMBER, FIELD(momentum), 0, 1, NULL, 0, NULL,
-     NULL},
-    {.name = NULL},
-};
-
-static const ulp_key adam_keys[] = {
-    {"beta1", "share of the past in the average of gradients", ULP_KEY_NUMBER, FIELD(beta1), 0, 0.9999999, NULL, 0,
-     NULL, NULL},
-    {"beta2", "share of the past in the average of squares", ULP_KEY_NUMBER, FIELD(beta2), 0, 0.9999999, NULL, 0, NULL,
-     NULL},
-    {"eps", "what is added to the root of the average of squares", ULP_KEY_NUMBER, FIELD(eps), 0, 1, NULL, 0, NULL,
-     NULL},
-    {.name = NULL},
-};
-
-#define ADAM .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .rate = 1e-3
-
-static const ulp_optimizer_kind kinds[] = {
-    {"sgd", "stochastic gradient descent", sgd_keys, ULP_DIRECTION_SGD, 0, {.rate = 0.1}},
-    {"adam", "Adam; decay is part of the gradient", adam_keys, ULP_DIRECTION_ADAM, 0, {ADAM}},
-    {"adamw", "Adam with decoupled decay", adam_keys, ULP_DIRECTION_ADAM, 1, {ADAM, .decay = 1e-2}},
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-const ulp_optimizer_kind *ulp_optimizer_kind_get(size_t i) { return i < KINDS ? &kinds[i] : NULL; }
-
 const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name) {
     const ulp_optimizer_kind *kind = NULL;
     for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)) && strcmp(kind->name, name) != 0;) i++;
@@ -90,8 +62,8 @@ ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind) {
 }
 
 static ulp_status refuse_name(const char *word, char *error, size_t error_size) {
-    const char *names[KINDS + 1] = {NULL};
-    for (size_t i = 0; i < KINDS; i++) names[i] = kinds[i].name;
+    const char *names[ULP_KEYS_MAX + 1] = {NULL};
+    for (size_t i = 0; i < ULP_KEYS_MAX && ulp_optimizer_kind_get(i); i++) names[i] = ulp_optimizer_kind_get(i)->name;
     return ulp_name_refuse(error, error_size, "optimizer: none is called", word, names);
 }
 
@@ -116,14 +88,14 @@ void ulp_optimizer_help(const ulp_help *to) {
                   "An optimizer says how gradients move the weights: NAME, then key=value pairs between commas, for "
                   "example sgd,rate=0.1,momentum=0.9.");
     ulp_help_line(to, "%s", "");
-    for (size_t i = 0; i < KINDS; i++) ulp_help_entry(to, kinds[i].name, kinds[i].what);
+    const ulp_optimizer_kind *kind;
+    for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)); i++) ulp_help_entry(to, kind->name, kind->what);
     ulp_help_line(to, "%s", "");
-    ulp_help_line(to, "Keys of every optimizer, with the defaults of %s:", kinds[0].name);
-    ulp_help_keys(to, (const ulp_key *const[]){common_keys, NULL}, &kinds[0].rule);
-    for (size_t i = 0; i < KINDS; i++) {
+    ulp_help_line(to, "Keys of every optimizer:");
+    ulp_help_keys(to, (const ulp_key *const[]){common_keys, NULL}, NULL);
+    for (size_t i = 0; (kind = ulp_optimizer_kind_get(i)); i++) {
         ulp_help_line(to, "%s", "");
-        ulp_help_line(to, "Keys of %s (default rate %.7g, decay %.7g):", kinds[i].name, kinds[i].rule.rate,
-                      kinds[i].rule.decay);
-        ulp_help_keys(to, (const ulp_key *const[]){kinds[i].keys, NULL}, &kinds[i].rule);
+        ulp_help_line(to, "Keys of %s (default rate %.7g, decay %.7g):", kind->name, kind->rule.rate, kind->rule.decay);
+        ulp_help_keys(to, (const ulp_key *const[]){kind->keys, NULL}, &kind->rule);
     }
 }

@@ -443,7 +443,7 @@ static void test_options(void **state) {
         {&strips, {.net = "columns gru4 conv10@1", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "fc11 fc10", .batch = 8}, "11 x 1 x steps"},
         {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "softmax"}, "one label per sample"},
-        {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "mse"}, "known: softmax, ctc, ctc-linear"},
+        {&strips, {.net = "columns gru4 conv11@1", .batch = 8, .loss = "mse"}, "known: ctc, ctc-linear, softmax"},
         {&digits, {.net = "fc11", .batch = 8}, "one output per class of the data: it has 11, digits has 10 classes"},
         {&digits,
          {.net = MIB MIB MIB MIB MIB MIB MIB MIB MIB MIB "fc10", .batch = 8},

@@ -187,7 +187,7 @@ exits 3 "--set mnist without its files" "$G" --quick --set mnist
 says 'each plain or .gz$' err.txt "it lists them, and says no more"
 exits 3 "--set mnist in an empty folder" "$G" --quick --set mnist --data empty
 exits 2 "an unknown data set" "$G" --quick --set cifar
-says "no data set 'cifar'; known: digits, mnist, strips, mnist-strips$" err.txt "it lists the known ones, and says no more"
+says "no data set 'cifar'; known: digits, mnist, mnist-strips, strips$" err.txt "it lists the known ones, and says no more"
 "$G" --quick --quiet --out shipped.csv
 "$G" --quick --quiet --data copy --out t.csv
 same shipped.csv t.csv "the same data from another folder give the same CSV"

@@ -236,7 +236,7 @@ static void test_optimizers(void **state) {
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             for (int pure = 0; pure < 2; pure++) {
                 char text[64];
-                if ((k == 0 && kind->direction != ULP_DIRECTION_SGD) || (k == 3 && !pure))
+                if ((k == 0 && strcmp(kind->name, "sgd") != 0) || (k == 3 && !pure))
                     continue; /* kahan needs no master weights */
                 snprintf(text, sizeof text, "%s,%s", kind->name, more[k]);
                 compare("images", &images,

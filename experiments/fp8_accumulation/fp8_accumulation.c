@@ -8,95 +8,156 @@
  *   constant         the running sum of 32768 products 1/16 x 1/16 = 2^-8; 128 in the end, if nothing is lost
  * `bits` b is the h100-e4m3 unit with b significant bits in alignment and result (24 at most in the result). A sum of
  * constants stops at 2^(b-8): there the last bit that is kept weighs 2^-7, twice the product.
- * The claims, with the published numbers, are in fp8_accumulation/claims.c.
+ * The claims, with the published numbers, are in claims.c.
  */
 #include "fp8_accumulation.h"
-#include "experiments/harness/training/matrices.h"
-#include "sim/normal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiments/harness/training/matrices.h"
+#include "sim/normal.h"
+
 static const ulp_option options[] = {
-    ULP_TAKES_DATAPATHS("h100-e4m3,l40s-e4m3,h100-e4m3-mma,b200-e4m3", NULL),
-    {"bits", ULP_OPTION_INTEGERS, "12..25", NULL, NULL, "significant bits that a unit keeps", 8, 36, NULL, 0},
-    {"promote", ULP_OPTION_INTEGERS, "32,64,128,256,512,1024,2048", NULL, NULL,
-     "h100-e4m3 promoted every so many products, multiples of 32", 32, 16384, NULL, 0},
-    {"k", ULP_OPTION_INTEGER, "4096", NULL, NULL, "products in one output of the random matrices", 32, 131072, NULL, 0},
-    {"outputs", ULP_OPTION_INTEGER, "32", "16", "128", "m: outputs are m x m", 16, 4096, NULL, 0},
-    {"scaling", ULP_OPTION_CHOICE, "none", NULL, NULL,
-     "none, or amax: the largest magnitude of a matrix becomes 448 before it is rounded", 0, 0, "none amax", 0},
-    ULP_TAKES_SEED,
-    ULP_TAKES_SEEDS("3", "1", "10"),
-    ULP_TAKES_BACKEND,
+    ULP_OPTION_DATAPATHS_OF(settings, datapaths, "h100-e4m3,l40s-e4m3,h100-e4m3-mma,b200-e4m3", NULL),
+    {.name = "bits",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, bits),
+     .value = "12..25",
+     .help = "significant bits that a unit keeps",
+     .min = 8,
+     .max = 36},
+    {.name = "promote",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, promote),
+     .value = "32,64,128,256,512,1024,2048",
+     .help = "h100-e4m3 promoted every so many products, multiples of 32",
+     .min = 32,
+     .max = 16384},
+    {.name = "k",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, k),
+     .value = "4096",
+     .help = "products in one output of the random matrices",
+     .min = 32,
+     .max = 131072},
+    {.name = "outputs",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, outputs),
+     .value = "32",
+     .quick = "16",
+     .full = "128",
+     .help = "m: outputs are m x m",
+     .min = 16,
+     .max = 4096},
+    {.name = "scaling",
+     .type = &ulp_type_choice,
+     ULP_AT(settings, scaling),
+     .value = "none",
+     .help = "none, or amax: the largest magnitude of a matrix becomes 448 before it is rounded",
+     .words = SCALING_WORDS},
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_SEEDS(settings, seeds, "3", "1", "10"),
+    ULP_OPTION_BACKEND_OF(settings, backend),
     {0},
 };
 
-const char *const fp8_data[DATA_COUNT] = {"uniform", "normal", "constant"};
+static const ulp_column columns[] = {
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMN(row, seed),
+    ULP_COLUMN(row, datapath),
+    ULP_COLUMN(row, bits),
+    ULP_COLUMN(row, promote),
+    ULP_COLUMN(row, k),
+    ULP_COLUMN(row, sum),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, mean_error),
+    ULP_COLUMN(row, norm_error),
+    ULP_COLUMN(row, max_error),
+    ULP_COLUMN(row, drift),
+    ULP_COLUMN(row, cast),
+    {0},
+};
 
-enum { AT_DATA, AT_SEED, SUM_STEP = 1024 };
+static const char *const data_names[KINDS] = {"uniform", "normal", "constant"};
 
-ulp_status fp8_ways(const ulp_run *run, fp8_way *ways, size_t *count) {
-    size_t datapaths, bits, intervals;
-    const ulp_datapath *datapath = ulp_run_datapaths(run, &datapaths);
-    const double *b = ulp_option_numbers(run, "bits", &bits),
-                 *interval = ulp_option_numbers(run, "promote", &intervals);
-    *count = datapaths + bits + intervals;
-    if (*count > WAYS_MAX)
-        return ulp_run_fail(run, ULP_NOT_IN_RANGE, "more than %d datapaths, bits and intervals", WAYS_MAX);
-    for (size_t i = 0; i < *count; i++) {
-        char name[ULP_DATAPATH_NAME_MAX];
-        const int n = (int)(i < datapaths          ? 0
-                            : i < datapaths + bits ? b[i - datapaths]
-                                                   : interval[i - datapaths - bits]);
-        ways[i] = (fp8_way){.bits = i < datapaths + bits ? n : 0, .promote = i < datapaths + bits ? 0 : n};
-        if (i < datapaths) snprintf(name, sizeof name, "%s", datapath[i].name);
-        else if (i < datapaths + bits)
-            snprintf(name, sizeof name, "h100-e4m3:F=%d:kept=%d", n - 1, n - 1 < 23 ? n - 1 : 23);
-        else snprintf(name, sizeof name, "h100-e4m3:promote=%d", n);
-        ulp_status status = ulp_datapath_parse(&ways[i].datapath, name);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "--promote %d: has to be a multiple of 32", n);
-        const ulp_datapath *d = &ways[i].datapath;
-        if ((d->has_inputs && (strcmp(d->a.name, "e4m3") != 0 || strcmp(d->b.name, "e4m3") != 0)) ||
-            !d->result.fits_binary32)
-            return ulp_run_fail(run, ULP_UNSUPPORTED,
-                                "--datapath %s: needs e4m3 inputs and results no wider than binary32", name);
-    }
+enum { SUM_STEP = 1024 };
+
+/* ---- the ways to sum, and the grid ---- */
+
+/* Appends a way whose datapath has been read, if it takes e4m3 numbers. */
+static ulp_status add_way(const ulp_plan *plan, ways *to, const way *w) {
+    const ulp_datapath *d = &w->datapath;
+    if ((d->has_inputs && (strcmp(d->a.name, "e4m3") != 0 || strcmp(d->b.name, "e4m3") != 0)) ||
+        !d->result.fits_binary32)
+        return ulp_plan_fail(plan, ULP_UNSUPPORTED,
+                             "--datapath %s: needs e4m3 inputs and results no wider than binary32", d->name);
+    to->at[to->count++] = *w;
     return ULP_OK;
 }
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    static fp8_way ways[WAYS_MAX];
-    size_t count;
-    ulp_status status = fp8_ways(run, ways, &count);
-    (void)context;
-    ulp_point constant = {.at = {CONSTANT, 0}};
-    ulp_point_add(run, constant, "constant");
+/* The Hopper unit with one thing varied; `name` is its datapath. */
+static ulp_status add_variant(const ulp_plan *plan, ways *to, kind by, int64_t number, const char *name) {
+    way w = {.by = by, .number = number};
+    const ulp_status status = ulp_datapath_parse(&w.datapath, name);
+    if (status != ULP_OK)
+        return ulp_plan_fail(plan, status, "--promote %lld: has to be a multiple of 32", (long long)number);
+    return add_way(plan, to, &w);
+}
+
+static ulp_status list_ways(const ulp_plan *plan, ways *to, const settings *set) {
+    char name[ULP_DATAPATH_NAME_MAX];
+    const size_t count = set->datapaths.count + set->bits.count + set->promote.count;
+    ulp_status status = ULP_OK;
+    if (count > WAYS_MAX)
+        return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "more than %d datapaths, bits and intervals", WAYS_MAX);
+    to->at = ulp_grow(NULL, count * sizeof *to->at);
+    for (size_t i = 0; i < set->datapaths.count && status == ULP_OK; i++)
+        status = add_way(plan, to, &(way){set->datapaths.at[i], BY_NAME, ULP_NO_INTEGER});
+    for (size_t i = 0; i < set->bits.count && status == ULP_OK; i++) {
+        const int n = (int)set->bits.at[i];
+        snprintf(name, sizeof name, "h100-e4m3:F=%d:kept=%d", n - 1, n - 1 < 23 ? n - 1 : 23);
+        status = add_variant(plan, to, BY_BITS, n, name);
+    }
+    for (size_t i = 0; i < set->promote.count && status == ULP_OK; i++) {
+        snprintf(name, sizeof name, "h100-e4m3:promote=%d", (int)set->promote.at[i]);
+        status = add_variant(plan, to, BY_PROMOTE, set->promote.at[i], name);
+    }
+    return status;
+}
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *set = own;
+    const ulp_status status = list_ways(plan, context, set);
+    ulp_plan_add(plan, &(point){.data = CONSTANT}, 1, "constant");
     for (int data = UNIFORM; data <= NORMAL; data++)
-        for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
-            const int64_t seed = (int64_t)ulp_run_seed(run) + s;
-            ulp_point point = {.at = {data, seed}, .cost = 4};
-            ulp_point_add(run, point, "%s seed %lld", fp8_data[data], (long long)seed);
+        for (int64_t s = 0; s < set->seeds; s++) {
+            const point p = {data, set->seed + (uint64_t)s};
+            ulp_plan_add(plan, &p, 4, "%s seed %llu", data_names[data], (unsigned long long)p.seed);
         }
     return status;
 }
 
-static void put_key(ulp_rows *rows, const ulp_point *point, const fp8_way *w, size_t k) {
-    ulp_put_text(rows, fp8_data[point->at[AT_DATA]]);
-    if (point->at[AT_DATA] == CONSTANT) ulp_put_none(rows);
-    else ulp_put_integer(rows, point->at[AT_SEED]);
-    ulp_put_text(rows, w->datapath.name);
-    if (w->bits) ulp_put_integer(rows, w->bits);
-    else ulp_put_none(rows);
-    if (w->promote) ulp_put_integer(rows, w->promote);
-    else ulp_put_none(rows);
-    ulp_put_integer(rows, (int64_t)k);
+static void release(void *context) { free(((ways *)context)->at); }
+
+static row row_of(const ulp_rows *rows, const point *at, const way *w, size_t k) {
+    row r;
+    ulp_row_clear(rows, &r);
+    r.data = at->data;
+    if (at->data != CONSTANT) r.seed = (int64_t)at->seed;
+    r.datapath = w->datapath.name;
+    if (w->by == BY_BITS) r.bits = w->number;
+    if (w->by == BY_PROMOTE) r.promote = w->number;
+    r.k = (int64_t)k;
+    return r;
 }
 
+/* ---- one point ---- */
+
 /* x (SUM_LENGTH) and y (1) are backend memory. */
-static ulp_status put_constant(const ulp_backend *backend, ulp_rows *rows, const ulp_point *point, const fp8_way *w,
-                               const float *x, float *y) {
+static ulp_status put_constant(const ulp_task *task, const way *w, const float *x, float *y) {
+    const ulp_backend *backend = ((const settings *)task->settings)->backend;
     ulp_status status = ULP_OK;
     for (size_t k = SUM_STEP; k <= SUM_LENGTH && status == ULP_OK; k += SUM_STEP) {
         const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
@@ -105,12 +166,11 @@ static ulp_status put_constant(const ulp_backend *backend, ulp_rows *rows, const
         status = ulp_backend_gemm(backend, y, x, x, &shape, (ulp_summation){&w->datapath, (ulp_stream){1, 0, 0}});
         if (status == ULP_OK) status = backend->download(&sum, y, sizeof sum);
         if (status != ULP_OK) break;
-        put_key(rows, point, w, k);
-        ulp_put_number(rows, (double)sum);
-        ulp_put_code(rows, (double)sum, &w->datapath.result);
-        ulp_put_number(rows, fabs((double)sum - exact) / exact);
-        ulp_put_nones(rows, 4);
-        ulp_row_end(rows);
+        row r = row_of(task->rows, task->point, w, k);
+        r.sum = (double)sum;
+        r.code = (ulp_code){&w->datapath.result, (double)sum};
+        r.mean_error = fabs((double)sum - exact) / exact;
+        ulp_row_put(task->rows, &r);
     }
     return status;
 }
@@ -130,8 +190,8 @@ static double largest(const double *x, size_t n) {
     return most;
 }
 
-static double scale_of(const ulp_run *run, const double *x64, size_t n) {
-    return ulp_option_chosen(run, "scaling", "amax") ? 448 / largest(x64, n) : 1;
+static double scale_of(int scaling, const double *x64, size_t n) {
+    return scaling == SCALING_AMAX ? 448 / largest(x64, n) : 1;
 }
 
 /* x64 (n) scaled and rounded, and a copy in x. */
@@ -145,17 +205,18 @@ static void cast(double *x64, float *x, size_t n, double scale) {
 }
 
 /* The operands, their exact product, and how far rounding them moved it. */
-static ulp_status fill(const ulp_run *run, product *p, int data, uint64_t seed, double *before) {
-    const ulp_backend *backend = ulp_run_backend(run);
-    const ulp_stream a = ulp_stream_named(seed, "fp8_accumulation %s A", fp8_data[data]);
-    const ulp_stream b = ulp_stream_named(seed, "fp8_accumulation %s B", fp8_data[data]);
+static ulp_status fill(const settings *set, product *p, const point *at, double *before) {
+    const ulp_backend *backend = set->backend;
+    const int data = at->data;
+    const ulp_stream a = ulp_stream_named(at->seed, "fp8_accumulation %s A", data_names[data]);
+    const ulp_stream b = ulp_stream_named(at->seed, "fp8_accumulation %s B", data_names[data]);
     double moved = 0, size = 0;
     for (size_t i = 0; i < p->m * p->k; i++) {
         p->a64[i] = data == UNIFORM ? ulp_random_uniform(a, i) : ulp_random_normal(a, i);
         p->b64[i] = data == UNIFORM ? ulp_random_uniform(b, i) : ulp_random_normal(b, i);
     }
     ulp_status status = ulp_matrices_multiply_exactly(backend, before, &p->there, p->a64, p->b64);
-    const double sa = scale_of(run, p->a64, p->m * p->k), sb = scale_of(run, p->b64, p->m * p->k);
+    const double sa = scale_of(set->scaling, p->a64, p->m * p->k), sb = scale_of(set->scaling, p->b64, p->m * p->k);
     cast(p->a64, p->a, p->m * p->k, sa);
     cast(p->b64, p->b, p->m * p->k, sb);
     if (status == ULP_OK) status = ulp_matrices_multiply_exactly(backend, p->exact, &p->there, p->a64, p->b64);
@@ -168,7 +229,7 @@ static ulp_status fill(const ulp_run *run, product *p, int data, uint64_t seed, 
     return status;
 }
 
-static void put_errors(ulp_rows *rows, const product *p, const ulp_point *point, const fp8_way *w) {
+static void put_errors(ulp_rows *rows, const product *p, const point *at, const way *w) {
     double mean = 0, most = 0, moved = 0, size = 0, drift = 0;
     const double outputs = (double)(p->m * p->m);
     for (size_t i = 0; i < p->m * p->m; i++) {
@@ -179,68 +240,68 @@ static void put_errors(ulp_rows *rows, const product *p, const ulp_point *point,
         moved += error * error;
         size += p->exact[i] * p->exact[i];
     }
-    put_key(rows, point, w, p->k);
-    ulp_put_none(rows);
-    ulp_put_none(rows);
-    ulp_put_number(rows, mean);
-    ulp_put_number(rows, sqrt(moved / size));
-    ulp_put_number(rows, most);
-    ulp_put_number(rows, drift);
-    ulp_put_number(rows, p->cast);
-    ulp_row_end(rows);
+    row r = row_of(rows, at, w, p->k);
+    r.mean_error = mean;
+    r.norm_error = sqrt(moved / size);
+    r.max_error = most;
+    r.drift = drift;
+    r.cast = p->cast;
+    ulp_row_put(rows, &r);
 }
 
-static ulp_status put_ways(const ulp_run *run, ulp_rows *rows, const ulp_point *point, const fp8_way *ways,
-                           size_t count, product *p) {
-    const ulp_backend *backend = ulp_run_backend(run);
-    const int data = (int)point->at[AT_DATA];
-    const uint64_t seed = (uint64_t)point->at[AT_SEED];
+/* The product, or the sums of constants, of one way. */
+static ulp_status put_way(const ulp_task *task, const way *w, product *p) {
+    const settings *set = task->settings;
+    const point *at = task->point;
+    const ulp_datapath *d = &w->datapath;
+    if (at->data == CONSTANT) return put_constant(task, w, p->there.a, p->there.c);
+    const ulp_stream stream = ulp_stream_named(at->seed, "fp8_accumulation %s %s", data_names[at->data], d->name);
+    const ulp_status status = ulp_matrices_multiply(set->backend, p->c, &p->there, d, stream);
+    if (status == ULP_OK) put_errors(task->rows, p, at, w);
+    return status;
+}
+
+static ulp_status put_ways(const ulp_task *task, product *p) {
+    const settings *set = task->settings;
+    const ways *all = task->context;
+    const point *at = task->point;
     ulp_status status = ULP_OK;
-    if (data == CONSTANT)
+    if (at->data == CONSTANT)
         for (size_t i = 0; i < SUM_LENGTH; i++) p->a[i] = 0x1p-4f;
-    else status = fill(run, p, data, seed, p->exact + p->m * p->m);
-    if (status == ULP_OK) status = ulp_matrices_upload(backend, &p->there, p->a, data != CONSTANT ? p->b : NULL);
-    for (size_t i = 0; i < count && status == ULP_OK; i++) {
-        const ulp_datapath *d = &ways[i].datapath;
-        if (data == CONSTANT) status = put_constant(backend, rows, point, &ways[i], p->there.a, p->there.c);
-        else {
-            const ulp_stream stream = ulp_stream_named(seed, "fp8_accumulation %s %s", fp8_data[data], d->name);
-            status = ulp_matrices_multiply(backend, p->c, &p->there, d, stream);
-            if (status == ULP_OK) put_errors(rows, p, point, &ways[i]);
-        }
-        if (status != ULP_OK) return ulp_run_fail(run, status, "datapath %s: %s", d->name, ulp_status_text(status));
-        if (ulp_rows_progress(rows, (double)(i + 1) / (double)count)) break;
+    else status = fill(set, p, at, p->exact + p->m * p->m);
+    if (status == ULP_OK)
+        status = ulp_matrices_upload(set->backend, &p->there, p->a, at->data != CONSTANT ? p->b : NULL);
+    for (size_t i = 0; i < all->count && status == ULP_OK; i++) {
+        status = put_way(task, &all->at[i], p);
+        if (status != ULP_OK)
+            return ulp_task_fail(task, status, "datapath %s: %s", all->at[i].datapath.name, ulp_status_text(status));
+        if (ulp_task_progress(task, (double)(i + 1) / (double)all->count)) break;
     }
     return status;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
+static ulp_status compute(const ulp_task *task) {
+    const settings *set = task->settings;
+    const int constant = ((const point *)task->point)->data == CONSTANT;
     ulp_family family;
-    const int constant = point->at[AT_DATA] == CONSTANT;
-    product p = {.m = constant ? 1 : (size_t)ulp_option_integer(run, "outputs"),
-                 .k = constant ? SUM_LENGTH : (size_t)ulp_option_integer(run, "k")};
+    product p = {.m = constant ? 1 : (size_t)set->outputs, .k = constant ? SUM_LENGTH : (size_t)set->k};
     const size_t in = p.m * p.k, out = p.m * p.m;
-    size_t count = 0;
-    (void)context;
-    ulp_family_init(&family, ulp_run_backend(run));
+    ulp_family_init(&family, set->backend);
     ulp_matrices_carve(&p.there, &family, p.m, p.k);
     p.a = malloc((2 * in + out) * sizeof(float));
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
-    fp8_way *ways = malloc(WAYS_MAX * sizeof *ways);
-    ulp_status status = p.a != NULL && p.a64 != NULL && ways != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
+    ulp_status status = p.a != NULL && p.a64 != NULL ? ulp_family_alloc(&family) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
         ulp_matrices_carve(&p.there, &family, p.m, p.k);
         p.b = p.a + in;
         p.c = p.b + in;
         p.b64 = p.a64 + in;
         p.exact = p.b64 + in;
-        status = fp8_ways(run, ways, &count);
-        if (status == ULP_OK) status = put_ways(run, rows, point, ways, count, &p);
+        status = put_ways(task, &p);
     }
     ulp_family_release(&family);
     free(p.a);
     free(p.a64);
-    free(ways);
     return status;
 }
 
@@ -248,12 +309,17 @@ static const ulp_experiment experiment = {
     .name = "fp8_accumulation",
     .question = "how much of a product of e4m3 matrices is lost in a unit that keeps 14 bits of the sum, and what does "
                 "promotion save?",
-    .columns = "data,seed,datapath,bits,promote,k,sum,code,mean_error,norm_error,max_error,drift,cast",
     .options = options,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .context_size = sizeof(ways),
     .threads_inside = 1,
-    .prepare = prepare,
+    .plan = plan,
     .compute = compute,
-    .check = fp8_check,
+    .judge = judge,
+    .release = release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

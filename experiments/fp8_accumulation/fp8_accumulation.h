@@ -1,26 +1,62 @@
-/* fp8_accumulation.h - what the products and the claims of fp8_accumulation.c share. */
+/* fp8_accumulation.h - what the products and the claims of fp8_accumulation.c share: settings, ways to sum, points,
+ * rows.
+ */
 #ifndef ULP_EXPERIMENT_FP8_ACCUMULATION_H
 #define ULP_EXPERIMENT_FP8_ACCUMULATION_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 
-enum { UNIFORM, NORMAL, CONSTANT, DATA_COUNT };
-extern const char *const fp8_data[DATA_COUNT];
+enum { SCALING_NONE, SCALING_AMAX };
+#define SCALING_WORDS "none amax"
+
+typedef struct settings {
+    ulp_datapath_list datapaths;
+    ulp_integer_list bits, promote;
+    int64_t k, outputs, seeds;
+    int scaling;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+enum { UNIFORM, NORMAL, CONSTANT, KINDS };
+#define DATA_WORDS "uniform normal constant"
 
 enum { SUM_LENGTH = 32768 }; /* products of constants */
 
-/* A way to sum; 0 where bits or interval are not what it varies. */
-typedef struct fp8_way {
+/* What tells a way to sum from the others: its datapath's name, its bits or its interval. */
+typedef enum kind { BY_NAME, BY_BITS, BY_PROMOTE } kind;
+
+/* A way to sum; `number`: of bits or products, ULP_NO_INTEGER where its name tells it. */
+typedef struct way {
     ulp_datapath datapath;
-    int bits, promote;
-} fp8_way;
+    kind by;
+    int64_t number;
+} way;
 
 enum { WAYS_MAX = 256 };
 
-/* The datapaths, then the bits, then the intervals, and their number. */
-ulp_status fp8_ways(const ulp_run *run, fp8_way *ways, size_t *count);
+/* What all points share: the datapaths, then the bits, then the intervals. */
+typedef struct ways {
+    way *at; /* (count) */
+    size_t count;
+} ways;
+
+typedef struct point {
+    int data;
+    uint64_t seed; /* of random data */
+} point;
+
+typedef struct row {
+    int data;
+    int64_t seed;
+    const char *datapath;
+    int64_t bits, promote, k;
+    double sum;
+    ulp_code code;
+    double mean_error, norm_error, max_error, drift, cast;
+} row;
 
 /* Prints the table and tests the claims. */
-void fp8_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif

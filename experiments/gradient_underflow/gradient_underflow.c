@@ -26,7 +26,7 @@
 static const ulp_option options[] = {
     ULP_TAKES_FORMATS("fp16,e5m2,e4m3,bf16,q8.8", NULL),
     ULP_TAKES_NETWORKS("mlp,cnn,resnet,gru,lstm", NULL),
-    {"steps", ULP_OPTION_INTEGER, "600", "90", "6000", "training steps", 3, 1e7, NULL, 0},
+    {"steps", ULP_OPTION_INTEGER, "300", "90", "6000", "training steps", 3, 1e7, NULL, 0},
     {"every", ULP_OPTION_INTEGER, "15", NULL, NULL, "look at every so many steps", 1, 1e7, NULL, 0},
     {"scales", ULP_OPTION_INTEGERS, "0..24", NULL, NULL, "log2 of the factors", -100, 100, NULL, 0},
     ULP_TAKES_SEED,

@@ -1,182 +1,217 @@
-/* claims.c - the table of ode.c, and the claims about its rows. */
-#include "ode.h"
-
+/* claims.c - the table of ode, and the claims about its rows. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/functions/elementary.h"
+#include "ode.h"
 
-static long find(const ulp_run *run, int kind, const char *format, const char *mode, int64_t n) {
-    char text[24];
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    return ulp_row_find(run, 0, "n", text, "kind", ode_kinds[kind], "format", format, "mode", mode, (const char *)NULL);
+static int matches(const void *row_, const void *point_, const void *key_) {
+    const point *p = point_, *key = key_;
+    (void)row_;
+    return p->kind == key->kind && p->format == key->format && p->rule == key->rule && p->n == key->n;
 }
 
+/* The row of a point (the first, of a path); NULL if the run did not compute it. */
+static const row *find(const ulp_claims *c, point key) {
+    size_t from = 0;
+    return ulp_table_find(c->table, &from, matches, &key);
+}
+
+static const ulp_named_rule *rule(const ulp_claims *c, const char *name) {
+    return ulp_rules_find(&((const settings *)c->settings)->modes, name);
+}
+
+/* The solution of y' = -y at 1. */
+static double solution(void) { return ODE_START * ulp_exp(-1); }
+
 /* The published case: best at n = 46 among 10^(k/3), with an error of 2.0e-5. */
-static void claim_best(ulp_run *run) {
+static void claim_best(ulp_claims *c) {
+    const settings *s = c->settings;
     const char *text = "bfloat16 rne: of n = 10, 22, 46, 100, ..., 46 is best, y exactly 189 2^-15, its error 2.0e-5";
-    const long row = find(run, DECAY, "bfloat16", "rne", 46);
+    point key = {DECAY, ulp_formats_find(&s->formats, "bfloat16"), rule(c, "rne"), 46};
+    const row *r = find(c, key);
     int best = 1;
-    if (row == ULP_NO_ROW) {
-        ulp_claim_skip(ulp_run_claims(run), text, "needs --formats bfloat16 --modes rne");
+    if (!r) {
+        ulp_claim_skip(c, text, "needs --formats bfloat16 --modes rne");
         return;
     }
-    const double y = ulp_row_number(run, row, "u"), error = ulp_row_number(run, row, "most");
-    for (int k = 3; k <= ode_thirds(run); k++)
-        best &= ode_steps(k) == 46 ||
-                ulp_row_number(run, find(run, DECAY, "bfloat16", "rne", ode_steps(k)), "most") > error;
-    ulp_claim(ulp_run_claims(run), best && y == 189 * 0x1p-15 && fabs(error - 2.0e-5) <= 0.05e-5, text,
-              "y %.10g, error %.4g", y, error);
+    for (int k = 3; k <= ode_thirds(s); k++) {
+        key.n = ode_steps(k);
+        const row *other = find(c, key);
+        best &= other && (other == r || other->most > r->most);
+    }
+    ulp_claim(c, best && r->u == 189 * 0x1p-15 && fabs(r->most - 2.0e-5) <= 0.05e-5, text, "y %.10g, error %.4g", r->u,
+              r->most);
 }
 
 /* Steps to nearest that vanish: y stays at y0 from n = 2^(p+1) - 1 on, in the grid and in the scan. */
-static void claim_stuck(ulp_run *run, const ulp_format *format) {
+static void claim_stuck(ulp_claims *c, const ulp_format *format) {
     const int64_t from = ((int64_t)2 << format->prec) - 1;
-    const char *name = format->name;
-    const double exact = ODE_START * ulp_exp(-1);
     long rows = 0, moved = 0;
     double error = 0;
     char text[200];
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "format", name, "mode", "rne", (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        if (!ulp_row_is(run, row, "kind", "decay") && !ulp_row_is(run, row, "kind", "scan")) continue;
-        if (ulp_row_number(run, row, "n") < (double)from) continue;
+    for (size_t i = 0; i < c->table->count; i++) {
+        const point *p = c->table->points[i];
+        const row *r = (const row *)c->table->rows + i;
+        if (p->format != format || p->rule->rule.mode != ULP_RNE || (p->kind != DECAY && p->kind != SCAN)) continue;
+        if (r->n < from) continue;
         rows++;
-        moved += ulp_row_number(run, row, "u") != ODE_START;
-        error = ulp_row_number(run, row, "u") - exact;
+        moved += r->u != ODE_START;
+        error = r->u - solution();
     }
-    snprintf(text, sizeof text, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3", name,
-             (long long)from);
-    if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "no rows of so many steps");
+    snprintf(text, sizeof text, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3",
+             format->name, (long long)from);
+    if (rows == 0) ulp_claim_skip(c, text, "no rows of so many steps");
     else
-        ulp_claim(ulp_run_claims(run), moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text,
-                  "%ld rows, %ld moved, error %.7g", rows, moved, error);
+        ulp_claim(c, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld rows, %ld moved, error %.7g", rows,
+                  moved, error);
 }
 
-/* The scan: the last n that moves, and how many n end at the number of the format that is nearest to the solution. */
-static void claim_scan(ulp_run *run, const char *format, int64_t last_moving, int count, int64_t first) {
-    ulp_format f;
-    const double exact = ODE_START * ulp_exp(-1);
-    int64_t last = 0, found = 0, least = 0;
-    char text[240];
-    if (ulp_format_parse(&f, format) != ULP_OK) return;
-    const double nearest = ulp_round(exact, &f, (ulp_rule){0}, 0);
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "scan", "format", format, (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const double y = ulp_row_number(run, row, "u");
-        const int64_t n = (int64_t)ulp_row_number(run, row, "n");
-        if (y != ODE_START) last = n;
-        if (y == nearest && found++ == 0) least = n;
+/* What the scan of a format shows: the last n that moves, how many n end at the number that is nearest to the solution,
+ * and the first of them. */
+typedef struct scan {
+    const char *format;
+    int64_t last, count, first;
+} scan;
+
+static scan scan_of(const ulp_claims *c, const ulp_format *format) {
+    const double nearest = ulp_round(solution(), format, (ulp_rule){0}, 0);
+    scan got = {.format = format->name};
+    for (size_t i = 0; i < c->table->count; i++) {
+        const point *p = c->table->points[i];
+        const row *r = (const row *)c->table->rows + i;
+        if (p->kind != SCAN || p->format != format) continue;
+        if (r->u != ODE_START) got.last = r->n;
+        if (r->u == nearest && got.count++ == 0) got.first = r->n;
     }
-    if (last == 0) return;
+    return got;
+}
+
+static void claim_scan(ulp_claims *c, scan wanted) {
+    const ulp_format *format = ulp_formats_find(&((const settings *)c->settings)->formats, wanted.format);
+    char text[240];
+    if (!format) return;
+    const scan got = scan_of(c, format);
     snprintf(
         text, sizeof text,
-        "%s rne, every n from 10: exactly %d end at the number nearest to the solution, first n = %lld; the last that "
-        "moves is %lld",
-        format, count, (long long)first, (long long)last_moving);
-    ulp_claim(ulp_run_claims(run), last == last_moving && found == count && least == first, text,
-              "%lld, the first %lld, the last that moves %lld", (long long)found, (long long)least, (long long)last);
+        "%s rne, every n from 10: exactly %lld end at the number nearest to the solution, first n = %lld; the last "
+        "that moves is %lld",
+        wanted.format, (long long)wanted.count, (long long)wanted.first, (long long)wanted.last);
+    ulp_claim(c, got.last == wanted.last && got.count == wanted.count && got.first == wanted.first, text,
+              "%lld, the first %lld, the last that moves %lld", (long long)got.count, (long long)got.first,
+              (long long)got.last);
 }
 
 /* Runs and their mean, relative to Euler's exact polygon, in units of what the standard deviation is bounded by. */
-static void claim_decay(ulp_run *run, const char *format, int prec) {
-    const double sd = sqrt(ldexp(1, 1 - prec)), runs = (double)ulp_option_integer(run, "runs");
-    const double exact = ODE_START * ulp_exp(-1);
+static void claim_decay(ulp_claims *c, const ulp_format *format) {
+    const settings *s = c->settings;
+    const int prec = (int)format->prec;
+    const double sd = sqrt(ldexp(1, 1 - prec)), runs = (double)s->runs;
     double run_most = 0, mean_most = 0, better = INFINITY;
     char text[200];
-    for (int k = 3; k <= ode_thirds(run); k++) {
-        const long row = find(run, DECAY, format, "sra", ode_steps(k)),
-                   other = find(run, DECAY, format, "rne", ode_steps(k));
-        if (row == ULP_NO_ROW) return;
-        const double off = ulp_row_number(run, row, "polygon"), unit = (exact + off) * sd;
-        run_most = fmax(run_most, ulp_row_number(run, row, "off") / unit);
-        mean_most = fmax(mean_most, fabs(ulp_row_number(run, row, "mean") - off) / unit * sqrt(runs));
-        if (other != ULP_NO_ROW && ode_steps(k) > (int64_t)2 << prec)
-            better = fmin(better, ulp_row_number(run, other, "rms") / ulp_row_number(run, row, "rms"));
+    for (int k = 3; k <= ode_thirds(s); k++) {
+        const row *r = find(c, (point){DECAY, format, rule(c, "sra"), ode_steps(k)}),
+                  *nearest = find(c, (point){DECAY, format, rule(c, "rne"), ode_steps(k)});
+        if (!r) return;
+        const double unit = (solution() + r->polygon) * sd;
+        run_most = fmax(run_most, r->off / unit);
+        mean_most = fmax(mean_most, fabs(r->mean - r->polygon) / unit * sqrt(runs));
+        if (nearest && r->n > (int64_t)2 << prec) better = fmin(better, nearest->rms / r->rms);
     }
     snprintf(text, sizeof text, "%s sra: no run ends farther from Euler's polygon than 5 2^((1-p)/2) of y, for any n",
-             format);
-    ulp_claim(ulp_run_claims(run), run_most <= 5, text, "%.2f times 2^((1-p)/2) at most", run_most);
+             format->name);
+    ulp_claim(c, run_most <= 5, text, "%.2f times 2^((1-p)/2) at most", run_most);
     snprintf(text, sizeof text,
-             "%s sra: the mean of the runs follows the polygon, within 4 such deviations / sqrt(runs)", format);
-    ulp_claim(ulp_run_claims(run), mean_most <= 4, text, "%.2f at most", mean_most);
+             "%s sra: the mean of the runs follows the polygon, within 4 such deviations / sqrt(runs)", format->name);
+    ulp_claim(c, mean_most <= 4, text, "%.2f at most", mean_most);
     snprintf(text, sizeof text, "%s: where steps to nearest vanish, stochastic errors are less than a tenth (rms)",
-             format);
-    if (isinf(better))
-        ulp_claim_skip(ulp_run_claims(run), text, "no n above %lld with both modes", (long long)2 << prec);
-    else ulp_claim(ulp_run_claims(run), better > 10, text, "%.1f times less at least", better);
+             format->name);
+    if (isinf(better)) ulp_claim_skip(c, text, "no n above %lld with both modes", (long long)2 << prec);
+    else ulp_claim(c, better > 10, text, "%.1f times less at least", better);
 }
 
-static void claim_circle(ulp_run *run, const char *format, int prec) {
-    const double sd = sqrt(ldexp(1, 3 - prec)), still = 6.2831853 * ldexp(1, prec + 1) * (1 + ldexp(1, -prec));
-    double near = 0, far = INFINITY;
-    long stuck = 0, moved = 0, rows = 0;
+/* The circle to nearest stands still from a number of steps on. */
+static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
+    const settings *s = c->settings;
+    const int prec = (int)format->prec;
+    const double still = 6.2831853 * ldexp(1, prec + 1) * (1 + ldexp(1, -prec));
+    double far = INFINITY;
+    long stuck = 0, moved = 0;
     char text[200];
-    for (int k = 3; k <= ode_thirds(run); k++) {
-        const long row = find(run, CIRCLE, format, "sra", ode_steps(k)),
-                   other = find(run, CIRCLE, format, "rne", ode_steps(k));
-        if (row != ULP_NO_ROW && ode_steps(k) >= 1000) {
-            const double bound = ulp_row_number(run, row, "polygon") + ldexp(6.2831853, -prec) + 4 * sd;
-            near = fmax(near, ulp_row_number(run, row, "most") / bound);
-            rows++;
-        }
-        if (other == ULP_NO_ROW || (double)ode_steps(k) < still) continue;
+    for (int k = 3; k <= ode_thirds(s); k++) {
+        const row *r = find(c, (point){CIRCLE, format, rule(c, "rne"), ode_steps(k)});
+        if (!r || (double)r->n < still) continue;
         stuck++;
-        moved += ulp_row_number(run, other, "u") != 1;
-        far = fmin(far, ulp_row_number(run, other, "most"));
+        moved += r->u != 1;
+        far = fmin(far, r->most);
     }
     snprintf(text, sizeof text, "%s rne, circle: from n = %.0f on u stays exactly 1, across from the solution halfway",
-             format, ceil(still));
+             format->name, ceil(still));
     if (stuck > 0)
-        ulp_claim(ulp_run_claims(run), moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least",
-                  stuck, moved, far);
-    else if (find(run, CIRCLE, format, "rne", 10) != ULP_NO_ROW)
-        ulp_claim_skip(ulp_run_claims(run), text, "--longest is %lld", (long long)ulp_option_integer(run, "longest"));
+        ulp_claim(c, moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least", stuck, moved, far);
+    else if (find(c, (point){CIRCLE, format, rule(c, "rne"), 10}))
+        ulp_claim_skip(c, text, "--longest is %lld", (long long)s->longest);
+}
+
+/* Stochastic circles stay near the solution. */
+static void claim_circle_near(ulp_claims *c, const ulp_format *format) {
+    const settings *s = c->settings;
+    const int prec = (int)format->prec;
+    const double sd = sqrt(ldexp(1, 3 - prec));
+    double near = 0;
+    long rows = 0;
+    char text[200];
+    for (int k = 3; k <= ode_thirds(s); k++) {
+        const row *r = find(c, (point){CIRCLE, format, rule(c, "sra"), ode_steps(k)});
+        if (!r || r->n < 1000) continue;
+        near = fmax(near, r->most / (r->polygon + ldexp(6.2831853, -prec) + 4 * sd));
+        rows++;
+    }
     snprintf(text, sizeof text,
              "%s sra, circle, n >= 1000: no run strays by over 4 2^((3-p)/2) = %.2g, Euler's own and h's error added",
-             format, 4 * sd);
-    if (rows > 0)
-        ulp_claim(ulp_run_claims(run), near <= 1, text, "%ld rows, the farthest at %.0f %% of that", rows, 100 * near);
+             format->name, 4 * sd);
+    if (rows > 0) ulp_claim(c, near <= 1, text, "%ld rows, the farthest at %.0f %% of that", rows, 100 * near);
 }
 
-static void print_table(const ulp_run *run) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    ulp_sheet *table = ulp_sheet_new("y' = -y: rms error and mean error; circle: rms of the farthest distance",
+static void print_row(ulp_sheet *sheet, const row *r, const row *circle) {
+    ulp_sheet_put(sheet, "%s", r->format);
+    ulp_sheet_put(sheet, "%s", r->mode);
+    ulp_sheet_put(sheet, "%lld", (long long)r->n);
+    ulp_sheet_put(sheet, "%.8g", r->u);
+    ulp_sheet_put(sheet, "%.3e", r->rms);
+    ulp_sheet_put(sheet, "%.2e", r->mean);
+    ulp_sheet_put(sheet, "%.3f", circle->rms);
+    ulp_sheet_put(sheet, "%.4f", circle->radius);
+}
+
+static void print_table(const ulp_claims *c) {
+    const settings *s = c->settings;
+    ulp_sheet *sheet = ulp_sheet_new("y' = -y: rms error and mean error; circle: rms of the farthest distance",
                                      "format,mode,n,first y,rms,mean,circle,radius - 1");
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++)
-            for (int k = 3; k <= ode_thirds(run); k++) {
-                const long row = find(run, DECAY, format[f].name, mode[m].name, ode_steps(k)),
-                           circle = find(run, CIRCLE, format[f].name, mode[m].name, ode_steps(k));
-                ulp_sheet_put(table, "%s", format[f].name);
-                ulp_sheet_put(table, "%s", mode[m].name);
-                ulp_sheet_put(table, "%lld", (long long)ode_steps(k));
-                ulp_sheet_put(table, "%.8g", ulp_row_number(run, row, "u"));
-                ulp_sheet_put(table, "%.3e", ulp_row_number(run, row, "rms"));
-                ulp_sheet_put(table, "%.2e", ulp_row_number(run, row, "mean"));
-                ulp_sheet_put(table, "%.3f", ulp_row_number(run, circle, "rms"));
-                ulp_sheet_put(table, "%.4f", ulp_row_number(run, circle, "radius"));
+    for (size_t f = 0; f < s->formats.count; f++)
+        for (size_t m = 0; m < s->modes.count; m++)
+            for (int k = 3; k <= ode_thirds(s); k++) {
+                const row *r = find(c, (point){DECAY, &s->formats.at[f], &s->modes.at[m], ode_steps(k)}),
+                          *circle = find(c, (point){CIRCLE, &s->formats.at[f], &s->modes.at[m], ode_steps(k)});
+                if (r && circle) print_row(sheet, r, circle);
             }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(sheet, c->file);
 }
 
-void ode_check(ulp_run *run, const void *context) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    (void)context;
-    print_table(run);
-    claim_best(run);
-    claim_scan(run, "bfloat16", 510, 6, 40);
-    claim_scan(run, "binary16", 4062, 11, 164);
-    for (size_t f = 0; f < formats; f++) {
-        const int published = strcmp(format[f].name, "binary16") == 0 || strcmp(format[f].name, "bfloat16") == 0;
+void judge(ulp_claims *c) {
+    const settings *s = c->settings;
+    print_table(c);
+    claim_best(c);
+    claim_scan(c, (scan){"bfloat16", .last = 510, .count = 6, .first = 40});
+    claim_scan(c, (scan){"binary16", .last = 4062, .count = 11, .first = 164});
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        const int published = strcmp(format->name, "binary16") == 0 || strcmp(format->name, "bfloat16") == 0;
         if (!published) continue; /* other formats: figures without claims */
-        claim_stuck(run, &format[f]);
-        claim_decay(run, format[f].name, (int)format[f].prec);
-        claim_circle(run, format[f].name, (int)format[f].prec);
+        claim_stuck(c, format);
+        claim_decay(c, format);
+        claim_circle_stuck(c, format);
+        claim_circle_near(c, format);
     }
 }

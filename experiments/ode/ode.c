@@ -28,19 +28,63 @@
 
 #include <math.h>
 
+static const ulp_named_rule nearest = {"rne", {0}};
+
+static int takes_format(const ulp_format *f) {
+    return f->is_signed && !f->is_fixed && f->prec >= 2 && f->prec <= 24 && f->min_positive <= 0x1p-9;
+}
+
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("binary16,bfloat16", NULL),
-    ULP_TAKES_MODES("rne,sra", NULL),
-    {"longest", ULP_OPTION_INTEGER, "5", "4", "6", "log10 of the largest number of steps", 2, 7, NULL, 0},
-    {"paths", ULP_OPTION_INTEGERS, "100,1000,10000", NULL, NULL, "steps of the revolutions whose path is written", 10,
-     1e6, NULL, 0},
-    {"runs", ULP_OPTION_INTEGER, "32", NULL, "100", "runs of every stochastic mode", 2, 1e4, NULL, 0},
-    ULP_TAKES_SEED,
+    ULP_OPTION_FORMATS_IF(settings, formats, "binary16,bfloat16", NULL, takes_format,
+                          "has to be signed floating point with 2 to 24 significant bits and numbers down to 2^-9"),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,sra", NULL),
+    {.name = "longest",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, longest),
+     .value = "5",
+     .quick = "4",
+     .full = "6",
+     .help = "log10 of the largest number of steps",
+     .min = 2,
+     .max = 7},
+    {.name = "paths",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, paths),
+     .value = "100,1000,10000",
+     .help = "steps of the revolutions whose path is written",
+     .min = 10,
+     .max = 1e6},
+    {.name = "runs",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, runs),
+     .value = "32",
+     .full = "100",
+     .help = "runs of every stochastic mode",
+     .min = 2,
+     .max = 1e4},
+    ULP_OPTION_SEED(settings, seed),
     {0},
 };
 
-const char *const ode_kinds[KIND_COUNT] = {"decay", "scan", "circle", "path"};
-enum { AT_KIND, AT_FORMAT, AT_MODE, AT_STEPS, SAMPLES = 256, SCAN_MAX = 5000 };
+static const ulp_column columns[] = {
+    ULP_WORDS(row, kind, KIND_WORDS),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, n),
+    ULP_COLUMN(row, step),
+    ULP_COLUMN(row, u),
+    ULP_COLUMN(row, v),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, mean),
+    ULP_COLUMN(row, rms),
+    ULP_COLUMN(row, most),
+    ULP_COLUMN(row, polygon),
+    ULP_COLUMN(row, off),
+    ULP_COLUMN(row, radius),
+    {0},
+};
+
+enum { SAMPLES = 256, SCAN_MAX = 5000 };
 
 int64_t ode_steps(int k) {
     static const int64_t mantissas[] = {10000000, 21544347, 46415888};
@@ -49,36 +93,32 @@ int64_t ode_steps(int k) {
     return (mantissas[k % 3] + scale / 2) / scale;
 }
 
-int ode_thirds(const ulp_run *run) { return 3 * (int)ulp_option_integer(run, "longest"); }
+int ode_thirds(const settings *s) { return 3 * (int)s->longest; }
 
-static void add_point(ulp_run *run, int kind, size_t f, size_t m, int64_t n, double cost) {
-    size_t count;
-    const ulp_format *format = ulp_run_formats(run, &count);
-    const ulp_named_rule *mode = ulp_run_modes(run, &count);
-    ulp_point point = {.at = {kind, (int64_t)f, (int64_t)m, n}, .cost = cost};
-    if (kind == SCAN) ulp_point_add(run, point, "scan %s", format[f].name);
-    else ulp_point_add(run, point, "%s %s %s n %lld", ode_kinds[kind], format[f].name, mode[m].name, (long long)n);
+static void add_point(ulp_plan *plan, point p, double cost) {
+    char kind[16];
+    ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)p.kind);
+    ulp_plan_add(plan, &p, cost, "%s %s %s n %lld", kind, p.format->name, p.rule->name, (long long)p.n);
 }
 
-static int takes_format(const ulp_format *f) {
-    return f->is_signed && !f->is_fixed && f->prec >= 2 && f->prec <= 24 && f->min_positive <= 0x1p-9;
+static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *format, const ulp_named_rule *rule) {
+    const double cost = ulp_mode_is_stochastic(rule->rule.mode) ? (double)s->runs : 1;
+    for (int k = 3; k <= ode_thirds(s); k++) {
+        const int64_t n = ode_steps(k);
+        add_point(plan, (point){DECAY, format, rule, n}, cost * (double)n);
+        add_point(plan, (point){CIRCLE, format, rule, n}, 2 * cost * (double)n);
+    }
+    for (size_t i = 0; i < s->paths.count; i++)
+        add_point(plan, (point){PATH, format, rule, s->paths.at[i]}, (double)s->paths.at[i]);
 }
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, modes, paths;
-    ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    const double *path = ulp_option_numbers(run, "paths", &paths), runs = (double)ulp_option_integer(run, "runs");
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *s = own;
     (void)context;
-    for (size_t f = 0; f < formats; f++) {
-        add_point(run, SCAN, f, 0, 0, 1e6);
-        for (size_t m = 0; m < modes; m++) {
-            const double cost = ulp_mode_is_stochastic(mode[m].rule.mode) ? runs : 1;
-            for (int k = 3; k <= ode_thirds(run); k++)
-                for (int kind = DECAY; kind <= CIRCLE; kind += CIRCLE - DECAY)
-                    add_point(run, kind, f, m, ode_steps(k), cost * (double)ode_steps(k) * (kind == DECAY ? 1 : 2));
-            for (size_t i = 0; i < paths; i++) add_point(run, PATH, f, m, (int64_t)path[i], path[i]);
-        }
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        ulp_plan_add(plan, &(point){SCAN, format, &nearest, 0}, 1e6, "scan %s", format->name);
+        for (size_t m = 0; m < s->modes.count; m++) plan_mode(plan, s, format, &s->modes.at[m]);
     }
     return ULP_OK;
 }
@@ -94,13 +134,18 @@ typedef struct machine {
     double h;
 } machine;
 
-static machine machine_new(const ulp_run *run, const ulp_format *format, const ulp_named_rule *mode, int kind,
-                           int64_t n, int64_t number) {
-    machine m = {.format = format, .rule = mode->rule, .stochastic = ulp_mode_is_stochastic(mode->rule.mode)};
-    m.words = ulp_stream_named(ulp_run_seed(run), "ode %s %s %s n %lld run %lld", kind == DECAY ? "decay" : "circle",
-                               format->name, mode->name, (long long)n, (long long)number);
-    m.h = ulp_round((kind == DECAY ? 1 : 0x1.921fb54442d18p+2 /* 2 pi */) / (double)n, format, (ulp_rule){0}, 0);
+/* Run `number` of a point. */
+static machine machine_of(const settings *s, const point *p, int64_t number) {
+    const int decays = p->kind == DECAY || p->kind == SCAN;
+    machine m = {.format = p->format, .rule = p->rule->rule, .stochastic = ulp_mode_is_stochastic(p->rule->rule.mode)};
+    m.words = ulp_stream_named(s->seed, "ode %s %s %s n %lld run %lld", decays ? "decay" : "circle", p->format->name,
+                               p->rule->name, (long long)p->n, (long long)number);
+    m.h = ulp_round((decays ? 1 : 0x1.921fb54442d18p+2 /* 2 pi */) / (double)p->n, p->format, (ulp_rule){0}, 0);
     return m;
+}
+
+static int64_t runs_of(const settings *s, const point *p) {
+    return ulp_mode_is_stochastic(p->rule->rule.mode) ? s->runs : 1;
 }
 
 static double operate(machine *m, ulp_op op, double a, double b) {
@@ -145,29 +190,28 @@ static double revolve(machine *m, int64_t n, double *u, double *v) {
 
 /* ---- rows ---- */
 
-static void put_key(ulp_rows *rows, int kind, const ulp_format *format, const char *mode, int64_t n) {
-    ulp_put_text(rows, ode_kinds[kind]);
-    ulp_put_text(rows, format->name);
-    ulp_put_text(rows, mode);
-    ulp_put_integer(rows, n);
+static row row_of(const ulp_task *task, const point *p) {
+    row r;
+    ulp_row_clear(task->rows, &r);
+    r.kind = p->kind;
+    r.format = p->format->name;
+    r.mode = p->rule->name;
+    r.n = p->n;
+    return r;
 }
 
-static void put_scan(const ulp_run *run, ulp_rows *rows, const ulp_format *format) {
-    const ulp_named_rule nearest = {"rne", {0}};
+static void put_scan(const ulp_task *task) {
+    point p = *(const point *)task->point;
     const double exact = ODE_START * ulp_exp(-1);
-    const int64_t last = ((int64_t)2 << format->prec) + 8;
-    for (int64_t n = 10; n <= last && n <= SCAN_MAX; n++) {
-        machine m = machine_new(run, format, &nearest, DECAY, n, 0);
-        const double y = decay(&m, n);
-        put_key(rows, SCAN, format, "rne", n);
-        ulp_put_none(rows);
-        ulp_put_number(rows, y);
-        ulp_put_none(rows);
-        ulp_put_code(rows, y, format);
-        ulp_put_number(rows, y - exact);
-        ulp_put_nones(rows, 5);
-        ulp_row_end(rows);
-        if (n % 100 == 0 && ulp_rows_progress(rows, (double)(n * n) / (double)(last * last))) break;
+    const int64_t last = ((int64_t)2 << p.format->prec) + 8;
+    for (p.n = 10; p.n <= last && p.n <= SCAN_MAX; p.n++) {
+        machine m = machine_of(task->settings, &p, 0);
+        row r = row_of(task, &p);
+        r.u = decay(&m, p.n);
+        r.code = (ulp_code){p.format, r.u};
+        r.mean = r.u - exact;
+        ulp_row_put(task->rows, &r);
+        if (p.n % 100 == 0 && ulp_task_progress(task, (double)(p.n * p.n) / (double)(last * last))) break;
     }
 }
 
@@ -178,92 +222,72 @@ static double polygon(double h, int64_t n) {
     return y;
 }
 
-static void put_decay(const ulp_run *run, ulp_rows *rows, const ulp_format *format, const ulp_named_rule *mode,
-                      int64_t n) {
-    const int64_t runs = ulp_mode_is_stochastic(mode->rule.mode) ? ulp_option_integer(run, "runs") : 1;
-    const double exact = ODE_START * ulp_exp(-1);
-    const double euler = polygon(machine_new(run, format, mode, DECAY, n, 1).h, n);
-    double first = 0, total = 0, squares = 0, most = 0, off = 0;
+static void put_decay(const ulp_task *task) {
+    const point *p = task->point;
+    const int64_t runs = runs_of(task->settings, p);
+    const double exact = ODE_START * ulp_exp(-1), euler = polygon(machine_of(task->settings, p, 1).h, p->n);
+    double total = 0, squares = 0;
+    row r = row_of(task, p);
+    r.most = r.off = 0;
     for (int64_t i = 1; i <= runs; i++) {
-        machine m = machine_new(run, format, mode, DECAY, n, i);
-        const double y = decay(&m, n), error = y - exact;
-        if (i == 1) first = y;
+        machine m = machine_of(task->settings, p, i);
+        const double y = decay(&m, p->n), error = y - exact;
+        if (i == 1) r.u = y;
         total += error;
         squares += error * error;
-        most = fmax(most, fabs(error));
-        off = fmax(off, fabs(y - euler));
-        if (ulp_rows_progress(rows, (double)i / (double)runs)) return;
+        r.most = fmax(r.most, fabs(error));
+        r.off = fmax(r.off, fabs(y - euler));
+        if (ulp_task_progress(task, (double)i / (double)runs)) return;
     }
-    put_key(rows, DECAY, format, mode->name, n);
-    ulp_put_none(rows);
-    ulp_put_number(rows, first);
-    ulp_put_none(rows);
-    ulp_put_code(rows, first, format);
-    ulp_put_number(rows, total / (double)runs);
-    ulp_put_number(rows, sqrt(squares / (double)runs));
-    ulp_put_number(rows, most);
-    ulp_put_number(rows, euler - exact);
-    ulp_put_number(rows, off);
-    ulp_put_none(rows);
-    ulp_row_end(rows);
+    r.code = (ulp_code){p->format, r.u};
+    r.mean = total / (double)runs;
+    r.rms = sqrt(squares / (double)runs);
+    r.polygon = euler - exact;
+    ulp_row_put(task->rows, &r);
 }
 
-static void put_circle(const ulp_run *run, ulp_rows *rows, const ulp_format *format, const ulp_named_rule *mode,
-                       int64_t n) {
-    const int64_t runs = ulp_mode_is_stochastic(mode->rule.mode) ? ulp_option_integer(run, "runs") : 1;
-    double u1 = 0, v1 = 0, u, v, squares = 0, most = 0, radii = 0;
-    const double h = machine_new(run, format, mode, CIRCLE, n, 1).h;
-    double growth = 1; /* Euler's exact polygon moves out by sqrt(1 + h^2) a step */
-    for (int64_t i = 0; i < n; i++) growth *= sqrt(1 + h * h);
+static void put_circle(const ulp_task *task) {
+    const point *p = task->point;
+    const int64_t runs = runs_of(task->settings, p);
+    const double h = machine_of(task->settings, p, 1).h;
+    double squares = 0, radii = 0, growth = 1; /* Euler's exact polygon moves out by sqrt(1 + h^2) a step */
+    row r = row_of(task, p);
+    r.most = 0;
+    for (int64_t i = 0; i < p->n; i++) growth *= sqrt(1 + h * h);
     for (int64_t i = 1; i <= runs; i++) {
-        machine m = machine_new(run, format, mode, CIRCLE, n, i);
-        const double error = revolve(&m, n, &u, &v), radius = sqrt(u * u + v * v) - 1;
-        if (i == 1) u1 = u, v1 = v;
+        machine m = machine_of(task->settings, p, i);
+        double u, v;
+        const double error = revolve(&m, p->n, &u, &v), radius = sqrt(u * u + v * v) - 1;
+        if (i == 1) r.u = u, r.v = v;
         squares += error * error;
-        most = fmax(most, error);
+        r.most = fmax(r.most, error);
         radii += radius * radius;
-        if (ulp_rows_progress(rows, (double)i / (double)runs)) return;
+        if (ulp_task_progress(task, (double)i / (double)runs)) return;
     }
-    put_key(rows, CIRCLE, format, mode->name, n);
-    ulp_put_none(rows);
-    ulp_put_number(rows, u1);
-    ulp_put_number(rows, v1);
-    ulp_put_nones(rows, 2);
-    ulp_put_number(rows, sqrt(squares / (double)runs));
-    ulp_put_number(rows, most);
-    ulp_put_number(rows, growth - 1);
-    ulp_put_none(rows);
-    ulp_put_number(rows, sqrt(radii / (double)runs));
-    ulp_row_end(rows);
+    r.rms = sqrt(squares / (double)runs);
+    r.polygon = growth - 1;
+    r.radius = sqrt(radii / (double)runs);
+    ulp_row_put(task->rows, &r);
 }
 
-static void put_path(const ulp_run *run, ulp_rows *rows, const ulp_format *format, const ulp_named_rule *mode,
-                     int64_t n) {
-    machine m = machine_new(run, format, mode, CIRCLE, n, 1);
-    double u = 1, v = 0;
-    for (int64_t i = 0; i <= n; i++) {
-        if (i > 0) turn(&m, &u, &v);
-        if (i > 0 && !is_sample(i, n)) continue;
-        put_key(rows, PATH, format, mode->name, n);
-        ulp_put_integer(rows, i);
-        ulp_put_number(rows, u);
-        ulp_put_number(rows, v);
-        ulp_put_nones(rows, 7);
-        ulp_row_end(rows);
+static void put_path(const ulp_task *task) {
+    const point *p = task->point;
+    machine m = machine_of(task->settings, p, 1);
+    row r = row_of(task, p);
+    r.u = 1;
+    r.v = 0;
+    for (r.step = 0; r.step <= p->n; r.step++) {
+        if (r.step > 0) turn(&m, &r.u, &r.v);
+        if (r.step == 0 || is_sample(r.step, p->n)) ulp_row_put(task->rows, &r);
     }
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t count;
-    const ulp_format *format = &ulp_run_formats(run, &count)[point->at[AT_FORMAT]];
-    const ulp_named_rule *mode = &ulp_run_modes(run, &count)[point->at[AT_MODE]];
-    const int64_t n = point->at[AT_STEPS];
-    (void)context;
-    switch (point->at[AT_KIND]) {
-    case SCAN: put_scan(run, rows, format); break;
-    case DECAY: put_decay(run, rows, format, mode, n); break;
-    case CIRCLE: put_circle(run, rows, format, mode, n); break;
-    default: put_path(run, rows, format, mode, n); break;
+static ulp_status compute(const ulp_task *task) {
+    switch (((const point *)task->point)->kind) {
+    case SCAN: put_scan(task); break;
+    case DECAY: put_decay(task); break;
+    case CIRCLE: put_circle(task); break;
+    default: put_path(task); break;
     }
     return ULP_OK;
 }
@@ -271,13 +295,14 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
 static const ulp_experiment experiment = {
     .name = "ode",
     .question = "how small may the steps of Euler's method be before rounding undoes them, to nearest and stochastic?",
-    .columns = "kind,format,mode,n,step,u,v,code,mean,rms,most,polygon,off,radius",
     .options = options,
-    .takes_format = takes_format,
-    .format_wants = "has to be signed floating point with 2 to 24 significant bits and numbers down to 2^-9",
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .plan = plan,
     .compute = compute,
-    .check = ode_check,
+    .judge = judge,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -1,19 +1,44 @@
-/* ode.h - what the problems and the claims of ode.c share. */
+/* ode.h - what the problems and the claims of ode share: settings, points, rows. */
 #ifndef ULP_EXPERIMENT_ODE_H
 #define ULP_EXPERIMENT_ODE_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 
-enum { DECAY, SCAN, CIRCLE, PATH, KIND_COUNT };
-extern const char *const ode_kinds[KIND_COUNT];
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    int64_t longest, runs;
+    ulp_integer_list paths;
+    uint64_t seed;
+} settings;
+
+enum { DECAY, SCAN, CIRCLE, PATH };
+#define KIND_WORDS "decay scan circle path"
+
+/* A scan is of all n, always to nearest. */
+typedef struct point {
+    int kind;
+    const ulp_format *format;
+    const ulp_named_rule *rule;
+    int64_t n;
+} point;
+
+typedef struct row {
+    int kind;
+    const char *format, *mode;
+    int64_t n, step;
+    double u, v;
+    ulp_code code;
+    double mean, rms, most, polygon, off, radius;
+} row;
 
 #define ODE_START 0x1p-6 /* y0 */
 
-/* 10^(k / 3), rounded to a whole number; k is from 3 to ode_thirds(run). */
+/* 10^(k / 3), rounded to a whole number; k is from 3 to ode_thirds(). */
 int64_t ode_steps(int k);
-int ode_thirds(const ulp_run *run);
+int ode_thirds(const settings *s);
 
 /* Prints the table and tests the claims. */
-void ode_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif

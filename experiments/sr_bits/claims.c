@@ -1,149 +1,184 @@
-/* claims.c - the table of sr_bits.c, and the claims about its rows. */
+/* claims.c - the table of sr_bits, and the claims about its rows. */
+#include <math.h>
+#include <stdio.h>
+
 #include "sr_bits.h"
 
-#include <math.h>
+/* ---- rows ---- */
+
+static int is_of_point(const void *of_row, const void *of_point, const void *key) {
+    const point *p = of_point, *wanted = key;
+    (void)of_row;
+    return p->format == wanted->format && p->mode == wanted->mode && p->kind == wanted->kind && p->bits == wanted->bits;
+}
+
+/* The first row of a point (of a stop: terms in (0,1)); NULL if the run did not compute it. */
+static const row *find(const ulp_claims *c, point wanted) {
+    size_t i = 0;
+    return ulp_table_find(c->table, &i, is_of_point, &wanted);
+}
+
+typedef struct wanted {
+    int kind, mode, input;
+} wanted;
+
+static int is_wanted(const void *of_row, const void *of_point, const void *key) {
+    const row *r = of_row;
+    const wanted *w = key;
+    (void)of_point;
+    return r->kind == w->kind && r->mode == w->mode && r->input == w->input;
+}
+
+/* The next such row from number *i on. */
+static const row *next(const ulp_claims *c, size_t *i, const wanted *w) {
+    return ulp_table_find(c->table, i, is_wanted, w);
+}
+
+static void mode_word(char word[8], int mode) { ulp_word_at(word, 8, MODE_WORDS, (size_t)mode); }
+
+/* ---- where sums stop ---- */
 
 /* log2 of where sums stop. */
-static int stop_of(int p, int mode, int bits, int input) {
-    if (input == BELOW_ONE) return mode == A ? p - 1 + bits : p + bits;
-    return mode == B ? p + bits + 1 : p + bits;
+static int stop_of(const row *r) {
+    const int top = (int)r->p + (int)r->bits;
+    if (r->input == BELOW_ONE) return r->mode == A ? top - 1 : top;
+    return r->mode == B ? top + 1 : top;
 }
 
-static void claim_stop(ulp_run *run, int mode, int input) {
+static void claim_stop(ulp_claims *c, int mode, int input) {
     static const char *const laws[2][MODE_COUNT] = {{"2^(p-1+r)", "2^(p+r)", "2^(p+r)"},
                                                     {"2^(p+r)", "2^(p+r+1)", "2^(p+r)"}};
-    long rows = 0, ran = 0, wrong = 0;
-    char text[160];
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "stop", "mode", sr_bits_modes[mode], "input", sr_bits_inputs[input],
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const int p = (int)ulp_row_number(run, row, "p"), bits = (int)ulp_row_number(run, row, "bits");
-        const double stop = ldexp(1, stop_of(p, mode, bits, input)), least = ulp_row_number(run, row, "least");
+    const settings *s = c->settings;
+    const row *r;
+    int rows = 0, ran = 0, wrong = 0;
+    char text[160], word[8];
+    for (size_t i = 0; (r = next(c, &i, &(wanted){STOP, mode, input})) != NULL; i++) {
+        const double stop = ldexp(1, stop_of(r));
         rows++;
-        wrong += ulp_row_number(run, row, "first_stuck") != stop;
-        if (isnan(least)) continue;
+        wrong += r->first_stuck != stop;
+        if (ulp_is_no_number(r->least)) continue;
         ran++;
-        wrong += least != stop || ulp_row_number(run, row, "most") != stop;
+        wrong += r->least != stop || r->most != stop;
     }
-    snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", sr_bits_modes[mode],
-             input == ONES ? "ones" : "terms in (0,1)", laws[input][mode]);
+    mode_word(word, mode);
+    snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", word, input == ONES ? "ones" : "terms in (0,1)",
+             laws[input][mode]);
     if (rows > 0)
-        ulp_claim(ulp_run_claims(run), wrong == 0, text,
-                  "%ld pairs of p and r by asking for the largest word, %ld of them also by %lld sums each", rows, ran,
-                  (long long)ulp_option_integer(run, "runs"));
+        ulp_claim(c, wrong == 0, text,
+                  "%d pairs of p and r by asking for the largest word, %d of them also by %lld sums each", rows, ran,
+                  (long long)s->runs);
 }
+
+/* ---- bias ---- */
 
 /* In spacings, exactly. */
-static double bias_of(int mode, int bits, int input, int cut_bits) {
-    if (input == MIDPOINTS) return mode == A ? -ldexp(1, -bits - 1) : 0;
-    if (cut_bits <= bits) return 0;
-    return mode == A ? -ldexp(1, -bits - 2) : mode == B ? ldexp(1, -bits - 2) : 0;
+static double bias_of(const row *r) {
+    const int bits = (int)r->bits;
+    if (r->input == MIDPOINTS) return r->mode == A ? -ldexp(1, -bits - 1) : 0;
+    if (r->cut_bits <= r->bits) return 0;
+    return r->mode == A ? -ldexp(1, -bits - 2) : r->mode == B ? ldexp(1, -bits - 2) : 0;
 }
 
-static void claim_bias(ulp_run *run, int mode, int input) {
+static void claim_bias(ulp_claims *c, int mode, int input) {
     static const char *const laws[2][MODE_COUNT] = {
         {"lattice: bias 0 for r bits cut, exactly -2^-(r+2) spacings for r + 1",
          "lattice: bias 0 for r bits cut, exactly +2^-(r+2) spacings for r + 1",
          "lattice: bias exactly 0 for r bits cut and for r + 1"},
         {"evenly spread fractions: bias exactly -2^-(r+1) spacings", "evenly spread fractions: bias exactly 0",
          "evenly spread fractions: bias exactly 0"}};
-    long rows = 0, wrong = 0;
+    const row *r;
+    int rows = 0, wrong = 0;
     double largest = 0;
-    char text[160];
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "bias", "mode", sr_bits_modes[mode], "input", sr_bits_inputs[input],
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const int bits = (int)ulp_row_number(run, row, "bits"), cut = (int)ulp_row_number(run, row, "cut_bits");
-        const double bias = ulp_row_number(run, row, "bias");
-        wrong += bias != bias_of(mode, bits, input, cut);
-        if (fabs(bias) > fabs(largest)) largest = bias;
+    char text[160], word[8];
+    for (size_t i = 0; (r = next(c, &i, &(wanted){BIAS, mode, input})) != NULL; i++) {
+        wrong += r->bias != bias_of(r);
+        if (fabs(r->bias) > fabs(largest)) largest = r->bias;
         rows++;
     }
-    snprintf(text, sizeof text, "%s, %s", sr_bits_modes[mode], laws[input == MIDPOINTS][mode]);
-    if (rows > 0) ulp_claim(ulp_run_claims(run), wrong == 0, text, "%ld averages, the largest %.9g", rows, largest);
+    mode_word(word, mode);
+    snprintf(text, sizeof text, "%s, %s", word, laws[input == MIDPOINTS][mode]);
+    if (rows > 0) ulp_claim(c, wrong == 0, text, "%d averages, the largest %.9g", rows, largest);
 }
+
+/* ---- errors ---- */
 
 /* What a run of many sums allows: 4 standard errors of the mean, and 0.5 % for the spread, which the law leaves out. */
-static double allowed(const ulp_run *run, long row) {
-    const double mean = ulp_row_number(run, row, "mean_error"), rms = ulp_row_number(run, row, "rms");
-    const double runs = (double)ulp_option_integer(run, "runs");
-    return 4 * sqrt(fmax(0, rms * rms - mean * mean) / (runs - 1)) + 0.005;
+static double allowed(const settings *s, const row *r) {
+    const double variance = fmax(0, r->rms * r->rms - r->mean_error * r->mean_error);
+    return 4 * sqrt(variance / ((double)s->runs - 1)) + 0.005;
 }
 
-static void claim_errors(ulp_run *run) {
-    long rows = 0, wrong = 0;
+static void claim_errors(ulp_claims *c) {
+    const settings *s = c->settings;
+    const ulp_format *format = ulp_formats_find(&s->formats, "bfloat16");
+    const row *rows = c->table->rows;
+    int count = 0, wrong = 0;
     double farthest = 0;
     const char *text = "bfloat16: mean errors of sums are the biases added up, within 4 standard errors and 0.5 %";
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "kind", "error", "format", "bfloat16", (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const double off = fabs(ulp_row_number(run, row, "mean_error") - ulp_row_number(run, row, "predicted"));
-        wrong += !(off <= allowed(run, row));
-        farthest = fmax(farthest, off / allowed(run, row));
-        rows++;
+    for (size_t i = 0; i < c->table->count; i++) {
+        const point *p = c->table->points[i];
+        if (p->kind != ERROR || p->format != format) continue;
+        const double off = fabs(rows[i].mean_error - rows[i].predicted), most = allowed(s, &rows[i]);
+        wrong += !(off <= most);
+        farthest = fmax(farthest, off / most);
+        count++;
     }
-    if (rows == 0) ulp_claim_skip(ulp_run_claims(run), text, "--formats has no bfloat16");
-    else if (ulp_option_integer(run, "terms") < 10000)
-        ulp_claim_skip(ulp_run_claims(run), text, "--terms is %lld: their own chance counts",
-                       (long long)ulp_option_integer(run, "terms"));
-    else
-        ulp_claim(ulp_run_claims(run), wrong == 0, text, "%ld sums' means, the farthest off by %.0f %% of that", rows,
-                  100 * farthest);
+    if (count == 0) ulp_claim_skip(c, text, "--formats has no bfloat16");
+    else if (s->terms < 10000) ulp_claim_skip(c, text, "--terms is %lld: their own chance counts", (long long)s->terms);
+    else ulp_claim(c, wrong == 0, text, "%d sums' means, the farthest off by %.0f %% of that", count, 100 * farthest);
 }
 
-static void claim_eight(ulp_run *run) {
+static void claim_eight(ulp_claims *c) {
+    const settings *s = c->settings;
+    const ulp_format *format = ulp_formats_find(&s->formats, "bfloat16");
     const char *text = "bfloat16, 8 bits: A loses over 30 % of 100000 terms on average, B and C less than 10 %";
     double mean[MODE_COUNT];
     for (int m = 0; m < MODE_COUNT; m++) {
-        const long row = ulp_row_find(run, 0, "kind", "error", "format", "bfloat16", "mode", sr_bits_modes[m], "bits",
-                                      "8", (const char *)NULL);
-        if (row == ULP_NO_ROW || ulp_option_integer(run, "terms") != 100000) {
-            ulp_claim_skip(ulp_run_claims(run), text, "needs bfloat16, all modes, 8 bits and --terms 100000");
+        const row *r = find(c, (point){format, m, ERROR, 8});
+        if (!r || s->terms != 100000) {
+            ulp_claim_skip(c, text, "needs bfloat16, all modes, 8 bits and --terms 100000");
             return;
         }
-        mean[m] = ulp_row_number(run, row, "mean_error");
+        mean[m] = r->mean_error;
     }
-    ulp_claim(ulp_run_claims(run), mean[A] < -0.3 && fabs(mean[B]) < 0.1 && fabs(mean[C]) < 0.1, text,
-              "A %.1f %%, B %.1f %%, C %.1f %%", 100 * mean[A], 100 * mean[B], 100 * mean[C]);
+    ulp_claim(c, mean[A] < -0.3 && fabs(mean[B]) < 0.1 && fabs(mean[C]) < 0.1, text, "A %.1f %%, B %.1f %%, C %.1f %%",
+              100 * mean[A], 100 * mean[B], 100 * mean[C]);
 }
 
-static void print_table(const ulp_run *run) {
-    size_t formats, bits;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *r = ulp_option_numbers(run, "bits", &bits);
+/* ---- the table ---- */
+
+static void print_row(ulp_sheet *sheet, const ulp_claims *c, const ulp_format *format, int64_t bits) {
+    ulp_sheet_put(sheet, "%s", format->name);
+    ulp_sheet_put(sheet, "%lld", (long long)bits);
+    for (int m = 0; m < MODE_COUNT; m++) {
+        const row *r = find(c, (point){format, m, STOP, bits});
+        if (r) ulp_sheet_put(sheet, "%.0f", r->first_stuck);
+        else ulp_sheet_put(sheet, "-");
+    }
+    for (int m = 0; m < MODE_COUNT; m++) {
+        const row *r = find(c, (point){format, m, ERROR, bits});
+        if (r) ulp_sheet_put(sheet, "%.2f %%", 100 * r->mean_error);
+        else ulp_sheet_put(sheet, "-");
+    }
+}
+
+static void print_table(const ulp_claims *c) {
+    const settings *s = c->settings;
     char title[120];
     snprintf(title, sizeof title, "sums of terms in (0,1): where they stop, and the mean error of %lld terms",
-             (long long)ulp_option_integer(run, "terms"));
-    ulp_sheet *table = ulp_sheet_new(title, "format,r,A stops at,B,C,error of A,B,C");
-    for (size_t f = 0; f < formats; f++)
-        for (size_t i = 0; i < bits; i++) {
-            char text[8];
-            snprintf(text, sizeof text, "%.0f", r[i]);
-            ulp_sheet_put(table, "%s", format[f].name);
-            ulp_sheet_put(table, "%s", text);
-            for (int k = 0; k < 2 * MODE_COUNT; k++) {
-                const int errors = k >= MODE_COUNT;
-                const long row = ulp_row_find(run, 0, "kind", errors ? "error" : "stop", "format", format[f].name,
-                                              "mode", sr_bits_modes[k % MODE_COUNT], "bits", text, (const char *)NULL);
-                if (row == ULP_NO_ROW) ulp_sheet_put(table, "-");
-                else
-                    ulp_sheet_put(table, errors ? "%.2f %%" : "%.0f",
-                                  errors ? 100 * ulp_row_number(run, row, "mean_error")
-                                         : ulp_row_number(run, row, "first_stuck"));
-            }
-        }
-    ulp_sheet_print(table, ulp_run_people(run));
+             (long long)s->terms);
+    ulp_sheet *sheet = ulp_sheet_new(title, "format,r,A stops at,B,C,error of A,B,C");
+    for (size_t f = 0; f < s->formats.count; f++)
+        for (size_t i = 0; i < s->bits.count; i++) print_row(sheet, c, &s->formats.at[f], s->bits.at[i]);
+    ulp_sheet_print(sheet, c->file);
 }
 
-void sr_bits_check(ulp_run *run, const void *context) {
-    (void)context;
-    print_table(run);
+void judge(ulp_claims *c) {
+    print_table(c);
     for (int input = BELOW_ONE; input <= ONES; input++)
-        for (int m = 0; m < MODE_COUNT; m++) claim_stop(run, m, input);
+        for (int m = 0; m < MODE_COUNT; m++) claim_stop(c, m, input);
     for (int input = LATTICE; input <= MIDPOINTS; input++)
-        for (int m = 0; m < MODE_COUNT; m++) claim_bias(run, m, input);
-    claim_errors(run);
-    claim_eight(run);
+        for (int m = 0; m < MODE_COUNT; m++) claim_bias(c, m, input);
+    claim_errors(c);
+    claim_eight(c);
 }

@@ -21,55 +21,110 @@
  * error  Sums of n terms of U(0,1): mean and root mean square of the relative error over the runs, and the mean that
  *   the biases predict: where s <= 2^r, a step has the mean 1/2 - s 2^-(r+1) for A and 1/2 for B and C, so that a
  *   sum leaves the binade [2^e, 2^(e+1)) after 2^e / mean terms; at the stop it stays.
- * The claims that test these laws are in sr_bits/claims.c.
  */
 #include "sr_bits.h"
-#include "sim/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("e8m2,e8m4,bfloat16", "bfloat16"),
-    {.name = "modes", .type = ULP_OPTION_CHOICES, .value = "all", .words = "sra srb src", .help = "stochastic modes"},
-    {"bits", ULP_OPTION_INTEGERS, "1..16", NULL, NULL, "random bits r", 1, 16, NULL, 0},
-    {"reach", ULP_OPTION_INTEGER, "17", "14", "21", "sums run to their stop if it is below two to this", 4, 40, NULL,
-     0},
-    {"terms", ULP_OPTION_INTEGER, "1e5", NULL, NULL, "terms of the sums whose error is measured", 100, 1e7, NULL, 0},
-    {"runs", ULP_OPTION_INTEGER, "16", NULL, "64", "sums with random words of their own", 4, 1024, NULL, 0},
-    ULP_TAKES_SEED,
-    ULP_TAKES_BACKEND,
-    {0},
-};
+#include "sim/tensor.h"
 
-enum { STOP, BIAS, ERROR, KIND_COUNT };
-static const char *const kind_names[KIND_COUNT] = {"stop", "bias", "error"};
-const char *const sr_bits_inputs[INPUT_COUNT] = {"below-one", "ones", "lattice", "midpoints"};
-const char *const sr_bits_modes[MODE_COUNT] = {"sra", "srb", "src"};
-enum { AT_FORMAT, AT_MODE, AT_BITS, AT_KIND, BLOCK = 4096 };
+enum { BLOCK = 4096 };
 
 static int takes_format(const ulp_format *f) {
     return f->fits_binary32 && !f->is_fixed && f->prec >= 2 && f->prec <= 16 && f->emin <= -24 &&
            f->emax >= (int)f->prec + 18;
 }
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, bits;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *r = ulp_option_numbers(run, "bits", &bits);
+static const ulp_option options[] = {
+    ULP_OPTION_FORMATS_IF(settings, formats, "e8m2,e8m4,bfloat16", "bfloat16", takes_format,
+                          "needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has"),
+    {.name = "modes",
+     .type = &ulp_type_choices,
+     ULP_AT(settings, modes),
+     .value = "all",
+     .words = MODE_WORDS,
+     .help = "stochastic modes"},
+    {.name = "bits",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, bits),
+     .value = "1..16",
+     .help = "random bits r",
+     .min = 1,
+     .max = 16},
+    {.name = "reach",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, reach),
+     .value = "17",
+     .quick = "14",
+     .full = "21",
+     .help = "sums run to their stop if it is below two to this",
+     .min = 4,
+     .max = 40},
+    {.name = "terms",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, terms),
+     .value = "1e5",
+     .help = "terms of the sums whose error is measured",
+     .min = 100,
+     .max = 1e7},
+    {.name = "runs",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, runs),
+     .value = "16",
+     .full = "64",
+     .help = "sums with random words of their own",
+     .min = 4,
+     .max = 1024},
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_BACKEND_OF(settings, backend),
+    {0},
+};
+
+static const ulp_column columns[] = {
+    ULP_WORDS(row, kind, KIND_WORDS),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, p),
+    ULP_WORDS(row, mode, MODE_WORDS),
+    ULP_COLUMN(row, bits),
+    ULP_WORDS(row, input, INPUT_WORDS),
+    ULP_COLUMN(row, cut_bits),
+    ULP_COLUMN(row, first_stuck),
+    ULP_COLUMN(row, least),
+    ULP_COLUMN(row, most),
+    ULP_COLUMN(row, terms),
+    ULP_COLUMN(row, bias),
+    ULP_COLUMN(row, mean_error),
+    ULP_COLUMN(row, rms),
+    ULP_COLUMN(row, predicted),
+    {0},
+};
+
+static double cost_of(const settings *s, const point *p) {
+    const int stop = (int)p->format->prec + (int)p->bits;
+    if (p->kind == ERROR) return (double)s->terms;
+    if (p->kind == STOP) return stop <= s->reach ? ldexp(4, stop) : 1;
+    return ldexp(1, (int)p->bits);
+}
+
+static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *format, int mode) {
+    for (size_t i = 0; i < s->bits.count; i++)
+        for (int kind = STOP; kind < KIND_COUNT; kind++) {
+            const point p = {format, mode, kind, s->bits.at[i]};
+            char mode_word[8], kind_word[8];
+            ulp_word_at(mode_word, sizeof mode_word, MODE_WORDS, (size_t)mode);
+            ulp_word_at(kind_word, sizeof kind_word, KIND_WORDS, (size_t)kind);
+            ulp_plan_add(plan, &p, cost_of(s, &p), "%s %s/%lld %s", format->name, mode_word, (long long)p.bits,
+                         kind_word);
+        }
+}
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *s = own;
     (void)context;
-    for (size_t f = 0; f < formats; f++) {
+    for (size_t f = 0; f < s->formats.count; f++)
         for (int m = 0; m < MODE_COUNT; m++)
-            for (size_t i = 0; i < bits && ulp_option_chosen(run, "modes", sr_bits_modes[m]); i++)
-                for (int kind = STOP; kind < KIND_COUNT; kind++) {
-                    const int stop = (int)format[f].prec + (int)r[i], run_to = (int)ulp_option_integer(run, "reach");
-                    ulp_point point = {.at = {(int64_t)f, m, (int64_t)r[i], kind}, .cost = ldexp(1, (int)r[i])};
-                    if (kind == ERROR) point.cost = (double)ulp_option_integer(run, "terms");
-                    if (kind == STOP) point.cost = stop <= run_to ? ldexp(4, stop) : 1;
-                    ulp_point_add(run, point, "%s %s/%.0f %s", format[f].name, sr_bits_modes[m], r[i],
-                                  kind_names[kind]);
-                }
-    }
+            if (s->modes >> m & 1) plan_mode(plan, s, &s->formats.at[f], m);
     return ULP_OK;
 }
 
@@ -124,12 +179,17 @@ static void carve(sums *s) {
     s->there.sum = ulp_family_take(&s->family, s->runs);
 }
 
-static ulp_status sums_new(sums *s, const ulp_run *run, const rounding *r, const char *what) {
-    s->backend = ulp_run_backend(run);
-    s->runs = (size_t)ulp_option_integer(run, "runs");
+static ulp_stream words_of(const settings *set, const rounding *r, const char *what) {
+    char mode[8];
+    ulp_word_at(mode, sizeof mode, MODE_WORDS, (size_t)r->mode);
+    return ulp_stream_named(set->seed, "sr_bits %s %s/%d %s", r->format->name, mode, r->bits, what);
+}
+
+static ulp_status sums_new(sums *s, const settings *set, const rounding *r, const char *what) {
+    s->backend = set->backend;
+    s->runs = (size_t)set->runs;
     s->serial = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *r->format, .rule = r->rule};
-    s->words = ulp_stream_named(ulp_run_seed(run), "sr_bits %s %s/%d %s", r->format->name, sr_bits_modes[r->mode],
-                                r->bits, what);
+    s->words = words_of(set, r, what);
     ulp_family_init(&s->family, s->backend);
     carve(s);
     s->x = calloc(BLOCK + s->runs, sizeof *s->x);
@@ -162,42 +222,54 @@ static ulp_status add(sums *s, size_t count) {
     return status;
 }
 
-static void put_key(ulp_rows *rows, int kind, const rounding *r, const char *input) {
-    ulp_put_text(rows, kind_names[kind]);
-    ulp_put_text(rows, r->format->name);
-    ulp_put_integer(rows, r->format->prec);
-    ulp_put_text(rows, sr_bits_modes[r->mode]);
-    ulp_put_integer(rows, r->bits);
-    ulp_put_text(rows, input);
+/* A row without measurements. */
+static row row_of(const ulp_rows *rows, int kind, const rounding *r, int input) {
+    row new;
+    ulp_row_clear(rows, &new);
+    new.kind = kind;
+    new.format = r->format->name;
+    new.p = r->format->prec;
+    new.mode = r->mode;
+    new.bits = r->bits;
+    new.input = input;
+    return new;
 }
 
-/* The sums run until all have stopped: least, most and the number of terms, in whole blocks. */
-static ulp_status put_stop(const ulp_run *run, ulp_rows *rows, const rounding *r, int input) {
+static int all_stuck(const sums *s, const rounding *r, double most) {
+    for (size_t i = 0; i < s->runs; i++)
+        if (!is_stuck(r, (double)s->sum[i], most)) return 0;
+    return 1;
+}
+
+/* Adds the terms, of which none is greater than `most`, until no sum can move: least, most and the number of terms, in
+ * whole blocks. */
+static ulp_status run_to_stop(const ulp_task *task, sums *s, const rounding *r, double most, row *to) {
+    to->terms = 0;
+    ulp_status status = s->backend->upload(s->there.x, s->x, BLOCK * sizeof *s->x);
+    for (int stopped = 0; !stopped && status == ULP_OK;) {
+        status = add(s, BLOCK);
+        to->terms += BLOCK;
+        stopped = all_stuck(s, r, most);
+        if ((to->terms / BLOCK) % 64 == 0 && ulp_task_progress(task, fmin(1, s->least / to->first_stuck))) break;
+    }
+    to->least = s->least;
+    to->most = s->most;
+    return status;
+}
+
+static ulp_status put_stop(const ulp_task *task, const rounding *r, int input) {
+    const settings *set = task->settings;
     sums s = {0};
-    ulp_status status = sums_new(&s, run, r, sr_bits_inputs[input]);
+    char what[16];
+    ulp_word_at(what, sizeof what, INPUT_WORDS, (size_t)input);
+    ulp_status status = sums_new(&s, set, r, what);
     if (status == ULP_OK) {
-        const double most = draw_terms(s.x, input, ulp_run_seed(run)), stuck = first_stuck(r, most);
-        const double reach = ldexp(1, (int)ulp_option_integer(run, "reach"));
-        int64_t terms = 0;
-        int runs = stuck > 0 && stuck <= reach, stopped = !runs;
-        status = s.backend->upload(s.there.x, s.x, BLOCK * sizeof *s.x);
-        while (!stopped && status == ULP_OK) {
-            status = add(&s, BLOCK);
-            terms += BLOCK;
-            stopped = is_stuck(r, s.least, most) && is_stuck(r, s.most, most);
-            for (size_t i = 0; i < s.runs && stopped; i++) stopped = is_stuck(r, (double)s.sum[i], most);
-            if ((terms / BLOCK) % 64 == 0 && ulp_rows_progress(rows, fmin(1, s.least / stuck))) runs = 0, stopped = 1;
-        }
-        put_key(rows, STOP, r, sr_bits_inputs[input]);
-        ulp_put_none(rows);
-        ulp_put_number(rows, stuck);
-        if (runs) {
-            ulp_put_number(rows, s.least);
-            ulp_put_number(rows, s.most);
-            ulp_put_integer(rows, terms);
-        } else ulp_put_nones(rows, 3);
-        ulp_put_nones(rows, 4);
-        ulp_row_end(rows);
+        const double most = draw_terms(s.x, input, set->seed);
+        row new = row_of(task->rows, STOP, r, input);
+        new.first_stuck = first_stuck(r, most);
+        if (new.first_stuck > 0 && new.first_stuck <= ldexp(1, (int)set->reach))
+            status = run_to_stop(task, &s, r, most, &new);
+        ulp_row_put(task->rows, &new);
     }
     sums_free(&s);
     return status;
@@ -224,12 +296,10 @@ static void put_bias(ulp_rows *rows, const rounding *r, int input, int g) {
         const double nu = ldexp((double)i + shift, -g);
         total += ldexp((double)count_up(r, 1 + nu * spacing, 1), -r->bits) - nu;
     }
-    put_key(rows, BIAS, r, sr_bits_inputs[input]);
-    ulp_put_integer(rows, g);
-    ulp_put_nones(rows, 4);
-    ulp_put_number(rows, ldexp(total, -g));
-    ulp_put_nones(rows, 3);
-    ulp_row_end(rows);
+    row new = row_of(rows, BIAS, r, input);
+    new.cut_bits = g;
+    new.bias = ldexp(total, -g);
+    ulp_row_put(rows, &new);
 }
 
 /* ---- errors ---- */
@@ -249,73 +319,81 @@ static double predict(const rounding *r, double n) {
     }
 }
 
-static ulp_status put_error(const ulp_run *run, ulp_rows *rows, const rounding *r) {
-    sums s = {0};
-    const size_t n = (size_t)ulp_option_integer(run, "terms");
-    const ulp_stream stream = ulp_stream_named(ulp_run_seed(run), "sr_bits error terms");
-    double exact = 0, total = 0, squares = 0; /* multiples of 2^-24 below 2^24: exact */
-    ulp_status status = sums_new(&s, run, r, "error");
-    int stopped = 0;
-    for (size_t at = 0; at < n && status == ULP_OK && !stopped; at += BLOCK) {
-        const size_t count = n - at < BLOCK ? n - at : BLOCK;
-        for (size_t i = 0; i < count; i++) {
-            s.x[i] = (float)(ulp_random_word(stream, at + i) >> 9) * 0x1p-23f + 0x1p-24f;
-            exact += (double)s.x[i];
-        }
-        status = s.backend->upload(s.there.x, s.x, count * sizeof *s.x);
-        if (status == ULP_OK) status = add(&s, count);
-        stopped = ulp_rows_progress(rows, (double)at / (double)n);
+/* Draws `count` terms, the first of which is number `at`, and returns their sum. */
+static double draw_uniform(float *x, size_t count, ulp_stream stream, size_t at) {
+    double total = 0;
+    for (size_t i = 0; i < count; i++) {
+        x[i] = (float)(ulp_random_word(stream, at + i) >> 9) * 0x1p-23f + 0x1p-24f;
+        total += (double)x[i];
     }
-    for (size_t i = 0; i < s.runs && status == ULP_OK; i++) {
-        const double error = ((double)s.sum[i] - exact) / exact;
+    return total;
+}
+
+/* The relative errors of the sums against `exact`. */
+static void put_errors(ulp_rows *rows, const rounding *r, const sums *s, size_t n, double exact) {
+    row new = row_of(rows, ERROR, r, UNIFORM);
+    double total = 0, squares = 0;
+    for (size_t i = 0; i < s->runs; i++) {
+        const double error = ((double)s->sum[i] - exact) / exact;
         total += error;
         squares += error * error;
     }
-    put_key(rows, ERROR, r, "uniform");
-    ulp_put_nones(rows, 2);
-    ulp_put_number(rows, s.least);
-    ulp_put_number(rows, s.most);
-    ulp_put_integer(rows, (int64_t)n);
-    ulp_put_none(rows);
-    ulp_put_number(rows, total / (double)s.runs);
-    ulp_put_number(rows, sqrt(squares / (double)s.runs));
-    ulp_put_number(rows, predict(r, 2 * exact) / exact - 1);
-    ulp_row_end(rows);
+    new.least = s->least;
+    new.most = s->most;
+    new.terms = (int64_t)n;
+    new.mean_error = total / (double)s->runs;
+    new.rms = sqrt(squares / (double)s->runs);
+    new.predicted = predict(r, 2 * exact) / exact - 1;
+    ulp_row_put(rows, &new);
+}
+
+static ulp_status put_error(const ulp_task *task, const rounding *r) {
+    const settings *set = task->settings;
+    const size_t n = (size_t)set->terms;
+    const ulp_stream stream = ulp_stream_named(set->seed, "sr_bits error terms");
+    sums s = {0};
+    double exact = 0; /* multiples of 2^-24 below 2^24: exact */
+    int stopped = 0;
+    ulp_status status = sums_new(&s, set, r, "error");
+    for (size_t at = 0; at < n && status == ULP_OK && !stopped; at += BLOCK) {
+        const size_t count = n - at < BLOCK ? n - at : BLOCK;
+        exact += draw_uniform(s.x, count, stream, at);
+        status = s.backend->upload(s.there.x, s.x, count * sizeof *s.x);
+        if (status == ULP_OK) status = add(&s, count);
+        stopped = ulp_task_progress(task, (double)at / (double)n);
+    }
+    if (status == ULP_OK) put_errors(task->rows, r, &s, n, exact);
     sums_free(&s);
     return status;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
+static ulp_status compute(const ulp_task *task) {
     static const uint8_t ids[MODE_COUNT] = {ULP_SRA, ULP_SRB, ULP_SRC};
-    size_t formats;
-    rounding r = {.mode = (int)point->at[AT_MODE], .bits = (int)point->at[AT_BITS]};
-    r.format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]];
-    r.rule = (ulp_rule){ids[r.mode], 0, (uint8_t)r.bits};
-    (void)context;
-    switch (point->at[AT_KIND]) {
+    const point *p = task->point;
+    const rounding r = {p->format, {ids[p->mode], 0, (uint8_t)p->bits}, p->mode, (int)p->bits};
+    ulp_status status;
+    switch (p->kind) {
     case BIAS:
-        put_bias(rows, &r, LATTICE, r.bits);
-        put_bias(rows, &r, LATTICE, r.bits + 1);
-        put_bias(rows, &r, MIDPOINTS, r.bits + 1);
+        put_bias(task->rows, &r, LATTICE, r.bits);
+        put_bias(task->rows, &r, LATTICE, r.bits + 1);
+        put_bias(task->rows, &r, MIDPOINTS, r.bits + 1);
         return ULP_OK;
-    case ERROR: return put_error(run, rows, &r);
-    default: {
-        const ulp_status status = put_stop(run, rows, &r, BELOW_ONE);
-        return status == ULP_OK ? put_stop(run, rows, &r, ONES) : status;
-    }
+    case ERROR: return put_error(task, &r);
+    default: status = put_stop(task, &r, BELOW_ONE); return status == ULP_OK ? put_stop(task, &r, ONES) : status;
     }
 }
 
 static const ulp_experiment experiment = {
     .name = "sr_bits",
     .question = "how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?",
-    .columns = "kind,format,p,mode,bits,input,cut_bits,first_stuck,least,most,terms,bias,mean_error,rms,predicted",
     .options = options,
-    .takes_format = takes_format,
-    .format_wants = "needs 2 to 16 significant bits p and exponents from -24 to p + 18, as e8m3 has",
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .plan = plan,
     .compute = compute,
-    .check = sr_bits_check,
+    .judge = judge,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -34,31 +34,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const growth_data[DATA_COUNT] = {"positive", "signed", "dot-positive", "dot-signed", "harmonic"};
-
 enum { MODES_MAX = 32, BLOCK = 4096 };
 
+static int takes_format(const ulp_format *f) {
+    return f->fits_binary32 && f->is_signed && !f->is_fixed && f->prec <= 24;
+}
+
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("binary16,bfloat16", NULL),
-    ULP_TAKES_MODES("rne,sra", NULL),
+    ULP_OPTION_FORMATS_IF(settings, formats, "binary16,bfloat16", NULL, takes_format,
+                          "has to be signed floating point no wider than binary32"),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,sra", NULL),
     {.name = "data",
-     .type = ULP_OPTION_CHOICES,
+     .type = &ulp_type_choices,
+     ULP_AT(settings, data),
      .value = "all",
-     .words = "positive signed dot-positive dot-signed harmonic",
+     .words = DATA_WORDS,
      .help = "terms: U[0,1]; U[-1,1]; products of two of these; 1, 1/2, 1/3, ..."},
-    {"longest", ULP_OPTION_NUMBER, "6", "5", NULL, "log10 of the longest sum, in quarters; the shortest has 10 terms",
-     1, 7, NULL, 0},
-    {"runs", ULP_OPTION_INTEGER, "32", NULL, "256", "sums with terms and random words of their own", 2, 1024, NULL, 0},
-    {"delta", ULP_OPTION_NUMBER, "0.05", NULL, NULL, "probability that the likely bound may fail with, per sum", 1e-9,
-     0.5, NULL, 0},
-    ULP_TAKES_BACKEND,
-    ULP_TAKES_SEED,
+    {.name = "longest",
+     .type = &ulp_type_number,
+     ULP_AT(settings, longest),
+     .value = "6",
+     .quick = "5",
+     .help = "log10 of the longest sum, in quarters; the shortest has 10 terms",
+     .min = 1,
+     .max = 7},
+    {.name = "runs",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, runs),
+     .value = "32",
+     .full = "256",
+     .help = "sums with terms and random words of their own",
+     .min = 2,
+     .max = 1024},
+    {.name = "delta",
+     .type = &ulp_type_number,
+     ULP_AT(settings, delta),
+     .value = "0.05",
+     .help = "probability that the likely bound may fail with, per sum",
+     .min = 1e-9,
+     .max = 0.5},
+    ULP_OPTION_BACKEND_OF(settings, backend),
+    ULP_OPTION_SEED(settings, seed),
     {0},
 };
 
-enum { AT_FORMAT, AT_DATA };
+static const ulp_column columns[] = {
+    ULP_COLUMN(row, format),
+    ULP_WORDS(row, data, DATA_WORDS),
+    ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, n),
+    ULP_COLUMN(row, least_error),
+    ULP_COLUMN(row, median),
+    ULP_COLUMN(row, rms),
+    ULP_COLUMN(row, most_error),
+    ULP_COLUMN(row, gamma),
+    ULP_COLUMN(row, linear),
+    ULP_COLUMN(row, likely),
+    ULP_COLUMN(row, lambda),
+    ULP_COLUMN(row, within),
+    ULP_COLUMN(row, least),
+    ULP_COLUMN(row, most),
+    ULP_COLUMN(row, exact),
+    {0},
+};
 
-int growth_quarters(const ulp_run *run) { return (int)(4 * ulp_option_number(run, "longest")); }
+data_name data_name_of(int data) {
+    data_name name;
+    ulp_word_at(name.text, sizeof name.text, DATA_WORDS, (size_t)data);
+    return name;
+}
+
+int growth_quarters(const settings *s) { return (int)(4 * s->longest); }
 
 size_t growth_length(int q) {
     static const size_t mantissas[] = {10000000, 17782794, 31622777, 56234133};
@@ -67,32 +113,28 @@ size_t growth_length(int q) {
     return (mantissas[q % 4] + scale / 2) / scale;
 }
 
-static int takes_format(const ulp_format *f) {
-    return f->fits_binary32 && f->is_signed && !f->is_fixed && f->prec <= 24;
-}
-
-static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double longest = ulp_option_number(run, "longest");
-    ulp_run_modes(run, &modes);
+static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+    const settings *s = own;
     (void)context;
-    if (modes > MODES_MAX) return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--modes: %d at most", MODES_MAX);
-    if (4 * longest != floor(4 * longest))
-        return ulp_run_fail(run, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", longest);
-    for (size_t f = 0; f < formats; f++) {
-        for (int d = 0; d < DATA_COUNT; d++) {
-            ulp_point point = {.at = {(int64_t)f, d}, .cost = d == HARMONIC ? 1 : d < DOT_POSITIVE ? 2 : 3};
-            if (ulp_option_chosen(run, "data", growth_data[d]))
-                ulp_point_add(run, point, "%s %s", format[f].name, growth_data[d]);
+    if (s->modes.count > MODES_MAX) return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "--modes: %d at most", MODES_MAX);
+    if (4 * s->longest != floor(4 * s->longest))
+        return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "--longest %g: quarters, as 4, 4.25, 4.5", s->longest);
+    for (size_t f = 0; f < s->formats.count; f++)
+        for (int data = 0; data < DATA_COUNT; data++) {
+            const ulp_format *format = &s->formats.at[f];
+            if (s->data >> data & 1)
+                ulp_plan_add(plan, &(point){format, data},
+                             data == HARMONIC      ? 1
+                             : data < DOT_POSITIVE ? 2
+                                                   : 3,
+                             "%s %s", format->name, data_name_of(data).text);
         }
-    }
     return ULP_OK;
 }
 
 /* All sums of a point under way: runs beside each other, modes one after the other on the same terms. */
 typedef struct sums {
-    const ulp_run *run;
+    const settings *settings;
     const ulp_backend *backend;
     const ulp_format *format;
     int data;
@@ -132,8 +174,8 @@ static ulp_status sums_new(sums *s) {
     for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
         s->serial[m] = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *s->format, .rule = s->mode[m].rule};
         status = ulp_datapath_init(&s->serial[m]);
-        s->words[m] = ulp_stream_named(ulp_run_seed(s->run), "sum_growth %s %s %s", s->format->name,
-                                       growth_data[s->data], s->mode[m].name);
+        s->words[m] = ulp_stream_named(s->settings->seed, "sum_growth %s %s %s", s->format->name,
+                                       data_name_of(s->data).text, s->mode[m].name);
     }
     s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
     s->exactly = calloc(block + 2 * s->runs, sizeof(double));
@@ -161,7 +203,7 @@ static void sums_free(sums *s) {
 static void draw(const sums *s, float *to, const char *factor, size_t count) {
     const int both = s->data == SIGNED || s->data == DOT_SIGNED;
     for (size_t run = 0; run < s->runs; run++) {
-        const ulp_stream stream = ulp_stream_named(ulp_run_seed(s->run), "sum_growth %s %zu", factor, run);
+        const ulp_stream stream = ulp_stream_named(s->settings->seed, "sum_growth %s %zu", factor, run);
         philox4x32_ctr_t block = ulp_random_block(stream.seed, stream.stream, s->n / 4);
         for (size_t i = 0; i < count; i++) {
             const uint64_t index = s->n + i; /* of ulp_random_uniform(): a named stream begins at 0 */
@@ -239,7 +281,7 @@ int growth_is_unbiased(ulp_rule rule) {
     return ulp_mode_is_stochastic(rule.mode) && (rule.random_bits == 0 || rule.random_bits == 32);
 }
 
-/* The bounds for a sum of n terms. NaN: none. */
+/* The bounds for a sum of n terms. Empty numbers: none. */
 typedef struct bounds {
     double gamma, linear, likely, lambda;
 } bounds;
@@ -247,8 +289,8 @@ typedef struct bounds {
 static bounds bounds_of(const sums *s, size_t m) {
     const int nearest = s->mode[m].rule.mode == ULP_RNE || s->mode[m].rule.mode == ULP_RNA;
     const double n = (double)s->n, u = ldexp(nearest ? 0.5 : 1, 1 - (int)s->format->prec);
-    const double delta = ulp_option_number(s->run, "delta");
-    bounds b = {.gamma = NAN, .linear = NAN, .likely = NAN};
+    const double delta = s->settings->delta;
+    bounds b = {.gamma = ULP_NO_NUMBER, .linear = ULP_NO_NUMBER, .likely = ULP_NO_NUMBER};
     double least = s->size[0];
     for (size_t i = 1; i < s->runs; i++) least = fmin(least, s->size[i]);
     const double tiny = is_dot(s->data) ? n * s->format->min_positive / least : 0;
@@ -260,11 +302,13 @@ static bounds bounds_of(const sums *s, size_t m) {
     return b;
 }
 
-/* One row: the errors of a mode over all runs, after n terms. Where a sum left the format's range its error is Inf. */
-static void put_row(const sums *s, ulp_rows *rows, size_t m, double *error) {
+/* One row: the errors of a mode over all runs, after n terms. Where a sum left the format's range its error is Inf.
+ * `error` (runs) is room. */
+static void put_row(const ulp_task *task, const sums *s, size_t m, double *error) {
     const bounds b = bounds_of(s, m);
     double squares = 0, least = INFINITY, most = -INFINITY;
-    size_t within = 0;
+    int64_t within = 0;
+    row r;
     for (size_t i = 0; i < s->runs; i++) {
         const double sum = (double)s->sum[m * s->runs + i];
         error[i] = isfinite(sum) ? fabs(sum - s->truth[i]) / s->size[i] : INFINITY;
@@ -274,47 +318,45 @@ static void put_row(const sums *s, ulp_rows *rows, size_t m, double *error) {
         most = isnan(sum) ? INFINITY : fmax(most, sum);
     }
     ulp_sort_numbers(error, s->runs);
-    ulp_put_text(rows, s->format->name);
-    ulp_put_text(rows, growth_data[s->data]);
-    ulp_put_text(rows, s->mode[m].name);
-    ulp_put_integer(rows, (int64_t)s->n);
-    ulp_put_number(rows, error[0]);
-    ulp_put_number(rows, (error[(s->runs - 1) / 2] + error[s->runs / 2]) / 2);
-    ulp_put_number(rows, sqrt(squares / (double)s->runs));
-    ulp_put_number(rows, error[s->runs - 1]);
-    const double bound[] = {b.gamma, b.linear, b.likely};
-    for (int i = 0; i < 3; i++) {
-        if (isnan(bound[i])) ulp_put_none(rows);
-        else ulp_put_number(rows, bound[i]);
-    }
-    ulp_put_number(rows, b.lambda);
-    if (isnan(b.likely)) ulp_put_none(rows);
-    else ulp_put_integer(rows, (int64_t)within);
-    ulp_put_number(rows, least);
-    ulp_put_number(rows, most);
-    ulp_put_number(rows, s->truth[0]);
-    ulp_row_end(rows);
+    ulp_row_clear(task->rows, &r);
+    r.format = s->format->name;
+    r.data = s->data;
+    r.mode = s->mode[m].name;
+    r.n = (int64_t)s->n;
+    r.least_error = error[0];
+    r.median = (error[(s->runs - 1) / 2] + error[s->runs / 2]) / 2;
+    r.rms = sqrt(squares / (double)s->runs);
+    r.most_error = error[s->runs - 1];
+    r.gamma = b.gamma;
+    r.linear = b.linear;
+    r.likely = b.likely;
+    r.lambda = b.lambda;
+    if (!ulp_is_no_number(b.likely)) r.within = within;
+    r.least = least;
+    r.most = most;
+    r.exact = s->truth[0];
+    ulp_row_put(task->rows, &r);
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t formats;
-    sums s = {.run = run, .backend = ulp_run_backend(run), .data = (int)point->at[AT_DATA]};
-    s.format = &ulp_run_formats(run, &formats)[point->at[AT_FORMAT]];
-    s.mode = ulp_run_modes(run, &s.modes);
-    s.runs = (size_t)ulp_option_integer(run, "runs");
+static ulp_status compute(const ulp_task *task) {
+    const settings *set = task->settings;
+    const point *p = task->point;
+    sums s = {.settings = set, .backend = set->backend, .format = p->format, .data = p->data};
+    s.mode = set->modes.at;
+    s.modes = set->modes.count;
+    s.runs = (size_t)set->runs;
     double *error = malloc(s.runs * sizeof *error);
     ulp_status status = sums_new(&s);
     if (error == NULL) status = ULP_NO_MEMORY;
-    (void)context;
-    const size_t longest = growth_length(growth_quarters(run));
+    const size_t longest = growth_length(growth_quarters(set));
     int stopped = 0;
-    for (int q = 4; q <= growth_quarters(run) && status == ULP_OK && !stopped; q++) {
+    for (int q = 4; q <= growth_quarters(set) && status == ULP_OK && !stopped; q++) {
         for (const size_t n = growth_length(q); s.n < n && status == ULP_OK && !stopped;) {
             status = add(&s, n - s.n < BLOCK ? n - s.n : BLOCK);
-            stopped = ulp_rows_progress(rows, (double)s.n / (double)longest);
+            stopped = ulp_task_progress(task, (double)s.n / (double)longest);
         }
         if (status == ULP_OK) status = look(&s);
-        for (size_t m = 0; m < s.modes && status == ULP_OK; m++) put_row(&s, rows, m, error);
+        for (size_t m = 0; m < s.modes && status == ULP_OK; m++) put_row(task, &s, m, error);
     }
     free(error);
     sums_free(&s);
@@ -324,14 +366,14 @@ static ulp_status compute(const ulp_run *run, const void *context, const ulp_poi
 static const ulp_experiment experiment = {
     .name = "sum_growth",
     .question = "how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?",
-    .columns =
-        "format,data,mode,n,least_error,median,rms,most_error,gamma,linear,likely,lambda,within,least,most,exact",
     .options = options,
-    .takes_format = takes_format,
-    .format_wants = "has to be signed floating point no wider than binary32",
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .plan = plan,
     .compute = compute,
-    .check = growth_check,
+    .judge = judge,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

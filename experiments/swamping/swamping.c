@@ -62,7 +62,7 @@ static const ulp_option options[] = {
      .min = SHORTEST,
      .max = 24},
     ULP_OPTION_SEED(settings, seed),
-    ULP_OPTION_SEEDS(settings, seeds, "10", "2", "50"),
+    ULP_OPTION_SEEDS(settings, seeds, "4", "2", "50"),
     ULP_OPTION_BACKEND_OF(settings, backend),
     {0},
 };

@@ -2,8 +2,6 @@
 #ifndef ULP_MATRICES_H
 #define ULP_MATRICES_H
 
-#include "experiments/harness/harness.h"
-
 #include "sim/tensor.h"
 
 /* C (m,m) = A (m,k) B (k,m), B as its columns. Backend memory. */

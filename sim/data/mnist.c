@@ -1,4 +1,4 @@
-/* idx.c - MNIST and sets in its form: four IDX files in a folder, plain or packed by gzip.
+/* mnist.c - MNIST and sets in its form: four IDX files in a folder, plain or packed by gzip.
  *
  * An IDX file is big-endian: magic 0x00000803 for images (count, rows, columns follow) or 0x00000801 for
  * labels (count follows), then bytes. LeCun, Cortes, Burges, "The MNIST database". The files' own split is kept:
@@ -130,5 +130,5 @@ static ulp_status load(ulp_data *data, const char *folder, uint64_t seed, char *
     return status;
 }
 
-extern const ulp_data_kind ulp_data_idx;
-const ulp_data_kind ulp_data_idx = {"mnist", "MNIST, or any set in its four IDX files, 10 classes", 0, load};
+extern const ulp_data_kind ulp_data_mnist;
+const ulp_data_kind ulp_data_mnist = {"mnist", "MNIST, or any set in its four IDX files, 10 classes", 0, load};

@@ -1,0 +1,22 @@
+/* ctc_batch.h - what the losses of label sequences, ctc and ctc-linear, share; the functions are those of
+ * ulp_loss_kind. */
+#ifndef ULP_CTC_BATCH_H
+#define ULP_CTC_BATCH_H
+
+#include "loss.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+ulp_status ulp_ctc_check(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
+size_t ulp_ctc_scratch(const ulp_loss *loss);
+ulp_status ulp_ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label);
+
+/* In logarithms, or linear: in probabilities. */
+ulp_status ulp_ctc_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean, int linear);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
