@@ -152,7 +152,7 @@ static void check_pieces(void *context, size_t begin, size_t end) {
         for (; at < stop; at += CHUNK) {
             size_t n = stop - at < CHUNK ? (size_t)(stop - at) : CHUNK;
             check_chunk(j, ref, &c, at, n, &fresh);
-            if (at % (64 * CHUNK) == 0) progress(j, stop - at < 64 * CHUNK ? stop - at : 64 * CHUNK);
+            progress(j, n);
         }
         if (j->status != ULP_OK) break; /* its inputs may not have been checked */
         *p = fresh;
