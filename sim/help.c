@@ -52,11 +52,11 @@ void ulp_data_help(const ulp_help *to) {
 }
 
 static const ulp_help_topic topics[] = {
-    {"policy", "which numbers a training run rounds, to which format and how", ulp_policy_help},
-    {"net", "the layers of a network", ulp_net_help},
-    {"optimizer", "how gradients move the weights", ulp_optimizer_help},
-    {"scaler", "by which power of two the loss is multiplied", ulp_scaler_help},
-    {"loss", "the number that training makes small", ulp_loss_help},
+    {"policies", "which numbers a training run rounds, to which format and how", ulp_policy_help},
+    {"nets", "the layers of a network", ulp_net_help},
+    {"optimizers", "how gradients move the weights", ulp_optimizer_help},
+    {"scalers", "by which power of two the loss is multiplied", ulp_scaler_help},
+    {"losses", "the number that training makes small", ulp_loss_help},
     {"data", "data sets", ulp_data_help},
 };
 

@@ -13,7 +13,7 @@ typedef struct ulp_help_topic {
     void (*write)(const ulp_help *to);
 } ulp_help_topic;
 
-/* The i-th topic: policy, net, optimizer, scaler, loss, data; NULL past the end. */
+/* The i-th topic: policies, nets, optimizers, scalers, losses, data; NULL past the end. */
 const ulp_help_topic *ulp_sim_topic_get(size_t i);
 
 /* From the registries of layers, losses and data sets. */

@@ -106,7 +106,7 @@ ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind);
 /* The rule that `text` describes. On failure a sentence in `error` (may be NULL) that lists what is known. */
 ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size);
 
-/* The reference text of `ulp help optimizer`. */
+/* The reference text of `ulp help optimizers`. */
 void ulp_optimizer_help(const ulp_help *to);
 
 /* An optimizer for a policy, without arrays. ULP_BAD_NAME and a sentence in `error` (may be NULL): kahan needs a policy

@@ -96,7 +96,7 @@ ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy);
 
 enum { ULP_POLICY_TEXT_MAX = 640 };
 
-/* The reference text of `ulp help policy`. */
+/* The reference text of `ulp help policies`. */
 void ulp_policy_help(const ulp_help *to);
 
 /* Whether rounding there leaves every binary32 value as it is. */

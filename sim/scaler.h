@@ -70,7 +70,7 @@ const ulp_scaler_rule *ulp_scaler_rule_find(const char *name);
 /* The rule that `text` describes; a sentence in `error` (may be NULL) otherwise. */
 ulp_status ulp_scaler_parse(ulp_scaler_rule *rule, const char *text, char *error, size_t error_size);
 
-/* The reference text of `ulp help scaler`. */
+/* The reference text of `ulp help scalers`. */
 void ulp_scaler_help(const ulp_help *to);
 
 /* The rule `static` with the loss scale 2^log2. */

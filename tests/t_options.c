@@ -184,8 +184,8 @@ static void test_values(void **state) {
               "--parts tail,body --seed 18446744073709551615 --modes sr,rne --mode rz --op fma --overflow sat "
               "--datapath h100-fp16,fp32 --merge a b --flag --out x.csv");
     static const char *const lines[] = {
-        "size: 1000\nscale: -0.125\nseed: 18446744073709551615\nlist-of: 5\ncounts: -2,3\nshape: tree\nparts: "
-        "body,tail\n",
+        "size: 1000\nscale: -0.125\nseed: 18446744073709551615\nlist-of: 5\ncounts: -2,3\n",
+        "shape: tree\nparts: body,tail\n",
         "format: binary16\nformats: binary16,e5m7\nmode: rz\nmodes: sra,rne\noverflow: sat\nop: fma\n",
         "datapath: h100-fp16,fp32\nbackend: cpu\nout: x.csv\nmerge: a b\nflag: yes\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);

@@ -96,8 +96,9 @@ for command in formats show round arith dot gemm probe block verify backends; do
 done
 
 exits 'help' 0 help
-for word in round verify formats modes datapaths; do says "help lists $word" "^  $word " out; done
-for topic in formats modes datapaths; do
+topics=$(sed -n '/^topics/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
+for word in round verify formats modes datapaths policies nets optimizers scalers losses data; do says "help lists $word" "^  $word " out; done
+for topic in $topics; do
     for columns in 80 40; do
         COLUMNS=$columns "$ULP" help $topic >out 2>err
         [ $? -eq 0 ] && [ -s out ] && [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le $columns ]
@@ -118,6 +119,15 @@ tr ' ' '\n' <out >words
 for name in $("$ULP" probe --list | cut -d ' ' -f 1); do grep -qx -- "$name" words || echo "$name"; done >wrong
 [ ! -s wrong ]
 verdict $? 'help datapaths names every row'
+exits 'help policies' 0 help policies
+says 'help policies: presets' '^mixed:FORMAT ' out
+says 'help policies: keys' '^act ' out
+exits 'help nets' 0 help nets
+for layer in fc conv gru relu; do says "help nets: $layer" "^$layer" out; done
+exits 'help optimizers' 0 help optimizers
+says 'help optimizers: adam' '^adam' out
+exits 'help data' 0 help data
+says 'help data: digits' '^digits ' out
 refuses 'help of an unknown topic' "no topic 'fromats'; did you mean formats?" help fromats
 refuses 'help of two topics' 'one topic at a time' help modes formats
 refuses 'a command that is almost right' "no command 'rouns'; did you mean round?" rouns

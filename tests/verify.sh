@@ -38,6 +38,18 @@ same one two 'the same with one and two threads'
 "$ULP" $sample --jobs 65536 2>/dev/null | grep PASS >two
 same one two 'the same with as many threads as anybody asks for'
 
+# on a terminal of 40 columns the progress line stays on one line and is erased
+if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>&1; then
+    TERM=xterm script -qec "stty cols 40; '$ULP' verify --format fp16 --mode rne --overflow inf --sample 1e6" /dev/null >typed.txt 2>/dev/null
+    tr '\r' '\n' <typed.txt | sed 's/\x1b\[K//g' | grep '%' >lines.txt
+    [ -s lines.txt ] && [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' lines.txt)" -lt 40 ]
+    verdict $? 'the progress line fits 40 columns'
+    tail -c 400 typed.txt | tr '\r' '\n' | grep -q "$(printf '^\033\[KPASS')"
+    verdict $? 'and is erased before the verdict'
+else
+    skip 'the progress line fits 40 columns' 'no script(1)'
+fi
+
 # ---- the journal ----
 
 # resumed JOURNAL TEXT: the run with that journal passes like the others; its messages are in err.txt

@@ -1,4 +1,5 @@
-/* help.c - ulp help: the commands, and the names of formats, modes and datapaths from the tables that parse them. */
+/* help.c - ulp help: the commands, and the names that options take, from the tables that parse them. */
+#include "sim/help.h"
 #include "tool.h"
 
 #include <string.h>
@@ -53,17 +54,30 @@ static void help_datapaths(ulp_text *to) {
     add_rows(to);
 }
 
-static const struct topic {
+typedef struct topic {
     const char *name, *what;
     void (*print)(ulp_text *to);
-    int indent; /* of the second column, under which entries go on */
-} topics[] = {
-    {"formats", "number formats: rows, families, suffixes", help_formats, 0},
-    {"modes", "rounding modes", help_modes, 6},
-    {"datapaths", "how sums of products are formed", help_datapaths, 23},
+    void (*write)(const ulp_help *to); /* of those that sim has, in place of print */
+    int indent;                        /* of the second column, under which entries go on */
+} topic;
+
+static const topic own_topics[] = {
+    {"formats", "number formats: rows, families, suffixes", help_formats, NULL, 0},
+    {"modes", "rounding modes", help_modes, NULL, 6},
+    {"datapaths", "how sums of products are formed", help_datapaths, NULL, 23},
 };
 
-enum { TOPICS = sizeof topics / sizeof topics[0] };
+enum { OWN_TOPICS = sizeof own_topics / sizeof own_topics[0] };
+
+/* Topic i: those of this file, then those of sim; 0 past the end. */
+static int topic_get(topic *t, size_t i) {
+    const ulp_help_topic *more = i < OWN_TOPICS ? NULL : ulp_sim_topic_get(i - OWN_TOPICS);
+    if (i < OWN_TOPICS) *t = own_topics[i];
+    else if (more) *t = (topic){more->name, more->what, NULL, more->write, ULP_HELP_COLUMN};
+    return i < OWN_TOPICS || more != NULL;
+}
+
+static void add_line(void *context, const char *line) { ulp_text_print(context, "%s\n", line); }
 
 static int width(void) {
     const int columns = ulp_columns_of(stdout);
@@ -71,19 +85,21 @@ static int width(void) {
 }
 
 /* Where a line goes on: under its second column, or a bit farther in than it begins; paragraphs at the left. */
-static int indent_of(const char *line, const struct topic *topic) {
+static int indent_of(const char *line, const topic *t) {
     const int blanks = (int)strspn(line, " ");
     if (blanks || width() < 60) return blanks + 2;
-    return strstr(line, "  ") ? topic->indent : 0;
+    return strstr(line, "  ") ? t->indent : 0;
 }
 
-static int print_topic(const struct topic *topic) {
+static int print_topic(const topic *t) {
     ulp_text text = {0}, wrapped = {0};
-    topic->print(&text);
+    const ulp_help help = {.line = add_line, .context = &text};
+    if (t->print) t->print(&text);
+    else t->write(&help);
     for (const char *line = ulp_text_of(&text); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         ulp_text one = {0};
         ulp_text_add(&one, line, strcspn(line, "\n"));
-        ulp_text_wrap(&wrapped, ulp_text_of(&one), 0, indent_of(ulp_text_of(&one), topic), width());
+        ulp_text_wrap(&wrapped, ulp_text_of(&one), 0, indent_of(ulp_text_of(&one), t), width());
         ulp_text_add(&wrapped, "\n", 1);
         ulp_text_free(&one);
     }
@@ -101,6 +117,7 @@ static void add_row(ulp_text *to, const char *name, const char *what) {
 
 static int print_overview(FILE *out, const tool_command *const *commands, size_t count) {
     ulp_text text = {0};
+    topic t;
     ulp_text_wrap(&text,
                   "usage: ulp COMMAND [OPTION...]\n\nlow-precision arithmetic from the shell: round, compute and "
                   "look, bit for bit.\n\n",
@@ -108,7 +125,7 @@ static int print_overview(FILE *out, const tool_command *const *commands, size_t
     for (size_t i = 0; i < count; i++) add_row(&text, tool_name(commands[i]), commands[i]->command.summary);
     add_row(&text, "help", "the names that options take: ulp help TOPIC");
     ulp_text_print(&text, "\ntopics\n");
-    for (size_t i = 0; i < TOPICS; i++) add_row(&text, topics[i].name, topics[i].what);
+    for (size_t i = 0; topic_get(&t, i); i++) add_row(&text, t.name, t.what);
     ulp_text_print(&text, "\n");
     ulp_text_wrap(&text, "ulp COMMAND --help explains a command; ulp --version names the build.\n", 0, 0, width());
     ulp_help_tail(&text, width());
@@ -119,17 +136,18 @@ static int print_overview(FILE *out, const tool_command *const *commands, size_t
 
 int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv) {
     ulp_text known = {0}, near = {0};
+    topic t;
     if (argc < 2) return print_overview(out, commands, count);
     if (argc > 2) return ulp_usage_error("ulp help", "one topic at a time; `ulp help` lists them");
-    for (size_t i = 0; i < TOPICS; i++)
-        if (strcmp(argv[1], topics[i].name) == 0) return print_topic(&topics[i]);
+    for (size_t i = 0; topic_get(&t, i); i++)
+        if (strcmp(argv[1], t.name) == 0) return print_topic(&t);
     for (size_t i = 0; i < count; i++) {
         const ulp_option_group *groups = commands[i]->groups;
         if (strcmp(argv[1], tool_name(commands[i])) != 0) continue;
         ulp_help_print(stdout, &commands[i]->command, groups, groups[1].options ? 2 : 1);
         return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
     }
-    for (size_t i = 0; i < TOPICS; i++) ulp_text_print(&known, "%s ", topics[i].name);
+    for (size_t i = 0; topic_get(&t, i); i++) ulp_text_print(&known, "%s ", t.name);
     const int found = ulp_nearest_words(&near, argv[1], ulp_text_of(&known), 1);
     const int status =
         ulp_usage_error("ulp help", "no topic '%s'%s%s%s\ntopics: %s", argv[1], found ? "; did you mean " : "",

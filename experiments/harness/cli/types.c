@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "types.h"
 
 enum { ITEM_MAX = 64 };
 enum { MOST_IN_RANGE = 1000000 }; /* numbers that a..b stands for */
@@ -14,8 +15,13 @@ static int refuse(ulp_text *error, const char *text, const char *why) {
     return ULP_EXIT_USAGE;
 }
 
-static int refuse_item(ulp_text *error, const char *list) {
+int ulp_refuse_item(ulp_text *error, const char *list) {
     ulp_text_print(error, "'%s': an item is empty or too long; items are separated by single commas", list);
+    return ULP_EXIT_USAGE;
+}
+
+int ulp_refuse_twin(ulp_text *error, const char *list, const char *item) {
+    ulp_text_print(error, "'%s': %s is there twice", list, item);
     return ULP_EXIT_USAGE;
 }
 
@@ -159,7 +165,7 @@ static int read_list(ulp_number_list *list, const char *text, const ulp_option *
     int more, status = ULP_EXIT_FINE;
     *list = (ulp_number_list){0};
     while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0 ? refuse_item(error, text) : read_item(list, &room, item, o, whole, error);
+        status = more < 0 ? ulp_refuse_item(error, text) : read_item(list, &room, item, o, whole, error);
     if (status == ULP_EXIT_FINE) status = refuse_twins(list, text, error);
     if (status != ULP_EXIT_FINE) free(list->at);
     return status;
@@ -282,13 +288,10 @@ static int read_choices(void *field, const char *text, const ulp_option *o, ulp_
     uint64_t bits = strcmp(text, "all") == 0 ? all_choices(o) : 0;
     int more;
     while (!(strcmp(text, "all") == 0) && (more = ulp_next_item(item, sizeof item, &at)) != 0) {
-        if (more < 0) return refuse_item(error, text);
+        if (more < 0) return ulp_refuse_item(error, text);
         const int index = ulp_word_index(o->words, item);
         if (index < 0) return refuse_choice(error, item, o, ", or all");
-        if (bits >> index & 1) {
-            ulp_text_print(error, "'%s': %s is there twice", text, item);
-            return ULP_EXIT_USAGE;
-        }
+        if (bits >> index & 1) return ulp_refuse_twin(error, text, item);
         bits |= (uint64_t)1 << index;
     }
     *(uint64_t *)field = bits;

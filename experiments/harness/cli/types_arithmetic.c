@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "types.h"
 
 int ulp_format_within_binary32(const ulp_format *f) { return f->fits_binary32; }
 int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is_signed && f->has_zero; }
@@ -13,16 +14,6 @@ static void add_nearest(ulp_text *error, const char *text, const char *words) {
     ulp_text near = {0};
     if (ulp_nearest_words(&near, text, words, 1)) ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
     ulp_text_free(&near);
-}
-
-static int refuse_item(ulp_text *error, const char *list) {
-    ulp_text_print(error, "'%s': an item is empty or too long; items are separated by single commas", list);
-    return ULP_EXIT_USAGE;
-}
-
-static int refuse_twin(ulp_text *error, const char *list, const char *name) {
-    ulp_text_print(error, "'%s': %s is there twice", list, name);
-    return ULP_EXIT_USAGE;
 }
 
 /* ---- formats ---- */
@@ -79,7 +70,7 @@ static int add_format(ulp_format_list *list, size_t *room, const char *item, con
     ulp_format *next = &list->at[list->count];
     int status = parse_format(next, item, o, error);
     for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
-        if (strcmp(list->at[i].name, next->name) == 0) return refuse_twin(error, item, next->name);
+        if (strcmp(list->at[i].name, next->name) == 0) return ulp_refuse_twin(error, item, next->name);
     list->count += status == ULP_EXIT_FINE;
     return status;
 }
@@ -92,7 +83,7 @@ static int read_formats(void *field, const char *text, const ulp_option *o, ulp_
     int more, status = ULP_EXIT_FINE;
     if (!at) take_all_formats(&list, o);
     while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0 ? refuse_item(error, text) : add_format(&list, &room, item, o, error);
+        status = more < 0 ? ulp_refuse_item(error, text) : add_format(&list, &room, item, o, error);
     if (status == ULP_EXIT_FINE) *(ulp_format_list *)field = list;
     else free(list.at);
     return status;
@@ -155,7 +146,7 @@ static int add_rule(ulp_rule_list *list, size_t *room, const char *item, ulp_tex
     ulp_named_rule *next = &list->at[list->count];
     int status = parse_rule(next, item, error);
     for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
-        if (strcmp(list->at[i].name, next->name) == 0) return refuse_twin(error, item, next->name);
+        if (strcmp(list->at[i].name, next->name) == 0) return ulp_refuse_twin(error, item, next->name);
     list->count += status == ULP_EXIT_FINE;
     return status;
 }
@@ -170,7 +161,7 @@ static int read_modes(void *field, const char *text, const ulp_option *o, ulp_te
     if (strcmp(text, "all") == 0) at = NULL;
     for (int m = 0; !at && m < ULP_MODE_COUNT; m++) add_rule(&list, &room, ulp_mode_name((ulp_mode)m), error);
     while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0 ? refuse_item(error, text) : add_rule(&list, &room, item, error);
+        status = more < 0 ? ulp_refuse_item(error, text) : add_rule(&list, &room, item, error);
     if (status == ULP_EXIT_FINE) *(ulp_rule_list *)field = list;
     else free(list.at);
     return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "types.h"
 
 /* ---- datapaths ---- */
 
@@ -33,11 +34,8 @@ static int add_datapath(ulp_datapath_list *list, size_t *room, const char *item,
     list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
     ulp_datapath *next = &list->at[list->count];
     int status = read_datapath(next, item, NULL, error);
-    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++) {
-        if (strcmp(list->at[i].name, next->name) != 0) continue;
-        ulp_text_print(error, "'%s': %s is there twice", item, next->name);
-        status = ULP_EXIT_USAGE;
-    }
+    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
+        if (strcmp(list->at[i].name, next->name) == 0) status = ulp_refuse_twin(error, item, next->name);
     list->count += status == ULP_EXIT_FINE;
     return status;
 }
@@ -49,13 +47,8 @@ static int read_datapaths(void *field, const char *text, const ulp_option *o, ul
     size_t room = 0;
     int more, status = ULP_EXIT_FINE;
     (void)o;
-    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0) {
-        if (more > 0) status = add_datapath(&list, &room, item, error);
-        else {
-            ulp_text_print(error, "'%s': an item is empty or too long; items are separated by single commas", text);
-            status = ULP_EXIT_USAGE;
-        }
-    }
+    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
+        status = more < 0 ? ulp_refuse_item(error, text) : add_datapath(&list, &room, item, error);
     if (status == ULP_EXIT_FINE) *(ulp_datapath_list *)field = list;
     else free(list.at);
     return status;

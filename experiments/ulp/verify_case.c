@@ -1,0 +1,197 @@
+/* verify_case.c - one case of ulp verify, in pieces.
+ *
+ * Inputs go through the array kernels of the backend in use, which experiments run on, and every result is compared,
+ * bit for bit, with the oracle. The hash of a case combines the hashes of its pieces in order, so that it does not
+ * depend on threads, and a run that was stopped goes on with the pieces that its journal has.
+ */
+#if defined(ULP_WITH_MPFR)
+
+#include "sim/reference.h"
+#include "tool.h"
+#include "verify_case.h"
+#include "verify_sample.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 4096, SHOWN = 5, CASE_NAME_MAX = 64, PIECE_NAME_MAX = 256 };
+
+/* ---- pieces ---- */
+
+/* The format, the mode and the policy of the case. */
+static const char *case_name(char to[CASE_NAME_MAX], const verify_job *j) {
+    snprintf(to, CASE_NAME_MAX, "%s %s %s", j->format.name, ulp_mode_name((ulp_mode)j->rule.mode),
+             ulp_overflow_name((ulp_overflow)j->rule.overflow));
+    return to;
+}
+
+/* The name of a piece in the journal: the case, its inputs and random words, and whose kernels rounded them. */
+static void name_piece(char to[PIECE_NAME_MAX], const verify_job *j, size_t index) {
+    char kernels[64], name[CASE_NAME_MAX];
+    snprintf(kernels, sizeof kernels, "%s:%s", j->backend->name, j->backend->what);
+    for (char *c = kernels; *c != '\0'; c++)
+        if (strchr(" \t\n", *c) != NULL) *c = '_';
+    snprintf(to, PIECE_NAME_MAX, "%s %d %" PRIu64 " %d %" PRIu64 " %s %zu", case_name(name, j), j->rule.random_bits,
+             j->inputs, j->exhaustive, j->stream.seed, kernels, index);
+}
+
+static void keep(verify_job *j, size_t index, const verify_piece *p) {
+    char name[PIECE_NAME_MAX];
+    if (j->journal == NULL) return;
+    name_piece(name, j, index);
+    journal_keep(j->journal, name, p->mismatches, p->hash);
+}
+
+/* Marks the pieces of this case that the journal has. */
+static void recall(verify_job *j) {
+    for (size_t i = 0; j->journal != NULL && i < j->pieces; i++) {
+        char name[PIECE_NAME_MAX];
+        verify_piece *p = &j->piece[i];
+        name_piece(name, j, i);
+        p->done = journal_find(j->journal, name, &p->mismatches, &p->hash);
+        if (p->done) j->finished += j->per_piece;
+    }
+}
+
+/* ---- comparing ---- */
+
+static uint64_t fold(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static void show(verify_job *j, double x, double got, double want, uint32_t word) {
+    char name[CASE_NAME_MAX];
+    if (__atomic_add_fetch(&j->shown, 1, __ATOMIC_RELAXED) > SHOWN) return;
+    pthread_mutex_lock(&j->lock);
+    ulp_progress_clear(&j->bar);
+    ulp_complain(tool_verify.command.name, "%s: x = %a word %08x: got %a, want %a", case_name(name, j), x, word, got,
+                 want);
+    pthread_mutex_unlock(&j->lock);
+}
+
+static int differs(double got, double want) {
+    if (want != want) return ulp_bits64(got) != ulp_bits64(ulp_quiet_nan());
+    return ulp_bits64(got) != ulp_bits64(want);
+}
+
+/* Inputs that are rounded at once, in both carriers, and their results; one chunk per thread. */
+typedef struct chunk {
+    float *there32; /* (CHUNK) memory of the backend */
+    double *there;  /* (CHUNK) */
+    float x32[CHUNK], y32[CHUNK];
+    double x[CHUNK], y[CHUNK];
+} chunk;
+
+/* y (n) = x (n) rounded by the backend, in each carrier that the case is tested in. */
+static ulp_status round_chunk(const verify_job *j, chunk *c, size_t n, ulp_stream stream) {
+    const ulp_backend *b = j->backend;
+    const ulp_rounding rounding = {&j->format, j->rule, stream, NULL};
+    ulp_status status = ULP_OK;
+    if (!j->exhaustive || !j->format.fits_binary32) {
+        status = b->upload(c->there, c->x, n * sizeof *c->x);
+        if (status == ULP_OK) status = ulp_backend_round64(b, c->there, c->there, n, rounding);
+        if (status == ULP_OK) status = b->download(c->y, c->there, n * sizeof *c->y);
+    }
+    if (!j->format.fits_binary32 || status != ULP_OK) return status;
+    status = b->upload(c->there32, c->x32, n * sizeof *c->x32);
+    if (status == ULP_OK) status = ulp_backend_round(b, c->there32, c->there32, n, rounding);
+    return status == ULP_OK ? b->download(c->y32, c->there32, n * sizeof *c->y32) : status;
+}
+
+/* Inputs begin .. begin + n - 1 of the case; both carriers, rounded by the backend. */
+static void check_chunk(verify_job *j, ulp_reference *ref, chunk *c, uint64_t begin, size_t n, verify_piece *p) {
+    ulp_stream stream = j->stream;
+    stream.first = begin;
+    for (size_t i = 0; i < n; i++) {
+        c->x[i] = j->exhaustive ? (double)ulp_from_bits32((uint32_t)(begin + i))
+                                : verify_sample(&j->format, j->stream.seed, begin + i);
+        c->x32[i] = j->exhaustive ? ulp_from_bits32((uint32_t)(begin + i)) : (float)c->x[i];
+    }
+    ulp_status status = round_chunk(j, c, n, stream);
+    if (status != ULP_OK) j->status = status;
+    const int stochastic = ulp_mode_is_stochastic(j->rule.mode);
+    for (size_t i = 0; i < n && status == ULP_OK; i++) {
+        uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
+        const int carried32 =
+            j->format.fits_binary32 && (j->exhaustive || (double)c->x32[i] == c->x[i] || c->x[i] != c->x[i]);
+        double want = ulp_reference_round(ref, c->x[i], 0.0, j->rule, word);
+        double got = j->exhaustive && j->format.fits_binary32 ? (double)c->y32[i] : c->y[i];
+        p->hash = fold(p->hash, ulp_bits64(got));
+        int wrong = differs(got, want);
+        if (!wrong && carried32 && differs((double)c->y32[i], want)) {
+            wrong = 1;
+            got = (double)c->y32[i];
+        }
+        if (wrong) show(j, c->x[i], got, want, word);
+        p->mismatches += (uint64_t)wrong;
+    }
+}
+
+static void progress(verify_job *j, uint64_t more) {
+    const uint64_t done = __atomic_add_fetch(&j->finished, more, __ATOMIC_RELAXED);
+    char name[CASE_NAME_MAX];
+    pthread_mutex_lock(&j->lock);
+    ulp_progress_show(&j->bar, (double)done / (double)j->inputs, case_name(name, j));
+    pthread_mutex_unlock(&j->lock);
+}
+
+static void check_pieces(void *context, size_t begin, size_t end) {
+    verify_job *j = context;
+    ulp_reference *ref = ulp_reference_new(&j->format);
+    chunk c = {.there32 = j->backend->alloc(CHUNK * sizeof *c.there32),
+               .there = j->backend->alloc(CHUNK * sizeof *c.there)};
+    const int good = ref != NULL && c.there32 != NULL && c.there != NULL;
+    if (!good) j->status = ULP_NO_MEMORY;
+    for (size_t i = begin; i < end && good; i++) {
+        verify_piece *p = &j->piece[i];
+        if (p->done) continue;
+        uint64_t at = i * j->per_piece, stop = at + j->per_piece < j->inputs ? at + j->per_piece : j->inputs;
+        verify_piece fresh = {0, 0, 1};
+        for (; at < stop; at += CHUNK) {
+            size_t n = stop - at < CHUNK ? (size_t)(stop - at) : CHUNK;
+            check_chunk(j, ref, &c, at, n, &fresh);
+            progress(j, n);
+        }
+        if (j->status != ULP_OK) break; /* its inputs may not have been checked */
+        *p = fresh;
+        keep(j, i, &fresh);
+    }
+    if (c.there32 != NULL) j->backend->release(c.there32);
+    if (c.there != NULL) j->backend->release(c.there);
+    ulp_reference_free(ref);
+}
+
+int verify_case(verify_job *j, size_t number, size_t of) {
+    char name[CASE_NAME_MAX];
+    j->pieces = j->exhaustive ? 1024 : (size_t)((j->inputs + 16383) / 16384);
+    j->per_piece = (j->inputs + j->pieces - 1) / j->pieces;
+    j->piece = calloc(j->pieces + 1, sizeof *j->piece);
+    if (j->piece == NULL) {
+        j->status = ULP_NO_MEMORY;
+        return 0;
+    }
+    j->finished = 0, j->shown = 0;
+    recall(j);
+    j->bar = ulp_progress_start(tool_verify.command.name, (double)j->finished / (double)j->inputs);
+    ulp_parallel_for(j->pieces, 1, check_pieces, j);
+    uint64_t mismatches = 0, hash = 0;
+    for (size_t i = 0; i < j->pieces; i++) {
+        mismatches += j->piece[i].mismatches;
+        hash = fold(hash, j->piece[i].hash);
+    }
+    free(j->piece);
+    ulp_progress_clear(&j->bar);
+    if (j->status != ULP_OK) return 0;
+    printf("%s %zu/%zu %s: %llu inputs, %llu mismatches, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL", number, of,
+           case_name(name, j), (unsigned long long)j->inputs, (unsigned long long)mismatches, (unsigned long long)hash);
+    fflush(stdout);
+    return mismatches == 0;
+}
+
+#else
+
+typedef int verify_case_needs_mpfr; /* a source holds at least a declaration */
+
+#endif
