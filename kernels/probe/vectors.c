@@ -71,13 +71,14 @@ int ulp_survives(prober *p, double x, double y, double small, int as_product) {
 
 /* Cross out the modes that do not take `quarters` / 4 of a unit above an odd or even magnitude up by `up`. */
 void ulp_modes_watch(unsigned *modes, int neg, int odd, int quarters, double up) {
-    for (unsigned m = 0; m < ULP_SRA; m++)
-        if (up != (double)ulp_round_up(m, (uint32_t)odd, (uint32_t)quarters << 30, 0, (uint32_t)neg, 0, 32))
+    for (unsigned m = 0; m < ULP_MODE_COUNT; m++)
+        if (ulp_mode_in(m, *modes) &&
+            up != (double)ulp_round_up(m, (uint32_t)odd, (uint32_t)quarters << 30, 0, (uint32_t)neg, 0, 32))
             *modes &= ~(1u << m);
 }
 
 int ulp_modes_one(unsigned modes) {
-    for (int m = 0; m < ULP_SRA; m++)
+    for (int m = 0; m < ULP_MODE_COUNT; m++)
         if (modes == 1u << m) return m;
     return -1;
 }

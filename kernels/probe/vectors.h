@@ -56,7 +56,6 @@ int ulp_survives(prober *p, double x, double y, double small, int as_product);
 
 /* The modes that fit what was seen, as bits. Cross out those that do not take `quarters` / 4 of a unit above an odd or
  * even magnitude up by `up`. */
-enum { ULP_ALL_MODES = (1 << ULP_SRA) - 1 };
 void ulp_modes_watch(unsigned *modes, int neg, int odd, int quarters, double up);
 int ulp_modes_one(unsigned modes); /* the one that is left, or -1 */
 void ulp_report_mode(prober *p, ulp_property_id id, unsigned modes, int seen, const char *how);

@@ -91,7 +91,7 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
         say(to, mode);
         say(to, "'; modes are");
         say_modes(to, 1);
-        say(to, ", the last three with /R for 1 to 32 random bits");
+        say(to, ", the stochastic ones with /R for 1 to 32 random bits");
     }
 }
 
