@@ -48,10 +48,11 @@ verdict() { # verdict STATUS TEXT
 }
 
 # objects_of FOLDER TREE: the objects under FOLDER whose source is in TREE; those of kernels/cuda are made by nvcc, or
-# for the emulated device of the tests
+# for the emulated device of the tests. The Makefile makes kinds/NAME.c, the table of the folder sim/NAME.
 objects_of() {
-    (cd "$1" && find . -name '*.o') | sed 's|^\./||' | grep -E '^(emulated/kernels/cuda|formats|kernels|sim|experiments)/' | sort |
+    (cd "$1" && find . -name '*.o') | sed 's|^\./||' | grep -E '^(emulated/kernels/cuda|formats|kernels|kinds|sim|experiments)/' | sort |
         while read -r object; do
+            case $object in kinds/*) echo "$object sim/${object%.o}.c" && continue ;; esac
             source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|avx2|avx512)$//; s|^emulated/||')
             if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
             if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi
@@ -129,7 +130,11 @@ climbs() {
         return best
     }
     NR == FNR { floor[$2] = $1; next }
-    folder($1) != folder($2) && floor[place($1)] + 0 <= floor[place($2)] + 0 { print $1 " -> " $2 ": " $3 }
+    folder($1) != folder($2) && floor[place($1)] + 0 <= floor[place($2)] + 0 {
+        key = $1 " -> " $2 ":"
+        symbols[key] = symbols[key] " " $3
+    }
+    END { for (key in symbols) print key symbols[key] | "sort" }
     ' "$dir/floors" "$dir/arrows" >"$dir/climbs"
     [ ! -s "$dir/climbs" ]
 }
