@@ -36,7 +36,7 @@ $(error MODE=$(MODE): must be release, debug, asan or tsan)
 endif
 BUILD := $(if $(filter release,$(MODE)),build,build/$(MODE))
 
-WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror)
+WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch $(if $(WERROR),-Werror)
 FLAGS_release := -O3 -g
 FLAGS_debug   := -O0 -g3
 FLAGS_asan    := -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -241,7 +241,7 @@ $O/cuda_flags.txt: .FORCE
 
 # a device traps on addresses that are not aligned to what is read there; the sanitizer builds say so as well
 SANITIZERS := $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS))
-EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g \
+EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Werror=switch -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g \
     $(or $(SANITIZERS),-fsanitize=alignment$(,)bounds -fsanitize-undefined-trap-on-error) \
     -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/emulated/t_%,$(wildcard tests/emulated/*.cpp)))

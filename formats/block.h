@@ -4,13 +4,16 @@
  * e * scale * tensor scale (NVFP4: one binary32 number for the whole array). Each decision is one rounding of an exact
  * value: amax / divisor to the scale format, x / (scale * tensor scale) to the element format, and e * scale * tensor
  * scale to nearest in binary32 where it becomes a float; in MX this last one is exact up to binary32's range. Common
- * software (torchao, Transformer Engine) multiplies by rounded reciprocals: in MX that is the same, in NVFP4 it is not.
+ * software (torchao, Transformer Engine) multiplies by rounded reciprocals. In NVFP4 this gives other elements. In MX
+ * it gives the same elements at all scales but the smallest: scale code 0 stands for 2^-127, and torchao divides by
+ * 2^-126 there.
  *
  * The special cases:
  *   - amax, the largest magnitude, is taken over the finite values: NaN and Inf leave the scale to the others.
  *   - the scale is clamped to the positive finite values of its format: 2^-127 .. 2^127 in e8m0, 2^-9 .. 448 in e4m3.
- *     Tiny values become subnormal elements or zero. A block of zeros, the limit of tiny ones, gets the smallest scale,
- *     as in torchao: its zeros decode to zeros of their sign, and a scale that small aligns nothing away in a sum.
+ *     Tiny values become subnormal elements or zero. A block of zeros, the limit of tiny ones, gets the smallest scale:
+ *     its zeros decode to zeros of their sign, and a scale that small aligns nothing away in a sum. In e8m0 this is the
+ *     smallest scale of torchao, too; in e4m3 the smallest scale of torchao is 2^-6, and here it is 2^-9.
  *   - finite values past the element's range: under the policy `default` they clamp to max with their sign in every
  *     element format (OCP MX v1.0, section 6.3); mxint8 then never holds -2. Other policies act as in round.h.
  *   - infinite values: under `default`, Inf where the element format has it (e5m2), else NaN. Under `sat` they are the

@@ -3,7 +3,8 @@
  * A format is the set { +-m 2^(e-p+1) : 0 <= m < 2^p, emin <= e <= emax } and its special codes
  * (IEEE P3109 interim report v4.0, section 4). Fixed point is the same set with every value
  * subnormal. A descriptor is const plain data without pointers: copy it, send it to a device.
- * How a real number becomes a member of the set is round.h; what a code looks like is codec.c.
+ * How a real number becomes a member of the set is round.h; descriptor.c gives the value of a code, codec.c the code of
+ * a value.
  */
 #ifndef ULP_FORMAT_H
 #define ULP_FORMAT_H
@@ -138,7 +139,7 @@ ulp_overflow ulp_overflow_of(const ulp_format *format, ulp_overflow policy);
 const char *ulp_overflow_name(ulp_overflow policy);
 ulp_status ulp_overflow_parse(ulp_overflow *policy, const char *text);
 
-/* codec.c: values and codes. A code is the low `bits` bits of a uint64_t. */
+/* Values and codes. A code is the low `bits` bits of a uint64_t. */
 
 /* The value of a code; NaN codes give NaN. Bits above the width are ignored. */
 double ulp_decode(uint64_t code, const ulp_format *format);

@@ -1,11 +1,9 @@
-/* formats.c - the registry of number formats, one row each, and the parser of their names.
+/* formats.c - the registry of number formats, one row each, and the names: of formats, overflow policies and statuses.
  *
  * To add a format, add a row to `rows`. Everything that follows from its parameters is derived by
  * ulp_format_init; every test, table and help text loops over the registry.
  */
 #include "format.h"
-
-#include "exact.h"
 
 enum { S = 1, INF = 2, NEGZERO = 4, SUB = 8, ZERO = 16, BINADE0 = 32, IEEE = S | INF | NEGZERO | SUB | ZERO };
 
@@ -73,104 +71,6 @@ const char *ulp_status_text(ulp_status status) {
     case ULP_DEVICE_FAILED: return "the device reported an error";
     }
     return "unknown status";
-}
-
-/* ---- deriving ---- */
-
-static ulp_status init_fixed(ulp_format *f) {
-    if (f->bits < 1 || f->bits > 32 || f->frac_bits >= f->bits) return ULP_NOT_IN_RANGE;
-    f->prec = f->bits;
-    f->bias = 0;
-    f->is_signed = f->has_zero = f->has_subnormals = 1;
-    f->has_inf = f->has_neg_zero = f->zero_binade = 0;
-    f->nan_codes = ULP_NAN_NONE;
-    f->emin = f->emax = (int16_t)(f->bits - 1 - f->frac_bits);
-    f->qmin = (int16_t)-f->frac_bits;
-    f->fits_binary32 = f->bits <= 24;
-    f->max_code = (1ull << (f->bits - 1)) - 1;
-    f->inf_code = f->nan_code = 0;
-    f->max = ulp_scale((double)f->max_code, f->qmin);
-    f->lowest = -ulp_scale((double)(f->max_code + 1), f->qmin);
-    f->min_normal = f->min_positive = ulp_scale(1.0, f->qmin);
-    return ULP_OK;
-}
-
-/* The codes of Inf, NaN and max, from where the NaN codes are. */
-static void place_specials(ulp_format *f) {
-    uint64_t ones = (f->is_signed ? 1ull << (f->bits - 1) : f->bits == 64 ? 0 : 1ull << f->bits) - 1;
-    uint64_t hidden = 1ull << (f->prec - 1);
-    uint64_t top = ones; /* the largest magnitude code that is not NaN */
-    f->nan_code = 0;
-    if (f->nan_codes == ULP_NAN_IEEE) {
-        top = ones & ~(hidden - 1);
-        f->nan_code = top | hidden >> 1;
-    } else if (f->nan_codes == ULP_NAN_ALL_ONES) {
-        top = ones - 1;
-        f->nan_code = ones;
-    } else if (f->nan_codes == ULP_NAN_NEG_ZERO) {
-        f->nan_code = ones + 1;
-    }
-    f->inf_code = f->has_inf ? top : 0;
-    f->max_code = f->has_inf ? top - 1 : top;
-}
-
-static ulp_status init_floating(ulp_format *f) {
-    int width = f->bits - (f->is_signed != 0) - (f->prec - 1); /* of the exponent field */
-    if (f->bits < 2 || f->bits > 64 || f->prec < 1 || f->prec > 53 || width < 1 || width > 11) return ULP_NOT_IN_RANGE;
-    if (f->nan_codes == ULP_NAN_IEEE && (f->prec < 2 || !f->has_inf)) return ULP_NOT_IN_RANGE;
-    if (f->nan_codes == ULP_NAN_NEG_ZERO && (!f->is_signed || f->has_neg_zero)) return ULP_NOT_IN_RANGE;
-    place_specials(f);
-    int field = (int)(f->max_code >> (f->prec - 1)); /* exponent field of max */
-    int lowest_field = f->zero_binade || !f->has_zero ? 0 : 1;
-    if (!f->has_subnormals && field < lowest_field) return ULP_NOT_IN_RANGE;
-    int emin = lowest_field - f->bias, emax = field - f->bias;
-    int qmin = f->has_subnormals ? emin - f->prec + 1 : emin;
-    if (emin - f->prec + 1 < -1074 || emax > 1023) return ULP_NOT_IN_RANGE;
-    f->emin = (int16_t)emin;
-    f->emax = (int16_t)emax;
-    f->qmin = (int16_t)qmin;
-    f->fits_binary32 = f->prec <= 24 && emax <= 127 && emin - f->prec + 1 >= -149;
-    f->max = ulp_decode(f->max_code, f);
-    double significand = f->zero_binade ? (double)((1ull << (f->prec - 1)) + 1) : (double)(1ull << (f->prec - 1));
-    f->min_normal = ulp_scale(significand, emin - f->prec + 1);
-    f->min_positive = f->has_subnormals ? ulp_scale(1.0, qmin) : f->min_normal;
-    f->lowest = f->is_signed ? -f->max : f->has_zero ? 0.0 : f->min_positive;
-    return ULP_OK;
-}
-
-ulp_status ulp_format_init(ulp_format *format) {
-    ulp_status status = format->is_fixed ? init_fixed(format) : init_floating(format);
-    if (status != ULP_OK) return status;
-    if (format->overflow == ULP_OVERFLOW_DEFAULT)
-        format->overflow = format->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT;
-    if (format->overflow == ULP_OVERFLOW_WRAP && !format->is_fixed) return ULP_UNSUPPORTED;
-    return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
-}
-
-/* log2 of the step between neighbours at the lower end of the normal numbers, and of all where there are subnormals. */
-static int least_step(const ulp_format *f) { return f->is_fixed ? -f->frac_bits : f->emin - f->prec + 1; }
-
-/* Significant bits of the numbers; those of a power of two at the end of fixed point are none more. */
-static int significand(const ulp_format *f) { return f->is_fixed ? f->bits - 1 : f->prec; }
-
-int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
-    if (inner->has_inf > outer->has_inf || inner->has_zero > outer->has_zero) return 0;
-    if (inner->nan_codes != ULP_NAN_NONE && outer->nan_codes == ULP_NAN_NONE) return 0;
-    if (inner->max > outer->max || inner->lowest < outer->lowest || least_step(inner) < least_step(outer)) return 0;
-    if (outer->is_fixed) return 1;
-    return significand(inner) <= significand(outer) &&
-           (outer->has_subnormals || inner->min_positive >= outer->min_normal);
-}
-
-ulp_status ulp_format_shift(ulp_format *format, int k) {
-    ulp_format moved = *format;
-    if (k < -4096 || k > 4096 || (moved.is_fixed && (moved.frac_bits < k || moved.frac_bits - k > 255)))
-        return ULP_NOT_IN_RANGE;
-    if (moved.is_fixed) moved.frac_bits = (uint8_t)(moved.frac_bits - k);
-    else moved.bias = (int16_t)(moved.bias - k);
-    ulp_status status = ulp_format_init(&moved);
-    if (status == ULP_OK) *format = moved;
-    return status;
 }
 
 /* ---- strings, without a C library ---- */
@@ -368,10 +268,6 @@ ulp_status ulp_format_get(size_t i, ulp_format *format, const ulp_format_row **t
 /* ---- overflow policies ---- */
 
 static const char *const policy_names[ULP_OVERFLOW_COUNT] = {"default", "inf", "sat", "nan", "wrap"};
-
-ulp_overflow ulp_overflow_of(const ulp_format *format, ulp_overflow policy) {
-    return policy == ULP_OVERFLOW_DEFAULT ? (ulp_overflow)format->overflow : policy;
-}
 
 const char *ulp_overflow_name(ulp_overflow policy) {
     return (unsigned)policy < ULP_OVERFLOW_COUNT ? policy_names[policy] : "?";

@@ -19,13 +19,13 @@ static int same(const char *a, const char *b) {
 }
 
 static const char *const mode_names[] = {
-#define ULP_MODE_NAME(id, name, meaning) name,
+#define ULP_MODE_NAME(id, name, meaning, stochastic, inward) name,
     ULP_MODES(ULP_MODE_NAME)
 #undef ULP_MODE_NAME
 };
 
 static const char *const mode_meanings[] = {
-#define ULP_MODE_MEANING(id, name, meaning) meaning,
+#define ULP_MODE_MEANING(id, name, meaning, stochastic, inward) meaning,
     ULP_MODES(ULP_MODE_MEANING)
 #undef ULP_MODE_MEANING
 };

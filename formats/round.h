@@ -23,25 +23,45 @@
 extern "C" {
 #endif
 
-/* The rounding modes: X(enumerator, name, meaning). A mode is a row here and a case in ulp_round_up; if overflow is to
- * give max where IEEE's nearest modes give infinity, ulp_overflow_value names it too. */
+/* The rounding modes: X(enumerator, name, meaning, stochastic, inward). `stochastic` is 1 where the mode uses random
+ * words. `inward` says whose overflow gives max where others give infinity (IEEE 754-2019, 7.4): the sum of POSITIVE
+ * and NEGATIVE values. A mode is a row here and a case in ulp_round_up; every table over modes is made from these rows.
+ */
+enum { ULP_INWARD_NONE, ULP_INWARD_POSITIVE, ULP_INWARD_NEGATIVE, ULP_INWARD_BOTH };
 #define ULP_MODES(X)                                                                                                   \
-    X(ULP_RNE, "rne", "to nearest, ties to even")                                                                      \
-    X(ULP_RNA, "rna", "to nearest, ties away from zero")                                                               \
-    X(ULP_RZ, "rz", "toward zero")                                                                                     \
-    X(ULP_RU, "ru", "toward +infinity")                                                                                \
-    X(ULP_RD, "rd", "toward -infinity")                                                                                \
-    X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact")                                           \
-    X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r")                                                 \
-    X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)")                                    \
-    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r")
+    X(ULP_RNE, "rne", "to nearest, ties to even", 0, ULP_INWARD_NONE)                                                  \
+    X(ULP_RNA, "rna", "to nearest, ties away from zero", 0, ULP_INWARD_NONE)                                           \
+    X(ULP_RZ, "rz", "toward zero", 0, ULP_INWARD_BOTH)                                                                 \
+    X(ULP_RU, "ru", "toward +infinity", 0, ULP_INWARD_NEGATIVE)                                                        \
+    X(ULP_RD, "rd", "toward -infinity", 0, ULP_INWARD_POSITIVE)                                                        \
+    X(ULP_RO, "ro", "to odd: toward zero, then the last bit set if inexact", 0, ULP_INWARD_BOTH)                       \
+    X(ULP_SRA, "sra", "stochastic A: up iff floor(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)                             \
+    X(ULP_SRB, "srb", "stochastic B: up iff floor(nu 2^(r+1)) + 2R + 1 >= 2^(r+1)", 1, ULP_INWARD_NONE)                \
+    X(ULP_SRC, "src", "stochastic C: up iff roundeven(nu 2^r) + R >= 2^r", 1, ULP_INWARD_NONE)
 
 typedef enum ulp_mode {
-#define ULP_MODE_ID(id, name, meaning) id,
+#define ULP_MODE_ID(id, name, meaning, stochastic, inward) id,
     ULP_MODES(ULP_MODE_ID)
 #undef ULP_MODE_ID
         ULP_MODE_COUNT
 } ulp_mode;
+
+/* Sets of modes: bit `mode` is set if the mode belongs to the set. */
+enum {
+#define ULP_MODE_BIT(id, name, meaning, stochastic, inward) | (stochastic) << id
+    ULP_STOCHASTIC_MODES = 0 ULP_MODES(ULP_MODE_BIT),
+#undef ULP_MODE_BIT
+#define ULP_MODE_BIT(id, name, meaning, stochastic, inward) | ((inward)&ULP_INWARD_POSITIVE ? 1 : 0) << id
+    ULP_MODES_INWARD_POSITIVE = 0 ULP_MODES(ULP_MODE_BIT),
+#undef ULP_MODE_BIT
+#define ULP_MODE_BIT(id, name, meaning, stochastic, inward) | ((inward)&ULP_INWARD_NEGATIVE ? 1 : 0) << id
+    ULP_MODES_INWARD_NEGATIVE = 0 ULP_MODES(ULP_MODE_BIT),
+#undef ULP_MODE_BIT
+    ULP_DETERMINISTIC_MODES = ((1 << ULP_MODE_COUNT) - 1) & ~ULP_STOCHASTIC_MODES
+};
+
+/* Whether a mode belongs to a set; a number past the last mode belongs to none. */
+ULP_FN uint32_t ulp_mode_in(uint32_t mode, uint32_t set) { return mode < ULP_MODE_COUNT ? set >> mode & 1u : 0u; }
 
 /* How to round. {0} is rne with the format's own overflow policy. */
 typedef struct ulp_rule {
@@ -64,7 +84,7 @@ const char *ulp_mode_meaning(ulp_mode mode);
 ulp_status ulp_mode_parse(ulp_mode *mode, const char *text);
 
 /* 1 for the stochastic modes: they are the ones that use random words. */
-ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return mode >= ULP_SRA && mode <= ULP_SRC; }
+ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_STOCHASTIC_MODES); }
 
 /* Whether `format` offers `rule`: ULP_UNSUPPORTED for wrap on floating point, ULP_BAD_ARGUMENT for numbers out of
  * range. */
@@ -80,7 +100,7 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_
                                uint32_t r) {
     const uint32_t half = 0x80000000u;
     const uint32_t inexact = (uint32_t)((nu | tail) != 0);
-    switch (mode) {
+    switch ((ulp_mode)mode) {
     case ULP_RNE: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | odd));
     case ULP_RNA: return nu >> 31;
     case ULP_RZ: return 0;
@@ -110,14 +130,15 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_
         uint32_t carry = (uint32_t)(sum < kept);
         return carry | (uint32_t)((uint32_t)(sum + (unit & (0u - bump))) < sum);
     }
-    default: return 0;
+    case ULP_MODE_COUNT: break;
     }
+    return 0;
 }
 
 /* The result of a value beyond the range, or infinite: by policy (never DEFAULT or WRAP), mode and sign. */
 ULP_FN double ulp_overflow_value(const ulp_format *f, uint32_t mode, uint32_t policy, uint32_t neg, uint32_t infinite) {
     double end = neg ? f->lowest : f->max;
-    uint32_t inward = mode == ULP_RZ || mode == ULP_RO || (mode == ULP_RU && neg) || (mode == ULP_RD && !neg);
+    uint32_t inward = ulp_mode_in(mode, neg ? ULP_MODES_INWARD_NEGATIVE : ULP_MODES_INWARD_POSITIVE);
     if (policy == ULP_OVERFLOW_NAN) return ulp_quiet_nan();
     if (policy == ULP_OVERFLOW_SAT) return end;
     if (neg && !f->is_signed) return ulp_quiet_nan();

@@ -44,18 +44,6 @@ int ulp_cpu_isa_offered(size_t i) { return i < ISA_COUNT && isas[i].runs(); }
 
 const ulp_backend *ulp_cpu_backend(size_t i) { return ulp_cpu_isa_offered(i) ? isas[i].table : NULL; }
 
-static size_t tile_rows, tile_columns;
-
-void ulp_tile_set(size_t rows, size_t columns) {
-    tile_rows = rows;
-    tile_columns = columns;
-}
-
-void ulp_tile_get(size_t *rows, size_t *columns) {
-    *rows = tile_rows;
-    *columns = tile_columns;
-}
-
 static ulp_status choose_cpu(const ulp_backend **backend) {
     const char *forced = getenv("ULPLAB_ISA");
     if (forced != NULL && forced[0] != '\0') {

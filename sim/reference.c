@@ -173,9 +173,9 @@ static void round_stochastic(ulp_reference *ref, scratch *s, ulp_rule rule, uint
     if (neg) mpfr_neg(s->z, s->z, MPFR_RNDN);
 }
 
-/* z = x rounded to an integer by the mode; NaN for a mode that has no case here. */
+/* z = x rounded to an integer by the mode. */
 static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
-    switch (rule.mode) {
+    switch ((ulp_mode)rule.mode) {
     case ULP_RNE: mpfr_roundeven(s->z, s->x); break;
     case ULP_RNA: mpfr_round(s->z, s->x); break;
     case ULP_RZ: mpfr_trunc(s->z, s->x); break;
@@ -185,7 +185,7 @@ static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32
     case ULP_SRA:
     case ULP_SRB:
     case ULP_SRC: round_stochastic(ref, s, rule, word); break;
-    default: mpfr_set_nan(s->z);
+    case ULP_MODE_COUNT: mpfr_set_nan(s->z);
     }
 }
 
@@ -194,6 +194,23 @@ static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32
 static double zero_of(const ulp_reference *ref, int neg) {
     if (!ref->format.has_zero) return ref->min_positive;
     return neg && ref->format.has_neg_zero ? -0.0 : 0.0;
+}
+
+/* Whether a mode gives the largest value where the overflow of others is infinite. IEEE 754-2019, 7.4 */
+static int faces_inward(ulp_mode mode, int neg) {
+    switch (mode) {
+    case ULP_RZ:
+    case ULP_RO: return 1;
+    case ULP_RU: return neg;
+    case ULP_RD: return !neg;
+    case ULP_RNE:
+    case ULP_RNA:
+    case ULP_SRA:
+    case ULP_SRB:
+    case ULP_SRC:
+    case ULP_MODE_COUNT: break;
+    }
+    return 0;
 }
 
 /* A finite result of the unbounded rounding that is out of range, or an infinite one. */
@@ -206,8 +223,7 @@ static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int
     default: return NAN;
     }
     if (neg && !ref->format.is_signed) return NAN;
-    int inward = rule.mode == ULP_RZ || rule.mode == ULP_RO || rule.mode == (neg ? ULP_RU : ULP_RD);
-    if (inward && !infinite) return end;
+    if (faces_inward((ulp_mode)rule.mode, neg) && !infinite) return end;
     if (ref->format.has_inf) return neg ? -INFINITY : INFINITY;
     return ref->format.nan_codes == ULP_NAN_NONE ? end : NAN;
 }

@@ -24,13 +24,13 @@ again() { make --no-print-directory MODE="${MODE:-release}" CC="${CC:-gcc}" BUIL
 # command_of SOURCE TARGET: the command that makes TARGET in this build, with the static library
 command_of() { again -n -W "$1" V=1 STATIC=1 "$2" | grep -- " -o $2\$" | tail -n 1; }
 
-# tool NAME AWK: $dir/NAME is the tool with a kernels/products/datapath.c that AWK makes
+# tool NAME AWK: $dir/NAME is the tool with a kernels/products/datapath_rows.c that AWK makes
 tool() {
     mkdir -p "$dir/$1.src"
-    awk "$2" kernels/products/datapath.c >"$dir/$1.src/datapath.c"
+    awk "$2" kernels/products/datapath_rows.c >"$dir/$1.src/datapath_rows.c"
     cp "$build/lib/libulp.a" "$dir/libulp.a"
-    eval "$(echo "$compile" | sed "s| -I\. | -I. -Ikernels/products |; s| -MMD -MP | |; s| -c kernels/products/datapath\.c -o .*| -c '$dir/$1.src/datapath.c' -o '$dir/datapath.o'|")" &&
-        ar r "$dir/libulp.a" "$dir/datapath.o" &&
+    eval "$(echo "$compile" | sed "s| -I\. | -I. -Ikernels/products |; s| -MMD -MP | |; s| -c kernels/products/datapath_rows\.c -o .*| -c '$dir/$1.src/datapath_rows.c' -o '$dir/datapath_rows.o'|")" &&
+        ar r "$dir/libulp.a" "$dir/datapath_rows.o" &&
         eval "$(echo "$link" | sed "s| $build/lib/libulp\.a | '$dir/libulp.a' |; s| -o $BIN/ulp\$| -o '$dir/$1'|")"
 } >"$dir/log" 2>&1
 
@@ -49,7 +49,7 @@ refuses() {
     verdict $? "$1"
 }
 
-compile=$(command_of kernels/products/datapath.c "$build/obj/kernels/products/datapath.o")
+compile=$(command_of kernels/products/datapath_rows.c "$build/obj/kernels/products/datapath_rows.o")
 link=$(command_of experiments/ulp/ulp.c "$BIN/ulp")
 [ -n "$compile" ] && [ -n "$link" ] || sed 's/^/# /' "$dir/log"
 [ -n "$compile" ] && [ -n "$link" ]
@@ -61,11 +61,11 @@ verdict $? 'the objects of the tool are there'
 
 refuses 'before, x1-fp16 is no name' "$BIN/ulp" x1-fp16
 tool added '/^static const row rows\[\]/ { inside = 1 }
-    inside && /^};/ { print "    {\"x1\", \"\", \"fp16\", \"fp32\", 0, 12, 20, 0, NONE, 0, 0, 0, \"\"},"; inside = 0 }
+    inside && /^};/ { print "    {\"x1\", \"\", \"unit\", \"fp16\", \"fp32\", 0, 12, 20, 0, NONE, 0, 0, 0, \"\"},"; inside = 0 }
     { print }'
 verdict $? 'the tool with one row more is built'
 [ $failed -eq 0 ] || { sed 's/^/# /' "$dir/log" | head -20; exit 1; }
-[ "$(diff kernels/products/datapath.c "$dir/added.src/datapath.c" | grep -c '^[<>]')" -eq 1 ]
+[ "$(diff kernels/products/datapath_rows.c "$dir/added.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
 verdict $? 'it is one line'
 
 # a (k), then b = 1: sums of binary16 values; 0010 is 2^-20, 0008 is 2^-21, 35800000 and 35000000 in binary32
@@ -84,7 +84,7 @@ verdict $? 'gemm takes it'
 gives 'before, t4-fp16-fp16 is a name' "$BIN/ulp" t4-fp16-fp16 '3c00 4000 4200' 4700
 tool removed '!/^    \{"t4", .*"fp16", *"fp16"/'
 verdict $? 'the tool with one row less is built'
-[ "$(diff kernels/products/datapath.c "$dir/removed.src/datapath.c" | grep -c '^[<>]')" -eq 1 ]
+[ "$(diff kernels/products/datapath_rows.c "$dir/removed.src/datapath_rows.c" | grep -c '^[<>]')" -eq 1 ]
 verdict $? 'it is one line'
 refuses 't4-fp16-fp16 is none' "$dir/removed" t4-fp16-fp16
 gives 'its neighbour is as before' "$dir/removed" t4-fp16 '3f800000 4000 4200' 40e00000

@@ -32,7 +32,7 @@ static mpz_t exact, factor, other;
 
 static uint32_t take_word(way *w) {
     uint64_t i = w->used++;
-    return w->rule.mode >= DETERMINISTIC ? ulp_random_word(w->stream, i) : 0;
+    return ulp_mode_is_stochastic(w->rule.mode) ? ulp_random_word(w->stream, i) : 0;
 }
 
 static double rounded(way *w, ulp_op op, double x, double y, double z) {

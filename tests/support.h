@@ -14,8 +14,6 @@
 
 #include "formats/round.h"
 
-enum { DETERMINISTIC = ULP_SRA }; /* modes below it use no random words */
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define THINNED 1
 #elif defined(__has_feature)

@@ -406,7 +406,8 @@ static void test_modes(void **state) {
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
             for (int policy = 0; policy < ULP_OVERFLOW_COUNT; policy++) {
                 const int random_bits[] = {0, 1, 7};
-                ulp_rule rule = rule_of(mode, policy, mode < DETERMINISTIC ? 0 : random_bits[next_random(&seed) % 3]);
+                ulp_rule rule = rule_of(
+                    mode, policy, ulp_mode_is_stochastic((uint32_t)mode) ? random_bits[next_random(&seed) % 3] : 0);
                 float x[MOST], y[MOST], in_place[MOST], decoded[MOST];
                 uint8_t codes[MOST], scales[MOST];
                 if (!offers(&b.element, policy)) {
@@ -519,6 +520,33 @@ static void test_special(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
 }
 
+/* Scale code 0 of e8m0 divides by 2^-127; a block of zeros has the smallest scale, 2^-127 in e8m0, 2^-9 in e4m3. */
+static void test_smallest_scales(void **state) {
+    (void)state;
+    const float tiny[] = {0x1p-127f, -0x1.8p-128f, 0x1p-130f, 0.0f}, zeros[] = {0.0f, -0.0f, 0.0f, 0.0f};
+    static const char *const names[] = {"mxfp8-e4m3", "mxfp8-e5m2", "mxfp6-e3m2", "mxfp6-e2m3", "mxfp4"};
+    uint8_t elements[4], scale;
+    float y[4];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const ulp_block b = block_named(names[i]);
+        assert_int_equal(ulp_block_encode(elements, &scale, tiny, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
+        assert_int_equal(scale, 0);
+        assert_true(ulp_block_scale_value(scale, &b) == 0x1p-127);
+        for (int k = 0; k < 4; k++) {
+            const double want = ulp_round((double)tiny[k] * 0x1p127, &b.element, nearest, 0);
+            const double got = ulp_decode(elements[k], &b.element);
+            if (got != want) fail_msg("%s: %a becomes the element %a, not %a", names[i], (double)tiny[k], got, want);
+        }
+        assert_int_equal(ulp_block_encode(elements, &scale, zeros, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
+        assert_int_equal(scale, 0);
+    }
+    const ulp_block b = block_named("nvfp4");
+    assert_int_equal(ulp_block_encode(elements, &scale, zeros, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
+    assert_true(ulp_block_scale_value(scale, &b) == 0x1p-9);
+    assert_int_equal(ulp_block_decode(y, elements, &scale, 4, &b, 1.0f), ULP_OK);
+    for (int k = 0; k < 4; k++) assert_true(same_float(y[k], zeros[k]));
+}
+
 static void test_errors(void **state) {
     (void)state;
     ulp_block b = block_named("mxfp4"), bad[6];
@@ -565,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_special),
+        cmocka_unit_test(test_smallest_scales),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void test_thresholds(void **state) {
     (void)state;
     static const char *const accumulators[] = {"fp32", "q2.22", "q8.14", "q10.12", "fp24", "tf32", "fp16", "bf16"};
     for (size_t i = 0; i < sizeof accumulators / sizeof accumulators[0]; i++)
-        for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
+        for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
             for (int r = 20; r <= 32; r++) {
                 ulp_datapath d = {
                     .kind = ULP_SERIAL, .accumulator = named(accumulators[i]), .rule = rule_of(mode, 0, r)};

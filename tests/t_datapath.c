@@ -108,7 +108,7 @@ static void check(way *w, const ulp_datapath *d, data kind, double c, size_t k) 
         fail_msg("%s, data %d, %zu products from %a: %a (%016llx), not %a", d->name, (int)kind, k, c, got,
                  (unsigned long long)ulp_bits64(got), want);
     }
-    const uint64_t words = w->rule.mode >= DETERMINISTIC ? w->used : 0;
+    const uint64_t words = ulp_mode_is_stochastic(w->rule.mode) ? w->used : 0;
     if (ulp_datapath_words(d, k) != words)
         fail_msg("%s: %zu products take %llu words, not %llu", d->name, k, (unsigned long long)ulp_datapath_words(d, k),
                  (unsigned long long)words);
@@ -119,7 +119,7 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
     static size_t turn;
     const ulp_format format = named(formats[f]);
     uint64_t seed = (i * 100 + f) * 100 + (uint64_t)mode;
-    const int bits = mode < DETERMINISTIC || seed % 3 == 0 ? 0 : 1 + (int)(seed % 32);
+    const int bits = !ulp_mode_is_stochastic((uint32_t)mode) || seed % 3 == 0 ? 0 : 1 + (int)(seed % 32);
     char name[ULP_DATAPATH_NAME_MAX], number[8] = "", promote[32] = "";
     if (bits != 0) snprintf(number, sizeof number, "/%d", bits);
     if (ways[i].promote != 0) snprintf(promote, sizeof promote, ":promote=%zu", ways[i].promote);

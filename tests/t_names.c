@@ -1,6 +1,8 @@
 /* t_names.c - refused names get the right status and write nothing; the others have one spelling. */
 #include "support.h"
 
+#include "kernels/products/datapath.h"
+
 /* ---- formats ---- */
 
 static void expect_status(const char *name, ulp_status want) {
@@ -126,12 +128,59 @@ static void test_other_names(void **state) {
     for (int i = 0; i < ULP_BAD_FILE + 2; i++) assert_true(ulp_status_text((ulp_status)i)[0] != '\0');
 }
 
+/* ---- datapaths ---- */
+
+/* A row keeps its name where the unit has another name, too. */
+static void expect_row(const char *name, const char *want) {
+    ulp_datapath d, row;
+    ulp_status status = ulp_datapath_parse(&d, name);
+    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
+    assert_string_equal(d.name, want);
+    assert_int_equal(ulp_datapath_parse(&row, want), ULP_OK);
+    assert_memory_equal(&d.fused, &row.fused, sizeof d.fused);
+    assert_string_equal(d.a.name, row.a.name);
+    assert_string_equal(d.b.name, row.b.name);
+    assert_string_equal(d.accumulator.name, row.accumulator.name);
+}
+
+static void test_units(void **state) {
+    (void)state;
+    static const char *const same[][2] = {
+        {"h100-fp16-mma", "h100-fp16"},
+        {"h100-fp16-wgmma", "h100-fp16"},
+        {"h100-fp16-fp16-mma", "h100-fp16-fp16"},
+        {"h100-bf16-mma", "h100-bf16"},
+        {"h100-tf32-mma", "h100-tf32"},
+        {"h100-e4m3-wgmma", "h100-e4m3"},
+        {"h100-e4m3.e5m2-fp16-wgmma", "h100-e4m3.e5m2-fp16"},
+        {"b200-fp16-tcgen05", "b200-fp16"},
+        {"b200-e2m1-tcgen05", "b200-e2m1"},
+        {"v100-fp16-mma", "v100-fp16"},
+        {"t4-fp16-fp16-mma", "t4-fp16-fp16"},
+        {"a100-tf32-mma", "a100-tf32"},
+        {"l40s-e5m2-mma", "l40s-e5m2"},
+        {"rtx5090-e4m3-fp16-mma", "rtx5090-e4m3-fp16"},
+        {"H100-FP16-MMA:F=20:kept=20", "h100-fp16:F=20:kept=20"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) expect_row(same[i][0], same[i][1]);
+    /* units with a row of their own, and units that a GPU does not have */
+    static const char *const own[] = {"h100-e4m3-mma", "b200-fp16-mma", "h100-fp16-k8", "rtx5090-e4m3-k16"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) expect_row(own[i], own[i]);
+    static const char *const bad[] = {"h100-fp16-tcgen05", "v100-fp16-wgmma",     "b200-fp16-wgmma", "h100-fp16-",
+                                      "h100-fp16-mma-mma", "h100-fp16-wgmma-mma", "a100-fp16-k8"};
+    ulp_datapath d;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (ulp_datapath_parse(&d, bad[i]) != ULP_BAD_NAME) fail_msg("%s is a name", bad[i]);
+    /* every row answers to its listed name */
+    size_t rows = 0;
+    for (; ulp_datapath_get(rows, &d) == ULP_OK; rows++) expect_row(d.name, d.name);
+    assert_true(rows > 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_names),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_spelling),
-        cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_bad_names),   cmocka_unit_test(test_long_names), cmocka_unit_test(test_spelling),
+        cmocka_unit_test(test_other_names), cmocka_unit_test(test_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,8 @@ enum { PARTS = 17 }; /* a gap is looked at in steps of 2^-PARTS */
 static const int some_bits[] = {1, 2, 3, 5, 8, 12};
 static uint64_t counted;
 
+_Static_assert(ULP_STOCHASTIC_MODES == (1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC), "a mode without a formula here");
+
 /* Of R = 0 .. 2^r - 1, how many take nu = j / 2^PARTS up (IEEE P3109 v4.0, section 4.6), in integers. */
 static uint64_t ups_of(int mode, uint64_t j, int r) {
     const uint64_t one = (uint64_t)1 << PARTS;
@@ -53,7 +55,7 @@ static void check_count(const ulp_format *f, const gap *g, uint64_t j, int mode,
 /* Places in the gap: ends, halves, one step from what r bits can tell, random. */
 static void check_gap(const ulp_format *f, gap g, uint64_t *seed, int thin) {
     const uint64_t one = (uint64_t)1 << PARTS;
-    for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
+    for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
         for (size_t i = 0; i < sizeof some_bits / sizeof some_bits[0]; i++) {
             const int r = some_bits[i];
             uint64_t cell = one >> r, k = next_random(seed) % ((uint64_t)1 << r) * cell, any = next_random(seed);
@@ -114,7 +116,7 @@ static void test_exact_values(void **state) {
             int policy = (int)(j % (f.is_fixed ? ULP_OVERFLOW_COUNT : ULP_OVERFLOW_WRAP)),
                 r = (int)(next_random(&seed) % 33);
             if (!isfinite(x)) continue;
-            for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
+            for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
                 for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
                     ulp_rule rule = rule_of(mode, policy, r);
                     double y = ulp_round(x, &f, rule, words[w]);
@@ -137,7 +139,7 @@ static uint64_t first_up(int mode, uint64_t j, int t) {
 
 static void check_threshold(const ulp_format *f, double low, double quantum, uint64_t j, int t) {
     const double x = low + quantum * ldexp((double)j, -t);
-    for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
+    for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
         for (int neg = 0; neg <= f->is_signed; neg++) {
             uint64_t least = first_up(mode, j, t);
             gap g = {low, low + quantum, quantum, neg ? -1 : 1};
@@ -183,7 +185,7 @@ static void test_32_bits(void **state) {
 static void test_number_of_bits(void **state) {
     (void)state;
     ulp_format f = named("binary16");
-    for (int mode = DETERMINISTIC; mode < ULP_MODE_COUNT; mode++)
+    for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
         for (uint64_t i = 0, seed = 1; i < 10000; i++) {
             double x = ldexp((double)(next_random(&seed) >> 11), (int)(i % 40) - 65);
             uint32_t word = (uint32_t)next_random(&seed);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size) { return aligned_alloc(64, (n * size + 127) / 64 * 64); }
-
 /* Elements of an array that are not values of a format; in binary32, fast, those that rounding moves. */
 typedef struct strangers {
     const ulp_job *job;

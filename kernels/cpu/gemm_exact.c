@@ -213,14 +213,14 @@ ULP_INLINE void block_run(double *restrict acc, const double *restrict part, con
     }
 }
 
-#define BLOCKS(way, name)                                                                                              \
-    static void block_##name(double *acc, const double *part, const rounding *how, const uint32_t *words, int two) {   \
+#define BLOCKS(way, name, meaning, stochastic, inward)                                                                 \
+    static void block_##way(double *acc, const double *part, const rounding *how, const uint32_t *words, int two) {    \
         if (two) block_run(acc, part, how, words, 1, way);                                                             \
         else block_run(acc, part, how, words, 0, way);                                                                 \
     }
 ULP_WAYS(BLOCKS)
 
-#define ROW(way, name) [way] = block_##name,
+#define ROW(way, name, meaning, stochastic, inward) [way] = block_##way,
 static void (*const by_way[WAYS])(double *, const double *, const rounding *, const uint32_t *, int) = {ULP_WAYS(ROW)};
 
 /* Whether the sum of a lane may be a zero whose sign needs a look at the terms. */

@@ -90,16 +90,16 @@ typedef struct functions {
     void (*sum)(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how);
 } functions;
 
-#define FUNCTIONS(way, name)                                                                                           \
-    static void split_##name(double *state, const range *r, const rounding *how) { split_run(state, r, how, way); }    \
-    static void kahan_##name(double *state, const range *r, const rounding *how) { kahan_run(state, r, how, way); }    \
-    static void tree_##name(double *state, const range *r, const rounding *how) { tree_run(state, r, how, way); }      \
-    static void sum_##name(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how) { \
+#define FUNCTIONS(way, name, meaning, stochastic, inward)                                                              \
+    static void split_##way(double *state, const range *r, const rounding *how) { split_run(state, r, how, way); }     \
+    static void kahan_##way(double *state, const range *r, const rounding *how) { kahan_run(state, r, how, way); }     \
+    static void tree_##way(double *state, const range *r, const rounding *how) { tree_run(state, r, how, way); }       \
+    static void sum_##way(double *to, const double *x, const double *y, const uint32_t *words, const rounding *how) {  \
         sum_run(to, x, y, words, how, way);                                                                            \
     }
 ULP_WAYS(FUNCTIONS)
 
-#define ROW(way, name) [way] = {split_##name, kahan_##name, tree_##name, sum_##name},
+#define ROW(way, name, meaning, stochastic, inward) [way] = {split_##way, kahan_##way, tree_##way, sum_##way},
 static const functions by_way[WAYS] = {ULP_WAYS(ROW)};
 
 /* ---- the product ---- */

@@ -15,7 +15,7 @@ ULP_INLINE void serial_run(double *restrict acc, double a, const double *restric
 
 static void serial_step(double *acc, double a, const double *b, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                                                                        \
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
     case id: serial_run(acc, a, b, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
         ULP_MODES(CASE)
 #undef CASE

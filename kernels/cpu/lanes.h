@@ -179,18 +179,9 @@ ULP_INLINE double member_sum(double x, double y, int way) {
     return way >= ULP_MODE_COUNT ? ulp_nearest_sum(x, y) : ulp_odd_sum(x, y, (uint32_t)way);
 }
 
-/* X(way, name) for each way. */
+/* X(way, ...) for each way; of the other columns of ULP_MODES nothing is used. */
 #define ULP_WAYS(X)                                                                                                    \
-    X(ULP_RNE, rne)                                                                                                    \
-    X(ULP_RNA, rna)                                                                                                    \
-    X(ULP_RZ, rz)                                                                                                      \
-    X(ULP_RU, ru)                                                                                                      \
-    X(ULP_RD, rd)                                                                                                      \
-    X(ULP_RO, ro)                                                                                                      \
-    X(ULP_SRA, sra)                                                                                                    \
-    X(ULP_SRB, srb)                                                                                                    \
-    X(ULP_SRC, src)                                                                                                    \
-    X(BY_OPEN, open)                                                                                                   \
-    X(BY_CLOSED, closed)
+    ULP_MODES(X) X(BY_OPEN, "", "", 0, 0)                                                                              \
+    X(BY_CLOSED, "", "", 0, 0)
 
 #endif

@@ -42,7 +42,7 @@ ULP_INLINE void round_run(float *y, const double *z, size_t n, const ulp_core *c
 
 static void round_piece(float *y, const double *z, size_t n, const ulp_core *core, const uint32_t *words) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                                                                        \
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
     case id: round_run(y, z, n, core, ulp_mode_is_stochastic(id) ? words : NULL, id); break;
         ULP_MODES(CASE)
 #undef CASE

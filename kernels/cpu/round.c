@@ -29,7 +29,7 @@ ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *c
     if (core->shape == ULP_SHAPE_WIDE) {
         if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 1);
         else round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 0);
-    } else if (core->shape == ULP_SHAPE_NARROW && mode <= ULP_RO) {
+    } else if (core->shape == ULP_SHAPE_NARROW && ulp_narrow_knows(mode)) {
         if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 1);
         else round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 0);
     } else {
@@ -43,7 +43,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
     const ulp_core c = *core;
     uint32_t magnitude[ULP_PIECE];
     uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, zero = 0, nan = 0;
-    if (c.shape == ULP_SHAPE_NARROW && mode <= ULP_RO)
+    if (c.shape == ULP_SHAPE_NARROW && ulp_narrow_knows(mode))
         for (size_t i = 0; i < n; i++) magnitude[i] = ulp_core_narrow(ulp_bits32(x[i]), &c, mode);
     else
         for (size_t i = 0; i < n; i++)
@@ -74,7 +74,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
 static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
                         ulp_stats *stats) {
     switch (core->mode) {
-#define CASE(id, name, meaning)                                                                                        \
+#define CASE(id, name, meaning, stochastic, inward)                                                                    \
     case id:                                                                                                           \
         if (stats == NULL) round_mode(y, x, n, core, words, id);                                                       \
         else count_mode(y, x, n, core, words, id, stats);                                                              \

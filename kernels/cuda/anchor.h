@@ -21,9 +21,17 @@ typedef struct ulp_anchored {
     double limit[2], overflow[2], infinite[2];
 } ulp_anchored;
 
-/* Prepare it; 0 where kernels/rounding/core.h is not offered, or one odd-folded word of binary64 does not decide. */
+/* The modes that ulp_anchored_sum has a case for. */
+enum {
+    ULP_ANCHORED_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO |
+                         1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC
+};
+
+/* Prepare it; 0 for a mode that is not among ULP_ANCHORED_MODES, where kernels/rounding/core.h is not offered, or one
+ * odd-folded word of binary64 does not decide. */
 static inline int ulp_anchored_init(ulp_anchored *p, const ulp_format *f, ulp_rule rule) {
     ulp_core core;
+    if (!ulp_mode_in(rule.mode, ULP_ANCHORED_MODES)) return 0;
     if (!ulp_core_init(&core, f, rule) || !ulp_core64_decides(&core)) return 0;
     p->emin = f->emin;
     p->qmin = f->has_subnormals ? f->qmin : f->emin;
@@ -84,10 +92,11 @@ static __device__ inline double ulp_anchored_sum(double size, double anchor, int
         const uint64_t more = (uint64_t)random << 1 | 1ull << (32 - r);
         return __dadd_rz(__dadd_rz(size, ulp_anchored_part(more, unit - 33)), anchor);
     }
-    default: { /* SRC: to nearest even in units of 2^-r of a quantum first */
+    case ULP_SRC: { /* to nearest even in units of 2^-r of a quantum first */
         const double finer = ulp_from_high(ulp_power(unit - (int)r + 52)), near = (size + finer) - finer;
         return __dadd_rz(__dadd_rz(near, ulp_anchored_part(random, unit - 32)), anchor);
     }
+    default: return ulp_quiet_nan(); /* never here: see ULP_ANCHORED_MODES */
     }
 }
 

@@ -3,7 +3,7 @@
 #define ULP_CUDA_UNIT_H
 
 #include "cuda.h"
-#include "kernels/probe/probe.h"
+#include "kernels/products/unit.h"
 
 #ifdef __cplusplus
 extern "C" {

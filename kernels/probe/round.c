@@ -87,7 +87,7 @@ static int by_chance(prober *p, double extra) {
 
 /* sign (2^t + (4 q + m) / 4 ulp), seen by its effect on q. */
 static void find_mode(prober *p) {
-    unsigned modes = ULP_ALL_MODES;
+    unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
     const int t = carry_for(p, p->kept + 2, !p->inside);
     if (p->kept == 0 || t < 0) {
@@ -120,7 +120,7 @@ static void find_mode(prober *p) {
 /* c added last: one product and c of quarters of an ulp of their sum, which may hold more bits than that
  * of the products. */
 static void find_last(prober *p) {
-    unsigned modes = ULP_ALL_MODES;
+    unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
     int n = 0, r = 1;
     for (; n < 52 && r == 1; n += r == 1) {

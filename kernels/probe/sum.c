@@ -165,7 +165,7 @@ static void find_group_narrow(prober *p) {
 }
 
 static void find_align_narrow(prober *p) {
-    unsigned modes = ULP_ALL_MODES;
+    unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
     if (p->f_found != ULP_FOUND || p->mode != ULP_RZ) {
         ulp_report(p, ULP_P_ALIGN, ULP_NOT_REACHABLE, 0, "F of products is not reachable");
@@ -250,7 +250,7 @@ static void find_place(prober *p) {
 }
 
 static void find_align(prober *p) {
-    unsigned modes = ULP_ALL_MODES;
+    unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
     if (p->f_found != ULP_FOUND || p->length < 2) {
         ulp_report(p, ULP_P_ALIGN, ULP_NOT_REACHABLE, 0,

@@ -1,6 +1,6 @@
-/* vectors.h - what the two halves of the prober share: one vector under construction and what is known so far. */
-#ifndef ULP_PROBING_H
-#define ULP_PROBING_H
+/* vectors.h - what the parts of the prober share: one vector under construction, and what is known so far. */
+#ifndef ULP_VECTORS_H
+#define ULP_VECTORS_H
 
 #include "probe.h"
 
@@ -31,12 +31,6 @@ typedef struct prober {
     double one;     /* the sums that show bits and rounding are this large */
 } prober;
 
-/* Whether x is a value of f, and with `normal` not a subnormal one. */
-int ulp_is_member(double x, const ulp_format *f, int normal);
-
-/* value = x y, x a value of a and y of b, both normal if that is possible; 0 if there are none. */
-int ulp_factor(double *x, double *y, double value, const ulp_format *a, const ulp_format *b);
-
 void ulp_vector_start(prober *p, double c);
 void ulp_vector_put(prober *p, int k, double product);
 void ulp_vector_put_factors(prober *p, int k, double a, double b);
@@ -62,7 +56,6 @@ int ulp_survives(prober *p, double x, double y, double small, int as_product);
 
 /* The modes that fit what was seen, as bits. Cross out those that do not take `quarters` / 4 of a unit above an odd or
  * even magnitude up by `up`. */
-enum { ULP_ALL_MODES = (1 << ULP_SRA) - 1 };
 void ulp_modes_watch(unsigned *modes, int neg, int odd, int quarters, double up);
 int ulp_modes_one(unsigned modes); /* the one that is left, or -1 */
 void ulp_report_mode(prober *p, ulp_property_id id, unsigned modes, int seen, const char *how);
@@ -70,8 +63,8 @@ void ulp_report_mode(prober *p, ulp_property_id id, unsigned modes, int seen, co
 /* kept and mode: needs what is known of L and F, and without F takes it as large enough. */
 void ulp_find_rounding(prober *p);
 
-void ulp_probe_sum(prober *p);      /* probe_sum.c: L, F, alignment, where c enters */
-void ulp_probe_rounding(prober *p); /* probe_round.c: what follows from them */
-void ulp_probe_values(prober *p);   /* probe_values.c: special values, ends of the range, floors, scales */
+void ulp_probe_sum(prober *p);      /* sum.c: L, F, alignment, where c enters */
+void ulp_probe_rounding(prober *p); /* round.c: what follows from them */
+void ulp_probe_values(prober *p);   /* values.c: special values, ends of the range, floors, scales */
 
 #endif

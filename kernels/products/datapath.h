@@ -101,7 +101,8 @@ int ulp_datapath_is_native(const char *text);
  * it is one. */
 void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text);
 
-/* The fields of the hardware row called exactly `text`, before ulp_datapath_init; ULP_BAD_NAME. */
+/* The name and fields of the hardware row called exactly `text`, before ulp_datapath_init; ULP_BAD_NAME. The unit may
+ * have another name in `text`: h100-fp16-wgmma and h100-fp16-mma are h100-fp16. */
 ulp_status ulp_datapath_row(ulp_datapath *datapath, const char *text);
 
 /* The forms of names that ulp_datapath_parse knows, one per line, for messages and help. */

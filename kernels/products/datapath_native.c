@@ -3,11 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "kernels/cuda/cuda.h"
-
-int ulp_datapath_is_native(const char *text) { return strncasecmp(text, "native:", 7) == 0; }
 
 static ulp_status refuse(char *why, ulp_status status, const char *text, const char *sentence) {
     snprintf(why, ULP_EXPLAIN_MAX, "%.95s: %.250s", text, sentence);

@@ -1,6 +1,5 @@
 /* summation_tree.c - summation trees from masked sums. */
 #include "summation_tree.h"
-#include "kernels/probe/vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ typedef struct asker {
 /* A power of two with factors in both formats, the first from `e` on in steps of `step` that has them. */
 static int power_from(double factors[2], int e, int last, int step, const ulp_unit *unit) {
     for (; step > 0 ? e <= last : e >= last; e += step)
-        if (ulp_factor(&factors[0], &factors[1], ulp_power(e), &unit->a, &unit->b)) return e;
+        if (ulp_factor(&factors[0], &factors[1], ulp_scale(1.0, e), &unit->a, &unit->b)) return e;
     return ULP_NO_EXPONENT;
 }
 
@@ -34,7 +33,7 @@ static ulp_status choose_values(asker *s, size_t k) {
     while (((size_t)1 << bits) < k) bits++;
     /* the sum of all u lies below the last place of M, in binary32 and in alignments of one more bit, too */
     if (bits > f->prec || high - low < bits + (f->prec > 24 ? f->prec : 24) + 2) return ULP_NOT_IN_RANGE;
-    s->u = ulp_power(low);
+    s->u = ulp_scale(1.0, low);
     return ULP_OK;
 }
 

@@ -9,7 +9,7 @@
 #ifndef ULP_ORDER_H
 #define ULP_ORDER_H
 
-#include "kernels/probe/probe.h"
+#include "unit.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -53,6 +53,10 @@ ULP_CORE uint32_t ulp_by_sign(const uint32_t pair[2], uint32_t sign) {
 /* yes (0 or 1) ? a : b by masks: chains of conditional expressions would become jumps in wide lanes. */
 ULP_CORE uint64_t ulp_select(uint64_t yes, uint64_t a, uint64_t b) { return b ^ ((a ^ b) & (0u - yes)); }
 
+/* The modes that ulp_core_narrow has a case for; the others take another shape. */
+enum { ULP_NARROW_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO };
+ULP_FN int ulp_narrow_knows(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_NARROW_MODES); }
+
 /* Prepare the core; 0 if it does not offer this format and rule. */
 ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
@@ -82,8 +86,8 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     c->shape = ULP_SHAPE_ANY;
     if (f->emin == -126 && f->has_subnormals) c->shape = ULP_SHAPE_WIDE;
     else if (f->has_subnormals && f->qmin >= -126 && f->emax + 1 + (int)c->drop <= 127 && f->emax >= f->emin &&
-             rule.mode <= ULP_RO)
-        c->shape = ULP_SHAPE_NARROW; /* the modes that ulp_core_narrow knows */
+             ulp_narrow_knows(rule.mode))
+        c->shape = ULP_SHAPE_NARROW;
     c->mode = rule.mode;
     c->random_bits = rule.random_bits ? rule.random_bits : 32u;
     return 1;
@@ -122,7 +126,7 @@ ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) 
     case ULP_RU: return ulp_bits32(neg ? down : up);
     case ULP_RD: return ulp_bits32(neg ? up : down);
     case ULP_RO: return ulp_bits32((odd ^ low) != 0 ? down : up); /* odd ^ low: the parity of `down` */
-    default: return 0;
+    default: return 0x7fc00000u;                                  /* never here: see ULP_NARROW_MODES */
     }
 }
 

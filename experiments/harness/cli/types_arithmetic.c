@@ -104,7 +104,7 @@ static void release_formats(void *field) { free(((ulp_format_list *)field)->at);
 
 /* ---- modes, policies, operations ---- */
 
-#define MODE_WORD(id, name, meaning) name " "
+#define MODE_WORD(id, name, meaning, stochastic, inward) name " "
 static const char mode_words[] = ULP_MODES(MODE_WORD) "sr";
 #undef MODE_WORD
 

@@ -1,0 +1,240 @@
+#!/bin/sh
+# circles.sh - no circle of source files: the symbols of the object files say which file uses which other file.
+#
+# A file uses another file where its object needs a symbol that the other object defines. A name that several programs
+# define belongs to the program that uses it. The objects of one source for several instruction sets count as one file.
+# An arrow between folders points to a lower floor (see `floors`), never up and never to a neighbour.
+BIN=${BIN:-build/bin}
+objects=$(dirname "$BIN")/obj
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# The floors from the lowest to the highest: a number, and what the names of the files on this floor begin with. The
+# longest beginning counts. Folders with the same number are neighbours.
+cat >"$dir/floors" <<'END'
+0 formats/
+1 kernels/rounding/
+2 kernels/functions/
+3 kernels/products/
+4 kernels/
+5 kernels/cpu/
+5 kernels/cuda/
+6 kernels/backend.c
+6 kernels/operations.c
+6 kernels/products/datapath_native.c
+7 kernels/probe/
+8 sim/
+9 experiments/harness/cli/
+10 experiments/harness/table/
+11 experiments/harness/claims/
+11 experiments/harness/sweep/
+12 experiments/harness/training/
+13 experiments/harness/
+14 experiments/
+END
+
+# Circles among files whose names all begin with one of these words are reported, and do not fail the test yet. Arrows
+# from these files do not, either.
+open='sim/ experiments/'
+
+verdict() { # verdict STATUS TEXT
+    if [ "$1" -eq 0 ]; then
+        echo "ok - $2"
+    else
+        echo "not ok - $2"
+        failed=1
+    fi
+}
+
+# objects_of FOLDER TREE: the objects under FOLDER whose source is in TREE; those of kernels/cuda are made by nvcc, or
+# for the emulated device of the tests. The Makefile makes kinds/NAME.c, the table of the folder sim/NAME.
+objects_of() {
+    (cd "$1" && find . -name '*.o') | sed 's|^\./||' | grep -E '^(emulated/kernels/cuda|formats|kernels|kinds|sim|experiments)/' | sort |
+        while read -r object; do
+            case $object in kinds/*) echo "$object sim/${object%.o}.c" && continue ;; esac
+            source=$(echo "$object" | sed -E 's/\.o$//; s/\.(baseline|avx2|avx512)$//; s|^emulated/||')
+            if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
+            if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi
+        done >"$dir/found"
+    # kernels/cuda/absent.c stands in for the sources of CUDA
+    if grep -q 'kernels/cuda/.*\.cu$' "$dir/found"; then grep -v ' kernels/cuda/absent\.c$' "$dir/found"; else cat "$dir/found"; fi
+}
+
+# arrows FOLDER TREE: lines "USER USED SYMBOL"
+arrows() {
+    objects_of "$1" "$2" >"$dir/objects"
+    (cd "$1" && cut -d' ' -f1 "$dir/objects" | xargs "${NM:-nm}" -A -P -g) >"$dir/symbols" || return 1
+    awk '
+    function owner(file,    part) {
+        split(file, part, "/")
+        if (part[1] != "experiments") return "libraries"
+        return part[2] == "harness" ? "harness" : part[2]
+    }
+    function defined(user, symbol,    o) {
+        o = owner(user)
+        if ((o, symbol) in home) return home[o, symbol]
+        if (o != "libraries" && ("harness", symbol) in home) return home["harness", symbol]
+        if (("libraries", symbol) in home) return home["libraries", symbol]
+        return symbol in above ? above[symbol] : "" # what only files above define
+    }
+    NR == FNR { file[$1] = $2; next }
+    {
+        object = $1
+        sub(/\[.*\]:$|:$/, "", object)
+        if ($3 ~ /^[TDBRCGS]$/ && $2 != "main") {
+            home[owner(file[object]), $2] = file[object]
+            if (owner(file[object]) != "libraries") above[$2] = file[object]
+        }
+        if ($3 ~ /^[Uw]$/) needs[file[object] " " $2] = 1
+    }
+    END {
+        for (need in needs) {
+            split(need, part, " ")
+            used = defined(part[1], part[2])
+            if (used != "" && used != part[1]) print part[1], used, part[2]
+        }
+    }' "$dir/objects" "$dir/symbols" | sort
+}
+
+# ties FILE...: the arrows of $dir/arrows among these files, one line each with the symbols
+ties() {
+    awk -v files=" $* " 'index(files, " " $1 " ") && index(files, " " $2 " ") {
+        key = $1 " -> " $2
+        symbols[key] = symbols[key] == "" ? $3 : symbols[key] ", " $3
+    }
+    END { for (key in symbols) print "#     " key ": " symbols[key] }' "$dir/arrows" | sort
+}
+
+# circles: each circle of $dir/arrows in $dir/circles, one line of file names each; status 0 if there is none
+circles() {
+    cut -d' ' -f1,2 "$dir/arrows" | sort -u | tsort 2>&1 >/dev/null |
+        awk '/loop|cycle/ { if (line != "") print line; line = ""; next }
+            { line = line (line == "" ? "" : " ") $NF }
+            END { if (line != "") print line }' >"$dir/circles"
+    [ ! -s "$dir/circles" ]
+}
+
+# climbs: the arrows of $dir/arrows that do not point to a lower floor, in $dir/climbs; status 0 if there is none
+climbs() {
+    awk '
+    function folder(file) {
+        if (file ~ /^experiments\/harness\//) return file ~ /^experiments\/harness\/[^\/]*\// ? place(file) : "experiments/harness"
+        if (file ~ /^experiments\//) { split(file, part, "/"); return "experiments/" part[2] "/" }
+        return place(file)
+    }
+    function place(file,    beginning, best) {
+        best = ""
+        for (beginning in floor)
+            if (index(file, beginning) == 1 && length(beginning) > length(best)) best = beginning
+        return best
+    }
+    NR == FNR { floor[$2] = $1; next }
+    folder($1) != folder($2) && floor[place($1)] + 0 <= floor[place($2)] + 0 {
+        key = $1 " -> " $2 ":"
+        symbols[key] = symbols[key] " " $3
+    }
+    END { for (key in symbols) print key symbols[key] | "sort" }
+    ' "$dir/floors" "$dir/arrows" >"$dir/climbs"
+    [ ! -s "$dir/climbs" ]
+}
+
+# is_open FILE...: every name begins with a word of `open`
+is_open() {
+    for file; do
+        for beginning in $open; do
+            case $file in "$beginning"*) continue 2 ;; esac
+        done
+        return 1
+    done
+    return 0
+}
+
+# report FOLDER TREE: circles and climbing arrows of the objects, with the symbols; open ones as a comment. Status 0 if
+# there are none but open ones.
+report() {
+    arrows "$1" "$2" >"$dir/arrows" || return 2
+    found=0
+    circles || while read -r files; do
+        if is_open $files; then echo "# open circle: $files"; else echo "# circle: $files" && found=1; fi
+        ties $files
+    done <"$dir/circles"
+    climbs || while read -r user arrow used symbol; do
+        if is_open "$user"; then echo "# open arrow: $user $arrow $used $symbol"; else echo "# arrow up: $user $arrow $used $symbol" && found=1; fi
+    done <"$dir/climbs"
+    return $found
+}
+
+# ---- this build ----
+
+find formats kernels sim experiments -name '*.c' ! -path kernels/cuda/absent.c | sort >"$dir/sources"
+objects_of "$objects" . | cut -d' ' -f2 | sort -u | comm -23 "$dir/sources" - | sed 's/^/# no object of /' >"$dir/missing"
+cat "$dir/missing"
+[ ! -s "$dir/missing" ]
+verdict $? 'every source has an object'
+report "$objects" .
+verdict $? 'no circle of source files, and no arrow up'
+[ "$(wc -l <"$dir/arrows")" -gt 500 ]
+verdict $? 'arrows were seen'
+
+# ---- planted circles are caught ----
+
+# plant FOLDER OBJECT TEXT: compile TEXT as FOLDER/OBJECT.o, beside an empty source of its name
+plant() {
+    mkdir -p "$1/$(dirname "$2")"
+    echo "$3" >"$dir/planted.c"
+    "${CC:-cc}" -c "$dir/planted.c" -o "$1/$2.o" && : >"$1/$(echo "$2" | sed 's/\.[a-z0-9]*$//').c"
+}
+open=
+
+plant "$dir/one" formats/a 'int b(void); int a(void) { return b(); }'
+plant "$dir/one" formats/b 'int b(void) { return 1; }'
+plant "$dir/one" kernels/cpu/k.baseline 'int a(void); int k_baseline(void) { return a(); }'
+report "$dir/one" "$dir/one" >"$dir/said" && [ "$(cat "$dir/arrows")" = 'formats/a.c formats/b.c b
+kernels/cpu/k.c formats/a.c a' ]
+verdict $? 'planted: arrows down are no circle'
+
+plant "$dir/one" formats/b 'int a(void); int b(void) { return a(); }'
+report "$dir/one" "$dir/one" >"$dir/said"
+[ $? -eq 1 ] && grep -qE '^# circle: formats/(a.c formats/b|b.c formats/a)\.c$' "$dir/said" &&
+    grep -q '^#     formats/a.c -> formats/b.c: b$' "$dir/said" && grep -q '^#     formats/b.c -> formats/a.c: a$' "$dir/said"
+verdict $? 'planted: a circle of two files is found, with its symbols'
+
+plant "$dir/two" kernels/cpu/k.baseline 'int l_baseline(void); int k_baseline(void) { return l_baseline(); }'
+plant "$dir/two" kernels/cpu/k.avx2 'int k_avx2(void) { return 1; }'
+plant "$dir/two" kernels/cpu/l.baseline 'int l_baseline(void) { return 1; }'
+plant "$dir/two" kernels/cpu/l.avx2 'int k_avx2(void); int l_avx2(void) { return k_avx2(); }'
+report "$dir/two" "$dir/two" >"$dir/said"
+[ $? -eq 1 ] && grep -q '^# circle: kernels/cpu/' "$dir/said" && [ "$(wc -l <"$dir/circles")" -eq 1 ]
+verdict $? 'planted: objects for two instruction sets are one file'
+
+plant "$dir/three" sim/layers/s 'int run(void); int s(void) { return run(); }'
+plant "$dir/three" experiments/e/e 'int run(void) { return 1; }'
+report "$dir/three" "$dir/three" >"$dir/said"
+[ $? -eq 1 ] && grep -q '^# arrow up: sim/layers/s.c -> experiments/e/e.c: run$' "$dir/said"
+verdict $? 'planted: a library that needs a program is found'
+
+plant "$dir/four" experiments/e/e 'int help(void); int main(void) { return help(); }'
+plant "$dir/four" experiments/e/claims 'int help(void) { return 1; }'
+plant "$dir/four" experiments/f/f 'int help(void) { return 2; }'
+report "$dir/four" "$dir/four" >"$dir/said" && [ "$(cat "$dir/arrows")" = 'experiments/e/e.c experiments/e/claims.c help' ]
+verdict $? 'planted: a name of two programs belongs to the one that uses it'
+
+plant "$dir/five" experiments/e/e 'int help(void); int main(void) { return help(); }'
+plant "$dir/five" experiments/f/f 'int help(void) { return 2; }'
+report "$dir/five" "$dir/five" >"$dir/said"
+[ $? -eq 1 ] && grep -q '^# arrow up: experiments/e/e.c -> experiments/f/f.c: help$' "$dir/said"
+verdict $? 'planted: a program that needs another program is found'
+
+# in a copy of these objects: the threads of the kernels, which need nothing, now need the backends
+mkdir "$dir/copy"
+(cd "$objects" && find formats kernels -name '*.o' | tar cf - -T -) | (cd "$dir/copy" && tar xf -)
+echo 'const char *ulp_backend_names(void); const char *planted(void) { return ulp_backend_names(); }' >"$dir/planted.c"
+"${CC:-cc}" -c "$dir/planted.c" -o "$dir/planted.o" && ld -r "$objects/kernels/threads.o" "$dir/planted.o" -o "$dir/copy/kernels/threads.o"
+verdict $? 'a copy of the objects has a planted circle'
+report "$dir/copy" . >"$dir/said"
+[ $? -eq 1 ] && grep -q '^# circle: .*kernels/threads\.c' "$dir/said" &&
+    grep -q '^#     kernels/threads.c -> kernels/backend.c: ulp_backend_names$' "$dir/said" &&
+    grep -q '^# arrow up: kernels/threads.c -> kernels/backend.c: ulp_backend_names$' "$dir/said"
+verdict $? 'planted: it is found among them'
+exit $failed
