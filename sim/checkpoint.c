@@ -16,21 +16,26 @@
 #include "fail.h"
 #include "kernels/checksum.h"
 
-enum { VERSION = 1, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
+enum { VERSION = 2, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
 
 /* ---- what is kept ---- */
 
 /* What is done with a piece of state; 0 ends the visit. */
 typedef int (*visitor)(void *context, void *at, size_t bytes);
 
-/* What follows the rule in a scaler is its state. */
+/* Every field is visited by itself: bytes between fields have no value and stay out of the file. */
+#define VISIT(field) visit(context, &(field), sizeof(field))
+
 static int visit_scaler(ulp_scaler *s, visitor visit, void *context) {
-    return visit(context, &s->log2, sizeof *s - offsetof(ulp_scaler, log2));
+    return VISIT(s->log2) && VISIT(s->good) && VISIT(s->patience) && VISIT(s->overflows) && VISIT(s->skipped) &&
+           VISIT(s->grown) && VISIT(s->backed) && VISIT(s->averages);
 }
 
 /* A rule may change between steps, its kind does not. */
-static int visit_rule(ulp_optimizer_rule *rule, visitor visit, void *context) {
-    return visit(context, &rule->rate, sizeof *rule - offsetof(ulp_optimizer_rule, rate));
+static int visit_rule(ulp_optimizer_rule *r, visitor visit, void *context) {
+    return VISIT(r->rate) && VISIT(r->momentum) && VISIT(r->decay) && VISIT(r->beta1) && VISIT(r->beta2) &&
+           VISIT(r->eps) && VISIT(r->factor) && VISIT(r->warmup) && VISIT(r->cosine) && VISIT(r->every) &&
+           VISIT(r->kahan);
 }
 
 /* A line per piece of state that is not in the trainer's arena. */

@@ -122,6 +122,31 @@ static void test_rate(void **state) {
     remove(file);
 }
 
+static void fill_between(void *at, size_t from, size_t to, int byte) { memset((char *)at + from, byte, to - from); }
+
+/* What lies between the fields of the state has no value: the file does not hold it. */
+static void test_padding(void **state) {
+    training_texts o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2");
+    ulp_trainer *t = trainer_of(&digits, &o);
+    unsigned char *saved[2];
+    size_t bytes[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        fill_between(&t->scaler, offsetof(ulp_scaler, patience) + sizeof t->scaler.patience,
+                     offsetof(ulp_scaler, overflows), 0x20 * i);
+        fill_between(&t->optimizer.rule, offsetof(ulp_optimizer_rule, kahan) + sizeof t->optimizer.rule.kahan,
+                     sizeof t->optimizer.rule, 0x20 * i);
+        assert_int_equal(ulp_checkpoint_save(t, file, NULL, 0, error, sizeof error), ULP_OK);
+        assert_int_equal(ulp_file_read(&saved[i], &bytes[i], file, SIZE_MAX / 4, error, sizeof error), ULP_OK);
+    }
+    assert_int_equal(bytes[0], bytes[1]);
+    assert_memory_equal(saved[0], saved[1], bytes[0]);
+    free(saved[0]);
+    free(saved[1]);
+    ulp_trainer_free(t);
+    remove(file);
+}
+
 /* Loading the file into a run of these options fails with a sentence that holds `says`, and changes nothing. */
 static void expect_refusal(const ulp_data *data, const training_texts *o, ulp_status want, const char *says) {
     ulp_trainer *t = trainer_of(data, o), *fresh = trainer_of(data, o);
@@ -207,10 +232,8 @@ static void test_damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),
-        cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_other_runs),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_same_bits),  cmocka_unit_test(test_rate),   cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_other_runs), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, load_digits, free_digits);
 }
