@@ -108,7 +108,8 @@ ulp_status ulp_datapath_row(ulp_datapath *datapath, const char *text);
 /* The forms of names that ulp_datapath_parse knows, one per line, for messages and help. */
 const char *ulp_datapath_names(void);
 
-/* The rows that stand for hardware, one for each pair of input formats: datapath `i`; ULP_BAD_ARGUMENT past the end. */
+/* The rows that stand for hardware, one for each pair of input formats: datapath `i`; ULP_BAD_ARGUMENT past the end and
+ * for NULL. */
 ulp_status ulp_datapath_get(size_t i, ulp_datapath *datapath);
 
 /* Random words that one output of k products uses: one per rounding under `rule`, in the order of the roundings. Those

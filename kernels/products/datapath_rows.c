@@ -151,6 +151,7 @@ ulp_status ulp_datapath_row(ulp_datapath *d, const char *text) {
 }
 
 ulp_status ulp_datapath_get(size_t i, ulp_datapath *datapath) {
+    if (!datapath) return ULP_BAD_ARGUMENT;
     for (size_t r = 0; r < ROWS; r++) {
         const size_t n = pair_count(&rows[r]);
         if (i < n) {
