@@ -14,12 +14,9 @@ array at[7]
 array moved[7]
 has = ""
 do for [c in "1 2 4 6 7"] {
-    eval forget
-    stats csv using (see(ran(word(formats, int(c)), "rne", "plain", "stop"), column("weight"))) nooutput
-    at[int(c)] = last
-    stats csv using (see(ran(word(formats, int(c)), "rne", "plain", "stop"), column("update"))) nooutput
-    moved[int(c)] = last
-    if (hits) { has = has . " " . c }
+    at[int(c)] = summary(csv, "stop", word(formats, int(c)) . " rne plain")
+    moved[int(c)] = summary(csv, "updates", word(formats, int(c)) . " rne plain")
+    if (at[int(c)] == at[int(c)]) { has = has . " " . c }
 }
 
 random = ""
@@ -40,11 +37,9 @@ array cured[3]
 array cured_moved[3]
 cured_has = ""
 do for [c = 1:3] {
+    cured[c] = summary(csv, "stop", "bfloat16 rne " . word(cures, c))
+    cured_moved[c] = summary(csv, "updates", "bfloat16 rne " . word(cures, c))
     eval forget
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("weight"))) nooutput
-    cured[c] = last
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("update"))) nooutput
-    cured_moved[c] = last
     stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("update"))) nooutput
     if (hits) { cured_has = cured_has . sprintf(" %d", c) }
 }

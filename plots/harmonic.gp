@@ -13,16 +13,15 @@ top = 2**23
 array at[7]
 array idle[7]
 array predicted[7]
+array predicted_stop[7]
 has = ""
 do for [c = 1:7] {
-    eval forget
-    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("value"))) nooutput
-    at[c] = last
-    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("n"))) nooutput
-    idle[c] = last
-    if (hits) { has = has . sprintf(" %d", c) }
-    stats csv using (see(ran(word(formats, c), "rne", "plain", "stop"), column("predicted"))) nooutput
-    predicted[c] = last
+    plain = word(formats, c) . " rne plain"
+    at[c] = summary(csv, "stop", plain)
+    idle[c] = summary(csv, "idle term", plain)
+    predicted[c] = summary(csv, "predicted term", plain)
+    predicted_stop[c] = summary(csv, "predicted stop", plain)
+    if (at[c] == at[c]) { has = has . sprintf(" %d", c) }
 }
 # tf32 and binary16 share p and the stop, and then a line; the caption says so
 twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
@@ -44,11 +43,9 @@ array cured[3]
 array cured_idle[3]
 cured_has = ""
 do for [c = 1:3] {
+    cured[c] = summary(csv, "stop", "bfloat16 rne " . word(cures, c))
+    cured_idle[c] = summary(csv, "idle term", "bfloat16 rne " . word(cures, c))
     eval forget
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("value"))) nooutput
-    cured[c] = last
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "stop"), column("n"))) nooutput
-    cured_idle[c] = last
     stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("n"))) nooutput
     if (hits) { cured_has = cured_has . sprintf(" %d", c) }
 }
@@ -87,7 +84,7 @@ do for [file in figure_files] {
         if (c == 1) { set label 10 + c said at idle[c]/3,at[c]+0.5 right textcolor rgb binary32 font small_font } \
         else { set label 10 + c said at (c == 5 ? 2**20.5 : 0.85*top),at[c] + (c == 4 || c == 5 || c == 7 ? -0.55 : 0.5) right textcolor rgb value(word(formats, c)) font small_font }
         set arrow 10 + c from idle[c],at[c] to top,at[c] nohead linecolor rgb value(word(formats, c)) linewidth 2
-        if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],harmonic_number(predicted[c]) point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
+        if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted_stop[c] point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
     }
     if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(lines) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {

@@ -32,9 +32,7 @@ moving = only("q8.8", "rne", "plain") . only("binary32", "rne", "plain")
 up = three("ru", "plain")
 array up_text[4]
 do for [c = 1:words(up)] {
-    eval forget
-    stats csv using (see(path(word(up, c), "ru", "plain", 1) && column("step") == 100, column("value"))) nooutput
-    up_text[c] = sprintf("%s: %.10g", word(up, c), last)
+    up_text[c] = sprintf("%s: %.10g", word(up, c), summary(csv, "end", word(up, c) . " ru plain"))
 }
 up_x(format) = format eq "bfloat16" ? 70 : format eq "e6m9" ? 88 : 98
 up_y(format) = format eq "bfloat16" ? 160 : format eq "e6m9" ? 117 : 95.5
@@ -44,9 +42,8 @@ cures = "master kahan first"
 titles = "'Master copy in binary32' 'Kahan’s sum in the format' 'The terms summed first'"
 array cured[3]
 do for [c = 1:3] {
-    eval forget
-    stats csv using (see(path("binary16", "rne", word(cures, c), 1) && column("step") == 100, column("value"))) nooutput
-    cured[c] = word(titles, c) . (hits ? sprintf(": %.10g", last) : "")
+    sum = summary(csv, "end", "binary16 rne " . word(cures, c))
+    cured[c] = word(titles, c) . (sum == sum ? sprintf(": %.10g", sum) : "")
 }
 
 formats = "binary16 bfloat16 e4m3"
@@ -57,16 +54,12 @@ paths = int(option(csv, "paths"))
 paths = paths < 3 ? paths : 3
 do for [c = 1:3] {
     format = word(formats, c)
-    eval forget
-    stats csv using (see(spread(format, "sra") && column("step") == 100, column("value"))) nooutput
-    there[c] = hits ? format : ""
-    last_mean = last
-    stats csv using (see(spread(format, "sra") && column("step") == 100, column("sd"))) nooutput
-    random_title[c] = hits ? sprintf("%s: mean %.2f, sd %.2f", format, last_mean, last) : format . ", stochastic rounding"
-    stats csv using (see(spread(format, "sra") && column("step") == 100, column("q25"))) nooutput
-    low = last
-    stats csv using (see(spread(format, "sra") && column("step") == 100, column("q75"))) nooutput
-    middle[c] = hits && low == last ? sprintf("50 %% of the runs: all at %g", last) : "50 % of the runs"
+    runs = format . " sra"
+    average = summary(csv, "mean", runs)
+    there[c] = average == average ? format : ""
+    random_title[c] = average == average ? sprintf("%s: mean %.2f, sd %.2f", format, average, summary(csv, "sd", runs)) : format . ", stochastic rounding"
+    low = summary(csv, "q25", runs)
+    middle[c] = low == summary(csv, "q75", runs) ? sprintf("50 %% of the runs: all at %g", low) : "50 % of the runs"
 }
 
 set samples 2
