@@ -3,11 +3,9 @@ load "plots/style.gp"
 csv = "results/magnitudes.csv"
 eval figure_needs("magnitudes", csv)
 
-seeds = int(option(csv, "seeds"))
 bin(kind, stage) = strcol("what") eq "bin" && strcol("layer") eq "all" && strcol("kind") eq kind && strcol("stage") eq stage
 layer(kind, number) = strcol("what") eq "bin" && strcol("layer") eq sprintf("%d", number) && strcol("kind") eq kind && strcol("stage") eq "trained"
-share(kind, stage, format) = strcol("what") eq "share" && strcol("layer") eq "all" && strcol("kind") eq kind && strcol("stage") eq stage && strcol("format") eq format
-flushed(x) = 100 * column("flushed") / (column("count") - column("zero"))
+flushed(kind, stage, format) = summary(csv, "percent flushed", kind . " " . stage . " " . format)
 
 kinds = "input weight act agrad wgrad update"
 titles = "'Inputs' 'Parameters' 'Activations (outputs of layers)' 'Gradients of activations' 'Gradients of parameters' 'Updates of parameters'"
@@ -16,12 +14,8 @@ array n_trained[6]
 array layers[6] # the numbers of the layers that have such a tensor
 collect(number) = (list = strstrt(list . " ", sprintf(" %d ", number)) ? list : list . sprintf(" %d", number), 1)
 do for [k = 1:6] {
-    eval forget
-    stats csv using (see(bin(word(kinds, k), "initial"), column("count"))) nooutput
-    n_initial[k] = total
-    eval forget
-    stats csv using (see(bin(word(kinds, k), "trained"), column("count"))) nooutput
-    n_trained[k] = total
+    n_initial[k] = summary(csv, "values not zero", word(kinds, k) . " initial")
+    n_trained[k] = summary(csv, "values not zero", word(kinds, k) . " trained")
     list = ""
     stats csv using (strcol("what") eq "share" && strcol("layer") ne "all" && strcol("kind") eq word(kinds, k) && strcol("stage") eq "trained" ? collect(column("layer")) : 0) nooutput
     layers[k] = list
@@ -50,18 +44,13 @@ do for [i = 1:bars] {
 }
 
 headline = "Where the numbers of a network lie, and the range of each format"
-eval forget
-stats csv using (see((share("act", "trained", "binary16") || share("weight", "trained", "binary16")), flushed(0))) nooutput
-fits = hits && most < 0.05
-eval forget
-stats csv using (see(share("agrad", "trained", "binary16"), flushed(0))) nooutput
-if (fits && mean >= 1) {
-    headline = sprintf("binary16 holds weights and activations; of the trained net's activation gradients it flushes %.0f %%", mean)
+late = flushed("agrad", "trained", "binary16")
+if (flushed("act", "trained", "binary16") < 0.05 && flushed("weight", "trained", "binary16") < 0.05 && late >= 1) {
+    headline = sprintf("binary16 holds weights and activations; of the trained net's activation gradients it flushes %.0f %%", late)
 }
 
-# binary16 flushes what is less than half of its least positive number, and that half
-half = NaN
-do for [i = 1:bars] { half = word(formats, i) eq "binary16" ? low[i] - 1 : half }
+# binary16 flushes what is less than half of its least positive number; NaN without binary16
+half = summary(csv, "log2 below which all is flushed", "binary16")
 left = -76
 right = 22
 tics = 'set xtics nomirror textcolor rgb ink font small_font out scale 0.6 (%s)'
@@ -122,9 +111,8 @@ do for [file in figure_files] {
             if (r == 3) { set xlabel "magnitude" } else { unset xlabel }
             said = ""
             do for [i = 1:bars] {
-                eval forget
-                stats csv using (see(share(kind, "trained", word(formats, i)), flushed(0))) nooutput
-                said = said . (i > 1 ? ", " : "") . word(formats, i) . " " . (mean > 0 && mean < 0.1 ? "< 0.1" : mean > 99.5 && mean < 100 ? "> 99" : sprintf(mean < 10 ? "%.2g" : "%.0f", mean))
+                lost = flushed(kind, "trained", word(formats, i))
+                said = said . (i > 1 ? ", " : "") . word(formats, i) . " " . (lost > 0 && lost < 0.1 ? "< 0.1" : lost > 99.5 && lost < 100 ? "> 99" : sprintf(lost < 10 ? "%.2g" : "%.0f", lost))
             }
             set label 20 "flushed to zero in the last step, in %: " at left + 1.2,640 left textcolor rgb grey font small_font
             set label 21 said at left + 1.2,210 left textcolor rgb ink font small_font
@@ -137,22 +125,10 @@ do for [file in figure_files] {
             }
             if (kind eq "input" && half == half) { set label 22 "what lies left of this line\n(red) becomes zero in binary16" at half - 1.5,0.3 right textcolor rgb red font small_font }
             if (kind eq "agrad") {
-                eval forget
-                stats csv using (see(bin(kind, "initial"), column("count"))) nooutput
-                peak = most
-                eval forget
-                stats csv using (see(bin(kind, "initial") && column("count") == peak, column("x"))) nooutput
-                set label 23 "first step" at mean + 4.5,100.0 * peak * seeds / n_initial[k] left textcolor rgb ink font label_font
-                eval forget
-                stats csv using (see(bin(kind, "trained"), column("count"))) nooutput
-                peak = most
-                eval forget
-                stats csv using (see(bin(kind, "trained") && column("count") == peak, column("x"))) nooutput
-                set label 24 "last step" at mean - 8,0.004 center textcolor rgb ink font label_font front
+                set label 23 "first step" at summary(csv, "fullest octave", "agrad initial") + 4.5,summary(csv, "percent in the fullest octave", "agrad initial") left textcolor rgb ink font label_font
+                set label 24 "last step" at summary(csv, "fullest octave", "agrad trained") - 8,0.004 center textcolor rgb ink font label_font front
             }
-            do for [i = 1:bars] {
-                if (word(formats, i) eq "binary16") { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
-            }
+            if (half == half) { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
             # all of them, and over that what is kept
             plot csv using (bin(kind, "trained") ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
                  csv using (bin(kind, "trained") && !(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \

@@ -1,28 +1,31 @@
-/* claims.c - the table of magnitudes.c, and the claims about its rows. */
+/* claims.c - the table of magnitudes, and the claims about its rows. */
 #include "magnitudes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/stats.h"
-
 /* Counts of the bins of a whole kind, over the seeds. */
 typedef struct spread {
     double bin[ULP_BIN_COUNT], nonzero, zero;
 } spread;
 
-static spread spread_of(const ulp_run *run, const char *kind, const char *stage) {
+static int is_of(const row *r, int kind, int stage) {
+    return r->kind == kind && r->stage == stage && strcmp(r->layer, ALL_LAYERS) == 0;
+}
+
+static spread spread_of(const ulp_claims *c, int kind, int stage) {
+    const row *rows = c->table->rows;
     spread s = {0};
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "layer", "all", "kind", kind, "stage", stage, (const char *)NULL);
-        if (row == ULP_NO_ROW) return s;
-        double count = ulp_row_number(run, row, "count");
-        if (ulp_row_is(run, row, "what", "zero")) s.zero += count;
-        if (!ulp_row_is(run, row, "what", "bin")) continue;
-        s.bin[(int)ulp_row_number(run, row, "x") - ULP_BIN_MIN] += count;
-        s.nonzero += count;
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (!is_of(r, kind, stage)) continue;
+        if (r->what == ZERO) s.zero += (double)r->bin.count;
+        if (r->what != BIN) continue;
+        s.bin[r->bin.x - ULP_BIN_MIN] += (double)r->bin.count;
+        s.nonzero += (double)r->bin.count;
     }
+    return s;
 }
 
 /* The octave that holds the q-quantile of the magnitudes that are not zero: below 2^(e+1) lies a share of q or more. */
@@ -56,152 +59,198 @@ static double fall(const spread *s) {
     return far > 0 ? near / far : (double)INFINITY;
 }
 
-/* Percent of the values of a kind that are not zero: column is flushed, subnormal or overflowed. */
-static double percent_of(const ulp_run *run, const char *column, const char *kind, const char *stage,
-                         const char *format) {
-    double part = 0, whole = 0;
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "layer", "all", "what", "share", "format", format, "kind", kind, "stage", stage,
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) return whole > 0 ? 100 * part / whole : 0;
-        part += ulp_row_number(run, row, column);
-        whole += ulp_row_number(run, row, "count") - ulp_row_number(run, row, "zero");
+/* What a format makes of a kind's values that are not zero, over the seeds, in percent. */
+typedef struct outcome {
+    double flushed, subnormal, overflowed;
+} outcome;
+
+static outcome outcome_of(const ulp_claims *c, int kind, int stage, const char *format) {
+    const row *rows = c->table->rows;
+    outcome sum = {0};
+    double whole = 0;
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (!is_of(r, kind, stage) || r->what != SHARE || strcmp(r->format, format) != 0) continue;
+        sum.flushed += (double)r->flushed;
+        sum.subnormal += (double)r->subnormal;
+        sum.overflowed += (double)r->overflowed;
+        whole += (double)(r->bin.count - r->zero);
     }
+    if (!(whole > 0)) return (outcome){0};
+    return (outcome){100 * sum.flushed / whole, 100 * sum.subnormal / whole, 100 * sum.overflowed / whole};
 }
 
-static void print_table(const ulp_run *run) {
-    char columns[512] = "tensor,stage,zero,median,99 % from,to,fullest octave,holds";
-    size_t formats, used = strlen(columns);
-    const ulp_format *f = ulp_run_formats(run, &formats);
-    size_t shown = formats < 5 ? formats : 5;
-    for (size_t i = 0; i < shown; i++)
-        used += (size_t)snprintf(columns + used, sizeof columns - used, ",%.40s", f[i].name);
+static double flushed(const ulp_claims *c, int kind, int stage, const char *format) {
+    return outcome_of(c, kind, stage, format).flushed;
+}
+
+static int has_format(const ulp_claims *c, const char *name) {
+    return ulp_formats_find(&((const settings *)c->settings)->formats, name) != NULL;
+}
+
+static void print_table(const ulp_claims *c) {
+    const ulp_format_list *formats = &((const settings *)c->settings)->formats;
+    const size_t shown = formats->count < 5 ? formats->count : 5;
+    ulp_text columns = {0};
+    ulp_text_print(&columns, "tensor,stage,zero,median,99 %% from,to,fullest octave,holds");
+    for (size_t i = 0; i < shown; i++) ulp_text_print(&columns, ",%s", formats->at[i].name);
     ulp_sheet *table = ulp_sheet_new("zero: percent of all; the rest of the values that are not zero; formats: percent "
                                      "flushed + subnormal + overflowed",
-                                     columns);
+                                     ulp_text_of(&columns));
     for (int i = 0; i < KINDS * STAGES; i++) {
-        const char *kind = kind_names[i / STAGES], *stage = stage_names[i % STAGES];
-        spread s = spread_of(run, kind, stage);
-        ulp_sheet_put(table, "%s", kind);
-        ulp_sheet_put(table, "%s", stage);
+        const int kind = i / STAGES, stage = i % STAGES;
+        const spread s = spread_of(c, kind, stage);
+        char word[16];
+        ulp_word_at(word, sizeof word, KIND_WORDS, (size_t)kind);
+        ulp_sheet_put(table, "%s", word);
+        ulp_word_at(word, sizeof word, STAGE_WORDS, (size_t)stage);
+        ulp_sheet_put(table, "%s", word);
         ulp_sheet_put(table, "%.3g %%", s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0);
         ulp_sheet_put(table, "2^%d", quantile(&s, 0.5));
         ulp_sheet_put(table, "2^%d", quantile(&s, 0.005));
         ulp_sheet_put(table, "2^%d", quantile(&s, 0.995) + 1);
         ulp_sheet_put(table, "2^%d", peak(&s));
         ulp_sheet_put(table, "%.3g %%", percent_in(&s, peak(&s), 1));
-        for (size_t k = 0; k < shown; k++)
-            ulp_sheet_put(table, "%.3g + %.3g + %.3g", percent_of(run, "flushed", kind, stage, f[k].name),
-                          percent_of(run, "subnormal", kind, stage, f[k].name),
-                          percent_of(run, "overflowed", kind, stage, f[k].name));
+        for (size_t k = 0; k < shown; k++) {
+            const outcome o = outcome_of(c, kind, stage, formats->at[k].name);
+            ulp_sheet_put(table, "%.3g + %.3g + %.3g", o.flushed, o.subnormal, o.overflowed);
+        }
     }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(table, c->file);
+    ulp_text_free(&columns);
+}
+
+/* *end = log2 of half the least positive number of a format: what lies below is flushed. Returns 0 if the least
+ * positive number is no power of two. */
+static int find_flushed_end(int *end, const ulp_format *f) {
+    int e;
+    if (frexp(f->min_positive, &e) != 0.5) return 0;
+    *end = e - 2;
+    return 1;
+}
+
+/* What the figure writes and where it draws its lines. */
+static void sum_up(ulp_claims *c) {
+    const ulp_format_list *formats = &((const settings *)c->settings)->formats;
+    int end;
+    for (size_t k = 0; k < formats->count; k++)
+        if (find_flushed_end(&end, &formats->at[k]))
+            ulp_summary(c, "log2 below which all is flushed", end, "%s", formats->at[k].name);
+    for (int i = 0; i < KINDS * STAGES; i++) {
+        const int kind = i / STAGES, stage = i % STAGES;
+        const spread s = spread_of(c, kind, stage);
+        char of[16], when[16];
+        ulp_word_at(of, sizeof of, KIND_WORDS, (size_t)kind);
+        ulp_word_at(when, sizeof when, STAGE_WORDS, (size_t)stage);
+        ulp_summary(c, "values not zero", s.nonzero, "%s %s", of, when);
+        ulp_summary(c, "fullest octave", peak(&s), "%s %s", of, when);
+        ulp_summary(c, "percent in the fullest octave", percent_in(&s, peak(&s), 1), "%s %s", of, when);
+        for (size_t k = 0; k < formats->count; k++)
+            ulp_summary(c, "percent flushed", flushed(c, kind, stage, formats->at[k].name), "%s %s %s", of, when,
+                        formats->at[k].name);
+    }
 }
 
 /* Two counts of the same thing: the histogram's bins below half the least positive number, and what rounding flushes.
  * Only a tie, exactly that half, may differ: it is flushed and its bin counts from there on. */
-static void claim_counts(ulp_run *run) {
-    size_t formats;
-    const ulp_format *f = ulp_run_formats(run, &formats);
+static void claim_counts(ulp_claims *c) {
+    const ulp_format_list *formats = &((const settings *)c->settings)->formats;
     int wrong = 0, tested = 0;
     for (int i = 0; i < KINDS * STAGES; i++) {
-        spread s = spread_of(run, kind_names[i / STAGES], stage_names[i % STAGES]);
-        for (size_t k = 0; k < formats; k++) {
-            int e;
-            if (frexp(f[k].min_positive, &e) != 0.5) continue;
-            double below = 0,
-                   flushed = percent_of(run, "flushed", kind_names[i / STAGES], stage_names[i % STAGES], f[k].name) *
-                             s.nonzero / 100;
-            for (int x = ULP_BIN_MIN; x < e - 2; x++) below += s.bin[x - ULP_BIN_MIN];
-            double tie = e - 2 < ULP_BIN_MIN ? 0 : s.bin[e - 2 - ULP_BIN_MIN];
-            wrong += flushed < below - 0.25 || flushed > below + tie + 0.25; /* counts: the percentage is rounded */
+        const spread s = spread_of(c, i / STAGES, i % STAGES);
+        for (size_t k = 0; k < formats->count; k++) {
+            int end;
+            if (!find_flushed_end(&end, &formats->at[k])) continue;
+            double below = 0, found = flushed(c, i / STAGES, i % STAGES, formats->at[k].name) * s.nonzero / 100;
+            for (int x = ULP_BIN_MIN; x < end; x++) below += s.bin[x - ULP_BIN_MIN];
+            const double tie = end < ULP_BIN_MIN ? 0 : s.bin[end - ULP_BIN_MIN];
+            wrong += found < below - 0.25 || found > below + tie + 0.25; /* counts: the percentage is rounded */
             tested++;
         }
     }
-    ulp_claim(ulp_run_claims(run), tested > 0 && wrong == 0,
+    ulp_claim(c, tested > 0 && wrong == 0,
               "what rounding flushes is what the histogram has below half the least positive number, and ties",
               "%d tensors and formats, %d against it", tested, wrong);
 }
 
-static void claim_shapes(ulp_run *run) {
-    spread before = spread_of(run, "weight", "initial"), weight = spread_of(run, "weight", "trained"),
-           act = spread_of(run, "act", "trained");
-    spread agrad = spread_of(run, "agrad", "trained"), first = spread_of(run, "agrad", "initial");
-    ulp_claim(ulp_run_claims(run),
-              percent_in(&weight, peak(&weight) - 1, 3) > 60 && percent_in(&before, peak(&before) - 1, 3) > 60,
+static void claim_parameters(ulp_claims *c) {
+    const spread before = spread_of(c, WEIGHT, INITIAL), weight = spread_of(c, WEIGHT, TRAINED),
+                 act = spread_of(c, ACT, TRAINED);
+    const double before_held = percent_in(&before, peak(&before) - 1, 3),
+                 held = percent_in(&weight, peak(&weight) - 1, 3);
+    ulp_claim(c, held > 60 && before_held > 60,
               "parameters are peaked: three octaves around the fullest hold most of them, before and after training",
-              "%.1f %% from 2^%d on, %.1f %% from 2^%d on", percent_in(&before, peak(&before) - 1, 3),
-              peak(&before) - 1, percent_in(&weight, peak(&weight) - 1, 3), peak(&weight) - 1);
-    ulp_claim(ulp_run_claims(run), fall(&weight) > 12 && fall(&weight) < 20,
+              "%.1f %% from 2^%d on, %.1f %% from 2^%d on", before_held, peak(&before) - 1, held, peak(&weight) - 1);
+    ulp_claim(c, fall(&weight) > 12 && fall(&weight) < 20,
               "below the peak of the trained parameters each octave holds about half of the one above: four octaves, a "
               "factor near 2^4",
               "%.1f; initial parameters %.1f, trained activations %.1f", fall(&weight), fall(&before), fall(&act));
-    ulp_claim(
-        ulp_run_claims(run), fall(&agrad) < 4,
-        "trained activation gradients have a long tail: over four octaves below the peak they fall by less than 4",
-        "%.2f; in the first step %.1f", fall(&agrad), fall(&first));
-    int apart = quantile(&act, 0.5) - quantile(&agrad, 0.5), at_first = quantile(&act, 0.5) - quantile(&first, 0.5);
-    ulp_claim(ulp_run_claims(run), apart >= 15,
-              "after training the median activation gradient lies at least 2^15 below the median activation",
-              "2^%d; the gradients of the first step 2^%d", apart, at_first);
-    ulp_claim(ulp_run_claims(run),
-              quantile(&first, 0.5) > quantile(&agrad, 0.5) &&
-                  abs(quantile(&weight, 0.5) - quantile(&before, 0.5)) <= 1,
-              "training hardly moves the parameters' median and takes that of the activation gradients far down",
-              "2^%d to 2^%d, and 2^%d to 2^%d", quantile(&before, 0.5), quantile(&weight, 0.5), quantile(&first, 0.5),
-              quantile(&agrad, 0.5));
 }
 
-static void claim_binary16(ulp_run *run) {
+static void claim_gradients(ulp_claims *c) {
+    const spread agrad = spread_of(c, AGRAD, TRAINED), first = spread_of(c, AGRAD, INITIAL),
+                 act = spread_of(c, ACT, TRAINED), before = spread_of(c, WEIGHT, INITIAL),
+                 weight = spread_of(c, WEIGHT, TRAINED);
+    const int late = quantile(&agrad, 0.5), early = quantile(&first, 0.5), activations = quantile(&act, 0.5);
+    const int weights = quantile(&weight, 0.5), start = quantile(&before, 0.5);
+    ulp_claim(
+        c, fall(&agrad) < 4,
+        "trained activation gradients have a long tail: over four octaves below the peak they fall by less than 4",
+        "%.2f; in the first step %.1f", fall(&agrad), fall(&first));
+    ulp_claim(c, activations - late >= 15,
+              "after training the median activation gradient lies at least 2^15 below the median activation",
+              "2^%d; the gradients of the first step 2^%d", activations - late, activations - early);
+    ulp_claim(c, early > late && abs(weights - start) <= 1,
+              "training hardly moves the parameters' median and takes that of the activation gradients far down",
+              "2^%d to 2^%d, and 2^%d to 2^%d", start, weights, early, late);
+}
+
+static void claim_binary16(ulp_claims *c) {
     double most = 0, over = 0;
     for (int i = 0; i < KINDS * STAGES; i++) {
-        int kind = i / STAGES;
-        double share = percent_of(run, "flushed", kind_names[kind], stage_names[i % STAGES], "binary16");
-        over += percent_of(run, "overflowed", kind_names[kind], stage_names[i % STAGES], "binary16");
-        if (kind <= ACT && share > most) most = share;
+        const outcome o = outcome_of(c, i / STAGES, i % STAGES, "binary16");
+        over += o.overflowed;
+        if (i / STAGES <= ACT) most = fmax(most, o.flushed);
     }
-    double early = percent_of(run, "flushed", "agrad", "initial", "binary16"),
-           late = percent_of(run, "flushed", "agrad", "trained", "binary16");
-    ulp_claim(ulp_run_claims(run), over == 0 && most <= 0.01,
+    const double early = flushed(c, AGRAD, INITIAL, "binary16"), late = flushed(c, AGRAD, TRAINED, "binary16");
+    ulp_claim(c, over == 0 && most <= 0.01,
               "binary16 holds inputs, parameters and activations: it flushes at most one in 10000 of them, and nothing "
               "overflows, gradients included",
               "%.5f %% flushed, %.5f %% overflowed", most, over);
-    ulp_claim(ulp_run_claims(run), early < 0.1 && late > 20,
+    ulp_claim(c, early < 0.1 && late > 20,
               "binary16 flushes less than one in 1000 of the activation gradients of the first step, and more than a "
               "fifth after training",
               "%.4f %%, %.2f %%", early, late);
 }
 
-static void claim_others(ulp_run *run) {
-    if (ulp_run_has_format(run, "bfloat16")) {
+static void claim_others(ulp_claims *c) {
+    if (has_format(c, "bfloat16")) {
         double most = 0;
-        for (int i = 0; i < KINDS * STAGES; i++)
-            most = fmax(most, percent_of(run, "flushed", kind_names[i / STAGES], stage_names[i % STAGES], "bfloat16"));
-        ulp_claim(ulp_run_claims(run), most <= 0.01, "bfloat16 flushes at most one in 10000 of any tensor's values",
-                  "%.5f %%", most);
+        for (int i = 0; i < KINDS * STAGES; i++) most = fmax(most, flushed(c, i / STAGES, i % STAGES, "bfloat16"));
+        ulp_claim(c, most <= 0.01, "bfloat16 flushes at most one in 10000 of any tensor's values", "%.5f %%", most);
     }
-    if (ulp_run_has_format(run, "e4m3")) {
-        double act = percent_of(run, "flushed", "act", "trained", "e4m3"),
-               weight = percent_of(run, "flushed", "weight", "trained", "e4m3");
-        double agrad = percent_of(run, "flushed", "agrad", "trained", "e4m3");
-        ulp_claim(ulp_run_claims(run), act < 2 && weight < 2 && agrad > 90,
+    if (has_format(c, "e4m3")) {
+        const double act = flushed(c, ACT, TRAINED, "e4m3"), weight = flushed(c, WEIGHT, TRAINED, "e4m3"),
+                     agrad = flushed(c, AGRAD, TRAINED, "e4m3");
+        ulp_claim(c, act < 2 && weight < 2 && agrad > 90,
                   "e4m3 holds all but 2 % of the trained parameters and activations, and hardly a tenth of the "
                   "activation gradients",
                   "flushes %.2f %%, %.2f %%, %.3f %%", weight, act, agrad);
     }
 }
 
-void magnitudes_check(ulp_run *run, const void *context) {
+void judge(ulp_claims *c) {
     char why[256];
-    (void)context;
-    print_table(run);
-    claim_counts(run);
+    print_table(c);
+    sum_up(c);
+    claim_counts(c);
     /* the measured facts are about the training of the table of options */
-    if (ulp_options_differ(ulp_run_claims(run), "net set batch steps rate momentum", why, sizeof why)) {
-        ulp_claim_skip(ulp_run_claims(run), "where the tensors lie, and what formats make of them", "%s", why);
+    if (ulp_options_differ(c, "net set batch steps rate momentum", why, sizeof why)) {
+        ulp_claim_skip(c, "where the tensors lie, and what formats make of them", "%s", why);
         return;
     }
-    claim_shapes(run);
-    if (ulp_run_has_format(run, "binary16")) claim_binary16(run);
-    claim_others(run);
+    claim_parameters(c);
+    claim_gradients(c);
+    if (has_format(c, "binary16")) claim_binary16(c);
+    claim_others(c);
 }

@@ -1,14 +1,44 @@
-/* magnitudes.h - what the rows and the claims of magnitudes.c share: the tensors that are looked at, and when. */
+/* magnitudes.h - what the rows and the claims of magnitudes share: settings, the tensors that are looked at, rows. */
 #ifndef ULP_EXPERIMENT_MAGNITUDES_H
 #define ULP_EXPERIMENT_MAGNITUDES_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/histogram_rows.h"
 
 enum { INITIAL, TRAINED, STAGES };
+#define STAGE_WORDS "initial trained"
 enum { INPUT, WEIGHT, ACT, AGRAD, WGRAD, UPDATE, KINDS };
-extern const char *const stage_names[STAGES], *const kind_names[KINDS];
+#define KIND_WORDS "input weight act agrad wgrad update"
+enum { BIN, ZERO, SHARE, RANGE_ALL, RANGE_NORMAL, TEST_LOSS, TEST_ACCURACY };
+#define WHAT_WORDS "bin zero share range_all range_normal test_loss test_accuracy"
+#define ALL_LAYERS "all"
+
+typedef struct settings {
+    ulp_format_list formats;
+    const char *net, *set, *data;
+    int64_t batch, steps, seeds;
+    double rate, momentum;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+/* A training run. */
+typedef struct point {
+    uint64_t seed;
+} point;
+
+typedef struct row {
+    int64_t seed;
+    int kind;
+    const char *layer, *name;
+    int stage, what;
+    const char *format;
+    ulp_bin bin; /* of shares: the count alone; of scores: the share alone, which is the value */
+    int64_t zero, flushed, subnormal, overflowed, normal;
+    int64_t low, high; /* of a range, as log2 */
+} row;
 
 /* Prints the table and tests the claims. */
-void magnitudes_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif

@@ -1,26 +1,39 @@
-/* histogram_rows.h - a histogram of magnitudes as rows: `bin` for every power of two that occurs, `zero` for what is
- * zero.
+/* histogram_rows.h - a histogram of magnitudes as rows: one for every power of two that occurs, one for the zeros.
+ *
+ *     struct row { ...; ulp_bin bin; ... };      columns: ..., ULP_BIN_COLUMNS_OF(row, bin), ...
  *
  *     for (int e = ULP_BIN_ZERO; e <= ULP_BIN_MAX; e++) {
  *         if (ulp_bin_count(h, e) == 0) continue;
- *         put_key(rows, ..., ulp_bin_word(e));
- *         ulp_put_bin(rows, h, e);
- *         ... and what else a row of the experiment has
+ *         row r = ...;
+ *         r.what = e == ULP_BIN_ZERO ? ZERO : BIN;
+ *         r.bin = ulp_bin_of(h, e);
+ *         ulp_row_put(rows, &r);
  *     }
  */
-#ifndef ULP_BINS_H
-#define ULP_BINS_H
+#ifndef ULP_TRAINING_HISTOGRAM_ROWS_H
+#define ULP_TRAINING_HISTOGRAM_ROWS_H
 
-#include "experiments/harness/harness.h"
-
+#include "experiments/harness/table/table.h"
 #include "sim/stats.h"
 
 enum { ULP_BIN_ZERO = ULP_BIN_MIN - 1 }; /* beside the exponents: the zeros */
 
-uint64_t ulp_bin_count(const ulp_histogram *h, int e);
-const char *ulp_bin_word(int e);
+/* Cells of a row: 2^x <= |value| < 2^(x+1), x empty for the zeros; how many values; their share of all that were added
+ * to the histogram. */
+typedef struct ulp_bin {
+    int64_t x, count;
+    double share;
+} ulp_bin;
 
-/* Three cells: e, empty for the zeros; how many; their share of everything that was added. */
-void ulp_put_bin(ulp_rows *rows, const ulp_histogram *h, int e);
+#define ULP_BIN_COLUMNS_OF(row, field)                                                                                 \
+    ULP_COLUMN_AS(row, field.x, "x"), ULP_COLUMN_AS(row, field.count, "count"), ULP_COLUMN_AS(row, field.share, "share")
+
+uint64_t ulp_bin_count(const ulp_histogram *h, int e);
+ulp_bin ulp_bin_of(const ulp_histogram *h, int e);
+
+/* ---- for experiments that put cells one by one ---- */
+
+const char *ulp_bin_word(int e);                                 /* zero or bin */
+void ulp_put_bin(ulp_rows *rows, const ulp_histogram *h, int e); /* the three cells */
 
 #endif
