@@ -47,8 +47,6 @@ static const ulp_column columns[] = {
     ULP_COLUMN(row, mean_error),      ULP_COLUMN(row, drift),   {0},
 };
 
-const char *const data_names[KINDS] = {"positive", "signed"};
-
 static int takes(const ulp_datapath *d) {
     return d->result.fits_binary32 &&
            (!d->has_inputs || (strcmp(d->a.name, "binary16") == 0 && strcmp(d->b.name, "binary16") == 0));

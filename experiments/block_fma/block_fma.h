@@ -18,7 +18,7 @@ typedef struct settings {
 /* The data: U[0,1] and U[-1,1]. */
 enum { POSITIVE, SIGNED, KINDS };
 #define DATA_WORDS "positive signed"
-extern const char *const data_names[KINDS];
+static const char *const data_names[KINDS] = {"positive", "signed"};
 
 typedef struct point {
     int data;

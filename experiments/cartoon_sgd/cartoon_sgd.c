@@ -58,8 +58,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
-
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
@@ -68,10 +66,6 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
         ulp_sum_points(plan, &s->formats.at[f], &(ulp_sum_costs){&s->modes, cures, CURES, 1, stochastic, 1});
     }
     return ULP_OK;
-}
-
-double rate_in(const settings *s, const ulp_format *format, ulp_cure cure) {
-    return cure == ULP_CURE_MASTER ? (double)(float)s->rate : ulp_round(s->rate, format, (ulp_rule){0}, 0);
 }
 
 /* ---- rows ---- */

@@ -62,8 +62,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-const ulp_cure cures[CURES] = {ULP_CURE_CHUNKS, ULP_CURE_KAHAN, ULP_CURE_MASTER};
-
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
@@ -92,37 +90,6 @@ static void step(count *s, int64_t k) {
     if (k % s->period != 0) return;
     sum->value = ulp_sum_plus(sum, sum->value, sum->kept, 0);
     sum->kept = ulp_round(0, sum->format, (ulp_rule){0}, 0);
-}
-
-/* What rounding makes of everything far beyond the range: the end where sums that leave it stay. */
-static double end_of(const ulp_format *format, ulp_rule rule) { return ulp_round(4 * format->max, format, rule, 0); }
-
-int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, int64_t chunk) {
-    const double top = ldexp(1, f->prec), end = end_of(f, rule), n = (double)chunk;
-    if (ulp_mode_is_stochastic(rule.mode) || ulp_overflow_of(f, (ulp_overflow)rule.overflow) == ULP_OVERFLOW_WRAP ||
-        (f->prec < 2 && !f->is_fixed) || !f->has_zero)
-        return 0;
-    int known = 1;
-    *value = end;
-    switch (cure) {
-    case ULP_CURE_CHUNKS: /* powers of two only: other chunks' sums round on the way */
-        known = (chunk & (chunk - 1)) == 0 && n <= f->max && (f->is_fixed || n <= top);
-        if (!f->is_fixed && n * top <= f->max) *value = n * top;
-        break;
-    case ULP_CURE_KAHAN:
-        known = !f->is_fixed && f->is_signed && top * top <= f->max; /* the correction is negative */
-        *value = top * top;
-        break;
-    case ULP_CURE_MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;
-    case ULP_CURE_FIRST:
-    case ULP_CURE_NONE:
-        if (f->is_fixed || f->max < top) break;
-        if (rule.mode == ULP_RNE || rule.mode == ULP_RZ || rule.mode == ULP_RD) *value = top;
-        else if (rule.mode == ULP_RNA && 2 * top <= f->max) *value = 2 * top;
-        else if (rule.mode == ULP_RO && top + 2 <= f->max) *value = top + 2;
-        break;
-    }
-    return known;
 }
 
 /* A row of the sum s, without what belongs to all runs. */

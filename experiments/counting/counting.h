@@ -28,7 +28,12 @@ typedef struct row {
 } row;
 
 enum { CURES = 3 };
-extern const ulp_cure cures[CURES];
+static const ulp_cure cures[CURES] = {ULP_CURE_CHUNKS, ULP_CURE_KAHAN, ULP_CURE_MASTER};
+
+/* What rounding makes of everything far beyond the range: the end where sums that leave it stay. */
+static inline double end_of(const ulp_format *format, ulp_rule rule) {
+    return ulp_round(4 * format->max, format, rule, 0);
+}
 
 /* Where a deterministic count stops; 0 if nothing is predicted. */
 int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, int64_t chunk);

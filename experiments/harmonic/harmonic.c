@@ -60,8 +60,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
-
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
@@ -76,16 +74,6 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
 static double term(const ulp_sum *s, int64_t i) {
     if (s->native) return (double)(1.0f / (float)i);
     return ulp_arith(ULP_DIV, 1, (double)i, 0, s->format, s->rule, 0);
-}
-
-int64_t predict(const ulp_format *format, int64_t limit) {
-    double harmonic = 0;
-    for (int64_t i = 1; i <= limit; i++) {
-        harmonic += 1 / (double)i;
-        if (harmonic > format->max) return 0;
-        if (2 <= (double)i * ulp_spacing(harmonic, format)) return i;
-    }
-    return 0;
 }
 
 /* ---- rows ---- */

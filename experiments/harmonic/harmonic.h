@@ -27,7 +27,7 @@ typedef struct row {
 } row;
 
 enum { CURES = 2 };
-extern const ulp_cure cures[CURES];
+static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
 /* The least i with 1 / i <= spacing(H_i) / 2, up to `limit`; 0 if there is none. */
 int64_t predict(const ulp_format *format, int64_t limit);

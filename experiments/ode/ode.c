@@ -86,15 +86,6 @@ static const ulp_column columns[] = {
 
 enum { SAMPLES = 256, SCAN_MAX = 5000 };
 
-int64_t ode_steps(int k) {
-    static const int64_t mantissas[] = {10000000, 21544347, 46415888};
-    int64_t scale = 1;
-    for (int i = k / 3; i < 7; i++) scale *= 10;
-    return (mantissas[k % 3] + scale / 2) / scale;
-}
-
-int ode_thirds(const settings *s) { return 3 * (int)s->longest; }
-
 static void add_point(ulp_plan *plan, point p, double cost) {
     char kind[16];
     ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)p.kind);

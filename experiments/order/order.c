@@ -63,12 +63,6 @@ static const ulp_column columns[] = {
     ULP_COLUMN(row, error),           {0},
 };
 
-int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
-
-int is_serial(const ulp_datapath *d) {
-    return d->kind == ULP_SERIAL && d->length == 1 && !d->has_inputs && d->promote == 0;
-}
-
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     char data_word[16], kind_word[16];

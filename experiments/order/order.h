@@ -32,10 +32,12 @@ typedef struct row {
 } row;
 
 /* Whether one step of a datapath adds several products as a set. */
-int has_blocks(const ulp_datapath *d);
+static inline int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
 
 /* Whether a datapath adds products one by one, in one format. */
-int is_serial(const ulp_datapath *d);
+static inline int is_serial(const ulp_datapath *d) {
+    return d->kind == ULP_SERIAL && d->length == 1 && !d->has_inputs && d->promote == 0;
+}
 
 /* Prints the table and tests the claims. */
 void judge(ulp_claims *claims);

@@ -66,8 +66,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-const ulp_cure cures[CURES] = {ULP_CURE_MASTER, ULP_CURE_KAHAN, ULP_CURE_FIRST};
-
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;

@@ -26,7 +26,7 @@ typedef struct row {
 } row;
 
 enum { CURES = 3 };
-extern const ulp_cure cures[CURES];
+static const ulp_cure cures[CURES] = {ULP_CURE_MASTER, ULP_CURE_KAHAN, ULP_CURE_FIRST};
 
 /* --start or --term as the format has it. */
 static inline double rounded(double value, const ulp_format *format) {

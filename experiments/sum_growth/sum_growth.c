@@ -98,21 +98,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-data_name data_name_of(int data) {
-    data_name name;
-    ulp_word_at(name.text, sizeof name.text, DATA_WORDS, (size_t)data);
-    return name;
-}
-
-int growth_quarters(const settings *s) { return (int)(4 * s->longest); }
-
-size_t growth_length(int q) {
-    static const size_t mantissas[] = {10000000, 17782794, 31622777, 56234133};
-    size_t scale = 1;
-    for (int i = q / 4; i < 7; i++) scale *= 10;
-    return (mantissas[q % 4] + scale / 2) / scale;
-}
-
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
@@ -275,10 +260,6 @@ static ulp_status add(sums *s, size_t count) {
 static ulp_status look(const sums *s) {
     const ulp_status status = s->backend->download(s->sum, s->there.sum, s->modes * s->runs * sizeof(float));
     return status == ULP_OK ? s->backend->download(s->truth, s->there.truth, s->runs * sizeof(double)) : status;
-}
-
-int growth_is_unbiased(ulp_rule rule) {
-    return ulp_mode_is_stochastic(rule.mode) && (rule.random_bits == 0 || rule.random_bits == 32);
 }
 
 /* The bounds for a sum of n terms. Empty numbers: none. */

@@ -20,7 +20,11 @@ enum { POSITIVE, SIGNED, DOT_POSITIVE, DOT_SIGNED, HARMONIC, DATA_COUNT };
 typedef struct data_name {
     char text[16];
 } data_name;
-data_name data_name_of(int data);
+static inline data_name data_name_of(int data) {
+    data_name name;
+    ulp_word_at(name.text, sizeof name.text, DATA_WORDS, (size_t)data);
+    return name;
+}
 
 /* All modes, on the same terms. */
 typedef struct point {
@@ -40,13 +44,20 @@ typedef struct row {
 } row;
 
 /* The longest sum has growth_length(growth_quarters(s)) terms, the shortest growth_length(4) = 10. */
-int growth_quarters(const settings *s);
+static inline int growth_quarters(const settings *s) { return (int)(4 * s->longest); }
 
 /* 10^(q / 4), rounded to a whole number. */
-size_t growth_length(int q);
+static inline size_t growth_length(int q) {
+    static const size_t mantissas[] = {10000000, 17782794, 31622777, 56234133};
+    size_t scale = 1;
+    for (int i = q / 4; i < 7; i++) scale *= 10;
+    return (mantissas[q % 4] + scale / 2) / scale;
+}
 
 /* With few random bits errors have a bias, and the likely bound is no theorem; sr_bits.c is about that. */
-int growth_is_unbiased(ulp_rule rule);
+static inline int growth_is_unbiased(ulp_rule rule) {
+    return ulp_mode_is_stochastic(rule.mode) && (rule.random_bits == 0 || rule.random_bits == 32);
+}
 
 /* Prints the table and tests the claims. */
 void judge(ulp_claims *claims);

@@ -153,7 +153,8 @@ static int run(const ulp_arguments *a) {
     if (count_cases() == 0)
         return ulp_usage_error(a->program,
                                "--overflow wrap is offered by fixed point alone: there is no case to verify");
-    verify_job j = {.backend = given.backend,
+    verify_job j = {.program = a->program,
+                    .backend = given.backend,
                     .exhaustive = given.exhaustive,
                     .inputs = given.exhaustive ? 1ull << 32 : given.sample,
                     .stream = {given.seed, 0, 0}};

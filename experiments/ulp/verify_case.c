@@ -6,12 +6,14 @@
  */
 #if defined(ULP_WITH_MPFR)
 
+#include "experiments/harness/cli/options.h"
+#include "formats/rng.h"
 #include "sim/reference.h"
-#include "tool.h"
 #include "verify_case.h"
 #include "verify_sample.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +68,7 @@ static void show(verify_job *j, double x, double got, double want, uint32_t word
     if (__atomic_add_fetch(&j->shown, 1, __ATOMIC_RELAXED) > SHOWN) return;
     pthread_mutex_lock(&j->lock);
     ulp_progress_clear(&j->bar);
-    ulp_complain(tool_verify.command.name, "%s: x = %a word %08x: got %a, want %a", case_name(name, j), x, word, got,
-                 want);
+    ulp_complain(j->program, "%s: x = %a word %08x: got %a, want %a", case_name(name, j), x, word, got, want);
     pthread_mutex_unlock(&j->lock);
 }
 
@@ -174,7 +175,7 @@ int verify_case(verify_job *j, size_t number, size_t of) {
     }
     j->finished = 0, j->shown = 0;
     recall(j);
-    j->bar = ulp_progress_start(tool_verify.command.name, (double)j->finished / (double)j->inputs);
+    j->bar = ulp_progress_start(j->program, (double)j->finished / (double)j->inputs);
     ulp_parallel_for(j->pieces, 1, check_pieces, j);
     uint64_t mismatches = 0, hash = 0;
     for (size_t i = 0; i < j->pieces; i++) {

@@ -14,6 +14,7 @@ typedef struct verify_piece {
 } verify_piece;
 
 typedef struct verify_job {
+    const char *program; /* for messages */
     const ulp_backend *backend;
     ulp_format format;
     ulp_rule rule;

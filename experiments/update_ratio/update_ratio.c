@@ -215,8 +215,6 @@ static void release(void *shared) {
 
 /* ---- one run ---- */
 
-int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
-
 /* All formats at the step that was just done. */
 static ulp_status look_at_all(const ulp_task *task, watch *w, const ulp_trainer *t) {
     const int64_t step = (int64_t)t->step - 1;

@@ -81,7 +81,7 @@ ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *d
 void watch_edges(const watch *w, const ulp_format *f, tally *t);
 
 /* The step of look i: the first, the last, and evenly between. */
-int64_t look_step(const settings *set, int64_t i);
+static inline int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
 
 /* Adds the counts of a tally. */
 void tally_add(tally *to, const tally *from);
