@@ -64,6 +64,13 @@ struct ulp_option {
 
 #define ULP_AT(type, field) .at = offsetof(type, field), .size = sizeof(((type *)0)->field)
 
+/* A row in short: the option has the field's name, and further initializers follow.
+ *
+ *     ULP_OPTION(settings, steps, integer, "300", .quick = "100", .min = 1, .max = 1e7, .help = "training steps"), */
+#define ULP_OPTION(s, field, type_, value_, ...) ULP_OPTION_AS(s, field, #field, type_, value_, __VA_ARGS__)
+#define ULP_OPTION_AS(s, field, name_, type_, value_, ...)                                                             \
+    { .name = name_, .type = &ulp_type_##type_, ULP_AT(s, field), .value = value_, __VA_ARGS__ }
+
 /* ---- types, with their fields ---- */
 
 typedef struct ulp_number_list {

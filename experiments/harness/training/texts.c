@@ -1,0 +1,35 @@
+/* texts.c - networks and policies from texts while the plan is made, and the type of options that are optimizers. */
+#include "texts.h"
+
+ulp_status ulp_plan_read_net(const ulp_plan *plan, ulp_net *net, const char *text, ulp_dims in) {
+    char error[1536];
+    const ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
+}
+
+ulp_status ulp_plan_read_policy(const ulp_plan *plan, ulp_policy *policy, const char *text, const char *of) {
+    char error[1024];
+    const ulp_status status = ulp_policy_parse(policy, text, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s: %s", of, error);
+}
+
+static int read_optimizer(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+    char why[1024];
+    ulp_named_optimizer *to = field;
+    (void)option;
+    to->text = text;
+    if (ulp_optimizer_parse(&to->rule, text, why, sizeof why) == ULP_OK) return ULP_EXIT_FINE;
+    ulp_text_print(error, ": %s", why);
+    return ULP_EXIT_USAGE;
+}
+
+static void print_optimizer(ulp_text *to, const void *field, const ulp_option *option) {
+    (void)option;
+    ulp_text_print(to, "%s", ((const ulp_named_optimizer *)field)->text);
+}
+
+const ulp_option_type ulp_type_optimizer = {.value_name = "OPTIMIZER",
+                                            .size = sizeof(ulp_named_optimizer),
+                                            .read = read_optimizer,
+                                            .print = print_optimizer,
+                                            .topic = "optimizers"};
