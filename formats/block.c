@@ -1,7 +1,7 @@
-/* block.c - block-scaled formats: the registry, one row each, the scale of a block, conversion.
+/* block.c - block-scaled formats: the registry, the scale of a block, conversion.
  *
- * To add a block format, add a row to `rows`. A scale rule is a divisor and a direction: amax / divisor, rounded to the
- * scale format in that direction.
+ * To add a block format, add a row to `rows`. A scale rule is a divisor and a direction: amax / divisor is rounded to
+ * the scale format in the direction.
  */
 #include "block.h"
 
@@ -48,8 +48,9 @@ const char *ulp_scale_rule_meaning(ulp_scale_rule rule) {
     return (unsigned)rule < ULP_SCALE_RULE_COUNT ? rule_meanings[rule] : NULL;
 }
 
-/* The length of `word` where `text` starts with it, in any case, and goes on with `:` or ends; else 0. */
-static size_t starts(const char *text, const char *word) {
+/* The length of the first word in `word` if `text` begins with the word, in any case, and then has `:` or ends. Else
+ * 0. */
+static size_t word_match(const char *text, const char *word) {
     size_t n = 0;
     for (; word[n] != '\0' && word[n] != ' '; n++) {
         char c = text[n] >= 'A' && text[n] <= 'Z' ? (char)(text[n] - 'A' + 'a') : text[n];
@@ -58,10 +59,10 @@ static size_t starts(const char *text, const char *word) {
     return text[n] == '\0' || text[n] == ':' ? n : 0;
 }
 
-/* The same for any of several words. */
-static size_t starts_any(const char *text, const char *words) {
+/* The length that word_match() gives for the first of several words that fits. */
+static size_t any_word_match(const char *text, const char *words) {
     while (*words != '\0') {
-        size_t n = starts(text, words);
+        size_t n = word_match(text, words);
         if (n > 0) return n;
         while (*words != '\0' && *words++ != ' ') {}
     }
@@ -89,7 +90,7 @@ ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **text
 
 static ulp_status parse_rule(ulp_block *b, const char *text) {
     for (uint32_t i = 0; i < ULP_SCALE_RULE_COUNT; i++) {
-        size_t n = starts(text, rule_names[i]);
+        size_t n = word_match(text, rule_names[i]);
         if (n == 0 || text[n] != '\0') continue;
         if (i != b->rule) {
             append(b->name, ":");
@@ -104,8 +105,8 @@ static ulp_status parse_rule(ulp_block *b, const char *text) {
 ulp_status ulp_block_parse(ulp_block *block, const char *text) {
     if (block == NULL || text == NULL) return ULP_BAD_ARGUMENT;
     for (size_t i = 0; i < ulp_block_count; i++) {
-        size_t n = starts(text, rows[i].text.name);
-        if (n == 0) n = starts_any(text, rows[i].text.aliases);
+        size_t n = word_match(text, rows[i].text.name);
+        if (n == 0) n = any_word_match(text, rows[i].text.aliases);
         if (n == 0) continue;
         ulp_block b;
         ulp_status status = ulp_block_get(i, &b, NULL);
@@ -136,11 +137,12 @@ double ulp_block_scale_value(uint8_t code, const ulp_block *b) {
     return value < 0.0 ? -value : value == 0.0 ? 0.0 : value;
 }
 
-/* The scale of a block: amax / (divisor * tensor scale), one rounding. The divisor has at most 9 bits, the tensor scale
- * 24: their product is exact in binary64. Even's divisor 2^emax (1 - 2^-(p+1)) lets the power of two change where
- * rounding to p bits changes it, at the middle between the last p-bit value of a binade and the next binade. */
+/* The scale of a block: amax / (divisor * tensor scale), rounded once. The divisor has at most 9 bits and the tensor
+ * scale 24, so that their product is exact in binary64. The divisor of the rule even is 2^emax (1 - 2^-(p+1)). With
+ * this divisor the power of two changes where rounding to p bits changes it: in the middle between the last p-bit value
+ * of a binade and the next binade. */
 static double scale_of(float amax, const ulp_block *b, double tensor_scale) {
-    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU}; /* floor, ceil, even, noclip */
+    static const uint8_t directions[] = {ULP_RZ, ULP_RU, ULP_RNE, ULP_RU}; /* directions of floor, ceil, even, noclip */
     const ulp_format *e = &b->element, *s = &b->scale;
     ulp_rule rule = {directions[b->rule], ULP_OVERFLOW_SAT, 0};
     double divisor = e->max;
@@ -157,7 +159,7 @@ static double scale_of(float amax, const ulp_block *b, double tensor_scale) {
 
 static uint8_t scale_code(double scale, const ulp_block *b) {
     uint64_t code = b->scale.nan_code;
-    (void)ulp_encode(&code, scale, &b->scale); /* a positive finite member of the format */
+    (void)ulp_encode(&code, scale, &b->scale); /* the scale is a positive finite value of the format */
     return (uint8_t)code;
 }
 
@@ -178,8 +180,8 @@ float ulp_block_tensor_scale(float amax, const ulp_block *b) {
 
 /* ---- elements ---- */
 
-/* x / divisor rounded once: rounded to odd at 53 bits, more than the 8 of an element and 34 of nu and its tail. The
- * divisor has at most 32 bits, so the remainder is exact. */
+/* x / divisor rounded once. The quotient is first rounded to odd at 53 bits. 53 bits are more than the 8 bits of an
+ * element and the 34 bits of nu and its tail. The divisor has at most 32 bits, so that the remainder is exact. */
 static double round_element(float x, double divisor, const ulp_format *f, ulp_rule rule, uint32_t word) {
     double quotient = x / divisor, remainder = ULP_FMA(-quotient, divisor, x);
     int clamps = rule.overflow == ULP_OVERFLOW_DEFAULT;
@@ -192,13 +194,14 @@ static double round_element(float x, double divisor, const ulp_format *f, ulp_ru
     return clamps && e < -f->max ? -f->max : e;
 }
 
-/* element * factor in binary32: at most 8 + 32 bits, rounded once. */
+/* element * factor in binary32, rounded once. The exact product has at most 8 + 32 bits. */
 static float value_of(double element, double factor) {
     double value = element * factor;
     return value != value ? (float)ulp_quiet_nan() : (float)value;
 }
 
-/* One block x (n) to values y (n) or to codes, whichever is not NULL; `first` is the index of x[0] in its array. */
+/* Converts one block x (n) to values y (n) or to element codes: the pointer that is NULL is not written. `first` is the
+ * index of x[0] in the array. Returns the code of the scale. */
 static uint8_t convert(float *y, uint8_t *elements, const float *x, size_t n, const ulp_block *b, double tensor_scale,
                        ulp_rule rule, ulp_stream stream, size_t first) {
     const double scale = scale_of(ulp_amax(x, n, 1), b, tensor_scale), factor = scale * tensor_scale;

@@ -1,7 +1,7 @@
-/* codec.c - what rounding makes of codes: the code of a value, its neighbours in the format, and their spacing. */
+/* codec.c - encoding by rounding: the code of a value, the neighbours of a value in the format, and their spacing. */
 #include "round.h"
 
-/* The magnitude code of a finite non-zero member of the format. */
+/* The magnitude code of a finite non-zero value of the format. */
 static uint64_t encode_magnitude(ulp_exact x, const ulp_format *f) {
     int32_t e = x.exp + 127;
     if (e < f->emin) return ulp_cut_at(x, f->qmin).kept;
@@ -35,7 +35,7 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
     return ULP_OK;
 }
 
-/* The least positive binary64 value: nothing lies between a binary64 value x and x + step. */
+/* The least positive binary64 value: no binary64 value lies between a binary64 value x and x + step. */
 static const double step = 0x1p-1074;
 
 double ulp_next_up(double x, const ulp_format *f) {
@@ -43,7 +43,8 @@ double ulp_next_up(double x, const ulp_format *f) {
     if (x != x) return x;
     if (x < f->lowest) return f->lowest;
     double y = ulp_round_pair(x, step, f, rule, 0);
-    return y == 0.0 ? ulp_zero_value(f, 1) : y; /* from below; x + step may cancel, which is +0 */
+    return y == 0.0 ? ulp_zero_value(f, 1)
+                    : y; /* the zero above a negative x is -0; x + step can cancel, which gives +0 */
 }
 
 double ulp_next_down(double x, const ulp_format *f) {

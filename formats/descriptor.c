@@ -1,8 +1,9 @@
-/* descriptor.c - what follows from the deciding parameters of a format: ranges, special codes, and the value of a code.
+/* descriptor.c - derivation of a format's ranges and special codes from its deciding parameters, and the value of a
+ * code.
  *
- * Magnitude codes are ordered like magnitudes in every format (P3109 interim report v4.0, section 4.3), so
- * a code is a sign, an exponent field and a fraction; fixed point is a two's complement integer. In a
- * format with :nosub the codes of subnormals decode to zero.
+ * In every format the magnitude codes have the order of the magnitudes (P3109 interim report v4.0, section 4.3). A
+ * floating-point code is a sign, an exponent field and a fraction. A fixed-point code is a two's complement integer. In
+ * a format with :nosub the codes of subnormals decode to zero.
  */
 #include "round.h"
 
@@ -44,7 +45,7 @@ double ulp_decode(uint64_t code, const ulp_format *f) {
     if (is_nan_code(code, f)) return ulp_quiet_nan();
     double magnitude = decode_magnitude(code & ~sign_bit(f), f);
     if (magnitude == 0.0)
-        return ulp_zero_value(f, (code & sign_bit(f)) != 0); /* :nosub has such codes where there is no -0 */
+        return ulp_zero_value(f, (code & sign_bit(f)) != 0); /* :nosub gives codes of -0 in a format without -0 */
     return code & sign_bit(f) ? -magnitude : magnitude;
 }
 
@@ -57,7 +58,7 @@ ulp_class ulp_classify(uint64_t code, const ulp_format *f) {
     return magnitude < f->min_normal ? ULP_SUBNORMAL : ULP_NORMAL;
 }
 
-/* ---- deriving ---- */
+/* ---- derivation ---- */
 
 static ulp_status init_fixed(ulp_format *f) {
     if (f->bits < 1 || f->bits > 32 || f->frac_bits >= f->bits) return ULP_NOT_IN_RANGE;
@@ -77,7 +78,7 @@ static ulp_status init_fixed(ulp_format *f) {
     return ULP_OK;
 }
 
-/* The codes of Inf, NaN and max, from where the NaN codes are. */
+/* Computes the codes of Inf, NaN and max from the positions of the NaN codes. */
 static void place_specials(ulp_format *f) {
     uint64_t ones = (f->is_signed ? 1ull << (f->bits - 1) : f->bits == 64 ? 0 : 1ull << f->bits) - 1;
     uint64_t hidden = 1ull << (f->prec - 1);
@@ -97,7 +98,7 @@ static void place_specials(ulp_format *f) {
 }
 
 static ulp_status init_floating(ulp_format *f) {
-    int width = f->bits - (f->is_signed != 0) - (f->prec - 1); /* of the exponent field */
+    int width = f->bits - (f->is_signed != 0) - (f->prec - 1); /* width of the exponent field */
     if (f->bits < 2 || f->bits > 64 || f->prec < 1 || f->prec > 53 || width < 1 || width > 11) return ULP_NOT_IN_RANGE;
     if (f->nan_codes == ULP_NAN_IEEE && (f->prec < 2 || !f->has_inf)) return ULP_NOT_IN_RANGE;
     if (f->nan_codes == ULP_NAN_NEG_ZERO && (!f->is_signed || f->has_neg_zero)) return ULP_NOT_IN_RANGE;
@@ -129,29 +130,30 @@ ulp_status ulp_format_init(ulp_format *format) {
     return format->overflow < ULP_OVERFLOW_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
 }
 
-/* log2 of the step between neighbours at the lower end of the normal numbers, and of all where there are subnormals. */
-static int least_step(const ulp_format *f) { return f->is_fixed ? -f->frac_bits : f->emin - f->prec + 1; }
+/* log2 of the spacing at the lower end of the normal numbers. In a format with subnormals no spacing is smaller. */
+static int least_spacing(const ulp_format *f) { return f->is_fixed ? -f->frac_bits : f->emin - f->prec + 1; }
 
-/* Significant bits of the numbers; those of a power of two at the end of fixed point are none more. */
+/* The significant bits of the values. A fixed-point value has at most bits - 1: the lowest value is a power of two. */
 static int significand(const ulp_format *f) { return f->is_fixed ? f->bits - 1 : f->prec; }
 
 int ulp_format_holds(const ulp_format *outer, const ulp_format *inner) {
     if (inner->has_inf > outer->has_inf || inner->has_zero > outer->has_zero) return 0;
     if (inner->nan_codes != ULP_NAN_NONE && outer->nan_codes == ULP_NAN_NONE) return 0;
-    if (inner->max > outer->max || inner->lowest < outer->lowest || least_step(inner) < least_step(outer)) return 0;
+    if (inner->max > outer->max || inner->lowest < outer->lowest || least_spacing(inner) < least_spacing(outer))
+        return 0;
     if (outer->is_fixed) return 1;
     return significand(inner) <= significand(outer) &&
            (outer->has_subnormals || inner->min_positive >= outer->min_normal);
 }
 
 ulp_status ulp_format_shift(ulp_format *format, int k) {
-    ulp_format moved = *format;
-    if (k < -4096 || k > 4096 || (moved.is_fixed && (moved.frac_bits < k || moved.frac_bits - k > 255)))
+    ulp_format shifted = *format;
+    if (k < -4096 || k > 4096 || (shifted.is_fixed && (shifted.frac_bits < k || shifted.frac_bits - k > 255)))
         return ULP_NOT_IN_RANGE;
-    if (moved.is_fixed) moved.frac_bits = (uint8_t)(moved.frac_bits - k);
-    else moved.bias = (int16_t)(moved.bias - k);
-    ulp_status status = ulp_format_init(&moved);
-    if (status == ULP_OK) *format = moved;
+    if (shifted.is_fixed) shifted.frac_bits = (uint8_t)(shifted.frac_bits - k);
+    else shifted.bias = (int16_t)(shifted.bias - k);
+    ulp_status status = ulp_format_init(&shifted);
+    if (status == ULP_OK) *format = shifted;
     return status;
 }
 

@@ -1,12 +1,11 @@
-/* exact.h - exact results before rounding: error-free transforms and the wide value they end in.
+/* exact.h - exact results before rounding: error-free transforms and the 128-bit value ulp_exact.
  *
- * Two representations of a real number that no format has been asked to hold yet:
- *   - the unevaluated pair hi + lo of doubles (two_sum, two_prod), for vectorised loops, and
- *     ulp_to_odd, which folds the pair into one double that rounds like the pair;
- *   - ulp_exact, a 128-bit significand with a sticky bit, for the scalar path: sums, products,
- *     quotients, square roots and fused multiply-adds of any binary64 operands, overflow and underflow
- *     of intermediates impossible.
- * Host and device; integer operations only, except in the transforms.
+ * A real number that is not rounded yet has two representations:
+ *   - the unevaluated pair hi + lo of doubles (two_sum, two_prod), for vectorised loops. ulp_to_odd folds the pair into
+ *     one double that rounds like the pair.
+ *   - ulp_exact, a 128-bit significand with a sticky bit, for the scalar path: sums, products, quotients, square roots
+ *     and fused multiply-adds of any binary64 operands. Intermediate results cannot overflow or underflow.
+ * The functions are for host and device. Only the transforms use floating-point operations.
  */
 #ifndef ULP_EXACT_H
 #define ULP_EXACT_H
@@ -57,7 +56,7 @@ ULP_CORE float ulp_from_bits32(uint32_t u) {
 
 ULP_FN double ulp_quiet_nan(void) { return ulp_from_bits64(0x7ff8000000000000u); }
 
-/* x 2^k for results that are binary64 values or beyond its range; x has at most 53 bits. */
+/* x 2^k, where the result is a binary64 value or beyond the range of binary64; x has at most 53 bits. */
 ULP_FN double ulp_scale(double x, int32_t k) {
     for (; k > 1000; k -= 1000) x *= 0x1p1000;
     for (; k < -1000; k += 1000) x *= 0x1p-1000;
@@ -66,42 +65,44 @@ ULP_FN double ulp_scale(double x, int32_t k) {
 
 /* ---- error-free transforms ---- */
 
-/* s = RN(a + b), return the error: a + b = s + error exactly, barring overflow (Knuth 1969; Moller 1965). */
+/* Sets s = RN(a + b) and returns the error: a + b = s + error exactly, barring overflow (Knuth 1969; Moller 1965). */
 ULP_CORE double ulp_two_sum(double a, double b, double *s) {
     double t = a + b, bb = t - a;
     *s = t;
     return (a - (t - bb)) + (b - bb);
 }
 
-/* p = RN(a b), return the error: a b = p + error exactly while the exponents of a b stay above -969
- * (Handbook of Floating-Point Arithmetic 2018, section 4.4). */
+/* Sets p = RN(a b) and returns the error: a b = p + error exactly while the exponents of a b stay above -969 (Handbook
+ * of Floating-Point Arithmetic 2018, section 4.4). */
 ULP_CORE double ulp_two_prod(double a, double b, double *p) {
     *p = a * b;
     return ULP_FMA(a, b, -*p);
 }
 
-/* The pair hi + lo, hi = RN(hi + lo), rounded to odd at 53 bits: any later rounding to at most 51 bits
- * equals one rounding of the pair (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). Branch-free. */
+/* The pair hi + lo with hi = RN(hi + lo), rounded to odd at 53 bits. Any later rounding to at most 51 bits equals one
+ * rounding of the pair (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). Branch-free. */
 ULP_CORE double ulp_to_odd(double hi, double lo) {
     uint64_t u = ulp_bits64(hi);
-    uint64_t inexact = (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum, is no error */
-    uint64_t step = ~u & 1u & (0u - inexact);                       /* an even hi moves one unit toward lo, */
-    uint64_t down = (ulp_bits64(lo) ^ u) >> 63;                     /* down in magnitude where the signs differ */
+    uint64_t inexact =
+        (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum, counts as exact */
+    uint64_t step = ~u & 1u & (0u - inexact);        /* an even hi moves one unit toward lo */
+    uint64_t down = (ulp_bits64(lo) ^ u) >> 63;      /* the magnitude decreases where the signs differ */
     return ulp_from_bits64(u + step - ((step & down) << 1));
 }
 
-/* a + b as one double that rounds on like the sum itself; infinite and NaN sums are themselves. */
+/* a + b as one double that rounds like the exact sum. Infinite sums and NaN stay. */
 ULP_CORE double ulp_sum_to_odd(double a, double b) {
     double sum, error = ulp_two_sum(a, b, &sum);
     return ulp_to_odd(sum, error);
 }
 
-/* ---- the wide value ---- */
+/* ---- the 128-bit value ---- */
 
 typedef enum ulp_kind { ULP_EXACT_ZERO, ULP_EXACT_CANCELLED, ULP_EXACT_FINITE, ULP_EXACT_INF, ULP_EXACT_NAN } ulp_kind;
 
-/* FINITE: (-1)^neg (hi 2^64 + lo + s) 2^exp with bit 63 of hi set; 0 < s < 1 if sticky, else s = 0.
- * CANCELLED: the zero of x + (-x), whose sign the rounding mode decides (IEEE 754-2019, 6.3). */
+/* FINITE: the value is (-1)^neg (hi 2^64 + lo + s) 2^exp with bit 63 of hi set; 0 < s < 1 if sticky, else s = 0.
+ * CANCELLED: the zero of x + (-x); the rounding mode decides its sign (IEEE 754-2019, 6.3).
+ */
 typedef struct ulp_exact {
     uint64_t hi, lo;
     int32_t exp;
@@ -126,8 +127,8 @@ ULP_FN ulp_exact ulp_exact_special(ulp_kind kind, uint32_t neg) {
     return x;
 }
 
-/* Finite from hi, lo, sticky that need not be normalised; sticky with zero leading bits would lose
- * accuracy, so callers keep at least 96 true bits. */
+/* A finite value from hi, lo and sticky, which need not be normalised. Leading zero bits reduce the accuracy of a value
+ * with a sticky bit, so callers keep at least 96 significant bits. */
 ULP_FN ulp_exact ulp_exact_pack(uint32_t neg, uint64_t hi, uint64_t lo, uint32_t sticky, int32_t exp) {
     ulp_exact x = {hi, lo, exp, 0, 0, ULP_EXACT_FINITE};
     x.neg = (uint8_t)neg;
@@ -157,7 +158,7 @@ ULP_FN ulp_exact ulp_exact_of(double v) {
     return ulp_exact_pack(neg, sig, 0, 0, (e == 0 ? 1 : e) - 1075 - 64);
 }
 
-/* (hi, lo) >> n, bits lost gathered in *sticky; 0 <= n. */
+/* Shifts (hi, lo) right by n, 0 <= n. Sets *sticky if a bit that is set is shifted out. */
 ULP_FN void ulp_shift_right(uint64_t *hi, uint64_t *lo, int32_t n, uint32_t *sticky) {
     if (n >= 128) {
         *sticky |= (uint32_t)((*hi | *lo) != 0);
@@ -182,13 +183,13 @@ ULP_FN ulp_exact ulp_exact_negate(ulp_exact x) {
     return x;
 }
 
-/* The zero of a sum whose operands are both zero or cancel. */
+/* The sum of two operands that are both zero or cancel. */
 ULP_FN ulp_exact ulp_exact_zero_sum(ulp_exact x, ulp_exact y) {
     if (x.kind == ULP_EXACT_ZERO && y.kind == ULP_EXACT_ZERO && x.neg == y.neg) return x;
     return ulp_exact_special(ULP_EXACT_CANCELLED, 0);
 }
 
-/* x + y; each has at most 106 significant bits and no sticky bit. */
+/* x + y. Each operand has at most 106 significant bits and no sticky bit. */
 ULP_FN ulp_exact ulp_exact_add(ulp_exact x, ulp_exact y) {
     if (x.kind == ULP_EXACT_NAN || y.kind == ULP_EXACT_NAN) return ulp_exact_special(ULP_EXACT_NAN, 0);
     if (x.kind == ULP_EXACT_INF && y.kind == ULP_EXACT_INF && x.neg != y.neg)
@@ -201,7 +202,7 @@ ULP_FN ulp_exact ulp_exact_add(ulp_exact x, ulp_exact y) {
     int32_t swap = y.exp > x.exp || (y.exp == x.exp && (y.hi > x.hi || (y.hi == x.hi && y.lo > x.lo)));
     ulp_exact a = swap ? y : x, b = swap ? x : y;
     uint32_t sticky = 0;
-    /* one bit of headroom; no operand has more than 106 bits, so nothing is lost here */
+    /* one bit of headroom; no operand has more than 106 bits, so no bit is lost here */
     ulp_shift_right(&a.hi, &a.lo, 1, &sticky);
     ulp_shift_right(&b.hi, &b.lo, 1 + (a.exp - b.exp > 200 ? 200 : a.exp - b.exp), &sticky);
     uint64_t lo, hi;
@@ -217,7 +218,7 @@ ULP_FN ulp_exact ulp_exact_add(ulp_exact x, ulp_exact y) {
     return ulp_exact_pack(a.neg, hi, lo, sticky, a.exp + 1);
 }
 
-/* 64 x 64 -> 128 bits. */
+/* The 128-bit product of two 64-bit integers. */
 ULP_FN void ulp_wide_mul(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
     uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
     uint64_t ll = al * bl, lh = al * bh, hl = ah * bl, hh = ah * bh;
@@ -226,7 +227,7 @@ ULP_FN void ulp_wide_mul(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo) {
     *hi = hh + (lh >> 32) + (hl >> 32) + (mid >> 32);
 }
 
-/* x y; both have at most 64 significant bits and no sticky bit. */
+/* x y. Both operands have at most 64 significant bits and no sticky bit. */
 ULP_FN ulp_exact ulp_exact_mul(ulp_exact x, ulp_exact y) {
     uint32_t neg = x.neg ^ y.neg;
     uint32_t zero = x.kind < ULP_EXACT_FINITE || y.kind < ULP_EXACT_FINITE;
@@ -239,7 +240,8 @@ ULP_FN ulp_exact ulp_exact_mul(ulp_exact x, ulp_exact y) {
     return ulp_exact_pack(neg, hi, lo, 0, x.exp + y.exp + 128);
 }
 
-/* x / y; both have at most 63 significant bits. Restoring division, 127 quotient bits and the remainder. */
+/* x / y. Both operands have at most 63 significant bits. Restoring division gives 127 quotient bits and the
+ * remainder. */
 ULP_FN ulp_exact ulp_exact_div(ulp_exact x, ulp_exact y) {
     uint32_t neg = x.neg ^ y.neg;
     uint32_t xzero = x.kind < ULP_EXACT_FINITE, yzero = y.kind < ULP_EXACT_FINITE;
@@ -258,14 +260,15 @@ ULP_FN ulp_exact ulp_exact_div(ulp_exact x, ulp_exact y) {
     return ulp_exact_pack(neg, qhi, qlo, rem != 0, x.exp - y.exp - 126);
 }
 
-/* sqrt(x); at most 64 significant bits. Digit by digit, 100 bits of root and the remainder. */
+/* sqrt(x). x has at most 64 significant bits. The digit-by-digit method gives 100 bits of the root and the
+ * remainder. */
 ULP_FN ulp_exact ulp_exact_sqrt(ulp_exact x) {
     if (x.kind < ULP_EXACT_FINITE || x.kind == ULP_EXACT_NAN) return x;
     if (x.neg) return ulp_exact_special(ULP_EXACT_NAN, 0);
     if (x.kind == ULP_EXACT_INF) return x;
-    int32_t exp = x.exp + 64; /* value = x.hi 2^exp */
+    int32_t exp = x.exp + 64; /* the value is x.hi 2^exp */
     uint64_t next = x.hi, first = 0;
-    if (exp & 1) { /* make the exponent even: radicand = first : next, one bit wider */
+    if (exp & 1) { /* the exponent becomes even; the radicand (first : next) becomes one bit wider */
         first = next >> 63;
         next <<= 1;
         exp -= 1;
@@ -292,10 +295,10 @@ ULP_FN ulp_exact ulp_exact_sqrt(ulp_exact x) {
     return ulp_exact_pack(0, thi, tlo, (rhi | rlo) != 0, exp / 2 - 68);
 }
 
-/* a b + c, operands as ulp_exact_of gives them. */
+/* a b + c. The operands are results of ulp_exact_of. */
 ULP_FN ulp_exact ulp_exact_fma(ulp_exact a, ulp_exact b, ulp_exact c) { return ulp_exact_add(ulp_exact_mul(a, b), c); }
 
-/* hi + lo, any two doubles; the zero of (hi, 0) keeps hi's sign. */
+/* hi + lo for any two doubles. The zero of (hi, 0) has the sign of hi. */
 ULP_FN ulp_exact ulp_exact_of_pair(double hi, double lo) {
     if (lo == 0.0) return ulp_exact_of(hi);
     return ulp_exact_add(ulp_exact_of(hi), ulp_exact_of(lo));

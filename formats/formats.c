@@ -1,7 +1,7 @@
-/* formats.c - the registry of number formats, one row each, and the names: of formats, overflow policies and statuses.
+/* formats.c - the registry of number formats, and the names of formats, overflow policies and statuses.
  *
- * To add a format, add a row to `rows`. Everything that follows from its parameters is derived by
- * ulp_format_init; every test, table and help text loops over the registry.
+ * To add a format, add a row to `rows`. ulp_format_init derives the other fields from a row's parameters. Every test,
+ * table and help text loops over the registry.
  */
 #include "format.h"
 
@@ -73,7 +73,7 @@ const char *ulp_status_text(ulp_status status) {
     return "unknown status";
 }
 
-/* ---- strings, without a C library ---- */
+/* ---- strings without the C library ---- */
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
@@ -93,7 +93,7 @@ static int append(char *to, const char *from, size_t n) {
     return 1;
 }
 
-/* A decimal number of at most three digits without leading zeros, in [*at, end); -1 if there is none. */
+/* Reads a decimal number of at most three digits without leading zeros from [*at, end). -1 if there is no number. */
 static int number(const char **at, const char *end) {
     int value = -1;
     const char *p = *at;
@@ -131,7 +131,7 @@ static ulp_format from_row(const row *r) {
     f.has_subnormals = (r->flags & SUB) != 0;
     f.has_zero = (r->flags & ZERO) != 0;
     f.zero_binade = (r->flags & BINADE0) != 0;
-    if (r->prec == 0) { /* fixed point: the bias column holds F */
+    if (r->prec == 0) { /* fixed point: the column of the bias holds F */
         f.is_fixed = 1;
         f.frac_bits = (uint8_t)r->bias;
         f.bias = 0;
@@ -147,7 +147,7 @@ static ulp_status parse_ieee_like(ulp_format *f, const char *at, const char *end
     if (x < 0 || y < 0 || (at != end && !same(at, (size_t)(end - at), "ieee"))) return ULP_BAD_NAME;
     if (x < 1 || x > 11 || y > 52) return ULP_NOT_IN_RANGE;
     row r = {{"", "", ""}, (uint8_t)(1 + x + y), (uint8_t)(y + 1), (int16_t)((1 << (x - 1)) - 1), IEEE, ULP_NAN_IEEE};
-    if (y == 0) r.nan_codes = ULP_NAN_NONE; /* no fraction bit is left to tell NaN from Inf */
+    if (y == 0) r.nan_codes = ULP_NAN_NONE; /* without a fraction bit NaN has no code beside Inf */
     *f = from_row(&r);
     return ULP_OK;
 }
@@ -186,7 +186,7 @@ static ulp_status parse_p3109(ulp_format *f, const char *at, const char *end) {
     return ULP_OK;
 }
 
-/* The families of names, and which numbers a name may have. */
+/* The families of names, and the sentence that states the numbers in a name. */
 static const struct family {
     ulp_status (*parse)(ulp_format *f, const char *at, const char *end);
     const char *limits;

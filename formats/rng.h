@@ -1,9 +1,9 @@
-/* rng.h - randomness as a pure function: Philox4x32-10 keyed by (seed, stream, index).
+/* rng.h - random words as a pure function: Philox4x32-10 keyed by (seed, stream, index).
  *
- * Salmon, Moraes, Dror, Shaw 2011, doi:10.1145/2063384.2063405, through the Random123 library; this is
- * its only home. Layout version 1: key = (seed low, seed high); counter = (block low, block high,
- * stream low, stream high) with block = floor(index / 4); the word of element `index` is output word
- * index mod 4. Any element's word can be computed alone, on the host and on a device.
+ * Salmon, Moraes, Dror, Shaw 2011, doi:10.1145/2063384.2063405. Only this file includes the Random123 library. Layout
+ * version 1: key = (seed low, seed high); counter = (block low, block high, stream low, stream high) with
+ * block = floor(index / 4). The word of element `index` is output word index mod 4. The word of any element can be
+ * computed alone, on the host and on a device.
  */
 #ifndef ULP_RNG_H
 #define ULP_RNG_H
@@ -16,8 +16,8 @@
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
-#if defined(__CUDA_ARCH__) /* the high half of a product by its instruction; by a 64-bit product it takes one more     \
-                              addition */
+/* __umulhi gives the high half of a product. A 64-bit product needs one addition more. */
+#if defined(__CUDA_ARCH__)
 #define R123_USE_64BIT 0
 #define R123_USE_MULHILO32_MULHI_INTRIN 1
 #define R123_MULHILO32_MULHI_INTRIN __umulhi
@@ -30,20 +30,20 @@
 #define ULP_RNG_NAME "philox4x32-10"
 #define ULP_RNG_LAYOUT 1
 
-/* The four words of a block: elements 4 block .. 4 block + 3. */
+/* The four words of a block: the words of elements 4 block .. 4 block + 3. */
 ULP_FN philox4x32_ctr_t ulp_random_block(uint64_t seed, uint64_t stream, uint64_t block) {
     philox4x32_ctr_t ctr = {{(uint32_t)block, (uint32_t)(block >> 32), (uint32_t)stream, (uint32_t)(stream >> 32)}};
     philox4x32_key_t key = {{(uint32_t)seed, (uint32_t)(seed >> 32)}};
     return philox4x32_R(10, ctr, key);
 }
 
-/* The word of element i of an array under `s`. */
+/* The word of element i of an array whose stream is `s`. */
 ULP_FN uint32_t ulp_random_word(ulp_stream s, uint64_t i) {
     uint64_t index = s.first + i;
     return ulp_random_block(s.seed, s.stream, index / 4).v[index % 4];
 }
 
-/* Uniform in [0, 1): the word of element i times 2^-32, exact in binary64. */
+/* A number uniform in [0, 1): the word of element i times 2^-32, exact in binary64. */
 ULP_FN double ulp_random_uniform(ulp_stream s, uint64_t i) { return (double)ulp_random_word(s, i) * 0x1p-32; }
 
 #endif

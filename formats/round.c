@@ -1,4 +1,4 @@
-/* round.c - the rounding of round.h as plain functions, and the names of modes and operations. */
+/* round.c - rounding as plain functions, and the names of modes and operations. */
 #include "round.h"
 
 double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word) {

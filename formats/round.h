@@ -1,18 +1,18 @@
-/* round.h - how a real number becomes a member of a format: modes, rules, the one rounding.
+/* round.h - rounding of a real number to a member of a format: modes, rules, the one rounding.
  *
- * ulp_round_exact rounds the exact value once, to precision p with the exponent floored at emin, as if
- * the exponent range above were unbounded; then the overflow policy speaks (IEEE 754-2019, 4.3 and 7.4;
- * P3109 interim report v4.0, section 4.6). The decision itself, ulp_round_up, is one case per mode and is
- * shared by the scalar path here, by the branch-free array core (kernels/rounding/core.h) and by CUDA.
+ * ulp_round_exact rounds the exact value once. It rounds to precision p, with the exponent at least emin and without an
+ * upper bound. Then it applies the overflow policy (IEEE 754-2019, 4.3 and 7.4; P3109 interim report v4.0, section
+ * 4.6). ulp_round_up decides the direction and has one case for each mode. The scalar path here, the branch-free array
+ * core (kernels/rounding/core.h) and CUDA share ulp_round_up.
  *
- * Choices where standards are silent or differ:
- *   - unsigned formats: a negative value that does not round to zero is out of range: the smallest value
- *     under sat, NaN under inf and nan. Negative zero becomes +0.
- *   - e8m0 has no zero: what would round to zero becomes 2^-127.
- *   - dlfloat16 (Agrawal et al. 2019, doi:10.1109/ARITH.2019.00023): between 0 and its least value
- *     513 2^-40 there is nothing; the modes choose between the two, nearest ties to 0.
- *   - the zero of x + (-x) is +0, and -0 in mode rd (IEEE 754-2019, 6.3).
- *   - NaN results are positive quiet NaNs; a payload is not kept.
+ * Standards are silent or differ in the following cases:
+ *   - unsigned formats: a negative value that does not round to zero is out of range. It gives the smallest value under
+ *     sat, and NaN under inf and nan. Negative zero becomes +0.
+ *   - e8m0 has no zero: a value that would round to zero becomes 2^-127.
+ *   - dlfloat16 (Agrawal et al. 2019, doi:10.1109/ARITH.2019.00023) has no value between 0 and its least value 513
+ *     2^-40. A mode chooses one of the two numbers; the nearest modes round ties to 0.
+ *   - x + (-x) gives +0, and -0 in mode rd (IEEE 754-2019, 6.3).
+ *   - a NaN result is a positive quiet NaN; its payload is not kept.
  */
 #ifndef ULP_ROUND_H
 #define ULP_ROUND_H
@@ -24,9 +24,9 @@ extern "C" {
 #endif
 
 /* The rounding modes: X(enumerator, name, meaning, stochastic, inward). `stochastic` is 1 where the mode uses random
- * words. `inward` says whose overflow gives max where others give infinity (IEEE 754-2019, 7.4): the sum of POSITIVE
- * and NEGATIVE values. A mode is a row here and a case in ulp_round_up; every table over modes is made from these rows.
- */
+ * words. `inward` is the sum of POSITIVE and NEGATIVE: values of these signs overflow to max in the mode, and values of
+ * other signs overflow to infinity (IEEE 754-2019, 7.4). A mode is a row here and a case in ulp_round_up. Every table
+ * over modes is made from these rows. */
 enum { ULP_INWARD_NONE, ULP_INWARD_POSITIVE, ULP_INWARD_NEGATIVE, ULP_INWARD_BOTH };
 #define ULP_MODES(X)                                                                                                   \
     X(ULP_RNE, "rne", "to nearest, ties to even", 0, ULP_INWARD_NONE)                                                  \
@@ -60,42 +60,44 @@ enum {
     ULP_DETERMINISTIC_MODES = ((1 << ULP_MODE_COUNT) - 1) & ~ULP_STOCHASTIC_MODES
 };
 
-/* Whether a mode belongs to a set; a number past the last mode belongs to none. */
+/* Whether a mode belongs to a set. A number past the last mode belongs to no set. */
 ULP_FN uint32_t ulp_mode_in(uint32_t mode, uint32_t set) { return mode < ULP_MODE_COUNT ? set >> mode & 1u : 0u; }
 
-/* How to round. {0} is rne with the format's own overflow policy. */
+/* The rule of a rounding. {0} is mode rne with the format's own overflow policy. */
 typedef struct ulp_rule {
     uint8_t mode;        /* ulp_mode */
     uint8_t overflow;    /* ulp_overflow */
     uint8_t random_bits; /* r of the stochastic modes, 1..32; 0 means 32 */
 } ulp_rule;
 
-/* Where randomness comes from: the word of array element i is a pure function of (seed, stream, first + i), rng.h. */
+/* The source of random words: the word of array element i is a pure function of (seed, stream, first + i), see
+ * rng.h. */
 typedef struct ulp_stream {
-    uint64_t seed, stream; /* stream names the use: which tensor, which step, which operand */
-    uint64_t first;        /* index of the array's element 0; lets a part of an array be rounded alone */
+    uint64_t seed, stream; /* stream stands for the use of the words: the tensor, the step, the operand */
+    uint64_t first;        /* index of the array's element 0; a part of an array can be rounded alone */
 } ulp_stream;
 
-/* "rne", "rna", ... and what they mean; NULL past the end. */
+/* The name of a mode ("rne", "rna", ...) and its meaning. NULL past the end. */
 const char *ulp_mode_name(ulp_mode mode);
 const char *ulp_mode_meaning(ulp_mode mode);
 
-/* The mode called `text`; "sr" is another name for sra. */
+/* The mode called `text`. "sr" is another name of sra. */
 ulp_status ulp_mode_parse(ulp_mode *mode, const char *text);
 
-/* 1 for the stochastic modes: they are the ones that use random words. */
+/* 1 for the stochastic modes, which use random words. */
 ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_STOCHASTIC_MODES); }
 
-/* Whether `format` offers `rule`: ULP_UNSUPPORTED for wrap on floating point, ULP_BAD_ARGUMENT for numbers out of
- * range. */
+/* Whether `format` offers `rule`. Returns ULP_UNSUPPORTED for wrap on floating point, and ULP_BAD_ARGUMENT for numbers
+ * out of range. */
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
 
-/* Does the magnitude go up (away from zero)? 0 or 1, branch-free for a constant mode.
- *   odd    the significand is odd (p = 1: its code is odd)
- *   nu     floor(fraction 2^32) of the discarded part, a fraction of one quantum
- *   tail   what nu does not hold: bit 1 is the fraction's bit of weight 2^-33, bit 0 is set if anything is below
- *   neg    the value is negative
- *   word   32 random bits, of which the top r are R */
+/* 1 if the magnitude is rounded up (away from zero), else 0. Branch-free for a constant mode.
+ *   - odd: 1 if the significand is odd (p = 1: if its code is odd)
+ *   - nu: floor(2^32 f), where f is the discarded part as a fraction of one quantum
+ *   - tail: the part of f that nu lacks. Bit 1 is the bit of f of weight 2^-33; bit 0 is set if any lower bit is set.
+ *   - neg: 1 if the value is negative
+ *   - word: 32 random bits; the top r bits are R
+ */
 ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word,
                                uint32_t r) {
     const uint32_t half = 0x80000000u;
@@ -108,12 +110,12 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_
     case ULP_RD: return inexact & neg;
     case ULP_RO: return inexact & (odd ^ 1u);
     case ULP_SRA: {
-        uint32_t random = word & (0xffffffffu << (32 - r)); /* R 2^(32-r): the sum carries iff A holds */
+        uint32_t random = word & (0xffffffffu << (32 - r)); /* R 2^(32-r): the sum carries iff condition A holds */
         return (uint32_t)((uint32_t)(nu + random) < nu);
     }
     case ULP_SRB: {
-        /* R + 1/2 in place of R; at r = 32 the half meets the fraction's own bit of weight 2^-33 */
-        uint32_t below = half >> (r - 1) >> 1; /* 2^(31-r), 0 at r = 32 */
+        /* R + 1/2 replaces R. At r = 32 the 1/2 has the weight 2^-33, like bit 1 of tail. */
+        uint32_t below = half >> (r - 1) >> 1; /* 2^(31-r), and 0 at r = 32 */
         uint32_t random = (word & (0xffffffffu << (32 - r))) | below;
         uint32_t sum = nu + random;
         uint32_t carry_in = (uint32_t)(r == 32) & (tail >> 1);
@@ -122,7 +124,7 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_
     case ULP_SRC: {
         uint32_t mask = 0xffffffffu << (32 - r), unit = mask & (0u - mask); /* 2^(32-r) */
         uint32_t kept = nu & mask;
-        /* what lies below the r bits, in units of 2^-33 of a quantum, sticky folded into bit 0 */
+        /* the bits below the top r bits of nu, in units of 2^-33 of a quantum, with the sticky bit in bit 0 */
         uint64_t rest = (uint64_t)(nu & ~mask) << 2 | tail, tie = (uint64_t)unit << 1;
         uint32_t kept_odd = (uint32_t)((nu & unit) != 0);
         uint32_t bump = (uint32_t)(rest > tie) | ((uint32_t)(rest == tie) & kept_odd);
@@ -135,7 +137,7 @@ ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_
     return 0;
 }
 
-/* The result of a value beyond the range, or infinite: by policy (never DEFAULT or WRAP), mode and sign. */
+/* The result of an infinite value or of a value beyond the range. `policy` is never DEFAULT or WRAP. */
 ULP_FN double ulp_overflow_value(const ulp_format *f, uint32_t mode, uint32_t policy, uint32_t neg, uint32_t infinite) {
     double end = neg ? f->lowest : f->max;
     uint32_t inward = ulp_mode_in(mode, neg ? ULP_MODES_INWARD_NEGATIVE : ULP_MODES_INWARD_POSITIVE);
@@ -147,25 +149,25 @@ ULP_FN double ulp_overflow_value(const ulp_format *f, uint32_t mode, uint32_t po
     return f->nan_codes != ULP_NAN_NONE ? ulp_quiet_nan() : end;
 }
 
-/* A magnitude of zero in the format. */
+/* The format's result for a magnitude of zero. */
 ULP_FN double ulp_zero_value(const ulp_format *f, uint32_t neg) {
     if (!f->has_zero) return f->min_positive;
     return neg && f->has_neg_zero ? -0.0 : 0.0;
 }
 
-/* The discarded part of a value, as ulp_round_up wants it, and the significand that is kept. */
+/* A value cut at a quantum: the significand that is kept, and the discarded part as ulp_round_up takes it. */
 typedef struct ulp_cut {
     uint64_t kept;
     uint32_t nu, tail;
 } ulp_cut;
 
-/* |x| in units of 2^q: kept mod 2^64, and the fraction. */
+/* |x| in units of 2^q: the integer part modulo 2^64, and the fraction. */
 ULP_FN ulp_cut ulp_cut_at(ulp_exact x, int32_t q) {
     ulp_cut cut = {0, 0, 0};
     uint64_t hi = x.hi, lo = x.lo;
     uint32_t sticky = x.sticky;
     int64_t shift = (int64_t)q - x.exp;
-    if (shift <= 0) { /* an integer: only wrap-around comes here */
+    if (shift <= 0) { /* x is an integer multiple of 2^q; only wrap-around has this case */
         cut.kept = shift > -64 ? lo << -shift : 0;
         return cut;
     }
@@ -185,12 +187,13 @@ ULP_FN ulp_cut ulp_cut_at(ulp_exact x, int32_t q) {
     return cut;
 }
 
-/* |x| in units of odd 2^q, |x| < odd 2^q, 2^9 < odd < 2^32: the gap below dlfloat16's least value. */
+/* |x| in units of odd 2^q, for |x| < odd 2^q and 2^9 < odd < 2^32. This unit is the gap below the least value of
+ * dlfloat16. */
 ULP_FN ulp_cut ulp_cut_by(ulp_exact x, uint32_t odd, int32_t q) {
     ulp_cut cut = {0, 0, 0};
     uint64_t hi = x.hi, lo = x.lo, quotient = 0, rem;
     uint32_t sticky = x.sticky;
-    int32_t right = q - 64 - x.exp; /* |x| 2^(64-q) = (hi:lo) >> right, less than odd 2^64 */
+    int32_t right = q - 64 - x.exp; /* |x| 2^(64-q) = (hi:lo) >> right, below odd 2^64 */
     ulp_shift_right(&hi, &lo, right > 200 ? 200 : right, &sticky);
     rem = hi << 32 | lo >> 32;
     quotient = rem / odd << 32;
@@ -202,7 +205,7 @@ ULP_FN ulp_cut ulp_cut_by(ulp_exact x, uint32_t odd, int32_t q) {
     return cut;
 }
 
-/* Fixed point, modulo 2^bits. */
+/* Rounds to fixed point modulo 2^bits. */
 ULP_FN double ulp_round_wrapped(ulp_exact x, const ulp_format *f, uint32_t mode, uint32_t word, uint32_t r) {
     ulp_cut cut = ulp_cut_at(x, f->qmin);
     uint64_t n = cut.kept + ulp_round_up(mode, (uint32_t)cut.kept & 1u, cut.nu, cut.tail, x.neg, word, r);
@@ -212,8 +215,8 @@ ULP_FN double ulp_round_wrapped(ulp_exact x, const ulp_format *f, uint32_t mode,
     return ulp_scale(value, f->qmin);
 }
 
-/* The one rounding: the value of `format` that `rule` chooses for the exact value x. `word` holds the
- * random bits of the stochastic modes (R = its top r bits) and is not looked at by the others. */
+/* The one rounding: the value of `format` that `rule` chooses for the exact value x. `word` holds the random bits of
+ * the stochastic modes (R is its top r bits); the other modes ignore `word`. */
 ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, uint32_t word) {
     const uint32_t mode = rule.mode, r = rule.random_bits ? rule.random_bits : 32u;
     uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
@@ -244,7 +247,7 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
     return x.neg ? -magnitude : magnitude;
 }
 
-/* The operations, X(enumerator, name, operands): the exact result rounded once. IEEE 754-2019, 5.4.1 */
+/* The operations: X(enumerator, name, operands). An operation rounds its exact result once. IEEE 754-2019, 5.4.1 */
 #define ULP_OPS(X)                                                                                                     \
     X(ULP_ADD, "add", 2)                                                                                               \
     X(ULP_SUB, "sub", 2)                                                                                               \
@@ -260,7 +263,8 @@ typedef enum ulp_op {
         ULP_OP_COUNT
 } ulp_op;
 
-/* The exact result of an operation on any binary64 operands; those not used are ignored. */
+/* The exact result of an operation on any binary64 operands. An operation ignores the operands that it does not
+ * need. */
 ULP_FN ulp_exact ulp_exact_op(ulp_op op, double a, double b, double c) {
     const ulp_exact x = ulp_exact_of(a);
     switch (op) {
@@ -275,20 +279,22 @@ ULP_FN ulp_exact ulp_exact_op(ulp_op op, double a, double b, double c) {
     return ulp_exact_special(ULP_EXACT_NAN, 0);
 }
 
-/* ---- the same as plain functions (round.c) ---- */
+/* ---- plain functions (round.c) ---- */
 
-/* x rounded once; x of type float converts exactly. */
+/* x rounded once. An x of type float converts to double exactly. */
 double ulp_round(double x, const ulp_format *format, ulp_rule rule, uint32_t word);
 
-/* The exact value hi + lo rounded once; any two doubles. Under wrap both within 2^60 quanta of the format: a wider sum
- * does not keep the bits that count modulo 2^bits. The same holds for operands and results of ulp_arith. */
+/* The exact value hi + lo rounded once, for any two doubles. Under wrap, |hi| and |lo| must be at most 2^60 quanta of
+ * the format: the sum of larger numbers loses bits that count modulo 2^bits. This limit also holds for operands and
+ * results of ulp_arith. */
 double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 const char *ulp_op_name(ulp_op op);
 int ulp_op_operands(ulp_op op);
 ulp_status ulp_op_parse(ulp_op *op, const char *text);
 
-/* a + b, a - b, a b, a / b, sqrt(a), a b + c for any binary64 operands; those not used are ignored. */
+/* a + b, a - b, a b, a / b, sqrt(a) or a b + c for any binary64 operands, rounded once. An operation ignores the
+ * operands that it does not need. */
 double ulp_arith(ulp_op op, double a, double b, double c, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 #ifdef __cplusplus

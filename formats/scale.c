@@ -1,4 +1,4 @@
-/* scale.c - plain scaling: amax, the factors of a tensor, its rows or its columns, and rounding under them. */
+/* scale.c - plain scaling: amax, the factors of a tensor or of its rows or columns, and rounding under the factors. */
 #include "scale.h"
 
 #if !defined(__wasm__)
@@ -23,7 +23,7 @@ uint32_t ulp_element_word(ulp_rule rule, ulp_stream stream, uint64_t i) {
 }
 
 float ulp_amax(const float *x, size_t n, size_t stride) {
-    uint32_t most = 0; /* magnitudes are ordered like their bits */
+    uint32_t most = 0; /* a larger magnitude has larger bits */
     for (size_t i = 0; i < n; i++) {
         uint32_t magnitude = ulp_bits32(x[i * stride]) & 0x7fffffffu;
         if (magnitude > most && magnitude < 0x7f800000u) most = magnitude;
@@ -71,7 +71,7 @@ ulp_status ulp_scaling_round(float *y, const float *x, size_t m, size_t n, const
         for (size_t j = 0; j < n; j++) {
             const size_t at = i * n + j;
             const ulp_scaling *f = &s[axis == ULP_PER_ROW ? i : axis == ULP_PER_COLUMN ? j : 0];
-            /* 24 bits times 24 bits: exact in binary64 */
+            /* a product of two 24-bit numbers is exact in binary64 */
             double e = ulp_round((double)x[at] * f->scale, format, rule, ulp_element_word(rule, stream, at));
             double product, error = ulp_two_prod(e, f->inverse, &product);
             y[at] = (float)ulp_to_odd(product, error);
