@@ -35,6 +35,7 @@ static void claim_facts(ulp_claims *c) {
 
 /* Every end of one cure (of all deterministic modes, if plain) against its prediction. */
 static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
+    char word[16];
     int good = 0, bad = 0, open = 0;
     char first_bad[96] = "";
     for (size_t i = 0; i < c->table->count; i++) {
@@ -47,6 +48,8 @@ static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
             snprintf(first_bad, sizeof first_bad, "; %s %s: predicted %.10g, got %.17g", r->key.format, r->key.mode,
                      r->predicted, r->value);
     }
+    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
+    if (good + bad > 0) ulp_summary(c, "stops off their predictions", bad, "%s", word);
     if (good + bad > 0)
         ulp_claim(c, bad == 0, text, "%d as predicted, %d not, %d still moving at --limit%s", good, bad, open,
                   first_bad);
@@ -132,9 +135,26 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
+/* Where the count stops under nearest even, and where it is predicted to stop. */
+static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
+    const row *stop = find(c, format, cure, STOP);
+    char word[16];
+    if (!stop) return;
+    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
+    ulp_summary(c, "stop", stop->value, "%s rne %s", format->name, word);
+    if (!ulp_is_no_number(stop->predicted))
+        ulp_summary(c, "predicted stop", stop->predicted, "%s rne %s", format->name, word);
+}
+
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     print_table(c);
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const ulp_format *format = &s->formats.at[f];
+        ulp_summary(c, "largest number", format->max, "%s", format->name);
+        summarize(c, format, ULP_CURE_NONE);
+        for (int k = 0; k < CURES; k++) summarize(c, format, cures[k]);
+    }
     claim_facts(c);
     claim_predicted(c, ULP_CURE_NONE, "every plain sum stops where its format and mode say beforehand");
     claim_predicted(c, ULP_CURE_CHUNKS,
