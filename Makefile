@@ -37,7 +37,7 @@ endif
 BUILD := $(if $(filter release,$(MODE)),build,build/$(MODE))
 
 WARN  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror=switch $(if $(WERROR),-Werror)
-FLAGS_release := -O3 -g
+FLAGS_release := -O3 -g1
 FLAGS_debug   := -O0 -g3
 FLAGS_asan    := -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_tsan    := -O2 -g -fsanitize=thread

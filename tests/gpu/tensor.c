@@ -3,6 +3,7 @@
 #include "codes.h"
 
 #include "kernels/cuda/unit.h"
+#include "kernels/probe/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
