@@ -159,6 +159,13 @@ for name in loss_scaling fixed_point; do
     exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out bad.csv
     says "^$name: --formats binary64: has to lie within binary32" err.txt "it names the option that was given"
 done
+exits 0 "fixed_point with formats and modes in some places of --policy" "$BIN/fixed_point" --formats q2.14,e4m3 --modes sra/8 \
+    --policy "weight=%,act=q6.10@amax/%,out=%,agrad=%,master=%" --epochs 1 --seeds 1 --out t.csv
+says '^# policy in full: weight=q2.14/sra/8,act=q6.10@amax/sra/8,wgrad=binary32/rne,agrad=q2.14/sra/8,.*,master=q2.14/sra/8,.*,out=q2.14/sra/8,' \
+    t.csv "FORMAT/MODE for %, MODE for % behind a /"
+says '^# policy in full: weight=e4m3/sra/8,.*,agrad=e4m3:inf/sra/8,' t.csv "and gradients overflow, as they do without %"
+exits 2 "fixed_point --policy with %/3" "$BIN/fixed_point" --policy "weight=%,act=%/3" --epochs 1 --out t.csv
+says "^fixed_point: --policy: 'rne/3': random bits" err.txt "it says why"
 # the first point of these would train, a later one would not
 exits 2 "fixed_point --optimizer kahan=1 with master weights" "$BIN/fixed_point" --quick --optimizer sgd,kahan=1 --policy mixed:fp16 --out bad.csv
 says '^fixed_point: optimizer: kahan=1 takes the place of master weights' err.txt "it says why"

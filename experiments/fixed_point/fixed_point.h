@@ -1,0 +1,49 @@
+/* fixed_point.h - what the trainings and the claims of fixed_point share: settings, points, rows, the two networks. */
+#ifndef ULP_EXPERIMENT_FIXED_POINT_H
+#define ULP_EXPERIMENT_FIXED_POINT_H
+
+#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/texts.h"
+#include "pattern.h"
+
+/* The networks and the policies of Gupta et al. 2015. */
+#define MLP "fc1000 relu fc1000 relu fc10"
+#define CNN "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10"
+#define POLICY "weight=%,act=%,out=fp32,agrad=%,wgrad=%"
+#define POLICY_OF_CNN "weight=%,act=q6.10/%,out=fp32,agrad=%,wgrad=%"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    pattern policy;
+    ulp_named_optimizer optimizer;
+    const char *net, *set, *data;
+    int64_t scale, batch, epochs, seeds;
+    double std, checkpoint;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+/* A training: in a format with a rule, or in binary32, where both are NULL. */
+typedef struct point {
+    const ulp_format *format;
+    const ulp_named_rule *rule;
+    uint64_t seed;
+} point;
+
+enum { EPOCH, FINAL };
+#define WHAT_WORDS "epoch final"
+
+typedef struct row {
+    const char *format, *mode;
+    int64_t seed;
+    int what;
+    int64_t epoch;
+    double loss, train_error, test_error, moved;
+    int64_t diverged;
+} row;
+
+/* Prints the table and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif

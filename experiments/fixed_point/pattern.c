@@ -1,0 +1,72 @@
+/* pattern.c - policies with places for a format and a rounding mode; see pattern.h. */
+#include "pattern.h"
+
+#include <string.h>
+
+/* The text with `format`/`mode` in the places. */
+static void put_into(ulp_text *to, const char *text, const char *format, const char *mode) {
+    for (const char *c = text; *c; c++)
+        if (*c != '%') ulp_text_add(to, c, 1);
+        else if (c > text && c[-1] == '/') ulp_text_print(to, "%s", mode);
+        else ulp_text_print(to, "%s/%s", format, mode);
+}
+
+static int read_with(ulp_policy *policy, const char *text, const char *format, const char *mode, ulp_text *error) {
+    char why[1024];
+    ulp_text whole = {0};
+    put_into(&whole, text, format, mode);
+    const ulp_status status = ulp_policy_parse(policy, ulp_text_of(&whole), why, sizeof why);
+    ulp_text_free(&whole);
+    if (status == ULP_OK) return ULP_EXIT_FINE;
+    ulp_text_print(error, ": %s", why);
+    return ULP_EXIT_USAGE;
+}
+
+static uint8_t formats_differ(const ulp_cast *a, const ulp_cast *b) {
+    return strcmp(a->format.name, b->format.name) != 0;
+}
+
+static uint8_t rules_differ(const ulp_cast *a, const ulp_cast *b) { return a->rule.mode != b->rule.mode; }
+
+/* The places are where two readings with unlike formats and modes differ. Every format that a datapath takes as input
+ * holds the numbers of q2.1 and of q2.0, so that no pattern is refused for the formats of the readings. */
+static int read_pattern(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+    pattern *p = field;
+    ulp_policy other;
+    (void)option;
+    p->text = text;
+    int status = read_with(&p->policy, text, "q2.1", "rne", error);
+    if (status == ULP_EXIT_FINE) status = read_with(&other, text, "q2.0", "rz", error);
+    if (status != ULP_EXIT_FINE) return status;
+    for (int i = 0; i < ULP_AT_COUNT; i++) {
+        p->takes_format[i] = formats_differ(&p->policy.at[i], &other.at[i]);
+        p->takes_rule[i] = rules_differ(&p->policy.at[i], &other.at[i]);
+    }
+    p->out_takes_format = p->policy.has_out && formats_differ(&p->policy.out, &other.out);
+    p->out_takes_rule = p->policy.has_out && rules_differ(&p->policy.out, &other.out);
+    return ULP_EXIT_FINE;
+}
+
+static void print_pattern(ulp_text *to, const void *field, const ulp_option *option) {
+    (void)option;
+    ulp_text_print(to, "%s", ((const pattern *)field)->text);
+}
+
+const ulp_option_type type_pattern = {
+    .value_name = "POLICY", .size = sizeof(pattern), .read = read_pattern, .print = print_pattern, .topic = "policies"};
+
+ulp_status pattern_fill(ulp_policy *policy, const pattern *p, const ulp_format *format, ulp_rule rule) {
+    *policy = p->policy;
+    for (int i = 0; i < ULP_AT_COUNT; i++) {
+        const ulp_cast *cast = &p->policy.at[i];
+        const ulp_status status =
+            p->takes_format[i]
+                ? ulp_policy_set(policy, (ulp_point_kind)i, format, (ulp_tensor_scale)cast->tensor_scale, cast->history)
+                : ULP_OK;
+        if (status != ULP_OK) return status;
+        if (p->takes_rule[i]) policy->at[i].rule = rule;
+    }
+    if (p->out_takes_format) policy->out.format = *format;
+    if (p->out_takes_rule) policy->out.rule = rule;
+    return ULP_OK;
+}
