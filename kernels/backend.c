@@ -1,4 +1,4 @@
-/* backend.c - choosing a backend by name, and the instruction set of the CPU one. */
+/* backend.c - the choice of a backend by name, and of the instruction set of the CPU backend. */
 #include "backend.h"
 
 #include "kernels/cpu/cpu.h"
@@ -23,7 +23,7 @@ static int runs_avx512(void) {
 }
 #endif
 
-/* Slowest first. */
+/* The instruction sets, slowest first. */
 static const struct isa {
     const char *name;
     const ulp_backend *table;

@@ -1,4 +1,4 @@
-/* checksum.h - CRC-32, which tells a damaged file from a whole one. */
+/* checksum.h - CRC-32, a checksum that detects damaged files. */
 #ifndef ULP_CHECKSUM_H
 #define ULP_CHECKSUM_H
 
@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* CRC-32 of ISO 3309, as zlib's crc32(): `crc` is 0 at first, then the result so far. */
+/* CRC-32 of ISO 3309, like crc32() of zlib. `crc` is 0 for the first part of the data, then the result for the parts so
+ * far. */
 uint32_t ulp_crc32(uint32_t crc, const void *data, size_t n);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* counters.c - the counters of a rounding pass, across threads. */
+/* counters.c - addition of the counts of a rounding pass, from several threads at once. */
 #include "kernels/rounding/count.h"
 
 void ulp_stats_add(ulp_stats *to, const ulp_stats *from) {

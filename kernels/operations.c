@@ -1,5 +1,5 @@
-/* operations.c - the operations on arrays: each checks its arguments, once for all backends, and calls the backend's
- * own. */
+/* operations.c - the operations on arrays: each function checks its arguments for all backends and calls the
+ * backend. */
 #include "backend.h"
 
 #include "kernels/cuda/cuda.h"
@@ -18,7 +18,7 @@ static ulp_status lacks(const ulp_backend *backend, const char *operation) {
 
 const char *ulp_backend_error(void) { return lacking[0] != '\0' ? lacking : ulp_cuda_error(); }
 
-/* The backend's own operation on checked arguments. */
+/* Calls the backend's function with checked arguments. */
 #define DISPATCH(operation, status, ...)                                                                               \
     lacking[0] = '\0';                                                                                                 \
     if (backend->operation == NULL) return lacks(backend, #operation);                                                 \
@@ -27,12 +27,12 @@ const char *ulp_backend_error(void) { return lacking[0] != '\0' ? lacking : ulp_
 
 /* ---- elements ---- */
 
-/* Up to three arrays of n elements, none of them NULL. */
+/* Checks up to three arrays of n elements: no array may be NULL. */
 static ulp_status check_arrays(const void *a, const void *b, const void *c, size_t n) {
     return n > 0 && (a == NULL || b == NULL || c == NULL) ? ULP_BAD_ARGUMENT : ULP_OK;
 }
 
-/* A format and a rule for results in arrays of floats. */
+/* Checks a format and a rule for results in arrays of floats. */
 static ulp_status check_float_rounding(const ulp_format *format, ulp_rule rule) {
     const ulp_status status = ulp_rule_check(format, rule);
     return status == ULP_OK && !format->fits_binary32 ? ULP_UNSUPPORTED : status;
@@ -144,7 +144,7 @@ ulp_status ulp_backend_reduce(const ulp_backend *backend, float *y, const float 
     DISPATCH(reduce, check_reduce(y, x, m, n, summation.datapath), y, x, m, n, summation);
 }
 
-/* ---- moves ---- */
+/* ---- im2col and permute ---- */
 
 static ulp_status check_im2col(const float *y, const float *x, const ulp_im2col *g) {
     if (g == NULL || g->stride == 0 || g->dilate == 0) return ULP_BAD_ARGUMENT;
@@ -159,7 +159,7 @@ ulp_status ulp_backend_permute(const ulp_backend *backend, float *y, const float
     DISPATCH(permute, check_arrays(y, x, x, shape.count * shape.a * shape.b * shape.n), y, x, shape);
 }
 
-/* ---- between products ---- */
+/* ---- operations between products ---- */
 
 ulp_status ulp_backend_narrow(const ulp_backend *backend, float *y, const double *x, size_t n) {
     DISPATCH(narrow, check_arrays(y, x, x, n), y, x, n);

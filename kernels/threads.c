@@ -1,43 +1,44 @@
-/* threads.c - the one home of OpenMP: a parallel loop over pieces of an index range. */
+/* threads.c - the only file that uses OpenMP: a parallel loop over pieces of an index range. */
 #include "backend.h"
 
 #if defined(_OPENMP)
 #include <omp.h>
 #endif
 
-/* ThreadSanitizer does not see libgomp's barriers; the two marks around a region tell it what they order,
- * and the function that holds the region is not instrumented. */
+/* ThreadSanitizer does not see the barriers of libgomp. Two marks around a parallel region tell ThreadSanitizer the
+ * order that the barriers give. The function that contains the region is not instrumented. */
 #if defined(__SANITIZE_THREAD__)
 void __tsan_acquire(void *);
 void __tsan_release(void *);
 #define ORDER_BEFORE(p) __tsan_release(p)
 #define ORDER_AFTER(p) __tsan_acquire(p)
-#define UNSEEN __attribute__((no_sanitize_thread))
+#define NOT_INSTRUMENTED __attribute__((no_sanitize_thread))
 #else
 #define ORDER_BEFORE(p) (void)(p)
 #define ORDER_AFTER(p) (void)(p)
-#define UNSEEN
+#define NOT_INSTRUMENTED
 #endif
 
-/* More threads than any machine here has processors; many more do not fit the stack on which libgomp lists them. */
+/* MOST_THREADS exceeds the number of processors of any machine today. libgomp lists the threads on the stack, and far
+ * more threads would not fit there. */
 enum { MOST_THREADS = 1024 };
 
-static int chosen; /* 0: the default */
+static int requested; /* the number of ulp_threads_set(); 0: the default */
 
 static int at_most(int n, int most) { return n < most ? n : most; }
 
-void ulp_threads_set(int n) { chosen = n > 0 ? at_most(n, MOST_THREADS) : 0; }
+void ulp_threads_set(int n) { requested = n > 0 ? at_most(n, MOST_THREADS) : 0; }
 
 int ulp_threads_get(void) {
 #if defined(_OPENMP)
-    return chosen > 0 ? chosen : at_most(omp_get_max_threads(), MOST_THREADS);
+    return requested > 0 ? requested : at_most(omp_get_max_threads(), MOST_THREADS);
 #else
     return 1;
 #endif
 }
 
-UNSEEN void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end),
-                             void *context) {
+NOT_INSTRUMENTED void ulp_parallel_for(size_t n, size_t grain, void (*body)(void *context, size_t begin, size_t end),
+                                       void *context) {
     const size_t step = grain > 0 ? grain : 1, pieces = (n + step - 1) / step;
 #if defined(_OPENMP)
     const int most = ulp_threads_get(), threads = pieces < (size_t)most ? (int)pieces : most;

@@ -1,4 +1,4 @@
-/* tile.c - the largest tile in which matrix products are formed. */
+/* tile.c - the largest tile of a matrix product. */
 #include "backend.h"
 
 static size_t tile_rows, tile_columns;

@@ -1,7 +1,7 @@
-/* activation.c - activation functions, their gradients, and the way from binary64 to binary32. */
+/* activation.c - activation functions, their gradients, and conversion from binary64 to binary32. */
 #include "cpu.h"
 
-/* y or z is the result. */
+/* The arrays of an operation; y or z is the result. */
 typedef struct work {
     float *y;
     double *z;
@@ -10,7 +10,7 @@ typedef struct work {
     ulp_activation f;
 } work;
 
-/* Elements of a piece whose functions take some ten times as long as a rounding. */
+/* The elements of a piece. An activation function takes about ten times as long as a rounding. */
 enum { ACTIVATION_GRAIN = ULP_GRAIN / 16 };
 
 static void narrow_part(void *context, size_t begin, size_t end) {

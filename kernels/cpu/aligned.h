@@ -1,10 +1,10 @@
 /* aligned.h - fused sums of a Tensor Core row for a block of outputs at once, in vectors of binary32.
  *
- * The integer definition of kernels/products/fused.h: the inputs have at most 11 significant bits, so a product is
- * exact in binary32, and so is its multiple by the power of two 2^(F - Emax); conversion to integer truncates toward
- * zero, which is the alignment. Sums of up to 2^(29-F) terms fit an int32_t. Exponents come as 16-bit integers beside
- * the values: Emax is an addition and a maximum. Where exponents near the ends of binary32's range would spoil this,
- * the sum is refused.
+ * The vectors compute the integer definition of kernels/products/fused.h. The inputs have at most 11 significant bits,
+ * so that a product is exact in binary32, and its multiple by the power of two 2^(F - Emax) is exact as well.
+ * Conversion to integer truncates toward zero: this is the alignment. Sums of up to 2^(29-F) terms fit an int32_t.
+ * Exponents are 16-bit integers in separate arrays: Emax needs one addition and one maximum for each product. fuse()
+ * returns 0 where an exponent is too near the ends of the range of binary32.
  */
 #ifndef ULP_ALIGNED_H
 #define ULP_ALIGNED_H
@@ -19,8 +19,8 @@ enum { BYTES = 32, ROWS = 2 };
 enum { BYTES = 16, ROWS = 1 };
 #endif
 
-/* LANES floats make a vector, two vectors a panel: as many columns as a vector holds 16-bit exponents. Vector h holds
- * the columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
+/* A vector has LANES floats. A panel has two vectors: a vector of 16-bit exponents holds as many columns. Vector
+ * h holds the columns 2 i + h, so that its exponents are the lower (h = 0) or upper halves of 32-bit words. */
 enum { LANES = BYTES / 4, HALVES = 2, WIDTH = HALVES * LANES };
 
 typedef float vfloat __attribute__((vector_size(BYTES)));
@@ -29,9 +29,9 @@ typedef uint32_t vuint __attribute__((vector_size(BYTES)));
 typedef int16_t vshort __attribute__((vector_size(BYTES)));
 
 enum {
-    SKIPPED = -16384, /* the exponent of zero: it never wins, and two of them fit an int16_t */
-    ABSENT = -20000,  /* below every product with one zero; a scale may be added */
-    LOWEST = -100,    /* Emax for which scale factors, aligned terms and results stay normal binary32 numbers */
+    SKIPPED = -16384, /* the exponent of zero: below every other exponent; the sum of two fits an int16_t */
+    ABSENT = -20000,  /* below every product with one zero, also after adding a scale */
+    LOWEST = -100,    /* scales, terms and results are normal binary32 numbers for Emax from LOWEST to HIGHEST */
     HIGHEST = 119
 };
 
@@ -41,7 +41,7 @@ enum {
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 
-/* The maximum of vectors, in the form that becomes one instruction, or two. */
+/* The maximum of vectors, in a form that the compiler turns into one or two instructions. */
 #if defined(__clang__) || (defined(__AVX2__) && !defined(__AVX512BW__))
 #define VECTOR_MAX(name, type, elements)                                                                               \
     ULP_INLINE type name(type a, type b) {                                                                             \
@@ -61,39 +61,40 @@ VECTOR_MAX(max32, vint, LANES)
 ULP_INLINE vint bits_of(vfloat x) { return (vint)x; }
 ULP_INLINE vfloat float_of(vint u) { return (vfloat)u; }
 
-/* The constants of a row as the vectors want them. */
+/* The constants of a row for the vectors. */
 typedef struct plan {
     int32_t length, fraction, floor;
     int32_t keep; /* mask of the kept bits of a binary32 result */
-    int32_t emin; /* of the accumulator */
+    int32_t emin; /* emin of the accumulator */
 } plan;
 
-/* Where a step's operands lie. */
+/* The arrays of the operands of a step. */
 typedef struct operands {
     const float *a, *b;
     const int16_t *a_exponent, *b_exponent, *a_scale, *b_scale;
 } operands;
 
-/* hi 1024 + lo rounded toward zero to 24 bits; *inexact: -1 where bits were lost. |hi| < 2^24, 0 <= lo < 2^12. */
+/* hi 1024 + lo rounded toward zero to 24 bits. *inexact: -1 where bits were lost. |hi| < 2^24, 0 <= lo < 2^12. */
 ULP_INLINE vfloat truncate(vint hi, vint lo, vint *inexact) {
     const vfloat x = __builtin_convertvector(hi, vfloat) * 1024.0f, y = __builtin_convertvector(lo, vfloat);
-    const vfloat sum = x + y, error = y - (sum - x); /* exact: |x| >= |y|, or all is small */
+    const vfloat sum = x + y, error = y - (sum - x); /* exact: |x| >= |y|, or both are small */
     *inexact = (vint)(error != 0.0f);
-    const vint back = ((bits_of(error) ^ bits_of(sum)) >> 31) & *inexact; /* one unit if too far */
+    const vint back = ((bits_of(error) ^ bits_of(sum)) >> 31) & *inexact; /* one unit where |sum| is too large */
     return float_of((vint)((vuint)sum + (vuint)back));
 }
 
-/* A binary32 value, rounded to odd there, to binary16 by nearest even: an addition of 3 2^(e+12) leaves 11 bits. */
+/* A binary32 value that is rounded to odd, rounded to nearest even in binary16. The addition of 3 2^(e+12) leaves 11
+ * bits. */
 ULP_INLINE vfloat to_half(vfloat x) {
     const vint e = max32(bits_of(x) & 0x7f800000, (vint){0} + (113 << 23));
     const vfloat anchor = float_of((vint)((vuint)e + ((13u << 23) | 0x400000u)));
     const vfloat y = (x + anchor) - anchor;
-    return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond to infinity */
+    return y * 0x1p112f * 0x1p-112f; /* 2^16 and beyond become infinite */
 }
 
-/* Bits set where an exponent is out of the range in which these lanes are exact: how far the Emax of a lane's products
- * lies below it, that of a lane (an exponent field) at most, and c below it. */
-ULP_INLINE uint64_t strange(vshort below, vint most, vint c_below) {
+/* Not 0 if an exponent is out of the range in which these lanes are exact. below: LOWEST minus the Emax of a lane's
+ * products. most: the largest Emax of a lane, as an exponent field. c_below: the field of LOWEST minus c. */
+ULP_INLINE uint64_t out_of_range(vshort below, vint most, vint c_below) {
     const vint wide = (most >= ((128 + HIGHEST) << 23)) | (c_below > 0);
     union {
         vint whole;
@@ -104,13 +105,14 @@ ULP_INLINE uint64_t strange(vshort below, vint most, vint c_below) {
     return all;
 }
 
-/* The halves of 32-bit words, half 0 the lower one, as 32-bit integers times 2^16. */
+/* One half of each 32-bit word, times 2^16, as a 32-bit integer. Half 0 is the lower half. */
 ULP_INLINE vint half_of(vshort x, int h) { return (vint)(h == 0 ? (vuint)x << 16 : (vuint)x & 0xffff0000u); }
 
-/* 2^(F - Emax), as words, from the field of Emax. */
+/* 2^(F - Emax) as words, from the exponent field of Emax. */
 ULP_INLINE vint scale_to(const plan *p, vint top) { return (vint)(((uint32_t)(254 + p->fraction) << 23) - (vuint)top); }
 
-/* One fused sum of p->length products for ROWS x WIDTH outputs, in place. 0 where the definition has to be asked. */
+/* One fused sum of p->length products for ROWS x WIDTH outputs, in place. Returns 0 where the outputs need the scalar
+ * definition; then c is unchanged. */
 ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow, int scaled) {
     vshort emax[ROWS];
     for (int r = 0; r < ROWS; r++) emax[r] = (vshort){0} + (int16_t)ABSENT;
@@ -127,7 +129,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
         }
         below = max16(below, (LOWEST - e) & (e > SKIPPED / 2));
         e = max16(e, (vshort){0} + (int16_t)p->floor);
-        e = (e - max16(e - (HIGHEST + 1), (vshort){0}) + 127) << 7; /* no more than one above the highest */
+        e = (e - max16(e - (HIGHEST + 1), (vshort){0}) + 127) << 7; /* at most HIGHEST + 1 */
         UNROLLED for (int h = 0; h < HALVES; h++) {
             const vint u = bits_of(c[r][h]) & 0x7fffffff, field = u & 0x7f800000;
             c_below = max32(c_below, (((127 + LOWEST) << 23) - u) & (u > 0));
@@ -142,7 +144,7 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
             }
         }
     }
-    if (strange(below, most, c_below) != 0) return 0;
+    if (out_of_range(below, most, c_below) != 0) return 0;
 
     vint hi[ROWS][HALVES], lo[ROWS][HALVES], sum[ROWS][HALVES];
     UNROLLED for (int r = 0; r < ROWS; r++) UNROLLED for (int h = 0; h < HALVES; h++) {
@@ -175,8 +177,8 @@ ULP_INLINE int fuse(vfloat c[ROWS][HALVES], const operands *o, const plan *p, in
     return 1;
 }
 
-/* fp8 on fp16 units: two sums from zero, c added last. binary16 sums are exact enough in binary32: 24 >= 2 11 + 2 bits
- * (Figueroa 1995, doi:10.1145/221332.221334). */
+/* fp8 on fp16 units: two sums start at zero, and c is added last. binary32 is wide enough for sums of binary16: 24 >= 2
+ * 11 + 2 bits (Figueroa 1995, doi:10.1145/221332.221334). */
 ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *p, int span, int narrow) {
     vfloat partial[ROWS][HALVES];
     for (int r = 0; r < ROWS; r++)
@@ -195,25 +197,25 @@ ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *
 
 enum { PLAIN, LATE, SCALED };
 
-/* Steps, one after the other, until `count` are done, one holds special values or one is out of range; returns how many
- * were done. */
-ULP_INLINE size_t run_of(vfloat c[ROWS][HALVES], operands o, const plan *given, const uint8_t *a_special,
-                         const uint8_t *b_special, size_t count, int kind, int span, int narrow) {
-    const plan p = *given;
+/* Runs up to `count` steps in order. Stops before a step that holds special values or is out of range. Returns the
+ * number of steps that are done. */
+ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_plan, const uint8_t *a_special,
+                            const uint8_t *b_special, size_t count, int kind, int span, int narrow) {
+    const plan p = *row_plan;
     const int step = kind == LATE ? 2 * p.length : p.length;
-    vfloat now[ROWS][HALVES];
+    vfloat sums[ROWS][HALVES];
     for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) now[r][h] = c[r][h];
+        for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
     size_t at = 0;
     for (; at < count; at++) {
         if (a_special[at] | b_special[at]) break;
-        if (!(kind == LATE ? fuse_late(now, &o, &p, span, narrow) : fuse(now, &o, &p, span, narrow, kind == SCALED)))
+        if (!(kind == LATE ? fuse_late(sums, &o, &p, span, narrow) : fuse(sums, &o, &p, span, narrow, kind == SCALED)))
             break;
         o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
         o.b += step * WIDTH, o.b_exponent += step * WIDTH, o.b_scale += WIDTH;
     }
     for (int r = 0; r < ROWS; r++)
-        for (int h = 0; h < HALVES; h++) c[r][h] = now[r][h];
+        for (int h = 0; h < HALVES; h++) c[r][h] = sums[r][h];
     return at;
 }
 
@@ -235,7 +237,7 @@ typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p
 #define RUN(name, kind, span, narrow)                                                                                  \
     static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                    \
                        const uint8_t *b_special, size_t count) {                                                       \
-        return run_of(c, o, p, a_special, b_special, count, kind, span, narrow);                                       \
+        return run_steps(c, o, p, a_special, b_special, count, kind, span, narrow);                                    \
     }
 RUNS(RUN)
 

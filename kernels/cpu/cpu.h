@@ -1,7 +1,7 @@
-/* cpu.h - what the sources of one instruction set share: their names and the thread-wise helpers.
+/* cpu.h - declarations that the sources of one instruction set share: names, pieces of work, operations.
  *
- * Every source in kernels/cpu is compiled once per instruction set with ULP_ISA set to its name; ULP_CPU(f) is
- * the function f of that build. The code is the same plain C; the compiler flags make the difference.
+ * Every source in kernels/cpu is compiled once for each instruction set, with ULP_ISA set to the name of the set.
+ * ULP_CPU(f) is the function f of this compilation. The C code is equal for all sets; only compiler flags differ.
  */
 #ifndef ULP_CPU_H
 #define ULP_CPU_H
@@ -15,13 +15,13 @@
 
 #define ULP_INLINE static inline __attribute__((always_inline))
 
-/* Elements per piece of work: the words and counters of one fit the first-level cache. */
+/* The elements of a piece of work. The words and counts of a piece fit the first-level cache. */
 enum { ULP_PIECE = 1024, ULP_GRAIN = 16 * ULP_PIECE };
 
-/* words (n): the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
+/* words (n) = the random words of elements index .. index + n - 1 of (seed, stream); n <= ULP_PIECE. */
 void ULP_CPU(ulp_words)(uint32_t *words, size_t n, uint64_t seed, uint64_t stream, uint64_t index);
 
-/* The operations of the backend table; backend.h says what each does. */
+/* The operations of the backend table; backend.h documents them. */
 ulp_status ULP_CPU(ulp_cpu_round)(float *y, const float *x, size_t n, ulp_rounding rounding);
 ulp_status ULP_CPU(ulp_cpu_round64)(double *y, const double *x, size_t n, ulp_rounding rounding);
 ulp_status ULP_CPU(ulp_cpu_map)(float *y, ulp_array_op op, size_t n, ulp_rounding rounding);

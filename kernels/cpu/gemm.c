@@ -1,60 +1,61 @@
-/* gemm.c - matrix products under a datapath: what is asked for, and which kind of product takes it. */
+/* gemm.c - matrix products under a datapath: the check of the inputs, tiles, and the choice of the kind of product. */
 #include "gemm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of an array that are not values of a format; in binary32, fast, those that rounding moves. */
-typedef struct strangers {
+/* The search for elements of an array that are not values of a format. In binary32 the search rounds the elements and
+ * compares. */
+typedef struct input_check {
     const ulp_job *job;
     const void *array;
     size_t width, ld;
     const ulp_format *format;
     ulp_status status;
-} strangers;
+} input_check;
 
 enum { PART = 256 };
 
-static uint32_t strange_floats(const strangers *w, const float *x, size_t n) {
+static uint32_t bad_floats(const input_check *w, const float *x, size_t n) {
     float y[PART];
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     const uint32_t nan = w->format->nan_codes == ULP_NAN_NONE, infinite = !w->format->has_inf,
                    negative = !w->format->is_signed;
-    uint32_t strange = 0;
+    uint32_t bad = 0;
     if (!w->format->fits_binary32 || ulp_rule_check(w->format, rule) != ULP_OK) return 1;
     ULP_CPU(ulp_cpu_round)(y, x, n, (ulp_rounding){.format = w->format, .rule = rule});
     for (size_t i = 0; i < n; i++) {
         const uint32_t u = ulp_bits32(x[i]), v = ulp_bits32(y[i]), a = u & 0x7fffffffu,
                        differs = (uint32_t)(u << 1 != v << 1);
         const uint32_t is_nan = (uint32_t)(a > 0x7f800000u), is_inf = (uint32_t)(a == 0x7f800000u);
-        strange |= (is_nan & nan) | (is_inf & (infinite | (negative & u >> 31))) | (differs & ~is_nan & ~is_inf & 1u);
+        bad |= (is_nan & nan) | (is_inf & (infinite | (negative & u >> 31))) | (differs & ~is_nan & ~is_inf & 1u);
     }
-    return strange;
+    return bad;
 }
 
-static uint32_t strange_doubles(const strangers *w, const double *x, size_t n) {
-    uint32_t strange = 0;
+static uint32_t bad_doubles(const input_check *w, const double *x, size_t n) {
+    uint32_t bad = 0;
     uint64_t code;
-    for (size_t i = 0; i < n; i++) strange |= ulp_encode(&code, x[i], w->format) != ULP_OK;
-    return strange;
+    for (size_t i = 0; i < n; i++) bad |= ulp_encode(&code, x[i], w->format) != ULP_OK;
+    return bad;
 }
 
-static void look_part(void *context, size_t begin, size_t end) {
-    strangers *w = context;
-    uint32_t strange = 0;
-    for (size_t i = begin; i < end && strange == 0; i++)
+static void check_part(void *context, size_t begin, size_t end) {
+    input_check *w = context;
+    uint32_t bad = 0;
+    for (size_t i = begin; i < end && bad == 0; i++)
         for (size_t j = 0; j < w->width; j += PART) {
             const size_t n = w->width - j < PART ? w->width - j : PART, at = i * w->ld + j;
-            strange |= w->job->wide ? strange_doubles(w, (const double *)w->array + at, n)
-                                    : strange_floats(w, (const float *)w->array + at, n);
+            bad |= w->job->wide ? bad_doubles(w, (const double *)w->array + at, n)
+                                : bad_floats(w, (const float *)w->array + at, n);
         }
-    if (strange) __atomic_store_n((int *)&w->status, ULP_NO_CODE, __ATOMIC_RELAXED);
+    if (bad) __atomic_store_n((int *)&w->status, ULP_NO_CODE, __ATOMIC_RELAXED);
 }
 
-static ulp_status members(const ulp_job *job, const void *array, size_t rows, size_t width, size_t ld,
-                          const ulp_format *f) {
-    strangers w = {job, array, width, ld, f, ULP_OK};
-    ulp_parallel_for(rows, 16, look_part, &w);
+static ulp_status check_values(const ulp_job *job, const void *array, size_t rows, size_t width, size_t ld,
+                               const ulp_format *f) {
+    input_check w = {job, array, width, ld, f, ULP_OK};
+    ulp_parallel_for(rows, 16, check_part, &w);
     return w.status;
 }
 
@@ -62,9 +63,9 @@ static ulp_status check_inputs(const ulp_job *w) {
     const ulp_gemm_shape *s = &w->s;
     const ulp_datapath *d = w->datapath;
     if (!d->has_inputs) return ULP_OK;
-    ulp_status status = members(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
+    ulp_status status = check_values(w, w->a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
     return status != ULP_OK ? status
-                            : members(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+                            : check_values(w, w->b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
 }
 
 static ulp_status run_tile(const ulp_job *w) {
@@ -77,7 +78,7 @@ static ulp_status run_tile(const ulp_job *w) {
     return status;
 }
 
-static const void *moved(const ulp_job *w, const void *array, size_t elements) {
+static const void *element_at(const ulp_job *w, const void *array, size_t elements) {
     return array == NULL ? NULL : (const char *)array + elements * (w->wide ? sizeof(double) : sizeof(float));
 }
 
@@ -90,8 +91,8 @@ static ulp_job tile_of(const ulp_job *w, size_t i, size_t j, size_t m, size_t n)
     t.s.m = w->s.m - i < m ? w->s.m - i : m;
     t.s.n = w->s.n - j < n ? w->s.n - j : n;
     t.c = (char *)w->c + (i * w->s.ldc + j) * (w->wide ? sizeof(double) : sizeof(float));
-    t.a = moved(w, w->a, w->s.k == 0 ? 0 : a_index(w, i, 0));
-    t.b = moved(w, w->b, w->s.k == 0 ? 0 : b_index(w, 0, j));
+    t.a = element_at(w, w->a, w->s.k == 0 ? 0 : a_index(w, i, 0));
+    t.b = element_at(w, w->b, w->s.k == 0 ? 0 : b_index(w, 0, j));
     if (t.s.a_scales != NULL) t.s.a_scales += i * blocks;
     if (t.s.b_scales != NULL) t.s.b_scales += j * blocks;
     return t;
@@ -111,15 +112,15 @@ static ulp_status run_tiles(const ulp_job *w) {
     return status;
 }
 
-/* ---- C in memory as its transpose ---- */
+/* ---- a result whose array is the transpose of C ---- */
 
-/* Whether a b = b a, without names: then C' = B' A' has the same sums. */
+/* Whether a b = b a in this datapath, random words included. Then C' = B' A' has the same sums. */
 static int commutes(const ulp_datapath *d, size_t k) {
     if (ulp_datapath_words(d, k) != 0) return 0;
     return !d->has_inputs || (strcmp(d->a.name, d->b.name) == 0 && d->zero_a == d->zero_b);
 }
 
-static ulp_job mirrored(const ulp_job *w) {
+static ulp_job transposed_job(const ulp_job *w) {
     ulp_job t = *w;
     t.a = w->b;
     t.b = w->a;
@@ -138,8 +139,8 @@ static ulp_job mirrored(const ulp_job *w) {
     return t;
 }
 
-/* straight (m,n) from C in memory (n,m), or back. */
-static void turn(const ulp_job *w, void *straight, int back) {
+/* Copies C in memory (n,m) to `straight` (m,n), or back to C. */
+static void copy_transposed(const ulp_job *w, void *straight, int back) {
     const size_t m = w->s.m, n = w->s.n, ld = w->s.ldc;
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
@@ -153,7 +154,7 @@ static void turn(const ulp_job *w, void *straight, int back) {
 
 static ulp_status run_transposed(const ulp_job *w) {
     if (commutes(w->datapath, w->s.k)) {
-        const ulp_job t = mirrored(w);
+        const ulp_job t = transposed_job(w);
         return run_tiles(&t);
     }
     ulp_job t = *w;
@@ -161,9 +162,9 @@ static ulp_status run_transposed(const ulp_job *w) {
     t.s.ldc = w->s.n;
     t.c = ULP_CPU(ulp_gemm_room)(w->s.m * w->s.n, w->wide ? sizeof(double) : sizeof(float));
     if (t.c == NULL) return ULP_NO_MEMORY;
-    if (w->s.accumulate) turn(w, t.c, 0);
+    if (w->s.accumulate) copy_transposed(w, t.c, 0);
     ulp_status status = run_tiles(&t);
-    if (status == ULP_OK) turn(w, t.c, 1);
+    if (status == ULP_OK) copy_transposed(w, t.c, 1);
     free(t.c);
     return status;
 }
@@ -195,7 +196,7 @@ ulp_status ULP_CPU(ulp_cpu_gemm64)(double *c, const double *a, const double *b, 
     return run(&job);
 }
 
-/* Column sums are the product of a row of ones with x: the products are exact. */
+/* Column sums are the product of a row of ones with x. The products are exact. */
 ulp_status ULP_CPU(ulp_cpu_reduce)(float *y, const float *x, size_t m, size_t n, ulp_summation by) {
     float *ones = ULP_CPU(ulp_gemm_room)(m, sizeof *ones);
     if (ones == NULL) return ULP_NO_MEMORY;

@@ -1,8 +1,8 @@
-/* gemm.h - what the kinds of matrix products share: the job, its elements, packing.
+/* gemm.h - declarations that the kinds of matrix products share: the job, its elements, packing.
  *
- * A result is defined element by element (kernels/products/sum.h); the blocking decides speed, never a bit. Each kind
- * is a source that offers ULP_CPU(ulp_gemm_KIND): it takes the job or answers ULP_UNSUPPORTED, and then the next kind
- * is asked; the last, gemm_any.c, takes everything.
+ * kernels/products/sum.h defines a result element by element. The blocking changes the speed and never a bit. Each kind
+ * of product is a source with the function ULP_CPU(ulp_gemm_KIND). The function computes the job or returns
+ * ULP_UNSUPPORTED; then the next kind is tried. The last kind, gemm_any.c, computes every job.
  */
 #ifndef ULP_CPU_GEMM_H
 #define ULP_CPU_GEMM_H
@@ -16,7 +16,7 @@ typedef struct ulp_job {
     int wide;
     ulp_gemm_shape s;
     size_t i0, j0,
-        columns; /* the place of this tile in the whole result, and that one's columns: they name random words */
+        columns; /* the tile's place in the whole result, and the result's columns; random words depend on them */
     const ulp_datapath *datapath;
     ulp_stream stream;
 } ulp_job;
@@ -35,7 +35,7 @@ ULP_INLINE size_t b_index(const ulp_job *w, size_t k, size_t j) {
 ULP_INLINE float a_at(const ulp_job *w, size_t i, size_t k) { return ((const float *)w->a)[a_index(w, i, k)]; }
 ULP_INLINE float b_at(const ulp_job *w, size_t k, size_t j) { return ((const float *)w->b)[b_index(w, k, j)]; }
 
-/* The sign and payload of a NaN depend on the instruction set; results hold the one quiet NaN. */
+/* The sign and payload of a NaN depend on the instruction set. All NaN results become one quiet NaN. */
 ULP_INLINE float canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
 
 /* The first random word of element (i,j) of the job, counted from stream.first. */
@@ -43,14 +43,14 @@ ULP_INLINE uint64_t word_index(const ulp_job *w, size_t i, size_t j) {
     return ((uint64_t)(w->i0 + i) * w->columns + w->j0 + j) * ulp_datapath_words(w->datapath, w->s.k);
 }
 
-/* Blocks of rows that share a panel of B while it is in the second-level cache: few enough to give every thread some.
- */
+/* The number of row blocks that use a panel of B while the panel is in the second-level cache. The number is small
+ * enough to give every thread several pieces. */
 ULP_INLINE size_t row_grain(size_t blocks) {
     const size_t share = blocks / (4 * (size_t)ulp_threads_get());
     return share < 1 ? 1 : (share > 16 ? 16 : share);
 }
 
-/* Room for n elements of `size` bytes, 64-byte aligned; never NULL for n = 0 while there is memory. */
+/* Allocates n elements of `size` bytes, 64-byte aligned. n = 0 gives NULL only if no memory is left. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size);
 
 ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job);

@@ -1,8 +1,8 @@
-/* gemm_aligned.c - the product on Tensor Core rows: packing, blocks, and the definition where data are special.
+/* gemm_aligned.c - the product on Tensor Core rows: packing, blocks, and the scalar definition for special data.
  *
- * Columns of the result are the lanes. Blocks of ROWS x WIDTH outputs walk k together (aligned.h); special values,
- * found when a panel is packed, and exponents out of range, found on the way, send a step of a block to the definition
- * itself.
+ * The lanes are columns of the result. Blocks of ROWS x WIDTH outputs go through k together (aligned.h). The scalar
+ * definition computes a step of a block if the step holds special values or an exponent is out of range. Packing a
+ * panel finds special values; aligned.h finds exponents out of range.
  */
 #include "gemm.h"
 
@@ -17,11 +17,11 @@ typedef struct work {
     const ulp_job *job;
     size_t padded; /* k rounded up to whole steps */
     size_t steps, panels;
-    float *b;            /* (panels, padded, WIDTH), in the order in which products are summed, zero-padded */
-    int16_t *b_exponent; /* the same shape */
-    int16_t *b_scale;    /* (panels, steps, WIDTH): exponents of the block scales */
+    float *b;            /* (panels, padded, WIDTH), in the order of the summation, zero-padded */
+    int16_t *b_exponent; /* (panels, padded, WIDTH) */
+    int16_t *b_scale;    /* (panels, steps, WIDTH), exponents of the block scales */
     uint8_t *b_special;  /* (panels, steps) */
-    char *a;             /* blocks of `struct rows` arrays, a_bytes each */
+    char *a;             /* blocks of the arrays of `struct rows`, a_bytes each */
     size_t a_bytes;
 } work;
 
@@ -30,14 +30,14 @@ typedef struct work {
 /* The place of column j among the floats of a panel. */
 ULP_INLINE size_t lane(size_t j) { return j % HALVES * LANES + j / HALVES; }
 
-/* The place in its step of product k: fp8 on fp16 units takes k = 0, 1 (mod 4) first. */
+/* The place of product k in the order of the summation: fp8 on fp16 units adds k = 0, 1 (mod 4) first. */
 static size_t place(const ulp_datapath *d, size_t k) {
     if (!d->fused.late) return k;
     const size_t at = k % d->step, half = at / 2 % 2;
     return k - at + half * d->fused.length + at / 4 * 2 + at % 2;
 }
 
-/* The exponent with which x takes part in the alignment; the inputs' lowest one is -126 or more. */
+/* The exponent of x in the alignment. emin is -126 or more. */
 ULP_INLINE int16_t exponent_of(float x, int32_t emin) {
     const uint32_t a = ulp_bits32(x) & 0x7fffffffu;
     const int32_t e = (int32_t)(a >> 23) - 127, at_least = e > emin ? e : emin;
@@ -46,7 +46,7 @@ ULP_INLINE int16_t exponent_of(float x, int32_t emin) {
 
 ULP_INLINE uint32_t is_special(float x) { return (uint32_t)((ulp_bits32(x) & 0x7f800000u) == 0x7f800000u); }
 
-/* The exponent of a block's scale, 0 where there are none; NaN makes the block special. */
+/* The exponent of a block's scale, 0 in a datapath without scales. A NaN scale makes the block special. */
 static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, uint8_t *special) {
     if (d->scale_block == 0 || scales == NULL) return 0;
     if (is_special(scales[at])) {
@@ -56,8 +56,8 @@ static int16_t scale_of(const float *scales, size_t at, const ulp_datapath *d, u
     return (int16_t)ulp_term_of((double)scales[at], 1, d->scale.emin).e;
 }
 
-/* The exponents of x (n); whether one is special. */
-ULP_INLINE uint8_t describe(int16_t *restrict exponent, const float *restrict x, size_t n, int32_t emin) {
+/* Sets the exponents of x (n). Returns whether an element is special. */
+ULP_INLINE uint8_t find_exponents(int16_t *restrict exponent, const float *restrict x, size_t n, int32_t emin) {
     uint32_t special = 0;
     for (size_t i = 0; i < n; i++) {
         exponent[i] = exponent_of(x[i], emin);
@@ -87,7 +87,7 @@ static void pack_part(void *context, size_t begin, size_t end) {
             else memcpy(x, (const float *)w->job->b + b_index(w->job, k, j0), width * sizeof *x);
             for (size_t h = 0; h < HALVES; h++)
                 for (size_t i = 0; i < LANES; i++) to[h * LANES + i] = x[i * HALVES + h];
-            special[k / d->step] |= describe(e + (to - b), x, WIDTH, d->b_emin);
+            special[k / d->step] |= find_exponents(e + (to - b), x, WIDTH, d->b_emin);
         }
         for (size_t i = 0; i < w->steps; i++)
             for (size_t j = 0; j < width; j++)
@@ -98,7 +98,7 @@ static void pack_part(void *context, size_t begin, size_t end) {
 /* ROWS rows of A. */
 typedef struct rows {
     float *a;          /* (padded, ROWS) */
-    int16_t *exponent; /* the same shape */
+    int16_t *exponent; /* (padded, ROWS) */
     int16_t *scale;    /* (steps, ROWS) */
     uint8_t *special;  /* (steps) */
 } rows;
@@ -116,11 +116,11 @@ static void pack_rows(const work *w, const rows *r, size_t i0, size_t count) {
     }
     for (size_t k = 0; k < w->steps; k++) {
         const size_t at = k * d->step * ROWS;
-        r->special[k] |= describe(r->exponent + at, r->a + at, d->step * ROWS, d->a_emin);
+        r->special[k] |= find_exponents(r->exponent + at, r->a + at, d->step * ROWS, d->a_emin);
     }
 }
 
-/* The function for a row, NULL if there is none. */
+/* The function of aligned.h for a row. NULL if there is none. */
 static run_function run_for(const ulp_datapath *d) {
     const int n = d->fused.length, span = n % 16 == 0 ? 16 : n, narrow = d->accumulator.prec < 24;
     const int kind = d->fused.late ? LATE : (d->scale_block != 0 ? SCALED : PLAIN);
@@ -130,8 +130,8 @@ static run_function run_for(const ulp_datapath *d) {
     return NULL;
 }
 
-/* The definition for one step of all outputs of a block. */
-static void step_exactly(const work *w, float *c, const rows *r, size_t block, size_t panel, size_t at) {
+/* Computes one step of all outputs of a block by the scalar definition. */
+static void step_by_definition(const work *w, float *c, const rows *r, size_t block, size_t panel, size_t at) {
     const ulp_datapath *d = w->job->datapath;
     const ulp_gemm_shape *s = &w->job->s;
     const size_t i0 = block * ROWS, count = s->m - i0 < ROWS ? s->m - i0 : ROWS;
@@ -162,7 +162,7 @@ static plan plan_of(const ulp_datapath *d) {
     return p;
 }
 
-/* Sums of a block of ROWS x WIDTH outputs under way. */
+/* The sums of a block of ROWS x WIDTH outputs. */
 typedef union state {
     vfloat v[ROWS][HALVES];
     float f[ROWS * WIDTH];
@@ -176,7 +176,7 @@ static rows rows_at(const work *w, size_t at) {
     return r;
 }
 
-/* Steps first .. last - 1 of a block: c is the sum under way, total what was promoted. */
+/* Computes steps first .. last - 1 of a block. c holds the current sums, total the promoted sums. */
 static void advance(const work *w, state *c, state *total, size_t block, size_t panel, size_t first, size_t last) {
     const ulp_datapath *d = w->job->datapath;
     const plan p = plan_of(d);
@@ -188,11 +188,11 @@ static void advance(const work *w, state *c, state *total, size_t block, size_t 
         const operands o = {r.a + k * ROWS,        w->b + b,
                             r.exponent + k * ROWS, w->b_exponent + b,
                             r.scale + at * ROWS,   w->b_scale + (panel * w->steps + at) * WIDTH};
-        size_t left = last - at; /* to the end or the next promotion */
+        size_t left = last - at; /* steps to `last` or to the next promotion */
         if (every != 0 && left > every - at % every) left = every - at % every;
         const size_t done = run(c->v, o, &p, r.special + at, w->b_special + panel * w->steps + at, left);
         at += done;
-        if (done < left) step_exactly(w, c->f, &r, block, panel, at++);
+        if (done < left) step_by_definition(w, c->f, &r, block, panel, at++);
         if (every != 0 && (at % every == 0 || at == w->steps))
             for (size_t i = 0; i < ROWS * WIDTH; i++) {
                 total->f[i] += c->f[i];
@@ -201,7 +201,7 @@ static void advance(const work *w, state *c, state *total, size_t block, size_t 
     }
 }
 
-enum { DEPTH = 1024, MOST_BLOCKS = 16 }; /* about DEPTH products of a panel stay in the second-level cache */
+enum { DEPTH = 1024, MOST_BLOCKS = 16 }; /* about DEPTH products of a panel fit the second-level cache */
 
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const ulp_gemm_shape *s = &w->job->s;
@@ -233,8 +233,8 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t panel = 0; panel < w->panels; panel++) panel_part(w, begin, end, panel);
 }
 
-/* The rows that this source computes: what the head of aligned.h says holds for them. */
-static int offered(const ulp_job *job) {
+/* Whether this source computes the row: the conditions of aligned.h. */
+static int is_offered(const ulp_job *job) {
     const ulp_datapath *d = job->datapath;
     const ulp_fused *f = &d->fused;
     const int open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT ||
@@ -247,7 +247,7 @@ static int offered(const ulp_job *job) {
 }
 
 ulp_status ULP_CPU(ulp_gemm_aligned)(const ulp_job *job) {
-    if (!offered(job)) return ULP_UNSUPPORTED;
+    if (!is_offered(job)) return ULP_UNSUPPORTED;
     work w = {.job = job};
     w.steps = (job->s.k + job->datapath->step - 1) / job->datapath->step;
     w.padded = w.steps * job->datapath->step;

@@ -5,8 +5,8 @@
 
 typedef struct work {
     const ulp_job *job;
-    size_t blocks;               /* of scales */
-    double *a, *b;               /* rows of A (m, k), columns of B (n, k) */
+    size_t blocks;               /* number of scales of a row or column */
+    double *a, *b;               /* rows of A (m, k) and columns of B (n, k) */
     double *a_scales, *b_scales; /* (m, blocks), (n, blocks) */
 } work;
 
@@ -21,7 +21,7 @@ static void pack_part(void *context, size_t begin, size_t end) {
     }
 }
 
-static void one(const work *w, const double *a, const double *a_scales, size_t i, size_t j) {
+static void one_output(const work *w, const double *a, const double *a_scales, size_t i, size_t j) {
     const ulp_job *job = w->job;
     const size_t at = i * job->s.ldc + j;
     ulp_stream stream = job->stream;
@@ -41,7 +41,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
         for (size_t k = 0; k < s->k; k++) a[k] = job_at(w->job, w->job->a, a_index(w->job, i, k));
         for (size_t g = 0; g < w->blocks; g++)
             scales[g] = s->a_scales == NULL ? 1.0 : (double)s->a_scales[i * w->blocks + g];
-        for (size_t j = 0; j < s->n; j++) one(w, a, scales, i, j);
+        for (size_t j = 0; j < s->n; j++) one_output(w, a, scales, i, j);
     }
 }
 

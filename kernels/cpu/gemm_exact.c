@@ -1,10 +1,10 @@
-/* gemm_exact.c - sums of products without rounding: exact, and block that rounds once in N products; columns are lanes.
+/* gemm_exact.c - exact sums of products: `exact`, and `block`, which rounds once in N products; lanes are columns.
  *
- * A sum of n products, each below 2^top in magnitude and a multiple of 2^low, is kept in one to PARTS binary64 numbers
- * that never round. With g >= 3, n <= 2^g, let u = top + g - 53: products rounded to multiples of 2^u have partial sums
- * of at most 2^(u+53), exact. What that rounding left is at most 2^(u-1), and those remainders are summed in the same
- * way with u - 54 + g in place of u, until u <= low, where nothing is left. Rows and columns of too wide a range,
- * and such that hold Inf or NaN, take the definition (kernels/products/wide_sum.h).
+ * A sum has n products, each a multiple of 2^low below 2^top in magnitude. One to PARTS binary64 numbers, which never
+ * round, hold the sum. Let g >= 3, n <= 2^g and u = top + g - 53. The products rounded to multiples of 2^u have partial
+ * sums of at most 2^(u+53), which are exact. The remainder of each product is at most 2^(u-1). The remainders are
+ * summed in the same way with u - 54 + g in place of u, until u <= low, where no remainder is left. The scalar
+ * definition (kernels/products/wide_sum.h) computes rows and columns with too wide a range, with Inf or with NaN.
  */
 #include "lanes.h"
 
@@ -12,20 +12,21 @@ enum { PARTS = 4 };
 
 /* ---- the range of operands ---- */
 
-/* |x| < 2^top, x is a multiple of 2^low and has at most `bits` significant bits; narrow: finite, not extreme. */
+/* The range of operands: |x| < 2^top, x is a multiple of 2^low and has at most `bits` significant bits. narrow: every
+ * x is finite, and top and low are not extreme. */
 typedef struct extent {
     int top, low, bits, narrow;
 } extent;
 
-/* The least power of two that divides x, Inf for zero. */
-ULP_INLINE double quantum(double x) {
+/* The largest power of two that divides x; Inf for zero. */
+ULP_INLINE double lowest_bit(double x) {
     const uint64_t u = ulp_bits64(x) & 0x7fffffffffffffffu, fraction = u & 0xfffffffffffffu;
-    const double rest = ulp_from_bits64(u) - ulp_from_bits64(u & (u - 1)); /* without the last bit that is set */
+    const double rest = ulp_from_bits64(u) - ulp_from_bits64(u & (u - 1)); /* the last bit that is set */
     const uint64_t least = ulp_select((uint64_t)(fraction == 0), u, ulp_bits64(rest));
     return ulp_from_bits64(ulp_select((uint64_t)(u == 0), 0x7ff0000000000000u, least));
 }
 
-/* x (n), n a multiple of LANES or any number below. */
+/* The range of x (n). */
 static extent extent_of(const double *x, size_t n) {
     uint64_t most = 0, least = 0x7ff0000000000000u, bits = 0;
     for (size_t i = 0; i < n; i++) {
@@ -33,12 +34,12 @@ static extent extent_of(const double *x, size_t n) {
         most = (int64_t)u > (int64_t)most ? u : most;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint64_t q = ulp_bits64(quantum(x[i]));
+        const uint64_t q = ulp_bits64(lowest_bit(x[i]));
         least = (int64_t)q < (int64_t)least ? q : least;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint64_t q = ulp_bits64(quantum(x[i])) >> 52, u = (ulp_bits64(x[i]) & 0x7fffffffffffffffu) >> 52;
-        const uint64_t wide = (u - q) & (0u - (uint64_t)(u > q)); /* zeros have none */
+        const uint64_t q = ulp_bits64(lowest_bit(x[i])) >> 52, u = (ulp_bits64(x[i]) & 0x7fffffffffffffffu) >> 52;
+        const uint64_t wide = (u - q) & (0u - (uint64_t)(u > q)); /* 0 for zeros */
         bits = (int64_t)wide > (int64_t)bits ? wide : bits;
     }
     if (most == 0) return (extent){0, 0, 0, 1};
@@ -46,10 +47,10 @@ static extent extent_of(const double *x, size_t n) {
     return (extent){top, low, (int)bits + 1, top < 450 && low > -450};
 }
 
-/* How a sum is kept: 0 parts: not at all. */
+/* The parts of a sum. parts = 0: the scalar definition computes the sum. */
 typedef struct plan {
     int parts;
-    double anchor[PARTS]; /* 1.5 2^(u+52): adding it rounds to multiples of 2^u */
+    double anchor[PARTS]; /* 1.5 2^(u+52); the addition of an anchor rounds to multiples of 2^u */
 } plan;
 
 /* The plan for sums of n products of a row and a panel. */
@@ -57,7 +58,8 @@ static plan plan_of(const extent *a, const extent *b, size_t n, int most_parts) 
     plan p = {0, {0.0}};
     int g = 3;
     while (g < 40 && n > (size_t)1 << g) g++;
-    if (!a->narrow || !b->narrow || a->bits + b->bits > 53 || n > (size_t)1 << g) return p; /* products not exact */
+    if (!a->narrow || !b->narrow || a->bits + b->bits > 53 || n > (size_t)1 << g)
+        return p; /* products not exact, or n too large */
     int u = a->top + b->top + g - 53;
     for (int parts = 1; parts <= most_parts; parts++, u -= 54 - g) {
         p.anchor[parts - 1] = ulp_scale(1.5, u + 52);
@@ -71,10 +73,10 @@ static plan plan_of(const extent *a, const extent *b, size_t n, int most_parts) 
 
 /* ---- sums of products ---- */
 
-/* sums (parts, LANES) += a (k) b (k, LANES); `parts` is a constant. */
+/* sums (parts, LANES) += a (k) b (k, LANES). `parts` is a constant. */
 ULP_INLINE void exact_run(double *restrict sums, const double *restrict a, const double *restrict b, size_t k,
                           const plan *p, int parts) {
-    enum { GROUP = 32 }; /* lanes whose sums stay in registers */
+    enum { GROUP = 32 }; /* lanes with sums in registers */
     double anchor[PARTS], acc[PARTS][GROUP];
     for (int i = 0; i < parts; i++) anchor[i] = p->anchor[i];
     for (int j0 = 0; j0 < LANES; j0 += GROUP) {
@@ -122,17 +124,17 @@ static void add_products(double *sums, const double *a, const double *b, size_t 
 typedef struct work {
     lanes l;
     extent *row, *panel; /* (m), (panels) */
-    rounding how;        /* of block */
+    rounding how;        /* the rounding of `block` */
 } work;
 
-/* A sum under way in LANES outputs. */
+/* The sums of LANES outputs. */
 typedef struct sums {
     double part[PARTS * LANES], acc[LANES], total[LANES];
     plan p;
 } sums;
 
-/* c and n products of a and a column of a panel, the definition. */
-static ulp_exact define(double c, const double *a, const double *b, size_t n) {
+/* The exact sum of c and n products of a and a column of a panel, by the scalar definition. */
+static ulp_exact sum_by_definition(double c, const double *a, const double *b, size_t n) {
     ulp_wide w;
     ulp_wide_clear(&w);
     ulp_wide_add(&w, c, 1.0);
@@ -140,12 +142,12 @@ static ulp_exact define(double c, const double *a, const double *b, size_t n) {
     return ulp_wide_exact(&w);
 }
 
-/* c and the parts of a sum of products. A sum of zero is -0 if all terms are -0, and in mode rd unless all are +0; what
- * the terms were is not known here, so that *known is 0 where it matters. */
-static ulp_exact gather(double c, const double *part, int parts, uint32_t mode, int *known) {
+/* The exact sum of c and the parts. A sum of zero is -0 if all terms are -0, and in mode rd unless all terms are +0.
+ * The parts do not show the signs of zero terms: *known is 0 where these signs decide. */
+static ulp_exact combine_parts(double c, const double *part, int parts, uint32_t mode, int *known) {
     ulp_exact x = ulp_exact_of(part[0] + 0.0);
     *known = 1;
-    if (parts <= 2) { /* at most 106 bits each */
+    if (parts <= 2) { /* two parts have at most 106 bits each */
         if (parts == 2) x = ulp_exact_add(x, ulp_exact_of(part[LANES] + 0.0));
         x = ulp_exact_add(ulp_exact_of(c), x);
     } else {
@@ -161,7 +163,7 @@ static ulp_exact gather(double c, const double *part, int parts, uint32_t mode, 
 
 /* ---- exact ---- */
 
-/* Products first .. end - 1 are summed: acc becomes c plus them, rounded. */
+/* Rounds the sum of products first .. end - 1: acc becomes c plus the products, rounded. */
 static void round_sums(const work *w, sums *s, size_t i, size_t panel, size_t first, size_t end) {
     const ulp_job *job = w->l.job;
     const ulp_datapath *d = job->datapath;
@@ -172,15 +174,15 @@ static void round_sums(const work *w, sums *s, size_t i, size_t panel, size_t fi
         const uint64_t index = word_index(job, i, panel * LANES + j) + sum;
         int known = 0;
         ulp_exact x = {0, 0, 0, 0, 0, ULP_EXACT_ZERO};
-        if (s->p.parts > 0) x = gather(s->acc[j], s->part + j, s->p.parts, d->rule.mode, &known);
-        if (!known) x = define(s->acc[j], a, b + j, end - first);
+        if (s->p.parts > 0) x = combine_parts(s->acc[j], s->part + j, s->p.parts, d->rule.mode, &known);
+        if (!known) x = sum_by_definition(s->acc[j], a, b + j, end - first);
         const uint32_t word = stochastic ? ulp_random_word(job->stream, index) : 0;
         s->acc[j] = ulp_round_exact(x, &d->accumulator, d->rule, word);
     }
     memset(s->part, 0, sizeof s->part);
 }
 
-/* Products k0 .. k1 - 1 of row i and a panel. */
+/* Adds products k0 .. k1 - 1 of row i and a panel. */
 static void advance_exact(const work *w, sums *s, size_t i, size_t panel, size_t k0, size_t k1) {
     const size_t all = w->l.job->s.k, every = w->l.job->datapath->promote;
     for (size_t k = k0, end; k < k1; k = end) {
@@ -194,13 +196,13 @@ static void advance_exact(const work *w, sums *s, size_t i, size_t panel, size_t
 
 /* ---- block ---- */
 
-/* acc <- round(acc + h + l). With (t, e) = two_sum(acc, h') and h' + l' = h + l as two_sum gives it, the sum is
- * t + e + l', and t plus RO(e + l') rounds to odd like it (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819): if
- * that inner rounding is inexact, e != 0, so t is h'/2 or more in magnitude, |e + l'| <= 1.5 ulp(t), and its last
- * place is 2^-51 of that of t or finer. Where acc is Inf or NaN it stays. */
+/* acc <- round(acc + h + l). Let h' + l' = h + l by two_sum, and (t, e) = two_sum(acc, h'). The sum is t + e + l', and
+ * t + RO(e + l') rounds to odd like the sum (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). Proof: if the inner
+ * rounding is inexact, then e != 0, |t| >= |h'|/2 and |e + l'| <= 1.5 ulp(t). The last place of RO(e + l') is then at
+ * most 2^-51 of the last place of t. An acc of Inf or NaN stays. */
 ULP_INLINE void block_run(double *restrict acc, const double *restrict part, const rounding *how,
                           const uint32_t *restrict words, int two, int way) {
-    const rounding given = *how;
+    const rounding constants = *how;
     for (int j = 0; j < LANES; j++) {
         const double c = acc[j];
         double x = ulp_odd_sum(part[j], c, ULP_RNE);
@@ -209,7 +211,7 @@ ULP_INLINE void block_run(double *restrict acc, const double *restrict part, con
             const double odd = ulp_odd_sum(t, ulp_odd_sum(e, low, ULP_RNE), ULP_RNE);
             x = ulp_from_bits64(ulp_select((uint64_t)(c - c == 0.0), ulp_bits64(odd), ulp_bits64(c)));
         }
-        acc[j] = round_lane(x, &given.core, &given.format, way, way_is_stochastic(way) ? words[j] : 0u);
+        acc[j] = round_lane(x, &constants.core, &constants.format, way, way_is_stochastic(way) ? words[j] : 0u);
     }
 }
 
@@ -223,7 +225,7 @@ ULP_WAYS(BLOCKS)
 #define ROW(way, name, meaning, stochastic, inward) [way] = block_##way,
 static void (*const by_way[WAYS])(double *, const double *, const rounding *, const uint32_t *, int) = {ULP_WAYS(ROW)};
 
-/* Whether the sum of a lane may be a zero whose sign needs a look at the terms. */
+/* Whether the sum of a lane may be a zero whose sign depends on the terms. */
 static int zero_signs_matter(const double *acc, const double *part, int two, size_t width, uint32_t mode) {
     const uint64_t always = mode == ULP_RD;
     uint64_t found = 0;
@@ -234,7 +236,7 @@ static int zero_signs_matter(const double *acc, const double *part, int two, siz
     return found != 0;
 }
 
-/* One step of n products from k on: a row, a panel, all lanes. */
+/* One step of n products from k on: one row, one panel, all lanes. */
 static void block_step(const work *w, sums *s, size_t i, size_t panel, size_t k, size_t n, const uint32_t *words) {
     const ulp_datapath *d = w->l.job->datapath;
     const double *a = w->l.rows + i * w->l.job->s.k + k, *b = lanes_panel(&w->l, panel) + k * LANES;
@@ -243,21 +245,21 @@ static void block_step(const work *w, sums *s, size_t i, size_t panel, size_t k,
     if (s->p.parts > 0) {
         memset(s->part, 0, 2 * LANES * sizeof *s->part);
         add_products(s->part, a, b, n, &s->p);
-        const int look = zero_signs_matter(s->acc, s->part, s->p.parts == 2, width, d->rule.mode);
-        if (look) memcpy(before, s->acc, sizeof before);
+        const int recheck = zero_signs_matter(s->acc, s->part, s->p.parts == 2, width, d->rule.mode);
+        if (recheck) memcpy(before, s->acc, sizeof before);
         by_way[w->how.way](s->acc, s->part, &w->how, words, s->p.parts == 2);
-        if (!look) return;
+        if (!recheck) return;
     } else {
         memcpy(before, s->acc, sizeof before);
     }
     for (size_t j = 0; j < width; j++)
-        s->acc[j] = ulp_round_exact(define(before[j], a, b + j, n), &d->accumulator, d->rule,
+        s->acc[j] = ulp_round_exact(sum_by_definition(before[j], a, b + j, n), &d->accumulator, d->rule,
                                     way_is_stochastic(w->how.way) ? words[j] : 0u);
 }
 
-enum { STEPS = 64 }; /* whose random words are made at once */
+enum { STEPS = 64 }; /* steps whose random words are computed together */
 
-/* Products k0 .. k1 - 1 of row i and a panel; k0 is a multiple of the step. */
+/* Adds products k0 .. k1 - 1 of row i and a panel. k0 is a multiple of the step. */
 static void advance_block(const work *w, sums *s, size_t i, size_t panel, size_t k0, size_t k1) {
     const ulp_datapath *d = w->l.job->datapath;
     uint32_t words[STEPS * LANES];
@@ -271,7 +273,7 @@ static void advance_block(const work *w, sums *s, size_t i, size_t panel, size_t
     }
 }
 
-/* ---- both ---- */
+/* ---- exact and block ---- */
 
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const ulp_datapath *d = w->l.job->datapath;

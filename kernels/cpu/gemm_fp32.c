@@ -1,4 +1,4 @@
-/* gemm_fp32.c - the product as a chain of fused multiply-adds in binary32, k ascending: register blocks. */
+/* gemm_fp32.c - the product as a chain of fused multiply-adds in binary32, k ascending, in register blocks. */
 #include "gemm.h"
 
 #include <stdlib.h>
@@ -14,16 +14,16 @@ static int is_fp32_chain(const ulp_job *w) {
 
 #if defined(__FMA__)
 
-enum { ROWS = 6, WIDE = 32, DEPTH = 1024 }; /* DEPTH products of a panel stay in the second-level cache */
+enum { ROWS = 6, WIDE = 32, DEPTH = 1024 }; /* DEPTH products of a panel fit the second-level cache */
 
 typedef struct work {
     const ulp_job *job;
-    float *packed; /* B as panels of (k, WIDE), zero-padded; of a wide product one panel for each run of panels */
+    float *packed; /* B as panels of (k, WIDE), zero-padded; in a wide product each run of panels has one panel */
     float *rows;   /* A as blocks of (k, ROWS), zero-padded */
-    size_t run;    /* panels */
+    size_t run;    /* panels in a run */
 } work;
 
-enum { SQUARE = 16 }; /* numbers of a column of B that are moved at once */
+enum { SQUARE = 16 }; /* numbers of a column of B that are copied together */
 
 static void pack_panel(const ulp_job *job, float *to, size_t panel) {
     const ulp_gemm_shape *s = &job->s;
@@ -44,7 +44,7 @@ static void pack_part(void *context, size_t begin, size_t end) {
     for (size_t panel = begin; panel < end; panel++) pack_panel(w->job, w->packed + panel * w->job->s.k * WIDE, panel);
 }
 
-/* ROWS x WIDE sums over k; `a` is packed (k, ROWS). */
+/* sums (ROWS, WIDE) over k. `a` is packed (k, ROWS). */
 static void block(float *restrict sums, const float *restrict a, const float *restrict b, size_t k) {
     float acc[ROWS][WIDE];
     for (int r = 0; r < ROWS; r++)
@@ -65,7 +65,7 @@ static void pack_rows(const work *w, size_t at) {
             a[k * ROWS + r] = at * ROWS + r < s->m ? a_at(w->job, at * ROWS + r, k) : 0.0f;
 }
 
-/* Products k0 .. k1 - 1 of a block of rows and a panel of B, packed; between two calls the sums wait in C. */
+/* Adds products k0 .. k1 - 1 of a block of rows and a packed panel of B. C holds the sums between two calls. */
 static void advance(const work *w, size_t at, size_t panel, const float *packed, size_t k0, size_t k1) {
     const ulp_gemm_shape *s = &w->job->s;
     const size_t i0 = at * ROWS, rows = s->m - i0 < ROWS ? s->m - i0 : ROWS;
@@ -78,7 +78,7 @@ static void advance(const work *w, size_t at, size_t panel, const float *packed,
         for (size_t j = 0; j < width; j++) c[r * s->ldc + j] = canonical(sums[r * WIDE + j]);
 }
 
-/* Blocks begin .. end - 1 of rows with a panel. */
+/* Multiplies the blocks begin .. end - 1 of rows by a panel. */
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel, const float *packed) {
     const size_t k = w->job->s.k;
     size_t k0 = 0;
@@ -103,7 +103,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
         panel_part(w, begin, end, panel, w->packed + panel * w->job->s.k * WIDE);
 }
 
-/* Of a wide product: a panel is packed when its turn comes, and is still in the cache when it is used. */
+/* The order of a wide product: a panel is packed just before its use, so that it is in the cache. */
 static void columns_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     float *packed = w->packed + begin / w->run * w->job->s.k * WIDE;
@@ -133,8 +133,8 @@ ulp_status ULP_CPU(ulp_gemm_fp32)(const ulp_job *job) {
 
 #else
 
-/* Without a fused instruction a chain in binary64 lanes: the product is exact there, and so is what one binary64
- * addition loses; the conversion to binary32 of the sum rounded to odd is the one rounding. */
+/* Without a fused multiply-add instruction the chain runs in binary64. A product is exact in binary64, and so is the
+ * error of one binary64 addition. The only rounding is the conversion to binary32 of the sum rounded to odd. */
 
 #include "kernels/products/exact_step.h"
 

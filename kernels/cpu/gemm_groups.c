@@ -1,9 +1,10 @@
-/* gemm_groups.c - the product on the rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
+/* gemm_groups.c - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
  *
- * The integer definition of kernels/products/fused.h in binary64 lanes, columns of the result. A group's sum of e2m1
- * products is exact in binary32 (multiples of 1/4 up to 576), its multiple by two scales in binary64, and a term in
- * units of 2^(Emax - F) is below 2^(F + 12), so that conversion to int64_t truncates it as the alignment does. What is
- * not finite, or ends outside the normal range of binary32, takes the definition itself.
+ * The source computes the integer definition of kernels/products/fused.h in binary64 lanes, which are columns of the
+ * result. The sum of a group of e2m1 products is exact in binary32 (multiples of 1/4 up to 576). Its multiple by two
+ * scales is exact in binary64. A term in units of 2^(Emax - F) is below 2^(F + 12), so that conversion to int64_t
+ * truncates the term as the alignment does. The scalar definition computes steps with a value that is not finite and
+ * steps with a result outside the normal range of binary32.
  */
 #include "gemm.h"
 
@@ -17,7 +18,7 @@ typedef struct work {
     size_t steps, groups;      /* steps of k, groups in a step */
     size_t blocks;             /* scales of a row or column */
     float *a, *b;              /* rows of A (m, padded), B as panels of (padded, LANES), zero-padded */
-    double *a_scale, *b_scale; /* of each group: (m, steps groups), panels of (steps groups, LANES) */
+    double *a_scale, *b_scale; /* scales of each group: (m, steps groups), and panels of (steps groups, LANES) */
 } work;
 
 static double scale_at(const work *w, const float *scales, size_t row, size_t group) {
@@ -45,7 +46,7 @@ static void pack_panel(void *context, size_t begin, size_t end) {
     }
 }
 
-/* sums (LANES) of the n products of a group, exact in any order */
+/* sums (LANES) = the n products of a group; exact in any order */
 static void group_sums(float *restrict sums, const float *restrict a, const float *restrict b, size_t n) {
     float part[LANES] = {0};
     for (size_t k = 0; k < n; k++)
@@ -53,41 +54,41 @@ static void group_sums(float *restrict sums, const float *restrict a, const floa
     for (size_t j = 0; j < LANES; j++) sums[j] = part[j];
 }
 
-/* The exponent of a positive finite double above binary64's subnormals. */
+/* The exponent of a positive finite double that is not subnormal. */
 ULP_INLINE int32_t exponent_of(double x) { return (int32_t)(ulp_bits64(x) >> 52 & 0x7ff) - 1023; }
 
 ULP_INLINE double power(int32_t e) { return ulp_from_bits64((uint64_t)(e + 1023) << 52); }
 
-/* One step for LANES outputs: y from c; 0 where a result needs the definition. terms: the scaled sums of the groups;
- * exponents: those of their scales. */
+/* One step for LANES outputs: y from c. terms holds the scaled sums of the groups, exponents the exponents of their
+ * scales. Returns 0 where an output needs the scalar definition. */
 static int step(double *restrict y, const double *restrict c, double terms[GROUPS][LANES],
                 int32_t exponents[GROUPS][LANES], const work *w) {
     const ulp_datapath *d = w->job->datapath;
     const int32_t fraction = d->fused.fraction, floor = d->fused.floor == ULP_NO_EXPONENT ? NOTHING : d->fused.floor;
     const uint64_t keep = ~0ull << (52 - d->fused.kept);
     int32_t emax[LANES];
-    uint32_t strange = 0;
+    uint32_t out_of_range = 0;
     for (size_t j = 0; j < LANES; j++) {
         const int32_t e = exponent_of(c[j]), own = e > -126 ? e : -126;
         emax[j] = c[j] == 0.0 || own < floor ? floor : own;
-        strange |= (uint32_t)(e == 1024);
+        out_of_range |= (uint32_t)(e == 1024);
     }
     for (size_t g = 0; g < w->groups; g++)
         for (size_t j = 0; j < LANES; j++) {
             const int32_t e = terms[g][j] == 0.0 ? NOTHING : exponents[g][j];
             emax[j] = e > emax[j] ? e : emax[j];
         }
-    if (strange) return 0;
+    if (out_of_range) return 0;
     for (size_t j = 0; j < LANES; j++) {
         const int32_t e = emax[j] == NOTHING ? 0 : emax[j];
         const double factor = power(fraction - e);
         int64_t total = (int64_t)(c[j] * factor);
         for (size_t g = 0; g < w->groups; g++) total += (int64_t)(terms[g][j] * factor);
         const double exact = (double)total * power(e - fraction), size = exact < 0.0 ? -exact : exact;
-        strange |= (uint32_t)(size != 0.0) & ((uint32_t)(size < 0x1p-126) | (uint32_t)(size >= 0x1p128));
+        out_of_range |= (uint32_t)(size != 0.0) & ((uint32_t)(size < 0x1p-126) | (uint32_t)(size >= 0x1p128));
         y[j] = ulp_from_bits64(ulp_bits64(exact) & keep);
     }
-    return !strange;
+    return !out_of_range;
 }
 
 static void row_panel(const work *w, size_t i, size_t panel) {

@@ -1,7 +1,7 @@
-/* gemm_int8.c - the product of 8-bit integers in 32-bit ones, that wrap or clamp.
+/* gemm_int8.c - the product of 8-bit integers into 32-bit integers that wrap or clamp.
  *
- * Up to 64 products of numbers below 2^9 are exact in an int32_t; their sum joins the accumulator as the datapath says:
- * modulo 2^32 at any place, or clamped after every `length` products. Values travel in binary64.
+ * Up to 64 products of numbers below 2^9 are exact in an int32_t. The datapath says how their sum is added to the
+ * accumulator: modulo 2^32, or clamped after every `length` products. Arrays hold the integers as binary64 numbers.
  */
 #include "gemm.h"
 
@@ -12,7 +12,7 @@ enum { WIDE = 64 };
 
 typedef struct work {
     const ulp_job *job;
-    int16_t *a, *b; /* A (m, k) and B as panels of (k, WIDE), zero points taken off */
+    int16_t *a, *b; /* A (m, k) and B as panels of (k, WIDE), minus the zero points */
     int clamps;
 } work;
 
@@ -38,7 +38,7 @@ static void add_products(int32_t *restrict sums, const int16_t *restrict a, cons
     for (size_t j = 0; j < WIDE; j++) sums[j] = part[j];
 }
 
-static void join(int64_t *restrict acc, const int32_t *restrict part, int clamps) {
+static void add_part(int64_t *restrict acc, const int32_t *restrict part, int clamps) {
     for (size_t j = 0; j < WIDE; j++) {
         const int64_t sum = acc[j] + part[j], high = sum > INT32_MAX ? INT32_MAX : sum;
         acc[j] = clamps ? (high < INT32_MIN ? INT32_MIN : high) : sum;
@@ -69,7 +69,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
             for (size_t j = 0; j < width && s->accumulate; j++) acc[j] = (int64_t)c[j];
             for (size_t k = 0; k < s->k; k += length) {
                 add_products(part, a + k, b + k * WIDE, s->k - k < length ? s->k - k : length);
-                join(acc, part, w->clamps);
+                add_part(acc, part, w->clamps);
             }
             for (size_t j = 0; j < width; j++) c[j] = w->clamps ? (double)acc[j] : wrapped(acc[j]);
         }

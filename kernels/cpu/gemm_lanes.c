@@ -1,17 +1,18 @@
-/* gemm_lanes.c - sums with several roundings for a product: split, pairwise, Kahan; columns are the lanes.
+/* gemm_lanes.c - the product with several roundings for each term: split, pairwise, Kahan; lanes are columns.
  *
- * The steps of kernels/products/sum.h for LANES outputs at a time. Every rounding sees a product of binary32 values,
- * exact in binary64, or a sum of two numbers folded to odd; lanes.h says where binary64's own rounding does.
+ * The source runs the steps of kernels/products/sum.h for LANES outputs at a time. A rounding acts on a product of
+ * binary32 values, which is exact in binary64, or on a sum of two numbers folded to odd. lanes.h says where the
+ * rounding of binary64 may replace the folding.
  */
 #include "lanes.h"
 
-/* The state of LANES sums, in slots: acc, what waits for it (the start value, or the promoted total), Kahan's error,
- * and from LEVELS on the partial sums of a tree. */
-enum { ACC, WAITS, ERROR, LEVELS };
+/* The slots of LANES sums: ACC; OUTER, the start value or the promoted total; ERROR of Kahan; from LEVELS on, the
+ * partial sums of a tree. */
+enum { ACC, OUTER, ERROR, LEVELS };
 
 typedef struct range {
     const double *a, *b;   /* (k), (k, LANES) */
-    size_t k, count;       /* products; those of this sum before them */
+    size_t k, count;       /* number of products here, and number of earlier products of this sum */
     const uint32_t *words; /* (roundings, LANES) */
 } range;
 
@@ -19,7 +20,7 @@ typedef struct range {
 
 /* acc <- round(acc + round(a b)) */
 ULP_INLINE void split_run(double *restrict state, const range *r, const rounding *how, int way) {
-    const rounding given = *how;
+    const rounding constants = *how;
     const uint32_t *restrict words = r->words;
     double acc[LANES];
     for (int j = 0; j < LANES; j++) acc[j] = state[ACC * LANES + j];
@@ -27,8 +28,8 @@ ULP_INLINE void split_run(double *restrict state, const range *r, const rounding
         const double a = r->a[i];
         const double *restrict b = r->b + i * LANES;
         for (int j = 0; j < LANES; j++) {
-            const double x = round_lane(a * b[j], &given.core, &given.format, way, WORD(2 * i));
-            acc[j] = round_lane(member_sum(acc[j], x, way), &given.core, &given.format, way, WORD(2 * i + 1));
+            const double x = round_lane(a * b[j], &constants.core, &constants.format, way, WORD(2 * i));
+            acc[j] = round_lane(member_sum(acc[j], x, way), &constants.core, &constants.format, way, WORD(2 * i + 1));
         }
     }
     for (int j = 0; j < LANES; j++) state[ACC * LANES + j] = acc[j];
@@ -36,7 +37,7 @@ ULP_INLINE void split_run(double *restrict state, const range *r, const rounding
 
 /* y = round(a b - e), t = round(acc + y), e = round(round(t - acc) - y), acc = t */
 ULP_INLINE void kahan_run(double *restrict state, const range *r, const rounding *how, int way) {
-    const rounding given = *how;
+    const rounding constants = *how;
     const uint32_t *restrict words = r->words;
     double acc[LANES], error[LANES];
     for (int j = 0; j < LANES; j++) acc[j] = state[ACC * LANES + j];
@@ -46,10 +47,13 @@ ULP_INLINE void kahan_run(double *restrict state, const range *r, const rounding
         const double *restrict b = r->b + i * LANES;
         for (int j = 0; j < LANES; j++) {
             const double c = acc[j], exact = ulp_odd_sum(a * b[j], -error[j], (uint32_t)way_mode(way));
-            const double y = round_lane(exact, &given.core, &given.format, way, WORD(4 * i));
-            const double t = round_lane(member_sum(c, y, way), &given.core, &given.format, way, WORD(4 * i + 1));
-            const double moved = round_lane(member_sum(t, -c, way), &given.core, &given.format, way, WORD(4 * i + 2));
-            error[j] = round_lane(member_sum(moved, -y, way), &given.core, &given.format, way, WORD(4 * i + 3));
+            const double y = round_lane(exact, &constants.core, &constants.format, way, WORD(4 * i));
+            const double t =
+                round_lane(member_sum(c, y, way), &constants.core, &constants.format, way, WORD(4 * i + 1));
+            const double change =
+                round_lane(member_sum(t, -c, way), &constants.core, &constants.format, way, WORD(4 * i + 2));
+            error[j] =
+                round_lane(member_sum(change, -y, way), &constants.core, &constants.format, way, WORD(4 * i + 3));
             acc[j] = t;
         }
     }
@@ -60,25 +64,26 @@ ULP_INLINE void kahan_run(double *restrict state, const range *r, const rounding
 /* to = round(x + y) */
 ULP_INLINE void sum_run(double *to, const double *x, const double *y, const uint32_t *restrict words,
                         const rounding *how, int way) {
-    const rounding given = *how;
+    const rounding constants = *how;
     double sum[LANES];
     for (int j = 0; j < LANES; j++)
-        sum[j] = round_lane(member_sum(x[j], y[j], way), &given.core, &given.format, way, WORD((size_t)0));
+        sum[j] = round_lane(member_sum(x[j], y[j], way), &constants.core, &constants.format, way, WORD((size_t)0));
     for (int j = 0; j < LANES; j++) to[j] = sum[j];
 }
 
-/* One leaf after the other: equal neighbours join at once. */
+/* Adds one leaf after the other. A partial sum joins an earlier partial sum of equal size at once. */
 ULP_INLINE void tree_run(double *restrict state, const range *r, const rounding *how, int way) {
-    const rounding given = *how;
+    const rounding constants = *how;
     const uint32_t *words = r->words;
     for (size_t i = 0; i < r->k; i++) {
         const size_t count = r->count + i;
         double *level = state + LEVELS * LANES, x[LANES];
         for (int j = 0; j < LANES; j++)
-            x[j] = round_lane(r->a[i] * r->b[i * LANES + (size_t)j], &given.core, &given.format, way, WORD((size_t)0));
+            x[j] = round_lane(r->a[i] * r->b[i * LANES + (size_t)j], &constants.core, &constants.format, way,
+                              WORD((size_t)0));
         words += LANES;
         for (; count >> ((size_t)(level - state) / LANES - LEVELS) & 1u; level += LANES, words += LANES)
-            sum_run(x, level, x, words, &given, way);
+            sum_run(x, level, x, words, &constants, way);
         for (int j = 0; j < LANES; j++) level[j] = x[j];
     }
 }
@@ -111,22 +116,24 @@ typedef struct work {
     size_t slots;
 } work;
 
-enum { PIECE = 16, TREE_WORDS = 64 }; /* products whose random words are made at once; the end of a tree: one a level */
+enum { PIECE = 16, TREE_WORDS = 64 }; /* products with words computed together; most roundings that end a tree */
 
 static size_t ones(size_t n) { return (size_t)__builtin_popcountll((unsigned long long)n); }
 
-/* Roundings of the first `count` products of a sum; a tree's ends follow later: each join takes one part away. */
+/* The number of roundings of the first `count` products of a sum. The roundings at the end of a tree are not
+ * included. */
 static size_t roundings(const ulp_datapath *d, size_t count) {
     if (d->kind == ULP_KAHAN) return 4 * count;
     return d->kind == ULP_SPLIT ? 2 * count : 2 * count - ones(count);
 }
 
-/* Those of the sums that were promoted before product k, given how many of its own sum come before it. */
+/* The number of roundings of the sums that were promoted before product k; `count` products of the current sum come
+ * before product k. */
 static uint64_t roundings_before(const ulp_datapath *d, size_t k, size_t count) {
     return (uint64_t)(k - count) * (d->kind == ULP_KAHAN ? 4 : 2);
 }
 
-/* acc = start and the tree of `count` products, the first of them product k. */
+/* acc = start + the tree of `count` products; the first product is product k. */
 static void end_tree(const work *w, double *state, const double *start, size_t i, size_t panel, size_t k,
                      size_t count) {
     const ulp_datapath *d = w->l.job->datapath;
@@ -149,11 +156,11 @@ static void end_tree(const work *w, double *state, const double *start, size_t i
     by_way[w->how.way].sum(state + ACC * LANES, start, x, word, &w->how);
 }
 
-/* `count` products that end before product k leave for the promoted total. */
-static void hand_over(const work *w, double *state, size_t i, size_t panel, size_t k, size_t count) {
+/* Adds the sum of `count` products, which ends before product k, to the promoted total. */
+static void add_to_total(const work *w, double *state, size_t i, size_t panel, size_t k, size_t count) {
     static const double zeros[LANES];
     if (w->l.job->datapath->kind == ULP_PAIRWISE) end_tree(w, state, zeros, i, panel, k - count, count);
-    lanes_promote(state + WAITS * LANES, state + ACC * LANES);
+    lanes_promote(state + OUTER * LANES, state + ACC * LANES);
     memset(state + ERROR * LANES, 0, LANES * sizeof *state);
 }
 
@@ -166,7 +173,7 @@ static void run(const work *w, double *state, const range *r) {
     }
 }
 
-/* Products k0 .. k1 - 1 of row i and a panel. */
+/* Adds products k0 .. k1 - 1 of row i and a panel. */
 static void advance(const work *w, double *state, size_t i, size_t panel, size_t k0, size_t k1) {
     const ulp_datapath *d = w->l.job->datapath;
     const size_t all = w->l.job->s.k, every = d->promote, piece = way_is_stochastic(w->how.way) ? PIECE : k1;
@@ -181,7 +188,7 @@ static void advance(const work *w, double *state, size_t i, size_t panel, size_t
             lanes_words(words, &w->l, i, panel, roundings_before(d, k, count) + done, more);
         const range r = {a + k, b + k * LANES, end - k, count, words};
         run(w, state, &r);
-        if (every != 0 && (end % every == 0 || end == all)) hand_over(w, state, i, panel, end, count + end - k);
+        if (every != 0 && (end % every == 0 || end == all)) add_to_total(w, state, i, panel, end, count + end - k);
     }
 }
 
@@ -189,15 +196,15 @@ static void begin_row(const work *w, double *state, size_t i, size_t panel) {
     const ulp_datapath *d = w->l.job->datapath;
     const int outside = d->promote != 0 || d->kind == ULP_PAIRWISE;
     memset(state, 0, LEVELS * LANES * sizeof *state);
-    lanes_start(state + (outside ? WAITS : ACC) * LANES, &w->l, i, panel);
+    lanes_start(state + (outside ? OUTER : ACC) * LANES, &w->l, i, panel);
 }
 
 static void end_row(const work *w, double *state, size_t i, size_t panel) {
     const ulp_datapath *d = w->l.job->datapath;
     const int tree = d->kind == ULP_PAIRWISE && d->promote == 0 && w->l.job->s.k > 0;
-    if (tree) end_tree(w, state, state + WAITS * LANES, i, panel, 0, w->l.job->s.k);
-    const int waits = d->promote != 0 || (d->kind == ULP_PAIRWISE && !tree);
-    lanes_store(&w->l, i, panel, state + (waits ? WAITS : ACC) * LANES);
+    if (tree) end_tree(w, state, state + OUTER * LANES, i, panel, 0, w->l.job->s.k);
+    const int outer = d->promote != 0 || (d->kind == ULP_PAIRWISE && !tree);
+    lanes_store(&w->l, i, panel, state + (outer ? OUTER : ACC) * LANES);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {

@@ -1,8 +1,8 @@
-/* gemm_serial.c - sums with every partial sum rounded, k ascending: whole, in chunks or promoted; columns are lanes.
+/* gemm_serial.c - products with every partial sum rounded, k ascending: whole, chunked, promoted; lanes are columns.
  *
- * Ways to the same bits: in mode rne an addition that rounds by itself (kernels/rounding/nearest.h), after one binary64
- * fma where rounding to binary64 first is proved to change nothing there, else after the exact sum folded to odd; in
- * the other modes the exact sum folded to odd and the core of kernels/rounding/core.h.
+ * Three methods give equal bits. In mode rne the addition of an anchor rounds (kernels/rounding/nearest.h). The sum is
+ * first formed by one binary64 fma where a proof shows that the rounding of the fma changes no result, else as the
+ * exact sum folded to odd. In the other modes kernels/rounding/core.h rounds the exact sum folded to odd.
  */
 #include "lanes.h"
 
@@ -25,7 +25,7 @@ static void serial_step(double *acc, double a, const double *b, const ulp_core *
 
 /* ---- rne ---- */
 
-/* The significant bits that binary32 values of an array have at most. */
+/* The largest number of significant bits of the binary32 values of an array. */
 static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t width, size_t ld) {
     uint32_t all = 0;
     for (size_t i = 0; i < rows; i++)
@@ -35,10 +35,10 @@ static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t
     return bits;
 }
 
-/* LANES sums over k in registers; a: a row of A (k). Returns the largest binade met, if watched. */
+/* sums (LANES) over k in registers; a (k) is a row of A. Returns the largest binade if the range is WATCHED. */
 ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a, const double *restrict b, size_t k,
-                                const ulp_nearest *given, int fused, int range) {
-    const ulp_nearest n = *given;
+                                const ulp_nearest *constants, int fused, int range) {
+    const ulp_nearest n = *constants;
     double acc[LANES];
     uint64_t peak[LANES], most = 0;
     for (int j = 0; j < LANES; j++) acc[j] = sums[j];
@@ -79,27 +79,27 @@ typedef uint64_t (*nearest_function)(double *sums, const double *a, const double
 typedef struct work {
     lanes l;
     ulp_core core;
-    nearest_function watched, guarded; /* NULL if the core rounds */
+    nearest_function watched, guarded; /* watched finds the largest binade, guarded treats overflow; NULL: core */
     ulp_nearest format;
-    size_t every; /* products between two times that a sum is handed over; 0: never */
+    size_t every; /* products of a partial sum that joins the total; 0: there is no total */
 } work;
 
-/* Sums under way: acc, and what was handed over. */
+/* The sums of LANES outputs: the current partial sums and the totals. */
 typedef struct sums {
     double acc[LANES], total[LANES];
 } sums;
 
-enum { STEPS = 64 }; /* whose random words are made at once */
+enum { STEPS = 64 }; /* products whose random words are computed together */
 
-/* count products of a and b (count, LANES) join the sums; random words from `first`. */
-static void join(const work *w, double *acc, const double *a, const double *b, size_t count, size_t i, size_t panel,
-                 uint64_t first) {
+/* Adds `count` products of a and b (count, LANES) to the sums. The random words start at `first`. */
+static void add_products(const work *w, double *acc, const double *a, const double *b, size_t count, size_t i,
+                         size_t panel, uint64_t first) {
     if (w->watched != NULL) {
-        double again[LANES];
-        memcpy(again, acc, sizeof again);
+        double retry[LANES];
+        memcpy(retry, acc, sizeof retry);
         if (w->watched(acc, a, b, count, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
-        w->guarded(again, a, b, count, &w->format);
-        memcpy(acc, again, sizeof again);
+        w->guarded(retry, a, b, count, &w->format);
+        memcpy(acc, retry, sizeof retry);
         return;
     }
     const int stochastic = ulp_mode_is_stochastic(w->core.mode);
@@ -111,8 +111,9 @@ static void join(const work *w, double *acc, const double *a, const double *b, s
     }
 }
 
-/* A sum of a chunk or to be promoted is complete after `end` products: it joins its total and starts again. */
-static void hand_over(const work *w, sums *to, size_t i, size_t panel, size_t end) {
+/* Adds the partial sum of a chunk or of a promotion, which ends after `end` products, to the total and clears the
+ * partial sum. */
+static void add_to_total(const work *w, sums *to, size_t i, size_t panel, size_t end) {
     if (w->l.job->datapath->promote != 0) {
         lanes_promote(to->total, to->acc);
         return;
@@ -120,18 +121,18 @@ static void hand_over(const work *w, sums *to, size_t i, size_t panel, size_t en
     const double one = 1.0;
     double chunk[LANES];
     memcpy(chunk, to->acc, sizeof chunk);
-    join(w, to->total, &one, chunk, 1, i, panel, end + (end - 1) / w->every);
+    add_products(w, to->total, &one, chunk, 1, i, panel, end + (end - 1) / w->every);
     memset(to->acc, 0, sizeof to->acc);
 }
 
-/* Products k0 .. k1 - 1 of row i and a panel. */
+/* Adds products k0 .. k1 - 1 of row i and a panel. */
 static void advance(const work *w, sums *to, size_t i, size_t panel, size_t k0, size_t k1) {
     const size_t all = w->l.job->s.k, chunk = w->l.job->datapath->kind == ULP_CHUNKED ? w->every : 0;
     const double *a = w->l.rows + i * all, *b = lanes_panel(&w->l, panel);
     for (size_t k = k0, end; k < k1; k = end) {
         end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
-        join(w, to->acc, a + k, b + k * LANES, end - k, i, panel, chunk == 0 ? k : k + k / chunk);
-        if (w->every != 0 && (end % w->every == 0 || end == all)) hand_over(w, to, i, panel, end);
+        add_products(w, to->acc, a + k, b + k * LANES, end - k, i, panel, chunk == 0 ? k : k + k / chunk);
+        if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, to, i, panel, end);
     }
 }
 
@@ -155,7 +156,7 @@ static void rows_part(void *context, size_t begin, size_t end) {
     for (size_t panel = 0; panel < lanes_panels(&w->l); panel++) panel_part(w, begin, end, panel);
 }
 
-/* Find the functions for this job; none if nearest64 is not the rounding of its rule. */
+/* Chooses the functions of this job, or leaves NULL if ulp_nearest64 does not round as the rule says. */
 static void choose(work *w) {
     const ulp_job *job = w->l.job;
     const ulp_gemm_shape *s = &job->s;

@@ -1,7 +1,7 @@
-/* lanes.h - what products share whose lanes are the columns of the result: packing, random words, rounding.
+/* lanes.h - declarations for products whose lanes are the columns of the result: packing, random words, rounding.
  *
- * B is packed once as panels of LANES columns, rows of A are decoded once, both as binary64 numbers: products of
- * binary32 values are exact there.
+ * B is packed once as panels of LANES columns, and the rows of A are converted once. Both are binary64 numbers:
+ * products of binary32 values are exact in binary64.
  */
 #ifndef ULP_CPU_LANES_H
 #define ULP_CPU_LANES_H
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 64, DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel stay in the second-level cache */
+enum { LANES = 64, DEPTH = 512, MOST_ROWS = 16 }; /* DEPTH products of a panel fit the second-level cache */
 
 /* ---- operands ---- */
 
@@ -37,7 +37,7 @@ static inline void lanes_pack_panel(const lanes *l, size_t panel) {
         for (size_t j = 0; j < width; j++) to[k * LANES + j] = job_at(l->job, l->job->b, b_index(l->job, k, j0 + j));
 }
 
-/* Panels begin .. end - 1, for ulp_parallel_for. */
+/* Packs panels begin .. end - 1, for ulp_parallel_for. */
 static inline void lanes_pack_part(void *context, size_t begin, size_t end) {
     for (size_t panel = begin; panel < end; panel++) lanes_pack_panel(context, panel);
 }
@@ -47,7 +47,7 @@ static inline void lanes_pack_row(const lanes *l, size_t i) {
     for (size_t k = 0; k < k_all; k++) l->rows[i * k_all + k] = job_at(l->job, l->job->a, a_index(l->job, i, k));
 }
 
-/* Room for the operands; 0 if there is none. */
+/* Allocates the operands. 0 if there is no memory. */
 static inline int lanes_room(lanes *l) {
     l->packed = ULP_CPU(ulp_gemm_room)(lanes_panels(l) * l->job->s.k * LANES, sizeof *l->packed);
     l->rows = ULP_CPU(ulp_gemm_room)(l->job->s.m * l->job->s.k, sizeof *l->rows);
@@ -59,7 +59,7 @@ static inline void lanes_free(lanes *l) {
     free(l->packed);
 }
 
-/* to (LANES) = the start values of row i in a panel, +0 where there are none. */
+/* to (LANES) = the start values of row i in a panel, +0 if the job has none. */
 static inline void lanes_start(double *to, const lanes *l, size_t i, size_t panel) {
     const ulp_gemm_shape *s = &l->job->s;
     const size_t at = i * s->ldc + panel * LANES, width = lanes_width(l, panel);
@@ -67,7 +67,7 @@ static inline void lanes_start(double *to, const lanes *l, size_t i, size_t pane
     for (size_t j = 0; j < width && s->accumulate; j++) to[j] = job_at(l->job, l->job->c, at + j);
 }
 
-/* Row i of the result in a panel, from (LANES). */
+/* Stores `from` (LANES) as row i of the result in a panel. */
 static inline void lanes_store(const lanes *l, size_t i, size_t panel, const double *from) {
     const size_t at = i * l->job->s.ldc + panel * LANES, width = lanes_width(l, panel);
     if (l->job->wide) {
@@ -79,21 +79,21 @@ static inline void lanes_store(const lanes *l, size_t i, size_t panel, const dou
     }
 }
 
-/* Promotion: both are binary32 values, the addition rounds once; the partial sum starts again. */
+/* Promotion: adds acc to total and clears acc. Both are binary32 values, so that the addition rounds once. */
 ULP_INLINE void lanes_promote(double *restrict total, double *restrict acc) {
     for (int j = 0; j < LANES; j++) total[j] = (double)((float)total[j] + (float)acc[j]);
     for (int j = 0; j < LANES; j++) acc[j] = 0.0;
 }
 
-/* Whether doubles are all binary32 values. */
+/* Whether all elements of an array of doubles are binary32 values. */
 static inline int all_binary32(const double *x, size_t rows, size_t width, size_t ld) {
-    uint64_t others = 0;
+    uint64_t bad = 0;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < width; j++) {
             const double v = x[i * ld + j];
-            others |= (uint64_t)((double)(float)v != v) & (uint64_t)(v == v);
+            bad |= (uint64_t)((double)(float)v != v) & (uint64_t)(v == v);
         }
-    return others == 0;
+    return bad == 0;
 }
 
 /* Whether the operands and start values of a job are binary32 values. */
@@ -109,7 +109,8 @@ static inline int job_fits_binary32(const ulp_job *w) {
 
 enum { MOST_WORDS = 128 };
 
-/* words (count, LANES), count <= MOST_WORDS: each output's words first .. first + count - 1, in row i of a panel. */
+/* words (count, LANES) = the words first .. first + count - 1 of each output of row i in a panel;
+ * count <= MOST_WORDS. */
 static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t panel, uint64_t first, size_t count) {
     uint32_t column[MOST_WORDS];
     const ulp_stream stream = l->job->stream;
@@ -125,7 +126,7 @@ static inline void lanes_words(uint32_t *words, const lanes *l, size_t i, size_t
 
 /* ---- mode rne ---- */
 
-/* Whether start values that join sums in the accumulator's format are values of it. */
+/* Whether the start values of sums in the accumulator's format are values of this format. */
 static inline int starts_are_members(const ulp_job *w, const ulp_nearest *n, int range) {
     for (size_t i = 0; i < w->s.m && w->s.accumulate && w->datapath->promote == 0; i++)
         for (size_t j = 0; j < w->s.n; j++) {
@@ -135,7 +136,8 @@ static inline int starts_are_members(const ulp_job *w, const ulp_nearest *n, int
     return 1;
 }
 
-/* What ulp_nearest_range says of a job; ULP_RANGE_WATCHED, too, where start values spoil it. */
+/* The result of ulp_nearest_range for a job. ULP_RANGE_WATCHED also where a start value is not a value of the
+ * format. */
 static inline int nearest_range(ulp_nearest *n, const ulp_job *w) {
     const int range = ulp_nearest_range(n, &w->datapath->accumulator, w->datapath->rule);
     return range == ULP_RANGE_WATCHED || starts_are_members(w, n, range) ? range : ULP_RANGE_WATCHED;
@@ -143,10 +145,10 @@ static inline int nearest_range(ulp_nearest *n, const ulp_job *w) {
 
 /* ---- one rounding of a lane ---- */
 
-/* Ways to round: a mode is that mode by the core, then these. */
+/* The ways to round: each mode by core.h, then mode rne by nearest.h with an open and with a closed range. */
 enum { BY_OPEN = ULP_MODE_COUNT, BY_CLOSED, WAYS };
 
-/* What the rounding of a datapath needs. */
+/* The constants of a datapath's rounding. */
 typedef struct rounding {
     ulp_core core;
     ulp_nearest format;
@@ -167,19 +169,19 @@ static inline int rounding_of(rounding *r, const ulp_job *w) {
 ULP_INLINE int way_mode(int way) { return way < ULP_MODE_COUNT ? way : ULP_RNE; }
 ULP_INLINE int way_is_stochastic(int way) { return ulp_mode_is_stochastic((uint32_t)way); }
 
-/* x, exact or folded to odd, rounded; `way` is a constant. */
+/* x rounded, where x is exact or folded to odd. `way` is a constant. */
 ULP_INLINE double round_lane(double x, const ulp_core *c, const ulp_nearest *n, int way, uint32_t word) {
     if (way == BY_OPEN) return ulp_nearest64(x, n, ULP_RANGE_OPEN, NULL);
     if (way == BY_CLOSED) return ulp_nearest64(x, n, ULP_RANGE_CLOSED, NULL);
     return ulp_core_round64(x, c, (uint32_t)way, word);
 }
 
-/* x + y, both of the format, as round_lane wants it. */
+/* x + y for two values of the format, as an argument of round_lane. */
 ULP_INLINE double member_sum(double x, double y, int way) {
     return way >= ULP_MODE_COUNT ? ulp_nearest_sum(x, y) : ulp_odd_sum(x, y, (uint32_t)way);
 }
 
-/* X(way, ...) for each way; of the other columns of ULP_MODES nothing is used. */
+/* X(way, ...) for each way. ULP_WAYS uses only the first column of ULP_MODES. */
 #define ULP_WAYS(X)                                                                                                    \
     ULP_MODES(X) X(BY_OPEN, "", "", 0, 0)                                                                              \
     X(BY_CLOSED, "", "", 0, 0)

@@ -14,7 +14,7 @@ typedef struct work {
 
 ULP_INLINE double operand(const float *x, size_t i) { return x == NULL ? 0.0 : (double)x[i]; }
 
-/* op is a constant in each instance; the mode is one of two kinds: rd, whose zeros differ, and the rest. */
+/* op is a constant in each instance. mode is rd, which has other zeros, or rne, which stands for all other modes. */
 ULP_INLINE void exact_run(double *z, const work *w, size_t at, size_t n, ulp_op op, uint32_t mode) {
     const float *a = w->a + at, *b = ulp_op_operands(op) > 1 ? w->b + at : NULL,
                 *c = op == ULP_FUSED ? w->c + at : NULL;
@@ -68,7 +68,7 @@ static void core_part(void *context, size_t begin, size_t end) {
     if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
-/* ---- binary32 to nearest even is the processor's own rounding ---- */
+/* ---- in binary32 and mode rne the processor itself rounds ---- */
 
 #if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA)
 enum { FMA_IS_FAST = 1 };

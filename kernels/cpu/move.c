@@ -1,4 +1,4 @@
-/* move.c - operations that only move numbers: im2col, and blocks that change places. */
+/* move.c - operations that copy numbers: im2col and permute. */
 #include "cpu.h"
 #include "kernels/functions/im2col.h"
 
@@ -12,14 +12,17 @@ typedef struct work {
 } work;
 
 /* n / stride, rounded up. */
-ULP_INLINE size_t up(ptrdiff_t n, size_t stride) { return stride == 1 ? (size_t)n : ((size_t)n + stride - 1) / stride; }
+ULP_INLINE size_t divide_up(ptrdiff_t n, size_t stride) {
+    return stride == 1 ? (size_t)n : ((size_t)n + stride - 1) / stride;
+}
 
-/* One row of positions: to (ow) from a row of x (w), the kernel's column lying `shift` behind the position's. */
+/* Fills one row of positions `to` (ow) from a row `from` (w) of x. `shift` is the column of the kernel minus the
+ * padding. */
 ULP_INLINE void place_row(float *to, const float *from, const ulp_im2col *p, ptrdiff_t shift) {
     const size_t stride = p->stride;
     if (p->dilate == 1) {
-        size_t begin = shift < 0 ? up(-shift, stride) : 0;
-        size_t end = shift < (ptrdiff_t)p->w ? up((ptrdiff_t)p->w - shift, stride) : 0;
+        size_t begin = shift < 0 ? divide_up(-shift, stride) : 0;
+        size_t end = shift < (ptrdiff_t)p->w ? divide_up((ptrdiff_t)p->w - shift, stride) : 0;
         if (begin > p->ow) begin = p->ow;
         if (end > p->ow) end = p->ow;
         if (end < begin) end = begin;
@@ -41,7 +44,7 @@ ULP_INLINE void place_row(float *to, const float *from, const ulp_im2col *p, ptr
     }
 }
 
-/* Piece (row of y, sample). */
+/* A piece is a pair (row of y, sample). */
 static void im2col_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     const ulp_im2col *p = &w->p;

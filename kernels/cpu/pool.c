@@ -1,7 +1,7 @@
-/* pool.c - maxima of windows, and what goes back to their places. */
+/* pool.c - pooling: maxima of windows and their gradient. */
 #include "cpu.h"
 
-/* A part of the images. */
+/* The arrays and the geometry of an operation. */
 typedef struct work {
     float *to;         /* y or dx */
     const float *from; /* x or dy */

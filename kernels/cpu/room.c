@@ -1,4 +1,4 @@
-/* room.c - memory in which matrix products pack their operands. */
+/* room.c - allocation of memory for the packed operands of matrix products. */
 #include "gemm.h"
 
 #include <stdlib.h>

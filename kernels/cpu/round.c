@@ -1,4 +1,4 @@
-/* round.c - rounding of whole arrays, with counters on request. */
+/* round.c - rounding of whole arrays, with optional counting. */
 #include "cpu.h"
 #include "formats/rng.h"
 #include "kernels/rounding/count.h"
@@ -37,7 +37,7 @@ ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *c
     }
 }
 
-/* Short loops, each of which vectorises: magnitudes; what the input says; results; what they say. */
+/* Short loops that each vectorise: the magnitudes, the counts of the inputs, the results, the counts of the results. */
 ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
                            uint32_t mode, ulp_stats *stats) {
     const ulp_core c = *core;
@@ -70,7 +70,7 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
     stats->nan += nan;
 }
 
-/* One instance per mode, with and without counters. */
+/* One instance for each mode, with and without counting. */
 static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
                         ulp_stats *stats) {
     switch (core->mode) {
@@ -85,7 +85,7 @@ static void round_piece(float *y, const float *x, size_t n, const ulp_core *core
     }
 }
 
-/* ---- work for one thread: elements begin .. end - 1 ---- */
+/* ---- the work of one thread: elements begin .. end - 1 ---- */
 
 static void round_core_part(void *context, size_t begin, size_t end) {
     const work *w = context;
@@ -101,7 +101,7 @@ static void round_core_part(void *context, size_t begin, size_t end) {
     if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
 
-/* Any format, any rule, either carrier: the scalar definition, element by element. */
+/* Any format, any rule, floats or doubles: the scalar definition, element by element. */
 static void round_scalar_part(void *context, size_t begin, size_t end) {
     const work *w = context;
     ulp_stats stats = {0};

@@ -1,7 +1,8 @@
 /* update.c - several elementwise operations in one pass over memory, and the largest magnitude of an array.
  *
- * A piece goes through all steps while it is in the first-level cache; each step is the array operation of map.c or
- * round.c on the piece, its random words counted from the piece's place, so that nothing is computed in another way.
+ * All steps run on one piece while the piece is in the first-level cache. A step calls the array operation of map.c or
+ * round.c on the piece. The index of its random words starts at the piece's place, so that the bits are those of whole
+ * arrays.
  */
 #include "cpu.h"
 
@@ -10,19 +11,19 @@ typedef struct work {
     size_t steps;
 } work;
 
-/* What the threads share of a search for the largest magnitude. */
+/* The state of a search for the largest magnitude, which the threads share. */
 typedef struct search {
     const float *x;
     uint32_t most; /* binary32 bits without the sign */
 } search;
 
-/* Room for the operands of one piece. */
-typedef struct room {
+/* Buffers for the operands of one piece. */
+typedef struct buffers {
     float scratch[ULP_UPDATE_SCRATCH][ULP_PIECE], value[3][ULP_PIECE];
-} room;
+} buffers;
 
-/* The operand's elements from `at` on; which: a, b or c. */
-static float *elements(room *r, const ulp_operand *operand, size_t at, size_t n, int which) {
+/* The elements of an operand from `at` on. `which` selects the buffer of a, b or c. */
+static float *elements(buffers *r, const ulp_operand *operand, size_t at, size_t n, int which) {
     switch (operand->kind) {
     case ULP_OPERAND_ARRAY: return operand->at + at;
     case ULP_OPERAND_SCRATCH: return r->scratch[operand->slot];
@@ -33,8 +34,8 @@ static float *elements(room *r, const ulp_operand *operand, size_t at, size_t n,
     }
 }
 
-/* The formats and rules are known to be offered. */
-static void run_step(room *r, const ulp_update_step *s, size_t at, size_t n) {
+/* The formats and rules have been checked. */
+static void run_step(buffers *r, const ulp_update_step *s, size_t at, size_t n) {
     float *y = elements(r, &s->y, at, n, 0);
     ulp_rounding how = {&s->format, s->rule, s->stream, NULL};
     how.stream.first += at;
@@ -50,7 +51,7 @@ static void run_step(room *r, const ulp_update_step *s, size_t at, size_t n) {
 
 static void update_part(void *context, size_t begin, size_t end) {
     const work *w = context;
-    room r;
+    buffers r;
     for (size_t at = begin; at < end; at += ULP_PIECE)
         for (size_t k = 0; k < w->steps; k++)
             run_step(&r, &w->step[k], at, end - at < ULP_PIECE ? end - at : ULP_PIECE);
@@ -62,13 +63,14 @@ ulp_status ULP_CPU(ulp_cpu_update)(const ulp_update_step *step, size_t steps, si
     return ULP_OK;
 }
 
-/* Magnitudes are ordered like their bits, Inf above the numbers and NaN above Inf. */
+/* The bits of magnitudes have the order of the magnitudes; Inf is above the numbers and NaN is above Inf. */
 static void largest_part(void *context, size_t begin, size_t end) {
     search *s = context;
     uint32_t most = 0;
     for (size_t i = begin; i < end; i++) most = ulp_max_u32(most, ulp_bits32(s->x[i]) & 0x7fffffffu);
-    uint32_t seen = __atomic_load_n(&s->most, __ATOMIC_RELAXED);
-    while (most > seen && !__atomic_compare_exchange_n(&s->most, &seen, most, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uint32_t current = __atomic_load_n(&s->most, __ATOMIC_RELAXED);
+    while (most > current &&
+           !__atomic_compare_exchange_n(&s->most, &current, most, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
 }
 

@@ -1,4 +1,4 @@
-/* words.c - random words for a run of array elements: Philox blocks, many at a time. */
+/* words.c - random words of consecutive array elements, many Philox blocks at a time. */
 #include "cpu.h"
 #include "formats/rng.h"
 

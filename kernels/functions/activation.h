@@ -1,6 +1,6 @@
 /* activation.h - activation functions and their gradients, element by element: one definition for every backend.
  *
- * relu is exact and stays in binary32. The curves are computed in binary64, to be rounded once by the caller.
+ * relu is exact in binary32. The other functions are computed in binary64; the caller rounds their results once.
  */
 #ifndef ULP_ACTIVATION_H
 #define ULP_ACTIVATION_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* X(identifier, name, f(x), f'(x) dy; `at` is what its layer keeps: x, or y = f(x) rounded) */
+/* X(identifier, name, f(x), f'(x) dy). `at` is the value that the layer stores: x, or y = f(x) rounded. */
 #define ULP_ACTIVATIONS(X)                                                                                             \
     X(ULP_LEAKY, "leaky", x *(x > 0.0 ? 1.0 : a), dy *(at > 0.0 ? 1.0 : a) /* at x */)                                 \
     X(ULP_TANH, "tanh", ulp_tanh(x), dy *(1.0 - at * at) /* at y */)                                                   \
@@ -26,20 +26,19 @@ typedef enum ulp_activation_kind {
 
 typedef struct ulp_activation {
     uint8_t kind; /* ulp_activation_kind */
-    double a;     /* of leaky: the slope below 0 */
+    double a;     /* the slope of leaky below 0 */
 } ulp_activation;
 
-/* max(x, 0); -0 gives -0, NaN itself. */
+/* max(x, 0). -0 gives -0, and NaN gives NaN. */
 ULP_CORE float ulp_relu(float x) { return x < 0.0f ? 0.0f : x; }
 
-/* dy where y > 0 or NaN, else +0; by mask: which y are positive is as good as random, and a branch would be
- * mispredicted. */
+/* dy where y > 0 or y is NaN, else +0. A mask replaces a branch, since the signs of y are unpredictable. */
 ULP_CORE float ulp_relu_slope(float dy, float y) {
     return ulp_from_bits32(ulp_bits32(dy) & ((uint32_t)(y <= 0.0f) - 1u));
 }
 
-/* f(x), within ULP_TANH_BOUND or ULP_SIGMOID_BOUND, of leaky exact where A has at most 24 bits; NaN is the quiet NaN.
- */
+/* f(x), within ULP_TANH_BOUND or ULP_SIGMOID_BOUND. leaky is exact where a has at most 24 bits. NaN gives the quiet
+ * NaN. */
 ULP_CORE double ulp_activation_value(ulp_activation_kind kind, double a, double x) {
     (void)a;
     switch (kind) {
@@ -52,7 +51,7 @@ ULP_CORE double ulp_activation_value(ulp_activation_kind kind, double a, double 
     return ulp_quiet_nan();
 }
 
-/* f'(x) dy, of binary32 operands; relative error below 2^-51. */
+/* f'(x) dy for binary32 operands. The relative error is below 2^-51. */
 ULP_CORE double ulp_activation_slope(ulp_activation_kind kind, double a, double dy, double at) {
     (void)a;
     switch (kind) {

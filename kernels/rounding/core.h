@@ -1,20 +1,19 @@
-/* core.h - the rounding of array elements, branch-free: one text for scalar C, vectors and CUDA.
+/* core.h - branch-free rounding of array elements: one text for scalar C, vectors and CUDA.
  *
- * Two carriers: binary32 words for arrays, and binary64 words (ulp_core_round64) for exact results that
- * ulp_to_odd folded into one double. Both give the bits of ulp_round_exact for every input. There is no
- * branch on data, so that a loop over elements vectorises once `mode` and `shape` are constants; what
- * depends on the format is in ulp_core, loop-invariant.
+ * Elements are binary32 words in arrays, or binary64 words (ulp_core_round64) of exact results that ulp_to_odd folded
+ * into one double. Both versions give the bits of ulp_round_exact for every input. No branch depends on data: a loop
+ * over elements vectorises when `mode` and `shape` are constants. ulp_core holds the constants of the format.
  *
- * A magnitude is rounded in one of three ways, which differ in cost and never in result:
- *   ULP_SHAPE_WIDE    emin = -126, as in bfloat16: binary32's own subnormals have the right spacing, the
- *                     cut is at a fixed bit;
- *   ULP_SHAPE_NARROW  deterministic modes where the quantum is a normal number: the processor's own
- *                     addition rounds |x| + 2^k to nearest even, the exact error tells the other modes;
- *   ULP_SHAPE_ANY     everything else: shifts by a per-element count.
- * WIDE and ANY take their decision from ulp_round_up.
+ * A magnitude is rounded in one of three ways. The ways differ in speed and never in the result:
+ *   - ULP_SHAPE_WIDE: emin = -126, as in bfloat16. Subnormals of binary32 have the spacing of the format; the cut is at
+ *     a fixed bit.
+ *   - ULP_SHAPE_NARROW: deterministic modes where the quantum is a normal number. The processor's addition
+ *     |x| + 2^k rounds to nearest even, and the exact error gives the other modes.
+ *   - ULP_SHAPE_ANY: all other cases, with shifts by a count of each element.
+ * ulp_round_up decides the direction in WIDE and ANY.
  *
- * Offered (ulp_core_init) to signed formats with a zero whose values and exponent range fit binary32 and
- * whose codes' parity is the significand's (p >= 2); wrap-around and dlfloat16 take the scalar path.
+ * ulp_core_init accepts signed formats with a zero and p >= 2 whose values and exponent range fit binary32: then the
+ * parity of a code is the parity of the significand. The scalar path rounds wrap-around and dlfloat16.
  */
 #ifndef ULP_CORE_H
 #define ULP_CORE_H
@@ -23,19 +22,19 @@
 
 /* A format and a rule, prepared for the loop. Index [1] is for negative values. */
 typedef struct ulp_core {
-    uint32_t drop;        /* 24 - p: bits that a normal binary32 significand loses */
+    uint32_t drop;        /* 24 - p, the bits that a normal binary32 significand loses */
     uint32_t emin;        /* exponent field of the least normal value in binary32, >= 1 */
-    uint32_t below;       /* bits lost at once below emin: 0 with subnormals, p - 1 without */
+    uint32_t below;       /* bits that are lost at once below emin: 0 with subnormals, p - 1 without */
     uint32_t least;       /* binary32 bits of 2^qmin */
     uint32_t limit[2];    /* binary32 bits of the largest magnitude */
-    uint32_t overflow[2]; /* result bits for a finite value beyond it */
+    uint32_t overflow[2]; /* result bits for a finite value beyond the limit */
     uint32_t infinite[2]; /* result bits for an infinite value */
     uint32_t zero_sign;   /* sign bit that a zero result keeps */
-    uint32_t min_normal;  /* binary32 bits */
-    uint64_t least64;     /* the same as binary64 bits, for ulp_core_round64 */
+    uint32_t min_normal;  /* binary32 bits of the least normal value */
+    uint64_t least64;     /* as binary64 bits, for ulp_core_round64 */
     uint64_t limit64[2], overflow64[2], infinite64[2];
-    uint32_t beyond;    /* binary32 bits of 2^(emax+1): |x| may be clamped to it before rounding */
-    uint32_t symmetric; /* -x gives the negative of what x gives, and infinity is any overflow */
+    uint32_t beyond;    /* binary32 bits of 2^(emax+1), to which |x| may be clamped before rounding */
+    uint32_t symmetric; /* 1 if -x gives the negative of the result of x and every overflow gives infinity's result */
     uint32_t mode, random_bits, shape;
 } ulp_core;
 
@@ -44,20 +43,21 @@ enum { ULP_SHAPE_ANY, ULP_SHAPE_WIDE, ULP_SHAPE_NARROW };
 ULP_CORE uint32_t ulp_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 ULP_CORE uint32_t ulp_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/* pair[1] where the sign bit is set, else pair[0]; both are read, so that loops need no gather. */
+/* pair[1] where the sign bit is set, else pair[0]. The function reads both, so that loops need no gather. */
 ULP_CORE uint32_t ulp_by_sign(const uint32_t pair[2], uint32_t sign) {
     const uint32_t positive = pair[0], negative = pair[1];
     return sign != 0 ? negative : positive;
 }
 
-/* yes (0 or 1) ? a : b by masks: chains of conditional expressions would become jumps in wide lanes. */
+/* yes ? a : b for yes = 0 or 1, by masks. The compiler makes jumps from chains of conditional expressions in wide
+ * lanes. */
 ULP_CORE uint64_t ulp_select(uint64_t yes, uint64_t a, uint64_t b) { return b ^ ((a ^ b) & (0u - yes)); }
 
-/* The modes that ulp_core_narrow has a case for; the others take another shape. */
+/* The modes that ulp_core_narrow offers. Other modes use another shape. */
 enum { ULP_NARROW_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO };
 ULP_FN int ulp_narrow_knows(uint32_t mode) { return (int)ulp_mode_in(mode, ULP_NARROW_MODES); }
 
-/* Prepare the core; 0 if it does not offer this format and rule. */
+/* Prepares the core. 0 if the core does not offer this format and rule. */
 ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     uint32_t policy = rule.overflow == ULP_OVERFLOW_DEFAULT ? f->overflow : rule.overflow;
     if (!f->fits_binary32 || !f->is_signed || !f->has_zero || f->zero_binade || f->prec < 2 || f->emin < -126 ||
@@ -93,14 +93,14 @@ ULP_FN int ulp_core_init(ulp_core *c, const ulp_format *f, ulp_rule rule) {
     return 1;
 }
 
-/* Whether the core is binary32's own rounding to nearest even, which processors do themselves. */
+/* Whether the core rounds as processors round binary32 to nearest even. */
 ULP_FN int ulp_core_is_binary32(const ulp_core *c) {
     return c->mode == ULP_RNE && c->drop == 0 && c->emin == 1 && c->below == 0 && c->symmetric &&
            c->limit[0] == 0x7f7fffffu && c->overflow[0] == 0x7f800000u && c->zero_sign != 0;
 }
 
-/* The three ways to round a magnitude: binary32 bits in, binary32 bits out, before any overflow. Inf stays
- * Inf (NARROW: becomes some value out of range); of NaN nothing is promised. */
+/* The three ways to round a magnitude: binary32 bits to binary32 bits, before overflow. Inf stays Inf (NARROW: Inf
+ * becomes a value out of range). The result for NaN is undefined. */
 
 ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
     uint32_t a = u & 0x7fffffffu, d = c->drop;
@@ -113,10 +113,10 @@ ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) 
     uint32_t a = ulp_min_u32(u & 0x7fffffffu, c->beyond);
     uint32_t binade = ulp_max_u32(a & 0x7f800000u, c->emin << 23);
     float x = ulp_from_bits32(a), quantum = ulp_from_bits32(binade - ((23u - c->drop) << 23));
-    float anchor = ulp_from_bits32(binade + (c->drop << 23));                    /* its last place is one quantum */
-    float shifted = x + anchor, nearest = shifted - anchor, error = x - nearest; /* the last two are exact */
+    float anchor = ulp_from_bits32(binade + (c->drop << 23)); /* the last place of anchor is one quantum */
+    float shifted = x + anchor, nearest = shifted - anchor, error = x - nearest; /* nearest and error are exact */
     uint32_t neg = u >> 31, odd = ulp_bits32(shifted) & 1u;
-    uint32_t low = (uint32_t)(error < 0.0f), high = (uint32_t)(error > 0.0f); /* nearest lies above x, below x */
+    uint32_t low = (uint32_t)(error < 0.0f), high = (uint32_t)(error > 0.0f); /* x < nearest, x > nearest */
     float down = low ? nearest - quantum : nearest;
     float up = high ? nearest + quantum : nearest;
     switch (mode) {
@@ -125,8 +125,8 @@ ULP_CORE uint32_t ulp_core_narrow(uint32_t u, const ulp_core *c, uint32_t mode) 
     case ULP_RZ: return ulp_bits32(down);
     case ULP_RU: return ulp_bits32(neg ? down : up);
     case ULP_RD: return ulp_bits32(neg ? up : down);
-    case ULP_RO: return ulp_bits32((odd ^ low) != 0 ? down : up); /* odd ^ low: the parity of `down` */
-    default: return 0x7fc00000u;                                  /* never here: see ULP_NARROW_MODES */
+    case ULP_RO: return ulp_bits32((odd ^ low) != 0 ? down : up); /* odd ^ low is the parity of `down` */
+    default: return 0x7fc00000u;                                  /* no mode of ULP_NARROW_MODES */
     }
 }
 
@@ -134,20 +134,20 @@ ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uin
     uint32_t a = u & 0x7fffffffu, field = a >> 23;
     uint32_t m = (a & 0x7fffffu) | (uint32_t)(field != 0) << 23; /* |x| = m 2^(e - 150) */
     uint32_t e = ulp_max_u32(field, 1u);
-    uint32_t gap = c->emin - ulp_min_u32(e, c->emin);               /* binades below the least normal one */
+    uint32_t gap = c->emin - ulp_min_u32(e, c->emin);               /* binades below the least normal binade */
     uint32_t below = c->below & (0u - (uint32_t)(field < c->emin)); /* gap is 0 for binary32's own subnormals */
     uint32_t cut = ulp_min_u32(c->drop + gap + below, 57u);         /* bits discarded */
-    uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* one of them is 0 */
+    uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* left or right is 0 */
     uint32_t top = m << 8;
     uint32_t nu = top << left >> ulp_min_u32(right, 31u) >> (right > 31u);
-    /* what nu lost to the right shift: its first bit, and whether more follows */
+    /* the bits of nu that the right shift removes: the first bit, and whether any other bit is set */
     uint32_t r0 = ulp_max_u32(right, 1u) - 1u, r1 = ulp_min_u32(r0, 31u);
     uint32_t before = top >> r1 >> (r0 > 31u);
     uint32_t some = (uint32_t)(right != 0);
     uint32_t lost = some & ((uint32_t)(before << r1 != top) | (uint32_t)(r0 > 31u)) & (uint32_t)(m != 0);
     uint32_t tail = (some & before & 1u) << 1 | lost;
     uint32_t s = ulp_min_u32(cut, 23u);
-    uint32_t inside = (uint32_t)(cut < 24u); /* else nothing is kept but the least value or zero */
+    uint32_t inside = (uint32_t)(cut < 24u); /* if not, the result is the least value or zero */
     uint32_t up = ulp_round_up(mode, m >> s & inside, nu, tail, u >> 31, word, c->random_bits) & 1u;
     uint32_t kept = (a >> s << s) + (up << s), least = c->least & (0u - up);
     return inside ? kept : least;
@@ -158,7 +158,7 @@ ULP_CORE uint32_t ulp_core_magnitude(uint32_t u, const ulp_core *c, uint32_t mod
     return shape == ULP_SHAPE_NARROW ? ulp_core_narrow(u, c, mode) : ulp_core_any(u, c, mode, word);
 }
 
-/* The result for input word u from its rounded magnitude: sign, overflow, Inf and NaN. */
+/* The result for the input word u from its rounded magnitude: adds the sign, overflow, Inf and NaN. */
 ULP_CORE uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core *c, uint32_t symmetric) {
     uint32_t a = u & 0x7fffffffu, sign = u & 0x80000000u, y;
     if (symmetric) {
@@ -176,7 +176,8 @@ ULP_CORE uint32_t ulp_core_finish(uint32_t u, uint32_t magnitude, const ulp_core
 ULP_CORE uint64_t ulp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 ULP_CORE uint64_t ulp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* A binary64 value rounded to the format, result in binary64; the same steps in wider words. */
+/* A binary64 value rounded to the format, with a binary64 result. The steps are those of ulp_core_any in wider
+ * words. */
 ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uint32_t word) {
     uint64_t u = ulp_bits64(x), a = u & 0x7fffffffffffffffu, field = a >> 52, sign = u ^ a;
     uint64_t m = (a & 0xfffffffffffffu) | (uint64_t)(field != 0) << 52;
@@ -202,7 +203,7 @@ ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uin
     return ulp_from_bits64(ulp_select(a > 0x7ff0000000000000u, 0x7ff8000000000000u, y));
 }
 
-/* Whether one binary64 word that was rounded to odd at 53 bits still decides like the exact value. */
+/* Whether a binary64 word that is rounded to odd at 53 bits rounds to the format like the exact value. */
 ULP_FN int ulp_core64_decides(const ulp_core *c) {
     uint32_t r = ulp_mode_is_stochastic(c->mode) ? c->random_bits + 1u : 0u;
     return 24u - c->drop + r + 2u <= 53u;

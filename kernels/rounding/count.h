@@ -1,4 +1,4 @@
-/* count.h - the counters of a rounding pass, one element at a time; host and device. */
+/* count.h - the counts of a rounding pass, one element at a time, for host and device. */
 #ifndef ULP_COUNT_H
 #define ULP_COUNT_H
 
@@ -8,17 +8,17 @@
 extern "C" {
 #endif
 
-/* Add counters; threads may do so at once. */
+/* Adds counts. Threads may call the function at the same time. */
 void ulp_stats_add(ulp_stats *to, const ulp_stats *from);
 
-/* Under policy nan a finite value becomes NaN exactly if its rounded magnitude is out of range. */
+/* Whether the rounded magnitude of a finite value is out of range: then the policy nan gives NaN. */
 ULP_FN int ulp_rounding_overflows(ulp_exact x, const ulp_format *format, ulp_rule rule, uint32_t word) {
     rule.overflow = ULP_OVERFLOW_NAN;
     double y = ulp_round_exact(x, format, rule, word);
     return x.kind == ULP_EXACT_FINITE && y != y;
 }
 
-/* Count one element: the exact value x became y. */
+/* Counts one element: the exact value x became y. */
 ULP_FN void ulp_stats_count(ulp_stats *stats, ulp_exact x, double y, const ulp_format *format, ulp_rule rule,
                             uint32_t word) {
     const double size = y < 0 ? -y : y;

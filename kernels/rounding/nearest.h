@@ -1,24 +1,24 @@
-/* nearest.h - rounding to nearest even by the processor's own binary64 addition, and where that has the exact sum's
- * bits.
+/* nearest.h - rounding to nearest even by the processor's binary64 addition, for mode rne.
  *
- * Beside kernels/rounding/core.h, for mode rne alone: two additions where that takes dozens of integer operations. Host
- * and device; what prepares it is the host's.
+ * kernels/rounding/core.h serves all modes with dozens of integer operations; here two additions round. The conditions
+ * for exact bits are stated at the functions. The rounding functions are for host and device; the preparation is for
+ * the host.
  */
 #ifndef ULP_NEAREST_H
 #define ULP_NEAREST_H
 
 #include "kernels/products/exact_step.h"
 
-/* What ulp_nearest64 needs of a format. */
+/* The constants of a format for ulp_nearest64. */
 typedef struct ulp_nearest {
-    double least, most; /* 2^emin, and 2^(emax+1), beyond which every value rounds alike */
-    uint64_t anchor;    /* added to the word of a binade 2^e: 1.5 2^(e+53-p), whose last place is the quantum there */
-    double up, down;    /* inverse powers of two; up takes 2^(emax+1) to infinity */
-    double max;         /* where values saturate */
-    uint32_t zero_sign; /* the sign bit, of the upper half of a word, if zeros keep it */
+    double least, most; /* 2^emin, and 2^(emax+1); all values from 2^(emax+1) on round alike */
+    uint64_t anchor;    /* anchor + word of 2^e = 1.5 2^(e+53-p), whose last place is the quantum at 2^e */
+    double up, down;    /* powers of two with product 1; multiplication by up takes 2^(emax+1) to infinity */
+    double max;         /* the magnitude of saturated values */
+    uint32_t zero_sign; /* the sign bit in the upper half of a word if zeros keep their sign, else 0 */
 } ulp_nearest;
 
-/* What is done about values beyond the range. */
+/* The treatment of values beyond the range: detected by the caller, overflow to infinity, saturation. */
 enum { ULP_RANGE_WATCHED, ULP_RANGE_OPEN, ULP_RANGE_CLOSED };
 
 static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
@@ -33,8 +33,8 @@ static inline ulp_nearest ulp_nearest_of(const ulp_format *f) {
     return n;
 }
 
-/* OPEN or CLOSED, with *n prepared, where ulp_nearest64 is the rounding of a rule: rne that overflows to an infinity of
- * the format, or saturates; else WATCHED. */
+/* Returns OPEN or CLOSED and prepares *n where ulp_nearest64 rounds as the rule says: rne that overflows to an infinity
+ * of the format (OPEN) or saturates (CLOSED). Else returns WATCHED. */
 static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rule rule) {
     const ulp_overflow policy = ulp_overflow_of(f, (ulp_overflow)rule.overflow);
     const double full = ulp_scale(2.0 - ulp_scale(1.0, 1 - f->prec), f->emax); /* the end of the last binade */
@@ -45,7 +45,7 @@ static inline int ulp_nearest_range(ulp_nearest *n, const ulp_format *f, ulp_rul
     return open ? ULP_RANGE_OPEN : ULP_RANGE_CLOSED;
 }
 
-/* The larger of two non-negative doubles as words; which comparison is one instruction depends on the set. */
+/* The larger of two non-negative doubles, as words. The instruction set decides which comparison is one instruction. */
 ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
 #if defined(__AVX512F__)
     return (int64_t)a > (int64_t)b ? a : b;
@@ -55,11 +55,12 @@ ULP_CORE uint64_t ulp_nearest_larger(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* What is added to a value of a binade, and taken off again. */
+/* The anchor of a value: a number that is added to the value and then subtracted. */
 ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int range) {
 #if defined(__CUDA_ARCH__) || defined(ULP_EMULATED_DEVICE)
-    /* Upper halves; the others are zero. Sums of products of binary32 values end far below binary64's range, where no
-     * anchor overflows; those of Inf and NaN pass the end of an int, and any anchor leaves them what they are. */
+    /* The computation uses the upper halves; the lower halves are zero. Sums of products of binary32 values stay far
+     * below the end of the range of binary64, so that no anchor overflows. The binade of Inf and NaN overflows the int,
+     * but every anchor leaves Inf and NaN unchanged. */
     const int32_t up = (int32_t)(n->anchor >> 32), least = (int32_t)(ulp_bits64(n->least) >> 32);
     (void)range;
     return ulp_from_bits64((uint64_t)(uint32_t)__viaddmax_s32((int32_t)(binade >> 32), up, least + up) << 32);
@@ -73,9 +74,9 @@ ULP_CORE double ulp_nearest_anchor(uint64_t binade, const ulp_nearest *n, int ra
 #endif
 }
 
-/* x rounded to nearest even: adding the anchor rounds at the format's last place. OPEN overflows to infinity, CLOSED
- * saturates, Inf and NaN pass; WATCHED holds while *peak, the largest binade met, stays below that of the largest
- * value. */
+/* x rounded to nearest even: the addition of the anchor rounds at the format's last place. OPEN overflows to infinity,
+ * CLOSED saturates, Inf and NaN stay. WATCHED is correct while *peak, the largest binade so far, is below the binade of
+ * the largest value. */
 ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range, uint64_t *peak) {
     const uint64_t binade = ulp_bits64(x) & 0x7ff0000000000000u;
     if (range == ULP_RANGE_WATCHED) *peak = ulp_nearest_larger(binade, *peak);
@@ -89,16 +90,16 @@ ULP_CORE double ulp_nearest64(double x, const ulp_nearest *n, int range, uint64_
     return ulp_from_bits64(ulp_bits64(y) | (ulp_bits64(x) & (uint64_t)n->zero_sign << 32));
 }
 
-/* Whether RN53(acc + a b) rounds like acc + a b, a and b of at most pa and pb significant bits. A difference needs
- * RN53(x) = T != x for a tie T of the format, in a binade e <= emax + 1, so 0 < |x - T| <= 2^(e-53). With quantum q
- * there, acc lies q/2 or more from T, so |a b| >= q/4 = 2^(e-p-1), and x - T is a multiple of the last places of a b,
- * at least 2^(e-p-pa-pb), or of 2^(qmin-1). */
+/* Whether RN53(acc + a b) rounds like acc + a b, where a and b have at most pa and pb significant bits. Let
+ * x = acc + a b. A difference needs RN53(x) = T != x for a tie T of the format in a binade e <= emax + 1, so that
+ * 0 < |x - T| <= 2^(e-53). Let q be the quantum there. acc is at least q/2 from T, so |a b| >= q/4 = 2^(e-p-1), and
+ * x - T is a multiple of the last place of a b, at least 2^(e-p-pa-pb), or of 2^(qmin-1). */
 static inline int ulp_nearest_by_fma(const ulp_format *f, int pa, int pb) {
     return f->prec + pa + pb <= 52 && f->emax - f->qmin <= 50;
 }
 
-/* x + y, both values of one format of at most 24 bits, ready for ulp_nearest64: binary64's own rounding first changes
- * nothing, p <= 24 makes 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334). */
+/* x + y for two values of one format of at most 24 bits, as an argument of ulp_nearest64. The rounding of binary64
+ * changes no result of ulp_nearest64: p <= 24 gives 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334). */
 ULP_CORE double ulp_nearest_sum(double x, double y) { return x + y; }
 
 #endif
