@@ -1,4 +1,4 @@
-/* adam.c - what the optimizers adam and adamw share; see optim.h. */
+/* adam.c - the keys, the arrays and the direction that the optimizers adam and adamw share; see optim.h. */
 #include "adam.h"
 
 #include <math.h>

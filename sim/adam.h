@@ -1,4 +1,4 @@
-/* adam.h - what the optimizers adam and adamw share. */
+/* adam.h - the keys, the arrays and the direction that the optimizers adam and adamw share. */
 #ifndef ULP_ADAM_H
 #define ULP_ADAM_H
 
@@ -12,7 +12,8 @@ extern const ulp_key ulp_adam_keys[];
 
 void ulp_adam_carve(ulp_optimizer *o, ulp_arena *arena);
 
-/* The direction of Adam; *rate gets its bias correction. */
+/* Append the steps that compute the direction d of Adam from the gradient g (optim.h); returns d. *rate is multiplied
+ * by the bias correction. */
 ulp_operand ulp_adam_direction(ulp_update_plan *plan, ulp_operand g, double *rate);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* argmax.c - the largest of a row, on host arrays; see answer.h. */
+/* argmax.c - the index of the largest number of a row, on host arrays; see argmax.h. */
 #include "argmax.h"
 
 size_t ulp_place_of_largest(const float *z, size_t n, size_t stride) {

@@ -1,4 +1,4 @@
-/* argmax.h - which answer a net's output is: the largest of a row, on host arrays. */
+/* argmax.h - the index of the largest number of a row, on host arrays. */
 #ifndef ULP_ANSWER_H
 #define ULP_ANSWER_H
 
@@ -9,11 +9,12 @@
 extern "C" {
 #endif
 
-/* The place of the largest of z (n), `stride` apart, the first one if several; n if there is NaN. */
+/* The index of the largest of n numbers, which lie `stride` elements apart in z. Of equal numbers the first counts. The
+ * result is n if a number is NaN. */
 size_t ulp_place_of_largest(const float *z, size_t n, size_t stride);
 
-/* How many rows have their largest z in the label's column, the first one if several; a row with NaN has none. Labels
- * are below C. */
+/* The number of rows of z (B,C) whose largest number is in the column of their label, label (B). Of equal numbers the
+ * first counts; a row with NaN does not count. Labels are below C. */
 size_t ulp_count_right(const float *z, const uint8_t *label, size_t B, size_t C);
 
 #ifdef __cplusplus

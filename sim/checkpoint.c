@@ -1,7 +1,7 @@
 /* checkpoint.c - saving and loading a training run; see checkpoint.h.
  *
- * A file: lines of text that say which run it is, an empty line, the bytes of the state, the caller's note, and the
- * CRC-32 of all before it.
+ * A file has these parts: lines of text that describe the run, an empty line, the bytes of the state, the caller's
+ * note, and the CRC-32 of all these parts.
  */
 #include "checkpoint.h"
 
@@ -18,12 +18,12 @@
 
 enum { VERSION = 2, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
 
-/* ---- what is kept ---- */
+/* ---- the state of a run ---- */
 
-/* What is done with a piece of state; 0 ends the visit. */
+/* Handles one piece of state; the result 0 ends the visit. */
 typedef int (*visitor)(void *context, void *at, size_t bytes);
 
-/* Every field is visited by itself: bytes between fields have no value and stay out of the file. */
+/* Every field is visited by itself, because the padding between fields has no defined value. */
 #define VISIT(field) visit(context, &(field), sizeof(field))
 
 static int visit_scaler(ulp_scaler *s, visitor visit, void *context) {
@@ -31,16 +31,16 @@ static int visit_scaler(ulp_scaler *s, visitor visit, void *context) {
            VISIT(s->grown) && VISIT(s->backed) && VISIT(s->averages);
 }
 
-/* A rule may change between steps, its kind does not. */
+/* A rule may change between steps, but its kind stays. */
 static int visit_rule(ulp_optimizer_rule *r, visitor visit, void *context) {
     return VISIT(r->rate) && VISIT(r->momentum) && VISIT(r->decay) && VISIT(r->beta1) && VISIT(r->beta2) &&
            VISIT(r->eps) && VISIT(r->factor) && VISIT(r->warmup) && VISIT(r->cosine) && VISIT(r->every) &&
            VISIT(r->kahan);
 }
 
-/* A line per piece of state that is not in the trainer's arena. */
+/* Visit every piece of state outside of the trainer's arena. */
 static int visit_state(const ulp_trainer *trainer, visitor visit, void *context) {
-    ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads, loading writes */
+    ulp_trainer *t = (ulp_trainer *)trainer; /* saving reads the fields, loading writes them */
     int good = visit(context, &t->step, sizeof t->step) && visit_scaler(&t->scaler, visit, context);
     for (size_t i = 0; i < t->loss_scales.count && good; i++)
         good = visit_scaler(&t->loss_scales.layer[i], visit, context);
@@ -56,14 +56,14 @@ static int add_size(void *context, void *at, size_t bytes) {
     return 1;
 }
 
-/* Bytes between the lines of text and the note. */
+/* The number of bytes between the lines of text and the note. */
 static size_t state_bytes(const ulp_trainer *t) {
     size_t n = t->arena.bytes;
     visit_state(t, add_size, &n);
     return n;
 }
 
-/* ---- which run it is ---- */
+/* ---- the description of a run ---- */
 
 typedef struct head {
     char *text; /* (HEAD_MAX) */
@@ -87,7 +87,7 @@ static void add_net(head *h, const ulp_net *net) {
     add(h, "\ninput: %zu %zu %zu\n", net->in.c, net->in.h, net->in.w);
 }
 
-/* The optimizer and the scaler as they were asked for. */
+/* The optimizer and the scaler as the options gave them. */
 static void add_rules(head *h, const ulp_trainer *t) {
     const ulp_optimizer_rule *o = &t->start_rule;
     const ulp_scaler_rule *s = &t->scaler.rule;
@@ -103,13 +103,13 @@ static void add_rules(head *h, const ulp_trainer *t) {
         s->overflow_std_dev, s->beta1, s->beta2);
 }
 
-/* "little" or "big": the order of a number's bytes. */
+/* The order of the bytes of a number: "little" or "big". */
 static const char *byte_order(void) {
     const uint16_t one = 1;
     return *(const unsigned char *)&one ? "little" : "big";
 }
 
-/* The lines; ULP_NO_MEMORY. free() the text. */
+/* Write the lines that describe the run to h->text; free() the text. ULP_NO_MEMORY. */
 static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
     char policy[ULP_POLICY_TEXT_MAX];
     *h = (head){malloc(HEAD_MAX), 0};
@@ -192,7 +192,7 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
 
 /* ---- loading ---- */
 
-/* Compare the lines of a file with those of this run; the note's size, which may differ, goes to *note_bytes. Both
+/* Compare the lines of a file with the lines of this run. The size of the note may differ and goes to *note_bytes. Both
  * texts end with an empty line. */
 static ulp_status compare(const char *theirs, const char *ours, size_t *note_bytes, const char *path, char *error,
                           size_t error_size) {
@@ -214,7 +214,7 @@ static int take_state(void *context, void *at, size_t bytes) {
     return 1;
 }
 
-/* After the lines: take over the arena, the rest of the state and the note. */
+/* Copy the arena, the rest of the state and the note from the bytes after the lines. */
 static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **note, size_t note_bytes) {
     *note = malloc(note_bytes + 1);
     ulp_status status = *note ? t->pass.run.backend->upload(t->arena.memory, bytes, t->arena.bytes) : ULP_NO_MEMORY;
@@ -227,7 +227,7 @@ static ulp_status restore(ulp_trainer *t, const unsigned char *bytes, void **not
     visit_state(t, take_state, &bytes);
     memcpy(*note, bytes, note_bytes);
     ((char *)*note)[note_bytes] = 0;
-    t->epoch = 0; /* its order is made again from the seed */
+    t->epoch = 0; /* the next step makes the epoch's order again from the seed */
     return ULP_OK;
 }
 
@@ -235,7 +235,7 @@ static uint32_t crc_at(const unsigned char *at) {
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | (uint32_t)at[3];
 }
 
-/* A file in memory. */
+/* The content of a file in memory. */
 typedef struct content {
     const char *path;
     unsigned char *bytes; /* (n) */
@@ -249,7 +249,7 @@ static ulp_status take(ulp_trainer *t, const content *file, void **note, size_t 
     const char *path = file->path;
     head ours;
     const char *theirs = (const char *)bytes,
-               *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* the reader put a zero at the end */
+               *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* ulp_file_read() ends the bytes with a zero */
     if (!end || strncmp(theirs, "ulplab checkpoint ", 18) != 0)
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
     if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))

@@ -1,13 +1,13 @@
-/* checkpoint.h - a training run put into a file and taken out again: everything that decides its future.
+/* checkpoint.h - saving a training run to a file, and loading the run from the file.
  *
- * The run that goes on from a checkpoint makes the same bits as one that was never interrupted. A file says for which
- * run it is (net, policy, optimizer, scaler, seed, batch, data) and fits no other; a checksum covers all of it. It
- * appears whole or not at all: written under another name, forced to the disk, renamed. Numbers are stored as they
- * lie in memory, so a file belongs to one kind of machine and one version of the program.
+ * A checkpoint holds everything that decides the rest of a run: a run that is continued from a checkpoint computes the
+ * same bits as a run that was never interrupted. The file describes its run (net, policy, optimizer, scaler, seed,
+ * batch, data), and no other run can load the file. A checksum covers the whole file. The file is written under
+ * another name, forced to the disk and then renamed, so no part of a file ever has the final name. Numbers are stored
+ * as they lie in memory: a file belongs to one kind of machine and one version of the program.
  *
- * What is kept: the whole arena of the trainer's tensors (tensor.h), so that an array that a layer or an optimizer
- * carves is kept without a word here, and what visit_state() in checkpoint.c names, a line for each piece outside of
- * it.
+ * A checkpoint keeps the whole arena of the trainer's tensors (tensor.h), with every array that a layer or an optimizer
+ * carves from the arena, and the state outside of the arena that visit_state() in checkpoint.c lists.
  */
 #ifndef ULP_CHECKPOINT_H
 #define ULP_CHECKPOINT_H
@@ -18,14 +18,15 @@
 extern "C" {
 #endif
 
-/* Write the run as it is between two steps, with note (note_bytes) of the caller's own. ULP_BAD_FILE, with a sentence
- * in error (may be NULL), if the file cannot be written; what was there before under that name is then still there. */
+/* Write the state of a run between two steps, and the caller's note (note_bytes), to the file `path`. ULP_BAD_FILE,
+ * with a sentence in error (may be NULL), if the file cannot be written; an older file of that name is then unchanged.
+ */
 ulp_status ulp_checkpoint_save(const ulp_trainer *trainer, const char *path, const void *note, size_t note_bytes,
                                char *error, size_t error_size);
 
-/* Put a run that has made no step yet where the file left off. *note gets the caller's bytes (free() it), *note_bytes
- * how many. ULP_BAD_FILE: missing or damaged; ULP_BAD_ARGUMENT: the file is of another run, the sentence says which. On
- * failure the trainer is as it was and *note is NULL. */
+/* Bring a run that has made no step yet to the state in the file `path`. *note gets the caller's note (free() it), and
+ * *note_bytes its size. ULP_BAD_FILE: the file is missing or damaged. ULP_BAD_ARGUMENT: the run has begun, or the file
+ * is of another run, and the sentence says which. On failure the trainer is unchanged and *note is NULL. */
 ulp_status ulp_checkpoint_load(ulp_trainer *trainer, const char *path, void **note, size_t *note_bytes, char *error,
                                size_t error_size);
 

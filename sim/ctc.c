@@ -20,7 +20,7 @@ static void count(ulp_stats *stats, double x, double y, const ulp_format *format
     stats->nan += y != y;
 }
 
-/* One operation's result; `word` is its random word, counted from the first of the call. */
+/* The rounded result of one operation; `word` is the index of its random word in the call. */
 static double rounded(double x, const ulp_ctc_form *form, uint64_t word) {
     const ulp_cast *cast = form->cast;
     if (!cast || x == log_zero()) return x;
@@ -33,14 +33,14 @@ static double rounded(double x, const ulp_ctc_form *form, uint64_t word) {
     return y;
 }
 
-/* a + b as one number that rounds like it; binary64's own sum where nothing is rounded after it. */
+/* One number that every cast rounds like the exact a + b. Without a cast: a + b in binary64. */
 static double exact_sum(double a, double b, const ulp_ctc_form *form) {
     return form->cast ? ulp_sum_to_odd(a, b) : a + b;
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* x[0] + x[1] + ... of probabilities, two or three; takes two words. */
+/* The sum of the probabilities x (n), n from 1 to 3; takes two random words. */
 static double sum(const double *x, size_t n, const ulp_ctc_form *form, uint64_t word) {
     double total = x[0];
     if (form->linear) {
@@ -56,7 +56,7 @@ static double sum(const double *x, size_t n, const ulp_ctc_form *form, uint64_t 
     return rounded(max + ulp_log(terms), form, word);
 }
 
-/* Probabilities in binary32 or less have a product that binary64 holds. */
+/* The product of two probabilities in binary32 or narrower formats is exact in binary64. */
 static double product(double a, double b, const ulp_ctc_form *form, uint64_t word) {
     return rounded(form->linear ? a * b : exact_sum(a, b, form), form, word);
 }
@@ -70,7 +70,7 @@ size_t ulp_label_count(const uint8_t *label, size_t room) {
 /* l_s */
 static size_t extended(const uint8_t *label, size_t s, size_t C) { return s % 2 ? label[s / 2] : C - 1; }
 
-/* From how many of the places s, s-1, s-2 a path can come to s. */
+/* The number of places among s, s-1, s-2 from which a path can come to s. */
 static size_t sources(const uint8_t *label, size_t s) {
     if (s < 2) return s + 1;
     return s % 2 && label[s / 2] != label[s / 2 - 1] ? 3 : 2;

@@ -1,10 +1,15 @@
-/* ctc_batch.c - the loss of a batch of label sequences, ctc.h, in logarithms (ctc) and in probabilities (ctc-linear).
+/* ctc_batch.c - the loss of a batch of label sequences (ctc.h), in logarithms (ctc) and in probabilities (ctc-linear).
  *
- * z (C,1,T), C = classes + 1, the blank last. Rounded at ULP_AT_LOSS: log softmax or softmax of every step, as layer 0;
- * each sample's loss, as layer 1; every operation of alpha and beta, as layers 2 and 3, which observers are not shown.
- * The gradient of a sample is 2^scale (softmax - expected) / B, with softmax from the rounded numbers of layer 0,
- * rounded once at ULP_AT_AGRAD; it is NaN where the sample's loss is not finite. Alpha and beta are not rescaled from
- * step to step, so the linear form underflows where its format does. Scores are computed in logarithms in binary64.
+ * z has the shape (C,1,T), C = classes + 1; the blank is the last output. These numbers are rounded at ULP_AT_LOSS:
+ *
+ *  - as layer 0: log softmax or softmax of every step
+ *  - as layer 1: each sample's loss
+ *  - as layers 2 and 3: every operation of alpha and beta; observers do not see them
+ *
+ * The gradient of a sample is 2^scale (softmax - expected) / B, rounded once at ULP_AT_AGRAD. Its softmax comes from
+ * the rounded numbers of layer 0. The gradient is NaN where the sample's loss is not finite. Alpha and beta are not
+ * rescaled from step to step, so the linear form underflows where its format does. Scores are computed in logarithms in
+ * binary64.
  */
 #include <string.h>
 
@@ -24,12 +29,12 @@ ulp_status ulp_ctc_check(ulp_dims out, const ulp_data *data, char *error, size_t
                     data->classes + 1, out.c, out.h, out.w);
 }
 
-/* Doubles for one sample: p and e (C,T), alpha and beta (T,S). */
+/* The number of doubles for one sample: p and e (C,T), alpha and beta (T,S). */
 size_t ulp_ctc_scratch(const ulp_loss *loss) {
     return 2 * ulp_dims_size(loss->out) + 2 * loss->out.w * (2 * loss->labels + 1);
 }
 
-/* y (C,T) = log softmax of each column of z (C,T), or softmax. */
+/* y (C,T) = log softmax of each column of z (C,T); if linear, softmax. */
 static void normalise(double *y, const float *z, size_t C, size_t T, int linear) {
     for (size_t t = 0; t < T; t++, y++, z++) {
         double max = (double)z[0], sum = 0.0;
@@ -40,7 +45,7 @@ static void normalise(double *y, const float *z, size_t C, size_t T, int linear)
     }
 }
 
-/* One sample's loss; e (C,T), or NULL. */
+/* The loss of one sample from p (C,T); e (C,T) = the expected shares, or NULL. */
 static double sample_loss(const ulp_loss *loss, double *e, const double *p, const uint8_t *label, ulp_ctc_form form) {
     const ulp_ctc_task task = {
         .label = label, .L = ulp_label_count(label, loss->labels), .C = loss->out.c, .T = loss->out.w};
@@ -92,7 +97,7 @@ ulp_status ulp_ctc_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_bat
 
 ulp_status ulp_ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label) {
     size_t C = loss->out.c, T = loss->out.w, n = C * T;
-    uint8_t *answer = (uint8_t *)(loss->scratch + n); /* (T) bytes where e is */
+    uint8_t *answer = (uint8_t *)(loss->scratch + n); /* (T) bytes in the place of e */
     ulp_ctc_form form = {0};
     ulp_status status = pass->run.backend->download(loss->host_z, z, pass->now.B * n * sizeof *z);
     for (size_t b = 0; b < pass->now.B && status == ULP_OK; b++) {

@@ -1,6 +1,6 @@
-/* data.h - labelled images for training: what a data set is, and the table of those that can be loaded.
+/* data.h - data sets of labelled images for training, and the table of data sets that can be loaded.
  *
- * Pixels stay bytes; `white` is the byte that stands for 1.0. Samples [0, n_train) are for training, the rest for
+ * Pixels are bytes; the byte `white` stands for 1.0. Samples [0, n_train) are for training, the other samples for
  * tests. A kind of data set is one file sim/data/NAME.c that exports one const ulp_data_kind ulp_data_NAME; the
  * Makefile makes the table from the files of the folder.
  */
@@ -15,8 +15,8 @@ extern "C" {
 
 typedef struct ulp_data {
     char name[16];     /* "digits", "mnist" */
-    char origin[320];  /* the file or folder it was read from */
-    uint32_t checksum; /* CRC-32 of the unpacked file, of several files one after the other */
+    char origin[320];  /* the file or folder that the set was read from */
+    uint32_t checksum; /* CRC-32 of the unpacked file, or of several files one after the other */
     size_t n, n_train;
     ulp_dims dims;   /* of one sample: channels, height, width */
     size_t features; /* c h w */
@@ -24,49 +24,49 @@ typedef struct ulp_data {
     size_t labels; /* places for labels per sample; 1 unless labels are sequences */
     uint8_t white;
     uint8_t *pixel; /* (n,features) */
-    uint8_t *label; /* (n,labels); 255: no more, the rest of the row too */
+    uint8_t *label; /* (n,labels); a shorter sequence is filled up with 255 */
 } ulp_data;
 
 typedef struct ulp_data_kind {
     const char *name, *what;
-    int ships; /* comes with the project: it can be loaded without a folder */
-    /* Load from `folder` and nowhere else (NULL: where it ships, if it does). The split, if the set has none of its
-     * own, depends on seed alone. On failure, with a sentence in error: ULP_NO_DEVICE if files are missing or this
-     * build cannot unpack them, ULP_BAD_FILE if they are damaged or foreign. */
+    int ships; /* 1: the set comes with the project and can be loaded without a folder */
+    /* Load the set from `folder` alone; NULL: from the place where the set ships. If the set has no split of its own,
+     * the split depends on seed alone. On failure error gets a sentence. ULP_NO_DEVICE: files are missing, or this
+     * build cannot unpack them. ULP_BAD_FILE: files are damaged or of another kind. */
     ulp_status (*load)(ulp_data *data, const char *folder, uint64_t seed, char *error, size_t error_size);
 } ulp_data_kind;
 
 /* The i-th kind; NULL past the end. */
 const ulp_data_kind *ulp_data_kind_get(size_t i);
 
-/* The data set called `name`, from folder or folder/NAME. If folder is NULL or empty: from $ULPLAB_DATA if it holds the
- * set, else from where it ships. The samples are those of the files, whatever the path. On failure *data is empty and
- * error (may be NULL) names what was looked for, or lists the known names; the status as of ulp_data_kind, or
- * ULP_BAD_NAME, ULP_NO_MEMORY. */
+/* Load the data set called `name` from folder or folder/NAME. If folder is NULL or empty, load the set from
+ * $ULPLAB_DATA if that folder holds the set, else from the place where the set ships. The samples do not depend on the
+ * path. On failure *data is empty, and error (may be NULL) names the missing files or lists the known names. The status
+ * is one of ulp_data_kind's load, or ULP_BAD_NAME, or ULP_NO_MEMORY. */
 ulp_status ulp_data_load(ulp_data *data, const char *name, const char *folder, uint64_t seed, char *error,
                          size_t error_size);
 
 void ulp_data_release(ulp_data *data);
 
-/* ---- for the readers ---- */
+/* ---- for the kinds ---- */
 
-/* A whole file in memory, ended by a zero byte that is not counted; free() it. Files that end in .gz are
- * unpacked, in builds with zlib; ULP_NO_DEVICE in others. ULP_BAD_FILE: missing, unreadable, damaged or longer than
- * limit; the sentence is in error. */
+/* Read a whole file into *bytes (n); free() it. A zero byte follows the n bytes. Builds with zlib unpack files whose
+ * name ends in .gz; other builds return ULP_NO_DEVICE for them. ULP_BAD_FILE: the file is missing, unreadable, damaged
+ * or longer than limit. On failure error gets a sentence. */
 ulp_status ulp_file_read(unsigned char **bytes, size_t *n, const char *path, size_t limit, char *error,
                          size_t error_size);
 
 /* Whether path can be opened. */
 int ulp_file_exists(const char *path);
 
-/* For messages about a folder: "" or " (no such folder)". */
+/* A note for messages: "" if the folder exists, else " (no such folder)". */
 const char *ulp_folder_note(const char *folder);
 
-/* order (n) = a permutation of 0 .. n-1 by Fisher and Yates, a function of the stream alone. Element i swaps with
- * floor(word (i + 1) 2^-32): biased by less than n 2^-32. */
+/* order (n) = a permutation of 0 .. n-1 by Fisher and Yates, a function of the stream alone. Element i is swapped with
+ * element floor(word (i + 1) 2^-32); the bias is less than n 2^-32. */
 void ulp_permutation(uint32_t *order, size_t n, ulp_stream stream);
 
-/* Put samples in the order of a seed and make the first n_train the training part. */
+/* Permute the samples by a seed, and make the first n_train samples the training part. */
 ulp_status ulp_data_split(ulp_data *data, size_t n_train, uint64_t seed);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* fail.c - a sentence written where the caller wants it; see fail.h. */
+/* fail.c - writing the sentence that explains a status; see fail.h. */
 #include "fail.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* fail.h - the sentence behind a status that is not ULP_OK. */
+/* fail.h - the sentence that explains a status other than ULP_OK. */
 #ifndef ULP_FAIL_H
 #define ULP_FAIL_H
 
@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* Write a sentence to error (error_size), cut to what fits; NULL or size 0: nobody wants it. Returns the status. */
+/* Write a sentence to error (error_size), truncated if it is too long. Nothing is written if error is NULL or
+ * error_size is 0. Returns the status. */
 ulp_status ulp_fail(char *error, size_t error_size, ulp_status status, const char *what, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 4, 5)))

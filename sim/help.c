@@ -1,4 +1,4 @@
-/* help.c - the topics of sim/, and the reference texts of nets, losses and data sets; see help.h. */
+/* help.c - the topics of `ulp help` about sim/, and the texts about nets, losses and data sets; see help.h. */
 #include "help.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "policy.h"
 #include "scaler.h"
 
-/* A usage is "fcN: what it is". */
+/* A usage has the form "fcN: description". */
 static void add_layer(const ulp_help *to, const ulp_layer_kind *kind) {
     const char *colon = strstr(kind->usage, ": ");
     char word[64], meaning[512];

@@ -1,4 +1,4 @@
-/* help.h - the reference texts of everything in sim/ that has names: what `ulp help TOPIC` prints. */
+/* help.h - the topics of `ulp help TOPIC` about sim/, and their texts. */
 #ifndef ULP_SIM_HELP_H
 #define ULP_SIM_HELP_H
 
@@ -16,7 +16,7 @@ typedef struct ulp_help_topic {
 /* The i-th topic: policies, nets, optimizers, scalers, losses, data; NULL past the end. */
 const ulp_help_topic *ulp_sim_topic_get(size_t i);
 
-/* From the registries of layers, losses and data sets. */
+/* The texts about layers, losses and data sets, made from their registries. */
 void ulp_net_help(const ulp_help *to);
 void ulp_loss_help(const ulp_help *to);
 void ulp_data_help(const ulp_help *to);
