@@ -1,4 +1,4 @@
-/* layer.c - the numbers in the words of a net; see layer.h. */
+/* layer.c - reading the numbers in the words of a net; see layer.h. */
 #include "layer.h"
 
 ulp_status ulp_args_read(size_t *n, const char **text, size_t least, size_t most) {

@@ -1,4 +1,4 @@
-/* loss.c - losses by name, and the memory of a loss in use; see loss.h. */
+/* loss.c - finding losses by name, and the memory of a loss; see loss.h. */
 #include "loss.h"
 
 #include <stdio.h>

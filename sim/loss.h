@@ -1,10 +1,14 @@
-/* loss.h - the loss of a batch, its gradient and its score: the interface of a kind of loss, and the table of kinds.
+/* loss.h - the interface of a kind of loss, and the table of kinds.
  *
- * A kind is one file sim/losses/NAME.c that exports one const ulp_loss_kind ulp_loss_NAME; the Makefile makes the table
- * from the files of the folder. All kinds: probabilities and each sample's loss are computed in binary64 and rounded
- * once at ULP_AT_LOSS (layers 0 and 1 of its streams), the gradient of the mean over the batch, times 2^scale, once at
- * ULP_AT_AGRAD. The reported mean is the binary64 sum of the rounded losses, samples ascending, over B. Scores are not
- * rounded.
+ * A loss has a value for a batch, a gradient and a score. A kind is one file sim/losses/NAME.c that exports one const
+ * ulp_loss_kind ulp_loss_NAME; the Makefile makes the table from the files of the folder. These rules hold for all
+ * kinds:
+ *
+ *  - Probabilities and each sample's loss are computed in binary64 and rounded once at ULP_AT_LOSS, as layers 0 and 1
+ *    of its random streams.
+ *  - The gradient of the mean over the batch, times 2^scale, is rounded once at ULP_AT_AGRAD.
+ *  - The reported mean is the binary64 sum of the rounded losses, in the order of the samples, divided by B.
+ *  - Scores are not rounded.
  */
 #ifndef ULP_LOSS_H
 #define ULP_LOSS_H
@@ -19,32 +23,31 @@ extern "C" {
 
 typedef struct ulp_score {
     double loss;        /* mean, in binary64 from the net's rounded output */
-    double accuracy;    /* share of samples that are right as a whole */
-    double label_error; /* edits that turn the answers into the labels, over the number of labels; of single labels 1 -
-                           accuracy */
+    double accuracy;    /* share of the samples of which every label is right */
+    double label_error; /* edits / labels, edits that turn outputs into labels; 1 - accuracy of single labels */
     size_t n, right, labels, edits;
 } ulp_score;
 
 typedef struct ulp_loss ulp_loss;
 
-/* What a step works on. */
+/* The tensors of one step. */
 typedef struct ulp_loss_batch {
-    size_t layer;         /* number of the net's output as a tensor */
+    size_t layer;         /* tensor number of the net's output */
     const float *z;       /* (B,out) the net's output */
-    float *dz;            /* (B,out) its gradient */
+    float *dz;            /* (B,out) the gradient of the net's output */
     const uint8_t *label; /* (B,labels) host memory */
 } ulp_loss_batch;
 
 typedef struct ulp_loss_kind {
     const char *name; /* "softmax" */
     const char *what;
-    /* Whether the net's output fits the data; a sentence if not. */
+    /* Check whether the net's output fits the data; error gets a sentence if it does not. */
     ulp_status (*check)(ulp_dims out, const ulp_data *data, char *error, size_t error_size);
-    /* Doubles of host memory for `scratch`; NULL: none. */
+    /* The number of doubles of `scratch`; NULL: none. */
     size_t (*scratch)(const ulp_loss *loss);
-    /* batch->dz and the mean loss. */
+    /* Compute batch->dz and the mean loss. */
     ulp_status (*step)(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean);
-    /* Add the batch to sum: losses to loss, and right, labels and edits. */
+    /* Add a batch to sum: its losses to sum->loss, its counts to sum->right, sum->labels and sum->edits. */
     ulp_status (*score)(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label);
 } ulp_loss_kind;
 
@@ -61,7 +64,7 @@ struct ulp_loss {
     double *host;           /* (room) host memory */
     float *host_z;          /* (room,out) host memory */
     double *host_exact;     /* (room,out) host memory */
-    double *scratch;        /* of the kind; host memory */
+    double *scratch;        /* for use by the kind; host memory */
 };
 
 /* The i-th kind; NULL past the end. */
@@ -70,19 +73,19 @@ const ulp_loss_kind *ulp_loss_kind_get(size_t i);
 /* The kind called `name`; on failure error (may be NULL) has a sentence that lists the known names. */
 ulp_status ulp_loss_parse(const ulp_loss_kind **kind, const char *name, char *error, size_t error_size);
 
-/* A loss of that kind (NULL: ctc for data with sequences of labels, else softmax) on the output of a net. On
- * failure error (may be NULL) has a sentence. */
+/* A loss of a kind on the output of a net. NULL as kind: ctc for data with sequences of labels, else softmax. On
+ * failure error (may be NULL) gets a sentence. */
 ulp_status ulp_loss_init(ulp_loss *loss, const ulp_loss_kind *kind, ulp_dims out, const ulp_data *data, char *error,
                          size_t error_size);
 
-/* Carve its tensors for up to `room` samples (tensor.h says how: runs twice), get the host's memory, give that back. */
+/* Carve the tensors for up to `room` samples (it runs twice, see tensor.h); allocate the host's memory; free it. */
 void ulp_loss_carve(ulp_loss *loss, ulp_arena *arena, size_t room);
 ulp_status ulp_loss_ready(ulp_loss *loss, size_t room);
 void ulp_loss_release(ulp_loss *loss);
 
 /* ---- for the kinds ---- */
 
-/* The end of a step: loss->wide (B), rounded at ULP_AT_LOSS as layer 1, and the mean. */
+/* End a step: round loss->wide (B) at ULP_AT_LOSS as layer 1, and compute the mean. */
 ulp_status ulp_loss_mean(const ulp_loss *loss, ulp_pass *pass, double *mean);
 
 #ifdef __cplusplus

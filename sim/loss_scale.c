@@ -1,4 +1,4 @@
-/* loss_scale.c - who has which scale, and whose overflow it was; see loss_scale.h. */
+/* loss_scale.c - which layer has which loss scale, and at which layer an overflow begins; see loss_scale.h. */
 #include "loss_scale.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ ulp_pass_scales ulp_loss_scales_begin(ulp_loss_scales *s, const ulp_scaler *scal
         .log2 = s->count ? s->log2[s->count - 1] : scaler->log2, .layer = s->log2, .layers = s->count};
 }
 
-/* From the loss backward, until a gradient is not finite: nothing is known of the layers before that gradient. */
+/* Update the scalers of the layers from the loss backward, up to the first gradient that is not finite. */
 static ulp_status end_layers(ulp_loss_scales *s, const ulp_pass *pass, const ulp_model *m, float *most) {
     ulp_status status = ULP_OK;
     for (size_t i = s->count; i-- > 0 && s->owner[i] <= i && is_finite(*most) && status == ULP_OK;) {

@@ -22,7 +22,7 @@ ulp_status ulp_model_init(ulp_model *m, const ulp_net *net, size_t batch, size_t
     return ULP_NO_MEMORY;
 }
 
-/* Elements of the largest tensor that is rounded. */
+/* The number of elements of the largest tensor that is rounded. */
 static size_t most_elements(const ulp_model *m) { return larger(m->room * m->net.widest, m->net.params); }
 
 static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
@@ -39,7 +39,7 @@ static void carve_model(ulp_model *m, ulp_pass *pass, ulp_arena *f) {
     ulp_pass_carve(pass, f, most_elements(m));
 }
 
-/* The host's memory, and what of the backend's memory is not zero. */
+/* Allocate the host's memory, and fill the tensor of ones. */
 static ulp_status make_ready(ulp_model *m, ulp_pass *pass) {
     size_t elements = most_elements(m);
     ulp_workspace *own = &m->own;

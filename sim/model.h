@@ -1,8 +1,8 @@
-/* model.h - a net with its tensors, and the ways of a batch through it, forward and backward.
+/* model.h - a net with its tensors, and the forward and backward pass of a batch through the net.
  *
- * The tensors belong to an arena of backend memory (tensor.h); the pass gets its scratch from the model, so that one
- * pass serves one model, and the layers, one after the other, one workspace. Weights stay with whoever owns them: the
- * optimizer, or a file.
+ * The tensors belong to an arena of backend memory (tensor.h). The model allocates the scratch memory of the pass, so
+ * one pass serves one model. The layers run one after the other and share one workspace. The weights do not belong to
+ * the model, but to the optimizer or to a file.
  */
 #ifndef ULP_MODEL_H
 #define ULP_MODEL_H
@@ -16,32 +16,32 @@ extern "C" {
 
 typedef struct ulp_model {
     ulp_net net;
-    size_t batch, room; /* the most samples of a batch in backward and in forward; batch <= room */
-    float **tensor;     /* [count + 1]: tensor[i] (B,n) enters layer i, the last one is the output */
-    float **grad;       /* [count + 1]: with respect to tensor[i]; [0] is NULL */
+    size_t batch, room; /* most samples of a batch with backward pass, and with forward pass alone; batch <= room */
+    float **tensor;     /* [count + 1]: tensor[i] (B,n) is the input of layer i, tensor[count] the net's output */
+    float **grad;       /* [count + 1]: grad[i] is the gradient of tensor[i]; grad[0] is NULL */
     float **saved;      /* [count] */
     float *wgrad;       /* (params) */
     float *state;       /* (states) */
     float *ones;        /* (room * net.ones) */
-    ulp_workspace own;  /* of the layer whose function runs */
+    ulp_workspace own;  /* for the layer function that runs */
 } ulp_model;
 
-/* The model of a net, of which it keeps a copy; gradients if batch > 0. ULP_NO_MEMORY, and *model is empty. */
+/* A model with a copy of the net, and with gradients if batch > 0. On ULP_NO_MEMORY *model is empty. */
 ulp_status ulp_model_init(ulp_model *model, const ulp_net *net, size_t batch, size_t room);
 
-/* Allocate the model's tensors and the pass's scratch, for pass->run.backend and pass->run.policy. carve(own, arena)
- * carves the caller's own arrays from the same arena, which is empty before; it runs twice (tensor.h says why).
+/* Allocate the model's tensors and the pass's scratch, for pass->run.backend and pass->run.policy. The arena is empty
+ * before the call. carve(own, arena) carves the caller's own arrays from the same arena; it runs twice (see tensor.h).
  * ulp_arena_release() and ulp_model_release() free everything, also after a failure. */
 ulp_status ulp_model_alloc(ulp_model *model, ulp_pass *pass, ulp_arena *arena,
                            void (*carve)(void *own, ulp_arena *arena), void *own);
 
-/* From tensor[0] to tensor[count], pass->now.B samples, with the weights w (params), backend memory. */
+/* Compute tensor[1] to tensor[count] from tensor[0], pass->now.B samples, and w (params), backend memory. */
 ulp_status ulp_model_forward(ulp_model *model, ulp_pass *pass, const float *w);
 
-/* Layer i alone, from tensor[i] to tensor[i + 1]. */
+/* Compute tensor[i + 1] from tensor[i]: layer i alone. */
 ulp_status ulp_model_forward_layer(ulp_model *model, ulp_pass *pass, const float *w, size_t i);
 
-/* From grad[count] to grad[1] and wgrad, after forward on the same batch. */
+/* Compute wgrad and grad[1] from grad[count], after the forward pass of the same batch. */
 ulp_status ulp_model_backward(ulp_model *model, ulp_pass *pass, const float *w);
 
 /* Free the memory of the model, and the host's scratch of the pass. */

@@ -23,7 +23,7 @@ static ulp_status fail_unknown(const char *word, char *error, size_t error_size)
     return ulp_fail(error, error_size, ULP_BAD_NAME, "net: no layer called '%s'; known: %s", word, known);
 }
 
-/* What the kind's shape function has against the word or its input. */
+/* Write why the shape function refuses the word or its input. */
 static ulp_status fail_shape(ulp_status status, const ulp_layer *layer, char *error, size_t error_size) {
     const ulp_layer_kind *kind = layer->kind;
     if (status != ULP_UNSUPPORTED)
@@ -42,7 +42,7 @@ static const ulp_layer_kind *find_kind(const char *word, size_t *length) {
     return NULL;
 }
 
-/* The innermost block that is still open before layer `count`; count if there is none. */
+/* The index of the fork of the innermost open block; net->count if no block is open. */
 static size_t open_fork(const ulp_net *net) {
     size_t closed = 0;
     for (size_t i = net->count; i-- > 0;) {
@@ -52,14 +52,14 @@ static size_t open_fork(const ulp_net *net) {
     return net->count;
 }
 
-/* How many blocks are open around the next layer. */
+/* The number of open blocks at the end of the net. */
 static size_t open_count(const ulp_net *net) {
     size_t open = 0;
     for (size_t i = 0; i < net->count; i++) open += (size_t)(ptrdiff_t)net->layers[i].kind->nesting;
     return open;
 }
 
-/* A join and its fork know each other, and what they add has one shape. */
+/* Link a join with its fork. Both have inputs of the same shape, because the inputs are added. */
 static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t error_size) {
     size_t at = open_fork(net);
     if (at == net->count) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no fork before '%s'", join->word);

@@ -1,8 +1,9 @@
 /* net.h - a net from a line of text: "conv8@3 relu pool2 fc128 relu fc10".
  *
- * Words between blanks (or commas), each the name of a layer kind and its numbers; any width and depth. What stands
- * between `fork` and `join` is a residual block: its input goes past it and is added to its output. Blocks may hold
- * blocks. The descriptor owns only its list of layers; parameters are one array, layer after layer.
+ * The words stand between blanks or commas. Each word is the name of a kind of layer with its numbers. A net may have
+ * any width and depth. The layers between `fork` and `join` are a residual block: the input of the block is added to
+ * its output. Blocks may contain blocks. A ulp_net owns only its list of layers; the parameters of all layers are one
+ * array, layer after layer.
  */
 #ifndef ULP_NET_H
 #define ULP_NET_H
@@ -20,28 +21,30 @@ typedef struct ulp_net {
     size_t count;
     ulp_dims in, out;
     size_t params; /* of all layers */
-    size_t widest; /* elements of the largest tensor per sample, input and inner ones included */
+    size_t widest; /* elements per sample of the largest tensor, the net's input and inner tensors included */
     size_t states; /* numbers of all layers that are kept and not trained */
-    size_t work;   /* floats per sample of the layer that wants most */
-    size_t ones;   /* elements per sample of ones that a layer wants, at least 1 */
-    size_t depth;  /* of blocks in blocks */
+    size_t work;   /* the largest `work` of a layer */
+    size_t ones;   /* the largest `ones` of a layer, at least 1 */
+    size_t depth;  /* how deep residual blocks are nested */
 } ulp_net;
 
-/* The net that `text` describes for inputs of shape `in`. On failure *net is empty and `error` (may be NULL) gets a
- * sentence that names the bad word: with the known kinds if it is of none (ULP_BAD_NAME), with how its kind is written
- * if its numbers are wrong, with the shape that reaches it and what its kind takes if that is the fault
- * (ULP_BAD_ARGUMENT). */
+/* The net that `text` describes for inputs of shape `in`. On failure *net is empty, and `error` (may be NULL) gets a
+ * sentence that names the bad word:
+ *
+ *  - ULP_BAD_NAME: no kind has this name; the sentence lists the known kinds.
+ *  - ULP_BAD_ARGUMENT: the numbers are wrong, and the sentence says how the kind is written; or the kind does not take
+ *    its input, and the sentence says the shape of the input and which inputs the kind takes. */
 ulp_status ulp_net_parse(ulp_net *net, const char *text, ulp_dims in, char *error, size_t error_size);
 
-/* Initial parameters w (params) and states (states; NULL if there are none), host memory: a function of seed alone. std
- * > 0 replaces He and Glorot. */
+/* The initial parameters w (params) and state (states; may be NULL if there are none), host memory: a function of seed
+ * alone. A positive std replaces the standard deviations of He and Glorot. */
 void ulp_net_init(const ulp_net *net, float *w, float *state, uint64_t seed, double std);
 
-/* The net on a training batch in binary64 without rounding points, host memory: y (B,out) from x (B,in), w (params);
- * scratch (2 + depth, B, widest). */
+/* Compute a net on a training batch in binary64 without rounding points, host memory: y (B,out) from x (B,in) and w
+ * (params); scratch (2 + depth, B, widest). */
 void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const double *w, size_t B, double *scratch);
 
-/* A net of its own with the same layers; ULP_NO_MEMORY, and *to is empty. */
+/* Copy a net with its list of layers. On ULP_NO_MEMORY *to is empty. */
 ulp_status ulp_net_copy(ulp_net *to, const ulp_net *from);
 
 void ulp_net_release(ulp_net *net);

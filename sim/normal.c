@@ -1,4 +1,4 @@
-/* normal.c - normal variates by Box and Muller, from own log and cosine; see normal.h. */
+/* normal.c - normal variates by Box and Muller, from the project's own logarithm and cosine; see normal.h. */
 #include "normal.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "kernels/functions/elementary.h"
 
 double ulp_cos_turn(double u) {
-    /* fold to the first eighth: v in [-1/8, 1/8], exact in binary64 */
+    /* reduce the argument: v in [-1/8, 1/8], exact in binary64 */
     double quarter = u * 4.0 + ULP_TO_INTEGER - ULP_TO_INTEGER, v = u - 0.25 * quarter;
     double x = v * 0x1.921fb54442d18p+2, z = x * x, p; /* |x| <= pi/4 */
     int32_t which = (int32_t)quarter & 3;

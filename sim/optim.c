@@ -1,4 +1,4 @@
-/* optim.c - the update as a list of steps for the backend, a span at a time; see optim.h. */
+/* optim.c - an update as a list of steps for the backend, one list per span; see optim.h. */
 #include "optim.h"
 
 #include <string.h>
@@ -30,8 +30,8 @@ void ulp_optimizer_carve(ulp_optimizer *o, ulp_arena *arena, size_t n, const ulp
     o->lost = o->rule.kahan ? ulp_arena_take(arena, n) : NULL;
 }
 
-/* The point whose cast makes weights of master weights. Weights with a scale per tensor are rounded layer by layer by
- * the trainer; until then they are the master weights. */
+/* The point whose cast rounds master weights to weights. The trainer rounds weights with a tensor scale layer by layer;
+ * before that the weights are equal to the master weights. */
 static ulp_point_kind weight_point(const ulp_policy *policy) {
     return policy->at[ULP_AT_WEIGHT].tensor_scale ? ULP_AT_MASTER : ULP_AT_WEIGHT;
 }
@@ -61,7 +61,7 @@ double ulp_rate_at(const ulp_optimizer_rule *r, uint64_t t) {
 
 /* ---- steps ---- */
 
-/* g, unscaled and with coupled decay. */
+/* The gradient g: unscaled, and with the decay added if the decay is coupled. */
 static ulp_operand add_gradient(ulp_update_plan *p, const float *dw) {
     const ulp_optimizer *o = p->o;
     ulp_operand g = ulp_operand_scratch(ULP_SCRATCH_G), w = ulp_update_array(p, o->master ? o->master : o->weight);
@@ -78,7 +78,7 @@ static ulp_operand add_gradient(ulp_update_plan *p, const float *dw) {
     return ulp_operand_scratch(ULP_SCRATCH_G);
 }
 
-/* w <- w - shrink w - rate d; shrink 0: not asked for. */
+/* w <- w - shrink w - rate d; with shrink = 0 the term is left out. */
 static void add_update(ulp_update_plan *p, ulp_operand d, double rate, double shrink) {
     const ulp_optimizer *o = p->o;
     ulp_point_kind point = o->master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
@@ -101,7 +101,7 @@ static void add_compensated(ulp_update_plan *p, ulp_operand d, double rate, doub
     ulp_update_add(p, ulp_step_binary(ULP_SUB, e, s, w), ULP_AT_WEIGHT, ULP_USE_KAHAN_MOVED);
     ulp_update_add(p, ulp_step_binary(ULP_SUB, c, y, e), ULP_AT_WEIGHT, ULP_USE_KAHAN_LOST);
     ulp_update_add(p, ulp_step_unary(ULP_STEP_ROUND, w, s), ULP_AT_WEIGHT, ULP_AT_WEIGHT);
-    p->step[p->steps - 1].rule.mode = ULP_RNE; /* a copy: s is in the format, no rule moves it */
+    p->step[p->steps - 1].rule.mode = ULP_RNE; /* a copy: s is in the format, so every rule gives s */
 }
 
 static ulp_status step_span(const ulp_optimizer *o, const ulp_pass *pass, const float *dw, ulp_span span) {

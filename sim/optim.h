@@ -1,6 +1,6 @@
-/* optim.h - optimizers and rate schedules: every operation of an update is rounded once, in a declared place.
+/* optim.h - optimizers and rate schedules: every operation of an update is rounded once, at a declared point.
  *
- * From dw, the gradient of the loss times 2^k, each arrow one rounding of an exact right hand side:
+ * An update starts from dw, the gradient of the loss times 2^k. Each arrow is one rounding of an exact right-hand side:
  *
  *   g <- dw 2^-k                 into the state format (exact in binary32, but for its subnormals)
  *   g <- decay w + g             into the state format, if decay is not 0 and the kind is not adamw; w are the master
@@ -14,31 +14,35 @@
  *   w <- -rate' d + w            into the master format, then weights <- w into the weight format;
  *                                without master weights directly into the weight format
  *
- * or, with kahan=1, all into the weight format, c from 0 on what the weights have not taken yet:
+ * With kahan=1, these steps, all into the weight format, replace the steps of w. c is the part of the updates that the
+ * weights have not taken yet; c starts at 0:
  *
  *   y <- -rate' d + c            y <- -(rate decay) w + y for adamw
  *   s <- w + y                   e <- s - w              c <- y - e              w = s
  *
- * sgd: rate' = rate; v is PyTorch's momentum buffer. adam is Kingma and Ba 2015, arXiv:1412.6980, algorithm 1 in the
- * order of the end of its section 2: with j updates done, this one included, and 1 - beta^j in binary64, the bias
- * corrections are rate' = rate sqrt(1 - beta2^j) / (1 - beta1^j) and eps' = eps sqrt(1 - beta2^j). m and v stay
- * uncorrected in their arrays: nothing hides a g g that underflows in the state format; where v is 0, m / eps' is.
- * adamw: Loshchilov and Hutter 2019, arXiv:1711.05101, with the decay times rate, schedule included, as in PyTorch,
- * before the step. kahan: Zamirai et al. 2020, arXiv:2010.06192, the updates with Kahan summation, with -rate' d + c
- * rounded once and the opposite sign of c.
+ *  - sgd: rate' = rate. v is PyTorch's momentum buffer.
+ *  - adam: Kingma and Ba 2015, arXiv:1412.6980, algorithm 1 in the order of the end of section 2. j is the number of
+ *    updates, this update included, and 1 - beta^j is computed in binary64. The bias corrections are
+ *    rate' = rate sqrt(1 - beta2^j) / (1 - beta1^j) and eps' = eps sqrt(1 - beta2^j). The arrays hold m and v without
+ *    the corrections: nothing hides a product g g that underflows in the state format. Where v is 0, d is m / eps'.
+ *  - adamw: Loshchilov and Hutter 2019, arXiv:1711.05101. As in PyTorch, the weights decay before the step, and the
+ *    decay is multiplied by the scheduled rate.
+ *  - kahan: Zamirai et al. 2020, arXiv:2010.06192, updates with Kahan summation. Here -rate' d + c is rounded once, and
+ *    c has the opposite sign.
  *
- * The constants of an update are binary32 numbers, made of binary64 ones by one rounding; beta1 and beta2 are rounded
- * first, so that 1 - beta is exact (from 1/2 on). Bias and weights are treated alike.
+ * The constants of an update are binary64 numbers that are rounded once to binary32. beta1 and beta2 are rounded first,
+ * so that 1 - beta is exact for beta of 1/2 or more. Biases and weights are treated alike.
  *
- * The rate of step t, from 0, skipped steps included, in binary64 (elementary.h; the same on every machine):
+ * The rate of step t is computed in binary64 (elementary.h; the same on every machine). Steps are counted from 0, and
+ * skipped steps are counted, too:
  *
  *   rate  min(1, (t + 1) / warmup)  (1 + cos(pi min(1, t / cosine))) / 2  factor^floor(t / every)
  *
- * with the factors that are asked for. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2; cosine: Loshchilov and Hutter
- * 2017, arXiv:1608.03983, equation 5, to zero and without restarts.
+ * Only the factors that the rule names take part. Warm-up: Goyal et al. 2017, arXiv:1706.02677, 2.2. Cosine: Loshchilov
+ * and Hutter 2017, arXiv:1608.03983, equation 5, to zero and without restarts.
  *
- * Text: NAME, then key=value between commas: "sgd,rate=0.1,momentum=0.9", "adam,rate=1e-3,warmup=100". The keys are
- * those of ulp_optimizer_help().
+ * The text of a rule is NAME, then key=value pairs between commas: "sgd,rate=0.1,momentum=0.9",
+ * "adam,rate=1e-3,warmup=100". ulp_optimizer_help() lists the keys.
  */
 #ifndef ULP_OPTIM_H
 #define ULP_OPTIM_H
@@ -52,11 +56,11 @@ extern "C" {
 
 typedef struct ulp_optimizer_kind ulp_optimizer_kind;
 
-/* What a text says; a kind's row holds its defaults. */
+/* The settings of an optimizer. */
 typedef struct ulp_optimizer_rule {
     const ulp_optimizer_kind *kind;
     double rate, momentum, decay, beta1, beta2, eps;
-    double factor;                  /* of the rate, every `every` steps */
+    double factor;                  /* multiplies the rate after every `every` steps */
     uint32_t warmup, cosine, every; /* steps; 0: none */
     uint8_t kahan;
 } ulp_optimizer_rule;
@@ -69,23 +73,24 @@ typedef struct ulp_update_plan ulp_update_plan; /* update.h */
 struct ulp_optimizer_kind {
     const char *name, *what;
     const ulp_key *keys; /* of this kind alone */
-    uint8_t decoupled;   /* decay shrinks the weights and is no part of the gradient */
-    /* Take the arrays of this kind alone (n): momentum, squares. */
+    uint8_t decoupled;   /* 1: decay shrinks the weights and is not added to the gradient */
+    /* Carve the arrays (n) of this kind alone: momentum, squares. */
     void (*carve)(ulp_optimizer *optimizer, ulp_arena *arena);
-    /* Append the steps from the gradient g to the direction of the update; *rate may be corrected. */
+    /* Append the steps that compute the direction of the update from the gradient g; returns the direction. *rate may
+     * be corrected. */
     ulp_operand (*direction)(ulp_update_plan *plan, ulp_operand g, double *rate);
-    ulp_optimizer_rule rule; /* its defaults, without the kind */
+    ulp_optimizer_rule rule; /* the defaults of this kind; rule.kind is not set */
 };
 
-/* A part of the parameters whose gradients carry the factor 2^scale_log2. */
+/* Parameters first .. first + n - 1, whose gradients carry the factor 2^scale_log2. */
 typedef struct ulp_span {
     size_t first, n;
     int scale_log2;
 } ulp_span;
 
 struct ulp_optimizer {
-    ulp_optimizer_rule rule; /* rate, momentum, decay, ... may be changed between steps; not what changes the arrays */
-    uint64_t updates;        /* done so far */
+    ulp_optimizer_rule rule; /* may change between steps, but not so that other arrays are needed */
+    uint64_t updates;        /* number of updates so far */
     size_t n;
     float *weight;   /* (n) */
     float *master;   /* (n), or NULL without master weights */
@@ -103,28 +108,29 @@ const ulp_optimizer_kind *ulp_optimizer_kind_find(const char *name);
 /* The rule of a kind with all its defaults. */
 ulp_optimizer_rule ulp_optimizer_rule_of(const ulp_optimizer_kind *kind);
 
-/* The rule that `text` describes. On failure a sentence in `error` (may be NULL) that lists what is known. */
+/* The rule that `text` describes. On failure `error` (may be NULL) gets a sentence that lists the known words. */
 ulp_status ulp_optimizer_parse(ulp_optimizer_rule *rule, const char *text, char *error, size_t error_size);
 
 /* The reference text of `ulp help optimizers`. */
 void ulp_optimizer_help(const ulp_help *to);
 
-/* An optimizer for a policy, without arrays. ULP_BAD_NAME and a sentence in `error` (may be NULL): kahan needs a policy
- * without master weights. */
+/* An optimizer for a policy, without arrays. kahan needs a policy without master weights; with them the status is
+ * ULP_BAD_NAME, and `error` (may be NULL) gets a sentence. */
 ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
                               char *error, size_t error_size);
 
 /* The rate of step t under the rule's schedule. */
 double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);
 
-/* Carve the arrays for n parameters (tensor.h says how: runs twice). */
+/* Carve the arrays for n parameters (it runs twice, see tensor.h). */
 void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n, const ulp_policy *policy);
 
-/* Start from w (n), host memory: rounded to master weights, if any, and those to weights. */
+/* Start from w (n), host memory. w is rounded to the master weights, and the master weights are rounded to the weights.
+ * Without master weights w is rounded to the weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
-/* One update from dw (n). The spans say which scale the gradients carry where and cover all parameters; none: all of
- * them carry 2^pass->now.scales.log2. One pass over memory. */
+/* One update from dw (n), in one pass over memory. The spans cover all parameters and give the scale of their
+ * gradients. Without spans all gradients carry 2^pass->now.scales.log2. */
 ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span,
                               size_t spans);
 

@@ -1,4 +1,4 @@
-/* optim_text.c - the texts that describe an optimizer; see optim.h. */
+/* optim_text.c - the keys of an optimizer's text, and reading and explaining the text; see optim.h. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
 
-/* FACTOR/EVERY */
+/* Read FACTOR/EVERY. */
 static ulp_status read_drop(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
     ulp_optimizer_rule *rule = to;
     char *end;

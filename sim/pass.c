@@ -1,4 +1,4 @@
-/* pass.c - rounding, multiplying, counting and showing through the backend; see pass.h. */
+/* pass.c - rounding, multiplying, counting and observing through the backend; see pass.h. */
 #include "pass.h"
 
 #include <stdlib.h>
@@ -59,7 +59,8 @@ int ulp_pass_scale_between(const ulp_pass *pass, size_t from, size_t to) {
     return layer ? layer[to] - layer[from] : 0;
 }
 
-/* log2 of the factor of a gradient before it is rounded. The loss computes its gradient with its scale: no factor. */
+/* log2 of the factor by which a gradient is multiplied before its rounding. The gradient of the net's output has no
+ * factor, because the loss computes it with its scale. */
 static int rescale_of(const ulp_pass *pass, const ulp_site *site) {
     if (site->use != ULP_AT_AGRAD || site->lane || site->layer == 0 || site->layer >= pass->now.scales.layers) return 0;
     return ulp_pass_scale_between(pass, site->layer, site->layer - 1);
@@ -97,7 +98,7 @@ static void add_counts(ulp_pass *pass, const ulp_site *site, const ulp_stats *se
     add_tally(pass, site, seen);
 }
 
-/* Count x (n), host memory, which no rounding has counted. */
+/* Count x (n), host memory, that no rounding has counted. */
 static void count_host(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
     ulp_stats seen = {.count = n};
     if (!pass->now.counting) return;
@@ -105,7 +106,7 @@ static void count_host(ulp_pass *pass, const ulp_site *site, const float *x, siz
     add_tally(pass, site, &seen);
 }
 
-/* The same for x (n) in backend memory: the counters of a rounding to binary32, which changes no value. */
+/* Count x (n), backend memory, by a rounding to binary32, which changes no value. */
 static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
     ulp_format binary32;
     ulp_stats seen = {0};
@@ -129,14 +130,14 @@ ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, const float *x, size_t n
 
 /* ---- casts ---- */
 
-/* The random words of a tensor whose samples take `words` each. */
+/* The random stream of a tensor whose samples take `words` words each. */
 static ulp_stream stream_of(const ulp_pass *pass, const ulp_site *site, size_t words) {
     uint64_t step = (pass->now.step & 0xfffffffu) | (uint64_t)(site->lane & 0xfffu) << 28;
     return (ulp_stream){pass->run.seed, ulp_stream_id(site->use, pass->now.evaluation, site->layer, step),
                         (uint64_t)(pass->now.first + site->skip) * words};
 }
 
-/* The rounding of a tensor by a cast; it counts in `seen`, the caller's zeros, if the pass counts. */
+/* The rounding of a tensor by a cast. If the pass counts, the rounding counts in `seen`, which starts at zero. */
 static ulp_rounding rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, ulp_stats *seen) {
     return (ulp_rounding){.format = &cast->format,
                           .rule = cast->rule,
@@ -151,7 +152,8 @@ static const ulp_cast *cast_of(const ulp_pass *pass, const ulp_site *site) {
     return policy->has_out && is_output ? &policy->out : &policy->at[site->use];
 }
 
-/* The largest magnitude that decides a tensor's scale, given the tensor's own; a training pass notes its own. */
+/* The largest magnitude that decides the scale of a tensor whose own largest magnitude is `own`. A training pass enters
+ * `own` in the history. */
 static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
     const ulp_amax_history *h = &pass->history;
     size_t columns = h->steps + 1, now = pass->now.step % columns;
@@ -165,7 +167,7 @@ static float deciding_amax(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
     return most > 0.0f ? most : own;
 }
 
-/* *own = the largest finite magnitude of x (n), backend memory; the host looks for it where x is not all finite. */
+/* *own = the largest finite magnitude of x (n), backend memory. If x contains Inf or NaN, the host finds the number. */
 static ulp_status own_amax(ulp_pass *pass, float *own, const float *x, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     ulp_status status = ulp_backend_largest(backend, own, x, n);
@@ -175,13 +177,15 @@ static ulp_status own_amax(ulp_pass *pass, float *own, const float *x, size_t n)
     return status;
 }
 
-/* The cast of a tensor with the largest magnitude `own`: its format moved by the tensor's scale. */
+/* The cast of a tensor whose largest magnitude is `own`: the format is shifted by the tensor scale. */
 static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
     const ulp_format *f = &cast->format;
     ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, site, own), f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
     ulp_cast moved = *cast;
-    ulp_format_shift(&moved.format, k < low ? low : k > high ? high : k); /* out of a fixed point's range: not moved */
+    ulp_format_shift(&moved.format, k < low    ? low
+                                    : k > high ? high
+                                               : k); /* a fixed-point format may not reach so far: it stays */
     return moved;
 }
 
@@ -209,7 +213,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     return status;
 }
 
-/* x (n) = raw (n), host memory, whose conversion to binary32 was the one rounding. */
+/* x (n) = raw (n), host memory. The conversion of raw to binary32 was the one rounding. */
 static ulp_status hand_over(ulp_pass *pass, const ulp_site *site, float *x, const float *raw, size_t n) {
     ulp_status status = pass->run.backend->upload(x, raw, n * sizeof *x);
     count_host(pass, site, raw, n);

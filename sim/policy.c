@@ -1,4 +1,4 @@
-/* policy.c - policies as data: edits, checks, and what rounding at a point does; see policy.h. */
+/* policy.c - changing and checking policies, and properties of their casts; see policy.h. */
 #include "policy.h"
 
 #include <stdio.h>
@@ -11,12 +11,12 @@ static const char *const point_names[ULP_AT_COUNT] = {"weight", "act",    "wgrad
 
 const char *ulp_point_name(ulp_point_kind point) { return (unsigned)point < ULP_AT_COUNT ? point_names[point] : NULL; }
 
-/* The casts of a policy are its points', and as the last one that of out=. */
+/* A cast has the number of its point; the cast of out= has the number after the last point. */
 enum { AT_OUT = ULP_AT_COUNT };
 
 static const char *cast_name(int i) { return i < AT_OUT ? point_names[i] : "out"; }
 
-/* A gradient's format with `:inf` in its name where it would saturate without having been asked to. */
+/* Replace a gradient's format by its variant `:inf` if the format saturates and its name does not say `:sat`. */
 static ulp_status let_overflow(ulp_format *format) {
     char name[2 * ULP_NAME_MAX];
     if (format->overflow != ULP_OVERFLOW_SAT || format->nan_codes == ULP_NAN_NONE || strstr(format->name, ":sat"))
@@ -43,14 +43,14 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
     return ULP_OK;
 }
 
-/* The sentence of a check. */
+/* A policy under check, and the place for the sentence. */
 typedef struct report {
     const ulp_policy *policy;
     char *error;
     size_t error_size;
 } report;
 
-/* A product's datapath takes what the tensors at two points hold. */
+/* Check that a datapath takes the formats of the tensors at the points a and b as its operands. */
 static ulp_status check_operands(const report *r, const char *key, const ulp_datapath *path, ulp_point_kind a,
                                  ulp_point_kind b) {
     const ulp_point_kind points[] = {a, b};
@@ -71,7 +71,7 @@ static ulp_status check_operands(const report *r, const char *key, const ulp_dat
     return ULP_OK;
 }
 
-/* y = x w; dw = x' dy, dx = dy w'. */
+/* The products are y = x w, dw = x' dy and dx = dy w'. */
 static ulp_status check_products(const report *r) {
     const ulp_policy *p = r->policy;
     ulp_status status = check_operands(r, "fwd", &p->forward, ULP_AT_ACT, ULP_AT_WEIGHT);

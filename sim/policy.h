@@ -1,20 +1,20 @@
-/* policy.h - every rounding point of a training run, declared as plain data, and its text form.
+/* policy.h - the policy of a training run: every rounding point as plain data, and the text form of a policy.
  *
- * A network computes real numbers; a policy says where they are rounded, to which format, by which rule,
- * and how the sums of products are formed. Nothing else rounds. The points:
+ * A policy says where a network rounds its numbers, to which format and by which rule, and how the sums of products are
+ * formed. Nothing else rounds. The rounding points:
  *
- *   weight  what the layers multiply with         wgrad  gradients of weights, as the layers hand them on
- *   act     inputs and outputs of layers          agrad  gradients of activations, from the loss backward
- *   state   unscaled gradients and momentum       master the weights that updates are added to, or none:
- *   loss    probabilities and losses                     then an update is rounded into the weight format
+ *   weight  weights as the layers use them         wgrad  gradients of weights, as the layers compute them
+ *   act     inputs and outputs of layers           agrad  gradients of activations, from the loss backward
+ *   state   unscaled gradients and momentum        loss   probabilities and losses
  *   norm    means and variances of batch normalisation
+ *   master  the weights that updates are added to; without master weights an update is rounded into the weight format
  *
- * Text: an optional preset, then key=value pairs, separated by commas, for example
- * "mixed:fp16,master=none,act=e4m3/sr". The presets and keys are those of ulp_policy_help().
+ * The text of a policy is an optional preset, then key=value pairs, separated by commas, for example
+ * "mixed:fp16,master=none,act=e4m3/sr". ulp_policy_help() lists the presets and keys.
  *
- * Gradients overflow to Inf, or to NaN where a format has no Inf, unless the format's name says otherwise
- * (agrad=e4m3:sat): a loss scaler sees Inf and NaN, not saturation. Fixed point has neither and saturates, and what has
- * a scale of its own overflows as its format does.
+ * Gradients overflow to Inf, or to NaN if the format has no Inf, because a loss scaler sees Inf and NaN, but not
+ * saturation. A gradient saturates if the name of its format says so (agrad=e4m3:sat) or if its format is fixed point,
+ * which has neither Inf nor NaN. A gradient with a tensor scale overflows as its format does.
  */
 #ifndef ULP_POLICY_H
 #define ULP_POLICY_H
@@ -26,26 +26,27 @@
 extern "C" {
 #endif
 
-/* The rounding points. The numbers are part of the stream ids below: fixed for good. */
+/* The rounding points. The numbers are part of the stream ids below and must not change. */
 typedef enum ulp_point_kind {
     ULP_AT_WEIGHT = 0,
     ULP_AT_ACT = 1,
     ULP_AT_WGRAD = 2,
     ULP_AT_AGRAD = 3,
-    ULP_AT_STATE = 4, /* of the unscaled gradient; decay and momentum have uses of their own */
+    ULP_AT_STATE = 4, /* as a use: the unscaled gradient; decay and momentum have uses of their own */
     ULP_AT_MASTER = 5,
     ULP_AT_LOSS = 6,
     ULP_AT_NORM = 7,
     ULP_AT_COUNT = 8
 } ulp_point_kind;
 
-/* How the values of a tensor are moved into a format's range before they are rounded: by a power of two, so that the
- * tensor's largest magnitude comes close to the format's largest number and not beyond it. Micikevicius et al. 2022,
- * arXiv:2209.05433, section 3; powers of two as in NVIDIA Transformer Engine's first recipe. */
+/* How a tensor scale is chosen. A tensor scale is a power of two that moves the values of a tensor into the range of a
+ * format before they are rounded: the largest magnitude comes close to the largest number of the format, but not beyond
+ * this number. Micikevicius et al. 2022, arXiv:2209.05433, section 3; powers of two as in NVIDIA Transformer Engine's
+ * first recipe. */
 typedef enum ulp_tensor_scale {
     ULP_UNSCALED,
-    ULP_SCALED_NOW,    /* just in time: by the largest magnitude of this tensor */
-    ULP_SCALED_DELAYED /* by the largest of the last `history` training steps; in the first one, of this tensor */
+    ULP_SCALED_NOW,    /* from the largest magnitude of this tensor */
+    ULP_SCALED_DELAYED /* from the largest magnitude in the last `history` training steps; in the first step as NOW */
 } ulp_tensor_scale;
 
 enum { ULP_HISTORY_MAX = 1024 };
@@ -53,45 +54,47 @@ enum { ULP_HISTORY_MAX = 1024 };
 typedef struct ulp_cast {
     ulp_format format;
     ulp_rule rule;
-    uint8_t tensor_scale; /* ulp_tensor_scale; a tensor is what one layer rounds at one point */
-    uint16_t history;     /* steps, of ULP_SCALED_DELAYED */
+    uint8_t tensor_scale; /* ulp_tensor_scale; the values that one layer rounds at one point are one tensor */
+    uint16_t history;     /* number of steps of ULP_SCALED_DELAYED */
 } ulp_cast;
 
 typedef struct ulp_policy {
     ulp_cast at[ULP_AT_COUNT];
     uint8_t has_master;
     uint8_t has_out;
-    ulp_cast out; /* if has_out: at ULP_AT_ACT of the net's output, with its random words */
+    ulp_cast out; /* if has_out: replaces the cast of ULP_AT_ACT for the net's output, with the same random words */
     ulp_datapath forward, backward;
 } ulp_policy;
 
 /* "weight", "act", ...; NULL past the end. */
 const char *ulp_point_name(ulp_point_kind point);
 
-/* The policy called `text`. On failure `error` (may be NULL) gets a sentence that names the bad word and
- * what is known, and *policy is left alone. Formats have to fit binary32, and a datapath with input formats has to hold
- * those of its operands (ULP_UNSUPPORTED). */
+/* The policy that `text` describes. On failure `error` (may be NULL) gets a sentence that names the bad word and lists
+ * the known words, and *policy is unchanged. ULP_UNSUPPORTED: a format does not fit binary32, or a datapath has input
+ * formats that do not hold the formats of its operands. */
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size);
 
-/* Whether the tensors of a point may have tensor scales: weights, activations and their gradients. */
+/* Whether the tensors of a point may have tensor scales: only weights, activations and their gradients may. */
 int ulp_point_takes_scale(ulp_point_kind point);
 
-/* Round the tensors of a point into another format; the rule of the point stays. A gradient whose format saturates
- * unasked gets the form of the format that overflows, unless it has a tensor scale. `history` is the number of steps of
- * ULP_SCALED_DELAYED, else 0. The point ULP_AT_MASTER gives the policy master weights. ULP_UNSUPPORTED: the format does
- * not fit binary32, or the point has no tensor scales. */
+/* Set the format and the tensor scale of a point; the rule of the point stays. If the format of a gradient saturates
+ * and its name does not say ":sat", the gradient gets the variant of the format that overflows to Inf, unless it has a
+ * tensor scale. `history` is the number of steps of ULP_SCALED_DELAYED, else 0. The point ULP_AT_MASTER gives the
+ * policy master weights. ULP_UNSUPPORTED: the format does not fit binary32, or the point has no tensor scales. */
 ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_tensor_scale when,
                           int history);
 
-/* Whether the parts of a policy fit each other, however it was made: each format offers its rule, scaled weights have
- * master weights, and datapaths take the formats of their operands. A status and a sentence that names the parts. */
+/* Check that the parts of a policy fit each other: each format offers its rule, weights with a tensor scale have master
+ * weights, and datapaths take the formats of their operands. If not, the status is not ULP_OK, and `error` (may be
+ * NULL) gets a sentence that names the parts. */
 ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
 
-/* Whether its products are offered by the backend of that name: a device's own products need that device.
- * ULP_UNSUPPORTED and a sentence. */
+/* Check that the backend of that name offers the products of a policy: a device's own products need the device. If not,
+ * the status is ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
 ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);
 
-/* The canonical text, every key spelt out; parsing it gives the same policy. ULP_BAD_ARGUMENT if it does not fit. */
+/* Write the canonical text with every key; parsing the text gives the same policy. ULP_BAD_ARGUMENT: `size` is too
+ * small. */
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy);
 
 enum { ULP_POLICY_TEXT_MAX = 640 };
@@ -99,23 +102,23 @@ enum { ULP_POLICY_TEXT_MAX = 640 };
 /* The reference text of `ulp help policies`. */
 void ulp_policy_help(const ulp_help *to);
 
-/* Whether rounding there leaves every binary32 value as it is. */
+/* Whether the cast changes no binary32 value. */
 int ulp_cast_is_identity(const ulp_cast *cast);
 
-/* Whether rounding there is the conversion to binary32 of C, to nearest even. */
+/* Whether the cast is the conversion of C to binary32, to nearest even. */
 int ulp_cast_is_binary32(const ulp_cast *cast);
 
-/* Uses of random words beyond the rounding points. */
+/* Uses of random words other than the rounding points. */
 enum {
     ULP_USE_FORWARD = 16,  /* forward products of a layer */
-    ULP_USE_BIAS = 17,     /* its bias as the start of the sums */
-    ULP_USE_BACKWARD = 18, /* products for the gradient of its input */
-    ULP_USE_WPRODUCT = 19, /* products for the gradient of its weights */
-    ULP_USE_BPRODUCT = 20, /* sums for the gradient of its bias */
+    ULP_USE_BIAS = 17,     /* the bias of a layer as the start of the sums */
+    ULP_USE_BACKWARD = 18, /* products for the gradient of a layer's input */
+    ULP_USE_WPRODUCT = 19, /* products for the gradient of a layer's weights */
+    ULP_USE_BPRODUCT = 20, /* sums for the gradient of a layer's bias */
     ULP_USE_DECAY = 21,    /* weight decay added to a gradient */
     ULP_USE_MOMENTUM = 22,
-    ULP_USE_UPDATE = 23,    /* update of master weights, or of weights without them */
-    ULP_USE_MEAN_TERM = 24, /* adam, in the order of optim.h */
+    ULP_USE_UPDATE = 23,    /* update of the master weights, or of the weights if there are no master weights */
+    ULP_USE_MEAN_TERM = 24, /* this and the next seven: adam, in the order of optim.h */
     ULP_USE_MEAN = 25,
     ULP_USE_SQUARE = 26,
     ULP_USE_SQUARE_TERM = 27,
@@ -128,16 +131,21 @@ enum {
     ULP_USE_SPLIT = 34,     /* training and test part of a data set */
     ULP_USE_DROP = 35,      /* which elements dropout keeps */
     ULP_USE_SHRINK = 48,    /* decoupled weight decay */
-    ULP_USE_KAHAN_SUM = 49, /* compensated update, in the order of optim.h */
+    ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
     ULP_USE_KAHAN_LOST = 51
 };
 
-/* The stream of one use: use in bits 56..62, evaluation in bit 63, layer in bits 40..55, lane in 28..39, step in 0..27.
- * Layer is the layer's number; for activations and their gradients the number of the layer they enter, the
- * number of layers for the net's output; 0 where all parameters are one array, then the element's index
- * is its place among all parameters. Lane tells apart what a layer rounds or multiplies several times in a pass (time
- * steps of a recurrent layer); else 0. Step counts from 0 and includes skipped steps; for SHUFFLE, epochs. */
+/* The stream of one use. Its bits, from the top:
+ *
+ *  - evaluation (63): 1 in an evaluation, 0 in training
+ *  - use (56..62): a rounding point or one of the uses above
+ *  - layer (40..55): the number of the layer. Activations and their gradients have the number of the layer whose input
+ *    they are; the net's output has the number of layers. Where all parameters are one array, layer is 0, and the
+ *    index of an element is its place among all parameters.
+ *  - lane (28..39): distinguishes tensors that a layer rounds or multiplies in one pass, as the time steps of a
+ *    recurrent layer; else 0
+ *  - step (0..27): counts from 0 and includes skipped steps; the epoch for ULP_USE_SHUFFLE */
 static inline uint64_t ulp_stream_id(uint32_t use, uint32_t evaluation, uint64_t layer, uint64_t step) {
     return (uint64_t)(evaluation & 1u) << 63 | (uint64_t)(use & 0x7fu) << 56 | (layer & 0xffffu) << 40 |
            (step & 0xffffffffffu);

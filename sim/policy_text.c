@@ -1,4 +1,4 @@
-/* policy_text.c - policies as texts: the table of keys, presets, parsing and printing; see policy.h. */
+/* policy_text.c - the text of a policy: keys, presets, parsing and printing; see policy.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,22 +9,22 @@
 
 enum { WORD_MAX = 128 };
 
-/* A policy on its way from text: which points were given a mode of their own, and what mode= says. */
+/* A policy while its text is parsed. */
 typedef struct draft {
-    ulp_policy policy; /* first: what is printed is the policy alone */
-    uint8_t own_mode[ULP_AT_COUNT + 1];
+    ulp_policy policy;                  /* the first field: a pointer to a draft is printed as a policy */
+    uint8_t own_mode[ULP_AT_COUNT + 1]; /* 1: the text gives the cast a mode of its own */
     uint8_t has_mode;
-    ulp_rule mode;
+    ulp_rule mode; /* if has_mode: the value of mode= */
     char *error;
     size_t error_size;
 } draft;
 
-/* The casts of a policy are its points', and as the last one that of out=. */
+/* A cast has the number of its point; the cast of out= has the number after the last point. */
 enum { AT_OUT = ULP_AT_COUNT };
 
 static const char *cast_name(int i) { return i < AT_OUT ? ulp_point_name((ulp_point_kind)i) : "out"; }
 
-/* Append "a, b, c" to a message. */
+/* Write the names of the known formats as "a, b, c". */
 static void list_formats(char *text, size_t size) {
     const ulp_format_row *row;
     size_t used = 0;
@@ -40,7 +40,7 @@ static void list_modes(char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", ulp_mode_name((ulp_mode)i));
 }
 
-/* MODE[/BITS] */
+/* Parse MODE[/BITS]. */
 static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
     char word[WORD_MAX], known[256];
     ulp_mode mode;
@@ -64,7 +64,7 @@ static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
     return ULP_OK;
 }
 
-/* What follows @ in `word`, which is cut there. */
+/* Parse the part of `word` after @ as a tensor scale, and cut `word` before @. */
 static ulp_status parse_tensor_scale(draft *d, ulp_cast *cast, int i, char *word) {
     char *at = strchr(word, '@'), *end;
     if (!at) return ULP_OK;
@@ -86,7 +86,7 @@ static ulp_status parse_tensor_scale(draft *d, ulp_cast *cast, int i, char *word
     return ULP_OK;
 }
 
-/* FORMAT[@WHEN][/MODE[/BITS]] as cast i. */
+/* Parse FORMAT[@WHEN][/MODE[/BITS]] as the cast with number i. */
 static ulp_status parse_cast(draft *d, int i, const char *text) {
     char word[WORD_MAX], known[768];
     ulp_cast cast = {.rule = {0}};
@@ -138,11 +138,11 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
 
 /* ---- the keys ---- */
 
-/* The bits of a key's index beyond the casts: which products. */
+/* The bits of the index of the keys fwd, bwd and acc. */
 enum { FORWARD = 1, BACKWARD = 2 };
 
 static ulp_status read_cast(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
-    (void)error, (void)error_size; /* the draft has them, too */
+    (void)error, (void)error_size; /* the draft has error and error_size, too */
     return parse_cast(to, key->index, value);
 }
 
@@ -244,7 +244,7 @@ static const ulp_key *const lists[] = {keys, NULL};
 
 /* ---- presets ---- */
 
-/* Every point in one format: `all` false leaves what mixed precision keeps in binary32. */
+/* Set every point to one format; if not `all`, only the points that are narrow in mixed precision. */
 static ulp_status set_format(draft *d, const char *format, int all) {
     static const uint8_t low[ULP_AT_COUNT] = {
         [ULP_AT_WEIGHT] = 1, [ULP_AT_ACT] = 1, [ULP_AT_WGRAD] = 1, [ULP_AT_AGRAD] = 1};
@@ -256,7 +256,7 @@ static ulp_status set_format(draft *d, const char *format, int all) {
     return status;
 }
 
-/* "fp32", a format's name, "mixed:FORMAT". */
+/* Parse a preset: "fp32", the name of a format, or "mixed:FORMAT". */
 static ulp_status parse_preset(draft *d, const char *text) {
     char datapath[WORD_MAX + 16];
     ulp_format format;
@@ -286,7 +286,7 @@ static ulp_status parse_preset(draft *d, const char *text) {
 
 /* ---- whole texts ---- */
 
-/* A preset, if the text begins with one, and the keys. */
+/* Parse the optional preset and the keys. */
 static ulp_status parse_words(draft *d, const char *text) {
     char word[WORD_MAX];
     const size_t length = strcspn(text, ",");

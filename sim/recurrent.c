@@ -1,4 +1,4 @@
-/* recurrent.c - forward and backward through time; see recurrent.h. */
+/* recurrent.c - the forward and backward pass through time of recurrent layers; see recurrent.h. */
 #include "recurrent.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "normal.h"
 #include "tensor.h"
 
-/* One trip through a layer: its sizes, and where everything of it is; float arrays in backend memory. */
+/* The sizes and arrays of one pass through a layer; the float arrays are in backend memory. */
 typedef struct trip {
     const ulp_cell *cell;
     const ulp_layer *layer;
@@ -15,11 +15,11 @@ typedef struct trip {
     const ulp_workspace *own;
     size_t F, N, T, B, G, w, u;
     const float *W, *U, *b;          /* (F,w), (N,u), (G) */
-    float *x, *kept[ULP_STAGES_MAX]; /* saved: (T,B,F); (T+1, B, width N), the first one is the initial state */
+    float *x, *kept[ULP_STAGES_MAX]; /* saved: (T,B,F); (T+1, B, width N), step 0 is the initial state */
     const float *batch_ones;         /* (B) */
     float *sums;                     /* work of forward: (B,G) */
     float *dy, *p, *ones, *dx;       /* work of backward: (T,B,N), (B,N), (T,B), (T,B,F) */
-    float *grad[ULP_STAGES_MAX];     /* (T+1, B, grad_width N), the last one is zero */
+    float *grad[ULP_STAGES_MAX];     /* (T+1, B, grad_width N), step T is zero */
 } trip;
 
 static size_t sum_of(const size_t *width, size_t n) {
@@ -68,11 +68,12 @@ ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args) {
     layer->params = N * (F * (cell->gates - cell->w_from) + N * cell->u_to + cell->gates);
     layer->saved = T * F + (T + 1) * kept * N;
     layer->work = larger(cell->gates * N, T * (N + 1 + F) + N + (T + 1) * grads * N);
-    layer->widest = N * larger(larger(3 * kept, 2 + 2 * grads), cell->gates); /* what a view holds on the host */
+    layer->widest = N * larger(larger(3 * kept, 2 + 2 * grads), cell->gates); /* the host memory of a ulp_cell_view */
     return ULP_OK;
 }
 
-/* Glorot and Bengio 2010 for W, gate by gate; 1 / sqrt(N) for U: it maps N units to N, and both variances are 1/N. */
+/* W: Glorot and Bengio 2010, gate by gate. U: standard deviation 1 / sqrt(N), because U maps N units to N units, and
+ * the forward and the backward rule both give the variance 1 / N. */
 void ulp_recurrent_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
     const ulp_cell *cell = layer->kind->cell;
     size_t F = layer->in.c, N = layer->out.c;
@@ -82,13 +83,13 @@ void ulp_recurrent_init(const ulp_layer *layer, float *w, ulp_stream stream, dou
     for (size_t j = 0; j < cell->gates * N; j++) w[in + state + j] = j / N + 1 == cell->open_gate ? 1.0f : 0.0f;
 }
 
-/* A tensor of step t, with the lane 8 t + k. */
+/* The site of a tensor of step t, with the lane 8 t + k. */
 static ulp_site site_of(const trip *s, uint32_t use, size_t t, size_t k, size_t row) {
     const size_t layer = s->layer->index + (use == ULP_AT_ACT);
     return (ulp_site){.use = use, .layer = layer, .lane = (uint32_t)(8 * t + k), .per_sample = row};
 }
 
-/* Download n floats to *at and move it on; the address. */
+/* Download n floats to *at, and move *at behind them; returns their address. */
 static const float *fetch(const trip *s, float **at, const float *from, size_t n, ulp_status *status) {
     float *to = *at;
     if (*status == ULP_OK) *status = s->pass->run.backend->download(to, from, n * sizeof *to);
@@ -157,7 +158,8 @@ static ulp_status round_grad(const trip *s, size_t t, size_t k) {
         view.grad_next[i] = fetch(s, &a, s->grad[i] + (t + 1) * n, n, &status);
     }
     for (size_t i = 0; i < cell->stages; i++) {
-        size_t n = s->B * cell->width[i] * s->N, next = t + 1 < s->T ? t + 2 : 0; /* after the end: the initial zeros */
+        size_t n = s->B * cell->width[i] * s->N,
+               next = t + 1 < s->T ? t + 2 : 0; /* after the last step: zeros, from the initial state */
         view.was[i] = fetch(s, &b, s->kept[i] + t * n, n, &status);
         view.now[i] = fetch(s, &b, s->kept[i] + (t + 1) * n, n, &status);
         view.next[i] = fetch(s, &b, s->kept[i] + next * n, n, &status);
@@ -179,7 +181,7 @@ static ulp_status step_backward(const trip *s, size_t t) {
     return status;
 }
 
-/* dW, dU and db over samples and time. */
+/* dW, dU and db: sums over samples and time. */
 static ulp_status weight_gradients(const trip *s, float *dw) {
     const ulp_site w_site = site_of(s, ULP_USE_WPRODUCT, 0, 0, 0), u_site = site_of(s, ULP_USE_WPRODUCT, 0, 1, 0),
                    b_site = site_of(s, ULP_USE_BPRODUCT, 0, 0, 0);
@@ -240,7 +242,8 @@ void ulp_recurrent_forward64(const ulp_layer *layer, double *y, const double *x,
             for (size_t i = 0; i < N && j < un; i++) s[j] += h[i] * U[i * un + j];
         }
         for (size_t j = 0; h && j < N; j++) cell->unit64(h, c, s, j, N);
-        for (size_t j = 0; j < N; j++) y[(sample * N + j) * T + t] = h ? h[j] : ulp_quiet_nan(); /* NaN: no memory */
+        for (size_t j = 0; j < N; j++)
+            y[(sample * N + j) * T + t] = h ? h[j] : ulp_quiet_nan(); /* NaN if there is no memory */
     }
     free(h);
 }

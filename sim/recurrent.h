@@ -1,14 +1,14 @@
-/* recurrent.h - forward and backward through time for all recurrent layers; a kind of layer adds its cell.
+/* recurrent.h - the forward and backward pass through time that all recurrent layers share; each kind has its own cell.
  *
- * A layer (F,1,T) -> (N,1,T) with initial state 0 and parameters W (F,w) row-major, U (N,u), b (G), where G = N gates
- * sums belong to a step. W reaches the last w of them, U the first u:
+ * A layer maps (F,1,T) to (N,1,T). Its initial state is 0, and its parameters are W (F,w) row-major, U (N,u) and b (G).
+ * Each step has G = N gates sums; W takes part in the last w sums, U in the first u sums:
  *
  *   s_t <- b + x_t W + h_(t-1) U     the policy's forward datapath: the sum starts at the bias, then come the features,
  *                                    then the units, in ascending order; s stays in the accumulators and is not rounded
  *   kept_t[k] <- forward[k](...)     the stages of the cell in order, each computed in binary64 and rounded once at
  *                                    ULP_AT_ACT as tensor number index + 1; the last stage is h_t
  *
- * and back, from the last step to the first:
+ * The backward pass runs from the last step to the first:
  *
  *   p_t <- ds_(t+1) U'               the policy's backward datapath; p_(T-1) = 0; not rounded
  *   grad_t[k] <- backward[k](...)    each computed in binary64 and rounded once at ULP_AT_AGRAD as tensor number
@@ -31,8 +31,8 @@ extern "C" {
 
 enum { ULP_STAGES_MAX = 3 };
 
-/* One step of a batch on the host; `was`, `now`, `next`: steps t-1, t, t+1; zeros outside of the sequence. Forward
- * has sums, was and now; backward has everything but sums. */
+/* The arrays of one step of a batch, on the host. `was`, `now` and `next` are steps t-1, t and t+1; outside of the
+ * sequence they are zeros. Forward stages see sums, was and now. Backward stages see all arrays but sums. */
 typedef struct ulp_cell_view {
     size_t B, N;
     const float *sums;                                                             /* (B,G) */
@@ -41,27 +41,27 @@ typedef struct ulp_cell_view {
     const float *grad[ULP_STAGES_MAX], *grad_next[ULP_STAGES_MAX];                 /* (B, grad_width[k] N) */
 } ulp_cell_view;
 
-/* to (B, width N), not rounded yet. */
+/* Compute a stage: to (B, width N), not rounded yet. */
 typedef void (*ulp_cell_stage)(double *to, const ulp_cell_view *view);
 
 /* A kind of cell; widths in units of N. */
 typedef struct ulp_cell {
     size_t gates;                             /* G / N */
-    size_t w_from;                            /* W reaches gates w_from .. gates - 1 */
-    size_t u_to;                              /* U reaches gates 0 .. u_to - 1 */
-    size_t stages, width[ULP_STAGES_MAX];     /* the last one is h: width 1 */
-    size_t grads, grad_width[ULP_STAGES_MAX]; /* the first one is dh: width 1; the last one ds: width gates */
+    size_t w_from;                            /* W takes part in the gates w_from .. gates - 1 */
+    size_t u_to;                              /* U takes part in the gates 0 .. u_to - 1 */
+    size_t stages, width[ULP_STAGES_MAX];     /* the last stage is h, width 1 */
+    size_t grads, grad_width[ULP_STAGES_MAX]; /* the first gradient is dh, width 1; the last is ds, width gates */
     ulp_cell_stage forward[ULP_STAGES_MAX], backward[ULP_STAGES_MAX];
-    size_t open_gate; /* gate that starts with bias 1, plus one; 0: none */
-    /* Unit j in binary64 without rounding points: h and c (N) from their values a step before and the sums s (G). */
+    size_t open_gate; /* 1 + the index of the gate whose bias starts at 1; 0: no such gate */
+    /* Unit j in binary64 without rounding points: replaces h and c (N) of step t-1 by those of step t; sums s (G). */
     void (*unit64)(double *h, double *c, const double *s, size_t j, size_t N);
 } ulp_cell;
 
-/* What a kind says of its input. */
+/* `takes` of the recurrent kinds. */
 #define ULP_RECURRENT_TAKES                                                                                            \
     "a sequence, of height 1 and at most 512 steps; rows or columns before it makes one of an image"
 
-/* The functions of a ulp_layer_kind whose `cell` says the rest. */
+/* The functions of a ulp_layer_kind that has a cell. */
 ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args);
 void ulp_recurrent_init(const ulp_layer *layer, float *w, ulp_stream stream, double std);
 ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);

@@ -1,4 +1,4 @@
-/* samples.c - the samples of a data set: their order, their split into two parts, their memory; see data.h. */
+/* samples.c - permuting, splitting and freeing the samples of a data set; see data.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* scaler.c - the table of rules for loss scales, their texts and their state machines; see scaler.h. */
+/* scaler.c - the rules for loss scales: their table, their texts and their state machines; see scaler.h. */
 #include "scaler.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "kernels/functions/elementary.h"
 
 static const ulp_scaler_rule rules[] = {
-    /* name, what, way, per_layer, skip, init, min, max, interval, hysteresis, logmax's own */
+    /* name, what, way, per_layer, skip, init, min, max, interval, hysteresis, the four numbers of logmax */
     {"none", "no loss scale, 2^0", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN, ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
     {"static", "2^init for good; a step with Inf or NaN is not skipped", ULP_SCALE_FIXED, 0, 0, 0, ULP_SCALE_MIN,
      ULP_SCALE_MAX, 0, 1, 0, 0, 0, 0},
@@ -41,7 +41,7 @@ const ulp_scaler_rule *ulp_scaler_rule_find(const char *name) {
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_scaler_rule, field)
 
-/* Of scales of the whole loss, and of scales of one layer. */
+/* The keys of a scale, with its limits; used for a scale of the whole loss and for a scale of one layer. */
 #define SCALES(min_, max_)                                                                                             \
     {"init", "log2 of the loss scale at the start", ULP_KEY_INTEGER, FIELD(init), min_, max_, NULL, 0, NULL, NULL},    \
         {"min", "log2 of the least loss scale", ULP_KEY_INTEGER, FIELD(min), min_, max_, NULL, 0, NULL, NULL},         \
@@ -73,7 +73,7 @@ static const ulp_key size_keys[] = {
 
 enum { LISTS = 3 };
 
-/* lists [LISTS], ended by NULL: the keys that a rule takes. */
+/* lists [LISTS] = the lists of keys that a rule takes, with NULL at the end. */
 static void keys_of(const ulp_key **lists, const ulp_scaler_rule *rule) {
     lists[0] = rule->per_layer ? layer_keys : loss_keys;
     lists[1] = rule->way == ULP_SCALE_BY_SIZE ? size_keys : count_keys;
@@ -92,7 +92,7 @@ static ulp_status check_limits(const ulp_scaler_rule *rule, char *error, size_t 
                     rule->init, rule->min, rule->max);
 }
 
-/* NAME, or static:K as static with init=K; what follows the word goes to *rest. */
+/* Parse NAME, or static:K as static with init=K. *rest points behind the word. */
 static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char **rest, char *error,
                              size_t error_size) {
     char word[64], init[80];
@@ -157,7 +157,7 @@ ulp_status ulp_scaler_init(ulp_scaler *scaler, const ulp_scaler_rule *rule, char
     return ULP_OK;
 }
 
-/* Double after enough good steps, halve after enough bad ones. */
+/* Double the scale after `interval` good steps in a row; halve the scale after `hysteresis` overflows. */
 static void count_step(ulp_scaler *s, int overflow) {
     if (overflow) {
         s->good = 0;
@@ -170,7 +170,7 @@ static void count_step(ulp_scaler *s, int overflow) {
     }
 }
 
-/* x: log2 of the largest unscaled gradient. */
+/* One step of logmax; x is log2 of the largest unscaled gradient. */
 static void average_step(ulp_scaler *s, double x) {
     const ulp_scaler_rule *r = &s->rule;
     ulp_log_averages *a = &s->averages;

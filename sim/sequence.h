@@ -1,7 +1,7 @@
-/* sequence.h - sequences: (c,1,T), c features at T time steps; how layers bring them into the order of time.
+/* sequence.h - sequences of shape (c,1,T), c features at T time steps, and transposes that order them by time.
  *
- * A batch of sequences is (B,c,T) in memory: a feature's time steps are neighbours. A step of all samples,
- * (B,c), is one matrix where time comes first: (T,B,c), the transpose of a (B c, T) matrix.
+ * A batch of sequences lies in memory as (B,c,T): the time steps of a feature are neighbours. Its transpose, as a
+ * matrix (B c, T), is (T,B,c). There each time step of all samples is one matrix (B,c).
  */
 #ifndef ULP_SEQUENCE_H
 #define ULP_SEQUENCE_H
@@ -12,16 +12,17 @@
 extern "C" {
 #endif
 
-/* The most time steps of a layer that tells them apart by the lane of its streams: 8 lanes each, 12 bits in all. */
+/* The largest number of time steps of a recurrent layer: each step has 8 lanes of the layer's streams, and a lane has
+ * 12 bits. */
 enum { ULP_STEPS_MAX = 512 };
 
 /* Whether d is a sequence. */
 static inline int ulp_dims_is_sequence(ulp_dims d) { return d.h == 1; }
 
-/* y (count,n,m) = the transposes of x (count,m,n), an exact move; backend memory. */
+/* y (count,n,m) = the transposes of x (count,m,n), backend memory. No value is changed. */
 ulp_status ulp_transpose(const ulp_backend *backend, float *y, const float *x, size_t count, size_t m, size_t n);
 
-/* The same on host memory in binary64, for forward64. */
+/* As ulp_transpose(), in binary64 on host memory, for forward64. */
 void ulp_transpose64(double *y, const double *x, size_t count, size_t m, size_t n);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* stats.c - counting by exponent; see stats.h. */
+/* stats.c - histograms of magnitudes, counted by exponent; see stats.h. */
 #include "stats.h"
 
 #include <string.h>

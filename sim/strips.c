@@ -1,10 +1,11 @@
-/* strips.c - strips of 4 to 6 digits side by side, labelled without the places of the digits: for CTC.
+/* strips.c - strips of 4 to 6 digits side by side, for CTC: the labels do not give the places of the digits.
  *
- * strips are made from digits, 8 rows, 2,000 for training and 500 for tests; mnist-strips from MNIST, 12,000 and
- * 2,000. A training strip draws from the training digits alone, with replacement, a test strip from the test
- * digits. Before every digit come 0, 1 or 2 empty columns (times width / 8); after the last one, as many as the
- * widest strip has room for. Strip i of a part draws from a stream of its own: word 0 its length, words 2 k + 1 and 2 k
- * + 2 digit k and the gap before it.
+ * The set strips is made from the set digits, with 8 rows, 2,000 strips for training and 500 for tests. mnist-strips is
+ * made from MNIST, with 12,000 and 2,000 strips. A training strip draws its digits from the training digits alone, with
+ * replacement; a test strip draws them from the test digits. Before every digit there are 0, 1 or 2 empty columns,
+ * times width / 8. Empty columns after the last digit fill the strip up to the width of the widest strip. Each strip
+ * draws from a random stream of its own: word 0 gives its number of digits, word 2 k + 1 digit k, and word 2 k + 2 the
+ * gap before digit k.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,12 @@
 
 enum { DIGITS_MIN = 4, DIGITS_MAX = 6, GAPS = 3 };
 
-/* floor(word n 2^-32): biased by less than n 2^-32. */
+/* floor(word n 2^-32), a number below n; the bias is less than n 2^-32. */
 static size_t draw(ulp_stream stream, uint64_t word, size_t n) {
     return (size_t)((uint64_t)ulp_random_word(stream, word) * n >> 32);
 }
 
-/* Strip i from digits first .. first + count - 1 of `from`. */
+/* Make strip i from the digits first .. first + count - 1 of `from`. */
 static void compose(ulp_data *data, size_t i, const ulp_data *from, size_t first, size_t count, ulp_stream stream) {
     size_t w = from->dims.w, W = data->dims.w, x = 0, n = DIGITS_MIN + draw(stream, 0, DIGITS_MAX - DIGITS_MIN + 1);
     uint8_t *pixel = data->pixel + i * data->features, *label = data->label + i * data->labels;

@@ -1,4 +1,4 @@
-/* strips.h - strips of joined digits, made from a set of single digits. */
+/* strips.h - data sets of strips: images of several digits, made from a data set of single digits. */
 #ifndef ULP_STRIPS_H
 #define ULP_STRIPS_H
 
@@ -8,14 +8,14 @@
 extern "C" {
 #endif
 
-/* A set of strips: the digits that it is made from, and how many strips. */
+/* A data set of strips: the data set of its digits, its name, and its numbers of strips. */
 typedef struct ulp_strips {
     const ulp_data_kind *from;
     const char *name;
     size_t train, test;
 } ulp_strips;
 
-/* As ulp_data_kind's load. */
+/* As `load` of ulp_data_kind. */
 ulp_status ulp_strips_load(ulp_data *data, const ulp_strips *strips, const char *folder, uint64_t seed, char *error,
                            size_t error_size);
 

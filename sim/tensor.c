@@ -1,4 +1,4 @@
-/* tensor.c - carving, filling and copying; see tensor.h. */
+/* tensor.c - carving, filling and copying tensors; see tensor.h. */
 #include "tensor.h"
 
 enum { ALIGNMENT = 64, PIECE = 1 << 14 /* of an upload */ };

@@ -1,8 +1,8 @@
-/* tensor.h - arenas: one allocation of backend memory, and the arrays carved from it.
+/* tensor.h - arenas: one allocation of backend memory, and the tensors carved from it.
  *
- * A tensor is a plain float pointer, row-major, its shape in the comment where it is declared. Tensors
- * that live and die together form an arena. The carving code runs twice: first on an empty arena, where
- * it only counts, then, after ulp_arena_alloc, on the memory:
+ * A tensor is a plain float pointer to numbers in row-major order; a comment at its declaration gives its shape.
+ * Tensors with the same lifetime form an arena. The code that carves them runs twice: first on an empty arena, where it
+ * only counts, then, after ulp_arena_alloc(), on the memory:
  *
  *     ulp_arena_init(&f, backend);
  *     carve(model, &f); ulp_arena_alloc(&f); carve(model, &f);
@@ -30,16 +30,16 @@ float *ulp_arena_take(ulp_arena *arena, size_t n);
 double *ulp_arena_take64(ulp_arena *arena, size_t n);
 uint8_t *ulp_arena_take8(ulp_arena *arena, size_t n);
 
-/* Get what has been counted, zeroed, and start again at its beginning. */
+/* Allocate the counted memory, zeroed, and start again at its beginning. */
 ulp_status ulp_arena_alloc(ulp_arena *arena);
 
-/* Give the memory back; an arena of zeros is fine. */
+/* Free the memory. A zeroed arena may be released, too. */
 void ulp_arena_release(ulp_arena *arena);
 
 /* x (n) = value. */
 ulp_status ulp_tensor_fill(const ulp_backend *backend, float *x, size_t n, float value);
 
-/* y (n) = x (n), which does not overlap it; ULP_UNSUPPORTED if the backend cannot move elements. */
+/* y (n) = x (n); the arrays do not overlap. ULP_UNSUPPORTED: the backend cannot move elements. */
 ulp_status ulp_tensor_copy(const ulp_backend *backend, float *y, const float *x, size_t n);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@ enum { SCORE_BATCH = 256 };
 
 /* ---- memory ---- */
 
-/* The arrays in backend memory beside the model's. */
+/* Carve the arrays that do not belong to the model. */
 static void carve(void *own, ulp_arena *f) {
     ulp_trainer *t = own;
     ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
@@ -39,7 +39,7 @@ void ulp_trainer_free(ulp_trainer *t) {
 
 /* ---- start ---- */
 
-/* A policy, a scaler and an optimizer that fit each other. */
+/* Take policy, scaler and optimizer from the options, and check that they fit each other. */
 static ulp_status take_rules(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     const ulp_scaler_rule *scaler = o->scaler ? o->scaler : ulp_scaler_rule_find("none");
     const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
@@ -54,7 +54,7 @@ static ulp_status take_rules(ulp_trainer *t, const ulp_train_options *o, char *e
     return status;
 }
 
-/* The net for the data, and the batch. */
+/* Take net and batch from the options, and check that they fit the data. */
 static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     const ulp_dims dims = t->data->dims;
     if (o->batch < 1 || o->batch > t->data->n_train)
@@ -83,7 +83,7 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char 
     return ulp_policy_runs_on(&t->policy, t->pass.run.backend->name, error, error_size);
 }
 
-/* Weights with a scale per tensor, one tensor per layer, rounded from the master weights. */
+/* Round weights that have a tensor scale from the master weights; each layer's weights are one tensor. */
 static ulp_status scale_weights(ulp_trainer *t) {
     ulp_status status = ULP_OK;
     if (!t->policy.at[ULP_AT_WEIGHT].tensor_scale) return ULP_OK;
@@ -108,7 +108,7 @@ static ulp_status start(ulp_trainer *t, double std) {
     return status;
 }
 
-/* A trainer with its options and without tensors; ulp_trainer_free() it, also after a failure. */
+/* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */
 static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
                         size_t error_size) {
     if (error && error_size) error[0] = 0;
@@ -136,7 +136,7 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     if (status != ULP_OK) {
         const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
-        if (error && error_size && error[0]) return status; /* whoever failed has said more */
+        if (error && error_size && error[0]) return status; /* the function that failed wrote the sentence */
         return status == ULP_NO_MEMORY ? ulp_fail(error, error_size, status, "%s: the net has %zu parameters",
                                                   ulp_status_text(status), params)
                                        : ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
@@ -147,7 +147,8 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
 
 /* ---- one pass ---- */
 
-/* The samples of the pass into tensor 0: `rows` of the data set, or all from pass->now.first on. */
+/* Copy the samples of the pass to tensor 0: `rows` of the data set, or, if rows is NULL, those from pass->now.first on.
+ */
 static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
     const ulp_data *d = t->data;
     ulp_pass *pass = &t->pass;
@@ -165,7 +166,7 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
     return ulp_pass_round(pass, ulp_site_of(ULP_AT_ACT, 0, d->features), t->model.tensor[0], B * d->features);
 }
 
-/* The rows of the data set that step t->step trains on. */
+/* The rows of the data set that belong to the batch of step t->step. */
 static const uint32_t *batch_rows(ulp_trainer *t) {
     uint64_t per_epoch = t->data->n_train / t->model.batch, epoch = t->step / per_epoch;
     if (t->epoch != epoch + 1) {
@@ -176,7 +177,7 @@ static const uint32_t *batch_rows(ulp_trainer *t) {
     return t->order + (t->step % per_epoch) * t->model.batch;
 }
 
-/* Forward and backward on one batch; *mean: its loss. */
+/* Run the forward and the backward pass of one batch; *mean is its mean loss. */
 static ulp_status learn(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
@@ -249,7 +250,7 @@ ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
 
 static int is_finite(double x) { return x - x == 0.0; }
 
-/* NaN in the weights stays there after every later update: the rest of the run is known. */
+/* Whether the weights are NaN: every later update leaves them NaN, so the rest of the run is known. */
 static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
 
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,

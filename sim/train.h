@@ -1,8 +1,10 @@
-/* train.h - training: minibatches, forward, scaled loss, backward, check, unscale, update; evaluation.
+/* train.h - training runs on a data set, and their scores.
  *
- * A run depends on the options, the seed and the data alone, and not on threads or observers. Step t takes batch t of
- * an endless sequence of epochs, each in an order of its own; the samples at the end of an epoch that do not fill a
- * batch are left out. Divergence is a result: NaN in loss and weights, no right answers.
+ * A step takes a batch and runs the forward pass, the scaled loss, the backward pass, the check for overflow, and the
+ * update with unscaled gradients. A run depends on the options, the seed and the data alone, and not on threads or
+ * observers. Step t takes batch t of an endless sequence of epochs. Each epoch has an order of its own; the samples at
+ * the end of an epoch that do not fill a batch are left out. Divergence is a result, not an error: loss and weights
+ * become NaN, and no sample is right.
  */
 #ifndef ULP_TRAIN_H
 #define ULP_TRAIN_H
@@ -17,36 +19,36 @@
 extern "C" {
 #endif
 
-/* A trainer keeps copies of what the pointers point to, but for the backend and the observer. */
+/* A trainer copies the options behind the pointers, except the backend and the observer. */
 typedef struct ulp_train_options {
-    const ulp_net *net;                  /* for the data's dims */
+    const ulp_net *net;                  /* its inputs have the shape of the data's samples */
     const ulp_policy *policy;            /* NULL: "fp32" */
     const ulp_scaler_rule *scaler;       /* NULL: "none" */
     const ulp_optimizer_rule *optimizer; /* NULL: "sgd" */
-    const ulp_loss_kind *loss;           /* NULL: what the data want */
+    const ulp_loss_kind *loss;           /* NULL: the loss that fits the data (ulp_loss_init) */
     size_t batch;
-    uint64_t seed;                /* of initial weights, order and stochastic rounding */
-    double init_std;              /* of initial weights; 0: He and Glorot */
+    uint64_t seed;                /* of initial weights, order of the samples and stochastic rounding */
+    double init_std;              /* standard deviation of initial weights; 0: He and Glorot */
     const ulp_backend *backend;   /* NULL: the default */
-    int counting;                 /* fill the counts of ulp_step; changes nothing else */
+    int counting;                 /* 1: fill the counts of ulp_step; changes no other result */
     const ulp_observer *observer; /* may be NULL; sees training steps, not evaluation */
 } ulp_train_options;
 
 /* The report of one step. */
 typedef struct ulp_step {
-    uint64_t step;                  /* from 0 */
-    double loss;                    /* mean over the batch, unscaled; NaN or Inf: diverged */
-    int scale_log2;                 /* the gradients, or those of the last layer, were scaled by 2^this */
-    const int *layer_scale;         /* (layers) each layer's, until the next step; NULL: one for all */
-    int overflow;                   /* Inf or NaN in the gradients that the scaler looks at */
-    int skipped;                    /* no update */
-    ulp_stats act, agrad, wgrad;    /* of this step's roundings, if counting; zeros where the format is binary32 */
+    uint64_t step;               /* from 0 */
+    double loss;                 /* mean over the batch, unscaled; NaN or Inf: diverged */
+    int scale_log2;              /* log2 of the loss scale, or of the last layer's loss scale */
+    const int *layer_scale;      /* (layers) log2 of each layer's scale, valid until the next step; NULL: one scale */
+    int overflow;                /* Inf or NaN in the gradients that the scaler sees */
+    int skipped;                 /* 1: the step made no update */
+    ulp_stats act, agrad, wgrad; /* of this step's roundings, if counting; zeros where the format is binary32 */
     ulp_tally agrad_all, wgrad_all; /* of this step's gradients, if counting, in every format */
 } ulp_step;
 
 typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;
 
-/* One run in progress. The fields are for looking at; tensors are in backend memory. */
+/* One run in progress. The caller may read the fields; tensors are in backend memory. */
 typedef struct ulp_trainer {
     const ulp_data *data;
     ulp_policy policy;
@@ -54,36 +56,36 @@ typedef struct ulp_trainer {
     ulp_scaler scaler;
     ulp_loss_scales loss_scales;
     ulp_optimizer optimizer;
-    ulp_optimizer_rule start_rule; /* the optimizer's rule before anyone changed it */
+    ulp_optimizer_rule start_rule; /* the optimizer's rule at the start of the run */
     ulp_pass pass;
-    uint64_t step;                /* steps done */
-    int counting;                 /* of the next training step; may be changed between steps */
-    const ulp_observer *observer; /* likewise; may be NULL */
+    uint64_t step;                /* number of steps so far */
+    int counting;                 /* of the next training step; the caller may change it between steps */
+    const ulp_observer *observer; /* may be NULL; the caller may change it between steps */
 
     ulp_arena arena;
     ulp_loss loss;
     uint32_t *order; /* (n_train) of the current epoch */
-    uint64_t epoch;  /* the one that order is for, plus one; 0: none yet */
+    uint64_t epoch;  /* 1 + the epoch of `order`; 0: no order yet */
     uint8_t *label;  /* (room,labels) of the current batch, host memory */
     float *input;    /* (room,features) of the current batch, host memory */
 } ulp_trainer;
 
-/* Whether ulp_trainer_new() takes the options, memory aside: the same status and sentence. */
+/* Check the options. Status and sentence are those of ulp_trainer_new(), but the memory is not allocated. */
 ulp_status ulp_train_check(const ulp_data *data, const ulp_train_options *options, char *error, size_t error_size);
 
-/* A run before its first step. `data` has to outlive it. On failure *trainer is NULL and error (may be NULL) has a
- * sentence. */
+/* A run before its first step. `data` has to outlive the run. On failure *trainer is NULL, and error (may be NULL) gets
+ * a sentence. */
 ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
                            size_t error_size);
 
 /* One training step; report may be NULL. */
 ulp_status ulp_trainer_step(ulp_trainer *trainer, ulp_step *report);
 
-/* Score a part of the data with the weights as they are, under the same policy. */
+/* Score a part of the data with the present weights, under the policy of the run. */
 ulp_status ulp_trainer_score(ulp_trainer *trainer, ulp_part part, ulp_score *score);
 
-/* The weights that the layers use, w (params), and the master weights if there are any; host memory, either may be
- * NULL. */
+/* w (params) = the weights that the layers use, master (params) = the master weights if there are any; host memory.
+ * Either pointer may be NULL. */
 ulp_status ulp_trainer_weights(const ulp_trainer *trainer, float *w, float *master);
 
 void ulp_trainer_free(ulp_trainer *trainer);
@@ -95,7 +97,8 @@ typedef struct ulp_train_result {
     double last_loss;
 } ulp_train_result;
 
-/* `steps` steps and the final scores. A run whose weights have become NaN is not continued: they stay NaN. */
+/* Run `steps` steps and score both parts of the data. A run ends early if its weights are NaN, because they stay NaN.
+ */
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
                          uint64_t steps, char *error, size_t error_size);
 

@@ -1,4 +1,4 @@
-/* update.c - the steps of an update; see update.h. */
+/* update.c - building the list of steps of an update; see update.h. */
 #include "update.h"
 
 double ulp_power(double x, uint64_t k) {
@@ -9,7 +9,7 @@ double ulp_power(double x, uint64_t k) {
 }
 
 ulp_operand ulp_update_array(const ulp_update_plan *p, const float *at) {
-    /* the same type for operands and results: what is only read stays so */
+    /* operands and results have one type; the steps do not write to an array that is only read */
     ulp_operand operand = {.kind = ULP_OPERAND_ARRAY, .at = (float *)at + p->span.first};
     return operand;
 }

@@ -1,4 +1,4 @@
-/* update.h - an update as a list of steps for the backend: what the optimizers build it from. */
+/* update.h - functions with which optimizers build an update: a list of steps for the backend. */
 #ifndef ULP_UPDATE_H
 #define ULP_UPDATE_H
 
@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* The scratch arrays of a step: a gradient and then a direction, terms, sums, what a sum did not take. */
+/* The scratch arrays of an update. G holds the gradient and then the direction, T terms, S sums, and E the part of a
+ * term that a sum took (e in optim.h). */
 enum { ULP_UPDATE_STEPS = 20, ULP_SCRATCH_G = 0, ULP_SCRATCH_T = 1, ULP_SCRATCH_S = 2, ULP_SCRATCH_E = 3 };
 
 /* The steps of one span. */
@@ -20,7 +21,7 @@ typedef struct ulp_update_plan {
     size_t steps;
 } ulp_update_plan;
 
-/* The span's part of an array (n). */
+/* The operand for the span's part of the array at (n). */
 ulp_operand ulp_update_array(const ulp_update_plan *plan, const float *at);
 
 static inline ulp_operand ulp_operand_value(double x) {
@@ -31,7 +32,7 @@ static inline ulp_operand ulp_operand_scratch(int slot) {
     return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)slot};
 }
 
-/* Steps of one, two and three operands, without their rounding. */
+/* Steps of one, two and three operands. ulp_update_add() sets their rounding. */
 static inline ulp_update_step ulp_step_unary(int op, ulp_operand y, ulp_operand a) {
     return (ulp_update_step){.op = (uint8_t)op, .y = y, .a = a};
 }
@@ -45,10 +46,10 @@ static inline ulp_update_step ulp_step_fused(ulp_operand y, ulp_operand a, ulp_o
     return (ulp_update_step){.op = ULP_FUSED, .y = y, .a = a, .b = b, .c = c};
 }
 
-/* Append a step: its result is rounded at a point, with the random words of a use. */
+/* Append a step. Its result is rounded at `point`, with the random words of `use`. */
 void ulp_update_add(ulp_update_plan *plan, ulp_update_step step, ulp_point_kind point, uint32_t use);
 
-/* The same for what an optimizer keeps, at ULP_AT_STATE. */
+/* Append a step that is rounded at ULP_AT_STATE. */
 void ulp_update_add_state(ulp_update_plan *plan, ulp_update_step step, uint32_t use);
 
 /* x^k by squaring, in a fixed order. */

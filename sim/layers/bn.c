@@ -1,16 +1,15 @@
 /* bn.c - batch normalisation of every channel over batch and positions; parameters gamma (c), beta (c).
  *
- * Ioffe and Szegedy 2015, arXiv:1502.03167. Training, M numbers x per channel, all sums in binary64, samples and in
- * them positions ascending:
+ * Ioffe and Szegedy 2015, arXiv:1502.03167. Training, with M numbers x per channel. All sums are binary64 sums over the
+ * samples, and in each sample over the positions, in ascending order:
  *
  *   m = sum x / M, v = sum (x - m)^2 / M               each rounded once at ULP_AT_NORM, v about the m before it
  *   y = gamma (x - m) / sqrt(v + eps) + beta           from the rounded m and v in binary64, rounded once at ULP_AT_ACT
  *   running <- 9/10 running + 1/10 of m, of v M/(M-1)  in binary64, rounded once at ULP_AT_NORM (lane 1); v for M = 1
  *   dbeta = sum dy, dgamma = sum dy z                  z = (x - m) / sqrt(v + eps); rounded once at ULP_AT_WGRAD
- *   dx = gamma / sqrt(v + eps) (dy - dbeta / M - z dgamma / M)   with the sums not rounded; rounded once at
- * ULP_AT_AGRAD
+ *   dx = gamma / sqrt(v + eps) (dy - dbeta / M - z dgamma / M)   from the exact sums; rounded once at ULP_AT_AGRAD
  *
- * eps is 1e-5. Evaluation takes the running statistics for m and v; they begin at 0 and 1.
+ * eps is 1e-5. An evaluation uses the running statistics as m and v; their initial values are 0 and 1.
  */
 #include "sim/layer.h"
 

@@ -1,4 +1,6 @@
-/* last.c - the last step (c,1,1) of a sequence (c,1,T). No value is changed; the gradient of the other steps is zero.
+/* last.c - the last step (c,1,1) of a sequence (c,1,T).
+ *
+ * No value is changed. The gradient of the other steps is zero.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* adam.c - Adam; decay is part of the gradient; see optim.h. */
+/* adam.c - Adam, with the decay added to the gradient; see optim.h. */
 #include "sim/adam.h"
 
 extern const ulp_optimizer_kind ulp_optimizer_adam;

@@ -1,4 +1,4 @@
-/* sgd.c - stochastic gradient descent, with momentum if asked for; see optim.h. */
+/* sgd.c - stochastic gradient descent with optional momentum; see optim.h. */
 #include "sim/update.h"
 
 #define FIELD(field) ULP_KEY_FIELD(ulp_optimizer_rule, field)
