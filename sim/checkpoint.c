@@ -194,16 +194,16 @@ ulp_status ulp_checkpoint_save(const ulp_trainer *t, const char *path, const voi
 
 /* Compare the lines of a file with the lines of this run. The size of the note may differ and goes to *note_bytes. Both
  * texts end with an empty line. */
-static ulp_status compare(const char *theirs, const char *ours, size_t *note_bytes, const char *path, char *error,
-                          size_t error_size) {
+static ulp_status compare(const char *file_lines, const char *run_lines, size_t *note_bytes, const char *path,
+                          char *error, size_t error_size) {
     for (;;) {
-        size_t a = strcspn(theirs, "\n"), b = strcspn(ours, "\n");
-        if (strncmp(ours, "note: ", 6) == 0 && sscanf(theirs, "note: %zu", note_bytes) == 1) return ULP_OK;
-        if (a != b || memcmp(theirs, ours, a) != 0)
+        size_t a = strcspn(file_lines, "\n"), b = strcspn(run_lines, "\n");
+        if (strncmp(run_lines, "note: ", 6) == 0 && sscanf(file_lines, "note: %zu", note_bytes) == 1) return ULP_OK;
+        if (a != b || memcmp(file_lines, run_lines, a) != 0)
             return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s is of another run: there '%.*s', here '%.*s'",
-                            path, (int)(a < 400 ? a : 400), theirs, (int)(b < 400 ? b : 400), ours);
-        theirs += a + 1;
-        ours += b + 1;
+                            path, (int)(a < 400 ? a : 400), file_lines, (int)(b < 400 ? b : 400), run_lines);
+        file_lines += a + 1;
+        run_lines += b + 1;
     }
 }
 
@@ -247,19 +247,19 @@ static ulp_status take(ulp_trainer *t, const content *file, void **note, size_t 
     const unsigned char *bytes = file->bytes;
     const size_t n = file->n;
     const char *path = file->path;
-    head ours;
-    const char *theirs = (const char *)bytes,
-               *end = n > 4 ? strstr(theirs, "\n\n") : NULL; /* ulp_file_read() ends the bytes with a zero */
-    if (!end || strncmp(theirs, "ulplab checkpoint ", 18) != 0)
+    head run_lines;
+    const char *file_lines = (const char *)bytes,
+               *end = n > 4 ? strstr(file_lines, "\n\n") : NULL; /* ulp_file_read() ends the bytes with a zero */
+    if (!end || strncmp(file_lines, "ulplab checkpoint ", 18) != 0)
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: not a checkpoint", path);
     if (crc_at(bytes + n - 4) != ulp_crc32(0, bytes, n - 4))
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
-    ulp_status status = describe(&ours, t, 0);
+    ulp_status status = describe(&run_lines, t, 0);
     if (status != ULP_OK) return ulp_fail(error, error_size, status, "%s: %s", path, ulp_status_text(status));
-    status = compare(theirs, ours.text, note_bytes, path, error, error_size);
-    free(ours.text);
+    status = compare(file_lines, run_lines.text, note_bytes, path, error, error_size);
+    free(run_lines.text);
     if (status != ULP_OK) return status;
-    size_t before = (size_t)(end + 2 - theirs);
+    size_t before = (size_t)(end + 2 - file_lines);
     if (n - 4 != before + state_bytes(t) + *note_bytes)
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s: damaged or truncated", path);
     status = restore(t, bytes + before, note, *note_bytes);

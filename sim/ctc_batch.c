@@ -97,7 +97,7 @@ ulp_status ulp_ctc_step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_bat
 
 ulp_status ulp_ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, const float *z, const uint8_t *label) {
     size_t C = loss->out.c, T = loss->out.w, n = C * T;
-    uint8_t *answer = (uint8_t *)(loss->scratch + n); /* (T) bytes in the place of e */
+    uint8_t *decoded = (uint8_t *)(loss->scratch + n); /* (T) bytes in the place of e */
     ulp_ctc_form form = {0};
     ulp_status status = pass->run.backend->download(loss->host_z, z, pass->now.B * n * sizeof *z);
     for (size_t b = 0; b < pass->now.B && status == ULP_OK; b++) {
@@ -105,7 +105,7 @@ ulp_status ulp_ctc_score(const ulp_loss *loss, ulp_pass *pass, ulp_score *sum, c
         size_t L = ulp_label_count(want, loss->labels);
         normalise(loss->scratch, loss->host_z + b * n, C, T, 0);
         sum->loss += sample_loss(loss, NULL, loss->scratch, want, form);
-        size_t edits = ulp_edit_distance(answer, ulp_ctc_decode(answer, loss->host_z + b * n, C, T), want, L);
+        size_t edits = ulp_edit_distance(decoded, ulp_ctc_decode(decoded, loss->host_z + b * n, C, T), want, L);
         sum->right += edits == 0;
         sum->labels += L;
         sum->edits += edits;

@@ -1,4 +1,4 @@
-/* data.c - data sets by name; see data.h. */
+/* data.c - loading data sets by name; see data.h. */
 #include "data.h"
 
 #include <stdio.h>

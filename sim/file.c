@@ -1,7 +1,4 @@
-/* file.c - files read whole, packed or plain; see data.h.
- *
- * zlib reads packed and plain files; without zlib only plain files can be read.
- */
+/* file.c - reading whole files; with zlib packed files, too; see data.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +26,9 @@ const char *ulp_folder_note(const char *folder) {
 typedef gzFile source;
 static source source_open(const char *path) { return gzopen(path, "rb"); }
 static long source_read(source s, unsigned char *to, unsigned n) { return gzread(s, to, n); }
-static int source_close(source s) { return gzclose_r(s) == Z_OK; } /* not OK: the packed data end too early */
+static int source_close(source s) {
+    return gzclose_r(s) == Z_OK;
+} /* an error means that the packed data end too early */
 #else
 typedef FILE *source;
 static source source_open(const char *path) { return fopen(path, "rb"); }
@@ -40,7 +39,7 @@ static long source_read(source s, unsigned char *to, unsigned n) {
 static int source_close(source s) { return fclose(s) == 0; }
 #endif
 
-/* Read to the end; *bytes grows as needed. */
+/* Read s to its end into *bytes (*n), which grows as needed. */
 static ulp_status read_all(unsigned char **bytes, size_t *n, source s, size_t limit) {
     size_t room = 0;
     for (;;) {

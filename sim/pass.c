@@ -88,35 +88,35 @@ static void show(const ulp_pass *pass, const ulp_site *site, const float *raw, c
     pass->now.observer->see(pass->now.observer->context, &observed);
 }
 
-static void add_tally(ulp_pass *pass, const ulp_site *site, const ulp_stats *seen) {
-    pass->counts.all[site->use].count += seen->count;
-    pass->counts.all[site->use].zero += seen->zero;
+static void add_tally(ulp_pass *pass, const ulp_site *site, const ulp_stats *counted) {
+    pass->counts.all[site->use].count += counted->count;
+    pass->counts.all[site->use].zero += counted->zero;
 }
 
-static void add_counts(ulp_pass *pass, const ulp_site *site, const ulp_stats *seen) {
-    ulp_stats_add(&pass->counts.rounded[site->use], seen);
-    add_tally(pass, site, seen);
+static void add_counts(ulp_pass *pass, const ulp_site *site, const ulp_stats *counted) {
+    ulp_stats_add(&pass->counts.rounded[site->use], counted);
+    add_tally(pass, site, counted);
 }
 
 /* Count x (n), host memory, that no rounding has counted. */
 static void count_host(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
-    ulp_stats seen = {.count = n};
+    ulp_stats counted = {.count = n};
     if (!pass->now.counting) return;
-    for (size_t i = 0; i < n; i++) seen.zero += x[i] == 0.0f;
-    add_tally(pass, site, &seen);
+    for (size_t i = 0; i < n; i++) counted.zero += x[i] == 0.0f;
+    add_tally(pass, site, &counted);
 }
 
 /* Count x (n), backend memory, by a rounding to binary32, which changes no value. */
 static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
     ulp_format binary32;
-    ulp_stats seen = {0};
+    ulp_stats counted = {0};
     float *unused = (float *)(void *)pass->scratch.wide;
     if (!pass->now.counting) return ULP_OK;
     ulp_status status = ulp_format_parse(&binary32, "binary32");
     if (status == ULP_OK)
         status =
-            ulp_backend_round(pass->run.backend, unused, x, n, (ulp_rounding){.format = &binary32, .stats = &seen});
-    add_tally(pass, site, &seen);
+            ulp_backend_round(pass->run.backend, unused, x, n, (ulp_rounding){.format = &binary32, .stats = &counted});
+    add_tally(pass, site, &counted);
     return status;
 }
 
@@ -137,12 +137,12 @@ static ulp_stream stream_of(const ulp_pass *pass, const ulp_site *site, size_t w
                         (uint64_t)(pass->now.first + site->skip) * words};
 }
 
-/* The rounding of a tensor by a cast. If the pass counts, the rounding counts in `seen`, which starts at zero. */
-static ulp_rounding rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, ulp_stats *seen) {
+/* The rounding of a tensor by a cast. If the pass counts, the rounding counts in `counted`, which starts at zero. */
+static ulp_rounding rounding_of(const ulp_pass *pass, const ulp_site *site, const ulp_cast *cast, ulp_stats *counted) {
     return (ulp_rounding){.format = &cast->format,
                           .rule = cast->rule,
                           .stream = stream_of(pass, site, site->per_sample),
-                          .stats = pass->now.counting ? seen : NULL};
+                          .stats = pass->now.counting ? counted : NULL};
 }
 
 /* The cast that the policy gives a tensor. */
@@ -195,7 +195,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
     ulp_cast cast = *cast_of(pass, &site);
-    ulp_stats seen = {0};
+    ulp_stats counted = {0};
     ulp_status status = log2 ? ulp_pass_rescale(pass, x, x, n, log2) : ULP_OK;
     if (status != ULP_OK) return status;
     if (ulp_cast_is_identity(&cast)) return ulp_pass_show(pass, site, x, n);
@@ -206,8 +206,8 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
         cast = moved_cast(pass, &cast, &site, own);
     }
     if (shown) status = backend->download(pass->scratch.raw, x, n * sizeof *x);
-    if (status == ULP_OK) status = ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &seen));
-    add_counts(pass, &site, &seen);
+    if (status == ULP_OK) status = ulp_backend_round(backend, x, x, n, rounding_of(pass, &site, &cast, &counted));
+    add_counts(pass, &site, &counted);
     if (shown && status == ULP_OK) status = backend->download(pass->scratch.rounded, x, n * sizeof *x);
     if (shown && status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
     return status;
@@ -226,15 +226,15 @@ ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const do
     const ulp_pass_scratch *s = &pass->scratch;
     const double factor = ulp_scale(1.0, rescale_of(pass, &site));
     ulp_cast cast = *cast_of(pass, &site);
-    ulp_stats seen = {0};
+    ulp_stats counted = {0};
     for (size_t i = 0; i < n; i++) s->host[i] = exact[i] * factor;
     for (size_t i = 0; i < n; i++) s->raw[i] = (float)s->host[i];
     if (cast.tensor_scale) cast = moved_cast(pass, &cast, &site, ulp_amax(s->raw, n, 1));
     if (ulp_cast_is_binary32(&cast)) return hand_over(pass, &site, x, s->raw, n);
     ulp_status status = backend->upload(s->wide, s->host, n * sizeof(double));
     if (status == ULP_OK)
-        status = ulp_backend_round64(backend, s->wide, s->wide, n, rounding_of(pass, &site, &cast, &seen));
-    add_counts(pass, &site, &seen);
+        status = ulp_backend_round64(backend, s->wide, s->wide, n, rounding_of(pass, &site, &cast, &counted));
+    add_counts(pass, &site, &counted);
     if (status == ULP_OK) status = backend->download(s->host, s->wide, n * sizeof(double));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++) s->rounded[i] = (float)s->host[i]; /* exact: formats fit binary32 */
@@ -246,7 +246,7 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
     ulp_cast cast = *cast_of(pass, &site);
-    ulp_stats seen = {0};
+    ulp_stats counted = {0};
     ulp_status status = ULP_OK;
     if (is_observed(pass, &site) || rescale_of(pass, &site) != 0) { /* the host needs the values */
         status = backend->download(s->host, exact, n * sizeof *exact);
@@ -263,8 +263,8 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
         status = ulp_backend_narrow(backend, x, exact, n);
         return status == ULP_OK ? count_exact(pass, &site, x, n) : status;
     }
-    status = ulp_backend_round64(backend, s->wide, exact, n, rounding_of(pass, &site, &cast, &seen));
-    add_counts(pass, &site, &seen);
+    status = ulp_backend_round64(backend, s->wide, exact, n, rounding_of(pass, &site, &cast, &counted));
+    add_counts(pass, &site, &counted);
     return status == ULP_OK ? ulp_backend_narrow(backend, x, s->wide, n) : status;
 }
 
@@ -281,16 +281,16 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a,
     const ulp_pass_scratch *s = &pass->scratch;
     const ulp_cast *cast = cast_of(pass, &site);
     const size_t n = pass->now.B * site.per_sample;
-    ulp_stats seen = {0};
+    ulp_stats counted = {0};
     if (cast->tensor_scale) { /* the scale depends on the sums */
         ulp_status found = fetch_both(pass, a, b, n);
         for (size_t i = 0; i < n; i++) s->host[i] = ulp_sum_to_odd((double)s->raw[i], (double)s->rounded[i]);
         return found == ULP_OK ? ulp_pass_round_host(pass, site, y, s->host, n) : found;
     }
     ulp_status status =
-        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &seen));
-    if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &seen);
-    else add_counts(pass, &site, &seen);
+        ulp_backend_map(backend, y, (ulp_array_op){ULP_ADD, a, b, NULL}, n, rounding_of(pass, &site, cast, &counted));
+    if (ulp_cast_is_identity(cast)) add_tally(pass, &site, &counted);
+    else add_counts(pass, &site, &counted);
     if (status != ULP_OK || !is_observed(pass, &site)) return status;
     status = fetch_both(pass, a, b, n);
     for (size_t i = 0; i < n; i++) s->raw[i] += s->rounded[i];

@@ -8,7 +8,7 @@
 #include "tensor.h"
 
 /* The sizes and arrays of one pass through a layer; the float arrays are in backend memory. */
-typedef struct trip {
+typedef struct layer_pass {
     const ulp_cell *cell;
     const ulp_layer *layer;
     ulp_pass *pass;
@@ -20,7 +20,7 @@ typedef struct trip {
     float *sums;                     /* work of forward: (B,G) */
     float *dy, *p, *ones, *dx;       /* work of backward: (T,B,N), (B,N), (T,B), (T,B,F) */
     float *grad[ULP_STAGES_MAX];     /* (T+1, B, grad_width N), step T is zero */
-} trip;
+} layer_pass;
 
 static size_t sum_of(const size_t *width, size_t n) {
     size_t sum = 0;
@@ -30,9 +30,9 @@ static size_t sum_of(const size_t *width, size_t n) {
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static trip trip_of(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+static layer_pass layer_pass_of(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
-    trip s = {.cell = cell, .layer = layer, .pass = pass, .own = &t->own};
+    layer_pass s = {.cell = cell, .layer = layer, .pass = pass, .own = &t->own};
     s.F = layer->in.c;
     s.N = layer->out.c;
     s.T = layer->in.w;
@@ -84,13 +84,13 @@ void ulp_recurrent_init(const ulp_layer *layer, float *w, ulp_stream stream, dou
 }
 
 /* The site of a tensor of step t, with the lane 8 t + k. */
-static ulp_site site_of(const trip *s, uint32_t use, size_t t, size_t k, size_t row) {
+static ulp_site site_of(const layer_pass *s, uint32_t use, size_t t, size_t k, size_t row) {
     const size_t layer = s->layer->index + (use == ULP_AT_ACT);
     return (ulp_site){.use = use, .layer = layer, .lane = (uint32_t)(8 * t + k), .per_sample = row};
 }
 
 /* Download n floats to *at, and move *at behind them; returns their address. */
-static const float *fetch(const trip *s, float **at, const float *from, size_t n, ulp_status *status) {
+static const float *fetch(const layer_pass *s, float **at, const float *from, size_t n, ulp_status *status) {
     float *to = *at;
     if (*status == ULP_OK) *status = s->pass->run.backend->download(to, from, n * sizeof *to);
     *at += n;
@@ -99,7 +99,7 @@ static const float *fetch(const trip *s, float **at, const float *from, size_t n
 
 /* ---- forward ---- */
 
-static ulp_status round_stage(const trip *s, size_t t, size_t k) {
+static ulp_status round_stage(const layer_pass *s, size_t t, size_t k) {
     const ulp_cell *cell = s->cell;
     ulp_cell_view view = {.B = s->B, .N = s->N};
     ulp_status status = ULP_OK;
@@ -117,7 +117,7 @@ static ulp_status round_stage(const trip *s, size_t t, size_t k) {
                                n);
 }
 
-static ulp_status step_forward(const trip *s, size_t t) {
+static ulp_status step_forward(const layer_pass *s, size_t t) {
     const ulp_site bias_site = site_of(s, ULP_USE_BIAS, t, 0, 1), in_site = site_of(s, ULP_USE_FORWARD, t, 0, 1),
                    state_site = site_of(s, ULP_USE_FORWARD, t, 1, 1);
     const float *x = s->x + t * s->B * s->F, *h = s->kept[s->cell->stages - 1] + t * s->B * s->N;
@@ -134,7 +134,7 @@ static ulp_status step_forward(const trip *s, size_t t) {
 ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
     const ulp_backend *backend = pass->run.backend;
-    const trip s = trip_of(layer, pass, t);
+    const layer_pass s = layer_pass_of(layer, pass, t);
     ulp_status status = ulp_transpose(backend, s.x, t->x, 1, s.B * s.F, s.T);
     for (size_t k = 0; k < cell->stages && status == ULP_OK; k++)
         status = ulp_tensor_fill(backend, s.kept[k], s.B * cell->width[k] * s.N, 0.0f);
@@ -145,7 +145,7 @@ ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const u
 
 /* ---- backward ---- */
 
-static ulp_status round_grad(const trip *s, size_t t, size_t k) {
+static ulp_status round_grad(const layer_pass *s, size_t t, size_t k) {
     const ulp_cell *cell = s->cell;
     ulp_cell_view view = {.B = s->B, .N = s->N};
     ulp_status status = ULP_OK;
@@ -171,7 +171,7 @@ static ulp_status round_grad(const trip *s, size_t t, size_t k) {
                                n);
 }
 
-static ulp_status step_backward(const trip *s, size_t t) {
+static ulp_status step_backward(const layer_pass *s, size_t t) {
     ulp_gemm_shape shape = {.m = s->B, .n = s->N, .k = s->u, .lda = s->G, .ldb = s->u, .ldc = s->N, .b_trans = 1};
     const float *ds_next = s->grad[s->cell->grads - 1] + (t + 1) * s->B * s->G;
     ulp_status status;
@@ -182,7 +182,7 @@ static ulp_status step_backward(const trip *s, size_t t) {
 }
 
 /* dW, dU and db: sums over samples and time. */
-static ulp_status weight_gradients(const trip *s, float *dw) {
+static ulp_status weight_gradients(const layer_pass *s, float *dw) {
     const ulp_site w_site = site_of(s, ULP_USE_WPRODUCT, 0, 0, 0), u_site = site_of(s, ULP_USE_WPRODUCT, 0, 1, 0),
                    b_site = site_of(s, ULP_USE_BPRODUCT, 0, 0, 0);
     size_t k = s->T * s->B;
@@ -199,7 +199,7 @@ static ulp_status weight_gradients(const trip *s, float *dw) {
     return ulp_pass_round(s->pass, ulp_site_weight_gradients(s->layer), dw, s->layer->params);
 }
 
-static ulp_status input_gradient(const trip *s, float *dx) {
+static ulp_status input_gradient(const layer_pass *s, float *dx) {
     const ulp_site site = site_of(s, ULP_USE_BACKWARD, 0, 0, 1);
     size_t k = s->T * s->B;
     const float *ds_in = s->grad[s->cell->grads - 1] + s->G - s->w;
@@ -211,7 +211,7 @@ static ulp_status input_gradient(const trip *s, float *dx) {
 
 ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
-    const trip s = trip_of(layer, pass, t);
+    const layer_pass s = layer_pass_of(layer, pass, t);
     ulp_status status = ulp_transpose(pass->run.backend, s.dy, t->dy, 1, s.B * s.N, s.T);
     for (size_t k = 0; k < cell->grads && status == ULP_OK; k++) {
         size_t n = s.B * cell->grad_width[k] * s.N;

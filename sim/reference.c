@@ -1,15 +1,15 @@
-/* reference.c - the oracle, on MPFR and GMP integers alone: the only home of <mpfr.h>.
+/* reference.c - the oracle on MPFR and GMP integers; see reference.h. No other file includes <mpfr.h>.
  *
- * A value is brought to its position: the real number whose integers are the multiples of the quantum that
- * is in force at the value. Rounding is then MPFR's rounding to an integer, and for the stochastic modes
- * the formulas of P3109 on GMP integers. All in fixed-size variables; the precisions make it exact:
+ * A value is divided by the quantum, the distance of neighbouring numbers of the format at the value. The quotient is
+ * the position of the value. MPFR rounds the position to an integer; the stochastic modes use the formulas of P3109 on
+ * GMP integers. All variables have a fixed size, and these precisions make all steps exact:
  *
- *   NARROW    one binary64 value has 53 bits, and the parity shift of prec = 1 adds one
- *   WIDE      a b + c has bits of weight 2^2048 down to 2^-2148, hi + lo fewer
- *   quotients (roots) are cut to QUOTIENT bits and a nonzero remainder sets one bit below. That moves no
- *             decision as long as the cut is finer than every breakpoint, a multiple of 2^-34 quantum:
- *             prec + 34 <= 87 bits in floating point; in fixed point the largest quotient, 2^2098 (its
- *             low bits matter under wrap), down to 2^(-32-34), thus 2164 bits.
+ *  - NARROW: one binary64 value has 53 bits, and the parity shift of prec = 1 adds one bit.
+ *  - WIDE: a b + c has bits from 2^2048 down to 2^-2148; hi + lo has fewer bits.
+ *  - QUOTIENT: quotients and roots are truncated to QUOTIENT bits, and a nonzero remainder sets one bit below. This
+ *    changes no decision if the truncation is finer than every breakpoint, a multiple of 2^-34 quantum. In floating
+ *    point prec + 34 <= 87 bits are enough. In fixed point the largest quotient is 2^2098, and its low bits matter
+ *    under wrap; the bits from there down to 2^(-32-34) are 2164 bits.
  */
 #include "reference.h"
 
@@ -21,7 +21,7 @@
 
 enum { NARROW = 64, WIDE = 4352, QUOTIENT_FLOAT = 128, QUOTIENT_FIXED = 2240, STICKY = 64 };
 
-/* x: the exact value, then its position; z: the integer it is rounded to, then the rounded value. */
+/* x is the exact value, then its position. z is the rounded position, then the rounded value. */
 typedef struct scratch {
     mpfr_t x, z;
 } scratch;
@@ -29,7 +29,8 @@ typedef struct scratch {
 struct ulp_reference {
     ulp_format format;
     long emin;
-    uint64_t max_code, inf_code; /* magnitude codes; inf_code UINT64_MAX if none; the rest above max_code are NaN */
+    uint64_t max_code,
+        inf_code; /* magnitude codes; without Inf, inf_code is UINT64_MAX; the other codes above max_code are NaN */
     double max, lowest, min_positive, min_normal;
     mpfr_t top, bottom, least; /* max, lowest, min_positive */
     mpfr_t a, b, c, quotient;
@@ -41,7 +42,7 @@ struct ulp_reference {
 
 static uint64_t low_bits(unsigned n) { return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1; }
 
-/* The real number a finite magnitude code stands for. */
+/* The value of a finite magnitude code. */
 static double magnitude(const ulp_reference *ref, uint64_t code) {
     const ulp_format *f = &ref->format;
     int trailing = f->prec - 1;
@@ -53,7 +54,7 @@ static double magnitude(const ulp_reference *ref, uint64_t code) {
     return ldexp((double)(hidden + fraction), (int)(field - f->bias) - trailing);
 }
 
-/* The magnitude code of Inf, and the largest one that Inf and NaN leave. */
+/* Set the magnitude code of Inf and the largest finite magnitude code. */
 static void derive_codes(ulp_reference *ref) {
     const ulp_format *f = &ref->format;
     uint64_t last = low_bits((unsigned)f->bits - (f->is_signed ? 1u : 0u));
@@ -143,7 +144,7 @@ double ulp_reference_decode(const ulp_reference *ref, uint64_t code) {
 
 /* ---- rounding a position to an integer ---- */
 
-/* z = x to odd: an inexact value never ends on an even integer. */
+/* z = x rounded to odd: if x is not an integer, z is the odd one of the two neighbouring integers. */
 static void round_to_odd(scratch *s) {
     int sign = mpfr_sgn(s->x);
     if (mpfr_trunc(s->z, s->x) == 0) return;
@@ -151,8 +152,12 @@ static void round_to_odd(scratch *s) {
     if (mpfr_integer_p(s->x)) mpfr_add_si(s->z, s->z, sign, MPFR_RNDN);
 }
 
-/* On magnitudes, nu the fraction: with N = floor(nu 2^k), in C nu 2^k rounded to nearest even, up iff
- * N + R' >= 2^k, where k = r and R' = R, in B k = r + 1 and R' = 2R + 1. P3109 v4.0, section 4.6 */
+/* z = x rounded by a stochastic mode. P3109 v4.0, section 4.6. The magnitude of x has the fraction nu. It is rounded up
+ * if and only if N + R' >= 2^k, with these numbers:
+ *
+ *  - mode sra: N = floor(nu 2^k), k = r, R' = R
+ *  - mode srb: N = floor(nu 2^k), k = r + 1, R' = 2 R + 1
+ *  - mode src: N = nu 2^k rounded to nearest even, k = r, R' = R */
 static void round_stochastic(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
     unsigned r = rule.random_bits, k = rule.mode == ULP_SRB ? r + 1 : r;
     int neg = mpfr_sgn(s->x) < 0;
@@ -189,14 +194,14 @@ static void round_position(ulp_reference *ref, scratch *s, ulp_rule rule, uint32
     }
 }
 
-/* ---- what comes after the rounding ---- */
+/* ---- zero and overflow ---- */
 
 static double zero_of(const ulp_reference *ref, int neg) {
     if (!ref->format.has_zero) return ref->min_positive;
     return neg && ref->format.has_neg_zero ? -0.0 : 0.0;
 }
 
-/* Whether a mode gives the largest value where the overflow of others is infinite. IEEE 754-2019, 7.4 */
+/* Whether a mode rounds an overflow to the largest value, when other modes round it to Inf. IEEE 754-2019, 7.4. */
 static int faces_inward(ulp_mode mode, int neg) {
     switch (mode) {
     case ULP_RZ:
@@ -213,7 +218,7 @@ static int faces_inward(ulp_mode mode, int neg) {
     return 0;
 }
 
-/* A finite result of the unbounded rounding that is out of range, or an infinite one. */
+/* The result for a rounded value that is out of range, or for an infinite value. */
 static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int infinite) {
     double end = neg ? ref->lowest : ref->max;
     switch (rule.overflow) {
@@ -228,7 +233,7 @@ static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int
     return ref->format.nan_codes == ULP_NAN_NONE ? end : NAN;
 }
 
-/* The integer z modulo 2^bits, two's complement. */
+/* z = z modulo 2^bits, in two's complement; z is an integer. */
 static void wrap(ulp_reference *ref, mpfr_t z) {
     mp_bitcnt_t bits = ref->format.bits;
     mpfr_get_z(ref->integer, z, MPFR_RNDN);
@@ -243,8 +248,8 @@ static void wrap(ulp_reference *ref, mpfr_t z) {
 
 /* ---- the one rounding ---- */
 
-/* middle.x = the quotient; where it was cut, half a unit in its last place is added, so that it lies
- * strictly between the same two breakpoints as the exact value. */
+/* middle.x = the quotient. If the quotient is inexact, half a unit in its last place is added, so that it lies strictly
+ * between the same two breakpoints as the exact value. */
 static void load_quotient(ulp_reference *ref, int inexact) {
     mpfr_set(ref->middle.x, ref->quotient, MPFR_RNDN);
     if (!inexact) return;
@@ -253,7 +258,7 @@ static void load_quotient(ulp_reference *ref, int inexact) {
     mpfr_add(ref->middle.x, ref->middle.x, ref->quotient, MPFR_RNDN);
 }
 
-/* The exponent of the quantum at a value of floor(log2 |x|) = e. */
+/* The exponent of the quantum at a value with floor(log2 |x|) = e. */
 static long quantum_at(const ulp_reference *ref, long e) {
     const ulp_format *f = &ref->format;
     if (f->is_fixed) return -(long)f->frac_bits;
@@ -267,7 +272,7 @@ static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint
     long e = mpfr_get_exp(s->x) - 1, q = quantum_at(ref, e);
     mpfr_mul_2si(s->x, s->x, -q, MPFR_RNDN);
     if (f->prec == 1 && !f->is_fixed && e >= ref->emin && (e + f->bias) % 2 == 0) {
-        /* all significands of prec = 1 are the odd 1: where the code e + bias is even, parities are one off */
+        /* with prec = 1 all significands are 1 and odd: add 1 where the code e + bias is even, for the right parity */
         long one = mpfr_sgn(s->x);
         mpfr_add_si(s->x, s->x, one, MPFR_RNDN);
         round_position(ref, s, rule, word);
@@ -279,11 +284,11 @@ static void round_to_quantum(ulp_reference *ref, scratch *s, ulp_rule rule, uint
     mpfr_mul_2si(s->z, s->z, q, MPFR_RNDN);
 }
 
-/* s->x, finite and not zero, as a member of the format. */
+/* s->x, finite and not zero, rounded to a number of the format. */
 static double round_exact(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
     int neg = mpfr_sgn(s->x) < 0;
     if (ref->format.zero_binade && mpfr_cmpabs(s->x, ref->least) < 0) {
-        /* the gap between 0 and the least value is one quantum that is no power of two */
+        /* the quantum between 0 and the least value is the least value, which is no power of two */
         load_quotient(ref, mpfr_div(ref->quotient, s->x, ref->least, MPFR_RNDZ));
         s = &ref->middle;
         round_position(ref, s, rule, word);
@@ -296,7 +301,7 @@ static double round_exact(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_
     return mpfr_get_d(s->z, MPFR_RNDN);
 }
 
-/* The rule with its defaults filled in; 0 if it is not offered. */
+/* Fill in the defaults of a rule; returns 0 if the rule does not exist. */
 static int settle(const ulp_reference *ref, ulp_rule *rule) {
     if (rule->overflow == ULP_OVERFLOW_DEFAULT) rule->overflow = ref->format.overflow;
     if (rule->random_bits == 0) rule->random_bits = 32;
@@ -304,7 +309,7 @@ static int settle(const ulp_reference *ref, ulp_rule *rule) {
     return rule->random_bits <= 32 && rule->mode < ULP_MODE_COUNT;
 }
 
-/* s->x, whatever it is, as a member of the format. */
+/* s->x, any value, rounded to a number of the format. */
 static double finish(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t word) {
     if (mpfr_regular_p(s->x)) return round_exact(ref, s, rule, word);
     if (mpfr_nan_p(s->x)) return NAN;
@@ -323,7 +328,7 @@ double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule ru
 
 double ulp_reference_arith(ulp_reference *ref, ulp_op op, double a, double b, double c, ulp_rule rule, uint32_t word) {
     if (!settle(ref, &rule)) return NAN;
-    /* the results in wide are exact: this decides the sign of a zero sum and nothing else */
+    /* results in ref->wide are exact, so this mode decides only the sign of a zero sum */
     mpfr_rnd_t zero_sign = rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN;
     scratch *s = op == ULP_DIV || op == ULP_SQRT ? &ref->middle : &ref->wide;
     int inexact = 0;

@@ -147,8 +147,7 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
 
 /* ---- one pass ---- */
 
-/* Copy the samples of the pass to tensor 0: `rows` of the data set, or, if rows is NULL, those from pass->now.first on.
- */
+/* Copy the samples of the pass to tensor 0: `rows` of the data set, or, without rows, those from pass->now.first on. */
 static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
     const ulp_data *d = t->data;
     ulp_pass *pass = &t->pass;
@@ -178,7 +177,7 @@ static const uint32_t *batch_rows(ulp_trainer *t) {
 }
 
 /* Run the forward and the backward pass of one batch; *mean is its mean loss. */
-static ulp_status learn(ulp_trainer *t, double *mean) {
+static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
     ulp_status status = gather(t, batch_rows(t));
@@ -197,7 +196,7 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
                                .observer = t->observer};
     ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
     ulp_pass_begin(pass);
-    ulp_status status = learn(t, &r.loss);
+    ulp_status status = forward_backward(t, &r.loss);
     if (status == ULP_OK) status = ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check);
     if (status != ULP_OK) return status;
     r.overflow = check.overflow;
@@ -251,7 +250,7 @@ ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
 static int is_finite(double x) { return x - x == 0.0; }
 
 /* Whether the weights are NaN: every later update leaves them NaN, so the rest of the run is known. */
-static int hopeless(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
+static int weights_are_nan(const ulp_step *s) { return s->loss != s->loss && s->overflow && !s->skipped; }
 
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
                          uint64_t steps, char *error, size_t error_size) {
@@ -265,7 +264,7 @@ ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const u
         if (status != ULP_OK) break;
         r.last_loss = s.loss;
         r.diverged |= !s.skipped && !is_finite(s.loss);
-        if (hopeless(&s)) break;
+        if (weights_are_nan(&s)) break;
     }
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TRAIN_PART, &r.train);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &r.test);

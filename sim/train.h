@@ -97,8 +97,7 @@ typedef struct ulp_train_result {
     double last_loss;
 } ulp_train_result;
 
-/* Run `steps` steps and score both parts of the data. A run ends early if its weights are NaN, because they stay NaN.
- */
+/* Run `steps` steps and score both parts of the data. A run ends early if its weights are NaN: they would stay NaN. */
 ulp_status ulp_train_run(ulp_train_result *result, const ulp_data *data, const ulp_train_options *options,
                          uint64_t steps, char *error, size_t error_size);
 

@@ -1,12 +1,15 @@
-/* digits.c - 1,797 handwritten digits of 8x8 pixels, the set that ships with the project.
+/* digits.c - 1,797 handwritten digits of 8x8 pixels, the data set that ships with the project.
  *
- * The test part of "Optical Recognition of Handwritten Digits", Alpaydin and Kaynak, UCI Machine Learning
- * Repository, doi:10.24432/C50P49, CC BY 4.0. One line per digit: 64 pixels 0..16, then the label. Split by
- * seed into 1,437 for training and 360 for tests.
+ * The set is the test part of "Optical Recognition of Handwritten Digits", Alpaydin and Kaynak, UCI Machine Learning
+ * Repository, doi:10.24432/C50P49, CC BY 4.0. The file has one line per digit: 64 pixels 0..16, then the label. The
+ * seed splits the set into 1,437 digits for training and 360 digits for tests.
  *
- * The file is looked for in the folder given, or, without one, where it ships:
- * in ULP_DATA_DIR if the build defines it, then from the folder of the running program (where the system tells
- * it) and from the working directory, each with its parents, in experiments/data and share/ulplab.
+ * If the caller gives a folder, the file is searched for in this folder alone. Otherwise it is searched for in these
+ * places, in this order:
+ *
+ *  - ULP_DATA_DIR, if the build defines it
+ *  - experiments/data and share/ulplab in the folder of the running program, if the system tells it, and in its parents
+ *  - experiments/data and share/ulplab in the working directory and in its parents
  */
 #include "kernels/checksum.h"
 #include "sim/data.h"
@@ -34,7 +37,7 @@ static int find_in(char *path, size_t size, const char *folder) {
     return 0;
 }
 
-/* Look in folder/share/ulplab and folder/experiments/data, then the same from its parents. */
+/* Search folder/experiments/data and folder/share/ulplab, then the same in the parents of folder. */
 static int find_above(char *path, size_t size, const char *folder) {
     char up[PATH_SIZE + 64], sub[PATH_SIZE + 96];
     snprintf(up, sizeof up, "%.*s", PATH_SIZE - 1, folder);
@@ -65,7 +68,7 @@ static int find_shipped(char *path, size_t size) {
     return find_above(path, size, ".");
 }
 
-/* One number and the character after it; 0 if there is none or it is above max. */
+/* Read a number up to max and the character after it. Returns 0 if the text is anything else. */
 static int read_number(const unsigned char **at, unsigned max, unsigned char after, uint8_t *value) {
     unsigned v = 0;
     const unsigned char *p = *at;

@@ -1,8 +1,8 @@
-/* mnist.c - MNIST and sets in its form: four IDX files in a folder, plain or packed by gzip.
+/* mnist.c - MNIST and data sets in its form: four IDX files in a folder, plain or packed by gzip.
  *
- * An IDX file is big-endian: magic 0x00000803 for images (count, rows, columns follow) or 0x00000801 for
- * labels (count follows), then bytes. LeCun, Cortes, Burges, "The MNIST database". The files' own split is kept:
- * train-* first, then t10k-*.
+ * LeCun, Cortes, Burges, "The MNIST database". An IDX file is big-endian. It starts with the magic number 0x00000803
+ * (images; count, rows and columns follow) or 0x00000801 (labels; count follows); then come the bytes. The files give
+ * the split: train-* is the training part, t10k-* the test part.
  */
 #include "kernels/checksum.h"
 #include "sim/data.h"
@@ -22,7 +22,7 @@
 enum { MAGIC_IMAGES = 0x803, MAGIC_LABELS = 0x801, SIDE_MAX = 4096 };
 #define FILE_LIMIT ((size_t)1 << 31)
 
-/* Bytes of one file, header included, and what its header says. */
+/* The bytes of one file with its header, and the numbers in the header. */
 typedef struct idx {
     unsigned char *bytes;
     size_t n, count, rows, columns, header;
@@ -42,7 +42,7 @@ static int find(char *path, size_t size, const char *folder, const char *name) {
     return 0;
 }
 
-/* The header against the file's length. */
+/* Read the header, and check it against the length of the file. */
 static ulp_status check_header(idx *f, uint32_t magic, char *error, size_t error_size) {
     f->header = magic == MAGIC_IMAGES ? 16 : 8;
     if (f->n < f->header)
@@ -75,7 +75,7 @@ static ulp_status read_idx(idx *f, const char *folder, const char *name, uint32_
     return status == ULP_OK ? check_header(f, magic, error, error_size) : status;
 }
 
-/* Append images and labels to data, which has room for them. */
+/* Append images and labels to data, which has enough room. */
 static ulp_status append(ulp_data *data, const idx *images, const idx *labels, char *error, size_t error_size) {
     if (images->count != labels->count)
         return ulp_fail(error, error_size, ULP_BAD_FILE, "%s has %zu images, %s %zu labels", images->path,

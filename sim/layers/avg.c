@@ -1,9 +1,10 @@
-/* avg.c - mean over windows of K x K, side by side; rows and columns at the end that fill no window are left out.
+/* avg.c - the mean of each of adjacent windows of K x K.
  *
- * Binary64 holds the sum of a window, row by row, and its quotient by K^2; the quotient is rounded once at ULP_AT_ACT.
- * Before that rounding the error is below K^2 2^-53 times the mean magnitude. The sum is exact where the exponents of
- * the numbers span few enough bits: for fp16, up to K = 90. Gradient: dy / K^2, one division in binary64, rounded once
- * at ULP_AT_AGRAD; +0 for the pixels that were left out.
+ * Rows and columns at the end that fill no window are left out. The sum of a window, row by row, and its quotient by
+ * K^2 are computed in binary64, and the quotient is rounded once at ULP_AT_ACT. Before that rounding the error is below
+ * K^2 2^-53 times the mean magnitude. The sum is exact if the exponents of the numbers span few enough bits; for fp16
+ * it is exact up to K = 90. The gradient is dy / K^2, one division in binary64, rounded once at ULP_AT_AGRAD; the
+ * gradient of pixels outside of all windows is +0.
  */
 #include "sim/layer.h"
 
@@ -16,7 +17,7 @@ static ulp_status avg_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
-/* The place of the first pixel of window i; windows are counted over all images. */
+/* The index of the first pixel of window i; windows are counted over all images. */
 static size_t window_at(const ulp_layer *layer, size_t i) {
     const ulp_dims in = layer->in, out = layer->out;
     const size_t q = i % out.w, p = i / out.w % out.h, image = i / out.w / out.h;

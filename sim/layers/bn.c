@@ -7,7 +7,7 @@
  *   y = gamma (x - m) / sqrt(v + eps) + beta           from the rounded m and v in binary64, rounded once at ULP_AT_ACT
  *   running <- 9/10 running + 1/10 of m, of v M/(M-1)  in binary64, rounded once at ULP_AT_NORM (lane 1); v for M = 1
  *   dbeta = sum dy, dgamma = sum dy z                  z = (x - m) / sqrt(v + eps); rounded once at ULP_AT_WGRAD
- *   dx = gamma / sqrt(v + eps) (dy - dbeta / M - z dgamma / M)   from the exact sums; rounded once at ULP_AT_AGRAD
+ *   dx = gamma / sqrt(v + eps) (dy - dbeta / M - z dgamma / M)   from the binary64 sums, rounded once at ULP_AT_AGRAD
  *
  * eps is 1e-5. An evaluation uses the running statistics as m and v; their initial values are 0 and 1.
  */
@@ -20,7 +20,7 @@ static const double eps = 1e-5;
 
 static ulp_status bn_shape(ulp_layer *layer, const char *args) {
     layer->out = layer->in;
-    layer->params = layer->states = layer->saved = 2 * layer->in.c; /* saved: once for the batch */
+    layer->params = layer->states = layer->saved = 2 * layer->in.c; /* `saved` is used for the batch, not per sample */
     layer->widest = layer->params;
     return *args ? ULP_BAD_ARGUMENT : ULP_OK;
 }
@@ -104,8 +104,8 @@ static work work_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_laye
     return (work){.B = pass->now.B, .c = d.c, .positions = d.h * d.w, .x = t->own.host_x, .to = t->own.host_wide};
 }
 
-/* The statistics of the batch in `part` to t->saved; the running ones move a tenth of the way towards them. batch and
- * running (2 c): host memory. */
+/* t->saved = the statistics of the batch in `part`. The running statistics take a tenth of them. batch and running (2
+ * c) are host memory for both. */
 static ulp_status train_statistics(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, const work *part,
                                    float *batch, float *running) {
     const ulp_backend *backend = pass->run.backend;
@@ -128,7 +128,7 @@ static ulp_status bn_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_l
     const ulp_backend *backend = pass->run.backend;
     work part = work_of(layer, pass, t);
     const size_t n = pass->now.B * ulp_dims_size(layer->in), c = part.c;
-    float *host = malloc(4 * c * sizeof *host); /* m, v, gamma, beta */
+    float *host = malloc(4 * c * sizeof *host); /* m, v, gamma, beta (c) */
     if (!host) return ULP_NO_MEMORY;
     part.statistics = host;
     part.w = host + 2 * c;
@@ -146,7 +146,7 @@ static ulp_status bn_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_
     const ulp_backend *backend = pass->run.backend;
     work part = work_of(layer, pass, t);
     const size_t n = pass->now.B * ulp_dims_size(layer->in), c = part.c;
-    double *sums = malloc(4 * c * sizeof *sums); /* dgamma, dbeta; then as floats m, v, gamma */
+    double *sums = malloc(4 * c * sizeof *sums); /* dgamma, dbeta (c); then m, v, gamma (c) as floats */
     if (!sums) return ULP_NO_MEMORY;
     float *host = (float *)(void *)(sums + 2 * c);
     part.sums = sums;

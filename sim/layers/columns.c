@@ -1,7 +1,6 @@
-/* columns.c - an image (c,h,w) read from left to right, K columns at a step: the sequence (c h K, 1, w / K).
+/* columns.c - an image (c,h,w) as a sequence (c h K, 1, w / K): each step reads the next K columns from the left.
  *
- * The values are moved and not changed. Feature (channel, row, k) at step t is the pixel of column t K + k; K has to
- * divide the width.
+ * Feature (channel, row, k) at step t is the pixel of column t K + k. K has to divide the width. No value is changed.
  */
 #include "sim/sequence.h"
 

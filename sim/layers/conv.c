@@ -1,18 +1,18 @@
-/* conv.c - two-dimensional convolution (cross-correlation) with bias, every sum formed by the policy's datapath.
+/* conv.c - two-dimensional convolution (cross-correlation) with bias; the policy's datapath forms every sum.
  *
- * N kernels of K x K over c channels, stride S, P rows and columns of zeros around the image; P < K. Parameters: W
- * (N, c K K) row-major, then b (N). With B samples of p positions each, all sums are elements of three products, each
- * with the operands in the order of a dense layer (first the data, then weights or gradients):
+ * N kernels of K x K over c channels have the stride S, and P rows and columns of zeros surround the image; P < K. The
+ * parameters are W (N, c K K) row-major, then b (N). B samples have p positions each. All sums are elements of matrix
+ * products. As in a dense layer, the first operand is the data and the second is weights or gradients:
  *
- *   y  (B p, N)    starts at the bias as in a dense layer, runs over channel, row, column of the kernel, ascending
- *   dW (c K K, N)  runs over samples and in them over positions, ascending; db (1, N) likewise
- *   dx (B h w, c)  runs over kernel, row, column of the kernel, ascending
+ *   y  (B p, N)    the sum starts at the bias, as in a dense layer; then channel, row, column of the kernel, ascending
+ *   dW (c K K, N)  the sum runs over the samples, and in each sample over the positions, ascending; db (1, N), too
+ *   dx (B h w, c)  the sum runs over kernel, row, column of the kernel, ascending
  *
- * The products with the zeros around the image take part in the sums, of y and of dW. The sum for an element of dx has
- * a term for every element of the kernel; where no output joins the two, the term is a product with +0. An element of a
- * product takes the random words of its place in the matrix, row by row.
+ * Products with the zeros around the image take part in the sums of y and dW. The sum of an element of dx has a term
+ * for every element of every kernel; if no output uses the two together, the term is a product with +0. The random
+ * words of an element of a product are given by its index in the matrix, row by row.
  *
- * On a sequence (c,1,T), K = 1 is the same dense layer at every step.
+ * On a sequence (c,1,T) a layer with K = 1 is a dense layer that is applied to every step.
  */
 #include "sim/layer.h"
 
@@ -20,12 +20,12 @@
 
 #include "sim/normal.h"
 
-enum { KERNELS, KERNEL, STRIDE, PAD }; /* places in layer->arg */
+enum { KERNELS, KERNEL, STRIDE, PAD }; /* indices in layer->arg */
 
-enum { SLICE = 1 << 18 };   /* floats of patches per thread that stay in the second-level cache */
-#define PRODUCTS_MAX 0x1p40 /* elements of the largest array, per sample: sizes do not overflow */
+enum { SLICE = 1 << 18 };   /* floats of patches per thread; they fit the second-level cache */
+#define PRODUCTS_MAX 0x1p40 /* elements per sample of the largest array, so that sizes do not overflow */
 
-/* N@K, then s and p with their numbers in any order, each at most once. */
+/* Read N@K, then s and p with their numbers, in any order and each at most once. */
 static int read_args(size_t *arg, const char *text) {
     int seen_s = 0, seen_p = 0;
     arg[STRIDE] = 1;
@@ -44,8 +44,8 @@ static int read_args(size_t *arg, const char *text) {
 
 static size_t area(ulp_dims d) { return d.h * d.w; }
 static size_t square(const ulp_layer *layer) { return layer->arg[KERNEL] * layer->arg[KERNEL]; }
-static size_t depth(const ulp_layer *layer) { return layer->in.c * square(layer); } /* products in an output's sum */
-static size_t back_depth(const ulp_layer *layer) { return layer->out.c * square(layer); } /* in a sum of dx */
+static size_t depth(const ulp_layer *layer) { return layer->in.c * square(layer); }       /* terms of a sum of y */
+static size_t back_depth(const ulp_layer *layer) { return layer->out.c * square(layer); } /* terms of a sum of dx */
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static ulp_status conv_shape(ulp_layer *layer, const char *args) {
@@ -66,7 +66,7 @@ static ulp_status conv_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
-/* Like a dense layer, with the numbers of inputs and outputs that share a weight. */
+/* As in a dense layer, with the number of inputs of an output and the number of outputs of an input. */
 static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
     const size_t n = layer->arg[KERNELS] * depth(layer);
     const double fan = (double)depth(layer) + (layer->gain > 1.0 ? 0.0 : (double)back_depth(layer));
@@ -75,14 +75,14 @@ static void conv_init(const ulp_layer *layer, float *w, ulp_stream stream, doubl
     for (size_t i = n; i < layer->params; i++) w[i] = 0.0f;
 }
 
-/* ---- what the products work on ---- */
+/* ---- the operands of the products ---- */
 
-/* Some samples of the batch: products run over as many at a time as fit the cache. */
+/* Some samples of the batch: a product takes as many samples at a time as fit the cache. */
 typedef struct slice {
-    size_t skip, B; /* samples before, samples */
+    size_t skip, B; /* number of samples before the slice, number of samples in the slice */
 } slice;
 
-/* to (c K K, B p): the elements of x under every element of the kernels. */
+/* to (c K K, B p) = for each element of a kernel and each position, the element of x that meets it (im2col). */
 static ulp_status image_patches(const ulp_layer *layer, const ulp_backend *backend, float *to, const float *x,
                                 size_t B) {
     const ulp_dims in = layer->in, out = layer->out;
@@ -99,7 +99,7 @@ static ulp_status image_patches(const ulp_layer *layer, const ulp_backend *backe
     return ulp_backend_im2col(backend, to, x, &geometry);
 }
 
-/* to (N K K, B h w): for every input, by the weight that it met, the gradient of the output that it took part in. */
+/* to (N K K, B h w) = for each element of the kernels and each input, the gradient of the output in which they meet. */
 static ulp_status gradient_patches(const ulp_layer *layer, const ulp_backend *backend, float *to, const float *dy,
                                    size_t B) {
     const ulp_dims in = layer->in, out = layer->out;
@@ -118,7 +118,7 @@ static ulp_status gradient_patches(const ulp_layer *layer, const ulp_backend *ba
     return ulp_backend_im2col(backend, to, dy, &geometry);
 }
 
-/* The product of a use over the samples of a slice, `rows` rows of each. */
+/* The site of a product over the samples of a slice; each sample has `rows` rows. */
 static ulp_site product_site(const ulp_layer *layer, uint32_t use, slice s, size_t rows) {
     return (ulp_site){.use = use, .layer = layer->index, .per_sample = rows, .skip = s.skip};
 }
@@ -169,8 +169,8 @@ static ulp_status backward_sums(const ulp_layer *layer, ulp_pass *pass, const ul
 
 typedef ulp_status (*sums_function)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, slice s);
 
-/* The sums of all samples, slice by slice: as many samples as have `floats` of work in the cache. The sums of different
- * samples are independent. */
+/* Compute the sums of all samples, slice by slice. A slice has as many samples as fit the cache, `floats` per sample.
+ * The sums of different samples are independent. */
 static ulp_status in_slices(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, sums_function sums,
                             size_t floats) {
     const size_t B = pass->now.B, most = (size_t)ulp_threads_get() * (SLICE / floats) + 1;
@@ -210,7 +210,7 @@ static ulp_status conv_backward(const ulp_layer *layer, ulp_pass *pass, const ul
     return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }
 
-/* One output by its definition. */
+/* One output without its bias, by the definition. */
 static double output64(const ulp_layer *layer, const double *x, const double *w, size_t row, size_t column) {
     const size_t K = layer->arg[KERNEL], S = layer->arg[STRIDE], P = layer->arg[PAD];
     const ulp_dims in = layer->in;
@@ -218,7 +218,7 @@ static double output64(const ulp_layer *layer, const double *x, const double *w,
     for (size_t c = 0; c < in.c; c++)
         for (size_t i = 0; i < K; i++)
             for (size_t j = 0; j < K; j++) {
-                const size_t u = row * S + i, v = column * S + j; /* in the image with its zeros */
+                const size_t u = row * S + i, v = column * S + j; /* position in the image with the zeros around it */
                 if (u >= P && u - P < in.h && v >= P && v - P < in.w)
                     sum += x[(c * in.h + u - P) * in.w + v - P] * w[(c * K + i) * K + j];
             }

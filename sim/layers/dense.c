@@ -1,9 +1,9 @@
-/* dense.c - fully connected: y = x W + b, every sum formed by the policy's datapath.
+/* dense.c - fully connected layer y = x W + b; the policy's datapath forms every sum.
  *
- * Parameters: W (m,n) row-major, then b (n). The sum of an output starts at its bias, as the C operand of
- * a matrix unit does, and runs over the inputs in ascending order. The same datapath rounds the bias into the
- * accumulator's format, as the product 1 b. Gradients: dW = x' dy and db = 1' dy sum over samples in ascending order,
- * dx = dy W' over outputs in ascending order.
+ * The parameters are W (m,n) row-major, then b (n). The sum of an output starts at its bias, like the operand C of a
+ * matrix unit, and runs over the inputs in ascending order. The same datapath rounds the bias into the accumulator's
+ * format, as the product 1 b. The gradients dW = x' dy and db = 1' dy are sums over the samples, and dx = dy W' is a
+ * sum over the outputs, in ascending order.
  */
 #include "sim/layer.h"
 
@@ -19,7 +19,8 @@ static ulp_status dense_shape(ulp_layer *layer, const char *args) {
     return ULP_OK;
 }
 
-/* He et al. 2015, doi:10.1109/ICCV.2015.123: std sqrt(2 / m) before relu; Glorot and Bengio 2010: sqrt(2 / (m + n)). */
+/* Standard deviation sqrt(2 / m) before relu (He et al. 2015, doi:10.1109/ICCV.2015.123), else sqrt(2 / (m + n))
+ * (Glorot and Bengio 2010). */
 static void dense_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
     size_t m = ulp_dims_size(layer->in), n = layer->out.c;
     if (std <= 0.0) std = sqrt(2.0 / (double)(layer->gain > 1.0 ? m : m + n));

@@ -1,9 +1,9 @@
-/* drop.c - dropout: in training an element becomes +0 with probability P/100, else x 100 / (100 - P); else y = x.
+/* drop.c - dropout: training sets an element to +0 with probability P/100 and multiplies the others by 100 / (100 - P).
  *
- * After Srivastava et al. 2014 (JMLR 15, section 4); training scales the kept elements, evaluation changes nothing.
- * Element i of sample b is kept where the random word of its place under ULP_USE_DROP is at least P/100 2^32, rounded
- * up. The quotient is rounded to binary64, which never crosses a number of at most 24 bits, and then at ULP_AT_ACT. The
- * gradient of the kept elements is computed in the same way and rounded at ULP_AT_AGRAD. The kind has no forward64,
+ * After Srivastava et al. 2014 (JMLR 15, section 4), but training scales the kept elements, and an evaluation changes
+ * nothing. An element is kept if the random word of its index under ULP_USE_DROP is at least P/100 2^32, rounded up.
+ * The quotient is rounded to binary64, which never moves it across a number of at most 24 bits, and then at ULP_AT_ACT.
+ * The gradient of the kept elements is computed in the same way and rounded at ULP_AT_AGRAD. The kind has no forward64,
  * because the kept elements depend on the step.
  */
 #include "sim/layer.h"
@@ -16,7 +16,7 @@ static ulp_status drop_shape(ulp_layer *layer, const char *args) {
     return ulp_args_number(&layer->arg[0], args, 0, 99);
 }
 
-/* own->host_wide (B,row) = the elements of x (B,row) that are kept, divided by their share. */
+/* own->host_wide (B,row) = x (B,row) after dropout, not rounded yet. */
 static ulp_status keep(const ulp_layer *layer, const ulp_pass *pass, const ulp_workspace *own, const float *x) {
     const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
     const uint64_t P = layer->arg[0], least = (P * 0x100000000u + 99) / 100;

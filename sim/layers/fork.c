@@ -1,7 +1,7 @@
-/* fork.c - the beginning of a residual block: y = x, and x goes past the block to the join that ends it.
+/* fork.c - the beginning of a residual block: y = x, and the join at the end of the block adds x to its input.
  *
- * Gradient: dx = dy + the gradient that came past the block, one exact sum rounded once. Where layers have scales of
- * their own, the second gradient is first multiplied by a power of two, so that both carry the same scale.
+ * The gradient dx is the exact sum of dy and the gradient of the join's output, rounded once. If layers have loss
+ * scales of their own, the second gradient is first multiplied by a power of two, so that both carry the same scale.
  */
 #include "sim/layer.h"
 

@@ -1,8 +1,8 @@
 /* gru.c - gated recurrent units of Cho et al. 2014, arXiv:1406.1078, section 2.3, reset after the recurrent product.
  *
- * This is the variant of cuDNN and PyTorch: the reset gate multiplies h U, which has a bias of its own, and not h, so
- * that a step needs one product with U. z keeps the old state. Sums s = [q r z n]: W (F,3N) reaches r, z, n and
- * U (N,3N) reaches q, r, z; q is the recurrent part of the candidate n.
+ * This is the variant of cuDNN and PyTorch: the reset gate r multiplies h U, which has a bias of its own, and not h, so
+ * that a step needs one product with U. The gate z is the weight of the old state. The sums are s = [q r z n]. q is the
+ * recurrent part of the candidate n. W (F,3N) takes part in r, z, n, and U (N,3N) in q, r, z.
  *
  *   [q r z]_t <- [s_q, sigmoid(s_r), sigmoid(s_z)]
  *   n_t       <- tanh(s_n + r q)
@@ -10,7 +10,7 @@
  *   dh_t      <- dy_t + p_t + dh_(t+1) z_(t+1)
  *   ds_t      <- [dn r, dn q r (1 - r), dh (h_(t-1) - n) z (1 - z), dn],  dn = dh (1 - z) (1 - n^2)
  *
- * Every line is computed in binary64 and rounds each element once. recurrent.h describes the sums and the streams.
+ * Every line is computed in binary64, and each element is rounded once. recurrent.h describes the sums and the streams.
  */
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"

@@ -1,4 +1,4 @@
-/* join.c - the end of a residual block: y = x + the input of its fork, one exact sum rounded once.
+/* join.c - the end of a residual block: y is the exact sum of x and the input of the fork, rounded once.
  *
  * After He et al. 2016, doi:10.1109/CVPR.2016.90, section 3.2; the shortcut is the identity.
  */

@@ -1,6 +1,6 @@
-/* leaky.c - y = x where x > 0, else A x, rounded; A a binary32 number in [0, 1], 0.01 if not given.
+/* leaky.c - y = x if x > 0, else A x, rounded; A is a binary32 number in [0, 1], 0.01 if the word has no number.
  *
- * After Maas, Hannun and Ng 2013, section 2. A x is exact in binary64 and rounded once; so is the gradient A dy.
+ * After Maas, Hannun and Ng 2013, section 2. A x and the gradient A dy are exact in binary64 and rounded once.
  */
 #include "sim/layer.h"
 

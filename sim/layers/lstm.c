@@ -1,7 +1,8 @@
 /* lstm.c - long short-term memory of Hochreiter and Schmidhuber 1997, doi:10.1162/neco.1997.9.8.1735, with the
  * forget gate of Gers et al. 2000, doi:10.1162/089976600300015015; no peepholes.
  *
- * Sums s = [i f o g]; W (F,4N) and U (N,4N) reach all of them. The bias of f starts at 1 (Jozefowicz et al. 2015).
+ * The sums are s = [i f o g]; W (F,4N) and U (N,4N) take part in all of them. The bias of f starts at 1 (Jozefowicz et
+ * al. 2015).
  *
  *   [i f o g]_t <- [sigmoid(s_i), sigmoid(s_f), sigmoid(s_o), tanh(s_g)]
  *   c_t         <- f c_(t-1) + i g
@@ -10,7 +11,7 @@
  *   dc_t        <- dc_(t+1) f_(t+1) + dh o (1 - tanh(c)^2)
  *   ds_t        <- [dc g i (1 - i), dc c_(t-1) f (1 - f), dh tanh(c) o (1 - o), dc i (1 - g^2)]
  *
- * Every line is computed in binary64 and rounds each element once. recurrent.h describes the sums and the streams.
+ * Every line is computed in binary64, and each element is rounded once. recurrent.h describes the sums and the streams.
  */
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"

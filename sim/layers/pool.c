@@ -1,8 +1,8 @@
-/* pool.c - maximum over windows of K x K, side by side: exact; rows and columns at the end that fill no window are left
- * out.
+/* pool.c - the maximum of each of adjacent windows of K x K, without rounding.
  *
- * kernels/functions/pool.h says which of equal numbers is the maximum; forward leaves its place in the window in
- * `saved`. Gradient: dy at that place, else +0.
+ * Rows and columns at the end that fill no window are left out. kernels/functions/pool.h says which of equal numbers is
+ * the maximum. Forward writes the index of the maximum in its window to `saved`. The gradient is dy at this index, else
+ * +0.
  */
 #include "sim/layer.h"
 

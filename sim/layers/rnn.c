@@ -4,7 +4,7 @@
  *   dh_t <- dy_t + p_t
  *   ds_t <- dh_t (1 - h_t^2)
  *
- * Every line is one rounding; recurrent.h describes the tensors and the sums.
+ * Every line rounds each element once. recurrent.h describes the tensors and the sums.
  */
 #include "kernels/functions/elementary.h"
 #include "sim/recurrent.h"

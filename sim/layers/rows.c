@@ -1,4 +1,4 @@
-/* rows.c - an image (c,h,w) read row by row, from the top: the sequence (c w, 1, h). No value is changed. */
+/* rows.c - an image (c,h,w) as a sequence (c w, 1, h): each step reads the next row. No value is changed. */
 #include "sim/sequence.h"
 
 static ulp_status rows_shape(ulp_layer *layer, const char *args) {

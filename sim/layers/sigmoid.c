@@ -1,6 +1,6 @@
 /* sigmoid.c - y = 1 / (1 + e^-x), computed in binary64 (elementary.h) and rounded once.
  *
- * Gradient: dy y (1 - y), relative error below 2^-51 before its one rounding.
+ * The gradient is dy y (1 - y), with a relative error below 2^-51 before its one rounding.
  */
 #include "sim/layer.h"
 

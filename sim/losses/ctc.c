@@ -1,4 +1,4 @@
-/* ctc.c - the loss of label sequences with sums over paths in logarithms; see ctc.h. */
+/* ctc.c - the loss of label sequences whose sums over paths are logarithms; see ctc.h. */
 #include "sim/ctc_batch.h"
 
 static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {

@@ -1,4 +1,4 @@
-/* ctc_linear.c - the loss of label sequences with sums over paths of probabilities; see ctc.h. */
+/* ctc_linear.c - the loss of label sequences whose sums over paths are probabilities; see ctc.h. */
 #include "sim/ctc_batch.h"
 
 static ulp_status step(const ulp_loss *loss, ulp_pass *pass, const ulp_loss_batch *batch, double *mean) {

@@ -1,4 +1,4 @@
-/* softmax.c - softmax cross-entropy of single labels: gradient (p - t) / B, t one in the label's column. */
+/* softmax.c - softmax cross-entropy of single labels, with the gradient (p - t) / B; t is 1 for the label, else 0. */
 #include "sim/loss.h"
 
 #include "sim/argmax.h"
