@@ -27,6 +27,15 @@ void ulp_claim(ulp_claims *c, int pass, const char *text, const char *measured, 
     va_end(arguments);
 }
 
+const char *ulp_claim_text(ulp_claims *c, const char *text, ...) {
+    va_list arguments;
+    ulp_text_free(&c->text);
+    va_start(arguments, text);
+    ulp_text_print_list(&c->text, text, arguments);
+    va_end(arguments);
+    return ulp_text_of(&c->text);
+}
+
 void ulp_claim_skip(ulp_claims *c, const char *text, const char *why, ...) {
     va_list arguments;
     va_start(arguments, why);
@@ -173,4 +182,5 @@ void ulp_claims_free(ulp_claims *c) {
     }
     free(c->entries);
     ulp_text_free(&c->summary);
+    ulp_text_free(&c->text);
 }

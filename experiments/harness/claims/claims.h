@@ -29,10 +29,14 @@ typedef struct ulp_claims {
     ulp_claim_entry *entries; /* (count) */
     size_t count, room;
     ulp_text summary; /* lines of NAME.summary.csv */
+    ulp_text text;    /* of ulp_claim_text() */
 } ulp_claims;
 
 /* PASS or FAIL; `text` says what is claimed, the rest what was measured. Any FAIL makes the program return 1. */
 void ulp_claim(ulp_claims *c, int pass, const char *text, const char *measured, ...) ULP_PRINTF(4, 5);
+
+/* For the `text` of a claim that has names or numbers in it: valid until the next call. */
+const char *ulp_claim_text(ulp_claims *c, const char *text, ...) ULP_PRINTF(2, 3);
 
 /* A claim that the chosen options cannot test; printed, not counted as failed. */
 void ulp_claim_skip(ulp_claims *c, const char *text, const char *why, ...) ULP_PRINTF(3, 4);

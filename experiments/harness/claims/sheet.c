@@ -18,16 +18,21 @@ static void add(ulp_sheet *sheet, char *cell) {
     sheet->cells[sheet->count++] = cell;
 }
 
+/* A cell for each field of a list. */
+static void add_fields(ulp_sheet *sheet, const char *list) {
+    for (size_t left = ulp_count_fields(list, ','); left > 0; left--) {
+        ulp_text cell = {0};
+        const size_t length = strcspn(list, ",");
+        ulp_text_add(&cell, list, length);
+        add(sheet, cell.data);
+        list += length + 1;
+    }
+}
+
 ulp_sheet *ulp_sheet_new(const char *title, const char *columns) {
     ulp_sheet *sheet = ulp_grow(NULL, sizeof *sheet);
     *sheet = (ulp_sheet){.title = ulp_copy_text(title), .columns = ulp_count_fields(columns, ',')};
-    for (size_t i = 0; i < sheet->columns; i++) {
-        ulp_text cell = {0};
-        const size_t length = strcspn(columns, ",");
-        ulp_text_add(&cell, columns, length);
-        add(sheet, cell.data);
-        columns += length + 1;
-    }
+    add_fields(sheet, columns);
     return sheet;
 }
 
@@ -38,6 +43,16 @@ void ulp_sheet_put(ulp_sheet *sheet, const char *cell, ...) {
     ulp_text_print_list(&text, cell, arguments);
     va_end(arguments);
     add(sheet, text.data ? text.data : ulp_copy_text(""));
+}
+
+void ulp_sheet_put_row(ulp_sheet *sheet, const char *cells, ...) {
+    ulp_text text = {0};
+    va_list arguments;
+    va_start(arguments, cells);
+    ulp_text_print_list(&text, cells, arguments);
+    va_end(arguments);
+    add_fields(sheet, ulp_text_of(&text));
+    ulp_text_free(&text);
 }
 
 /* A column of numbers stands on the right. */

@@ -1,6 +1,6 @@
 /* policy_option.h - a policy as the value of an option, and what plan() does with a policy before anything is computed.
  *
- *     {.name = "policy", .type = &ulp_type_policy, ULP_AT(settings, policy), .value = "mixed:fp16", .help = "..."},
+ *     ULP_OPTION(settings, policy, policy, "mixed:fp16", .help = "..."),
  */
 #ifndef ULP_TRAINING_POLICY_OPTION_H
 #define ULP_TRAINING_POLICY_OPTION_H

@@ -9,6 +9,11 @@
 #include "kernels/checksum.h"
 #include "sim/checkpoint.h"
 
+/* Gradients of the counted steps. */
+typedef struct gradient_sums {
+    uint64_t count, zero, flushed, overflow;
+} gradient_sums;
+
 /* What a checkpoint keeps beside the trainer: this, the experiment's own state, the rows so far. */
 typedef struct note {
     uint32_t run; /* checksum of all that decides the numbers of the point */
@@ -16,6 +21,7 @@ typedef struct note {
     uint64_t count, skipped, losses; /* of the stretch; losses: how many are in the sum */
     double loss;
     int64_t diverged, last;
+    gradient_sums gradients;
     uint64_t rows, row_bytes;
 } note;
 
@@ -34,6 +40,33 @@ typedef struct work {
 
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) {
     return batch && data->n_train >= batch ? data->n_train / batch : 1;
+}
+
+/* ---- gradients ---- */
+
+static gradient_sums gradients_of(const ulp_step *s) {
+    return (gradient_sums){.count = s->agrad_all.count + s->wgrad_all.count,
+                           .zero = s->agrad_all.zero + s->wgrad_all.zero,
+                           .flushed = s->agrad.underflow + s->wgrad.underflow,
+                           .overflow = s->agrad.overflow + s->wgrad.overflow};
+}
+
+static void add_gradients(gradient_sums *to, gradient_sums more) {
+    to->count += more.count;
+    to->zero += more.zero;
+    to->flushed += more.flushed;
+    to->overflow += more.overflow;
+}
+
+static double share(uint64_t part, uint64_t whole) { return whole ? (double)part / (double)whole : ULP_NO_NUMBER; }
+
+static ulp_gradient_shares shares_of(const gradient_sums *s) {
+    return (ulp_gradient_shares){share(s->zero, s->count), share(s->flushed, s->count), share(s->overflow, s->count)};
+}
+
+ulp_gradient_shares ulp_step_shares(const ulp_step *step) {
+    const gradient_sums sums = gradients_of(step);
+    return shares_of(&sums);
 }
 
 /* ---- checkpoints ---- */
@@ -127,9 +160,11 @@ static ulp_status step_of(work *w) {
     ulp_step s = {0};
     w->watched = w->before && (w->trainer->step + 1 == t->steps || (w->trainer->step + 1) % t->every == 0);
     ulp_status status = w->watched ? ulp_trainer_weights(w->trainer, w->before, NULL) : ULP_OK;
+    if (t->count_every) w->trainer->counting = w->trainer->step % t->count_every == 0;
     if (status == ULP_OK)
         status = t->step ? t->step(t->own, w->trainer, &s, w->rows) : ulp_trainer_step(w->trainer, &s);
     if (status != ULP_OK) return status;
+    if (t->count_every) add_gradients(&now->gradients, gradients_of(&s));
     now->count++;
     now->skipped += s.skipped != 0;
     if (!s.skipped) now->losses++, now->loss += s.loss;
@@ -154,6 +189,7 @@ static ulp_status end_stretch(work *w) {
                      .count = now->count,
                      .skipped = now->skipped,
                      .diverged = now->diverged != 0,
+                     .gradients = shares_of(&now->gradients),
                      .last = now->last != 0};
     const uint64_t per_epoch = ulp_epoch_steps(w->training->data, w->training->options.batch);
     s.epochs = (s.steps + per_epoch - 1) / per_epoch;

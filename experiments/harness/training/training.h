@@ -39,6 +39,16 @@ typedef struct ulp_training_rules {
     ulp_train_options options;
 } ulp_training_rules;
 
+/* What became of the gradients of all layers, as shares of them; ULP_NO_NUMBER where none was counted. */
+typedef struct ulp_gradient_shares {
+    double zero;       /* zero as the layers hand them on, from whatever cause */
+    double flushed;    /* made zero by a rounding */
+    double overflowed; /* beyond the largest number of the format */
+} ulp_gradient_shares;
+
+/* Of one step that was counted. */
+ulp_gradient_shares ulp_step_shares(const ulp_step *step);
+
 /* What happened since the last call of record(). */
 typedef struct ulp_stretch {
     uint64_t steps;   /* done in the whole training */
@@ -49,14 +59,16 @@ typedef struct ulp_stretch {
     double moved;     /* share of the weights that the last step changed, if wanted; else NaN */
     int diverged;     /* in this stretch or before */
     int last;
-    ulp_score test;    /* of the test part after this stretch */
-    ulp_score learned; /* of the training part, if wanted and last */
+    ulp_gradient_shares gradients; /* of all counted steps so far */
+    ulp_score test;                /* of the test part after this stretch */
+    ulp_score learned;             /* of the training part, if wanted and last */
 } ulp_stretch;
 
 typedef struct ulp_training {
     const ulp_data *data;
     ulp_train_options options;
     uint64_t steps, every; /* of the whole training, of a stretch; both at least 1 */
+    uint64_t count_every;  /* the gradients of every so many steps are counted; 0: none are */
     int want_moved, want_learned;
     double checkpoint; /* seconds between checkpoints; 0: none */
     ulp_status (*record)(void *own, ulp_trainer *trainer, const ulp_stretch *stretch, ulp_rows *rows);
