@@ -3,34 +3,27 @@ load "plots/style.gp"
 csv = "results/fp8_accumulation.csv"
 eval figure_needs("fp8_accumulation", csv)
 
-random(data) = strcol("data") eq data && strcol("datapath") ne ""
 by_bits(data) = strcol("data") eq data && strcol("bits") ne "" ? column("bits") : NaN
 by_promote(data) = strcol("data") eq data && strcol("promote") ne "" ? column("promote") : NaN
 running(name) = strcol("data") eq "constant" && strcol("datapath") eq name ? column("k") / 1024 : NaN
-eval forget
-stats csv using (see(random("uniform"), column("seed"))) nooutput
-seeds = hits ? int(most - least) + 1 : 0
+seeds = int(option(csv, "seeds"))
 kinds = "uniform normal"
 array cast[2]
 array raw[2]
 array every[2]
 do for [d = 1:2] {
-    eval forget
-    stats csv using (see(random(word(kinds, d)), column("cast"))) nooutput
-    cast[d] = 100 * mean
-    eval forget
-    stats csv using (see(by_bits(word(kinds, d)) == 14, column("norm_error"))) nooutput
-    raw[d] = 100 * mean
-    eval forget
-    stats csv using (see(by_promote(word(kinds, d)) == 128, column("norm_error"))) nooutput
-    every[d] = 100 * mean
+    cast[d] = 100 * summary(csv, "norm-wise error", word(kinds, d) . " cast")
+    raw[d] = 100 * summary(csv, "norm-wise error", word(kinds, d) . " bits 14")
+    every[d] = 100 * summary(csv, "norm-wise error", word(kinds, d) . " promote 128")
 }
 if (raw[1] != raw[1] || every[1] != every[1]) { eval figure_refuse("fp8_accumulation", "needs a run with --bits 12..25 and --promote 32,64,128,256,512,1024,2048") }
 hopper = "h100-e4m3:F=13:kept=13"
 promoted = "h100-e4m3:promote=128"
-eval forget
-stats csv using (see(running("b200-e4m3") == 32, column("sum"))) nooutput
-has_wide = hits
+# the sum of all 32768 products 2^{-8}
+cut = summary(csv, "sum of constants", "bits 14")
+kept = summary(csv, "sum of constants", "promote 128")
+wide_sum = summary(csv, "sum of constants", "b200-e4m3")
+has_wide = wide_sum == wide_sum
 k = option(csv, "k")
 amax = option(csv, "scaling") eq "amax" ? ", scaled to the range of e4m3" : ""
 colour(d) = d == 1 ? red : blue
@@ -39,7 +32,7 @@ percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '10^{-3} %%' 1e-3, '0.01 %%' 
 do for [file in figure_files] {
     eval figure_open("fp8_accumulation", file, 1160, 560)
     set multiplot
-    set label 1 sprintf("14 bits lose %.1f %% of a product of positive e4m3 data; promotion every 128 leaves %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 1 sprintf("14 bits lose %.1f %% of a product of positive e4m3 data; promotion every 128 products leaves %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("Left: one sum. Middle and right: ||computed - exact|| / ||exact|| of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
     set tmargin at screen 0.80
     set bmargin at screen 0.125
@@ -53,8 +46,8 @@ do for [file in figure_files] {
     set ytics 0,32,128
     set xlabel "products added" font label_font
     set ylabel "sum" offset 1,0 font label_font
-    set label 11 "14 bits: stops\nat exactly 64" at 31,54 right textcolor rgb red font label_font
-    set label 12 sprintf("promoted every 128%s:\nexact", has_wide ? ",\nor 26 bits (Blackwell)" : "") at 1,124 left textcolor rgb green font label_font
+    set label 11 sprintf("14 bits: stops\nat exactly %g", cut) at 31,54 right textcolor rgb red font label_font
+    set label 12 sprintf("promoted every 128%s:\nexactly %g", wide_sum == kept ? ",\nor 26 bits (Blackwell)" : "", kept) at 1,124 left textcolor rgb green font label_font
     wide = has_wide ? "csv using (running('b200-e4m3')):'sum' with lines linecolor rgb green linewidth 2, " : ""
     eval "plot csv using (running(promoted)):'sum' with lines linecolor rgb tint(green, 0.45) linewidth 6, " . wide . "csv using (running(hopper)):'sum' with lines linecolor rgb red linewidth 2.5"
     unset label 11; unset label 12

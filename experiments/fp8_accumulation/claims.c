@@ -168,7 +168,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(table, c->file);
 }
 
-/* What the figure says of 14 bits, of promotion every 128 products, and of rounding the data. */
+/* What the figure says of 14 bits, of promotion every 128 products, of Blackwell, and of rounding the data. */
 static void sum_up(ulp_claims *c) {
     static const char *const names[] = {"uniform", "normal"};
     for (int data = UNIFORM; data <= NORMAL; data++) {
@@ -177,6 +177,9 @@ static void sum_up(ulp_claims *c) {
                     names[data]);
         ulp_summary(c, "norm-wise error", mean_of(c, data, COLUMN(cast), every_way()), "%s cast", names[data]);
     }
+    ulp_summary(c, "sum of constants", end_of(c, bits(14)), "bits 14");
+    ulp_summary(c, "sum of constants", end_of(c, promoted_every(128)), "promote 128");
+    ulp_summary(c, "sum of constants", end_of(c, named("b200-e4m3")), "b200-e4m3");
 }
 
 void judge(ulp_claims *c) {
