@@ -13,9 +13,9 @@ low_bits = int(least)
 high_bits = int(most)
 if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs more than one number of --bits") }
 
-# the mean over the seeds of what a run of one kind reached
-array means[1]
-reach(net, kind, scheme, bits, acc) = strcol("kind") eq kind && strcol("scheme") eq scheme && column("net") == net && (bits == 0 || column("bits") == bits) && strcol("accumulator") eq acc
+# the accuracies of single seeds, and the mean over the seeds
+reach(net, scheme, acc) = strcol("kind") eq "integer" && strcol("scheme") eq scheme && column("net") == net && strcol("accumulator") eq acc
+mean_of(net, way) = summary(csv, "mean accuracy", sprintf("%d %s", net, way))
 curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"
 names = "'affine, int32' 'symmetric, int32' 'symmetric, int16 saturates' 'symmetric, int16 wraps'"
 colours = "blue orange purple red"
@@ -29,13 +29,9 @@ array mean_at[200]
 do for [c = 1:4] { schemes[c] = scheme(c); accs[c] = acc(c) }
 array reference[2]
 do for [n = 1:nets] {
-    eval forget
-    stats csv using (see(reach(n, "binary32", "plain", 0, "binary32"), column("accuracy"))) nooutput
-    reference[n] = mean
+    reference[n] = mean_of(n, "binary32 plain 32 binary32")
     do for [c = 1:4] { do for [b = low_bits:high_bits] {
-        eval forget
-        stats csv using (see(reach(n, "integer", schemes[c], b, accs[c]), column("accuracy"))) nooutput
-        mean_at[100 * (n - 1) + 10 * c + b] = mean
+        mean_at[100 * (n - 1) + 10 * c + b] = mean_of(n, sprintf("integer %s %d %s", schemes[c], b, accs[c]))
     } }
 }
 formats = "binary16 bfloat16 e5m2 e4m3 e3m2 e2m1"
@@ -63,7 +59,7 @@ do for [file in figure_files] {
         if (n == nets) { set key at graph 0.99,0.99 right top samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
         set arrow 1 from graph 0,first 100 - reference[n] to graph 1,first 100 - reference[n] nohead back linecolor rgb pale linewidth 8
         plot for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(100 - mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth real(word(widths, c)) notitle, \
-             for [c = 1:4] csv using (reach(n, "integer", schemes[c], 0, accs[c]) ? column("bits") : NaN):(100 - column("accuracy")) with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
+             for [c = 1:4] csv using (reach(n, schemes[c], accs[c]) ? column("bits") : NaN):(100 - column("accuracy")) with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
              for [c = 1:4] 1/0 with lines linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c)
     }
     set lmargin at screen (nets == 2 ? 0.73 : 0.45)

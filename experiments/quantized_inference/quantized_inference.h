@@ -1,0 +1,66 @@
+/* quantized_inference.h - what the answers and the claims of quantized_inference share: settings, points, rows. */
+#ifndef ULP_EXPERIMENT_QUANTIZED_INFERENCE_H
+#define ULP_EXPERIMENT_QUANTIZED_INFERENCE_H
+
+#include "engine.h"
+#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/texts.h"
+
+/* How codes stand for values: integers (AFFINE and SYMMETRIC are the engine's), and floating point. */
+enum { PLAIN = SYMMETRIC + 1, SCALED };
+#define INTEGER_SCHEMES "affine symmetric"
+#define SCHEME_WORDS INTEGER_SCHEMES " plain scaled"
+
+/* Where sums of products are formed. */
+enum { INT32, INT16, INT16_SAT, INTEGER_ACCUMULATORS, BINARY32 = INTEGER_ACCUMULATORS };
+#define INTEGER_ACCUMULATOR_WORDS "int32 int16 int16-sat"
+#define ACCUMULATOR_WORDS INTEGER_ACCUMULATOR_WORDS " binary32"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_integer_list bits;
+    uint64_t schemes, accumulators; /* bit i: word i */
+    ulp_named_optimizer optimizer;
+    const char *nets, *set, *data;
+    int64_t epochs, batch, seeds;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+enum { NETS_MAX = 8 };
+
+/* What all points share. */
+typedef struct context {
+    ulp_data data;
+    ulp_net net[NETS_MAX];
+    int64_t nets;
+    ulp_policy binary32; /* with master weights, so that weights may have a scale */
+    ulp_datapath narrow[INTEGER_ACCUMULATORS];
+} context;
+
+/* A trained network. */
+typedef struct point {
+    int64_t net; /* place in context.net */
+    uint64_t seed;
+} point;
+
+/* How a network answers; `kind` is a format's name, or this. */
+#define INTEGER "integer"
+typedef struct way {
+    const char *kind;
+    int scheme;
+    int64_t bits;
+    int accumulator;
+} way;
+
+typedef struct row {
+    int64_t net; /* from 1 */
+    int64_t seed;
+    way way;
+    double accuracy, agreement, changed;
+} row;
+
+/* Prints the tables and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif
