@@ -100,14 +100,6 @@ ulp_status ulp_backend_largest(const ulp_backend *backend, float *y, const float
 
 /* ---- products ---- */
 
-ulp_status ulp_gemm_shape_check(const void *a, const void *b, const ulp_gemm_shape *s) {
-    if (s->m == 0 || s->n == 0) return ULP_OK;
-    if (s->ldc < (s->c_trans ? s->m : s->n)) return ULP_BAD_ARGUMENT;
-    if (s->k == 0) return ULP_OK;
-    const int fits = s->lda >= (s->a_trans ? s->m : s->k) && s->ldb >= (s->b_trans ? s->k : s->n);
-    return a == NULL || b == NULL || !fits ? ULP_BAD_ARGUMENT : ULP_OK;
-}
-
 static ulp_status check_gemm(const void *c, const void *a, const void *b, const ulp_gemm_shape *s,
                              const ulp_datapath *d) {
     if (s == NULL || d == NULL) return ULP_BAD_ARGUMENT;
