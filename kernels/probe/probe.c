@@ -1,4 +1,4 @@
-/* probe.c - the prober: the table of properties, and the order of the questions. */
+/* probe.c - the prober: the table of properties, and the order of the tests. */
 #include "vectors.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t
     }
 }
 
-/* ---- the order of questions: each uses what is known by then ---- */
+/* ---- the order of the tests: each test uses the results of earlier tests ---- */
 
 ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit) {
     if (probe == NULL || unit == NULL || unit->dot == NULL) return ULP_BAD_ARGUMENT;

@@ -1,9 +1,9 @@
-/* probe.h - what a device that forms fused sums of products does, found by feeding it vectors.
+/* probe.h - the properties of a device that forms fused sums of products, found by running test vectors.
  *
- * The device is a callback; the prober knows which values it may feed and how results are written, and nothing else.
- * A property is reported only if the vectors that decide it could be formed and told the cases apart; else it is not
- * reachable, and `how` says why. The vectors follow Fasi et al. 2021 (doi:10.7717/peerj-cs.330), Khattak and Mikaitis
- * 2025 (arXiv 2512.07004) and Xie et al. 2025 (arXiv 2511.10909).
+ * The device is a callback. The prober knows only the formats of operands and results. It reports a property only if
+ * the vectors that decide the property can be formed and distinguish the cases. Else the property is not reachable, and
+ * `how` states the reason. The vectors follow Fasi et al. 2021 (doi:10.7717/peerj-cs.330), Khattak and Mikaitis 2025
+ * (arXiv 2512.07004) and Xie et al. 2025 (arXiv 2511.10909).
  */
 #ifndef ULP_PROBE_H
 #define ULP_PROBE_H
@@ -14,11 +14,16 @@
 extern "C" {
 #endif
 
-/* A rounding that is by chance, whichever. */
+/* The value of a rounding that is stochastic in any mode. */
 enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
 
-/* The properties: X(enumerator, name, words, meaning). `words` name the values 0, 1, ... with bars between; "": a
- * number; "count": a number, 0: none; "mode": an ulp_mode or ULP_STOCHASTIC; "code": a code of the result format. */
+/* The properties: X(enumerator, name, words, meaning). `words` gives the kind of value:
+ *   - names separated by bars: the names of the values 0, 1, ...
+ *   - "": a number
+ *   - "count": a number, where 0 means none
+ *   - "mode": an ulp_mode or ULP_STOCHASTIC
+ *   - "code": a code of the result format
+ */
 #define ULP_PROPERTIES(X)                                                                                              \
     X(ULP_P_LENGTH, "L", "", "products in one sum")                                                                    \
     X(ULP_P_ORDER, "k order", "ascending|k mod 4 = 0 1 then 2 3|another", "which products a sum takes")                \
@@ -61,33 +66,33 @@ typedef enum ulp_property_id {
         ULP_PROPERTY_COUNT
 } ulp_property_id;
 
-/* How sure a value is. */
+/* The certainty of a value. */
 typedef enum ulp_found {
-    ULP_NOT_REACHABLE, /* no vector of these formats tells */
+    ULP_NOT_REACHABLE, /* no vector of these formats decides */
     ULP_FOUND,         /* value */
-    ULP_AT_LEAST,      /* the vectors reach no further: value or more */
-    ULP_AT_MOST        /* value or less, none included */
+    ULP_AT_LEAST,      /* the value or more: the vectors reach no further */
+    ULP_AT_MOST        /* the value or less, possibly none */
 } ulp_found;
 
 typedef struct ulp_property {
     ulp_found found;
     int64_t value;
-    char how[120]; /* the vector that was used, or why there is none */
+    char how[120]; /* the vector that was used, or the reason why there is none */
 } ulp_property;
 
 typedef struct ulp_probe {
     ulp_property property[ULP_PROPERTY_COUNT];
-    uint64_t runs; /* sums that the device formed */
+    uint64_t runs; /* number of sums that the device formed */
 } ulp_probe;
 
-/* Probe a device; what its callback says if that is not ULP_OK. */
+/* Probes a device. Returns the status of its callback if the status is not ULP_OK. */
 ulp_status ulp_probe_unit(ulp_probe *probe, const ulp_unit *unit);
 
-/* "L", "F products", ... and what it means; NULL past the end. */
+/* The name of a property ("L", "F products", ...) and its meaning. NULL past the end. */
 const char *ulp_property_name(ulp_property_id id);
 const char *ulp_property_meaning(ulp_property_id id);
 
-/* A value in words: "25", "rz", "in the sum", "at least 23", "not reachable". */
+/* Writes a value in words: "25", "rz", "in the sum", "at least 23", "not reachable". */
 void ulp_property_text(char to[64], ulp_property_id id, ulp_found found, int64_t value);
 
 #ifdef __cplusplus

@@ -1,15 +1,14 @@
-/* round.c - the prober's questions about what becomes of the sum: bits kept, rounding, carries, what follows from
- * them. */
+/* round.c - the prober's tests of a result: bits kept, rounding, carries, and properties that depend on them. */
 #include "vectors.h"
 
-/* A power of two t such that sums of 2^t ones carry far enough to show `bits` fraction bits; -1 if no t does. */
+/* The least t such that a sum of 2^t ones has an ulp small enough to test `bits` fraction bits. -1 if no t does. */
 static int carry_for(const prober *p, int bits, int products) {
     if (p->f_found != ULP_FOUND || bits <= p->fraction) return 0;
     const int t = bits - p->fraction;
     return t < 7 && (1 << t) + products <= p->length ? t : -1;
 }
 
-/* 2^t products of `one` at the front of the first sum. */
+/* Puts 2^t products of `one` at the front of the first sum. */
 static void put_ones(prober *p, int t, double one) {
     if (p->length == 0) ulp_vector_put(p, 0, one);
     for (int i = 0; i < 1 << t && i < p->length; i++) ulp_vector_put(p, p->place[i], one);
@@ -17,12 +16,13 @@ static void put_ones(prober *p, int t, double one) {
 
 static double one_of(const prober *p) { return p->inside ? p->one : ulp_power(p->top); }
 
-/* The place of the product that follows 2^t ones: in the same sum, or in the next where a sum takes one. */
+/* The place of the product after 2^t ones: in the same sum, or in the next sum where a sum has one product. */
 static int place_after(const prober *p, int t) {
     return p->length > 1 << t ? p->place[1 << t] : (p->length == 1 && t == 0 ? 1 : -1);
 }
 
-/* sign (2^t + extra) in units of one_of: ones as products, `extra` as c where it is in the sum, else as a product. */
+/* Forms the sum sign (2^t + extra) in units of one_of(p). The ones are products; `extra` is c if c is in the sum, else
+ * a product. */
 static void put_sum(prober *p, int t, double sign, double extra) {
     const double one = one_of(p);
     ulp_vector_start(p, p->inside ? sign * extra * one : 0.0);
@@ -30,8 +30,8 @@ static void put_sum(prober *p, int t, double sign, double extra) {
     if (!p->inside) ulp_vector_put(p, place_after(p, t), sign * extra * one);
 }
 
-/* Whether `extra` is lost without the ones, too: zeros that stand beside it take part in the alignment. */
-static int zeros_cut(prober *p, int t, double extra) {
+/* Whether `extra` is lost without the ones as well, because zeros in the sum take part in the alignment. */
+static int lost_beside_zeros(prober *p, int t, double extra) {
     const double small = extra * one_of(p);
     ulp_vector_start(p, p->inside ? small : 0.0);
     if (!p->inside) ulp_vector_put(p, place_after(p, t), small);
@@ -48,9 +48,9 @@ static void find_kept(prober *p) {
         if (r != 1) break;
         p->kept = n;
     }
-    /* a result that the format does not hold is not kept either */
+    /* a result outside the format counts as a bit that is lost */
     const int lost = t >= 0 && n <= 60 && (r == 0 || (!p->beyond && p->status == ULP_OK));
-    if (lost && r == 0 && zeros_cut(p, t, ulp_power(t - n))) {
+    if (lost && r == 0 && lost_beside_zeros(p, t, ulp_power(t - n))) {
         if (p->inside && p->one == 1.0 && p->top > 0) {
             p->one = ulp_power(p->top);
             find_kept(p);
@@ -70,8 +70,8 @@ static void find_kept(prober *p) {
     else ulp_report(p, ULP_P_KEPT, ULP_AT_LEAST, p->kept, "L ones carry no further");
 }
 
-/* Whether 1 + `extra` comes out another way where zeros precede it. */
-static int by_chance(prober *p, double extra) {
+/* Whether 1 + `extra` gives another result where zeros precede it. */
+static int varies_with_k(prober *p, double extra) {
     double first = 0;
     for (int k = 0; k < 32; k++) {
         ulp_vector_start(p, p->inside ? extra * one_of(p) : 0.0);
@@ -85,7 +85,7 @@ static int by_chance(prober *p, double extra) {
     return 0;
 }
 
-/* sign (2^t + (4 q + m) / 4 ulp), seen by its effect on q. */
+/* Finds the mode from sums sign (2^t + (4 q + m) / 4 ulp), by the change of q. */
 static void find_mode(prober *p) {
     unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
@@ -106,7 +106,7 @@ static void find_mode(prober *p) {
             seen++;
         }
     p->mode = seen ? ulp_modes_one(modes) : -1;
-    p->stochastic = seen && modes == 0 && by_chance(p, 0.5 * ulp);
+    p->stochastic = seen && modes == 0 && varies_with_k(p, 0.5 * ulp);
     if (p->stochastic) {
         ulp_report(p, ULP_P_OUTPUT, ULP_FOUND, ULP_STOCHASTIC,
                    "1 + 1/2 ulp at k = 0, 1, ...: up at some k, down at others");
@@ -117,8 +117,8 @@ static void find_mode(prober *p) {
                            : "2^t ones and 1/4 to 7/4 ulp of their sum, both signs");
 }
 
-/* c added last: one product and c of quarters of an ulp of their sum, which may hold more bits than that
- * of the products. */
+/* Finds the rounding of a c that is added last, from one product and a c of quarters of an ulp of their sum. The sum
+ * with c may have more bits than a sum of products. */
 static void find_last(prober *p) {
     unsigned modes = ULP_DETERMINISTIC_MODES;
     int seen = 0;
@@ -127,7 +127,7 @@ static void find_last(prober *p) {
         ulp_vector_start(p, ulp_power(p->top - n - 1));
         ulp_vector_put(p, 0, ulp_power(p->top));
         r = ulp_vector_gives(p, ulp_power(p->top) + ulp_power(p->top - n - 1));
-        /* a result that the format does not hold is not kept either */
+        /* a result outside the format counts as a bit that is lost */
         if (r < 0 && (p->beyond || p->status != ULP_OK)) break;
     }
     if (n == 0 || p->beyond) {
@@ -156,7 +156,7 @@ void ulp_find_rounding(prober *p) {
     if (!p->inside && p->kept > 0) find_last(p);
 }
 
-/* ---- what follows ---- */
+/* ---- properties that depend on bits and rounding ---- */
 
 static void find_carry(prober *p) {
     if (p->length < 3 || p->kept < 6) return;
@@ -172,7 +172,8 @@ static void find_carry(prober *p) {
                    "L products 1.5 x 1.5 give 2.25 L; 1, 1, 1 and c = 2^-%d are exact", last);
 }
 
-/* n products of 3/2 of the unit below F, the others of half of it: what a c just below 1 keeps and c = 1 loses. */
+/* Looks for a c just below 1 with a larger result than c = 1. The products are 3/2 or 1/2 of the unit of the alignment
+ * at c = 1. A c just below 1 keeps their last bits, and c = 1 loses these bits. */
 static void find_monotonic(prober *p) {
     int low = p->low;
     if (!p->inside || p->length < 2 || p->f_found != ULP_FOUND) return;
@@ -196,7 +197,7 @@ static void find_monotonic(prober *p) {
                "c = 1 and the number below, with L products of 2^-%d and 3 times that", p->fraction + 1);
 }
 
-/* A sum that needs more bits than are kept, and the next one that cancels its ones. */
+/* Uses a sum that needs more bits than `kept`, and a next sum that cancels the ones of the first. */
 static void find_between(prober *p) {
     const int t = carry_for(p, p->kept + 2, !p->inside);
     if (p->kept == 0 || t < 0 || p->length == 0) return;
@@ -213,9 +214,9 @@ static void find_between(prober *p) {
 
 enum { CHAIN = 8192 };
 
-/* +2^top and products of `small` behind it, n in all, which are lost beside it: how many of them are not, and -1 if no
- * vector tells. */
-static int outlive(prober *p, double small, int n) {
+/* Forms a sum of n terms: +2^top, then n - 1 products of `small`, each lost beside 2^top. Returns how many products are
+ * not lost, or -1 if no vector decides. */
+static int count_kept(prober *p, double small, int n) {
     double a[CHAIN], b[CHAIN], x, y;
     const double big = ulp_power(p->top);
     if (!ulp_factor(&x, &y, small, &p->unit->a, &p->unit->b)) return -1;
@@ -229,8 +230,8 @@ static int outlive(prober *p, double small, int n) {
     return many >= 0 && many < n - 1 ? (int)many : -1;
 }
 
-/* The sum stays at its large first term until it leaves for another: what the later products add up to tells. Once more
- * with products of half the size, as trees and compensated sums keep more of them. */
+/* A sum stays at its large first term until it is promoted. The sum of the later products gives the length of the
+ * interval. The second run has products of half the size, because trees and compensated sums keep more of them. */
 static void find_promotion(prober *p) {
     const int bits = p->f_found == ULP_FOUND && p->fraction > p->kept + 1 ? p->fraction + 1 : p->kept + 2;
     if (p->kept == 0 || p->mode < 0 || (p->length > 1 && p->f_found != ULP_FOUND)) {
@@ -240,12 +241,12 @@ static void find_promotion(prober *p) {
         return;
     }
     const double small = ulp_power(p->top - bits);
-    const int first = outlive(p, small, CHAIN), again = outlive(p, small / 2, CHAIN);
-    if (first < 0 || again < 0 || first != again)
+    const int first = count_kept(p, small, CHAIN), halved = count_kept(p, small / 2, CHAIN);
+    if (first < 0 || halved < 0 || first != halved)
         ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "2^%d and products 2^%d: %s", p->top, p->top - bits,
-                   first < 0 && again < 0 ? "the chain does not stall, or they cannot be formed"
-                                          : "the chain stalls for some of them only");
-    else if (first > 0 && outlive(p, small, CHAIN - first) != 0) /* later intervals stall as well */
+                   first < 0 && halved < 0 ? "the chain does not stall, or they cannot be formed"
+                                           : "the chain stalls for some of them only");
+    else if (first > 0 && count_kept(p, small, CHAIN - first) != 0) /* later intervals lose products too */
         ulp_report(p, ULP_P_PROMOTION, ULP_NOT_REACHABLE, 0, "sums of equal products stall within an interval, too");
     else
         ulp_report(p, ULP_P_PROMOTION, ULP_FOUND, first == 0 ? 0 : CHAIN - first, "1 and %d products 2^-%d: %s",
@@ -259,7 +260,7 @@ static uint64_t mix(uint64_t *state) { /* splitmix64 (Steele et al. 2014, doi:10
     return z ^ z >> 31;
 }
 
-/* Random operands of one sum, in order, backwards and turned; groups stay together. */
+/* Runs sums of random operands in order, in reverse order and rotated. Groups stay together. */
 static void find_permuted(prober *p) {
     enum { TRIALS = 100 };
     uint64_t state = 1, first = 0;
@@ -291,8 +292,8 @@ static void find_permuted(prober *p) {
                    "%d sums of random operands, each forwards, backwards and turned", TRIALS);
 }
 
-/* 1.5 x 1.5 is 2.25: it aligns with exponent 1 if products are normalised. The control, twice the power, has to lose.
- */
+/* 1.5 x 1.5 = 2.25 aligns with exponent 1 if products are normalised. The control sum with twice the power must lose
+ * the term. */
 static void find_normalised(prober *p) {
     double x, y;
     const int e = p->top - 1, f = p->to->property[ULP_P_FRACTION_C].found == ULP_FOUND
@@ -308,7 +309,8 @@ static void find_normalised(prober *p) {
         ulp_report(p, ULP_P_NORMALISED, ULP_FOUND, !product, "1.5 x 1.5 - 1.5 x 1.5 + 2^-F; beside 2 - 2 it is lost");
 }
 
-/* The least value of a times a power: its exponent is that of the least normal value, or its own. */
+/* Uses the least value of a times a power of two. Its exponent is that of the least normal value, or its own
+ * exponent. */
 static void find_subnormal(prober *p) {
     const ulp_format *a = &p->unit->a, *b = &p->unit->b;
     const int f = (int)p->to->property[ULP_P_FRACTION_C].value, drop = a->prec - 1;

@@ -1,11 +1,11 @@
-/* sum.c - the prober's questions about the sum: which products it takes, how it aligns them, where c enters.
+/* sum.c - the prober's tests of a sum: which products it adds, how it aligns them, and the place of c.
  *
- * Where the formats reach far enough, a term is shown to be lost by +big - big + small. Narrow formats cannot do that:
- * there c is the large term, and what a small product does to the last bit of the result tells.
+ * If the formats have a wide range, the test +big - big + small shows that a term is lost. In narrow formats c is the
+ * large term, and the test is the effect of a small product on the last bit of the result.
  */
 #include "vectors.h"
 
-/* ---- products and powers that can be had ---- */
+/* ---- products and powers that can be formed ---- */
 
 static void find_reach(prober *p) {
     double x, y;
@@ -15,7 +15,7 @@ static void find_reach(prober *p) {
     while (p->depth < 100 && ulp_is_member(ulp_power(p->top - p->depth - 1), &p->unit->result, 0) &&
            ulp_factor(&x, &y, ulp_power(p->top - p->depth - 1), &p->unit->a, &p->unit->b))
         p->depth++;
-    for (; p->depth > 1; p->depth--) { /* a product of subnormal operands may lose itself */
+    for (; p->depth > 1; p->depth--) { /* the device may flush a product of subnormal operands */
         ulp_vector_start(p, 0.0);
         ulp_vector_put(p, 0, ulp_power(p->top - p->depth));
         if (ulp_vector_gives(p, ulp_power(p->top - p->depth)) == 1) break;
@@ -31,8 +31,8 @@ static void find_reach(prober *p) {
 
 /* ---- L and the order of k ---- */
 
-/* lost[l]: +big at `at`, -big at `at` + 1 and a small product at l give nothing. Returns one more than the last such l.
- */
+/* lost[l] = 1 if the sum of +big at `at`, -big at `at` + 1 and a small product at l loses the small product. Returns
+ * one more than the last l with lost[l] = 1, or 0. */
 static int find_lost(prober *p, int at, uint8_t lost[PROBE_K]) {
     int end = 0;
     for (int l = 0; l < PROBE_K; l++) {
@@ -48,14 +48,14 @@ static int find_lost(prober *p, int at, uint8_t lost[PROBE_K]) {
     return end;
 }
 
-/* No third product is lost beside two: one product at a time, or two. */
+/* The length of a sum that loses no third product beside two: 1 or 2. */
 static int one_or_two(prober *p) {
     const double big = ulp_power(p->top), small = ulp_power(p->top - p->depth);
     ulp_vector_start(p, big);
     ulp_vector_put(p, 0, -big);
     ulp_vector_put(p, 1, small);
     if (ulp_vector_gives(p, small) != 0) return 1;
-    ulp_vector_start(p, small); /* c added last looks the same: then it outlives both */
+    ulp_vector_start(p, small); /* a c that is added last gives 0 as well, but a small c then stays in the result */
     ulp_vector_put(p, 0, big);
     ulp_vector_put(p, 1, -big);
     return ulp_vector_gives(p, small) == 1 ? 1 : 2;
@@ -88,11 +88,12 @@ static void find_length(prober *p) {
                "+big at k = 0, -big at 1: a small term at k = 2, 3 (mod 4) below %d outlives them", p->span);
 }
 
-/* ---- narrow formats: the effect on the last bit of c, which is in the sum ---- */
+/* ---- narrow formats: c is in the sum, and a product changes the last bit of the result ---- */
 
-/* Whether c = sign 2^(low + j) shows a product of -sign quarters 2^low that is not aligned away. Nearest: beside a tie.
- */
-static int shows(prober *p, int j, int sign, int quarters) {
+/* Whether c = sign 2^(low + j) and a product of -sign quarters 2^low give a result other than c. Then the alignment
+ * keeps the product. In mode rne another product of half an ulp of c makes a tie, and a product of sign quarters 2^low
+ * breaks it. */
+static int changes_result(prober *p, int j, int sign, int quarters) {
     const double c = sign * ulp_power(p->low + j), small = sign * quarters * ulp_power(p->low);
     ulp_vector_start(p, c);
     if (p->mode == ULP_RZ) ulp_vector_put(p, 0, -small);
@@ -100,14 +101,14 @@ static int shows(prober *p, int j, int sign, int quarters) {
         ulp_vector_put(p, 0, ulp_scale(c, -p->kept - 1));
         ulp_vector_put(p, 1, small);
     } else return -1;
-    const int still = ulp_vector_gives(p, c);
-    return still < 0 ? -1 : !still;
+    const int unchanged = ulp_vector_gives(p, c);
+    return unchanged < 0 ? -1 : !unchanged;
 }
 
 static void find_fraction_narrow(prober *p) {
     int j = p->mode == ULP_RNE ? p->kept + 2 : 1, r = -1;
-    for (; j <= 80 && (r = shows(p, j, 1, 1)) == 1 && (r = shows(p, j, -1, 1)) == 1; j++) {
-    } /* either sign: it may be cut to one side */
+    for (; j <= 80 && (r = changes_result(p, j, 1, 1)) == 1 && (r = changes_result(p, j, -1, 1)) == 1; j++) {
+    } /* both signs, since the alignment may round to one side */
     p->fraction = j - 1;
     p->f_found = r == 0 ? ULP_FOUND : (j > (p->mode == ULP_RNE ? p->kept + 2 : 1) ? ULP_AT_LEAST : ULP_NOT_REACHABLE);
     if (p->f_found == ULP_NOT_REACHABLE)
@@ -145,7 +146,7 @@ static void find_length_narrow(prober *p) {
     ulp_report(p, ULP_P_ORDER, ULP_FOUND, p->length == p->span ? 0 : 2, "the two move c up to k = %d", p->span - 1);
 }
 
-/* Products below the aligned unit that are added before they are aligned count together. */
+/* Products below the aligned unit have an effect together if they are added before the alignment. */
 static void find_group_narrow(prober *p) {
     p->group = 0;
     if (p->mode != ULP_RZ || p->f_found != ULP_FOUND || p->length < 2) {
@@ -173,7 +174,7 @@ static void find_align_narrow(prober *p) {
     }
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int q = 1; q <= 3; q++) {
-            const int r = shows(p, p->fraction + 2, sign, q);
+            const int r = changes_result(p, p->fraction + 2, sign, q);
             if (r < 0) continue;
             ulp_modes_watch(&modes, sign > 0, 0, q, r);
             seen++;
@@ -182,9 +183,9 @@ static void find_align_narrow(prober *p) {
                     "c = +-2^F units and products of 1/4, 1/2, 3/4 unit: whether the result moves");
 }
 
-/* ---- F, where c enters, alignment ---- */
+/* ---- F, the place of c, alignment ---- */
 
-/* The largest F that a product at place k shows. */
+/* The largest j for which a product 2^-j at place k is kept. *reached_end = 1 if every j that can be formed is kept. */
 static int fraction_at(prober *p, int k, int *reached_end) {
     int j = 1;
     for (; j <= p->depth; j++) {
@@ -224,7 +225,7 @@ static void find_place(prober *p) {
     double x, y, big = p->group > 1 ? 1.0 : ulp_power(p->top); /* groups align at the exponents of their scales */
     int j = 1, r = 1;
     ulp_factor(&x, &y, big, &p->unit->a, &p->unit->b);
-    if (p->length == 1) { /* c = small, +big, -big one after the other */
+    if (p->length == 1) { /* the order of the sum is c = small, +big, -big */
         ulp_vector_start(p, ulp_power(p->top - p->depth));
         ulp_vector_put(p, 0, big);
         ulp_vector_put(p, 1, -big);
@@ -295,7 +296,7 @@ void ulp_probe_sum(prober *p) {
         return;
     }
     find_fraction_narrow(p);
-    if (p->f_found == ULP_FOUND && p->fraction < p->kept + 2) { /* what was taken for the rounding is the alignment */
+    if (p->f_found == ULP_FOUND && p->fraction < p->kept + 2) { /* the alignment, not the rounding, cut the bits */
         ulp_report(p, ULP_P_KEPT, ULP_AT_LEAST, p->kept, "F cuts c and a small product before the rounding does");
         ulp_report(p, ULP_P_OUTPUT, ULP_NOT_REACHABLE, 0, "F cuts c and a small product before the rounding does");
     }

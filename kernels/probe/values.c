@@ -1,5 +1,4 @@
-/* values.c - the prober's questions about values: subnormals, infinities, NaN, ends of the range, zeros, floors,
- * scales. */
+/* values.c - the prober's tests of values: subnormals, infinities, NaN, range, zeros, floors, scales. */
 #include "vectors.h"
 
 static const double infinity = 1.0 / 0.0;
@@ -8,8 +7,8 @@ static int is_nan(double x) { return x != x; }
 
 /* ---- subnormals ---- */
 
-/* Whether a product is lost from normal operands, too: small terms may be cut beside zeros. */
-static int lost_anyway(prober *p, double product) {
+/* Whether a product of normal operands is lost as well, because zeros in the sum remove bits of small terms. */
+static int lost_from_normal(prober *p, double product) {
     ulp_vector_start(p, 0.0);
     ulp_vector_put(p, 0, product);
     return ulp_vector_gives(p, product) != 1;
@@ -27,7 +26,7 @@ static void find_subnormals_in(prober *p) {
         ulp_vector_start(p, 0.0);
         ulp_vector_put_factors(p, 0, i == 0 ? least : other, i == 0 ? other : least);
         const int r = least < f->min_normal ? ulp_vector_gives(p, least * other) : -1;
-        if (r < 0 || (r == 0 && lost_anyway(p, least * other))) continue;
+        if (r < 0 || (r == 0 && lost_from_normal(p, least * other))) continue;
         good &= r;
         seen++;
     }
@@ -48,12 +47,12 @@ static void find_subnormals_out(prober *p) {
     const double least = bits > 0 && bits < f->prec ? f->min_normal * ulp_power(-bits) : f->min_positive;
     ulp_vector_start(p, least);
     int c = ulp_vector_gives(p, least);
-    ulp_vector_start(p, f->min_normal + least); /* beside zeros normal results may be cut as well */
+    ulp_vector_start(p, f->min_normal + least); /* zeros in the sum may remove bits of normal results as well */
     if (c == 0 && ulp_vector_gives(p, f->min_normal + least) != 1) c = -1;
     ulp_vector_start(p, 0.0);
     ulp_vector_put(p, 0, 0.5 * f->min_normal);
     int product = ulp_vector_gives(p, 0.5 * f->min_normal);
-    if (product == 0 && lost_anyway(p, 1.5 * f->min_normal)) product = -1;
+    if (product == 0 && lost_from_normal(p, 1.5 * f->min_normal)) product = -1;
     if (c < 0 && product < 0)
         ulp_report(p, ULP_P_SUBNORMAL_OUT, ULP_NOT_REACHABLE, 0, "F or zeros cut the least normal result as well");
     else
@@ -152,26 +151,27 @@ static void find_zeros(prober *p) {
     ulp_report(p, ULP_P_UNDERFLOW, ULP_FOUND, zero_sign(y), "a product of -1/4 of the least result");
 }
 
-/* ---- exponents that tiny and zero terms align with ---- */
+/* ---- the exponents of tiny and zero terms in the alignment ---- */
 
-/* What stands beside the terms that are looked at. */
-typedef enum company { CANCELLING, ZEROS, TINY_C } company;
+/* The other terms in the sum: terms that cancel, zeros, or terms that cancel and a tiny c. */
+typedef enum neighbours { CANCELLING, ZEROS, TINY_C } neighbours;
 
-/* Fill the first sum's places from the i-th on with +-least x least, which cancel, wherever they are cut. */
-static void fill(prober *p, int i) {
+/* Fills the places of the first sum from the i-th on with +-least x least. These terms cancel, even if they lose
+ * bits. */
+static void fill_cancelling(prober *p, int i) {
     const double x = p->unit->a.min_positive, y = p->unit->b.min_positive;
     if ((p->length - i) % 2 != 0) p->beyond = 1;
     for (; i < p->length && !p->beyond; i++) ulp_vector_put_factors(p, p->place[i], i % 2 ? -x : x, y);
 }
 
-/* The exponent of x, no lower than that of a normal value of f. */
+/* The exponent of x, at least the lowest exponent of normal values of f. */
 static int exponent_of(double x, const ulp_format *f) {
     int e = f->emin;
     while (ulp_power(e + 1) <= (x < 0 ? -x : x)) e++;
     return e;
 }
 
-/* The largest exponent of a term of the vector; subnormal operands may keep their lowest one. */
+/* The largest exponent of a term of the vector. A subnormal operand has the exponent emin. */
 static int own_exponent(const prober *p) {
     int most = -10000;
     for (int i = 0; i < p->length; i++) {
@@ -183,10 +183,13 @@ static int own_exponent(const prober *p) {
     return p->c != 0 && most < p->unit->result.emin ? p->unit->result.emin : most;
 }
 
-/* Whether 2^-j is kept, with `beside` in the sum. Down to half the least result, h: 2^-j + 2^-j. Below, to nearest:
- * h + 2^-j, a tie that it breaks. Toward zero: (h - 2^-j) + h/2 + h/2 + 2^-j, which is the least result if nothing is
- * lost and less if 2^-j is. */
-static int keeps_tiny(prober *p, int j, company beside) {
+/* Whether a sum keeps the term 2^-j. `beside` says which other terms the sum has. Let h be half the least result.
+ *   - 2^-j >= h: the sum is 2^-j + 2^-j.
+ *   - 2^-j < h, rounding to nearest: the sum is h + 2^-j, a tie that 2^-j breaks.
+ *   - 2^-j < h, rounding toward zero: the sum is (h - 2^-j) + h/2 + h/2 + 2^-j. The result is the least result if the
+ *     sum keeps 2^-j, else a smaller one.
+ */
+static int keeps_tiny(prober *p, int j, neighbours beside) {
     const double least = p->unit->result.min_positive, h = ulp_power(p->unit->result.qmin - 1), t = ulp_power(-j),
                  c = beside == TINY_C ? 2 * least : 0;
     int n = 2;
@@ -201,15 +204,15 @@ static int keeps_tiny(prober *p, int j, company beside) {
         ulp_vector_put(p, p->place[3], t);
         n = 4;
     }
-    if (beside != ZEROS) fill(p, n);
+    if (beside != ZEROS) fill_cancelling(p, n);
     const double y = ulp_vector_run(p);
     if (p->beyond || p->status != ULP_OK) return -1;
     return t < h ? y == c + least : y >= 2 * t && y > c;
 }
 
-/* The exponent that tiny terms are aligned at: FOUND, or AT_MOST where all that can be formed is kept or where it is
- * that of a term itself. */
-static ulp_found tiny_exponent(prober *p, company beside, int *exponent) {
+/* The exponent at which tiny terms are aligned: FOUND, or AT_MOST where the sum keeps every term that can be formed, or
+ * where the exponent is the exponent of a term. */
+static ulp_found tiny_exponent(prober *p, neighbours beside, int *exponent) {
     int last = 0, known = 0, r = -1;
     for (int j = 2 - p->top; j < 47 - p->unit->result.qmin && r != 0; j++)
         if ((r = keeps_tiny(p, j, beside)) == 1) last = j, known = 1;
@@ -218,8 +221,8 @@ static ulp_found tiny_exponent(prober *p, company beside, int *exponent) {
     return r == 0 && *exponent > own_exponent(p) ? ULP_FOUND : ULP_AT_MOST;
 }
 
-/* A c that is not 0 counts with its own exponent, the lowest normal one or less: only above that can c = 0 be told from
- * a floor. */
+/* Finds the floor and the exponent of c = 0. The tiny c has the lowest normal exponent or less. The test tells c = 0
+ * from a floor only if the exponent of c = 0 is above the exponent of the tiny c. */
 static void find_floor(prober *p) {
     int floor = 0, zero = 0, other = 0;
     const int cut = p->to->property[ULP_P_ALIGN].found == ULP_FOUND && p->to->property[ULP_P_ALIGN].value == ULP_RZ;
@@ -261,7 +264,8 @@ static void find_floor(prober *p) {
                    "c = 0, beside products 0 x 0: as many bits are kept");
 }
 
-/* The exponent of 0 x big: what it takes from a small product beside it. Returns ULP_AT_MOST where all is kept. */
+/* The exponent of 0 x big in the alignment, from the loss of a small product beside it. ULP_AT_MOST if no product is
+ * lost. */
 static ulp_found zero_exponent(prober *p, double big, int *exponent) {
     int j, last = 0, r = 1;
     const int from = 2 - p->unit->result.emax;
@@ -272,7 +276,7 @@ static ulp_found zero_exponent(prober *p, double big, int *exponent) {
         ulp_vector_put(p, p->place[1], ulp_power(-j));
         if ((r = ulp_vector_gives(p, ulp_power(-j))) == 1) last = j, known = 1;
         if (r != 0) continue;
-        ulp_vector_start(p, 0.0); /* not if it is lost without the zero, too */
+        ulp_vector_start(p, 0.0); /* the term must not be lost without the zero */
         ulp_vector_put(p, p->place[1], ulp_power(-j));
         if (ulp_vector_gives(p, ulp_power(-j)) != 1) r = -1, j = 160;
     }
@@ -288,11 +292,11 @@ static void find_zero_operand(prober *p) {
     }
     while (ulp_power(power) > p->unit->b.max) power--;
     const ulp_found found = zero_exponent(p, ulp_power(power), &e),
-                    again = zero_exponent(p, ulp_power(power - 2), &lower);
+                    second = zero_exponent(p, ulp_power(power - 2), &lower);
     if (found == ULP_AT_MOST)
         ulp_report(p, ULP_P_ZERO_OPERAND, found, e - power, "0 x 2^%d beside 2^-j: all down to 2^%d is kept", power,
                    e - p->fraction);
-    else if (found == ULP_FOUND && (again != found || lower == e - 2))
+    else if (found == ULP_FOUND && (second != found || lower == e - 2))
         ulp_report(p, ULP_P_ZERO_OPERAND, ULP_FOUND, e - power, "0 x 2^%d beside 2^-j: below 2^%d it is lost", power,
                    e - p->fraction);
     else if (found == ULP_FOUND)
@@ -302,7 +306,8 @@ static void find_zero_operand(prober *p) {
 
 /* ---- block scales ---- */
 
-/* The result with scales of `sa` for the first block and 1 for the others; 1 as product k and c. */
+/* The result of c plus a product 1 at place k. The first block has the scales sa and sb, and other blocks have the
+ * scale 1. */
 static double scaled(prober *p, double c, int k, double sa, double sb) {
     double x[PROBE_K], y[PROBE_K];
     for (int i = 0; i < PROBE_K; i++) x[i] = y[i] = 1.0;

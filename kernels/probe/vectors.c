@@ -1,4 +1,4 @@
-/* vectors.c - what the parts of the prober share: forming a vector, running it, reporting, and which rounding fits. */
+/* vectors.c - the shared part of the prober: forming and running a vector, reporting, and the modes that fit. */
 #include "vectors.h"
 
 #include <stdarg.h>
@@ -43,7 +43,6 @@ int ulp_vector_gives(prober *p, double want) {
     return y == want;
 }
 
-/* +x y and -x y in the first sum, in different groups and not at place `avoid`; with two products to a sum one is c. */
 void ulp_vector_pair(prober *p, double x, double y, int avoid) {
     const int group = p->group > 1 ? p->group : 1;
     int first = -1;
@@ -58,7 +57,6 @@ void ulp_vector_pair(prober *p, double x, double y, int avoid) {
     else p->beyond = 1;
 }
 
-/* Whether `small` outlives +x y - x y beside it in one sum: as c where c is in the sum, else as a product. */
 int ulp_survives(prober *p, double x, double y, double small, int as_product) {
     ulp_vector_start(p, as_product ? 0.0 : small);
     const int at = as_product ? p->place[p->length - 1] : -1;
@@ -67,9 +65,8 @@ int ulp_survives(prober *p, double x, double y, double small, int as_product) {
     return ulp_vector_gives(p, small);
 }
 
-/* ---- which rounding: what the known modes do decides ---- */
+/* ---- the modes that fit the results ---- */
 
-/* Cross out the modes that do not take `quarters` / 4 of a unit above an odd or even magnitude up by `up`. */
 void ulp_modes_watch(unsigned *modes, int neg, int odd, int quarters, double up) {
     for (unsigned m = 0; m < ULP_MODE_COUNT; m++)
         if (ulp_mode_in(m, *modes) &&

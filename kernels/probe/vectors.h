@@ -1,43 +1,43 @@
-/* vectors.h - what the parts of the prober share: one vector under construction, and what is known so far. */
+/* vectors.h - declarations that the parts of the prober share: the test vector and the results so far. */
 #ifndef ULP_VECTORS_H
 #define ULP_VECTORS_H
 
 #include "probe.h"
 
-/* The longest vector: two sums of the most products, and some more. */
+/* The length of the longest vector: two sums of the largest length, and some more products. */
 enum { PROBE_K = 160 };
 
 typedef struct prober {
     const ulp_unit *unit;
     ulp_probe *to;
-    ulp_status status; /* of the device; nothing is asked after the first failure */
+    ulp_status status; /* status of the device; after the first failure no vector runs */
     /* the vector */
     double c, a[PROBE_K], b[PROBE_K];
-    int beyond;    /* an element has no factors or is no value of its format */
-    uint64_t code; /* of the latest result */
-    /* what is known */
+    int beyond;    /* 1 if the vector cannot be formed: an element has no factors or is no value of its format */
+    uint64_t code; /* code of the latest result */
+    /* results so far */
     int top, depth;     /* products 2^top, 2^(top-1), ..., 2^(top-depth) can be formed and are results */
-    int low;            /* 2^low: a small product */
-    int cancels;        /* +big - big + small shows a lost term */
-    int length, span;   /* L; products after which the next sum begins */
+    int low;            /* 2^low is a small product */
+    int cancels;        /* +big - big + small loses the small term */
+    int length, span;   /* L; number of products before the next sum begins */
     int place[PROBE_K]; /* the L products that the first sum takes */
     int group;          /* 0: unknown */
-    ulp_found f_found;  /* F of products: FOUND, AT_LEAST or unknown */
+    ulp_found f_found;  /* F of products: FOUND, AT_LEAST, or 0 for unknown */
     int fraction;
     int inside;     /* c is in the sum */
-    int kept;       /* 0: unknown */
-    int mode;       /* of the final rounding, -1: unknown */
-    int stochastic; /* equal terms at another k round another way */
-    double one;     /* the sums that show bits and rounding are this large */
+    int kept;       /* bits kept; 0: unknown */
+    int mode;       /* mode of the final rounding; -1: unknown */
+    int stochastic; /* equal terms at another k round differently */
+    double one;     /* magnitude of the sums that test bits and rounding */
 } prober;
 
 void ulp_vector_start(prober *p, double c);
 void ulp_vector_put(prober *p, int k, double product);
 void ulp_vector_put_factors(prober *p, int k, double a, double b);
-/* The result; NaN where the vector cannot be formed, see `beyond`. Whole sums are fed, as far as they hold something: a
- * sum of zeros may cut c. */
+/* The result of the vector. NaN if the vector cannot be formed, see `beyond`. Zeros fill the last sum up to its length,
+ * but no sum of zeros only is added: such a sum could remove bits of c. */
 double ulp_vector_run(prober *p);
-/* 1: the result is `want`; 0: another; -1: the vector cannot be formed. */
+/* 1 if the result is `want`, 0 if not, -1 if the vector cannot be formed. */
 int ulp_vector_gives(prober *p, double want);
 
 void ulp_report(prober *p, ulp_property_id id, ulp_found found, int64_t value, const char *how, ...)
@@ -48,23 +48,25 @@ void ulp_report(prober *p, ulp_property_id id, ulp_found found, int64_t value, c
 
 static inline double ulp_power(int e) { return ulp_scale(1.0, e); }
 
-/* +x y and -x y in the first sum, in different groups and not at place `avoid`; with two products to a sum one is c. */
+/* Puts +x y and -x y into the first sum, in different groups and not at place `avoid`. In a sum of two products c is
+ * one of the two terms. */
 void ulp_vector_pair(prober *p, double x, double y, int avoid);
 
-/* Whether `small` outlives +x y - x y beside it in one sum, as c or as a product; -1: the vector cannot be formed. */
+/* Whether `small` stays in the result beside +x y - x y in one sum: 1, 0, or -1 if the vector cannot be formed. `small`
+ * is a product if as_product, else c. */
 int ulp_survives(prober *p, double x, double y, double small, int as_product);
 
-/* The modes that fit what was seen, as bits. Cross out those that do not take `quarters` / 4 of a unit above an odd or
- * even magnitude up by `up`. */
+/* *modes is the set of modes that fit the results so far. ulp_modes_watch removes the modes that do not round
+ * `quarters` / 4 of a unit above an odd or even magnitude up by `up` units. */
 void ulp_modes_watch(unsigned *modes, int neg, int odd, int quarters, double up);
-int ulp_modes_one(unsigned modes); /* the one that is left, or -1 */
+int ulp_modes_one(unsigned modes); /* the only mode of the set, or -1 */
 void ulp_report_mode(prober *p, ulp_property_id id, unsigned modes, int seen, const char *how);
 
-/* kept and mode: needs what is known of L and F, and without F takes it as large enough. */
+/* Finds `kept` and `mode`. Uses L and F. An unknown F counts as large enough. */
 void ulp_find_rounding(prober *p);
 
-void ulp_probe_sum(prober *p);      /* sum.c: L, F, alignment, where c enters */
-void ulp_probe_rounding(prober *p); /* round.c: what follows from them */
+void ulp_probe_sum(prober *p);      /* sum.c: L, F, alignment, the place of c */
+void ulp_probe_rounding(prober *p); /* round.c: bits, rounding, carries, promotion */
 void ulp_probe_values(prober *p);   /* values.c: special values, ends of the range, floors, scales */
 
 #endif

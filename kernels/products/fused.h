@@ -1,7 +1,7 @@
-/* fused.h - one fused sum of products, as Tensor Cores form it: the definition, host and device.
+/* fused.h - one fused sum of products, as Tensor Cores form it: the definition, for host and device.
  *
- * Integers only. A term is a signed significand m 2^(e - w); the sum of the aligned terms fits an int64_t for every
- * row: fraction + 2 + log2(length + 1) bits.
+ * The definition uses integers only. A term is a signed significand m 2^(e - w). The sum of the aligned terms has
+ * fraction + 2 + log2(length + 1) bits, which fit an int64_t for every row.
  */
 #ifndef ULP_FUSED_H
 #define ULP_FUSED_H
@@ -14,7 +14,7 @@ typedef struct ulp_term {
     uint32_t neg;
 } ulp_term;
 
-/* A value that has at most `prec` bits above its subnormal floor, as a term that keeps exponent emin below it. */
+/* A value of at most `prec` significant bits as a term. A subnormal value keeps the exponent emin. */
 ULP_FN ulp_term ulp_term_of(double value, int32_t prec, int32_t emin) {
     uint64_t u = ulp_bits64(value), m = u & 0xfffffffffffffu;
     int32_t field = (int32_t)(u >> 52 & 0x7ff), e = field == 0 ? -1022 : field - 1023, shift = 53 - prec;
@@ -23,7 +23,7 @@ ULP_FN ulp_term ulp_term_of(double value, int32_t prec, int32_t emin) {
         t.e = emin;
         return t;
     }
-    while (t.m >> 52 == 0) { /* a binary64 subnormal */
+    while (t.m >> 52 == 0) { /* a subnormal of binary64 */
         t.m <<= 1;
         t.e -= 1;
     }
@@ -35,11 +35,11 @@ ULP_FN ulp_term ulp_term_of(double value, int32_t prec, int32_t emin) {
     return t;
 }
 
-/* A term in units of 2^unit, signed, the bits below decided by `mode`. */
+/* A term as a signed integer in units of 2^unit. `mode` rounds the bits below the unit. */
 ULP_FN int64_t ulp_term_align(ulp_term t, int32_t unit, uint32_t mode) {
     int32_t right = unit - (t.e - t.w);
     uint64_t kept, lost = 0;
-    if (t.m == 0) return 0; /* its exponent may be far above the others */
+    if (t.m == 0) return 0; /* the exponent of a zero may be far above the other exponents */
     if (right > 0) {
         kept = right < 64 ? t.m >> right : 0;
         lost = right < 64 ? t.m << (64 - right) : (right == 64 ? t.m : (uint64_t)(t.m != 0));
@@ -51,7 +51,7 @@ ULP_FN int64_t ulp_term_align(ulp_term t, int32_t unit, uint32_t mode) {
     return t.neg ? -(int64_t)kept : (int64_t)kept;
 }
 
-/* total 2^unit rounded once into the accumulator. */
+/* total 2^unit rounded once to the accumulator. */
 ULP_FN double ulp_fused_round(const ulp_datapath *d, int64_t total, int32_t unit) {
     const uint32_t neg = total < 0;
     if (total == 0) return 0.0;
@@ -63,7 +63,7 @@ ULP_FN double ulp_fused_round(const ulp_datapath *d, int64_t total, int32_t unit
     return y == 0.0 && !d->fused.signed_zero ? 0.0 : y;
 }
 
-/* NaN, or the infinity that the terms add up to, or 0 where all terms are finite. */
+/* NaN, or the infinity of the sum, or 0 where all terms are finite. */
 ULP_FN double ulp_fused_special(double c, const double *a, const double *b, uint32_t n) {
     double sum = c - c == 0.0 ? 0.0 : c;
     for (uint32_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ ULP_FN double ulp_fused_special(double c, const double *a, const double *b, uint
 
 ULP_FN int32_t ulp_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
 
-/* The exponent with which a product takes part in the alignment, ULP_NO_EXPONENT if it does not. */
+/* The exponent of a product in the alignment. ULP_NO_EXPONENT if the product does not count. */
 ULP_FN int32_t ulp_product_exponent(const ulp_fused *f, ulp_term a, ulp_term b) {
     int32_t e = a.e + b.e;
     if (a.m != 0 && b.m != 0) return e;
@@ -84,13 +84,13 @@ ULP_FN int32_t ulp_product_exponent(const ulp_fused *f, ulp_term a, ulp_term b) 
     return f->zero_product;
 }
 
-/* The same of the zeros that stand for products that are missing. */
+/* The exponent in the alignment of the zeros that replace missing products. */
 ULP_FN int32_t ulp_padding_exponent(const ulp_fused *f) {
     return f->zero_operand != ULP_NO_EXPONENT ? 2 * f->zero_operand : f->zero_product;
 }
 
-/* One fused sum of c and n <= length products; fewer count as padded with zeros. scale: an exponent to add to all of
- * theirs. */
+/* One fused sum of c and n <= length products. Zeros replace missing products. `scale` is added to the exponents of all
+ * products. */
 ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
                             int32_t scale) {
     const ulp_fused *f = &d->fused;
@@ -116,7 +116,7 @@ ULP_FN double ulp_fused_sum(const ulp_datapath *d, double c, const double *a, co
     return ulp_fused_round(d, total, unit);
 }
 
-/* The exact sum of a group of products, in units of 2^-w of the product of two lowest binades. */
+/* The exact sum of a group of products, in units of 2^(a_emin + b_emin - w), where w = a_prec - 1 + b_prec - 1. */
 ULP_FN int64_t ulp_group_sum(const ulp_datapath *d, const double *a, const double *b, uint32_t n) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -127,8 +127,8 @@ ULP_FN int64_t ulp_group_sum(const ulp_datapath *d, const double *a, const doubl
     return sum;
 }
 
-/* mxf4 and nvf4: exact sums of groups, each times its scales' significands, aligned at the sum of their exponents.
- * Inputs have no Inf and no NaN. sa, sb: one scale for each group. */
+/* mxf4 and nvf4: the exact sum of each group times the significands of its scales, aligned at the sum of the scales'
+ * exponents. The inputs have no Inf and no NaN. sa and sb have one scale for each group. */
 ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
                                const double *sa, const double *sb) {
     const ulp_fused *f = &d->fused;
@@ -154,7 +154,7 @@ ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const double *a,
     return ulp_fused_round(d, total, unit);
 }
 
-/* 2 L products by fp16 units: two fused sums from zero, c added last to nearest. */
+/* 2 L products on fp16 units: two fused sums that start at zero; c is added last and rounded to nearest. */
 ULP_FN double ulp_fused_late(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
     double x[2][ULP_STEP_MAX], y[2][ULP_STEP_MAX], partial = 0.0;
     uint32_t count[2] = {0, 0};

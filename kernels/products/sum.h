@@ -1,7 +1,7 @@
-/* sum.h - the step function of every datapath: the definition of a sum of products, host and device.
+/* sum.h - the step function of every datapath: the definition of a sum of products, for host and device.
  *
- * Start a sum at c, feed it `datapath->step` products at a time in the order of k (fewer in the last step), end it.
- * What happens at a step is data: the fields of the datapath.
+ * A caller starts a sum at c, adds `datapath->step` products at a time in the order of k (the last step may have
+ * fewer), and ends the sum. The fields of the datapath define a step.
  */
 #ifndef ULP_SUM_H
 #define ULP_SUM_H
@@ -10,15 +10,15 @@
 #include "fused.h"
 #include "wide_sum.h"
 
-/* A sum under way. */
+/* The state of a sum. */
 typedef struct ulp_sum {
     double acc;       /* the partial sum, in the accumulator's format */
-    double total;     /* c, and what joined it: CHUNKED, the chunks; under promotion, in binary32, what was promoted */
-    double error;     /* KAHAN: what acc has too much */
-    double level[64]; /* PAIRWISE: sums of 2^i products that wait for their right side */
-    uint64_t count;   /* products so far */
-    uint64_t index;   /* of the next random word */
-    ulp_wide wide;    /* EXACT, and SERIAL with several products at once */
+    double total;     /* c, plus the sums of complete chunks (CHUNKED) or the promoted sums (in binary32) */
+    double error;     /* KAHAN: the error e, the excess of acc */
+    double level[64]; /* PAIRWISE: left sums of 2^i products without their right part */
+    uint64_t count;   /* number of products so far, since the last promotion or chunk */
+    uint64_t index;   /* index of the next random word */
+    ulp_wide wide;    /* EXACT, and SERIAL with several products in a step */
 } ulp_sum;
 
 ULP_FN double ulp_sum_round(ulp_sum *s, const ulp_datapath *d, ulp_exact x, ulp_stream stream) {
@@ -40,10 +40,9 @@ ULP_FN double ulp_sum_product(ulp_sum *s, const ulp_datapath *d, double a, doubl
     return ulp_sum_round(s, d, ulp_exact_mul(ulp_exact_of(a), ulp_exact_of(b)), stream);
 }
 
-/* Begin at c; `index`: the first random word, counted from stream.first. */
+/* Starts a sum at c. `index` is the first random word, counted from stream.first. */
 ULP_FN void ulp_sum_start(ulp_sum *s, const ulp_datapath *d, double c, uint64_t index) {
-    const int32_t outside =
-        d->promote != 0 || d->kind == ULP_CHUNKED || d->kind == ULP_PAIRWISE; /* c waits for the sum */
+    const int32_t outside = d->promote != 0 || d->kind == ULP_CHUNKED || d->kind == ULP_PAIRWISE; /* c is added later */
     s->acc = outside ? 0.0 : c;
     s->total = c;
     s->error = 0.0;
@@ -67,12 +66,12 @@ ULP_FN double ulp_sum_several(ulp_sum *s, const ulp_datapath *d, const double *a
 
 ULP_FN void ulp_sum_kahan(ulp_sum *s, const ulp_datapath *d, double a, double b, ulp_stream stream) {
     double y = ulp_sum_fma(s, d, a, b, -s->error, stream), t = ulp_sum_add(s, d, s->acc, y, stream);
-    double moved = ulp_sum_add(s, d, t, -s->acc, stream);
-    s->error = ulp_sum_add(s, d, moved, -y, stream);
+    double change = ulp_sum_add(s, d, t, -s->acc, stream);
+    s->error = ulp_sum_add(s, d, change, -y, stream);
     s->acc = t;
 }
 
-/* One more leaf of the tree: equal neighbours join at once. */
+/* Adds a leaf to the tree. A partial sum joins an earlier partial sum of equal size at once. */
 ULP_FN void ulp_sum_leaf(ulp_sum *s, const ulp_datapath *d, double a, double b, ulp_stream stream) {
     double x = ulp_sum_product(s, d, a, b, stream);
     uint32_t i = 0;
@@ -80,7 +79,7 @@ ULP_FN void ulp_sum_leaf(ulp_sum *s, const ulp_datapath *d, double a, double b, 
     s->level[i] = x;
 }
 
-/* The tree's parts joined, the latest first, and c. */
+/* The sum of the tree's parts, latest part first, and of c. */
 ULP_FN double ulp_sum_tree(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
     const double start = d->promote != 0 ? 0.0 : s->total;
     double x = 0.0;
@@ -99,7 +98,8 @@ ULP_FN int32_t ulp_scales_hold_nan(const double *sa, const double *sb, uint32_t 
     return yes;
 }
 
-/* n products with their scales: sa, sb hold ceil(n / scale_block) each; NULL means ones. */
+/* The fused sum of n products with their scales. sa and sb have ceil(n / scale_block) scales each; NULL means that all
+ * scales are 1. */
 ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
                             const double *sa, const double *sb) {
     if (d->fused.late) return ulp_fused_late(d, c, a, b, n);
@@ -115,14 +115,14 @@ ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const double *a, co
     return ulp_fused_sum(d, c, a, b, n, ulp_term_of(x[0], 1, d->scale.emin).e + ulp_term_of(y[0], 1, d->scale.emin).e);
 }
 
-/* The partial sum leaves for the next wider one and starts again. */
+/* Adds the partial sum to the total and starts the next partial sum. */
 ULP_FN void ulp_sum_hand_over(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
     if (d->promote != 0) {
         double partial = s->acc;
         if (d->kind == ULP_PAIRWISE) partial = ulp_sum_tree(s, d, stream);
         if (d->kind == ULP_EXACT) partial = ulp_sum_round(s, d, ulp_wide_exact(&s->wide), stream);
         uint64_t index = s->index;
-        s->total = (double)((float)s->total + (float)partial); /* both binary32 values: the addition rounds once */
+        s->total = (double)((float)s->total + (float)partial); /* binary32 values: the addition rounds once */
         double total = s->total;
         ulp_sum_start(s, d, 0.0, index);
         s->total = total;
@@ -133,7 +133,7 @@ ULP_FN void ulp_sum_hand_over(ulp_sum *s, const ulp_datapath *d, ulp_stream stre
     }
 }
 
-/* The next n products, n = datapath->step except at the end. Scales as in ulp_sum_fused. */
+/* Adds the next n products. n = datapath->step except at the end. The scales are as in ulp_sum_fused. */
 ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const double *a, const double *b, uint32_t n,
                          const double *sa, const double *sb, ulp_stream stream) {
     switch (d->kind) {
@@ -150,7 +150,7 @@ ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const double *a, con
     if (s->count == d->promote || (d->kind == ULP_CHUNKED && s->count == d->length)) ulp_sum_hand_over(s, d, stream);
 }
 
-/* The result, in datapath->result. */
+/* The result, a value of datapath->result. */
 ULP_FN double ulp_sum_end(ulp_sum *s, const ulp_datapath *d, ulp_stream stream) {
     const int32_t outer = d->promote != 0 || d->kind == ULP_CHUNKED;
     if (outer) {

@@ -1,29 +1,29 @@
-/* summation_tree.c - summation trees from masked sums. */
+/* summation_tree.c - summation trees from test sums. */
 #include "summation_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- masked sums ---- */
+/* ---- test sums ---- */
 
-/* A sum under question: the factors of M and u. */
-typedef struct asker {
+/* A test sum: the factors of M and u. */
+typedef struct tester {
     const ulp_unit *unit;
     ulp_order *to;
     double *a, *b; /* (k) */
     double big[2], small[2], u;
-} asker;
+} tester;
 
-/* A power of two with factors in both formats, the first from `e` on in steps of `step` that has them. */
+/* The first exponent from `e` on, in steps of `step`, of a power of two with factors in both formats. */
 static int power_from(double factors[2], int e, int last, int step, const ulp_unit *unit) {
     for (; step > 0 ? e <= last : e >= last; e += step)
         if (ulp_factor(&factors[0], &factors[1], ulp_scale(1.0, e), &unit->a, &unit->b)) return e;
     return ULP_NO_EXPONENT;
 }
 
-/* M the largest power whose sum with others stays finite, u the smallest of which k can be counted. */
-static ulp_status choose_values(asker *s, size_t k) {
+/* M is the largest power whose sums stay finite. u is the smallest power such that k u can be counted. */
+static ulp_status choose_values(tester *s, size_t k) {
     const ulp_format *f = &s->unit->result;
     if (f->is_fixed) return ULP_UNSUPPORTED;
     const int high = power_from(s->big, f->emax - 1, 0, -1, s->unit),
@@ -31,14 +31,14 @@ static ulp_status choose_values(asker *s, size_t k) {
     if (high == ULP_NO_EXPONENT || low == ULP_NO_EXPONENT) return ULP_NOT_IN_RANGE;
     int bits = 0;
     while (((size_t)1 << bits) < k) bits++;
-    /* the sum of all u lies below the last place of M, in binary32 and in alignments of one more bit, too */
+    /* the sum of all u is below the last place of M, in binary32 and in an alignment of one more bit as well */
     if (bits > f->prec || high - low < bits + (f->prec > 24 ? f->prec : 24) + 2) return ULP_NOT_IN_RANGE;
     s->u = ulp_scale(1.0, low);
     return ULP_OK;
 }
 
-/* *below = the products below the first common node of i and j. */
-static ulp_status ask(asker *s, int32_t i, int32_t j, int32_t *below) {
+/* *below = the number of products below the first common node of i and j. */
+static ulp_status count_below(tester *s, int32_t i, int32_t j, int32_t *below) {
     const size_t k = (size_t)s->to->k;
     uint64_t code = 0;
     for (size_t e = 0; e < k; e++) {
@@ -59,7 +59,8 @@ static ulp_status ask(asker *s, int32_t i, int32_t j, int32_t *below) {
 
 /* ---- trees ---- */
 
-/* Subtrees side by side. open: they are children of a node that is not complete, of that size; 0: one whole subtree. */
+/* Neighbouring subtrees. open: the size of the incomplete node whose children they are; 0: the forest is one complete
+ * subtree. */
 typedef struct forest {
     int32_t first, last, size, open;
 } forest;
@@ -70,13 +71,13 @@ static forest leaf_of(ulp_order *o, int32_t leaf) {
     return (forest){at, at, 1, 0};
 }
 
-static void join(ulp_order *o, forest *to, forest more) {
+static void append_forest(ulp_order *o, forest *to, forest more) {
     o->node[to->last].next = more.first;
     to->last = more.last;
     to->size += more.size;
 }
 
-static void close(ulp_order *o, forest *f) {
+static void complete(ulp_order *o, forest *f) {
     const int32_t at = o->count++;
     o->node[at] = (ulp_order_node){ULP_ORDER_NONE, f->first, ULP_ORDER_NONE, f->size};
     *f = (forest){at, at, f->size, 0};
@@ -92,9 +93,10 @@ static int by_size(const void *x, const void *y) {
     return p->k < q->k ? -1 : p->k > q->k;
 }
 
-/* The products set[0 .. n), ascending, which are all that lie below some nodes of one parent. They are grouped by where
- * they meet the first of them: a group joins what is smaller, and is a forest of its own. */
-static ulp_status build(asker *s, forest *to, const int32_t *set, int32_t n) {
+/* Builds the forest `to` of the products set[0 .. n), which are in ascending order and are all products below some
+ * nodes of one parent. Products that meet set[0] at one node form a group, and each group is a forest. The groups join
+ * `to` in the order of the sizes of their nodes. */
+static ulp_status build(tester *s, forest *to, const int32_t *set, int32_t n) {
     ulp_status status = ULP_OK;
     pair *pairs = malloc((size_t)n * sizeof *pairs);
     int32_t *group = malloc((size_t)n * sizeof *group);
@@ -102,18 +104,18 @@ static ulp_status build(asker *s, forest *to, const int32_t *set, int32_t n) {
     *to = leaf_of(s->to, set[0]);
     for (int32_t i = 1; status == ULP_OK && i < n; i++) {
         pairs[i].k = set[i];
-        status = ask(s, set[0], set[i], &pairs[i].below);
+        status = count_below(s, set[0], set[i], &pairs[i].below);
     }
     if (status == ULP_OK && n > 1) qsort(pairs + 1, (size_t)n - 1, sizeof *pairs, by_size);
     for (int32_t i = 1, count; status == ULP_OK && i < n; i += count) {
         const int32_t below = pairs[i].below;
         forest more;
         for (count = 0; i + count < n && pairs[i + count].below == below; count++) group[count] = pairs[i + count].k;
-        status = to->open != 0 ? ULP_UNSUPPORTED : build(s, &more, group, count); /* an open forest is the last */
+        status = to->open != 0 ? ULP_UNSUPPORTED : build(s, &more, group, count); /* open: no more groups */
         if (status != ULP_OK) break;
         if ((more.open != 0 && more.open != below) || to->size + more.size > below) status = ULP_UNSUPPORTED;
-        join(s->to, to, more);
-        if (to->size == below) close(s->to, to);
+        append_forest(s->to, to, more);
+        if (to->size == below) complete(s->to, to);
         else to->open = below;
     }
     free(pairs);
@@ -130,7 +132,7 @@ void ulp_order_free(ulp_order *order) {
 ulp_status ulp_order_find(ulp_order *order, const ulp_unit *unit, size_t k) {
     if (order == NULL || unit == NULL || unit->dot == NULL || k == 0 || k > 1u << 20) return ULP_BAD_ARGUMENT;
     memset(order, 0, sizeof *order);
-    asker s = {.unit = unit, .to = order};
+    tester s = {.unit = unit, .to = order};
     ulp_status status = choose_values(&s, k);
     if (status != ULP_OK) return status;
     order->k = (int32_t)k;
@@ -160,8 +162,9 @@ static int are_leaves(const ulp_order *o, int32_t node, int32_t k) {
     return 1;
 }
 
-/* L of a chain and its first product; 0: the subtree is none. A chain is a sum of leaves, and above it sums of the one
- * below and of further leaves: L each, fewer in the topmost. Where L is 1 the lowest sum is that of two. */
+/* L of a chain, and its first product. 0 if the subtree is not a chain. The lowest node of a chain is a sum of leaves.
+ * Each higher node adds L leaves to the node below; the top node may add fewer. If L is 1, the lowest node has two
+ * leaves. */
 static int32_t chain_of(const ulp_order *o, int32_t top, int32_t *first) {
     int32_t bottom = top, length = 0, more = 0;
     while (o->node[o->node[bottom].child].leaf == ULP_ORDER_NONE) bottom = o->node[bottom].child;
@@ -176,7 +179,7 @@ static int32_t chain_of(const ulp_order *o, int32_t top, int32_t *first) {
     }
     const int32_t lowest = o->node[bottom].size;
     if (top == bottom) return lowest;
-    if (length == 0) length = lowest == 2 && more == 1 ? 1 : lowest; /* two links */
+    if (length == 0) length = lowest == 2 && more == 1 ? 1 : lowest; /* a chain of two nodes */
     return more <= length && lowest == (length == 1 ? 2 : length) ? length : 0;
 }
 

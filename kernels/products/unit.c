@@ -1,17 +1,17 @@
-/* unit.c - the model of a datapath as a device, and operands whose product is a given value. */
+/* unit.c - the model of a datapath as a device, and operands with a given product. */
 #include "unit.h"
 
 #include <string.h>
 
-static ulp_status ask_model(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                            ulp_scales scales) {
+static ulp_status dot_by_model(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                               ulp_scales scales) {
     const ulp_datapath *d = context;
     return ulp_datapath_code(code, ulp_dot(d, c, a, b, k, scales, (ulp_stream){1, 0, 0}), d);
 }
 
 ulp_unit ulp_unit_of(const ulp_datapath *d) {
-    ulp_unit unit = {.dot = ask_model, .result = d->result, .scale_block = d->scale_block, .scale = d->scale};
-    memcpy(&unit.context, &d, sizeof unit.context); /* only read */
+    ulp_unit unit = {.dot = dot_by_model, .result = d->result, .scale_block = d->scale_block, .scale = d->scale};
+    memcpy(&unit.context, &d, sizeof unit.context); /* the context is only read */
     unit.a = d->has_inputs ? d->a : d->accumulator;
     unit.b = d->has_inputs ? d->b : d->accumulator;
     return unit;
@@ -29,13 +29,13 @@ int ulp_factor(double *x, double *y, double value, const ulp_format *a, const ul
     int e = 0;
     double m = value < 0 ? -value : value;
     while (m >= 0x1p53) m *= 0.5, e++;
-    while (m < 0x1p53 && m != (double)(int64_t)m) m *= 2, e--; /* an integer: at most 53 bits are not zero */
+    while (m < 0x1p53 && m != (double)(int64_t)m) m *= 2, e--; /* m becomes an integer; at most 53 bits are set */
     int64_t odd = (int64_t)m;
     while (odd % 2 == 0) odd /= 2, e++;
     for (int normal = 1; normal >= 0; normal--)
         for (int64_t d = 1; d <= odd && d < 1 << 12; d += 2) {
             if (odd % d != 0) continue;
-            for (int i = 0; i < 2 * (a->emax - a->qmin + 2); i++) { /* exponents from the middle outwards */
+            for (int i = 0; i < 2 * (a->emax - a->qmin + 2); i++) { /* exponents from e / 2 outwards */
                 const int ex = e / 2 + (i % 2 ? i / 2 + 1 : -(i / 2));
                 *x = ulp_scale((double)d, ex);
                 *y = ulp_scale((double)(odd / d), e - ex);

@@ -1,4 +1,4 @@
-/* unit.h - a device that forms fused sums of products, as a callback, and operands to feed it with. */
+/* unit.h - a device that forms fused sums of products, as a callback, and operands with a given product. */
 #ifndef ULP_UNIT_H
 #define ULP_UNIT_H
 
@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-/* A device. dot: *code, in `result`, of c + a (k) b (k), the products in the order of k; a, b, c are values of the
- * formats below; scales as in ulp_dot, NULL pointers mean ones. Zeros that fill k up have to be fed as zeros. */
+/* A device. dot sets *code to the code, in the format `result`, of c + a (k) b (k), with the products in the order of
+ * k. a, b and c are values of the formats below. Scales are as in ulp_dot; a NULL pointer means that all scales are 1.
+ * A dot that pads k pads with products of zeros. */
 typedef struct ulp_unit {
     ulp_status (*dot)(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
                       ulp_scales scales);
@@ -19,14 +20,15 @@ typedef struct ulp_unit {
     ulp_format scale;
 } ulp_unit;
 
-/* The model of a datapath as a device; *datapath has to live as long. Without input formats of its own it is fed values
- * of its accumulator's format. Only ulp_dot is asked, no field that says how the sum is formed. */
+/* The model of a datapath as a device. *datapath must exist as long as the device. A datapath without input formats
+ * gets values of its accumulator's format. The device calls only ulp_dot and reads no field that says how the sum is
+ * formed. */
 ulp_unit ulp_unit_of(const ulp_datapath *datapath);
 
-/* Whether x is a value of f, and with `normal` not a subnormal one. */
+/* Whether x is a value of f. With `normal`, x must not be subnormal. */
 int ulp_is_member(double x, const ulp_format *f, int normal);
 
-/* value = x y, x a value of a and y of b, both normal if that is possible; 0 if there are none. */
+/* Finds x of format a and y of format b with value = x y, both normal if possible. 0 if there are none. */
 int ulp_factor(double *x, double *y, double value, const ulp_format *a, const ulp_format *b);
 
 #ifdef __cplusplus
