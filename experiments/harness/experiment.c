@@ -1,4 +1,4 @@
-/* experiment.c - one execution of an experiment, from argv to the exit status; see experiment.h. */
+/* experiment.c - one run of an experiment, from argv to the exit status; see experiment.h. */
 #include "experiment.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static const ulp_option common_options[] = {
     {0},
 };
 
-/* Options that make one run of several processes. */
+/* Options for runs that consist of several processes. */
 static const ulp_option cut_options[] = {
     {.name = "shard",
      .type = &type_shard,
@@ -82,7 +82,7 @@ static const ulp_option cut_options[] = {
     {0},
 };
 
-/* Words that every experiment spells alike and not every experiment takes. */
+/* Options of many experiments: the message of an experiment that does not have the option. */
 #define NO_CHANGE "would change nothing here: this experiment does not depend on it (see --help)"
 #define RUN_WHOLE "is not taken: the numbers of this experiment belong to one run on one machine; run it whole"
 static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_CHANGE}, {"datapath", NO_CHANGE},
@@ -101,7 +101,7 @@ static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_
     "ULPLAB_DATA, NO_COLOR.\n"                                                                                         \
     "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something."
 
-/* Pairs of options of which one makes the other pointless or wrong. */
+/* Refuse two options that exclude each other. */
 static int refuse_pairs(const ulp_run *run) {
     static const char *const pairs[][2] = {{"quick", "full"}, {"resume", "restart"}, {"list", "shard"},
                                            {"list", "merge"}, {"list", "resume"},    {"list", "restart"},
@@ -207,7 +207,7 @@ static void write_csv(FILE *file, const void *own) {
     free(columns);
 }
 
-/* Reads the rows back and judges them; the number of failed claims. */
+/* Read the rows back and test the claims; returns the number of failed claims. */
 static int judge(ulp_run *run) {
     FILE *people = strcmp(run->common.out, "-") == 0 ? stderr : stdout;
     run->table = ulp_table_of(run->experiment->columns, run->experiment->row_size);
@@ -262,7 +262,7 @@ static int finish(ulp_run *run) {
     return failed ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
-/* Where the CSV goes: --out, else results/NAME.csv, a shard beside it under a name of its own. */
+/* Choose the file of the CSV: --out, else results/NAME.csv, else, for a shard, results/NAME.shard-I-of-N.csv. */
 static int choose_place(ulp_run *run) {
     ulp_text path = {0};
     const ulp_shard *shard = &run->common.shard;
@@ -271,7 +271,7 @@ static int choose_place(ulp_run *run) {
         ulp_text_print(&path, "results/%s.shard-%zu-of-%zu.csv", run->experiment->name, (size_t)shard->index,
                        (size_t)shard->count);
     else ulp_text_print(&path, "results/%s.csv", run->experiment->name);
-    if (!*run->common.out) mkdir("results", 0777); /* if it fails, opening the file says why */
+    if (!*run->common.out) mkdir("results", 0777); /* after a failure, opening the file gives the reason */
     int status = ulp_place_choose(&run->sweep.place, run->sweep.program, path.data);
     ulp_text_free(&path);
     if (status < 0 && run->sweep.place.direct && run->common.resume)
@@ -303,7 +303,7 @@ static int compute(ulp_run *run) {
     return ulp_sweep_complete(s) ? finish(run) : report_stop(run);
 }
 
-/* What the sweep takes from the options; then the files' head: the CSV's header and columns. */
+/* Set the fields of the sweep from the options, and the head of files of pieces: the header and columns of the CSV. */
 static void set_up_sweep(ulp_run *run) {
     ulp_sweep *s = &run->sweep;
     const ulp_experiment *e = run->experiment;
@@ -336,7 +336,7 @@ static int execute(ulp_run *run) {
     run->sweep.threads = ulp_threads_get();
     begin_header(run);
     const ulp_status planned = e->plan(&run->plan, run->settings, run->context);
-    if (planned != ULP_OK) { /* files that plan() reads are input; those of later failures are what the run writes */
+    if (planned != ULP_OK) { /* a bad file in plan() is bad input; later the run writes files */
         status = report_failure(run, planned);
         return planned == ULP_BAD_FILE ? ULP_EXIT_USAGE : status;
     }

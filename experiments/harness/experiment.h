@@ -1,14 +1,20 @@
-/* experiment.h - the one way through an experiment: settings, plan, one point, judge.
+/* experiment.h - the framework of an experiment: settings, plan, computation of points, claims.
  *
  * An experiment is a const ulp_experiment and a main of one line:
  *
  *     int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
  *
- * The command line fills the experiment's settings struct; plan() lists the grid points, each a small struct; compute()
- * puts the rows of one point, on threads or MPI ranks in any order; results/NAME.csv gets the rows in the plan's order;
- * judge() reads the rows back as a typed table, prints a table for people and tests the claims. The harness owns
- * --resume, --restart, --shard, --merge, --list, progress and the record of the run. An experiment promises that the
- * rows of a point depend on settings, context and point alone: not on other points, threads, time or the machine.
+ * A run has these steps:
+ *
+ *  - The command line fills the settings struct of the experiment.
+ *  - plan() lists the grid points, each a small struct.
+ *  - compute() puts the rows of one point; it runs on threads or MPI ranks in any order.
+ *  - results/NAME.csv gets the rows in the order of the plan.
+ *  - judge() reads the rows back as a typed table, prints a table and tests the claims.
+ *
+ * The harness implements --resume, --restart, --shard, --merge, --list, the progress line and the record of the run.
+ * The rows of a point must depend on settings, context and point alone, and not on other points, threads, time or the
+ * machine.
  */
 #ifndef ULP_HARNESS_EXPERIMENT_H
 #define ULP_HARNESS_EXPERIMENT_H
@@ -21,34 +27,34 @@
 #include "table/table.h"
 
 typedef struct ulp_experiment {
-    const char *name;                                         /* the key of the program, the CSV and the plot */
+    const char *name;                                         /* the name of program, CSV and plot */
     const char *question;                                     /* one sentence */
     const ulp_option *options;                                /* ends with {0}, bound to the settings struct */
-    size_t settings_size, point_size, row_size, context_size; /* of the experiment's structs */
-    const ulp_column *columns;                                /* of the row struct, ends with {0} */
-    int threads_inside; /* points are computed one by one, each with all threads for its array operations */
-    int whole;          /* its numbers belong to one process at one time (timings): never cut, merged or resumed */
+    size_t settings_size, point_size, row_size, context_size; /* sizes of the experiment's structs */
+    const ulp_column *columns;                                /* columns of the row struct, ends with {0} */
+    int threads_inside; /* 1: points are computed one by one, each with all threads for its array operations */
+    int whole;          /* 1: all points belong to one process (timings); no shards, no merging, no resuming */
 
-    /* Lists the points. `context` (context_size bytes, zero) may get data that all points share. */
+    /* List the points. `context` (context_size bytes, zero) may get data that all points share. */
     ulp_status (*plan)(ulp_plan *plan, const void *settings, void *context);
-    /* Computes one point and puts its rows; runs on several threads at once unless threads_inside. */
+    /* Compute one point and put its rows. Several threads call it at the same time, unless threads_inside. */
     ulp_status (*compute)(const ulp_task *task);
-    /* Prints the table and tests the claims on the rows of the whole plan. May be NULL. */
+    /* Print the table, and test the claims on the rows of the whole plan. May be NULL. */
     void (*judge)(ulp_claims *claims);
-    /* Releases what the context holds; may be NULL. */
+    /* Free the data in the context. May be NULL. */
     void (*release)(void *context);
 } ulp_experiment;
 
 int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
 
-/* ---- options that experiments spell alike: rows for their tables, bound to a field of the settings `s` ---- */
+/* ---- options of many experiments: rows for their tables, bound to a field of the settings `s` ---- */
 
 #define ULP_OPTION_FORMATS_OF(s, field, value_, quick_)                                                                \
     {                                                                                                                  \
         .name = "formats", .type = &ulp_type_formats, ULP_AT(s, field), .value = value_, .quick = quick_,              \
         .help = "formats or aliases (fp16, bf16, any eXmY or qI.F), separated by commas, or all"                       \
     }
-/* The same for experiments that do not take every format: `takes_` is the test, `wants_` says what others lack. */
+/* For experiments that do not take every format: `takes_` is the test, `wants_` says what a refused format lacks. */
 #define ULP_OPTION_FORMATS_IF(s, field, value_, quick_, takes_, wants_)                                                \
     {                                                                                                                  \
         .name = "formats", .type = &ulp_type_formats, ULP_AT(s, field), .value = value_, .quick = quick_,              \

@@ -1,17 +1,17 @@
-/* listing.c - --list: one command for every point of the plan, for GNU parallel or a job array, and the merge. */
+/* listing.c - --list: a command for every point of the plan, for GNU parallel or a job array, and the merge command. */
 #include "run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The options that were given, without those that say where, which part, or how loud. */
+/* Print the given options, without --out, --list and --quiet. */
 static void print_given(const ulp_run *run) {
-    static const char not_these[] = "out list quiet";
+    static const char left_out[] = "out list quiet";
     ulp_text text = {0};
     ulp_text_quote(&text, run->argv[0]);
     for (size_t i = 0; i < run->arguments.count; i++) {
         const ulp_setting *s = &run->arguments.settings[i];
-        if (!s->given || ulp_list_has(not_these, s->option->name)) continue;
+        if (!s->given || ulp_list_has(left_out, s->option->name)) continue;
         ulp_text_print(&text, " --%s", s->option->name);
         if (!s->option->type->value_name) continue;
         ulp_text_add(&text, " ", 1);

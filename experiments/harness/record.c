@@ -1,6 +1,6 @@
-/* record.c - NAME.run.json beside the CSV: what may differ between two runs of the same numbers, and the verdicts.
+/* record.c - writing NAME.run.json: facts that may differ between two runs with the same numbers, and the verdicts.
  *
- * One key per line, one published number and one claim per line, so that line tools can read it as well.
+ * Each line has one key, one published number or one claim, so that line-based tools can read the file, too.
  */
 #include "run.h"
 
@@ -25,7 +25,7 @@ static void put_pair(FILE *file, const char *key, const char *text) {
     fprintf(file, ",\n");
 }
 
-/* The backend of the settings, else the CPU's. */
+/* The backend of the settings, or else the backend of the CPU. */
 static const ulp_backend *backend_of(const ulp_run *run) {
     const ulp_backend *backend = NULL;
     for (size_t i = 0; i < run->arguments.count; i++)
@@ -64,7 +64,7 @@ static void put_pairs(FILE *file, const char *const keys[], const char *const te
     }
 }
 
-/* A list of claims, or of published numbers. */
+/* Write the list of claims, or of published numbers. */
 static void put_entries(FILE *file, const ulp_claims *c, int published) {
     static const char *const words[] = {"FAIL", "PASS", "SKIP", ""};
     size_t n = 0;

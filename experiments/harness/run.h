@@ -1,10 +1,10 @@
-/* run.h - one execution of an experiment, shared by the driver, the list of its points and its record. */
+/* run.h - the state of one run of an experiment, which experiment.c, listing.c and record.c share. */
 #ifndef ULP_HARNESS_RUN_H
 #define ULP_HARNESS_RUN_H
 
 #include "experiment.h"
 
-/* --shard I/N; {0, 0}: all points. */
+/* The value of --shard I/N; {0, 0}: all points. */
 typedef struct ulp_shard {
     uint64_t index, count;
 } ulp_shard;
@@ -36,10 +36,10 @@ typedef struct ulp_run {
     size_t row_count;
 } ulp_run;
 
-/* listing.c: --list, a command for every point. Returns the exit status. */
+/* listing.c: print a command for every point (--list). Returns the exit status. */
 int ulp_run_list(const ulp_run *run);
 
-/* record.c: for ulp_place_write_beside(), NAME.run.json of a run. */
+/* record.c: write NAME.run.json of a run; for ulp_place_write_beside(). */
 void ulp_run_write_record(FILE *file, const void *run);
 
 #endif

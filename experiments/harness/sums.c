@@ -1,4 +1,4 @@
-/* sums.c - running sums, rounded to a format after every addition; see sums.h. */
+/* sums.c - running sums that are rounded to a format after every addition; see sums.h. */
 #include "sums.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
-/* sums.h - running sums, rounded to a format after every addition: the cures that keep them moving, their points and
- * rows.
+/* sums.h - running sums that are rounded to a format after every addition, cures for their stagnation, points and rows.
  *
- * The plan of such an experiment has, for every format, a point per rounding mode and a point per cure under rne. Its
- * row struct begins with a ulp_sum_key:
+ * The plan of an experiment about such sums has, for every format, a point for each rounding mode, and a point for each
+ * cure under rne. The row struct begins with a ulp_sum_key:
  *
  *     plan:    ulp_sum_points(plan, format, &costs);
  *     compute: ulp_sum s = ulp_sum_start(task->point);
@@ -19,9 +18,12 @@
 
 #define ULP_SUM_FORMATS "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8"
 
-/* kahan: compensated summation, in the format (Kahan 1965, doi:10.1145/363707.363723); master: the sum is kept in
- * binary32 and rounded to the format to be looked at. chunks and first are names for points and rows alone: the
- * experiment that has them (counting, stagnation) adds with ulp_sum_plus(). */
+/* The cures:
+ *
+ *  - kahan: compensated summation in the format (Kahan 1965, doi:10.1145/363707.363723)
+ *  - master: the sum is kept in binary32; its value is this sum rounded to the format
+ *  - chunks, first: names for points and rows alone; the experiments with these cures (counting, stagnation) add with
+ *    ulp_sum_plus() */
 typedef enum ulp_cure { ULP_CURE_NONE, ULP_CURE_KAHAN, ULP_CURE_MASTER, ULP_CURE_CHUNKS, ULP_CURE_FIRST } ulp_cure;
 #define ULP_CURE_WORDS "plain kahan master chunks first"
 
@@ -33,7 +35,7 @@ typedef struct ulp_sum_point {
     ulp_cure cure;
 } ulp_sum_point;
 
-/* What a format gets: all modes without a cure, then the cures; and what each point costs. */
+/* The points of a format: all modes without a cure, then the cures. plain, stochastic and cured are costs of points. */
 typedef struct ulp_sum_costs {
     const ulp_rule_list *modes;
     const ulp_cure *cures; /* (cure_count) */
@@ -50,12 +52,12 @@ typedef struct ulp_sum {
     const char *mode;
     ulp_rule rule;
     ulp_cure cure;
-    int native;   /* binary32, rne: the machine's own float, ten times as fast */
-    double value; /* what is shown */
-    double kept;  /* Kahan's correction or the master copy; for chunks and first: the experiment's */
+    int native;   /* 1: binary32 and rne; the machine's float is used, which is ten times as fast */
+    double value; /* the sum in the format */
+    double kept;  /* kahan: the correction; master: the master copy; chunks and first: for use by the experiment */
 } ulp_sum;
 
-/* The sum of a point (ulp_sum_point), at zero as the format has it. */
+/* The sum of a point (ulp_sum_point); its value is 0 rounded to the format. */
 ulp_sum ulp_sum_start(const void *point);
 
 static inline double ulp_sum_plus(const ulp_sum *s, double a, double b, uint32_t word) {
@@ -63,19 +65,19 @@ static inline double ulp_sum_plus(const ulp_sum *s, double a, double b, uint32_t
     return ulp_arith(ULP_ADD, a, b, 0, s->format, s->rule, word);
 }
 
-/* One addition; the word is for stochastic modes. */
+/* Add a term to the sum; `word` is the random word of stochastic modes. */
 void ulp_sum_add(ulp_sum *s, double term, uint32_t word);
 
-/* Equal, or both NaN. */
+/* Whether x and y are equal, or both NaN. */
 static inline int ulp_same(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 /* ---- rows ---- */
 
-/* The first member of the row struct. `what` is a word of the experiment's own. */
+/* The first field of the row struct. Each experiment defines the words of `what`. */
 typedef struct ulp_sum_key {
     const char *format, *mode;
     int cure, what;
-    int64_t run; /* empty: of all runs */
+    int64_t run; /* an empty cell means all runs */
 } ulp_sum_key;
 
 #define ULP_SUM_COLUMNS_OF(row, key, what_words)                                                                       \
@@ -83,20 +85,20 @@ typedef struct ulp_sum_key {
         ULP_WORDS_AS(row, key.cure, "cure", ULP_CURE_WORDS), ULP_WORDS_AS(row, key.what, "what", what_words),          \
         ULP_COLUMN_AS(row, key.run, "run")
 
-/* `run` 0: of all runs. */
+/* The key of a row; `run` 0 means all runs. */
 ulp_sum_key ulp_sum_key_of(const ulp_sum *s, int what, int64_t run);
 
 typedef struct ulp_sum_wanted {
-    const ulp_format *format;   /* of the settings; NULL: there is no such format in this run */
-    const ulp_named_rule *rule; /* of the settings, for sums without a cure; NULL: rne */
+    const ulp_format *format;   /* a format of the settings; NULL: the run has no such format */
+    const ulp_named_rule *rule; /* a rule of the settings, for sums without a cure; NULL: rne */
     ulp_cure cure;
     int what;
 } ulp_sum_wanted;
 
-/* The first row of a sum of that kind; NULL if the run did not compute it. */
+/* The first row of the wanted sum; NULL if the run did not compute it. */
 const void *ulp_sum_find(const ulp_table *table, const ulp_sum_wanted *wanted);
 
-/* The one whose cell at offset `at` (int64_t) of the row struct is n. */
+/* The first row of the wanted sum whose cell (int64_t) at offset `at` of the row struct is n; or NULL. */
 const void *ulp_sum_find_at(const ulp_table *table, const ulp_sum_wanted *wanted, size_t at, int64_t n);
 
 #endif

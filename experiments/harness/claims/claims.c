@@ -1,4 +1,4 @@
-/* claims.c - verdicts, published numbers and the summary, collected, printed and written; see claims.h. */
+/* claims.c - collecting, printing and writing verdicts, published numbers and the summary; see claims.h. */
 #include "claims.h"
 
 #include <math.h>
@@ -102,7 +102,7 @@ int ulp_options_are_other(const ulp_claims *c, const ulp_wanted *wanted, char *w
     return 0;
 }
 
-/* ---- for people ---- */
+/* ---- the printed report ---- */
 
 static void print_published(const ulp_claims *c) {
     size_t published = 0;
@@ -150,7 +150,7 @@ int ulp_claims_print(const ulp_claims *c, const char *program) {
     return count[ULP_FAIL];
 }
 
-/* ---- for the gallery and the figures ---- */
+/* ---- the files for the gallery and the figures ---- */
 
 static void put_cell(FILE *file, const char *text) {
     fputc('\t', file);

@@ -1,7 +1,7 @@
-/* claims.h - what a figure says, tested: verdicts on a typed table, published numbers, and the numbers of the summary.
+/* claims.h - tests of the statements of a figure: verdicts, published numbers, and the summary.
  *
- * An experiment's judge() reads `settings`, `context` and `table`, and calls the functions below. NAME.summary.csv gets
- * every number that claims and figures share; figures compute none of them again.
+ * The judge() of an experiment reads `settings`, `context` and `table`, and calls the functions below. NAME.summary.csv
+ * gets every number that claims and figures share; figures do not compute these numbers again.
  */
 #ifndef ULP_CLAIMS_CLAIMS_H
 #define ULP_CLAIMS_CLAIMS_H
@@ -12,19 +12,19 @@
 
 typedef enum ulp_verdict { ULP_FAIL, ULP_PASS, ULP_SKIP, ULP_PUBLISHED } ulp_verdict;
 
-/* A claim, or a published number (whose `text` says the quantity). */
+/* A claim, or a published number, whose `text` is the quantity. */
 typedef struct ulp_claim_entry {
     ulp_verdict verdict;
-    char *text, *measured, *published, *source; /* the last two are NULL but for published numbers */
+    char *text, *measured, *published, *source; /* of claims the last two are NULL */
 } ulp_claim_entry;
 
 typedef struct ulp_claims {
     const void *settings, *context;
     const ulp_table *table; /* the rows of the whole plan */
-    /* the rest is for the functions below */
+    /* the other fields are for the functions below */
     const ulp_arguments *arguments;
     ulp_preset preset;
-    FILE *file; /* where people read; NULL under --quiet: only failed claims are printed, to `loud` */
+    FILE *file; /* for the report; NULL under --quiet, when only failed claims are printed, to `loud` */
     FILE *loud;
     ulp_claim_entry *entries; /* (count) */
     size_t count, room;
@@ -32,48 +32,50 @@ typedef struct ulp_claims {
     ulp_text text;    /* of ulp_claim_text() */
 } ulp_claims;
 
-/* PASS or FAIL; `text` says what is claimed, the rest what was measured. Any FAIL makes the program return 1. */
+/* Add a verdict, PASS or FAIL. `text` is the claim; the other arguments form the measured values. After a FAIL the
+ * program returns 1. */
 void ulp_claim(ulp_claims *c, int pass, const char *text, const char *measured, ...) ULP_PRINTF(4, 5);
 
-/* For the `text` of a claim that has names or numbers in it: valid until the next call. */
+/* A formatted text for the `text` of a claim; it is valid until the next call. */
 const char *ulp_claim_text(ulp_claims *c, const char *text, ...) ULP_PRINTF(2, 3);
 
-/* A claim that the chosen options cannot test; printed, not counted as failed. */
+/* Add a claim that the chosen options cannot test. It is printed and does not count as failed. */
 void ulp_claim_skip(ulp_claims *c, const char *text, const char *why, ...) ULP_PRINTF(3, 4);
 
-/* A number of the literature and ours beside it. It judges nothing: a claim does. */
+/* Add a published number and the measured number. It is no verdict; claims give verdicts. */
 typedef struct ulp_published {
-    const char *what, *source, *number; /* the quantity; author and year; the number as printed there */
+    const char *what, *source, *number; /* the quantity; author and year; the number as it is published */
 } ulp_published;
 void ulp_beside(ulp_claims *c, const ulp_published *published, const char *measured, ...) ULP_PRINTF(3, 4);
 
-/* A line of NAME.summary.csv: a quantity, what it is of (words with blanks between them, which figures look for), and
- * its value. */
+/* Add a line of NAME.summary.csv: a quantity, the words that tell its lines apart (`of`, separated by blanks), and a
+ * value. Figures find a line by the quantity and the words. */
 void ulp_summary(ulp_claims *c, const char *quantity, double value, const char *of, ...) ULP_PRINTF(4, 5);
 
-/* ---- conditions: claims that hold for a certain set-up skip themselves elsewhere ---- */
+/* ---- conditions: a claim about certain options is skipped under other options ---- */
 
-/* Whether one of the options `names` (blanks between them) is set to something else than its default; the sentence in
- * `why` (size) says which, and is empty otherwise. */
+/* Whether one of the options `names` (separated by blanks) is not at its default. `why` (size) gets a sentence about
+ * this option, or is empty. */
 int ulp_options_differ(const ulp_claims *c, const char *names, char *why, size_t size);
 
-/* The same for values that are not the defaults: ends with {0}; `or_more`: a larger number is as good. */
+/* As ulp_options_differ(), for values other than the defaults. The array `wanted` ends with {0}. With `or_more` a
+ * larger number is accepted, too. */
 typedef struct ulp_wanted {
     const char *name, *value;
     int or_more;
 } ulp_wanted;
 int ulp_options_are_other(const ulp_claims *c, const ulp_wanted *wanted, char *why, size_t size);
 
-/* A claim, skipped where `why` is a sentence; the measured numbers are told in either case. */
+/* Add a verdict; if `why` is not empty, the claim is skipped. The measured values are printed in both cases. */
 void ulp_claim_if(ulp_claims *c, const char *why, int pass, const char *text, const char *measured, ...)
     ULP_PRINTF(5, 6);
 
 /* ---- for the program's main ---- */
 
-/* Prints published numbers and verdicts; returns the number of failed claims. */
+/* Print published numbers and verdicts; returns the number of failed claims. */
 int ulp_claims_print(const ulp_claims *c, const char *program);
 
-/* For ulp_place_write_beside(): NAME.claims.tsv (kind, text, measured, published, source) and NAME.summary.csv. */
+/* Write NAME.claims.tsv (kind, text, measured, published, source) or NAME.summary.csv, by ulp_place_write_beside(). */
 void ulp_claims_write_tsv(FILE *file, const void *claims);
 void ulp_claims_write_summary(FILE *file, const void *claims);
 void ulp_claims_free(ulp_claims *c);

@@ -1,4 +1,4 @@
-/* sheet.c - columns of cells, as wide as their widest cell; see sheet.h. */
+/* sheet.c - printing tables with columns as wide as their widest cell; see sheet.h. */
 #include "sheet.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 struct ulp_sheet {
     char *title;
     size_t columns, count, room;
-    char **cells; /* (count) row by row, the head first */
+    char **cells; /* (count) row by row; the first row is the head */
 };
 
 static void add(ulp_sheet *sheet, char *cell) {
@@ -18,7 +18,7 @@ static void add(ulp_sheet *sheet, char *cell) {
     sheet->cells[sheet->count++] = cell;
 }
 
-/* A cell for each field of a list. */
+/* Add a cell for each field of a list with commas. */
 static void add_fields(ulp_sheet *sheet, const char *list) {
     for (size_t left = ulp_count_fields(list, ','); left > 0; left--) {
         ulp_text cell = {0};
@@ -55,7 +55,7 @@ void ulp_sheet_put_row(ulp_sheet *sheet, const char *cells, ...) {
     ulp_text_free(&text);
 }
 
-/* A column of numbers stands on the right. */
+/* Whether a column holds numbers only; it is then aligned on the right. */
 static int is_numeric(const ulp_sheet *sheet, size_t column) {
     for (size_t i = sheet->columns + column; i < sheet->count; i += sheet->columns) {
         char *end;
@@ -66,7 +66,7 @@ static int is_numeric(const ulp_sheet *sheet, size_t column) {
     return 1;
 }
 
-/* Columns of the terminal, bytes of UTF-8 that continue a character not counted. */
+/* The width in columns of the terminal: the number of UTF-8 characters. */
 static int width_of(const char *cell) {
     int width = 0;
     for (; *cell; cell++) width += ((unsigned char)*cell & 0xc0) != 0x80;
@@ -87,7 +87,7 @@ static void print_cell(const ulp_sheet *sheet, FILE *file, size_t row, size_t co
     else fprintf(file, "%s%*s", cell, last ? 0 : pad, "");
 }
 
-/* Column 0 and the columns from `first` on that fit; returns the column behind them. */
+/* Print column 0 and the columns from `first` on that fit; returns the first column that did not fit. */
 static size_t print_block(const ulp_sheet *sheet, FILE *file, size_t first, int columns) {
     size_t end = first;
     int width = first > 0 ? column_width(sheet, 0) : 0;

@@ -1,4 +1,4 @@
-/* sheet.h - tables for people: cells of text in columns, cut into blocks where the terminal is narrow. */
+/* sheet.h - tables for the terminal: cells of text in columns, split into blocks on a narrow terminal. */
 #ifndef ULP_CLAIMS_SHEET_H
 #define ULP_CLAIMS_SHEET_H
 
@@ -8,13 +8,13 @@
 
 typedef struct ulp_sheet ulp_sheet;
 
-/* `title` is printed above; columns are separated by commas. Cells fill rows from left to right. */
+/* `title` is printed above the table; `columns` are names separated by commas. Cells fill rows from left to right. */
 ulp_sheet *ulp_sheet_new(const char *title, const char *columns);
 void ulp_sheet_put(ulp_sheet *sheet, const char *cell, ...) ULP_PRINTF(2, 3);
-/* Several cells at once, separated by commas; none of them may hold a comma. */
+/* Put several cells, separated by commas; a cell must not contain a comma. */
 void ulp_sheet_put_row(ulp_sheet *sheet, const char *cells, ...) ULP_PRINTF(2, 3);
 
-/* Prints to `file` (NULL: nowhere), no wider than its terminal, and frees the sheet. */
+/* Print the sheet to `file` (NULL: nowhere), not wider than the terminal, and free the sheet. */
 void ulp_sheet_print(ulp_sheet *sheet, FILE *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* spread.c - mean, deviation and quantiles of runs; which steps of a long run have a row. */
+/* spread.c - statistics of many runs, and the choice of steps of a long run; see spread.h. */
 #include "spread.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static int compare_numbers(const void *a, const void *b) {
 
 void ulp_sort_numbers(double *value, size_t n) { qsort(value, n, sizeof *value, compare_numbers); }
 
-/* Sorts value (n) and frees it. */
+/* The distribution of value (n), which is sorted and freed. */
 static ulp_distribution take(double *value, size_t n) {
     static const double ranks[ULP_QUANTILES] = {0, 0.05, 0.25, 0.5, 0.75, 0.95, 1};
     ulp_distribution d;
@@ -54,7 +54,7 @@ void ulp_numbers_add(ulp_numbers *numbers, double x) {
 ulp_spread ulp_numbers_take(ulp_numbers *numbers) {
     ulp_spread s = {NAN, NAN, NAN, NAN, NAN, (int)numbers->count, numbers->lost};
     double total = 0, squares = 0;
-    for (size_t i = 0; i < numbers->count; i++) total += numbers->at[i]; /* in the order of the rows */
+    for (size_t i = 0; i < numbers->count; i++) total += numbers->at[i]; /* in the order of their addition */
     if (s.n) {
         s.mean = total / s.n;
         for (int i = 0; i < s.n; i++) squares += (numbers->at[i] - s.mean) * (numbers->at[i] - s.mean);

@@ -1,20 +1,19 @@
-/* spread.h - what is told of many or long runs: least, median, most, mean, deviation, quantiles; steps thinned by
- * octaves. */
+/* spread.h - statistics of many runs (mean, deviation, quantiles), and the choice of steps of a long run. */
 #ifndef ULP_CLAIMS_SPREAD_H
 #define ULP_CLAIMS_SPREAD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- few numbers: a setting over its seeds ---- */
+/* ---- few numbers, as the results of a setting under several seeds ---- */
 
 typedef struct ulp_spread {
-    double least, median, most, mean; /* NaN if n is 0; the median of an even n lies between the middle two */
-    double sd;                        /* n - 1 below the root; 0 of one number */
-    int n, lost;                      /* numbers; NaN and empty cells, which are left out */
+    double least, median, most, mean; /* NaN if n is 0; for even n the median is the mean of the two middle numbers */
+    double sd;                        /* standard deviation with the divisor n - 1; 0 if n is 1 */
+    int n, lost;                      /* n counts the numbers, lost the NaN and empty cells, which are left out */
 } ulp_spread;
 
-/* Numbers that are collected one by one. {0} is empty. */
+/* A collection of numbers. {0} is empty. */
 typedef struct ulp_numbers {
     double *at; /* (count) */
     size_t count, room;
@@ -23,12 +22,12 @@ typedef struct ulp_numbers {
 
 void ulp_numbers_add(ulp_numbers *numbers, double x);
 
-/* Their spread; the collection is empty afterwards. */
+/* The spread of the numbers; the collection is empty after the call. */
 ulp_spread ulp_numbers_take(ulp_numbers *numbers);
 
-/* ---- many numbers: the runs of a stochastic mode ---- */
+/* ---- many numbers, as the runs of a stochastic mode ---- */
 
-/* --runs and --paths, bound to fields (int64_t) of the settings `s`. */
+/* The options --runs and --paths, bound to fields (int64_t) of the settings `s`. */
 #define ULP_OPTION_RUNS(s, field, value_, quick_, full_)                                                               \
     {                                                                                                                  \
         .name = "runs", .type = &ulp_type_integer, ULP_AT(s, field), .value = value_, .quick = quick_, .full = full_,  \
@@ -42,15 +41,15 @@ ulp_spread ulp_numbers_take(ulp_numbers *numbers);
 
 enum { ULP_QUANTILES = 7 };
 
-/* Mean and sd (n - 1 below the root; 0 of one run) in binary64, summed in the order of the runs; quantiles are values
- * that occurred, nearest rank: min, 5 %, 25 %, median, 75 %, 95 %, max. */
+/* Mean and standard deviation (divisor n - 1; 0 for one run) are binary64 sums in the order of the runs. Each quantile
+ * is one of the values, by nearest rank: min, 5 %, 25 %, median, 75 %, 95 %, max. */
 typedef struct ulp_distribution {
     double mean, sd, quantile[ULP_QUANTILES];
 } ulp_distribution;
 
 ulp_distribution ulp_distribution_of(const double *value, size_t n); /* n >= 1 */
 
-/* The columns of a row struct's ulp_distribution `field`. */
+/* The columns for the ulp_distribution `field` of a row struct. */
 #define ULP_QUANTILE_COLUMNS_OF(row, field)                                                                            \
     ULP_COLUMN_AS(row, field.quantile[0], "min"), ULP_COLUMN_AS(row, field.quantile[1], "q05"),                        \
         ULP_COLUMN_AS(row, field.quantile[2], "q25"), ULP_COLUMN_AS(row, field.quantile[3], "median"),                 \
@@ -59,10 +58,11 @@ ulp_distribution ulp_distribution_of(const double *value, size_t n); /* n >= 1 *
 #define ULP_DISTRIBUTION_COLUMNS_OF(row, field)                                                                        \
     ULP_COLUMN_AS(row, field.mean, "mean"), ULP_COLUMN_AS(row, field.sd, "sd"), ULP_QUANTILE_COLUMNS_OF(row, field)
 
-/* Ascending, NaN last. */
+/* Sort value (n) in ascending order; NaN come last. */
 void ulp_sort_numbers(double *value, size_t n);
 
-/* Whether step n of a long run has a row: all of the first 32 do, then 16 in every octave, powers of two among them. */
+/* Whether step n of a long run has a row: each of the first 32 steps has one, then 16 steps of every octave, with all
+ * powers of two. */
 int ulp_is_thinned_row(int64_t n);
 
 #endif

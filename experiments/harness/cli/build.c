@@ -1,7 +1,7 @@
-/* build.c - the build's version, commit, compiler and flags, and the word that identifies its sources. */
+/* build.c - the version, identity, commit, compiler and flags of the build. */
 #include "message.h"
 
-/* The Makefile passes these to this file alone, so that a new commit compiles little. */
+/* The Makefile defines these macros for this file alone, so that a new commit recompiles one file. */
 #ifndef ULP_VERSION
 #define ULP_VERSION "unknown"
 #endif

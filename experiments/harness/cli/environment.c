@@ -1,5 +1,4 @@
-/* environment.c - the variables of the environment that every program reads, refused at the start if they mean nothing.
- */
+/* environment.c - checks of the environment variables that every program reads. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +32,7 @@ static int check_data(const char *program) {
     return ulp_usage_error(program, "ULPLAB_DATA=%s: there is no such folder", folder);
 }
 
-/* A list of numbers of threads, one for each level of nesting (OpenMP 5.2, section 21.1.2). */
+/* OMP_NUM_THREADS is a list with a number of threads for each level of nesting (OpenMP 5.2, section 21.1.2). */
 static int check_threads(const char *program) {
     const char *list = given("OMP_NUM_THREADS"), *at = list;
     if (!list) return ULP_GO_ON;

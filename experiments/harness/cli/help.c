@@ -1,4 +1,4 @@
-/* help.c - the text of --help, from the tables that parse the command line. */
+/* help.c - the text of --help, made from the tables of options. */
 #include <string.h>
 
 #include "options.h"
@@ -14,7 +14,7 @@ static void add_default(ulp_text *to, const char *name, const char *value) {
     if (value && *value) ulp_text_print(to, " [%s%s]", name, value);
 }
 
-/* "  --name VALUE    what it does: words [default]", with a hanging indent. */
+/* Add "  --name VALUE    help: words [default]", with a hanging indent. */
 static void add_option(ulp_text *to, const ulp_option *o, int width) {
     const int indent = width < 60 ? 6 : 24;
     const char *value = o->value_name ? o->value_name : o->type->value_name;
@@ -34,7 +34,7 @@ static void add_option(ulp_text *to, const ulp_option *o, int width) {
     ulp_text_free(&right);
 }
 
-/* The topics of the options' types, each once. */
+/* Add the help topics of the options' types, each topic once. */
 static void add_topics(ulp_text *to, const ulp_option_group *groups, size_t group_count, int width) {
     char topics[200] = "";
     ulp_text line = {0};

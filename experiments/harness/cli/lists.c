@@ -1,4 +1,4 @@
-/* lists.c - looking things up by name; see lists.h. */
+/* lists.c - finding formats, rules and datapaths by name in the lists of options; see lists.h. */
 #include "lists.h"
 
 #include <string.h>

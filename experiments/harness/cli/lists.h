@@ -1,4 +1,4 @@
-/* lists.h - looking things up by name in the lists that options hold. */
+/* lists.h - finding formats, rules and datapaths by name in the lists of options. */
 #ifndef ULP_CLI_LISTS_H
 #define ULP_CLI_LISTS_H
 

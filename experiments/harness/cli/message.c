@@ -1,4 +1,4 @@
-/* message.c - sentences on stderr, exit statuses, the terminal. */
+/* message.c - messages on stderr, exit statuses, and properties of the terminal; see message.h. */
 #include "message.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { LONG_WORD = 200, SHOWN_OF_LONG_WORD = 60 };
 
-/* Adds the text; of a long word its beginning and its length, and '?' for each control character. */
+/* Add a text. A long word is shortened to its beginning and its length, and '?' replaces each control character. */
 static void add_readable(ulp_text *to, const char *text) {
     while (*text) {
         const size_t blanks = strspn(text, " \n"), length = strcspn(text + blanks, " \n");
@@ -26,18 +26,18 @@ static void add_readable(ulp_text *to, const char *text) {
 }
 
 static void complain(const char *program, const char *text, va_list arguments) {
-    ulp_text said = {0}, line = {0}, wrapped = {0};
+    ulp_text message = {0}, line = {0}, wrapped = {0};
     if (!program) return;
-    ulp_text_print(&said, "%s: ", program);
-    ulp_text_print_list(&said, text, arguments);
-    add_readable(&line, ulp_text_of(&said));
+    ulp_text_print(&message, "%s: ", program);
+    ulp_text_print_list(&message, text, arguments);
+    add_readable(&line, ulp_text_of(&message));
     if (isatty(STDERR_FILENO)) ulp_text_wrap(&wrapped, ulp_text_of(&line), 0, 2, ulp_columns_of(stderr));
     else ulp_text_add(&wrapped, ulp_text_of(&line), line.length);
     ulp_text_add(&wrapped, "\n", 1);
     fflush(stdout);
     fwrite(wrapped.data, 1, wrapped.length, stderr);
     fflush(stderr);
-    ulp_text_free(&said);
+    ulp_text_free(&message);
     ulp_text_free(&line);
     ulp_text_free(&wrapped);
 }
@@ -98,8 +98,8 @@ int ulp_colour_on(FILE *file) {
 
 int ulp_columns_of(FILE *file) {
     struct winsize size;
-    const char *told = getenv("COLUMNS");
+    const char *columns_variable = getenv("COLUMNS");
     if (isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    const long columns = told ? strtol(told, NULL, 10) : 0;
+    const long columns = columns_variable ? strtol(columns_variable, NULL, 10) : 0;
     return columns > 0 && columns < 10000 ? (int)columns : 80;
 }

@@ -1,6 +1,7 @@
-/* options.c - reading a command line: argv becomes settings and words, the settings' texts become fields.
+/* options.c - reading a command line into the fields of structs; see options.h.
  *
- * `--name value` and `--name=value` mean the same; an option that is given twice is refused.
+ * First argv is split into settings and words; then the text of each setting is read into its field. `--name value` and
+ * `--name=value` mean the same. An option that is given twice is refused.
  */
 #include "options.h"
 
@@ -81,7 +82,7 @@ static void add_value(ulp_setting *s, const char *value) {
     s->values.at[s->values.count++] = value;
 }
 
-/* The option at argv[*i]; moves *i to the last word that belongs to it. */
+/* Read the option at argv[*i], and move *i to the last word that belongs to the option. */
 static int read_option(ulp_arguments *a, int argc, char **argv, int *i) {
     const char *name = argv[*i] + 2, *equals = strchr(name, '=');
     ulp_setting *s = find(a, name, equals ? (size_t)(equals - name) : strlen(name));
@@ -102,7 +103,7 @@ static int read_option(ulp_arguments *a, int argc, char **argv, int *i) {
     return ULP_GO_ON;
 }
 
-/* "-", numbers such as -1 and -inf, and what does not begin with a dash. */
+/* Whether an argument is a word: "-", a number such as -1 or -inf, or a text that does not begin with a dash. */
 static int is_word(const char *argument) {
     char *end;
     if (argument[0] != '-' || !argument[1] || strchr(".0123456789", argument[1])) return 1;

@@ -1,4 +1,4 @@
-/* progress.c - the clock, the wish to stop, and one line that says how far a program is. */
+/* progress.c - the clock, requests to stop, and the progress line; see progress.h. */
 #include "progress.h"
 
 #include <signal.h>

@@ -1,37 +1,39 @@
-/* progress.h - the clock, the wish to stop, and one line that says how far a program is. */
+/* progress.h - the clock, requests to stop, and the progress line of a program. */
 #ifndef ULP_CLI_PROGRESS_H
 #define ULP_CLI_PROGRESS_H
 
 #include "text.h"
 
-/* Seconds, monotonic. */
+/* The time in seconds, monotonic. */
 double ulp_clock(void);
 
-/* After ulp_stop_on_signals() the first SIGINT or SIGTERM makes ulp_stopping() true; the second one ends the program.
- */
+/* After ulp_stop_on_signals() the first SIGINT or SIGTERM makes ulp_stopping() true; the second signal ends the
+ * program. */
 void ulp_stop_on_signals(void);
 int ulp_stopping(void);
 
-/* The line of one program: a bar with the time left on a terminal that is wide enough, else a plain line every ten
- * seconds. The line never takes more columns than the terminal has. The caller serialises the calls. */
+/* The progress line of a program. On a terminal it is a line with a bar and the time left that is written again and
+ * again; elsewhere it is a plain line every ten seconds. It is never wider than the terminal. Only one thread at a time
+ * may call the functions. */
 typedef struct ulp_progress {
-    const char *program; /* NULL: silent */
+    const char *program; /* NULL: nothing is written */
     double started, shown;
-    double before; /* share that was done at the start (a resumed run): not counted for the time left */
-    int bar;       /* a bar may be on the terminal's line */
+    double before; /* share that was done before the start (a resumed run); it does not count for the time left */
+    int bar;       /* 1: the line is written again and again on a terminal */
 } ulp_progress;
 
-/* `program` NULL: nothing is ever shown. */
+/* If `program` is NULL, nothing is ever written. */
 ulp_progress ulp_progress_start(const char *program, double share_before);
 
-/* `share` done, 0 to 1; `detail` is a word or two ("12 points"). Shows at most ten times a second. */
+/* Show the share that is done, 0 to 1, and `detail`, a word or two ("12 points"). At most ten times a second the line
+ * is written. */
 void ulp_progress_show(ulp_progress *p, double share, const char *detail);
 
-/* Adds the line to `to`: at most columns - 1 characters, of program, bar, per cent and `says` ("12 points, 5 s left")
- * as much as fits. */
+/* Add the progress line to `to`: program, bar, per cent and `says` ("12 points, 5 s left"). Parts that do not fit into
+ * columns - 1 characters are left out. */
 void ulp_progress_line(ulp_text *to, const char *program, double share, const char *says, int columns);
 
-/* Erases the bar, before other lines are written and at the end. */
+/* Erase the line. Call it before other lines are written, and at the end. */
 void ulp_progress_clear(ulp_progress *p);
 
 #endif

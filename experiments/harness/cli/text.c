@@ -1,4 +1,4 @@
-/* text.c - strings and arrays that grow, words in lists, paths, words for a shell, lines of a width. */
+/* text.c - growing strings and arrays, lists of words, paths, shell words, and wrapping of lines; see text.h. */
 #include "text.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ int ulp_next_item(char *item, size_t size, const char **at) {
     return 1;
 }
 
-/* strchr finds the end of the list, too. */
+/* strchr(" ,", 0) is not NULL, so the end of the list ends an item, too. */
 int ulp_list_has(const char *list, const char *item) {
     const size_t length = strlen(item);
     for (const char *at = list; length > 0 && (at = strstr(at, item)) != NULL; at += length)
@@ -101,9 +101,9 @@ void ulp_list_add(char *text, size_t size, const char *item, ...) {
     va_end(arguments);
 }
 
-enum { LONGEST_WORD = 48 }; /* no longer word is compared */
+enum { LONGEST_WORD = 48 }; /* longer words are not compared */
 
-/* Edit distance of two words, case ignored, two exchanged neighbours counted as one edit. */
+/* The edit distance of the words a and b (m). Case is ignored; an exchange of two neighbours is one edit. */
 static size_t word_distance(const char *a, const char *b, size_t m) {
     size_t d[LONGEST_WORD + 1][LONGEST_WORD + 1], n = strlen(a);
     if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
@@ -138,7 +138,7 @@ int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int m
             }
             word += length;
         }
-        if (found) break; /* words that are farther away are less likely to be meant */
+        if (found) break; /* words at a larger distance are less likely to be meant */
     }
     return found;
 }
@@ -170,7 +170,8 @@ static void break_line(ulp_text *to, int indent) {
     ulp_text_print(to, "\n%*s", indent, "");
 }
 
-/* How much of a word goes on a line with `room` columns: all of it, or a list's items up to a comma, or what fits. */
+/* How many characters of a word go on a line with `room` columns: the whole word; else up to the last comma; else
+ * `room`. */
 static int piece_of(const char *word, int length, int room) {
     if (length <= room || room < 1) return length;
     for (int i = room; i > 0; i--)
@@ -178,7 +179,7 @@ static int piece_of(const char *word, int length, int room) {
     return room;
 }
 
-/* Adds blanks and a word at `column`; returns the column behind them. */
+/* Add blanks and a word at `column`; returns the column after the word. */
 static int wrap_word(ulp_text *to, const char *text, int blanks, int length, int column, int indent, int width) {
     const char *word = text + blanks;
     if (column > indent && column + blanks + length > width) {

@@ -1,4 +1,4 @@
-/* text.h - strings and arrays that grow, words in lists, paths, words for a shell. */
+/* text.h - growing strings and arrays, lists of words, paths, shell words, and wrapping of lines. */
 #ifndef ULP_CLI_TEXT_H
 #define ULP_CLI_TEXT_H
 
@@ -11,7 +11,7 @@
 #define ULP_PRINTF(text, first)
 #endif
 
-/* A string that grows. {0} is empty; data is NUL-terminated once anything was added. */
+/* A string that grows. {0} is the empty string; after the first addition data ends with NUL. */
 typedef struct ulp_text {
     char *data;
     size_t length, room;
@@ -23,37 +23,38 @@ void ulp_text_print_list(ulp_text *text, const char *format, va_list arguments);
 const char *ulp_text_of(const ulp_text *text); /* never NULL */
 void ulp_text_free(ulp_text *text);
 
-/* Memory, or the end of the program with exit status 1. */
+/* Allocate memory. Without memory the program ends with the exit status 1. */
 void *ulp_grow(void *memory, size_t bytes);
 char *ulp_copy_text(const char *text);
-/* Room for one element more: doubles *room as needed. */
+/* Make room for one more element of an array; doubles *room if needed. */
 void *ulp_room_for(void *array, size_t count, size_t *room, size_t size);
 
-/* The number of fields that `separator` makes of a list; 1 for an empty list. */
+/* The number of fields between separators in a list; 1 for an empty list. */
 size_t ulp_count_fields(const char *list, char separator);
 
-/* The next item of a list with commas, copied to `item` (size); 1, 0 at the end, -1 if it is empty or too long. *at
- * moves on; it begins at the list and is NULL at the end. */
+/* Copy the next item of a list with commas to `item` (size), and move *at behind it. *at starts as the list and is NULL
+ * at the end. Returns 1; 0 at the end; -1 if the item is empty or too long. */
 int ulp_next_item(char *item, size_t size, const char **at);
 
-/* Whether an item of a list, with blanks or commas between the items, is this one. */
+/* Whether a list, with blanks or commas between the items, contains an item. */
 int ulp_list_has(const char *list, const char *item);
 
-/* Add an item to a list in `text` (size), which starts empty; the part that does not fit is cut off. */
+/* Add an item to a list in `text` (size), which starts empty. Characters that do not fit are cut off. */
 void ulp_list_add(char *text, size_t size, const char *item, ...) ULP_PRINTF(3, 4);
 
-/* The words of `words` (blanks between them) nearest to `text` by edit distance, at most `most` of them, as a list
- * with commas in `near` (empty if no word is near enough to be meant). Returns how many there are. */
+/* near = a list with commas of at most `most` words of `words` (separated by blanks) with the least edit distance from
+ * `text`. The list is empty if no word is near enough to be meant. Returns the number of words. */
 int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most);
 
-/* `path` with `ending` replaced by `by`, or `by` appended where it ends otherwise. The caller frees it. */
+/* A copy of `path` with `by` in place of `ending`; if `path` has another ending, `by` is appended. The caller frees the
+ * copy. */
 char *ulp_path_replace(const char *path, const char *ending, const char *by);
 
-/* Adds `word` as one word of a shell command. */
+/* Add `word` as one word of a shell command, quoted if needed. */
 void ulp_text_quote(ulp_text *to, const char *word);
 
-/* Adds `text` with line breaks so that no line is wider than `width` columns. Lines after the first begin with
- * `indent` blanks; `column` is where the first line stands already. Line breaks in `text` stay. */
+/* Add `text` with line breaks so that no line is wider than `width` columns. The first line starts at `column`; the
+ * following lines begin with `indent` blanks. Line breaks in `text` stay. */
 void ulp_text_wrap(ulp_text *to, const char *text, int column, int indent, int width);
 
 #endif

@@ -1,4 +1,4 @@
-/* types.c - the plain types of options: flags, numbers and lists of them, texts, choices. */
+/* types.c - the plain types of options: flags, numbers, lists of numbers, texts and choices. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "types.h"
 
 enum { ITEM_MAX = 64 };
-enum { MOST_IN_RANGE = 1000000 }; /* numbers that a..b stands for */
+enum { MOST_IN_RANGE = 1000000 }; /* the largest length of a range a..b */
 
 static int refuse(ulp_text *error, const char *text, const char *why) {
     ulp_text_print(error, "%s: %s", text, why);
@@ -66,8 +66,8 @@ static int read_integer(void *field, const char *text, const ulp_option *o, ulp_
     return ULP_EXIT_FINE;
 }
 
-/* Decimal or 0x digits exactly, anything else by way of binary64: 1e3, 0x1p10. 0 if it is no whole number below 2^64.
- */
+/* Decimal or 0x digits are read exactly; other forms (1e3, 0x1p10) are read as binary64. Returns 0 if the text is not a
+ * whole number below 2^64. */
 static int parse_unsigned(uint64_t *number, const char *text) {
     char *end;
     if (text[0] < '0' || text[0] > '9') return 0;
@@ -109,7 +109,7 @@ static void print_number(ulp_text *to, const void *field, const ulp_option *o) {
 
 /* ---- lists of numbers ---- */
 
-/* One number of a list, checked like a single one. */
+/* Read a number of a list, with the checks for a single number. */
 static int read_one(double *number, const char *text, const ulp_option *o, int whole, ulp_text *error) {
     int64_t integer = 0;
     if (!whole) return read_number(number, text, o, error);
@@ -123,7 +123,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A number that is in a list twice would make two points of one name. */
+/* Refuse a list that contains a number twice: two points would have the same name. */
 static int refuse_twins(const ulp_number_list *list, const char *text, ulp_text *error) {
     double *sorted = ulp_grow(NULL, list->count * sizeof *sorted);
     int status = ULP_EXIT_FINE;
@@ -138,7 +138,7 @@ static int refuse_twins(const ulp_number_list *list, const char *text, ulp_text 
     return status;
 }
 
-/* An item: x, or a..b for a, a + 1, ..., b. */
+/* Read an item: x, or a..b for a, a + 1, ..., b. */
 static int read_item(ulp_number_list *list, size_t *room, char *item, const ulp_option *o, int whole, ulp_text *error) {
     char *dots = strstr(item, "..");
     double first, last;
@@ -251,7 +251,7 @@ void ulp_word_at(char *word, size_t size, const char *words, size_t i) {
     snprintf(word, size, "%.*s", (int)strcspn(at, " "), at);
 }
 
-/* The nearest words, or all where they are few. */
+/* Refuse a word, with the nearest word, and with all words if there are few. */
 static int refuse_choice(ulp_text *error, const char *word, const ulp_option *o, const char *more) {
     enum { FEW = 300 };
     ulp_text near = {0};
@@ -304,7 +304,7 @@ static void print_choice(ulp_text *to, const void *field, const ulp_option *o) {
     ulp_text_print(to, "%s", word);
 }
 
-/* A choice that a default names is spelled as there; any other as a list in the order of the words. */
+/* Choices equal to a default are printed like the default; other choices as a list in the order of the words. */
 static void print_choices(ulp_text *to, const void *field, const ulp_option *o) {
     const char *const defaults[] = {o->value, o->quick, o->full};
     const uint64_t bits = *(const uint64_t *)field;

@@ -1,5 +1,4 @@
-/* types_arithmetic.c - the types of options that name arithmetic: formats, modes, overflow policies, operations,
- * datapaths, backends. */
+/* types_arithmetic.c - the types of options that name arithmetic: formats, modes, overflow policies, operations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 int ulp_format_within_binary32(const ulp_format *f) { return f->fits_binary32; }
 int ulp_format_with_sign(const ulp_format *f) { return f->fits_binary32 && f->is_signed && f->has_zero; }
 
-/* "; did you mean 'x'?", or nothing. */
+/* Add "; did you mean 'x'?" if a known name is near. */
 static void add_nearest(ulp_text *error, const char *text, const char *words) {
     ulp_text near = {0};
     if (ulp_nearest_words(&near, text, words, 1)) ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
@@ -123,7 +122,7 @@ static int read_mode(void *field, const char *text, const ulp_option *o, ulp_tex
     return ULP_EXIT_FINE;
 }
 
-/* A mode, with the number of random bits after a slash. */
+/* Read MODE[/BITS]: a mode, and the number of random bits of a stochastic mode. */
 static int parse_rule(ulp_named_rule *rule, const char *item, ulp_text *error) {
     char name[16], *end = NULL;
     const char *slash = strchr(item, '/');

@@ -1,4 +1,4 @@
-/* types_machine.c - the types of options that say how sums are formed and which machine forms them. */
+/* types_machine.c - the types of options that name datapaths and backends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- datapaths ---- */
 
-/* Why a name is refused: what the parser knows, else the nearest rows. */
+/* Write why a name is refused: the parser's reason, else the nearest known names. */
 static int refuse_datapath(const char *text, ulp_status status, ulp_text *error) {
     char why[ULP_EXPLAIN_MAX];
     ulp_datapath row;

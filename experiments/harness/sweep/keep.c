@@ -1,4 +1,5 @@
-/* keep.c - OUT.part: its lock, the points in it, and what becomes of it; see sweep.h. */
+/* keep.c - the files of a sweep: the lock and the points of OUT.part, merged files, shards and checkpoints; see
+ * sweep.h. */
 #include "keep.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 /* ---- the lock ---- */
 
-/* Takes the lock; 0 if another process has it. A file system without locks lets every run pass. */
+/* Take the lock; returns 0 if another process has it. On a file system without locks every run succeeds. */
 static int lock_file(int file) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(file, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
@@ -21,25 +22,25 @@ static int lock_file(int file) {
 
 /* Whether `path` still names the open file. */
 static int is_named(int file, const char *path) {
-    struct stat held, there;
-    return fstat(file, &held) == 0 && stat(path, &there) == 0 && held.st_dev == there.st_dev &&
-           held.st_ino == there.st_ino;
+    struct stat open_file, named_file;
+    return fstat(file, &open_file) == 0 && stat(path, &named_file) == 0 && open_file.st_dev == named_file.st_dev &&
+           open_file.st_ino == named_file.st_ino;
 }
 
-/* Opens OUT.part, new or left by another run, and locks it. Its owner may have replaced or removed the file between the
- * two steps: then both again. */
+/* Open OUT.part, new or of an earlier run, and lock it. If the owner of the lock replaced or removed the file between
+ * the two steps, both steps are repeated. */
 static int lock_part(ulp_sweep *s) {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         const int file = open(s->part, O_RDWR | O_CREAT, 0666);
         if (file < 0) return ulp_cannot_write(s->program, s->part, 1);
-        const int ours = lock_file(file);
-        if (ours && is_named(file, s->part)) {
+        const int locked = lock_file(file);
+        if (locked && is_named(file, s->part)) {
             s->part_file = fdopen(file, "r+");
             return s->part_file ? -1 : ulp_cannot_write(s->program, s->part, 0);
         }
         close(file);
-        if (!ours) break;
+        if (!locked) break;
     }
     return ulp_usage_error(s->program, "another run is writing %s: let it end, or choose another place with --out",
                            s->place.path);
@@ -67,7 +68,7 @@ static int knows(void *own, size_t index, const char *label) {
     return index < plan->count && strcmp(plan->points[index].label, label) == 0;
 }
 
-/* A file that is being read, for the message about a point that two files have differently. */
+/* The file of a piece, for the message about a point that differs between two files. */
 typedef struct source {
     ulp_sweep *sweep;
     const char *path;
@@ -120,14 +121,15 @@ static int merge_file(ulp_sweep *s, const char *path) {
     return status;
 }
 
-/* ---- what a stopped run left ---- */
+/* ---- the files of a stopped run ---- */
 
 static int is_empty(FILE *file) {
     struct stat about;
     return fstat(fileno(file), &about) == 0 && about.st_size == 0;
 }
 
-/* Through the stream that holds the lock: closing another one on the same file would drop it. */
+/* Read the points of OUT.part through the stream that holds the lock. Closing another stream on the file would drop the
+ * lock. */
 static int resume_part(ulp_sweep *s, int was_there) {
     if (!is_empty(s->part_file)) return read_points(s, s->part, s->part_file, 1);
     ulp_complain(s->program,
@@ -145,8 +147,7 @@ static size_t finished_points(FILE *file) {
     return count;
 }
 
-/* Hours of work are not lost to a forgotten word: the points that a stopped run has kept are taken up or forgotten on
- * request only. */
+/* Refuse to start if a stopped run has kept points: without --resume or --restart the user might lose hours of work. */
 static int spare_points(ulp_sweep *s) {
     const size_t count = finished_points(s->part_file);
     int status = -1;
@@ -162,7 +163,7 @@ static int spare_points(ulp_sweep *s) {
                                      "%s is the checkpoint of a run that was stopped: --resume goes on from it, "
                                      "--restart forgets it",
                                      s->work[k].file);
-    if (status >= 0 && is_empty(s->part_file)) { /* made here */
+    if (status >= 0 && is_empty(s->part_file)) { /* this run made the file */
         remove(s->part);
         fclose(s->part_file);
         s->part_file = NULL;
@@ -170,7 +171,7 @@ static int spare_points(ulp_sweep *s) {
     return status;
 }
 
-/* OUT.part anew, with the points that are known: a torn last piece of a killed run is left behind. */
+/* Write OUT.part again with the points that are done; an unfinished last piece of a killed run is left out. */
 static int rewrite_part(ulp_sweep *s) {
     char *name = ulp_path_replace(s->part, "", ".tmp");
     FILE *fresh = fopen(name, "w"), *old = s->part_file;
@@ -194,7 +195,7 @@ static int rewrite_part(ulp_sweep *s) {
     return status;
 }
 
-/* Files of points that are done, or, where nothing is resumed, of all: a run that was killed may have left them. */
+/* Remove the checkpoints that a killed run has left: of points that are done, and without --resume of all points. */
 static void forget_files(const ulp_sweep *s) {
     for (size_t k = 0; k < s->plan->count; k++)
         if (s->work[k].done || !s->resume) ulp_keep_forget(s, k);
@@ -209,20 +210,20 @@ static void name_files(ulp_sweep *s) {
     }
 }
 
-/* A file that another shard has written is not replaced by this one. */
+/* Refuse to replace the file of another shard. */
 static int spare_shard(const ulp_sweep *s) {
-    char *line = NULL, ours[64];
+    char *line = NULL, shard_name[64];
     size_t room = 0;
     int status = -1;
     FILE *file = s->shards && !s->place.direct ? fopen(s->place.file, "r") : NULL;
     if (!file) return -1;
-    snprintf(ours, sizeof ours, "%zu/%zu", s->shard, s->shards);
+    snprintf(shard_name, sizeof shard_name, "%zu/%zu", s->shard, s->shards);
     while (getline(&line, &room, file) > 0 && line[0] == '#') {
         if (strncmp(line, "# shard: ", 9) != 0) continue;
         line[strcspn(line, "\r\n")] = '\0';
-        if (strcmp(line + 9, ours) == 0) break;
+        if (strcmp(line + 9, shard_name) == 0) break;
         status = ulp_usage_error(s->program, "%s holds shard %s: give shard %s a name of its own with --out",
-                                 s->place.path, line + 9, ours);
+                                 s->place.path, line + 9, shard_name);
         break;
     }
     free(line);
@@ -254,7 +255,7 @@ int ulp_keep_point(ulp_sweep *s, size_t k) {
 
 void ulp_keep_forget(const ulp_sweep *s, size_t k) {
     if (!s->work[k].file) return;
-    char *torn = ulp_path_replace(s->work[k].file, "", ".tmp"); /* left by a run that was killed while it wrote */
+    char *torn = ulp_path_replace(s->work[k].file, "", ".tmp"); /* a run that was killed while writing leaves it */
     remove(torn);
     remove(s->work[k].file);
     free(torn);

@@ -1,4 +1,4 @@
-/* plan.c - a list of grid points that grows; see plan.h. */
+/* plan.c - building the plan of a run; see plan.h. */
 #include "plan.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* plan.h - the grid points of a run, in the order of its CSV, and the header lines that decide its numbers.
  *
- * A point is a small struct of the experiment's own: everything that one point needs beside the settings.
+ * Each experiment defines the struct of a point: the data that one point needs in addition to the settings.
  */
 #ifndef ULP_SWEEP_PLAN_H
 #define ULP_SWEEP_PLAN_H
@@ -11,7 +11,7 @@
 #include "experiments/harness/cli/options.h"
 #include "formats/round.h"
 
-/* The sentence behind a status that is not ULP_OK; the first one counts. Threads may share it. */
+/* The sentence that explains a status other than ULP_OK. The first sentence stays. Threads may share a ulp_failure. */
 typedef struct ulp_failure {
     pthread_mutex_t lock;
     ulp_text sentence;
@@ -20,8 +20,8 @@ typedef struct ulp_failure {
 /* A grid point of the plan. */
 typedef struct ulp_planned {
     void *point; /* the experiment's struct */
-    double cost; /* relative work, for the time left */
-    char *label; /* "binary16 rne": unique in the plan; names the point in --list, files and messages */
+    double cost; /* relative work, for the estimate of the time left */
+    char *label; /* "binary16 rne", unique in the plan; the name of the point in --list, files and messages */
 } ulp_planned;
 
 typedef struct ulp_plan {
@@ -33,21 +33,21 @@ typedef struct ulp_plan {
     const ulp_arguments *arguments; /* for plan(): which options were given (ulp_setting_given) */
 } ulp_plan;
 
-/* Appends a copy of the point (point_size bytes); the rest of the arguments form its label. */
+/* Append a copy of the point (point_size bytes). The arguments from `label` on form its label. */
 void ulp_plan_add(ulp_plan *plan, const void *point, double cost, const char *label, ...) ULP_PRINTF(4, 5);
 
-/* One more header line: data set and checksum, network, everything that decides the numbers and is no option. */
+/* Add a header line for a thing that decides the numbers and is not an option: data set and checksum, network. */
 void ulp_plan_note(ulp_plan *plan, const char *key, const char *value, ...) ULP_PRINTF(3, 4);
 
-/* For the sentence behind a status: returns the status. The sentence is all that is printed: it says what failed and
- * why; a status that speaks for itself needs no sentence. */
+/* Set the sentence that explains a status, and return the status. The message of the program is this sentence alone, so
+ * it has to say what failed and why. Without a sentence the message is the text of the status. */
 ulp_status ulp_plan_fail(const ulp_plan *plan, ulp_status status, const char *what, ...) ULP_PRINTF(3, 4);
 
-/* Two points with one label are a mistake of the experiment: the program stops. */
+/* End the program if two points have the same label, which is a mistake in the experiment. */
 void ulp_plan_check(const ulp_plan *plan);
 void ulp_plan_free(ulp_plan *plan);
 
-/* The same for ulp_task_fail(). */
+/* As ulp_plan_fail(), for ulp_task_fail(). */
 ulp_status ulp_fail_with(ulp_failure *failure, ulp_status status, const char *what, va_list arguments);
 
 #endif

@@ -1,4 +1,4 @@
-/* points.c - the points of a sweep: which ones are this run's, and what tasks ask for; see sweep.h. */
+/* points.c - the points of a sweep: which points this run computes, and functions for their tasks; see sweep.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* ranks.c - a sweep over MPI ranks: rank 0 hands out points, the other ranks compute. The only home of <mpi.h>.
+/* ranks.c - a sweep over MPI ranks: rank 0 assigns points, the other ranks compute them.
  *
- * MPI is initialised only in a process that mpirun started.
+ * No other file includes <mpi.h>. MPI is initialised only in a process that mpirun started.
  */
 #include "ranks.h"
 
@@ -33,13 +33,13 @@ void ulp_ranks_end(void) {
     if (started) MPI_Finalize();
 }
 
-/* Waits without spinning: rank 0 shares its processor with ranks that compute. */
+/* Wait for a message without a busy loop, because rank 0 shares its processor with ranks that compute. */
 static int wait_for_rank(void) {
     const struct timespec pause = {0, 500000};
     MPI_Status about;
-    for (int there = 0;;) {
-        MPI_Iprobe(MPI_ANY_SOURCE, TAG_DONE, MPI_COMM_WORLD, &there, &about);
-        if (there) return about.MPI_SOURCE;
+    for (int arrived = 0;;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_DONE, MPI_COMM_WORLD, &arrived, &about);
+        if (arrived) return about.MPI_SOURCE;
         nanosleep(&pause, NULL);
     }
 }
@@ -57,7 +57,7 @@ static void receive_point(ulp_sweep *s, const int64_t head[HEAD], int source) {
     free(text);
 }
 
-/* Rank 0: gives a point to each rank that asks, until there is none and every rank knows. */
+/* Rank 0: receive results and assign points, until all points are assigned and every rank knows that. */
 static void hand_out(ulp_sweep *s, int dismiss) {
     size_t at = 0;
     for (int active = s->ranks - 1; active > 0;) {
@@ -72,7 +72,7 @@ static void hand_out(ulp_sweep *s, int dismiss) {
     }
 }
 
-/* Other ranks: ask, compute, answer. */
+/* Other ranks: ask for a point, compute it, and send its rows. */
 static void serve(ulp_sweep *s) {
     int64_t head[HEAD] = {NO_POINT, ULP_OK, 0, 0};
     const ulp_text *text = NULL;

@@ -4,7 +4,7 @@
 
 #include "sweep.h"
 
-/* The sweep under mpirun: rank 0 hands out points and writes, the other ranks compute. */
+/* Run a sweep under mpirun: rank 0 assigns points and writes files, the other ranks compute. */
 void ulp_ranks_sweep(ulp_sweep *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* step.c - one point of a sweep: taken, computed, finished, and shown in the progress line; see step.h. */
+/* step.c - the steps of a point (take, compute, finish) and the progress of a sweep; see step.h. */
 #include "step.h"
 
 #include "keep.h"
@@ -78,7 +78,7 @@ void ulp_sweep_finish(ulp_sweep *s, size_t k, ulp_status status, const char *fai
     work->share = 1;
     s->finished++;
     if (ulp_keep_point(s, k) >= 0 && s->status == ULP_OK) {
-        s->status = ULP_BAD_FILE; /* the message is out */
+        s->status = ULP_BAD_FILE; /* ulp_keep_point() has written the reason */
         ulp_text_print(&s->failure.sentence, "stopped at point '%s'", s->plan->points[k].label);
     }
     if (s->status == ULP_OK) ulp_keep_forget(s, k);

@@ -1,18 +1,18 @@
-/* sweep.c - a sweep on threads, each of which takes the next point when it is free; see sweep.h. */
+/* sweep.c - running a sweep, on threads or MPI ranks; see sweep.h. */
 #include "sweep.h"
 
 #include "kernels/backend.h"
 #include "ranks.h"
 #include "step.h"
 
-/* A sweep on threads: each takes the next point when it is free. */
-typedef struct crew {
+/* The shared state of the threads; each thread takes the next point when it is free. */
+typedef struct team {
     ulp_sweep *sweep;
     size_t next;
-} crew;
+} team;
 
 static void thread_body(void *own, size_t begin, size_t end) {
-    crew *c = own;
+    team *c = own;
     ulp_sweep *s = c->sweep;
     (void)begin;
     (void)end;
@@ -33,11 +33,11 @@ static size_t points_left(const ulp_sweep *s) {
 }
 
 void ulp_sweep_run(ulp_sweep *s) {
-    crew c = {.sweep = s};
+    team c = {.sweep = s};
     const size_t left = points_left(s), threads = (size_t)s->threads < left ? (size_t)s->threads : left;
     ulp_sweep_started(s);
     if (s->ranks > 1) ulp_ranks_sweep(s);
-    /* one point, or one at a time: it gets all threads for its array operations */
+    /* points one at a time: each gets all threads for its array operations */
     else if (threads <= 1 || s->threads_inside) thread_body(&c, 0, 1);
     else ulp_parallel_for(threads, 1, thread_body, &c);
     ulp_progress_clear(&s->progress);

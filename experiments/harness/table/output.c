@@ -1,4 +1,4 @@
-/* output.c - files that are written whole or not at all; see output.h. */
+/* output.c - writing files as a whole or not at all; see output.h. */
 #include "output.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ int ulp_cannot_write(const char *program, const char *path, int named) {
     return named ? ULP_EXIT_USAGE : ULP_EXIT_FAILED;
 }
 
-/* The file behind a chain of symbolic links, also where the last link leads to no file yet. The caller frees it. */
+/* The path behind a chain of symbolic links; the file may not exist yet. The caller frees the path. */
 static char *behind_links(const char *path) {
     enum { LINKS = 40 };
     char *at = ulp_copy_text(path), to[PATH_MAX];

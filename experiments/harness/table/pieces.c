@@ -29,15 +29,15 @@ void ulp_piece_write(FILE *file, const ulp_piece *p) {
 
 /* ---- reading ---- */
 
-/* A file that is being read, line by line. */
+/* A file and its current line. */
 typedef struct cursor {
     const ulp_piece_reader *reader;
     char *line; /* without its line break */
     size_t room, number;
     size_t length;       /* of line */
-    int more;            /* line holds a whole line; 0 at the end and at a line without its line break */
-    long at;             /* where the line begins */
-    unsigned char *seen; /* (seen_room) pieces of this file */
+    int more;            /* 1: line is a whole line; 0: the end of the file, or a line without its line break */
+    long at;             /* offset of the line in the file */
+    unsigned char *seen; /* (seen_room) not 0 for the pieces of this file so far */
     size_t seen_room;
 } cursor;
 
@@ -54,7 +54,7 @@ static void next_line(cursor *c) {
     }
 }
 
-/* "# build: ID", the last line of the head. */
+/* Check "# build: ID", the last line of the head. */
 static int read_build(const cursor *c) {
     static const char key[] = "# build: ";
     if (!c->more || strncmp(c->line, key, strlen(key)) != 0)
@@ -68,27 +68,27 @@ static int read_build(const cursor *c) {
 
 static int read_head(cursor *c) {
     const ulp_piece_reader *r = c->reader;
-    const char *ours = r->head;
-    for (next_line(c); c->more && *ours; next_line(c)) {
+    const char *head = r->head;
+    for (next_line(c); c->more && *head; next_line(c)) {
         if (strncmp(c->line, "# shard: ", 9) == 0) continue;
-        const size_t length = strcspn(ours, "\n");
+        const size_t length = strcspn(head, "\n");
         if (c->line[0] != '#')
             return ulp_usage_error(r->program,
                                    "%s, line %zu: a row that belongs to no point of this grid; give shards or "
                                    ".part files, not a finished CSV",
                                    r->path, c->number);
-        if (c->length != length || memcmp(c->line, ours, length) != 0)
+        if (c->length != length || memcmp(c->line, head, length) != 0)
             return ulp_usage_error(r->program, "%s was made with other options: there '%s', here '%.*s'", r->path,
-                                   c->line, (int)length, ours);
-        ours += length + (ours[length] == '\n');
+                                   c->line, (int)length, head);
+        head += length + (head[length] == '\n');
     }
     while (c->more && strncmp(c->line, "# shard: ", 9) == 0) next_line(c);
     if (ferror(r->file)) return ulp_usage_error(r->program, "cannot read %s: %s", r->path, strerror(errno));
-    if (*ours) return ulp_usage_error(r->program, "%s: the head of this file is not complete", r->path);
+    if (*head) return ulp_usage_error(r->program, "%s: the head of this file is not complete", r->path);
     return read_build(c);
 }
 
-/* The piece that the line begins. */
+/* Whether the line begins a known piece; gets its index and label. */
 static int is_piece(const cursor *c, size_t *index, const char **label) {
     int used = 0;
     if (sscanf(c->line, "# piece %zu: %n", index, &used) != 1 || used == 0) return 0;
@@ -106,7 +106,7 @@ static int is_repeated(cursor *c, size_t index) {
     return c->seen[index]++ != 0;
 }
 
-/* ULP_GO_ON: the reading goes on behind the damage. */
+/* Report a damaged piece. ULP_GO_ON (-1): reading continues after the damage. */
 static int damaged(const cursor *c, size_t number, const char *what, const char *wrong) {
     const ulp_piece_reader *r = c->reader;
     if (!r->forgiving)
@@ -116,7 +116,7 @@ static int damaged(const cursor *c, size_t number, const char *what, const char 
     return -1;
 }
 
-/* A line that begins no piece where one should begin. */
+/* Report a line that begins no piece, although a piece must begin there. */
 static int misplaced(const cursor *c) {
     if (!c->reader->forgiving && c->line[0] != '#')
         return ulp_usage_error(c->reader->program,
@@ -126,7 +126,7 @@ static int misplaced(const cursor *c) {
     return damaged(c, c->number, "a piece", "this line names none of this run");
 }
 
-/* The lines of a piece up to its end line, which is then the cursor's. NULL, or the reason why they are damaged. */
+/* Read the lines of a piece; the cursor then has the end line. Returns NULL, or the reason if the piece is damaged. */
 static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines) {
     char end[96];
     for (next_line(c); c->more && c->line[0] != '#'; next_line(c)) {
@@ -143,7 +143,7 @@ static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines) {
 }
 
 static int read_pieces(cursor *c, long *torn) {
-    int status = -1, in_order = 1; /* in order: between two pieces, not behind a damaged one */
+    int status = -1, in_order = 1; /* in order: between two pieces, and not after a damaged piece */
     next_line(c);
     while (c->more && status < 0) {
         ulp_piece piece = {0};

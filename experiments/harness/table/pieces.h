@@ -1,15 +1,17 @@
-/* pieces.h - finished pieces of work in a file: of a run that goes on, of a shard, of ulp verify.
+/* pieces.h - files of finished pieces of work: of a run in progress, of a shard, of ulp verify.
  *
  * The file begins with a head: lines of the program that decide the numbers, and `# build: ID`, which names the build.
- * Then come pieces in any order:
+ * The pieces follow in any order:
+ *
  *     # piece 17: LABEL
  *     lines, none of which begins with #
  *     # end 17: NUMBER OF LINES crc32 EIGHT HEX DIGITS
- * The CRC-32 is of the label, a line break and the lines. A file that ends within a piece was cut: that piece was not
- * finished. A piece that does not match its end line, or stands in the file twice, is damaged: a resumed run passes
- * over it with a message and computes it again; a merge refuses the file. A file whose head differs holds other
- * numbers, or those of another build, and is refused. `# shard:` lines of a head do not count. CRLF line ends and a
- * byte order mark are accepted.
+ *
+ * The CRC-32 covers the label, a line break and the lines. If the file ends within a piece, this piece was not
+ * finished. A piece that does not match its end line, or that is in the file twice, is damaged. A resumed run skips a
+ * damaged piece with a message and computes it again; a merge refuses the file. A file with another head holds other
+ * numbers, or the numbers of another build, and is refused. `# shard:` lines of a head are not compared. CRLF line ends
+ * and a byte order mark are accepted.
  */
 #ifndef ULP_TABLE_PIECES_H
 #define ULP_TABLE_PIECES_H
@@ -22,27 +24,28 @@
 typedef struct ulp_piece {
     size_t index;
     const char *label; /* one line */
-    const char *lines; /* (length) each with its line break; NULL if length is 0 */
+    const char *lines; /* (length) with all line breaks; NULL if length is 0 */
     size_t length, count;
 } ulp_piece;
 
-/* Writes the head's last line, `# build: ID`. */
+/* Write the last line of a head, `# build: ID`. */
 void ulp_pieces_begin(FILE *file);
 void ulp_piece_write(FILE *file, const ulp_piece *piece);
 
 typedef struct ulp_piece_reader {
     const char *program, *path; /* for messages */
     FILE *file;
-    const char *head; /* the lines that the file has to begin with, without the build's */
-    int forgiving;    /* damaged pieces are passed over: the file of a run that goes on */
+    const char *head; /* the required head of the file, without the line of the build */
+    int forgiving;    /* 1: damaged pieces are skipped (the file of a run in progress) */
     void *own;
-    /* Whether the program has a piece of this index and label. */
+    /* Whether the program has a piece with this index and label. */
     int (*knows)(void *own, size_t index, const char *label);
-    /* Takes a piece, whose texts live until it returns. ULP_GO_ON (-1), or the exit status after a message. */
+    /* Take a piece; its texts are valid during the call. Returns ULP_GO_ON (-1), or the exit status after a message. */
     int (*take)(void *own, const ulp_piece *piece);
 } ulp_piece_reader;
 
-/* -1, or the exit status after a message. *torn, if not NULL, gets where an unfinished last piece begins, else -1. */
+/* Read a file. Returns -1, or the exit status after a message. *torn (may be NULL) gets the offset of an unfinished
+ * last piece, or -1. */
 int ulp_pieces_read(const ulp_piece_reader *reader, long *torn);
 
 #endif

@@ -1,4 +1,4 @@
-/* table.c - rows as structs, as lines of a CSV, and back; see table.h. */
+/* table.c - writing rows as lines of a CSV, and reading them back; see table.h. */
 #include "table.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ double ulp_no_number(void) {
 
 int ulp_is_no_number(double x) { return memcmp(&x, &no_number_bits, sizeof x) == 0; }
 
-/* A mistake in an experiment's own text, not in its input: there is nothing to continue with. */
+/* End the program: the mistake is in the code of an experiment, not in its input. */
 static _Noreturn void stop_for_bug(const ulp_rows *rows, const char *what, const char *which) {
     fprintf(stderr, "internal error at point '%s': %s: %s\n", rows->label ? rows->label : "", what, which);
     abort();
@@ -61,7 +61,7 @@ static void put_word(ulp_rows *rows, const ulp_column *c, int place) {
 
 static void put_number(ulp_rows *rows, double value) {
     if (ulp_is_no_number(value)) return;
-    if (isnan(value)) ulp_text_add(&rows->text, "nan", 3); /* printf may show a sign that means nothing */
+    if (isnan(value)) ulp_text_add(&rows->text, "nan", 3); /* printf may print a sign, which has no meaning */
     else ulp_text_print(&rows->text, "%.17g", value);
 }
 
@@ -127,7 +127,7 @@ static int read_cell(void *to, const ulp_column *c, const char *cell) {
     return 1;
 }
 
-/* One line, cut into cells where it stands. */
+/* Read one line into a row; the line is cut into cells in place. */
 static int read_row(const ulp_table *t, void *row, char *line) {
     const ulp_column *c = t->columns;
     for (char *next; c->name && line; c++, line = next) {

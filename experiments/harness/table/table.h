@@ -1,4 +1,4 @@
-/* table.h - a table of typed columns: rows are structs, written by name, and the CSV is its form in a file.
+/* table.h - tables with typed columns: a row is a struct, and the CSV is the form of a table in a file.
  *
  *     typedef struct row {
  *         const char *format;
@@ -13,12 +13,12 @@
  *     };
  *
  *     row r;
- *     ulp_row_clear(rows, &r); // every cell is empty
+ *     ulp_row_clear(rows, &r);
  *     r.format = format->name;
  *     r.what = PATH;
  *     ulp_row_put(rows, &r);
  *
- * Claims read the same structs back, whether this run computed the rows, another run left them or shards were merged.
+ * Claims read the rows back as the same structs, whether this run computed them, or a stopped run, or several shards.
  */
 #ifndef ULP_TABLE_TABLE_H
 #define ULP_TABLE_TABLE_H
@@ -29,8 +29,8 @@
 #include "experiments/harness/cli/text.h"
 #include "formats/format.h"
 
-/* A number beside its code in hex, ceil(bits / 4) digits. The cell is empty where `format` is NULL or has no code for
- * the value. Claims read back neither: they read the column of the number. */
+/* A value whose cell is its code in hex with ceil(bits / 4) digits. The cell is empty if `format` is NULL or has no
+ * code for the value. Claims cannot read such a cell back; they read the column of the number. */
 typedef struct ulp_code {
     const ulp_format *format;
     double value;
@@ -38,7 +38,7 @@ typedef struct ulp_code {
 
 typedef enum ulp_cell_type {
     ULP_CELL_TEXT,    /* const char *, no comma, quote, # or line break; NULL is an empty cell */
-    ULP_CELL_WORD,    /* int: the place of a word in `words`; -1 is an empty cell */
+    ULP_CELL_WORD,    /* int: the index of a word in `words`; -1 is an empty cell */
     ULP_CELL_INTEGER, /* int64_t; ULP_NO_INTEGER is an empty cell */
     ULP_CELL_NUMBER,  /* double, %.17g, or inf, -inf, nan; ULP_NO_NUMBER is an empty cell */
     ULP_CELL_CODE     /* ulp_code */
@@ -48,7 +48,7 @@ typedef enum ulp_cell_type {
 typedef struct ulp_column {
     const char *name;
     ulp_cell_type type;
-    size_t at, end; /* the field of the row struct: its first byte, and the byte behind it */
+    size_t at, end; /* offsets in the row struct: the field's first byte, and the byte after the field */
     const char *words;
 } ulp_column;
 
@@ -74,18 +74,18 @@ typedef struct ulp_column {
 
 #define ULP_NO_INTEGER INT64_MIN
 #define ULP_NO_NUMBER ulp_no_number()
-double ulp_no_number(void);     /* a NaN of its own bits */
-int ulp_is_no_number(double x); /* tells it from every other NaN */
+double ulp_no_number(void);     /* a NaN with bits that no operation gives */
+int ulp_is_no_number(double x); /* 0 for every other NaN */
 
-/* The rows of one point while they are written: lines of the CSV. */
+/* The rows of one point as lines of the CSV. */
 typedef struct ulp_rows {
     const ulp_column *columns;
     ulp_text text;
     size_t count;
-    const char *label; /* of the point, for messages about mistakes */
+    const char *label; /* label of the point, for messages */
 } ulp_rows;
 
-/* Makes every cell of a row struct empty. */
+/* Make every cell of a row empty. */
 void ulp_row_clear(const ulp_rows *rows, void *row);
 void ulp_row_put(ulp_rows *rows, const void *row);
 
@@ -98,19 +98,19 @@ typedef struct ulp_table {
     const ulp_column *columns;
     void *rows; /* (count) of the row struct; texts point into `texts` */
     size_t row_size, count, room;
-    const void **points; /* (count) the point that each row belongs to */
+    const void **points; /* (count) the point of each row */
     char **texts;        /* (text_count) */
     size_t text_count, text_room;
 } ulp_table;
 
-/* An empty table of such rows. */
+/* An empty table. */
 ulp_table ulp_table_of(const ulp_column *columns, size_t row_size);
 
-/* Appends the lines of a point; returns 0 if a line is no row of these columns. */
+/* Append the lines of a point; returns 0 if a line does not fit the columns. */
 int ulp_table_add(ulp_table *table, const char *lines, size_t length, const void *point);
 void ulp_table_free(ulp_table *table);
 
-/* The first row at or after `from` that `matches` the key; NULL if there is none. *index gets its place. */
+/* The first row from *index on that `matches` the key, or NULL; *index gets the index of the row. */
 typedef int (*ulp_row_match)(const void *row, const void *point, const void *key);
 const void *ulp_table_find(const ulp_table *table, size_t *index, ulp_row_match matches, const void *key);
 
