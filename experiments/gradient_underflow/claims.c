@@ -1,226 +1,285 @@
-/* claims.c - the tables of gradient_underflow.c, and the claims about its rows. */
+/* claims.c - the tables of gradient_underflow, and the claims about its rows. */
 #include "gradient_underflow.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "experiments/harness/training/networks.h"
+/* ---- counts ---- */
 
-/* ---- tables ---- */
+/* Scales of `wanted` beside those of --scales. */
+#define PER_TENSOR INT64_MAX
+#define NO_SCALE INT64_MIN
 
-/* Counts of one network, kind, format and scale, over seeds. */
+/* Which rows a sum over the seeds is of. */
+typedef struct wanted {
+    const ulp_network *network;
+    int kind, stage;
+    const char *layer;
+    const ulp_format *format;
+    int64_t scale; /* log2 */
+} wanted;
+
 typedef struct total {
-    double count, zero, flushed, overflow;
+    int64_t count, zero, flushed, overflowed;
 } total;
 
-enum { NO_SCALE = -1000, PER_TENSOR = 1000 }; /* beside the numbers of --scales */
-
-static total total_of(const ulp_run *run, const char *net, const char *kind, const char *layer, const char *stage,
-                      const char *format, double scale) {
+static total total_of(const ulp_claims *c, wanted w) {
+    const int what = w.scale == PER_TENSOR ? TENSOR : SHARE;
     total t = {0};
-    char k[24] = "";
-    if (scale < PER_TENSOR) snprintf(k, sizeof k, "%d", (int)scale);
-    for (long row = 0;; row++) {
-        row = ulp_row_find(run, row, "scale_log2", k, "layer", layer, "format", format, "kind", kind, "stage", stage,
-                           "net", net, (const char *)NULL);
-        if (row == ULP_NO_ROW) return t;
-        t.count += ulp_row_number(run, row, "count");
-        t.zero += ulp_row_number(run, row, "zero");
-        t.flushed += ulp_row_number(run, row, "flushed");
-        t.overflow += ulp_row_number(run, row, "overflowed");
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = (const row *)c->table->rows + i;
+        if (r->what != what || r->kind != w.kind || r->stage != w.stage ||
+            ((const point *)c->table->points[i])->network != w.network)
+            continue;
+        if ((what == SHARE && r->scale_log2 != w.scale) || strcmp(r->layer, w.layer) != 0 ||
+            strcmp(r->format, w.format->name) != 0)
+            continue;
+        t.count += r->bin.count;
+        t.zero += r->zero;
+        t.flushed += r->flushed;
+        t.overflowed += r->overflowed;
     }
+    return t;
 }
 
-static total whole_of(const ulp_run *run, const char *net, const char *kind, const char *format, double scale) {
-    return total_of(run, net, kind, "all", "all", format, scale);
+static total with_scale(const ulp_claims *c, wanted w, int64_t scale) {
+    w.scale = scale;
+    return total_of(c, w);
 }
 
-/* Share of the non-zero gradients that a format flushes, in percent. */
-static double flushed_share(total t) { return t.count - t.zero > 0 ? 100 * t.flushed / (t.count - t.zero) : 0; }
-
-static double flushed(const ulp_run *run, const char *net, const char *kind, const char *format, double scale) {
-    return flushed_share(whole_of(run, net, kind, format, scale));
+/* All layers and stages of one kind. */
+static wanted whole(const ulp_network *network, int kind, const ulp_format *format) {
+    return (wanted){network, kind, ULP_STAGE_ALL, ALL_LAYERS, format, 0};
 }
 
-/* The largest scale of the grid at which nothing overflows; NO_SCALE if there is none. */
-static double safe_scale(const ulp_run *run, const char *net, const char *format) {
-    size_t scales;
-    const double *k = ulp_option_numbers(run, "scales", &scales);
-    double best = NO_SCALE;
-    for (size_t i = 0; i < scales; i++) {
-        double over =
-            whole_of(run, net, "agrad", format, k[i]).overflow + whole_of(run, net, "wgrad", format, k[i]).overflow;
-        if (over == 0 && k[i] > best) best = k[i];
+/* Percent of the gradients that are not zero in binary32; NaN if there are none. */
+static double percent(total t) { return 100 * (double)t.flushed / (double)(t.count - t.zero); }
+
+/* The same; 0 if there are none. */
+static double flushed(const ulp_claims *c, wanted w, int64_t scale) {
+    const total t = with_scale(c, w, scale);
+    return t.count > t.zero ? percent(t) : 0;
+}
+
+/* The largest scale of the grid at which no gradient of either kind overflows; NO_SCALE if there is none. */
+static int64_t safe_scale(const ulp_claims *c, const ulp_network *network, const ulp_format *format) {
+    const ulp_integer_list *scales = &((const settings *)c->settings)->scales;
+    int64_t best = NO_SCALE, over;
+    for (size_t i = 0; i < scales->count; i++) {
+        over = 0;
+        for (int kind = 0; kind < ULP_GRADIENT_KINDS; kind++)
+            over += with_scale(c, whole(network, kind, format), scales->at[i]).overflowed;
+        if (over == 0 && scales->at[i] > best) best = scales->at[i];
     }
     return best;
 }
 
-static const char *scale_name(char *text, size_t size, double scale) {
-    if (scale > NO_SCALE) snprintf(text, size, "2^%.0f", scale);
-    else snprintf(text, size, "no scale");
+static int has_scale(const settings *s, int64_t scale) {
+    for (size_t i = 0; i < s->scales.count; i++)
+        if (s->scales.at[i] == scale) return 1;
+    return 0;
+}
+
+static const ulp_format *format_of(const ulp_claims *c, const char *name) {
+    return ulp_formats_find(&((const settings *)c->settings)->formats, name);
+}
+
+/* ---- tables ---- */
+
+static const char *scale_name(char *text, size_t size, int64_t scale) {
+    if (scale == NO_SCALE) snprintf(text, size, "no scale");
+    else snprintf(text, size, "2^%lld", (long long)scale);
     return text;
 }
 
 /* A dash where the scales of the grid leave it out. */
-static void put_percent(ulp_sheet *table, double part, double whole) {
-    if (whole > 0) ulp_sheet_put(table, "%.4g", 100 * part / whole);
+static void put_percent(ulp_sheet *table, int64_t part, int64_t whole) {
+    if (whole > 0) ulp_sheet_put(table, "%.4g", 100 * (double)part / (double)whole);
     else ulp_sheet_put(table, "-");
 }
 
-static void print_formats(const ulp_run *run) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    ulp_network network;
+/* What a format does to one kind of gradients. The figure takes its numbers from the summary. */
+static void put_format(ulp_claims *c, ulp_sheet *table, wanted w) {
+    const int64_t safe = safe_scale(c, w.network, w.format);
+    const total tensor = with_scale(c, w, PER_TENSOR), there = with_scale(c, w, safe), one = with_scale(c, w, 0);
+    char kind[24], scale[24];
+    ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)w.kind);
+    ulp_sheet_put_row(table, "%s,%s,%s", w.network->name, kind, w.format->name);
+    put_percent(table, tensor.zero, tensor.count);
+    for (int k = 0; k <= 40; k += 8) { /* flushed at 0, 8, 16, 24, overflowed at 16, 24 */
+        const total t = with_scale(c, w, k <= 24 ? k : k - 16);
+        put_percent(table, k <= 24 ? t.flushed : t.overflowed, t.count - t.zero);
+    }
+    ulp_sheet_put(table, "%s", scale_name(scale, sizeof scale, safe));
+    put_percent(table, there.flushed, there.count - there.zero);
+    put_percent(table, tensor.flushed, tensor.count - tensor.zero);
+    ulp_summary(c, "safe scale", safe == NO_SCALE ? (double)NAN : (double)safe, "%s %s %s", w.network->name, kind,
+                w.format->name);
+    ulp_summary(c, "flushed unscaled", percent(one), "%s %s %s", w.network->name, kind, w.format->name);
+    ulp_summary(c, "flushed at the safe scale", percent(there), "%s %s %s", w.network->name, kind, w.format->name);
+    ulp_summary(c, "flushed with a scale per tensor", percent(tensor), "%s %s %s", w.network->name, kind,
+                w.format->name);
+}
+
+static void print_formats(ulp_claims *c) {
+    const settings *s = c->settings;
+    const ulp_networks *networks = c->context;
     ulp_sheet *table = ulp_sheet_new(
         "percent of the gradients that are not zero in binary32, rounded to nearest even; zero in fp32: percent of all",
         "net,kind,format,zero in fp32,flushed at 1,at 2^8,at 2^16,at 2^24,overflowed at 2^16,at 2^24,safe "
         "scale,flushed there,with a scale per tensor");
-    for (size_t i = 0; ulp_run_network(&network, run, i); i++)
-        for (size_t row = 0; row < ULP_WATCH_KINDS * formats; row++) {
-            const char *net = network.name, *kind = gradient_kind_names[row / formats],
-                       *name = format[row % formats].name;
-            char text[24];
-            double safe = safe_scale(run, net, name);
-            total t = whole_of(run, net, kind, name, PER_TENSOR);
-            ulp_sheet_put(table, "%s", net);
-            ulp_sheet_put(table, "%s", kind);
-            ulp_sheet_put(table, "%s", name);
-            put_percent(table, t.zero, t.count);
-            for (int k = 0; k <= 40; k += 8) { /* flushed at 0, 8, 16, 24, overflowed at 16, 24 */
-                t = whole_of(run, net, kind, name, k <= 24 ? k : k - 16);
-                put_percent(table, k <= 24 ? t.flushed : t.overflow, t.count - t.zero);
-            }
-            ulp_sheet_put(table, "%s", scale_name(text, sizeof text, safe));
-            t = whole_of(run, net, kind, name, safe);
-            put_percent(table, t.flushed, t.count - t.zero);
-            t = whole_of(run, net, kind, name, PER_TENSOR);
-            put_percent(table, t.flushed, t.count - t.zero);
-        }
-    ulp_sheet_print(table, ulp_run_people(run));
+    for (size_t i = 0; i < networks->count; i++)
+        for (int kind = 0; kind < ULP_GRADIENT_KINDS; kind++)
+            for (size_t f = 0; f < s->formats.count; f++)
+                put_format(c, table, whole(&networks->at[i], kind, &s->formats.at[f]));
+    ulp_sheet_print(table, c->file);
 }
 
-/* Of the first network. */
-static void print_layers(const ulp_run *run, const char *net, const char *format) {
+/* Of the first network: a row for each layer of the first seed, with the counts of all seeds. */
+static void print_layers(const ulp_claims *c, const ulp_network *network, const ulp_format *format) {
+    const settings *s = c->settings;
     ulp_sheet *table = ulp_sheet_new("by layer and stage at scale 1, percent of the gradients that are not zero in "
                                      "binary32; zero in fp32: percent of all",
                                      "net,kind,layer,name,zero in fp32,format,flushed: begin,middle,end");
-    char seed[24];
-    snprintf(seed, sizeof seed, "%lld", (long long)ulp_run_seed(run));
-    for (long row = 0; row < ulp_row_count(run); row++) {
-        row = ulp_row_find(run, row, "scale_log2", "0", "net", net, "seed", seed, "format", format, "stage", "all",
-                           (const char *)NULL);
-        if (row == ULP_NO_ROW) break;
-        const char *kind = ulp_row_text(run, row, "kind"), *layer = ulp_row_text(run, row, "layer");
-        total all = total_of(run, net, kind, layer, "all", format, 0);
-        ulp_sheet_put(table, "%s", net);
-        ulp_sheet_put(table, "%s", kind);
-        ulp_sheet_put(table, "%s", layer);
-        ulp_sheet_put(table, "%s", ulp_row_text(run, row, "name"));
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = (const row *)c->table->rows + i;
+        const point *p = c->table->points[i];
+        if (p->network != network || p->seed != s->seed || r->what != SHARE || r->scale_log2 != 0 ||
+            r->stage != ULP_STAGE_ALL || strcmp(r->format, format->name) != 0)
+            continue;
+        wanted w = {network, r->kind, ULP_STAGE_ALL, r->layer, format, 0};
+        const total all = with_scale(c, w, 0);
+        char kind[24];
+        ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)r->kind);
+        ulp_sheet_put_row(table, "%s,%s,%s,%s", r->net, kind, r->layer, r->name);
         put_percent(table, all.zero, all.count);
-        ulp_sheet_put(table, "%s", format);
-        for (int stage = 0; stage < ULP_WATCH_ALL; stage++) {
-            total t = total_of(run, net, kind, layer, gradient_stage_names[stage], format, 0);
+        ulp_sheet_put(table, "%s", format->name);
+        for (w.stage = 0; w.stage < ULP_STAGE_ALL; w.stage++) {
+            const total t = with_scale(c, w, 0);
             put_percent(table, t.flushed, t.count - t.zero);
         }
     }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(table, c->file);
 }
 
 /* ---- claims ---- */
 
-static const char *const setup = "net batch steps every rate momentum set";
-
 /* The largest safe scale is known if every power of two from 2^0 to 2^24 was tried. */
-static int lacks_scales(const ulp_run *run, char *why, size_t size) {
-    size_t scales;
-    const double *k = ulp_option_numbers(run, "scales", &scales);
-    for (int want = 0; want <= 24; want++) {
-        int found = 0;
-        for (size_t i = 0; i < scales; i++) found |= k[i] == want;
-        if (found) continue;
-        snprintf(why, size, "--scales lacks some of 0..24");
-        return 1;
-    }
+static int lacks_scales(const settings *s) {
+    for (int64_t want = 0; want <= 24; want++)
+        if (!has_scale(s, want)) return 1;
     return 0;
 }
 
 /* Why a claim cannot be expected: another set-up or, if it is `of_safe`, scales that are not there; "" if it can. */
-static void find_why(const ulp_run *run, int of_safe, char *why, size_t size) {
-    if (!ulp_options_differ(ulp_run_claims(run), setup, why, size) && of_safe) lacks_scales(run, why, size);
+static void find_why(const ulp_claims *c, int of_safe, char *why, size_t size) {
+    if (ulp_options_differ(c, "net batch steps every rate momentum set", why, size)) return;
+    if (of_safe && lacks_scales(c->settings)) snprintf(why, size, "--scales lacks some of 0..24");
+}
+
+/* What rounding to nearest even flushes to zero: up to 2^-25, half of the least positive number. A histogram has
+ * 2^-25, which is flushed, in one bin with what is above it. */
+static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
+    const ulp_networks *networks = c->context;
+    char measured[400] = "";
+    int good = 1;
+    for (size_t n = 0; n < networks->count; n++) {
+        const total t = with_scale(c, whole(&networks->at[n], ULP_GRADIENTS_ACT, binary16), 0);
+        int64_t below = 0, beside = 0;
+        for (size_t i = 0; i < c->table->count; i++) {
+            const row *r = (const row *)c->table->rows + i;
+            const point *p = c->table->points[i];
+            if (r->what != BIN || r->kind != ULP_GRADIENTS_ACT || r->stage != ULP_STAGE_ALL ||
+                p->network != &networks->at[n] || strcmp(r->layer, ALL_LAYERS) != 0)
+                continue;
+            if (r->bin.x < -25) below += r->bin.count;
+            if (r->bin.x == -25) beside += r->bin.count;
+        }
+        good &= below <= t.flushed && t.flushed <= below + beside;
+        ulp_list_add(measured, sizeof measured, "%s %lld of at least %lld and at most %lld", networks->at[n].name,
+                     (long long)t.flushed, (long long)below, (long long)(below + beside));
+    }
+    ulp_claim(c, good,
+              "every network: binary16 at scale 1 flushes every activation gradient below 2^-25 and none from 2^-24 on",
+              "%s", measured);
 }
 
 /* What is said of the multilayer perceptron alone. */
-static void claim_binary16(ulp_run *run) {
-    static const char *const name = "binary16";
+static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_format *binary16) {
+    const wanted weights = whole(mlp, ULP_GRADIENTS_WEIGHT, binary16);
+    wanted w = whole(mlp, ULP_GRADIENTS_ACT, binary16);
+    const int64_t safe = safe_scale(c, mlp, binary16);
+    const double at_one = flushed(c, w, 0), of_weights = flushed(c, weights, 0), there = flushed(c, w, safe);
     char why[256], text[24];
-    double at_one = flushed(run, "mlp", "agrad", name, 0), of_weights = flushed(run, "mlp", "wgrad", name, 0);
-    double late = flushed_share(total_of(run, "mlp", "agrad", "all", "end", name, 0)),
-           early = flushed_share(total_of(run, "mlp", "agrad", "all", "begin", name, 0));
-    double safe = safe_scale(run, "mlp", name), there = flushed(run, "mlp", "agrad", name, safe);
-    find_why(run, 0, why, sizeof why);
-    ulp_claim_if(ulp_run_claims(run), why, at_one >= 10,
-                 "mlp: binary16 at scale 1 flushes to zero at least a tenth of the activation gradients that are "
-                 "not zero in binary32",
-                 "%.2f %%", at_one);
+    find_why(c, 0, why, sizeof why);
     ulp_claim_if(
-        ulp_run_claims(run), why, at_one > 2 * of_weights,
+        c, why, at_one > 2 * of_weights,
         "mlp: activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
         "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", at_one, of_weights);
-    ulp_claim_if(ulp_run_claims(run), why, late > early,
-                 "mlp: the share grows as the network learns and its loss shrinks",
+    w.stage = ULP_STAGE_BEGIN;
+    const double early = flushed(c, w, 0);
+    w.stage = ULP_STAGE_END;
+    const double late = flushed(c, w, 0);
+    ulp_claim_if(c, why, late > early, "mlp: the share grows as the network learns and its loss shrinks",
                  "%.2f %% in the first third, %.2f %% in the last", early, late);
-    find_why(run, 1, why, sizeof why);
-    ulp_claim_if(ulp_run_claims(run), why, safe >= 0 && there <= at_one / 2,
+    find_why(c, 1, why, sizeof why);
+    ulp_claim_if(c, why, safe >= 0 && there <= at_one / 2,
                  "mlp: a power of two as loss scale brings back more than half of them and overflows none",
                  "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), there, at_one);
 }
 
-static void claim_eight_bits(ulp_run *run) {
+static void claim_eight_bits(ulp_claims *c, const ulp_network *mlp, const ulp_format *e4m3, const ulp_format *e5m2) {
+    const int64_t safe = safe_scale(c, mlp, e4m3), wide = safe_scale(c, mlp, e5m2);
+    const double there = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e4m3), safe),
+                 kept = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e5m2), wide);
     char why[256], name[24], wide_name[24];
-    double safe = safe_scale(run, "mlp", "e4m3"), there = flushed(run, "mlp", "agrad", "e4m3", safe);
-    double wide = safe_scale(run, "mlp", "e5m2"), kept = flushed(run, "mlp", "agrad", "e5m2", wide);
-    find_why(run, 1, why, sizeof why);
+    find_why(c, 1, why, sizeof why);
     ulp_claim_if(
-        ulp_run_claims(run), why, there > kept && there >= 20,
+        c, why, there > kept && there >= 20,
         "mlp: no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
         "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name, sizeof name, safe), there,
         scale_name(wide_name, sizeof wide_name, wide), kept);
 }
 
-static void claim_order(ulp_run *run, const char *net) {
+static void claim_order(ulp_claims *c, const ulp_network *network) {
     static const char *const names[] = {"bfloat16", "binary16", "e5m2", "e4m3", "q8.8"};
-    char measured[200] = "", text[120], why[256];
+    char measured[200] = "", why[256];
     double last = -1;
     int good = 1, found = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (!ulp_run_has_format(run, names[i])) continue;
-        double share = flushed(run, net, "agrad", names[i], 0);
+        const ulp_format *format = format_of(c, names[i]);
+        if (!format) continue;
+        const double share = flushed(c, whole(network, ULP_GRADIENTS_ACT, format), 0);
         ulp_list_add(measured, sizeof measured, "%s %.3f %%", names[i], share);
         found++;
         good &= share > last || (share == last && share == 0);
         last = share;
     }
-    find_why(run, 0, why, sizeof why);
-    snprintf(text, sizeof text, "%s: at scale 1 the flushed share grows as the least positive value does", net);
-    if (found > 1) ulp_claim_if(ulp_run_claims(run), why, good, text, "%s", measured);
+    find_why(c, 0, why, sizeof why);
+    if (found > 1)
+        ulp_claim_if(
+            c, why, good,
+            ulp_claim_text(c, "%s: at scale 1 the flushed share grows as the least positive value does", network->name),
+            "%s", measured);
 }
 
 /* More scale, less underflow: for every network and format, over the whole grid of scales. */
-static void claim_monotone(ulp_run *run) {
-    size_t formats, scales;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *k = ulp_option_numbers(run, "scales", &scales);
-    ulp_network network;
+static void claim_monotone(ulp_claims *c) {
+    const settings *s = c->settings;
+    const ulp_networks *networks = c->context;
     int steps = 0, wrong = 0;
-    for (size_t n = 0; ulp_run_network(&network, run, n); n++)
-        for (size_t f = 0; f < formats; f++)
-            for (size_t i = 1; i < scales; i++) {
-                total a = whole_of(run, network.name, "agrad", format[f].name, k[i - 1]),
-                      b = whole_of(run, network.name, "agrad", format[f].name, k[i]);
+    for (size_t n = 0; n < networks->count; n++)
+        for (size_t f = 0; f < s->formats.count; f++)
+            for (size_t i = 1; i < s->scales.count; i++) {
+                const wanted w = whole(&networks->at[n], ULP_GRADIENTS_ACT, &s->formats.at[f]);
+                const total a = with_scale(c, w, s->scales.at[i - 1]), b = with_scale(c, w, s->scales.at[i]);
                 steps++;
-                wrong += k[i] > k[i - 1] && (b.flushed > a.flushed || b.overflow < a.overflow);
+                wrong +=
+                    s->scales.at[i] > s->scales.at[i - 1] && (b.flushed > a.flushed || b.overflowed < a.overflowed);
             }
     if (steps)
-        ulp_claim(ulp_run_claims(run), wrong == 0, "doubling the scale never flushes more and never overflows less",
+        ulp_claim(c, wrong == 0, "doubling the scale never flushes more and never overflows less",
                   "%d steps, %d against it", steps, wrong);
 }
 
@@ -228,7 +287,7 @@ static void claim_monotone(ulp_run *run) {
  */
 typedef struct rule {
     const char *format, *text;
-    double scale, other; /* NO_SCALE: the safe one */
+    int64_t scale, other; /* NO_SCALE: the safe one */
     double factor, most;
 } rule;
 
@@ -243,44 +302,42 @@ static const rule rules[] = {
      PER_TENSOR, NO_SCALE, 2, 100},
 };
 
-static void claim_networks(ulp_run *run, const rule *r) {
+static void claim_networks(ulp_claims *c, const rule *r, const ulp_format *format) {
+    const ulp_networks *networks = c->context;
     char measured[400] = "", why[256];
     int good = 1;
-    ulp_network network;
-    for (size_t i = 0; ulp_run_network(&network, run, i); i++) {
-        double safe = safe_scale(run, network.name, r->format);
-        double share = flushed(run, network.name, "agrad", r->format, r->scale == NO_SCALE ? safe : r->scale);
-        double other = flushed(run, network.name, "agrad", r->format, r->other == NO_SCALE ? safe : r->other);
-        ulp_list_add(measured, sizeof measured, "%s %.3g %% of %.3g %%", network.name, share, other);
+    for (size_t i = 0; i < networks->count; i++) {
+        const wanted w = whole(&networks->at[i], ULP_GRADIENTS_ACT, format);
+        const int64_t safe = safe_scale(c, w.network, format);
+        const double share = flushed(c, w, r->scale == NO_SCALE ? safe : r->scale),
+                     other = flushed(c, w, r->other == NO_SCALE ? safe : r->other);
+        ulp_list_add(measured, sizeof measured, "%s %.3g %% of %.3g %%", w.network->name, share, other);
         good &= share <= r->most && share * r->factor <= other;
     }
-    find_why(run, r->scale == NO_SCALE || r->other == NO_SCALE, why, sizeof why);
-    ulp_claim_if(ulp_run_claims(run), why, good, r->text, "%s", measured);
+    find_why(c, r->scale == NO_SCALE || r->other == NO_SCALE, why, sizeof why);
+    ulp_claim_if(c, why, good, r->text, "%s", measured);
 }
 
-void gradient_underflow_check(ulp_run *run, const void *context) {
-    size_t formats, scales;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *k = ulp_option_numbers(run, "scales", &scales);
-    ulp_network network;
-    int has_one = 0;
-    (void)context;
-    for (size_t i = 0; i < scales; i++) has_one |= k[i] == 0;
-    ulp_run_network(&network, run, 0);
-    print_formats(run);
-    print_layers(run, network.name, ulp_run_has_format(run, "binary16") ? "binary16" : format[0].name);
-    claim_monotone(run);
-    if (!has_one) {
-        ulp_claim_skip(ulp_run_claims(run), "what is flushed at scale 1", "0 is not in --scales");
+void judge(ulp_claims *c) {
+    const settings *s = c->settings;
+    const ulp_network *first = ((const ulp_networks *)c->context)->at;
+    const ulp_format *binary16 = format_of(c, "binary16"), *e4m3 = format_of(c, "e4m3"), *e5m2 = format_of(c, "e5m2");
+    print_formats(c);
+    print_layers(c, first, binary16 ? binary16 : s->formats.at);
+    claim_monotone(c);
+    if (!has_scale(s, 0)) {
+        ulp_claim_skip(c, "what is flushed at scale 1", "0 is not in --scales");
         return;
     }
-    if (strcmp(network.name, "mlp") != 0)
-        ulp_claim_skip(ulp_run_claims(run), "what is said of mlp alone", "it is not the first network");
+    if (binary16) claim_flushed(c, binary16);
+    if (strcmp(first->name, "mlp") != 0) ulp_claim_skip(c, "what is said of mlp alone", "it is not the first network");
     else {
-        if (ulp_run_has_format(run, "binary16")) claim_binary16(run);
-        if (ulp_run_has_format(run, "e4m3") && ulp_run_has_format(run, "e5m2")) claim_eight_bits(run);
+        if (binary16) claim_binary16(c, first, binary16);
+        if (e4m3 && e5m2) claim_eight_bits(c, first, e4m3, e5m2);
     }
-    claim_order(run, network.name);
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (ulp_run_has_format(run, rules[i].format)) claim_networks(run, &rules[i]);
+    claim_order(c, first);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const ulp_format *format = format_of(c, rules[i].format);
+        if (format) claim_networks(c, &rules[i], format);
+    }
 }

@@ -1,14 +1,46 @@
-/* gradient_underflow.h - what the rows and the claims of gradient_underflow.c share: names of stages and of gradients.
- */
+/* gradient_underflow.h - what the runs and the claims of gradient_underflow share: settings, points and rows. */
 #ifndef ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 #define ULP_EXPERIMENT_GRADIENT_UNDERFLOW_H
 
-#include "experiments/harness/harness.h"
 #include "experiments/harness/training/gradient_counts.h"
+#include "experiments/harness/training/histogram_rows.h"
+#include "experiments/harness/training/networks.h"
 
-extern const char *const gradient_stage_names[ULP_WATCH_STAGES], *const gradient_kind_names[ULP_WATCH_KINDS];
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_networks_settings networks;
+    int64_t steps, every, seeds;
+    ulp_integer_list scales; /* log2 */
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+/* A run. */
+typedef struct point {
+    const ulp_network *network;
+    uint64_t seed;
+} point;
+
+#define KIND_WORDS "agrad wgrad"           /* ULP_GRADIENTS_ACT, ... */
+#define STAGE_WORDS "begin middle end all" /* ULP_STAGE_BEGIN, ... */
+#define ALL_LAYERS "all"                   /* in the place of a layer's number */
+
+enum { BIN, ZERO, SHARE, TENSOR, ACCURACY };
+#define WHAT_WORDS "bin zero share tensor accuracy"
+
+typedef struct row {
+    const char *net;
+    int64_t seed;
+    int kind;
+    const char *layer, *name;
+    int stage, what;
+    const char *format;
+    int64_t scale_log2;
+    ulp_bin bin;
+    int64_t zero, flushed, overflowed, kept;
+} row;
 
 /* Prints the tables and tests the claims. */
-void gradient_underflow_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif

@@ -1,34 +1,54 @@
-/* loss_scaling.h - what the grid and the claims of loss_scaling.c share: scalers, scales and how they are called. */
+/* loss_scaling.h - what the grid and the claims of loss_scaling share: settings, points and rows. */
 #ifndef ULP_EXPERIMENT_LOSS_SCALING_H
 #define ULP_EXPERIMENT_LOSS_SCALING_H
 
-#include "experiments/harness/harness.h"
-#include "sim/policy.h"
+#include "experiments/harness/training/networks.h"
+#include "experiments/harness/training/policy_option.h"
+#include "experiments/harness/training/training.h"
 
-enum {
-    REFERENCE = -2,
-    STATIC = -1,
-    SCALERS = 10
-}; /* in place of a scaler: binary32 without one, a scale of --scales */
+/* What keeps gradients in range: nothing (binary32), a scale of --scales, rules of sim/scaler.h, scales per tensor. */
+enum { NONE, STATIC, PYTORCH, APEX, KERAS, MEGATRON, BACKOFF, LOGMAX, LAYER, AMAX, DELAYED16, DELAYED16_INF, SCALERS };
+#define DYNAMIC_WORDS "pytorch apex keras megatron backoff logmax layer amax delayed16 delayed16-inf"
+#define SCALER_WORDS "none static " DYNAMIC_WORDS
 
-/* How the gradients are kept within the format's range. */
-typedef struct scaler_row {
-    const char *name;
-    ulp_tensor_scale tensor; /* when the scale per tensor is chosen; ULP_UNSCALED: the loss has a scale */
-    int saturates;           /* what is larger than all that the history held */
-    int grows;               /* takes --interval */
-    const char *way;         /* what the scale of one that does not grow did */
-} scaler_row;
+/* What the first network gets, and what the others get. */
+typedef struct grid {
+    ulp_integer_list scales; /* log2 */
+    uint64_t scalers;        /* bit i: PYTORCH + i */
+    int64_t seeds;
+} grid;
 
-extern const scaler_row scalers[SCALERS];
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_networks_settings networks;
+    grid grid[2];
+    int64_t other_formats, interval, steps, every;
+    ulp_named_policy policy;
+    double points, checkpoint;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
 
-/* The static scales (log2) of the first network (0) and of the others. */
-const double *scales_of(const ulp_run *run, size_t net, size_t *count);
+/* A run. */
+typedef struct point {
+    const ulp_network *network;
+    const ulp_format *format; /* of the gradients; NULL: everything is binary32 */
+    int scaler;
+    int64_t scale; /* log2, of STATIC; else 0 */
+    uint64_t seed;
+} point;
 
-/* What the table calls a scaler of the loss with its settings. */
-void scaler_label(const ulp_run *run, char *text, size_t size, int64_t scaler, const ulp_format *format);
+enum { FINAL, STEP };
+
+typedef struct row {
+    const char *net, *format;
+    int scaler, what;
+    int64_t static_log2, seed, step, scale_log2, skipped;
+    double loss, train_accuracy, test_accuracy;
+    ulp_gradient_shares gradients;
+} row;
 
 /* Prints the table and tests the claims. */
-void loss_scaling_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif

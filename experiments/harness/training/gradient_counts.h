@@ -1,53 +1,59 @@
-/* gradient_counts.h - an observer of a training run's gradients: where they lie, and what formats make of them at every
+/* gradient_counts.h - counts the gradients of a training run: by magnitude, and by what formats make of them at every
  * scale.
  *
- *     ulp_watch *watch = ulp_watch_new(backend, format, formats, scale, scales, steps, every);
- *     ulp_observer observer = ulp_watch_observer(watch);    ... and with the trainer's model:
- *     status = ulp_watch_room(watch, &trainer->model);      ... the steps, each followed by a look at watch->status
- *     ulp_watch_add_up(watch);
+ *     ulp_gradient_counts *counts;
+ *     status = ulp_gradient_counts_new(&counts, &(ulp_gradient_looks){backend, &formats, &scales, steps, every},
+ *                                      &trainer->model);
+ *     trainer->observer = &counts->observer;    ... the steps, each followed by a look at counts->status
+ *     ulp_gradient_counts_sum(counts);
  *
  * What is counted, of every tensor in every `every`-th step: a histogram (sim/stats.h), and how one rounding to nearest
  * even ends in each format, times 2^scale for each scale and times a power of two of the tensor's own, which brings its
  * largest magnitude just below the format's largest number (ulp_scaling_of; FORMAT@amax of sim/policy.h).
  */
-#ifndef ULP_WATCH_H
-#define ULP_WATCH_H
+#ifndef ULP_GRADIENT_COUNTS_H
+#define ULP_GRADIENT_COUNTS_H
 
+#include "experiments/harness/cli/options.h"
 #include "sim/model.h"
 #include "sim/stats.h"
 
-/* Stages are the thirds of training and their sum; slot ULP_WATCH_LAYERS is the sum of all layers. */
-enum { ULP_WATCH_STAGES = 4, ULP_WATCH_ALL = 3, ULP_WATCH_LAYERS = 64, ULP_WATCH_SLOTS = ULP_WATCH_LAYERS + 1 };
-enum { ULP_WATCH_AGRAD, ULP_WATCH_WGRAD, ULP_WATCH_KINDS };
+/* The thirds of training and their sum; the layers and their sum. */
+enum { ULP_STAGE_BEGIN, ULP_STAGE_MIDDLE, ULP_STAGE_END, ULP_STAGE_ALL, ULP_STAGES };
+enum { ULP_LAYER_ALL = 64, ULP_LAYER_SLOTS };
+enum { ULP_GRADIENTS_ACT, ULP_GRADIENTS_WEIGHT, ULP_GRADIENT_KINDS };
 
-typedef struct ulp_watched {
-    ulp_histogram histogram[ULP_WATCH_STAGES];
-    ulp_stats
-        *stats[ULP_WATCH_STAGES]; /* [formats][scales + 1], the last one with a scale per tensor; NULL: nothing seen */
-} ulp_watched;
+/* Of one kind and layer, by stage. */
+typedef struct ulp_layer_counts {
+    ulp_histogram histogram[ULP_STAGES];
+    ulp_stats *stats[ULP_STAGES]; /* [formats][scales + 1], the last one with a scale per tensor; NULL: nothing seen */
+} ulp_layer_counts;
 
-typedef struct ulp_watch {
+/* What is looked at. The lists have to outlive the counts. */
+typedef struct ulp_gradient_looks {
     const ulp_backend *backend;
-    const ulp_format *format;
-    const double *scale;
-    size_t formats, scales, columns; /* columns: scales + 1 */
-    uint64_t steps, every;
+    const ulp_format_list *formats;
+    const ulp_integer_list *scales; /* log2 */
+    int64_t steps, every;           /* of the run; between looks */
+} ulp_gradient_looks;
+
+typedef struct ulp_gradient_counts {
+    ulp_gradient_looks looks;
+    ulp_observer observer;   /* for the trainer */
+    size_t columns;          /* scales + 1 */
     float *host;             /* one tensor */
     float *scaled, *rounded; /* the same in backend memory */
-    ulp_watched at[ULP_WATCH_KINDS][ULP_WATCH_SLOTS];
+    ulp_layer_counts at[ULP_GRADIENT_KINDS][ULP_LAYER_SLOTS];
     ulp_status status; /* the first failure */
-} ulp_watch;
+} ulp_gradient_counts;
 
-/* For a run of so many steps; format (formats) and scale (scales, log2) have to outlive it. NULL: no memory. */
-ulp_watch *ulp_watch_new(const ulp_backend *backend, const ulp_format *format, size_t formats, const double *scale,
-                         size_t scales, uint64_t steps, uint64_t every);
-ulp_observer ulp_watch_observer(ulp_watch *watch);
-
-/* Before the first step: memory for the largest tensor. ULP_BAD_ARGUMENT: ULP_WATCH_LAYERS or more layers. */
-ulp_status ulp_watch_room(ulp_watch *watch, const ulp_model *model);
+/* For a trainer's model, before the first step. ULP_BAD_ARGUMENT: ULP_LAYER_ALL or more layers. *counts is NULL if
+ * there are none; ulp_gradient_counts_free() in either case. */
+ulp_status ulp_gradient_counts_new(ulp_gradient_counts **counts, const ulp_gradient_looks *looks,
+                                   const ulp_model *model);
 
 /* After the last step: the sums over layers and over stages. */
-ulp_status ulp_watch_add_up(ulp_watch *watch);
-void ulp_watch_free(ulp_watch *watch);
+ulp_status ulp_gradient_counts_sum(ulp_gradient_counts *counts);
+void ulp_gradient_counts_free(ulp_gradient_counts *counts);
 
 #endif

@@ -1,72 +1,80 @@
-/* networks.c - the table of networks, and what a run does with it; see networks.h. */
+/* networks.c - the table of networks, and what plan() makes of its rows; see networks.h. */
 #include "networks.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-#include "experiments/harness/run.h"
+/* X(name, layers, rate, cosine, batch); cosine: the rate falls to 0 along half a cosine, so that the end of a short run
+ * is no accident of its last step. */
+#define NETWORKS(X)                                                                                                    \
+    X(mlp, "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256)                                                        \
+    X(small, "fc64 relu fc64 relu fc10", 0.1, 0, 128)                                                                  \
+    X(cnn, "conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc10", 0.05, 1, 32)                                             \
+    X(resnet, "conv8@3p1 bn relu pool2 fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10", 0.03, 1, 32)         \
+    X(gru, "rows gru16 last fc10", 0.3, 1, 32)                                                                         \
+    X(lstm, "rows lstm16 last fc10", 0.3, 1, 32)
+#define ROW(name, text, rate, cosine, batch) {#name, text, rate, cosine, batch},
+#define WORD(name, text, rate, cosine, batch) " " #name
 
-static const ulp_network networks[] = {
-    {"mlp", "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256},
-    {"small", "fc64 relu fc64 relu fc10", 0.1, 0, 128},
-    {"cnn", "conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc10", 0.05, 1, 32},
-    {"resnet", "conv8@3p1 bn relu pool2 fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10", 0.03, 1, 32},
-    {"gru", "rows gru16 last fc10", 0.3, 1, 32},
-    {"lstm", "rows lstm16 last fc10", 0.3, 1, 32},
-};
-enum { NETWORKS = sizeof networks / sizeof networks[0] };
+typedef struct network_row {
+    const char *name, *text;
+    double rate;
+    int cosine;
+    size_t batch;
+} network_row;
 
-int ulp_run_network(ulp_network *network, const ulp_run *run, size_t i) {
-    const char *own = ulp_option_text(run, "net");
-    const ulp_network *found = NULL;
-    size_t batch = (size_t)ulp_option_integer(run, "batch");
-    double rate = ulp_option_number(run, "rate");
-    for (size_t k = 0; !*own && k < NETWORKS && !found; k++)
-        if (ulp_option_chosen(run, "nets", networks[k].name) && i-- == 0) found = &networks[k];
-    if (*own && i == 0) found = &networks[0];
-    if (!found) return 0;
-    *network = *found;
-    if (*own) network->name = "own", network->text = own;
-    if (batch) network->batch = batch;
-    if (rate > 0) network->rate = rate;
-    return 1;
-}
+static const network_row table[] = {NETWORKS(ROW)};
+enum { NETWORKS_MAX = sizeof table / sizeof table[0] };
+const char ulp_network_words[] = NETWORKS(WORD);
 
-size_t ulp_run_networks(const ulp_run *run) {
-    ulp_network network;
-    size_t n = 0;
-    while (ulp_run_network(&network, run, n)) n++;
-    return n;
-}
-
-ulp_optimizer_rule ulp_network_optimizer(const ulp_run *run, const ulp_network *network, int64_t steps) {
-    ulp_optimizer_rule rule = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    rule.rate = network->rate;
-    rule.momentum = ulp_option_number(run, "momentum");
-    rule.cosine = network->cosine ? (uint32_t)steps : 0;
-    return rule;
-}
-
-static ulp_status add_network(ulp_run *run, const ulp_data *data, const ulp_network *network) {
-    ulp_net net;
-    char key[32];
-    ulp_status status = ulp_net_read(run, &net, network->text, data->dims);
-    if (status != ULP_OK) return status;
-    snprintf(key, sizeof key, "network %s", network->name);
-    ulp_header_add(run, key, "%s; %zu parameters; batch %zu; rate %.17g%s", network->text, net.params, network->batch,
-                   network->rate, network->cosine ? ", to 0 along half a cosine" : "");
-    ulp_net_release(&net);
+static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row, const ulp_networks_settings *s,
+                              int64_t steps) {
+    char error[1536], key[32];
+    ulp_network *next = &to->at[to->count];
+    if (s->batch) row.batch = (size_t)s->batch;
+    if (s->rate > 0) row.rate = s->rate;
+    *next = (ulp_network){.name = row.name, .batch = row.batch};
+    next->optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    next->optimizer.rate = row.rate;
+    next->optimizer.momentum = s->momentum;
+    next->optimizer.cosine = row.cosine ? (uint32_t)steps : 0;
+    const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, error, sizeof error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
+    to->count++;
+    snprintf(key, sizeof key, "network %s", row.name);
+    ulp_plan_note(plan, key, "%s; %zu parameters; batch %zu; rate %.17g%s", row.text, next->net.params, row.batch,
+                  row.rate, row.cosine ? ", to 0 along half a cosine" : "");
     return ULP_OK;
 }
 
-ulp_status ulp_networks_load(ulp_run *run, void **context) {
-    ulp_network network;
-    if (!*ulp_option_text(run, "net") && ulp_setting_given(ulp_run_plan(run)->arguments, "net"))
-        return ulp_run_fail(run, ULP_BAD_ARGUMENT,
-                            "--net '': an empty text is no network; give its layers, \"fc64 relu fc10\" for example");
-    if (*ulp_option_text(run, "net") && ulp_setting_given(ulp_run_plan(run)->arguments, "nets"))
-        return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
-    ulp_status status = ulp_context_prepare(run, context, ulp_option_text(run, "set"));
-    for (size_t i = 0; status == ULP_OK && ulp_run_network(&network, run, i); i++)
-        status = add_network(run, *context, &network);
+ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_networks_settings *s, uint64_t seed,
+                             int64_t steps) {
+    if (*s->net && ulp_setting_given(plan->arguments, "nets"))
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net is one network in place of --nets: give one of the two");
+    ulp_status status = ulp_set_load(plan, &networks->data, &(ulp_set){s->set, s->data, seed});
+    if (status != ULP_OK) return status;
+    networks->at = ulp_grow(NULL, NETWORKS_MAX * sizeof *networks->at);
+    if (*s->net) {
+        network_row own = table[0];
+        own.name = "own";
+        own.text = s->net;
+        return add_network(plan, networks, own, s, steps);
+    }
+    for (size_t i = 0; status == ULP_OK && i < NETWORKS_MAX; i++)
+        if (s->nets >> i & 1) status = add_network(plan, networks, table[i], s, steps);
     return status;
+}
+
+void ulp_networks_release(void *own) {
+    ulp_networks *networks = own;
+    for (size_t i = 0; i < networks->count; i++) ulp_net_release(&networks->at[i].net);
+    free(networks->at);
+    ulp_data_release(&networks->data);
+}
+
+ulp_train_options ulp_network_options(const ulp_network *network, uint64_t seed, const ulp_backend *backend) {
+    return (ulp_train_options){.net = &network->net,
+                               .optimizer = &network->optimizer,
+                               .batch = network->batch,
+                               .seed = seed,
+                               .backend = backend};
 }

@@ -1,61 +1,88 @@
 /* networks.h - the networks that experiments know by name, how each is trained, and the options that choose them.
  *
- * An experiment lists ULP_TAKES_NETWORKS, ULP_TAKES_SEED and ULP_TAKES_DATA. --nets are names of the table in
- * networks.c; --net is a text of sim/net.h in their place, called `own`. Each network has a batch, a rate and a
- * schedule with which it learns the digits in 300 steps and, more slowly, from them on; `own` has those of mlp, which
- * nobody chose for it. --batch and --rate, if they are not 0, replace them, for all networks.
+ * --nets are names of the table in networks.c; --net is a text of sim/net.h in their place, called `own`. Each network
+ * has a batch, a rate and a schedule with which it learns the digits in 300 steps and, more slowly, from them on; `own`
+ * has those of mlp, which nobody chose for it. --batch and --rate, if they are not 0, replace them, for all networks.
  *
- *     prepare: status = ulp_networks_load(run, context);
- *     compute: ulp_network network;
- *              ulp_run_network(&network, run, (size_t)point->at[AT_NET]);
- *              ulp_optimizer_rule optimizer = ulp_network_optimizer(run, &network, steps);
+ *     typedef struct settings {
+ *         ulp_networks_settings networks;    options: ULP_OPTIONS_NETWORKS(settings, networks, "all", NULL, NULL),
+ *         ...                                         ULP_OPTION_DATA(settings, networks.data)
+ *     plan:    status = ulp_networks_load(plan, networks, &settings->networks, settings->seed, settings->steps);
+ *     compute: const ulp_train_options options = ulp_network_options(&networks->at[i], seed, backend);
+ *
+ * An experiment whose context is a ulp_networks has ulp_networks_release as its `release`.
  */
 #ifndef ULP_NETWORKS_H
 #define ULP_NETWORKS_H
 
-#include "load.h"
+#include "set.h"
+#include "sim/train.h"
 
-#define ULP_TAKES_NETWORKS(default_, quick_)                                                                           \
+typedef struct ulp_networks_settings {
+    uint64_t nets;   /* bit i: row i of the table */
+    const char *net; /* empty: --nets */
+    int64_t batch;
+    double rate, momentum;
+    const char *set, *data;
+} ulp_networks_settings;
+
+extern const char ulp_network_words[]; /* the names of the table, a blank before each */
+
+/* Six options, bound to a field (ulp_networks_settings) of the settings `s`. */
+#define ULP_OPTIONS_NETWORKS(s, field, value_, quick_, full_)                                                          \
     {.name = "nets",                                                                                                   \
-     .type = ULP_OPTION_CHOICES,                                                                                       \
-     .value = default_,                                                                                                \
+     .type = &ulp_type_choices,                                                                                        \
+     ULP_AT(s, field.nets),                                                                                            \
+     .value = value_,                                                                                                  \
      .quick = quick_,                                                                                                  \
+     .full = full_,                                                                                                    \
      .help = "networks by name, separated by commas, or all",                                                          \
-     .words = "mlp small cnn resnet gru lstm"},                                                                        \
+     .words = ulp_network_words + 1},                                                                                  \
         {.name = "net",                                                                                                \
-         .type = ULP_OPTION_TEXT,                                                                                      \
+         .type = &ulp_type_text,                                                                                       \
+         ULP_AT(s, field.net),                                                                                         \
          .value = "",                                                                                                  \
          .help = "one network, layer by layer, in place of --nets, with mlp's batch and rate unless they are given"},  \
         {.name = "batch",                                                                                              \
-         .type = ULP_OPTION_INTEGER,                                                                                   \
+         .type = &ulp_type_integer,                                                                                    \
+         ULP_AT(s, field.batch),                                                                                       \
          .value = "0",                                                                                                 \
          .help = "samples per step; 0: each network's own",                                                            \
          .max = 60000},                                                                                                \
         {.name = "rate",                                                                                               \
-         .type = ULP_OPTION_NUMBER,                                                                                    \
+         .type = &ulp_type_number,                                                                                     \
+         ULP_AT(s, field.rate),                                                                                        \
          .value = "0",                                                                                                 \
          .help = "learning rate; 0: each network's own",                                                               \
          .max = 1000},                                                                                                 \
-        {.name = "momentum", .type = ULP_OPTION_NUMBER, .value = "0.9", .help = "momentum", .max = 1}, ULP_TAKES_SET
+        {.name = "momentum",                                                                                           \
+         .type = &ulp_type_number,                                                                                     \
+         ULP_AT(s, field.momentum),                                                                                    \
+         .value = "0.9",                                                                                               \
+         .help = "momentum",                                                                                           \
+         .max = 1},                                                                                                    \
+        ULP_OPTION_SET(s, field.set)
 
 typedef struct ulp_network {
-    const char *name; /* as in --nets, or own */
-    const char *text; /* sim/net.h */
-    double rate;
-    int cosine; /* the rate falls to 0 along half a cosine, so that the end of a short run is no accident of its last
-                   step */
+    const char *name; /* as in --nets, or "own" */
+    ulp_net net;      /* for the samples of the data set */
     size_t batch;
+    ulp_optimizer_rule optimizer;
 } ulp_network;
 
-/* The i-th network of a run, in the order of the table; 0 past the end. */
-int ulp_run_network(ulp_network *network, const ulp_run *run, size_t i);
-size_t ulp_run_networks(const ulp_run *run);
+typedef struct ulp_networks {
+    ulp_data data;
+    ulp_network *at; /* (count) in the order of the table */
+    size_t count;
+} ulp_networks;
 
-/* Its optimizer for a run of so many steps. */
-ulp_optimizer_rule ulp_network_optimizer(const ulp_run *run, const ulp_network *network, int64_t steps);
+/* From plan(): loads the data and the networks for runs of so many steps, with header lines about them. Fails with a
+ * sentence if the data cannot be loaded or a network does not take them. ulp_networks_release() in either case. */
+ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_networks_settings *settings,
+                             uint64_t seed, int64_t steps);
+void ulp_networks_release(void *networks); /* a ulp_networks */
 
-/* From prepare(): *context = the data of --set, and header lines about them and the networks. Fails with a sentence if
- * they cannot be loaded or a network does not take them. ulp_context_release() frees them. */
-ulp_status ulp_networks_load(ulp_run *run, void **context);
+/* For a trainer of the network; policy, scaler and observer are left to their defaults. */
+ulp_train_options ulp_network_options(const ulp_network *network, uint64_t seed, const ulp_backend *backend);
 
 #endif
