@@ -1,4 +1,4 @@
-/* arith.c - ulp arith: a filter that computes on codes, one operation a line. */
+/* arith.c - ulp arith: a filter that computes on codes, one operation per line. */
 #include "tool.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const ulp_option options[] = {
 
 enum { OPERANDS_MAX = 3 };
 
-/* The codes of a line as values; counts all of them, keeps the first three. */
+/* Read the codes of a line as values. *n gets the number of codes; v gets the first three values. */
 static int read_codes(double v[OPERANDS_MAX], size_t *n, const settings *s, const tool_line *line) {
     char *at = line->text, *word;
     for (*n = 0; (word = tool_word(&at)) != NULL; ++*n) {

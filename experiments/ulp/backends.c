@@ -1,4 +1,4 @@
-/* backends.c - ulp backends: what this build and this machine offer. */
+/* backends.c - ulp backends: the backends and instruction sets that this build and this machine offer. */
 #include "tool.h"
 
 #include "kernels/cuda/cuda.h"

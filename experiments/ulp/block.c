@@ -1,4 +1,4 @@
-/* block.c - ulp block: a filter that converts an array to a block-scaled format, and its codes back. */
+/* block.c - ulp block: a filter that converts an array to codes of a block-scaled format, and codes to values. */
 #include "tool.h"
 
 #include "formats/block.h"
@@ -12,25 +12,25 @@ typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH } to_kind;
 typedef struct settings {
     ulp_block block;
     ulp_rule rule;
-    ulp_stream stream; /* first: the elements printed so far */
+    ulp_stream stream; /* stream.first is the number of elements printed so far */
     int to;            /* to_kind */
     const char *tensor_scale_text;
     int decode, list;
-    int whole; /* the tensor scale follows from the whole input */
+    int whole; /* 1: the tensor scale depends on the whole input */
     float tensor_scale;
-    float *x; /* (n) elements that were read and not yet printed */
+    float *x; /* (n) elements that were read and are not printed yet */
     size_t n, room;
     uint8_t *elements; /* (block.size) codes */
-    uint64_t scale;    /* decode: the code that the first line of the block has */
+    uint64_t scale;    /* decode: the scale code in the first line of the block */
 } settings;
 
 /* ---- numbers to codes ---- */
 
-/* A number, rounded once to binary32; 0 if it is not one. */
+/* Read a number, rounded once to binary32. Returns 0 if the word is not a number. */
 static int read_number(float *value, const char *word) {
     double wide;
     if (!tool_number(&wide, word)) return 0;
-    *value = strtof(word, NULL); /* (float)wide would be a second rounding */
+    *value = strtof(word, NULL); /* (float)wide would round a second time */
     return 1;
 }
 
@@ -49,7 +49,7 @@ static void print_element(const settings *s, uint8_t scale, uint8_t element) {
     putchar('\n');
 }
 
-/* All that was read, block by block. */
+/* Print the elements that were read, block by block. */
 static void print_blocks(settings *s) {
     for (size_t at = 0; at < s->n; at += s->block.size) {
         const size_t n = s->n - at < s->block.size ? s->n - at : s->block.size;
@@ -206,7 +206,7 @@ static int choose_tensor_scale(settings *s, const ulp_arguments *a) {
     return ULP_GO_ON;
 }
 
-/* Options of the encoding alone. */
+/* Whether an option is given that belongs to the encoding alone. */
 static int encoding_given(const ulp_arguments *a) {
     static const char *const names[] = {"mode", "overflow", "bits", "seed", "stream", "to"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -9,7 +9,7 @@ typedef struct settings {
     ulp_format a, b; /* of the operands */
     ulp_format in;
     uint64_t seed, stream;
-    const char **words; /* (room) of the line */
+    const char **words; /* (room) the words of the line */
     size_t room;
 } settings;
 
@@ -34,7 +34,7 @@ static const ulp_option options[] = {
     {0},
 };
 
-/* The words of `text` into s->words. */
+/* Split `text` into s->words; *n gets the number of words. */
 static int split_words(settings *s, const tool_line *line, char *text, size_t *n) {
     char *word;
     for (*n = 0; (word = tool_word(&text)) != NULL; s->words[(*n)++] = word) {
@@ -55,7 +55,7 @@ static int read_value(double *value, const tool_line *line, const char *word, co
     return ULP_GO_ON;
 }
 
-/* The part of the line behind the next '/', or NULL; the part before it ends there. */
+/* End the text at the next '/'. Returns the part after the '/', or NULL if there is none. */
 static char *cut(char *text) {
     char *slash = text != NULL ? strchr(text, '/') : NULL;
     if (slash == NULL) return NULL;
@@ -63,11 +63,11 @@ static char *cut(char *text) {
     return slash + 1;
 }
 
-/* A line, taken apart. */
+/* The parts of a line. */
 typedef struct sum {
-    char *a_scales, *b_scales; /* their texts, or NULL */
+    char *a_scales, *b_scales; /* the texts of the scales, or NULL */
     size_t k, blocks;
-    double *values; /* (1 + 2 k) c, a and b, and (2 blocks) the scales behind them */
+    double *values; /* (1 + 2 k) c, a and b; then (2 blocks) the scales */
 } sum;
 
 static int read_scales(settings *s, const tool_line *line, const sum *t, char *text, double *to, const char *what) {

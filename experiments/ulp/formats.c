@@ -1,4 +1,4 @@
-/* formats.c - ulp formats: the registry as a table. */
+/* formats.c - ulp formats: the registered formats as a table. */
 #include "tool.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void nan_text(char to[48], const ulp_format *f, int csv) {
     }
 }
 
-/* Unit roundoff: half a unit in the last place of 1; of fixed point, the absolute bound 2^-(F+1). */
+/* The unit roundoff: half a unit in the last place of 1; for fixed point the absolute bound 2^-(F+1). */
 static double roundoff(const ulp_format *f) { return f->is_fixed ? ulp_scale(0.5, f->qmin) : ulp_scale(1.0, -f->prec); }
 
 static void print_row(size_t i, int csv) {

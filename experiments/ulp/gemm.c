@@ -1,5 +1,4 @@
-/* gemm.c - ulp gemm: one matrix product under a datapath on seeded data: checksum, error against the exact result,
- * speed. */
+/* gemm.c - ulp gemm: checksum, error and speed of one matrix product under a datapath, on seeded data. */
 #include "experiments/harness/cli/progress.h"
 #include "tool.h"
 
@@ -16,16 +15,16 @@ typedef struct job {
     int kind; /* data_kind */
     uint64_t m, n, k, seed, threads;
     const char *tile;
-    size_t blocks;              /* of scales along k */
-    double *a, *b, *c;          /* (m,k), (k,n), (m,n): host memory, as what follows */
-    float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL */
+    size_t blocks;              /* number of scales along k */
+    double *a, *b, *c;          /* (m,k), (k,n), (m,n); host memory */
+    float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL; host memory */
     const ulp_backend *backend;
 } job;
 
 /* ---- data ---- */
 
-/* The number of element i before it is rounded. Normal: twelve uniform numbers minus 6, so that it is the same
- * everywhere. */
+/* The value of element i before its rounding. A normal value is the sum of twelve uniform numbers minus 6, so that it
+ * has the same bits on every machine. */
 static double draw(int kind, ulp_stream stream, uint64_t i) {
     if (kind == POSITIVE) return ulp_random_uniform(stream, i);
     if (kind == UNIFORM) return 2 * ulp_random_uniform(stream, i) - 1;
@@ -34,7 +33,7 @@ static double draw(int kind, ulp_stream stream, uint64_t i) {
     return sum;
 }
 
-/* Integers use their whole range. */
+/* x (count) = random elements in the format f. Integers use the whole range of their format. */
 static void fill(const job *w, double *x, size_t count, const ulp_format *f, uint64_t stream) {
     const double scale = f->is_fixed ? (w->kind == NORMAL ? f->max / 4 : f->max) : 1;
     for (size_t i = 0; i < count; i++)
@@ -48,19 +47,19 @@ static void fill_scales(const job *w, float *x, size_t count, uint64_t stream) {
                                 (ulp_rule){0}, 0);
 }
 
-static void *there_is(void *memory, size_t count) {
+static void *require_memory(void *memory, size_t count) {
     if (memory != NULL) return memory;
     ulp_complain(tool_gemm.command.name, "out of memory for %zu elements; smaller --m, --n, --k need less", count);
     exit(ULP_EXIT_FAILED);
 }
 
 static void *room(size_t count, size_t size) {
-    return there_is(count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL, count);
+    return require_memory(count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL, count);
 }
 
-/* Memory of the backend, a copy of x (count) unless that is NULL. */
-static void *room_there(const job *w, const void *x, size_t count, size_t size) {
-    void *memory = there_is(count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL, count);
+/* Backend memory for `count` elements, with a copy of x (count) if x is not NULL. */
+static void *backend_room(const job *w, const void *x, size_t count, size_t size) {
+    void *memory = require_memory(count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL, count);
     if (x == NULL || w->backend->upload(memory, x, count * size) == ULP_OK) return memory;
     ulp_complain(tool_gemm.command.name, "copying %zu elements to %s %s failed", count, w->backend->name,
                  w->backend->what);
@@ -83,14 +82,15 @@ static void prepare(job *w) {
 
 /* ---- the product ---- */
 
-/* The fastest of some runs, a fifth of a second at most after the first. */
-static int again(double *fastest, double *total, double seconds) {
+/* Update the fastest and the total time of the runs. Returns 1 if another run is wanted: up to 0.2 s in total. */
+static int wants_another_run(double *fastest, double *total, double seconds) {
     *fastest = *total == 0 || seconds < *fastest ? seconds : *fastest;
     *total += seconds;
     return *total < 0.2;
 }
 
-/* On float arrays where the operands and results allow it; the shape's scales are backend memory. */
+/* Multiply on float arrays; ULP_UNSUPPORTED if a format does not fit binary32. The scales of the shape are in backend
+ * memory. */
 static ulp_status multiply_float(const job *w, const ulp_gemm_shape *shape, double *seconds) {
     if (!w->a_format.fits_binary32 || !w->b_format.fits_binary32 || !w->datapath.result.fits_binary32)
         return ULP_UNSUPPORTED;
@@ -98,36 +98,36 @@ static ulp_status multiply_float(const job *w, const ulp_gemm_shape *shape, doub
     float *a = room(an, sizeof *a), *b = room(bn, sizeof *b), *c = room(cn, sizeof *c);
     for (size_t i = 0; i < an; i++) a[i] = (float)w->a[i];
     for (size_t i = 0; i < bn; i++) b[i] = (float)w->b[i];
-    float *there_a = room_there(w, a, an, sizeof *a), *there_b = room_there(w, b, bn, sizeof *b);
-    float *there_c = room_there(w, NULL, cn, sizeof *c);
+    float *device_a = backend_room(w, a, an, sizeof *a), *device_b = backend_room(w, b, bn, sizeof *b);
+    float *device_c = backend_room(w, NULL, cn, sizeof *c);
     ulp_status status;
     double start, total = 0;
     do {
         start = ulp_clock();
-        status = ulp_backend_gemm(w->backend, there_c, there_a, there_b, shape,
+        status = ulp_backend_gemm(w->backend, device_c, device_a, device_b, shape,
                                   (ulp_summation){&w->datapath, (ulp_stream){w->seed, 0, 0}});
-    } while (status == ULP_OK && again(seconds, &total, ulp_clock() - start));
-    if (status == ULP_OK) status = w->backend->download(c, there_c, cn * sizeof *c);
+    } while (status == ULP_OK && wants_another_run(seconds, &total, ulp_clock() - start));
+    if (status == ULP_OK) status = w->backend->download(c, device_c, cn * sizeof *c);
     for (size_t i = 0; i < cn && status == ULP_OK; i++) w->c[i] = (double)c[i];
     free(a);
     free(b);
     free(c);
-    w->backend->release(there_a);
-    w->backend->release(there_b);
-    w->backend->release(there_c);
+    w->backend->release(device_a);
+    w->backend->release(device_b);
+    w->backend->release(device_c);
     return status;
 }
 
 static ulp_status multiply_double(const job *w, const ulp_gemm_shape *shape, double *seconds) {
-    double *a = room_there(w, w->a, w->m * w->k, sizeof *a), *b = room_there(w, w->b, w->k * w->n, sizeof *b);
-    double *c = room_there(w, NULL, w->m * w->n, sizeof *c);
+    double *a = backend_room(w, w->a, w->m * w->k, sizeof *a), *b = backend_room(w, w->b, w->k * w->n, sizeof *b);
+    double *c = backend_room(w, NULL, w->m * w->n, sizeof *c);
     ulp_status status;
     double start, total = 0;
     do {
         start = ulp_clock();
         status =
             ulp_backend_gemm64(w->backend, c, a, b, shape, (ulp_summation){&w->datapath, (ulp_stream){w->seed, 0, 0}});
-    } while (status == ULP_OK && again(seconds, &total, ulp_clock() - start));
+    } while (status == ULP_OK && wants_another_run(seconds, &total, ulp_clock() - start));
     if (status == ULP_OK) status = w->backend->download(w->c, c, w->m * w->n * sizeof *c);
     w->backend->release(a);
     w->backend->release(b);
@@ -138,8 +138,8 @@ static ulp_status multiply_double(const job *w, const ulp_gemm_shape *shape, dou
 static ulp_status multiply(const job *w, double *seconds) {
     ulp_gemm_shape shape = {.m = w->m, .n = w->n, .k = w->k, .lda = w->k, .ldb = w->n, .ldc = w->n};
     float *a_scales = NULL, *b_scales = NULL;
-    if (w->a_scales != NULL) a_scales = room_there(w, w->a_scales, w->m * w->blocks, sizeof *a_scales);
-    if (w->b_scales != NULL) b_scales = room_there(w, w->b_scales, w->n * w->blocks, sizeof *b_scales);
+    if (w->a_scales != NULL) a_scales = backend_room(w, w->a_scales, w->m * w->blocks, sizeof *a_scales);
+    if (w->b_scales != NULL) b_scales = backend_room(w, w->b_scales, w->n * w->blocks, sizeof *b_scales);
     shape.a_scales = a_scales;
     shape.b_scales = b_scales;
     ulp_status status = multiply_float(w, &shape, seconds);
@@ -149,7 +149,7 @@ static ulp_status multiply(const job *w, double *seconds) {
     return status;
 }
 
-/* FNV-1a 64 of the codes, low byte first, in row order (Fowler, Noll, Vo). */
+/* The FNV-1a 64 hash of the codes of C, low byte first, in row order (Fowler, Noll, Vo). */
 static ulp_status checksum(const job *w, uint64_t *hash) {
     *hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < w->m * w->n; i++) {
@@ -164,13 +164,13 @@ static ulp_status checksum(const job *w, uint64_t *hash) {
 
 /* ---- the error ---- */
 
-enum { EXACT_PRODUCTS = 1 << 23 }; /* that the exact results may cost */
+enum { EXACT_PRODUCTS = 1 << 23 }; /* largest number of products for the exact results */
 
 typedef struct check {
     const job *job;
     ulp_datapath exact;
     size_t count, stride;   /* outputs 0, stride, 2 stride, ... */
-    double *exact_c, *size; /* (count): exact results, and those of |A||B| */
+    double *exact_c, *size; /* (count) exact results; elements of |A||B| */
 } check;
 
 static void exact_part(void *context, size_t begin, size_t end) {
@@ -181,7 +181,7 @@ static void exact_part(void *context, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         const size_t row = i * v->stride / w->n, column = i * v->stride % w->n;
         v->size[i] = 0;
-        for (size_t l = 0; l < w->k; l++) { /* scales are exact here: products of few bits */
+        for (size_t l = 0; l < w->k; l++) { /* a product with a scale has few bits and is exact */
             const size_t block = d->scale_block != 0 ? l / d->scale_block : 0;
             x[l] = (w->a[row * w->k + l] - d->zero_a) *
                    (w->a_scales != NULL ? (double)w->a_scales[row * w->blocks + block] : 1.0);
@@ -198,7 +198,7 @@ static void print_errors(const job *w) {
     const size_t outputs = w->m * w->n, most = EXACT_PRODUCTS / w->k > 0 ? EXACT_PRODUCTS / w->k : 1;
     check v = {.job = w, .stride = (outputs + most - 1) / most};
     double worst = 0, relative = 0, squares = 0, norm = 0;
-    size_t strange = 0;
+    size_t not_finite = 0;
     v.count = (outputs + v.stride - 1) / v.stride;
     v.exact_c = room(v.count, sizeof *v.exact_c);
     v.size = room(v.count, sizeof *v.size);
@@ -207,7 +207,7 @@ static void print_errors(const job *w) {
     for (size_t i = 0; i < v.count; i++) {
         const double got = w->c[i * v.stride], error = fabs(got - v.exact_c[i]);
         if (!isfinite(got)) {
-            strange++;
+            not_finite++;
             continue;
         }
         worst = fmax(worst, error);
@@ -220,7 +220,7 @@ static void print_errors(const job *w) {
     printf("relative    %.6g, the largest error over |A||B|\n", relative);
     printf("frobenius   %.6g, the norm of the error over that of the exact result\n",
            norm > 0 ? sqrt(squares / norm) : 0.0);
-    printf("not finite  %zu of those compared, left out of the errors\n", strange);
+    printf("not finite  %zu of those compared, left out of the errors\n", not_finite);
     free(v.exact_c);
     free(v.size);
 }
@@ -288,11 +288,11 @@ static const ulp_option options[] = {
     {0},
 };
 
-/* ROWSxCOLUMNS */
+/* Read ROWSxCOLUMNS and set the tile. */
 static int set_tile(const ulp_arguments *a, const char *text) {
     unsigned long rows, columns;
     int end = 0;
-    const int plain = strspn(text, "0123456789x") == strlen(text); /* no signs, no spaces */
+    const int plain = strspn(text, "0123456789x") == strlen(text); /* neither signs nor blanks */
     if (!plain || sscanf(text, "%7lux%7lu%n", &rows, &columns, &end) != 2 || text[end] != '\0' || rows == 0 ||
         columns == 0)
         return ulp_usage_error(a->program,

@@ -1,4 +1,4 @@
-/* help.c - ulp help: the commands, and the names that options take, from the tables that parse them. */
+/* help.c - ulp help: the commands, and the names that options take, printed from the tables that define them. */
 #include "sim/help.h"
 #include "tool.h"
 
@@ -7,7 +7,7 @@
 const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
 
 static void help_formats(ulp_text *to) {
-    static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each */
+    static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each family */
     const ulp_format_row *row;
     ulp_format f;
     ulp_text_print(to, "%-12s %-20s %4s %3s %5s  %s\n", "name", "other names", "bits", "p", "emax", "source");
@@ -32,7 +32,7 @@ static void help_modes(ulp_text *to) {
                        "fraction nu: sr/8, srb/8 and src/8 take 8 bits, a name alone takes 32.\n");
 }
 
-/* The rows that stand for hardware, as a list. */
+/* Add the names of the rows for hardware. */
 static void add_rows(ulp_text *to) {
     ulp_datapath d;
     ulp_text_print(to, "\nThe rows of hardware (`ulp probe --list` prints their fields):\n ");
@@ -40,8 +40,8 @@ static void add_rows(ulp_text *to) {
     ulp_text_print(to, "\n");
 }
 
-/* The forms, an entry for each: a line that begins with a blank goes on with the entry before, or is a form of native
- * products. */
+/* Add the forms of datapath names, one entry each. A line that begins with a blank continues the previous entry, or is
+ * a form of native products. */
 static void help_datapaths(ulp_text *to) {
     for (const char *line = ulp_datapath_names(); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const int native = strncmp(line + strspn(line, " "), "native:", 7) == 0 && *line == ' ';
@@ -57,8 +57,8 @@ static void help_datapaths(ulp_text *to) {
 typedef struct topic {
     const char *name, *what;
     void (*print)(ulp_text *to);
-    void (*write)(const ulp_help *to); /* of those that sim has, in place of print */
-    int indent;                        /* of the second column, under which entries go on */
+    void (*write)(const ulp_help *to); /* for the topics of sim/; replaces print */
+    int indent;                        /* start of the second column, under which entries continue */
 } topic;
 
 static const topic own_topics[] = {
@@ -69,7 +69,7 @@ static const topic own_topics[] = {
 
 enum { OWN_TOPICS = sizeof own_topics / sizeof own_topics[0] };
 
-/* Topic i: those of this file, then those of sim; 0 past the end. */
+/* *t = topic i: first the topics of this file, then the topics of sim/. Returns 0 past the end. */
 static int topic_get(topic *t, size_t i) {
     const ulp_help_topic *more = i < OWN_TOPICS ? NULL : ulp_sim_topic_get(i - OWN_TOPICS);
     if (i < OWN_TOPICS) *t = own_topics[i];
@@ -84,7 +84,8 @@ static int width(void) {
     return columns > 80 ? 80 : columns < 24 ? 24 : columns;
 }
 
-/* Where a line goes on: under its second column, or a bit farther in than it begins; paragraphs at the left. */
+/* The indent of the continuation of a line: the second column; for an indented line two columns more than the line; for
+ * a paragraph 0. */
 static int indent_of(const char *line, const topic *t) {
     const int blanks = (int)strspn(line, " ");
     if (blanks || width() < 60) return blanks + 2;

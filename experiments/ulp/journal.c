@@ -1,4 +1,4 @@
-/* journal.c - the finished pieces of ulp verify in a file; see journal.h. */
+/* journal.c - keeping the finished pieces of ulp verify in a file; see journal.h. */
 #include "journal.h"
 
 #include "experiments/harness/cli/options.h"
@@ -19,9 +19,9 @@ typedef struct entry {
 struct journal {
     const char *program, *path;
     FILE *file;
-    entry *entries; /* (count), by name */
+    entry *entries; /* (count) sorted by name */
     size_t count, room;
-    size_t next; /* index of the next piece that is written */
+    size_t next; /* index of the next piece in the file */
 };
 
 /* ---- reading ---- */
@@ -49,7 +49,7 @@ static int take(void *own, const ulp_piece *piece) {
 
 static int by_name(const void *a, const void *b) { return strcmp(((const entry *)a)->name, ((const entry *)b)->name); }
 
-/* A name that two pieces bear is true of neither. */
+/* Drop all pieces whose name occurs more than once: none of them can be trusted. */
 static void drop_repeated(journal *j) {
     size_t kept = 0, run = 0;
     if (j->count) qsort(j->entries, j->count, sizeof *j->entries, by_name);
@@ -64,13 +64,13 @@ static void drop_repeated(journal *j) {
     j->count = kept;
 }
 
-/* Whether the file begins like a journal, or has been stopped within its head: then there is nothing to read. */
+/* Whether the file begins like a journal. *stopped gets 1 if the file ends within its head and has nothing to read. */
 static int begins_like_one(FILE *file, int *stopped) {
     char begin[sizeof head + 3] = "";
     size_t n = fread(begin, 1, sizeof begin - 1, file);
     const char *at = begin;
     if (n >= 3 && memcmp(begin, "\xef\xbb\xbf", 3) == 0) at += 3, n -= 3;
-    const size_t length = strlen(head) - 1; /* the line break may be a CRLF */
+    const size_t length = strlen(head) - 1; /* without the line break, which may be a CRLF */
     *stopped = n <= length;
     rewind(file);
     return memcmp(at, head, n < length ? n : length) == 0 && (*stopped || at[length] == '\n' || at[length] == '\r');
@@ -110,7 +110,7 @@ static int cannot_write(const journal *j) {
     return ulp_usage_error(j->program, "cannot write %s: %s", j->path, strerror(errno));
 }
 
-/* The file anew, with what was read from it: torn and damaged pieces are left behind. */
+/* Write the file again with the pieces that were read; unfinished and damaged pieces are left out. */
 static int begin_anew(journal *j) {
     char *fresh = ulp_path_replace(j->path, "", ".tmp");
     int status = ULP_GO_ON;

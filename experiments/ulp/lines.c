@@ -1,26 +1,26 @@
-/* lines.c - the input of the filters: data lines of files or of stdin, with their place for messages. */
+/* lines.c - the input of the filters: data lines of files or stdin, with file and line number for messages. */
 #include "tool.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_LIMIT = 16 << 20 }; /* characters of a line: a product of 1.6 million binary16 codes with as many */
+enum { LINE_LIMIT = 16 << 20 }; /* characters of a line, enough for a sum of 1.6 million binary16 products */
 
 typedef struct reader {
     FILE *file;
-    char *text; /* (length + 1) of the line, without its line break */
+    char *text; /* (length + 1) the line without its line break */
     size_t length, room;
 } reader;
 
 int tool_bad_line(const tool_line *line, const char *text, ...) {
-    ulp_text said = {0};
+    ulp_text message = {0};
     va_list arguments;
     va_start(arguments, text);
-    ulp_text_print_list(&said, text, arguments);
+    ulp_text_print_list(&message, text, arguments);
     va_end(arguments);
-    ulp_complain(line->program, "%s:%lu: %s", line->file, line->number, ulp_text_of(&said));
-    ulp_text_free(&said);
+    ulp_complain(line->program, "%s:%lu: %s", line->file, line->number, ulp_text_of(&message));
+    ulp_text_free(&message);
     return ULP_EXIT_USAGE;
 }
 
@@ -49,7 +49,7 @@ static void drop_byte_order_mark(reader *r) {
     memmove(r->text, r->text + 3, r->length + 1);
 }
 
-/* The next line of the file; *more is 0 behind the last. */
+/* Read the next line of the file; *more gets 0 after the last line. */
 static int next_line(tool_line *line, reader *r, int *more) {
     int c, status = ULP_GO_ON;
     line->number++;

@@ -1,18 +1,19 @@
-/* probe.c - ulp probe: the properties of a fused sum, found by vectors: beside what the datapath's row says, or of a
- * device beside its model. */
+/* probe.c - ulp probe: properties of a fused sum, found by test vectors and compared with a datapath's row or model. */
 #include "kernels/cuda/unit.h"
 #include "kernels/probe/probe.h"
 #include "tool.h"
 
 #include <string.h>
 
-/* ---- what a row says: the fields of the datapath, and what the table of generations holds for all of them ---- */
+/* ---- the properties of a row, from the fields of the datapath ----
+ *
+ * Each function writes the value of a property and returns 1 if the vectors can show this value. */
 
 static int max_of(int a, int b) { return a > b ? a : b; }
 
 static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *value) {
     const ulp_fused *f = &d->fused;
-    /* what the vectors cannot show of altered fields is not said */
+    /* with some values of the fields the vectors cannot show a property */
     const int whole = f->kept == d->accumulator.prec - 1,
               plain_late = !f->late || (f->length % 2 == 0 && f->fraction <= 26),
               cut = max_of(max_of(f->zero_operand, f->zero_product), f->zero_c) > -60;
@@ -30,7 +31,7 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
     case ULP_P_FRACTION:
     case ULP_P_FRACTION_C: *value = f->fraction; return 1;
     case ULP_P_ALIGN: *value = f->align; return 1;
-    case ULP_P_KEPT: /* of two sums the second cuts the first one's result */
+    case ULP_P_KEPT: /* late: the second sum truncates the result of the first sum */
         *value = f->late && f->fraction < f->kept ? f->fraction : f->kept;
         return 1;
     case ULP_P_OUTPUT: *value = f->output; return !f->late || f->fraction >= f->kept || f->align == f->output;
@@ -43,7 +44,7 @@ static int aligned_value(const ulp_datapath *d, ulp_property_id id, int64_t *val
         *value = f->output == ULP_RNE;
         return whole && f->fraction > f->kept - (f->output == ULP_RZ) && (f->output == ULP_RNE || f->output == ULP_RZ);
     case ULP_P_UNDERFLOW: *value = f->signed_zero; return f->output == ULP_RNE || f->output == ULP_RZ;
-    case ULP_P_FLOOR: /* only above the exponent of every other c is c = 0 told from a floor */
+    case ULP_P_FLOOR: /* c = 0 differs from a floor only if its exponent is above the exponents of all other c */
         *value = f->zero_c > d->result.emin && !f->late ? f->floor : max_of(f->floor, f->zero_c);
         return 1;
     case ULP_P_ZERO_C: *value = f->zero_c; return 1;
@@ -98,7 +99,7 @@ static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_p
     return known && !agrees(p, value);
 }
 
-/* The instruction that a row stands for: its generation's own, or what the end of its name says. */
+/* The instruction of a row: given by the end of its name, else the instruction of its generation. */
 static const char *unit_of(const char *name) {
     static const struct {
         const char *end, *unit;
@@ -122,9 +123,9 @@ static int list_rows(void) {
     return ULP_EXIT_FINE;
 }
 
-/* ---- silicon beside its model ---- */
+/* ---- a device compared with its model ---- */
 
-/* What published sources disagree on or nobody has measured, and the property that decides it. */
+/* Questions on which published sources disagree or that nobody has measured, and the property that decides each. */
 typedef enum scope { EVERY, FP8, TF32, NARROW_FP8, FP8_WGMMA } scope;
 static const struct open_point {
     ulp_property_id id;
@@ -177,8 +178,8 @@ static int same_property(const ulp_property *x, const ulp_property *y) {
     return x->found == y->found && x->value == y->value;
 }
 
-/* The table of one native product; the number of properties on which it and its model differ, -1 if the device failed.
- */
+/* Print the table of one native product. Returns the number of properties in which the product and its model differ, or
+ * -1 if the device failed. */
 static int print_silicon(const ulp_cuda_native *native, int csv) {
     ulp_datapath path;
     ulp_probe silicon, model;
@@ -249,7 +250,7 @@ static const ulp_option options[] = {
     {0},
 };
 
-/* One native product, or all that the device offers. */
+/* Probe one native product, or all products that the device offers. */
 static int run_silicon(const char *program, const char *name) {
     const ulp_backend *cuda;
     ulp_cuda_native native;

@@ -1,9 +1,9 @@
-/* product.c - the --datapath of subcommands that multiply: a datapath, or a device's own product. */
+/* product.c - the option --datapath of subcommands that multiply: a datapath, or a device's own product. */
 #include "tool.h"
 
 #include <string.h>
 
-/* A native name is kept: which device it is asked of is known when all options are read. */
+/* Read a datapath, or keep the name of a native product: the device is known only after all options are read. */
 static int read_product(void *field, const char *text, const ulp_option *option, ulp_text *error) {
     tool_product product = {.native = ulp_datapath_is_native(text) ? text : NULL};
     int status = ULP_EXIT_FINE;

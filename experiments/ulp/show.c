@@ -1,10 +1,10 @@
-/* show.c - ulp show: a number in a format, drawn for people. */
+/* show.c - ulp show: a number in a format, with its fields, neighbours and roundings. */
 #include "tool.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A note for a number that binary64 holds as infinity or zero only: 1e400, 1e-400. */
+/* A note about a number that becomes infinite or zero in binary64: 1e400, 1e-400. */
 static const char *beyond_note(const char *text, double x) {
     text += strspn(text, "+-");
     if (x - x != 0.0) return x == x && *text != 'i' && *text != 'I' ? ", which this number overflows" : "";
@@ -25,7 +25,7 @@ static void print_exact(const char *label, double value) {
     else printf("%.60s... (%a)", text, value);
 }
 
-/* The code's bits in fields: sign, exponent, significand; fixed point: integer and fraction. */
+/* Print the bits of a code in fields: sign, exponent, significand; for fixed point integer and fraction. */
 static void print_fields(uint64_t code, const ulp_format *f) {
     char letters[80], bits[80];
     int at = 0;
@@ -43,14 +43,14 @@ static void print_fields(uint64_t code, const ulp_format *f) {
     printf("  fields    %s\n            %s\n", letters, bits);
 }
 
-/* The spacing at x; beyond the range, that of the largest value. */
+/* The spacing at x; beyond the range, the spacing at the end of the range. */
 static double spacing_within(double x, const ulp_format *f) {
     if (x > f->max) x = f->max;
     if (x < f->lowest) x = f->lowest;
     return ulp_spacing(x, f);
 }
 
-/* What the fields mean, as a product. */
+/* Print the value of a code as a product of significand and power of two. */
 static void print_meaning(uint64_t code, const ulp_format *f) {
     double value = ulp_decode(code, f);
     uint64_t magnitude = f->is_signed && !f->is_fixed ? code & ~(1ull << (f->bits - 1)) : code;

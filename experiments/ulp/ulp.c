@@ -1,4 +1,4 @@
-/* ulp.c - the tool: ulp COMMAND [OPTION...], one file per command beside this one. */
+/* ulp.c - the main program of the tool: ulp COMMAND [OPTION...]; each command has a file in this folder. */
 #include "tool.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* values.c - codes and numbers as the tool reads and prints them. */
+/* values.c - reading and printing codes and numbers in the tool. */
 #include "tool.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ int tool_number(double *value, const char *word) {
 }
 
 void tool_print_value(FILE *to, double value) {
-    if (value != value) fputs("nan", to); /* printf may add a sign that means nothing */
+    if (value != value) fputs("nan", to); /* printf may print a sign, which has no meaning */
     else fprintf(to, "%.17g", value);
 }
 

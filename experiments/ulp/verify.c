@@ -1,5 +1,7 @@
-/* verify.c - ulp verify: rounding against the MPFR oracle, sampled or over all 2^32 binary32 inputs: the cases and the
- * options that choose them. */
+/* verify.c - ulp verify: comparing rounding with the MPFR oracle; the options, and the cases that they choose.
+ *
+ * The inputs of a case are a sample, or all 2^32 binary32 values.
+ */
 #include "tool.h"
 
 #if defined(ULP_WITH_MPFR)
@@ -10,7 +12,7 @@
 
 enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
 
-/* ulp_overflow, or ALL_POLICIES. */
+/* Read a ulp_overflow, or "all" as ALL_POLICIES. */
 static int read_policies(void *field, const char *text, const ulp_option *option, ulp_text *error) {
     *(int *)field = ALL_POLICIES;
     return strcmp(text, "all") == 0 ? ULP_EXIT_FINE : ulp_type_overflow.read(field, text, option, error);
@@ -103,7 +105,7 @@ static size_t count_cases(void) {
     return n;
 }
 
-/* The cases of one format; ULP_GO_ON, or the exit status after a message. */
+/* Run the cases of one format. Returns ULP_GO_ON, or the exit status after a message. */
 static int run_format(verify_job *j, size_t *number, size_t *failed) {
     const size_t of = count_cases();
     for (size_t m = 0; m < given.modes.count; m++)
@@ -133,7 +135,7 @@ static int run_cases(verify_job *j) {
     return failed == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
 }
 
-/* Random bits are of the stochastic modes: modes that are named have to be. */
+/* Refuse --bits if a mode that the user names is not stochastic. */
 static int check_bits(const ulp_arguments *a) {
     const ulp_setting *mode = ulp_setting_find(a, "mode");
     for (size_t m = 0; given.bits != 0 && strcmp(mode->value, "all") != 0 && m < given.modes.count; m++)

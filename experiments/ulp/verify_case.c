@@ -1,8 +1,8 @@
-/* verify_case.c - one case of ulp verify, in pieces.
+/* verify_case.c - running one case of ulp verify, divided into pieces.
  *
- * Inputs go through the array kernels of the backend in use, which experiments run on, and every result is compared,
- * bit for bit, with the oracle. The hash of a case combines the hashes of its pieces in order, so that it does not
- * depend on threads, and a run that was stopped goes on with the pieces that its journal has.
+ * The array kernels of the backend, which experiments use, round the inputs, and every result is compared bit for bit
+ * with the oracle. The hash of a case combines the hashes of its pieces in their order, so that it does not depend on
+ * threads. A resumed run takes finished pieces from its journal.
  */
 #if defined(ULP_WITH_MPFR)
 
@@ -28,7 +28,7 @@ static const char *case_name(char to[CASE_NAME_MAX], const verify_job *j) {
     return to;
 }
 
-/* The name of a piece in the journal: the case, its inputs and random words, and whose kernels rounded them. */
+/* The name of a piece in the journal: the case, its inputs and random words, and the backend of the kernels. */
 static void name_piece(char to[PIECE_NAME_MAX], const verify_job *j, size_t index) {
     char kernels[64], name[CASE_NAME_MAX];
     snprintf(kernels, sizeof kernels, "%s:%s", j->backend->name, j->backend->what);
@@ -45,7 +45,7 @@ static void keep(verify_job *j, size_t index, const verify_piece *p) {
     journal_keep(j->journal, name, p->mismatches, p->hash);
 }
 
-/* Marks the pieces of this case that the journal has. */
+/* Mark the pieces of this case that the journal has. */
 static void recall(verify_job *j) {
     for (size_t i = 0; j->journal != NULL && i < j->pieces; i++) {
         char name[PIECE_NAME_MAX];
@@ -58,7 +58,7 @@ static void recall(verify_job *j) {
 
 /* ---- comparing ---- */
 
-static uint64_t fold(uint64_t hash, uint64_t value) {
+static uint64_t mix_hash(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
     return hash ^ hash >> 29;
 }
@@ -77,31 +77,31 @@ static int differs(double got, double want) {
     return ulp_bits64(got) != ulp_bits64(want);
 }
 
-/* Inputs that are rounded at once, in both carriers, and their results; one chunk per thread. */
+/* Inputs that are rounded together, as binary32 and as binary64, and their results. Each thread has one chunk. */
 typedef struct chunk {
-    float *there32; /* (CHUNK) memory of the backend */
-    double *there;  /* (CHUNK) */
+    float *device32; /* (CHUNK) backend memory */
+    double *device;  /* (CHUNK) backend memory */
     float x32[CHUNK], y32[CHUNK];
     double x[CHUNK], y[CHUNK];
 } chunk;
 
-/* y (n) = x (n) rounded by the backend, in each carrier that the case is tested in. */
+/* y (n) = x (n) rounded by the backend, as binary32, as binary64 or both, as the case needs. */
 static ulp_status round_chunk(const verify_job *j, chunk *c, size_t n, ulp_stream stream) {
     const ulp_backend *b = j->backend;
     const ulp_rounding rounding = {&j->format, j->rule, stream, NULL};
     ulp_status status = ULP_OK;
     if (!j->exhaustive || !j->format.fits_binary32) {
-        status = b->upload(c->there, c->x, n * sizeof *c->x);
-        if (status == ULP_OK) status = ulp_backend_round64(b, c->there, c->there, n, rounding);
-        if (status == ULP_OK) status = b->download(c->y, c->there, n * sizeof *c->y);
+        status = b->upload(c->device, c->x, n * sizeof *c->x);
+        if (status == ULP_OK) status = ulp_backend_round64(b, c->device, c->device, n, rounding);
+        if (status == ULP_OK) status = b->download(c->y, c->device, n * sizeof *c->y);
     }
     if (!j->format.fits_binary32 || status != ULP_OK) return status;
-    status = b->upload(c->there32, c->x32, n * sizeof *c->x32);
-    if (status == ULP_OK) status = ulp_backend_round(b, c->there32, c->there32, n, rounding);
-    return status == ULP_OK ? b->download(c->y32, c->there32, n * sizeof *c->y32) : status;
+    status = b->upload(c->device32, c->x32, n * sizeof *c->x32);
+    if (status == ULP_OK) status = ulp_backend_round(b, c->device32, c->device32, n, rounding);
+    return status == ULP_OK ? b->download(c->y32, c->device32, n * sizeof *c->y32) : status;
 }
 
-/* Inputs begin .. begin + n - 1 of the case; both carriers, rounded by the backend. */
+/* Check the inputs begin .. begin + n - 1 of the case. */
 static void check_chunk(verify_job *j, ulp_reference *ref, chunk *c, uint64_t begin, size_t n, verify_piece *p) {
     ulp_stream stream = j->stream;
     stream.first = begin;
@@ -119,7 +119,7 @@ static void check_chunk(verify_job *j, ulp_reference *ref, chunk *c, uint64_t be
             j->format.fits_binary32 && (j->exhaustive || (double)c->x32[i] == c->x[i] || c->x[i] != c->x[i]);
         double want = ulp_reference_round(ref, c->x[i], 0.0, j->rule, word);
         double got = j->exhaustive && j->format.fits_binary32 ? (double)c->y32[i] : c->y[i];
-        p->hash = fold(p->hash, ulp_bits64(got));
+        p->hash = mix_hash(p->hash, ulp_bits64(got));
         int wrong = differs(got, want);
         if (!wrong && carried32 && differs((double)c->y32[i], want)) {
             wrong = 1;
@@ -141,9 +141,9 @@ static void progress(verify_job *j, uint64_t more) {
 static void check_pieces(void *context, size_t begin, size_t end) {
     verify_job *j = context;
     ulp_reference *ref = ulp_reference_new(&j->format);
-    chunk c = {.there32 = j->backend->alloc(CHUNK * sizeof *c.there32),
-               .there = j->backend->alloc(CHUNK * sizeof *c.there)};
-    const int good = ref != NULL && c.there32 != NULL && c.there != NULL;
+    chunk c = {.device32 = j->backend->alloc(CHUNK * sizeof *c.device32),
+               .device = j->backend->alloc(CHUNK * sizeof *c.device)};
+    const int good = ref != NULL && c.device32 != NULL && c.device != NULL;
     if (!good) j->status = ULP_NO_MEMORY;
     for (size_t i = begin; i < end && good; i++) {
         verify_piece *p = &j->piece[i];
@@ -155,12 +155,12 @@ static void check_pieces(void *context, size_t begin, size_t end) {
             check_chunk(j, ref, &c, at, n, &fresh);
             progress(j, n);
         }
-        if (j->status != ULP_OK) break; /* its inputs may not have been checked */
+        if (j->status != ULP_OK) break; /* some inputs of the piece may not be checked */
         *p = fresh;
         keep(j, i, &fresh);
     }
-    if (c.there32 != NULL) j->backend->release(c.there32);
-    if (c.there != NULL) j->backend->release(c.there);
+    if (c.device32 != NULL) j->backend->release(c.device32);
+    if (c.device != NULL) j->backend->release(c.device);
     ulp_reference_free(ref);
 }
 
@@ -180,7 +180,7 @@ int verify_case(verify_job *j, size_t number, size_t of) {
     uint64_t mismatches = 0, hash = 0;
     for (size_t i = 0; i < j->pieces; i++) {
         mismatches += j->piece[i].mismatches;
-        hash = fold(hash, j->piece[i].hash);
+        hash = mix_hash(hash, j->piece[i].hash);
     }
     free(j->piece);
     ulp_progress_clear(&j->bar);
@@ -193,6 +193,6 @@ int verify_case(verify_job *j, size_t number, size_t of) {
 
 #else
 
-typedef int verify_case_needs_mpfr; /* a source holds at least a declaration */
+typedef int verify_case_needs_mpfr; /* C requires a declaration in every file */
 
 #endif

@@ -1,4 +1,4 @@
-/* verify_case.h - one case of ulp verify: a format, a mode and an overflow policy, all inputs against the oracle. */
+/* verify_case.h - one case of ulp verify: all inputs for a format, a mode and an overflow policy. */
 #ifndef ULP_TOOL_VERIFY_CASE_H
 #define ULP_TOOL_VERIFY_CASE_H
 
@@ -20,18 +20,18 @@ typedef struct verify_job {
     ulp_rule rule;
     ulp_stream stream;
     int exhaustive;
-    uint64_t inputs, per_piece; /* of the case */
+    uint64_t inputs, per_piece; /* number of inputs of the case, and of a piece */
     size_t pieces;
     verify_piece *piece;
-    int shown;         /* mismatches printed so far */
-    journal *journal;  /* or NULL */
-    uint64_t finished; /* inputs done, for the bar */
+    int shown;         /* number of mismatches printed so far */
+    journal *journal;  /* may be NULL */
+    uint64_t finished; /* number of inputs done, for the bar */
     ulp_progress bar;
-    pthread_mutex_t lock; /* of the bar and of messages */
+    pthread_mutex_t lock; /* protects the bar and messages */
     ulp_status status;
 } verify_job;
 
-/* Runs the case and prints its line: number `number` of `of`. 1 if it passed; the job's status says whether it ran. */
+/* Run a case, and print its line with "NUMBER/OF". Returns 1 if the case passed; j->status says whether it ran. */
 int verify_case(verify_job *j, size_t number, size_t of);
 
 #endif

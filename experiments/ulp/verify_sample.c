@@ -3,10 +3,10 @@
 
 #include "formats/rng.h"
 
-static const uint64_t sample_stream = 0x76657269; /* its own use of the generator: "veri" */
+static const uint64_t sample_stream = 0x76657269; /* a stream for these inputs alone: "veri" */
 
-/* A value near a breakpoint of the format: a random code's value, or the middle between it and its neighbour, moved by
- * up to two units of the carrier's last place. */
+/* A value near a breakpoint of the format: the value of a random code, or a point in the gap to the next value, moved
+ * by up to two units in the last place of binary32 or binary64. */
 static double near_breakpoint(const ulp_format *f, uint64_t seed, uint64_t i, int binary32) {
     uint64_t r0 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i),
              r1 = ulp_random_word((ulp_stream){seed, sample_stream, 0}, 4 * i + 1);
@@ -14,7 +14,7 @@ static double near_breakpoint(const ulp_format *f, uint64_t seed, uint64_t i, in
     double v = ulp_decode(r0 << 32 | r1, f);
     if (v - v != 0.0) v = f->max;
     double next = ulp_next_up(v, f);
-    int where = (int)(r2 % 4); /* the value, quarter, middle, three quarters of the gap */
+    int where = (int)(r2 % 4); /* the value, or a quarter, the middle or three quarters of the gap */
     if (next - next == 0.0) v += (next - v) * 0.25 * where;
     int64_t nudge = (int64_t)(r2 >> 8 & 7) - 3;
     nudge = nudge < -2 || nudge > 2 ? 0 : nudge;

@@ -4,8 +4,9 @@
 
 #include "formats/format.h"
 
-/* Input i: of seven in eight a value near a breakpoint of the format, of the others random bits; a binary32 value where
- * i is even and the format fits binary32, else a binary64 value. A pure function of its arguments. */
+/* Input i, a function of the arguments alone. Three of four inputs are values near a breakpoint of the format, the
+ * others have random bits. If i is even and the format fits binary32, the input is a binary32 value, else a binary64
+ * value. */
 double verify_sample(const ulp_format *f, uint64_t seed, uint64_t i);
 
 #endif

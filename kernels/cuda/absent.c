@@ -1,4 +1,4 @@
-/* absent.c - the interface of the CUDA backend in a build that has none: everything says so. */
+/* absent.c - the interface of the CUDA backend in a build without CUDA: every call returns ULP_NO_DEVICE. */
 #include "unit.h"
 
 static ulp_status absent(const void *needed) { return needed == NULL ? ULP_BAD_ARGUMENT : ULP_NO_DEVICE; }

@@ -1,4 +1,4 @@
-// activation.cu - activation functions, their gradients, and the way from binary64 to binary32.
+// activation.cu - activation functions, their gradients, and conversion from binary64 to binary32.
 #include "device.h"
 #include "operations.h"
 
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
         dx[i] = ulp_activation_slope(KIND, a, (double)dy[i], (double)at[i]);
 }
 
-/* On arrays of n elements, a thread for each of them and for those a grid behind. */
+/* On arrays of n elements: a thread handles its element and the elements at multiples of the grid size behind it. */
 template <typename... Expected, typename... Given>
 ulp_status over(size_t n, const char *name, void (*kernel)(Expected...), Given &&...given) {
     ulp_status status = ulp_cuda_open();

@@ -1,9 +1,10 @@
 /* anchor.h - rounding by additions in the device's rounding modes: the bits of ulp_core_round64, for every mode.
  *
- * With q the quantum of x's binade and A = 2^52 q, the last place of |x| + A is q: the addition rounds, toward zero,
- * upward or to nearest, and taking A off again is exact. Truncating twice is truncating once, so a stochastic mode is
- * |x| plus its random part of a quantum, cut off: floor(nu 2^r) + R >= 2^r just where the sum carries. What is below
- * the range of exact cancellation is beyond `top`, where every value rounds alike.
+ * Let q be the quantum of x's binade and A = 2^52 q. The last place of |x| + A is q, so that the addition rounds |x| to
+ * a multiple of q: toward zero, upward or to nearest. The subtraction of A is exact. Two truncations give the result of
+ * one truncation. A stochastic mode therefore adds its random part of a quantum to |x| and truncates: the sum carries
+ * exactly if floor(nu 2^r) + R >= 2^r. The subtraction is not exact only for |x| beyond 2^top, where all values round
+ * alike.
  */
 #ifndef ULP_CUDA_ANCHOR_H
 #define ULP_CUDA_ANCHOR_H
@@ -14,21 +15,21 @@
 
 /* A format and a rule. Index [1] is for negative values. */
 typedef struct ulp_anchored {
-    int emin, qmin, top; /* least normal exponent, that of the least quantum, one above the largest */
+    int emin, qmin, top; /* least normal exponent, exponent of the least quantum, largest exponent + 1 */
     int bits;            /* p - 1 */
-    uint32_t zero_sign;  /* what is kept of the sign's word in a zero */
+    uint32_t zero_sign;  /* sign bit that a zero result keeps, in the high word */
     uint32_t mode, random_bits;
     double limit[2], overflow[2], infinite[2];
 } ulp_anchored;
 
-/* The modes that ulp_anchored_sum has a case for. */
+/* The modes that ulp_anchored_sum offers. */
 enum {
     ULP_ANCHORED_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO |
                          1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC
 };
 
-/* Prepare it; 0 for a mode that is not among ULP_ANCHORED_MODES, where kernels/rounding/core.h is not offered, or one
- * odd-folded word of binary64 does not decide. */
+/* Prepares *p. 0 for a mode outside ULP_ANCHORED_MODES, for a format and rule that kernels/rounding/core.h does not
+ * offer, and where a binary64 word folded to odd does not round like the exact value. */
 static inline int ulp_anchored_init(ulp_anchored *p, const ulp_format *f, ulp_rule rule) {
     ulp_core core;
     if (!ulp_mode_in(rule.mode, ULP_ANCHORED_MODES)) return 0;
@@ -54,26 +55,26 @@ static __device__ inline double ulp_from_high(uint32_t u) { return ulp_from_bits
 /* The high word of 2^e. */
 static __device__ inline uint32_t ulp_power(int e) { return (uint32_t)(e + 1023) << 20; }
 
-/* The exponent of x, no lower than `least` and bounded where x is not finite; that of zero is the least. */
+/* The exponent of x, at least `least` and at most 800. Zero has the exponent `least`. */
 static __device__ inline int ulp_exponent(double x, int least) {
     const int e = (int)(ulp_high(x) >> 20 & 0x7ff) - 1023;
     return min(max(e, least), 800);
 }
 
-/* x with the bits below 2^unit cut off, or rounded to nearest even there; +0 for zero. |x| < 2^(unit+52) if it is
+/* x with the bits below 2^unit cut off, or rounded to nearest even at 2^unit. Zero gives +0. |x| < 2^(unit+52) if x is
  * finite. */
 template <bool NEAREST> static __device__ inline double ulp_to_unit(double x, int unit) {
     const double anchor = ulp_from_high((ulp_high(x) & 0x80000000u) | ulp_power(unit + 52));
     return (NEAREST ? x + anchor : __dadd_rz(x, anchor)) - anchor;
 }
 
-/* v 2^unit, v < 2^34 */
+/* v 2^unit for v < 2^34 */
 static __device__ inline double ulp_anchored_part(uint64_t v, int unit) {
     const uint64_t base = (uint64_t)ulp_power(unit + 52) << 32;
     return ulp_from_bits64(base + v) - ulp_from_bits64(base);
 }
 
-/* |x| + A, rounded in a mode to a multiple of 2^unit, A = 2^(unit+52). */
+/* |x| + A rounded by `mode` to a multiple of 2^unit, where A = 2^(unit+52). */
 static __device__ inline double ulp_anchored_sum(double size, double anchor, int unit, bool negative,
                                                  const ulp_anchored &p, uint32_t mode, uint32_t word) {
     const uint32_t r = p.random_bits, random = word & 0xffffffffu << (32 - r);
@@ -92,11 +93,11 @@ static __device__ inline double ulp_anchored_sum(double size, double anchor, int
         const uint64_t more = (uint64_t)random << 1 | 1ull << (32 - r);
         return __dadd_rz(__dadd_rz(size, ulp_anchored_part(more, unit - 33)), anchor);
     }
-    case ULP_SRC: { /* to nearest even in units of 2^-r of a quantum first */
+    case ULP_SRC: { /* first to nearest even in units of 2^-r of a quantum */
         const double finer = ulp_from_high(ulp_power(unit - (int)r + 52)), near = (size + finer) - finer;
         return __dadd_rz(__dadd_rz(near, ulp_anchored_part(random, unit - 32)), anchor);
     }
-    default: return ulp_quiet_nan(); /* never here: see ULP_ANCHORED_MODES */
+    default: return ulp_quiet_nan(); /* no mode of ULP_ANCHORED_MODES */
     }
 }
 

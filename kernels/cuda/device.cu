@@ -1,4 +1,4 @@
-// device.cu - the device in use: choosing it, its memory and its stream, and what went wrong.
+// device.cu - the device in use: its choice, its memory, its stream and its errors.
 #include "device.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { SENTENCE = 320, MOST_FREE = 256 };
 
-/* A block of device memory; a free one waits for a request of its size. */
+/* A block of device memory. A free block is kept for a later request of its size. */
 typedef struct block {
     struct block *next;
     void *memory;
@@ -29,7 +29,7 @@ static struct {
     block *blocks;
 } device = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, ULP_OK, "", "", 0, {}, NULL, NULL};
 
-/* ---- what went wrong ---- */
+/* ---- errors ---- */
 
 void ulp_cuda_say(const char *format, ...) {
     va_list list;
@@ -44,7 +44,7 @@ const char *ulp_cuda_error(void) { return device.error; }
 
 ulp_status ulp_cuda_check(cudaError_t error, const char *call) {
     if (error == cudaSuccess) return ULP_OK;
-    (void)cudaGetLastError(); /* an error that does not stick is over with this report */
+    (void)cudaGetLastError(); /* this call clears an error that is not sticky */
     ulp_cuda_say("%s: %s", call, cudaGetErrorString(error));
     switch (error) {
     case cudaErrorMemoryAllocation: return ULP_NO_MEMORY;
@@ -56,7 +56,7 @@ ulp_status ulp_cuda_check(cudaError_t error, const char *call) {
     }
 }
 
-/* ---- choosing ---- */
+/* ---- the choice of the device ---- */
 
 __global__ void nothing(void) {}
 
@@ -68,8 +68,8 @@ static ulp_status lack(ulp_status status, const char *format, ...) {
     return status;
 }
 
-/* The number that ULPLAB_CUDA_DEVICE holds; -1 if it is none below `count`. */
-static int wanted_device(int count) {
+/* The number in ULPLAB_CUDA_DEVICE. -1 if it is not a number below `count`. */
+static int requested_device(int count) {
     const char *text = getenv("ULPLAB_CUDA_DEVICE");
     if (text == NULL || text[0] == '\0') return 0;
     if (strspn(text, "0123456789") != strlen(text) || strlen(text) > 4) return -1;
@@ -101,7 +101,7 @@ static ulp_status choose(void) {
     if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
         return lack(ULP_NO_DEVICE, "this machine has no CUDA device");
     if (error != cudaSuccess) return lack(ULP_NO_DEVICE, "CUDA does not start: %s", cudaGetErrorString(error));
-    const int ordinal = wanted_device(count);
+    const int ordinal = requested_device(count);
     if (ordinal < 0)
         return lack(ULP_NOT_IN_RANGE, "ULPLAB_CUDA_DEVICE=%s: has to be from 0 to %d", getenv("ULPLAB_CUDA_DEVICE"),
                     count - 1);
@@ -123,7 +123,7 @@ static ulp_status choose(void) {
 
 static void open_once(void) { device.status = choose(); }
 
-/* The device is chosen for the process, but CUDA wants every thread to name it. */
+/* The device is chosen once for the process, but CUDA requires that every thread sets it. */
 ulp_status ulp_cuda_open(void) {
     static __thread int named;
     pthread_once(&device.once, open_once);
@@ -153,7 +153,7 @@ ulp_status ulp_cuda_describe(ulp_cuda_info *info) {
 
 /* ---- memory ---- */
 
-/* A free block of this size, taken; NULL. */
+/* Takes a free block of this size. NULL if there is none. */
 static void *reuse(size_t bytes) {
     for (block *b = device.blocks; b != NULL; b = b->next)
         if (!b->taken && b->bytes == bytes) {
@@ -163,7 +163,7 @@ static void *reuse(size_t bytes) {
     return NULL;
 }
 
-/* Give all free blocks back to the device. */
+/* Gives all free blocks back to the device. */
 static void trim(void) {
     for (block **at = &device.blocks; *at != NULL;) {
         block *b = *at;
@@ -177,8 +177,8 @@ static void trim(void) {
     }
 }
 
-/* *error: of cudaMalloc, which may be the first call to hear of a fault in a kernel before. */
-static void *take(size_t bytes, cudaError_t *error) {
+/* *error is the result of cudaMalloc, which may report the fault of an earlier kernel. */
+static void *allocate(size_t bytes, cudaError_t *error) {
     void *memory = reuse(bytes);
     *error = cudaSuccess;
     if (memory != NULL) return memory;
@@ -203,7 +203,7 @@ void *ulp_cuda_room(size_t bytes) {
     const size_t whole = bytes == 0 ? 64 : (bytes + 63) / 64 * 64;
     pthread_mutex_lock(&device.lock);
     cudaError_t error;
-    void *memory = take(whole, &error);
+    void *memory = allocate(whole, &error);
     pthread_mutex_unlock(&device.lock);
     char call[64];
     snprintf(call, sizeof call, "cudaMalloc of %zu bytes", whole);
@@ -214,12 +214,12 @@ void *ulp_cuda_room(size_t bytes) {
 void ulp_cuda_release(void *memory) {
     if (memory == NULL) return;
     pthread_mutex_lock(&device.lock);
-    int waiting = 0;
+    int unused = 0;
     for (block *b = device.blocks; b != NULL; b = b->next) {
         if (b->memory == memory) b->taken = 0;
-        waiting += !b->taken;
+        unused += !b->taken;
     }
-    if (waiting > MOST_FREE) trim(); /* sizes that nobody asks for again */
+    if (unused > MOST_FREE) trim(); /* too many blocks of sizes that are no longer in use */
     pthread_mutex_unlock(&device.lock);
 }
 

@@ -1,7 +1,7 @@
-/* device.h - what the sources of the CUDA backend share: checked calls and launches, room on the device.
+/* device.h - declarations that the sources of the CUDA backend share: checked calls and launches, device memory.
  *
- * One device and one stream in a process: what is launched, copied and released happens in that order, so memory that
- * is released may be given out again while kernels that read it are still waiting.
+ * A process uses one device and one stream. Launches, copies and releases happen in the order of their calls. Memory
+ * that is released can therefore be reused while kernels that read the memory have not run yet.
  */
 #ifndef ULP_CUDA_DEVICE_H
 #define ULP_CUDA_DEVICE_H
@@ -10,28 +10,27 @@
 
 #include <cuda_runtime.h>
 
-/* Choose the device on the first call. What the functions below answer when there is none is this, too. */
+/* Chooses the device on the first call. Without a device, this function and the functions below return its status. */
 ulp_status ulp_cuda_open(void);
 
 /* The stream of all work; valid after ulp_cuda_open. */
 cudaStream_t ulp_cuda_stream(void);
 const ulp_cuda_info *ulp_cuda_device(void);
 
-/* The status of a runtime call; a failure's sentence is kept for ulp_cuda_error. */
+/* The status of a runtime call. Keeps the sentence of a failure for ulp_cuda_error. */
 ulp_status ulp_cuda_check(cudaError_t error, const char *call);
-/* Keep a sentence of one's own for ulp_cuda_error. */
+/* Keeps a sentence for ulp_cuda_error. */
 void ulp_cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Device memory, from blocks that were released before, else by cudaMalloc; 256-byte aligned. NULL when there is none.
- */
+/* Allocates device memory, 256-byte aligned, from released blocks or by cudaMalloc. NULL when no memory is left. */
 void *ulp_cuda_room(size_t bytes);
 void ulp_cuda_release(void *memory);
 
 ulp_status ulp_cuda_upload(void *device, const void *host, size_t bytes);
-/* Waits until all work before it is done; what failed there is reported here. */
+/* Waits until all earlier work is done, and reports its failures. */
 ulp_status ulp_cuda_download(void *host, const void *device, size_t bytes);
 
-/* Launch kernel(arguments...) on the stream. */
+/* Launches kernel(arguments...) on the stream. */
 template <typename... Expected, typename... Given>
 static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expected...), dim3 grid, dim3 block,
                                          Given &&...given) {
@@ -42,8 +41,9 @@ static inline ulp_status ulp_cuda_launch(const char *name, void (*kernel)(Expect
     return ulp_cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Expected>(given)...), name);
 }
 
-/* Threads in a block of elementwise kernels, and blocks for n pieces of work that walk the array with strides: some
- * times as many as the device holds at once, so that the last ones to end leave little idle; fewer for less. */
+/* Threads of a block of elementwise kernels, and the number of blocks for n pieces of work. The threads go through the
+ * array with a stride. The number of blocks is a multiple of the blocks that the device runs at once, so that little of
+ * the device is idle at the end; fewer pieces need fewer blocks. */
 enum { ULP_CUDA_THREADS = 256 };
 static inline unsigned ulp_cuda_blocks(size_t n) {
     const size_t most = (size_t)ulp_cuda_device()->processors * 32,
@@ -51,7 +51,7 @@ static inline unsigned ulp_cuda_blocks(size_t n) {
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 
-/* The place of a thread among all, and their number. */
+/* The index of a thread in the launch, and the number of threads. */
 static __device__ inline size_t ulp_cuda_thread(void) { return (size_t)blockIdx.x * blockDim.x + threadIdx.x; }
 static __device__ inline size_t ulp_cuda_threads(void) { return (size_t)gridDim.x * blockDim.x; }
 

@@ -1,16 +1,16 @@
-/* fragments.h - where the instructions of Tensor Cores want each element: lanes, registers, bytes, shared memory.
+/* fragments.h - places of matrix elements in Tensor Core instructions: lanes, registers, bytes, shared memory.
  *
- * For host and device. A lane is 0 to 31. All maps of mma.sync m16n8 are one, since its operands' rows of k are 16 or
- * 32 bytes whatever the type (PTX ISA 9.0, section 9.7.15.5): A is (16,k) with k along the row, B is (8,k), a row for
- * each column of the product, and a register holds four neighbouring bytes of such a row. An element of C and D is
- * counted e = 0 to 3; results of 16 bits lie two in a register, e odd in the upper half.
+ * For host and device. A lane is 0 to 31. All maps of mma.sync m16n8 are equal, because the rows of k of its operands
+ * are 16 or 32 bytes for every type (PTX ISA 9.0, section 9.7.15.5). A is (16,k) with k along the row. B is (8,k), with
+ * a row for each column of the product. A register holds four neighbouring bytes of a row. Elements of C and D are
+ * numbered e = 0 to 3; a register holds two results of 16 bits, with odd e in the upper half.
  */
 #ifndef ULP_CUDA_FRAGMENTS_H
 #define ULP_CUDA_FRAGMENTS_H
 
 #include "formats/exact.h"
 
-/* ---- mma.sync m16n8k*: registers 0 to 3 of A and 0, 1 of B; half of them where k is 16 bytes ---- */
+/* ---- mma.sync m16n8k*: registers 0 to 3 of A and 0, 1 of B; half of these registers where k is 16 bytes ---- */
 
 ULP_FN uint32_t ulp_mma_a_row(uint32_t lane, uint32_t reg) { return lane / 4 + reg % 2 * 8; }
 ULP_FN uint32_t ulp_mma_a_byte(uint32_t lane, uint32_t reg) { return lane % 4 * 4 + reg / 2 * 16; }
@@ -30,53 +30,54 @@ ULP_FN uint32_t ulp_mma64_c_column(uint32_t lane, uint32_t e) { return lane % 4 
 
 /* ---- wgmma m64nN, k of 32 bytes: thread 0 to 127 of a warpgroup ---- */
 
-/* D: element e = 0 to N / 2 - 1 of a thread; 16-bit results as above. */
+/* D: elements e = 0 to N / 2 - 1 of a thread; 16-bit results are stored as in mma.sync. */
 ULP_FN uint32_t ulp_wgmma_d_row(uint32_t thread, uint32_t e) {
     return thread / 32 * 16 + thread % 32 / 4 + e / 2 % 2 * 8;
 }
 ULP_FN uint32_t ulp_wgmma_d_column(uint32_t thread, uint32_t e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
-/* Operands lie in shared memory in core matrices of 8 rows of 16 bytes, no swizzle: byte `byte` of 0 to 31 of row
- * `row`. The two core matrices of a row are ULP_WGMMA_LEADING bytes apart, those of rows 8 apart ULP_WGMMA_STRIDE. */
+/* Operands are in shared memory as core matrices of 8 rows of 16 bytes, without swizzle. `byte` is 0 to 31 in row
+ * `row`. The two core matrices of a row are ULP_WGMMA_LEADING bytes apart. The core matrices of rows 8 apart are
+ * ULP_WGMMA_STRIDE bytes apart. */
 enum { ULP_WGMMA_K_BYTES = 32, ULP_WGMMA_LEADING = 128, ULP_WGMMA_STRIDE = 256 };
 
 ULP_FN uint32_t ulp_wgmma_place(uint32_t row, uint32_t byte) {
     return row / 8 * ULP_WGMMA_STRIDE + byte / 16 * ULP_WGMMA_LEADING + row % 8 * 16 + byte % 16;
 }
 
-/* The matrix descriptor of an operand that begins at shared-memory address `address`, a multiple of 16 (PTX ISA 9.0,
- * section 9.7.16.5.1): bits 0 to 13 the address, 16 to 29 the leading and 32 to 45 the stride offset, all in units of
- * 16 bytes; base offset and swizzle 0. */
+/* The matrix descriptor of an operand at shared-memory address `address`, a multiple of 16 (PTX ISA 9.0, section
+ * 9.7.16.5.1): bits 0 to 13 hold the address, bits 16 to 29 the leading offset and bits 32 to 45 the stride offset, all
+ * in units of 16 bytes. Base offset and swizzle are 0. */
 ULP_FN uint64_t ulp_wgmma_descriptor(uint32_t address) {
     return (uint64_t)(address >> 4 & 0x3fffu) | (uint64_t)(ULP_WGMMA_LEADING >> 4) << 16 |
            (uint64_t)(ULP_WGMMA_STRIDE >> 4) << 32;
 }
 
-/* ---- operands travel as codes ---- */
+/* ---- codes of operands ---- */
 
-ULP_FN uint32_t ulp_code_of_fixed(double value, const ulp_format *f, uint32_t *strange) {
-    if (!(value >= f->lowest && value <= f->max)) { /* NaN, too */
-        *strange = 1;
+ULP_FN uint32_t ulp_code_of_fixed(double value, const ulp_format *f, uint32_t *bad) {
+    if (!(value >= f->lowest && value <= f->max)) { /* NaN also */
+        *bad = 1;
         return 0;
     }
     const double units = ulp_scale(value, -f->qmin);
     const int64_t n = (int64_t)units;
-    *strange |= (uint32_t)((double)n != units);
+    *bad |= (uint32_t)((double)n != units);
     return (uint32_t)n & (uint32_t)((1ull << f->bits) - 1);
 }
 
-/* The code of a value of a signed format of at most 32 bits with subnormals, NaN canonical: ulp_encode for devices.
- * What is no value of it sets *strange. */
-ULP_FN uint32_t ulp_code_of(double value, const ulp_format *f, uint32_t *strange) {
-    if (f->is_fixed) return ulp_code_of_fixed(value, f, strange);
+/* The code of a value of a signed format of at most 32 bits with subnormals: ulp_encode for devices. NaN is canonical.
+ * Sets *bad if the format does not hold the value. */
+ULP_FN uint32_t ulp_code_of(double value, const ulp_format *f, uint32_t *bad) {
+    if (f->is_fixed) return ulp_code_of_fixed(value, f, bad);
     const uint64_t u = ulp_bits64(value), magnitude = u & 0x7fffffffffffffffu;
     const uint32_t sign = (uint32_t)(u >> 63) << (f->bits - 1);
     if (magnitude > 0x7ff0000000000000u) {
-        *strange |= (uint32_t)(f->nan_codes == ULP_NAN_NONE);
+        *bad |= (uint32_t)(f->nan_codes == ULP_NAN_NONE);
         return (uint32_t)f->nan_code;
     }
     if (magnitude == 0x7ff0000000000000u) {
-        *strange |= (uint32_t)!f->has_inf;
+        *bad |= (uint32_t)!f->has_inf;
         return sign | (uint32_t)f->inf_code;
     }
     if (magnitude == 0) return f->has_neg_zero ? sign : 0;
@@ -84,7 +85,7 @@ ULP_FN uint32_t ulp_code_of(double value, const ulp_format *f, uint32_t *strange
                   cut = 53 - f->prec + below;
     const uint64_t m = (magnitude & 0xfffffffffffffu) | 1ull << 52, kept = cut < 53 ? m >> cut : 0,
                    hidden = 1ull << (f->prec - 1);
-    *strange |= (uint32_t)(e < -1022 || cut > 52 || kept << (cut & 63) != m || ulp_from_bits64(magnitude) > f->max);
+    *bad |= (uint32_t)(e < -1022 || cut > 52 || kept << (cut & 63) != m || ulp_from_bits64(magnitude) > f->max);
     return sign | (uint32_t)(below != 0 ? kept : ((uint64_t)(e + f->bias) << (f->prec - 1)) + kept - hidden);
 }
 

@@ -1,29 +1,28 @@
-// gemm.cu - matrix products under a datapath: what is asked for, and which kind of product takes it.
+// gemm.cu - matrix products under a datapath: the check of the inputs, and the choice of the kind of product.
 #include "gemm.h"
 #include "native.h"
 #include "operations.h"
 
 namespace {
 
-/* *found = 1 if an element of x (rows, width) is no value of the format. */
+/* *found = 1 if an element of x (rows, width) is not a value of the format. */
 template <typename T>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    strangers_kernel(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld,
-                     const __grid_constant__ ulp_format f) {
-    uint32_t strange = 0;
+__global__ void __launch_bounds__(ULP_CUDA_THREADS) check_kernel(uint32_t *found, const T *x, size_t rows, size_t width,
+                                                                 size_t ld, const __grid_constant__ ulp_format f) {
+    uint32_t bad = 0;
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     for (size_t e = ulp_cuda_thread(); e < rows * width; e += ulp_cuda_threads()) {
         const double v = (double)x[e / width * ld + e % width];
-        if (v != v) strange |= (uint32_t)(f.nan_codes == ULP_NAN_NONE);
-        else if (v - v != 0.0) strange |= (uint32_t)!f.has_inf | (uint32_t)(v < 0.0 && !f.is_signed);
-        else strange |= (uint32_t)(ulp_round_exact(ulp_exact_of(v), &f, rule, 0) != v);
+        if (v != v) bad |= (uint32_t)(f.nan_codes == ULP_NAN_NONE);
+        else if (v - v != 0.0) bad |= (uint32_t)!f.has_inf | (uint32_t)(v < 0.0 && !f.is_signed);
+        else bad |= (uint32_t)(ulp_round_exact(ulp_exact_of(v), &f, rule, 0) != v);
     }
-    if (strange) atomicOr(found, 1u);
+    if (bad) atomicOr(found, 1u);
 }
 
 template <typename T>
-ulp_status look(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
-    return ulp_cuda_launch("members of a format", strangers_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS,
+ulp_status check_values(uint32_t *found, const T *x, size_t rows, size_t width, size_t ld, const ulp_format *f) {
+    return ulp_cuda_launch("members of a format", check_kernel<T>, ulp_cuda_blocks(rows * width), ULP_CUDA_THREADS,
                            found, x, rows, width, ld, *f);
 }
 
@@ -33,8 +32,10 @@ template <typename T> ulp_status check_inputs(const T *a, const T *b, const ulp_
     if (device == NULL) return ULP_NO_MEMORY;
     ulp_status status =
         ulp_cuda_check(cudaMemsetAsync(device, 0, sizeof *device, ulp_cuda_stream()), "cudaMemsetAsync");
-    if (status == ULP_OK) status = look(device, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
-    if (status == ULP_OK) status = look(device, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
+    if (status == ULP_OK)
+        status = check_values(device, a, s->a_trans ? s->k : s->m, s->a_trans ? s->m : s->k, s->lda, &d->a);
+    if (status == ULP_OK)
+        status = check_values(device, b, s->b_trans ? s->n : s->k, s->b_trans ? s->k : s->n, s->ldb, &d->b);
     if (status == ULP_OK) status = ulp_cuda_download(&found, device, sizeof found);
     ulp_cuda_release(device);
     return status == ULP_OK && found ? ULP_NO_CODE : status;
@@ -64,7 +65,7 @@ template <typename T> ulp_cuda_job<T> job_of(T *c, const T *a, const T *b, const
     return w;
 }
 
-/* The kinds in the order in which they are asked; the last takes everything. */
+/* Tries the kinds in order. The last kind computes every job. */
 template <typename T, size_t N>
 ulp_status first_of(ulp_status (*const (&kinds)[N])(const ulp_cuda_job<T> &, const ulp_datapath &),
                     const ulp_cuda_job<T> &w, const ulp_datapath &d) {
@@ -121,7 +122,7 @@ ulp_status ulp_cuda_gemm64(double *c, const double *a, const double *b, const ul
     return multiply(c, a, b, shape, by);
 }
 
-/* Column sums are the product of a row of ones with x: the products are exact. */
+/* Column sums are the product of a row of ones with x. The products are exact. */
 ulp_status ulp_cuda_reduce(float *y, const float *x, size_t m, size_t n, ulp_summation by) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK) return status;

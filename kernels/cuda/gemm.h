@@ -1,8 +1,8 @@
-/* gemm.h - what the kinds of matrix products on the device share: the job and its elements.
+/* gemm.h - declarations that the kinds of matrix products on the device share: the job and its elements.
  *
- * A result is defined element by element (kernels/products/sum.h); tiles decide speed, never a bit. Each kind is a
- * source that takes a job or answers ULP_UNSUPPORTED, and then the next kind is asked; the last, gemm_any.cu, takes
- * everything.
+ * kernels/products/sum.h defines a result element by element. The tiles change the speed and never a bit. Each kind of
+ * product is a source that computes a job or returns ULP_UNSUPPORTED; then the next kind is tried. The last kind,
+ * gemm_any.cu, computes every job.
  */
 #ifndef ULP_CUDA_GEMM_H
 #define ULP_CUDA_GEMM_H
@@ -10,15 +10,15 @@
 #include "device.h"
 #include "kernels/products/sum.h"
 
-/* Arrays in device memory; an element lies `*_row` numbers from the one above it and `*_column` from the one to its
- * left. T is float or double. */
+/* Arrays in device memory. `*_row` is the distance between neighbouring rows in numbers, `*_column` the distance
+ * between neighbouring columns. T is float or double. */
 template <typename T> struct ulp_cuda_job {
     T *c;
     const T *a, *b;
     size_t m, n, k;
     size_t a_row, a_column, b_row, b_column, c_row, c_column;
     bool accumulate;
-    const float *a_scales, *b_scales; /* (m, blocks), (n, blocks); NULL: ones */
+    const float *a_scales, *b_scales; /* (m, blocks), (n, blocks); NULL: all scales are 1 */
     size_t blocks;
     uint64_t words; /* random words of one output */
     ulp_stream stream;
@@ -34,7 +34,7 @@ template <typename T> static __host__ __device__ inline T *ulp_cuda_c(const ulp_
     return w.c + i * w.c_row + j * w.c_column;
 }
 
-/* Results hold the one quiet NaN. */
+/* All NaN results become one quiet NaN. */
 static __device__ inline float ulp_cuda_canonical(float x) { return x == x ? x : ulp_from_bits32(0x7fc00000u); }
 static __device__ inline double ulp_cuda_canonical(double x) { return x == x ? x : ulp_quiet_nan(); }
 

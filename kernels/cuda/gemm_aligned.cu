@@ -1,11 +1,11 @@
 // gemm_aligned.cu - the product on Tensor Core rows: aligned, truncated, added and rounded once, in binary64.
 //
-// The integer definition of kernels/products/fused.h by additions that round toward zero. With u = 2^(Emax - F), the
-// weight of the last bit that is kept, and A = 2^52 u of the product's sign, RZ(A + a b) - A is the product with the
-// bits below u cut off: a b is below 2^(F+2) u, so the sum stays in the binade of A, whose last place is u. Such terms
-// add exactly while F + 2 + log2(L + 1) <= 52, and the final rounding is another addition, to an anchor that belongs to
-// the result's binade. binary64 holds every exponent that occurs, subnormal or with block scales, and its Inf and NaN
-// go the way that the definition gives them.
+// Additions that round toward zero compute the integer definition of kernels/products/fused.h. Let u = 2^(Emax - F) be
+// the weight of the last bit that is kept, and A = 2^52 u with the sign of the product. RZ(A + a b) - A is the product
+// without its bits below u: a b is below 2^(F+2) u, so that the sum stays in the binade of A, whose last place is u.
+// The addition of these terms is exact while F + 2 + log2(L + 1) <= 52. The final rounding is another addition, of an
+// anchor for the result's binade. binary64 holds every exponent that occurs, also of subnormals and with block scales.
+// Inf and NaN of binary64 give the Inf and NaN of the definition.
 #include "anchor.h"
 #include "tile.h"
 
@@ -15,23 +15,23 @@ enum kind { PLAIN, LATE, SCALED };
 
 enum { PER = 4, SIDE = PER * ULP_TILE_ACROSS, DEPTH = 32, PAD = 2 };
 
-/* Exponents: of zero, which never wins, and two of them fit an int16_t; one below that of every product; of scales that
- * are NaN. */
+/* Exponents. SKIPPED is the exponent of zero: it is below every other exponent, and the sum of two fits an int16_t.
+ * LOWEST is below the exponent of every product. NO_SCALE is the exponent of a NaN scale. */
 enum { SKIPPED = -16384, LOWEST = -700, HIGHEST = 128, NO_SCALE = 1 << 20 };
 
-/* A row as the kernels want it. */
+/* The constants of a row for the kernels. */
 struct plan {
     int length, step, fraction, floor;
-    int a_emin, b_emin, emin, prec, kept; /* of inputs; of the accumulator: kept bits after the first of a result */
+    int a_emin, b_emin, emin, prec, kept; /* emin of the inputs; emin and bits of the accumulator; kept fraction bits */
     int scale_emin;
     double limit; /* 2^(emax+1) */
-    size_t every; /* products from one promotion to the next; 0: never */
+    size_t every; /* products between two promotions; 0: no promotion */
 };
 
 struct buffers {
     double a[DEPTH][SIDE + PAD], b[DEPTH][SIDE + PAD];
-    union {                            /* four more numbers a row, or eight, keep neighbours in k out of one bank */
-        uint32_t one[DEPTH][SIDE + 4]; /* twice in a word */
+    union {                            /* 4 or 8 numbers more in a row put neighbours in k into different banks */
+        uint32_t one[DEPTH][SIDE + 4]; /* two copies in a word */
         uint4 four[DEPTH][SIDE / 4 + 1];
     } a_exponent;
     union {
@@ -43,14 +43,14 @@ struct buffers {
 
 /* ---- numbers ---- */
 
-/* The exact sum rounded into the accumulator. */
+/* Rounds the exact sum to the accumulator. */
 template <bool NEAREST> __device__ inline double rounded(double x, const plan &p, int kept) {
     const double y = ulp_to_unit<NEAREST>(x, ulp_exponent(x, p.emin) - kept);
     const double infinite = ulp_from_high((ulp_high(x) & 0x80000000u) | 0x7ff00000u);
     return y >= p.limit || y <= -p.limit ? infinite : y;
 }
 
-/* The exponent with which x takes part in the alignment. */
+/* The exponent of x in the alignment. */
 __device__ inline int operand_exponent(float x, int emin) {
     const uint32_t a = ulp_bits32(x) & 0x7fffffffu;
     return a == 0 ? (int)SKIPPED : max((int)(a >> 23) - 127, emin);
@@ -58,14 +58,14 @@ __device__ inline int operand_exponent(float x, int emin) {
 
 /* ---- tiles ---- */
 
-/* The place in its step of product k: fp8 on fp16 units takes k = 0, 1 (mod 4) first. */
+/* The place of product k in the order of the summation: fp8 on fp16 units adds k = 0, 1 (mod 4) first. */
 template <int KIND> __device__ inline int place(int k, const plan &p) {
     if (KIND != LATE) return k;
     const int at = k % p.step, half = at / 2 % 2;
     return k - at + half * p.length + at / 4 * 2 + at % 2;
 }
 
-/* A thread's share of the next DEPTH products on its way. */
+/* A thread's share of the next DEPTH products. */
 struct shares {
     ulp_tile_operand<float, SIDE, DEPTH> a, b;
     float next_a[SIDE * DEPTH / ULP_TILE_THREADS], next_b[SIDE * DEPTH / ULP_TILE_THREADS];
@@ -93,7 +93,7 @@ struct shares {
     }
 };
 
-/* The exponent of line `line`'s scale of block `block`. */
+/* The exponent of the scale of line `line` and block `block`. */
 __device__ inline int scale_exponent(const float *scales, size_t line, size_t lines, size_t block, size_t blocks,
                                      int emin) {
     if (scales == NULL || line >= lines) return 0;
@@ -108,18 +108,18 @@ template <int KIND, bool NEAREST> struct thread_outputs {
     const plan &p;
     size_t i0, j0;
     int y, x;
-    float c[PER][PER]; /* sums under way */
-    bool handed;       /* C holds what was promoted, or the start value */
+    float c[PER][PER]; /* current sums */
+    bool total_in_c;   /* C holds the start value or the promoted sums */
 
     __device__ inline thread_outputs(const ulp_cuda_job<float> &w_, const plan &p_, ulp_tile_origin o)
         : w(w_), p(p_), i0(o.i), j0(o.j), y((int)threadIdx.x / ULP_TILE_ACROSS), x((int)threadIdx.x % ULP_TILE_ACROSS),
-          handed(w_.accumulate) {}
+          total_in_c(w_.accumulate) {}
 
     __device__ inline size_t row(int r) const { return i0 + (size_t)ulp_tile_line<PER>(y, r); }
     __device__ inline size_t column(int q) const { return j0 + (size_t)ulp_tile_line<PER>(x, q); }
     __device__ inline bool is_output(int r, int q) const { return row(r) < w.m && column(q) < w.n; }
-    __device__ inline float waiting(int r, int q) const {
-        return handed && is_output(r, q) ? *ulp_cuda_c(w, row(r), column(q)) : 0.0f;
+    __device__ inline float read_total(int r, int q) const {
+        return total_in_c && is_output(r, q) ? *ulp_cuda_c(w, row(r), column(q)) : 0.0f;
     }
 
     __device__ inline void start() {
@@ -127,7 +127,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
         for (int r = 0; r < PER; r++)
 #pragma unroll
             for (int q = 0; q < PER; q++) {
-                const double from = p.every == 0 ? (double)waiting(r, q) : 0.0;
+                const double from = p.every == 0 ? (double)read_total(r, q) : 0.0;
                 c[r][q] = (float)from;
                 if (KIND != LATE && w.k > 0 && from - from == 0.0)
                     c[r][q] = (float)ulp_to_unit<false>(from, ulp_exponent(from, p.emin) + 1 - p.prec);
@@ -151,7 +151,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
 #pragma unroll
                 for (int q = 0; q < PER / 2; q++) top[r][q] = __viaddmax_s16x2(down[r], across[q], top[r][q]);
         }
-        uint32_t anchor[PER][PER]; /* high words; of products before their scales apply */
+        uint32_t anchor[PER][PER]; /* high words; for products without scales */
         double sum[PER][PER];
 #pragma unroll
         for (int r = 0; r < PER; r++)
@@ -192,7 +192,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
         }
     }
 
-    /* The exponent that scales add to an output's products; 0 where they are NaN. */
+    /* The exponent that the scales add to an output's products. 0 for a NaN scale. */
     __device__ inline int shift(const buffers *room, int r, int q) const {
         if (KIND != SCALED) return 0;
         const int s = room->a_scale[ulp_tile_line<PER>(y, r)] + room->b_scale[ulp_tile_line<PER>(x, q)];
@@ -204,7 +204,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
         return sum * (s > NO_SCALE / 2 ? ulp_quiet_nan() : ulp_from_high(ulp_power(s)));
     }
 
-    /* fp8 on fp16 units: two sums from zero, c added last. */
+    /* fp8 on fp16 units: two sums start at zero, and c is added last. */
     __device__ inline void step_late(const buffers *room, int first) {
         float partial[PER][PER];
 #pragma unroll
@@ -219,22 +219,22 @@ template <int KIND, bool NEAREST> struct thread_outputs {
             for (int q = 0; q < PER; q++) c[r][q] = late(c[r][q], partial[r][q]);
     }
 
-    /* c + partial to nearest: exact in binary64 for binary16, one addition for binary32. */
+    /* c + partial to nearest. The sum of binary16 values is exact in binary64; for binary32 one addition rounds. */
     __device__ inline float late(float from, float partial) const {
         return NEAREST ? (float)rounded<true>((double)from + (double)partial, p, p.prec - 1) : from + partial;
     }
 
-    /* Promotion: the sums leave for C and begin again. */
-    __device__ inline void hand_over() {
+    /* Promotion: adds the sums to C and sets them to zero. */
+    __device__ inline void promote_sums() {
 #pragma unroll
         for (int r = 0; r < PER; r++)
 #pragma unroll
             for (int q = 0; q < PER; q++) {
-                const float total = waiting(r, q) + c[r][q];
+                const float total = read_total(r, q) + c[r][q];
                 if (is_output(r, q)) *ulp_cuda_c(w, row(r), column(q)) = ulp_cuda_canonical(total);
                 c[r][q] = 0.0f;
             }
-        handed = true;
+        total_in_c = true;
     }
 
     __device__ inline void end() {
@@ -242,7 +242,7 @@ template <int KIND, bool NEAREST> struct thread_outputs {
         for (int r = 0; r < PER; r++)
 #pragma unroll
             for (int q = 0; q < PER; q++) {
-                const float result = p.every != 0 ? waiting(r, q) : c[r][q];
+                const float result = p.every != 0 ? read_total(r, q) : c[r][q];
                 if (is_output(r, q)) *ulp_cuda_c(w, row(r), column(q)) = ulp_cuda_canonical(result);
             }
     }
@@ -272,16 +272,16 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
             if (KIND == LATE) outputs.step_late(&room, e);
             else outputs.fuse(&room, e, outputs.c);
             const size_t done = k + (size_t)(e + p.step);
-            if (p.every != 0 && (done % p.every == 0 || done >= w.k)) outputs.hand_over();
+            if (p.every != 0 && (done % p.every == 0 || done >= w.k)) outputs.promote_sums();
         }
-        __syncthreads(); /* everybody has read the buffers */
+        __syncthreads(); /* all threads have read the buffers */
     }
     outputs.end();
 }
 
-/* ---- which rows ---- */
+/* ---- the rows that this source computes ---- */
 
-bool offered(const ulp_datapath &d) {
+bool is_offered(const ulp_datapath &d) {
     const ulp_fused *f = &d.fused;
     const ulp_format *c = &d.accumulator;
     const bool open = f->zero_operand != ULP_NO_EXPONENT || f->zero_product != ULP_NO_EXPONENT ||
@@ -317,7 +317,7 @@ plan plan_of(const ulp_datapath &d) {
 
 ulp_status ulp_cuda_gemm_aligned(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
     const unsigned tiles = ulp_tile_count(w.m, w.n, SIDE);
-    if (!offered(d) || tiles == 0) return ULP_UNSUPPORTED;
+    if (!is_offered(d) || tiles == 0) return ULP_UNSUPPORTED;
     const bool nearest = d.fused.output == ULP_RNE;
     void (*const kernel)(ulp_cuda_job<float>, plan) =
         d.fused.late         ? (nearest ? aligned_kernel<LATE, true> : aligned_kernel<LATE, false>)

@@ -1,17 +1,17 @@
-// gemm_any.cu - the product under any datapath: the step function of kernels/products/sum.h, a thread for each output.
+// gemm_any.cu - the product under any datapath by kernels/products/sum.h, with a thread for each output.
 #include "gemm.h"
 
 namespace {
 
 enum { ACROSS = 16, DOWN = 8 };
 
-/* An element of an array of floats, or doubles if wide. */
+/* An element of an array of floats, or of doubles if wide. */
 __device__ double at(const void *array, size_t i, bool wide) {
     return wide ? static_cast<const double *>(array)[i] : (double)static_cast<const float *>(array)[i];
 }
 
-/* One kernel for both carriers: it is the longest of all to compile. The job's arrays are floats, or doubles if wide.
- */
+/* One kernel for floats and doubles, because no kernel takes longer to compile. The arrays are floats, or doubles if
+ * wide. */
 __global__ void __launch_bounds__(ACROSS *DOWN)
     any_kernel(const __grid_constant__ ulp_cuda_job<float> w, bool wide, const __grid_constant__ ulp_datapath d) {
     const size_t per = d.scale_block != 0 ? d.scale_block : 1;

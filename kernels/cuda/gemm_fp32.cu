@@ -1,16 +1,16 @@
-// gemm_fp32.cu - the product as chains of binary32 fused multiply-adds, k ascending, tiles of outputs in registers.
+// gemm_fp32.cu - the product as chains of binary32 fused multiply-adds, k ascending, in register tiles.
 #include "tile.h"
 
 namespace {
 
 enum { DEPTH = 8 };
 
-/* Room between the products of a buffer: whole vectors, and other banks from one to the next. */
+/* Padding between the products of a buffer: vectors stay aligned, and neighbouring products use different banks. */
 enum { PAD = 4 };
 
 template <int SIDE> struct buffers { float a[2][DEPTH][SIDE + PAD], b[2][DEPTH][SIDE + PAD]; };
 
-/* PER numbers of a thread, from those of one product. */
+/* Reads the PER numbers of a thread from the numbers of one product. */
 template <int PER> __device__ inline void read(float to[PER], const float *from, int at) {
 #pragma unroll
     for (int r = 0; r < PER; r += 4) {
@@ -22,8 +22,9 @@ template <int PER> __device__ inline void read(float to[PER], const float *from,
     }
 }
 
-/* One product of all of a thread's outputs. */
-template <int PER> __device__ inline void join(float acc[PER][PER], const float *a, const float *b, int y, int x) {
+/* Adds one product to all outputs of a thread. */
+template <int PER>
+__device__ inline void add_product(float acc[PER][PER], const float *a, const float *b, int y, int x) {
     float p[PER], q[PER];
     read<PER>(p, a, y);
     read<PER>(q, b, x);
@@ -56,16 +57,16 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) fp32_kernel(const __grid_
         for (int s = 0; s < a.SHARE; s++) (&room.a[turn][0][0])[a.place(s, SIDE + PAD)] = next_a[s];
 #pragma unroll
         for (int s = 0; s < b.SHARE; s++) (&room.b[turn][0][0])[b.place(s, SIDE + PAD)] = next_b[s];
-        __syncthreads(); /* the one barrier of a step: who writes the other buffer next has left it before this one */
+        __syncthreads(); /* the only barrier of a step: all threads have read the other buffer before */
         if (k + DEPTH < w.k) {
             a.bring(next_a, w.k - k - DEPTH);
             b.bring(next_b, w.k - k - DEPTH);
         }
         if (k + DEPTH <= w.k) {
 #pragma unroll
-            for (int e = 0; e < DEPTH; e++) join<PER>(acc, room.a[turn][e], room.b[turn][e], y, x);
-        } else { /* a product of zeros would make +0 of a sum of -0 */
-            for (int e = 0; e < (int)(w.k - k); e++) join<PER>(acc, room.a[turn][e], room.b[turn][e], y, x);
+            for (int e = 0; e < DEPTH; e++) add_product<PER>(acc, room.a[turn][e], room.b[turn][e], y, x);
+        } else { /* adding products of zeros would turn a sum of -0 into +0 */
+            for (int e = 0; e < (int)(w.k - k); e++) add_product<PER>(acc, room.a[turn][e], room.b[turn][e], y, x);
         }
     }
 #pragma unroll
@@ -86,7 +87,7 @@ bool is_fp32_chain(const ulp_datapath &d) {
 
 } // namespace
 
-/* Large tiles where there are enough of them for all processors. */
+/* Uses large tiles if there are enough large tiles for all processors. */
 ulp_status ulp_cuda_gemm_fp32(const ulp_cuda_job<float> &w, const ulp_datapath &datapath) {
     if (!is_fp32_chain(datapath)) return ULP_UNSUPPORTED;
     const unsigned large = ulp_tile_count(w.m, w.n, 128), small = ulp_tile_count(w.m, w.n, 64);

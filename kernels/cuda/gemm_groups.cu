@@ -1,7 +1,8 @@
-// gemm_groups.cu - the product on the rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
+// gemm_groups.cu - the product on rows whose groups are summed exactly before their scales apply: mxf4 and nvf4.
 //
-// The integer definition of kernels/products/fused.h: a group's sum of e2m1 products is exact in binary32 (multiples of
-// 1/4 up to 576), its multiple by two scales in binary64, below 2^(Emax + 12); then as in gemm_aligned.cu.
+// The source computes the integer definition of kernels/products/fused.h. The sum of a group of e2m1 products is exact
+// in binary32 (multiples of 1/4 up to 576). Its multiple by two scales is exact in binary64 and below 2^(Emax + 12).
+// The other steps are those of gemm_aligned.cu.
 #include "anchor.h"
 #include "tile.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 enum { PER = 2, SIDE = PER * ULP_TILE_ACROSS, DEPTH = ULP_STEP_MAX, GROUP = 16, GROUPS = DEPTH / GROUP, PAD = 4 };
 
-/* An Emax below that of every term. */
+/* An exponent below the exponent of every term. */
 enum { LOWEST = -700 };
 
 struct plan {
@@ -23,7 +24,7 @@ struct buffers {
     double a_scale[2][GROUPS][SIDE], b_scale[2][GROUPS][SIDE];
 };
 
-/* |scale| of group `group` of a line; 1 where there is none. */
+/* |scale| of group `group` of a line. 1 if there is no scale. */
 __device__ inline double scale_at(const float *scales, size_t line, size_t lines, size_t group, size_t blocks,
                                   size_t scale_block) {
     const size_t block = group * GROUP / scale_block;
@@ -31,7 +32,7 @@ __device__ inline double scale_at(const float *scales, size_t line, size_t lines
     return x < 0.0 ? -x : x;
 }
 
-/* c and the scaled sums of the groups, aligned, cut off, added and rounded once. */
+/* c and the scaled sums of the groups, aligned, truncated, added and rounded once. */
 __device__ inline float fused(float c, const double terms[GROUPS], const int exponents[GROUPS], const plan &p) {
     const double from = (double)c;
     int emax = max(p.floor, (int)LOWEST);
@@ -45,7 +46,7 @@ __device__ inline float fused(float c, const double terms[GROUPS], const int exp
     return (float)(y >= p.limit || y <= -p.limit ? ulp_from_high((ulp_high(sum) & 0x80000000u) | 0x7ff00000u) : y);
 }
 
-/* One step: c <- the fused sum of c and what a buffer holds. */
+/* One step: c <- the fused sum of c and the products of a buffer. */
 __device__ inline void step(float c[PER][PER], const buffers *room, size_t turn, int y, int x, const plan &p) {
     double terms[PER][PER][GROUPS];
     int exponents[PER][PER][GROUPS];
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
     ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread),
                                          b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread);
     const int group = thread / SIDE % GROUPS,
-              line = thread % SIDE; /* of the scale that a thread brings: A's in the first half of the block */
+              line = thread % SIDE; /* of the scale that a thread loads; the first half of the block loads those of A */
     float c[PER][PER], next_a[a.SHARE], next_b[b.SHARE];
 #pragma unroll
     for (int r = 0; r < PER; r++)
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
         else
             room.b_scale[turn][group][line] =
                 scale_at(w.b_scales, o.j + (size_t)line, w.n, at, w.blocks, p.scale_block);
-        __syncthreads(); /* who writes the other buffer next has left it before this one */
+        __syncthreads(); /* all threads have read the other buffer before */
         if (k + DEPTH < w.k) {
             a.bring(next_a, w.k - k - DEPTH);
             b.bring(next_b, w.k - k - DEPTH);
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
         }
 }
 
-bool offered(const ulp_datapath &d) {
+bool is_offered(const ulp_datapath &d) {
     const ulp_fused *f = &d.fused;
     return d.kind == ULP_ALIGNED && f->group == GROUP && d.step == DEPTH && d.promote == 0 && !f->late &&
            d.a_prec <= 2 && d.b_prec <= 2 && d.a.emax <= 2 && d.b.emax <= 2 && d.a.qmin >= -1 && d.b.qmin >= -1 &&
@@ -135,7 +136,7 @@ bool offered(const ulp_datapath &d) {
 
 ulp_status ulp_cuda_gemm_groups(const ulp_cuda_job<float> &w, const ulp_datapath &d) {
     const unsigned tiles = ulp_tile_count(w.m, w.n, SIDE);
-    if (!offered(d) || tiles == 0) return ULP_UNSUPPORTED;
+    if (!is_offered(d) || tiles == 0) return ULP_UNSUPPORTED;
     plan p = {};
     p.fraction = d.fused.fraction;
     p.floor = d.fused.floor;

@@ -1,7 +1,7 @@
-// gemm_int8.cu - the product of 8-bit integers in 32-bit ones, that wrap or clamp; values travel in binary64.
+// gemm_int8.cu - the product of 8-bit integers into 32-bit integers that wrap or clamp, in arrays of binary64.
 //
-// Up to 64 products of numbers below 2^9 are exact in 32 bits. Sums that wrap are sums modulo 2^32 in any order; sums
-// that clamp take `length` products at a time.
+// Up to 64 products of numbers below 2^9 are exact in 32 bits. Sums that wrap are sums modulo 2^32 in any order. Sums
+// that clamp add `length` products at a time.
 #include "tile.h"
 
 namespace {
@@ -17,7 +17,7 @@ struct buffers {
     int4 a[2][DEPTH][(SIDE + PAD) / 4], b[2][DEPTH][(SIDE + PAD) / 4];
 };
 
-/* A thread's sums: words modulo 2^32; if they clamp, `part` is what joins acc next. */
+/* A thread's sums, as words modulo 2^32. If the sums clamp, `part` holds the products that are added to acc next. */
 template <bool CLAMPS> struct thread_sums {
     uint32_t acc[PER][PER], part[PER][PER];
 
@@ -29,7 +29,7 @@ template <bool CLAMPS> struct thread_sums {
             for (int c = 0; c < PER; c++) (CLAMPS ? part : acc)[r][c] += (uint32_t)(p[r] * q[c]);
     }
 
-    __device__ inline void join() {
+    __device__ inline void add_part() {
 #pragma unroll
         for (int r = 0; r < PER; r++)
 #pragma unroll
@@ -67,20 +67,20 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
         for (int s = 0; s < a.SHARE; s++) (&room.a[turn][0][0].x)[a.place(s, SIDE + PAD)] = (int)next_a[s] - p.zero_a;
 #pragma unroll
         for (int s = 0; s < b.SHARE; s++) (&room.b[turn][0][0].x)[b.place(s, SIDE + PAD)] = (int)next_b[s] - p.zero_b;
-        __syncthreads(); /* who writes the other buffer next has left it before this one */
+        __syncthreads(); /* all threads have read the other buffer before */
         if (k + DEPTH < w.k) {
             a.bring(next_a, w.k - k - DEPTH);
             b.bring(next_b, w.k - k - DEPTH);
         }
-        const int depths = w.k - k < DEPTH ? (int)(w.k - k) : DEPTH; /* beyond the end are no zeros but zero points */
+        const int depths = w.k - k < DEPTH ? (int)(w.k - k) : DEPTH; /* padding is not 0, but 0 - zero point */
         for (int e = 0; e < depths; e++) {
             sums.product(room.a[turn][e][y], room.b[turn][e][x]);
             if (!CLAMPS || ++count < p.length) continue;
-            sums.join();
+            sums.add_part();
             count = 0;
         }
     }
-    if (CLAMPS) sums.join();
+    if (CLAMPS) sums.add_part();
 #pragma unroll
     for (int r = 0; r < PER; r++)
 #pragma unroll
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
         }
 }
 
-bool offered(const ulp_datapath &d, ulp_overflow policy) {
+bool is_offered(const ulp_datapath &d, ulp_overflow policy) {
     const ulp_format *f = &d.accumulator;
     return d.kind == ULP_SERIAL && d.promote == 0 && d.has_inputs && d.a.is_fixed && d.b.is_fixed && d.a.bits <= 8 &&
            d.b.bits <= 8 && d.a.frac_bits + d.b.frac_bits == 0 && f->is_fixed && f->bits == 32 && f->frac_bits == 0 &&
@@ -102,7 +102,7 @@ bool offered(const ulp_datapath &d, ulp_overflow policy) {
 ulp_status ulp_cuda_gemm_int8(const ulp_cuda_job<double> &w, const ulp_datapath &d) {
     const ulp_overflow policy = ulp_overflow_of(&d.accumulator, (ulp_overflow)d.rule.overflow);
     const unsigned tiles = ulp_tile_count(w.m, w.n, SIDE);
-    if (!offered(d, policy) || tiles == 0) return ULP_UNSUPPORTED;
+    if (!is_offered(d, policy) || tiles == 0) return ULP_UNSUPPORTED;
     const plan p = {d.zero_a, d.zero_b, d.length};
     return policy == ULP_OVERFLOW_SAT ? ulp_cuda_launch("gemm int8", int8_kernel<true>, tiles, ULP_TILE_THREADS, w, p)
                                       : ulp_cuda_launch("gemm int8", int8_kernel<false>, tiles, ULP_TILE_THREADS, w, p);

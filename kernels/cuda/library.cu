@@ -1,4 +1,4 @@
-// library.cu - products by cuBLASLt: the library, its functions, one plan.
+// library.cu - products by cuBLASLt: opening the library, its functions, and the plan of the latest product.
 #include "library.h"
 #include "native_rows.h"
 
@@ -19,7 +19,7 @@ ulp_status ulp_native_library(unsigned, const ulp_native_job *) { return ULP_UNS
 
 namespace {
 
-/* X(function): what is called. */
+/* X(function): the functions that this source calls. */
 #define FUNCTIONS(X)                                                                                                   \
     X(cublasLtCreate)                                                                                                  \
     X(cublasLtGetStatusString)                                                                                         \
@@ -40,14 +40,14 @@ struct functions {
 #undef MEMBER
 };
 
-/* A call: operands and result as cuBLASLt names them. */
+/* A call: the types of operands and result in cuBLASLt's names. */
 struct call {
     cublasComputeType_t compute;
     cudaDataType_t scale, a, b, result;
     bool fast, fp8; /* fp8: A and B have scales */
 };
 
-/* The call of a row of ULP_NATIVE_LIBRARY; false for other rows. */
+/* The call of a row of ULP_NATIVE_LIBRARY. false for other rows. */
 bool call_of(call *to, unsigned row) {
     switch (row) {
 #define CASE(ROW, name, a_format, b_format, result_format, model, unit, compute, scale, a, b, result, fast)            \
@@ -64,7 +64,7 @@ bool call_of(call *to, unsigned row) {
 
 const size_t WORKSPACE = (size_t)32 << 20;
 
-/* What the library was told of one kind of product. */
+/* The library's descriptors of one product. */
 struct plan {
     bool made;
     unsigned row;
@@ -81,7 +81,7 @@ struct library {
     functions f;
     cublasLtHandle_t handle;
     void *workspace;
-    float *scales; /* of our B and our A, on the device */
+    float *scales; /* scales of our B and of our A, in device memory */
     plan latest;
 };
 library lt = {PTHREAD_ONCE_INIT, PTHREAD_MUTEX_INITIALIZER, "", {}, NULL, NULL, NULL, {}};
@@ -144,7 +144,7 @@ ulp_status checked(cublasStatus_t status, const char *name) {
         if (tried != ULP_OK) return tried;                                                                             \
     } while (0)
 
-void forget(plan *p) {
+void clear_plan(plan *p) {
     if (p->what != NULL) lt.f.cublasLtMatmulDescDestroy(p->what);
     if (p->left != NULL) lt.f.cublasLtMatrixLayoutDestroy(p->left);
     if (p->right != NULL) lt.f.cublasLtMatrixLayoutDestroy(p->right);
@@ -170,17 +170,17 @@ ulp_status choose_algorithm(plan *p, cublasLtMatmulPreference_t preference) {
     return ULP_OK;
 }
 
-/* cuBLASLt's matrices are columns: our rows of B^T and A are its columns, and D^T (n,m) = (B^T)^T A^T. */
-ulp_status make(plan *p, unsigned row, const call *c, const ulp_native_job *w) {
+/* The matrices of cuBLASLt are column-major: its columns are our rows of B^T and A, and D^T (n,m) = (B^T)^T A^T. */
+ulp_status make_plan(plan *p, unsigned row, const call *c, const ulp_native_job *w) {
     const cublasOperation_t transposed = CUBLAS_OP_T, plain = CUBLAS_OP_N;
     const size_t k = w->depth / w->bytes;
     const int8_t quick = 1;
-    forget(p);
+    clear_plan(p);
     TRY(cublasLtMatmulDescCreate, &p->what, c->compute, c->scale);
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed);
     TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
     if (c->fast) TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &quick, sizeof quick);
-    if (c->fp8) { /* the library's A is our B */
+    if (c->fp8) { /* our B is the library's A */
         const float *const left = lt.scales, *const right = lt.scales + 1;
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &left, sizeof left);
         TRY(cublasLtMatmulDescSetAttribute, p->what, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &right, sizeof right);
@@ -201,14 +201,14 @@ ulp_status make(plan *p, unsigned row, const call *c, const ulp_native_job *w) {
     return ULP_OK;
 }
 
-/* One or nought in the type that a call wants its factors in. */
+/* 1 or 0 in the type of a call's factors. */
 uint32_t factor_of(cudaDataType_t type, bool one) {
     if (!one) return 0;
     return type == CUDA_R_32I ? 1u : type == CUDA_R_16F ? 0x3c00u : 0x3f800000u;
 }
 
-/* Memory that all calls share, and the scales of this one. */
-ulp_status provide(const ulp_native_job *w) {
+/* Allocates the memory that all calls share, and uploads the scales of this call. */
+ulp_status prepare_memory(const ulp_native_job *w) {
     const float scales[2] = {w->b_scale, w->a_scale};
     if (lt.workspace == NULL) lt.workspace = ulp_cuda_room(WORKSPACE);
     if (lt.scales == NULL) lt.scales = static_cast<float *>(ulp_cuda_room(sizeof scales));
@@ -218,9 +218,9 @@ ulp_status provide(const ulp_native_job *w) {
 
 ulp_status multiply(unsigned row, const call *c, const ulp_native_job *w) {
     plan *p = &lt.latest;
-    ulp_status status = provide(w);
+    ulp_status status = prepare_memory(w);
     if (status == ULP_OK && (!p->made || p->row != row || p->m != w->m || p->n != w->n || p->depth != w->depth))
-        status = make(p, row, c, w);
+        status = make_plan(p, row, c, w);
     if (status != ULP_OK) return status;
     const uint32_t alpha = factor_of(c->scale, true), beta = factor_of(c->scale, w->c != NULL);
     return checked(lt.f.cublasLtMatmul(lt.handle, p->what, &alpha, w->b, p->left, w->a, p->right, &beta,

@@ -7,7 +7,7 @@
 
 namespace {
 
-/* How results are rounded: by the hardware, by the core from one binary64 number, or by the scalar definition. */
+/* The ways to round results: by the hardware, by the core from one binary64 number, by the scalar definition. */
 enum way { NATIVE, CORE, SCALAR };
 
 struct rounding {
@@ -40,7 +40,7 @@ __device__ float native(int op, float a, float b, float c) {
     return y == y ? y : ulp_from_bits32(0x7fc00000u);
 }
 
-__device__ float one(const rounding &r, float a, float b, float c, uint32_t word) {
+__device__ float one_result(const rounding &r, float a, float b, float c, uint32_t word) {
     if (r.way == NATIVE) return native(r.op, a, b, c);
     if (r.way == SCALAR) {
         const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of((double)a)
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
         for (uint32_t e = 0; e < 4 && i + e < n; e++) {
             const size_t at = i + e;
             const float a = op.a[at], b = op.b == NULL ? 0.0f : op.b[at], c = op.c == NULL ? 0.0f : op.c[at];
-            const float result = one(r, a, b, c, word[e]);
+            const float result = one_result(r, a, b, c, word[e]);
             if (COUNT) {
                 const double z = ulp_odd_op((ulp_op)r.op, (double)a, (double)b, (double)c, r.rule.mode);
                 ulp_stats_count(&s, ulp_exact_of(z), (double)result, &r.format, r.rule, word[e]);
@@ -92,14 +92,16 @@ __device__ float fetch(const ulp_operand &o, const float *scratch, size_t i) {
     }
 }
 
-/* Every element goes through all steps; what one writes the next may read, of the same element. */
+/* Runs all steps on an element before the next element. A step may read the results of earlier steps for this
+ * element. */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) update_kernel(const step *steps, size_t count, size_t n) {
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
         float scratch[ULP_UPDATE_SCRATCH] = {0.0f, 0.0f, 0.0f, 0.0f};
         for (size_t k = 0; k < count; k++) {
             const step &s = steps[k];
             const uint32_t word = s.how.stochastic ? ulp_random_word(s.how.stream, i) : 0;
-            const float y = one(s.how, fetch(s.a, scratch, i), fetch(s.b, scratch, i), fetch(s.c, scratch, i), word);
+            const float y =
+                one_result(s.how, fetch(s.a, scratch, i), fetch(s.b, scratch, i), fetch(s.c, scratch, i), word);
             if (s.y.kind == ULP_OPERAND_ARRAY) s.y.at[i] = y;
             else scratch[s.y.slot] = y;
         }
@@ -113,7 +115,7 @@ step prepared(const ulp_update_step &s) {
             operands > 2 ? s.c : none};
 }
 
-/* Magnitudes are ordered like their bits, Inf above the numbers and NaN above Inf. */
+/* The bits of magnitudes have the order of the magnitudes; Inf is above the numbers and NaN is above Inf. */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS) largest_kernel(uint32_t *most, const float *x, size_t n) {
     uint32_t own = 0;
     for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads())
@@ -140,13 +142,13 @@ ulp_status ulp_cuda_map(float *y, ulp_array_op op, size_t n, ulp_rounding how) {
     return ulp_cuda_counting_end(&counting, n, status);
 }
 
-ulp_status ulp_cuda_update(const ulp_update_step *given, size_t steps, size_t n) {
+ulp_status ulp_cuda_update(const ulp_update_step *list, size_t steps, size_t n) {
     ulp_status status = ulp_cuda_open();
     if (status != ULP_OK || steps == 0 || n == 0) return status;
     step *host = static_cast<step *>(malloc(steps * sizeof *host)),
          *device = static_cast<step *>(ulp_cuda_room(steps * sizeof *device));
     if (host == NULL || device == NULL) status = ULP_NO_MEMORY;
-    for (size_t k = 0; k < steps && status == ULP_OK; k++) host[k] = prepared(given[k]);
+    for (size_t k = 0; k < steps && status == ULP_OK; k++) host[k] = prepared(list[k]);
     if (status == ULP_OK) status = ulp_cuda_upload(device, host, steps * sizeof *host);
     if (status == ULP_OK)
         status = ulp_cuda_launch("update", update_kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, device, steps, n);

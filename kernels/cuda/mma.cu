@@ -1,11 +1,10 @@
-// mma.cu - whole products by mma.sync: every element is a chain of instructions over ascending k, through the
-// accumulator.
+// mma.cu - whole products by mma.sync: an element is a chain of accumulating instructions over ascending k.
 #include "mma.h"
 #include "native.h"
 
 namespace {
 
-/* The two registers, or one, that hold the elements 2 pair and 2 pair + 1 of C or D. */
+/* Loads the one or two registers of the elements 2 pair and 2 pair + 1 of C or D. */
 template <int D> __device__ inline void load_pair(uint32_t *d, const void *c, size_t at, uint32_t pair) {
     if constexpr (D == 4) {
         const uint2 two = *reinterpret_cast<const uint2 *>(static_cast<const uint32_t *>(c) + at);
@@ -21,8 +20,8 @@ template <int D> __device__ inline void store_pair(void *to, const uint32_t *d, 
     else *reinterpret_cast<uint32_t *>(static_cast<uint16_t *>(to) + at) = d[pair];
 }
 
-/* A warp's tile: DOWN times ACROSS of the instruction's, first row and column (row, column). Operands come straight
- * from memory, four bytes a lane: a row of a tile is 16 or 32 bytes, and what lanes share is in the cache. */
+/* The tile of a warp: DOWN x ACROSS tiles of the instruction, from (row, column) on. A lane reads four bytes at a time
+ * from memory: a row of a tile is 16 or 32 bytes, and the cache holds the bytes that lanes share. */
 template <typename Op, int DOWN, int ACROSS>
 __device__ inline void warp_product(const ulp_native_job &w, size_t row, size_t column) {
     const uint32_t lane = threadIdx.x % 32;
@@ -58,7 +57,7 @@ __device__ inline void warp_product(const ulp_native_job &w, size_t row, size_t 
             for (uint32_t pair = 0; pair < 2; pair++) store_pair<Op::D>(w.d, d[i][j], place(i, j, pair), pair);
 }
 
-/* SIDE x SIDE warps. Where the architecture lacks the instruction the kernel is empty, and nobody launches it. */
+/* SIDE x SIDE warps. The kernel is empty and is not launched where the architecture lacks the instruction. */
 template <typename Op, int SIDE, int DOWN, int ACROSS>
 __global__ void __launch_bounds__(32 * SIDE * SIDE) mma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (Op::offered) {
@@ -69,7 +68,7 @@ __global__ void __launch_bounds__(32 * SIDE * SIDE) mma_kernel(const __grid_cons
     }
 }
 
-/* A warp for a tile of 8 x 8. */
+/* One warp computes a tile of 8 x 8. */
 __global__ void __launch_bounds__(32) mma64_kernel(const __grid_constant__ ulp_native_job w) {
     const uint32_t lane = threadIdx.x;
     const double *a = reinterpret_cast<const double *>(w.a), *b = reinterpret_cast<const double *>(w.b),

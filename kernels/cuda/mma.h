@@ -1,8 +1,8 @@
 /* mma.h - mma.sync, one instruction for each row of ULP_NATIVE_MMA: D = A B + D on a warp's registers.
  *
- * Operands are codes; which register holds what is fragments.h. The emulated device reads the same names of
- * instructions and does what the rows of kernels/products/datapath.c say of them. An instruction that an architecture
- * lacks is not `offered` there and may not be run.
+ * Operands are codes; fragments.h gives their registers. The emulated device reads the names of the instructions and
+ * computes with the models of kernels/products/datapath_rows.c. `offered` is false for an instruction that the
+ * architecture lacks; such an instruction may not be run.
  */
 #ifndef ULP_CUDA_MMA_H
 #define ULP_CUDA_MMA_H
@@ -12,14 +12,15 @@
 
 #include <cuda_runtime.h>
 
-/* The architecture that this pass compiles for, __CUDA_ARCH__; host passes and the emulated device take all. */
+/* The architecture of this compilation pass, __CUDA_ARCH__. Host passes and the emulated device offer all
+ * instructions. */
 #if defined(__CUDA_ARCH__)
 static constexpr int ULP_CUDA_PASS = __CUDA_ARCH__;
 #else
 static constexpr int ULP_CUDA_PASS = 9999;
 #endif
 
-/* ---- the forms: d (D registers), a (A registers), b are in scope ---- */
+/* ---- the forms: they use d (D registers), a (A registers) and b ---- */
 
 #if defined(ULP_EMULATED_DEVICE)
 #define ULP_MMA_F32_WIDE(instruction) ulp_emulated_mma(instruction, d, a, b)
@@ -69,7 +70,7 @@ static constexpr int ULP_CUDA_PASS = 9999;
 ULP_NATIVE_MMA(ULP_MMA_STRUCT)
 #undef ULP_MMA_STRUCT
 
-/* m8n8k4 of binary64. */
+/* mma.sync m8n8k4 of binary64. */
 static __device__ inline void ulp_mma_fp64(double *d, double a, double b) {
 #if defined(ULP_EMULATED_DEVICE)
     ulp_emulated_mma64(ULP_MMA64_INSTRUCTION, d, a, b);

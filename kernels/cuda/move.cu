@@ -1,4 +1,4 @@
-// move.cu - operations that only move numbers: im2col, and blocks that change places.
+// move.cu - operations that copy numbers: im2col and permute.
 #include "device.h"
 #include "operations.h"
 #include "kernels/functions/im2col.h"
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     }
 }
 
-/* y (count,b,a,n) from x (count,a,b,n), an element at a time. */
+/* y (count,b,a,n) from x (count,a,b,n), one element at a time. */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     permute_kernel(float *y, const float *x, const __grid_constant__ ulp_permute_shape s) {
     const size_t a = s.a, b = s.b, n = s.n, all = s.count * a * b * n;
@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
 
 enum { SIDE = 32, ROWS = 8 };
 
-/* Transposes by squares that pass through shared memory, so that rows are read and written whole; a block does the
- * squares of its column of squares, for every matrix in turn. */
+/* Transposes squares through shared memory, so that memory is read and written in rows. A block handles squares at a
+ * distance of the grid size, in all matrices. */
 __global__ void __launch_bounds__(SIDE *ROWS)
     transpose_kernel(float *y, const float *x, const __grid_constant__ ulp_permute_shape shape) {
     __shared__ float square[SIDE][SIDE + 1];

@@ -1,4 +1,4 @@
-// native.cu - native products by name: what there is, what this device offers, operands on their way to it and back.
+// native.cu - native products by name: the list, the products that this device offers, and the conversion of operands.
 #include "library.h"
 #include "native.h"
 #include "native_rows.h"
@@ -12,15 +12,15 @@ namespace {
 
 enum { MMA, WGMMA, LIBRARY };
 
-/* How the model's name ends on each generation of GPUs: the model is GPU-MODEL and this; NULL: none is known. `same`:
- * the model has the same name everywhere. */
+/* The end of a model's name on each generation of GPUs: the model is GPU-MODEL and this end. NULL: no model is known.
+ * `same`: the model has one name on all GPUs. */
 struct unit {
     bool same;
-    const char *ampere, *hopper, *b200, *rtx; /* ampere: and before */
+    const char *ampere, *hopper, *b200, *rtx; /* ampere: and earlier GPUs */
 };
 constexpr unit ANY = {true, NULL, NULL, NULL, NULL};
 constexpr unit WHOLE = {false, "", "", "-mma", ""};
-/* before Hopper half of k is half of the steps, and the row is that of whole k */
+/* before Hopper, half of k is half of the steps, and the model is the row of the whole k */
 constexpr unit HALF_K8 = {false, "", "-k8", NULL, NULL}, HALF_K4 = {false, "", "-k4", NULL, NULL};
 constexpr unit EIGHT_BITS = {false, "", "-mma", "-mma", ""};
 constexpr unit HOPPER = {false, NULL, "", NULL, NULL};
@@ -48,7 +48,7 @@ const row rows[] = {
 #undef ROW
 };
 
-/* Promotions that are listed behind the rows. */
+/* Promotions that the list has after the rows. */
 const struct {
     ulp_native_row row;
     unsigned promote;
@@ -56,7 +56,7 @@ const struct {
 
 enum { PROMOTED = sizeof promoted / sizeof promoted[0] };
 
-/* The rows on this device, described once, as the code that runs there was compiled. */
+/* The rows on this device, described once. They depend on the code that was compiled for the device. */
 struct {
     pthread_once_t once;
     ulp_status status;
@@ -64,7 +64,7 @@ struct {
     ulp_cuda_native row[ULP_NATIVE_ROWS];
 } known = {PTHREAD_ONCE_INIT, ULP_OK, 0, 0, {}};
 
-/* ---- what a row is on this device ---- */
+/* ---- a row on this device ---- */
 
 bool is_fp8(const ulp_cuda_native *n) { return n->a.bits == 8 && !n->a.is_fixed; }
 
@@ -88,7 +88,7 @@ const char *ending(const unit &where, int capability) {
     }
 }
 
-/* The datapath that is said to give the row's bits on a device of this capability. */
+/* The datapath that is expected to have the bits of the row on a device of this capability. */
 void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability) {
     const char *gpu = generation(capability), *end = ending(r->where, capability);
     ulp_datapath model;
@@ -98,7 +98,7 @@ void model_of(char to[ULP_DATAPATH_NAME_MAX], const row *r, int capability) {
     if (ulp_datapath_parse(&model, to) != ULP_OK) to[0] = '\0';
 }
 
-/* Why this device does not offer the row. */
+/* The reason why this device does not offer the row. */
 void lacks_of(char to[200], const row *r, bool fp8) {
     const int capability = ulp_cuda_device()->capability;
     to[0] = '\0';
@@ -146,7 +146,7 @@ ulp_status open(void) {
 
 /* ---- names ---- */
 
-/* *n leaves for a sum in binary32 every so many products. */
+/* Adds a promotion: the sum is added to a binary32 total after each `products` products. */
 void promote(ulp_cuda_native *n, unsigned products) {
     const size_t name = strlen(n->name), model = strlen(n->model);
     n->promote = products;
@@ -154,7 +154,7 @@ void promote(ulp_cuda_native *n, unsigned products) {
     if (model > 0) snprintf(n->model + model, sizeof n->model - model, ":promote=%u", products);
 }
 
-/* The row whose name `text` begins with, the longest one, and the rest of the text; -1. */
+/* The row with the longest name at the start of `text`, and the rest of the text. -1 if there is none. */
 int row_of(const char *text, const char **rest) {
     int best = -1;
     size_t length = 0;
@@ -168,7 +168,7 @@ int row_of(const char *text, const char **rest) {
     return best;
 }
 
-/* ":promote=N" as a number of products that one instruction's divide; 0 for anything else. */
+/* N of ":promote=N" if N is a multiple of the products of one instruction. 0 for any other text. */
 unsigned promotion(const char *rest, const row *r) {
     ulp_format a;
     char *end;
@@ -190,7 +190,7 @@ ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native) {
     return ULP_OK;
 }
 
-/* A name is judged before the device is looked for. */
+/* Checks the name before the device is opened. */
 ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
     const char *rest;
     if (native == NULL || text == NULL) return ULP_BAD_ARGUMENT;
@@ -220,7 +220,7 @@ struct ulp_cuda_product {
     ulp_cuda_native native;
     ulp_native_job job;
     size_t m, n, k;
-    ulp_native_array result; /* of c and d, as the caller's array lies */
+    ulp_native_array result; /* the layout of c and d in the caller's array */
     unsigned result_bytes;
     unsigned char *a, *b;
     void *c, *d;
@@ -228,7 +228,7 @@ struct ulp_cuda_product {
 
 namespace {
 
-size_t whole(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, const void *b, const ulp_gemm_shape *s) {
     if (native == NULL || s == NULL || native->row >= ULP_NATIVE_ROWS) return ULP_BAD_ARGUMENT;
@@ -247,11 +247,11 @@ ulp_status check(const ulp_cuda_native *native, const void *c, const void *a, co
     return s->a_scales != NULL || s->b_scales != NULL ? ULP_BAD_ARGUMENT : ulp_gemm_shape_check(a, b, s);
 }
 
-/* Sizes of the padded operands: small tiles where one holds all. */
-void measure(ulp_cuda_product *p) {
+/* Computes the sizes of the padded operands. A product that fits one small tile uses the small tile. */
+void set_sizes(ulp_cuda_product *p) {
     const bool wide = p->native.result.bits == 64;
     const unsigned family = rows[p->native.row].family;
-    const ulp_native_tile library = {16, 16}; /* what fp8 by cuBLASLt asks for */
+    const ulp_native_tile library = {16, 16}; /* the requirement of cuBLASLt for fp8 */
     const ulp_native_tile small = family == LIBRARY ? library
                                   : family == WGMMA ? ulp_wgmma_small
                                   : wide            ? ulp_mma_64
@@ -262,16 +262,16 @@ void measure(ulp_cuda_product *p) {
                                                     : ulp_mma_large;
     const ulp_native_tile tile = p->m <= small.rows && p->n <= small.columns ? small : large;
     p->job.bytes = ulp_native_bytes(&p->native.a);
-    p->job.m = whole(p->m, tile.rows);
-    p->job.n = whole(p->n, tile.columns);
-    p->job.depth = whole(p->k == 0 && family == LIBRARY ? 1 : p->k * p->job.bytes, 32);
+    p->job.m = round_up(p->m, tile.rows);
+    p->job.n = round_up(p->n, tile.columns);
+    p->job.depth = round_up(p->k == 0 && family == LIBRARY ? 1 : p->k * p->job.bytes, 32);
     p->job.promote = (size_t)p->native.promote * p->job.bytes;
     p->job.a_scale = p->native.a_scale;
     p->job.b_scale = p->native.b_scale;
 }
 
-/* Nothing is read where the result has no elements. Products of the padding of binary64 are -0, so that a sum of -0
- * stays -0: the chain of fma would make it +0. */
+/* Reads no operand if the result has no elements. In binary64 the products of the padding are -0, so that a sum of -0
+ * stays -0. A product of +0 in the chain of fma would give +0. */
 template <typename T>
 ulp_status encode(ulp_cuda_product *p, const T *c, const T *a, const T *b, const ulp_gemm_shape *s) {
     if (s->m == 0 || s->n == 0) return ULP_OK;
@@ -299,7 +299,7 @@ ulp_status begin(ulp_cuda_product **product, const ulp_cuda_native *native, cons
     p->m = s->m;
     p->n = s->n;
     p->k = s->k;
-    measure(p);
+    set_sizes(p);
     ulp_native_job *w = &p->job;
     p->result_bytes = native->result.bits / 8u;
     const size_t pitch = w->n * p->result_bytes;
@@ -334,8 +334,8 @@ ulp_status multiply(const ulp_cuda_native *native, T *c, const T *a, const T *b,
     return status;
 }
 
-/* Results wider than binary32 do not go into floats. */
-ulp_status floats(const ulp_cuda_native *native) {
+/* Whether arrays of floats hold the results. */
+ulp_status check_floats(const ulp_cuda_native *native) {
     if (native == NULL) return ULP_BAD_ARGUMENT;
     if (native->result.fits_binary32) return ULP_OK;
     ulp_cuda_say("%s: results are %s, which floats do not hold", native->name, native->result.name);
@@ -346,7 +346,7 @@ ulp_status floats(const ulp_cuda_native *native) {
 
 ulp_status ulp_cuda_product_begin(ulp_cuda_product **product, const ulp_cuda_native *native, const float *c,
                                   const float *a, const float *b, const ulp_gemm_shape *shape) {
-    ulp_status status = shape != NULL && shape->accumulate ? floats(native) : ULP_OK;
+    ulp_status status = shape != NULL && shape->accumulate ? check_floats(native) : ULP_OK;
     return status == ULP_OK ? begin(product, native, c, a, b, shape) : status;
 }
 
@@ -366,7 +366,7 @@ ulp_status ulp_cuda_product_run(ulp_cuda_product *p) {
 }
 
 ulp_status ulp_cuda_product_values(ulp_cuda_product *p, float *c) {
-    ulp_status status = p == NULL ? ULP_BAD_ARGUMENT : floats(&p->native);
+    ulp_status status = p == NULL ? ULP_BAD_ARGUMENT : check_floats(&p->native);
     return status == ULP_OK ? values(p, c) : status;
 }
 
@@ -388,7 +388,7 @@ void ulp_cuda_product_end(ulp_cuda_product *p) {
 
 ulp_status ulp_cuda_native_gemm(const ulp_cuda_native *native, float *c, const float *a, const float *b,
                                 const ulp_gemm_shape *shape) {
-    ulp_status status = floats(native);
+    ulp_status status = check_floats(native);
     return status == ULP_OK ? multiply(native, c, a, b, shape) : status;
 }
 

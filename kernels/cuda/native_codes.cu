@@ -1,4 +1,4 @@
-// native_codes.cu - operands of native products: values to padded codes, results back to values.
+// native_codes.cu - operands of native products: conversion of values to padded codes, and of results to values.
 #include "fragments.h"
 #include "native.h"
 
@@ -10,24 +10,24 @@ __device__ inline void put(void *codes, size_t at, uint32_t code, unsigned bytes
     else static_cast<uint32_t *>(codes)[at] = code;
 }
 
-/* A thread for each code, padding included: that is zeros. A code of tf32 stands in the upper bits of its word. */
+/* A thread for each code, padding included, whose value is zero. A code of tf32 is in the upper bits of its word. */
 template <typename T>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     encode_kernel(uint32_t *found, void *codes, const T *x, const __grid_constant__ ulp_native_array w,
                   const __grid_constant__ ulp_format f, unsigned bytes) {
-    uint32_t strange = 0;
+    uint32_t bad = 0;
     const uint32_t shift = f.bits == 19 ? 13 : 0;
     const size_t across = w.pitch / bytes;
     for (size_t at = ulp_cuda_thread(); at < w.all_rows * across; at += ulp_cuda_threads()) {
         const size_t i = at / across, j = at % across;
         const double value = i < w.rows && j < w.width ? (double)x[i * w.row + j * w.column] : w.minus ? -0.0 : 0.0;
         if (bytes == 8) static_cast<double *>(codes)[at] = value;
-        else put(codes, at, ulp_code_of(value, &f, &strange) << shift, bytes);
+        else put(codes, at, ulp_code_of(value, &f, &bad) << shift, bytes);
     }
-    if (strange) atomicOr(found, 1u);
+    if (bad) atomicOr(found, 1u);
 }
 
-/* A result's bits, widened. */
+/* The bits of a result. */
 __device__ inline uint64_t get(const void *codes, size_t at, unsigned bytes) {
     if (bytes == 2) return static_cast<const uint16_t *>(codes)[at];
     return bytes == 4 ? (uint64_t) static_cast<const uint32_t *>(codes)[at] : static_cast<const uint64_t *>(codes)[at];

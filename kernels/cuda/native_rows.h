@@ -1,8 +1,9 @@
-/* native_rows.h - the native products: one line each, from which come its name, its operands, the row of datapaths that
- * models it, its instruction or library call, and its kernel.
+/* native_rows.h - the list of native products, one line each.
  *
- * A line begins with ROW, NAME behind "native:", A, B, RESULT, MODEL, UNIT; the columns of its family follow. MODEL and
- * UNIT are the datapath that is said to give the bits of the product (native.cu, the units): "" if none is known.
+ * A line gives a product's name, its operands, the row of datapaths that models it, its instruction or library call,
+ * and its kernel. A line begins with ROW, NAME behind "native:", A, B, RESULT, MODEL, UNIT. The columns of its family
+ * follow. MODEL and UNIT give the datapath that is expected to have the bits of the product (see struct unit in
+ * native.cu). MODEL is "" if none is known.
  */
 #ifndef ULP_CUDA_NATIVE_ROWS_H
 #define ULP_CUDA_NATIVE_ROWS_H
@@ -49,8 +50,8 @@
 #define ULP_NATIVE_MMA64(X)                                                                                            \
     X(FP64, "mma:fp64", "fp64", "fp64", "fp64", "serial:fp64:rne", ANY, ULP_MMA64_INSTRUCTION, F64)
 
-/* wgmma of a warpgroup: ..., k and types, type of D, what follows the predicate: signs of A and B, and transposes where
- * the type has them. */
+/* wgmma of a warpgroup: ..., k and types, type of D, operands behind the predicate: signs of A and B, and transposes
+ * where the type has transposes. */
 #define ULP_NATIVE_WGMMA(X)                                                                                            \
     X(FP16, "wgmma:fp16", "fp16", "fp16", "fp32", "fp16", HOPPER, "k16.f32.f16.f16", F32, ", 1, 1, 0, 0")              \
     X(FP16_FP16, "wgmma:fp16-fp16", "fp16", "fp16", "fp16", "fp16-fp16", HOPPER, "k16.f16.f16.f16", F16,               \

@@ -1,4 +1,4 @@
-// pool.cu - maxima of windows, and what goes back to their places.
+// pool.cu - pooling: maxima of windows and their gradient.
 #include "device.h"
 #include "operations.h"
 
@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     }
 }
 
-/* A thread for each element of dx: what its window sends back, if it is the one that won. */
+/* A thread for each element of dx. The element is the dy of its window if it is the window's maximum, else +0. */
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     pool_slope_kernel(float *dx, const float *dy, const float *place, ulp_windows s, size_t n) {
     const size_t oh = s.h / s.K, ow = s.w / s.K;

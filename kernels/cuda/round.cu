@@ -1,7 +1,7 @@
-// round.cu - rounding of whole arrays, with counters on request.
+// round.cu - rounding of whole arrays, with optional counting.
 //
-// A thread takes groups of four neighbours: they share the words of one Philox block and, where the arrays allow it,
-// one access to memory of 16 bytes. Two groups are under way at once.
+// A thread rounds groups of four neighbours. The words of a group are one Philox block, and a group is one access of 16
+// bytes to memory where the alignment allows it. A thread works on two groups at a time.
 #include "counting.h"
 #include "operations.h"
 #include "kernels/rounding/core.h"
@@ -23,14 +23,14 @@ __device__ void count(ulp_cuda_counters *s, uint32_t u, uint32_t magnitude, uint
     s->nan += (uint32_t)(size > 0x7f800000u);
 }
 
-/* Shape ANY of numbers in the normal range is shape WIDE, and most numbers are there. */
+/* For a number in the normal range the shapes ANY and WIDE give equal results. Most numbers are in the normal range. */
 template <int SHAPE> __device__ uint32_t magnitude_of(uint32_t u, const ulp_core &c, uint32_t mode, uint32_t word) {
     if (SHAPE != ANY_SHAPE && SHAPE != ULP_SHAPE_ANY) return ulp_core_magnitude(u, &c, mode, (uint32_t)SHAPE, word);
     if ((u & 0x7fffffffu) >> 23 >= c.emin) return ulp_core_wide(u, &c, mode, word);
     return ulp_core_any(u, &c, mode, word);
 }
 
-/* The cores of kernels that know their shape are symmetric: half of the work after the rounding. */
+/* A kernel with a constant shape has a symmetric core, which halves the work after the rounding. */
 template <int SHAPE, bool COUNT>
 __device__ float round_one(float x, const ulp_core &c, uint32_t mode, uint32_t word, ulp_cuda_counters *s) {
     const uint32_t u = ulp_bits32(x), magnitude = magnitude_of<SHAPE>(u, c, mode, word);
@@ -39,8 +39,8 @@ __device__ float round_one(float x, const ulp_core &c, uint32_t mode, uint32_t w
     return ulp_from_bits32(y);
 }
 
-/* Element i of n in a group that may begin before the array and end behind it. */
-__device__ bool inside(size_t i, size_t n) { return i < n; } /* places before it are above n: they wrap around */
+/* Whether i is an element of the array. A group may begin before the array and end behind it. */
+__device__ bool inside(size_t i, size_t n) { return i < n; } /* indices before it wrap to above n */
 
 __device__ float4 load_group(const float *x, size_t i, size_t n, bool whole) {
     if (whole && i < n && n - i >= GROUP) return *reinterpret_cast<const float4 *>(x + i);
@@ -59,7 +59,7 @@ __device__ void store_group(float *y, size_t i, size_t n, bool whole, float4 v) 
     if (inside(i + 3, n)) y[i + 3] = v.w;
 }
 
-/* `skip` elements of the first group lie before the array, so that the words of a group are those of one block. whole:
+/* The first `skip` elements of the first group are before the array, so that a group has the words of one block. whole:
  * groups are aligned to 16 bytes in both arrays. */
 template <int MODE, int SHAPE, bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     if (COUNT) ulp_cuda_add_counters(stats, s);
 }
 
-/* Any format, any rule, either carrier: the scalar definition, element by element. */
+/* Any format, any rule, floats or doubles: the scalar definition, element by element. */
 template <typename T, bool COUNT>
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format format, ulp_rule rule,
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
     if (COUNT) ulp_cuda_add_counters(stats, ulp_cuda_counters_of(&s));
 }
 
-/* ---- launching ---- */
+/* ---- launches ---- */
 
 struct job {
     float *y;
@@ -126,7 +126,7 @@ struct job {
     size_t n;
     ulp_core core;
     ulp_stream stream;
-    ulp_stats *stats; /* on the device, or NULL */
+    ulp_stats *stats; /* device memory, or NULL */
 };
 
 template <int MODE, int SHAPE> ulp_status launch(const job &w) {
@@ -141,7 +141,7 @@ template <int MODE, int SHAPE> ulp_status launch(const job &w) {
                            whole, w.core, w.stream, w.stats);
 }
 
-/* Modes and shapes that are met most have code of their own. */
+/* Frequent modes and shapes have kernels of their own. */
 ulp_status launch_core(const job &w) {
     if (!w.core.symmetric) return launch<ANY_MODE, ANY_SHAPE>(w);
     if (w.core.mode == ULP_RNE && w.core.shape == ULP_SHAPE_NARROW) return launch<ULP_RNE, ULP_SHAPE_NARROW>(w);
@@ -151,7 +151,7 @@ ulp_status launch_core(const job &w) {
     return launch<ANY_MODE, ANY_SHAPE>(w);
 }
 
-/* how.stats: on the device, or NULL */
+/* how.stats is device memory or NULL. */
 template <typename T> ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_rounding &how) {
     auto *const kernel = how.stats != NULL ? round_scalar<T, true> : round_scalar<T, false>;
     return ulp_cuda_launch("round", kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *how.format, how.rule,

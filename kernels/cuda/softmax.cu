@@ -1,8 +1,8 @@
 // softmax.cu - softmax with cross-entropy, and its gradient.
 //
-// A warp takes a row: its lanes form the exponentials and the quotients. What all lanes need, the largest element and
-// the sum, whose order is that of the columns, each of them forms for itself: they read the same addresses at the same
-// time, and nobody waits.
+// A warp handles a row. Its lanes share the work of the exponentials and the quotients. Every lane computes the largest
+// element and the sum, in the order of the columns, for itself: all lanes read equal addresses at one time, and no lane
+// waits.
 #include "device.h"
 #include "operations.h"
 #include "kernels/functions/softmax.h"
@@ -12,10 +12,10 @@ namespace {
 enum { LANES = 32 };
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    softmax_kernel(double *p, double *loss, const float *z, const __grid_constant__ ulp_labels of) {
-    const size_t C = of.C;
+    softmax_kernel(double *p, double *loss, const float *z, const __grid_constant__ ulp_labels labels) {
+    const size_t C = labels.C;
     const size_t lane = threadIdx.x % LANES, warps = ulp_cuda_threads() / LANES;
-    for (size_t b = ulp_cuda_thread() / LANES; b < of.B; b += warps) {
+    for (size_t b = ulp_cuda_thread() / LANES; b < labels.B; b += warps) {
         const float *row = z + b * C;
         double *to = p + b * C;
         const double largest = ulp_softmax_largest(row, C);
@@ -24,14 +24,14 @@ __global__ void __launch_bounds__(ULP_CUDA_THREADS)
         const double sum = ulp_softmax_sum(to, C);
         __syncwarp();
         for (size_t c = lane; c < C; c += LANES) to[c] = ulp_quieted(to[c] / sum);
-        if (lane == 0) loss[b] = ulp_softmax_loss(row, of.label[b], C, largest, sum);
+        if (lane == 0) loss[b] = ulp_softmax_loss(row, labels.label[b], C, largest, sum);
     }
 }
 
 __global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    softmax_slope_kernel(double *dz, const float *p, const __grid_constant__ ulp_labels of, double scale) {
-    for (size_t i = ulp_cuda_thread(); i < of.B * of.C; i += ulp_cuda_threads())
-        dz[i] = ulp_softmax_slope(p[i], (uint32_t)(i % of.C == of.label[i / of.C]), scale, of.B);
+    softmax_slope_kernel(double *dz, const float *p, const __grid_constant__ ulp_labels labels, double scale) {
+    for (size_t i = ulp_cuda_thread(); i < labels.B * labels.C; i += ulp_cuda_threads())
+        dz[i] = ulp_softmax_slope(p[i], (uint32_t)(i % labels.C == labels.label[i / labels.C]), scale, labels.B);
 }
 
 } // namespace

@@ -1,8 +1,9 @@
-/* tile.h - tiles of matrix products: which outputs a thread holds, which operands it brings, how they lie between.
+/* tile.h - tiles of matrix products: the outputs of a thread, the operands that it loads, and their places.
  *
- * A block of THREADS = ACROSS x ACROSS threads makes a tile of SIDE x SIDE outputs, SIDE = ACROSS PER, and walks along
- * k in steps of DEPTH products. A thread holds PER x PER outputs. Operands of a step are brought from memory to
- * registers while the step before is worked on, then put into one of two shared buffers: one barrier a step.
+ * A block of THREADS = ACROSS x ACROSS threads computes a tile of SIDE x SIDE outputs, SIDE = ACROSS PER, and goes
+ * along k in steps of DEPTH products. A thread has PER x PER outputs. The threads load the operands of a step from
+ * memory to registers during the step before. Then they store the operands in one of two shared buffers. A step has one
+ * barrier.
  */
 #ifndef ULP_CUDA_TILE_H
 #define ULP_CUDA_TILE_H
@@ -11,14 +12,14 @@
 
 enum { ULP_TILE_ACROSS = 16, ULP_TILE_THREADS = ULP_TILE_ACROSS * ULP_TILE_ACROSS };
 
-/* The row, in a tile, of a thread's row r, for the thread that is number `at` of ACROSS from the top; columns likewise.
- * Four that follow each other are read from shared memory at once. */
+/* The row in a tile of a thread's row r. `at` is the number of the thread, 0 to ACROSS - 1 from the top. Columns use
+ * the same map. A thread reads four consecutive numbers from shared memory at once. */
 template <int PER> static __host__ __device__ inline int ulp_tile_line(int at, int r) {
     const int run = PER < 4 ? PER : 4;
     return r / run * (run * ULP_TILE_ACROSS) + at * run + r % run;
 }
 
-/* The first output of a tile: tiles of a row of the result follow each other. */
+/* The first output of a tile. The tiles are numbered row by row. */
 struct ulp_tile_origin {
     size_t i, j;
 };
@@ -29,14 +30,14 @@ static __host__ __device__ inline ulp_tile_origin ulp_tile_origin_of(size_t tile
     return o;
 }
 
-/* The tiles of a result; 0 if more than a launch may have blocks. */
+/* The number of tiles of a result. 0 if it exceeds the blocks of a launch. */
 static inline unsigned ulp_tile_count(size_t m, size_t n, size_t side) {
     const size_t down = (m + side - 1) / side, across = (n + side - 1) / side;
     return down != 0 && across > 0x7fffffff / down ? 0 : (unsigned)(down * across);
 }
 
-/* Which elements of a step's SIDE lines (rows of A, columns of B) by DEPTH products a thread brings: number s is
- * product depth + s depth_step of line line + s line_step. Neighbouring threads bring neighbours in memory. */
+/* The elements that a thread loads of SIDE lines (rows of A, columns of B) by DEPTH products: element s is product
+ * depth + s depth_step of line line + s line_step. Neighbouring threads load neighbours in memory. */
 struct ulp_tile_share {
     int line, depth, line_step, depth_step;
 };
@@ -53,15 +54,16 @@ static __host__ __device__ inline ulp_tile_share ulp_tile_share_of(int thread, b
     return s;
 }
 
-/* One operand of a tile on its way along k, as one thread brings it. */
+/* One operand of a tile, as one thread loads it. */
 template <typename T, int SIDE, int DEPTH> struct ulp_tile_operand {
     enum { SHARE = SIDE * DEPTH / ULP_TILE_THREADS };
     ulp_tile_share share;
-    const T *at;          /* element 0 of the thread's share of the next step */
-    size_t step, advance; /* to the next element of the share, to the next step */
-    int lines;            /* of the matrix in this tile */
+    const T *at;          /* element 0 of the thread's share in the next step */
+    size_t step, advance; /* distance to the next element of the share; distance to the next step */
+    int lines;            /* lines of the matrix in this tile */
 
-    /* The thread's share of the next DEPTH products, of which the matrix has `left`; zeros where it ends. */
+    /* Loads the thread's share of the next DEPTH products. `left` products remain. Elements past the end of the matrix
+     * are 0. */
     __device__ inline void bring(T to[SHARE], size_t left) {
         const int depths = left < DEPTH ? (int)left : DEPTH;
 #pragma unroll
@@ -78,7 +80,7 @@ template <typename T, int SIDE, int DEPTH> struct ulp_tile_operand {
     }
 };
 
-/* x: the first line's first element; `lines` follow, more than a tile's perhaps. */
+/* x points to the first element of the first line. `lines` lines follow, perhaps more than a tile has. */
 template <typename T, int SIDE, int DEPTH>
 static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH>
 ulp_tile_operand_of(const T *x, size_t lines, size_t line_stride, size_t depth_stride, int thread) {

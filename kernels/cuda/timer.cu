@@ -1,4 +1,4 @@
-// timer.cu - time of work on the device, by events in its stream, and a plain copy as the yardstick of memory.
+// timer.cu - time of device work, by events in the stream, and a copy as the reference for memory speed.
 #include "device.h"
 
 #include <stdlib.h>

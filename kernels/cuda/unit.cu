@@ -4,7 +4,8 @@
 
 namespace {
 
-/* The operands in one piece of device memory: C (m,n), A (m,k), and B transposed (n,k); zeros but for what is asked. */
+/* The operands in one block of device memory: C (m,n), A (m,k), and B transposed (n,k). All other elements are
+ * zeros. */
 struct operands {
     double *c, *a, *b;
 };
@@ -23,7 +24,7 @@ ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const double
     return status;
 }
 
-ulp_status form(const ulp_cuda_place *p, uint64_t *code, const operands *from, size_t k, bool accumulate) {
+ulp_status multiply(const ulp_cuda_place *p, uint64_t *code, const operands *from, size_t k, bool accumulate) {
     ulp_gemm_shape shape = {};
     ulp_cuda_product *product = NULL;
     shape.m = p->m;
@@ -42,25 +43,25 @@ ulp_status form(const ulp_cuda_place *p, uint64_t *code, const operands *from, s
     return status;
 }
 
-ulp_status ask(const ulp_cuda_place *p, uint64_t *code, double c, const double *a, const double *b, size_t k,
-               ulp_scales scales, bool accumulate) {
+ulp_status run_sum(const ulp_cuda_place *p, uint64_t *code, double c, const double *a, const double *b, size_t k,
+                   ulp_scales scales, bool accumulate) {
     operands o = {};
     if (scales.a != NULL || scales.b != NULL) return ULP_UNSUPPORTED;
     ulp_status status = ulp_cuda_open();
     if (status == ULP_OK) status = lay_out(&o, p, c, a, b, k);
-    if (status == ULP_OK) status = form(p, code, &o, k, accumulate);
+    if (status == ULP_OK) status = multiply(p, code, &o, k, accumulate);
     ulp_cuda_release(o.c);
     return status;
 }
 
 ulp_status dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
     const ulp_cuda_place one = {static_cast<const ulp_cuda_native *>(context), 1, 1};
-    return ask(&one, code, c, a, b, k, scales, true);
+    return run_sum(&one, code, c, a, b, k, scales, true);
 }
 
 ulp_status dot_in(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
                   ulp_scales scales) {
-    return ask(static_cast<const ulp_cuda_place *>(context), code, c, a, b, k, scales, ulp_bits64(c) != 0);
+    return run_sum(static_cast<const ulp_cuda_place *>(context), code, c, a, b, k, scales, ulp_bits64(c) != 0);
 }
 
 ulp_unit unit_with(const ulp_cuda_native *native) {
@@ -73,7 +74,7 @@ ulp_unit unit_with(const ulp_cuda_native *native) {
 
 } // namespace
 
-/* The contexts are only read. */
+/* The functions only read the contexts. */
 
 ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) {
     ulp_unit unit = unit_with(native);

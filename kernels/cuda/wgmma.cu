@@ -1,20 +1,19 @@
-// wgmma.cu - whole products by wgmma: warpgroups chain instructions over ascending k, operands without swizzle in
-// shared memory.
+// wgmma.cu - whole products by wgmma: chains of instructions over ascending k, with operands in shared memory.
 #include "native.h"
 #include "wgmma.h"
 
 namespace {
 
-enum { STEPS = 2, STAGE = STEPS * ULP_WGMMA_K_BYTES }; /* instructions and bytes of k between two barriers */
+enum { STEPS = 2, STAGE = STEPS * ULP_WGMMA_K_BYTES }; /* number of instructions and bytes of k between two barriers */
 
-/* The operands of STEPS instructions: a slab of 32 bytes of k after the other. */
+/* The operands of STEPS instructions, without swizzle. Each instruction has a slab of 32 bytes of k. */
 template <int ROWS, int COLUMNS> struct stage {
     unsigned char a[STEPS][ROWS * ULP_WGMMA_K_BYTES], b[STEPS][COLUMNS * ULP_WGMMA_K_BYTES];
 };
 
-/* A matrix of ROWS rows on its way from memory to a stage: 16 bytes at a time through registers, zeros behind the last
- * byte of k. */
-template <int ROWS, int THREADS> struct carrier {
+/* Copies a matrix of ROWS rows from memory to a stage, 16 bytes at a time through registers. Bytes past the end of
+ * k are 0. */
+template <int ROWS, int THREADS> struct loader {
     enum { PIECES = ROWS * STAGE / 16, COUNT = (PIECES + THREADS - 1) / THREADS };
     uint4 piece[COUNT];
 
@@ -38,10 +37,10 @@ template <int ROWS, int THREADS> struct carrier {
     }
 };
 
-/* Whether a word of D is one result, binary32; else it is two. */
+/* Whether a word of D is one binary32 result. Else a word is two binary16 results. */
 template <typename Op> constexpr bool is_wide = Op::D == Op::N / 2;
 
-/* Neighbours in a row of C and D, and sums in binary32. */
+/* Loads and stores neighbours in a row of C and D, and adds sums in binary32. */
 template <typename Op> struct results {
     typedef typename Op::word word;
     static __device__ void load(word *d, const void *c, size_t at, int pair) {
@@ -58,7 +57,7 @@ template <typename Op> struct results {
             *reinterpret_cast<float2 *>(static_cast<float *>(to) + at) = {d[2 * pair], d[2 * pair + 1]};
         else *reinterpret_cast<word *>(static_cast<uint16_t *>(to) + at) = d[pair];
     }
-    /* round(x + y), the NaN of the hardware's adder */
+    /* round(x + y), with the NaN of the hardware's adder */
     static __device__ word add(word x, word y) {
         const word sum = x + y;
 #if defined(ULP_EMULATED_DEVICE)
@@ -84,9 +83,9 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
 #pragma unroll
         for (int pair = 0; pair < PAIRS; pair++) results<Op>::load(PROMOTE ? total : d, w.c, place(pair), pair);
     int keep = w.c != NULL && !PROMOTE; /* the first instruction of a sum from zero does not read D */
-    size_t since = 0;                   /* bytes of k in D under promotion */
-    carrier<ROWS, THREADS> a;
-    carrier<Op::N, THREADS> b;
+    size_t since = 0;                   /* bytes of k in D since the last promotion */
+    loader<ROWS, THREADS> a;
+    loader<Op::N, THREADS> b;
     a.load(w.a, row, 0, w.depth);
     b.load(w.b, column, 0, w.depth);
     a.store(stages[0].a);
@@ -105,7 +104,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
             ulp_wgmma_fence();
             Op::run(d, ulp_wgmma_descriptor(left), ulp_wgmma_descriptor(ulp_shared_address(stages[at].b[step])), keep);
             ulp_wgmma_commit();
-            if (step == 0 && more) { /* while it runs */
+            if (step == 0 && more) { /* stores while the instruction runs */
                 a.store(stages[at ^ 1].a);
                 b.store(stages[at ^ 1].b);
             }
@@ -129,7 +128,8 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, PROMOTE ? total : d, place(pair), pair);
 }
 
-/* GROUPS warpgroups, one below the other. Empty where there is no wgmma, and nobody launches it there. */
+/* GROUPS warpgroups, one below the other. The kernel is empty and is not launched where the architecture lacks
+ * wgmma. */
 template <typename Op, int GROUPS, bool PROMOTE>
 __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (ULP_WGMMA_OFFERED) {

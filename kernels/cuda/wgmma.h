@@ -1,8 +1,8 @@
-/* wgmma.h - wgmma of Hopper (sm_90a): D = A B + D of a warpgroup, operands in shared memory.
+/* wgmma.h - wgmma of Hopper (sm_90a): D = A B + D of a warpgroup, with operands in shared memory.
  *
- * Instructions come in two widths, N = 8 and N = 128; where their elements lie is fragments.h. D is floats, or words
- * that hold two binary16 each. `run` begins an instruction: between wgmma_fence and wgmma_wait nobody may touch D or
- * the operands. Other architectures have no such instruction; it is not `offered` there and may not be run.
+ * The instructions have two widths, N = 8 and N = 128; fragments.h gives the places of the elements. D is floats, or
+ * words of two binary16 each. `run` begins an instruction: from wgmma_fence to wgmma_wait no thread may read or write
+ * D or the operands. Other architectures do not offer wgmma, and there `run` may not be called.
  */
 #ifndef ULP_CUDA_WGMMA_H
 #define ULP_CUDA_WGMMA_H
@@ -18,7 +18,7 @@ static constexpr bool ULP_WGMMA_OFFERED = true;
 static constexpr bool ULP_WGMMA_OFFERED = false;
 #endif
 
-/* ---- what surrounds the instructions ---- */
+/* ---- instructions before and after wgmma ---- */
 
 #if defined(ULP_EMULATED_DEVICE)
 static inline uint32_t ulp_shared_address(const void *p) { return ulp_emulated_shared_address(p); }
@@ -28,14 +28,14 @@ static inline void ulp_wgmma_commit(void) { ulp_emulated_wgmma_commit(); }
 static inline void ulp_wgmma_wait(void) { ulp_emulated_wgmma_wait(); }
 #else
 static __device__ inline uint32_t ulp_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
-/* What this thread wrote to shared memory is seen by wgmma, after a barrier. */
+/* Makes this thread's writes to shared memory visible to wgmma, together with a barrier. */
 static __device__ inline void ulp_proxy_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 static __device__ inline void ulp_wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 static __device__ inline void ulp_wgmma_commit(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 static __device__ inline void ulp_wgmma_wait(void) { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 #endif
 
-/* The compiler may not move a use of D across this place. */
+/* Prevents the compiler from moving a use of D across this place. */
 template <typename Word, int COUNT> static __device__ inline void ulp_wgmma_hold(Word (&d)[COUNT]) {
 #if !defined(ULP_EMULATED_DEVICE)
 #pragma unroll
@@ -48,7 +48,7 @@ template <typename Word, int COUNT> static __device__ inline void ulp_wgmma_hold
 #endif
 }
 
-/* ---- the forms: d, a, b (descriptors) and keep (0: D counts as zeros) are in scope ---- */
+/* ---- the forms: they use d, a, b (descriptors) and keep (0: D counts as zeros) ---- */
 
 #if defined(ULP_EMULATED_DEVICE)
 #define ULP_WGMMA_F32_8(text, tail) ulp_emulated_wgmma(text, reinterpret_cast<uint32_t *>(d), a, b, keep)

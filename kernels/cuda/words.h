@@ -4,7 +4,8 @@
 
 #include "formats/rng.h"
 
-/* w[e]: the word of element i + e of an array under `s`; one Philox block where these four share one, else two. */
+/* w[e] = the word of element i + e of an array whose stream is `s`. One Philox block has all four words, or two blocks
+ * do. */
 static __device__ inline void ulp_words_of_four(uint32_t w[4], ulp_stream s, uint64_t i) {
     const uint64_t index = s.first + i;
     const uint32_t skip = (uint32_t)(index & 3u);
@@ -20,7 +21,7 @@ static __device__ inline void ulp_words_of_four(uint32_t w[4], ulp_stream s, uin
     w[3] = skip == 1 ? b.v[0] : skip == 2 ? b.v[1] : b.v[2];
 }
 
-/* The words of indices that follow each other: a block is made when its first word is asked for. */
+/* The words of consecutive indices. A block is computed when its first word is needed. */
 typedef struct ulp_word_run {
     philox4x32_ctr_t block;
     uint64_t next; /* index of the next word */
