@@ -1,4 +1,4 @@
-/* layering.h - what tests of layers share: a net with seeded tensors under a policy, on the CPU backend. */
+/* layering.h - a net with seeded tensors under a policy, on the CPU backend, for tests of layers. */
 #ifndef ULP_TESTS_LAYERING_H
 #define ULP_TESTS_LAYERING_H
 
@@ -21,10 +21,10 @@ typedef struct rig {
 static void rig_carve(void *own, ulp_arena *arena) {
     rig *r = own;
     r->w = ulp_arena_take(arena, r->model.net.params);
-    r->model.grad[0] = ulp_arena_take(arena, r->model.batch * ulp_dims_size(r->model.net.in)); /* wanted here */
+    r->model.grad[0] = ulp_arena_take(arena, r->model.batch * ulp_dims_size(r->model.net.in)); /* the tests need it */
 }
 
-/* Seeded multiples of 1/32 below 2 in magnitude: values of every format of 7 bits of precision and more. */
+/* Seeded multiples of 1/32 with a magnitude below 2: values of every format with a precision of 7 bits or more. */
 static void rig_numbers(float *x, size_t n, uint64_t seed) {
     for (size_t i = 0; i < n; i++) {
         float value = (float)((int)(next_random(&seed) % 127) - 63) / 32.0f;
@@ -32,14 +32,15 @@ static void rig_numbers(float *x, size_t n, uint64_t seed) {
     }
 }
 
-/* A net for at most B samples, its weights as initialised, input and output gradient seeded. */
+/* A net for at most B samples, with initial weights, and with a seeded input and a seeded gradient of the output. */
 static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char *policy) {
     char why[2048] = "";
     memset(r, 0, sizeof *r);
     if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
         model_from_text(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
         fail_msg("%s", why);
-    assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL), ULP_OK); /* its memory is the host's */
+    assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL),
+                     ULP_OK); /* the tests read its memory as host memory */
     r->pass.run.policy = &r->policy;
     r->pass.now.B = B;
     r->pass.run.seed = 11;
@@ -63,7 +64,7 @@ static void rig_end(rig *r) {
     ulp_arena_release(&r->arena);
 }
 
-/* The sentence that a net's text is refused with has to hold `part`. */
+/* Check that the text of a net is refused with a sentence that contains `part`. */
 static inline void refused(const char *net, ulp_dims in, const char *part) {
     char why[4096] = "";
     ulp_net parsed;

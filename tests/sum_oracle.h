@@ -1,6 +1,7 @@
-/* sum_oracle.h - sums of products formed from the description in kernels/products/datapath.h, the Tensor Cores'
- * excepted: each rounding is MPFR's, exact sums are integers of GMP, random words are taken in the order of the
- * roundings. Shares no code with what it judges. */
+/* sum_oracle.h - the oracle for sums of products, except those of Tensor Cores.
+ *
+ * It follows the description in kernels/products/datapath.h and shares no code with the tested code. MPFR does each
+ * rounding, exact sums are GMP integers, and random words are taken in the order of the roundings. */
 #ifndef ULP_TESTS_SUM_ORACLE_H
 #define ULP_TESTS_SUM_ORACLE_H
 
@@ -15,13 +16,13 @@
 
 typedef enum { SERIAL, SPLIT, BLOCK, CHUNK, PAIRWISE, KAHAN, EXACT, SCHEMES } scheme;
 
-/* A way to add, and how many roundings it has done. */
+/* A scheme of addition and its parameters; `used` counts the random words. */
 typedef struct way {
     scheme scheme;
-    size_t length, promote; /* products in a block or chunk; between promotions, 0 never */
+    size_t length, promote; /* products in a block or chunk; products between promotions, 0: no promotion */
     ulp_reference *ref, *single;
     ulp_rule rule;
-    int wrap; /* bits before the point of a format that wraps around; 0: it does not */
+    int wrap; /* bits before the point of a format that wraps around; 0: no wrap-around */
     ulp_stream stream;
     uint64_t used;
 } way;
@@ -40,8 +41,8 @@ static double rounded(way *w, ulp_op op, double x, double y, double z) {
     return ulp_reference_arith(w->ref, op, x, y, z, w->rule, word);
 }
 
-/* `exact`, not zero, rounded: as hi + a b, where hi has the first 53 bits, at most the largest value, and a b the next
- * 53, the last odd if anything is below. No breakpoint needs more than 87. */
+/* `exact`, which is not zero, rounded as hi + a b. hi has the first 53 bits and is at most the largest value; a b has
+ * the next 53 bits, whose last bit is odd if lower bits are not zero. No breakpoint needs more than 87 bits. */
 static double round_integer(way *w, uint32_t word) {
     const double sign = mpz_sgn(exact) < 0 ? -1 : 1;
     mpz_abs(exact, exact);
@@ -65,11 +66,12 @@ static double round_integer(way *w, uint32_t word) {
                                w->rule, word);
 }
 
-/* exact += x y; what is not finite and the signs of zeros are counted. */
+/* The number of products that are NaN, infinite or zero of each sign, and other. */
 typedef struct tally {
     size_t nan, infinite[2], zero[2], other;
 } tally;
 
+/* Count x y, and add it to `exact` if it is finite and not zero. */
 static void add_product(tally *t, double x, double y) {
     const int neg = !signbit(x) != !signbit(y);
     if (isnan(x) || isnan(y) || (isinf(x) && y == 0.0) || (isinf(y) && x == 0.0)) t->nan++;
@@ -87,8 +89,8 @@ static void add_product(tally *t, double x, double y) {
     }
 }
 
-/* c + a b (k) exactly, rounded once. A sum of nothing but zeros of one sign is that zero; any other zero is that of x -
- * x. */
+/* c + a b (k), exact and rounded once. A sum of zeros of one sign is the zero of this sign; any other zero sum has the
+ * sign of x - x. */
 static double exact_sum(way *w, double c, const double *a, const double *b, size_t k) {
     const uint32_t word = take_word(w);
     tally t = {0};
@@ -104,7 +106,7 @@ static double exact_sum(way *w, double c, const double *a, const double *b, size
     return ulp_reference_round(w->ref, special, 0.0, w->rule, word);
 }
 
-/* The tree over k > 0 products, children before their parent, the left one first. */
+/* The sum of k > 0 products by a tree: first the left child, then the right child, then their parent. */
 static double tree(way *w, const double *a, const double *b, size_t k) {
     size_t left = 1;
     if (k == 1) return rounded(w, ULP_MUL, a[0], b[0], 0.0);

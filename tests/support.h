@@ -1,4 +1,4 @@
-/* support.h - what the tests of numbers share: formats to loop over, random bits, comparison, one failure line. */
+/* support.h - helpers for tests of arithmetic: formats to loop over, random bits, comparison, and failure messages. */
 #ifndef ULP_TESTS_SUPPORT_H
 #define ULP_TESTS_SUPPORT_H
 
@@ -25,7 +25,7 @@
 #define THINNED 0
 #endif
 
-/* Under a sanitizer the largest loops take every n-th case. */
+/* The stride of the largest loops: n under a sanitizer, else 1. */
 static inline size_t thinned(size_t n) { return THINNED ? n : 1; }
 
 static inline ulp_format named(const char *name) {
@@ -36,7 +36,8 @@ static inline ulp_format named(const char *name) {
     return f;
 }
 
-/* Format i: the registry, then formats of every family and with every suffix; 0 past the end. */
+/* *f = format i: first the registered formats, then formats of every family and with every suffix. Returns 0 past the
+ * end. */
 static inline int test_format(size_t i, ulp_format *f) {
     static const char more[] =
         "e1m2 e2m0 e5m0 e8m0ieee e4m3ieee e3m2ieee e4m11 e9m3 e11m4 "
@@ -66,13 +67,13 @@ static inline int offers(const ulp_format *f, int policy) {
     return ulp_rule_check(f, rule_of(ULP_RNE, policy, 0)) == ULP_OK;
 }
 
-/* The same bits; any NaN is as good as another. */
+/* Whether x and y have the same bits, or are both NaN. */
 static inline int same(double x, double y) {
     if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
     return ulp_bits64(x) == ulp_bits64(y);
 }
 
-/* The same, and a NaN is the positive quiet one without payload: what an operation or a rounding returns. */
+/* Whether a result has the wanted bits. A NaN must be the positive quiet NaN without payload. */
 static inline int same_result(double got, double want) {
     return isnan(want) ? ulp_bits64(got) == ulp_bits64(ulp_quiet_nan()) : ulp_bits64(got) == ulp_bits64(want);
 }
@@ -84,7 +85,7 @@ static inline const char *code_text(char to[24], double x, const ulp_format *f) 
     return to;
 }
 
-/* End the test: what was computed from which operands, in which format and by which rule. */
+/* Fail with a message that gives the operation, the operands, the format, the rule, and both results. */
 static inline void fail_case(const char *what, double a, double b, double c, const ulp_format *f, ulp_rule rule,
                              uint32_t word, double got, double want) {
     char g[24], w[24];
@@ -102,7 +103,7 @@ static inline uint64_t next_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* The quantum that would follow max if the exponents went on. */
+/* The quantum above max if the exponents continued. */
 static inline double last_quantum(const ulp_format *f) {
     if (f->is_fixed) return f->min_positive;
     int exponent;

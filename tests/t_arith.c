@@ -1,5 +1,4 @@
-/* t_arith.c - operations against the oracle: every pair of 8-bit codes, boundary patterns and random operands
- * elsewhere, arrays. */
+/* t_arith.c - operations against the oracle: every pair of 8-bit codes, boundary patterns, random operands, arrays. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -11,7 +10,7 @@
 
 static uint64_t checked[ULP_OP_COUNT];
 
-/* Whether the wide value may have lost bits that only wrap-around looks at. */
+/* Whether the exact result may have lost bits that matter to wrap-around alone. */
 static int too_wide(ulp_op op, double a, double b, double c, const ulp_format *f) {
     const double top = ldexp(1.0, f->qmin + 60);
     if (f->overflow != ULP_OVERFLOW_WRAP) return 0;
@@ -28,7 +27,7 @@ static void check(ulp_reference *ref, ulp_op op, double a, double b, double c, c
     checked[op]++;
 }
 
-/* Every operation in every mode, stochastic ones with the words at which little changes much. */
+/* Check every operation in every mode, with a random word, the largest word, or a word next to the middle. */
 static void check_all(ulp_reference *ref, double a, double b, double c, const ulp_format *f, uint64_t *seed) {
     for (int op = 0; op < ULP_OP_COUNT; op++)
         for (int m = 0; m < ULP_MODE_COUNT; m++) {
@@ -41,7 +40,7 @@ static void check_all(ulp_reference *ref, double a, double b, double c, const ul
         }
 }
 
-/* Each operation has had its share; starts the next test's count. */
+/* Check that each operation had at least `least` cases, and reset the counts. */
 static void enough(uint64_t least) {
     for (int op = 0; op < ULP_OP_COUNT; op++) {
         if (checked[op] < least) fail_msg("%s: %llu cases", ulp_op_name((ulp_op)op), (unsigned long long)checked[op]);
@@ -51,7 +50,7 @@ static void enough(uint64_t least) {
 
 /* ---- all codes ---- */
 
-/* All pairs for the four operations, all codes for sqrt. */
+/* Check all pairs of codes for the four operations, and all codes for sqrt. */
 static void check_pairs(const ulp_format *f, int mode, uint64_t stride) {
     static const ulp_op pairs[] = {ULP_ADD, ULP_SUB, ULP_MUL, ULP_DIV};
     const uint64_t codes = (uint64_t)1 << f->bits;
@@ -73,7 +72,7 @@ static int in_words(const char *word, const char *words) {
     return at != NULL && at[strlen(word)] == ' ' && (at == words || at[-1] == ' ');
 }
 
-/* Four formats in every mode, the others of at most 8 bits in one mode each and every policy they have by name. */
+/* Four formats in every mode; the other formats of up to 8 bits in one mode each, with every overflow suffix. */
 static void test_every_pair(void **state) {
     (void)state;
     ulp_format f;
@@ -91,7 +90,7 @@ static void test_every_pair(void **state) {
     enough(256 * 6 * 4);
 }
 
-/* fma on all triples of the formats of at most 5 bits, on a cross section of wider ones. */
+/* fma on all triples of codes of formats of up to 5 bits, and on a selection of codes of wider formats. */
 static void test_triples(void **state) {
     (void)state;
     ulp_format f;
@@ -116,7 +115,8 @@ static void test_triples(void **state) {
 
 enum { ROOM = 512 };
 
-/* Members at the ends and in the middle of the exponents with few-bit significands, both signs, zeros, Inf, NaN. */
+/* Values with exponents at the ends and in the middle and with significands of few bits, of both signs; zeros, Inf,
+ * NaN. */
 static size_t patterns(const ulp_format *f, double x[ROOM]) {
     const int wide = f->is_fixed ? f->bits - 1 : f->prec - 1, fields = (int)(f->max_code >> wide);
     const uint64_t ones = wide > 0 ? ((uint64_t)1 << wide) - 1 : 0, half = ((ones >> 1) + 1) & ones;
@@ -165,7 +165,8 @@ static void test_patterns(void **state) {
 
 /* ---- random operands ---- */
 
-/* A member anywhere, one near 1, one near the ends of the range, or a foreign double that the format has to round. */
+/* A random value of the format, a value near 1, a value near the ends of the range, or a double that the format does
+ * not hold. */
 static double random_operand(const ulp_format *f, uint64_t *seed) {
     uint64_t bits = next_random(seed), choice = next_random(seed) % 16;
     double anywhere = ulp_decode(bits, f), near = (double)(bits >> 11) * 0x1p-52 + 0x1p-3;
@@ -206,7 +207,7 @@ static double arith(const char *format, ulp_op op, int mode, double a, double b,
 
 static void test_facts(void **state) {
     (void)state;
-    /* the hardware's own operations */
+    /* the operations of the machine */
     uint64_t seed = 5;
     ulp_format wide = named("binary64"), narrow = named("binary32");
     const ulp_rule rne = {0};
@@ -225,7 +226,7 @@ static void test_facts(void **state) {
             if (!same_result(got[op], w)) fail_case(ulp_op_name((ulp_op)op), a, b, c, &narrow, rne, 0, got[op], w);
         }
     }
-    /* double rounding: 1 + (2^-11 + 2^-53) is above a tie of binary16 that binary64 would hide */
+    /* double rounding: 1 + (2^-11 + 2^-53) is above a tie of binary16; a first rounding to binary64 gives the tie */
     assert_true(arith("binary16", ULP_FUSED, ULP_RNE, 0x1p-53, 1, 1 + 0x1p-11) == 1 + 0x1p-10);
     assert_true(arith("binary16", ULP_FUSED, ULP_RNE, -0x1p-54, 1, 1 + 0x1p-11) == 1);
     assert_true(arith("binary16", ULP_ADD, ULP_RU, 1, 0x1p-1074, 0) == 1 + 0x1p-10);

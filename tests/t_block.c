@@ -1,6 +1,6 @@
-/* t_block.c - block-scaled formats: names, every scale by search, every code, every mode against the oracle.
+/* t_block.c - block-scaled formats: names, every scale against a search, every code, every mode against the oracle.
  *
- * Longer than other tests because the modes are judged at the scales that the search finds. */
+ * The file is longer than other tests, because the modes are tested at the scales that the search finds. */
 #include <float.h>
 
 #include "support.h"
@@ -22,7 +22,7 @@ static ulp_block block_named(const char *name) {
     return b;
 }
 
-/* Registered format i under rule r, in order; 0 past the end. */
+/* Combination i of a registered format and a scale rule. Returns 0 past the end. */
 static int test_block(size_t i, ulp_block *b) {
     memset(b, 0, sizeof *b);
     if (i >= ulp_block_count * ULP_SCALE_RULE_COUNT) return 0;
@@ -41,7 +41,7 @@ static void test_names(void **state) {
     (void)state;
     static const struct {
         const char *name, *element;
-        double max; /* the element's, with emax = floor(log2 max): OCP MX v1.0, section 5.3 */
+        double max; /* of the element, with emax = floor(log2 max): OCP MX v1.0, section 5.3 */
         int emax, bits, size;
         const char *scale;
     } want[] = {
@@ -104,7 +104,7 @@ static uint8_t scale_found(float amax, const ulp_block *b, float tensor_scale) {
     return code;
 }
 
-/* Worked by hand from the definitions. */
+/* Scales computed by hand from the definitions. */
 static void test_known_scales(void **state) {
     (void)state;
     static const struct {
@@ -120,7 +120,7 @@ static void test_known_scales(void **state) {
         {"mxfp8-e4m3", 495.99f, 127, 128, 127, 128},
         {"mxfp8-e4m3", 1.0f, 119, 119, 119, 119},
         {"mxfp8-e5m2", 57344.0f, 127, 128, 127, 127},
-        {"mxfp8-e5m2", 61440.0f, 127, 128, 128, 128}, /* 1.875 2^15, the tie between 1.75 and 2 */
+        {"mxfp8-e5m2", 61440.0f, 127, 128, 128, 128}, /* 1.875 2^15: the tie between 1.75 2^15 and 2^16 */
         {"mxfp6-e3m2", 28.0f, 127, 128, 127, 127},
         {"mxfp6-e3m2", 30.0f, 127, 128, 128, 128},
         {"mxfp6-e2m3", 7.5f, 127, 128, 127, 127},
@@ -146,7 +146,7 @@ static void test_known_scales(void **state) {
         {"nvfp4", FLT_MAX, 0x7e, 0x7e, 0x7e, 0x7e},
         {"nvfp4", 0.0f, 1, 1, 1, 1},
         {"nvfp4", 6.4f, 0x38, 0x39, 0x39, 0x39},
-        {"nvfp4", 6.375f, 0x38, 0x39, 0x38, 0x39}, /* tie of 1, 1.125 */
+        {"nvfp4", 6.375f, 0x38, 0x39, 0x38, 0x39}, /* the tie between 1 and 1.125 */
         {"nvfp4", 7.125f, 0x39, 0x3a, 0x3a, 0x3a},
         {"nvfp4", 0x1p-60f, 1, 1, 1, 1},
     };
@@ -171,8 +171,8 @@ static double scale_value(int code, const ulp_block *b) {
     return value;
 }
 
-/* The scale by its definition: a walk over all codes, by exact comparisons. v(c) <= 2^127, tensor scale and bound
- * of at most 24 + 9 bits, so every product is exact in binary64. */
+/* The scale by its definition: a search through all codes, with exact comparisons. A scale is at most 2^127, and tensor
+ * scale and bound have at most 24 + 9 bits, so every product is exact in binary64. */
 static int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
     static double values[2][E8M0_NAN];
     const int power2 = b->scale.prec == 1, first = power2 ? 0 : 1, last = power2 ? E8M0_NAN - 1 : E4M3_NAN - 1;
@@ -181,7 +181,7 @@ static int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
     if (v[first] == 0.0)
         for (int c = first; c <= last; c++) v[c] = scale_value(c, b);
     if (b->rule == ULP_SCALE_FLOOR || (b->rule == ULP_SCALE_EVEN && power2)) {
-        double most = amax; /* over t; even: to the element's precision, the exponent unbounded */
+        double most = amax; /* rule even: amax / t rounded to the element's precision with an unbounded exponent */
         if (b->rule == ULP_SCALE_EVEN) {
             char wide[ULP_NAME_MAX];
             snprintf(wide, sizeof wide, "e11m%dieee", b->element.is_fixed ? b->element.bits - 2 : b->element.prec - 1);
@@ -195,7 +195,8 @@ static int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
         return c;
     }
     if (b->rule == ULP_SCALE_EVEN) {
-        int c = first; /* up while the middle to the next lies below, or at it where the next is even */
+        int c = first; /* go up while amax is above the middle to the next code, or at the middle if the next code is
+                          even */
         while (c < last &&
                (2.0 * amax > (v[c] + v[c + 1]) * max * t || (2.0 * amax == (v[c] + v[c + 1]) * max * t && c % 2 == 1)))
             c++;
@@ -215,7 +216,7 @@ static size_t check_scale(float amax, const ulp_block *b, float tensor_scale) {
     return 1;
 }
 
-/* Every exponent x the significands at which some rule changes its mind, and their neighbours; random ones. */
+/* Every exponent with the significands at which a rule changes the scale, and their neighbours; random significands. */
 static void test_scales_by_search(void **state) {
     (void)state;
     ulp_block b;
@@ -303,7 +304,7 @@ static void test_every_code(void **state) {
     assert_int_equal(products, 256 * (3 * 256 + 2 * 64 + 2 * 16));
 }
 
-/* Codes that encode makes come back from their values: a block that holds the largest element fixes its scale. */
+/* Decoded codes encode to the same codes if the block holds the largest element, which determines the scale. */
 static void test_round_trip(void **state) {
     (void)state;
     size_t trips = 0;
@@ -338,7 +339,7 @@ static void test_round_trip(void **state) {
 
 /* ---- elements ---- */
 
-/* What the head comment says becomes of x, by the oracle. */
+/* The element of x by the definition in the head comment of formats/block.h, computed with the oracle. */
 static double element_by_oracle(ulp_reference *ref, float x, double divisor, const ulp_block *b, ulp_rule rule,
                                 uint32_t word) {
     const int own = rule.overflow == ULP_OVERFLOW_DEFAULT;
@@ -348,7 +349,7 @@ static double element_by_oracle(ulp_reference *ref, float x, double divisor, con
     return own && fabs(e) > b->element.max ? copysign(b->element.max, e) : e;
 }
 
-/* One block x (n) that starts at index `at` of its array against y, codes and scale. */
+/* Check y, codes and scale of one block x (n), which starts at index `at` of its array. */
 static void check_block(ulp_reference *ref, const float *x, const float *y, const uint8_t *codes, uint8_t scale_code,
                         size_t n, size_t at, const ulp_block *b, float t, ulp_rule rule, ulp_stream stream) {
     float amax = 0.0f;
@@ -373,7 +374,7 @@ static void check_block(ulp_reference *ref, const float *x, const float *y, cons
     }
 }
 
-/* Values whose exponents spread over `spread` binades around 2^centre, ties and powers of two among them. */
+/* x (n) = values with exponents in `spread` binades around 2^centre; some are ties or powers of two. */
 static void fill(float *x, size_t n, int centre, int spread, uint64_t *seed) {
     for (size_t i = 0; i < n; i++) {
         uint64_t u = next_random(seed);
@@ -384,8 +385,8 @@ static void fill(float *x, size_t n, int centre, int spread, uint64_t *seed) {
     }
 }
 
-/* In place of every third value the binary32 number nearest to a value of the element format, or to the middle of two,
- * times the divisor: quotients that a rounding to binary32 would move onto a breakpoint. */
+/* Replace every third value by the binary32 number nearest to the divisor times a value of the element format, or times
+ * the middle of two values. A rounding of the quotient to binary32 would move it onto a breakpoint. */
 static void fill_breakpoints(float *x, size_t n, double divisor, const ulp_block *b, uint64_t *seed) {
     for (size_t i = 0; i < n; i += 3) {
         uint64_t u = next_random(seed), code = u % b->element.max_code;
@@ -438,7 +439,7 @@ static void test_modes(void **state) {
                     for (size_t at = 0; at < n; at += b.size)
                         check_block(ref, x + at, y + at, codes + at, scales[at / b.size],
                                     n - at < b.size ? n - at : b.size, at, &b, t, rule, stream);
-                    /* the second block alone, its words by stream.first */
+                    /* the second block alone; stream.first selects its words */
                     stream.first += b.size;
                     assert_int_equal(ulp_block_round(decoded, x + b.size, n - b.size, &b, t, rule, stream), ULP_OK);
                     assert_memory_equal(y + b.size, decoded, (n - b.size) * sizeof *y);
@@ -448,7 +449,7 @@ static void test_modes(void **state) {
         }
         ulp_reference_free(ref);
     }
-    /* all policies but wrap, and wrap in mxint8 */
+    /* all overflow policies except wrap; wrap in mxint8 alone */
     assert_int_equal(cells, (ulp_block_count * 4 + 1) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
 }
 
@@ -495,7 +496,7 @@ static void test_special(void **state) {
     expect("mxfp4:ceil", FLT_MAX, 1.0f, own, INFINITY, 0.0f, 253); /* 4 2^126 is beyond binary32 */
     expect("mxfp4", FLT_MAX, 1.0f, own, 0x1.8p127f, 0.0f, 252);
 
-    /* NaN stays in its block; the ragged one has its own scale; zeros keep their sign */
+    /* a NaN affects its block alone; the short last block has its own scale; zeros keep their sign */
     ulp_block b = block_named("mxfp4");
     float x[70], y[70];
     for (int i = 0; i < 70; i++) x[i] = i < 32 ? 0.0f : i < 64 ? 6.0f : -48.0f;
@@ -512,7 +513,7 @@ static void test_special(void **state) {
     assert_int_equal(codes[5], 8);
     assert_int_equal(codes[69], 0xf);
 
-    /* formats that no row combines: Inf at a scale of zero is NaN, and NaN is the positive quiet one */
+    /* a combination of formats that has no row: Inf with the scale zero is NaN, the positive quiet NaN */
     b = block_named("mxfp8-e5m2");
     b.scale = named("e4m3");
     const uint8_t infinities[] = {0x7c, 0xfc, 0x80}, zero = 0;
@@ -520,7 +521,7 @@ static void test_special(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
 }
 
-/* Scale code 0 of e8m0 divides by 2^-127; a block of zeros has the smallest scale, 2^-127 in e8m0, 2^-9 in e4m3. */
+/* Scale code 0 of e8m0 is 2^-127. A block of zeros has the smallest scale: 2^-127 in e8m0, 2^-9 in e4m3. */
 static void test_smallest_scales(void **state) {
     (void)state;
     const float tiny[] = {0x1p-127f, -0x1.8p-128f, 0x1p-130f, 0.0f}, zeros[] = {0.0f, -0.0f, 0.0f, 0.0f};
@@ -576,7 +577,7 @@ static void test_errors(void **state) {
     assert_int_equal(ulp_block_scale(NULL, x, 4, &b, 1), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_block_round(y, x, 0, &b, 1, nearest, no_stream), ULP_OK);
     for (int i = 0; i < 4; i++) assert_true(y[i] == -1.0f && codes[i] == 99 && scales[i] == 99);
-    b.size = 3; /* another size than the registered one */
+    b.size = 3; /* not the registered size */
     assert_int_equal(ulp_block_encode(codes, scales, x, 4, &b, 1, nearest, no_stream), ULP_OK);
     assert_int_equal(scales[0], 126);
     assert_int_equal(scales[1], 127);

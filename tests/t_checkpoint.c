@@ -1,5 +1,4 @@
-/* t_checkpoint.c - a run that goes on from a file makes the bits of one that was never interrupted; other files are
- * refused. */
+/* t_checkpoint.c - a run continued from a file computes the bits of an uninterrupted run; other files are refused. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "sim/checkpoint.h"
 #include "training.h"
 
-enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples: 29 batches, the cut is inside of the first epoch */
+enum { STEPS = 61, CUT = 23, BATCH = 48 }; /* 1437 training samples make 29 batches; the cut is in the first epoch */
 
 static const char file[] = "t_checkpoint.tmp.ckpt";
 
@@ -18,7 +17,7 @@ static training_texts options_of(const char *policy, const char *scaler, const c
     return o;
 }
 
-/* `steps` steps; their losses and scales go to `trace`. */
+/* Run `steps` steps, and write their losses and scales to `trace`. */
 static void go_on(ulp_trainer *t, int steps, double *trace) {
     for (int i = 0; i < steps; i++) {
         ulp_step s;
@@ -52,16 +51,17 @@ static void test_same_bits(void **state) {
         {"fp32", "none", "sgd,rate=0.2"},
         {"fp32", "none", "sgd,rate=0.2,momentum=0.9,decay=0.001,warmup=30,cosine=60"},
         {"mixed:fp16", "pytorch,interval=4,init=24",
-         "sgd,rate=0.1,momentum=0.9"}, /* grows, overflows and skips on both sides of the cut */
-        {"mixed:fp16", "megatron,interval=3,init=26", "adam,rate=0.01"}, /* with patience */
+         "sgd,rate=0.1,momentum=0.9"}, /* the scale grows, overflows and skips steps before and after the cut */
+        {"mixed:fp16", "megatron,interval=3,init=26",
+         "adam,rate=0.01"}, /* the scale is halved on the second overflow */
         {"mixed:fp16", "layer,interval=5", "sgd,rate=0.2"},
         {"mixed:fp16", "logmax", "adamw,rate=0.01,decay=0.01,drop=0.5/13"},
         {"q6.10,mode=sr,acc=fp32,loss=fp32", "static:6",
-         "sgd,rate=0.2,momentum=0.5"}, /* stochastic, no master weights */
+         "sgd,rate=0.2,momentum=0.5"}, /* stochastic rounding without master weights */
         {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2"},
         {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1"},
         {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none",
-         "sgd,rate=0.1,momentum=0.9"}, /* scales from past steps */
+         "sgd,rate=0.1,momentum=0.9"}, /* tensor scales from past steps */
     };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
@@ -90,7 +90,7 @@ static void test_same_bits(void **state) {
     remove(file);
 }
 
-/* The learning rate may be changed between steps: the one in force is kept, and what was computed with it is too. */
+/* The learning rate may change between steps; a checkpoint keeps the present rate. */
 static void test_rate(void **state) {
     static const double rates[] = {0.05, 0.0};
     (void)state;
@@ -124,7 +124,7 @@ static void test_rate(void **state) {
 
 static void fill_between(void *at, size_t from, size_t to, int byte) { memset((char *)at + from, byte, to - from); }
 
-/* What lies between the fields of the state has no value: the file does not hold it. */
+/* The padding between the fields of the state has no defined value; the file does not contain it. */
 static void test_padding(void **state) {
     training_texts o = options_of("mixed:fp16", "pytorch", "sgd,rate=0.2");
     ulp_trainer *t = trainer_of(&digits, &o);
@@ -147,7 +147,7 @@ static void test_padding(void **state) {
     remove(file);
 }
 
-/* Loading the file into a run of these options fails with a sentence that holds `says`, and changes nothing. */
+/* Check that a run with these options cannot load the file: the sentence contains `says`, and the run is unchanged. */
 static void expect_refusal(const ulp_data *data, const training_texts *o, ulp_status want, const char *says) {
     ulp_trainer *t = trainer_of(data, o), *fresh = trainer_of(data, o);
     void *note = &note;
@@ -192,7 +192,7 @@ static void test_other_runs(void **state) {
     remove(file);
 }
 
-/* The file with one byte changed, or cut short. */
+/* Write the first n bytes to the file, with byte `flip` changed. */
 static void rewrite(const unsigned char *bytes, size_t n, size_t flip) {
     FILE *f = fopen(file, "wb");
     assert_non_null(f);

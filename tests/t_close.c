@@ -1,5 +1,6 @@
-/* t_close.c - results next to a breakpoint, where one bit of hundreds or one value of a random word decides: scalar and
- * arrays. */
+/* t_close.c - results next to a breakpoint, where one bit of hundreds, or one value of a random word, decides.
+ *
+ * The results are those of scalar operations and of operations on arrays. */
 #include <stdlib.h>
 
 #include "support.h"
@@ -22,14 +23,15 @@ static void check(ulp_reference *ref, ulp_op op, double a, double b, const ulp_f
     if (!same_result(got, want)) fail_case(ulp_op_name(op), a, b, 0, f, rule, word, got, want);
 }
 
-/* Results so close to a breakpoint that hundreds of bits or the remainder have to tell. The first two are 2^-106 above
- * b, where b^2 = -7 modulo 2^53; in the stochastic ones nu 2^32 is a tie but for 2^-15 and less, which C sees. */
+/* Results so close to a breakpoint that hundreds of bits or the remainder decide. The first two results are 2^-106
+ * above b, where b^2 = -7 modulo 2^53. In the stochastic cases nu 2^32 differs from a tie by 2^-15 or less, and mode
+ * src sees this difference. */
 static void test_close(void **state) {
     (void)state;
     static const struct {
         ulp_op op;
         double a, b, down, up;
-        uint32_t first_up; /* of mode src */
+        uint32_t first_up; /* the least word that mode src rounds up */
     } close[] = {
         {ULP_SQRT, 0x1.73c5b0360fbffp+105, 0, 0x1.b449c63673f4bp+52, 0x1.b449c63673f4cp+52, 0},
         {ULP_SQRT, 0x1.add0bb2567c3cp+104, 0, 0x1.4bb639c98c0b5p+52, 0x1.4bb639c98c0b6p+52, 0},
@@ -57,8 +59,8 @@ static void test_close(void **state) {
 
 /* ---- sums of arrays ---- */
 
-/* 1 + b at the point where the word of element `index` begins to round up, in half units of 2^-r of a quantum: what a
- * sum that was folded into 53 bits too early gets wrong, once in 2^r random cases. */
+/* Check 1 + b at the least b that the word of element `index` rounds up, in half units of 2^-r of a quantum. A sum that
+ * is reduced to 53 bits too early is wrong there; random operands find this error once in 2^r cases. */
 static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word) {
     const uint32_t r = d->rule.random_bits, quarter = word >> (32 - r) & 3;
     const uint64_t up = 2 * (((uint64_t)1 << r) - (word >> (32 - r))) - quarter;
@@ -98,10 +100,14 @@ static void test_thresholds(void **state) {
             }
 }
 
-/* ---- quotients and roots of arrays: below a threshold by less than half a unit of binary64, which a rounding to
- * nearest on the way would put on it ---- */
+/* ---- quotients and roots of arrays that are below a threshold by less than half a unit of binary64 ----
+ *
+ * An intermediate rounding to nearest would give the threshold itself. */
 
-enum { BITS = 26, FINE = 23 + BITS }; /* binary32 in [1, 2) and 26 random bits: thresholds are multiples of 2^-49 */
+enum {
+    BITS = 26,
+    FINE = 23 + BITS
+}; /* with binary32 values in [1, 2) and 26 random bits, thresholds are multiples of 2^-49 */
 
 static void check_map(ulp_op op, float a, float b, uint64_t index) {
     const ulp_stream s = {1, 1, index};
@@ -120,14 +126,14 @@ static void check_map(ulp_op op, float a, float b, uint64_t index) {
     cells++;
 }
 
-/* The least multiple of 2^-FINE above 1 that the word takes up. */
+/* The least multiple of 2^-FINE above 1, times 2^FINE, that the word rounds up. */
 static uint64_t threshold_of(uint64_t index) {
     uint32_t word = ulp_random_word((ulp_stream){1, 1, 0}, index);
     return ((uint64_t)1 << FINE) + ((uint64_t)1 << BITS) - (word >> (32 - BITS));
 }
 
-/* Fractions a / b next below a threshold t / 2^FINE are among the convergents of its continued fraction; t b - a 2^FINE
- * is small, so it is right modulo 2^64. */
+/* Fractions a / b just below a threshold t / 2^FINE are among the convergents of its continued fraction. t b - a 2^FINE
+ * is small, so its value modulo 2^64 is right. */
 static void test_quotients(void **state) {
     (void)state;
     cells = 0;
@@ -150,18 +156,19 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* a in [1, 4): the root's next multiple of 2^-FINE, where it is next above, looked for among the thresholds. */
+/* For a in [1, 4): if the next multiple of 2^-FINE is just above the root of a, search this multiple among the
+ * thresholds. */
 static void test_roots(void **state) {
     (void)state;
-    static uint64_t thresholds[WORDS]; /* the threshold's last BITS + 1 bits and its index */
+    static uint64_t thresholds[WORDS]; /* the last BITS bits of a threshold, then its index */
     const uint64_t in_ulp = ((uint64_t)1 << BITS) - 1;
     for (uint64_t index = 0; index < WORDS; index++) thresholds[index] = (threshold_of(index) & in_ulp) << 32 | index;
     qsort(thresholds, WORDS, sizeof thresholds[0], by_value);
     cells = 0;
     for (uint32_t i = 0; i < 3u << 23; i += (uint32_t)thinned(3)) {
         const double a = i < 1u << 23 ? 1 + i * 0x1p-23 : 2 + (i - (1u << 23)) * 0x1p-22, root = sqrt(a);
-        const double scaled = root * 0x1p49; /* exact; an integer means within half a unit of one */
-        if (scaled != floor(scaled) || fma(-root, root, a) >= 0.0) continue; /* or the root is not below it */
+        const double scaled = root * 0x1p49; /* exact; an integer means that the root is within half a unit of it */
+        if (scaled != floor(scaled) || fma(-root, root, a) >= 0.0) continue; /* the root must be below it */
         const uint64_t key = ((uint64_t)scaled & in_ulp) << 32;
         size_t low = 0, high = WORDS;
         while (low < high) {

@@ -1,4 +1,4 @@
-/* t_codec.c - every code against the oracle: decode, encode, classify, the neighbours of a value, its spacing. */
+/* t_codec.c - decode, encode, classify, neighbours and spacing of every code against the oracle. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -6,7 +6,10 @@
 
 #include "sim/reference.h"
 
-enum { EVERY_CODE = 16, SAMPLES = 20000 }; /* up to so many bits; samples of wider formats */
+enum {
+    EVERY_CODE = 16,
+    SAMPLES = 20000
+}; /* formats of up to 16 bits are tested with every code, wider formats with samples */
 
 static const ulp_rule no_rule = {0, 0, 0};
 
@@ -27,7 +30,7 @@ static void equal_code(const char *what, const ulp_format *f, uint64_t code, uin
                  (unsigned long long)got, (unsigned long long)want);
 }
 
-/* The codes to look at: all of them, or in wide formats random ones and those around every power of two. */
+/* Code i to test: in narrow formats all codes; in wide formats random codes and the codes around every power of two. */
 static uint64_t pick_code(const ulp_format *f, uint64_t i, uint64_t *seed) {
     if (f->bits <= EVERY_CODE) return i;
     uint64_t bits = next_random(seed), power = ((uint64_t)1 << i / 8 % f->bits) + i % 8 - 4;
@@ -38,8 +41,8 @@ static uint64_t code_count(const ulp_format *f) { return f->bits <= EVERY_CODE ?
 
 /* ---- decode, encode, classify ---- */
 
-/* The code that the value of `code` has to encode to: NaN is canonical, -0 is +0 where there is none, and a
- * format without subnormals has one code for each zero. */
+/* The code to which the value of `code` has to encode. All NaN encode to one code, -0 to +0 in a format without -0, and
+ * the codes of missing subnormals to zero. */
 static uint64_t canonical(uint64_t code, double value, const ulp_format *f) {
     if (isnan(value)) return f->nan_code;
     if (value == 0.0) return f->has_neg_zero ? code & sign_of(f) : 0;
@@ -134,7 +137,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* All values in ascending order, infinities included, zero once; the caller frees them. */
+/* All values in ascending order, with infinities and with one zero. The caller frees them. */
 static double *sorted_values(const ulp_format *f, size_t *count) {
     ulp_reference *ref = ulp_reference_new(f);
     size_t n = 0, kept = 0;
@@ -152,7 +155,7 @@ static double *sorted_values(const ulp_format *f, size_t *count) {
     return x;
 }
 
-/* IEEE 754-2019, 5.3.1: what lies below zero goes up to -0, what lies above goes down to +0. */
+/* IEEE 754-2019, 5.3.1: the number above the largest negative number is -0; the number below the least positive, +0. */
 static void check_neighbours(double low, double high, const ulp_format *f) {
     double up = high == 0.0 && f->has_neg_zero ? -0.0 : high, down = low == 0.0 ? 0.0 : low;
     equal("next up", 0, low, f, ulp_next_up(low, f), up);
@@ -186,7 +189,7 @@ static void test_walk(void **state) {
     assert_true(walked > 40);
 }
 
-/* Beyond the range, and in formats too wide to walk. */
+/* Neighbours beyond the range, and in formats that are too wide for a test of all values. */
 static void test_neighbours(void **state) {
     (void)state;
     ulp_format f;
@@ -211,7 +214,7 @@ static void test_neighbours(void **state) {
             uint64_t code = pick_code(&f, n, &seed), magnitude = code & ~sign_of(&f);
             if (f.is_fixed || magnitude >= f.max_code) continue;
             double low = ulp_decode(magnitude, &f), high = ulp_decode(magnitude + 1, &f);
-            if (low == high) continue; /* codes of subnormals that are not there */
+            if (low == high) continue; /* codes of missing subnormals are zeros */
             check_neighbours(low, high, &f);
             check_neighbours(-high, low == 0.0 ? 0.0 : -low, &f);
         }
@@ -233,7 +236,7 @@ static void test_spacing(void **state) {
             uint64_t code = pick_code(&f, n, &seed) & ~sign_of(&f);
             double low = ulp_decode(code, &f), high = ulp_decode(code + 1, &f);
             if (code >= last || (low == 0.0 && f.zero_binade) || high == 0.0)
-                continue; /* nothing stands for dlfloat16's gap at 0 */
+                continue; /* the gap of dlfloat16 at 0 has no spacing */
             double gap = high - low;
             equal("spacing", code, low, &f, ulp_spacing(low, &f), gap);
             equal("spacing", code, -low, &f, ulp_spacing(-low, &f), gap);

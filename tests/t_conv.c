@@ -1,5 +1,4 @@
-/* t_conv.c - convolution against direct loops, bit for bit, and the operations it is made of, on every instruction set.
- */
+/* t_conv.c - convolution and its operations against direct loops, bit for bit, on every instruction set. */
 #include "layering.h"
 
 enum { B = 3, LONGEST = 4096 };
@@ -15,7 +14,7 @@ static void same_arrays(const char *what, const ulp_backend *backend, size_t n) 
                      (double)want[i]);
 }
 
-/* By the words of ulp_im2col: x drawn apart on a canvas of zeros, the kernel moved over it. */
+/* The patches by the definition of ulp_im2col: x is spread over an array of zeros, over which the kernel moves. */
 static void naive_patches(const ulp_im2col *p) {
     static float canvas[LONGEST];
     const size_t K = p->kernel, h = p->oh * p->stride + K + p->pad + p->h * p->dilate,
@@ -89,7 +88,7 @@ static void test_moves(void **state) {
     assert_true(cases >= sizeof places / sizeof *places);
 }
 
-/* A product that leaves its result transposed has the elements of the one that does not. */
+/* A product with a transposed result has the same elements as a product without. */
 static void test_transposed_result(void **state) {
     static const char *const datapaths[] = {"fp32",           "serial:fp16:rne", "serial:fp16:sr/8", "serial:bf16:rd",
                                             "chunk4:fp16:sr", "split:fp32:rne",  "pairwise:bf16:rz", "exact:fp32:rne",
@@ -172,7 +171,7 @@ static void check_value(const rig *r, const char *what, size_t i, float have, do
 
 static double a[LONGEST], b[LONGEST];
 
-/* x at (row, column) of the image with its zeros. */
+/* x at (row, column) of the image with the zeros around it. */
 static double padded(const rig *r, size_t sample, size_t c, size_t row, size_t column, size_t P) {
     const ulp_dims d = r->model.net.in;
     if (row < P || column < P || row - P >= d.h || column - P >= d.w) return 0.0;
@@ -266,7 +265,8 @@ static void test_conv(void **state) {
                 rig_start(&r, net->word, net->in, B, policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
                 const size_t biases =
-                    r.model.net.params - net->q.N; /* no values of the accumulator where any number may be multiplied */
+                    r.model.net.params -
+                    net->q.N; /* biases that the accumulator does not hold, if the datapath takes them */
                 for (size_t j = biases; j < r.model.net.params && !r.policy.forward.has_inputs; j++) r.w[j] *= 1.001f;
                 ulp_threads_set(threads);
                 rig_forward(&r);
@@ -280,7 +280,7 @@ static void test_conv(void **state) {
     ulp_threads_set(0);
 }
 
-/* Activations and weights of the policy's formats go through it as the policy says. */
+/* The output is rounded as the policy says; activations and weights are values of the policy's formats. */
 static void test_rounding_points(void **state) {
     rig plain, rounded;
     ulp_format bf16 = named("bf16");
@@ -302,15 +302,14 @@ static void test_rounding_points(void **state) {
     rig_end(&plain), rig_end(&rounded);
 }
 
-/* Evaluation in pieces rounds like one batch, random words included; also where the layer works in pieces of its own.
- */
+/* An evaluation in pieces gives the results of one batch, with the same random words; also if the layer uses slices. */
 static void check_pieces(const char *net, ulp_dims dims, size_t all) {
     static const char policy[] = "fp32,act=fp16/sr,acc=serial:fp16:sr";
     rig whole, part;
     rig_start(&whole, net, dims, all, policy);
     rig_start(&part, net, dims, all, policy);
     for (size_t i = 0; i < whole.model.net.params;
-         i++) /* biases far from numbers of the accumulator, and larger than the products */
+         i++) /* biases that the accumulator does not hold, and that are larger than the products */
         part.w[i] = whole.w[i] +=
             i < whole.model.net.layers[0].params - whole.model.net.layers[0].out.c ? 0.001f : 17.0049f;
     whole.pass.now.evaluation = part.pass.now.evaluation = 1;
@@ -330,7 +329,7 @@ static void test_pieces(void **state) {
     (void)state;
     check_pieces("conv6@3p1s2 relu conv4@2", (ulp_dims){2, 6, 7}, 5);
     ulp_threads_set(1);
-    check_pieces("conv2@15p7", (ulp_dims){2, 32, 32}, 2); /* 460800 products in a sample's sums */
+    check_pieces("conv2@15p7", (ulp_dims){2, 32, 32}, 2); /* the sums of a sample have 460800 products */
     ulp_threads_set(0);
 }
 

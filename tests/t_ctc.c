@@ -1,5 +1,4 @@
-/* t_ctc.c - CTC against every path one by one, gradients, where each format underflows, edit distance, strips of
- * digits. */
+/* t_ctc.c - CTC: probabilities against sums over all paths, gradients, underflow, decoding, strips, training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +10,14 @@
 
 enum { C_MAX = 5, T_MAX = 7, L_MAX = 4, S_MAX = 2 * L_MAX + 1, NO = ULP_NO_LABEL };
 
-/* Sequences over labels 0 .. 2: empty, single, repeated, mixed, one that needs all of 7 steps, one that never fits. */
+/* Sequences of labels 0 .. 2: empty, single, repeated, mixed; the last sequence needs 7 steps. */
 static const uint8_t sequences[][L_MAX] = {{NO, NO, NO, NO}, {1, NO, NO, NO}, {0, 0, NO, NO},
                                            {0, 1, NO, NO},   {2, 1, 2, NO},   {1, 1, 1, 1}};
 enum { SEQUENCES = sizeof sequences / sizeof *sequences };
 
 /* ---- every path ---- */
 
-/* What a path stands for: merge repetitions, then drop blanks. */
+/* The sequence of labels of a path: repetitions are merged, then blanks are removed. */
 static size_t collapse(uint8_t *label, const size_t *path, size_t T, size_t blank) {
     size_t n = 0;
     for (size_t t = 0; t < T; t++)
@@ -26,7 +25,7 @@ static size_t collapse(uint8_t *label, const size_t *path, size_t T, size_t blan
     return n;
 }
 
-/* P of the labels from probabilities p (C,T), and e (C,T): the share of P in paths that are at c in step t. */
+/* P of the labels from probabilities p (C,T), and e (C,T), the share of P of the paths that take output c in step t. */
 static double every_path(double *e, const double *p, const uint8_t *label, size_t L, size_t C, size_t T) {
     size_t path[T_MAX] = {0}, paths = 1;
     double P = 0.0;
@@ -45,7 +44,7 @@ static double every_path(double *e, const double *p, const uint8_t *label, size_
     return P;
 }
 
-/* Seeded probabilities p (C,T), each step's sum is 1. */
+/* Seeded probabilities p (C,T); the sum of each step is 1. */
 static void probabilities(double *p, size_t C, size_t T, uint64_t seed) {
     for (size_t t = 0; t < T; t++) {
         double sum = 0.0;
@@ -78,7 +77,7 @@ static void check_sums(const double *p, const uint8_t *label, size_t C, size_t T
     double bound = 4.0 * (double)T * 64.0 * 0x1p-52;
     assert_true(fabs(ulp_ctc_loss(P, &form) + log(want)) <= bound);
     for (size_t i = 0; i < C * T; i++) assert_true(fabs(e[i] - want_e[i]) <= 2.0 * bound);
-    for (size_t t = 0; t < T; t++) { /* alpha beta sums to P at every step */
+    for (size_t t = 0; t < T; t++) { /* the sum of alpha beta is P in every step */
         double sum = 0.0;
         for (size_t s = 0; s < S; s++)
             sum += linear ? alpha[t * S + s] * beta[t * S + s] / P : exp(alpha[t * S + s] + beta[t * S + s] - P);
@@ -105,7 +104,7 @@ enum { B = 3, C = 4, T = 6 };
 typedef struct bench {
     ulp_pass pass;
     ulp_policy policy;
-    ulp_model model; /* any that has room: the pass gets its memory from it */
+    ulp_model model; /* any model that is large enough: it allocates the memory of the pass */
     ulp_arena arena;
     ulp_loss loss;
     float *z, *dz; /* (B,C,T) */
@@ -149,7 +148,7 @@ static double step_of(bench *t, const uint8_t *label) {
     return mean;
 }
 
-/* The mean loss of B samples in binary64 from z, by every path. */
+/* The mean loss of B samples from z in binary64, by sums over all paths. */
 static double mean_of(const double *z, const uint8_t *label) {
     double sum = 0.0, p[C * T], e[C * T];
     for (size_t b = 0; b < B; b++, z += C * T) {
@@ -174,8 +173,8 @@ static void test_gradient(void **state) {
             t.pass.now.scales.log2 = 5;
             double mean = step_of(&t, label);
             for (size_t i = 0; i < B * C * T; i++) z[i] = (double)t.z[i];
-            /* bound: 4 T roundings of numbers below 32, as errors of logarithms; the gradient is at most 1, twice the
-             * error of alpha and beta */
+            /* bound: 4 T roundings of logarithms below 32; the gradient is at most 1 and has the errors of alpha and
+             * beta */
             double bound = 4 * T * 32 * 0x1p-24;
             assert_true(fabs(mean - mean_of(z, label)) <= bound);
             for (size_t i = 0; i < B * C * T; i++) {
@@ -191,7 +190,7 @@ static void test_gradient(void **state) {
         }
 }
 
-/* An impossible sequence: its loss is Inf and its gradient NaN, the other samples keep theirs. */
+/* The loss of an impossible sequence is Inf, and its gradient is NaN; the other samples are not affected. */
 static void test_impossible(void **state) {
     (void)state;
     for (int linear = 0; linear < 2; linear++) {
@@ -199,7 +198,7 @@ static void test_impossible(void **state) {
         uint8_t label[B][L_MAX];
         ulp_score score = {0};
         memcpy(label[0], sequences[3], L_MAX);
-        memcpy(label[1], sequences[5], L_MAX); /* 1 1 1 1 takes 7 steps, there are 6 */
+        memcpy(label[1], sequences[5], L_MAX); /* 1 1 1 1 needs 7 steps, but there are 6 */
         memcpy(label[2], sequences[4], L_MAX);
         bench_start(&t, "fp32", linear ? "ctc-linear" : "ctc");
         assert_true(step_of(&t, label[0]) == INFINITY);
@@ -224,17 +223,18 @@ static void test_forms_agree(void **state) {
         for (size_t i = 0; i < CLASSES * LONG; i++) q[i] = (double)(float)log(p[i]);
         double a = ulp_ctc_loss(ulp_ctc_alpha(alpha, p, &(ulp_ctc_task){label, L, CLASSES, LONG}, &linear), &linear);
         double b = ulp_ctc_loss(ulp_ctc_alpha(alpha, q, &(ulp_ctc_task){label, L, CLASSES, LONG}, &logs), &logs);
-        /* relative errors of 3 roundings a step; absolute ones of 3 a step, of numbers below 128: half of 2^-17 */
+        /* linear: relative errors of 3 roundings per step; logarithmic: absolute errors of 3 roundings per step, each
+         * half of 2^-17, for numbers below 128 */
         double bound = 3 * LONG * 0x1p-24 * 1.01 + (3 * LONG + 1) * 0x1p-18;
         assert_true(isfinite(a) && fabs(a - b) <= bound);
     }
 }
 
-/* A sum that binary64 does not hold is rounded once: 1 + 2^-60 away from 1 in a directed mode, in both forms. */
+/* A sum that binary64 does not hold is rounded once: a directed mode rounds 1 + 2^-60 away from 1, in both forms. */
 static void test_rounds_once(void **state) {
     static const uint8_t label[1] = {0};
     static const double p[4] = {1.0, 1.0, 0x1p-60, 0.0},
-                        logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2), the blank second */
+                        logs[4] = {-1.0, -1.0, -1.0, -0x1p-60}; /* (2,2); the second output is the blank */
     ulp_cast up = {.format = named("fp32"), .rule = rule_of(ULP_RU, 0, 0)},
              down = {.format = named("fp32"), .rule = rule_of(ULP_RD, 0, 0)};
     ulp_ctc_form linear = {.linear = 1, .cast = &up}, logarithmic = {.cast = &down};
@@ -246,9 +246,9 @@ static void test_rounds_once(void **state) {
     assert_true(alpha[3] == -1.0 - 0x1p-23);
 }
 
-/* ---- where the linear form ends ---- */
+/* ---- underflow of the linear form ---- */
 
-/* The loss of no labels at all: T blanks of probability 1/2, so alpha_t = 2^-(t+1) exactly. */
+/* The loss of an empty sequence: T blanks with probability 1/2, so alpha_t = 2^-(t+1) exactly. */
 static double halves(const char *format, size_t steps, int linear, ulp_stats *stats) {
     static double p[2 * 512], alpha[512];
     ulp_cast cast = {.format = named(format)};
@@ -264,7 +264,7 @@ static void test_underflow(void **state) {
     } ends[] = {{"fp16", 24}, {"bf16", 133}, {"fp32", 149}, {"e5m2", 16}, {"e4m3", 9}};
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        /* 2^-last is the least positive number; half of it is a tie, and goes to 0 */
+        /* 2^-last is the least positive number; its half is a tie and rounds to 0 */
         size_t last = ends[i].last;
         ulp_stats stats = {0};
         assert_true(named(ends[i].format).min_positive == ldexp(1.0, -(int)last));
@@ -276,8 +276,8 @@ static void test_underflow(void **state) {
     }
 }
 
-/* Stochastic rounding of sums and of products by constants is unbiased, if every operation has a random word of its
- * own. */
+/* Stochastic rounding of sums, and of products with constants, is unbiased if every operation has its own random
+ * word. */
 static void test_stochastic(void **state) {
     enum { RUNS = 40000, L = 3, STEPS = 7 };
     double p[4 * STEPS], exact[STEPS * S_MAX], alpha[STEPS * S_MAX], beta[STEPS * S_MAX],
@@ -328,7 +328,7 @@ static void test_edit_distance(void **state) {
 }
 
 static void test_decode(void **state) {
-    /* the largest z of 8 steps: blank 0 0 blank 0 1 1 blank */
+    /* the output with the largest z in each of 8 steps: blank 0 0 blank 0 1 1 blank */
     static const size_t path[8] = {2, 0, 0, 2, 0, 1, 1, 2};
     float z[3 * 8];
     uint8_t label[8];
@@ -336,7 +336,7 @@ static void test_decode(void **state) {
     for (size_t i = 0; i < 24; i++) z[i] = path[i % 8] == i / 8 ? 1.0f : -1.0f;
     assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 3);
     assert_memory_equal(label, "\0\0\1", 3);
-    z[0] = 1.0f; /* a tie of label 0 with the blank: the first one */
+    z[0] = 1.0f; /* label 0 ties with the blank; the first one counts */
     assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 3);
     z[12] = NAN;
     assert_int_equal(ulp_ctc_decode(label, z, 3, 8), 0);
@@ -358,7 +358,7 @@ static int free_both(void **state) {
     return free_digits(state);
 }
 
-/* Whether columns x .. x + 7 of strip i are a digit of [first, end) with this label. */
+/* Whether columns x .. x + 7 of strip i are one of the digits [first, end) and this digit has the label. */
 static int holds(size_t i, size_t x, uint8_t label, size_t first, size_t end) {
     for (size_t d = first; d < end; d++) {
         size_t y = 0;
@@ -371,7 +371,7 @@ static int holds(size_t i, size_t x, uint8_t label, size_t first, size_t end) {
     return 0;
 }
 
-/* Whether label k and those after it can be read from column x on, with gaps of 0 to 2 columns. */
+/* Whether strip i has the digits of label k and of all later labels from column x on, with gaps of 0 to 2 columns. */
 static int readable(size_t i, size_t k, size_t x, size_t first, size_t end) {
     const uint8_t *label = strips.label + i * strips.labels;
     if (k == strips.labels || label[k] == NO) return 1;
@@ -390,14 +390,15 @@ static void test_strips(void **state) {
         size_t L = ulp_label_count(strips.label + i * 6, 6);
         lengths[L]++;
         for (size_t k = L; k < 6; k++) assert_int_equal(strips.label[i * 6 + k], NO);
-        if (i % 5 && i < 1950) continue; /* a fifth of the training strips, and all around the border and after it */
+        if (i % 5 && i < 1950)
+            continue; /* a fifth of the training strips; all strips at the border of the parts and after it */
         int train = i < strips.n_train;
         assert_true(readable(i, 0, 0, train ? 0 : digits.n_train, train ? digits.n_train : digits.n));
         assert_false(readable(i, 0, 0, train ? digits.n_train : 0, train ? digits.n : digits.n_train));
     }
     assert_true(lengths[4] > 700 && lengths[5] > 700 && lengths[6] > 700 &&
                 lengths[4] + lengths[5] + lengths[6] == 2500);
-    /* the mean ink of a digit is that of the digits, 561718 / 1797, within 2 % */
+    /* the mean pixel sum of a digit is that of the set digits, 561718 / 1797, within 2 % */
     for (size_t i = 0; i < strips.n * strips.features; i++) ink += strips.pixel[i];
     for (size_t L = 4; L <= 6; L++) drawn += L * lengths[L];
     assert_true(fabs((double)ink / (double)drawn / (561718.0 / 1797.0) - 1.0) < 0.02);
@@ -432,7 +433,7 @@ static void test_mnist_strips(void **state) {
 
 /* ---- training ---- */
 
-#define MIB "fc1048576 " /* ten of them: more than 2^47 bytes, which no process has */
+#define MIB "fc1048576 " /* ten of these layers need more than 2^47 bytes, which no process has */
 
 static void test_options(void **state) {
     static const struct {
@@ -458,7 +459,7 @@ static void test_options(void **state) {
     }
 }
 
-/* Single labels: the label error is what accuracy leaves; by ctc they are sequences of one. */
+/* With single labels the label error is 1 - accuracy; ctc treats them as sequences of one label. */
 static void test_single_labels(void **state) {
     static const training_texts options[] = {
         {.net = "fc10", .batch = 32, .optimizer = "sgd,rate=0.1"},
@@ -475,7 +476,7 @@ static void test_single_labels(void **state) {
     }
 }
 
-/* A loss that underflows shows as Inf, and the scaler skips the step. */
+/* A loss that underflows becomes Inf, and the scaler skips the step. */
 static void test_scaler_sees(void **state) {
     training_texts o = {.net = "columns gru8 conv11@1",
                         .policy = "fp32,loss=fp16",
@@ -503,7 +504,7 @@ static void test_learns(void **state) {
     ulp_train_result r;
     (void)state;
     if (THINNED) skip();
-    ulp_threads_set(1); /* the products of a step are too small to share */
+    ulp_threads_set(1); /* the products of a step are too small for several threads */
     assert_int_equal(run_from_texts(&r, &strips, &o, 300, error, sizeof error), ULP_OK);
     ulp_threads_set(0);
     print_message("strips, mixed:fp16, 300 steps: label error %.2f %%, %.1f %% of the strips right, %d skipped\n",

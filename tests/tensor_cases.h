@@ -1,4 +1,4 @@
-/* tensor_cases.h - operands for the tests of Tensor Core rows: codes near whatever can go wrong. */
+/* tensor_cases.h - operands for tests of Tensor Core rows, with codes near the limits of formats and alignment. */
 #ifndef ULP_TESTS_TENSOR_CASES_H
 #define ULP_TESTS_TENSOR_CASES_H
 
@@ -7,9 +7,15 @@
 
 #include "kernels/products/datapath.h"
 
-/* Styles. Any codes; exponents near each other, with products that cancel; mostly zeros; products around the least
- * values of the result and the floors; products around its largest ones. Each of the last four also with special
- * values. */
+/* The styles of operands:
+ *
+ *  - ANY: any codes
+ *  - NEAR: exponents near each other, with products that cancel
+ *  - ZEROS: mostly zeros
+ *  - TINY: products around the least values of the result and around the floors
+ *  - LARGE: products around the largest values of the result
+ *
+ * The last four styles also exist with special values. */
 enum { ANY, NEAR, ZEROS, TINY, LARGE, STYLES, SPECIALS = 8 };
 
 static inline int between(uint64_t *seed, int low, int high) {
@@ -18,7 +24,7 @@ static inline int between(uint64_t *seed, int low, int high) {
 
 static inline int code_bits(const oracle_format *f) { return 1 + f->e + f->f; }
 
-/* A code whose value has exponent e, as far as the format goes; subnormals and the largest binade past its ends. */
+/* A code whose value has the exponent e. Below the format's range it is subnormal; above, in the largest binade. */
 static inline uint32_t code_near(const oracle_format *f, int e, uint64_t *seed) {
     const int top = (1 << f->e) - (f->specials == ORACLE_IEEE ? 2 : 1), field = e - oracle_emin(f) + 1;
     const uint64_t bits = next_random(seed);
@@ -31,8 +37,8 @@ static inline uint32_t code_near(const oracle_format *f, int e, uint64_t *seed) 
     return code | (uint32_t)(bits >> 8 & 1) << (f->e + f->f);
 }
 
-/* NaN, Inf, zero, the least and largest subnormal, the least normal, the largest value, 1: what the format has of it.
- */
+/* A special code of the format: NaN, Inf, zero, the least or largest subnormal, the least normal, the largest value, or
+ * 1. */
 static inline uint32_t code_special(const oracle_format *f, uint64_t *seed) {
     const uint32_t one = ((1u << (f->e - 1)) - 1) << f->f, full = (1u << (f->e + f->f)) - 1, inf = oracle_inf(f, 0);
     const uint32_t largest = f->specials == ORACLE_IEEE ? inf - 1 : f->specials == ORACLE_NAN_ONLY ? full - 1 : full;
@@ -44,7 +50,7 @@ static inline uint32_t code_special(const oracle_format *f, uint64_t *seed) {
     return special[between(seed, 0, 7)] | (uint32_t)between(seed, 0, 1) << (f->e + f->f);
 }
 
-/* One dot product: codes, and where the products' exponents lie. */
+/* The operands of one dot product. */
 typedef struct tensor_case {
     uint32_t a[256], b[256], sa[16], sb[16], c;
     size_t k;
@@ -66,7 +72,7 @@ static inline uint32_t scale_code(const oracle *o, int style, int e, uint64_t *s
     return (uint32_t)(e < 0 ? 0 : e > 254 ? 254 : e);
 }
 
-/* The exponent around which the products of a style lie: of results in binary32 or binary16. */
+/* The exponent around which the products of a style lie, for results in binary32 or binary16. */
 static inline int centre_of(const oracle *o, int style, uint64_t *seed) {
     const int wide = o->acc->f == 23;
     if (style == TINY) return wide ? between(seed, -165, -118) : between(seed, -40, -8);
@@ -86,7 +92,8 @@ static inline void case_fill(tensor_case *t, const oracle *o, int style, size_t 
         t->sa[i] = is_scaled(o) ? scale_code(o, style, e, seed) : 0;
         t->sb[i] = is_scaled(o) ? scale_code(o, style, scale - e + between(seed, 0, spread) / 2, seed) : 0;
     }
-    /* where a result turns: half the least quantum to nearest, or quanta toward zero, and something very small */
+    /* a sum near a breakpoint: half the least quantum for rounding to nearest, quanta for rounding toward zero; and one
+     * very small product */
     const int tie = style == TINY && between(seed, 0, 1) ? oracle_emin(o->acc) - o->acc->f : 0;
     const int deep = !o->nearest ? between(seed, 3, 22) : between(seed, 0, 1) ? 23 : between(seed, 14, 24);
     const int least_a = oracle_emin(o->a), least_b = oracle_emin(o->b);
@@ -106,7 +113,7 @@ static inline void case_fill(tensor_case *t, const oracle *o, int style, size_t 
         if (eb < least_b - o->b->f) eb = least_b;
         t->a[i] = code_near(o->a, ea, seed), t->b[i] = code_near(o->b, eb, seed);
         if (tie && i == 0) t->a[i] &= ~0u << o->a->f, t->b[i] &= ~0u << o->b->f;
-        if (i > 0 && !tie && between(seed, 0, 2) == 0) { /* the negative of the product before, or of an earlier one */
+        if (i > 0 && !tie && between(seed, 0, 2) == 0) { /* the negative of an earlier product */
             const size_t from = between(seed, 0, 1) ? i - 1 : (size_t)between(seed, 0, (int)i - 1);
             t->a[i] = t->a[from] ^ 1u << (o->a->e + o->a->f), t->b[i] = t->b[from];
         }
@@ -130,7 +137,7 @@ static inline void case_fill(tensor_case *t, const oracle *o, int style, size_t 
     else t->c = code_near(c, centre + between(seed, -o->fraction - 2, 3), seed);
 }
 
-/* Special bits aside, the case as text. */
+/* The operands of a case as text. */
 static inline const char *case_text(char *to, size_t size, const oracle *o, const tensor_case *t) {
     size_t n = (size_t)snprintf(to, size, "c %x, k %zu, a", t->c, t->k);
     for (size_t i = 0; i < t->k && n < size; i++) n += (size_t)snprintf(to + n, size - n, " %x", t->a[i]);
@@ -141,13 +148,13 @@ static inline const char *case_text(char *to, size_t size, const oracle *o, cons
     return to;
 }
 
-/* The value that a code of the row's scales stands for. */
+/* The value of a scale code of the row. */
 static inline double scale_value(const oracle *o, uint32_t code) {
     if (o->scale_block == 16) return oracle_value(oracle_decode(code, oracle_format_of("e4m3", 4)));
     return code == 0xff ? (double)NAN : ldexp(1.0, (int)code - 127);
 }
 
-/* What the datapath makes of the case, as a code; promotion: of binary32. */
+/* The datapath's result for a case, as a code; under promotion a code of binary32. */
 static inline uint32_t case_model(const ulp_datapath *d, const oracle *o, const tensor_case *t, ulp_status *status) {
     double a[256], b[256], sa[16], sb[16];
     for (size_t i = 0; i < t->k; i++)

@@ -1,11 +1,11 @@
-/* tensor_oracle.h - the oracle of the Tensor Core rows: a name and codes in, a code out, by integers alone.
+/* tensor_oracle.h - the oracle of the Tensor Core rows: from a row's name and codes it computes a code with integers.
  *
- * It shares nothing with what it judges but the names: formats, parameters and arithmetic are its own. A number is
- * (-1)^neg m 2^(e-w) with an exact integer m; a sum of products is formed as the literature states it (Fasi et al.
+ * The oracle has its own formats, parameters and arithmetic; it shares only names with the tested code. A number is
+ * (-1)^neg m 2^(e-w) with an exact integer m. A sum of products is formed as the literature describes it (Fasi et al.
  * 2021, doi:10.7717/peerj-cs.330; Xie et al. 2025, arXiv 2511.10909; Khattak and Mikaitis 2025, arXiv 2512.07004).
  *
- * int64_t holds every sum exactly: a product term is below 2^(F+2), a group of 16 with its scales below 2^(F+12), and
- * there are at most 65 terms: below 2^54 with the largest F, 35.
+ * int64_t holds every sum exactly: a term of a product is below 2^(F+2), a term of a group of 16 products with scales
+ * is below 2^(F+12), and there are at most 65 terms. With the largest F, 35, the sum is below 2^54.
  */
 #ifndef ULP_TESTS_TENSOR_ORACLE_H
 #define ULP_TESTS_TENSOR_ORACLE_H
@@ -20,7 +20,7 @@
 
 typedef enum { ORACLE_IEEE, ORACLE_NAN_ONLY, ORACLE_FINITE } oracle_specials;
 
-/* Sign, `e` exponent bits with bias 2^(e-1) - 1, `f` fraction bits. */
+/* A format with a sign, `e` exponent bits with the bias 2^(e-1) - 1, and `f` fraction bits. */
 typedef struct oracle_format {
     const char *name;
     int e, f;
@@ -40,14 +40,16 @@ static const oracle_format *oracle_format_of(const char *name, size_t length) {
     return NULL;
 }
 
-/* (-1)^neg m 2^(e-w). Subnormals and zero keep the lowest exponent. */
+/* The number (-1)^neg m 2^(e-w). Subnormals and zero have the lowest exponent. */
 typedef struct oracle_number {
     int nan, inf, neg, e, w;
     int64_t m;
 } oracle_number;
 
 static inline int oracle_emin(const oracle_format *f) { return 2 - (1 << (f->e - 1)); }
-static inline int oracle_emax(const oracle_format *f) { return (1 << (f->e - 1)) - 1; } /* of the accumulators */
+static inline int oracle_emax(const oracle_format *f) {
+    return (1 << (f->e - 1)) - 1;
+} /* for the formats of accumulators */
 
 static inline oracle_number oracle_decode(uint32_t code, const oracle_format *f) {
     const int fraction = (int)(code & ((1u << f->f) - 1)), top = (1 << f->e) - 1, field = (int)(code >> f->f) & top;
@@ -69,9 +71,9 @@ static inline double oracle_value(oracle_number x) {
 
 enum { ORACLE_NONE = -100000, ORACLE_LENGTH = 64 };
 
-/* One line per GPU, accumulator and unit; each pair of `inputs` is a row, of those in "=" the pairs of equals. late:
- * sums of k = 0, 1 and k = 2, 3 (mod 4) from zero, then C by one addition to nearest. group: products summed before
- * scaling. */
+/* One line per GPU, accumulator and unit. Each pair of formats in `inputs` is a row; for the formats after "=" only
+ * pairs of equal formats are rows. late: two sums from zero, of k = 0, 1 and of k = 2, 3 (mod 4); then C is added with
+ * one rounding to nearest. group: number of products that are summed before they are scaled. */
 typedef struct oracle_line {
     const char *gpu, *inputs, *acc, *unit;
     int length, fraction, kept, floor, late, group, scale_block;
@@ -126,7 +128,7 @@ static const oracle_line oracle_lines[] = {
 };
 enum { ORACLE_LINES = sizeof oracle_lines / sizeof oracle_lines[0] };
 
-/* One row: its line, its formats, and the settings that a name may change. */
+/* One row: the values of its line, its formats, and the settings that a name may change. */
 typedef struct oracle {
     const oracle_format *a, *b, *acc;
     int length, fraction, kept, floor, late, group, scale_block;
@@ -139,7 +141,7 @@ static inline int oracle_listed(const char *inputs, const char *name, size_t len
     return 0;
 }
 
-/* Row i: GPU-A[.B][-fp16][-UNIT]; 0 past the end. */
+/* The name of row i, GPU-A[.B][-fp16][-UNIT]. Returns 0 past the end. */
 static inline int oracle_name(size_t i, char *name, size_t size) {
     for (size_t line = 0; line < ORACLE_LINES; line++) {
         const oracle_line *l = &oracle_lines[line];
@@ -156,7 +158,7 @@ static inline int oracle_name(size_t i, char *name, size_t size) {
     return 0;
 }
 
-/* KEY=VALUE. */
+/* Apply KEY=VALUE. */
 static inline int oracle_set(oracle *o, const char *text) {
     static const char *const keys[] = {"L",      "F",           "kept",   "floor", "zero_operand", "zero_product",
                                        "zero_c", "signed_zero", "promote"};
@@ -175,7 +177,7 @@ static inline int oracle_set(oracle *o, const char *text) {
     return 0;
 }
 
-/* The row called `name`, its settings included; 0 if there is none. */
+/* The row called `name`, with the settings in the name. Returns 0 if there is no such row. */
 static inline int oracle_find(oracle *o, const char *name) {
     const size_t length = strcspn(name, ":");
     const char *part[4] = {name, "", "", ""};
@@ -244,7 +246,7 @@ static inline uint32_t oracle_round(int64_t total, int q, const oracle_format *f
         q += drop;
     }
     if (m == 0) return signed_zero ? sign : 0;
-    /* bring m to the fraction's f bits below the leading one, or to the quantum of subnormals */
+    /* shift m to f bits below the leading bit, or to the quantum of subnormals */
     while (m >= (uint64_t)2 << f->f) m /= 2, q++;
     while (m < (uint64_t)1 << f->f && q > emin - f->f) m *= 2, q--;
     if (m < (uint64_t)1 << f->f) return sign | (uint32_t)m;
@@ -253,7 +255,7 @@ static inline uint32_t oracle_round(int64_t total, int q, const oracle_format *f
     return sign | (uint32_t)(e - emin + 1) << f->f | ((uint32_t)m & ((1u << f->f) - 1));
 }
 
-/* x + y in binary32, to nearest even: what the machine's addition is. */
+/* The value of a binary32 code; the machine's addition gives x + y in binary32, rounded to nearest even. */
 static inline float oracle_float(uint32_t code) {
     float x;
     memcpy(&x, &code, sizeof x);
@@ -266,7 +268,7 @@ static inline uint32_t oracle_add32(uint32_t x, uint32_t y) {
     return isnan(sum) ? 0x7fffffffu : code;
 }
 
-/* x + y in binary16, to nearest even: both are integers of 42 bits times 2^-24. */
+/* x + y in binary16, rounded to nearest even; x and y are integers of up to 42 bits times 2^-24. */
 static inline uint32_t oracle_add16(uint32_t x, uint32_t y) {
     const oracle_format *f = &oracle_formats[1];
     const oracle_number a = oracle_decode(x, f), b = oracle_decode(y, f);
@@ -277,7 +279,7 @@ static inline uint32_t oracle_add16(uint32_t x, uint32_t y) {
     return oracle_round((a.neg ? -p : p) + (b.neg ? -r : r), -24, f, 10, 1, 0);
 }
 
-/* (-1)^neg m 2^(e-w) as a multiple of 2^q: toward zero, or below. */
+/* x as a multiple of 2^q, truncated toward zero, or, if `below`, toward -infinity. */
 static inline int64_t oracle_align(const oracle_number *x, int q, int below) {
     const int shift = x->e - x->w - q;
     if (x->m == 0) return 0;
@@ -286,7 +288,8 @@ static inline int64_t oracle_align(const oracle_number *x, int q, int below) {
     return x->neg ? -whole - (below && lost != 0) : whole;
 }
 
-/* The scale of operand i: unsigned, 1 where there are none; of 32 products a power of two, of 16 an e4m3 magnitude. */
+/* The scale of operand i, unsigned: for blocks of 32 products a power of two, for blocks of 16 an e4m3 magnitude;
+ * without scales 1. */
 static inline oracle_number oracle_scale(const oracle *o, const uint32_t *scales, int i) {
     oracle_number one = {.m = 1};
     if (o->scale_block == 0 || scales == NULL) return one;
@@ -297,14 +300,14 @@ static inline oracle_number oracle_scale(const oracle *o, const uint32_t *scales
     return one;
 }
 
-/* An operand of 8 bits on its way through a binary16 unit: its exponent is that of binary16. */
+/* An operand of 8 bits, converted to binary16 in the unit: a subnormal of the operand's format may become normal. */
 static inline oracle_number oracle_unpack(oracle_number x) {
     while (x.m != 0 && x.m < (int64_t)1 << x.w && x.e > -14) x.m *= 2, x.e--;
     return x;
 }
 
-/* The terms of one sum but C: products with their scales, or groups of them. Returns their number, -1 for NaN, and
- * *infinite has bit 0 or 1 for +Inf or -Inf. *emax is raised to their exponents. */
+/* The terms of one sum without C: products with their scales, or groups of products. Returns the number of terms, or -1
+ * for NaN. *infinite gets bit 0 for +Inf and bit 1 for -Inf. *emax is raised to the largest exponent of a term. */
 static inline int oracle_terms(const oracle *o, oracle_number *term, int *infinite, int *emax, const uint32_t *a,
                                const uint32_t *b, const uint32_t *sa, const uint32_t *sb) {
     int n = 0;
@@ -329,7 +332,8 @@ static inline int oracle_terms(const oracle *o, oracle_number *term, int *infini
         } else {
             if (i % o->group == 0) term[n++] = (oracle_number){.e = 0, .w = 2, .m = 0};
             oracle_number *g = &term[n - 1];
-            g->m += (p.neg ? -p.m : p.m) * ((int64_t)1 << p.e); /* quarters: products of e2m1 are multiples of them */
+            g->m += (p.neg ? -p.m : p.m) *
+                    ((int64_t)1 << p.e); /* in units of 1/4: products of e2m1 numbers are multiples of 1/4 */
             if ((i + 1) % o->group != 0) continue;
             g->neg = g->m < 0;
             g->m = (g->neg ? -g->m : g->m) * s.m * t.m;
@@ -361,7 +365,7 @@ static inline uint32_t oracle_block(const oracle *o, uint32_t c, const uint32_t 
     return oracle_round(total, emax - o->fraction, o->acc, o->kept, o->nearest, o->signed_zero);
 }
 
-/* Two sums from zero, of k = 0, 1 and of k = 2, 3 (mod 4), one after the other; then c, by an addition of its own. */
+/* Two sums from zero, first of k = 0, 1, then of k = 2, 3 (mod 4), one continuing the other; then c is added. */
 static inline uint32_t oracle_late(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b) {
     uint32_t p = 0, x[ORACLE_LENGTH], y[ORACLE_LENGTH];
     for (int half = 0; half < 2; half++) {
@@ -373,14 +377,15 @@ static inline uint32_t oracle_late(const oracle *o, uint32_t c, const uint32_t *
     return o->acc->f == 23 ? oracle_add32(c, p) : oracle_add16(c, p);
 }
 
-/* c + a (k) b (k) with zeros up to the length; scales: one for each scale_block products, or NULL. */
+/* c + a (k) b (k), with zeros up to a multiple of the length. Each scale_block products have one scale; scales may be
+ * NULL. */
 static inline uint32_t oracle_chain(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b, size_t k,
                                     const uint32_t *sa, const uint32_t *sb) {
     const size_t step = (size_t)(o->late ? 2 * o->length : o->length), block = (size_t)o->scale_block;
     for (size_t at = 0; at < k; at += step) {
         uint32_t x[ORACLE_LENGTH] = {0}, y[ORACLE_LENGTH] = {0}, s[8], t[8];
         for (size_t i = 0; i < step && at + i < k; i++) x[i] = a[at + i], y[i] = b[at + i];
-        for (size_t i = 0; i < 8; i++) { /* scales past the end: 1 */
+        for (size_t i = 0; i < 8; i++) { /* scales past the end are 1 */
             const size_t from = block > 0 ? at / block + i : 0;
             const uint32_t one = block == 16 ? 0x38 : 127;
             s[i] = block > 0 && sa != NULL && from * block < k ? sa[from] : one;
@@ -400,7 +405,7 @@ static inline uint32_t oracle_dot(const oracle *o, uint32_t c, const uint32_t *a
         const size_t n = k - at < every ? k - at : every, skip = at / block;
         uint32_t part =
             oracle_chain(o, 0, a + at, b + at, n, sa != NULL ? sa + skip : NULL, sb != NULL ? sb + skip : NULL);
-        const float value = (float)oracle_value(oracle_decode(part, o->acc)); /* exact, of binary16 too */
+        const float value = (float)oracle_value(oracle_decode(part, o->acc)); /* exact for binary32 and binary16 */
         memcpy(&part, &value, sizeof part);
         c = oracle_add32(c, part);
     }

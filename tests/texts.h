@@ -1,10 +1,10 @@
-/* texts.h - trainings and models of tests, written as texts and read into what sim takes. */
+/* texts.h - training options as texts, for tests: reading them into the types of sim/. */
 #ifndef ULP_TESTS_TEXTS_H
 #define ULP_TESTS_TEXTS_H
 
 #include "sim/train.h"
 
-/* ulp_train_options with texts in place of types. */
+/* The options of ulp_train_options as texts. */
 typedef struct training_texts {
     const char *net;
     const char *policy, *scaler, *optimizer, *loss; /* NULL: as in ulp_train_options */
@@ -16,7 +16,7 @@ typedef struct training_texts {
     const ulp_observer *observer;
 } training_texts;
 
-/* What the texts say; the options point into it. ulp_net_release(&net). */
+/* The parsed texts; options point into this struct. ulp_net_release(&net) frees its memory. */
 typedef struct training_types {
     ulp_net net;
     ulp_policy policy;
@@ -73,14 +73,14 @@ static inline ulp_status run_from_texts(ulp_train_result *result, const ulp_data
     return status;
 }
 
-/* In the initial state. */
+/* A scaler in its initial state. */
 static inline ulp_status scaler_from_text(ulp_scaler *scaler, const char *text, char *why, size_t size) {
     ulp_scaler_rule rule;
     ulp_status status = ulp_scaler_parse(&rule, text, why, size);
     return status == ULP_OK ? ulp_scaler_init(scaler, &rule, why, size) : status;
 }
 
-/* Without arrays. */
+/* An optimizer without arrays. */
 static inline ulp_status optimizer_from_text(ulp_optimizer *optimizer, const char *text, const ulp_policy *policy,
                                              char *why, size_t size) {
     ulp_optimizer_rule rule;

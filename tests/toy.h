@@ -1,4 +1,4 @@
-/* toy.h - a toy experiment for the tests of the harness, run as a child process, as a user would start it. */
+/* toy.h - a toy experiment for tests of the harness, which runs as a child process. */
 #ifndef ULP_TESTS_TOY_H
 #define ULP_TESTS_TOY_H
 
@@ -146,7 +146,7 @@ static inline void assert_same(const char *a, const char *b) {
     free(y);
 }
 
-/* Starts the toy with `line` (words separated by single spaces). */
+/* Start the toy with `line` (words separated by single spaces). */
 static inline pid_t start_toy(const char *line) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -162,7 +162,7 @@ static inline pid_t start_toy(const char *line) {
     return child;
 }
 
-/* Its exit status; 128 + n for a signal. */
+/* The exit status of a child; 128 + n after signal n. */
 static inline int end_of(pid_t child) {
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -186,7 +186,7 @@ static inline void append(const char *path, const char *text) {
     assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-/* Runs the tests in a folder of their own, which is then removed; main's exit status. */
+/* Run the tests in a temporary folder, and remove the folder. Returns the exit status of main. */
 static inline int in_a_folder(int (*run)(void)) {
     char folder[] = "/tmp/ulp-harness-XXXXXX", command[64];
     if (!mkdtemp(folder) || chdir(folder) != 0) return 1;

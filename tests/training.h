@@ -1,4 +1,4 @@
-/* training.h - what the tests of training share: the shipped digits, loaded once, and a trainer that has to start. */
+/* training.h - helpers for tests of training: the shipped digits, loaded once, and starting a trainer. */
 #ifndef ULP_TESTS_TRAINING_H
 #define ULP_TESTS_TRAINING_H
 

@@ -1,5 +1,5 @@
-/* walled.c - memory behind a wall, and operations that open it for as long as they last; see walled.h. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+/* walled.c - protected memory, and operations that unprotect the memory while they run; see walled.h. */
+#define _DEFAULT_SOURCE /* for MAP_ANONYMOUS and MAP_NORESERVE */
 #include "walled.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ enum { BLOCKS_MAX = 4096 };
 
 static const size_t arena_bytes = (size_t)1 << 30;
 
-/* Blocks follow one another without gaps; `room` is what was taken from the arena, `bytes` what was asked for last. */
+/* A block. Blocks lie one after the other without gaps. A block has `room` bytes; its last user asked for `bytes`. */
 typedef struct block {
     unsigned char *at;
     size_t room, bytes;
@@ -34,7 +34,7 @@ static void die(const char *operation, const char *what, const void *at, size_t 
 /* ---- the wall ---- */
 
 static unsigned char *hole,
-    *hole_end; /* what an operation opens: from the first byte to the last of its arrays, in whole pages */
+    *hole_end; /* the pages that an operation unprotects: from the first to the last byte of its arrays */
 
 static void protect(int how) {
     if (hole != NULL && mprotect(hole, (size_t)(hole_end - hole), how) != 0)
@@ -48,8 +48,7 @@ static void widen(const void *at, size_t bytes) {
     if (hole_end == NULL || arena + to > hole_end) hole_end = arena + to;
 }
 
-/* Every operation begins with enter(), looks at its arguments, and is between enter() and left(); only one at a time.
- */
+/* Every operation calls enter(), checks its arguments, computes, and calls left(). One operation runs at a time. */
 static void enter(void) {
     if (pthread_mutex_lock(&lock) != 0) die("memory", "no lock", NULL, 0);
     operations++;
@@ -66,15 +65,15 @@ static ulp_status left(ulp_status status) {
     return status;
 }
 
-/* Opens the wall; the operation follows. */
+/* Unprotect the pages of the operation. */
 static const ulp_backend *open_wall(void) {
     protect(PROT_READ | PROT_WRITE);
     return inner;
 }
 
-/* ---- what an argument has to be ---- */
+/* ---- checks of arguments ---- */
 
-/* [at, at + bytes) lies in one live block; it will be open. */
+/* Check that [at, at + bytes) lies in one live block, and add it to the pages of the operation. */
 static void inside(const char *operation, const void *at, size_t bytes) {
     const uintptr_t from = (uintptr_t)at;
     if (bytes == 0) return;
@@ -207,20 +206,20 @@ static ulp_status reduce(float *y, const float *x, size_t m, size_t n, ulp_summa
     return left(open_wall()->reduce(y, x, m, n, summation));
 }
 
-/* Elements from the first to the last of a matrix with rows `stride` apart. */
+/* The number of elements from the first to the last element of a matrix whose rows are `stride` apart. */
 static size_t extent(size_t rows, size_t columns, size_t stride, int transposed) {
     const size_t r = transposed ? columns : rows, c = transposed ? rows : columns;
     return r > 0 && c > 0 ? (r - 1) * stride + c : 0;
 }
 
-/* The operands beside c, of numbers of `size` bytes. */
+/* Check the operands other than c; their numbers have `size` bytes. */
 static void inside_operands(const char *operation, const void *a, const void *b, size_t size, const ulp_gemm_shape *s) {
     outside(operation, s, sizeof *s);
     inside(operation, a, extent(s->m, s->k, s->lda, s->a_trans) * size);
     inside(operation, b, extent(s->k, s->n, s->ldb, s->b_trans) * size);
 }
 
-/* The result, and what belongs to the datapath. */
+/* Check the result, the datapath and the block scales. */
 static void inside_sums(const char *operation, const void *c, size_t size, const ulp_gemm_shape *s,
                         const ulp_datapath *datapath) {
     outside(operation, datapath, sizeof *datapath);

@@ -1,19 +1,19 @@
-/* walled.h - a backend whose memory no one but its operations can touch, as if it were on another machine.
+/* walled.h - a backend whose memory only its operations can access, like the memory of another device.
  *
- * It computes what the CPU backend that it is made of computes. Its memory is readable and writable inside of an
- * operation only: a load or store from anywhere else ends the program with SIGSEGV. Every operation looks at its
- * arguments first: arrays lie wholly in one live block of that memory, what is host memory lies outside of it; else it
- * says so and aborts. What alloc gives is filled with NaN.
+ * The backend computes with the operations of a CPU backend. Its memory is readable and writable during an operation
+ * only; a load or store at any other time ends the program with SIGSEGV. Every operation first checks its arguments:
+ * arrays must lie wholly in one live block of this memory, and host memory must lie outside of it. If not, the
+ * operation prints a message and aborts. alloc fills its memory with NaN.
  */
 #ifndef ULP_TESTS_WALLED_H
 #define ULP_TESTS_WALLED_H
 
 #include "kernels/backend.h"
 
-/* The walled form of a backend that offers every operation; one at a time in a program. */
+/* The walled form of a backend that offers every operation. A program can have one at a time. */
 const ulp_backend *walled(const ulp_backend *inner);
 
-/* Operations so far, and blocks that were allocated and not released. */
+/* The number of operations so far, and the number of blocks that are allocated and not released. */
 size_t walled_operations(void);
 size_t walled_blocks(void);
 

@@ -1,10 +1,11 @@
-/* walled_get.c - puts the walled backend in the place of the CPU's where a program asks for it; linked with
- * -Wl,--wrap=ulp_backend_get. */
+/* walled_get.c - a ulp_backend_get() that returns the walled backend in place of the CPU backend.
+ *
+ * Programs are linked with -Wl,--wrap=ulp_backend_get. */
 #include "walled.h"
 
 #include <string.h>
 
-/* the linker's names: what calls ulp_backend_get() gets the first, the second is ulp_backend_get() itself */
+/* the linker's names: calls of ulp_backend_get() go to the first; the second is the original ulp_backend_get() */
 ulp_status __wrap_ulp_backend_get(const ulp_backend **backend, const char *name);
 ulp_status __real_ulp_backend_get(const ulp_backend **backend, const char *name);
 
