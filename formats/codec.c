@@ -43,8 +43,8 @@ double ulp_next_up(double x, const ulp_format *f) {
     if (x != x) return x;
     if (x < f->lowest) return f->lowest;
     double y = ulp_round_pair(x, step, f, rule, 0);
-    return y == 0.0 ? ulp_zero_value(f, 1)
-                    : y; /* the zero above a negative x is -0; x + step can cancel, which gives +0 */
+    /* a zero above a negative x is -0; x + step can cancel, which gives +0 */
+    return y == 0.0 ? ulp_zero_value(f, 1) : y;
 }
 
 double ulp_next_down(double x, const ulp_format *f) {

@@ -83,10 +83,9 @@ ULP_CORE double ulp_two_prod(double a, double b, double *p) {
  * rounding of the pair (Boldo and Melquiond 2008, doi:10.1109/TC.2007.70819). Branch-free. */
 ULP_CORE double ulp_to_odd(double hi, double lo) {
     uint64_t u = ulp_bits64(hi);
-    uint64_t inexact =
-        (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum, counts as exact */
-    uint64_t step = ~u & 1u & (0u - inexact);        /* an even hi moves one unit toward lo */
-    uint64_t down = (ulp_bits64(lo) ^ u) >> 63;      /* the magnitude decreases where the signs differ */
+    uint64_t inexact = (uint64_t)(lo < 0.0) | (uint64_t)(lo > 0.0); /* NaN, the error of an infinite sum: exact */
+    uint64_t step = ~u & 1u & (0u - inexact);                       /* an even hi moves one unit toward lo */
+    uint64_t down = (ulp_bits64(lo) ^ u) >> 63;                     /* the magnitude decreases where the signs differ */
     return ulp_from_bits64(u + step - ((step & down) << 1));
 }
 
