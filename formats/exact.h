@@ -272,7 +272,7 @@ ULP_FN ulp_exact ulp_exact_sqrt(ulp_exact x) {
         next <<= 1;
         exp -= 1;
     }
-    uint64_t rhi = 0, rlo = first, thi = 0, tlo = 0; /* remainder, root */
+    uint64_t rhi = 0, rlo = first, thi = 0, tlo = 0; /* remainder r, root t */
     if (first) {
         tlo = 1;
         rlo = 0;

@@ -7,8 +7,8 @@
 
 enum { SMALL = 4 << 20, HUGE_PAGE = 2 << 20 };
 
-/* A large room asks the system for large pages: with pages of 4 KiB their faults cost more time than the sums of a
- * product with few results. */
+/* Large allocations use large pages. With pages of 4 KiB the page faults take more time than the sums of a product with
+ * few results. */
 void *ULP_CPU(ulp_gemm_room)(size_t n, size_t size) {
     const size_t bytes = (n * size + 127) / 64 * 64;
     if (bytes < SMALL) return aligned_alloc(64, bytes);

@@ -1,4 +1,4 @@
-/* operations.h - the functions of the backend table, each from the source that is named for its family. */
+/* operations.h - the functions of the backend table. Each function is in the source named for its family. */
 #ifndef ULP_CUDA_OPERATIONS_H
 #define ULP_CUDA_OPERATIONS_H
 

@@ -20,8 +20,8 @@ typedef struct prober {
     int low;            /* 2^low is a small product */
     int cancels;        /* +big - big + small loses the small term */
     int length, span;   /* L; number of products before the next sum begins */
-    int place[PROBE_K]; /* the L products that the first sum takes */
-    int group;          /* 0: unknown */
+    int place[PROBE_K]; /* the places of the L products of the first sum */
+    int group;          /* products that are added exactly before the alignment; 0: unknown */
     ulp_found f_found;  /* F of products: FOUND, AT_LEAST, or 0 for unknown */
     int fraction;
     int inside;     /* c is in the sum */

@@ -1,4 +1,4 @@
-/* datapath.c - what follows from the fields of a datapath, and the definition of a sum as plain functions. */
+/* datapath.c - derivation of the second group of fields of a datapath, and a whole sum as a plain function. */
 #include "datapath.h"
 #include "sum.h"
 
@@ -17,7 +17,7 @@ static ulp_status init_fused(ulp_datapath *d) {
     d->rounded.prec = (uint8_t)(f->kept + 1);
     d->rounded.bits = (uint8_t)(d->rounded.bits - (d->accumulator.prec - d->rounded.prec));
     ulp_status status = ulp_format_init(&d->rounded);
-    /* fp8 codes on fp16 units are fp16 numbers, their subnormals normalised */
+    /* fp16 units take fp8 values as fp16 numbers, in which fp8 subnormals are normal */
     d->a_prec = f->late ? 11 : d->a.prec;
     d->b_prec = f->late ? 11 : d->b.prec;
     d->a_emin = f->late ? -14 : d->a.emin;
@@ -33,7 +33,7 @@ ulp_status ulp_datapath_init(ulp_datapath *d) {
     ulp_status status = ulp_rule_check(&d->accumulator, d->rule);
     if (status == ULP_OK && d->kind == ULP_ALIGNED) status = init_fused(d);
     if (status == ULP_OK && d->promote != 0) {
-        if (d->kind == ULP_CHUNKED) return ULP_UNSUPPORTED; /* chunks have their own outer sum */
+        if (d->kind == ULP_CHUNKED) return ULP_UNSUPPORTED; /* the sums of chunks already have an outer sum */
         if (d->promote % d->step != 0) return ULP_NOT_IN_RANGE;
         if (!d->accumulator.fits_binary32) return ULP_UNSUPPORTED;
         status = ulp_format_parse(&d->result, "binary32");

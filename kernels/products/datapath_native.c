@@ -1,4 +1,4 @@
-/* datapath_native.c - a device's own products as datapaths: names that begin with native: */
+/* datapath_native.c - native products as datapaths: names that begin with native: */
 #include "datapath.h"
 
 #include <stdio.h>

@@ -1,19 +1,19 @@
-/* datapath_rows.c - the rows of datapaths that stand for hardware: GPU-INPUT[.INPUT][-ACCUMULATOR][-UNIT]. */
+/* datapath_rows.c - the rows of datapaths that model hardware: GPU-INPUT[.INPUT][-ACCUMULATOR][-UNIT]. */
 #include "datapath.h"
 
 #include <string.h>
 
 enum { NONE = ULP_NO_EXPONENT };
 
-/* A generation's unit. `inputs`: every format listed, and under `mixed` every pair of them. Evidence and what is open:
- * Khattak and Mikaitis 2025 (arXiv 2512.07004) measured the floors of Emax on V100, A100, L40S, H100 and B200 with fp16
- * and bf16; those of tf32 are taken as the same, RTX Blackwell and fp8 show none. The rest: Xie et al. 2025 (arXiv
- * 2511.10909). */
+/* A unit of a GPU generation. `inputs` lists formats: a datapath for each format, or for each pair of formats if
+ * `mixed`. Khattak and Mikaitis 2025 (arXiv 2512.07004) measured the floors of Emax on V100, A100, L40S, H100 and B200
+ * with fp16 and bf16. For tf32 the floors are assumed to be equal. RTX Blackwell and fp8 show no floor. The other
+ * fields are from Xie et al. 2025 (arXiv 2511.10909). */
 typedef struct row {
     const char *gpu, *unit;
-    const char *also; /* what the unit is called, too, where a name says it: h100-fp16-wgmma is h100-fp16 */
+    const char *also; /* other names of the unit: h100-fp16-wgmma is h100-fp16 */
     const char *inputs, *accumulator;
-    uint8_t mixed, length, fraction, kept; /* kept 0: all bits of the accumulator */
+    uint8_t mixed, length, fraction, kept; /* kept = 0: all bits of the accumulator */
     int16_t floor;
     uint8_t late, group, scale_block;
     const char *scale;
@@ -43,7 +43,7 @@ static const row rows[] = {
     {"h100", "", "wgmma", FP8, "fp16", 1, 32, 13, 0, NONE, 0, 0, 0, ""},
     {"h100", "k8", "", "fp16 bf16", "fp32", 0, 8, 25, 0, -133, 0, 0, 0, ""}, /* mma.m16n8k8 */
     {"h100", "k4", "", "tf32", "fp32", 0, 4, 25, 0, -133, 0, 0, 0, ""},      /* mma.m16n8k4 */
-    {"h100", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, 1, 0, 0, ""},       /* mma.sync: fp16 units */
+    {"h100", "mma", "", FP8, "fp32", 1, 16, 25, 0, -133, 1, 0, 0, ""},       /* mma.sync on fp16 units */
     {"h100", "mma", "", FP8, "fp16", 1, 16, 25, 0, -21, 1, 0, 0, ""},
     {"b200", "", "tcgen05", "fp16 bf16", "fp32", 0, 16, 25, 0, -133, 0, 0, 0, ""}, /* tcgen05 */
     {"b200", "", "tcgen05", "fp16", "fp16", 0, 16, 25, 0, -21, 0, 0, 0, ""},
@@ -71,7 +71,7 @@ static const row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* Word i of a list with spaces between; 0 past the end. */
+/* Word i of a list separated by spaces. 0 past the end. */
 static int word_at(char to[ULP_NAME_MAX], const char *list, size_t i) {
     for (;; i--) {
         size_t n = strcspn(list, " ");
@@ -97,14 +97,14 @@ static size_t pair_count(const row *r) {
     return r->mixed ? n * n : n;
 }
 
-/* Name `u` of a row's unit, the one of canonical names first; 0 past the end. */
+/* Name `u` of a row's unit; the name in canonical names comes first. 0 past the end. */
 static int unit_at(char to[ULP_NAME_MAX], const row *r, size_t u) {
     if (u > 0) return word_at(to, r->also, u - 1);
     strcpy(to, r->unit);
     return 1;
 }
 
-/* The formats of pair `i` of a row, and the pair's name with name `u` of the unit; 0 past the last one. */
+/* The formats of pair `i` of a row, and the pair's name with name `u` of the unit. 0 past the last name. */
 static int pair_at(const row *r, size_t i, size_t u, char name[ULP_DATAPATH_NAME_MAX], char formats[2][ULP_NAME_MAX]) {
     const size_t n = word_count(r->inputs);
     char unit[ULP_NAME_MAX];
@@ -119,7 +119,7 @@ static int pair_at(const row *r, size_t i, size_t u, char name[ULP_DATAPATH_NAME
     return 1;
 }
 
-/* *d (its name too) becomes pair `i` of a row. */
+/* Sets *d and its name to pair `i` of a row. */
 static ulp_status from_row(ulp_datapath *d, const row *r, size_t i) {
     char formats[2][ULP_NAME_MAX];
     pair_at(r, i, 0, d->name, formats);
