@@ -6,12 +6,14 @@
  * speed in units of the datapath's definition, a C loop that forms one output after the other. The numbers are timings:
  * they differ from run to run and decide no test.
  */
-#include "experiments/harness/harness.h"
-#include "experiments/harness/claims/spread.h"
+#include "experiments/harness/experiment.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "experiments/harness/claims/spread.h"
 
 #if defined(ULP_WITH_BLAS)
 void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
@@ -19,40 +21,109 @@ void cblas_sgemm(int order, int transa, int transb, int m, int n, int k, float a
 void openblas_set_num_threads(int n);
 #endif
 
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    ulp_datapath_list datapaths;
+    int64_t cache, memory, size;
+    double seconds;
+    uint64_t seed;
+} settings;
+
 static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("binary16,bfloat16,e4m3,e5m2", NULL),
-    ULP_TAKES_MODES("rne,rz,ro,sr", "rne,sr"),
-    ULP_TAKES_DATAPATHS(
+    ULP_OPTION_FORMATS_OF(settings, formats, "binary16,bfloat16,e4m3,e5m2", NULL),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,rz,ro,sr", "rne,sr"),
+    ULP_OPTION_DATAPATHS_OF(
+        settings, datapaths,
         "fp32,serial:binary16:rne,serial:bfloat16:rne,serial:binary16:sr,split:binary16:rne,chunk32:e6m9:rne,"
         "pairwise:binary16:rne,kahan:binary16:rne,exact:binary32:rne,int8,v100-fp16,a100-fp16,a100-bf16,a100-tf32,"
         "a100-fp16-fp16,h100-fp16,h100-bf16,h100-e4m3,h100-e4m3:promote=128,h100-e4m3-mma,b200-e4m3,b200-e4m3-mx",
         NULL),
-    {"cache", ULP_OPTION_INTEGER, "2048", NULL, NULL, "elements of an array that stays in the first-level cache", 16,
-     1e9, NULL, 0},
-    {"memory", ULP_OPTION_INTEGER, "33554432", "4194304", NULL, "elements of an array that does not fit any cache", 16,
-     1e9, NULL, 0},
-    {"size", ULP_OPTION_INTEGER, "768", "256", "2048", "m = n = k of the matrix products", 1, 1e5, NULL, 0},
-    {"seconds", ULP_OPTION_NUMBER, "0.2", "0.02", "1", "time per row at least", 0.001, 60, NULL, 0},
-    ULP_TAKES_SEED,
+    {.name = "cache",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, cache),
+     .value = "2048",
+     .help = "elements of an array that stays in the first-level cache",
+     .min = 16,
+     .max = 1e9},
+    {.name = "memory",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, memory),
+     .value = "33554432",
+     .quick = "4194304",
+     .help = "elements of an array that does not fit any cache",
+     .min = 16,
+     .max = 1e9},
+    {.name = "size",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, size),
+     .value = "768",
+     .quick = "256",
+     .full = "2048",
+     .help = "m = n = k of the matrix products",
+     .min = 1,
+     .max = 1e5},
+    {.name = "seconds",
+     .type = &ulp_type_number,
+     ULP_AT(settings, seconds),
+     .value = "0.2",
+     .quick = "0.02",
+     .full = "1",
+     .help = "time per row at least",
+     .min = 0.001,
+     .max = 60},
+    ULP_OPTION_SEED(settings, seed),
     {0},
 };
 
+/* A part of the run: rounding in a place on so many threads, or the products. */
+typedef struct point {
+    int products, where, threads;
+} point;
+
+enum { MEMCPY, ROUND, SGEMM, GEMM };
+#define WHAT_WORDS "memcpy round sgemm gemm"
+enum { CACHE, MEMORY };
+#define WHERE_WORDS "cache memory"
+
+typedef struct row {
+    int what;
+    const char *format, *mode; /* or the name of a datapath or a library */
+    int where;
+    int64_t threads;
+    double rate, ratio, time, naive;
+} row;
+
+static const ulp_column columns[] = {
+    ULP_WORDS(row, what, WHAT_WORDS),
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, mode),
+    ULP_WORDS(row, where, WHERE_WORDS),
+    ULP_COLUMN(row, threads),
+    ULP_COLUMN(row, rate),
+    ULP_COLUMN(row, ratio),
+    ULP_COLUMN(row, time),
+    ULP_COLUMN(row, naive),
+    {0},
+};
+
+/* What all parts work on. */
 typedef struct bench {
     const ulp_backend *backend;
-    size_t cache, memory, size;
+    size_t size;
     double seconds;
     float *x, *y, *z;
     double *wide; /* three matrices, for datapaths whose results are wider than binary32 */
 } bench;
 
 /* One thing to time. */
-typedef struct task {
+typedef struct job {
     const bench *b;
     size_t n;
     const ulp_format *format;
     ulp_rule rule;
     const ulp_datapath *datapath;
-} task;
+} job;
 
 static double now(void) {
     struct timespec t;
@@ -61,7 +132,7 @@ static double now(void) {
 }
 
 /* Median seconds of one call. */
-static double measure(void (*work)(const task *t), const task *t) {
+static double measure(void (*work)(const job *t), const job *t) {
     enum { BATCHES = 41 };
     double batch[BATCHES];
     work(t);
@@ -80,18 +151,18 @@ static double measure(void (*work)(const task *t), const task *t) {
 }
 
 static void copy_part(void *context, size_t begin, size_t end) {
-    const task *t = context;
+    const job *t = context;
     memcpy(t->b->y + begin, t->b->x + begin, (end - begin) * sizeof(float));
 }
 
-static void copy_work(const task *t) { ulp_parallel_for(t->n, (size_t)1 << 20, copy_part, (void *)(uintptr_t)t); }
+static void copy_work(const job *t) { ulp_parallel_for(t->n, (size_t)1 << 20, copy_part, (void *)(uintptr_t)t); }
 
-static void round_work(const task *t) {
+static void round_work(const job *t) {
     ulp_backend_round(t->b->backend, t->b->y, t->b->x, t->n,
                       (ulp_rounding){t->format, t->rule, (ulp_stream){1, 0, 0}, NULL});
 }
 
-static void gemm_work(const task *t) {
+static void gemm_work(const job *t) {
     const size_t n = t->b->size;
     const double *wide = t->b->wide;
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
@@ -104,7 +175,7 @@ static void gemm_work(const task *t) {
 }
 
 /* One output by the definition. */
-static void dot_work(const task *t) {
+static void dot_work(const job *t) {
     const size_t n = t->b->size;
     const double *wide = t->b->wide;
     t->b->wide[0] =
@@ -132,94 +203,114 @@ static ulp_status operands(const bench *b, const ulp_datapath *d) {
 }
 
 #if defined(ULP_WITH_BLAS)
-static void blas_work(const task *t) {
+static void blas_work(const job *t) {
     const int n = (int)t->b->size;
     cblas_sgemm(101, 111, 111, n, n, n, 1.0f, t->b->x, n, t->b->y, n, 0.0f, t->b->z, n);
 }
 #endif
 
-static void emit(ulp_rows *rows, const char *what, const char *format, const char *mode, const char *where, int threads,
-                 double rate, double ratio, double time, double naive) {
-    ulp_put_text(rows, what);
-    ulp_put_text(rows, format);
-    ulp_put_text(rows, mode);
-    ulp_put_text(rows, where);
-    ulp_put_integer(rows, threads);
-    ulp_put_number(rows, rate * 1e-9);
-    const double last[] = {ratio, time, naive};
-    for (int i = 0; i < 3; i++) {
-        if (last[i] > 0) ulp_put_number(rows, last[i]);
-        else ulp_put_none(rows);
-    }
-    ulp_row_end(rows);
+/* ---- rows ---- */
+
+/* A row with its rate, in units of 1e9 per second; the other numbers are empty. */
+static row row_of(const ulp_rows *rows, int what, int where, int threads, double rate) {
+    row r;
+    ulp_row_clear(rows, &r);
+    r.what = what;
+    r.where = where;
+    r.threads = threads;
+    r.rate = rate * 1e-9;
+    return r;
 }
 
 /* The rows of one place: memcpy, then every format and mode beside it. */
-static void round_rows(const ulp_run *run, const bench *b, ulp_rows *rows, const char *where, size_t n, int threads) {
-    size_t formats, modes;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    ulp_threads_set(threads);
-    task t = {.b = b, .n = n};
-    double copy = (double)n / measure(copy_work, &t);
-    emit(rows, "memcpy", "", "", where, threads, copy, 1, 0, 0);
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++) {
-            t.format = &format[f];
-            t.rule = mode[m].rule;
-            double rate = (double)n / measure(round_work, &t);
-            emit(rows, "round", format[f].name, mode[m].name, where, threads, rate, rate / copy, 0, 0);
+static void put_rounding(const ulp_task *task, size_t n) {
+    const settings *set = task->settings;
+    const point *p = task->point;
+    ulp_threads_set(p->threads);
+    job t = {.b = task->context, .n = n};
+    const double copy = (double)n / measure(copy_work, &t);
+    row r = row_of(task->rows, MEMCPY, p->where, p->threads, copy);
+    r.ratio = 1;
+    ulp_row_put(task->rows, &r);
+    for (size_t f = 0; f < set->formats.count; f++)
+        for (size_t m = 0; m < set->modes.count; m++) {
+            t.format = &set->formats.at[f];
+            t.rule = set->modes.at[m].rule;
+            const double rate = (double)n / measure(round_work, &t);
+            r = row_of(task->rows, ROUND, p->where, p->threads, rate);
+            r.format = t.format->name;
+            r.mode = set->modes.at[m].name;
+            r.ratio = rate / copy;
+            ulp_row_put(task->rows, &r);
         }
 }
 
-static ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
-    size_t datapaths;
-    const ulp_datapath *datapath = ulp_run_datapaths(run, &datapaths);
+/* Products per second of the binary32 chain and of sgemm, 0 without OpenBLAS, which gets a row. */
+static ulp_status put_yardsticks(const ulp_task *task, double *chain, double *blas) {
+    const bench *b = task->context;
     const double n = (double)b->size, products = n * n * n;
-    double blas = 0, chain;
-    task t = {.b = b};
-    ulp_threads_set(1);
     ulp_datapath fp32;
+    const job t = {.b = b, .datapath = &fp32};
     ulp_status status = ulp_datapath_parse(&fp32, "fp32");
     if (status == ULP_OK) status = operands(b, &fp32);
     if (status != ULP_OK) return status;
-    t.datapath = &fp32;
-    chain = products / measure(gemm_work, &t);
+    *chain = products / measure(gemm_work, &t);
+    *blas = 0;
 #if defined(ULP_WITH_BLAS)
     openblas_set_num_threads(1);
-    blas = products / measure(blas_work, &t);
-    emit(rows, "sgemm", "OpenBLAS", "", "memory", 1, blas, 1, chain / blas, 0);
+    *blas = products / measure(blas_work, &t);
+    row r = row_of(task->rows, SGEMM, MEMORY, 1, *blas);
+    r.format = "OpenBLAS";
+    r.ratio = 1;
+    r.time = *chain / *blas;
+    ulp_row_put(task->rows, &r);
 #endif
-    for (size_t d = 0; d < datapaths; d++) {
-        t.datapath = &datapath[d];
-        status = operands(b, t.datapath);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: operands", datapath[d].name);
-        const double rate = products / measure(gemm_work, &t), naive = n / measure(dot_work, &t);
-        emit(rows, "gemm", datapath[d].name, "", "memory", 1, rate, blas > 0 ? rate / blas : 0.0, chain / rate,
-             rate / naive);
-        if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
-    }
     return ULP_OK;
 }
 
-enum { CACHE, MEMORY, MEMORY_ALL, PRODUCTS };
+static ulp_status put_products(const ulp_task *task) {
+    const ulp_datapath_list *datapaths = &((const settings *)task->settings)->datapaths;
+    const bench *b = task->context;
+    const double n = (double)b->size, products = n * n * n;
+    double chain, blas;
+    ulp_threads_set(1);
+    ulp_status status = put_yardsticks(task, &chain, &blas);
+    for (size_t d = 0; d < datapaths->count && status == ULP_OK; d++) {
+        const job t = {.b = b, .datapath = &datapaths->at[d]};
+        status = operands(b, t.datapath);
+        if (status != ULP_OK) return ulp_task_fail(task, status, "%s: operands", t.datapath->name);
+        const double rate = products / measure(gemm_work, &t), naive = n / measure(dot_work, &t);
+        row r = row_of(task->rows, GEMM, MEMORY, 1, rate);
+        r.format = t.datapath->name;
+        if (blas > 0) r.ratio = rate / blas;
+        r.time = chain / rate;
+        r.naive = rate / naive;
+        ulp_row_put(task->rows, &r);
+        if (ulp_task_progress(task, (double)(d + 1) / (double)datapaths->count)) break;
+    }
+    return status;
+}
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    bench *b = calloc(1, sizeof *b);
-    if (b == NULL) return ULP_NO_MEMORY;
-    *context = b;
-    *b = (bench){.cache = (size_t)ulp_option_integer(run, "cache"),
-                 .memory = (size_t)ulp_option_integer(run, "memory"),
-                 .size = (size_t)ulp_option_integer(run, "size"),
-                 .seconds = ulp_option_number(run, "seconds")};
-    size_t room = b->memory > b->cache ? b->memory : b->cache;
-    if (room < b->size * b->size) room = b->size * b->size;
-    ulp_status status = ulp_backend_get(&b->backend, "cpu");
-    if (status != ULP_OK) return ulp_run_fail(run, status, "ULPLAB_ISA=%s", getenv("ULPLAB_ISA"));
+static ulp_status compute(const ulp_task *task) {
+    const settings *set = task->settings;
+    const point *p = task->point;
+    const int threads = ulp_threads_get();
+    ulp_status status = ULP_OK;
+    if (p->products) status = put_products(task);
+    else put_rounding(task, (size_t)(p->where == CACHE ? set->cache : set->memory));
+    ulp_threads_set(threads);
+    return status;
+}
+
+/* ---- the run ---- */
+
+static ulp_status take_arrays(bench *b, size_t room) {
+    const size_t matrix = b->size * b->size;
+    if (room < matrix) room = matrix;
     b->x = b->backend->alloc(room * sizeof(float));
     b->y = b->backend->alloc(room * sizeof(float));
-    b->z = b->backend->alloc(b->size * b->size * sizeof(float));
-    b->wide = b->backend->alloc(3 * b->size * b->size * sizeof(double));
+    b->z = b->backend->alloc(matrix * sizeof(float));
+    b->wide = b->backend->alloc(3 * matrix * sizeof(double));
     if (b->x == NULL || b->y == NULL || b->z == NULL || b->wide == NULL) return ULP_NO_MEMORY;
     uint32_t state = 1; /* values in (-2, 2): nothing here depends on their quality */
     for (size_t i = 0; i < room; i++) {
@@ -227,66 +318,74 @@ static ulp_status prepare(ulp_run *run, void **context) {
         b->x[i] = (float)(int32_t)state * 0x1p-30f;
         b->y[i] = b->x[i];
     }
-    ulp_header_add(run, "timing", "yes: two runs of this file differ");
-    ulp_point_add(run, (ulp_point){.at = {CACHE}}, "in cache");
-    ulp_point_add(run, (ulp_point){.at = {MEMORY}}, "in memory, one thread");
-    if (ulp_threads_get() > 1)
-        ulp_point_add(run, (ulp_point){.at = {MEMORY_ALL, ulp_threads_get()}}, "in memory, all threads");
-    ulp_point_add(run, (ulp_point){.at = {PRODUCTS}}, "matrix products");
     return ULP_OK;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    const bench *b = context;
+static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+    const settings *set = own;
+    bench *b = shared;
     const int threads = ulp_threads_get();
-    ulp_status status = ULP_OK;
-    switch (point->at[0]) {
-    case CACHE: round_rows(run, b, rows, "cache", b->cache, 1); break;
-    case MEMORY: round_rows(run, b, rows, "memory", b->memory, 1); break;
-    case MEMORY_ALL: round_rows(run, b, rows, "memory", b->memory, (int)point->at[1]); break;
-    default: status = gemm_rows(run, b, rows); break;
-    }
-    ulp_threads_set(threads);
-    return status;
+    b->size = (size_t)set->size;
+    b->seconds = set->seconds;
+    ulp_status status = ulp_backend_get(&b->backend, "cpu");
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "ULPLAB_ISA=%s", getenv("ULPLAB_ISA"));
+    status = take_arrays(b, (size_t)(set->memory > set->cache ? set->memory : set->cache));
+    if (status != ULP_OK) return status;
+    ulp_plan_note(plan, "timing", "yes: two runs of this file differ");
+    ulp_plan_add(plan, &(point){.where = CACHE, .threads = 1}, 1, "in cache");
+    ulp_plan_add(plan, &(point){.where = MEMORY, .threads = 1}, 1, "in memory, one thread");
+    if (threads > 1) ulp_plan_add(plan, &(point){.where = MEMORY, .threads = threads}, 1, "in memory, all threads");
+    ulp_plan_add(plan, &(point){.products = 1}, 1, "matrix products");
+    return ULP_OK;
 }
 
-static void check(ulp_run *run, const void *context) {
-    (void)context;
+static void put_word(ulp_sheet *table, const char *words, int place) {
+    char word[16];
+    ulp_word_at(word, sizeof word, words, (size_t)place);
+    ulp_sheet_put(table, "%s", word);
+}
+
+static void judge(ulp_claims *c) {
+    const row *rows = c->table->rows;
     ulp_sheet *table = ulp_sheet_new("throughput: G elements/s of rounding, G products/s of gemm",
                                      "what,of,mode,where,threads,G/s,ratio,time / fp32's,naive loops");
-    for (long row = 0; row < ulp_row_count(run); row++) {
-        static const char *const columns[] = {"what", "format", "mode", "where", "threads"};
-        for (int c = 0; c < 5; c++) ulp_sheet_put(table, "%s", ulp_row_text(run, row, columns[c]));
-        static const char *const numbers[] = {"rate", "ratio", "time", "naive"};
-        for (int c = 0; c < 4; c++) {
-            const double x = ulp_row_number(run, row, numbers[c]);
-            if (x == x) ulp_sheet_put(table, "%.3g", x);
-            else ulp_sheet_put(table, "%s", "");
-        }
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        const double numbers[] = {r->rate, r->ratio, r->time, r->naive};
+        put_word(table, WHAT_WORDS, r->what);
+        ulp_sheet_put(table, "%s", r->format ? r->format : "");
+        ulp_sheet_put(table, "%s", r->mode ? r->mode : "");
+        put_word(table, WHERE_WORDS, r->where);
+        ulp_sheet_put(table, "%lld", (long long)r->threads);
+        for (int k = 0; k < 4; k++)
+            if (isnan(numbers[k])) ulp_sheet_put(table, "%s", "");
+            else ulp_sheet_put(table, "%.3g", numbers[k]);
     }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(table, c->file);
 }
 
-static void release(void *context) {
-    bench *b = context;
-    if (b == NULL) return;
+static void release(void *shared) {
+    bench *b = shared;
     free(b->x);
     free(b->y);
     free(b->z);
     free(b->wide);
-    free(b);
 }
 
 static const ulp_experiment experiment = {
     .name = "bench",
     .question = "How fast is rounding, beside memcpy, and a matrix product, beside OpenBLAS?",
-    .columns = "what,format,mode,where,threads,rate,ratio,time,naive",
     .options = options,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .context_size = sizeof(bench),
     .threads_inside = 1,
     .whole = 1,
-    .prepare = prepare,
+    .plan = plan,
     .compute = compute,
-    .check = check,
+    .judge = judge,
     .release = release,
 };
 
