@@ -1,28 +1,55 @@
-/* bench_gpu.h - what the parts of bench_gpu share: the arrays, a thing to time, rows. */
+/* bench_gpu.h - what the parts of bench_gpu share: settings, rows, the arrays, a thing to time. */
 #ifndef ULP_BENCH_GPU_H
 #define ULP_BENCH_GPU_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 #include "kernels/cuda/cuda.h"
 #include "sim/data.h"
+#include "sim/net.h"
+#include "sim/policy.h"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    ulp_datapath_list datapaths;
+    int64_t elements, arrays, size, native_size, units, batch, steps;
+    double seconds;
+    int backend;
+    uint64_t seed;
+} settings;
+
+typedef struct row {
+    const char *what, *of, *mode;
+    double n, rate;
+    const char *unit;
+    double ratio;
+} row;
+
+/* A network and a policy whose training is timed. */
+typedef struct training {
+    char text[128];
+    ulp_net net;
+    ulp_policy policy;
+    const char *name; /* stands for the policy in the CSV */
+} training;
+
+enum { TRAININGS = 4 };
 
 typedef struct bench {
     const ulp_backend *gpu, *cpu;
     ulp_cuda_timer *timer;
     size_t elements, arrays, size, native_size;
-    uint64_t steps;
-    int units;
-    size_t batch;
     double seconds;
     float **x, **y;      /* (arrays) of `elements`, on the device */
     float *unit, *whole; /* matrices of numbers in (-2, 2) and of integers in (-128, 128), for the largest product */
     float *a, *b, *c;    /* matrices for the largest product */
     double *wide;        /* three of them, for results that are wider than binary32 */
     ulp_data data;
+    training training[TRAININGS];
 } bench;
 
 /* One thing to time; `turn` chooses the arrays. */
-typedef struct task {
+typedef struct job {
     const bench *b;
     size_t turn;
     const ulp_format *format;
@@ -30,15 +57,12 @@ typedef struct task {
     const ulp_datapath *datapath;
     ulp_cuda_product *product;
     ulp_stats *stats;
-} task;
+} job;
 
-typedef ulp_status (*work)(task *t);
+typedef ulp_status (*work)(job *t);
 
-/* *median: seconds of one call, by the device's events: of at least five batches. */
-ulp_status measure(double *median, work todo, task *t);
-
-void emit(ulp_rows *rows, const char *what, const char *of, const char *mode, double n, double rate, const char *unit,
-          double ratio);
+/* measure.c: *median = seconds of one call, by the device's events: of at least five batches. */
+ulp_status measure(double *median, work todo, job *t);
 
 /* arrays.c: everything on the device that is worked on, and its end. */
 ulp_status arrays_open(bench *b);
@@ -47,7 +71,12 @@ void arrays_close(bench *b);
 ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide);
 
 /* products.c: a row for every datapath; a row for every product that the device offers itself. */
-ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows);
-ulp_status native_rows(const ulp_run *run, const bench *b, ulp_rows *rows);
+ulp_status put_products(const ulp_task *task);
+ulp_status put_native_products(const ulp_task *task);
+
+/* trainings.c: networks and policies for the data of `b`, which is loaded; a row for each; their end. */
+ulp_status trainings_open(const ulp_plan *plan, bench *b, int units);
+ulp_status put_trainings(const ulp_task *task);
+void trainings_close(bench *b);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static ulp_status gemm_work(task *t) {
+static ulp_status gemm_work(job *t) {
     const size_t n = t->b->size, all = n * n;
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
     const ulp_stream stream = {1, 0, 0};
@@ -13,7 +13,7 @@ static ulp_status gemm_work(task *t) {
                               (ulp_summation){t->datapath, stream});
 }
 
-static ulp_status native_work(task *t) { return ulp_cuda_product_run(t->product); }
+static ulp_status native_work(job *t) { return ulp_cuda_product_run(t->product); }
 
 /* ---- under datapaths ---- */
 
@@ -25,38 +25,38 @@ static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
                     !d->result.fits_binary32);
 }
 
-ulp_status gemm_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
-    size_t datapaths;
-    const ulp_datapath *datapath = ulp_run_datapaths(run, &datapaths);
+ulp_status put_products(const ulp_task *task) {
+    const ulp_datapath_list *datapaths = &((const settings *)task->settings)->datapaths;
+    const bench *b = task->context;
     const double n = (double)b->size, products = n * n * n;
     double seconds, chain;
-    task t = {.b = b};
     ulp_datapath fp32;
+    job t = {.b = b, .datapath = &fp32};
     ulp_status status = ulp_datapath_parse(&fp32, "fp32");
-    t.datapath = &fp32;
     if (status == ULP_OK) status = datapath_operands(b, &fp32);
     if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
-    if (status != ULP_OK) return ulp_run_fail(run, status, "fp32: %s", ulp_backend_error());
+    if (status != ULP_OK) return ulp_task_fail(task, status, "fp32: %s", ulp_backend_error());
     chain = products / seconds;
-    for (size_t d = 0; d < datapaths; d++) {
-        t.datapath = &datapath[d];
+    for (size_t d = 0; d < datapaths->count; d++) {
+        t.datapath = &datapaths->at[d];
         status = datapath_operands(b, t.datapath);
         if (status == ULP_OK) status = measure(&seconds, gemm_work, &t);
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", datapath[d].name, ulp_backend_error());
-        emit(rows, "gemm", datapath[d].name, "", n, products / seconds * 1e-9, "G products/s",
-             products / seconds / chain);
-        if (ulp_rows_progress(rows, (double)(d + 1) / (double)datapaths)) return ULP_OK;
+        if (status != ULP_OK) return ulp_task_fail(task, status, "%s: %s", t.datapath->name, ulp_backend_error());
+        const double rate = products / seconds;
+        ulp_row_put(task->rows, &(row){"gemm", t.datapath->name, NULL, n, rate * 1e-9, "G products/s", rate / chain});
+        if (ulp_task_progress(task, (double)(d + 1) / (double)datapaths->count)) return ULP_OK;
     }
     return ULP_OK;
 }
 
 /* ---- the device's own products ---- */
 
-static ulp_status native_row(const bench *b, const ulp_cuda_native *native, ulp_rows *rows, double *chain) {
+static ulp_status put_native(const ulp_task *task, const ulp_cuda_native *native, double *chain) {
+    const bench *b = task->context;
     const size_t n = b->native_size, m = n * n;
     const ulp_gemm_shape shape = {.m = n, .n = n, .k = n, .lda = n, .ldb = n, .ldc = n};
     const int wide = !native->result.fits_binary32;
-    task t = {.b = b};
+    job t = {.b = b};
     double seconds;
     ulp_status status = operands(b, m, &native->a, &native->b, wide);
     if (status == ULP_OK)
@@ -68,20 +68,20 @@ static ulp_status native_row(const bench *b, const ulp_cuda_native *native, ulp_
     if (status != ULP_OK) return status;
     const double rate = 2e-12 * (double)n * (double)m / seconds;
     if (strcmp(native->name, "native:fp32") == 0) *chain = rate;
-    emit(rows, "native", native->name, native->model, (double)n, rate, "T operations/s",
-         *chain > 0 ? rate / *chain : 0.0);
+    ulp_row_put(task->rows, &(row){"native", native->name, native->model, (double)n, rate, "T operations/s",
+                                   *chain > 0 ? rate / *chain : ULP_NO_NUMBER});
     return ULP_OK;
 }
 
-ulp_status native_rows(const ulp_run *run, const bench *b, ulp_rows *rows) {
+ulp_status put_native_products(const ulp_task *task) {
     ulp_cuda_native native;
     double chain = 0.0;
-    for (size_t i = 0; b->native_size > 0 && ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
+    for (size_t i = 0; ulp_cuda_native_get(i, &native) == ULP_OK; i++) {
         if (native.lacks[0] != '\0') continue;
-        ulp_status status = native_row(b, &native, rows, &chain);
+        const ulp_status status = put_native(task, &native, &chain);
         if (status == ULP_UNSUPPORTED) continue; /* the library has no algorithm for this size */
-        if (status != ULP_OK) return ulp_run_fail(run, status, "%s: %s", native.name, ulp_backend_error());
-        if (ulp_rows_progress(rows, (double)(i % 64) / 64.0)) return ULP_OK;
+        if (status != ULP_OK) return ulp_task_fail(task, status, "%s: %s", native.name, ulp_backend_error());
+        if (ulp_task_progress(task, (double)(i % 64) / 64.0)) return ULP_OK;
     }
     return ULP_OK;
 }

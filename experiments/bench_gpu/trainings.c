@@ -1,0 +1,87 @@
+/* trainings.c - trainings that bench_gpu times, on the device and on the CPU. */
+#include "bench_gpu.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "experiments/harness/training/texts.h"
+#include "sim/train.h"
+
+/* The layers with a place for their units, and the policy. */
+static const struct text {
+    const char *name, *net, *policy;
+} texts[TRAININGS] = {
+    {"fp32", "fc%d relu fc%d relu fc10", "fp32"},
+    {"mixed:fp16", "fc%d relu fc%d relu fc10", "mixed:fp16"},
+    {"mixed:fp16 sr h100-fp16", "fc%d relu fc%d relu fc10", "mixed:fp16,mode=sr,acc=h100-fp16"},
+    {"mixed:fp16", "conv32@3p1 relu pool2 conv64@3p1 relu pool2 fc%d relu fc10", "mixed:fp16"},
+};
+
+ulp_status trainings_open(const ulp_plan *plan, bench *b, int units) {
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
+        training *to = &b->training[i];
+        to->name = texts[i].name;
+        snprintf(to->text, sizeof to->text, texts[i].net, units, units);
+        status = ulp_plan_read_policy(plan, &to->policy, texts[i].policy, to->name);
+        if (status == ULP_OK) status = ulp_plan_read_net(plan, &to->net, to->text, b->data.dims);
+    }
+    return status;
+}
+
+void trainings_close(bench *b) {
+    for (int i = 0; i < TRAININGS; i++) ulp_net_release(&b->training[i].net);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* *rate: steps per second after a few to warm up; the host's clock, since much of a step is the host's. */
+static ulp_status train(double *rate, const ulp_task *task, const training *what, const ulp_backend *backend,
+                        uint64_t steps) {
+    const bench *b = task->context;
+    const ulp_scaler_rule scaler = ulp_scaler_static(8);
+    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    optimizer.momentum = 0.9;
+    const ulp_train_options o = {.net = &what->net,
+                                 .policy = &what->policy,
+                                 .scaler = &scaler,
+                                 .optimizer = &optimizer,
+                                 .batch = (size_t)((const settings *)task->settings)->batch,
+                                 .seed = 1,
+                                 .backend = backend};
+    char error[1024];
+    ulp_trainer *trainer;
+    ulp_status status = ulp_trainer_new(&trainer, &b->data, &o, error, sizeof error);
+    if (status != ULP_OK) return ulp_task_fail(task, status, "training %s: %s", what->text, error);
+    double began = 0.0;
+    for (uint64_t k = 0; k < steps + 3 && status == ULP_OK; k++) {
+        if (k == 3) began = now();
+        status = ulp_trainer_step(trainer, NULL);
+    }
+    *rate = (double)steps / (now() - began + 1e-9);
+    ulp_trainer_free(trainer);
+    if (status == ULP_OK) return ULP_OK;
+    return ulp_task_fail(task, status, "training %s: %s", what->text, ulp_backend_error());
+}
+
+ulp_status put_trainings(const ulp_task *task) {
+    const settings *set = task->settings;
+    const bench *b = task->context;
+    const uint64_t steps = (uint64_t)set->steps;
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < TRAININGS && status == ULP_OK; i++) {
+        const training *what = &b->training[i];
+        double gpu, cpu;
+        status = train(&gpu, task, what, b->gpu, steps);
+        if (status == ULP_OK) status = train(&cpu, task, what, b->cpu, steps < 10 ? steps : 10);
+        if (status != ULP_OK) return status;
+        ulp_row_put(task->rows,
+                    &(row){"training", what->text, what->name, (double)set->batch, gpu, "steps/s", gpu / cpu});
+        if (ulp_task_progress(task, (double)(i + 1) / TRAININGS)) break;
+    }
+    return status;
+}
