@@ -1,21 +1,9 @@
 /* histogram_rows.c - bins of a histogram as cells of rows; see histogram_rows.h. */
 #include "histogram_rows.h"
 
-#include "experiments/harness/harness.h"
-
 uint64_t ulp_bin_count(const ulp_histogram *h, int e) { return e == ULP_BIN_ZERO ? h->zero : h->bin[e - ULP_BIN_MIN]; }
 
 ulp_bin ulp_bin_of(const ulp_histogram *h, int e) {
     const uint64_t n = ulp_bin_count(h, e);
     return (ulp_bin){e == ULP_BIN_ZERO ? ULP_NO_INTEGER : e, (int64_t)n, (double)n / (double)h->count};
-}
-
-const char *ulp_bin_word(int e) { return e == ULP_BIN_ZERO ? "zero" : "bin"; }
-
-void ulp_put_bin(ulp_rows *rows, const ulp_histogram *h, int e) {
-    const ulp_bin bin = ulp_bin_of(h, e);
-    if (e == ULP_BIN_ZERO) ulp_put_none(rows);
-    else ulp_put_integer(rows, bin.x);
-    ulp_put_integer(rows, bin.count);
-    ulp_put_number(rows, bin.share);
 }

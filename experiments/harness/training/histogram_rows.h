@@ -31,9 +31,4 @@ typedef struct ulp_bin {
 uint64_t ulp_bin_count(const ulp_histogram *h, int e);
 ulp_bin ulp_bin_of(const ulp_histogram *h, int e);
 
-/* ---- for experiments that put cells one by one ---- */
-
-const char *ulp_bin_word(int e);                                 /* zero or bin */
-void ulp_put_bin(ulp_rows *rows, const ulp_histogram *h, int e); /* the three cells */
-
 #endif
