@@ -1,4 +1,4 @@
-/* t_data.c - the data readers on good, truncated, foreign and packed files, the checksum and the split. */
+/* t_data.c - reading good, truncated, foreign and packed data files; checksums, splits and histograms. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,14 +20,14 @@
 #include "sim/stats.h"
 
 static char folder[64];
-static char mnist_folder[512]; /* $ULPLAB_DATA, else beside the checkout */
+static char mnist_folder[512]; /* $ULPLAB_DATA, else a folder beside the checkout */
 static char error[1024];
 
 static int make_folder(void **state) {
     (void)state;
     const char *given = getenv("ULPLAB_DATA");
     snprintf(mnist_folder, sizeof mnist_folder, "%s", given && *given ? given : "../shared/data");
-    unsetenv("ULPLAB_DATA"); /* without a folder the shipped set is meant */
+    unsetenv("ULPLAB_DATA"); /* without a folder the shipped set is loaded */
     snprintf(folder, sizeof folder, "/tmp/ulplab-data-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -70,7 +70,7 @@ static void test_digits(void **state) {
     assert_int_equal(data.checksum, 0x2ebe3bb7);
     for (size_t i = 0; i < data.n; i++) count[data.label[i]]++;
     for (size_t i = 0; i < data.n * 64; i++) ink += data.pixel[i];
-    /* class counts and pixel sum of the published file */
+    /* number of digits per class, and pixel sum, of the published file */
     static const size_t want[10] = {178, 182, 177, 183, 181, 182, 181, 179, 174, 180};
     for (size_t c = 0; c < 10; c++) assert_int_equal(count[c], want[c]);
     assert_int_equal(ink, 561718);
@@ -107,8 +107,7 @@ static void test_permutation(void **state) {
     ulp_permutation(order, 0, (ulp_stream){1, 1, 0});
 }
 
-/* A folder that is given has to hold the set: nothing else is read in its place. $ULPLAB_DATA is only where to look
- * first. */
+/* A given folder has to hold the set; no other folder is read. $ULPLAB_DATA is only the first folder of a search. */
 static void test_folder_counts(void **state) {
     ulp_data a, b;
     (void)state;
@@ -127,7 +126,7 @@ static void test_folder_counts(void **state) {
     ulp_data_release(&b);
     assert_int_equal(ulp_data_load(&b, "mnist", NULL, 1, error, sizeof error), ULP_NO_DEVICE);
     assert_non_null(strstr(error, folder));
-    write_file("digits.csv", (const unsigned char *)"0,0\n", 4); /* it is there, so it is the one that counts */
+    write_file("digits.csv", (const unsigned char *)"0,0\n", 4); /* the file exists, so it is read */
     assert_int_equal(ulp_data_load(&b, "digits", NULL, 1, error, sizeof error), ULP_BAD_FILE);
     assert_non_null(strstr(error, folder));
     unsetenv("ULPLAB_DATA");
@@ -135,7 +134,7 @@ static void test_folder_counts(void **state) {
     ulp_data_release(&a);
 }
 
-/* The shipped file with one digit changed is foreign, cut off it is truncated. */
+/* The shipped file with one changed digit is foreign; a shorter file is truncated. */
 static void test_digits_damaged(void **state) {
     ulp_data data;
     unsigned char *text;
@@ -185,7 +184,7 @@ static size_t header(unsigned char *to, uint32_t magic, uint32_t n) {
     return 4 * count;
 }
 
-/* Four small good files; what: the magic numbers and counts to write. */
+/* Write four small files with these magic numbers and counts. */
 static void write_set(uint32_t magic, uint32_t images, uint32_t labels, int missing_bytes, unsigned char label) {
     unsigned char bytes[256];
     for (uint32_t part = 0; part < 2; part++) {
@@ -265,7 +264,7 @@ static void test_idx_packed(void **state) {
     assert_int_equal(ulp_data_load(&data, "mnist", folder, 1, error, sizeof error), ULP_OK);
     assert_int_equal(data.pixel[10], 10);
     ulp_data_release(&data);
-    /* the packed file cut off in the middle */
+    /* half of the packed file */
     file = fopen(path_of("train-images-idx3-ubyte.gz"), "rb");
     assert_non_null(file);
     n = fread(bytes, 1, sizeof bytes, file);
@@ -335,7 +334,7 @@ static void test_histogram(void **state) {
     assert_int_equal(h.bin[0 - ULP_BIN_MIN], 2);
     assert_int_equal(h.bin[1 - ULP_BIN_MIN], 1);
     assert_int_equal(h.bin[-149 - ULP_BIN_MIN], 1);
-    assert_int_equal(h.bin[-148 - ULP_BIN_MIN], 1); /* 1.5 2^-149 is 2^-148 to nearest even */
+    assert_int_equal(h.bin[-148 - ULP_BIN_MIN], 1); /* 1.5 2^-149 rounds to nearest even: 2^-148 */
     assert_int_equal(h.bin[-126 - ULP_BIN_MIN], 1);
     assert_int_equal(h.bin[127 - ULP_BIN_MIN], 1);
     assert_int_equal(ulp_histogram_below(&h, 0), 3);

@@ -1,5 +1,6 @@
-/* t_datapath.c - the definition of every sum of products but the Tensor Cores' against sums formed from its
- * description: every kind, format and mode, and what is known of them by hand. */
+/* t_datapath.c - sums of products against an oracle, in every kind, format and mode, and known properties.
+ *
+ * Other tests check the sums of Tensor Cores. */
 #include "sum_oracle.h"
 
 #include <float.h>
@@ -15,7 +16,7 @@ static double a[ROOM], b[ROOM];
 
 static int below(uint64_t *seed, int n) { return (int)(next_random(seed) >> 33) % n; }
 
-/* Of magnitude 1/2 to 2, with 53 bits or as few as formats have. */
+/* A number of magnitude 1/2 to 2, with 53 bits or with few bits. */
 static double near_one(uint64_t *seed, const ulp_format *f) {
     const int bits = below(seed, 3) ? below(seed, f->prec < 24 ? f->prec + 1 : 25) : 52;
     const double m = (double)(next_random(seed) >> 12 | 1ull << 52);
@@ -52,7 +53,7 @@ static void fill(data kind, const ulp_format *f, size_t k, uint64_t *seed) {
     }
 }
 
-/* A start value: a member of the format of results. */
+/* A start value: a value of the format of results. */
 static double start_of(data kind, ulp_reference *ref, const ulp_format *f, uint64_t *seed) {
     double c = kind == CANCELLING && below(seed, 2) ? -a[0] * b[0] : operand(kind, f, seed);
     if (kind == OVERFLOWING || kind == SUBNORMAL) c *= operand(kind, f, seed);
@@ -69,7 +70,7 @@ static const char *const formats[] = {"fp16",     "bf16",      "e4m3",     "e5m2
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 static const struct {
-    const char *name; /* with its number */
+    const char *name; /* the name with its number */
     scheme scheme;
     size_t length, promote;
 } ways[] = {
@@ -184,7 +185,7 @@ static void shuffle(size_t k, uint64_t *seed) {
     }
 }
 
-/* Products over all exponents, most of which cancel in pairs: what is left is small beside them. */
+/* Products of all exponents, most of which cancel in pairs, so that the sum is small compared with its terms. */
 static void test_exact(void **state) {
     (void)state;
     uint64_t seed = 5, cases = 0;
@@ -220,16 +221,16 @@ static void test_exact(void **state) {
         ulp_reference_free(w.ref);
     }
     assert_true(cases > 400);
-    /* by hand: 1e300 1e300 - 1e300 1e300 + 2^-600 2^-400 */
+    /* a known sum: 1e300 1e300 - 1e300 1e300 + 2^-600 2^-400 */
     a[0] = b[0] = b[1] = 1e300, a[1] = -1e300, a[2] = 0x1p-600, b[2] = 0x1p-400;
     ulp_datapath d = parsed("exact:fp64:rne");
     assert_true(dot(&d, 0.0, 3, (ulp_stream){0}) == 0x1p-1000);
     for (size_t i = 0; i < ROOM; i++)
-        a[i] = 0x1p-1074, b[i] = 0x1p-18; /* 2^18 products far below the least value add up to it */
+        a[i] = 0x1p-1074, b[i] = 0x1p-18; /* 2^18 products far below the least value, whose sum is the least value */
     assert_true(dot(&d, 0.0, ROOM, (ulp_stream){0}) == 0x1p-1074);
     for (size_t i = 0; i < ROOM; i++) a[i] = DBL_MAX, b[i] = i % 2 ? -DBL_MAX : DBL_MAX;
     assert_true(dot(&d, 3.0, ROOM, (ulp_stream){0}) == 3.0);
-    for (size_t i = 0; i < ROOM; i++) b[i] = -DBL_MAX; /* 2^2066, the sign of an infinity */
+    for (size_t i = 0; i < ROOM; i++) b[i] = -DBL_MAX; /* a sum near 2^2066: the sign of the infinity */
     assert_true(dot(&d, DBL_MAX, ROOM, (ulp_stream){0}) == -INFINITY);
 }
 
@@ -335,7 +336,7 @@ static void test_published(void **state) {
     expect("exact:fp16:rne", 0, 5001, 1, 5000);
     expect("serial:fp16:rne:promote=32", 0, 5001, 1, 5001);
     expect("fp32", 0x1p24, 100, 1, 0x1p24);
-    /* Wang et al. 2018, figure 3: terms of mean 1 up to 1 + sqrt 3 */
+    /* Wang et al. 2018, figure 3: terms with mean 1, up to 1 + sqrt 3 */
     const ulp_format f = named("e6m9");
     uint64_t seed = 1;
     for (size_t i = 0; i < ROOM; i++) {
@@ -350,12 +351,12 @@ static void test_published(void **state) {
     }
 }
 
-/* Two datapaths that are the same sum. */
+/* Pairs of datapaths that define the same sum. */
 static void test_identities(void **state) {
     (void)state;
     static const struct {
         const char *one, *other;
-        int negative_zero; /* holds from -0 and for sums of zeros of both signs */
+        int negative_zero; /* also for the start value -0 and for zeros of both signs */
     } pairs[] = {{"chunk1:fp16:rne", "split:fp16:rne", 0},     {"chunk70:bf16:ru", "serial:bf16:ru", 0},
                  {"block1:fp16:sr", "serial:fp16:sr", 1},      {"block64:e4m3:rd", "exact:e4m3:rd", 1},
                  {"block64:fp64:sra", "exact:fp64:sra", 1},    {"serial:fp32:rne", "fp32", 1},
@@ -374,7 +375,7 @@ static void test_identities(void **state) {
                 fail_msg("%s gives %a, %s gives %a", x.name, got, y.name, want);
         }
     }
-    /* promote=N >= k is the partial sum from +0 and one addition in binary32 */
+    /* promote=N with N >= k: a partial sum from +0, then one addition in binary32 */
     const ulp_datapath late = parsed("serial:fp16:sr:promote=64"), raw = parsed("serial:fp16:sr");
     for (int turn = 0; turn < 2000; turn++) {
         const size_t k = 1 + (size_t)below(&seed, 64);

@@ -1,5 +1,4 @@
-/* t_elementary.c - own exp, log, tanh, sigmoid, cos and normal variates against MPFR and against bits fixed for good.
- */
+/* t_elementary.c - the project's exp, log, tanh, sigmoid, cos and normal variates against MPFR and fixed bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,7 @@ enum { SAMPLES = 40000, PRECISION = 120 };
 
 typedef int (*mpfr_function)(mpfr_t, const mpfr_t, mpfr_rnd_t);
 
-/* |got - f(x)| in units of the last place of f(x). */
+/* |got - f(x)| in units in the last place of f(x). */
 static double error_of(double got, double x, mpfr_function f) {
     mpfr_t want, difference;
     mpfr_inits2(PRECISION, want, difference, (mpfr_ptr)NULL);
@@ -29,7 +28,7 @@ static double error_of(double got, double x, mpfr_function f) {
     return ulps;
 }
 
-/* The largest error over intervals [low, high], seeded, and at their ends. */
+/* The largest error at seeded points in the intervals [low, high] and at their ends. */
 static double worst(double (*own)(double), mpfr_function f, const double (*interval)[2], size_t n) {
     double most = 0.0;
     for (size_t k = 0; k < n; k++) {
@@ -63,7 +62,8 @@ static void test_exp_subnormal(void **state) {
     double most = 0.0;
     (void)state;
     for (int i = 0; i < 3000; i++) {
-        double x = -708.4 - 36.7 * i / 3000.0, want = exp(x); /* libm is within 1 ulp of the subnormal spacing here */
+        double x = -708.4 - 36.7 * i / 3000.0,
+               want = exp(x); /* the error of libm is below 1 unit of the subnormal spacing */
         double error = fabs(ulp_exp(x) - want) * 0x1p1000 * 0x1p74;
         if (want < 0x1p-1022 && error > most) most = error;
     }
@@ -135,7 +135,7 @@ static void test_cos(void **state) {
                 ulp_cos_turn(0.75) == 0.0);
 }
 
-/* n variates: mean and variance within five standard errors, and the tail's share of |z| > 2. */
+/* Mean, variance and the share of |z| > 2 of N variates are within five standard errors. */
 static void test_normal(void **state) {
     enum { N = 200000 };
     double sum = 0.0, squares = 0.0, beyond = 0.0;
@@ -151,7 +151,7 @@ static void test_normal(void **state) {
     assert_true(fabs(beyond / N - 0.0455003) < 5.0 * sqrt(0.0455 * 0.9545 / N));
 }
 
-/* The same bits on every machine, compiler and flag: a hash over many results, taken once. */
+/* The bits are the same for every machine, compiler and flag: a hash of many results has a fixed value. */
 static void test_bits(void **state) {
     uint64_t hash = 0xcbf29ce484222325u;
     (void)state;

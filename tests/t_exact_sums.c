@@ -1,7 +1,7 @@
-/* t_exact_sums.c - where ones, the harmonic series and a gradient ascent stop: facts of arithmetic, computed anew.
+/* t_exact_sums.c - where sums of ones, the harmonic series and a gradient ascent stop.
  *
- * Three ways that share no code: ulp_arith; rounding to p bits by ldexp and nearbyint of a binary64 result, which for
- * + - x / is the exact result rounded once if 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334); and, for
+ * Three computations share no code: ulp_arith(); rounding a binary64 result to p bits by ldexp() and nearbyint(), which
+ * is the exact result of + - x / rounded once if 53 >= 2 p + 2 (Figueroa 1995, doi:10.1145/221332.221334); and, for
  * binary32, the machine's float.
  */
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static double wide(ulp_op op, double a, double b) {
     }
 }
 
-/* The format's three numbers written down again, so that formats/ is not asked: p, and the exponent of the least normal
- * number. Nothing here comes near an overflow. */
+/* p, and the exponent of the least normal number, of each format, so that formats/ is not used. No sum of the tests
+ * overflows. */
 static const struct shape {
     const char *name;
     int prec, emin;
@@ -70,7 +70,7 @@ static void same_end(const char *what, const char *name, double got, double want
 
 /* ---- ones ---- */
 
-/* The number of the first addition that moves nothing; *sum is what is there then. */
+/* The number of the first addition that does not change the sum; *sum gets this sum. */
 static int64_t count_ones(operation by, const ulp_format *f, double from, double *sum) {
     double s = from;
     for (int64_t n = 1;; n++) {
@@ -99,7 +99,7 @@ static void test_counting(void **state) {
     }
 }
 
-/* Sixteen million additions: all of them by float, by the library too unless a sanitizer looks on. */
+/* Sixteen million additions in float and by the library; under a sanitizer the library does the last ones alone. */
 static void test_counting_binary32(void **state) {
     const ulp_format f = named("binary32");
     const double from = THINNED ? 0x1p24 - 1000 : 0;
@@ -111,7 +111,7 @@ static void test_counting_binary32(void **state) {
     same_end("ones", f.name, sum, 16777216, idle, 16777217 - (int64_t)from);
 }
 
-/* By mode and format: value and the first addition that moves nothing. */
+/* For modes and formats: the final sum, and the number of the first addition that does not change it. */
 static void test_counting_modes(void **state) {
     static const struct {
         const char *name;
@@ -142,7 +142,7 @@ static void test_counting_modes(void **state) {
     }
 }
 
-/* One step of a sum with Kahan's correction. */
+/* One addition with Kahan's correction. */
 static void kahan(operation by, const ulp_format *f, double term, double *sum, double *correction) {
     const double corrected = by(ULP_SUB, term, *correction, f), next = by(ULP_ADD, *sum, corrected, f);
     *correction = by(ULP_SUB, by(ULP_SUB, next, *sum, f), corrected, f);
@@ -173,7 +173,7 @@ static void test_counting_cures(void **state) {
     }
 }
 
-/* Where nearest stops, half of all random words move the sum, by 2. */
+/* Where a sum to nearest stops, half of all random words change the sum, by 2. */
 static void test_counting_stochastic(void **state) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
     (void)state;
@@ -192,7 +192,7 @@ static void test_counting_stochastic(void **state) {
 
 /* ---- the harmonic series ---- */
 
-/* The first term that moves nothing; the next `more` do not either. */
+/* The number of the first term that does not change the sum; the next `more` terms do not change it either. */
 static int64_t sum_harmonic(operation by, const ulp_format *f, int64_t more, double *sum) {
     int64_t i = 1;
     double s = 0, next;
@@ -232,7 +232,7 @@ static void test_harmonic(void **state) {
     }
 }
 
-/* Relative errors after 10^6 terms, to the four digits that are published. */
+/* Relative errors after 10^6 terms, compared with the four published digits. */
 static void test_harmonic_error(void **state) {
     const double harmonic = harmonic_number(1000000);
     const ulp_format half = named("binary16"), brain = named("bfloat16");
@@ -247,7 +247,7 @@ static void test_harmonic_error(void **state) {
 
 /* ---- gradient ascent on 3 - (w - 3)^2 ---- */
 
-/* The number of updates that move the weight. */
+/* The number of updates that change the weight. */
 static int64_t ascend(operation by, const ulp_format *f, double rate, double *weight) {
     double w = 0;
     for (int64_t k = 0;; k++) {
@@ -282,7 +282,7 @@ static void test_ascent(void **state) {
     }
 }
 
-/* Weight, rate and update in binary32, the gradient in the format from the weight rounded to it. */
+/* Weight, rate and update are in binary32; the gradient is in the format, from the weight rounded to the format. */
 static float ascend_master(operation by, const ulp_format *f, int rounded_by_hand) {
     float weight = 0;
     for (int k = 0; k < 100000; k++) {

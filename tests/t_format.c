@@ -1,4 +1,4 @@
-/* t_format.c - the formats' parameters against the standards' numbers and the oracle, for every family of names. */
+/* t_format.c - parameters of formats against the numbers of the standards and the oracle, for every family of names. */
 #include <float.h>
 
 #include "support.h"
@@ -7,14 +7,14 @@
 
 #define NONE UINT64_MAX
 
-/* A format as its standard gives it; codes of magnitudes, NONE where there is none. */
+/* The numbers of a format in its standard. Codes are codes of magnitudes; NONE: the format has no such code. */
 typedef struct row {
     const char *name, *aliases;
     int bits, bias, prec;
     double max;
     uint64_t max_code;
     double min_normal, min_positive, lowest;
-    uint64_t inf_code, first_nan, last_nan; /* NaN codes without sign, but for the one that would be -0 */
+    uint64_t inf_code, first_nan, last_nan; /* NaN codes without the sign, except a NaN in the place of -0 */
     int overflow, neg_zero;
 } row;
 
@@ -65,7 +65,7 @@ static void equal_code(const char *name, const char *what, uint64_t got, uint64_
         fail_msg("%s: %s is %#llx, not %#llx", name, what, (unsigned long long)got, (unsigned long long)want);
 }
 
-/* The same descriptor, name included; bytes between members do not count. */
+/* Check that two descriptors are equal, with their names; padding is not compared. */
 static void equal_formats(const ulp_format *a, const ulp_format *b) {
     assert_memory_equal(a, b, offsetof(ulp_format, fits_binary32) + sizeof a->fits_binary32);
     assert_memory_equal(&a->max_code, &b->max_code, offsetof(ulp_format, max) - offsetof(ulp_format, max_code));
@@ -110,7 +110,7 @@ static void test_standards(void **state) {
     }
 }
 
-/* What ulp_format_init derives, against the oracle's own derivation. */
+/* Check the numbers that ulp_format_init() derives against those of the oracle. */
 static void check_derived(const ulp_format *f) {
     ulp_reference *ref = ulp_reference_new(f);
     assert_non_null(ref);
@@ -177,7 +177,8 @@ static void test_ieee_like(void **state) {
                 snprintf(name, sizeof name, "e%dm%d%s", x, y, ieee ? "ieee" : "");
                 ulp_format f = named(name);
                 check_derived(&f);
-                if (strstr(" e4m3 e3m2 e2m3 e2m1 e8m0 ", name) != NULL) continue; /* OCP's, not the generic rule */
+                if (strstr(" e4m3 e3m2 e2m3 e2m1 e8m0 ", name) != NULL)
+                    continue; /* formats of OCP, which do not follow the generic rule */
                 assert_int_equal(f.bits, 1 + x + y);
                 assert_int_equal(f.prec, y + 1);
                 assert_int_equal(f.bias, (1 << (x - 1)) - 1);
@@ -202,7 +203,7 @@ static void test_fixed(void **state) {
         }
 }
 
-/* K, P of every kind; those whose values are beyond binary64 are refused. P3109 v4.0, section 4 */
+/* All K and P of every kind; formats with values beyond binary64 are refused. P3109 v4.0, section 4. */
 static void test_p3109(void **state) {
     (void)state;
     int taken = 0;
@@ -244,7 +245,7 @@ static void test_suffixes(void **state) {
     (void)state;
     for (size_t i = 0; i < ulp_format_count; i++)
         for (int policy = ULP_OVERFLOW_INF; policy < ULP_OVERFLOW_COUNT; policy++)
-            for (int nosub = 0; nosub < 3; nosub++) { /* without, after the policy, before it */
+            for (int nosub = 0; nosub < 3; nosub++) { /* without :nosub; :nosub after the policy; before it */
                 const ulp_format_row *text;
                 ulp_format base, f;
                 char name[64], policy_text[16];
@@ -294,7 +295,7 @@ static void test_init(void **state) {
 #undef REFUSES
 }
 
-/* Against every value of the inner format, one by one. */
+/* ulp_format_holds() against a check of every value of the inner format. */
 static void test_holds(void **state) {
     ulp_format outer, inner;
     size_t yes = 0, no = 0;

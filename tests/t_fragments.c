@@ -1,11 +1,10 @@
-/* t_fragments.c - the maps of Tensor Core operands against the formulas of the PTX ISA, descriptors bit by bit, codes.
- */
+/* t_fragments.c - the layout of Tensor Core operands against the formulas of the PTX ISA, descriptors, and codes. */
 #include "support.h"
 
 #include "kernels/cuda/fragments.h"
 
-/* Element i of a thread's fragment of A or B, and of C, as PTX ISA 9.0, section 9.7.15.5 writes it: group = lane >> 2,
- * t = lane % 4. */
+/* The place of element i of a thread's fragment of A, B or C, by PTX ISA 9.0, section 9.7.15.5: group = lane >> 2, t =
+ * lane % 4. */
 typedef struct place {
     unsigned row, column;
 } place;
@@ -48,7 +47,7 @@ static place c_m16n8(unsigned group, unsigned t, unsigned i) {
 
 static const struct shape {
     const char *name;
-    unsigned k, size; /* elements, bytes of one */
+    unsigned k, size; /* number of elements, bytes of an element */
     place (*a)(unsigned, unsigned, unsigned), (*b)(unsigned, unsigned, unsigned);
 } shapes[] = {
     {"f16 k8", 8, 2, a_f16_k8, b_f16_k8},         {"f16 k16", 16, 2, a_f16_k16, b_f16_k16},
@@ -82,7 +81,8 @@ static void test_ptx(void **state) {
         }
 }
 
-/* Section 9.7.15.5.1, .f64: A's row is the group, its column t; B the other way round; C's columns t * 2 + i. */
+/* Section 9.7.15.5.1, .f64: the row of A is the group, the column is t; of B the row is t, the column is the group; the
+ * columns of C are t * 2 + i. */
 static void test_ptx_f64(void **state) {
     (void)state;
     for (unsigned lane = 0; lane < 32; lane++) {
@@ -97,7 +97,7 @@ static void test_ptx_f64(void **state) {
     }
 }
 
-/* Every element of a matrix is held by one place and one alone. */
+/* Check that exactly one place holds each element of a matrix. */
 static void all_ones(const unsigned char *held, size_t n, const char *what) {
     for (size_t i = 0; i < n; i++)
         if (held[i] != 1) fail_msg("%s: element %zu is held %d times", what, i, held[i]);
@@ -128,8 +128,8 @@ static void test_once(void **state) {
     }
 }
 
-/* D of wgmma as section 9.7.16.5.2 draws it: d[2 i], d[2 i + 1] of thread 32 w + 4 g + t are columns 8 (i / 2) + 2 t
- * and the next of row 16 w + g, i even, or row 16 w + g + 8, i odd. */
+/* D of wgmma, section 9.7.16.5.2: d[2 i] and d[2 i + 1] of thread 32 w + 4 g + t are the columns 8 (i / 2) + 2 t and
+ * 8 (i / 2) + 2 t + 1 of row 16 w + g if i is even, of row 16 w + g + 8 if i is odd. */
 static void test_wgmma_d(void **state) {
     (void)state;
     for (unsigned w = 0; w < 4; w++)
@@ -142,7 +142,7 @@ static void test_wgmma_d(void **state) {
                 }
 }
 
-/* Core matrices are whole: 8 rows of 16 bytes, one after the other; where they begin is what the descriptor says. */
+/* A core matrix has 8 rows of 16 bytes, one after the other; the descriptor says where core matrices begin. */
 static void test_shared_memory(void **state) {
     (void)state;
     static unsigned char held[256 * 32];
@@ -155,7 +155,8 @@ static void test_shared_memory(void **state) {
         const unsigned base = (unsigned)(d & 0x3fff) * 16, leading = (unsigned)(d >> 16 & 0x3fff) * 16,
                        stride = (unsigned)(d >> 32 & 0x3fff) * 16;
         assert_int_equal(base, address);
-        assert_true((d & ~(uint64_t)0x00003fff3fff3fffu) == 0); /* no base offset, no swizzle, nothing in between */
+        assert_true((d & ~(uint64_t)0x00003fff3fff3fffu) ==
+                    0); /* no base offset, no swizzle, and unused bits are zero */
         for (unsigned row = 0; row < 256; row += 8)
             for (unsigned half = 0; half < 2; half++) {
                 const unsigned core = ulp_wgmma_place(row, 16 * half);
@@ -193,7 +194,8 @@ static void test_codes(void **state) {
         for (uint64_t code = 0; code < codes; code += step) {
             const double x = ulp_decode(code, &f);
             check_code(x, &f);
-            if (x - x == 0.0) { /* a neighbour in binary64 is no value, half a step is one now and then */
+            if (x - x ==
+                0.0) { /* a neighbour in binary64 is not a value of the format; x / 2 and 1.5 x may be values */
                 check_code(ulp_from_bits64(ulp_bits64(x) ^ 1), &f);
                 check_code(x * 1.5, &f);
                 check_code(x * 0.5, &f);

@@ -1,5 +1,4 @@
-/* t_gemm.c - matrix products and column sums against the scalar step, element by element, for every shape, layout and
- * thread count. */
+/* t_gemm.c - matrix products and column sums against scalar sums, for every shape, layout and thread count. */
 #include <stdlib.h>
 
 #include "support.h"
@@ -7,7 +6,11 @@
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { ROOM = 40000, RESULTS = 2048, ISAS = 8 }; /* elements of inputs, of results with what lies around them */
+enum {
+    ROOM = 40000,
+    RESULTS = 2048,
+    ISAS = 8
+}; /* elements of inputs; elements of results with the elements around them */
 
 static const ulp_backend *backends[ISAS];
 static size_t offered;
@@ -23,7 +26,7 @@ static const char named_datapaths[] =
     "serial:e2m1:rna serial:e5m10:nosub:rd ";
 enum { NAMED = 31, DATAPATHS = NAMED + ULP_MODE_COUNT };
 
-/* The datapaths of the list, then binary32 in every mode. */
+/* Datapath i: first those of the list, then binary32 in every mode. */
 static ulp_datapath datapath(int i) {
     ulp_datapath d;
     char text[64];
@@ -40,7 +43,7 @@ static ulp_datapath datapath(int i) {
 
 /* ---- inputs ---- */
 
-/* kind 0: small members that add up; 1: wide exponents; 2: any bits, specials among them. */
+/* An operand of a kind. 0: small values whose sums stay in range; 1: all exponents; 2: any bits and special values. */
 static float operand(const ulp_format *f, int kind, uint64_t *seed) {
     static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
                                        1, 0x80000003, 0x007fffff, 0x7f7fffff};
@@ -59,7 +62,7 @@ static void fill(float *to, size_t n, const ulp_format *f, int kind, uint64_t *s
     }
 }
 
-/* A value of the accumulator's format. */
+/* The value rounded to the accumulator's format. */
 static float member(float value, const ulp_datapath *d) {
     return (float)ulp_round((double)value, &d->accumulator, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0);
 }
@@ -88,7 +91,7 @@ static void define(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream st
         }
 }
 
-/* Bit for bit, or the NaN of results; what was not to be written keeps any NaN it was. */
+/* Whether x and y have the same bits, or x is the NaN of results and y is NaN. */
 static int same_bits(float x, float y) {
     return ulp_bits32(x) == ulp_bits32(y) || (isnan(y) && ulp_bits32(x) == 0x7fc00000u);
 }
@@ -111,7 +114,7 @@ static const size_t shapes[][3] = {{1, 1, 1},    {1, 1, 0},   {3, 2, 0},  {2, 3,
                                    {17, 19, 23}, {2, 2, 101}, {0, 5, 3},  {5, 0, 3},   {0, 0, 0}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* Layout bits: transposes, accumulate, rows longer than needed. */
+/* The shape with a layout; the layout's bits are transposes, accumulation, and rows longer than needed. */
 static ulp_gemm_shape shape_of(size_t i, unsigned layout) {
     const size_t m = shapes[i][0], n = shapes[i][1], k = shapes[i][2], pad = layout & 8 ? 3 + i % 5 : 0;
     ulp_gemm_shape s = {.m = m,
@@ -131,7 +134,7 @@ static void check_gemm(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_strea
     define(s, d, stream);
     for (size_t isa = 0; isa < offered; isa++)
         for (int threads = 1; threads <= (products % 64 == 0 ? 2 : 1);
-             threads++) { /* threads waiting for each other are slow */
+             threads++) { /* threads that wait for each other are slow */
             ulp_threads_set(threads);
             memcpy(c, start, sizeof c);
             ulp_status status = ulp_backend_gemm(backends[isa], c, a, b, s, (ulp_summation){d, stream});
@@ -163,7 +166,7 @@ static void test_gemm(void **state) {
     print_message("%llu products\n", (unsigned long long)products);
 }
 
-/* fp32 is what a loop of fmaf gives, and a longer sum than the shapes above. */
+/* fp32 gives the result of a loop of fmaf(); the sum is longer than those of the shapes above. */
 static void test_fp32(void **state) {
     (void)state;
     ulp_datapath d = datapath(0);
@@ -189,7 +192,7 @@ static void test_fp32(void **state) {
     }
 }
 
-/* One special value at a time: what it does to its row or column, and that it does nothing to the others. */
+/* One special value at a time affects its row or column as defined, and no other element. */
 static void test_specials(void **state) {
     (void)state;
     static const double specials[] = {INFINITY, -INFINITY, NAN, -0.0, 0x1p-149, -0x1p-127, 0x1.fffffep127};
@@ -270,7 +273,7 @@ static void test_refusals(void **state) {
         REFUSES(s.ldc = 0);
         REFUSES((s.a_trans = 1, s.lda = 1));
         REFUSES((s.b_trans = 1, s.ldb = 3));
-        REFUSES(s.a_scales = a); /* of a datapath that has none */
+        REFUSES(s.a_scales = a); /* the datapath has no scales */
         REFUSES(s.b_scales = b);
         REFUSES((s.k = 0, s.ldc = 2));
 #undef REFUSES
@@ -282,7 +285,7 @@ static void test_refusals(void **state) {
         assert_int_equal(ulp_backend_gemm(k, c, a, b, &good, (ulp_summation){&wrong, stream}), ULP_BAD_ARGUMENT);
         assert_int_equal(ulp_backend_gemm(k, c, a, b, &good, (ulp_summation){&wide, stream}), ULP_UNSUPPORTED);
         assert_int_equal(ulp_backend_gemm(k, NULL, NULL, NULL, &good, (ulp_summation){&wide, stream}),
-                         ULP_UNSUPPORTED); /* before arrays and shapes */
+                         ULP_UNSUPPORTED); /* refused before arrays and shapes are checked */
         assert_int_equal(ulp_backend_gemm64(k, NULL, a64, a64, &good, (ulp_summation){&wide, stream}),
                          ULP_BAD_ARGUMENT);
         assert_int_equal(ulp_backend_gemm64(k, c64, NULL, a64, &good, (ulp_summation){&wide, stream}),
@@ -299,15 +302,15 @@ static void test_refusals(void **state) {
         assert_int_equal(ulp_backend_reduce(k, c, a, 2, 3, (ulp_summation){&wrong, stream}), ULP_BAD_ARGUMENT);
         assert_int_equal(ulp_backend_reduce(k, c, a, 2, 3, (ulp_summation){&wide, stream}), ULP_UNSUPPORTED);
         assert_int_equal(ulp_backend_reduce(k, c, a, (size_t)1 << 59, 3, (ulp_summation){&wrong, stream}),
-                         ULP_BAD_ARGUMENT); /* before memory is taken */
+                         ULP_BAD_ARGUMENT); /* refused before memory is allocated */
         assert_int_equal(ulp_backend_reduce(k, NULL, NULL, 2, 0, (ulp_summation){&wrong, stream}), ULP_OK);
         s = good, s.k = 0, s.lda = s.ldb = 0;
         assert_int_equal(ulp_backend_gemm(k, c, NULL, NULL, &s, (ulp_summation){&d, stream}),
-                         ULP_OK); /* no products: all +0 */
+                         ULP_OK); /* without products all results are +0 */
         for (int i = 0; i < 6; i++) assert_int_equal(ulp_bits32(c[i]), 0);
         s = good, s.m = 0, s.lda = s.ldb = s.ldc = 0;
         assert_int_equal(ulp_backend_gemm(k, NULL, NULL, NULL, &s, (ulp_summation){&wrong, stream}),
-                         ULP_OK); /* nothing is asked of what has no elements */
+                         ULP_OK); /* without elements nothing is checked */
     }
 }
 
@@ -321,7 +324,7 @@ static void expect_name(const char *text, ulp_status right) {
     else if (memcmp(&d, &before, sizeof d) != 0) fail_msg("'%s' is refused, and writes the datapath", text);
 }
 
-/* Each of the names, separated by bars. */
+/* Check the status of each name; bars separate the names. */
 static void expect_names(const char *names, ulp_status right) {
     char name[128];
     for (const char *at = names;; at++) {
@@ -394,7 +397,7 @@ static void test_names(void **state) {
     assert_true(d.rule.mode == ULP_SRB && d.rule.random_bits == 8 && strcmp(d.accumulator.name, "binary16") == 0);
 }
 
-/* Every row is the datapath of its own name, no name is there twice, and past the end there is none. */
+/* The name of a row gives this row, no name occurs twice, and there is no row past the end. */
 static void test_rows(void **state) {
     (void)state;
     ulp_datapath d, before, again;

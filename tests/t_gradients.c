@@ -9,17 +9,17 @@
 
 enum { B = 5, WIDEST = 64, PARAMS = 1024 };
 
-/* What a check of one net works on. */
+/* The model and the arrays of a check of one net. */
 typedef struct bench {
     ulp_model model;
     ulp_pass pass;
     ulp_arena arena;
     ulp_policy policy;
-    double *x, *w, *r, *y, *scratch; /* (B,in), (params), (B,out), (B,out), of ulp_net_forward64 */
+    double *x, *w, *r, *y, *scratch; /* (B,in), (params), (B,out), (B,out), scratch of ulp_net_forward64() */
     float *fw;                       /* (params) */
 } bench;
 
-/* r . net(x, w): a scalar whose gradients with respect to x and w a backward pass from dy = r gives. */
+/* r . net(x, w). A backward pass from dy = r gives the gradients of this scalar with respect to x and w. */
 static double scalar_of(const bench *t) {
     double sum = 0.0;
     ulp_net_forward64(&t->model.net, t->y, t->x, t->w, B, t->scratch);
@@ -27,7 +27,7 @@ static double scalar_of(const bench *t) {
     return sum;
 }
 
-/* Central difference by h in *v, an element of x or w. */
+/* The central difference with respect to *v, an element of x or w. */
 static double slope(const bench *t, double *v) {
     double h = 1e-5, at = *v;
     *v = at + h;
@@ -38,7 +38,8 @@ static double slope(const bench *t, double *v) {
     return (up - down) / (2 * h);
 }
 
-/* Seeded numbers of magnitude 0.2 to 1.2: away from the corners of relu and its like, and binary32 values. */
+/* Seeded binary32 numbers of magnitude 0.2 to 1.2, which are not near 0, where relu and similar functions have a
+ * corner. */
 static void numbers(double *x, float *f, size_t n, uint64_t stream) {
     for (size_t i = 0; i < n; i++) {
         double u = 2.0 * ulp_random_uniform((ulp_stream){5, stream, 0}, i) - 1.0;
@@ -50,14 +51,15 @@ static void numbers(double *x, float *f, size_t n, uint64_t stream) {
 static void bench_carve(void *own, ulp_arena *arena) {
     bench *t = own;
     t->fw = ulp_arena_take(arena, t->model.net.params);
-    t->model.grad[0] = ulp_arena_take(arena, B * ulp_dims_size(t->model.net.in)); /* wanted here */
+    t->model.grad[0] = ulp_arena_take(arena, B * ulp_dims_size(t->model.net.in)); /* the tests need it */
 }
 
-/* The model of a net, its weights, input and output gradient seeded. */
+/* The model of a net, with seeded weights, input and gradient of the output. */
 static void bench_start(bench *t, const char *text) {
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, "fp32", error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"),
+                     ULP_OK); /* the tests read its memory as host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 1;
@@ -88,7 +90,7 @@ static void bench_end(bench *t) {
     ulp_arena_release(&t->arena);
 }
 
-/* The example of this kind: forward against forward64, dx and dw against finite differences. */
+/* Check the example net of a kind: forward against forward64, dx and dw against finite differences. */
 static void check_layer(const ulp_layer_kind *kind) {
     bench t;
     bench_start(&t, kind->example);
@@ -98,7 +100,7 @@ static void check_layer(const ulp_layer_kind *kind) {
     assert_int_equal(ulp_model_forward(&t.model, &t.pass, t.fw), ULP_OK);
     assert_int_equal(ulp_model_backward(&t.model, &t.pass, t.fw), ULP_OK);
     scalar_of(&t);
-    /* bound: sums of at most WIDEST terms of size at most 2, in binary32, and h^2 f''' / 6 of the difference */
+    /* bound: binary32 sums of at most WIDEST terms of at most 2, and h^2 f''' / 6 of the finite difference */
     double bound = WIDEST * 2.0 * WIDEST * 0x1p-24 + 1e-9;
     for (size_t i = 0; i < n; i++) assert_true(fabs((double)t.model.tensor[net->count][i] - t.y[i]) <= bound);
     for (size_t i = 0; i < m; i++) assert_true(fabs((double)t.model.grad[0][i] - slope(&t, &t.x[i])) <= bound);
@@ -109,12 +111,13 @@ static void check_layer(const ulp_layer_kind *kind) {
 static void test_layer_gradients(void **state) {
     size_t kinds = 0;
     (void)state;
-    for (; ulp_layer_kind_get(kinds); kinds++) /* dropout, not a function of its input alone, is tested in t_layers.c */
+    for (; ulp_layer_kind_get(kinds);
+         kinds++) /* t_layers.c tests dropout, which is not a function of its input alone */
         if (ulp_layer_kind_get(kinds)->forward64) check_layer(ulp_layer_kind_get(kinds));
     assert_true(kinds >= 3);
 }
 
-/* Mean cross-entropy of the whole net in binary64 with libm, from the words of the net: independent of sim/. */
+/* The mean cross-entropy of a net in binary64 with libm, computed from the words of the net without sim/. */
 static double loss_of(const ulp_trainer *t, const double *w, const float *x, const uint8_t *label, size_t n) {
     static double a[B * WIDEST], c[WIDEST];
     double loss = 0.0;
@@ -143,7 +146,7 @@ static double loss_of(const ulp_trainer *t, const double *w, const float *x, con
     return loss / (double)n;
 }
 
-/* Whole nets, loss included: the trainer's weight gradients, at a scale, against finite differences. */
+/* Whole nets with their loss: the trainer's scaled weight gradients against finite differences. */
 static void test_net_gradients(void **state) {
     static const char *const nets[] = {"fc10", "fc12 relu fc10", "fc9 tanh fc8 relu fc10",
                                        "fc6 fc7 tanh tanh fc11 relu relu fc10"};

@@ -1,4 +1,4 @@
-/* t_growth.c - the exact numbers of the experiments sum_growth, sr_bits and ode, computed again from formats/ alone. */
+/* t_growth.c - the exact numbers of the experiments sum_growth, sr_bits and ode, computed again with formats/ alone. */
 #include "support.h"
 
 static const ulp_rule nearest = {0};
@@ -6,13 +6,13 @@ static const double per_e = 0x1.78b56362cef38p-2; /* 1 / e to the nearest binary
 
 /* ---- sum_growth ---- */
 
-/* Sums of 1, 1/2, ... to nearest stop early; the printed digits of their relative errors after 10^6 terms. */
+/* Sums of 1, 1/2, ... to nearest stop early; their relative errors after 10^6 terms have the published digits. */
 static void test_harmonic(void **state) {
     (void)state;
     static const struct {
         const char *format;
         double sum;
-        int digits; /* error 10^4, rounded */
+        int digits; /* 10^4 times the error, rounded */
     } want[] = {{"binary16", 7.0859375, 5077}, {"bfloat16", 5.0625, 6483}};
     for (size_t f = 0; f < sizeof want / sizeof want[0]; f++) {
         const ulp_format format = named(want[f].format);
@@ -25,14 +25,14 @@ static void test_harmonic(void **state) {
     }
 }
 
-/* Sums of terms in [0,1] to nearest: 2^p is never left, whatever the term, and reached without being passed. */
+/* Sums of terms in [0,1] to nearest: no term changes the sum 2^p, and no sum passes 2^p. */
 static void test_unit_stop(void **state) {
     (void)state;
     static const char *const formats[] = {"binary16", "bfloat16", "e8m2", "e6m9"};
     uint64_t seed = 1;
     for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
         const ulp_format format = named(formats[f]);
-        const double stop = ldexp(1, (int)format.prec), below = stop - 1; /* the number before */
+        const double stop = ldexp(1, (int)format.prec), below = stop - 1; /* the number below `stop` */
         double sum = 0;
         assert_true(ulp_round(below, &format, nearest, 0) == below && ulp_spacing(below, &format) == 1);
         for (double x = 0; x <= 1; x += 0x1p-12) {
@@ -73,14 +73,15 @@ static void test_bounds(void **state) {
 
 static const int stochastic[] = {ULP_SRA, ULP_SRB, ULP_SRC};
 
-/* Words of r bits, 2^steps of them, the least and the largest among them. */
+/* Word i of 2^steps words of r bits; the least and the largest word are among them. */
 static uint32_t word_at(uint32_t i, int r, int steps) {
     const uint32_t last = (1u << r) - 1;
     const uint32_t word = r <= steps ? i : i + 1 == 1u << steps ? last : i << (r - steps);
     return word << (32 - r);
 }
 
-/* No word moves the sum `stop` by terms up to `most`; one number below, a word does, to no more than `stop`. */
+/* Check that no random word changes the sum `stop` for terms up to `most`. One number below `stop` some words change
+ * the sum, but not beyond `stop`. */
 static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double most) {
     const int r = rule.random_bits, steps = r < 8 ? r : 8;
     const double below = stop - ulp_spacing(stop, f) / 2;
@@ -115,7 +116,7 @@ static void test_stops(void **state) {
     }
 }
 
-/* Stochastic sums run until they stop: exactly there. */
+/* Stochastic sums stop exactly at the computed number. */
 static void test_stopped(void **state) {
     (void)state;
     const ulp_format f = named("e8m2");
@@ -134,7 +135,7 @@ static void test_stopped(void **state) {
         }
 }
 
-/* The bias times 2^(r+g+1), an integer: all words, all fractions (2 i + odd) 2^-(g+1). */
+/* The bias times 2^(r+g+1), an integer, over all words and all fractions (2 i + odd) 2^-(g+1). */
 static int64_t scaled_bias(const ulp_format *f, ulp_rule rule, double from, int g, int odd) {
     const int r = rule.random_bits;
     const double spacing = ulp_spacing(from, f);
@@ -145,7 +146,7 @@ static int64_t scaled_bias(const ulp_format *f, ulp_rule rule, double from, int 
             const double x = from + ldexp(2 * i + odd, -g - 1) * spacing;
             const double y = ulp_round(x, f, rule, word << (32 - r));
             assert_true(y == from || y == from + spacing);
-            assert_true((y > from) >= before); /* once up, a larger word stays up */
+            assert_true((y > from) >= before); /* if a word rounds up, every larger word does */
             before = y > from;
             up += before;
         }
@@ -164,10 +165,10 @@ static void test_bias(void **state) {
             for (int m = 0; m < 3; m++) {
                 const ulp_rule rule = rule_of(stochastic[m], 0, r);
                 const double from = 1 + (m + r) % 2 * ulp_spacing(1.0, &f); /* even and odd significands */
-                /* midpoints, g = r + 1 and r + 2: -2^-(r+1), 0, 0 */
+                /* midpoints, g = r + 1 and r + 2: the biases of sra, srb, src are -2^-(r+1), 0, 0 */
                 for (int g = r + 1; g <= r + 2; g++)
                     assert_int_equal(scaled_bias(&f, rule, from, g, 1), m == 0 ? -(1 << g) : 0);
-                /* lattice of g <= r bits: 0; of r + 1: -2^-(r+2), +2^-(r+2), 0 */
+                /* fractions of g <= r bits: bias 0; of r + 1 bits: -2^-(r+2), +2^-(r+2), 0 */
                 for (int g = 1; g <= r; g++) assert_int_equal(scaled_bias(&f, rule, from, g, 0), 0);
                 assert_int_equal(scaled_bias(&f, rule, from, r + 1, 0), m == 0 ? -(1 << r) : m == 1 ? 1 << r : 0);
             }
@@ -176,7 +177,7 @@ static void test_bias(void **state) {
 
 /* ---- ode ---- */
 
-/* y(1) by n steps; fused: y - h y with one rounding. */
+/* y(1) after n steps; if fused, y - h y has one rounding. */
 static double euler(const ulp_format *f, int n, int fused) {
     const double h = ulp_round(1.0 / n, f, nearest, 0);
     double y = 0x1p-6;
@@ -184,7 +185,7 @@ static double euler(const ulp_format *f, int n, int fused) {
         const double before = y;
         if (fused) y = ulp_arith(ULP_FUSED, -h, y, y, f, nearest, 0);
         else y = ulp_arith(ULP_SUB, y, ulp_arith(ULP_MUL, h, y, 0, f, nearest, 0), 0, f, nearest, 0);
-        if (y == before) break; /* all later steps are the same */
+        if (y == before) break; /* no later step changes y */
     }
     return y;
 }
@@ -222,7 +223,7 @@ static void test_decay(void **state) {
     }
 }
 
-/* The circle to nearest: from n = 2 pi 2^(p+1) (1 + 2^-p) on, u never leaves 1 and v ends in [-1/2, 0). */
+/* The circle with rounding to nearest: for n of 2 pi 2^(p+1) (1 + 2^-p) or more, u stays 1 and v ends in [-1/2, 0). */
 static void test_circle(void **state) {
     (void)state;
     static const struct {

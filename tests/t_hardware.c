@@ -1,5 +1,6 @@
-/* t_hardware.c - Tensor Core rows against results that were measured, and against directed cases; data in $ULPLAB_DATA,
- * else beside the checkout. */
+/* t_hardware.c - Tensor Core rows against measured results and against directed cases.
+ *
+ * The data are in $ULPLAB_DATA, or else in a folder beside the checkout. */
 #include "tensor_cases.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int there(const char *name) {
     return file != NULL;
 }
 
-/* Call each(line) for every line of a packed file, comments and the header excepted; their number. */
+/* Call each(line) for every line of a packed file except comments and the header. Returns the number of lines. */
 #if defined(ULP_WITH_ZLIB)
 static size_t each_line(const char *name, void (*each)(char *line, const char *row), const char *row) {
     char line[LINE];
@@ -55,7 +56,7 @@ static size_t each_line(const char *name, void (*each)(char *line, const char *r
 }
 #endif
 
-/* Cut a line at its first n - 1 commas. */
+/* Split a line at its first n - 1 commas. */
 static void split(char *line, char **field, size_t n) {
     for (size_t i = 0; i < n; i++) {
         field[i] = line;
@@ -65,7 +66,7 @@ static void split(char *line, char **field, size_t n) {
     }
 }
 
-/* Codes in hex; registers of 32 bits hold a tf32 code on top. */
+/* Read codes in hex. A tf32 code is in the upper bits of a 32-bit register. */
 static size_t codes(uint32_t *to, const char *text, const oracle_format *f) {
     size_t n = 0;
     char *end;
@@ -152,7 +153,7 @@ static void test_measured(void **state) {
     assert_int_equal(failures, 0);
 }
 
-/* The row for an architecture and types such as e4m3.e4m3.f16. */
+/* The name of the row for an architecture and types such as e4m3.e4m3.f16. */
 static void row_of(char *row, size_t size, const char *arch, const char *types) {
     static const char *const archs[][2] = {
         {"volta", "v100"}, {"turing", "t4"}, {"ampere", "a100"}, {"ada", "l40s"}, {"hopper", "h100"}};

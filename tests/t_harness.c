@@ -1,4 +1,4 @@
-/* t_harness.c - the harness with a toy experiment: options, threads, places, claims, exit statuses. */
+/* t_harness.c - a toy experiment in the harness: options, threads, places, claims, exit statuses. */
 #include "toy.h"
 
 static void test_values(void **state) {
@@ -36,7 +36,7 @@ static void test_defaults(void **state) {
     assert_true(has("q.csv", "# formats: e4m3\n") && has("q.csv", "# size: 1\n"));
     expect_exit(0, "--full --out f.csv --size 0"); /* points without rows */
     assert_true(has("f.csv", "# size: 0\n") && has("f.csv", "# counts: 2,4,5\n"));
-    expect_exit(0, "--modes all --formats all --list-of 0..2 --out a.csv"); /* all: those that the toy takes */
+    expect_exit(0, "--modes all --formats all --list-of 0..2 --out a.csv"); /* all: all formats that the toy takes */
     assert_true(has("a.csv", "# formats: binary32,tf32,binary16,") && has("a.csv", ",q8.0,q4.0\n"));
     expect_exit(0, "--size 2");
     assert_true(is_there("results/toy.csv") && is_there("results/toy.run.json"));
@@ -123,12 +123,12 @@ static void test_statuses(void **state) {
     for (int i = 0; i < 4; i++) {
         snprintf(line, sizeof line, "--status %d --out s%d.csv", exits[i][0], i);
         expect_exit(exits[i][1], line);
-        assert_true(has("stderr.txt", "toy: point binary16 rne 3\n")); /* the sentence, and no status text behind it */
+        assert_true(has("stderr.txt", "toy: point binary16 rne 3\n")); /* the sentence without the text of the status */
         assert_false(is_there("s0.csv"));
     }
     static const int unprepared[][2] = {
         {ULP_NO_DEVICE, 3}, {ULP_UNSUPPORTED, 2}, {ULP_NO_MEMORY, 1}, {ULP_BAD_FILE, 2}};
-    for (int i = 0; i < 4; i++) { /* a file that prepare() reads is input */
+    for (int i = 0; i < 4; i++) { /* a file that prepare() reads counts as input */
         snprintf(line, sizeof line, "--unprepared %d --out u.csv", unprepared[i][0]);
         expect_exit(unprepared[i][1], line);
         assert_true(has("stderr.txt", "toy: not prepared\n"));
@@ -151,7 +151,7 @@ static void test_places(void **state) {
     assert_int_equal(mkdir("taken.csv.part", 0777), 0);
     expect_exit(2, "--out taken.csv");
     assert_true(has("stderr.txt", "cannot write taken.csv.part: "));
-    if (geteuid() != 0) { /* root may write anywhere */
+    if (geteuid() != 0) { /* root may write to every folder */
         assert_int_equal(mkdir("locked", 0555), 0);
         expect_exit(2, "--out locked/x.csv");
         assert_true(has("stderr.txt", "cannot write locked/x.csv.part: "));

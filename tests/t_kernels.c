@@ -1,5 +1,4 @@
-/* t_kernels.c - array rounding of every instruction set, thread count, size and alignment against the scalar
- * definition. */
+/* t_kernels.c - array rounding against scalar rounding, for every instruction set, thread count, size, alignment. */
 #include <stdlib.h>
 
 #include "support.h"
@@ -24,7 +23,7 @@ static void fail_at(const ulp_backend *b, const char *what, size_t i, size_t n, 
 
 /* ---- the inputs and what they become ---- */
 
-/* Any bits at all, values around the format's own, and every special value. */
+/* Inputs of random bits, inputs near values of the format, and all special values. */
 static void fill_inputs(const ulp_format *f, uint64_t seed) {
     static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001,
                                        0x7f800001, 0xffbfffff, 0x7fffffff, 1,          0x80000001, 0x007fffff,
@@ -33,7 +32,8 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
         uint64_t bits = next_random(&seed);
         float value = ulp_from_bits32((uint32_t)(bits >> 32));
         if (i % 8 == 1) value = ulp_from_bits32(special[bits % (sizeof special / sizeof special[0])]);
-        if (i % 8 >= 4) { /* a member or a middle, and up to 3 units of binary32 away from it */
+        if (i % 8 >=
+            4) { /* up to 3 units in the last place of binary32 from a value of the format or from the middle of two */
             double member = ulp_decode(bits >> 8, f), other = ulp_next_up(member, f);
             if (i % 8 >= 6) member += (other - member) / 2;
             value =
@@ -90,7 +90,7 @@ static int untouched(const void *from, size_t bytes) {
     return 1;
 }
 
-/* Elements at .. at + n - 1 as an array of its own, `shift` elements off the alignment, in place or not. */
+/* Check the elements at .. at + n - 1 as a separate array, `shift` elements off the alignment, in place or not. */
 static void check_part(const ulp_backend *b, size_t at, size_t n, size_t shift, int in_place, const ulp_format *f,
                        ulp_rule rule, ulp_stream s, ulp_stats *stats) {
     ulp_stream part = s;
@@ -187,7 +187,7 @@ static void test_round(void **state) {
     assert_true(cells > 10000);
 }
 
-/* Counters are added to, and no counter is needed. */
+/* A rounding adds to its counters, and counters may be NULL. */
 static void test_stats_add(void **state) {
     (void)state;
     ulp_format f = named("e4m3");
@@ -253,7 +253,7 @@ static void nested(void *context, size_t begin, size_t end) {
     if (begin == 0) ulp_parallel_for(shape[0], shape[1], mark, shape);
 }
 
-/* Every operation that a backend lacks is refused by its name, before arguments are looked at. */
+/* An operation that a backend lacks is refused with its name, before its arguments are checked. */
 static void test_lacking(void **state) {
     (void)state;
     const ulp_backend none = {.name = "cpu"}, *whole = backends[0];

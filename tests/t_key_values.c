@@ -1,5 +1,4 @@
-/* t_key_values.c - the reader of "key=value" texts: what it takes and refuses, canonical texts, and reference texts
- * from every registry of sim. */
+/* t_key_values.c - reading and printing "key=value" texts, and the reference texts of all registries of sim/. */
 #include "support.h"
 
 #include "kernels/key_values.h"
@@ -83,7 +82,7 @@ static void test_refuses(void **state) {
     longest[sizeof longest - 1] = 0;
     char why[256] = "";
     assert_int_equal(ulp_keys_read(&t, lists, longest, "thing", why, sizeof why), ULP_BAD_NAME);
-    assert_true(strlen(why) < 128); /* a long word is not echoed whole */
+    assert_true(strlen(why) < 128); /* the message shortens a long word */
 }
 
 /* ---- reference texts ---- */
@@ -97,7 +96,7 @@ static void add_line(void *context, const char *line) {
     strcat(strcat(all, line), "\n");
 }
 
-/* Whether an entry of that name is there. */
+/* Check that the text has an entry with this name. */
 static void assert_entry(const char *name) {
     char entry[300];
     snprintf(entry, sizeof entry, "\n%s ", name);

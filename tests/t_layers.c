@@ -1,5 +1,6 @@
-/* t_layers.c - pooling, batch normalisation, sigmoid, leaky relu and dropout beyond their gradients, and convolutional
- * nets that have to learn. */
+/* t_layers.c - pooling, batch normalisation, sigmoid, leaky relu, dropout, and training of convolutional nets.
+ *
+ * t_gradients.c tests the gradients of the layers. */
 #include "layering.h"
 #include "training.h"
 
@@ -18,7 +19,7 @@ static void same_value(const char *what, size_t i, float have, float expected) {
 
 /* ---- pooling ---- */
 
-/* One window after the other, its maximum in the given place. */
+/* Windows one by one; the maximum of each is at the given index. */
 static void test_pool(void **state) {
     static const float window[][4] = {{1, 2, 3, 4},
                                       {4, 3, 2, 1},
@@ -49,7 +50,7 @@ static void test_pool(void **state) {
     }
 }
 
-/* Against loops over a whole batch, with rows and columns left over and overlapping nothing. */
+/* Whole batches against loops, also with rows and columns that fill no window. */
 static void test_pool_shapes(void **state) {
     static const struct {
         ulp_dims in;
@@ -88,14 +89,14 @@ static void test_pool_shapes(void **state) {
     ulp_threads_set(0);
 }
 
-/* The mean in extended precision, within the bound that the layer states and half a unit of the format. */
+/* The mean against a mean in extended precision, within the layer's documented bound plus half a unit of the format. */
 static void test_avg(void **state) {
     rig r;
     uint64_t seed = 4;
     size_t wide = 0;
     (void)state;
     rig_start(&r, "avg3", (ulp_dims){2, 7, 6}, B, "fp32");
-    for (size_t i = 0; i < B * 84; i++) /* exponents that binary64 cannot all hold in one sum */
+    for (size_t i = 0; i < B * 84; i++) /* exponents with so large a range that binary64 sums are not exact */
         rig_input(&r)[i] = ldexpf(rig_input(&r)[i], (int)(next_random(&seed) % 120) - 60);
     rig_forward(&r);
     rig_backward(&r);
@@ -130,7 +131,7 @@ static void test_avg(void **state) {
 
 enum { C = 3, H = 2, W = 3, M = B * H * W };
 
-/* Element i of what is rounded at ULP_AT_NORM, the batch's statistics in lane 0, the running ones in lane 1. */
+/* x rounded at ULP_AT_NORM as element i; the lane is 0 for statistics of the batch, 1 for running statistics. */
 static float normed(double x, const rig *r, size_t i, uint64_t lane) {
     const ulp_cast *cast = &r->policy.at[ULP_AT_NORM];
     const ulp_stream stream = {r->pass.run.seed, ulp_stream_id(ULP_AT_NORM, 0, 0, r->pass.now.step | lane << 28), 0};
@@ -150,8 +151,7 @@ static void batch_statistics(const rig *r, size_t c, double *mean, double *varia
     *mean = (double)(sum / M), *variance = (double)(squares / M);
 }
 
-/* What a channel's output should be, up to the errors of binary64, rounded; a neighbour is allowed where these decide.
- */
+/* Check the outputs of channels against rounded binary64 values; where binary64 errors decide, a neighbour is right. */
 static void check_normalised(const rig *r, const float *mean, const float *variance) {
     for (size_t c = 0; c < C; c++)
         for (size_t i = 0; i < M; i++) {
@@ -200,7 +200,7 @@ static void test_bn(void **state) {
     ulp_threads_set(0);
 }
 
-/* Without positions, and a batch of one: the statistics of one number are itself and 0. */
+/* A batch of one without positions: the mean of one number is this number, and its variance is 0. */
 static void test_bn_alone(void **state) {
     rig r;
     (void)state;
@@ -214,7 +214,7 @@ static void test_bn_alone(void **state) {
     rig_end(&r);
 }
 
-/* Gradients are rounded where the policy says: parameters, then the input. */
+/* The policy's points round the gradients of the parameters and of the input. */
 static void test_bn_gradients(void **state) {
     rig wide, narrow;
     (void)state;
@@ -285,7 +285,7 @@ static void test_drop(void **state) {
         }
         memcpy(first, rig_output(&r), sizeof first);
     }
-    /* five standard errors of binomials: of those kept, and of 2 0.3 0.7 that differ between two steps */
+    /* five standard errors of binomial shares: 0.7 are kept, and 2 0.3 0.7 differ between two steps */
     assert_true(fabs((double)kept / (2 * B * N) - 0.7) < 5 * sqrt(0.21 / (2 * B * N)));
     assert_true(fabs((double)changed / (B * N) - 0.42) < 5 * sqrt(0.42 * 0.58 / (B * N)));
     r.pass.now.evaluation = 1;
@@ -354,7 +354,8 @@ static void test_training(void **state) {
     (void)state;
     if (THINNED) skip();
     assert_true(accuracy(plain, "fp32", "none", 900) > 0.97);
-    assert_true(accuracy(residual, "mixed:fp16", "pytorch", 225) > 0.9); /* five epochs: not at its end */
+    assert_true(accuracy(residual, "mixed:fp16", "pytorch", 225) >
+                0.9); /* five epochs, before the training has converged */
 }
 
 int main(void) {

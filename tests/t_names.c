@@ -1,4 +1,4 @@
-/* t_names.c - refused names get the right status and write nothing; the others have one spelling. */
+/* t_names.c - parsing names: a refused name has the right status and changes nothing; other names have one spelling. */
 #include "support.h"
 
 #include "kernels/products/datapath.h"
@@ -15,7 +15,7 @@ static void expect_status(const char *name, ulp_status want) {
         fail_msg("'%.60s' is refused, and writes the format", name);
 }
 
-/* Each of the names, separated by bars. */
+/* Check the status of each name; bars separate the names. */
 static void expect_each(const char *names, ulp_status want) {
     char name[64];
     for (const char *at = names;; at++) {
@@ -130,7 +130,7 @@ static void test_other_names(void **state) {
 
 /* ---- datapaths ---- */
 
-/* A row keeps its name where the unit has another name, too. */
+/* Check that `name` gives the row `want`; a unit may have several names for one row. */
 static void expect_row(const char *name, const char *want) {
     ulp_datapath d, row;
     ulp_status status = ulp_datapath_parse(&d, name);
@@ -163,7 +163,7 @@ static void test_units(void **state) {
         {"H100-FP16-MMA:F=20:kept=20", "h100-fp16:F=20:kept=20"},
     };
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) expect_row(same[i][0], same[i][1]);
-    /* units with a row of their own, and units that a GPU does not have */
+    /* units with their own row, and units that a GPU does not have */
     static const char *const own[] = {"h100-e4m3-mma", "b200-fp16-mma", "h100-fp16-k8", "rtx5090-e4m3-k16"};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) expect_row(own[i], own[i]);
     static const char *const bad[] = {"h100-fp16-tcgen05", "v100-fp16-wgmma",     "b200-fp16-wgmma", "h100-fp16-",
@@ -171,7 +171,7 @@ static void test_units(void **state) {
     ulp_datapath d;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         if (ulp_datapath_parse(&d, bad[i]) != ULP_BAD_NAME) fail_msg("%s is a name", bad[i]);
-    /* every row answers to its listed name */
+    /* the listed name of a row gives the row */
     size_t rows = 0;
     for (; ulp_datapath_get(rows, &d) == ULP_OK; rows++) expect_row(d.name, d.name);
     assert_true(rows > 100);

@@ -1,5 +1,6 @@
-/* t_network.c - curves, pooling, softmax with cross-entropy and the way to binary32: every instruction set against the
- * scalar definitions, softmax against MPFR. */
+/* t_network.c - activation functions, pooling, softmax with cross-entropy, and conversion to binary32.
+ *
+ * Every instruction set is compared with scalar definitions, and softmax with MPFR. */
 #include "support.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static float x[N], dy[N], y[N], want[N];
 static double wide[N], wide_want[N], loss[N];
 static uint8_t label[ROWS];
 
-/* The usual range of activations, now and then any bits. */
+/* Values in the usual range of activations, and some with random bits. */
 static void fill(float *to, uint64_t stream) {
     const ulp_stream s = {11, stream, 0};
     for (uint64_t i = 0; i < N; i++) {
@@ -69,7 +70,8 @@ static void check_narrow(const ulp_backend *b, size_t n) {
     same_floats("narrow", b, n);
 }
 
-/* The first of the largest, or the first NaN, in windows that leave the last row and column out. */
+/* Check that pooling takes the first of the largest values or the first NaN; the windows leave out the last row and
+ * column. */
 static void check_pool(const ulp_backend *b, size_t images, size_t K) {
     const size_t oh = 5, ow = 4, h = oh * K + (K > 1), w = ow * K + (K > 1), all = images * h * w;
     const ulp_windows s = {images, h, w, K};
@@ -146,7 +148,7 @@ static void test_instruction_sets(void **state) {
     assert_true(offered > 0);
 }
 
-/* |got - want| / |want|, want not 0 */
+/* |got - exact| / |exact|; exact is not 0 */
 static double relative(double got, mpfr_t exact, mpfr_t room) {
     mpfr_sub_d(room, exact, got, MPFR_RNDN);
     mpfr_div(room, room, exact, MPFR_RNDN);

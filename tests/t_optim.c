@@ -1,5 +1,4 @@
-/* t_optim.c - optimizers against scalar operations one after the other, schedules, texts, and what Adam does to a net.
- */
+/* t_optim.c - optimizers against single scalar operations, schedules, texts, and whole runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ typedef struct plain {
     float w[N], master[N], m[N], v[N], c[N];
 } plain;
 
-/* One operation of one element, rounded at a point. */
+/* The result of one operation on one element, rounded at a point. */
 static double rounded(const plain *p, ulp_op op, double a, double b, double c, ulp_point_kind point, uint32_t use,
                       size_t i) {
     const ulp_cast *cast = &p->policy->at[point];
@@ -33,7 +32,7 @@ static double in_state(const plain *p, ulp_op op, double a, double b, double c, 
     return rounded(p, op, a, b, c, ULP_AT_STATE, use, i);
 }
 
-/* Through float, as all constants of an update. */
+/* A constant of an update, rounded to binary32. */
 static double constant(double x) { return (double)(float)x; }
 
 static double direction(plain *p, double g, uint64_t j, double *rate, size_t i) {
@@ -95,7 +94,8 @@ static void same(const char *what, const float *got, const float *want, const ch
                      (double)want[i]);
 }
 
-/* UPDATES updates, some in two spans with scales of their own, steps 3 apart as if others had been skipped. */
+/* Check UPDATES updates, some of them with two spans that have different scales. The step number grows by 3, as if two
+ * steps were skipped. */
 static void check_optimizer(const char *text, const char *policy_text) {
     ulp_policy policy;
     ulp_pass pass = {.run = {.policy = &policy, .seed = SEED}};
@@ -104,7 +104,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
     float w[N], dw[N];
     assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
     if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
-    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* the tests read its memory as host memory */
     ulp_arena_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N, &policy);
     assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
@@ -134,7 +134,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
         if (o.lost) same("lost", o.lost, p.c, text, policy_text, j);
     }
     for (size_t i = 0; i < N; i += 12)
-        assert_true(o.rule.rate == 0.0 || o.weight[i] != w[i]); /* the large ones have moved */
+        assert_true(o.rule.rate == 0.0 || o.weight[i] != w[i]); /* the large weights have changed */
     ulp_arena_release(&f);
 }
 
@@ -166,7 +166,7 @@ static void test_operations(void **state) {
         }
 }
 
-/* Kahan's updates go on where plain ones stop: 1 - 2^-12 a thousand times in bfloat16. */
+/* A thousand updates of 2^-12 from the weight 1 in bfloat16: plain updates stop, updates with Kahan sums do not. */
 static void test_kahan_moves(void **state) {
     float end[2];
     (void)state;
@@ -218,7 +218,7 @@ static void test_schedules(void **state) {
     assert_true(ulp_rate_at(&r, 0) == 4.0 && ulp_rate_at(&r, 15) == 2.0 && ulp_rate_at(&r, 30) == 0.0);
 }
 
-/* A run follows its schedule: nothing moves once the rate is 0. */
+/* A run follows its schedule: weights do not change after the rate is 0. */
 static void test_schedule_in_a_run(void **state) {
     static float before[4096], after[4096];
     training_texts o = {.net = "fc16 relu fc10", .optimizer = "adam,rate=0.01,cosine=7", .batch = 32, .seed = 1};
@@ -311,11 +311,11 @@ static void test_learning(void **state) {
     double plain_bits = run_of("sgd,rate=0.01", "weight=bf16", 880).train.loss,
            kahan = run_of("sgd,rate=0.01,kahan=1", "weight=bf16", 880).train.loss;
     double full = run_of("sgd,rate=0.01", "fp32", 880).train.loss;
-    assert_true(fabs(kahan - full) < fabs(plain_bits - full)); /* nearer to binary32 than without compensation */
+    assert_true(fabs(kahan - full) < fabs(plain_bits - full)); /* compensation brings the result nearer to binary32 */
 }
 
-/* In binary16 the squares of more than a quarter of the gradients are zero, and there the step divides by eps, zero
- * too: nothing hides it. */
+/* In binary16 the squares of more than a quarter of the gradients are zero. The step divides by eps there, which is
+ * also zero in binary16: the result shows it. */
 static void test_squares_underflow(void **state) {
     training_texts o = {
         .net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};

@@ -1,4 +1,4 @@
-/* t_options.c - the command line of experiments and of ulp, with a toy's settings: values, refusals, help, messages. */
+/* t_options.c - the command line of programs, with the options of a toy: values, refusals, help, messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static void read_file(const char *path, char *to, size_t size) {
     fclose(file);
 }
 
-/* Runs the toy with `line` (words separated by single spaces); its exit status. */
+/* Run the toy with `line` (words separated by single spaces). Returns the exit status. */
 static int run_to(const char *line, const char *place) {
     const pid_t child = fork();
     int status;
@@ -198,7 +198,7 @@ static void test_values(void **state) {
     has(out, "formats: binary32,tf32,binary16,");
     has(out, "modes: rne,rna,rz,ru,rd,ro,sra,srb,src\n");
     expect(0, "--format e4m3 --parts head,tail");
-    has(out, "parts: tail,head\n"); /* spelled like the default of --quick */
+    has(out, "parts: tail,head\n"); /* printed like the default of --quick */
 }
 
 static void test_presets(void **state) {
@@ -286,7 +286,7 @@ static void test_refusals(void **state) {
     has(err, "toy: --format FORMAT is needed (see --help)\n");
 }
 
-/* A word of 100,000 characters is not echoed whole, wherever it stands. */
+/* Messages shorten a word of 100,000 characters at every place of the command line. */
 static void test_long_words(void **state) {
     static const char *const before[] = {"--format ", "--format e4m3 --modes ", "--format e4m3 --datapath ",
                                          "--",        "--format e4m3 --size ",  "--format e4m3 --shape ",
@@ -371,7 +371,7 @@ static void count(void *context, size_t begin, size_t end) {
     __atomic_add_fetch((size_t *)context, end - begin, __ATOMIC_RELAXED);
 }
 
-/* As many threads as can be asked for end no program. */
+/* The largest number of threads that the option takes does not end the program. */
 static void test_threads(void **state) {
     size_t counted = 0;
     (void)state;

@@ -1,4 +1,4 @@
-/* t_order.c - summation trees recovered from results, against those that the datapaths define. */
+/* t_order.c - summation trees found from results, against the trees that datapaths define. */
 #include "support.h"
 
 #include "kernels/products/summation_tree.h"
@@ -51,7 +51,7 @@ static void test_trees(void **state) {
     expect("pairwise:fp32:rne", 6, 0, "((0-1 + 2-3) + 4-5)");
     expect("chunk4:fp32:rne", 12, 0, "((0-3 by 1 + 4-7 by 1) + 8-11 by 1)");
     expect("h100-e4m3:promote=64", 192, 0, "((0-63 by 32 + 64-127 by 32) + 128-191 by 32)");
-    /* fp8 by fp16 units: k = 0, 1 (mod 4), then 2, 3, and only then what was there before */
+    /* fp8 in fp16 units: first the products k = 0, 1 (mod 4), then k = 2, 3, then the previous sum */
     expect("h100-e4m3-mma", 8, 0, "((0 + 1 + 4 + 5) + 2 + 3 + 6 + 7)");
     expect("h100-e4m3-mma", 64, 0,
            "(((0 + 1 + 4 + 5 + 8 + 9 + 12 + 13 + 16 + 17 + 20 + 21 + 24 + 25 + 28 + 29) + 2 + 3 + 6 + 7 + 10 + 11 + 14 "
@@ -61,7 +61,7 @@ static void test_trees(void **state) {
            "50 + 51 + 54 + 55 + 58 + 59 + 62 + 63))");
 }
 
-/* Sums in orders that no datapath has: the tree of each is given by a shuffle of k and by two halves. */
+/* Sums in orders that no datapath has; a shuffle of k and a split into two halves define the tree. */
 typedef struct shuffled {
     int kind;
     ulp_format f;
@@ -105,11 +105,12 @@ static void test_other_orders(void **state) {
     expect_shuffled(SPLIT_IN_TWO, 16, "(0-7 by 1 + 8-15 by 1)");
     expect_shuffled(STRIDED, 6, "(((0 + 2) + 4) + ((1 + 3) + 5))");
     expect_shuffled(BACKWARD, 5, "(0 + (1 + (2 + 3-4)))");
-    assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED); /* another order at every call is no tree */
+    assert_int_equal(find_shuffled(&o, HOPELESS, 24),
+                     ULP_UNSUPPORTED); /* an order that changes with every call is not a tree */
 }
 
-/* The chain of a tree whose lowest node is a sum of links[0] products, and each node above it of the one below and of
- * links[i] further ones, `count` in all. turned: products 3, 2 for 2, 3. */
+/* The result of the chain search for a tree of `count` nodes. The lowest node is a sum of links[0] products; each node
+ * above adds links[i] products to the node below. turned: products 2 and 3 are exchanged. */
 static size_t chain_by_hand(const int32_t *links, int32_t count, int turned) {
     enum { NONE = ULP_ORDER_NONE };
     ulp_order_node node[24];
@@ -126,7 +127,7 @@ static size_t chain_by_hand(const int32_t *links, int32_t count, int turned) {
     return ulp_order_chain(&order);
 }
 
-/* Links of 2 products; the topmost may have fewer, but not more, and no other may differ. */
+/* Links of 2 products: the topmost link may have fewer products, but not more; no other link may differ. */
 static void test_near_chains(void **state) {
     (void)state;
     assert_int_equal(chain_by_hand((int32_t[]){2, 2, 2}, 3, 0), 2);
@@ -153,7 +154,7 @@ static void test_errors(void **state) {
     assert_int_equal(ulp_order_find(&o, &unit, 400), ULP_NOT_IN_RANGE);
     unit = ulp_unit_of(&whole);
     assert_int_equal(ulp_order_find(&o, &unit, 40), ULP_UNSUPPORTED);
-    d = path_of("h100-e4m3"); /* from 2^-18 to 2^16: room for 256 terms in binary32 */
+    d = path_of("h100-e4m3"); /* from 2^-18 to 2^16, binary32 has room for 256 terms */
     unit = ulp_unit_of(&d);
     assert_int_equal(ulp_order_find(&o, &unit, 400), ULP_NOT_IN_RANGE);
     char shorter[16];
