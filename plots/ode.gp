@@ -15,9 +15,11 @@ do for [i = 1:4] {
     if (hits) { some = some + 1; longest = most }
 }
 if (some == 0) { eval figure_refuse("ode", "it shows bfloat16 and binary16: needs a run with --formats bfloat16,binary16 --modes rne,sra") }
-eval forget
-stats csv using (see(of("decay", "bfloat16", "rne") && column("n") >= 1000, column("u"))) nooutput
-stuck = hits && least == 0.015625 && most == 0.015625
+# steps to nearest all vanish, where there are too many of them
+stuck = summary(csv, "rows that move", "decay bfloat16 rne") == 0
+circle_stuck = summary(csv, "rows that move", "circle bfloat16 rne") == 0
+exactly(n) = error_times_n / n
+error_times_n = summary(csv, "error times n", "decay exact")
 paths = "100 1000 10000"
 drawn(n) = strcol("kind") eq "path" && strcol("format") eq "bfloat16" && column("n") == n
 way(n, mode) = drawn(n) && strcol("mode") eq mode ? column("u") : NaN
@@ -39,7 +41,7 @@ left(k) = 0.075 + 0.322 * (k - 1)
 do for [file in figure_files] {
     eval figure_open("ode", file, 1160, 800)
     set multiplot
-    set label 1 (stuck && has[2] ? "To nearest, small steps vanish and Euler's method stands still; stochastic ones still count" : "Euler's method with rounded steps") at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 1 (stuck && has[2] ? "To nearest, small steps vanish and Euler's method stops; stochastic rounding keeps them" : "Euler's method with rounded steps") at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs.", option(csv, "runs")) at screen 0.02,0.927 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9.5:longest*1.05]
@@ -67,7 +69,6 @@ do for [file in figure_files] {
         if (has[2 * f]) { set label 12 (short ? "one run" : "one run, rms") at longest,(f == 1 ? 9e-4 : 3.4e-4) right textcolor rgb blue font label_font }
         if (has[2 * f]) { set label 13 (short ? "mean" : "mean of runs") at longest,(short ? 6e-6 : 1.3e-6) right textcolor rgb sky font label_font }
         if (f == 1 && longest > 9e3) { set label 14 "exact arithmetic" at 2000,6.5e-7 right textcolor rgb grey font label_font }
-        exactly(n) = 0.015625 * exp(-1) / (2 * n)
         eval "plot exactly(x) with lines linecolor rgb grey dashtype (3,3) linewidth 1.2, " \
           . (scans[f] == 0 ? "" : "csv using (steps('scan', name, 'rne')):(abs(column('mean'))) with points pointtype 7 pointsize 0.12 linecolor rgb tint(red, 0.45), ") \
           . (has[2 * f] ? "csv using (steps('decay', name, 'sra')):(abs(column('mean'))) with linespoints pointtype 7 pointsize 0.4 linecolor rgb sky linewidth 1.2, csv using (steps('decay', name, 'sra')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb blue linewidth 2, " : "") \
@@ -117,7 +118,7 @@ do for [file in figure_files] {
             if (has[1]) { set label 12 "to nearest" at 0,0 center textcolor rgb red font label_font }
             if (has[2]) { set label 13 "stochastic" at 0,-0.2 center textcolor rgb blue font label_font }
         }
-        if (k == 3 && stuck) { set label 11 "stops here" at 0.9,-0.25 right textcolor rgb red font label_font }
+        if (k == 3 && circle_stuck) { set label 11 "stops here" at 0.9,-0.25 right textcolor rgb red font label_font }
         set parametric
         set trange [0:2*pi]
         set samples 200

@@ -38,13 +38,15 @@ do for [m = 1:3] { if (there[m]) { list = list . sprintf(" %d", m) } }
 colour(m) = value(word(colours, m))
 bits(kind, format, m, input) = of(kind, format, word(modes, m), input) ? column("bits") : NaN
 run_to(v) = v > 0 ? log(v) / log(2) : NaN
-p(format) = format eq "bfloat16" ? 8 : format eq "e8m4" ? 5 : 3
+p(format) = int(summary(csv, "significant bits", format))
+lawful(quantity, m, input) = there[m] && summary(csv, quantity, word(modes, m) . " " . input) == 0
+sd(m) = summary(csv, "sd", sprintf("bfloat16 %s %d", word(modes, m), column("bits")))
 
 do for [file in figure_files] {
     eval figure_open("sr_bits", file, 1160, 520)
     set multiplot
-    set label 1 (words(list) == 3 ? "With few random bits all sums stop, and those of method A drift before they do" : "Few random bits: stochastic sums stop") at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Stochastic rounding with r random bits by P3109's methods A (drops what is below the bits), B (adds half a unit) and C (rounds it)" at screen 0.02,0.89 font label_font textcolor rgb grey
+    set label 1 (words(list) == 3 ? "With few random bits all sums stop, and sums of method A drift before they stop" : "With few random bits stochastic sums stop") at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Stochastic rounding of P3109 with r random bits. Of the bits below these, method A drops all, B adds half a unit, and C rounds." at screen 0.02,0.89 font label_font textcolor rgb grey
     set tmargin at screen 0.76
     set bmargin at screen 0.13
     set xrange [least_bits - 0.5:most_bits + 0.5]
@@ -59,11 +61,11 @@ do for [file in figure_files] {
     do for [format in shown] {
         set label 10 + p(format) sprintf("p = %d", p(format)) at most_bits + 0.6,p(format) + most_bits - 0.5 left textcolor rgb ink font label_font
     }
-    set label 9 "circles: run\nuntil they stopped" at graph 0.05,0.94 left textcolor rgb grey font label_font
+    set label 9 "circles: sums that ran\nuntil they stopped" at graph 0.05,0.94 left textcolor rgb grey font label_font
     set label 20 "B and C: 2^{p+r}" at graph 0.97,0.19 right textcolor rgb green font label_font
     set label 21 "A: 2^{p-1+r}" at graph 0.97,0.11 right textcolor rgb red font label_font
-    if (!there[1]) { unset label 21 }
-    if (!there[2] && !there[3]) { unset label 20 }
+    if (!lawful("stops off the law", 1, "below-one")) { unset label 21 }
+    if (!lawful("stops off the law", 2, "below-one") || !lawful("stops off the law", 3, "below-one")) { unset label 20 }
     width(m) = m == 2 ? 5 : 1.5
     size(m) = m == 2 ? 1 : 0.6
     at(format, m) = bits("stop", format, m, "below-one")
@@ -77,8 +79,8 @@ do for [file in figure_files] {
     set ytics -0.25,0.05,0.05 format "%.2f"
     set label 9 "A: exactly -2^{-(r+1)}" at graph 0.25,graph 0.42 left textcolor rgb red font label_font
     set label 10 "B and C: exactly 0" at graph 0.95,graph 0.92 right textcolor rgb ink font label_font
-    if (!there[1]) { unset label 9 }
-    if (!there[2] || !there[3]) { unset label 10 }
+    if (!lawful("biases off the law", 1, "midpoints")) { unset label 9 }
+    if (!lawful("biases off the law", 2, "midpoints") || !lawful("biases off the law", 3, "midpoints")) { unset label 10 }
     plot for [m in list] csv using (strcol("format") eq "bfloat16" ? bits("bias", "bfloat16", int(m), "midpoints") + shift(int(m)) : NaN):"bias" with linespoints pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.5
     do for [i = 9:11] { unset label i }
 
@@ -92,9 +94,8 @@ do for [file in figure_files] {
     set label 10 "stopped" at 5.4,-0.6 right textcolor rgb grey font label_font
     if (most_bits < 12 || least_bits > 3) { unset label 10; unset label 9 }
     if (!there[1]) { unset label 9 }
-    spread(x) = sqrt(column("rms")**2 - column("mean_error")**2 > 0 ? column("rms")**2 - column("mean_error")**2 : 0)
     plot for [m in list] csv using (bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"predicted" with lines linecolor rgb tint(colour(int(m)), 0.5) linewidth 1.5, \
-         for [m in list] csv using (bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"mean_error":(spread(0)) with yerrorbars pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.2 title word(letters, int(m)) . (m eq "1" ? ": mean and sd" : "")
+         for [m in list] csv using (at = bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"mean_error":(at == at ? sd(int(m)) : NaN) with yerrorbars pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.2 title word(letters, int(m)) . (m eq "1" ? ": mean and sd" : "")
     unset multiplot
     unset output
     reset

@@ -62,10 +62,13 @@ static void claim_stuck(ulp_claims *c, const ulp_format *format) {
     }
     snprintf(text, sizeof text, "%s rne: from n = %lld on y stays exactly at y0, with an error of 9.877e-3",
              format->name, (long long)from);
-    if (rows == 0) ulp_claim_skip(c, text, "no rows of so many steps");
-    else
-        ulp_claim(c, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld rows, %ld moved, error %.7g", rows,
-                  moved, error);
+    if (rows == 0) {
+        ulp_claim_skip(c, text, "no rows of so many steps");
+        return;
+    }
+    ulp_summary(c, "rows that move", (double)moved, "decay %s rne", format->name);
+    ulp_claim(c, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld rows, %ld moved, error %.7g", rows,
+              moved, error);
 }
 
 /* What the scan of a format shows: the last n that moves, how many n end at the number that is nearest to the solution,
@@ -148,6 +151,7 @@ static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
     }
     snprintf(text, sizeof text, "%s rne, circle: from n = %.0f on u stays exactly 1, across from the solution halfway",
              format->name, ceil(still));
+    if (stuck > 0) ulp_summary(c, "rows that move", (double)moved, "circle %s rne", format->name);
     if (stuck > 0)
         ulp_claim(c, moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least", stuck, moved, far);
     else if (find(c, (point){CIRCLE, format, rule(c, "rne"), 10}))
@@ -202,6 +206,7 @@ static void print_table(const ulp_claims *c) {
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     print_table(c);
+    ulp_summary(c, "error times n", solution() / 2, "decay exact"); /* of many steps: the leading term */
     claim_best(c);
     claim_scan(c, (scan){"bfloat16", .last = 510, .count = 6, .first = 40});
     claim_scan(c, (scan){"binary16", .last = 4062, .count = 11, .first = 164});

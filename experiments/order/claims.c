@@ -135,17 +135,31 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* What the figure shows of normal data: the width of the results and how many there are. */
+/* What one thread gets of normal data, and the distance of the numbers there. */
+static void summarise_slices(ulp_claims *c, const ulp_datapath *datapath) {
+    for (size_t i = 0; i < c->table->count; i++) {
+        const point *p = c->table->points[i];
+        const row *r = (const row *)c->table->rows + i;
+        if (p->datapath != datapath || p->data != NORMAL || p->kind != SLICES || r->number != 1) continue;
+        ulp_summary(c, "value", r->value, "slices %s 1", datapath->name);
+        ulp_summary(c, "spacing", ulp_spacing(r->value, &datapath->result), "slices %s 1", datapath->name);
+        return;
+    }
+}
+
+/* What the figure shows of normal data: the width of the results and how many there are, and one thread's. */
 static void summarise(ulp_claims *c) {
     static const char *const kinds[] = {"any", "inside"};
     const settings *s = c->settings;
-    for (size_t i = 0; i < s->datapaths.count; i++)
+    for (size_t i = 0; i < s->datapaths.count; i++) {
         for (int kind = ANY; kind <= INSIDE; kind++) {
             const spread x = spread_of(c, (point){&s->datapaths.at[i], NORMAL, kind});
             if (x.count == 0) continue;
             ulp_summary(c, "width", x.width, "%s %s", kinds[kind], s->datapaths.at[i].name);
             ulp_summary(c, "results", x.distinct, "%s %s", kinds[kind], s->datapaths.at[i].name);
         }
+        summarise_slices(c, &s->datapaths.at[i]);
+    }
 }
 
 void judge(ulp_claims *c) {

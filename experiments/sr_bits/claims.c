@@ -63,6 +63,7 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
     mode_word(word, mode);
     snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", word, input == ONES ? "ones" : "terms in (0,1)",
              laws[input][mode]);
+    if (rows > 0 && input == BELOW_ONE) ulp_summary(c, "stops off the law", wrong, "%s below-one", word);
     if (rows > 0)
         ulp_claim(c, wrong == 0, text,
                   "%d pairs of p and r by asking for the largest word, %d of them also by %lld sums each", rows, ran,
@@ -97,15 +98,18 @@ static void claim_bias(ulp_claims *c, int mode, int input) {
     }
     mode_word(word, mode);
     snprintf(text, sizeof text, "%s, %s", word, laws[input == MIDPOINTS][mode]);
+    if (rows > 0 && input == MIDPOINTS) ulp_summary(c, "biases off the law", wrong, "%s midpoints", word);
     if (rows > 0) ulp_claim(c, wrong == 0, text, "%d averages, the largest %.9g", rows, largest);
 }
 
 /* ---- errors ---- */
 
+/* The standard deviation of the runs. */
+static double deviation_of(const row *r) { return sqrt(fmax(0, r->rms * r->rms - r->mean_error * r->mean_error)); }
+
 /* What a run of many sums allows: 4 standard errors of the mean, and 0.5 % for the spread, which the law leaves out. */
 static double allowed(const settings *s, const row *r) {
-    const double variance = fmax(0, r->rms * r->rms - r->mean_error * r->mean_error);
-    return 4 * sqrt(variance / ((double)s->runs - 1)) + 0.005;
+    return 4 * deviation_of(r) / sqrt((double)s->runs - 1) + 0.005;
 }
 
 static void claim_errors(ulp_claims *c) {
@@ -173,8 +177,23 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
+/* The significant bits of the formats, and how far the runs spread. */
+static void summarize(ulp_claims *c, const ulp_format *format) {
+    const settings *s = c->settings;
+    char word[8];
+    ulp_summary(c, "significant bits", format->prec, "%s", format->name);
+    for (int m = 0; m < MODE_COUNT; m++)
+        for (size_t i = 0; i < s->bits.count; i++) {
+            const row *r = find(c, (point){format, m, ERROR, s->bits.at[i]});
+            mode_word(word, m);
+            if (r) ulp_summary(c, "sd", deviation_of(r), "%s %s %lld", format->name, word, (long long)s->bits.at[i]);
+        }
+}
+
 void judge(ulp_claims *c) {
+    const settings *s = c->settings;
     print_table(c);
+    for (size_t f = 0; f < s->formats.count; f++) summarize(c, &s->formats.at[f]);
     for (int input = BELOW_ONE; input <= ONES; input++)
         for (int m = 0; m < MODE_COUNT; m++) claim_stop(c, m, input);
     for (int input = LATTICE; input <= MIDPOINTS; input++)
