@@ -34,8 +34,8 @@ typedef struct prober {
 void ulp_vector_start(prober *p, double c);
 void ulp_vector_put(prober *p, int k, double product);
 void ulp_vector_put_factors(prober *p, int k, double a, double b);
-/* The result of the vector. NaN if the vector cannot be formed, see `beyond`. Zeros fill the last sum up to its length,
- * but no sum of zeros only is added: such a sum could remove bits of c. */
+/* The result of the vector. NaN if the vector cannot be formed, see `beyond`. Zeros fill the last sum up to its length.
+ * A sum of only zeros is not added, because it could remove bits of c. */
 double ulp_vector_run(prober *p);
 /* 1 if the result is `want`, 0 if not, -1 if the vector cannot be formed. */
 int ulp_vector_gives(prober *p, double want);
