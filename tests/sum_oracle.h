@@ -17,7 +17,7 @@
 typedef enum { SERIAL, SPLIT, BLOCK, CHUNK, PAIRWISE, KAHAN, EXACT, SCHEMES } scheme;
 
 /* A scheme of addition and its parameters; `used` counts the random words. */
-typedef struct way {
+typedef struct sum_scheme {
     scheme scheme;
     size_t length, promote; /* products in a block or chunk; products between promotions, 0: no promotion */
     ulp_reference *ref, *single;
@@ -25,25 +25,25 @@ typedef struct way {
     int wrap; /* bits before the point of a format that wraps around; 0: no wrap-around */
     ulp_stream stream;
     uint64_t used;
-} way;
+} sum_scheme;
 
 enum { UNIT = -2148 }; /* every product of binary64 values is a multiple of 2^UNIT */
 
 static mpz_t exact, factor, other;
 
-static uint32_t take_word(way *w) {
+static uint32_t take_word(sum_scheme *w) {
     uint64_t i = w->used++;
     return ulp_mode_is_stochastic(w->rule.mode) ? ulp_random_word(w->stream, i) : 0;
 }
 
-static double rounded(way *w, ulp_op op, double x, double y, double z) {
+static double rounded(sum_scheme *w, ulp_op op, double x, double y, double z) {
     uint32_t word = take_word(w);
     return ulp_reference_arith(w->ref, op, x, y, z, w->rule, word);
 }
 
 /* `exact`, which is not zero, rounded as hi + a b. hi has the first 53 bits and is at most the largest value; a b has
  * the next 53 bits, whose last bit is odd if lower bits are not zero. No breakpoint needs more than 87 bits. */
-static double round_integer(way *w, uint32_t word) {
+static double round_integer(sum_scheme *w, uint32_t word) {
     const double sign = mpz_sgn(exact) < 0 ? -1 : 1;
     mpz_abs(exact, exact);
     if (w->wrap) mpz_tdiv_r_2exp(exact, exact, (mp_bitcnt_t)(w->wrap + 2 - UNIT));
@@ -91,7 +91,7 @@ static void add_product(tally *t, double x, double y) {
 
 /* c + a b (k), exact and rounded once. A sum of zeros of one sign is the zero of this sign; any other zero sum has the
  * sign of x - x. */
-static double exact_sum(way *w, double c, const double *a, const double *b, size_t k) {
+static double exact_sum(sum_scheme *w, double c, const double *a, const double *b, size_t k) {
     const uint32_t word = take_word(w);
     tally t = {0};
     mpz_set_ui(exact, 0);
@@ -107,7 +107,7 @@ static double exact_sum(way *w, double c, const double *a, const double *b, size
 }
 
 /* The sum of k > 0 products by a tree: first the left child, then the right child, then their parent. */
-static double tree(way *w, const double *a, const double *b, size_t k) {
+static double tree(sum_scheme *w, const double *a, const double *b, size_t k) {
     size_t left = 1;
     if (k == 1) return rounded(w, ULP_MUL, a[0], b[0], 0.0);
     while (2 * left < k) left *= 2;
@@ -116,7 +116,7 @@ static double tree(way *w, const double *a, const double *b, size_t k) {
 }
 
 /* One sum without promotion. */
-static double plain(way *w, double c, const double *a, const double *b, size_t k) {
+static double plain(sum_scheme *w, double c, const double *a, const double *b, size_t k) {
     double acc = c, e = 0.0;
     if (w->scheme == EXACT) return exact_sum(w, c, a, b, k);
     if (w->scheme == PAIRWISE && k > 0) {
@@ -143,7 +143,7 @@ static double plain(way *w, double c, const double *a, const double *b, size_t k
     return acc;
 }
 
-static double oracle(way *w, double c, const double *a, const double *b, size_t k) {
+static double oracle(sum_scheme *w, double c, const double *a, const double *b, size_t k) {
     double total = c;
     w->used = 0;
     if (w->promote == 0) return plain(w, c, a, b, k);

@@ -73,7 +73,7 @@ static const struct {
     const char *name; /* the name with its number */
     scheme scheme;
     size_t length, promote;
-} ways[] = {
+} sum_schemes[] = {
     {"serial", SERIAL, 1, 0}, {"split", SPLIT, 1, 0},    {"block1", BLOCK, 1, 0},       {"block4", BLOCK, 4, 0},
     {"block7", BLOCK, 7, 0},  {"block64", BLOCK, 64, 0}, {"chunk1", CHUNK, 1, 0},       {"chunk4", CHUNK, 4, 0},
     {"chunk7", CHUNK, 7, 0},  {"chunk64", CHUNK, 64, 0}, {"pairwise", PAIRWISE, 1, 0},  {"kahan", KAHAN, 1, 0},
@@ -81,7 +81,7 @@ static const struct {
     {"block4", BLOCK, 4, 8},  {"kahan", KAHAN, 1, 8},    {"pairwise", PAIRWISE, 1, 16}, {"pairwise", PAIRWISE, 1, 7},
     {"exact", EXACT, 1, 8},
 };
-enum { WAYS = sizeof ways / sizeof ways[0] };
+enum { SUM_SCHEMES = sizeof sum_schemes / sizeof sum_schemes[0] };
 
 static ulp_datapath parsed(const char *text) {
     ulp_datapath d;
@@ -102,7 +102,7 @@ static double dot(const ulp_datapath *d, double c, size_t k, ulp_stream stream) 
     return ulp_dot(d, c, a, b, k, (ulp_scales){NULL, NULL}, stream);
 }
 
-static void check(way *w, const ulp_datapath *d, data kind, double c, size_t k) {
+static void check(sum_scheme *w, const ulp_datapath *d, data kind, double c, size_t k) {
     const double want = oracle(w, c, a, b, k), got = dot(d, c, k, w->stream);
     if (!same_result(got, want)) {
         for (size_t i = 0; i < k && i < 8; i++) print_message("%a x %a\n", a[i], b[i]);
@@ -123,35 +123,35 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
     const int bits = !ulp_mode_is_stochastic((uint32_t)mode) || seed % 3 == 0 ? 0 : 1 + (int)(seed % 32);
     char name[ULP_DATAPATH_NAME_MAX], number[8] = "", promote[32] = "";
     if (bits != 0) snprintf(number, sizeof number, "/%d", bits);
-    if (ways[i].promote != 0) snprintf(promote, sizeof promote, ":promote=%zu", ways[i].promote);
-    snprintf(name, sizeof name, "%s:%s:%s%s%s", ways[i].name, formats[f], ulp_mode_name((ulp_mode)mode), number,
+    if (sum_schemes[i].promote != 0) snprintf(promote, sizeof promote, ":promote=%zu", sum_schemes[i].promote);
+    snprintf(name, sizeof name, "%s:%s:%s%s%s", sum_schemes[i].name, formats[f], ulp_mode_name((ulp_mode)mode), number,
              promote);
-    if (ways[i].promote != 0 && format.prec == 53) {
+    if (sum_schemes[i].promote != 0 && format.prec == 53) {
         ulp_datapath refused;
         assert_int_equal(ulp_datapath_parse(&refused, name), ULP_UNSUPPORTED);
         return;
     }
     const ulp_datapath d = parsed(name);
     assert_string_equal(d.name, name);
-    way w = {ways[i].scheme,
-             ways[i].length,
-             ways[i].promote,
-             reference(formats[f]),
-             reference("fp32"),
-             rule_of(mode, 0, bits),
-             0,
-             {seed, f, 0},
-             0};
+    sum_scheme w = {sum_schemes[i].scheme,
+                    sum_schemes[i].length,
+                    sum_schemes[i].promote,
+                    reference(formats[f]),
+                    reference("fp32"),
+                    rule_of(mode, 0, bits),
+                    0,
+                    {seed, f, 0},
+                    0};
     if (format.overflow == ULP_OVERFLOW_WRAP) w.wrap = format.bits - format.frac_bits;
     for (data kind = 0; kind < DATA; kind++)
         for (size_t n = 0; n < 16; n++) {
             if (kind == WIDE && w.wrap) continue;
             if (++turn % thinned(5) != 0) continue;
             const size_t k = lengths[(turn * 7 + next_random(&seed) % 3) % (sizeof lengths / sizeof lengths[0])];
-            const ulp_format results = named(ways[i].promote ? "fp32" : formats[f]);
+            const ulp_format results = named(sum_schemes[i].promote ? "fp32" : formats[f]);
             fill(kind, &format, k + 1, &seed);
             w.stream.first = next_random(&seed) % (n == 0 ? 1 : 1000);
-            check(&w, &d, kind, start_of(kind, ways[i].promote ? w.single : w.ref, &results, &seed), k);
+            check(&w, &d, kind, start_of(kind, sum_schemes[i].promote ? w.single : w.ref, &results, &seed), k);
             counted[w.scheme]++;
         }
     ulp_reference_free(w.ref), ulp_reference_free(w.single);
@@ -160,13 +160,14 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
 static void test_kinds(void **state) {
     (void)state;
     uint64_t counted[SCHEMES] = {0}, all = 0;
-    for (size_t i = 0; i < WAYS; i++)
+    for (size_t i = 0; i < SUM_SCHEMES; i++)
         for (size_t f = 0; f < FORMATS; f++)
             for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
-                const uint64_t before = counted[ways[i].scheme];
+                const uint64_t before = counted[sum_schemes[i].scheme];
                 check_cell(i, f, mode, counted);
-                if (counted[ways[i].scheme] == before && !(ways[i].promote && strcmp(formats[f], "fp64") == 0))
-                    fail_msg("%s in %s, %s: no case", ways[i].name, formats[f], ulp_mode_name((ulp_mode)mode));
+                if (counted[sum_schemes[i].scheme] == before &&
+                    !(sum_schemes[i].promote && strcmp(formats[f], "fp64") == 0))
+                    fail_msg("%s in %s, %s: no case", sum_schemes[i].name, formats[f], ulp_mode_name((ulp_mode)mode));
             }
     for (int i = 0; i < SCHEMES; i++) {
         assert_true(counted[i] > 0);
@@ -192,7 +193,7 @@ static void test_exact(void **state) {
     for (size_t f = 0; f < FORMATS; f++) {
         const ulp_format format = named(formats[f]);
         if (format.overflow == ULP_OVERFLOW_WRAP) continue;
-        way w = { EXACT, 1, 0, reference(formats[f]), NULL, rule_of(0, 0, 0), 0, {3, f, 9}, 0 };
+        sum_scheme w = { EXACT, 1, 0, reference(formats[f]), NULL, rule_of(0, 0, 0), 0, {3, f, 9}, 0 };
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
             for (size_t turn = 0; turn < 12; turn++) {
                 char name[ULP_DATAPATH_NAME_MAX];

@@ -1,5 +1,4 @@
-/* t_probe.c - the prober finds what a row says without reading it: every row, rows that were altered, devices that
- * fail. */
+/* t_probe.c - the prober finds the properties of a row without reading the row: all rows, altered rows, failures. */
 #include "support.h"
 
 #include "kernels/probe/probe.h"
@@ -31,7 +30,7 @@ static void expect(const char *name, const ulp_probe *p, ulp_property_id id, int
     if (got->found != ULP_FOUND || got->value != want) fail_property(name, id, got, want);
 }
 
-/* The same, unless the formats do not reach: then a bound has to hold. */
+/* Check that a property has the wanted value; if the formats cannot show the value, a bound has to hold. */
 static int expect_reached(const char *name, const ulp_probe *p, ulp_property_id id, int64_t want) {
     const ulp_property *got = &p->property[id];
     if (got->found == ULP_FOUND && got->value != want) fail_property(name, id, got, want);
@@ -46,7 +45,7 @@ static void check_row(const ulp_datapath *d, size_t *reached) {
     const ulp_probe p = probed(d);
     const ulp_fused *f = &d->fused;
     const int narrow =
-        d->result.prec < 24 && (d->a.bits < 8 || d->b.bits < 8); /* products from 2^-10 to 2^10 do not reach F = 25 */
+        d->result.prec < 24 && (d->a.bits < 8 || d->b.bits < 8); /* products from 2^-10 to 2^10 cannot show F = 25 */
     expect(d->name, &p, ULP_P_LENGTH, f->length);
     expect(d->name, &p, ULP_P_ORDER, f->late);
     expect(d->name, &p, ULP_P_PLACE, f->late);
@@ -212,7 +211,7 @@ static void test_altered(void **state) {
         fail_property(none.name, ULP_P_FLOOR, &p.property[ULP_P_FLOOR], -132);
 }
 
-/* Whatever the datapath, the prober ends and says something about every property. */
+/* For every datapath the prober ends and has a result for every property. */
 static void test_any(void **state) {
     (void)state;
     static const char *const names[] = {"split:fp16:rne",      "chunk64:fp32:rne",       "pairwise:bf16:rne",

@@ -1,13 +1,13 @@
-/* t_quantized.c - the integer engine of quantized_inference against a network written out in 64-bit integers. */
+/* t_quantized.c - the integer engine of quantized_inference against a network computed in 64-bit integers. */
 #include "support.h"
 #include "texts.h"
 
 #include "experiments/quantized_inference/engine.c"
 
-/* What leaves fc6 has either sign, and both are rounded. */
+/* The outputs of fc6 have both signs, and both are rounded. */
 #define NET "conv3@3 relu pool2 fc6 fc10"
 
-enum { CONV, FC6 = 3, FC10 = 4, COUNT = 5 }; /* places of layers */
+enum { CONV, FC6 = 3, FC10 = 4, COUNT = 5 }; /* indices of layers */
 enum {
     SIDE = 8,
     PLACES = 6,
@@ -26,7 +26,7 @@ static int load(void **state) {
     char why[1024];
     ulp_trainer *t;
     (void)state;
-    ulp_threads_set(1); /* the products are too small to share */
+    ulp_threads_set(1); /* the products are too small for several threads */
     const training_texts options = {.net = NET, .optimizer = "sgd,rate=0.05,momentum=0.9", .batch = 32, .seed = 3};
     if (ulp_data_load(&data, "digits", NULL, 1, why, sizeof why) != ULP_OK ||
         trainer_from_texts(&t, &data, &options, why, sizeof why) != ULP_OK)
@@ -47,7 +47,7 @@ static int unload(void **state) {
 /* ---- the same in 64-bit integers ---- */
 
 typedef struct accumulator {
-    int bits, saturates; /* 0 bits: as wide as it takes */
+    int bits, saturates; /* bits 0: wide enough for every sum */
 } accumulator;
 
 static int64_t add(int64_t sum, int64_t term, accumulator a) {
@@ -60,12 +60,12 @@ static int64_t add(int64_t sum, int64_t term, accumulator a) {
     return sum;
 }
 
-/* floor(sum S + 1/2) with S to 31 bits, cut to the codes of y: a search for the quotient, no shift. */
+/* floor(sum S + 1/2) with S rounded to 31 bits, limited to the codes of y; found by a search, without a shift. */
 static int64_t rescaled(int64_t sum, double scale, const code *y) {
     int e;
     const int64_t twice = 2 * sum * llrint(frexp(scale, &e) * 0x1p31); /* 2 sum S 2^(31 - e) */
     int64_t low = (int64_t)y->low, high = (int64_t)y->high;
-    while (low < high) { /* the largest q with q - 1/2 <= sum S, within the codes */
+    while (low < high) { /* the largest code q with q - 1/2 <= sum S */
         const int64_t q = high - (high - low) / 2;
         const double bound = ldexp((double)(2 * q - 1), 31 - e); /* exact */
         const int above = fabs(bound) >= 0x1p62 ? bound > 0 : (int64_t)bound > twice;
@@ -80,7 +80,7 @@ static int64_t quantized(double x, const code *c) {
     return (int64_t)fmax(c->low, fmin(c->high, q));
 }
 
-/* The integers of all layers: weights and, behind those of a layer, its biases. */
+/* The integers of all layers: for each layer its weights, then its biases. */
 static int64_t fixed[WEIGHTS_MAX];
 
 static void fix(const code *x, const code *w) {
@@ -146,7 +146,7 @@ static void start(engine *e) {
     assert_int_equal(engine_run_floating(e, 0), ULP_OK);
 }
 
-/* Every sample's answer in 2 to 8 bits, in both schemes and three accumulators; of the last batch every sum. */
+/* The result of every sample in 2 to 8 bits, for both schemes and three accumulators; every sum of the last batch. */
 static void test_integers(void **state) {
     static const struct {
         accumulator a;
@@ -184,11 +184,11 @@ static void test_integers(void **state) {
                 if (kind == 0) assert_int_equal(e.changed, 0);
                 narrowed += e.changed;
             }
-    assert_true(narrowed > 0); /* 16 bits were too few somewhere */
+    assert_true(narrowed > 0); /* some sum does not fit 16 bits */
     engine_end(&e);
 }
 
-/* The range is covered to within half a step, 0 has a code, and no bit pattern is left over but symmetric's lowest. */
+/* The codes cover the range up to half a step, 0 has a code, and only the symmetric scheme leaves one code unused. */
 static void test_codes(void **state) {
     static const double ranges[][2] = {{0, 1}, {-0.3, 2}, {-5, -1}, {2, 3}, {0, 0}, {-1e-8, 1e-9}};
     (void)state;
@@ -205,7 +205,7 @@ static void test_codes(void **state) {
         }
 }
 
-/* Agreement counts answers equal to binary32's, not right ones. */
+/* Agreement counts results equal to those of binary32, whether they are right or not. */
 static void test_agreement(void **state) {
     engine e;
     (void)state;

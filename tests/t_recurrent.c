@@ -1,4 +1,4 @@
-/* t_recurrent.c - recurrent layers and sequences: bits against plain scalar loops, random words, pieces, threads. */
+/* t_recurrent.c - recurrent layers and sequences against scalar loops, bit for bit; random words, pieces, threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void bench_carve(void *own, ulp_arena *arena) {
     t->model.grad[0] = ulp_arena_take(arena, t->model.batch * ulp_dims_size(t->model.net.in));
 }
 
-/* x (n): seeded numbers of about `size`, rounded at a point. */
+/* x (n) = seeded numbers of magnitude up to `size`, rounded at a point. */
 static void numbers(const bench *t, float *x, size_t n, ulp_point_kind point, uint64_t stream, double size) {
     for (size_t i = 0; i < n; i++) {
         double u = size * (2.0 * ulp_random_uniform((ulp_stream){5, stream, 0}, i) - 1.0);
@@ -38,7 +38,8 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
     if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is the host's */
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"),
+                     ULP_OK); /* the tests read its memory as host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 77;
@@ -70,7 +71,7 @@ static ulp_stream stream_of(uint32_t use, size_t layer, size_t lane, uint64_t fi
     return (ulp_stream){77, ulp_stream_id(use, 0, layer, (uint64_t)lane << 28 | 3), first};
 }
 
-/* x rounded at a point as element i of an array; the layer is number 0 of the net. */
+/* x rounded at a point as element i of an array of layer 0. */
 static double at(ulp_point_kind point, size_t lane, size_t i, double x) {
     ulp_stream stream = stream_of(point, point == ULP_AT_ACT, lane, 0);
     return ulp_round(x, &policy->at[point].format, policy->at[point].rule, ulp_random_word(stream, i));
@@ -82,10 +83,11 @@ static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_
     return ulp_dot(datapath, c, a, b, k, (ulp_scales){0}, stream_of(use, 0, lane, i * ulp_datapath_words(datapath, k)));
 }
 
-/* Everything of one trip; index T of a forward tensor + 1 and of a gradient is the zero beyond the end. */
+/* The numbers of one pass through a layer. Gradients have zeros at index T, forward tensors at index T + 1. */
 typedef struct direct {
-    size_t gates, w_from, u_to; /* G / N, the gates that W and U reach */
-    double x[T][B][F], s[T][B][GATES * N], g[T + 2][B][GATES * N], c[T + 2][B][N], h[T + 2][B][N]; /* step t at t + 1 */
+    size_t gates, w_from, u_to; /* G / N, and the gates in which W and U take part */
+    double x[T][B][F], s[T][B][GATES * N], g[T + 2][B][GATES * N], c[T + 2][B][N],
+        h[T + 2][B][N]; /* step t has index t + 1 in g, c and h */
     double dh[T + 1][B][N], dc[T + 1][B][N], ds[T + 1][B][GATES * N];
 } direct;
 
@@ -128,7 +130,7 @@ static void lstm_forward(direct *d, size_t t, size_t b, size_t j) {
     d->h[t + 1][b][j] = at(ULP_AT_ACT, 8 * t + 2, b * N + j, g[2 * N + j] * ulp_tanh(c));
 }
 
-/* The gradients of step t from dy and p, the product of the step after. */
+/* The gradients of step t from dy and p, the product of step t + 1. */
 static void rnn_backward(direct *d, size_t t, size_t b, size_t j, double dy, double p) {
     double h = d->h[t + 1][b][j], dh = d->dh[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 1, b * N + j, dy + p);
     d->ds[t][b][j] = at(ULP_AT_AGRAD, 8 * t + 2, b * N + j, dh * (1.0 - h * h));
@@ -177,7 +179,7 @@ static double direct_product(const direct *d, size_t t, size_t b, size_t j) {
                       : dot(&policy->backward, ULP_USE_BACKWARD, 8 * t + 1, b * N + j, 0.0, d->ds[t + 1][b], row, u);
 }
 
-/* One weight's gradient: element i of its product, a over samples and time times column j of ds. */
+/* Check the gradient of one weight: element i of the product of a, over samples and time, and column j of ds. */
 static void check_wgrad(const direct *d, float got, size_t param, uint32_t use, size_t lane, size_t i, const double *a,
                         size_t j) {
     double column[T * B];
@@ -294,7 +296,7 @@ static int by_place(const void *a, const void *b) {
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Let the pass compute through the spy. */
+/* Put the spy in the place of the backend of the pass. */
 static void spy_on(ulp_pass *pass, ulp_backend *spy) {
     below = pass->run.backend;
     *spy = *below;
@@ -336,7 +338,7 @@ static void test_words_are_used_once(void **state) {
     bench_end(&t);
 }
 
-/* A batch in pieces gives the bits of the whole. */
+/* A batch in pieces gives the bits of the whole batch. */
 static void test_pieces(void **state) {
     enum { ALL = 6, CUT = 2 };
     bench t;
@@ -440,7 +442,7 @@ static void test_threads(void **state) {
     assert_memory_equal(w[0], w[2], sizeof w[0]);
 }
 
-/* Initial weights: the forget gate's bias is 1, every other bias 0; the standard deviations are those stated. */
+/* Initial weights: the bias of the forget gate is 1, every other bias 0; standard deviations are as documented. */
 static void test_initial_weights(void **state) {
     enum { IN = 40, UNITS = 50, G = 4 * UNITS };
     ulp_net net;
@@ -462,7 +464,7 @@ static void test_initial_weights(void **state) {
 static void test_learns(void **state) {
     static const char *const nets[] = {"rows rnn24 last fc10", "rows gru16 last fc10", "columns lstm16 last fc10"};
     (void)state;
-    ulp_threads_set(1); /* the products of a step are too small to share */
+    ulp_threads_set(1); /* the products of a step are too small for several threads */
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         training_texts o = {.net = nets[i],
                             .policy = "mixed:fp16",

@@ -1,9 +1,9 @@
-/* t_reference.c - the oracle against published values, definitions, MPFR's subnormalize path and the hardware.
+/* t_reference.c - the oracle against published values, definitions, mpfr_subnormalize() and the hardware.
  *
- * Nothing here calls formats/: descriptors are written by hand, expected values come from the standards' own
- * tables, from the definition of each mode on an enumeration of all codes, or from arithmetic that is not
- * the oracle's. <mpfr.h> is included for one of those: rounding to prec, then mpfr_subnormalize. Longer
- * than most files: the standards' numbers are kept in one place and beside the tests that use them.
+ * The tests do not call formats/. Descriptors are written by hand. Expected values come from the tables of the
+ * standards, from the definition of each mode on all codes of a format, or from arithmetic other than the oracle's. One
+ * such arithmetic needs <mpfr.h>: rounding to prec, then mpfr_subnormalize(). The file is longer than most files,
+ * because the numbers of the standards are in one place with the tests that use them.
  */
 #include <float.h>
 #include <math.h>
@@ -37,7 +37,7 @@
 #define IEEE(NAME, X, Y) FLOAT(NAME, 1 + (X) + (Y), (Y) + 1, (1 << ((X)-1)) - 1, ULP_NAN_IEEE, 1)
 #define NO_CODE UINT64_MAX
 
-/* A format and what its standard says: codes of max, +Inf and one NaN; values. */
+/* A format and the numbers of its standard: codes of max, +Inf and one NaN; values. */
 typedef struct row {
     ulp_format format;
     uint64_t max_code, inf_code, nan_code;
@@ -67,7 +67,7 @@ static const row table[] = {
     {UNSIGNED("binary8p3uf", 8, 3, 32, 1, 0), 0xFE, NO_CODE, 0xFF, 1.5 * 0x1p31, 0, 0x1p-31, 0x1p-33},
     {UNSIGNED("binary6p1uf", 6, 1, 32, 1, 0), 0x3E, NO_CODE, 0x3F, 0x1p30, 0, 0x1p-31, 0x1p-31},
     {IEEE("e3m4", 3, 4), 0x6F, 0x70, 0x71, 15.5, -15.5, 0x1p-2, 0x1p-6},
-    {IEEE("e1m2", 1, 2), 0x3, 0x4, 0x5, 1.5, -1.5, 2, 0.5}, /* subnormals only */
+    {IEEE("e1m2", 1, 2), 0x3, 0x4, 0x5, 1.5, -1.5, 2, 0.5}, /* all nonzero values are subnormal */
     {IEEE("e5m0", 5, 0), 0x1E, 0x1F, NO_CODE, 0x1p15, -0x1p15, 0x1p-14, 0x1p-14},
     {FLOAT("e3m2", 6, 3, 3, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 28, -28, 0x1p-2, 0x1p-4},
     {FLOAT("e2m3", 6, 4, 1, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 7.5, -7.5, 1, 0x1p-3},
@@ -137,7 +137,7 @@ static void expect(const ulp_format *f, ulp_rule rule, const char *what, double 
                  rule.random_bits, what, a, b, c, got, want);
 }
 
-/* One rounding of one value in a format of the table. */
+/* Check one rounding of one value to a format of the table. */
 static void expect_round(const char *name, int mode, int overflow, double x, double want) {
     const ulp_format *f = named(name);
     ulp_reference *ref = ulp_reference_new(f);
@@ -176,7 +176,7 @@ static void test_table(void **state) {
     ulp_reference_free(NULL);
 }
 
-/* Every value is a fixed point of every mode, and magnitude codes are ordered as their values. */
+/* No mode changes a value of the format, and magnitude codes have the order of their values. */
 static void test_codes(void **state) {
     (void)state;
     for (size_t i = 0; i < ROWS; i++) {
@@ -208,7 +208,7 @@ static void test_codes(void **state) {
 
 /* ---- the modes, by their definition on the gap between two neighbours ---- */
 
-/* Does the value lower + j/16 of the gap go away from zero? R of 3 random bits. */
+/* Whether a value at j/16 of a gap is rounded away from zero; R has 3 random bits. */
 static int goes_up(int mode, int odd, int j, int neg, int R) {
     switch ((ulp_mode)mode) {
     case ULP_RNE: return j > 8 || (j == 8 && odd);
@@ -219,14 +219,14 @@ static int goes_up(int mode, int odd, int j, int neg, int R) {
     case ULP_RO: return j > 0 && !odd;
     case ULP_SRA: return j / 2 + R >= 8;
     case ULP_SRB: return j + 2 * R + 1 >= 16;
-    case ULP_SRC: return (j % 4 == 3 ? (j + 1) / 2 : j / 2) + R >= 8; /* j/2 to nearest even */
+    case ULP_SRC: return (j % 4 == 3 ? (j + 1) / 2 : j / 2) + R >= 8; /* j/2 rounded to nearest even */
     case ULP_MODE_COUNT: break;
     }
     fail_msg("no mode %d", mode);
     return 0;
 }
 
-/* IEEE 754-2019, 7.4 and the policies, for a magnitude above max. */
+/* The result for a magnitude above max, by IEEE 754-2019, 7.4, and by the overflow policies. */
 static double beyond(const row *t, int mode, int policy, int neg) {
     double end = neg ? t->lowest : t->max;
     int inward = mode == ULP_RZ || mode == ULP_RO || (neg && mode == ULP_RU) || (!neg && mode == ULP_RD);
@@ -238,15 +238,15 @@ static double beyond(const row *t, int mode, int policy, int neg) {
 }
 
 static void check_point(const row *t, ulp_reference *ref, double x, double want, ulp_rule rule, uint32_t R) {
-    uint32_t word = R << 29 | 0x155u; /* the bits below R are not looked at */
+    uint32_t word = R << 29 | 0x155u; /* the bits below R do not matter */
     if (want == 0 && !t->format.has_neg_zero) want = 0.0;
     if (want > t->max || want < t->lowest) want = beyond(t, rule.mode, rule.overflow, want < 0);
     expect(&t->format, rule, "round", x, R, 0, ulp_reference_round(ref, x, 0.0, rule, word), want);
-    if (x != 0 && x / 2 + x / 2 == x) /* not where the halves underflow */
+    if (x != 0 && x / 2 + x / 2 == x) /* the halves do not underflow */
         expect(&t->format, rule, "pair", x, R, 0, ulp_reference_round(ref, 1.5 * x, -0.5 * x, rule, word), want);
 }
 
-/* Every sixteenth of a gap in every mode, by policies 0 ... last_policy. */
+/* Check every sixteenth of a gap in every mode, under the overflow policies 0 .. last_policy. */
 static void check_gap(const row *t, ulp_reference *ref, double lower, double upper, int odd, int last_policy) {
     for (int neg = 0; neg <= t->format.is_signed; neg++)
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
@@ -259,7 +259,7 @@ static void check_gap(const row *t, ulp_reference *ref, double lower, double upp
                     }
 }
 
-/* All gaps of the small formats, that to the value after max included; of dlfloat16 the lowest codes and the last. */
+/* All gaps of small formats, with the gap above max; of dlfloat16 the gaps of the lowest codes and of the last. */
 static void test_gaps(void **state) {
     (void)state;
     unsigned formats = 0;
@@ -350,7 +350,7 @@ static void test_zeros(void **state) {
     ulp_reference_free(ref);
 }
 
-/* No sign, no zero, a hole, one bit, modulo. */
+/* Formats without sign, without zero, with a gap at 0, with one bit of precision, and with wrap-around. */
 static void test_odd_ones(void **state) {
     (void)state;
     for (int m = 0; m < ULP_MODE_COUNT; m++) {
@@ -381,7 +381,8 @@ static void test_odd_ones(void **state) {
     expect_round("int8", ULP_RZ, ULP_OVERFLOW_WRAP, 0x1.000000004p36, 4);
     expect_round("int8", ULP_RNE, ULP_OVERFLOW_WRAP, INFINITY, 127);
     expect_round("q4.2", ULP_RD, ULP_OVERFLOW_WRAP, -8.1, 7.75);
-    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25, -1); /* 1 is odd in fixed point: no parity of codes here */
+    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25,
+                 -1); /* in fixed point 1 is odd; parity is not that of codes */
     expect_round("q1.0", ULP_RNE, ULP_OVERFLOW_NAN, -1.5, NAN);
     const ulp_format *f = named("int8");
     ulp_reference *ref = ulp_reference_new(f);
@@ -406,18 +407,18 @@ static void test_stochastic(void **state) {
     (void)state;
     ulp_reference *ref = ulp_reference_new(named("binary64"));
     double third = 0x1.5555555555555p-2, above = nextafter(third, 1), one = nextafter(1, 2);
-    /* 2^54 / 3 leaves 1/3: floor(2^32 / 3) = 1431655765, floor(2^33 / 3) = 2863311530 */
+    /* 2^54 / 3 has the fraction 1/3: floor(2^32 / 3) = 1431655765, floor(2^33 / 3) = 2863311530 */
     for (int m = ULP_SRA; m <= ULP_SRC; m++) expect_threshold(ref, m, ULP_DIV, 1, 3, 2863311531u, third, above);
-    /* nu = 2.5 2^-32, and a little more: C rounds it to 2 and to 3, B sees the half */
+    /* nu 2^32 is 2.5, and then a little more: src rounds it to 2, and then to 3; srb sees the half */
     expect_threshold(ref, ULP_SRA, ULP_ADD, 1, 5 * 0x1p-85, 0u - 2, 1, one);
     expect_threshold(ref, ULP_SRB, ULP_ADD, 1, 5 * 0x1p-85, 0u - 3, 1, one);
     expect_threshold(ref, ULP_SRC, ULP_ADD, 1, 5 * 0x1p-85, 0u - 2, 1, one);
     expect_threshold(ref, ULP_SRC, ULP_ADD, 1, 0x1.4000000000001p-83, 0u - 3, 1, one);
-    /* nu 2^32 = 36445990.5 and 2^-54 more: C rounds it up, to an odd number, only if the remainder is seen */
+    /* nu 2^32 = 36445990.5 + 2^-54: src rounds it up to an odd number only if it sees the remainder */
     expect_threshold(ref, ULP_SRC, ULP_DIV, 0x1.c2f0fe6e7223p+51, 0x1.859cd7ed4d57bp+52, 0u - 36445991u,
                      0x1.284bfc30e4ce7p-1, 0x1.284bfc30e4ce8p-1);
     ulp_reference_free(ref);
-    /* the count over all words, in a format's normal, subnormal and dlfloat16's gap */
+    /* counts over all words: in a normal and a subnormal gap, and in the gap of dlfloat16 at 0 */
     const char *names[] = {"e4m3", "e4m3", "dlfloat16"};
     double x[] = {1.0625 * 17 / 16, 0x1.3p-9, 100 * 0x1p-40}, lower[] = {1.125, 0x1p-9, 0};
     double nu[] = {(1.0625 * 17 / 16 - 1.125) * 8, 0.1875, 100.0 / 513};
@@ -440,7 +441,7 @@ static void test_stochastic(void **state) {
 
 static mpfr_t left, right, third_operand, result;
 
-/* The operation in prec bits, then the exponent range of the format, then mpfr_subnormalize. */
+/* The result of an operation in prec bits, in the exponent range of the format, after mpfr_subnormalize(). */
 static double mpfr_says(const row *t, ulp_op op, double a, double b, double c, mpfr_rnd_t rnd) {
     int least, most, inexact;
     frexp(t->min_positive, &least);
@@ -494,7 +495,7 @@ static void compare(const row *t, ulp_reference *ref, double a, double b, double
     }
 }
 
-/* Significand patterns around a breakpoint of prec bits at exponent e, as a double. */
+/* Significand pattern i around a breakpoint of prec bits, at exponent e. */
 static double pattern(const row *t, int i, int e) {
     double ulp = ldexp(1, 1 - t->format.prec), half = ulp / 2 + 1 > 1 ? ulp / 2 : 0;
     double s[] = {
@@ -518,7 +519,7 @@ static void compare_patterns(const row *t, ulp_reference *ref) {
     }
 }
 
-/* A double near 1 or anywhere in the format's range and a little below; short significands meet ties. */
+/* A random double near 1, or anywhere in the format's range and a little below. Short significands give ties. */
 static double random_operand(const row *t, uint64_t *seed) {
     uint64_t bits = next_random(seed), choice = next_random(seed), kept = ~(uint64_t)0 << (choice >> 56) % 53;
     int emax = t->format.bias, p = t->format.prec, pick = (int)(choice >> 8 & 0xffffff);

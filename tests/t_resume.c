@@ -1,4 +1,4 @@
-/* t_resume.c - runs that are cut: killed and resumed, in shards, two at once, and those that refuse to be cut. */
+/* t_resume.c - runs that are killed and resumed, divided into shards, or started twice; runs that must stay whole. */
 #include "toy.h"
 
 static void test_resume(void **state) {
@@ -12,7 +12,7 @@ static void test_resume(void **state) {
         expect_exit(i == 0 ? 128 + 9 : 1, line);
         assert_false(is_there("r.csv"));
         assert_true(has("r.csv.part", "# end 1: 3 crc32 "));
-        append("r.csv.part", "# point 9: e4m3 rne 2\ne4m3,rne,0,0.1"); /* killed while writing */
+        append("r.csv.part", "# point 9: e4m3 rne 2\ne4m3,rne,0,0.1"); /* as after a kill during writing */
         expect_exit(2, "--out r.csv --resume --seed 2");
         assert_true(has("stderr.txt", "made with other options: there '# seed: 1', here '# seed: 2'"));
         expect_exit(0, "--out r.csv --resume");
@@ -31,7 +31,7 @@ static void test_shards(void **state) {
     char line[400];
     (void)state;
     expect_exit(0, "--out whole.csv");
-    for (int n = 1; n <= 20; n += n == 3 ? 17 : 1) { /* 16 points: with 20 shards some are empty */
+    for (int n = 1; n <= 20; n += n == 3 ? 17 : 1) { /* with 16 points, some of 20 shards are empty */
         char merge[600] = "--out m.csv --merge";
         for (int i = n - 1; i >= 0; i--) {
             snprintf(line, sizeof line, "--shard %d/%d --out s%d-%d --quiet --claim fail", i, n, i, n);
@@ -61,7 +61,7 @@ static void test_shards(void **state) {
     expect_exit(2, "--merge /dev/null --out m.csv");
 }
 
-/* A run that stands still in its third point holds its place; killed, it blocks nobody. */
+/* A run that pauses in its third point keeps its lock; after a kill it blocks no other run. */
 static void test_two_at_once(void **state) {
     static const char *const others[] = {"--out l.csv", "--out ./l.csv --resume", "--out l.csv --size 2"};
     char line[80];
@@ -95,7 +95,7 @@ static void test_two_at_once(void **state) {
     }
 }
 
-/* The file `to`: `from` with the first `old` behind `after` replaced. */
+/* Write the file `to`: `from` with the first `old` after the text `after` replaced by `new`. */
 static void change(const char *to, const char *from, const char *after, const char *old, const char *new) {
     char *text = read_all(from), *at = text ? strstr(text, after) : NULL;
     at = at ? strstr(at + strlen(after), old) : NULL;
@@ -107,7 +107,7 @@ static void change(const char *to, const char *from, const char *after, const ch
     free(text);
 }
 
-/* A record that was damaged is computed again by a run that goes on, and refused by a merge, which names it. */
+/* A resumed run computes a damaged piece again; a merge refuses it and names it. */
 static void test_damage(void **state) {
     static const char *const damages[][4] = {
         {"rne 2\n", ",1,0.", ",1,0x", "point 'binary16 rne 2' is damaged: its lines do not match"},
@@ -138,8 +138,7 @@ static void test_damage(void **state) {
     assert_true(has("stderr.txt", "whole.csv, line ") && has("stderr.txt", "not a finished CSV"));
 }
 
-/* Pieces that no run of this build can have written are not taken: without a CRC-32, twice in a file, of another build.
- */
+/* Pieces without a CRC-32, pieces that occur twice in a file, and pieces of another build are not used. */
 static void test_foreign_pieces(void **state) {
     (void)state;
     expect_exit(0, "--out whole.csv");
@@ -152,7 +151,7 @@ static void test_foreign_pieces(void **state) {
     char *text = read_all("shard.csv"), *first = strstr(text, "# piece 0: "), *second = strstr(text, "# piece 1: ");
     assert_true(first && second);
     *second = 0;
-    append("shard.csv", first); /* the first piece once more, whole */
+    append("shard.csv", first); /* the whole first piece a second time */
     free(text);
     expect_exit(2, "--merge shard.csv --out m.csv");
     assert_true(has("stderr.txt", "point 'binary16 rne 1' is damaged: it stands in this file twice"));
@@ -162,7 +161,7 @@ static void test_foreign_pieces(void **state) {
     assert_true(has("stderr.txt", "was made by another build"));
 }
 
-/* A shard does not replace another one; files with CRLF line ends and a byte order mark are read as they are meant. */
+/* A shard does not replace the file of another shard; files with CRLF line ends and a byte order mark are read. */
 static void test_shard_files(void **state) {
     (void)state;
     expect_exit(0, "--out whole.csv");
@@ -195,7 +194,7 @@ static void test_link(void **state) {
     assert_true(lstat("link.csv", &about) == 0 && S_ISLNK(about.st_mode));
 }
 
-/* What a stopped run has kept is taken up or forgotten on request only. */
+/* The points of a stopped run are used or deleted on request only. */
 static void test_spared(void **state) {
     static const char *const lines[] = {"--out k.csv", "--out k.csv --seed 2", "--out k.csv --merge k.csv.part"};
     (void)state;
@@ -219,7 +218,7 @@ static void test_spared(void **state) {
     expect_exit(0, "--out k.csv --restart");
     assert_same("whole.csv", "k.csv");
     assert_true(has("k.run.json", "\"points_resumed\": 0"));
-    expect_exit(128 + 9, "--shard 2/16 --out k.csv --signal 9"); /* in its first point */
+    expect_exit(128 + 9, "--shard 2/16 --out k.csv --signal 9"); /* killed in its first point */
     assert_true(is_there("k.csv.part"));
     expect_exit(0, "--out k.csv");
 }
@@ -234,13 +233,12 @@ static void test_spared_checkpoint(void **state) {
     assert_true(is_there("c.csv.part.5.ckpt") && !is_there("c.csv.part") && !is_there("c.csv"));
     remove("c.csv.part.5.ckpt");
     expect_exit(128 + 9, "--threads 1 --out c.csv --signal 9");
-    append("c.csv.part.1.ckpt", "steps"); /* killed before it was removed: the point is kept */
+    append("c.csv.part.1.ckpt", "steps"); /* as after a kill before the removal; the point is kept */
     expect_exit(0, "--out c.csv --resume");
     assert_false(is_there("c.csv.part.1.ckpt"));
 }
 
-/* No place to be resumed from: a run that fails before its first point leaves nothing, an empty .part counts as none.
- */
+/* A run that fails before its first point leaves no file; an empty .part counts as no file. */
 static void test_nothing_to_keep(void **state) {
     (void)state;
     expect_exit(1, "--threads 1 --shard 2/16 --status 7 --out n.csv");
@@ -271,7 +269,7 @@ static void test_whole(void **state) {
     assert_false(is_there("w.csv.part"));
     expect_exit(128 + 9, "--threads 1 --signal 9 --out w.csv");
     assert_true(is_there("w.csv.part"));
-    expect_exit(0, "--out w.csv"); /* there is no going on, so nothing is lost */
+    expect_exit(0, "--out w.csv"); /* the run cannot be resumed, so it needs no --restart */
     expect_exit(0, "--out w.csv --restart");
     toy.whole = 0;
 }

@@ -1,9 +1,9 @@
-/* t_rng.c - the generator: Random123's known answers, which index takes which word, and the range of uniforms. */
+/* t_rng.c - the generator: known answers of Random123, the word of each index, and the range of uniform numbers. */
 #include "support.h"
 
 #include "formats/rng.h"
 
-/* Philox4x32-10 written out (Salmon et al. 2011, section 4.3), to judge where seed, stream and index go. */
+/* Philox4x32-10 (Salmon et al. 2011, section 4.3), for the test of the layout of seed, stream and index. */
 static void philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]) {
     uint32_t x[4], k[2] = {key[0], key[1]};
     memcpy(x, counter, sizeof x);
@@ -47,7 +47,7 @@ static void test_known_answers(void **state) {
         for (int w = 0; w < 4; w++)
             if (got.v[w] != t->output[w])
                 fail_msg("vector %d word %d: %08x, not %08x", i, w, (unsigned)got.v[w], (unsigned)t->output[w]);
-        if (block >> 62 != 0) continue; /* no index leads to such a block */
+        if (block >> 62 != 0) continue; /* no index has such a block */
         for (uint64_t w = 0; w < 4; w++)
             assert_int_equal(ulp_random_word((ulp_stream){seed, stream, 4 * block}, w), t->output[w]);
     }
@@ -69,7 +69,7 @@ static void test_layout(void **state) {
     (void)state;
     uint64_t random = 1;
     for (int i = 0; i < 20000; i++) {
-        /* each part with few bits, with the low half, with all of them */
+        /* each part with few bits, with half of the bits, and with all bits */
         uint64_t seed = next_random(&random) >> i % 3 * 31, stream = next_random(&random) >> i / 3 % 3 * 31,
                  index = next_random(&random) >> i / 9 % 3 * 31;
         uint64_t first = next_random(&random) >> i / 27 % 3 * 31;
@@ -82,14 +82,14 @@ static void test_layout(void **state) {
     }
 }
 
-/* The word of element i of the array that starts at `first` is that of element first + i of the whole. */
+/* Word i of a stream with `first` is word first + i of the whole stream. */
 static void test_parts(void **state) {
     (void)state;
     const ulp_stream whole = {1, 2, 0};
     for (uint64_t first = 0; first < 64; first++)
         for (uint64_t i = 0; i < 64; i++)
             assert_int_equal(ulp_random_word((ulp_stream){1, 2, first}, i), ulp_random_word(whole, first + i));
-    /* one bit of seed, stream or index changes the word */
+    /* every bit of seed, stream and index changes the word */
     uint32_t word = ulp_random_word(whole, 0);
     for (int bit = 0; bit < 64; bit++) {
         uint64_t one = (uint64_t)1 << bit;
@@ -110,7 +110,7 @@ static void test_uniform(void **state) {
         assert_true(x * 0x1p32 == (double)ulp_random_word(s, i));
         cells[(int)(x * CELLS)]++;
     }
-    /* chi-square of 255 degrees of freedom lies below 370 but for one seed in 10^5; the seed is fixed */
+    /* chi-square with 255 degrees of freedom is above 370 for one seed in 10^5; the seed is fixed */
     double chi = 0, want = (double)N / CELLS;
     for (int i = 0; i < CELLS; i++) chi += ((double)cells[i] - want) * ((double)cells[i] - want) / want;
     if (chi > 370 || chi < 160) fail_msg("chi-square %g", chi);

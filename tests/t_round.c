@@ -1,5 +1,4 @@
-/* t_round.c - conversions against the oracle: every breakpoint and its neighbours, scalar and arrays, every mode and
- * policy. */
+/* t_round.c - rounding of scalars and arrays against the oracle: every breakpoint, mode and overflow policy. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -9,7 +8,7 @@
 #include "kernels/backend.h"
 #include "sim/reference.h"
 
-enum { ROOM = 1 << 20, CHUNK = 4096, ALL_POLICIES = 10 }; /* bits up to which every input meets every policy */
+enum { ROOM = 1 << 20, CHUNK = 4096, ALL_POLICIES = 10 }; /* formats of up to 10 bits: every input with every policy */
 
 static double input[ROOM];
 static size_t inputs;
@@ -24,7 +23,7 @@ static void add(double x) {
     input[inputs++] = -x;
 }
 
-/* x and its neighbours at one ulp of binary64 and of binary32, both signs. */
+/* Add x and its neighbours in binary64 and in binary32, with both signs. */
 static void add_around(double x) {
     add(x);
     add(nextafter(x, INFINITY));
@@ -34,7 +33,7 @@ static void add_around(double x) {
     add((double)nextafterf((float)x, -INFINITY));
 }
 
-/* Around the ends of the range and beyond, and values that have little to do with the format. */
+/* Add values around the ends of the range and beyond, and values that do not depend on the format. */
 static void add_edges(const ulp_format *f, uint64_t seed) {
     const double q = f->max < 0x1p1000 ? last_quantum(f) : 0.0, least = f->min_positive;
     for (int i = 0; i <= 8; i++) add_around(f->max + q * i / 4), add_around(f->lowest - q * i / 4);
@@ -52,16 +51,15 @@ static void add_edges(const ulp_format *f, uint64_t seed) {
     }
 }
 
-/* The value of magnitude code `code` and the middle between it and the next one; past the last, as if exponents went
- * on. */
+/* Add the value of the magnitude code `code`, and the middle between it and the next value. Above the last value the
+ * next value is that of a format whose exponents continue. */
 static void add_code(const ulp_format *f, uint64_t code) {
     double low = ulp_decode(code, f), high = code < f->max_code ? ulp_decode(code + 1, f) : f->max + last_quantum(f);
     add_around(low);
     add_around(low + (high - low) / 2);
 }
 
-/* Formats too wide for every code: exponents at the ends and in the middle x significands of few bits, and random
- * codes. */
+/* For wide formats: add exponents at the ends and in the middle with significands of few bits, and random codes. */
 static void add_patterns(const ulp_format *f, uint64_t seed) {
     const int wide = f->is_fixed ? f->bits - 1 : f->prec - 1, fields = (int)(f->max_code >> wide);
     const uint64_t ones = ((uint64_t)1 << wide) - 1, half = (uint64_t)1 << (wide - 1);
@@ -73,7 +71,7 @@ static void add_patterns(const ulp_format *f, uint64_t seed) {
     for (int i = 0; i < 8000; i++) add_code(f, next_random(&seed) % (f->max_code + 1));
 }
 
-/* The codes of the registry's formats of up to 16 bits are all taken; of the others every 7th. */
+/* Add codes: of registered formats of up to 16 bits all codes, of other formats every 7th code. */
 static void add_inner(const ulp_format *f, size_t row) {
     if (f->bits > 16) {
         add_patterns(f, row);
@@ -105,12 +103,12 @@ static void check_chunk(ulp_reference *ref, const double *x, size_t n, const ulp
     checked += n;
 }
 
-/* Every mode on the first n inputs; the stochastic ones with one number of bits, and with the others on the first
- * `few`. */
+/* Check every mode on the first n inputs. Stochastic modes have one number of random bits there, and other numbers on
+ * the first `few` inputs. */
 static void check_policy(const ulp_format *f, int policy, size_t n, size_t few, uint64_t seed) {
     ulp_reference *ref = ulp_reference_new(f);
     for (int m = 0; m < ULP_MODE_COUNT; m++)
-        for (int bits = 0; bits < (ulp_mode_is_stochastic((uint32_t)m) ? 9 : 1); bits += 4) { /* 0 is 32 */
+        for (int bits = 0; bits < (ulp_mode_is_stochastic((uint32_t)m) ? 9 : 1); bits += 4) { /* 0 means 32 */
             uint64_t before = checked;
             size_t last = bits == m % 3 * 4 ? n : few;
             for (size_t i = 0; i < last; i += CHUNK)
@@ -139,7 +137,7 @@ static void test_breakpoints(void **state) {
 
 /* ---- pairs ---- */
 
-/* Wrap-around is left out where the sum has bits more than 60 places above the quantum and lower ones besides. */
+/* Check hi + lo; wrap-around is left out for sums with bits more than 60 places above the quantum and lower bits. */
 static void check_pair(ulp_reference *ref, double hi, double lo, const ulp_format *f) {
     if (f->overflow == ULP_OVERFLOW_WRAP && lo != 0.0 && fmax(fabs(hi), fabs(lo)) > ldexp(1.0, f->qmin + 60)) return;
     for (int m = 0; m < ULP_MODE_COUNT; m++)
@@ -152,8 +150,8 @@ static void check_pair(ulp_reference *ref, double hi, double lo, const ulp_forma
         }
 }
 
-/* What only the last of hundreds of bits tells: hi on a breakpoint or one of its neighbours, lo a little of either
- * sign. */
+/* Check pairs for which the last of hundreds of bits decides: hi is a breakpoint or a neighbour of it, lo is tiny, with
+ * either sign. */
 static void check_pairs_of(ulp_reference *ref, double x, const ulp_format *f) {
     int e;
     frexp(x, &e);
@@ -194,7 +192,7 @@ static void test_pairs(void **state) {
 
 /* ---- NaN ---- */
 
-/* Quiet and signalling NaNs of both signs: each payload bit alone, all of them, and random ones. */
+/* Payload i of NaN: first each single bit, then all bits, then random bits. */
 static uint64_t payload(size_t i, int width, uint64_t *seed) {
     if (i < (size_t)width) return (uint64_t)1 << i;
     if (i == (size_t)width) return ((uint64_t)1 << width) - 1;

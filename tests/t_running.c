@@ -1,5 +1,4 @@
-/* t_running.c - what the experiments on sums share: running sums and their cures, the spread of runs, words in lists.
- */
+/* t_running.c - running sums and their cures, the distribution of runs, and lists of words. */
 #include "support.h"
 
 #include "experiments/harness/sums.h"
@@ -9,7 +8,7 @@ static ulp_sum sum_of(const ulp_format *f, ulp_cure cure) {
     return (ulp_sum){.format = f, .mode = "rne", .cure = cure};
 }
 
-/* Ones, in precision p: to 2^p; with Kahan's correction to 2^(2p); a master copy counts on. */
+/* Sums of ones with precision p end at 2^p; with Kahan's correction at 2^(2p); with a master copy they do not end. */
 static void test_cures(void **state) {
     const ulp_format f = named("e4m3"), wide = named("bfloat16");
     (void)state;
@@ -24,7 +23,7 @@ static void test_cures(void **state) {
     assert_true(plain.value == 256 && kahan.value == 65536 && master.kept == 70000 && master.value == 448);
 }
 
-/* The word decides: all words from 0 up leave the sum, or move it by a spacing, in the right share. */
+/* The random word decides whether an addition changes the sum by a spacing; the share of such words is right. */
 static void test_words(void **state) {
     const ulp_format f = named("binary16");
     int up = 0;
@@ -38,7 +37,7 @@ static void test_words(void **state) {
     assert_int_equal(up, 64);
 }
 
-/* The machine's float is ulp_arith in binary32. */
+/* The machine's float gives the same sums as ulp_arith() in binary32. */
 static void test_native(void **state) {
     static const ulp_cure cures[] = {ULP_CURE_NONE, ULP_CURE_KAHAN, ULP_CURE_MASTER};
     const ulp_format f = named("binary32");
@@ -56,7 +55,7 @@ static void test_native(void **state) {
     }
 }
 
-/* 0 .. 20, in another order: the sum of squares about 10 is 770. */
+/* The numbers 0 .. 20 in another order: the sum of squares about 10 is 770. */
 static void test_distribution(void **state) {
     static const double quantiles[ULP_QUANTILES] = {0, 1, 5, 10, 15, 19, 20};
     double value[21], two[] = {5, 3};
@@ -65,7 +64,7 @@ static void test_distribution(void **state) {
     ulp_distribution d = ulp_distribution_of(value, 21);
     assert_true(d.mean == 10 && d.sd == sqrt(770 / 20.0));
     for (int q = 0; q < ULP_QUANTILES; q++) assert_true(d.quantile[q] == quantiles[q]);
-    assert_true(value[1] == 8); /* as it was */
+    assert_true(value[1] == 8); /* unchanged */
     d = ulp_distribution_of(two, 2);
     assert_true(d.mean == 4 && d.sd == sqrt(2) && d.quantile[2] == 3 && d.quantile[3] == 5 && d.quantile[6] == 5);
     d = ulp_distribution_of(two, 1);

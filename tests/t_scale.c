@@ -1,4 +1,4 @@
-/* t_scale.c - plain scaling: amax, factors against the oracle, every format x mode x axis element by element. */
+/* t_scale.c - scaling of arrays: amax, factors against the oracle, every format x mode x axis, element by element. */
 #include <float.h>
 
 #include "support.h"
@@ -122,7 +122,7 @@ static void test_axes(void **state) {
 
 /* ---- rounding ---- */
 
-/* One array under every axis; the oracle's elements and values. */
+/* Check one array under every axis against the oracle's elements and values. */
 static size_t check_rounding(ulp_reference *element, ulp_reference *value, const ulp_format *f, ulp_rule rule,
                              uint64_t *seed) {
     float x[COUNT], y[COUNT];
@@ -153,7 +153,7 @@ static void test_rounding(void **state) {
     ulp_reference *value = ulp_reference_new(&binary32);
     size_t arrays = 0, formats = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
-        if (f.overflow == ULP_OVERFLOW_WRAP) continue; /* covered as a policy of the other fixed-point rows */
+        if (f.overflow == ULP_OVERFLOW_WRAP) continue; /* tested as a policy of other fixed-point formats */
         ulp_reference *element = ulp_reference_new(&f);
         uint64_t seed = i;
         for (int mode = 0; mode < ULP_MODE_COUNT; mode++)
@@ -170,8 +170,8 @@ static void test_rounding(void **state) {
     assert_true(formats > 50);
 }
 
-/* Products x s t of 71 bits that lie next to the middle of two binary32 numbers, by less than 2^-54: rounding them to
- * binary64 first lands on it, and then on the wrong side. */
+/* Products x s t of 71 bits that are less than 2^-54 away from the middle of two binary32 numbers. A first rounding to
+ * binary64 gives the middle, and the second rounding a wrong number. */
 static void test_one_rounding(void **state) {
     (void)state;
     static const struct {

@@ -1,5 +1,4 @@
-/* t_scaled.c - rounding with a scale per tensor in a training pass: just in time and delayed, against formats/scale.h.
- */
+/* t_scaled.c - rounding with just-in-time and delayed tensor scales in a training pass, against formats/scale.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@ static void values(float *x, double spread, uint64_t stream) {
     for (size_t i = 0; i < N; i++) x[i] = (float)(spread * ulp_random_normal((ulp_stream){3, stream, 0}, i));
 }
 
-/* A pass whose activations have the cast of `text`, on the backend's memory, which is the host's. */
+/* A pass whose activations have the cast of a text; its backend memory is host memory. */
 typedef struct bench {
     ulp_policy policy;
     ulp_pass pass;
@@ -22,7 +21,7 @@ typedef struct bench {
 } bench;
 
 static void start(bench *t, const char *text) {
-    ulp_pass_release(&t->pass); /* of the case before */
+    ulp_pass_release(&t->pass); /* the pass of the previous case */
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, text, error, sizeof error), ULP_OK);
     assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK);
@@ -34,7 +33,7 @@ static void start(bench *t, const char *text) {
 
 static const ulp_site activations = {.use = ULP_AT_ACT, .layer = 1};
 
-/* x rounded under the scale that `amax` gives: what scale.h defines. */
+/* Check that `got` is x rounded with the tensor scale that formats/scale.h defines for `amax`. */
 static void expect(const float *got, const float *x, float amax, const bench *t, const ulp_pass *pass) {
     const ulp_cast *cast = &t->policy.at[ULP_AT_ACT];
     ulp_scaling s = ulp_scaling_of(amax, &cast->format, ULP_SCALING_POWER2);
@@ -59,7 +58,7 @@ static void test_just_in_time(void **state) {
         for (int e = -30; e <= 30; e += 3) {
             start(&t, texts[k]);
             values(x, ldexp(1.0, e), (uint64_t)(e + 100));
-            if (e % 2) x[5] = INFINITY, x[N - 1] = NAN; /* what is not finite decides no scale */
+            if (e % 2) x[5] = INFINITY, x[N - 1] = NAN; /* Inf and NaN do not affect the scale */
             memcpy(y, x, sizeof x);
             assert_int_equal(ulp_pass_round(&t.pass, activations, y, N), ULP_OK);
             expect(y, x, ulp_amax(x, N, 1), &t, &t.pass);
@@ -73,7 +72,7 @@ static void test_just_in_time(void **state) {
 
 static void count_observed(void *context, const ulp_observation *observed) { *(size_t *)context += observed->n; }
 
-/* From the backend's binary64 as from the host's: bits, counters, what is seen. */
+/* Rounding from binary64 in backend memory and in host memory has the same bits, counters and observations. */
 static void test_from(void **state) {
     static const char *const texts[] = {
         "fp32", "fp16", "bf16", "act=e4m3@amax", "act=e5m2/sr/9", "act=q4.4", "act=e4m3@delayed2"};
@@ -109,7 +108,7 @@ static void test_from(void **state) {
     }
 }
 
-/* The scale of a step comes from the largest of the last three; evaluation looks and does not write. */
+/* The tensor scale of a step comes from the largest magnitude of the last three steps; evaluations change nothing. */
 static void test_delayed(void **state) {
     static const double spread[] = {1, 64, 1, 1, 1, 1, 1024, 1.0 / 64, 1, 1, 1, 1};
     static bench t;
@@ -135,7 +134,7 @@ static void test_delayed(void **state) {
     }
 }
 
-/* Text to policy to text, and what is refused. */
+/* Texts to policies and back, and refused texts. */
 static void test_text(void **state) {
     static const char *const bad[] = {
         "act=e4m3@",    "act=e4m3@delayed0", "act=e4m3@delayed2000",         "act=e4m3@delayed3x",
@@ -162,7 +161,7 @@ static void test_text(void **state) {
     }
 }
 
-/* FP8 with scales learns the digits where FP8 alone, gradients in e4m3 without a scale, does not. */
+/* Training on the digits succeeds in FP8 with tensor scales, and fails with gradients in e4m3 without a scale. */
 static void test_training(void **state) {
     static const char *const policies[] = {"mixed:e4m3@amax", "mixed:e4m3@delayed", "mixed:e4m3", "fp32"};
     double accuracy[4];

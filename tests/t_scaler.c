@@ -1,5 +1,4 @@
-/* t_scaler.c - logmax against a plain evaluation of its averages; a scale for every layer: exactness, whose overflow it
- * was, and what it saves. */
+/* t_scaler.c - logmax against its definition; loss scales per layer: exactness, place of an overflow, and benefit. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ static ulp_scaler scaler_of(const char *text) {
 
 enum { STEPS = 400 };
 
-/* The same from the definition: weighted means of x[0..n-1]. */
+/* log2 of the scale by the definition: weighted means of x[0..n-1]. */
 static double plain_log2(const double *x, int n, double beta1, double beta2, double log_max, double deviations) {
     double mean = 0, slow = 0, square = 0, sum1 = 0, sum2 = 0;
     for (int i = 0; i < n; i++) {
@@ -30,7 +29,7 @@ static double plain_log2(const double *x, int n, double beta1, double beta2, dou
     return log_max - (mean / sum1 + deviations * sqrt(variance > 0 ? variance : 0));
 }
 
-/* Gradients whose size wanders, every 29th step an overflow, every 31st nothing but zeros. */
+/* Check logmax on gradients of changing size; every 29th step overflows, every 31st has zeros alone. */
 static void check_logmax(const char *text, double beta1, double beta2, double log_max, double deviations, int min,
                          int max) {
     ulp_scaler s = scaler_of(text);
@@ -43,7 +42,7 @@ static void check_logmax(const char *text, double beta1, double beta2, double lo
         else if (largest > 0.0f) x[n++] = log2((double)largest) - s.log2;
         assert_int_equal(ulp_scaler_update(&s, largest), !isfinite(largest));
         double want = plain_log2(x, n, beta1, beta2, log_max, deviations);
-        assert_true(fabs(want - round(want)) > 1e-9); /* else the two floors could differ */
+        assert_true(fabs(want - round(want)) > 1e-9); /* else rounding errors could change the floor */
         want = floor(want);
         clipped += want < min || want > max;
         assert_int_equal(s.log2, want < min ? min : want > max ? max : (int)want);
@@ -63,7 +62,8 @@ static void test_logmax(void **state) {
                  11);
     ulp_scaler s = scaler_of("logmax");
     assert_int_equal(s.log2, 0);
-    /* a constant: sigma is 0 but for rounding, and the scale lifts it below 2^16; at most 2^24 */
+    /* a constant gradient: sigma is 0 except for rounding errors. The scale brings the gradient below 2^16; its maximum
+     * is 2^24 */
     for (int i = 0; i < 50; i++) ulp_scaler_update(&s, ldexpf(1.4142135f, 3 + s.log2));
     assert_int_equal(s.log2, 12);
     s = scaler_of("logmax");
@@ -99,7 +99,7 @@ static void test_bad_texts(void **state) {
 
 /* ---- a scale for every layer ---- */
 
-/* What an observer adds up: unscaled gradients, exactly comparable between runs in binary32. */
+/* The sums of an observer over unscaled gradients, which are exactly comparable between runs in binary32. */
 typedef struct watch {
     uint64_t sum, seen, scaled;
 } watch;
@@ -115,7 +115,7 @@ static void see(void *context, const ulp_observation *s) {
     w->scaled += s->scale_log2 != 0;
 }
 
-/* `steps` steps; with scales per layer each is moved at will between the steps. */
+/* Train for a number of steps; scales per layer are changed between the steps. */
 static void train(const char *net, const char *optimizer, const char *scaler, float *w, watch *watched) {
     ulp_observer observer = {see, watched, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
     training_texts o = {
@@ -138,8 +138,8 @@ static void train(const char *net, const char *optimizer, const char *scaler, fl
     ulp_trainer_free(t);
 }
 
-/* In binary32, powers of two commute with every operation: the weights are those of a run without scale, bit for bit,
- * and so is every gradient once its scale is taken away. */
+/* In binary32, powers of two commute with every operation. So the weights are those of a run without scale, bit for
+ * bit, and so are the unscaled gradients. */
 static void test_exact(void **state) {
     static const char *const nets[] = {
         "fc20 tanh fc15 relu fc12 fc10", "tanh fc12 tanh tanh fc10 tanh", "rows gru7 lstm6 rnn5 last fc10",
@@ -165,7 +165,7 @@ static ulp_status round_in_place(ulp_pass *pass, ulp_site site, float *x, const 
     return ulp_pass_round(pass, site, x, n);
 }
 
-/* All kinds of rounding multiply first, at the points and tensors where two scales meet and nowhere else. */
+/* All kinds of rounding first multiply by the quotient of two scales, at the tensors between two scales alone. */
 static void test_rescale(void **state) {
     static const int scales[] = {3, -2, 40};
     float x[4];
@@ -201,7 +201,7 @@ static void test_rescale(void **state) {
     ulp_pass_release(&pass);
 }
 
-/* The scalers of a net of three layers with parameters after one step whose gradients are as given. */
+/* Check the scalers of a net with three layers with parameters after one step with these bad gradients. */
 static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint32_t *good) {
     ulp_model model = {0};
     ulp_pass pass = {.now = {.B = 2}};
@@ -243,11 +243,11 @@ static void check_blame(int bad_wgrad, int bad_grad, const int *want, const uint
 
 static void test_blame(void **state) {
     (void)state;
-    /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i enters layer i, its gradient has the scale of layer
-     * i - 1 */
+    /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i is the input of layer i, and its gradient has the
+     * scale of layer i - 1 */
     check_blame(-1, -1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1});
     check_blame(4, -1, (const int[]){5, 5, 4},
-                (const uint32_t[]){0, 0, 0}); /* of the layers before it nothing is known */
+                (const uint32_t[]){0, 0, 0}); /* the layers before layer 4 count nothing */
     check_blame(3, -1, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
     check_blame(1, -1, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
     check_blame(-1, 6, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0});
@@ -255,10 +255,10 @@ static void test_blame(void **state) {
     check_blame(-1, 4, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
     check_blame(-1, 3, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
     check_blame(-1, 2, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
-    check_blame(-1, 1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1}); /* no weights wait for it */
+    check_blame(-1, 1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1}); /* no layer before it has weights */
 }
 
-/* A layer whose scale is far too large backs off alone, and the run goes on. */
+/* If one layer's scale is far too large, this scale alone is reduced, and training succeeds. */
 static void test_backs_off(void **state) {
     training_texts o = {.net = "fc24 relu fc20 relu fc10",
                         .policy = "mixed:fp16",
@@ -278,7 +278,7 @@ static void test_backs_off(void **state) {
     ulp_trainer_free(t);
 }
 
-/* Share of gradients that a rounding made zero, over the last 100 of 300 steps, in percent. */
+/* The percentage of gradients that a rounding made zero, over the last 100 of 300 steps. */
 static double flushed(const char *policy, const char *scaler, double *accuracy) {
     training_texts o = {.net = "fc48 relu fc48 relu fc48 relu fc10",
                         .policy = policy,
@@ -313,8 +313,7 @@ static void test_flushed(void **state) {
     assert_true(layer < none / 2 && accuracy > 93.0);
     double log = flushed("mixed:fp16", "logmax", &accuracy);
     assert_true(log < none / 2 && accuracy > 93.0);
-    /* beside one dynamic scale for all there is little left to gain on so small a net, and only in the narrowest format
-     */
+    /* compared with one dynamic scale, the gain on so small a net is small, and exists in the narrowest format alone */
     double one = flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "pytorch,interval=20", &accuracy);
     assert_true(flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "layer,interval=20", &accuracy) < one);
 }

@@ -1,4 +1,4 @@
-/* t_sim.c - the texts that describe a run (policies, nets, scalers), the scaler's traces, the elementwise pieces. */
+/* t_sim.c - the texts of policies, nets and scalers, traces of scalers, and small functions of sim/. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void test_policy_overrides(void **state) {
     assert_false(p.has_master);
     assert_string_equal(p.at[ULP_AT_WGRAD].format.name, "e5m2");
     assert_int_equal(p.at[ULP_AT_WGRAD].rule.mode, ULP_RU);
-    assert_int_equal(p.at[ULP_AT_AGRAD].rule.mode, ULP_SRB); /* its own mode stands against mode= */
+    assert_int_equal(p.at[ULP_AT_AGRAD].rule.mode, ULP_SRB); /* a mode of its own is stronger than mode= */
     assert_int_equal(p.at[ULP_AT_AGRAD].rule.random_bits, 8);
     assert_int_equal(p.at[ULP_AT_WEIGHT].rule.mode, ULP_RU);
     assert_int_equal(p.at[ULP_AT_STATE].rule.mode, ULP_RNE); /* binary32 keeps its mode */
@@ -63,7 +63,7 @@ static void test_policy_overrides(void **state) {
     assert_string_equal(p.at[ULP_AT_ACT].format.name, "binary32");
 }
 
-/* Gradients in a saturating format overflow visibly unless asked not to; other points keep the default. */
+/* Gradients in a saturating format overflow to Inf unless the name says ":sat"; other points keep the default. */
 static void test_policy_gradients_overflow(void **state) {
     static const ulp_rule rne = {0};
     (void)state;
@@ -152,7 +152,7 @@ static void test_stream_ids(void **state) {
     assert_true(ulp_stream_id(1, 0, 2, 3) == (1ull << 56 | 2ull << 40 | 3));
 }
 
-/* A policy that is edited is the policy of the text that says the same. */
+/* A policy changed by ulp_policy_set() is the policy of the corresponding text. */
 static void test_policy_edited(void **state) {
     static const struct {
         const char *policy, *format, *text;
@@ -246,14 +246,14 @@ static void test_net_bad(void **state) {
         if (strstr(error, "'fc"))
             assert_non_null(
                 strstr(error, "is not written as its kind is: fcN: fully connected, N outputs (1 to 2^20)"));
-        /* all kinds are listed, the last one too, for an unknown name and for nothing else */
+        /* the message lists all kinds, with the last one, for an unknown name alone */
         assert_true((strstr(error, "; lstmN: ") != NULL) == (strstr(error, "no layer called") != NULL));
         assert_null(net.layers);
         assert_int_equal(net.count, 0);
     }
 }
 
-/* Initial weights: a function of the seed, with He's and Glorot's variance, or the one given; biases zero. */
+/* Initial weights are a function of the seed, with the variance of He, of Glorot, or of std; biases are zero. */
 static void test_net_init(void **state) {
     static float w[65 * 200 + 201 * 100], v[65 * 200 + 201 * 100];
     ulp_net net;
@@ -277,7 +277,7 @@ static void test_net_init(void **state) {
 
 /* ---- scalers ---- */
 
-/* Feed overflows, written as '!' among '.', and compare the scale after every step. */
+/* Update a scaler with good steps '.' and overflows '!', and compare the scale after every step. */
 static void trace(const char *text, const char *events, const int *scales, uint64_t skipped) {
     ulp_scaler s;
     assert_int_equal(scaler_from_text(&s, text, error, sizeof error), ULP_OK);
@@ -295,11 +295,11 @@ static void test_scaler_traces(void **state) {
     trace("none", ".!.", (const int[]){0, 0, 0}, 0);
     trace("static:8", "..!!", (const int[]){8, 8, 8, 8}, 0);
     trace("static:8,skip=1", ".!!", (const int[]){8, 8, 8}, 2);
-    /* growth after 3 good steps in a row; an overflow halves and starts the count again */
+    /* the scale grows after 3 good steps in a row; an overflow halves it and restarts the count */
     trace("pytorch,interval=3", ".....!..!...", (const int[]){16, 16, 17, 17, 17, 16, 16, 16, 15, 15, 15, 16}, 2);
     trace("apex,interval=1,init=23", "....!.", (const int[]){24, 24, 24, 24, 23, 24}, 1);
     trace("keras,interval=2,init=1", "!!!..", (const int[]){0, 0, 0, 0, 1}, 3);
-    /* the second overflow halves, and every further one, until growth restores the patience */
+    /* the second and every further overflow halves the scale, until a growth restores the patience */
     trace("megatron,interval=2", "!!!..!!..", (const int[]){32, 31, 30, 30, 31, 31, 30, 30, 31}, 5);
     trace("backoff", "!..!....", (const int[]){23, 23, 23, 22, 22, 22, 22, 22}, 2);
 }
@@ -325,7 +325,7 @@ static void test_scaler_rows(void **state) {
         assert_int_equal(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, error, sizeof error), ULP_OK);
 }
 
-/* A rule that is edited has to begin within its limits. */
+/* The init of a changed rule has to be within its limits. */
 static void test_scaler_edited(void **state) {
     ulp_scaler s;
     ulp_scaler_rule rule = *ulp_scaler_rule_find("apex");
@@ -424,7 +424,7 @@ static void test_family(void **state) {
         if (pass == 0) assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
     }
     assert_true(a && b == a + 16 && (uintptr_t)c % 64 == 0 && (float *)(void *)c >= b + 3000);
-    assert_null(ulp_arena_take(&f, 1)); /* not counted: there is no room for it */
+    assert_null(ulp_arena_take(&f, 1)); /* the array was not counted, so there is no room */
     float host[3000];
     assert_int_equal(backend->download(host, b, sizeof host), ULP_OK);
     for (int i = 0; i < 3000; i++) assert_true(host[i] == 0.0f);
@@ -433,7 +433,7 @@ static void test_family(void **state) {
     for (int i = 0; i < 3000; i++) assert_true(host[i] == (i < 2500 ? 1.5f : 0.0f));
     host[0] = NAN, host[1] = -0.0f, host[2] = -INFINITY;
     assert_int_equal(backend->upload(b, host, 3 * sizeof *host), ULP_OK);
-    assert_int_equal(ulp_tensor_copy(backend, b + 1000, b, 999), ULP_OK); /* to b[1998] */
+    assert_int_equal(ulp_tensor_copy(backend, b + 1000, b, 999), ULP_OK); /* up to b[1998] */
     assert_int_equal(ulp_tensor_copy(backend, b, b + 2500, 0), ULP_OK);
     float copied[2500];
     assert_int_equal(backend->download(copied, b, sizeof copied), ULP_OK);

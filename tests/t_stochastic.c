@@ -1,16 +1,16 @@
-/* t_stochastic.c - the stochastic modes: over all random words the count of roundings up is the formulas' integer. */
+/* t_stochastic.c - stochastic modes: the number of random words that round up is the integer of the formulas. */
 #include <float.h>
 
 #include "support.h"
 
-enum { PARTS = 17 }; /* a gap is looked at in steps of 2^-PARTS */
+enum { PARTS = 17 }; /* a gap is divided into 2^PARTS parts */
 
 static const int some_bits[] = {1, 2, 3, 5, 8, 12};
 static uint64_t counted;
 
 _Static_assert(ULP_STOCHASTIC_MODES == (1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC), "a mode without a formula here");
 
-/* Of R = 0 .. 2^r - 1, how many take nu = j / 2^PARTS up (IEEE P3109 v4.0, section 4.6), in integers. */
+/* The number of R among 0 .. 2^r - 1 that round nu = j / 2^PARTS up (IEEE P3109 v4.0, section 4.6), in integers. */
 static uint64_t ups_of(int mode, uint64_t j, int r) {
     const uint64_t one = (uint64_t)1 << PARTS;
     if (mode == ULP_SRA) return (j << r) / one;                 /* R >= 2^r - floor(nu 2^r) */
@@ -19,13 +19,13 @@ static uint64_t ups_of(int mode, uint64_t j, int r) {
     return whole + (rest > one / 2 || (rest == one / 2 && whole % 2 == 1));
 }
 
-/* A gap of the format: magnitudes from low to high = low + width, where nothing lies between. `high` may be past the
- * largest value, and infinite where it is past binary64's. */
+/* A gap between neighbouring magnitudes low and high = low + width of a format. `high` may be above the largest value,
+ * and is infinite if binary64 does not hold it. */
 typedef struct gap {
     double low, high, width, sign;
 } gap;
 
-/* Is y the upper end? Past the range, where the policy is nan, the upper end is NaN. */
+/* Whether y is the upper end of the gap; beyond the range the upper end is NaN, because the policy is nan. */
 static int is_up(double y, const gap *g, double value, ulp_rule rule, uint32_t word, const ulp_format *f) {
     double up = g->sign * g->high, down = g->sign * g->low;
     if (fabs(up) > fabs(g->sign < 0 ? f->lowest : f->max)) up = NAN;
@@ -40,7 +40,7 @@ static void check_count(const ulp_format *f, const gap *g, uint64_t j, int mode,
     const double x = g->sign * (g->low + g->width * ((double)j * ldexp(1.0, -PARTS)));
     uint64_t ups = 0, low_bits = 0x5bd1e995u * (j + 1);
     for (uint64_t R = 0; R < (uint64_t)1 << r; R++) {
-        /* what lies below the top r bits of the word may not matter */
+        /* the bits below the top r bits of the word must not matter */
         uint32_t word = (uint32_t)(R << (32 - r)) | ((uint32_t)(low_bits += 0x9e3779b9u) & (0xffffffffu >> r));
         ups += (uint64_t)is_up(ulp_round(x, f, rule, word), g, x, rule, word, f);
     }
@@ -52,7 +52,7 @@ static void check_count(const ulp_format *f, const gap *g, uint64_t j, int mode,
     counted++;
 }
 
-/* Places in the gap: ends, halves, one step from what r bits can tell, random. */
+/* Check places in a gap: the ends, halves, one part next to multiples of 2^-r, and random places. */
 static void check_gap(const ulp_format *f, gap g, uint64_t *seed, int thin) {
     const uint64_t one = (uint64_t)1 << PARTS;
     for (int mode = ULP_SRA; mode <= ULP_SRC; mode++)
@@ -68,14 +68,13 @@ static void check_gap(const ulp_format *f, gap g, uint64_t *seed, int thin) {
         }
 }
 
-/* The gap above magnitude code `code`: the next value, or past the largest the one that would follow. */
+/* The gap above the magnitude code `code`. Above the largest value its width is that of continued exponents. */
 static gap gap_above(const ulp_format *f, uint64_t code, int neg) {
     double low = ulp_decode(code, f), width = code < f->max_code ? ulp_decode(code + 1, f) - low : last_quantum(f);
     return (gap){low, low + width, width, neg ? -1.0 : 1.0};
 }
 
-/* Every gap of formats of up to 8 bits, overflow and underflow included; gaps of wider ones at the ends and at random.
- */
+/* Every gap of formats of up to 8 bits, with overflow and underflow; of wider formats the ends and random gaps. */
 static void test_counts(void **state) {
     (void)state;
     ulp_format f;
@@ -104,7 +103,7 @@ static void test_counts(void **state) {
     assert_true(narrow > 20 && wide > 10);
 }
 
-/* Values of the format stay, whatever the word, the number of bits and the policy. */
+/* Values of the format do not change, for any word, number of random bits and policy. */
 static void test_exact_values(void **state) {
     (void)state;
     static const uint32_t words[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
@@ -128,7 +127,7 @@ static void test_exact_values(void **state) {
 
 /* ---- 32 random bits ---- */
 
-/* nu = j / 2^t of the gap above `low`: the least word that goes up, in integers. t <= 40 < 64 - 24 */
+/* The least word that rounds nu = j / 2^t up, in integers; t <= 40 < 64 - 24. */
 static uint64_t first_up(int mode, uint64_t j, int t) {
     const uint64_t one = (uint64_t)1 << 32;
     if (mode == ULP_SRA) return one - (j >> (t - 32));
@@ -169,13 +168,13 @@ static void test_32_bits(void **state) {
             if (low < f.min_normal || low > f.max || ulp_round(low, &f, rule_of(ULP_RZ, ULP_OVERFLOW_SAT, 0), 0) != low)
                 continue;
             uint64_t unit = (uint64_t)1 << (t - 32), any = next_random(&seed) >> (64 - t);
-            /* whole multiples of 2^-32, their halves and quarters, and one step to each side */
+            /* multiples of 2^-32, of 2^-33 and of 2^-34, and one step to each side */
             uint64_t j = (any / unit * unit + unit / 4 * (uint64_t)(c / 4 % 4) + (uint64_t)(c / 16 % 3) - 1) &
                          (((uint64_t)1 << t) - 1);
             check_threshold(&f, low, ulp_spacing(low, &f), j == 0 ? 1 : j, t);
             cases++;
         }
-        /* from 0 up: a double holds j / 2^40 of the least value */
+        /* the gap above 0: a double holds j / 2^40 of the least value */
         for (int c = 0; c < 100; c++) check_threshold(&f, 0.0, f.min_positive, (next_random(&seed) >> 24) | 1, 40);
     }
     assert_true(cases > 5000);

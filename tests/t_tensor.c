@@ -1,4 +1,4 @@
-/* t_tensor.c - every Tensor Core row against an oracle of its own: dot products of random codes, bit for bit. */
+/* t_tensor.c - dot products of random codes by every Tensor Core row against tensor_oracle.h, bit for bit. */
 #include "tensor_cases.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void count_case(tally *n, const oracle *o, const tensor_case *t, uint32_t
     n->cancelled += end == IS_ZERO && start != IS_ZERO;
 }
 
-/* `cases` products of one row; *changed counts results that `other` gives differently. */
+/* Check `cases` dot products of one row; *changed counts the cases in which `other` gives another result. */
 static void check_row(const char *name, size_t cases, const oracle *other, size_t *changed, tally *n) {
     oracle o;
     ulp_datapath d;
@@ -81,7 +81,7 @@ static void add(tally *to, const tally *n) {
     for (size_t i = 0; i < sizeof *to / sizeof *x; i++) x[i] += y[i];
 }
 
-/* The rows that are listed and those of the oracle are the same. */
+/* The listed rows are the rows of the oracle. */
 static void test_names(void **state) {
     (void)state;
     static char known[NAMES][64];
@@ -119,7 +119,7 @@ static void test_rows(void **state) {
             if (!THINNED && n.results[j] == 0 && j != IS_LARGEST)
                 fail_msg("%s: no case whose result is %s", name, kind_names[j]);
         assert_true(n.chains > 0 && n.ragged > 0 && n.cancelled > 0);
-        /* the floor lies above the least products of bf16 and tf32, and of fp16 that ends in fp16 */
+        /* the floor is above the least products of bf16 and tf32, and of fp16 with fp16 results */
         if (!THINNED && o.floor != ORACLE_NONE && (o.a->e == 8 || (o.acc->f == 10 && o.a->f == 10)) && changed == 0)
             fail_msg("%s: no case where the floor matters", name);
         n.by_floor = changed;
@@ -137,7 +137,7 @@ static void test_rows(void **state) {
     assert_int_equal(failures, 0);
 }
 
-/* Settings of points that no measurement has decided, and of parameters: each has to change results of its row. */
+/* Settings of undecided points and of parameters: each setting has to change results of its row. */
 static void test_settings(void **state) {
     (void)state;
     static const char *const names[] = {
@@ -197,7 +197,7 @@ static void test_settings(void **state) {
     assert_int_equal(failures, failed);
 }
 
-/* No products: the start value; and scales that are not given are ones. */
+/* Without products the result is the start value; missing scales are ones. */
 static void test_edges(void **state) {
     (void)state;
     char name[64];

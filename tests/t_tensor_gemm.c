@@ -1,5 +1,6 @@
-/* t_tensor_gemm.c - matrix products of every Tensor Core row against the definition, element by element: every
- * instruction set, layouts, threads, and data that hits the ends of the formats. */
+/* t_tensor_gemm.c - matrix products of every Tensor Core row against the definition, element by element.
+ *
+ * The tests use every instruction set, several layouts and thread counts, and data at the ends of the formats. */
 #include "tensor_cases.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ enum { ISAS = 8, ROOM = 1 << 14, DEPTH = 1100, SENTINEL = 0x7fedcba9 };
 static const ulp_backend *backends[ISAS];
 static size_t offered, products, elements, failures;
 
-/* Logical matrices a (m,k), b (k,n), start (m,n), want (m,n), scales (m,.) and (n,.); then as they lie in memory. */
+/* The matrices a (m,k), b (k,n), start (m,n), want (m,n), scales (m,.) and (n,.); then the matrices with a layout. */
 static float a[ROOM], b[ROOM], start[ROOM], want[ROOM], a_scales[ROOM], b_scales[ROOM];
 static float a_memory[2 * ROOM], b_memory[2 * ROOM], c[2 * ROOM];
 static double a_wide[2 * ROOM], b_wide[2 * ROOM], c_wide[2 * ROOM];
@@ -24,7 +25,7 @@ static const char *const data_names[] = {"ordinary", "specials", "tiny",    "lar
 
 static float value_of(uint32_t code, const oracle_format *f) { return (float)oracle_value(oracle_decode(code, f)); }
 
-/* Exponents at the ends of the format, and those whose products with them lie near 1 or at the ends of binary32. */
+/* An exponent at the ends of the format, or one whose products with these are near 1 or near the ends of binary32. */
 static int edge(const oracle_format *f, uint64_t *seed) {
     const int low = oracle_emin(f), high = oracle_emax(f);
     switch (between(seed, 0, 5)) {
@@ -55,7 +56,8 @@ static float element(const oracle_format *f, data kind, int centre, uint64_t *se
                    : value_of(code_near(f, oracle_emax(f) - between(seed, 0, 3), seed), f);
     }
     case LEVEL:
-        return value_of(code_near(f, centre + between(seed, -2, 1), seed), f); /* any level of the whole range */
+        return value_of(code_near(f, centre + between(seed, -2, 1), seed),
+                        f); /* the centre may be anywhere in the range */
     case EDGES: return value_of(code_near(f, edge(f, seed), seed), f);
     default: return value_of(code_near(f, between(seed, -6, 3), seed), f);
     }
@@ -73,18 +75,18 @@ static void fill(const oracle *o, data kind, size_t m, size_t n, size_t k, uint6
     for (size_t i = 0; i < m * n; i++)
         start[i] = element(f, kind == ALIKE ? ORDINARY : kind,
                            kind == EDGES ? 0 : centre + between(seed, kind == LEVEL ? -3 : -20, 2), seed);
-    /* products that cancel: a step of k repeated with the other sign */
+    /* products that cancel: the previous k with the other sign */
     for (size_t p = 1; p < k; p++) {
         if (kind == ONE_NAN || between(seed, 0, 3) > 0) continue;
         for (size_t i = 0; i < m; i++) a[i * k + p] = -a[i * k + p - 1];
         for (size_t j = 0; j < n; j++) b[p * n + j] = b[(p - 1) * n + j];
     }
-    if (kind == EMPTY) { /* a row, a column and most of a stretch of k of zeros only */
+    if (kind == EMPTY) { /* some rows, some columns and most k in a range are zero */
         for (size_t p = 0; p < k; p++) {
             for (size_t i = m / 3; i < (m + 1) / 2; i++) a[i * k + p] = p % 2 ? -0.0f : 0.0f;
             for (size_t j = n / 2; j < n / 2 + n / 4; j++) b[p * n + j] = 0.0f;
             if (p < k / 4 || p >= k / 4 + 40 || p % 4 == 3) continue;
-            for (size_t i = 0; i < m; i++) a[i * k + p] = 0.0f; /* zeros that meet large values */
+            for (size_t i = 0; i < m; i++) a[i * k + p] = 0.0f; /* zeros times large values */
             for (size_t j = 0; j < n; j++) b[p * n + j] = value_of(code_near(o->b, oracle_emax(o->b) - 2, seed), o->b);
         }
         for (size_t i = 0; i < m * n; i += 2) start[i] = i % 4 ? -0.0f : 0.0f;
@@ -94,7 +96,7 @@ static void fill(const oracle *o, data kind, size_t m, size_t n, size_t k, uint6
         else a[next_random(seed) % (m * k)] = NAN;
         if (o->b->specials == ORACLE_IEEE) b[next_random(seed) % (k * n)] = INFINITY;
     }
-    if (kind == ALIKE) /* one value everywhere: an accumulator that stalls, or overflows in binary16 */
+    if (kind == ALIKE) /* equal values: the accumulator stagnates, or overflows in binary16 */
         for (size_t i = 0; i < m * k || i < k * n; i++) {
             if (i < m * k) a[i] = value_of(code_near(o->a, between(seed, 0, 1), &(uint64_t){7}), o->a);
             if (i < k * n) b[i] = value_of(code_near(o->b, between(seed, 0, 1), &(uint64_t){9}), o->b);
@@ -129,7 +131,7 @@ static void define(const ulp_datapath *d, const oracle *o, const ulp_gemm_shape 
         }
 }
 
-/* Put the matrices into memory: transposes, rows longer than needed, NaN between. */
+/* Copy the matrices to memory with a layout: transposes, and rows longer than needed with NaN between them. */
 static void lay_out(ulp_gemm_shape *s, unsigned layout) {
     const size_t pad = layout & 4 ? 3 : 0;
     s->a_trans = layout & 1, s->b_trans = layout >> 1 & 1;
@@ -143,7 +145,7 @@ static void lay_out(ulp_gemm_shape *s, unsigned layout) {
         for (size_t j = 0; j < s->n; j++) b_memory[s->b_trans ? j * s->ldb + p : p * s->ldb + j] = b[p * s->n + j];
 }
 
-/* Elements of c that are looked at: some beyond its end too. */
+/* The number of checked elements of c; some are beyond its end. */
 static size_t extent(const ulp_gemm_shape *s) { return s->m * s->ldc + 200; }
 
 static void clear(const ulp_gemm_shape *s) {
@@ -152,7 +154,7 @@ static void clear(const ulp_gemm_shape *s) {
         for (size_t j = 0; j < s->n; j++) c[i * s->ldc + j] = start[i * s->n + j];
 }
 
-/* c is `want` inside and untouched around it. */
+/* Check that c equals `want`, and that the elements around c are unchanged. */
 static void compare(const char *what, const char *isa, const char *name, const char *kind, const ulp_gemm_shape *s) {
     size_t wrong = 0;
     for (size_t i = 0; i < extent(s); i++) {
@@ -173,7 +175,7 @@ static void compare(const char *what, const char *isa, const char *name, const c
     elements += s->m * s->n;
 }
 
-/* The same through gemm64, whose results are the same values. */
+/* Check gemm64, whose results are the same values. */
 static void check_wide(const ulp_backend *backend, const ulp_datapath *d, const char *kind, const ulp_gemm_shape *s) {
     for (size_t i = 0; i < 2 * ROOM; i++) a_wide[i] = (double)a_memory[i], b_wide[i] = (double)b_memory[i];
     for (size_t i = 0; i < 2 * ROOM; i++) c_wide[i] = -1.0;
@@ -370,7 +372,7 @@ static void test_refused(void **state) {
     assert_true(refusals > 500);
 }
 
-/* A format without signs has no -Inf, whatever else it has. */
+/* A format without signs has no -Inf. */
 static void test_refused_sign(void **state) {
     ulp_datapath d;
     ulp_gemm_shape s = {.m = 2, .n = 3, .k = 4};

@@ -1,5 +1,7 @@
-/* t_tiles.c - matrix products under every kind of sum: the same bits whatever the tile, the threads, the instruction
- * set and the layout, and those of the definition; data that hits the ends of formats and of binary64. */
+/* t_tiles.c - matrix products by every kind of sum, compared with the definition, bit for bit.
+ *
+ * The bits are the same for every tile, number of threads, instruction set and layout. Some data are at the ends of
+ * formats and of binary64. */
 #include <float.h>
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@ enum { ISAS = 8, ROOM = 1 << 14, BLOCKS = 1024, DEPTH = 300 };
 static const ulp_backend *backends[ISAS];
 static size_t offered, runs, compared, sampled;
 
-/* Logical matrices a (m,k), b (k,n), start (m,n), all doubles; then as they lie in memory; the first run's result. */
+/* The matrices a (m,k), b (k,n), start (m,n) and the first run's result; then the matrices with a layout. */
 static double a[ROOM], b[ROOM], start[ROOM], first[ROOM];
 static double a_wide[2 * ROOM], b_wide[2 * ROOM], c_wide[2 * ROOM];
 static float a_memory[2 * ROOM], b_memory[2 * ROOM], c_memory[2 * ROOM], a_scales[BLOCKS], b_scales[BLOCKS];
@@ -41,7 +43,7 @@ typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, WIDE, ZEROS, ONE_NAN, CANCELLING
 
 static int below(uint64_t *seed, int n) { return (int)(next_random(seed) >> 33) % n; }
 
-/* binary64: all 53 bits and any exponent; else binary32 values. */
+/* A random number: if `wide` with 53 bits and any exponent, else a binary32 value. */
 static double number(data kind, const ulp_format *f, int wide, uint64_t *seed) {
     static const double special[] = {INFINITY, -INFINITY, NAN,        0.0,      -0.0,
                                      FLT_MAX,  -0x1p-149, 0x1.8p-140, 0x1p-126, -FLT_MAX};
@@ -60,7 +62,7 @@ static double number(data kind, const ulp_format *f, int wide, uint64_t *seed) {
     }
 }
 
-/* x as a value of the format. */
+/* x rounded to a value of the format. */
 static double member(double x, const ulp_format *f) {
     if ((isnan(x) && f->nan_codes == ULP_NAN_NONE) || (isinf(x) && !f->has_inf)) return f->has_zero ? 0.0 : f->max;
     return isfinite(x) ? ulp_round(x, f, rule_of(ULP_RNE, ULP_OVERFLOW_SAT, 0), 0) : x;
@@ -104,7 +106,7 @@ static void fill(data kind, const ulp_datapath *d, const ulp_gemm_shape *s, int 
     }
 }
 
-/* Layout bits: transposes, rows longer than needed with NaN between. */
+/* Copy the matrices to memory with a layout: transposes, and rows longer than needed with NaN between them. */
 static void lay_out(ulp_gemm_shape *s, unsigned layout) {
     const size_t pad = layout & 4 ? 3 : 0;
     s->a_trans = layout & 1, s->b_trans = layout >> 1 & 1;
@@ -125,7 +127,7 @@ typedef struct run_of {
     const ulp_gemm_shape *s;
     ulp_stream stream;
     data kind;
-    int wide, narrow_call; /* values are doubles; through gemm, not gemm64 */
+    int wide, narrow_call; /* wide: values are doubles; narrow_call: gemm, not gemm64 */
     size_t isa;
 } run_of;
 
@@ -147,7 +149,7 @@ static void wrong(const run_of *r, const char *what, size_t i, size_t j, double 
              (unsigned long long)ulp_bits64(got), want, (unsigned long long)ulp_bits64(want));
 }
 
-/* One product; the results, and what lies around them untouched, are in c_wide. */
+/* Run one product; c_wide gets the results and the elements around them. */
 static void product(const run_of *r) {
     const ulp_gemm_shape *s = r->s;
     const size_t extent = s->m * s->ldc + 100;
@@ -171,7 +173,7 @@ static void product(const run_of *r) {
     runs++;
 }
 
-/* Against the definition: all of a small result, a sample of a large one. */
+/* Compare with the definition: all elements of a small result, a sample of a large result. */
 static void against_definition(const run_of *r, uint64_t *seed) {
     static double x[DEPTH], y[DEPTH], sa[DEPTH], sb[DEPTH];
     const ulp_gemm_shape *s = r->s;
@@ -192,7 +194,7 @@ static void against_definition(const run_of *r, uint64_t *seed) {
     }
 }
 
-/* Against the first run, whose bits are kept in `first`; and nothing else written. */
+/* Compare with the first run, whose bits are in `first`, and check that no other element is written. */
 static void against_first(const run_of *r, int is_first) {
     const ulp_gemm_shape *s = r->s;
     for (size_t i = 0; i < s->m; i++)
@@ -217,7 +219,7 @@ static const size_t shapes[][3] = {{1, 1, 1},    {3, 5, 7},    {13, 33, 29}, {19
                                    {0, 5, 3},    {5, 0, 3},    {6, 23, 131}, {6, 32, 5},   {4, 17, 66},  {13, 35, 8}};
 enum { TILES = sizeof tiles / sizeof tiles[0], SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* All instruction sets, each with other tiles and threads, in the layout given. */
+/* Check all instruction sets, with different tiles and numbers of threads, in one layout. */
 static void check_layout(run_of *r, size_t turn, int *is_first, uint64_t *seed) {
     for (r->isa = 0; r->isa < offered; r->isa++)
         for (int call = 0; call < 2; call++) {
@@ -285,7 +287,7 @@ static void test_products(void **state) {
     assert_true(offered > 0 && sampled > 10000);
 }
 
-/* The sizes are kept, and 0 is the default again. */
+/* The tile sizes are kept, and 0 sets the default. */
 static void test_setting(void **state) {
     (void)state;
     size_t rows = 9, columns = 9;

@@ -1,4 +1,4 @@
-/* t_train.c - fp32 against plain C loops, rounding points, determinism, accuracy. */
+/* t_train.c - training: fp32 against plain C loops, rounding points, determinism, accuracy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static void test_fp32_is_plain(void **state) {
     ulp_trainer *t = trainer_of(&digits, &o);
     memset(&p, 0, sizeof p);
     assert_int_equal(ulp_trainer_weights(t, p.w, NULL), ULP_OK);
-    for (int i = 0; i < 70; i++) { /* into the second epoch */
+    for (int i = 0; i < 70; i++) { /* up to the second epoch */
         assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         assert_int_equal(t->pass.run.backend->download(x, t->model.tensor[0], sizeof x), ULP_OK);
         plain_step(&p, x, t->label);
@@ -84,20 +84,20 @@ static void test_fp32_is_plain(void **state) {
 
 typedef struct watch {
     const ulp_policy *policy;
-    size_t seen[ULP_AT_COUNT], changed[ULP_AT_COUNT], elements[ULP_AT_COUNT], zeros[ULP_AT_COUNT];
+    size_t counted[ULP_AT_COUNT], changed[ULP_AT_COUNT], elements[ULP_AT_COUNT], zeros[ULP_AT_COUNT];
     int scale;
 } watch;
 
-/* Every value after a point is a member of its format, and is the raw value rounded once. */
+/* Check that every value after a point is a value of its format, and is the raw value rounded once. */
 static void see(void *context, const ulp_observation *s) {
     watch *w = context;
     const ulp_cast *cast = &w->policy->at[s->point];
-    w->seen[s->point]++;
+    w->counted[s->point]++;
     w->scale = s->scale_log2;
     for (size_t i = 0; i < s->n; i++) {
         double want = ulp_round((double)s->raw[i], &cast->format, cast->rule, 0);
         w->changed[s->point] += s->raw[i] != s->rounded[i];
-        /* softmax and its gradient are rounded from binary64, of which raw is the binary32 value */
+        /* softmax and its gradient are rounded from binary64; raw is the binary64 value rounded to binary32 */
         if (s->point == ULP_AT_LOSS || (s->point == ULP_AT_AGRAD && s->layer == 3))
             want = ulp_round((double)s->rounded[i], &cast->format, cast->rule, 0);
         assert_true(want == (double)s->rounded[i] || want != want);
@@ -110,8 +110,8 @@ static void sum_up(void *context, const ulp_observation *s) {
     for (size_t i = 0; i < s->n; i++) w->zeros[s->point] += s->rounded[i] == 0.0f;
 }
 
-/* Counted where the rounding happens as by an observer that fetches every array: roundings from binary32 and from
- * binary64, exact sums, exact operations, formats with a scale per tensor, and binary32. */
+/* The counts of a pass are those of an observer that reads every array, for roundings from binary32 and from binary64,
+ * exact sums, exact operations, formats with a tensor scale, and binary32. */
 static void test_tallies(void **state) {
     static const char *const policies[] = {"fp32", "mixed:fp16", "mixed:fp16,agrad=e4m3,wgrad=e4m3,act=e5m2/sr/8",
                                            "mixed:bf16,agrad=e4m3@amax,wgrad=e5m2:sat@delayed3"};
@@ -158,15 +158,15 @@ static void test_points(void **state) {
     ulp_trainer *t = trainer_of(&digits, &o);
     ulp_step step;
     for (int i = 0; i < 5; i++) assert_int_equal(ulp_trainer_step(t, &step), ULP_OK);
-    assert_int_equal(w.seen[ULP_AT_ACT], 5 * 4);   /* input, fc16, relu, fc10 */
-    assert_int_equal(w.seen[ULP_AT_AGRAD], 5 * 3); /* loss, fc10's input, relu's input */
-    assert_int_equal(w.seen[ULP_AT_WGRAD], 5 * 2);
-    assert_int_equal(w.seen[ULP_AT_LOSS], 5 * 2);
+    assert_int_equal(w.counted[ULP_AT_ACT], 5 * 4);   /* input, fc16, relu, fc10 */
+    assert_int_equal(w.counted[ULP_AT_AGRAD], 5 * 3); /* loss, fc10's input, relu's input */
+    assert_int_equal(w.counted[ULP_AT_WGRAD], 5 * 2);
+    assert_int_equal(w.counted[ULP_AT_LOSS], 5 * 2);
     assert_true(w.changed[ULP_AT_ACT] && w.changed[ULP_AT_AGRAD] && w.changed[ULP_AT_WGRAD]);
     assert_int_equal(w.scale, 7);
     assert_int_equal(step.agrad.count, 32 * 10 + 32 * 16);
     assert_int_equal(step.wgrad.count, t->model.net.params);
-    /* no master weights: the weights themselves are fp16 values */
+    /* without master weights the weights are fp16 values */
     float *v = calloc(t->model.net.params, sizeof *v);
     assert_int_equal(ulp_trainer_weights(t, v, NULL), ULP_OK);
     for (size_t i = 0; i < t->model.net.params; i++)
@@ -175,8 +175,8 @@ static void test_points(void **state) {
     ulp_trainer_free(t);
 }
 
-/* Master weights in binary32, weights their rounding; and power-of-two scales change nothing while nothing over- or
- * underflows. */
+/* The weights are the rounded binary32 master weights. Power-of-two loss scales change no weight if no gradient
+ * overflows or underflows. */
 static void test_master_and_scale(void **state) {
     float *w[3], *master[3];
     size_t n = 0;
@@ -284,7 +284,7 @@ static void test_divergence_is_a_result(void **state) {
     r = run_of(&digits, "fc16 relu fc10", "mixed:fp16", "backoff,init=24", 120);
     assert_true(!r.diverged && r.skipped > 5 && r.skipped == r.overflows && r.test.accuracy > 0.85);
     r = run_of(&digits, "fc16 relu fc10", "mixed:e4m3,agrad=e4m3:sat,wgrad=e4m3:sat", "pytorch,init=24", 20);
-    assert_int_equal(r.overflows, 0); /* saturation is invisible to a scaler */
+    assert_int_equal(r.overflows, 0); /* a scaler does not see saturation */
 }
 
 static void test_bad_options(void **state) {
@@ -331,7 +331,7 @@ static void test_mnist(void **state) {
     ulp_data_release(&mnist);
 }
 
-/* out= decides the net's output and nothing else: the hidden layer is rounded as before, the logits are not. */
+/* out= changes the rounding of the net's output alone: the hidden layer is rounded as before, the logits are not. */
 static void test_out(void **state) {
     static const char *const policies[] = {"fp32,act=e4m3", "fp32,act=e4m3,out=fp32", "fp32,out=e4m3/sr"};
     float hidden[3], logit[3];
@@ -343,7 +343,7 @@ static void test_out(void **state) {
         ulp_format e4m3;
         char text[ULP_POLICY_TEXT_MAX];
         ulp_policy again;
-        int coarse[2] = {1, 1}; /* every value of the hidden layer, of the output, is in e4m3 */
+        int coarse[2] = {1, 1}; /* whether all values of the hidden layer, and of the output, are in e4m3 */
         assert_int_equal(ulp_format_parse(&e4m3, "e4m3"), ULP_OK);
         assert_int_equal(ulp_trainer_step(t, NULL), ULP_OK);
         for (size_t k = 0; k < 24 * 10; k++) {

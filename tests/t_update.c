@@ -1,5 +1,6 @@
-/* t_update.c - several steps in one pass, of every instruction set and thread count, against the scalar definition one
- * operation after the other; the largest magnitude of an array. */
+/* t_update.c - updates of several steps against single scalar operations; the largest magnitude of an array.
+ *
+ * The updates run on every instruction set and with several thread counts. */
 #include "support.h"
 
 #include "formats/rng.h"
@@ -13,7 +14,8 @@ static ulp_operand array(int k) { return (ulp_operand){.kind = ULP_OPERAND_ARRAY
 static ulp_operand scratch(int k) { return (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)k}; }
 static ulp_operand value(float x) { return (ulp_operand){.kind = ULP_OPERAND_VALUE, .value = x}; }
 
-/* Every operation, every kind of operand, results that later steps read. The last steps have a cast of their own. */
+/* Steps with every operation and every kind of operand; later steps read earlier results. The last steps have another
+ * cast. */
 static void fill_steps(ulp_update_step *step, const ulp_format *f, ulp_rule rule, const ulp_format *last,
                        ulp_rule last_rule) {
     const ulp_operand none = {0}, y[STEPS] = {scratch(0), array(1),   scratch(1), array(2), scratch(1), scratch(1),
@@ -44,7 +46,7 @@ static double operand(const ulp_operand *o, size_t i) {
     return o->kind == ULP_OPERAND_NONE ? 0.0 : o->kind == ULP_OPERAND_VALUE ? (double)o->value : (double)*place(o, i);
 }
 
-/* want: whole arrays, a step at a time. */
+/* Compute `want`: one step after the other, each on whole arrays. */
 static void expect(const ulp_update_step *step) {
     memcpy(want, start, sizeof want);
     for (size_t k = 0; k < STEPS; k++)
@@ -82,7 +84,7 @@ static void fill_start(void) {
         for (size_t i = 0; i < N; i++) {
             uint64_t bits = next_random(&seed);
             uint32_t u = i % 16 == 1 ? special[bits % (sizeof special / sizeof *special)] : (uint32_t)(bits >> 32);
-            if (i % 2 == 0) u = (u & 0x80ffffffu) | 0x3a000000u; /* of the size of weights and gradients */
+            if (i % 2 == 0) u = (u & 0x80ffffffu) | 0x3a000000u; /* as large as weights and gradients */
             memcpy(&start[k][i], &u, sizeof u);
         }
 }
@@ -139,16 +141,18 @@ static void test_refusals(void **state) {
         ulp_update_step both[2] = {good[8], bad};
         assert_int_equal(ulp_backend_update(backend, both, 2, 5), which == 7 ? ULP_UNSUPPORTED : ULP_BAD_ARGUMENT);
         for (int k = 0; k < ARRAYS; k++)
-            assert_true(ulp_bits32(got[k][0]) == 0xa5a5a5a5u); /* the good step has not run */
+            assert_true(ulp_bits32(got[k][0]) == 0xa5a5a5a5u); /* the valid step did not run */
     }
     assert_int_equal(ulp_backend_update(backend, NULL, 1, 5), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_backend_update(backend, NULL, 0, 5), ULP_OK);
     ulp_update_step both[2] = {good[1], good[1]};
     both[0].format = wide, both[1].op = ULP_STEP_ROUND + 1;
-    assert_int_equal(ulp_backend_update(backend, both, 2, 5), ULP_UNSUPPORTED); /* the first that is refused decides */
+    assert_int_equal(ulp_backend_update(backend, both, 2, 5),
+                     ULP_UNSUPPORTED); /* the first refused step gives the status */
     assert_int_equal(ulp_backend_update(backend, both, 2, 0), ULP_UNSUPPORTED);
     both[0].a.kind = ULP_OPERAND_NONE;
-    assert_int_equal(ulp_backend_update(backend, both, 1, 5), ULP_BAD_ARGUMENT); /* operands before formats */
+    assert_int_equal(ulp_backend_update(backend, both, 1, 5),
+                     ULP_BAD_ARGUMENT); /* operands are checked before formats */
 }
 
 static void test_largest(void **state) {

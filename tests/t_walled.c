@@ -1,5 +1,4 @@
-/* t_walled.c - networks whose arrays lie in memory that the host cannot touch make the bits of those in the host's own.
- */
+/* t_walled.c - training in memory that the host cannot access gives the bits of training in host memory. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static const ulp_backend *plain, *wall;
 
 /* ---- two runs side by side ---- */
 
-/* Everything that an observer is shown, folded into one number (FNV-1a 64). */
+/* Hash all bytes that an observer sees (FNV-1a 64). */
 static void see(void *context, const ulp_observation *observed) {
     uint64_t *hash = context;
     const unsigned char *bytes[] = {(const unsigned char *)observed->raw, (const unsigned char *)observed->rounded};
@@ -35,7 +34,7 @@ typedef struct pair {
     training_texts options;
     uint64_t hash[2];
     ulp_observer observer[2];
-    ulp_trainer *left, *right; /* plain, walled */
+    ulp_trainer *left, *right; /* in host memory; in walled memory */
 } pair;
 
 static ulp_trainer *begin(pair *p, int side) {
@@ -74,7 +73,7 @@ static void steps(pair *p, int n) {
     }
 }
 
-/* Weights, master weights, and every other array of the two families. */
+/* Check that weights, master weights and all other arrays of both arenas are equal. */
 static void same_arrays(const pair *p) {
     const ulp_arena *a = &p->left->arena, *b = &p->right->arena;
     const size_t n = p->left->model.net.params;
@@ -114,7 +113,7 @@ static void assert_same_file(const char *a, const char *b) {
     free(y);
 }
 
-/* Both runs into files of the same bytes, and the walled one out of its file again. */
+/* Save both runs: the files have the same bytes. Then load the walled run from its file. */
 static void save_and_resume(pair *p) {
     void *note;
     size_t bytes;
@@ -131,7 +130,7 @@ static void save_and_resume(pair *p) {
     remove(right_file);
 }
 
-/* A run of a few steps, twice, with a checkpoint on the way. */
+/* Compare two runs of a few steps, in host memory and in walled memory, with a checkpoint between the steps. */
 static void compare(const char *what, const ulp_data *data, training_texts options) {
     pair p = {.what = what, .data = data, .options = options};
     const size_t before = walled_operations();
@@ -171,7 +170,7 @@ static void draw_images(void) {
     for (size_t i = 0; i < SAMPLES; i++) label[i] = (uint8_t)(i % CLASSES);
 }
 
-/* Every kind of layer in its own example, one of each shape of policy. */
+/* Every kind of layer with its example net, under several policies. */
 static void test_layers(void **state) {
     static const char *const policies[] = {
         "fp32", "mixed:fp16,mode=sr/8", "bf16,mode=sr",
@@ -211,7 +210,7 @@ static void test_policies(void **state) {
     }
 }
 
-/* Every rule of the table, and with a scale that overflows and grows within the steps. */
+/* Every rule of the table, also with a scale that overflows and grows during the steps. */
 static void test_scalers(void **state) {
     const ulp_scaler_rule *rule;
     (void)state;
@@ -237,7 +236,7 @@ static void test_optimizers(void **state) {
             for (int pure = 0; pure < 2; pure++) {
                 char text[64];
                 if ((k == 0 && strcmp(kind->name, "sgd") != 0) || (k == 3 && !pure))
-                    continue; /* kahan needs no master weights */
+                    continue; /* kahan needs a policy without master weights */
                 snprintf(text, sizeof text, "%s,%s", kind->name, more[k]);
                 compare("images", &images,
                         (training_texts){.net = WHOLE,
@@ -247,7 +246,7 @@ static void test_optimizers(void **state) {
             }
 }
 
-/* Every kind of loss, those of sequences of labels on strips of digits. */
+/* Every kind of loss; the losses of label sequences on strips of digits. */
 static void test_losses(void **state) {
     const ulp_loss_kind *kind;
     ulp_data strips;
@@ -271,37 +270,37 @@ static void test_losses(void **state) {
 
 enum { READ, WRITE, HOST_ARRAY, TOO_LONG, RELEASED, DEVICE_RESULT, HOST_SCALES, HOST_OPERAND, FINE, MISUSES };
 
-/* Whether a process that does this comes to its end. */
+/* Whether a process survives a misuse of the memory. */
 static int survives(int misuse) {
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         if (!freopen("/dev/null", "w", stderr)) _exit(0);
-        signal(SIGSEGV, SIG_DFL); /* not the test framework's */
-        float host[64] = {0}, *there = wall->alloc(64 * sizeof *there), *other = wall->alloc(64 * sizeof *other);
-        volatile float *look = there;
+        signal(SIGSEGV, SIG_DFL); /* not the handler of the test framework */
+        float host[64] = {0}, *device = wall->alloc(64 * sizeof *device), *other = wall->alloc(64 * sizeof *other);
+        volatile float *device_view = device;
         ulp_format half;
         ulp_datapath scaled;
         ulp_format_parse(&half, "binary16");
         ulp_datapath_parse(&scaled, "b200-e4m3-mx");
-        wall->upload(there, host, sizeof host);
+        wall->upload(device, host, sizeof host);
         wall->upload(other, host, sizeof host);
         const ulp_gemm_shape shape = {
             .m = 1, .n = 1, .k = 32, .lda = 32, .ldb = 32, .ldc = 1, .b_trans = 1, .a_scales = host};
         ulp_update_step step = {.op = ULP_STEP_ROUND,
-                                .y = {.kind = ULP_OPERAND_ARRAY, .at = there},
+                                .y = {.kind = ULP_OPERAND_ARRAY, .at = device},
                                 .a = {.kind = ULP_OPERAND_ARRAY, .at = misuse == HOST_OPERAND ? host : other},
                                 .format = half};
         switch (misuse) {
-        case READ: host[0] = look[3]; break;
-        case WRITE: look[3] = 1; break;
-        case HOST_ARRAY: ulp_backend_round(wall, there, host, 64, (ulp_rounding){.format = &half}); break;
-        case TOO_LONG: ulp_backend_round(wall, there, other, 65, (ulp_rounding){.format = &half}); break;
-        case RELEASED: wall->release(there), wall->download(host, there, sizeof host); break;
-        case DEVICE_RESULT: ulp_backend_largest(wall, there, other, 64); break;
+        case READ: host[0] = device_view[3]; break;
+        case WRITE: device_view[3] = 1; break;
+        case HOST_ARRAY: ulp_backend_round(wall, device, host, 64, (ulp_rounding){.format = &half}); break;
+        case TOO_LONG: ulp_backend_round(wall, device, other, 65, (ulp_rounding){.format = &half}); break;
+        case RELEASED: wall->release(device), wall->download(host, device, sizeof host); break;
+        case DEVICE_RESULT: ulp_backend_largest(wall, device, other, 64); break;
         case HOST_SCALES:
-            ulp_backend_gemm(wall, there, other, other + 32, &shape, (ulp_summation){.datapath = &scaled});
+            ulp_backend_gemm(wall, device, other, other + 32, &shape, (ulp_summation){.datapath = &scaled});
             break;
         default: ulp_backend_update(wall, &step, 1, 64); break;
         }
@@ -320,7 +319,7 @@ static void test_wall(void **state) {
 
 static int start(void **state) {
     (void)state;
-    ulp_threads_set(1); /* the arrays are too small to share */
+    ulp_threads_set(1); /* the arrays are too small for several threads */
     draw_images();
     if (ulp_backend_get(&plain, NULL) != ULP_OK) return 1;
     wall = walled(plain);
