@@ -37,6 +37,7 @@ do for [c = 1:2] {
 
 formats = "bfloat16 binary16 e5m2 e4m3"
 has = ""
+of(net, format) = net . " agrad " . format
 array safe[4]
 array lost_at[4]
 array lost_there[4]
@@ -49,27 +50,14 @@ do for [f = 1:4] {
     eval forget
     stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") == 2, percent_lost(0))) nooutput
     lost_at[f] = mean
-    eval forget
-    stats csv using (see(share("agrad", word(formats, f)), column("scale_log2"))) nooutput
-    safe[f] = most
-    # unsafe: something overflows, in the activation or the weight gradients of any seed
-    eval forget
-    stats csv using (see((share("agrad", word(formats, f)) || share("wgrad", word(formats, f))) && column("overflowed") > 0, column("scale_log2"))) nooutput
-    bad = hits ? least : safe[f] + 1
-    eval forget
-    stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") < bad, column("scale_log2"))) nooutput
-    safe[f] = hits ? most : NaN
-    eval forget
-    stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") == safe[f], percent_lost(0))) nooutput
-    lost_there[f] = mean
+    safe[f] = summary(csv, "safe scale", of(net, word(formats, f)))
+    lost_there[f] = summary(csv, "flushed at the safe scale", of(net, word(formats, f)))
 }
 known(f) = lost_there[f] == lost_there[f] # not NaN
 
-eval forget
-stats csv using (see(share("agrad", "binary16") && column("scale_log2") == 0, percent_lost(0))) nooutput
-lost_unscaled = mean
+lost_unscaled = summary(csv, "flushed unscaled", of(net, "binary16"))
 headline = "Where the gradients lie, and what each format turns to zero"
-if (known(2) && hits) { headline = sprintf("binary16 turns %.2g %% of %s's non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %.2g %%", lost_unscaled, net, safe[2], lost_there[2]) }
+if (known(2) && lost_unscaled == lost_unscaled) { headline = sprintf("binary16 turns %.2g %% of %s's non-zero activation gradients to zero; a loss scale of 2^{%g} leaves %.2g %%", lost_unscaled, net, safe[2], lost_there[2]) }
 
 # the layers are shown for binary16, or for the first format of the run
 eval forget
@@ -98,30 +86,12 @@ do for [format in bars] {
     drawn = drawn . (hits ? " " . format : "")
 }
 D = words(drawn)
-array unsafe[N * D + 1] # the least scale at which something overflows
-array best[N * D + 1]   # the largest scale below it
 array share_of[3 * (N * D + 1)]
-sums(what) = strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
-overflows(n, f) = sums("share") && strcol("net") eq word(nets, n) && strcol("format") eq word(drawn, f) && column("overflowed") > 0
-chosen(n, f, what) = sums(what) && strcol("kind") eq "agrad" && strcol("net") eq word(nets, n) && strcol("format") eq word(drawn, f)
-sums_csv = sprintf("< grep -E '^net,|,all,all,all,(share|tensor),' %s", csv)
 do for [n = 1:N] { do for [f = 1:D] {
-    i = (n - 1) * D + f
-    eval forget
-    stats sums_csv using (see(overflows(n, f), column("scale_log2"))) nooutput
-    unsafe[i] = hits ? least : 1000
-    eval forget
-    stats sums_csv using (see(chosen(n, f, "share") && column("scale_log2") < unsafe[i], column("scale_log2"))) nooutput
-    best[i] = hits ? most : NaN
-    eval forget
-    stats sums_csv using (see(chosen(n, f, "share") && column("scale_log2") == 0, percent_lost(0))) nooutput
-    share_of[3 * i - 2] = mean
-    eval forget
-    stats sums_csv using (see(chosen(n, f, "share") && column("scale_log2") == best[i], percent_lost(0))) nooutput
-    share_of[3 * i - 1] = mean
-    eval forget
-    stats sums_csv using (see(chosen(n, f, "tensor"), percent_lost(0))) nooutput
-    share_of[3 * i] = mean
+    i = 3 * ((n - 1) * D + f)
+    share_of[i - 2] = summary(csv, "flushed unscaled", of(word(nets, n), word(drawn, f)))
+    share_of[i - 1] = summary(csv, "flushed at the safe scale", of(word(nets, n), word(drawn, f)))
+    share_of[i] = summary(csv, "flushed with a scale per tensor", of(word(nets, n), word(drawn, f)))
 } }
 amount(x) = x != x ? "" : x >= 99.5 && x < 100 ? sprintf("%.1f", x) : x >= 9.95 ? sprintf("%.0f", x) : x >= 0.095 ? sprintf("%.1f", x) : x > 0 ? "<0.1" : "0"
 # the middle of the c-th bar of a format of a network
@@ -179,13 +149,14 @@ do for [file in figure_files] {
     set yrange [-12:110]
     set ytics 0,20,100 format "%g %%"
     set ylabel "flushed, of the non-zero ones" offset 1.3,0
+    set style textbox opaque noborder margins 0.2,0.2 # a curve that runs behind a label stops there
     do for [f = 2:4] {
         if (lost_at[f] == lost_at[f]) { set label 10 + f word(formats, f) at 2.3,lost_at[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
         # above its dot, and above the curve of e4m3 where that is near
         eval forget
         stats csv using (see(f == 3 && share("agrad", "e4m3") && column("scale_log2") == safe[3], percent_lost(0))) nooutput
         y = f == 3 && hits && mean > lost_there[3] && mean < lost_there[3] + 15 ? mean + 7 : lost_there[f] + 4
-        if (known(f) && f > 2) { set label 15 + f sprintf("%s%.2g %% at 2^{%g}", lost_at[f] == lost_at[f] ? "" : word(formats, f) . ": ", lost_there[f], safe[f]) at safe[f] + 0.4,y left textcolor rgb value(word(formats, f)) font small_font }
+        if (known(f) && f > 2) { set label 15 + f sprintf("%s%.2g %% at 2^{%g}", lost_at[f] == lost_at[f] ? "" : word(formats, f) . ": ", lost_there[f], safe[f]) at safe[f] + 0.4,y left textcolor rgb value(word(formats, f)) font small_font front boxed }
     }
     if (strstrt(has, "1")) { set label 11 sprintf("bfloat16: %s", overall[1] == 0 ? "none at any scale" : sprintf("at most %.2g %%", overall[1])) at 0.6,-6 left textcolor rgb bfloat16 font label_font }
     set label 15 "solid: nothing overflows" at 23.6,105 right textcolor rgb grey font small_font

@@ -219,6 +219,7 @@ void judge(ulp_claims *c) {
                     .scales = &s->grid[i > 0].scales,
                     .reference = mean_of(c, (point){.network = &networks->at[i]})};
         j.points = points_of(&j);
+        ulp_summary(c, "points", j.points, "%s", j.network->name);
         if (!ulp_options_differ(c, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))
             ulp_options_differ(c, i ? "other-scales" : "scales", j.why, sizeof j.why);
         claim_walls(&j, i == 0);
