@@ -1,4 +1,4 @@
-# bench.gp - rounding throughput beside memcpy, in cache and in memory; matrix products beside OpenBLAS.
+# bench.gp - throughput of rounding compared with memcpy, in cache and in memory, and of products compared with OpenBLAS.
 load "plots/style.gp"
 csv = "results/bench.csv"
 eval figure_needs("bench", csv)

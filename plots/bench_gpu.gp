@@ -1,4 +1,4 @@
-# bench_gpu.gp - a GPU's throughput: rounding beside a copy, emulated products, the device's own products.
+# bench_gpu.gp - throughput of a GPU: rounding compared with copying, emulated products, and the device's own products.
 load "plots/style.gp"
 csv = "results/bench_gpu.csv"
 eval figure_needs("bench_gpu", csv)

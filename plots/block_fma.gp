@@ -1,4 +1,4 @@
-# block_fma.gp - the error of matrix products against n, by unit and by what it returns, beside the bounds.
+# block_fma.gp - errors of matrix products against n, by unit and by format of the result, and their bounds.
 load "plots/style.gp"
 csv = "results/block_fma.csv"
 eval figure_needs("block_fma", csv)
@@ -28,7 +28,7 @@ do for [b = 1:3] { if (bound[b] == bound[b]) { bounds = bounds . sprintf(" %d", 
 if (words(has) == 0) { eval figure_refuse("block_fma", "needs a run with some of --datapath serial:fp16:rne,v100-fp16-fp16,v100-fp16,a100-fp16,h100-fp16") }
 kinds = "positive signed"
 sum_of(k, i) = is(word(kinds, k), word(paths, i)) ? column("n") : NaN
-# labels stand on the bounds: their slope in pixels, and where
+# the labels lie along the bounds: their slope in pixels, and their place
 slope = 180 / pi * atan2(0.71 * 620 / 9 * log10(2), 0.325 * 1160 * log(2) / log(longest / shortest))
 middle = sqrt(shortest * longest)
 bound_colours = "red orange blue"

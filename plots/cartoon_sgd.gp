@@ -1,4 +1,4 @@
-# cartoon_sgd.gp - gradient ascent on a parabola: the weight's way to the top, where it stands still, and what moves it on.
+# cartoon_sgd.gp - gradient ascent on a parabola: the path of the weight, where it stops, and cures.
 load "plots/style.gp"
 csv = "results/cartoon_sgd.csv"
 eval figure_needs("cartoon_sgd", csv)
@@ -28,7 +28,7 @@ do for [format in "e5m2 e4m3 bfloat16"] {
 eval forget
 stats csv using (see(strcol("what") eq "spread" && column("update") == int(option(csv, "updates")), column("min"))) nooutput
 arrived = hits && least == 3
-# what is drawn as a single run: the mean, which hides it, where --paths 0 wrote none
+# the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
 single_value = single eq "path" ? "value" : "mean"
 

@@ -1,4 +1,4 @@
-# counting.gp - sums of ones: in floating point to nearest they stop at 2^p, at random they go on, and what each cure reaches.
+# counting.gp - sums of ones: sums to nearest stop at 2^p, stochastic sums do not; and the sums with each cure.
 load "plots/style.gp"
 csv = "results/counting.csv"
 eval figure_needs("counting", csv)
@@ -22,7 +22,7 @@ stop_text(x) = x == floor(x) ? sprintf("%.0f", x) : sprintf("%.6g", x)
 eval forget
 stats csv using (see(ran("binary32", "rne", "plain", "open"), column("n"))) nooutput
 moving = hits > 0 # binary32 counted without an end
-# tf32 and binary16 share p and the stop, and then a line and a label
+# if tf32 and binary16 have the same stop, they share a line and a label
 twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
 name_of(c) = c == 2 && twins ? "binary16, tf32" : word(formats, c)
 lines = ""
@@ -34,7 +34,7 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
     if (hits) { random = random . " " . format }
 }
-# what is drawn as a single run: the mean, which hides it, where --paths 0 wrote none
+# the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
 single_value = single eq "path" ? "value" : "mean"
 

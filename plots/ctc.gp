@@ -1,4 +1,4 @@
-# ctc.gp - sums over paths in linear and logarithmic form by length, learning curves, and label errors by form and format of the sums.
+# ctc.gp - linear and logarithmic sums over paths by length, learning curves, and label errors by form and format.
 load "plots/style.gp"
 csv = "results/ctc.csv"
 eval figure_needs("ctc", csv)
@@ -12,7 +12,7 @@ stats csv using (see(strcol("kind") eq "curve", column("steps"))) nooutput
 if (hits == 0) { eval figure_refuse("ctc", "it needs learning curves") }
 steps = most
 
-# left: formats that ran, and the last T of their linear sums
+# left: the formats of this run, and the last T of their linear sums
 formats = "binary64 binary32 bfloat16 binary16"
 tone(format) = format eq "binary64" ? grey : value(format)
 sums(form, format) = strcol("kind") eq "sum" && strcol("form") eq form && strcol("format") eq format && column("outputs") == 11 && column("labels") == 5 ? column("steps") : NaN
@@ -33,7 +33,7 @@ stats csv using (see(sums("log", "binary64") == longest, column("loss"))) nooutp
 top = last
 stopped = level[3] == 1024
 
-# middle: per step least, mean and most over the seeds
+# middle: for each step the least, mean and largest value over the seeds
 cells = "gru lstm"
 recipes = "fp32 mixed:fp16 fp16"
 recipe_losses = "binary32 binary32 binary16"
@@ -42,7 +42,7 @@ recipe_names = "'binary32' 'mixed, fp16' 'pure fp16'"
 curve(cell, recipe, loss) = sprintf("< awk -F, 'NR==1||/^#/{next} $1==\"kind\"{for(i=1;i<=NF;i++)at[$i]=i;next} $1==\"curve\"&&$at[\"cell\"]==\"%s\"&&$at[\"recipe\"]==\"%s\"&&$at[\"form\"]==\"log\"&&$at[\"format\"]==\"%s\"{s=$at[\"steps\"];e=$at[\"label_error\"]+0;if(!(s in n)){order[++k]=s;lo[s]=hi[s]=e}n[s]++;sum[s]+=e;if(e<lo[s])lo[s]=e;if(e>hi[s])hi[s]=e} END{print \"steps,least,mean,most\";for(i=1;i<=k;i++){s=order[i];print s\",\"lo[s]\",\"sum[s]/n[s]\",\"hi[s]}}' %s", cell, recipe, loss, csv)
 has(cell, recipe, loss) = int(system(sprintf("%s | wc -l", curve(cell, recipe, loss)[3:]))) > 1
 
-# right: mean of the last rows
+# right: the mean of the final rows
 ended(form, format) = strcol("kind") eq "final" && strcol("recipe") eq "fp32" && strcol("form") eq form && strcol("format") eq format
 first = has("gru", "fp32", "binary32") ? "gru" : has("lstm", "fp32", "binary32") ? "lstm" : "rnn"
 
@@ -58,7 +58,7 @@ stats csv using (see(ended("log", "binary32"), column("label_error"))) nooutput
 exactly = mean
 eval forget
 stats csv using (see(ended("log", "binary16"), column("label_error"))) nooutput
-# the claim: linear sums end as NaN, logarithms lose less than a point against binary32
+# the headline's claim: linear sums end as NaN, and logarithms lose less than a point compared with binary32
 headline = fails && hits && mean < exactly + 1 ? "To train on tiny probabilities in binary16, sum their logarithms" : "CTC: sums over tiny probabilities, in 32 and in 16 bits"
 loss_formats = ""
 loss_tics = ""

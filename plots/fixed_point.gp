@@ -1,4 +1,4 @@
-# fixed_point.gp - learning curves in 16-bit fixed point: nearest rounding on the left, stochastic on the right.
+# fixed_point.gp - learning curves in 16-bit fixed point: rounding to nearest on the left, stochastic on the right.
 load "plots/style.gp"
 csv = "results/fixed_point.csv"
 eval figure_needs("fixed_point", csv)
@@ -15,18 +15,18 @@ if (words(modes) == 0) {
     eval figure_refuse("fixed_point", "needs --modes rne or sra and one of --formats q2.14,q4.12,q6.10,q8.8")
 }
 mnist = option(csv, "set") eq "mnist"
-# what is drawn: MNIST is large enough for its test errors to differ
+# the drawn quantity: MNIST is large enough to show differences of test errors
 shown = mnist ? "test_error" : "loss"
 epochs = int(option(csv, "epochs"))
 seeds = int(option(csv, "seeds"))
 
-# per epoch: least, median, most over the seeds
+# for each epoch the least, median and largest value over the seeds
 curves(format, mode) = sprintf("< awk -F, -v f=%s -v m=%s -v c=%s 'NR==1||/^#/{next} $1==\"format\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]==\"epoch\"&&$1==f&&(f==\"binary32\"||$2==m)&&$at[c]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];v[e,++n[e]]=$at[c]+0;if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(v[e,j]<v[e,i]){t=v[e,i];v[e,i]=v[e,j];v[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,v[e,1],(v[e,int((n[e]+1)/2)]+v[e,int(n[e]/2)+1])/2,v[e,n[e]]}}' %s", format, mode, shown, csv)
 end_of(format, mode) = real("0" . system(sprintf("%s | sed 1d | tail -1 | cut -d, -f3", curves(format, mode)[3:])))
 
 drawn(mode) = (has("q2.14", mode) ? "q2.14 " : "") . (has("q4.12", mode) ? "q4.12 " : "") . (has("q8.8", mode) ? "q8.8 " : "") . (has("q6.10", mode) ? "q6.10 " : "") . "binary32"
 has(format, mode) = end_of(format, mode) > 0
-# read from the paper's figures, NaN where they have no such line; there are some for the paper's two networks
+# values read from the figures of the paper, which has two networks; NaN if a figure has no such line
 published(format, mode) = summary(csv, "published test error", format eq "binary32" ? format : format . " " . mode)
 mark = published("binary32", "")
 beside = mark == mark
@@ -59,7 +59,7 @@ do for [file in figure_files] {
         if (mnist) { set ytics (0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100) } else { set format y "10^{%L}"; set ytics 10 }
         list = drawn(mode)
         do for [i = 10:14] { unset label i }
-        # labels at the right end, pushed apart
+        # labels at the right end, moved apart
         floor_y = 0.0
         low = " "
         do for [pass = 1:words(list)] {

@@ -1,4 +1,4 @@
-# fp8_accumulation.gp - a sum that stops in 14 bits, the error by bits kept, and by how often the sum is promoted.
+# fp8_accumulation.gp - a sum that stops in 14 bits, and errors by number of bits kept and by promotion interval.
 load "plots/style.gp"
 csv = "results/fp8_accumulation.csv"
 eval figure_needs("fp8_accumulation", csv)
@@ -19,7 +19,7 @@ do for [d = 1:2] {
 if (raw[1] != raw[1] || every[1] != every[1]) { eval figure_refuse("fp8_accumulation", "needs a run with --bits 12..25 and --promote 32,64,128,256,512,1024,2048") }
 hopper = "h100-e4m3:F=13:kept=13"
 promoted = "h100-e4m3:promote=128"
-# the sum of all 32768 products 2^{-8}
+# the sums of 32768 products 2^{-8}
 cut = summary(csv, "sum of constants", "bits 14")
 kept = summary(csv, "sum of constants", "promote 128")
 wide_sum = summary(csv, "sum of constants", "b200-e4m3")

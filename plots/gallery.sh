@@ -1,14 +1,14 @@
 #!/bin/sh
-# gallery.sh - writes figures/index.html: every figure with its caption, its claims and its data, in one file.
+# gallery.sh - writes figures/index.html, one file with every figure, its caption, its claims and its data.
 #
 # Run from the project's root. For each plots/NAME.gp the page takes
 #   plots/NAME.txt            `group: QUESTION`, `order: N`, an empty line, and the caption in paragraphs
 #   figures/NAME.svg          the drawing
 #   results/NAME.claims.tsv   a header row, then the columns kind, text, measured, published, source. The kind is PASS, FAIL,
 #                             SKIP, published, or run; a row of kind run is a fact of the run, such as its command.
-# Figures of one group stand together under their question; the group with the least order comes first. The page shows the
-# experiments that have a figure or results, and those in EXPERIMENTS (environment), and says what is missing. The page
-# needs no network and no other file, except that its links to the CSV and the PNG are relative.
+# The figures of a group stand together under the question of the group; the group with the least order comes first. The
+# page shows the experiments that have a figure or results and the experiments in EXPERIMENTS (environment), and names
+# missing parts. The page needs no network and no other file, except that its links to the CSV and the PNG are relative.
 set -e
 mkdir -p figures
 out=figures/index.html
@@ -17,7 +17,7 @@ trap 'rm -f "$fresh"' EXIT
 
 escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
 
-# exponents, x^2, x^-r, x^(p+1), x^((1-p)/2), x^-(r+1), as superscripts; the parentheses around a whole exponent go
+# exponents (x^2, x^-r, x^(p+1), x^((1-p)/2), x^-(r+1)) become superscripts, without parentheses around the whole exponent
 raised() { sed -E 's/\^\((([^()]|\([^()]*\))*)\)/<sup>\1<\/sup>/g; s/\^(-?([0-9]+|[a-z]+|\([^()]*\)))/<sup>\1<\/sup>/g'; }
 
 # the paragraphs of plots/NAME.txt, each on a line of its own
@@ -31,7 +31,7 @@ listed() { case " $EXPERIMENTS " in *" $1 "*) true ;; *) false ;; esac; }
 shown() { listed "$1" || [ -f "results/$1.csv" ] || [ -f "figures/$1.svg" ]; }
 quick() { [ -f "results/$1.claims.tsv" ] && awk -F '\t' '$1 == "run" && $2 == "command" && ($3 " ") ~ / --quick / { q = 1 } END { exit !q }' "results/$1.claims.tsv"; }
 
-# its place on the page: without an order line in the middle, what is not among EXPERIMENTS after that
+# the order of an experiment on the page: 50 without an order line, 90 if it is not in EXPERIMENTS
 order() {
     n=$(field "$1" order)
     if [ -z "$EXPERIMENTS" ] || listed "$1"; then echo "${n:-50}"; else echo "${n:-90}"; fi
@@ -158,7 +158,7 @@ pre { overflow-x: auto; margin: 1rem 0 0.3rem; padding: 0.6rem 0.8rem; backgroun
 <h1>ulplab: figures</h1>
 <nav>
 HEAD
-    # a question per line, in the order of its first figure; figures of a question stay in theirs
+    # the questions, one per line, in the order of their first figures; the figures of a question keep their order
     groups=$(for name in $names; do group "$name"; done | awk '!seen[$0]++')
     of_group() { for name in $names; do if [ "$(group "$name")" = "$1" ]; then echo "$name"; fi; done; }
     echo "$groups" | while IFS= read -r question; do

@@ -1,4 +1,4 @@
-# gradient_underflow.gp - where the gradients lie, what formats flush, what a loss scale brings back, and a scale per tensor.
+# gradient_underflow.gp - magnitudes of gradients, the share that formats flush to zero, loss scales, and tensor scales.
 load "plots/style.gp"
 csv = "results/gradient_underflow.csv"
 eval figure_needs("gradient_underflow", csv)
@@ -11,7 +11,7 @@ net = word(nets, 1)
 whole(kind, what) = strcol("net") eq net && strcol("kind") eq kind && strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
 share(kind, format) = whole(kind, "share") && strcol("format") eq format
 layer(stage) = strcol("net") eq net && strcol("kind") eq "agrad" && strcol("what") eq "share" && strcol("format") eq layer_format && strcol("stage") eq stage && strcol("layer") ne "all" && column("scale_log2") == 0
-# half of binary16's least positive number and what is less become zero
+# magnitudes up to half of binary16's least positive number become zero
 lost(kind) = whole(kind, "bin") && column("x") < -25
 kept(kind) = whole(kind, "bin") && column("x") >= -25
 percent_lost(x) = 100 * column("flushed") / (column("count") - column("zero"))
@@ -76,7 +76,7 @@ do for [s = 1:3] {
     thirds = thirds . (hits ? sprintf(" %d", s) : "")
 }
 
-# by network and format, summed over seeds: what is flushed at 1, at the largest safe scale, with a scale per tensor
+# for each network and format, over all seeds: the share flushed at scale 1, at the largest safe scale, with tensor scales
 N = words(nets)
 bars = "binary16 e5m2 e4m3"
 drawn = ""
@@ -94,7 +94,7 @@ do for [n = 1:N] { do for [f = 1:D] {
     share_of[i] = summary(csv, "flushed with a scale per tensor", of(word(nets, n), word(drawn, f)))
 } }
 amount(x) = x != x ? "" : x >= 99.5 && x < 100 ? sprintf("%.1f", x) : x >= 9.95 ? sprintf("%.0f", x) : x >= 0.095 ? sprintf("%.1f", x) : x > 0 ? "<0.1" : "0"
-# the middle of the c-th bar of a format of a network
+# the middle of bar c of a format and network
 bar(n, f, c) = n + (f - (D + 1) / 2.0) * 0.29 + (c - 2) * 0.083
 panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 
@@ -152,7 +152,7 @@ do for [file in figure_files] {
     set style textbox opaque noborder margins 0.2,0.2 # a curve that runs behind a label stops there
     do for [f = 2:4] {
         if (lost_at[f] == lost_at[f]) { set label 10 + f word(formats, f) at 2.3,lost_at[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
-        # above its dot, and above the curve of e4m3 where that is near
+        # the label is above its dot, and above the curve of e4m3 if the curve is near
         eval forget
         stats csv using (see(f == 3 && share("agrad", "e4m3") && column("scale_log2") == safe[3], percent_lost(0))) nooutput
         y = f == 3 && hits && mean > lost_there[3] && mean < lost_there[3] + 15 ? mean + 7 : lost_there[f] + 4

@@ -1,4 +1,4 @@
-# harmonic.gp - the harmonic series by format: where it stops to nearest, random rounding around the truth, two cures.
+# harmonic.gp - the harmonic series by format: where sums to nearest stop, stochastic sums near the exact sum, two cures.
 load "plots/style.gp"
 csv = "results/harmonic.csv"
 eval figure_needs("harmonic", csv)
@@ -23,7 +23,7 @@ do for [c = 1:7] {
     predicted_stop[c] = summary(csv, "predicted stop", plain)
     if (at[c] == at[c]) { has = has . sprintf(" %d", c) }
 }
-# tf32 and binary16 share p and the stop, and then a line; the caption says so
+# if tf32 and binary16 have the same stop, they share a line; the caption says so
 twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
 lines = ""
 do for [i in has] { if (!(int(i) == 3 && twins)) { lines = lines . " " . i } }
@@ -34,7 +34,7 @@ do for [format in "e5m2 e4m3 bfloat16"] {
     stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
     if (hits) { random = random . " " . format; terms = most }
 }
-# what is drawn as a single run: the mean, which hides it, where --paths 0 wrote none
+# the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
 single_value = single eq "path" ? "value" : "mean"
 

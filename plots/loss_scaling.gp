@@ -1,4 +1,4 @@
-# loss_scaling.gp - accuracy and loss against the loss scale, with both walls, dynamic scalers, other networks, scales per tensor.
+# loss_scaling.gp - accuracy and loss against the loss scale, dynamic scalers, other networks, and tensor scales.
 load "plots/style.gp"
 csv = "results/loss_scaling.csv"
 eval figure_needs("loss_scaling", csv)
@@ -13,7 +13,7 @@ net = word(nets, 1)
 final(format, scaler) = strcol("net") eq net && strcol("what") eq "final" && strcol("format") eq format && strcol("scaler") eq scaler
 traced(format, scaler) = strcol("net") eq net && strcol("what") eq "step" && strcol("format") eq format && strcol("scaler") eq scaler
 scale(format) = final(format, "static") ? column("static_log2") : NaN
-# the formats of this run that are drawn, and their scalers in the order of the file
+# the drawn formats of this run, and their scalers in the order of the file
 formats = ""
 do for [format in "binary16 e5m2 e4m3"] {
     eval forget
@@ -42,14 +42,14 @@ eval forget
 stats csv using (see(strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static", column("static_log2"))) nooutput
 low = least
 high = most
-# scales at which some seed diverged: lines of the loss leave them out
+# scales at which some seed diverged; the lines of the loss leave them out
 diverged = " "
 ended(x) = (diverged = diverged . sprintf("%s:%s ", strcol("format"), strcol("static_log2")), 1)
 is_nan(loss) = loss eq "nan" || loss eq "-nan" || loss eq "inf"
 stats csv using (strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static" && is_nan(strcol("loss")) ? ended(0) : 0) nooutput
 survives(format) = strstrt(diverged, sprintf(" %s:%s ", format, strcol("static_log2"))) == 0
 
-# the formats with such a scale at which other seeds live
+# the formats with such a scale at which other seeds do not diverge
 marked = ""
 do for [format in formats] {
     eval forget
@@ -75,8 +75,8 @@ do for [f = 1:F] {
     stats csv using (see(final(format, "static") && column("static_log2") > right[f] && is_nan(strcol("loss")), column("static_log2"))) nooutput
     wall[f] = least
 }
-# A label's end is left of a rising (falling) line, where it has done the share h of its way; its beginning is right of
-# a line that leaves no room there.
+# A label ends at the left of a line, at the share h of the line's rise or fall. If there is no room at the left, the
+# label begins at the right of the line.
 cramped(f, h) = before[f] + h * (left[f] - before[f]) < low + 7
 beside(f, h) = before[f] + h * (left[f] - before[f]) + (cramped(f, h) ? 1.2 : -0.8)
 near(f, h) = cramped(f, h) ? "left" : "right"
@@ -89,7 +89,7 @@ stats csv using (see(strcol("what") eq "step", column("step"))) nooutput
 steps = most
 bottom = accuracy(net, sprintf("%s 2^%d", word(formats, 1), low))
 
-# --- all networks: the mean accuracy of binary32 in percent, what counts as the same, and gradients of 8 bits with scales per tensor
+# --- all networks: the mean accuracy of binary32 in percent, the tolerance of "as binary32", and 8-bit gradients with tensor scales
 array binary32_of[N]
 array points_of[N] # how far below binary32 counts as the same
 do for [n = 1:N] {
@@ -102,7 +102,7 @@ R = words(strips)
 place(list, name) = (sum [i = 1:words(list)] (word(list, i) eq name ? i : 0)) # 0: not there
 n(x) = place(nets, strcol("net"))
 is_static(x) = strcol("scaler") eq "static" && place(strips, strcol("format")) > 0
-# the formats of a network lie around its tick
+# the points of a network's formats lie around the tick of the network
 array ran[N]
 do for [i = 1:N] {
     ran[i] = ""
@@ -189,7 +189,7 @@ do for [file in figure_files] {
     unset arrow 1
     do for [i = 11:16] { unset label i }
 
-    # --- traces, of the widest and of the narrowest format
+    # --- traces of the widest and the narrowest format
     set xrange [0:steps + 1]
     set xtics auto
     set xtics autofreq format "%g"
@@ -213,7 +213,7 @@ do for [file in figure_files] {
         unset label 11
         unset arrow 1
     }
-    # --- networks: what becomes of every static scale
+    # --- networks: results of every static scale
     eval panel(0.07, 0.485, 0.055, 0.219)
     unset ylabel
     set title "All networks: static scales as good as binary32 (filled)" offset 0,2.3
@@ -231,7 +231,7 @@ do for [file in figure_files] {
          -100 with points pointtype 6 pointsize 0.6 linewidth 1.2 linecolor rgb grey title "worse", \
          -100 with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red title "diverged"
 
-    # --- networks: scales per tensor
+    # --- networks: tensor scales
     eval panel(0.57, 0.985, 0.055, 0.219)
     set key width 1
     set title "Scale per tensor: accuracy minus that of binary32" offset 0,2.3

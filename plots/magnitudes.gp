@@ -1,4 +1,4 @@
-# magnitudes.gp - where all tensors of a network lie on the axis of magnitudes, and the range of each format above them.
+# magnitudes.gp - histograms of the magnitudes of all tensors of a network, and the range of each format above them.
 load "plots/style.gp"
 csv = "results/magnitudes.csv"
 eval figure_needs("magnitudes", csv)
@@ -21,7 +21,7 @@ do for [k = 1:6] {
     layers[k] = list
 }
 
-# the formats of the run in its order, at most five bars
+# the formats in the order of the run, at most five
 formats = ""
 note(name) = (formats = strstrt(formats . " ", " " . name . " ") ? formats : formats . " " . name, 1)
 stats csv using (strcol("what") eq "range_all" ? note(strcol("format")) : 0) nooutput
@@ -49,7 +49,7 @@ if (flushed("act", "trained", "binary16") < 0.05 && flushed("weight", "trained",
     headline = sprintf("binary16 holds weights and activations; of the trained net's activation gradients it flushes %.0f %%", late)
 }
 
-# binary16 flushes what is less than half of its least positive number; NaN without binary16
+# binary16 flushes magnitudes below half of its least positive number; NaN if the run has no binary16
 half = summary(csv, "log2 below which all is flushed", "binary16")
 left = -76
 right = 22
@@ -69,7 +69,7 @@ do for [file in figure_files] {
         set lmargin at screen (c == 1 ? 0.094 : 0.579)
         set rmargin at screen (c == 1 ? 0.493 : 0.99)
 
-        # --- what the formats hold
+        # --- the ranges of the formats
         set tmargin at screen 0.925
         set bmargin at screen 0.775
         set yrange [-bars-0.55:-0.35]
@@ -96,7 +96,7 @@ do for [file in figure_files] {
         unset label 3
         set border 3
 
-        # --- three kinds
+        # --- the three kinds of tensors
         set yrange [0.001:1200]
         set logscale y
         set boxwidth 1
@@ -116,7 +116,7 @@ do for [file in figure_files] {
             }
             set label 20 "flushed to zero in the last step, in %: " at left + 1.2,640 left textcolor rgb grey font small_font
             set label 21 said at left + 1.2,210 left textcolor rgb ink font small_font
-            # of each layer, how many are not zero
+            # the number of nonzero values of each layer
             sums = ""
             do for [j = 1:words(layers[k])] {
                 eval forget
@@ -129,7 +129,7 @@ do for [file in figure_files] {
                 set label 24 "last step" at summary(csv, "fullest octave", "agrad trained") - 8,0.004 center textcolor rgb ink font label_font front
             }
             if (half == half) { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
-            # all of them, and over that what is kept
+            # all values, and over them the values that binary16 keeps
             plot csv using (bin(kind, "trained") ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
                  csv using (bin(kind, "trained") && !(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
                  for [j = 1:words(layers[k])] csv using (layer(kind, int(word(layers[k], j))) ? column("x") + 0.5 : NaN):(100 * column("count") / word(sums, j)) smooth frequency with lines linecolor rgb layer_colour(j, words(layers[k])) linewidth 1.5, \

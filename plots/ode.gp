@@ -1,4 +1,4 @@
-# ode.gp - Euler's method with more and more steps: errors against their number, and the paths of one revolution.
+# ode.gp - Euler's method: errors against the number of steps, and the paths of one revolution.
 load "plots/style.gp"
 csv = "results/ode.csv"
 eval figure_needs("ode", csv)
@@ -15,7 +15,7 @@ do for [i = 1:4] {
     if (hits) { some = some + 1; longest = most }
 }
 if (some == 0) { eval figure_refuse("ode", "it shows bfloat16 and binary16: needs a run with --formats bfloat16,binary16 --modes rne,sra") }
-# steps to nearest all vanish, where there are too many of them
+# whether all steps to nearest vanish because there are too many steps
 stuck = summary(csv, "rows that move", "decay bfloat16 rne") == 0
 circle_stuck = summary(csv, "rows that move", "circle bfloat16 rne") == 0
 exactly(n) = error_times_n / n
@@ -64,7 +64,7 @@ do for [file in figure_files] {
             continue
         }
         if (has[2 * f - 1]) { set label 11 "to nearest" at longest,0.0175 right textcolor rgb red font label_font }
-        # a short run has no room at the right
+        # the figure of a short run has no room at the right
         short = longest < 5e4
         if (has[2 * f]) { set label 12 (short ? "one run" : "one run, rms") at longest,(f == 1 ? 9e-4 : 3.4e-4) right textcolor rgb blue font label_font }
         if (has[2 * f]) { set label 13 (short ? "mean" : "mean of runs") at longest,(short ? 6e-6 : 1.3e-6) right textcolor rgb sky font label_font }

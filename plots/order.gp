@@ -1,4 +1,4 @@
-# order.gp - how far the results of one dot product lie apart when only the order of its products changes.
+# order.gp - differences between the results of one dot product under different orders of its products.
 load "plots/style.gp"
 csv = "results/order.csv"
 eval figure_needs("order", csv)
@@ -33,7 +33,7 @@ spacing = summary(csv, "spacing", "slices fp32 1")
 eval forget
 stats csv using (see(of("slices", "fp32"), (column("value") - single) / spacing)) nooutput
 has_slices = hits > 1 && spacing == spacing
-# room above and below what there is, and for the words at the line of zero on the emptier side
+# room above and below the data, and room for the words at the zero line on the emptier side
 height = has_slices && most > least ? (most > 0 ? most : 0) - (least < 0 ? least : 0) : 2
 bottom = has_slices && least < 0 ? least - 0.1 * height : -0.1 * height
 top = has_slices && most > 0 ? most + 0.18 * height : 0.18 * height

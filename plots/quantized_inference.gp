@@ -1,4 +1,4 @@
-# quantized_inference.gp - accuracy of a trained network against the bits of its integers, by scheme and accumulator.
+# quantized_inference.gp - accuracy of a trained network against the number of bits, by scheme and accumulator.
 load "plots/style.gp"
 csv = "results/quantized_inference.csv"
 eval figure_needs("quantized_inference", csv)
@@ -13,7 +13,7 @@ low_bits = int(least)
 high_bits = int(most)
 if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs more than one number of --bits") }
 
-# the accuracies of single seeds, and the mean over the seeds
+# the rows with accuracies of single seeds, and the mean over the seeds
 reach(net, scheme, acc) = strcol("kind") eq "integer" && strcol("scheme") eq scheme && column("net") == net && strcol("accumulator") eq acc
 mean_of(net, way) = summary(csv, "mean accuracy", sprintf("%d %s", net, way))
 curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"

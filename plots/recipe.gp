@@ -1,4 +1,4 @@
-# recipe.gp - learning curves up the ladder of mixed precision; final loss and accuracy of every variant beside fp32's band.
+# recipe.gp - learning curves of mixed-precision variants, and final loss and accuracy of every variant with fp32's band.
 load "plots/style.gp"
 csv = "results/recipe.csv"
 eval figure_needs("recipe", csv)
@@ -14,7 +14,7 @@ short(v) = v eq "fp16" ? "all binary16" : v eq "fp16-recipe" ? "+ loss scaling" 
 tone(v) = v eq "fp32" ? black : v eq "fp16" ? red : v eq "fp16-sums" ? orange : v eq "fp16-master" ? green : v[1:4] eq "fp16" ? blue : v[1:4] eq "bf16" ? purple : sky
 step_tone(v) = strstrt(" " . ladder . " ", " " . v . " ") ? tone(v) : v[1:4] eq "fp16" ? ink : tone(v)
 
-# the rows that say where runs ended
+# the rows with final results
 ends = sprintf("< grep -E '^variant,|,final,' %s", csv)
 final(v) = strcol("variant") eq v
 chosen = ""
@@ -28,7 +28,7 @@ if (strstrt(" " . chosen, " fp32 ") == 0 || words(chosen) < 2) {
 }
 climbed = ""
 do for [v in ladder] { climbed = climbed . (strstrt(" " . chosen, " " . v . " ") ? v . " " : "") }
-# per epoch: least, median, most over the seeds; end_of: the last median
+# for each epoch the least, median and largest value over the seeds; end_of is the last median
 curves(v) = sprintf("< awk -F, -v v=%s 'NR==1||/^#/{next} $1==\"variant\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]==\"epoch\"&&$1==v&&$at[\"loss\"]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];x[e,++n[e]]=$at[\"loss\"]+0;if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(x[e,j]<x[e,i]){t=x[e,i];x[e,i]=x[e,j];x[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,x[e,1],(x[e,int((n[e]+1)/2)]+x[e,int(n[e]/2)+1])/2,x[e,n[e]]}}' %s", v, csv)
 end_of(v) = real("0" . system(sprintf("%s | tail -1 | cut -d, -f3", curves(v)[3:])))
 C = words(climbed)
@@ -42,7 +42,7 @@ N = words(chosen)
 # the median of a column over the seeds; NaN if a run diverged
 median_of(v, column) = real("0" . system(sprintf("awk -F, -v v=%s '$1==\"variant\"{for(i=1;i<=NF;i++)at[$i]=i;next} $1==v&&/,final,/{print $at[\"%s\"]}' %s | sort -g | awk '{x[NR]=$1} END{print (x[int((NR+1)/2)]+x[int(NR/2)+1])/2}'", v, column, csv)))
 
-# heights of the rows: a gap before each family
+# the heights of the rows, with a gap before each family
 array height[N]
 array loss[N]
 array right[N]
@@ -69,7 +69,7 @@ eval forget
 stats ends using (see(final("fp32"), 100 * column("test_accuracy"))) nooutput
 right_low = least
 right_high = most
-# the axis holds what comes near fp32; what is farther is a mark at its edge
+# the axis shows values near those of fp32; a mark at its edge stands for a value beyond
 wall = 0
 do for [i = 1:N] { wall = loss[i] == loss[i] && loss[i] < 30 * loss[1] && loss[i] > wall ? loss[i] : wall }
 wall = wall * 1.6
@@ -77,12 +77,12 @@ floor_right = 100
 eval forget
 stats ends using (see(column("test_accuracy") > 0.7, 100 * column("test_accuracy"))) nooutput
 floor_right = floor(least) - 1
-# what lies off an axis is put far off: points that are NaN alone would be warned about
+# a value beyond the axis is moved far away; if it were NaN, gnuplot would warn about a plot of NaN alone
 near(x) = x < wall ? x : 1000 * wall
 
 holds = 0
 do for [i = 1:N] { holds = holds + (word(chosen, i) eq "fp16-recipe" && loss[i] >= loss_low && loss[i] <= loss_high) }
-# what leaves something out and ends above all seeds of binary32
+# the number of variants that leave something out and end above all seeds of binary32
 worse = 0
 do for [i = 1:N] { worse = worse + (strstrt(" fp16-nomaster bf16-nomaster fp8 ", " " . word(chosen, i) . " ") && !(loss[i] <= loss_high)) }
 headline = !holds ? "Where training ends, by what is kept and summed in few bits" \
@@ -96,7 +96,7 @@ do for [file in figure_files] {
     set label 2 sprintf("%s, %s, loss times 2^{%d}; lines and large marks: median of %d seeds; bands: least to greatest; small marks: seeds", \
         option(csv, "set") eq "mnist" ? "MNIST" : "Digits", option(csv, "net"), int(option(csv, "weight")), seeds) at screen 0.02,0.93 font label_font textcolor rgb grey
 
-    # --- learning curves of the ladder, from where they part
+    # --- learning curves, from the point where they separate
     set lmargin at screen 0.08
     set rmargin at screen 0.345
     set tmargin at screen 0.855
@@ -125,7 +125,7 @@ do for [file in figure_files] {
          for [v in climbed] curves(v) using "epoch":"median" with lines linewidth (v eq "fp16-recipe" ? 6 : v eq "fp32" ? 1.6 : 2.4) linecolor rgb tone(v)
     do for [i = 1:20] { unset label i }
 
-    # --- where all variants end: loss
+    # --- final loss of all variants
     set lmargin at screen 0.685
     set rmargin at screen 0.84
     set title "Training loss at the end"
@@ -150,7 +150,7 @@ do for [file in figure_files] {
          for [i = 1:N] "+" using (near(loss[i])):(height[i]) every ::0::0 with points pointtype 7 pointsize 1.1 linecolor rgb step_tone(word(chosen, i))
     do for [i = 20:120] { unset label i }
 
-    # --- and accuracy
+    # --- final accuracy of all variants
     set lmargin at screen 0.865
     set rmargin at screen 0.97
     set title "Test accuracy (%)"

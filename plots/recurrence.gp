@@ -1,4 +1,4 @@
-# recurrence.gp - errors fed back through time: by the network's regime, by bits, in trained networks, and backward.
+# recurrence.gp - growth of errors in recurrent networks: by regime, by number of bits, in trained networks, backward.
 load "plots/style.gp"
 csv = "results/recurrence.csv"
 eval figure_needs("recurrence", csv)
@@ -21,7 +21,7 @@ forth(g, arithmetic) = of("random", arithmetic) && column("gain") == gain(g) && 
 back(g, arithmetic, scale) = of("random-back", arithmetic) && column("gain") == gain(g) && column("scale_log2") == scale
 answered(cell, arithmetic) = of("trained", arithmetic) && strcol("cell") eq cell
 
-# ln of the error of the perturbed run: its growth a step, mean over the seeds
+# the growth per step of ln of the error of the perturbed run, mean over the seeds
 array rate[panels]
 array grows[panels]
 do for [g = 1:panels] {
@@ -37,7 +37,7 @@ contracting = 0
 chaotic = 0
 do for [g = panels:1:-1] { if (grows[g]) { chaotic = g } else { contracting = g } }
 
-# the step at which the error reaches 0.1, mean over the seeds that do
+# the step at which the error reaches 0.1, mean over the seeds in which it does
 seeds = int(option(csv, "seeds"))
 first_seed = int(option(csv, "seed"))
 array until[24]
@@ -104,7 +104,7 @@ do for [file in figure_files] {
     }
     do for [f = 1:5] { unset label (10 + f) }
 
-    # --- a bit buys so many steps
+    # --- the number of steps that a bit gains
     unset label 1
     unset label 2
     set tmargin at screen 0.42

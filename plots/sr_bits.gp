@@ -1,4 +1,4 @@
-# sr_bits.gp - where stochastic sums stop, how biased a rounding is and what a sum loses, by the number of random bits.
+# sr_bits.gp - stops of stochastic sums, bias of a rounding, and errors of sums, by the number of random bits.
 load "plots/style.gp"
 csv = "results/sr_bits.csv"
 eval figure_needs("sr_bits", csv)

@@ -1,4 +1,4 @@
-# stagnation.gp - the hundred steps as staircases, one panel per cure.
+# stagnation.gp - the paths of a hundred steps, one panel per cure.
 load "plots/style.gp"
 csv = "results/stagnation.csv"
 eval figure_needs("stagnation", csv)
@@ -15,7 +15,7 @@ exact(k) = first + 0.01 * k
 exact_style = "with lines linecolor rgb grey dashtype (3,4) linewidth 1.5"
 stairs = "with steps linewidth 2"
 
-# the formats whose path ends in this run, by mode and cure
+# the formats with a whole path in this run, by mode and cure
 ends = ""
 note(x) = (ends = ends . sprintf(" %s/%s/%s", strcol("format"), strcol("mode"), strcol("cure")), 1)
 stats csv using (strcol("what") eq "path" && column("run") == 1 && column("step") == 100 ? note(0) : 0) nooutput

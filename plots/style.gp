@@ -1,6 +1,6 @@
-# style.gp - the one look of all figures: palette, fonts, grid, and the two terminals a figure is drawn for.
+# style.gp - the common style of all figures: colours, fonts, grid, and the two terminals.
 #
-# A figure is drawn from a CSV, in a loop over its files:
+# A figure is drawn from a CSV in a loop over its files:
 #     load "plots/style.gp"
 #     csv = "results/NAME.csv"
 #     eval figure_needs("NAME", csv)
@@ -8,8 +8,9 @@
 #         eval figure_open("NAME", file, 1080, 720)
 #         ...
 #     }
-# Sizes are in CSS pixels; the PNG has twice as many, for print. Colours are Okabe and Ito's (2008), told apart by
-# people with any colour vision and, by lightness, in grey print; a format has the same colour in every figure.
+# Sizes are in CSS pixels; the PNG has twice as many pixels, for print. The colours are those of Okabe and Ito (2008):
+# people with any colour vision can distinguish them, and in grey print their lightness differs. A format has the same
+# colour in every figure.
 
 set encoding utf8
 set datafile separator comma
@@ -22,26 +23,26 @@ svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynami
 png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'Helvetica,14' fontscale 1.75 linewidth 2 pointscale 2 dashlength 2 background rgb 'white'", 2 * w, 2 * h)
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
 
-# Runs of a few formats or modes lack rows that a figure would show. After `hits = 0` and
-# `stats csv using (see(chosen, value)) nooutput`, hits counts the chosen rows, last, least, most and mean are of their
-# values, NaN if there were none; STATS_ variables would be undefined then.
+# A run with few formats or modes lacks rows of a figure. After `eval forget` and
+# `stats csv using (see(chosen, value)) nooutput`, hits is the number of chosen rows, and last, least, most and mean are
+# those of their values, or NaN if there are none. STATS_ variables would be undefined in this case.
 hits = 0
 see(chosen, v) = chosen ? (hits = hits + 1, last = v, most = hits == 1 || v > most ? v : most, least = hits == 1 || v < least ? v : least, total = (hits == 1 ? 0 : total) + v, mean = total / hits, 1) : 0
 forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
 # the value of an option in the CSV's header lines
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
-# a number that a claim computes, from the summary beside the CSV: summary(csv, "stop", "bfloat16 rne plain"); NaN if
-# the run has no such number
+# a number that a claim computes, from the summary beside the CSV: summary(csv, "stop", "bfloat16 rne plain"); NaN if the
+# summary has no such number
 summary(csv, quantity, of) = real(system(sprintf("awk -F, -v quantity='%s' -v of='%s' '$1 == quantity && $2 == of {found = $3} END {print found == \"\" ? \"nan\" : found}' '%s.summary.csv' 2>/dev/null", quantity, of, csv[1:strlen(csv)-4])))
-# for eval: prints why the figure cannot be drawn, draws the sentence in its place and ends the script
+# for eval: prints why the figure cannot be drawn, draws this sentence as the figure, and ends the script
 figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_files] { eval figure_open('%s', file, 1160, 160); unset border; unset tics; set label 1 '%s: no figure from this run' noenhanced at screen 0.02,0.7 font title_font textcolor rgb ink; set label 2 '%s' at screen 0.02,0.35 font label_font textcolor rgb ink; set xrange [0:1]; set yrange [0:1]; plot -1; unset output }; exit", name, why, name, name, why)
 
-# A CSV can be read if it has rows, all with as many fields as the header names, and its last line has its end.
+# Whether a CSV can be read: it has rows, all rows have as many fields as the header, and the last line has a line break.
 csv_good(csv) = 1 == int(system(sprintf("{ tail -c 1 '%s' | od -An -c; awk -F, '/^#/ {next} {rows++; if (rows == 1) fields = NF; bad += NF != fields} END {print (rows > 1 && !bad)}' '%s'; } 2>/dev/null | awk 'NR == 1 {whole = $1 ~ /n/} END {print (whole && $1 == 1) + 0}'", csv, csv)))
-# for eval, before the CSV is read: refuses the figure if it cannot be
+# for eval, before the CSV is read: refuses the figure if the CSV cannot be read
 figure_needs(name, csv) = csv_good(csv) ? "" : figure_refuse(name, sprintf("%s is missing or damaged: run build/bin/%s", csv, name))
 
-# Okabe and Ito
+# the colours of Okabe and Ito
 black = 0x000000
 orange = 0xE69F00
 sky = 0x56B4E9
@@ -54,11 +55,11 @@ ink = 0x222222
 grey = 0x707070
 pale = 0xDDDDDD
 
-# a colour laid thinly on white: opaque, so that it prints and looks the same everywhere
+# a colour mixed with white, and not transparent, so that it looks the same on screen and in print
 part(c, shift, share) = int(255 - share * (255 - ((c >> shift) & 255)) + 0.5) << shift
 tint(c, share) = part(c, 16, share) | part(c, 8, share) | part(c, 0, share)
 
-# formats
+# the colours of formats
 binary32 = black
 binary16 = blue
 bfloat16 = red

@@ -61,7 +61,7 @@ do for [file in figure_files] {
             }
             if (wide && has(panel, "rne")) { set label 11 "n u" at (f == 1 ? 4e3 : 500),2.7 right textcolor rgb red font label_font }
             if (wide && has(panel, "rne")) { set label 16 "γ_n" at (f == 1 ? 620 : 105),1.1 right textcolor rgb red font label_font }
-            # the likely bounds start at the left, that of stochastic rounding above that of rounding to nearest
+            # the probabilistic bounds start at the left; the bound of stochastic rounding is above that of nearest rounding
             start = f == 1 ? 1 : 8
             if (wide && has(panel, "sra")) { set label 12 "likely" at 10.8,start*(longest < 9e5 ? 0.036 : 0.047) left textcolor rgb blue font label_font }
             if (wide && has(panel, "rne")) { set label 17 "likely" at 45,start*0.0066 left textcolor rgb red font label_font }

@@ -1,4 +1,4 @@
-# swamping.gp - sums that stop growing, by chunk size, to nearest and stochastic, and what is left of the error.
+# swamping.gp - sums that stop growing, by chunk size, to nearest and stochastic, and their errors.
 load "plots/style.gp"
 csv = "results/swamping.csv"
 eval figure_needs("swamping", csv)
@@ -13,7 +13,7 @@ eval forget
 stats csv using (see(ran("rne", 0), column("seed"))) nooutput
 seed = least
 
-# what ran of the five sizes of chunks, and where the first seed ended
+# the chunk sizes of this run, of the five in the figure, and the last sums of the first seed
 sizes = "1 8 32 64 256"
 colours = "red orange green sky blue"
 modes = "rne sra"

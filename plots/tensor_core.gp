@@ -1,4 +1,4 @@
-# tensor_core.gp - the aligned adder of each generation: products at once, bits kept, and the error of a long sum.
+# tensor_core.gp - the aligned sum of each generation: number of products, bits kept, and the error of a long sum.
 load "plots/style.gp"
 csv = "results/tensor_core.csv"
 eval figure_needs("tensor_core", csv)

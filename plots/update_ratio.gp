@@ -1,4 +1,4 @@
-# update_ratio.gp - how many times larger weights are than their updates, which updates formats lose, and what that does.
+# update_ratio.gp - ratios of weights to their updates, the share of updates that formats lose, and the effect on training.
 load "plots/style.gp"
 csv = "results/update_ratio.csv"
 eval figure_needs("update_ratio", csv)
@@ -10,7 +10,7 @@ share(format) = observed("share") && strcol("format") eq format
 percent(x) = 100 * column("lost") / (column("count") - column("zero"))
 trace(format, mode) = strcol("what") eq "trace" && strcol("run") eq format && strcol("mode") eq mode
 
-# the formats of this run that have a colour, and the ratio from which they lose
+# the formats of this run that have a colour, and the ratio from which they lose updates
 known = "e4m3 e5m2 bfloat16 binary16 tf32 binary32"
 digits = "4 3 8 11 11 24"
 prec(i) = int(word(digits, i))
@@ -25,7 +25,7 @@ if (has eq "") {
 }
 colour(i) = value(word(known, int(i)))
 
-# the looks, from the first seed's rows; four of them have a panel
+# the observed steps, from the rows of the first seed; four of them have a panel
 steps = ""
 eval forget
 note(x) = (steps = steps . sprintf(" %d", column("step")), 1)
@@ -96,7 +96,7 @@ do for [file in figure_files] {
             eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec(i), prec(i) + 1, top, tint(colour(i), i == 6 ? 0.3 : 0.45))
             said = mean > 99.9 && mean < 100 ? "> 99.9 %" : mean < 0.1 && mean > 0 ? "< 0.1 %" : sprintf("%.3g %%", mean)
             if (s == 1) { said = word(known, i) . "\n" . said }
-            # formats on the left are named left of their bands, so that no two names meet
+            # the names of the formats on the left are left of their bands, so that names do not overlap
             if (prec(i) < 9) { set label 10 + i said at prec(i) - 0.2,top * 0.91 right textcolor rgb colour(i) font small_font
             } else { set label 10 + i said . (s == 1 ? " lost" : "") at prec(i) + 1.2,top * 0.91 left textcolor rgb colour(i) font small_font }
         }
@@ -108,7 +108,7 @@ do for [file in figure_files] {
     unset label 2
     unset label 3
 
-    # --- lost over the training
+    # --- the share of lost updates during training
     set lmargin at screen 0.655
     set rmargin at screen 0.985
     set tmargin at screen 0.865
@@ -123,7 +123,7 @@ do for [file in figure_files] {
     do for [f in has] {
         i = int(f)
         eval forget
-        # over the width of the name: above what comes to it from below, else under it
+        # the extremes of the curve over the width of the name; the name is above the curve, or below it
         stats csv using (see(share(word(known, i)) && column("step") >= at[2] && column("step") <= at[2] + 0.25 * end, percent(0))) nooutput
         set label 10 + i word(known, i) at at[2],(i == 1 || i == 6 ? most + 6.5 : least - 7) left textcolor rgb colour(i) font label_font
     }
@@ -156,7 +156,7 @@ do for [file in figure_files] {
         stats csv using (see(trace(word(known, i), "sra"), 1)) nooutput
         random = random . (hits ? sprintf(" %d", i) : "")
     }
-    # an iteration over nothing would still draw once
+    # an iteration over an empty list would draw once
     path(mode, list, style) = list eq "" ? "" : sprintf(', for [f in "%s"] csv using (trace(word(known, int(f)), "%s") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) %s', list, mode, style)
     solid = path("rne", drawn, "linewidth 3")
     dashed = path("sra", random, "linewidth 2 dashtype (5,4)")

@@ -1,7 +1,8 @@
 #!/bin/sh
-# additions.sh - a format is one row, a rounding mode is a row, a case and its oracle's case: both in a copy of the tree.
+# additions.sh - in a copy of the tree, a new format is one row, and a new rounding mode is one row and two cases.
 #
-# The copy is built without optimization, for speed; the rows of datapaths have newrow.sh.
+# The two cases are in the rounding and in the oracle. The copy is built without optimization, to save time. newrow.sh
+# tests the rows of datapaths.
 tree=$PWD
 . tests/support.sh
 for folder in formats kernels sim experiments plots; do cp -R "$tree/$folder" .; done
@@ -11,7 +12,7 @@ cp "$tree/Makefile" .
 # edit FILE AWK: the program AWK writes FILE anew
 edit() { awk "$2" "$1" >edited && mv edited "$1"; }
 
-# changed: the files of the copy that differ from the tree, and by how many lines
+# changed: the files of the copy that differ from the tree, with the number of different lines
 changed() {
     for folder in formats kernels sim experiments plots; do
         diff -rq "$tree/$folder" "$folder"
@@ -20,7 +21,7 @@ changed() {
     done
 }
 
-# toy5: 5 bits, a sign, two of exponent and two of fraction; rnz: to nearest, ties toward zero, among the modes
+# the format toy5 has 5 bits: a sign, two of exponent and two of fraction; the mode rnz is to nearest, ties toward zero
 edit formats/formats.c '/^static const row rows\[\]/ { inside = 1 }
     inside && /^};/ { print "    {{\"toy5\", \"toy\", \"a test\"}, 5, 3, 1, IEEE, ULP_NAN_IEEE},"; inside = 0 }
     { print }'
@@ -47,7 +48,7 @@ verdict $? 'the copy is built'
 [ $failed -eq 0 ] || { grep -E 'error|\*\*\*' log | head -20 | sed 's/^/# /'; exit 1; }
 ulp=build/bin/ulp
 
-# rounds TEXT FORMAT MODE NUMBERS WANT
+# rounds TEXT FORMAT MODE NUMBERS WANT: `ulp round` rounds NUMBERS to WANT
 rounds() {
     got=$(printf '%s\n' $4 | "$ulp" round --format "$2" --mode "$3" --to value 2>err.txt | tr '\n' ' ')
     [ "$got" = "$5 " ] || { echo "# $4 gives '$got', not '$5'"; sed 's/^/# /' err.txt; }

@@ -1,17 +1,17 @@
 #!/bin/sh
-# circles.sh - no circle of source files: the symbols of the object files say which file uses which other file.
+# circles.sh - source files do not use each other in circles, and use lower floors only; judged by symbols of objects.
 #
-# A file uses another file where its object needs a symbol that the other object defines. A name that several programs
-# define belongs to the program that uses it. The objects of one source for several instruction sets count as one file.
-# An arrow between folders points to a lower floor (see `floors`), never up and never to a neighbour.
+# A file uses another file if its object needs a symbol that the object of the other file defines. This is an arrow. If
+# several programs define a symbol, the definition of the using program counts. The objects of one source for several
+# instruction sets count as one file. An arrow between folders must point to a lower floor (see `floors`).
 BIN=${BIN:-build/bin}
 objects=$(dirname "$BIN")/obj
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
 
-# The floors from the lowest to the highest: a number, and what the names of the files on this floor begin with. The
-# longest beginning counts. Folders with the same number are neighbours.
+# The floors from the lowest to the highest: a number, and the beginning of the names of the files on this floor. If
+# several beginnings fit a name, the longest counts. Folders with the same number must not use each other.
 cat >"$dir/floors" <<'END'
 0 formats/
 1 kernels/rounding/
@@ -34,8 +34,8 @@ cat >"$dir/floors" <<'END'
 14 experiments/
 END
 
-# Circles among files whose names all begin with one of these words are reported, and do not fail the test yet. Arrows
-# from these files do not, either.
+# Circles of files whose names all begin with one of these words are reported, but do not fail the test yet. The same
+# holds for arrows from these files.
 open='experiments/ctc/ experiments/harness/training/load.c'
 
 verdict() { # verdict STATUS TEXT
@@ -57,7 +57,7 @@ objects_of() {
             if [ -e "$2/$source.c" ]; then echo "$object $source.c"; fi
             if [ -e "$2/$source.cu" ]; then echo "$object $source.cu"; fi
         done >"$dir/found"
-    # kernels/cuda/absent.c stands in for the sources of CUDA
+    # kernels/cuda/absent.c replaces the sources of CUDA
     if grep -q 'kernels/cuda/.*\.cu$' "$dir/found"; then grep -v ' kernels/cuda/absent\.c$' "$dir/found"; else cat "$dir/found"; fi
 }
 
@@ -106,7 +106,7 @@ ties() {
     END { for (key in symbols) print "#     " key ": " symbols[key] }' "$dir/arrows" | sort
 }
 
-# circles: each circle of $dir/arrows in $dir/circles, one line of file names each; status 0 if there is none
+# circles: write each circle of $dir/arrows to $dir/circles, one line of file names each; status 0 if there is none
 circles() {
     cut -d' ' -f1,2 "$dir/arrows" | sort -u | tsort 2>&1 >/dev/null |
         awk '/loop|cycle/ { if (line != "") print line; line = ""; next }
@@ -115,7 +115,7 @@ circles() {
     [ ! -s "$dir/circles" ]
 }
 
-# climbs: the arrows of $dir/arrows that do not point to a lower floor, in $dir/climbs; status 0 if there is none
+# climbs: write the arrows of $dir/arrows that do not point to a lower floor to $dir/climbs; status 0 if there is none
 climbs() {
     awk '
     function folder(file) {
@@ -139,7 +139,7 @@ climbs() {
     [ ! -s "$dir/climbs" ]
 }
 
-# is_open FILE...: every name begins with a word of `open`
+# is_open FILE...: whether every name begins with a word of `open`
 is_open() {
     for file; do
         for beginning in $open; do
@@ -150,8 +150,8 @@ is_open() {
     return 0
 }
 
-# report FOLDER TREE: circles and climbing arrows of the objects, with the symbols; open ones as a comment. Status 0 if
-# there are none but open ones.
+# report FOLDER TREE: print circles and climbing arrows of the objects, with the symbols; those of `open` as a comment.
+# Status 0 if there are no others.
 report() {
     arrows "$1" "$2" >"$dir/arrows" || return 2
     found=0

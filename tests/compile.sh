@@ -1,6 +1,5 @@
 #!/bin/sh
-# compile.sh - the headers compile where they claim to: C11, C17, C++17, freestanding wasm32, CUDA; which nvcc make takes, and
-# for which GPUs.
+# compile.sh - the headers compile as C11, C17, C++17, freestanding wasm32 and CUDA; make chooses nvcc and GPUs correctly.
 # modes: release
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -83,7 +82,7 @@ else
     skip 'the arithmetic is CUDA device code' 'no nvcc, or one too old'
 fi
 
-# what make would do with an nvcc of some release, in $dir/log
+# with_release RELEASE: the commands of make with an nvcc of this release, in $dir/log
 with_release() {
     printf '#!/bin/sh\necho "Cuda compilation tools, release %s, V%s.1"\n' "$1" "$1" > "$dir/nvcc"
     chmod +x "$dir/nvcc"
@@ -103,7 +102,7 @@ for release in 13.0 13.10 14.0; do
     verdict $? "make takes an nvcc of release $release"
 done
 
-# the GPUs of this machine, as nvidia-smi names them, decide for which nvcc builds; without one it builds for one target
+# nvcc builds for the GPUs that nvidia-smi lists, and without a GPU for one target
 targets() { # targets CAPABILITIES WANT TEXT [MAKE VARIABLE]
     printf '#!/bin/sh\nprintf "%s"\n' "$1" > "$dir/nvidia-smi"
     chmod +x "$dir/nvidia-smi"

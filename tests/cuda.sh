@@ -1,5 +1,5 @@
 #!/bin/sh
-# cuda.sh - the kernels of kernels/cuda, run on the emulated device, against the CPU: TESTS from the environment.
+# cuda.sh - the kernels of kernels/cuda on the emulated device give the results of the CPU. TESTS is from the environment.
 if [ ! -x "$TESTS/check_emulated" ]; then
     echo 'ok - cuda: kernels on the emulated device # SKIP no C++ compiler, or a sanitizer that knows no coroutines'
     exit 0
@@ -13,7 +13,7 @@ release) "$TESTS/check_emulated" --small --tap || failed=1 ;;
     ;;
 esac
 
-# instructions and their models on other generations, which have no wgmma
+# instructions and their models on generations without wgmma
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 for capability in 80 89 100; do

@@ -1,6 +1,5 @@
 #!/bin/sh
-# example.sh - the example of CONTRIBUTING.md: its experiment, its plot and its caption are put into a copy of the tree, built,
-# run and drawn; its networks train.
+# example.sh - the example of CONTRIBUTING.md works: experiment, plot and caption in a copy of the tree, and the networks.
 # modes: release
 BIN=$(cd "${BIN:-build/bin}" && pwd) || exit 2
 build=$(cd "$BIN/.." && pwd)
@@ -30,7 +29,7 @@ verdict $? 'the guide has an experiment, its plot and its caption'
 (cd "$dir/tree" && make --no-print-directory -n BUILD=b b/bin/roots results/roots.csv) 2>&1 | grep -q 'roots'
 verdict $? 'make finds the experiment'
 
-# with the commands of this build, the library and the harness as they are
+# build with the commands, the library and the harness of this build
 compile=$(command_of experiments/swamping/swamping.c "$build/obj/experiments/swamping/swamping.o")
 link=$(command_of experiments/swamping/swamping.c "$BIN/swamping")
 eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$dir/tree/experiments/roots/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
@@ -51,7 +50,7 @@ else
     echo 'ok - its figure is drawn # SKIP no gnuplot'
 fi
 
-# the guide's networks, from its own command lines
+# the networks of the guide's command lines
 sed -n 's/^\$ build\/bin\/gradient_underflow \(.*--net .*\)/\1/p' "$guide" >"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -eq 2 ]
 verdict $? 'the guide has two networks'

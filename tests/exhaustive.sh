@@ -1,8 +1,8 @@
 #!/bin/sh
-# exhaustive.sh - all 2^32 binary32 inputs of every format, mode and policy against MPFR: days of work.
+# exhaustive.sh - all 2^32 binary32 inputs of every format, mode and overflow policy against MPFR, which takes days.
 #
-# Finished pieces are kept in results/exhaustive.journal, so it may be stopped and started at will. FORMATS,
-# MODES and OVERFLOW narrow it: FORMATS=binary16 MODES=rne OVERFLOW=default make check-all
+# results/exhaustive.journal keeps finished pieces, so the test may be stopped and started again. FORMATS, MODES and
+# OVERFLOW select cases: FORMATS=binary16 MODES=rne OVERFLOW=default make check-all
 BIN=${BIN:-build/bin}
 mkdir -p results
 failed=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# format.sh - every source is as .clang-format lays it out, and no line of a source, script or text is longer than its limit.
+# format.sh - every source has the layout of .clang-format, and no line of a source is longer than 120 columns.
 # modes: release
 failed=0
 sources=$(find formats kernels sim experiments tests \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu' \) | sort)
@@ -13,7 +13,7 @@ else
     failed=1
 fi
 
-# other releases lay out a few lines differently
+# other releases of clang-format give some lines another layout
 case $(clang-format --version 2>/dev/null) in
 *' version 14.'*) ;;
 *) echo 'ok - sources are as .clang-format says # SKIP no clang-format 14'; exit $failed ;;

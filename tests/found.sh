@@ -1,6 +1,7 @@
 #!/bin/sh
-# found.sh - an optional part that is installed after the first build is built in by the next make, and only its objects are
-# made again: MPI and OpenBLAS, in a tree of a few small sources. CC from the environment.
+# found.sh - make builds in an optional part that is installed after the first build, and compiles only its objects again.
+#
+# The parts are MPI and OpenBLAS, in a tree of a few small sources. CC is from the environment.
 # modes: release
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -40,7 +41,7 @@ int main(void) {
     return 0;
 }
 END
-# a compiler that has no OpenBLAS until the file parts/blas is there
+# a compiler without OpenBLAS until the file parts/blas exists
 cat >"$dir/cc" <<END
 #!/bin/sh
 case " \$* " in *" -lopenblas "*) [ -e '$dir/parts/blas' ] || exit 1 ;; esac

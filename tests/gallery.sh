@@ -1,5 +1,5 @@
 #!/bin/sh
-# gallery.sh - the page of figures: captions come from plots/NAME.txt, claims from results/NAME.claims.tsv.
+# gallery.sh - the page of figures has the captions of plots/NAME.txt and the claims of results/NAME.claims.tsv.
 # modes: release
 
 SOURCES=$(pwd)/experiments

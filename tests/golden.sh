@@ -1,9 +1,9 @@
 #!/bin/sh
-# golden.sh - the hashes of rounded samples, format by mode by policy, for every instruction set: nothing drifts.
+# golden.sh - the hashes of rounded samples do not change, for every format, mode, policy and instruction set.
 #
 # tests/golden/verify.txt holds one line per case, written by `ulp verify --sample 2000 | sed -E 's,[0-9]+/[0-9]+ ,,'`
-# in a run that agreed with MPFR. A line that changes is a result that people may have published; a format or mode
-# that is new has no line yet and is passed over until its lines are added.
+# in a run that agreed with MPFR. A changed line is a result that people may have published. A new format or mode has no
+# line yet and is not compared until its lines are added.
 BIN=${BIN:-build/bin}
 golden=tests/golden/verify.txt
 out=$(mktemp) || exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh - make install puts everything in place, and a program outside the tree builds against it.
+# install.sh - make install installs all files, and a program outside of the tree can be built with them.
 # modes: release
 BIN=${BIN:-build/bin}
 dir=$(mktemp -d) || exit 1
@@ -30,7 +30,7 @@ for f in bin/ulp bin/stagnation lib/libulp.a lib/libulp.so lib/pkgconfig/ulplab.
     share/man/man1/ulp.1 share/man/man1/stagnation.1 share/ulplab/digits.csv share/doc/ulplab/CITATION.cff share/doc/ulplab/README.md; do
     check "installs $f" test -s "$prefix/$f"
 done
-# an installed program takes the installed library, not the one it was built beside
+# an installed program uses the installed library, not the library in the build folder
 check 'an installed program runs' "$prefix/bin/ulp" backends
 libulp=$(ldd "$prefix/bin/ulp" | sed -n 's/.*libulp\.so\.0 => \([^ ]*\) .*/\1/p')
 check 'with the installed library' test "$(readlink -f "$libulp")" = "$(readlink -f "$prefix/lib/libulp.so.0")"

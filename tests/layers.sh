@@ -1,8 +1,8 @@
 #!/bin/sh
-# layers.sh - the dependency direction of the tree, checked as a grep over includes.
+# layers.sh - the direction of dependencies in the tree, checked by a search for includes.
 #
-# formats <- kernels <- sim <- experiments; nobody includes tests; each external header has one home; only
-# experiments and tests print, read argv or exit; plots read results only.
+# The direction is formats <- kernels <- sim <- experiments. No folder includes tests. Each external header is included
+# in one place. Only experiments and tests print, read argv or exit. Plots read results only.
 # modes: release
 failed=0
 

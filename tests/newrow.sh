@@ -1,6 +1,5 @@
 #!/bin/sh
-# newrow.sh - a datapath is one row: a fictional GPU is put into a copy of the table and works, a row is taken out and its
-# name is unknown.
+# newrow.sh - a datapath is one row: a fictional GPU that is added to a copy of the table works, and a removed row is unknown.
 #
 # Only the table is compiled again, with the commands of this build; the tool is linked from the objects of this build.
 # modes: release
@@ -34,7 +33,7 @@ tool() {
         eval "$(echo "$link" | sed "s| $build/lib/libulp\.a | '$dir/libulp.a' |; s| -o $BIN/ulp\$| -o '$dir/$1'|")"
 } >"$dir/log" 2>&1
 
-# gives TEXT TOOL DATAPATH LINE WANT: `ulp dot` answers WANT
+# gives TEXT TOOL DATAPATH LINE WANT: `ulp dot` prints WANT for the input LINE
 gives() {
     got=$(echo "$4" | "$2" dot --datapath "$3" 2>"$dir/err")
     [ "$got" = "$5" ] || { echo "# $3: $4 gives '$got', not $5"; sed 's/^/# /' "$dir/err"; }
@@ -55,7 +54,7 @@ link=$(command_of experiments/ulp/ulp.c "$BIN/ulp")
 [ -n "$compile" ] && [ -n "$link" ]
 verdict $? 'the commands of this build are known'
 [ $failed -eq 0 ] || exit 1
-# make drops objects that only a program's link names
+# make removes objects that only the link of a program needs
 again $(echo "$link" | tr ' ' '\n' | grep '\.o$') >>"$dir/log"
 verdict $? 'the objects of the tool are there'
 

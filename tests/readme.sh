@@ -1,6 +1,7 @@
 #!/bin/sh
-# readme.sh - the README is short and true: at most 200 lines, its files exist, its `$` commands end well; packages.sh --print
-# prints what Debian calls the packages and does nothing else.
+# readme.sh - the README has at most 200 lines, its files exist and its `$` commands succeed; packages.sh --print works.
+#
+# packages.sh --print must print the names of the Debian packages and do nothing else.
 # modes: release
 root=$(pwd)
 . tests/support.sh
@@ -16,7 +17,7 @@ for text in README.md CONTRIBUTING.md; do
     done
 done
 
-# the commands of ten minutes, and what they print where the README shows it
+# the commands of "Ten minutes", and their output where the README shows it
 mkdir build && ln -s "$BIN" build/bin && cp -r "$root/plots" .
 sed -n '/^## Ten minutes/,/^## Where/p' "$root/README.md" | sed -n '/^```sh/,/^```/p' | sed '/^```/d' >session.txt
 case ${MODE:-release} in

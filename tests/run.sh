@@ -1,11 +1,12 @@
 #!/bin/sh
-# run.sh - runs every test and adds up: BIN, TESTS (folders), CC, NVCC, MODE from the environment.
+# run.sh - runs every test and adds up the results. BIN, TESTS (folders), CC, NVCC and MODE are from the environment.
 #
-# A test is a program build/test/t_* (cmocka, TAP output) or a script tests/*.sh that prints TAP lines. A
-# test that ends badly without saying "not ok" counts as one failure. JOBS tests (one per processor) run at a time, those that
-# took longest in the last run first (TESTS/seconds.txt), else scripts first. A script with the line `# modes: release` judges
-# sources or the build and not what a sanitizer sees; in another MODE it is skipped and counted. The last line is the verdict
-# in numbers, the exit status the verdict. Of each test the seconds are shown, and those of the processor.
+# A test is a program build/test/t_* (cmocka, TAP output) or a script tests/*.sh that prints TAP lines. A test that fails
+# without the line "not ok" counts as one failure. JOBS tests (default: one per processor) run at a time. The tests that
+# took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
+# line `# modes: release` tests sources or the build, for which a sanitizer is of no use; in another MODE it is skipped
+# and counted as skipped. For each test the elapsed seconds and the processor seconds are shown. The last line has the
+# number of passed, failed and skipped tests; the exit status is the verdict.
 
 # one FOLDER TEST: run it, print its lines at once, leave "passed failed skipped" in the folder
 one() {
@@ -25,7 +26,7 @@ one() {
     [ "$status" -ne 0 ] && [ "$f" -eq 0 ] && f=1
     [ $((p + f + s)) -eq 0 ] && f=1
     echo "$p $f $s" > "$1/$name.counts"
-    # the second line of times is of the children: user and system time, as 1m2.345s 0m0.678s
+    # the second line of `times` has the user and the system time of the children, as 1m2.345s 0m0.678s
     times > "$1/$name.times"
     cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%.0f", 60 * $1 + $2 + 60 * $3 + $4 }' "$1/$name.times")
     echo "$cpu $2" > "$1/$name.seconds"
@@ -50,7 +51,7 @@ logs=$(mktemp -d) || exit 1
 trap 'rm -rf "$logs"' EXIT
 export BIN TESTS CC NVCC MODE
 export CMOCKA_MESSAGE_OUTPUT=TAP
-# threads that wait give their processor away: on a busy machine spinning costs minutes
+# waiting threads release their processor: on a busy machine busy waiting costs minutes
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
 
@@ -60,7 +61,7 @@ for test in tests/*.sh "$TESTS"/t_*; do
     esac
     [ -e "$test" ] && echo "$test"
 done > "$logs/found"
-# a test that has not run here counts as long
+# a test without a known time counts as long
 awk -v last="$TESTS/seconds.txt" '
     BEGIN { while ((getline < last) > 0) seconds[$2] = $1 }
     { print ($1 in seconds ? seconds[$1] : 9999), NR, $1 }' "$logs/found" | sort -k1,1nr -k2,2n | sed 's/.* //' > "$logs/tests"

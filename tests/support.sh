@@ -1,4 +1,4 @@
-# support.sh - what the tests of programs share: a folder of their own to work in, and lines of TAP. For `.`, from the tree's root.
+# support.sh - functions for tests of programs: a temporary working folder, and TAP lines. Read it with `.` in the tree's root.
 #
 # BIN is the folder of the programs (default build/bin). A test ends with `exit $failed`.
 

@@ -73,7 +73,7 @@ static const struct {
     const char *name; /* the name with its number */
     scheme scheme;
     size_t length, promote;
-} sum_schemes[] = {
+} variants[] = {
     {"serial", SERIAL, 1, 0}, {"split", SPLIT, 1, 0},    {"block1", BLOCK, 1, 0},       {"block4", BLOCK, 4, 0},
     {"block7", BLOCK, 7, 0},  {"block64", BLOCK, 64, 0}, {"chunk1", CHUNK, 1, 0},       {"chunk4", CHUNK, 4, 0},
     {"chunk7", CHUNK, 7, 0},  {"chunk64", CHUNK, 64, 0}, {"pairwise", PAIRWISE, 1, 0},  {"kahan", KAHAN, 1, 0},
@@ -81,7 +81,7 @@ static const struct {
     {"block4", BLOCK, 4, 8},  {"kahan", KAHAN, 1, 8},    {"pairwise", PAIRWISE, 1, 16}, {"pairwise", PAIRWISE, 1, 7},
     {"exact", EXACT, 1, 8},
 };
-enum { SUM_SCHEMES = sizeof sum_schemes / sizeof sum_schemes[0] };
+enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 static ulp_datapath parsed(const char *text) {
     ulp_datapath d;
@@ -123,19 +123,19 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
     const int bits = !ulp_mode_is_stochastic((uint32_t)mode) || seed % 3 == 0 ? 0 : 1 + (int)(seed % 32);
     char name[ULP_DATAPATH_NAME_MAX], number[8] = "", promote[32] = "";
     if (bits != 0) snprintf(number, sizeof number, "/%d", bits);
-    if (sum_schemes[i].promote != 0) snprintf(promote, sizeof promote, ":promote=%zu", sum_schemes[i].promote);
-    snprintf(name, sizeof name, "%s:%s:%s%s%s", sum_schemes[i].name, formats[f], ulp_mode_name((ulp_mode)mode), number,
+    if (variants[i].promote != 0) snprintf(promote, sizeof promote, ":promote=%zu", variants[i].promote);
+    snprintf(name, sizeof name, "%s:%s:%s%s%s", variants[i].name, formats[f], ulp_mode_name((ulp_mode)mode), number,
              promote);
-    if (sum_schemes[i].promote != 0 && format.prec == 53) {
+    if (variants[i].promote != 0 && format.prec == 53) {
         ulp_datapath refused;
         assert_int_equal(ulp_datapath_parse(&refused, name), ULP_UNSUPPORTED);
         return;
     }
     const ulp_datapath d = parsed(name);
     assert_string_equal(d.name, name);
-    sum_scheme w = {sum_schemes[i].scheme,
-                    sum_schemes[i].length,
-                    sum_schemes[i].promote,
+    sum_scheme w = {variants[i].scheme,
+                    variants[i].length,
+                    variants[i].promote,
                     reference(formats[f]),
                     reference("fp32"),
                     rule_of(mode, 0, bits),
@@ -148,10 +148,10 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
             if (kind == WIDE && w.wrap) continue;
             if (++turn % thinned(5) != 0) continue;
             const size_t k = lengths[(turn * 7 + next_random(&seed) % 3) % (sizeof lengths / sizeof lengths[0])];
-            const ulp_format results = named(sum_schemes[i].promote ? "fp32" : formats[f]);
+            const ulp_format results = named(variants[i].promote ? "fp32" : formats[f]);
             fill(kind, &format, k + 1, &seed);
             w.stream.first = next_random(&seed) % (n == 0 ? 1 : 1000);
-            check(&w, &d, kind, start_of(kind, sum_schemes[i].promote ? w.single : w.ref, &results, &seed), k);
+            check(&w, &d, kind, start_of(kind, variants[i].promote ? w.single : w.ref, &results, &seed), k);
             counted[w.scheme]++;
         }
     ulp_reference_free(w.ref), ulp_reference_free(w.single);
@@ -160,14 +160,13 @@ static void check_cell(size_t i, size_t f, int mode, uint64_t counted[SCHEMES]) 
 static void test_kinds(void **state) {
     (void)state;
     uint64_t counted[SCHEMES] = {0}, all = 0;
-    for (size_t i = 0; i < SUM_SCHEMES; i++)
+    for (size_t i = 0; i < VARIANTS; i++)
         for (size_t f = 0; f < FORMATS; f++)
             for (int mode = 0; mode < ULP_MODE_COUNT; mode++) {
-                const uint64_t before = counted[sum_schemes[i].scheme];
+                const uint64_t before = counted[variants[i].scheme];
                 check_cell(i, f, mode, counted);
-                if (counted[sum_schemes[i].scheme] == before &&
-                    !(sum_schemes[i].promote && strcmp(formats[f], "fp64") == 0))
-                    fail_msg("%s in %s, %s: no case", sum_schemes[i].name, formats[f], ulp_mode_name((ulp_mode)mode));
+                if (counted[variants[i].scheme] == before && !(variants[i].promote && strcmp(formats[f], "fp64") == 0))
+                    fail_msg("%s in %s, %s: no case", variants[i].name, formats[f], ulp_mode_name((ulp_mode)mode));
             }
     for (int i = 0; i < SCHEMES; i++) {
         assert_true(counted[i] > 0);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# t_experiments.sh - the experiment binaries as people start them: same bytes however a run is cut, honest exit codes.
+# t_experiments.sh - the programs of experiments: a run gives the same bytes in one or several parts; exit codes; messages.
 
 SOURCES=$(pwd)/experiments
 . tests/support.sh
@@ -47,7 +47,7 @@ if cmp -s whole.csv t.csv; then verdict 1 "another seed gives other numbers"; el
 same whole.csv t.csv "--out - writes the same CSV to standard output"
 says '^PASS' err.txt "with --out - the claims go to standard error"
 
-# killed, interrupted, resumed
+# runs that are killed or interrupted, and resumed
 long="--formats binary16,bfloat16,e4m3 --runs 40000"
 "$S" $long --quiet --out long.csv
 for signal in KILL INT; do
@@ -82,7 +82,7 @@ for signal in KILL INT; do
     verdict $? "and r.csv.part is gone"
 done
 
-# two runs with one place: the second is refused, the first goes on as if nothing had been
+# two runs that write to one place: the second is refused, and the first is not affected
 rm -f r.csv*
 "$S" $long --quiet --threads 1 --out r.csv 2>first.txt &
 child=$!
@@ -135,7 +135,7 @@ says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 exits 2 "timings are not cut into shards" "$BIN/bench" --quick --shard 0/2
 says 'run it whole' err.txt "it says why"
 
-# texts of networks and optimizers: a bad one ends the run before it leaves a file
+# bad texts of networks and optimizers end a run before it writes a file
 for net in "gru0" "columns4 gru8" ""; do
     exits 2 "ctc --net '$net'" "$BIN/ctc" --quick --net "$net" --out bad.csv
     says '^ctc: .*net' err.txt "it says why"
@@ -166,7 +166,7 @@ says '^# policy in full: weight=q2.14/sra/8,act=q6.10@amax/sra/8,wgrad=binary32/
 says '^# policy in full: weight=e4m3/sra/8,.*,agrad=e4m3:inf/sra/8,' t.csv "and gradients overflow, as they do without %"
 exits 2 "fixed_point --policy with %/3" "$BIN/fixed_point" --policy "weight=%,act=%/3" --epochs 1 --out t.csv
 says "^fixed_point: --policy: 'rne/3': random bits" err.txt "it says why"
-# the first point of these would train, a later one would not
+# the first point of these runs is valid, a later point is not
 exits 2 "fixed_point --optimizer kahan=1 with master weights" "$BIN/fixed_point" --quick --optimizer sgd,kahan=1 --policy mixed:fp16 --out bad.csv
 says '^fixed_point: optimizer: kahan=1 takes the place of master weights' err.txt "it says why"
 exits 2 "recurrence --optimizer kahan=1" "$BIN/recurrence" --quick --parts random,training --optimizer sgd,kahan=1 --out bad.csv
@@ -181,7 +181,7 @@ ls bad.* >left.txt 2>/dev/null
 [ ! -s left.txt ]
 verdict $? "no file is left"
 
-# data sets: a folder that is given counts, and nothing else
+# data sets are read from a given folder alone
 G=$BIN/gradient_underflow
 mkdir empty copy
 cp "$SOURCES/data/digits.csv" copy
@@ -225,7 +225,7 @@ for policy in mixed:fp16,acc=h100-bf16 mixed:fp16,acc=h100-e4m3 fp32,acc=a100-fp
     verdict $? "and nothing is written"
 done
 
-# every kind of network and of scaler: the same bytes, and a row for each
+# every kind of network and scaler gives a row, and the same bytes with two threads
 L=$BIN/loss_scaling
 part="--quick --nets small,resnet,gru --steps 20 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
 "$L" $part --quiet --threads 1 --out part.csv
@@ -236,7 +236,7 @@ verdict $? "scales per layer for every network, residual and recurrent ones too"
 [ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
 verdict $? "scales per tensor for both formats of 8 bits"
 
-# what learns: the claims of a quick run, and its bytes with another number of threads; under a sanitizer these take minutes
+# experiments that train: the claims of a quick run, and the same bytes with another number of threads; a sanitizer needs minutes
 for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc recurrence; do
     case ${MODE:-release} in
     release | debug) ;;
@@ -248,7 +248,7 @@ for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc r
     same $name.csv t.csv "$name: the same CSV with 1 thread"
 done
 
-# claims are about a set-up: another one is named, and its run is not judged
+# a claim is about certain options; with other options it is skipped, and the message names them
 exits 0 "recipe of few epochs" "$BIN/recipe" --quick --epochs 3 --seeds 1 --variants fp32 --out t.csv
 says '^SKIP .*(--epochs is 3, the claim is about 60 or more)$' out.txt "the claims are skipped, for that"
 exits 0 "recipe at another rate" "$BIN/recipe" --quick --rate 0.1 --epochs 3 --seeds 1 --variants fp32 --out t.csv
@@ -258,7 +258,7 @@ says '^SKIP .*(--batch is 300, the claim is about 100)$' out.txt "the claims are
 exits 0 "magnitudes after few steps" "$BIN/magnitudes" --quick --steps 9 --formats fp16 --out t.csv
 says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are skipped, for that"
 
-# sums: the numbers that are facts of arithmetic, and the same bytes however a run is made
+# sums: numbers that are facts of arithmetic, and the same bytes for every way to make a run
 for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
     says '^PASS' out.txt "$name tests claims"
@@ -301,7 +301,7 @@ says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic
 says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
 says '^decay,bfloat16,rne,1000,,0.015625,,3c80,' ode.csv "ode: bfloat16 with 1000 steps does not move"
 
-# every seed, every length from the stop on: rows, and those with the sum and its code in e6m9
+# for every seed and every length from the stop on, the rows of e6m9 have the sum and its code
 stops() { # stops CHUNK FROM SUM CODE
     awk -F, -v chunk="$1" -v from="$2" -v sum="$3" -v code="$4" '
         $1 == "e6m9" && $3 == "rne" && $4 == chunk && $6 >= from { rows++; good += $7 == sum && $8 == code }
@@ -321,14 +321,14 @@ for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$eve
 stop b200-e4m3,, 128,43000000,0
 stop h100-e4m3-mma,, 128,43000000,0
 
-# one bit of significand, where ties go to the even code, and ranges that long sums leave
+# formats with one bit of precision, where ties go to the even code, and with ranges that long sums leave
 exits 0 "sum_growth with one bit of significand and with little range: every claim passes" \
     "$BIN/sum_growth" --quick --formats binary8p1se,binary8p5se,e3m4 --longest 4 --out t.csv
 says '^PASS binary8p1se to nearest, sums of U.0,1.: every one of [0-9]* terms or more is exactly 4 ' out.txt "its sums stop at 4"
 says '^PASS binary8p1se sra, positive terms: ' out.txt "its stochastic sums are tested"
 says '^PASS to nearest: no error of a sum within the format.s range' out.txt "sums within the range are tested"
 
-# seed 303 draws a network of gain 2 that is hardly chaotic, seed 910 one that contracts
+# seed 303 gives a network of gain 2 that is hardly chaotic, seed 910 a network that contracts
 for seed in 303 910; do
     exits 0 "recurrence --seed $seed: every claim passes" \
         "$BIN/recurrence" --quick --parts random --steps 256 --sequences 16 --seed $seed --out t.csv
@@ -339,7 +339,7 @@ done
 exits 0 "gradient_underflow --seed 707: every claim passes" "$BIN/gradient_underflow" --quick --nets mlp --seed 707 --out t.csv
 says '^PASS every network: binary16 at scale 1 flushes every' out.txt "the claim about binary16 is tested"
 
-# all formats are those that an experiment can use; one that it cannot use is refused by name
+# `--formats all` selects the formats that an experiment can use; any other format is refused by name
 for name in counting harmonic cartoon_sgd swamping sum_growth ode sr_bits stagnation gradient_underflow loss_scaling magnitudes \
     update_ratio fixed_point recurrence quantized_inference ctc; do
     exits 0 "$name --formats all" "$BIN/$name" --quick --formats all --list
@@ -367,8 +367,8 @@ says 'promote 100' err.txt "it names it"
 exits 0 "order with few orders skips the claims about many" "$BIN/order" --quick --k 64 --orders 5 --out t.csv
 says '^SKIP' out.txt "and says so"
 
-# a backend that is not there is refused, for its own reason, before there is a file; so is one of no name, and the option where
-# arrays take no part
+# a missing backend is refused with its reason before a file is written; so are an unknown backend, and the option in
+# experiments without array operations
 gpu=no
 "$BIN/ulp" gemm --datapath fp32 --m 1 --n 1 --k 1 --backend cuda >out.txt 2>err.txt && gpu=yes
 took=0
@@ -395,7 +395,7 @@ verdict $? "$took experiments take --backend"
 set -- machine.csv*
 if [ -e "$1" ]; then verdict 1 "none of them writes a file"; else verdict 0 "none of them writes a file"; fi
 
-# every experiment answers
+# every experiment prints --help
 for source in "$SOURCES"/*/; do
     name=$(basename "$source")
     [ "$("$BIN/$name" --version 2>/dev/null | sed 's/.*, experiment //')" = "$name" ] || continue

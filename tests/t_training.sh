@@ -1,5 +1,5 @@
 #!/bin/sh
-# t_training.sh - trainings that are killed in their middle and go on: the same CSV, with nothing left behind.
+# t_training.sh - a training that is killed and resumed gives the same CSV and leaves no other files.
 
 . tests/support.sh
 
@@ -19,7 +19,7 @@ same whole.csv often.csv "checkpoints leave no trace in the rows"
 [ "$(left)" -eq 0 ]
 verdict $? "and no files"
 
-# start a run and kill it when it has saved so many points and a checkpoint of the next one
+# start a run, and kill it after it has saved POINT points and a checkpoint of the next point
 killed() { # killed SIGNAL POINT FILE OPTION...
     signal=$1 point=$2 file=$3
     shift 3
@@ -47,7 +47,7 @@ for signal in KILL TERM; do
     done
 done
 
-# killed again and again
+# a run that is killed several times
 rm -f r.csv*
 for n in 1 2 3 4 5; do
     "$F" $small --resume --quiet --threads 1 --checkpoint 0.01 --out r.csv 2>err.txt &
@@ -60,7 +60,7 @@ done
 run --resume --quiet --out r.csv 2>err.txt
 same whole.csv r.csv "killed again and again: the same CSV"
 
-# checkpoints that do not fit
+# damaged checkpoints and checkpoints of other runs
 rm -f r.csv*
 killed KILL 1 r.csv
 if [ -f r.csv ] || [ ! -e r.csv.part.1.ckpt ]; then skip "a damaged checkpoint" "it was over too soon"
@@ -71,13 +71,13 @@ else
     run --resume --quiet --out r.csv 2>err.txt
     same whole.csv r.csv "a damaged checkpoint is passed over"
     says 'damaged or truncated; .* starts from its beginning' err.txt "with a warning"
-    # of a run with other options, which left it behind: same network, other number of epochs
+    # a checkpoint of a run with other options: the same network, another number of epochs
     "$F" $short --epochs 50 --quiet --checkpoint 0 --out short.csv
     cp keep.ckpt o.csv.part.1.ckpt
     "$F" $short --epochs 50 --quiet --resume --out o.csv 2>err.txt
     same short.csv o.csv "a checkpoint of other options is passed over"
     says 'is of another run' err.txt "with a warning"
-    # without --resume nothing is taken up, and nothing is lost unless --restart says so
+    # a checkpoint is used with --resume only, and deleted with --restart only
     cp keep.ckpt n.csv.part.1.ckpt
     run --quiet --out n.csv 2>err.txt
     [ $? -eq 2 ] && cmp -s keep.ckpt n.csv.part.1.ckpt && [ ! -e n.csv.part ]
@@ -89,7 +89,7 @@ else
     verdict $? "and removes what was left"
 fi
 
-# shards, one of them killed in a training
+# shards, one of which is killed during a training
 rm -f keep.*
 killed KILL 1 s2.csv --shard 1/2
 [ -f s2.csv ] || run --shard 1/2 --resume --quiet --out s2.csv

@@ -1,8 +1,8 @@
 #!/bin/sh
-# tool.sh - the tool as people type it: results by hand, odd input, bad input, exit codes.
+# tool.sh - the commands of the tool: results computed by hand, unusual input, bad input, exit codes.
 #
-# BIN is the folder of the programs (default build/bin). Prints `ok - ...`, `not ok - ...` or `ok - ... # SKIP why`;
-# fails if one is not ok.
+# BIN is the folder of the programs (default build/bin). The script prints `ok - ...`, `not ok - ...` or
+# `ok - ... # SKIP why`, and fails if a line is not ok.
 
 ULP=$(cd "${BIN:-build/bin}" && pwd)/ulp || exit 2
 work=$(mktemp -d) || exit 2
@@ -22,7 +22,7 @@ verdict() { # verdict STATUS TEXT
 }
 skip() { echo "ok - $1 # SKIP $2"; }
 
-# gives TEXT STATUS INPUT OUTPUT ARGUMENT...: the tool, given INPUT (a printf format), prints OUTPUT (too) and exits with STATUS
+# gives TEXT STATUS INPUT OUTPUT ARGUMENT...: for INPUT the tool prints OUTPUT (both printf formats) and exits with STATUS
 gives() {
     text=$1 status=$2 input=$3 output=$4
     shift 4
@@ -38,7 +38,7 @@ gives() {
     fi
 }
 
-# exits TEXT STATUS ARGUMENT...: only the exit status counts; output in `out` and `err`
+# exits TEXT STATUS ARGUMENT...: the tool exits with STATUS; its output is in `out` and `err`
 exits() {
     text=$1 status=$2
     shift 2
@@ -164,7 +164,7 @@ done
 gives 'options with an equals sign' 0 '1\n' '3c00 1\n' round --format=fp16 --to=both --from=text
 gives 'case of names does not matter' 0 '1\n' '38\n' round --format E4M3FN
 
-# random words: Random123's known answer for key 0, counter 0 is 6627e8d5 e169c58d bc57ac4c 9b00dbd8; half a unit goes up from 80000000
+# Random123's known words for key 0, counter 0 are 6627e8d5 e169c58d bc57ac4c 9b00dbd8; words from 80000000 on round half a unit up
 half='1.00048828125\n'
 gives 'stochastic: the word of line i' 0 "$half$half$half$half" '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode sr --seed 0
 gives 'stochastic: comments and blank lines take no word' 0 "# a\n$half\n   \n$half# b\n\n$half$half" '3c00\n3c01\n3c01\n3c01\n' round --format fp16 --mode sr --seed 0
@@ -218,7 +218,7 @@ gives 'a line of 16 MiB' 0 '' '3c00\n4000\n4200\n' round --format fp16 limit
 gives 'a longer one ends it, with what came before' 2 '' '3c00\n' round --format fp16 limit
 says 'a longer line: its number and the limit are named' 'limit:2: the line is longer than 16 MiB' err
 rm limit
-# little SIZE ARGUMENT...: the tool in SIZE KiB of address space; output in `out` and `err`
+# little SIZE ARGUMENT...: run the tool in SIZE KiB of address space; its output is in `out` and `err`
 little() { (ulimit -v $1 && shift && exec "$ULP" "$@") >out 2>err; }
 if little 300000 formats; then
     { echo 1; head -c 400000000 /dev/zero | tr '\0' 1; echo; echo 2; } | little 300000 round --format fp16
@@ -467,7 +467,7 @@ gives 'block: mxint8 wraps around on request' 0 '1.9921875\n' '7f 80 -2\n' block
 gives 'block: past binary32 is infinite' 0 '1e39\n1\n' '70 7c inf\n70 78 1\n' block --format mxfp8-e5m2 --to both
 gives 'block: numbers are rounded to binary32 once' 0 '0x1.000001000000001p0\n' '80 20 1\n' block --format mxint8:ceil --to both
 
-# the scale of each block is 1: element i is rounded as by ulp round, with word i
+# the scale of each block is 1, so `ulp round` rounds element i in the same way, with word i
 awk 'BEGIN { for (i = 0; i < 150; i++) print i % 32 ? i * 1.37 - 60 : 300 }' >many
 for mode in sra srb src; do
     "$ULP" round --format e4m3 --mode $mode --bits 7 --seed 5 --stream 9 --to value many >want

@@ -1,5 +1,5 @@
 #!/bin/sh
-# verify.sh - ulp verify: verdicts, and the journal that keeps finished pieces. See support.sh for BIN.
+# verify.sh - ulp verify: its verdicts, and the journal of finished pieces. support.sh explains BIN.
 . tests/support.sh
 ULP=$BIN/ulp
 
@@ -38,7 +38,7 @@ same one two 'the same with one and two threads'
 "$ULP" $sample --jobs 65536 2>/dev/null | grep PASS >two
 same one two 'the same with as many threads as anybody asks for'
 
-# on a terminal of 40 columns the progress line stays on one line and is erased
+# on a terminal of 40 columns the progress line fits into one line and is erased
 if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "stty cols 40; '$ULP' verify --format fp16 --mode rne --overflow inf --sample 1e6" /dev/null >typed.txt 2>/dev/null
     tr '\r' '\n' <typed.txt | sed 's/\x1b\[K//g' | grep '%' >lines.txt
@@ -52,7 +52,7 @@ fi
 
 # ---- the journal ----
 
-# resumed JOURNAL TEXT: the run with that journal passes like the others; its messages are in err.txt
+# resumed JOURNAL TEXT: a run with this journal passes; its messages are in err.txt
 resumed() {
     "$ULP" $sample --resume "$1" >out.txt 2>err.txt && grep PASS out.txt >two
     cmp one two
@@ -88,7 +88,7 @@ for file in dos marked; do
     verdict $? "is read ($file)"
 done
 
-# a piece with an edited result, count or end is computed again, and so is one that stands there twice
+# a piece with a changed result, count or end is computed again, and so is a piece that occurs twice
 for damage in '4s/^0 \(.*\)$/3 \1/' '4s/.$/x/' '4s/^/ /' '3s/ inf / sat /' '5s/.$/x/' '4d' '5d' '5s/ 1 / 2 /' '4s/.*//'; do
     sed "$damage" journal >damaged
     cmp -s journal damaged && verdict 1 "the damage $damage changes the journal"
@@ -115,7 +115,7 @@ cp other before
 refuses 'a journal of another build' 'was made by another build: there 01234567, here [0-9a-f]*; pieces of two builds are not mixed' $sample --resume other
 same other before 'it is untouched'
 
-# pieces of another seed or other kernels are not taken, and stay
+# pieces of another seed or of other kernels are not used, and stay in the journal
 "$ULP" $sample --seed 9 2>/dev/null | grep PASS >nine
 "$ULP" $sample --seed 9 --resume journal >out.txt 2>err.txt && grep PASS out.txt >two
 same nine two 'verify --resume after a run with another seed computes'
@@ -140,7 +140,7 @@ else
     skip 'verify --resume on a device computes after a run on the CPU' 'no device'
 fi
 
-# a file that is no journal stays as it is
+# a file that is not a journal stays unchanged
 printf 'hello my thesis' >n1
 printf 'hello my thesis\n' >n2
 sed 1d journal >n3

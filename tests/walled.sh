@@ -1,8 +1,9 @@
 #!/bin/sh
-# walled.sh - every program that takes --backend writes the same bytes with a wall around the backend's memory, and with CUDA.
+# walled.sh - every program with --backend writes the same bytes with protected backend memory (tests/walled.h), and with CUDA.
 #
-# TESTS/walled holds the programs again, with the backend of tests/walled.h in the place of the CPU's: what touches its memory
-# from outside of an operation, or hands it memory of the host, does not come to its end. Their CUDA device is the emulated one.
+# TESTS/walled holds copies of the programs with the backend of tests/walled.h in place of the CPU backend. A program that
+# accesses the memory of this backend outside of an operation, or passes host memory to an operation, ends with an error.
+# The CUDA device of these programs is the emulated device.
 
 TESTS=$(cd "${TESTS:-build/test}" && pwd) || exit 2
 . tests/support.sh
@@ -80,7 +81,7 @@ for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:r
         same plain.txt out.txt "ulp gemm $d with --backend cuda"
     fi
 done
-# the device's own products, in a matrix product and under a network, give what their models give on the CPU
+# the device's own products give the results of their models on the CPU, in a matrix product and in a network
 if [ -n "$emulated" ]; then
     for d in mma:fp16=h100-fp16 mma:int8=int8 int8=int8 mma:fp64=serial:fp64:rne wgmma:bf16=h100-bf16 wgmma:e4m3:promote=64=h100-e4m3:promote=64; do
         shape="--m 65 --n 9 --k 130 --threads 1" native=native:${d%=h100*} model=${d#*=}

@@ -1,9 +1,10 @@
 #!/bin/sh
-# report.sh - make check-gpu: the report of one machine, as it grows, to standard output and into REPORT: CHECK, REPORT from the environment.
+# report.sh - make check-gpu: writes the report of one machine to standard output and to REPORT while the tests run.
 #
-# The state of the device; every row of check_gpu, each part in a process of its own, so that a fault in one leaves the others; short
-# runs under compute-sanitizer where it is installed. PARTS are those to run, PATIENCE is the time that each gets, in seconds. Exit status 0: all rows
-# passed; 1: one failed; 3: there is no device. CUDA_LAUNCH_BLOCKING=1 in the environment names the kernel that fails.
+# CHECK and REPORT are from the environment. The report has the state of the device, every row of check_gpu, and short runs
+# under compute-sanitizer if it is installed. Each part runs in its own process, so that a fault does not affect the other
+# parts. PARTS are the parts to run; PATIENCE is the time limit of a part in seconds. The exit status is 0 if all rows
+# passed, 1 if a row failed, and 3 if there is no device. CUDA_LAUNCH_BLOCKING=1 in the environment shows the failing kernel.
 CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt} PATIENCE=${PATIENCE:-300}
 PARTS=${PARTS:-elements moves network gemm refusals tensor native training}
 
