@@ -72,7 +72,7 @@
 /* cuBLASLt: ..., compute type, type of its factors, types of A, of B and of the result, 1 for fast accumulation. */
 #define ULP_NATIVE_LIBRARY(X)                                                                                          \
     X(FP32, "fp32", "fp32", "fp32", "fp32", "", ANY, 32F_PEDANTIC, 32F, 32F, 32F, 32F, 0)                              \
-    X(TF32, "tf32", "fp32", "fp32", "fp32", "", ANY, 32F_FAST_TF32, 32F, 32F, 32F, 32F, 0)                             \
+    X(TF32, "tf32", "tf32", "tf32", "fp32", "", ANY, 32F_FAST_TF32, 32F, 32F, 32F, 32F, 0)                             \
     X(FP16, "fp16", "fp16", "fp16", "fp32", "", ANY, 32F, 32F, 16F, 16F, 32F, 0)                                       \
     X(FP16_FP16, "fp16-fp16", "fp16", "fp16", "fp16", "", ANY, 16F, 16F, 16F, 16F, 16F, 0)                             \
     X(BF16, "bf16", "bf16", "bf16", "fp32", "", ANY, 32F, 32F, 16BF, 16BF, 32F, 0)                                     \
