@@ -32,8 +32,8 @@ forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
 # the value of an option in the CSV's header lines
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
 # a number that a claim computes, from the summary beside the CSV: summary(csv, "stop", "bfloat16 rne plain"); NaN if the
-# summary has no such number
-summary(csv, quantity, of) = real(system(sprintf("awk -F, -v quantity='%s' -v of='%s' '$1 == quantity && $2 == of {found = $3} END {print found == \"\" ? \"nan\" : found}' '%s.summary.csv' 2>/dev/null", quantity, of, csv[1:strlen(csv)-4])))
+# summary has no such number, or where there is no summary
+summary(csv, quantity, of) = real(system(sprintf("cat '%s.summary.csv' 2>/dev/null | awk -F, -v quantity='%s' -v of='%s' '$1 == quantity && $2 == of {found = $3} END {print found == \"\" ? \"nan\" : found}'", csv[1:strlen(csv)-4], quantity, of)))
 # for eval: prints why the figure cannot be drawn, draws this sentence as the figure, and ends the script
 figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_files] { eval figure_open('%s', file, 1160, 160); unset border; unset tics; set label 1 '%s: no figure from this run' noenhanced at screen 0.02,0.7 font title_font textcolor rgb ink; set label 2 '%s' at screen 0.02,0.35 font label_font textcolor rgb ink; set xrange [0:1]; set yrange [0:1]; plot -1; unset output }; exit", name, why, name, name, why)
 

@@ -23,20 +23,20 @@ if (some == 0) { eval figure_refuse("sum_growth", "it shows binary16 and bfloat1
 eval forget
 stats csv using (see(1, column("n"))) nooutput
 longest = most
-eval forget
-stats csv using (see(of("bfloat16", "positive", "rne") && column("n") > 1000, column("most"))) nooutput
-stops = hits && most == 256 && least == 256 && strstrt(found[4], "sra")
+bfloat16_stop = summary(csv, "stop", "bfloat16 rne positive")
+stops = bfloat16_stop == bfloat16_stop && strstrt(found[4], "sra")
+array level[2] # of the errors of stochastic sums
+do for [f = 1:2] { level[f] = summary(csv, "level", word(formats, f) . " sra") }
 
 line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
 below(v) = v > 0 && v < 4 ? v : NaN
 has(panel, mode) = strstrt(found[panel], mode) > 0
 wide = longest >= 9e4 # else there is no room for labels at the lines
-prec(f) = f == 1 ? 11 : 8
 
 do for [file in figure_files] {
     eval figure_open("sum_growth", file, 1160, 760)
     set multiplot
-    set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic ones levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
+    set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
     set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that hold always (n u, γ_n) or likely.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9.9:longest*1.01]
@@ -66,14 +66,15 @@ do for [file in figure_files] {
             if (wide && has(panel, "sra")) { set label 12 "likely" at 10.8,start*(longest < 9e5 ? 0.036 : 0.047) left textcolor rgb blue font label_font }
             if (wide && has(panel, "rne")) { set label 17 "likely" at 45,start*0.0066 left textcolor rgb red font label_font }
             if (wide && k == 1) {
-                level = 2.0**(-prec(f) / 2.0)
-                set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level) at longest*0.9,level*1.8 right textcolor rgb blue font label_font
-                set label 14 "stochastic" at longest*0.9,level*0.33 right textcolor rgb blue font label_font
+                if (level[f] == level[f]) {
+                    set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level[f]) at longest*0.9,level[f]*1.8 right textcolor rgb blue font label_font
+                    set label 14 "stochastic" at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font
+                }
                 set label 15 "to nearest" at (f == 1 ? 6200 : 2000),(f == 1 ? 0.12 : 0.25) left textcolor rgb red font label_font
             }
             if (!wide && panel == 3) { set key at graph 0.98,0.72 } else { set key at screen 2,2 }
             if (k == 3) { set label 13 (words(found[panel]) == 2 ? "either rounding" : has(panel, "rne") ? "to nearest" : "stochastic") at sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) center textcolor rgb ink font label_font }
-            flat = k < 3 ? 2.0**(-prec(f) / 2.0) : 1e-9
+            flat = level[f]
             eval "plot " . (k < 3 && has(panel, "sra") ? "flat with lines linecolor rgb tint(blue, 0.5) linewidth 1 dashtype (2,3), " : "") \
               . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('gamma'))) with lines linecolor rgb red linewidth 1.2 dashtype (2,3) title 'γ_n', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('linear'))) with lines linecolor rgb red linewidth 1.2 dashtype (6,4) title 'n u', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('likely'))) with lines linecolor rgb red linewidth 2 dashtype (9,3) title 'likely, to nearest', " : "") \
               . (has(panel, "sra") ? "csv using (line(word(formats, f), word(kinds, k), 'sra')):(below(column('likely'))) with lines linecolor rgb blue linewidth 1.2 dashtype (6,4) title 'likely, stochastic', " : "") \

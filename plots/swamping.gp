@@ -13,12 +13,14 @@ eval forget
 stats csv using (see(ran("rne", 0), column("seed"))) nooutput
 seed = least
 
-# the chunk sizes of this run, of the five in the figure, and the last sums of the first seed
+# the chunk sizes of this run, of the five in the figure; the last sums of the first seed; where all sums to nearest stop
 sizes = "1 8 32 64 256"
 colours = "red orange green sky blue"
 modes = "rne sra"
 array has[2]
 array ends[10]
+array stop[5]
+do for [c = 1:5] { stop[c] = summary(csv, "stop", "e6m9 rne " . word(sizes, c)) }
 do for [m = 1:2] {
     has[m] = ""
     do for [c = 1:5] {
@@ -39,7 +41,7 @@ powers = "('2^4' 16, '2^6' 64, '2^8' 256, '2^{10}' 1024, '2^{12}' 4096, '2^{14}'
 do for [file in figure_files] {
     eval figure_open("swamping", file, 1160, 540)
     set multiplot
-    headline = ends[1] == 4096 ? "To nearest, sums stop: at exactly 4096 without chunks, later in chunks; stochastic ones do not" : "Where sums of positive-mean numbers stop, and what moves the stop"
+    headline = stop[1] == stop[1] ? sprintf("To nearest, sums stop: at exactly %.0f without chunks, later in chunks; stochastic sums go on", stop[1]) : "Where sums of positive-mean numbers stop, and what moves the stop"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9 (10 significant bits). Wide grey line: the exact sum." at screen 0.02,0.895 font label_font textcolor rgb grey
     set logscale xy 2
@@ -60,7 +62,7 @@ do for [file in figure_files] {
             do for [i in has[1]] {
                 c = int(i)
                 at = ends[c]
-                note = at == 2**int(log(at) / log(2) + 0.5) && (c != 5 || longest > 2**19) ? sprintf("%s:\nstops at %.0f", label_of(c), at) : label_of(c)
+                note = stop[c] == stop[c] ? sprintf("%s:\nstops at %.0f", label_of(c), stop[c]) : label_of(c)
                 set label 10 + c note at 1.2*longest,at*(c == 2 ? 1 : c == 3 ? 0.88 : c == 4 ? 1.07 : 1.25) left textcolor rgb colour(c) font label_font
             }
             if (words(has[1]) == 0) { set label 11 "not in this run:\nneeds --modes rne" at 400,120000 left textcolor rgb grey font label_font }

@@ -257,11 +257,13 @@ static void claim_level(ulp_claims *c, const ulp_format *format) {
             rows++;
         }
     if (rows == 0) return;
+    const double level = sqrt(ldexp(1, -(int)format->prec));
+    ulp_summary(c, "level", level, "%s sra", format->name);
     const double limit = error_of_chance(format, false_alarm / (double)(rows * s->runs));
     snprintf(text, sizeof text,
              "%s sra, positive terms: no sum of any length errs by over %.3g %%, %.1f times the standard deviation's "
              "bound 2^(-p/2)",
-             format->name, 100 * limit, limit / sqrt(ldexp(1, -(int)format->prec)));
+             format->name, 100 * limit, limit / level);
     ulp_claim(c, most <= limit, text, "%ld rows, the farthest sum off by %.3g %%", rows, 100 * most);
 }
 
