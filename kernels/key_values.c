@@ -1,6 +1,8 @@
 /* key_values.c - parsing, printing and explaining texts "key=value,key=value"; see key_values.h. */
 #include "key_values.h"
+#include "near_words.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -30,38 +32,7 @@ static const ulp_key *key_at(const ulp_key *const *lists, size_t i) {
     return NULL;
 }
 
-/* ---- near names ---- */
-
-/* Insertions, deletions and substitutions that turn a into b, at most `limit` + 1. Levenshtein 1966. */
-static size_t distance(const char *a, const char *b, size_t limit) {
-    size_t row[NAME + 1], n = strlen(b);
-    if (n > NAME || strlen(a) > NAME) return limit + 1;
-    for (size_t j = 0; j <= n; j++) row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]), least = row[j] < row[j - 1] ? row[j] : row[j - 1];
-            diagonal = row[j];
-            row[j] = change < least + 1 ? change : least + 1;
-        }
-    }
-    return row[n] < limit + 1 ? row[n] : limit + 1;
-}
-
-/* One that begins with the word, or differs from it in a third of its letters at most; NULL: none is near. */
-static const char *nearest(const char *word, const char *const *names) {
-    const char *found = NULL;
-    size_t limit = strlen(word) < 3 ? 1 : strlen(word) / 3;
-    for (; *names; names++) {
-        size_t d = distance(word, *names, limit);
-        if (strlen(word) > 1 && strncmp(*names, word, strlen(word)) == 0) return *names;
-        if (d > limit) continue;
-        found = *names;
-        limit = d ? d - 1 : 0;
-    }
-    return found;
-}
+/* ---- names ---- */
 
 static void list_names(char *text, size_t size, const char *const *names, const char *between) {
     size_t used = 0;
@@ -71,10 +42,11 @@ static void list_names(char *text, size_t size, const char *const *names, const 
 }
 
 ulp_status ulp_name_refuse(char *error, size_t error_size, const char *of, const char *word, const char *const *names) {
-    char known[LINE];
-    const char *near = nearest(word, names);
+    char known[LINE], near[NAME];
+    list_names(known, sizeof known, names, " ");
+    if (ulp_near_words(near, sizeof near, word, known, 1))
+        return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; did you mean '%s'?", of, word, near);
     list_names(known, sizeof known, names, ", ");
-    if (near) return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; did you mean '%s'?", of, word, near);
     return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; known: %s", of, word, known);
 }
 
@@ -92,6 +64,19 @@ void ulp_keys_list(char *text, size_t size, const ulp_key *const *lists, const c
 }
 
 /* ---- reading ---- */
+
+/* How a text is read, what it is of, and where the sentence goes. */
+typedef struct reading {
+    const ulp_key_reader *reader;
+    const char *of;
+    char *error;
+    size_t error_size;
+} reading;
+
+static ulp_status refuse_word(const reading *r, const char *word) {
+    return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of,
+                  word, r->reader->between == ':' ? "colons" : "commas");
+}
 
 static void put_integer(void *to, const ulp_key *key, int64_t value) {
     unsigned char *at = (unsigned char *)to + key->at;
@@ -120,64 +105,96 @@ static void form_of(char *text, size_t size, const ulp_key *key) {
     const char *what = key->type == ULP_KEY_NUMBER ? "a number" : "a whole number";
     if (key->type == ULP_KEY_OWN) snprintf(text, size, "%s", key->form);
     else if (key->type == ULP_KEY_FLAG) snprintf(text, size, "0 or 1");
-    else snprintf(text, size, "%s from %.7g to %.7g", what, key->min, key->max);
+    else
+        snprintf(text, size, "%s from %.8g to %.8g%s%s", what, key->min, key->max, key->form ? ", or " : "",
+                 key->form ? key->form : "");
 }
 
-static ulp_status read_value(void *to, const ulp_key *key, const char *value, const char *of, char *error,
-                             size_t error_size) {
-    char form[LINE], *end;
-    if (key->type == ULP_KEY_OWN) return key->read(to, key, value, error, error_size);
-    const double v = strtod(value, &end), min = key->type == ULP_KEY_FLAG ? 0 : key->min,
-                 max = key->type == ULP_KEY_FLAG ? 1 : key->max;
-    const int is_number = end != value && !*end && v >= min && v <= max;
-    if (!is_number || (key->type != ULP_KEY_NUMBER && v != (double)(int64_t)v)) {
+/* A number, or with `plain` a whole number of decimal digits; 0 if the text is none. */
+static int read_number(double *number, const char *text, int plain) {
+    char *end;
+    if (plain && text[strspn(text, "+-0123456789")]) return 0;
+    *number = strtod(text, &end);
+    return end != text && !*end;
+}
+
+static ulp_status read_value(void *to, const ulp_key *key, const char *value, const reading *r) {
+    char form[LINE];
+    double v = 0;
+    if (key->type == ULP_KEY_OWN) return key->read(to, key, value, r->error, r->error_size);
+    if (key->type == ULP_KEY_INTEGER && key->form && strcmp(value, key->form) == 0) {
+        put_integer(to, key, key->index);
+        return ULP_OK;
+    }
+    const double min = key->type == ULP_KEY_FLAG ? 0 : key->min, max = key->type == ULP_KEY_FLAG ? 1 : key->max;
+    const int whole = key->type != ULP_KEY_NUMBER, plain = r->reader->plain;
+    const int is_number = read_number(&v, value, plain && whole), within = is_number && v >= min && v <= max;
+    if (!within || (whole && v != (double)(int64_t)v)) {
         form_of(form, sizeof form, key);
-        return refuse(error, error_size, ULP_BAD_NAME, "%s: '%s=%s': %s is %s", of, key->name, value, key->name, form);
+        return refuse(r->error, r->error_size, plain && is_number ? ULP_NOT_IN_RANGE : ULP_BAD_NAME,
+                      "%s: '%s=%s': %s is %s", r->of, key->name, value, key->name, form);
     }
     if (key->type == ULP_KEY_NUMBER) memcpy((unsigned char *)to + key->at, &v, sizeof v);
     else put_integer(to, key, (int64_t)v);
     return ULP_OK;
 }
 
+static int is_same_key(const char *a, const char *b, int any_case) {
+    if (!any_case) return strcmp(a, b) == 0;
+    for (; *a && tolower((unsigned char)*a) == tolower((unsigned char)*b); a++) b++;
+    return *a == *b;
+}
+
 /* The key that a word names, and where it is among all; its value begins behind the equals sign, which is cut. */
-static const ulp_key *find_key(const ulp_key *const *lists, char *word, size_t *at, const char *of, char *error,
-                               size_t error_size) {
+static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
     const char *names[ULP_KEYS_MAX + 1];
     char what[LINE], *equals = strchr(word, '=');
     const ulp_key *key = NULL;
     if (!equals) {
-        refuse(error, error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between commas", of, word);
+        refuse_word(r, word);
         return NULL;
     }
     *equals = 0;
-    for (*at = 0; (key = key_at(lists, *at)) && strcmp(key->name, word) != 0;) ++*at;
+    for (*at = 0; (key = key_at(r->reader->lists, *at)) && !is_same_key(key->name, word, r->reader->plain);) ++*at;
     if (key) return key;
-    names_of(names, lists);
-    snprintf(what, sizeof what, "%s: no key", of);
-    ulp_name_refuse(error, error_size, what, word, names);
+    names_of(names, r->reader->lists);
+    snprintf(what, sizeof what, "%s: no key", r->of);
+    ulp_name_refuse(r->error, r->error_size, what, word, names);
     return NULL;
 }
 
-ulp_status ulp_keys_read(void *to, const ulp_key *const *lists, const char *text, const char *of, char *error,
+/* One pair; bit i of `seen`: key i has been read. */
+static ulp_status read_pair(void *to, char *word, uint64_t *seen, const reading *r) {
+    size_t at;
+    const ulp_key *key = find_key(r, word, &at);
+    if (!key) return ULP_BAD_NAME;
+    const char *value = word + strlen(word) + 1, *lacks = r->reader->lacks ? r->reader->lacks(to, key) : NULL;
+    if (*seen >> at & 1)
+        return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: %s is given twice", r->of, key->name);
+    *seen |= (uint64_t)1 << at;
+    if (lacks)
+        return refuse(r->error, r->error_size, ULP_UNSUPPORTED, "%s: '%s=%s': %s %s", r->of, key->name, value,
+                      key->name, lacks);
+    return read_value(to, key, value, r);
+}
+
+ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
                          size_t error_size) {
+    const reading r = {reader, of, error, error_size};
+    const char between[] = {reader->between ? reader->between : ',', 0};
     uint64_t seen = 0;
     while (*text) {
         char word[ULP_VALUE_MAX];
-        size_t length = strcspn(text, ","), at;
+        const size_t length = strcspn(text, between);
         if (length >= sizeof word)
             return refuse(error, error_size, ULP_BAD_NAME, "%s: '%.40s...' is longer than %d characters", of, text,
                           ULP_VALUE_MAX - 1);
         memcpy(word, text, length);
         word[length] = 0;
-        const ulp_key *key = find_key(lists, word, &at, of, error, error_size);
-        if (!key) return ULP_BAD_NAME;
-        if (seen >> at & 1) return refuse(error, error_size, ULP_BAD_NAME, "%s: %s is given twice", of, key->name);
-        seen |= (uint64_t)1 << at;
-        ulp_status status = read_value(to, key, word + strlen(word) + 1, of, error, error_size);
+        const ulp_status status = read_pair(to, word, &seen, &r);
         if (status != ULP_OK) return status;
         text += length;
-        if (*text && !*++text)
-            return refuse(error, error_size, ULP_BAD_NAME, "%s: '' is not key=value; words stand between commas", of);
+        if (*text && !*++text) return refuse_word(&r, "");
     }
     return ULP_OK;
 }
@@ -188,6 +205,8 @@ ulp_status ulp_keys_read(void *to, const ulp_key *const *lists, const char *text
 static int print_value(char *text, size_t size, const void *from, const ulp_key *key) {
     double number;
     if (key->type == ULP_KEY_OWN) return key->print ? key->print(text, size, from, key) : 0;
+    if (key->type == ULP_KEY_INTEGER && key->form && integer_of(from, key) == key->index)
+        return snprintf(text, size, "%s", key->form);
     if (key->type != ULP_KEY_NUMBER) return snprintf(text, size, "%lld", (long long)integer_of(from, key));
     memcpy(&number, (const unsigned char *)from + key->at, sizeof number);
     return snprintf(text, size, "%.17g", number);

@@ -3,6 +3,7 @@
  *
  * A key names a field of a struct, its type, its range and its sentence. Lists of keys end with a key without a name;
  * a description has one or more lists, ended by NULL, so that kinds of a thing share the keys that all of them have.
+ * Policies, scalers and optimizers write commas between the pairs, and datapaths write colons.
  * Nothing is printed here: reference text goes to a callback, line by line.
  */
 #ifndef ULP_KEY_VALUES_H
@@ -32,6 +33,9 @@ struct ulp_key {
     size_t at, bytes; /* of the field, as ULP_KEY_FIELD gives them */
     double min, max;  /* of numbers and integers */
 
+    /* Of ULP_KEY_INTEGER: `form`, if not NULL, is a word that stands for the number `index`, which may lie beyond the
+     * range. */
+
     /* Of ULP_KEY_OWN: how a value is written; a number for read() and print(); read() puts the value into the struct or
      * leaves a sentence in error (may be NULL); print() writes "value" for the canonical text and returns its length,
      * 0 where the key is not part of it. print NULL: the key never is. */
@@ -45,10 +49,21 @@ struct ulp_key {
 
 enum { ULP_KEYS_MAX = 64, ULP_VALUE_MAX = 160 }; /* keys of a description; characters of "key=value" */
 
+/* How texts with these keys are read. */
+typedef struct ulp_key_reader {
+    const ulp_key *const *lists;
+    char between; /* the character between two pairs; 0: a comma */
+    int plain;    /* 1: keys in any case; a whole number is a sign and decimal digits, and a number out of its range is
+                     ULP_NOT_IN_RANGE; 0: keys as they are spelled, 1e3 is a whole number, all faults ULP_BAD_NAME */
+    /* May be NULL: what the struct at `to` lacks for a key, as "is of int8 only" (then ULP_UNSUPPORTED), or NULL. */
+    const char *(*lacks)(const void *to, const ulp_key *key);
+} ulp_key_reader;
+
 /* Put "key=value,..." into the struct at `to`; an empty text changes nothing. Each key at most once. On failure a
- * sentence in error (may be NULL) that begins with `of`, quotes the word, and says the range or the nearest keys:
- * ULP_BAD_NAME, or the status of read(). The struct may then hold some of the values. */
-ulp_status ulp_keys_read(void *to, const ulp_key *const *lists, const char *text, const char *of, char *error,
+ * sentence in error (may be NULL) that begins with `of`, quotes the word, and says the range or the nearest keys; the
+ * status is ULP_BAD_NAME, one that the reader says, or the status of read(). The struct may then hold some of the
+ * values. */
+ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
                          size_t error_size);
 
 /* "key=value,..." with all keys that have a canonical text; ULP_BAD_ARGUMENT if it does not fit. */

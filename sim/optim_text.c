@@ -78,7 +78,7 @@ ulp_status ulp_optimizer_parse(ulp_optimizer_rule *to, const char *text, char *e
     text += length;
     if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
     const ulp_key *const lists[] = {common_keys, kind->keys, NULL};
-    ulp_status status = ulp_keys_read(&rule, lists, text, of, error, error_size);
+    ulp_status status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error, error_size);
     if (status == ULP_OK) *to = rule;
     return status;
 }

@@ -304,7 +304,9 @@ static ulp_status parse_words(draft *d, const char *text) {
                             "policy: nothing follows the last comma; words stand "
                             "between commas");
     }
-    return status == ULP_OK ? ulp_keys_read(d, lists, text, "policy", d->error, d->error_size) : status;
+    return status == ULP_OK
+               ? ulp_keys_read(d, &(ulp_key_reader){.lists = lists}, text, "policy", d->error, d->error_size)
+               : status;
 }
 
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {

@@ -108,7 +108,7 @@ static ulp_status parse_name(ulp_scaler_rule *rule, const char *text, const char
     if (!colon) return ULP_OK;
     keys_of(lists, rule);
     snprintf(init, sizeof init, "init=%s", colon + 1);
-    return ulp_keys_read(rule, lists, init, "scaler static", error, error_size);
+    return ulp_keys_read(rule, &(ulp_key_reader){.lists = lists}, init, "scaler static", error, error_size);
 }
 
 ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, char *error, size_t error_size) {
@@ -120,7 +120,7 @@ ulp_status ulp_scaler_parse(ulp_scaler_rule *to, const char *text, char *error, 
     snprintf(of, sizeof of, "scaler %s", rule.name);
     if (*text && !*++text) return ulp_fail(error, error_size, ULP_BAD_NAME, "%s: nothing follows the last comma", of);
     keys_of(lists, &rule);
-    status = ulp_keys_read(&rule, lists, text, of, error, error_size);
+    status = ulp_keys_read(&rule, &(ulp_key_reader){.lists = lists}, text, of, error, error_size);
     if (status == ULP_OK) status = check_limits(&rule, error, error_size);
     if (status == ULP_OK) *to = rule;
     return status;

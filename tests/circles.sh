@@ -15,7 +15,9 @@ failed=0
 cat >"$dir/floors" <<'END'
 0 formats/
 1 kernels/rounding/
+1 kernels/near_words.c
 2 kernels/functions/
+2 kernels/key_values.c
 3 kernels/products/
 4 kernels/
 5 kernels/cpu/

@@ -32,6 +32,7 @@ static const ulp_key others[] = {
     {.name = NULL},
 };
 static const ulp_key *const lists[] = {some, others, NULL};
+static const ulp_key_reader reader = {.lists = lists};
 
 static void test_reads_and_prints(void **state) {
     static const char *const texts[][2] = {
@@ -43,10 +44,10 @@ static void test_reads_and_prints(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         things t = {0}, again = {0};
         char text[256], second[256], why[256] = "";
-        if (ulp_keys_read(&t, lists, texts[i][0], "thing", why, sizeof why) != ULP_OK) fail_msg("%s", why);
+        if (ulp_keys_read(&t, &reader, texts[i][0], "thing", why, sizeof why) != ULP_OK) fail_msg("%s", why);
         assert_int_equal(ulp_keys_print(text, sizeof text, lists, &t), ULP_OK);
         assert_string_equal(text, texts[i][1]);
-        assert_int_equal(ulp_keys_read(&again, lists, text, "thing", why, sizeof why), ULP_OK);
+        assert_int_equal(ulp_keys_read(&again, &reader, text, "thing", why, sizeof why), ULP_OK);
         assert_int_equal(ulp_keys_print(second, sizeof second, lists, &again), ULP_OK);
         assert_string_equal(text, second);
         assert_int_equal(ulp_keys_print(text, 20, lists, &t), ULP_BAD_ARGUMENT);
@@ -73,16 +74,51 @@ static void test_refuses(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char why[256] = "";
-        assert_int_equal(ulp_keys_read(&t, lists, bad[i][0], "thing", why, sizeof why), ULP_BAD_NAME);
+        assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", why, sizeof why), ULP_BAD_NAME);
         if (!strstr(why, bad[i][1])) fail_msg("%s: %s", bad[i][0], why);
-        assert_int_equal(ulp_keys_read(&t, lists, bad[i][0], "thing", NULL, 0), ULP_BAD_NAME);
+        assert_int_equal(ulp_keys_read(&t, &reader, bad[i][0], "thing", NULL, 0), ULP_BAD_NAME);
     }
     memset(longest, '1', sizeof longest);
     memcpy(longest, "share=", 6);
     longest[sizeof longest - 1] = 0;
     char why[256] = "";
-    assert_int_equal(ulp_keys_read(&t, lists, longest, "thing", why, sizeof why), ULP_BAD_NAME);
+    assert_int_equal(ulp_keys_read(&t, &reader, longest, "thing", why, sizeof why), ULP_BAD_NAME);
     assert_true(strlen(why) < 128); /* the message shortens a long word */
+}
+
+/* With colons between the pairs and plain whole numbers; a flag belongs to things with a share. */
+static const char *lacks(const void *to, const ulp_key *key) {
+    return key->type == ULP_KEY_FLAG && ((const things *)to)->share == 0 ? "is of things with a share" : NULL;
+}
+
+static void test_plain(void **state) {
+    static const ulp_key_reader plain = {.lists = lists, .between = ':', .plain = 1, .lacks = lacks};
+    static const struct {
+        const char *text, *why;
+        ulp_status status;
+    } bad[] = {
+        {"small=301", "'small=301': small is a whole number from -300 to 300", ULP_NOT_IN_RANGE},
+        {"small=99999999999999999999", "small is a whole number", ULP_NOT_IN_RANGE},
+        {"small=1e2", "'small=1e2'", ULP_BAD_NAME},
+        {"small=0x10", "'small=0x10'", ULP_BAD_NAME},
+        {"small= 1", "'small= 1'", ULP_BAD_NAME},
+        {"small=", "'small='", ULP_BAD_NAME},
+        {"share=1,small=1", "'share=1,small=1'", ULP_BAD_NAME},
+        {"small=1:SMALL=1", "thing: small is given twice", ULP_BAD_NAME},
+        {"small=1:", "'' is not key=value; words stand between colons", ULP_BAD_NAME},
+        {"flag=1", "thing: 'flag=1': flag is of things with a share", ULP_UNSUPPORTED},
+        {"small2=1", "no key 'small2'; did you mean 'small'?", ULP_BAD_NAME},
+    };
+    things t = {0};
+    (void)state;
+    assert_int_equal(ulp_keys_read(&t, &plain, "Share=1e-1:SMALL=-08:flag=1", "thing", NULL, 0), ULP_OK);
+    assert_true(t.share == 0.1 && t.small == -8 && t.flag == 1);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char why[256] = "";
+        t = (things){0};
+        assert_int_equal(ulp_keys_read(&t, &plain, bad[i].text, "thing", why, sizeof why), bad[i].status);
+        if (!strstr(why, bad[i].why)) fail_msg("%s: %s", bad[i].text, why);
+    }
 }
 
 /* ---- reference texts ---- */
@@ -132,6 +168,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_and_prints),
         cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_plain),
         cmocka_unit_test(test_reference_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,7 @@ static void test_refusals(void **state) {
         {"--overflow up", "--overflow up: has to be one of default inf sat nan wrap"},
         {"--op pow", "--op pow: has to be one of add sub mul div sqrt fma"},
         {"--datapath h100-pf16", "(`ulp help datapaths` lists them)"},
-        {"--datapath h100-fp16:F=99", "F=99: 0 to 40"},
+        {"--datapath h100-fp16:F=99", "'F=99': F is a whole number from 0 to 40"},
         {"--backend tpu", "--backend: no backend 'tpu'; known: cpu, cuda"},
         {"--size 4 --size 4", "--size is given twice: '4' and '4'"},
         {"--size 4 --size=5", "--size is given twice: '4' and '5'"},

@@ -341,7 +341,8 @@ static void test_scaler_edited(void **state) {
 static void test_scaler_bad(void **state) {
     static const char *const bad[][2] = {
         {"", "no rule ''; known: none, static, pytorch, apex, keras"},
-        {"torch", "no rule 'torch'; known: none, static"},
+        {"torch", "no rule 'torch'; did you mean 'pytorch'?"},
+        {"xyzzy", "no rule 'xyzzy'; known: none, static, pytorch, apex, keras, megatron, backoff, logmax, layer"},
         {"pytorsh", "no rule 'pytorsh'; did you mean 'pytorch'?"},
         {"static:", "'init=': init is a whole number from -126 to 126"},
         {"static:x", "'init=x'"},

@@ -6,6 +6,8 @@
 
 const char *tool_name(const tool_command *command) { return command->command.name + strlen("ulp "); }
 
+static void add_line(void *context, const char *line) { ulp_text_print(context, "%s\n", line); }
+
 static void help_formats(ulp_text *to) {
     static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each family */
     const ulp_format_row *row;
@@ -50,7 +52,8 @@ static void help_datapaths(ulp_text *to) {
         if (goes_on) ulp_text_print(to, " %.*s", length - blanks, line + blanks);
         else ulp_text_print(to, "%s%s%.*s", to->length ? "\n" : "", native ? "  " : "", length - blanks, line + blanks);
     }
-    ulp_text_print(to, "\n");
+    ulp_text_print(to, "\n\n");
+    ulp_datapath_settings_help(&(ulp_help){add_line, to});
     add_rows(to);
 }
 
@@ -77,8 +80,6 @@ static int topic_get(topic *t, size_t i) {
     return i < OWN_TOPICS || more != NULL;
 }
 
-static void add_line(void *context, const char *line) { ulp_text_print(context, "%s\n", line); }
-
 static int width(void) {
     const int columns = ulp_columns_of(stdout);
     return columns > 80 ? 80 : columns < 24 ? 24 : columns;
@@ -89,7 +90,10 @@ static int width(void) {
 static int indent_of(const char *line, const topic *t) {
     const int blanks = (int)strspn(line, " ");
     if (blanks || width() < 60) return blanks + 2;
-    return strstr(line, "  ") ? t->indent : 0;
+    const char *gap = strstr(line, "  ");
+    if (!gap) return 0;
+    const int second = (int)(gap - line) + (int)strspn(gap, " ");
+    return second < t->indent ? second : t->indent;
 }
 
 static int print_topic(const topic *t) {

@@ -9,6 +9,7 @@
 #define ULP_DATAPATH_H
 
 #include "formats/round.h"
+#include "kernels/key_values.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -97,16 +98,20 @@ ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char wh
 /* Whether a name is one of those: it begins with native:, in any case. */
 int ulp_datapath_is_native(const char *text);
 
-/* What keeps `text` from being a datapath and what is allowed there, in a sentence or two: "F=200: 0 to 40". Empty if
- * it is one. */
+/* What keeps `text` from being a datapath and what is allowed there, in a sentence or two: "h100-fp16: 'F=200': F is a
+ * whole number from 0 to 40". Empty if it is one. */
 void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text);
 
 /* The name and fields of the hardware row called exactly `text`, before ulp_datapath_init; ULP_BAD_NAME. The unit may
  * have another name in `text`: h100-fp16-wgmma and h100-fp16-mma are h100-fp16. */
 ulp_status ulp_datapath_row(ulp_datapath *datapath, const char *text);
 
-/* The forms of names that ulp_datapath_parse knows, one per line, for messages and help. */
+/* The forms of names that ulp_datapath_parse knows, one per line, for messages and help; settings are not among them.
+ */
 const char *ulp_datapath_names(void);
+
+/* The reference text of the settings ":key=value" that may end a name. */
+void ulp_datapath_settings_help(const ulp_help *to);
 
 /* The rows that stand for hardware, one for each pair of input formats: datapath `i`; ULP_BAD_ARGUMENT past the end and
  * for NULL. */

@@ -13,9 +13,7 @@ const char *ulp_datapath_names(void) {
            "pairwise:FORMAT:MODE   a binary tree over the rounded products\n"
            "kahan:FORMAT:MODE      compensated\n"
            "exact:FORMAT:MODE      one rounding of the exact sum\n"
-           "int8, int8:sat         int8 products in int32 that wraps, or clamps every 32 products; zero points :za=N "
-           ":zb=N,\n"
-           "                       -255 to 255 (za=-128: a is unsigned, less 128)\n"
+           "int8, int8:sat         int8 products in int32 that wraps, or clamps every 32 products\n"
            "GPU-INPUT[.INPUT][-ACCUMULATOR][-UNIT]  Tensor Cores; `ulp probe --list` names them: v100 t4 a100 l40s "
            "h100 b200\n"
            "                       rtx5090; h100-fp16, a100-fp16-fp16, h100-e4m3.e5m2, b200-e2m1-nvf4, ... Without a "
@@ -23,16 +21,6 @@ const char *ulp_datapath_names(void) {
            "                       wgmma on h100, tcgen05 on b200, else mma.sync, and that name may be written:\n"
            "                       h100-fp16-wgmma; -mma: mma.sync on all of them (fp8 of h100 and b200 runs on fp16\n"
            "                       units); -k4 -k8 -k16: mma.sync with that k; -mx -mxf4 -nvf4: block-scaled\n"
-           "...:promote=N          every N products, a multiple of those of one sum, the sum is added to one in "
-           "binary32 and\n"
-           "                       starts again\n"
-           "...:KEY=VALUE          a field of a Tensor Core row changed, h100-e4m3:F=20:kept=20. L products in a sum, "
-           "1 to 64;\n"
-           "                       F bits kept below the largest exponent, 0 to 40; kept fraction bits of the result; "
-           "align,\n"
-           "                       output: rounding modes; floor the lowest exponent, zero_operand, zero_product, "
-           "zero_c the\n"
-           "                       exponents that zeros count with: numbers or none; signed_zero 0 or 1\n"
            "mma f64 is serial:fp64:rne\n"
            "native:...             with --backend cuda, in `ulp gemm`, `ulp probe` and policies: a GPU's own "
            "products.\n"
@@ -50,19 +38,8 @@ const char *ulp_datapath_names(void) {
 /* Append to a text of ULP_EXPLAIN_MAX bytes what fits. */
 static void say(char *to, const char *text) { strncat(to, text, ULP_EXPLAIN_MAX - 1 - strlen(to)); }
 
-static void say_number(char *to, long n) {
-    char digits[24], *at = digits + sizeof digits - 1;
-    unsigned long rest = n < 0 ? 0ul - (unsigned long)n : (unsigned long)n;
-    *at = '\0';
-    do *--at = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (n < 0) *--at = '-';
-    say(to, at);
-}
-
-static void say_modes(char *to, int stochastic) {
+static void say_modes(char *to) {
     for (int m = 0; m < ULP_MODE_COUNT; m++) {
-        if (!stochastic && ulp_mode_is_stochastic((uint32_t)m)) continue;
         say(to, " ");
         say(to, ulp_mode_name((ulp_mode)m));
     }
@@ -90,7 +67,7 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
         say(to, "no mode '");
         say(to, mode);
         say(to, "'; modes are");
-        say_modes(to, 1);
+        say_modes(to);
         say(to, ", the stochastic ones with /R for 1 to 32 random bits");
     }
 }
@@ -108,38 +85,10 @@ static void explain_row(char *to, const char *base) {
     if (count > 12) say(to, " ...; `ulp probe --list` names all");
 }
 
-static void explain_setting(char *to, const ulp_datapath *d, const char *key, const char *value) {
-    const ulp_datapath_setting *s = ulp_datapath_setting_of(key);
-    say(to, key);
-    if (s == NULL) {
-        say(to, ": no such setting; there are");
-        for (size_t i = 0; (s = ulp_datapath_setting_at(i)) != NULL; i++) {
-            say(to, " ");
-            say(to, s->key);
-        }
-        return;
-    }
-    say(to, "=");
-    say(to, value == NULL ? "" : value);
-    if (s->of == ULP_SETTING_OF_TENSOR_CORES && d->kind != ULP_ALIGNED) say(to, ": of Tensor Core rows only");
-    else if (s->of == ULP_SETTING_OF_INTEGERS && !(d->has_inputs && d->a.is_fixed)) say(to, ": of int8 only");
-    else if (s->value == ULP_SETTING_MODE) {
-        say(to, ": one of");
-        say_modes(to, 0);
-    } else {
-        say(to, ": ");
-        say_number(to, s->min);
-        say(to, " to ");
-        say_number(to, s->max);
-        if (s->value == ULP_SETTING_EXPONENT) say(to, ", or none");
-    }
-}
-
 void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
     ulp_datapath_parts p;
     const char *rest;
-    char *at = p.settings, *key, *value;
     to[0] = '\0';
     if (ulp_datapath_parse(&d, text) == ULP_OK) return;
     if (!ulp_datapath_cut(&p, text)) {
@@ -157,15 +106,7 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
         else explain_row(to, p.base);
         return;
     }
-    while ((key = ulp_datapath_setting_next(&at, &value)) != NULL) {
-        const int twice = value != NULL && ulp_datapath_setting_repeats(key, at);
-        if (twice || value == NULL || ulp_datapath_setting_apply(&d, key, value) != ULP_OK) {
-            if (twice) say(to, "given twice: ");
-            if (twice) say(to, key);
-            else explain_setting(to, &d, key, value);
-            return;
-        }
-    }
+    if (ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK) return;
     if (d.promote != 0 && d.kind == ULP_CHUNKED) say(to, "promote: chunks have an outer sum of their own");
     else if (d.promote != 0) say(to, "promote: a multiple of the products of one sum, into a sum that fits binary32");
     else if (d.kind == ULP_ALIGNED)

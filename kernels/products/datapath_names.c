@@ -1,6 +1,7 @@
 /* datapath_names.c - the parser of the names of datapaths, and the tables of what it knows. */
 #include "datapath_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -94,96 +95,96 @@ static ulp_status parse_int8(ulp_datapath *d, const char *text) {
     return status;
 }
 
-/* ---- settings at the end of a name: ...:KEY=VALUE ---- */
+/* ---- settings at the end of a name: ...:key=value ---- */
 
-static const ulp_datapath_setting known[] = {
-#define FIELD(key, member, value, of, min, max)                                                                        \
-    {                                                                                                                  \
-        key, value, of, (uint16_t)offsetof(ulp_datapath, member), (uint16_t)sizeof(((ulp_datapath *)0)->member), min,  \
-            max                                                                                                        \
-    }
-    FIELD("promote", promote, ULP_SETTING_NUMBER, ULP_SETTING_OF_ANY, 1, ULP_LONGEST_SUM),
-    FIELD("za", zero_a, ULP_SETTING_NUMBER, ULP_SETTING_OF_INTEGERS, -255, 255),
-    FIELD("zb", zero_b, ULP_SETTING_NUMBER, ULP_SETTING_OF_INTEGERS, -255, 255),
-    FIELD("L", fused.length, ULP_SETTING_NUMBER, ULP_SETTING_OF_TENSOR_CORES, 1, ULP_STEP_MAX),
-    FIELD("F", fused.fraction, ULP_SETTING_NUMBER, ULP_SETTING_OF_TENSOR_CORES, 0, 40),
-    FIELD("kept", fused.kept, ULP_SETTING_NUMBER, ULP_SETTING_OF_TENSOR_CORES, 1, 23),
-    FIELD("align", fused.align, ULP_SETTING_MODE, ULP_SETTING_OF_TENSOR_CORES, 0, 0),
-    FIELD("output", fused.output, ULP_SETTING_MODE, ULP_SETTING_OF_TENSOR_CORES, 0, 0),
-    FIELD("signed_zero", fused.signed_zero, ULP_SETTING_NUMBER, ULP_SETTING_OF_TENSOR_CORES, 0, 1),
-    FIELD("floor", fused.floor, ULP_SETTING_EXPONENT, ULP_SETTING_OF_TENSOR_CORES, -1000, 1000),
-    FIELD("zero_operand", fused.zero_operand, ULP_SETTING_EXPONENT, ULP_SETTING_OF_TENSOR_CORES, -1000, 1000),
-    FIELD("zero_product", fused.zero_product, ULP_SETTING_EXPONENT, ULP_SETTING_OF_TENSOR_CORES, -1000, 1000),
-    FIELD("zero_c", fused.zero_c, ULP_SETTING_EXPONENT, ULP_SETTING_OF_TENSOR_CORES, -1000, 1000),
-#undef FIELD
-};
-
-const ulp_datapath_setting *ulp_datapath_setting_at(size_t i) {
-    return i < sizeof known / sizeof known[0] ? &known[i] : NULL;
+static void say_modes(char *to, size_t size) {
+    for (int m = 0, used = 0; m < ULP_MODE_COUNT && used < (int)size; m++)
+        if (!ulp_mode_is_stochastic((uint32_t)m))
+            used += snprintf(to + used, size - (size_t)used, " %s", ulp_mode_name((ulp_mode)m));
 }
 
-const ulp_datapath_setting *ulp_datapath_setting_of(const char *key) {
-    const ulp_datapath_setting *s;
-    for (size_t i = 0; (s = ulp_datapath_setting_at(i)) != NULL; i++) {
-        size_t n = 0; /* in any case */
-        while (key[n] != '\0' && (key[n] | 32) == (s->key[n] | 32)) n++;
-        if (key[n] == '\0' && s->key[n] == '\0') return s;
-    }
+static ulp_status read_mode(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
+    char modes[100];
+    ulp_mode mode = ULP_RNE;
+    ulp_status status = ulp_mode_parse(&mode, value);
+    if (status == ULP_OK && ulp_mode_is_stochastic(mode)) status = ULP_UNSUPPORTED;
+    say_modes(modes, sizeof modes);
+    if (status == ULP_OK) ((uint8_t *)to)[key->at] = (uint8_t)mode;
+    else if (error) snprintf(error, error_size, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
+    return status;
+}
+
+static int print_mode(char *text, size_t size, const void *from, const ulp_key *key) {
+    return snprintf(text, size, "%s", ulp_mode_name((ulp_mode)((const uint8_t *)from)[key->at]));
+}
+
+#define FIELD(field) ULP_KEY_FIELD(ulp_datapath, field)
+#define EXPONENT(name, help, field)                                                                                    \
+    { name, help, ULP_KEY_INTEGER, FIELD(field), -1000, 1000, "none", ULP_NO_EXPONENT, NULL, NULL }
+#define MODE(name, help, field)                                                                                        \
+    { name, help, ULP_KEY_OWN, FIELD(field), 0, 0, "a rounding mode that is not stochastic", 0, read_mode, print_mode }
+
+static const ulp_key any_keys[] = {
+    {"promote",
+     "every so many products, a multiple of those of one sum, the sum is added to one in binary32 and starts again",
+     ULP_KEY_INTEGER, FIELD(promote), 1, ULP_LONGEST_SUM, NULL, 0, NULL, NULL},
+    {.name = NULL},
+};
+
+static const ulp_key integer_keys[] = {
+    {"za", "zero point of a; -128: a is unsigned, less 128", ULP_KEY_INTEGER, FIELD(zero_a), -255, 255, NULL, 0, NULL,
+     NULL},
+    {"zb", "zero point of b", ULP_KEY_INTEGER, FIELD(zero_b), -255, 255, NULL, 0, NULL, NULL},
+    {.name = NULL},
+};
+
+static const ulp_key tensor_core_keys[] = {
+    {"L", "products in one sum", ULP_KEY_INTEGER, FIELD(fused.length), 1, ULP_STEP_MAX, NULL, 0, NULL, NULL},
+    {"F", "bits kept below the largest exponent", ULP_KEY_INTEGER, FIELD(fused.fraction), 0, 40, NULL, 0, NULL, NULL},
+    {"kept", "fraction bits of the result", ULP_KEY_INTEGER, FIELD(fused.kept), 1, 23, NULL, 0, NULL, NULL},
+    MODE("align", "how terms are cut to F bits", fused.align),
+    MODE("output", "how the sum is rounded", fused.output),
+    {"signed_zero", "1: a negative sum that becomes zero is -0", ULP_KEY_FLAG, FIELD(fused.signed_zero), 0, 1, NULL, 0,
+     NULL, NULL},
+    EXPONENT("floor", "the lowest exponent to which terms are aligned", fused.floor),
+    EXPONENT("zero_operand", "the exponent that an operand of zero counts with", fused.zero_operand),
+    EXPONENT("zero_product", "the exponent that a product of zero counts with", fused.zero_product),
+    EXPONENT("zero_c", "the exponent that a start value of zero counts with", fused.zero_c),
+    {.name = NULL},
+};
+
+static int holds(const ulp_key *keys, const ulp_key *key) {
+    while (keys->name && keys != key) keys++;
+    return keys->name != NULL;
+}
+
+static const char *lacks(const void *to, const ulp_key *key) {
+    const ulp_datapath *d = to;
+    if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of Tensor Core rows only";
+    if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 only";
     return NULL;
 }
 
-/* The number behind `=`: exponents may be "none", modes are names. */
-static ulp_status read_value(long *value, const ulp_datapath_setting *s, const char *text) {
-    if (s->value == ULP_SETTING_MODE) {
-        ulp_mode mode;
-        ulp_status status = ulp_mode_parse(&mode, text);
-        *value = status == ULP_OK ? (long)mode : 0;
-        return status == ULP_OK && ulp_mode_is_stochastic(mode) ? ULP_UNSUPPORTED : status;
-    }
-    if (s->value == ULP_SETTING_EXPONENT && strcmp(text, "none") == 0) {
-        *value = ULP_NO_EXPONENT;
-        return ULP_OK;
-    }
-    char *end;
-    *value = strtol(text, &end, 10);
-    if (end == text || *end != '\0') return ULP_BAD_NAME;
-    return *value < s->min || *value > s->max ? ULP_NOT_IN_RANGE : ULP_OK;
+static const ulp_key *const all_keys[] = {any_keys, integer_keys, tensor_core_keys, NULL};
+static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks};
+
+ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
+    return *parts->settings ? ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error, error_size)
+                            : ULP_OK;
 }
 
-ulp_status ulp_datapath_setting_apply(ulp_datapath *d, const char *key, const char *text) {
-    long v;
-    const ulp_datapath_setting *s = ulp_datapath_setting_of(key);
-    if (s == NULL) return ULP_BAD_NAME;
-    if ((s->of == ULP_SETTING_OF_TENSOR_CORES && d->kind != ULP_ALIGNED) ||
-        (s->of == ULP_SETTING_OF_INTEGERS && !(d->has_inputs && d->a.is_fixed)))
-        return ULP_UNSUPPORTED;
-    ulp_status status = read_value(&v, s, text);
-    if (status != ULP_OK) return status;
-    char *field = (char *)d + s->offset;
-    if (s->size == 1) *(uint8_t *)field = (uint8_t)v;
-    else if (s->size == 2) *(int16_t *)(void *)field = (int16_t)v;
-    else *(int32_t *)(void *)field = (int32_t)v;
-    return ULP_OK;
+void ulp_datapath_settings_help(const ulp_help *to) {
+    ulp_help_line(to, "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20.");
+    ulp_help_keys(to, (const ulp_key *const[]){any_keys, NULL}, NULL);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "Settings of int8:");
+    ulp_help_keys(to, (const ulp_key *const[]){integer_keys, NULL}, NULL);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(to, "Settings of Tensor Core rows:");
+    ulp_help_keys(to, (const ulp_key *const[]){tensor_core_keys, NULL}, NULL);
 }
 
-/* The settings of a name, one after the other: the next one's key and value; NULL at the end or where there is none. */
-char *ulp_datapath_setting_next(char **at, char **value) {
-    if (**at == '\0') return NULL;
-    char *key = *at + 1, *end = key + strcspn(key, ":"), *equals = memchr(key, '=', (size_t)(end - key));
-    *value = NULL;
-    *at = end;
-    if (*end != '\0') { /* make the key and value strings of their own, the next begins at a terminator */
-        memmove(end + 1, end, strlen(end) + 1);
-        *end = '\0';
-        *at = end + 1;
-    }
-    if (equals == NULL) return key;
-    *equals = '\0';
-    *value = equals + 1;
-    return key;
-}
-
-/* The first colon that a KEY= follows, or the end. */
+/* The first colon that a key= follows, or the end. */
 static char *settings_of(char *text) {
     char *equals = strchr(text, '=');
     if (equals == NULL) return text + strlen(text);
@@ -208,26 +209,13 @@ ulp_status ulp_datapath_base(ulp_datapath *d, const char *base) {
     return status == ULP_BAD_NAME ? ulp_datapath_row(d, base) : status;
 }
 
-/* Whether a key stands again behind. */
-int ulp_datapath_setting_repeats(const char *key, char *settings) {
-    char copy[2 * ULP_DATAPATH_NAME_MAX], *at = copy, *value, *other;
-    strcpy(copy, settings);
-    while ((other = ulp_datapath_setting_next(&at, &value)) != NULL)
-        if (ulp_datapath_setting_of(other) != NULL && ulp_datapath_setting_of(other) == ulp_datapath_setting_of(key))
-            return 1;
-    return 0;
-}
-
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text) {
     if (datapath == NULL || text == NULL) return ULP_BAD_ARGUMENT;
     ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
     ulp_datapath_parts p;
     if (!ulp_datapath_cut(&p, text)) return ULP_BAD_NAME;
     ulp_status status = ulp_datapath_base(&d, p.base);
-    char *at = p.settings, *key, *value;
-    while (status == ULP_OK && (key = ulp_datapath_setting_next(&at, &value)) != NULL)
-        status = value == NULL || ulp_datapath_setting_repeats(key, at) ? ULP_BAD_NAME
-                                                                        : ulp_datapath_setting_apply(&d, key, value);
+    if (status == ULP_OK) status = ulp_datapath_settings(&d, &p, NULL, 0);
     if (status == ULP_OK) status = ulp_datapath_init(&d);
     if (status != ULP_OK) return status;
     if (d.name[0] == '\0') strcpy(d.name, p.base); /* rows have names of their own */

@@ -1,7 +1,8 @@
 /* text.c - growing strings and arrays, lists of words, paths, shell words, and wrapping of lines; see text.h. */
 #include "text.h"
 
-#include <ctype.h>
+#include "kernels/near_words.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,45 +102,10 @@ void ulp_list_add(char *text, size_t size, const char *item, ...) {
     va_end(arguments);
 }
 
-enum { LONGEST_WORD = 48 }; /* longer words are not compared */
-
-/* The edit distance of the words a and b (m). Case is ignored; an exchange of two neighbours is one edit. */
-static size_t word_distance(const char *a, const char *b, size_t m) {
-    size_t d[LONGEST_WORD + 1][LONGEST_WORD + 1], n = strlen(a);
-    if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
-    for (size_t i = 0; i <= n; i++) {
-        for (size_t j = 0; j <= m; j++) {
-            if (!i || !j) {
-                d[i][j] = i + j;
-                continue;
-            }
-            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
-            size_t best = d[i - 1][j - 1] + (x != y);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) &&
-                d[i - 2][j - 2] + 1 < best)
-                best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
-        }
-    }
-    return d[n][m];
-}
-
 int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most) {
-    const size_t limit = strlen(text) / 3 + 1;
-    int found = 0;
-    for (size_t wanted = 0; wanted <= limit && found < most; wanted++) {
-        for (const char *word = words + strspn(words, " "); *word && found < most; word += strspn(word, " ")) {
-            const size_t length = strcspn(word, " "), distance = word_distance(text, word, length);
-            if (distance == wanted && distance < length) {
-                ulp_text_print(near, "%s%.*s", found ? ", " : "", (int)length, word);
-                found++;
-            }
-            word += length;
-        }
-        if (found) break; /* words at a larger distance are less likely to be meant */
-    }
+    char list[400];
+    const int found = ulp_near_words(list, sizeof list, text, words, most);
+    ulp_text_print(near, "%s", list);
     return found;
 }
 
