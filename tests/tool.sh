@@ -230,6 +230,18 @@ if little 300000 formats; then
     { echo 0; yes 0 | head -c 15999998 | tr '\n' ' '; echo; } | little 100000 dot --datapath serial:fp16:rne
     [ $? -eq 1 ] && [ "$(cat out)" = 0000 ] && grep -q '^ulp dot: stdin:2: out of memory' err
     verdict $? 'no memory for the codes of a line: exit 1 and why'
+    little 300000 gemm --datapath fp32 --m 8192 --n 8192 --k 8192
+    [ $? -eq 1 ] && [ ! -s out ] && [ "$(cat err)" = 'ulp gemm: out of memory for m 8192, n 8192, k 8192; smaller --m, --n, --k need less' ]
+    verdict $? 'no memory for a matrix: exit 1, and what to do'
+    little 300000 gemm --datapath serial:fp64:rne --m 4500 --n 4500 --k 1
+    [ $? -eq 1 ] && [ ! -s out ] && grep -q '^ulp gemm: out of memory for m 4500' err
+    verdict $? 'no memory for the product: the same'
+    little 400000 gemm --datapath fp32 --m 1 --n 1 --k 6000000 --threads 2
+    case $? in
+    0) says 'a long sum in little memory' '^checksum' out ;;
+    1) says 'a long sum in little memory' '^ulp gemm: out of memory' err ;;
+    *) verdict 1 'a long sum in little memory' ;;
+    esac
 else
     skip 'lines and little memory' 'this build does not start in 300 MB'
 fi

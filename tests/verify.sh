@@ -161,6 +161,39 @@ done
 if [ -w /dev/full ]; then refuses 'verify --resume /dev/full' 'no journal' $sample --resume /dev/full; fi
 refuses 'a journal that cannot be written' 'cannot write missing/journal' verify --sample 10 --resume missing/journal
 
+# a symbolic link stands for the file behind it, and the link stays
+mkdir kept
+ln -s kept/there link
+resumed link 'a journal behind a symbolic link that leads to no file yet'
+[ -L link ] && [ "$(readlink link)" = kept/there ] && [ "$(pieces kept/there)" -eq "$all" ]
+verdict $? 'the link stays, and the journal is where it leads'
+cp kept/there before
+resumed link 'the journal behind the link is resumed'
+[ -L link ] && grep -v '^# ' kept/there | sort >after && grep -v '^# ' before | sort | cmp - after && [ -z "$(ls kept | grep -v '^there$')" ]
+verdict $? 'with its pieces, and nothing else beside it'
+
+# two processes on one journal: the second is refused, the first goes on as if nothing had been
+"$ULP" verify --format fp16 --mode rne --sample 1e9 --jobs 1 --resume kept/long >first.txt 2>&1 &
+child=$!
+n=0
+until grep -q '^# end' kept/long 2>/dev/null || [ $n -ge 600 ]; do sleep 0.05; n=$((n + 1)); done
+kill -STOP $child
+pieces kept/long >before
+refuses 'a journal that another process has open' 'another run is writing kept/long: let it end, or choose another file with --resume' verify --sample 10 --resume kept/long
+ln -s long kept/link
+refuses 'the same behind a link' 'another run is writing kept/link' verify --sample 10 --resume kept/link
+kill -CONT $child
+n=0
+until [ "$(pieces kept/long)" -gt "$(cat before)" ] || [ $n -ge 600 ]; do sleep 0.05; n=$((n + 1)); done
+[ "$(pieces kept/long)" -gt "$(cat before)" ] && [ ! -s first.txt ]
+verdict $? 'the first process goes on keeping pieces'
+kill $child
+wait $child 2>/dev/null
+child=
+"$ULP" verify --format e2m1 --mode rne --overflow inf --sample 10 --resume kept/long >out.txt 2>err.txt
+[ $? -eq 0 ] && [ "$(pieces kept/long)" -gt "$(cat before)" ]
+verdict $? 'once it has ended, its pieces are kept by the next'
+
 # ---- refusals ----
 
 refuses 'sample and exhaustive' 'exclude' verify --sample 10 --exhaustive

@@ -1,25 +1,12 @@
 /* gemm.c - ulp gemm: checksum, error and speed of one matrix product under a datapath, on seeded data. */
+#include "gemm.h"
 #include "experiments/harness/cli/progress.h"
-#include "tool.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef enum data_kind { UNIFORM, NORMAL, POSITIVE } data_kind;
-
-typedef struct job {
-    tool_product product;
-    ulp_datapath datapath;
-    ulp_format a_format, b_format, in;
-    int kind; /* data_kind */
-    uint64_t m, n, k, seed, threads;
-    const char *tile;
-    size_t blocks;              /* number of scales along k */
-    double *a, *b, *c;          /* (m,k), (k,n), (m,n); host memory */
-    float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL; host memory */
-    const ulp_backend *backend;
-} job;
 
 /* ---- data ---- */
 
@@ -34,50 +21,36 @@ static double draw(int kind, ulp_stream stream, uint64_t i) {
 }
 
 /* x (count) = random elements in the format f. Integers use the whole range of their format. */
-static void fill(const job *w, double *x, size_t count, const ulp_format *f, uint64_t stream) {
+static void fill(const gemm_job *w, double *x, size_t count, const ulp_format *f, uint64_t stream) {
     const double scale = f->is_fixed ? (w->kind == NORMAL ? f->max / 4 : f->max) : 1;
     for (size_t i = 0; i < count; i++)
         x[i] = ulp_round(scale * draw(w->kind, (ulp_stream){w->seed, stream, 0}, i), f,
                          (ulp_rule){ULP_RNE, ULP_OVERFLOW_SAT, 0}, 0);
 }
 
-static void fill_scales(const job *w, float *x, size_t count, uint64_t stream) {
+static void fill_scales(const gemm_job *w, float *x, size_t count, uint64_t stream) {
     for (size_t i = 0; i < count; i++)
         x[i] = (float)ulp_round(0.5 + 1.5 * ulp_random_uniform((ulp_stream){w->seed, stream, 0}, i), &w->datapath.scale,
                                 (ulp_rule){0}, 0);
 }
 
-static void *require_memory(void *memory, size_t count) {
-    if (memory != NULL) return memory;
-    ulp_complain(tool_gemm.command.name, "out of memory for %zu elements; smaller --m, --n, --k need less", count);
-    exit(ULP_EXIT_FAILED);
-}
+void *gemm_room(size_t count, size_t size) { return count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL; }
 
-static void *room(size_t count, size_t size) {
-    return require_memory(count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL, count);
-}
-
-/* Backend memory for `count` elements, with a copy of x (count) if x is not NULL. */
-static void *backend_room(const job *w, const void *x, size_t count, size_t size) {
-    void *memory = require_memory(count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL, count);
-    if (x == NULL || w->backend->upload(memory, x, count * size) == ULP_OK) return memory;
-    ulp_complain(tool_gemm.command.name, "copying %zu elements to %s %s failed", count, w->backend->name,
-                 w->backend->what);
-    exit(ULP_EXIT_FAILED);
-}
-
-static void prepare(job *w) {
-    w->a = room(w->m * w->k, sizeof *w->a);
-    w->b = room(w->k * w->n, sizeof *w->b);
-    w->c = room(w->m * w->n, sizeof *w->c);
+static ulp_status prepare(gemm_job *w) {
+    w->a = gemm_room(w->m * w->k, sizeof *w->a);
+    w->b = gemm_room(w->k * w->n, sizeof *w->b);
+    w->c = gemm_room(w->m * w->n, sizeof *w->c);
+    if (w->a == NULL || w->b == NULL || w->c == NULL) return ULP_NO_MEMORY;
     fill(w, w->a, w->m * w->k, &w->a_format, 1);
     fill(w, w->b, w->k * w->n, &w->b_format, 2);
-    if (w->datapath.scale_block == 0) return;
+    if (w->datapath.scale_block == 0) return ULP_OK;
     w->blocks = (w->k + w->datapath.scale_block - 1) / w->datapath.scale_block;
-    w->a_scales = room(w->m * w->blocks, sizeof *w->a_scales);
-    w->b_scales = room(w->n * w->blocks, sizeof *w->b_scales);
+    w->a_scales = gemm_room(w->m * w->blocks, sizeof *w->a_scales);
+    w->b_scales = gemm_room(w->n * w->blocks, sizeof *w->b_scales);
+    if (w->a_scales == NULL || w->b_scales == NULL) return ULP_NO_MEMORY;
     fill_scales(w, w->a_scales, w->m * w->blocks, 3);
     fill_scales(w, w->b_scales, w->n * w->blocks, 4);
+    return ULP_OK;
 }
 
 /* ---- the product ---- */
@@ -89,68 +62,97 @@ static int wants_another_run(double *fastest, double *total, double seconds) {
     return *total < 0.2;
 }
 
-/* Multiply on float arrays; ULP_UNSUPPORTED if a format does not fit binary32. The scales of the shape are in backend
- * memory. */
-static ulp_status multiply_float(const job *w, const ulp_gemm_shape *shape, double *seconds) {
-    if (!w->a_format.fits_binary32 || !w->b_format.fits_binary32 || !w->datapath.result.fits_binary32)
-        return ULP_UNSUPPORTED;
-    const size_t an = w->m * w->k, bn = w->k * w->n, cn = w->m * w->n;
-    float *a = room(an, sizeof *a), *b = room(bn, sizeof *b), *c = room(cn, sizeof *c);
-    for (size_t i = 0; i < an; i++) a[i] = (float)w->a[i];
-    for (size_t i = 0; i < bn; i++) b[i] = (float)w->b[i];
-    float *device_a = backend_room(w, a, an, sizeof *a), *device_b = backend_room(w, b, bn, sizeof *b);
-    float *device_c = backend_room(w, NULL, cn, sizeof *c);
+/* Arrays in memory of the backend, or NULL. */
+typedef struct operands {
+    void *a, *b, *c, *a_scales, *b_scales;
+} operands;
+
+/* *to = backend memory for `count` elements, with a copy of x (count) if x is not NULL. Sets *status on failure, and does
+ * nothing if *status is a failure already. */
+static void copy_to_backend(ulp_status *status, const gemm_job *w, void **to, const void *x, size_t count, size_t size) {
+    if (*status != ULP_OK) return;
+    *to = count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL;
+    if (*to == NULL) *status = ULP_NO_MEMORY;
+    else if (x != NULL) *status = w->backend->upload(*to, x, count * size);
+}
+
+static void release_operands(const gemm_job *w, const operands *o) {
+    void *const all[] = {o->a, o->b, o->c, o->a_scales, o->b_scales};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i] != NULL) w->backend->release(all[i]);
+}
+
+/* Run the product on the operands, which are floats or doubles, and copy the result to c (m,n) in host memory. */
+static ulp_status time_product(const gemm_job *w, const operands *o, void *c, int in_float, double *seconds) {
+    const ulp_gemm_shape shape = {.m = w->m,
+                                  .n = w->n,
+                                  .k = w->k,
+                                  .lda = w->k,
+                                  .ldb = w->n,
+                                  .ldc = w->n,
+                                  .a_scales = o->a_scales,
+                                  .b_scales = o->b_scales};
+    const ulp_summation sum = {&w->datapath, (ulp_stream){w->seed, 0, 0}};
     ulp_status status;
     double start, total = 0;
     do {
         start = ulp_clock();
-        status = ulp_backend_gemm(w->backend, device_c, device_a, device_b, shape,
-                                  (ulp_summation){&w->datapath, (ulp_stream){w->seed, 0, 0}});
+        status = in_float ? ulp_backend_gemm(w->backend, o->c, o->a, o->b, &shape, sum)
+                          : ulp_backend_gemm64(w->backend, o->c, o->a, o->b, &shape, sum);
     } while (status == ULP_OK && wants_another_run(seconds, &total, ulp_clock() - start));
-    if (status == ULP_OK) status = w->backend->download(c, device_c, cn * sizeof *c);
+    return status == ULP_OK ? w->backend->download(c, o->c, w->m * w->n * (in_float ? sizeof(float) : sizeof(double)))
+                            : status;
+}
+
+/* A copy of x (count) as floats; NULL without memory. The caller frees it. */
+static float *as_floats(const double *x, size_t count) {
+    float *to = gemm_room(count, sizeof *to);
+    for (size_t i = 0; to != NULL && i < count; i++) to[i] = (float)x[i];
+    return to;
+}
+
+/* Multiply on float arrays; ULP_UNSUPPORTED if a format does not fit binary32. */
+static ulp_status multiply_float(const gemm_job *w, operands *o, double *seconds) {
+    if (!w->a_format.fits_binary32 || !w->b_format.fits_binary32 || !w->datapath.result.fits_binary32)
+        return ULP_UNSUPPORTED;
+    const size_t an = w->m * w->k, bn = w->k * w->n, cn = w->m * w->n;
+    float *a = as_floats(w->a, an), *b = as_floats(w->b, bn), *c = gemm_room(cn, sizeof *c);
+    ulp_status status = a != NULL && b != NULL && c != NULL ? ULP_OK : ULP_NO_MEMORY;
+    copy_to_backend(&status, w, &o->a, a, an, sizeof *a);
+    copy_to_backend(&status, w, &o->b, b, bn, sizeof *b);
+    copy_to_backend(&status, w, &o->c, NULL, cn, sizeof *c);
+    if (status == ULP_OK) status = time_product(w, o, c, 1, seconds);
     for (size_t i = 0; i < cn && status == ULP_OK; i++) w->c[i] = (double)c[i];
     free(a);
     free(b);
     free(c);
-    w->backend->release(device_a);
-    w->backend->release(device_b);
-    w->backend->release(device_c);
     return status;
 }
 
-static ulp_status multiply_double(const job *w, const ulp_gemm_shape *shape, double *seconds) {
-    double *a = backend_room(w, w->a, w->m * w->k, sizeof *a), *b = backend_room(w, w->b, w->k * w->n, sizeof *b);
-    double *c = backend_room(w, NULL, w->m * w->n, sizeof *c);
-    ulp_status status;
-    double start, total = 0;
-    do {
-        start = ulp_clock();
-        status =
-            ulp_backend_gemm64(w->backend, c, a, b, shape, (ulp_summation){&w->datapath, (ulp_stream){w->seed, 0, 0}});
-    } while (status == ULP_OK && wants_another_run(seconds, &total, ulp_clock() - start));
-    if (status == ULP_OK) status = w->backend->download(w->c, c, w->m * w->n * sizeof *c);
-    w->backend->release(a);
-    w->backend->release(b);
-    w->backend->release(c);
+static ulp_status multiply_double(const gemm_job *w, operands *o, double *seconds) {
+    ulp_status status = ULP_OK;
+    copy_to_backend(&status, w, &o->a, w->a, w->m * w->k, sizeof *w->a);
+    copy_to_backend(&status, w, &o->b, w->b, w->k * w->n, sizeof *w->b);
+    copy_to_backend(&status, w, &o->c, NULL, w->m * w->n, sizeof *w->c);
+    return status == ULP_OK ? time_product(w, o, w->c, 0, seconds) : status;
+}
+
+static ulp_status multiply(const gemm_job *w, double *seconds) {
+    static ulp_status (*const ways[])(const gemm_job *, operands *, double *) = {multiply_float, multiply_double};
+    ulp_status status = ULP_UNSUPPORTED;
+    for (int i = 0; i < 2 && status == ULP_UNSUPPORTED; i++) {
+        operands o = {0};
+        status = ULP_OK;
+        if (w->a_scales != NULL) copy_to_backend(&status, w, &o.a_scales, w->a_scales, w->m * w->blocks, sizeof *w->a_scales);
+        if (w->b_scales != NULL) copy_to_backend(&status, w, &o.b_scales, w->b_scales, w->n * w->blocks, sizeof *w->b_scales);
+        if (status == ULP_OK) status = ways[i](w, &o, seconds);
+        release_operands(w, &o);
+    }
     return status;
 }
 
-static ulp_status multiply(const job *w, double *seconds) {
-    ulp_gemm_shape shape = {.m = w->m, .n = w->n, .k = w->k, .lda = w->k, .ldb = w->n, .ldc = w->n};
-    float *a_scales = NULL, *b_scales = NULL;
-    if (w->a_scales != NULL) a_scales = backend_room(w, w->a_scales, w->m * w->blocks, sizeof *a_scales);
-    if (w->b_scales != NULL) b_scales = backend_room(w, w->b_scales, w->n * w->blocks, sizeof *b_scales);
-    shape.a_scales = a_scales;
-    shape.b_scales = b_scales;
-    ulp_status status = multiply_float(w, &shape, seconds);
-    if (status == ULP_UNSUPPORTED) status = multiply_double(w, &shape, seconds);
-    if (a_scales != NULL) w->backend->release(a_scales);
-    if (b_scales != NULL) w->backend->release(b_scales);
-    return status;
-}
-
-/* The FNV-1a 64 hash of the codes of C, low byte first, in row order (Fowler, Noll, Vo). */
-static ulp_status checksum(const job *w, uint64_t *hash) {
+/* FNV-1a 64 of the codes, low byte first, in row order (Fowler, Noll, Vo). */
+static ulp_status checksum(const gemm_job *w, uint64_t *hash) {
     *hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < w->m * w->n; i++) {
         uint64_t code;
@@ -162,127 +164,64 @@ static ulp_status checksum(const job *w, uint64_t *hash) {
     return ULP_OK;
 }
 
-/* ---- the error ---- */
-
-enum { EXACT_PRODUCTS = 1 << 23 }; /* largest number of products for the exact results */
-
-typedef struct check {
-    const job *job;
-    ulp_datapath exact;
-    size_t count, stride;   /* outputs 0, stride, 2 stride, ... */
-    double *exact_c, *size; /* (count) exact results; elements of |A||B| */
-} check;
-
-static void exact_part(void *context, size_t begin, size_t end) {
-    const check *v = context;
-    const job *w = v->job;
-    const ulp_datapath *d = &w->datapath;
-    double *x = room(2 * w->k, sizeof *x), *y = x + w->k;
-    for (size_t i = begin; i < end; i++) {
-        const size_t row = i * v->stride / w->n, column = i * v->stride % w->n;
-        v->size[i] = 0;
-        for (size_t l = 0; l < w->k; l++) { /* a product with a scale has few bits and is exact */
-            const size_t block = d->scale_block != 0 ? l / d->scale_block : 0;
-            x[l] = (w->a[row * w->k + l] - d->zero_a) *
-                   (w->a_scales != NULL ? (double)w->a_scales[row * w->blocks + block] : 1.0);
-            y[l] = (w->b[l * w->n + column] - d->zero_b) *
-                   (w->b_scales != NULL ? (double)w->b_scales[column * w->blocks + block] : 1.0);
-            v->size[i] += fabs(x[l]) * fabs(y[l]);
-        }
-        v->exact_c[i] = ulp_dot(&v->exact, 0.0, x, y, w->k, (ulp_scales){NULL, NULL}, (ulp_stream){0});
-    }
-    free(x);
-}
-
-static void print_errors(const job *w) {
-    const size_t outputs = w->m * w->n, most = EXACT_PRODUCTS / w->k > 0 ? EXACT_PRODUCTS / w->k : 1;
-    check v = {.job = w, .stride = (outputs + most - 1) / most};
-    double worst = 0, relative = 0, squares = 0, norm = 0;
-    size_t not_finite = 0;
-    v.count = (outputs + v.stride - 1) / v.stride;
-    v.exact_c = room(v.count, sizeof *v.exact_c);
-    v.size = room(v.count, sizeof *v.size);
-    ulp_datapath_parse(&v.exact, "exact:binary64:rne");
-    ulp_parallel_for(v.count, 1, exact_part, &v);
-    for (size_t i = 0; i < v.count; i++) {
-        const double got = w->c[i * v.stride], error = fabs(got - v.exact_c[i]);
-        if (!isfinite(got)) {
-            not_finite++;
-            continue;
-        }
-        worst = fmax(worst, error);
-        if (v.size[i] > 0) relative = fmax(relative, error / v.size[i]);
-        squares += error * error;
-        norm += v.exact_c[i] * v.exact_c[i];
-    }
-    printf("exact       %zu of %zu outputs compared with the exact sum, rounded once to binary64\n", v.count, outputs);
-    printf("max error   %.6g\n", worst);
-    printf("relative    %.6g, the largest error over |A||B|\n", relative);
-    printf("frobenius   %.6g, the norm of the error over that of the exact result\n",
-           norm > 0 ? sqrt(squares / norm) : 0.0);
-    printf("not finite  %zu of those compared, left out of the errors\n", not_finite);
-    free(v.exact_c);
-    free(v.size);
-}
-
 /* ---- the command ---- */
 
-static job given;
+static gemm_job given;
 
 static const ulp_option options[] = {
     {.name = "datapath",
      .type = &tool_type_product,
-     ULP_AT(job, product),
+     ULP_AT(gemm_job, product),
      .needed = 1,
      .help = "how sums are formed; native:... with --backend cuda is a GPU's own product"},
     {.name = "backend",
      .type = &ulp_type_backend,
-     ULP_AT(job, backend),
+     ULP_AT(gemm_job, backend),
      .value = "cpu",
      .help = "the machine that computes: cpu or cuda"},
     {.name = "m",
      .type = &ulp_type_unsigned,
-     ULP_AT(job, m),
+     ULP_AT(gemm_job, m),
      .value = "256",
      .min = 1,
      .max = 1 << 20,
      .help = "rows of A and C"},
     {.name = "n",
      .type = &ulp_type_unsigned,
-     ULP_AT(job, n),
+     ULP_AT(gemm_job, n),
      .value = "256",
      .min = 1,
      .max = 1 << 20,
      .help = "columns of B and C"},
     {.name = "k",
      .type = &ulp_type_unsigned,
-     ULP_AT(job, k),
+     ULP_AT(gemm_job, k),
      .value = "256",
      .min = 1,
      .max = 1 << 24,
      .help = "columns of A, rows of B"},
     {.name = "in",
      .type = &ulp_type_format,
-     ULP_AT(job, in),
+     ULP_AT(gemm_job, in),
      .help = "the format of A and B; datapaths with input formats imply it; the accumulator's unless given"},
     {.name = "data",
      .type = &ulp_type_choice,
-     ULP_AT(job, kind),
+     ULP_AT(gemm_job, kind),
      .value = "uniform",
      .words = "uniform normal positive",
      .help = "uniform on [-1, 1), normal: the sum of 12 uniform numbers minus 6, positive on [0, 1); integers take "
              "these times their "
              "largest value (normal: a quarter of it)"},
-    {.name = "seed", .type = &ulp_type_unsigned, ULP_AT(job, seed), .value = "1", .help = "of the data"},
+    {.name = "seed", .type = &ulp_type_unsigned, ULP_AT(gemm_job, seed), .value = "1", .help = "of the data"},
     {.name = "threads",
      .type = &ulp_type_unsigned,
-     ULP_AT(job, threads),
+     ULP_AT(gemm_job, threads),
      .min = 1,
      .max = 65536,
      .help = "threads; OMP_NUM_THREADS, else all processors, unless given"},
     {.name = "tile",
      .type = &ulp_type_text,
-     ULP_AT(job, tile),
+     ULP_AT(gemm_job, tile),
      .value_name = "RxC",
      .help = "form the result in tiles of at most R rows and C columns"},
     {0},
@@ -301,21 +240,28 @@ static int set_tile(const ulp_arguments *a, const char *text) {
     return ULP_GO_ON;
 }
 
-static void print_result(const job *w, const char *data, uint64_t hash, double seconds) {
+/* The numbers of one product. */
+typedef struct result {
+    uint64_t hash;
+    double seconds;
+    gemm_check check;
+} result;
+
+static void print_result(const gemm_job *w, const char *data, const result *r) {
     printf("datapath    %s\n", w->datapath.name);
     printf("shape       m %llu, n %llu, k %llu\n", (unsigned long long)w->m, (unsigned long long)w->n,
            (unsigned long long)w->k);
     printf("data        %s, seed %llu, a in %s, b in %s%s%s\n", data, (unsigned long long)w->seed, w->a_format.name,
            w->b_format.name, w->a_scales != NULL ? ", scales 0.5 to 2 in " : "",
            w->a_scales != NULL ? w->datapath.scale.name : "");
-    printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)hash, w->datapath.result.name);
-    print_errors(w);
-    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d threads\n", seconds,
-           1e-9 * (double)w->m * (double)w->n * (double)w->k / fmax(seconds, 1e-9), w->backend->name, w->backend->what,
-           ulp_threads_get());
+    printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)r->hash, w->datapath.result.name);
+    gemm_check_print(&r->check);
+    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d threads\n", r->seconds,
+           1e-9 * (double)w->m * (double)w->n * (double)w->k / fmax(r->seconds, 1e-9), w->backend->name,
+           w->backend->what, ulp_threads_get());
 }
 
-static void release(job *w) {
+static void release(gemm_job *w) {
     free(w->a);
     free(w->b);
     free(w->c);
@@ -323,10 +269,18 @@ static void release(job *w) {
     free(w->b_scales);
 }
 
+static ulp_status compute(gemm_job *w, result *r) {
+    ulp_status status = prepare(w);
+    if (status == ULP_OK) status = multiply(w, &r->seconds);
+    if (status == ULP_OK) status = checksum(w, &r->hash);
+    if (status != ULP_OK) return status;
+    r->check = gemm_check_of(w);
+    return r->check.lacks_memory ? ULP_NO_MEMORY : ULP_OK;
+}
+
 static int run(const ulp_arguments *a) {
-    job *w = &given;
-    double seconds = 0;
-    uint64_t hash = 0;
+    gemm_job *w = &given;
+    result r = {0};
     int status = tool_product_resolve(&w->product, w->backend, a->program);
     w->datapath = w->product.datapath;
     if (status == ULP_GO_ON)
@@ -335,12 +289,14 @@ static int run(const ulp_arguments *a) {
     if (status == ULP_GO_ON && w->tile != NULL) status = set_tile(a, w->tile);
     if (status != ULP_GO_ON) return status;
     ulp_threads_set((int)w->threads);
-    prepare(w);
-    ulp_status done = multiply(w, &seconds);
-    if (done == ULP_OK) done = checksum(w, &hash);
-    if (done == ULP_OK) print_result(w, ulp_setting_find(a, "data")->value, hash, seconds);
+    const ulp_status done = compute(w, &r);
+    if (done == ULP_OK) print_result(w, ulp_setting_find(a, "data")->value, &r);
+    gemm_check_release(&r.check);
     release(w);
     if (done == ULP_OK) return ULP_EXIT_FINE;
+    if (done == ULP_NO_MEMORY)
+        return ulp_run_error(a->program, "out of memory for m %llu, n %llu, k %llu; smaller --m, --n, --k need less",
+                             (unsigned long long)w->m, (unsigned long long)w->n, (unsigned long long)w->k);
     return ulp_run_error(a->program, "%s on %s x %s: %s", w->datapath.name, w->a_format.name, w->b_format.name,
                          ulp_status_text(done));
 }

@@ -2,6 +2,8 @@
 #include "journal.h"
 
 #include "experiments/harness/cli/options.h"
+#include "experiments/harness/table/lock.h"
+#include "experiments/harness/table/output.h"
 #include "experiments/harness/table/pieces.h"
 
 #include <errno.h>
@@ -17,9 +19,10 @@ typedef struct entry {
 } entry;
 
 struct journal {
-    const char *program, *path;
-    FILE *file;
-    entry *entries; /* (count) sorted by name */
+    const char *program, *path; /* the name for messages */
+    char *place;                /* behind symbolic links */
+    FILE *file;                 /* locked */
+    entry *entries;             /* (count) sorted by name */
     size_t count, room;
     size_t next; /* index of the next piece in the file */
 };
@@ -112,37 +115,48 @@ static int cannot_write(const journal *j) {
 
 /* Write the file again with the pieces that were read; unfinished and damaged pieces are left out. */
 static int begin_anew(journal *j) {
-    char *fresh = ulp_path_replace(j->path, "", ".tmp");
+    char *name = ulp_path_replace(j->place, "", ".tmp");
+    FILE *fresh = fopen(name, "w");
     int status = ULP_GO_ON;
-    j->file = fopen(fresh, "w");
-    if (j->file) {
-        fputs(head, j->file);
-        ulp_pieces_begin(j->file);
-        for (size_t i = 0; i < j->count; i++) write_entry(j, j->file, &j->entries[i]);
+    if (fresh) {
+        fputs(head, fresh);
+        ulp_pieces_begin(fresh);
+        for (size_t i = 0; i < j->count; i++) write_entry(j, fresh, &j->entries[i]);
     }
-    if (!j->file || fflush(j->file) != 0 || rename(fresh, j->path) != 0) {
+    if (!fresh || fflush(fresh) != 0 || !ulp_lock_replace(fresh, name, j->place)) {
         status = cannot_write(j);
-        if (j->file) remove(fresh);
+        if (fresh) fclose(fresh);
+        if (fresh) remove(name);
+    } else {
+        fclose(j->file);
+        j->file = fresh;
     }
-    free(fresh);
+    free(name);
     return status;
 }
 
 static void release(journal *j) {
     for (size_t i = 0; i < j->count; i++) free(j->entries[i].name);
     free(j->entries);
+    free(j->place);
     free(j);
+}
+
+static int lock_journal(journal *j) {
+    switch (ulp_lock_open(&j->file, j->place)) {
+    case ULP_LOCK_OURS: return ULP_GO_ON;
+    case ULP_LOCK_FAILED: return cannot_write(j);
+    case ULP_LOCK_TAKEN: break;
+    }
+    return ulp_usage_error(j->program, "another run is writing %s: let it end, or choose another file with --resume",
+                           j->path);
 }
 
 int journal_open(journal **opened, const char *program, const char *path) {
     journal *j = ulp_grow(NULL, sizeof *j);
-    *j = (journal){.program = program, .path = path};
-    FILE *file = fopen(path, "r");
-    int status = ULP_GO_ON;
-    if (file) {
-        status = read_journal(j, file);
-        fclose(file);
-    } else if (errno != ENOENT) status = cannot_write(j);
+    *j = (journal){.program = program, .path = path, .place = ulp_path_behind_links(path)};
+    int status = lock_journal(j);
+    if (status == ULP_GO_ON) status = read_journal(j, j->file);
     if (status == ULP_GO_ON) status = begin_anew(j);
     if (status == ULP_GO_ON) *opened = j;
     else {

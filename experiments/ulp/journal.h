@@ -1,7 +1,7 @@
 /* journal.h - a file in which ulp verify keeps finished pieces of all cases, and finds them again by name.
  *
  * The file is a file of pieces (harness/table/pieces.h). Each piece has one line with its mismatches and its hash. The
- * head names the build; a file of another build is refused.
+ * head names the build; a file of another build is refused. One process at a time has the file open.
  */
 #ifndef ULP_TOOL_JOURNAL_H
 #define ULP_TOOL_JOURNAL_H
@@ -10,8 +10,9 @@
 
 typedef struct journal journal;
 
-/* Read the file if it exists, and open it for more pieces. A damaged piece is skipped with a message. A file that is
- * not a journal is refused and stays unchanged. Returns -1, or the exit status after a message. */
+/* Read the file if it exists, and open it for more pieces. A symbolic link stands for the file behind it. A damaged piece
+ * is skipped with a message. A file that is not a journal, or that another process has open, is refused and stays
+ * unchanged. Returns -1, or the exit status after a message. */
 int journal_open(journal **j, const char *program, const char *path);
 
 /* Find the result of the piece called `name`; returns 0 if the journal does not have the piece. */

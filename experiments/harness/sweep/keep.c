@@ -1,46 +1,22 @@
-/* keep.c - the files of a sweep: the lock and the points of OUT.part, merged files, shards and checkpoints; see
- * sweep.h. */
+/* keep.c - the files of a sweep: the points of OUT.part, merged files, shards and checkpoints; see sweep.h. */
 #include "keep.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "experiments/harness/cli/message.h"
+#include "experiments/harness/table/lock.h"
 #include "experiments/harness/table/pieces.h"
 
-/* ---- the lock ---- */
-
-/* Take the lock; returns 0 if another process has it. On a file system without locks every run succeeds. */
-static int lock_file(int file) {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(file, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
-}
-
-/* Whether `path` still names the open file. */
-static int is_named(int file, const char *path) {
-    struct stat open_file, named_file;
-    return fstat(file, &open_file) == 0 && stat(path, &named_file) == 0 && open_file.st_dev == named_file.st_dev &&
-           open_file.st_ino == named_file.st_ino;
-}
-
-/* Open OUT.part, new or of an earlier run, and lock it. If the owner of the lock replaced or removed the file between
- * the two steps, both steps are repeated. */
+/* Open OUT.part, new or of an earlier run, and lock it. */
 static int lock_part(ulp_sweep *s) {
-    enum { TRIES = 100 };
-    for (int i = 0; i < TRIES; i++) {
-        const int file = open(s->part, O_RDWR | O_CREAT, 0666);
-        if (file < 0) return ulp_cannot_write(s->program, s->part, 1);
-        const int locked = lock_file(file);
-        if (locked && is_named(file, s->part)) {
-            s->part_file = fdopen(file, "r+");
-            return s->part_file ? -1 : ulp_cannot_write(s->program, s->part, 0);
-        }
-        close(file);
-        if (!locked) break;
+    switch (ulp_lock_open(&s->part_file, s->part)) {
+    case ULP_LOCK_OURS: return -1;
+    case ULP_LOCK_FAILED: return ulp_cannot_write(s->program, s->part, 1);
+    case ULP_LOCK_TAKEN: break;
     }
     return ulp_usage_error(s->program, "another run is writing %s: let it end, or choose another place with --out",
                            s->place.path);
@@ -183,7 +159,7 @@ static int rewrite_part(ulp_sweep *s) {
             if (s->work[k].done) ulp_piece_write(fresh, &piece);
         }
     }
-    if (!fresh || fflush(fresh) != 0 || !lock_file(fileno(fresh)) || rename(name, s->part) != 0) {
+    if (!fresh || fflush(fresh) != 0 || !ulp_lock_replace(fresh, name, s->part)) {
         status = ulp_cannot_write(s->program, fresh ? s->part : name, !fresh);
         if (fresh) fclose(fresh);
         remove(name);

@@ -16,8 +16,7 @@ int ulp_cannot_write(const char *program, const char *path, int named) {
     return named ? ULP_EXIT_USAGE : ULP_EXIT_FAILED;
 }
 
-/* The path behind a chain of symbolic links; the file may not exist yet. The caller frees the path. */
-static char *behind_links(const char *path) {
+char *ulp_path_behind_links(const char *path) {
     enum { LINKS = 40 };
     char *at = ulp_copy_text(path), to[PATH_MAX];
     for (int i = 0; i < LINKS; i++) {
@@ -37,7 +36,7 @@ static char *behind_links(const char *path) {
 int ulp_place_choose(ulp_place *place, const char *program, const char *path) {
     struct stat about;
     *place = (ulp_place){.path = ulp_copy_text(path), .direct = strcmp(path, "-") == 0};
-    place->file = place->direct ? ulp_copy_text(path) : behind_links(path);
+    place->file = place->direct ? ulp_copy_text(path) : ulp_path_behind_links(path);
     if (place->direct || stat(place->file, &about) != 0) return -1;
     if (S_ISDIR(about.st_mode)) {
         errno = EISDIR;

@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* The path behind a chain of symbolic links; the file may not exist yet. The caller frees the path. */
+char *ulp_path_behind_links(const char *path);
+
 /* The place to which a program writes. */
 typedef struct ulp_place {
     char *path; /* the name for messages */

@@ -1,0 +1,41 @@
+/* lock.c - files that one process at a time adds to; see lock.h. */
+#include "lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Take the lock; returns 0 if another process has it. */
+static int lock_file(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN);
+}
+
+/* Whether `path` still names the open file. */
+static int is_named(int file, const char *path) {
+    struct stat held, there;
+    return fstat(file, &held) == 0 && stat(path, &there) == 0 && held.st_dev == there.st_dev &&
+           held.st_ino == there.st_ino;
+}
+
+/* If the owner of the lock replaced or removed the file between the two steps, both steps are repeated. */
+ulp_lock_result ulp_lock_open(FILE **file, const char *path) {
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        const int opened = open(path, O_RDWR | O_CREAT, 0666);
+        if (opened < 0) return ULP_LOCK_FAILED;
+        const int ours = lock_file(opened);
+        if (ours && is_named(opened, path)) {
+            *file = fdopen(opened, "r+");
+            return *file ? ULP_LOCK_OURS : ULP_LOCK_FAILED;
+        }
+        close(opened);
+        if (!ours) break;
+    }
+    return ULP_LOCK_TAKEN;
+}
+
+int ulp_lock_replace(FILE *fresh, const char *name, const char *path) {
+    return lock_file(fileno(fresh)) && rename(name, path) == 0;
+}

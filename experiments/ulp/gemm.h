@@ -1,0 +1,36 @@
+/* gemm.h - what ulp gemm and the check of its result share. */
+#ifndef ULP_TOOL_GEMM_H
+#define ULP_TOOL_GEMM_H
+
+#include "tool.h"
+
+typedef struct gemm_job {
+    tool_product product;
+    ulp_datapath datapath;
+    ulp_format a_format, b_format, in;
+    int kind; /* data_kind */
+    uint64_t m, n, k, seed, threads;
+    const char *tile;
+    size_t blocks;              /* number of scales along k */
+    double *a, *b, *c;          /* (m,k), (k,n), (m,n); host memory */
+    float *a_scales, *b_scales; /* (m,blocks), (n,blocks), or NULL; host memory */
+    const ulp_backend *backend;
+} gemm_job;
+
+/* Room for `count` elements; NULL where memory ends. The caller frees it. */
+void *gemm_room(size_t count, size_t size);
+
+/* The exact results of every stride-th output. */
+typedef struct gemm_check {
+    const gemm_job *job;
+    ulp_datapath exact;
+    size_t count, stride;   /* outputs 0, stride, 2 stride, ... */
+    double *exact_c, *size; /* (count) exact results; elements of |A||B| */
+    int lacks_memory;       /* then they are not there */
+} gemm_check;
+
+gemm_check gemm_check_of(const gemm_job *w);
+void gemm_check_print(const gemm_check *check);
+void gemm_check_release(gemm_check *check);
+
+#endif
