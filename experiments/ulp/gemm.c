@@ -34,8 +34,6 @@ static void fill_scales(const gemm_job *w, float *x, size_t count, uint64_t stre
                                 (ulp_rule){0}, 0);
 }
 
-void *gemm_room(size_t count, size_t size) { return count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL; }
-
 static ulp_status prepare(gemm_job *w) {
     w->a = gemm_room(w->m * w->k, sizeof *w->a);
     w->b = gemm_room(w->k * w->n, sizeof *w->b);

@@ -4,6 +4,8 @@
 
 #include "tool.h"
 
+#include <stdlib.h>
+
 typedef struct gemm_job {
     tool_product product;
     ulp_datapath datapath;
@@ -18,7 +20,9 @@ typedef struct gemm_job {
 } gemm_job;
 
 /* Room for `count` elements; NULL where memory ends. The caller frees it. */
-void *gemm_room(size_t count, size_t size);
+static inline void *gemm_room(size_t count, size_t size) {
+    return count <= SIZE_MAX / size ? malloc(count * size + 1) : NULL;
+}
 
 /* The exact results of every stride-th output. */
 typedef struct gemm_check {
