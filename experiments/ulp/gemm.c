@@ -65,9 +65,10 @@ typedef struct operands {
     void *a, *b, *c, *a_scales, *b_scales;
 } operands;
 
-/* *to = backend memory for `count` elements, with a copy of x (count) if x is not NULL. Sets *status on failure, and does
- * nothing if *status is a failure already. */
-static void copy_to_backend(ulp_status *status, const gemm_job *w, void **to, const void *x, size_t count, size_t size) {
+/* *to = backend memory for `count` elements, with a copy of x (count) if x is not NULL. Sets *status on failure, and
+ * does nothing if *status is a failure already. */
+static void copy_to_backend(ulp_status *status, const gemm_job *w, void **to, const void *x, size_t count,
+                            size_t size) {
     if (*status != ULP_OK) return;
     *to = count <= SIZE_MAX / size ? w->backend->alloc(count * size) : NULL;
     if (*to == NULL) *status = ULP_NO_MEMORY;
@@ -141,8 +142,10 @@ static ulp_status multiply(const gemm_job *w, double *seconds) {
     for (int i = 0; i < 2 && status == ULP_UNSUPPORTED; i++) {
         operands o = {0};
         status = ULP_OK;
-        if (w->a_scales != NULL) copy_to_backend(&status, w, &o.a_scales, w->a_scales, w->m * w->blocks, sizeof *w->a_scales);
-        if (w->b_scales != NULL) copy_to_backend(&status, w, &o.b_scales, w->b_scales, w->n * w->blocks, sizeof *w->b_scales);
+        if (w->a_scales != NULL)
+            copy_to_backend(&status, w, &o.a_scales, w->a_scales, w->m * w->blocks, sizeof *w->a_scales);
+        if (w->b_scales != NULL)
+            copy_to_backend(&status, w, &o.b_scales, w->b_scales, w->n * w->blocks, sizeof *w->b_scales);
         if (status == ULP_OK) status = ways[i](w, &o, seconds);
         release_operands(w, &o);
     }

@@ -10,8 +10,8 @@
 
 typedef struct journal journal;
 
-/* Read the file if it exists, and open it for more pieces. A symbolic link stands for the file behind it. A damaged piece
- * is skipped with a message. A file that is not a journal, or that another process has open, is refused and stays
+/* Read the file if it exists, and open it for more pieces. A symbolic link stands for the file behind it. A damaged
+ * piece is skipped with a message. A file that is not a journal, or that another process has open, is refused and stays
  * unchanged. Returns -1, or the exit status after a message. */
 int journal_open(journal **j, const char *program, const char *path);
 
