@@ -63,8 +63,9 @@ static void test_refusals(void **state) {
         {"--scale 1e999", "--scale 1e999: has to be a finite number"},
         {"--size 1e999", "finite number"},
         {"--scale infinite", "not a number"},
-        {"--seed -1", "--seed -1: has to be from 0 to 9007199254740992\n"},
-        {"--seed 1e17", "at most 2^53"},
+        {"--seed -1", "--seed -1: has to be a whole number from 0 to 9007199254740992\n"},
+        {"--seed 1e17", "--seed 1e17: has to be a whole number from 0 to 9007199254740992\n"},
+        {"--size 1e17", "at most 2^53"},
         {"--out=", "--out: the file's name is empty"},
         {"--list-of 3..1", "empty or too long"},
         {"--list-of 1,,2", "an item is empty"},
@@ -126,12 +127,11 @@ static void test_statuses(void **state) {
         assert_true(has("stderr.txt", "toy: point binary16 rne 3\n")); /* the sentence without the text of the status */
         assert_false(is_there("s0.csv"));
     }
-    static const int unprepared[][2] = {
-        {ULP_NO_DEVICE, 3}, {ULP_UNSUPPORTED, 2}, {ULP_NO_MEMORY, 1}, {ULP_BAD_FILE, 2}};
-    for (int i = 0; i < 4; i++) { /* a file that prepare() reads counts as input */
-        snprintf(line, sizeof line, "--unprepared %d --out u.csv", unprepared[i][0]);
-        expect_exit(unprepared[i][1], line);
-        assert_true(has("stderr.txt", "toy: not prepared\n"));
+    static const int unplanned[][2] = {{ULP_NO_DEVICE, 3}, {ULP_UNSUPPORTED, 2}, {ULP_NO_MEMORY, 1}, {ULP_BAD_FILE, 2}};
+    for (int i = 0; i < 4; i++) { /* a file that plan() reads counts as input */
+        snprintf(line, sizeof line, "--unplanned %d --out u.csv", unplanned[i][0]);
+        expect_exit(unplanned[i][1], line);
+        assert_true(has("stderr.txt", "toy: not planned\n"));
     }
     expect_exit(0, "--help");
     assert_true(has("stdout.txt", "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine"));

@@ -16,108 +16,204 @@
 
 #include <cmocka.h>
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 
-/* ---- the toy: every point emits rows that its options and stream decide ---- */
+/* ---- the toy: every point has rows that its options and stream decide ---- */
 
-static const ulp_option options[] = {
-    ULP_TAKES_FORMATS("binary16,e4m3", "e4m3"),
-    ULP_TAKES_MODES("rne,sr/8", NULL),
-    ULP_TAKES_SEED,
-    ULP_TAKES_DATA,
-    {"size", ULP_OPTION_INTEGER, "3", "1", "10", "rows of a point", 0, 1e6, NULL, 0},
-    {"scale", ULP_OPTION_NUMBER, "0.5", NULL, NULL, "any number", 0, 0, NULL, 0},
-    {"list-of", ULP_OPTION_NUMBERS, "1..3,7", NULL, NULL, "numbers", 0, 100, NULL, 0},
-    {"counts", ULP_OPTION_INTEGERS, "2,4..5", NULL, NULL, "whole numbers", -9, 9, NULL, 0},
-    {"shape", ULP_OPTION_CHOICE, "ring", NULL, NULL, "a word", 0, 0, "ring tree line", 0},
-    {"parts", ULP_OPTION_CHOICES, "all", NULL, NULL, "words", 0, 0, "head body tail", 0},
-    {"claim", ULP_OPTION_CHOICE, "pass", NULL, NULL, "verdict", 0, 0, "pass fail skip", 1},
-    {"status", ULP_OPTION_INTEGER, "0", NULL, NULL, "what the third point returns", 0, 20, NULL, 1},
-    {"unprepared", ULP_OPTION_INTEGER, "0", NULL, NULL, "what prepare() returns", 0, 20, NULL, 1},
-    {"signal", ULP_OPTION_INTEGER, "0", NULL, NULL, "signal raised in the third point", 0, 64, NULL, 1},
-    {"slow", ULP_OPTION_FLAG, "", NULL, NULL, "asks whether to stop", 0, 0, NULL, 1},
-    {0},
-};
+enum { PASS, FAIL, SKIP };
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    uint64_t seed, parts;
+    const char *data;
+    int64_t size, status, unplanned, signal;
+    double scale;
+    ulp_number_list numbers;
+    ulp_integer_list counts;
+    int shape, claim, slow;
+} settings;
+
+typedef struct point {
+    const ulp_format *format;
+    const ulp_named_rule *mode;
+    long long number;
+} point;
+
+typedef struct row {
+    const char *format, *mode;
+    int64_t step;
+    double value;
+    ulp_code code;
+    double nothing;
+} row;
+
+typedef struct context {
+    void *room; /* so that a missing release shows under a leak checker */
+} context;
 
 static int takes_format(const ulp_format *format) { return format->bits <= 32; }
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    size_t formats, modes, numbers;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    const double *number = ulp_option_numbers(run, "list-of", &numbers);
-    *context = malloc(1); /* so that a missing release shows under a leak checker */
-    if (ulp_option_integer(run, "unprepared"))
-        return ulp_run_fail(run, (ulp_status)ulp_option_integer(run, "unprepared"), "not prepared");
-    ulp_header_add(run, "toy data", "checksum %d", 42);
-    for (size_t f = 0; f < formats; f++)
-        for (size_t m = 0; m < modes; m++)
-            for (size_t i = 0; i < numbers; i++)
-                ulp_point_add(run, (ulp_point){.at = {(int64_t)f, (int64_t)m, (int64_t)number[i]}}, "%s %s %g",
-                              format[f].name, mode[m].name, number[i]);
+static const ulp_option options[] = {
+    ULP_OPTION_FORMATS_IF(settings, formats, "binary16,e4m3", "e4m3", takes_format, "too wide"),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,sr/8", NULL),
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_DATA(settings, data),
+    {.name = "size",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, size),
+     .value = "3",
+     .quick = "1",
+     .full = "10",
+     .help = "rows of a point",
+     .max = 1e6},
+    {.name = "scale", .type = &ulp_type_number, ULP_AT(settings, scale), .value = "0.5", .help = "any number"},
+    {.name = "list-of",
+     .type = &ulp_type_numbers,
+     ULP_AT(settings, numbers),
+     .value = "1..3,7",
+     .help = "numbers",
+     .max = 100},
+    {.name = "counts",
+     .type = &ulp_type_integers,
+     ULP_AT(settings, counts),
+     .value = "2,4..5",
+     .help = "whole numbers",
+     .min = -9,
+     .max = 9},
+    {.name = "shape",
+     .type = &ulp_type_choice,
+     ULP_AT(settings, shape),
+     .value = "ring",
+     .help = "a word",
+     .words = "ring tree line"},
+    {.name = "parts",
+     .type = &ulp_type_choices,
+     ULP_AT(settings, parts),
+     .value = "all",
+     .help = "words",
+     .words = "head body tail"},
+    {.name = "claim",
+     .type = &ulp_type_choice,
+     ULP_AT(settings, claim),
+     .value = "pass",
+     .help = "verdict",
+     .words = "pass fail skip",
+     .silent = 1},
+    {.name = "status",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, status),
+     .value = "0",
+     .help = "what the third point returns",
+     .max = 20,
+     .silent = 1},
+    {.name = "unplanned",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, unplanned),
+     .value = "0",
+     .help = "what plan() returns",
+     .max = 20,
+     .silent = 1},
+    {.name = "signal",
+     .type = &ulp_type_integer,
+     ULP_AT(settings, signal),
+     .value = "0",
+     .help = "signal raised in the third point",
+     .max = 64,
+     .silent = 1},
+    {.name = "slow", .type = &ulp_type_flag, ULP_AT(settings, slow), .help = "asks whether to stop", .silent = 1},
+    {0},
+};
+
+static const ulp_column columns[] = {
+    ULP_COLUMN(row, format),
+    ULP_COLUMN(row, mode),
+    ULP_COLUMN(row, step),
+    ULP_COLUMN(row, value),
+    ULP_COLUMN(row, code),
+    ULP_COLUMN(row, nothing),
+    {0},
+};
+
+static ulp_status plan(ulp_plan *to, const void *own, void *shared) {
+    const settings *set = own;
+    ((context *)shared)->room = malloc(1);
+    if (set->unplanned) return ulp_plan_fail(to, (ulp_status)set->unplanned, "not planned");
+    ulp_plan_note(to, "toy data", "checksum %d", 42);
+    for (size_t f = 0; f < set->formats.count; f++)
+        for (size_t m = 0; m < set->modes.count; m++)
+            for (size_t i = 0; i < set->numbers.count; i++) {
+                const double number = set->numbers.at[i];
+                const point p = {&set->formats.at[f], &set->modes.at[m], (long long)number};
+                ulp_plan_add(to, &p, 1, "%s %s %g", p.format->name, p.mode->name, number);
+            }
     return ULP_OK;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    size_t count;
-    const ulp_format *format = &ulp_run_formats(run, &count)[point->at[0]];
-    const ulp_named_rule *mode = &ulp_run_modes(run, &count)[point->at[1]];
-    ulp_stream stream =
-        ulp_stream_named(ulp_run_seed(run), "toy %s %s %lld", format->name, mode->name, (long long)point->at[2]);
-    assert_non_null(context);
-    for (int64_t i = 0; i < ulp_option_integer(run, "size"); i++) {
-        double exact = ulp_random_uniform(stream, 2 * (uint64_t)i) * ulp_option_number(run, "scale");
-        double value = ulp_round(exact, format, mode->rule, ulp_random_word(stream, 2 * (uint64_t)i + 1));
-        ulp_put_text(rows, format->name);
-        ulp_put_text(rows, mode->name);
-        ulp_put_integer(rows, i);
-        ulp_put_number(rows, value);
-        ulp_put_code(rows, value, format);
-        ulp_put_none(rows);
-        ulp_row_end(rows);
-    }
-    if (point->index != 2) return ULP_OK;
-    if (ulp_option_integer(run, "signal")) raise((int)ulp_option_integer(run, "signal"));
-    if (ulp_option_flag(run, "slow") && ulp_rows_progress(rows, 0.5)) return ULP_BAD_FILE;
-    if (ulp_option_integer(run, "status"))
-        return ulp_run_fail(run, (ulp_status)ulp_option_integer(run, "status"), "point %s", point->label);
+/* What the options want of the third point. */
+static ulp_status end_third(const ulp_task *task) {
+    const settings *set = task->settings;
+    if (set->signal) raise((int)set->signal);
+    if (set->slow && ulp_task_progress(task, 0.5)) return ULP_BAD_FILE;
+    if (set->status) return ulp_task_fail(task, (ulp_status)set->status, "point %s", task->label);
     return ULP_OK;
 }
 
-static void check(ulp_run *run, const void *context) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    long rows = 0, empty = 0;
-    (void)context;
-    for (long r = ulp_row_find(run, 0, "format", format[0].name, (const char *)NULL); r != ULP_NO_ROW;
-         r = ulp_row_find(run, r + 1, "format", format[0].name, (const char *)NULL)) {
-        rows += ulp_row_is(run, r, "format", format[0].name);
-        empty += isnan(ulp_row_number(run, r, "nothing"));
-        if (ulp_round(ulp_row_number(run, r, "value"), format, (ulp_rule){0}, 0) != ulp_row_number(run, r, "value"))
-            rows = -1000000;
+static ulp_status compute(const ulp_task *task) {
+    const settings *set = task->settings;
+    const point *p = task->point;
+    const ulp_stream stream = ulp_stream_named(set->seed, "toy %s %s %lld", p->format->name, p->mode->name, p->number);
+    assert_non_null(((const context *)task->context)->room);
+    for (int64_t i = 0; i < set->size; i++) {
+        const double exact = ulp_random_uniform(stream, 2 * (uint64_t)i) * set->scale;
+        row r;
+        ulp_row_clear(task->rows, &r);
+        r.format = p->format->name;
+        r.mode = p->mode->name;
+        r.step = i;
+        r.value = ulp_round(exact, p->format, p->mode->rule, ulp_random_word(stream, 2 * (uint64_t)i + 1));
+        r.code = (ulp_code){p->format, r.value};
+        ulp_row_put(task->rows, &r);
     }
+    return task->index == 2 ? end_third(task) : ULP_OK;
+}
+
+/* A row of the format that is the key. */
+static int is_of_format(const void *any, const void *at, const void *key) {
+    const row *r = any;
+    const ulp_format *format = ((const point *)at)->format;
+    return format == key && strcmp(r->format, format->name) == 0 && isnan(r->nothing) &&
+           ulp_round(r->value, format, (ulp_rule){0}, 0) == r->value;
+}
+
+static void judge(ulp_claims *c) {
+    const settings *set = c->settings;
+    size_t found = 0;
+    for (size_t i = 0; ulp_table_find(c->table, &i, is_of_format, &set->formats.at[0]); i++) found++;
     ulp_sheet *table = ulp_sheet_new("a table", "format,rows");
-    ulp_sheet_put(table, "%s", format[0].name);
-    ulp_sheet_put(table, "%ld", rows);
-    ulp_sheet_print(table, ulp_run_people(run));
-    if (ulp_option_chosen(run, "claim", "skip")) ulp_claim_skip(ulp_run_claims(run), "a claim \"quoted\"", "not now");
+    ulp_sheet_put(table, "%s", set->formats.at[0].name);
+    ulp_sheet_put(table, "%zu", found);
+    ulp_sheet_print(table, c->file);
+    if (set->claim == SKIP) ulp_claim_skip(c, "a claim \"quoted\"", "not now");
     else
-        ulp_claim(ulp_run_claims(run),
-                  ulp_option_chosen(run, "claim", "pass") && rows * (long)formats == ulp_row_count(run) &&
-                      rows == empty,
-                  "rows are found", "%ld of %ld", rows, ulp_row_count(run));
+        ulp_claim(c, set->claim == PASS && found * set->formats.count == c->table->count, "rows are found",
+                  "%zu of %zu", found, c->table->count);
 }
+
+static void release(void *shared) { free(((context *)shared)->room); }
 
 static ulp_experiment toy = {.name = "toy",
                              .question = "is the harness right?",
-                             .columns = "format,mode,step,value,code,nothing",
                              .options = options,
-                             .takes_format = takes_format,
-                             .format_wants = "too wide",
-                             .prepare = prepare,
+                             .columns = columns,
+                             .settings_size = sizeof(settings),
+                             .point_size = sizeof(point),
+                             .row_size = sizeof(row),
+                             .context_size = sizeof(context),
+                             .plan = plan,
                              .compute = compute,
-                             .check = check,
-                             .release = free};
+                             .judge = judge,
+                             .release = release};
 
 /* ---- children ---- */
 
