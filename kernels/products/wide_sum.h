@@ -13,7 +13,7 @@ enum { ULP_WIDE_WORDS = 68, ULP_WIDE_UNIT = -2148 };
 typedef struct ulp_wide {
     uint64_t word[ULP_WIDE_WORDS]; /* least significant first */
     double special;                /* sum of the terms that are not finite, else 0 */
-    uint32_t terms; /* terms so far: bit 1 for +0, 2 for -0, 4 for other terms; decides the sign of a zero */
+    uint32_t terms; /* kinds of terms so far: 1 for +0, 2 for -0, 4 for others, ORed; decides the sign of a zero */
 } ulp_wide;
 
 ULP_FN void ulp_wide_clear(ulp_wide *w) {
