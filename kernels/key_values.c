@@ -24,7 +24,7 @@ refuse(char *error, size_t size, ulp_status status, const char *format, ...) {
     return status;
 }
 
-/* The i-th key of all lists; NULL past the end. */
+/* The i-th key of all lists. NULL past the end. */
 static const ulp_key *key_at(const ulp_key *const *lists, size_t i) {
     for (; *lists; lists++)
         for (const ulp_key *key = *lists; key->name; key++)
@@ -50,7 +50,7 @@ ulp_status ulp_name_refuse(char *error, size_t error_size, const char *of, const
     return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; known: %s", of, word, known);
 }
 
-/* names [ULP_KEYS_MAX + 1] of all keys. */
+/* names [ULP_KEYS_MAX + 1] = the names of all keys, then NULL. */
 static void names_of(const char **names, const ulp_key *const *lists) {
     size_t n = 0;
     for (const ulp_key *key; n < ULP_KEYS_MAX && (key = key_at(lists, n)); n++) names[n] = key->name;
@@ -65,7 +65,7 @@ void ulp_keys_list(char *text, size_t size, const ulp_key *const *lists, const c
 
 /* ---- reading ---- */
 
-/* How a text is read, what it is of, and where the sentence goes. */
+/* The rules for a text, the kind of thing that the text describes, and the place for the sentence. */
 typedef struct reading {
     const ulp_key_reader *reader;
     const char *of;
@@ -73,7 +73,7 @@ typedef struct reading {
     size_t error_size;
 } reading;
 
-static ulp_status refuse_word(const reading *r, const char *word) {
+static ulp_status refuse_pair(const reading *r, const char *word) {
     return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of,
                   word, r->reader->between == ':' ? "colons" : "commas");
 }
@@ -100,7 +100,7 @@ static int64_t integer_of(const void *from, const ulp_key *key) {
     return eight;
 }
 
-/* "a number from 0 to 1". */
+/* Writes the form of a value: "a number from 0 to 1". */
 static void form_of(char *text, size_t size, const ulp_key *key) {
     const char *what = key->type == ULP_KEY_NUMBER ? "a number" : "a whole number";
     if (key->type == ULP_KEY_OWN) snprintf(text, size, "%s", key->form);
@@ -110,7 +110,7 @@ static void form_of(char *text, size_t size, const ulp_key *key) {
                  key->form ? key->form : "");
 }
 
-/* A number, or with `plain` a whole number of decimal digits; 0 if the text is none. */
+/* Reads a number, or a whole number of decimal digits if `plain`. 0 if the text is not a number. */
 static int read_number(double *number, const char *text, int plain) {
     char *end;
     if (plain && text[strspn(text, "+-0123456789")]) return 0;
@@ -145,13 +145,14 @@ static int is_same_key(const char *a, const char *b, int any_case) {
     return *a == *b;
 }
 
-/* The key that a word names, and where it is among all; its value begins behind the equals sign, which is cut. */
+/* Finds the key of "key=value". *at is its index in all lists. The function replaces the equals sign by a terminator,
+ * so that the value begins behind it. */
 static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
     const char *names[ULP_KEYS_MAX + 1];
     char what[LINE], *equals = strchr(word, '=');
     const ulp_key *key = NULL;
     if (!equals) {
-        refuse_word(r, word);
+        refuse_pair(r, word);
         return NULL;
     }
     *equals = 0;
@@ -163,15 +164,15 @@ static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
     return NULL;
 }
 
-/* One pair; bit i of `seen`: key i has been read. */
-static ulp_status read_pair(void *to, char *word, uint64_t *seen, const reading *r) {
+/* Reads one pair. Bit i of *given is set if key i has occurred. */
+static ulp_status read_pair(void *to, char *word, uint64_t *given, const reading *r) {
     size_t at;
     const ulp_key *key = find_key(r, word, &at);
     if (!key) return ULP_BAD_NAME;
     const char *value = word + strlen(word) + 1, *lacks = r->reader->lacks ? r->reader->lacks(to, key) : NULL;
-    if (*seen >> at & 1)
+    if (*given >> at & 1)
         return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: %s is given twice", r->of, key->name);
-    *seen |= (uint64_t)1 << at;
+    *given |= (uint64_t)1 << at;
     if (lacks)
         return refuse(r->error, r->error_size, ULP_UNSUPPORTED, "%s: '%s=%s': %s %s", r->of, key->name, value,
                       key->name, lacks);
@@ -182,7 +183,7 @@ ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *tex
                          size_t error_size) {
     const reading r = {reader, of, error, error_size};
     const char between[] = {reader->between ? reader->between : ',', 0};
-    uint64_t seen = 0;
+    uint64_t given = 0;
     while (*text) {
         char word[ULP_VALUE_MAX];
         const size_t length = strcspn(text, between);
@@ -191,17 +192,17 @@ ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *tex
                           ULP_VALUE_MAX - 1);
         memcpy(word, text, length);
         word[length] = 0;
-        const ulp_status status = read_pair(to, word, &seen, &r);
+        const ulp_status status = read_pair(to, word, &given, &r);
         if (status != ULP_OK) return status;
         text += length;
-        if (*text && !*++text) return refuse_word(&r, "");
+        if (*text && !*++text) return refuse_pair(&r, "");
     }
     return ULP_OK;
 }
 
 /* ---- printing ---- */
 
-/* The value's canonical text; 0 characters: it has none. */
+/* Writes the canonical text of a value. Returns 0 if the value has none. */
 static int print_value(char *text, size_t size, const void *from, const ulp_key *key) {
     double number;
     if (key->type == ULP_KEY_OWN) return key->print ? key->print(text, size, from, key) : 0;
@@ -224,7 +225,7 @@ ulp_status ulp_keys_print(char *text, size_t size, const ulp_key *const *lists, 
     return used < size ? ULP_OK : ULP_BAD_ARGUMENT;
 }
 
-/* ---- reference text ---- */
+/* ---- help text ---- */
 
 void ulp_help_line(const ulp_help *to, const char *format, ...) {
     char line[2 * LINE];
@@ -239,7 +240,7 @@ void ulp_help_entry(const ulp_help *to, const char *name, const char *meaning) {
     ulp_help_line(to, "%-*s  %s", ULP_HELP_COLUMN - 2, name, meaning);
 }
 
-/* 0.001 as 0.001 and not with 17 digits. */
+/* Writes a default with at most 7 digits: 0.001 instead of 17 digits. */
 static void print_default(char *text, size_t size, const void *from, const ulp_key *key) {
     double number;
     text[0] = 0;

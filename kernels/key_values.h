@@ -1,10 +1,9 @@
-/* key_values.h - the one reader of texts "key=value,key=value": a table of keys gives parsing, printing and the
- * reference text.
+/* key_values.h - the reader of texts "key=value,key=value": a table of keys gives parsing, printing and help text.
  *
- * A key names a field of a struct, its type, its range and its sentence. Lists of keys end with a key without a name;
- * a description has one or more lists, ended by NULL, so that kinds of a thing share the keys that all of them have.
- * Policies, scalers and optimizers write commas between the pairs, and datapaths write colons.
- * Nothing is printed here: reference text goes to a callback, line by line.
+ * A key describes a field of a struct: its name, type, range and help sentence. A list of keys ends with a key without
+ * a name. A description has one or more lists and ends with NULL, so that related structs can share the keys that they
+ * all have. Texts of policies, scalers and optimizers have commas between the pairs; texts of datapaths have colons.
+ * These functions print nothing: a callback receives the help text line by line.
  */
 #ifndef ULP_KEY_VALUES_H
 #define ULP_KEY_VALUES_H
@@ -21,7 +20,7 @@ typedef enum ulp_key_type {
     ULP_KEY_NUMBER,  /* double */
     ULP_KEY_INTEGER, /* an integer of any size; signed if min is negative */
     ULP_KEY_FLAG,    /* 0 or 1, uint8_t */
-    ULP_KEY_OWN      /* what read() makes of it */
+    ULP_KEY_OWN      /* read() reads the value */
 } ulp_key_type;
 
 typedef struct ulp_key ulp_key;
@@ -30,15 +29,15 @@ struct ulp_key {
     const char *name;
     const char *help; /* a sentence, without a full stop */
     ulp_key_type type;
-    size_t at, bytes; /* of the field, as ULP_KEY_FIELD gives them */
-    double min, max;  /* of numbers and integers */
+    size_t at, bytes; /* offset and size of the field, from ULP_KEY_FIELD */
+    double min, max;  /* range of numbers and integers */
 
-    /* Of ULP_KEY_INTEGER: `form`, if not NULL, is a word that stands for the number `index`, which may lie beyond the
-     * range. */
+    /* For ULP_KEY_INTEGER: `form`, if not NULL, is a word for the number `index`, which may be outside the range. */
 
-    /* Of ULP_KEY_OWN: how a value is written; a number for read() and print(); read() puts the value into the struct or
-     * leaves a sentence in error (may be NULL); print() writes "value" for the canonical text and returns its length,
-     * 0 where the key is not part of it. print NULL: the key never is. */
+    /* For ULP_KEY_OWN: `form` says how a value is written. `index` is a number for read() and print(). read() stores
+     * the value in the struct or writes a sentence to error (may be NULL). print() writes the canonical text of the
+     * value and returns its length, or 0 if the canonical text does not have the key. print = NULL: the canonical text
+     * never has the key. */
     const char *form;
     int index;
     ulp_status (*read)(void *to, const ulp_key *key, const char *value, char *error, size_t error_size);
@@ -47,59 +46,61 @@ struct ulp_key {
 
 #define ULP_KEY_FIELD(type, field) offsetof(type, field), sizeof(((type *)0)->field)
 
-enum { ULP_KEYS_MAX = 64, ULP_VALUE_MAX = 160 }; /* keys of a description; characters of "key=value" */
+enum { ULP_KEYS_MAX = 64, ULP_VALUE_MAX = 160 }; /* most keys of a description; most characters of "key=value" */
 
-/* How texts with these keys are read. */
+/* The rules for reading texts with these keys. */
 typedef struct ulp_key_reader {
     const ulp_key *const *lists;
-    char between; /* the character between two pairs; 0: a comma */
-    int plain;    /* 1: keys in any case; a whole number is a sign and decimal digits, and a number out of its range is
-                     ULP_NOT_IN_RANGE; 0: keys as they are spelled, 1e3 is a whole number, all faults ULP_BAD_NAME */
-    /* May be NULL: what the struct at `to` lacks for a key, as "is of int8 only" (then ULP_UNSUPPORTED), or NULL. */
+    char between; /* the character between two pairs; 0 means a comma */
+    int plain; /* 0: keys have one spelling, 1e3 is a whole number, and every error is ULP_BAD_NAME; 1: keys are in any
+                  case, a whole number is a sign and decimal digits, and a number out of range is ULP_NOT_IN_RANGE */
+    /* May be NULL. Returns the reason why the struct at `to` has no such key, as "is of int8 only" (then the status is
+     * ULP_UNSUPPORTED), or NULL. */
     const char *(*lacks)(const void *to, const ulp_key *key);
 } ulp_key_reader;
 
-/* Put "key=value,..." into the struct at `to`; an empty text changes nothing. Each key at most once. On failure a
- * sentence in error (may be NULL) that begins with `of`, quotes the word, and says the range or the nearest keys; the
- * status is ULP_BAD_NAME, one that the reader says, or the status of read(). The struct may then hold some of the
- * values. */
+/* Reads "key=value,..." into the struct at `to`. An empty text changes nothing. A key may occur once. A failure writes
+ * a sentence to error (may be NULL): the sentence begins with `of`, quotes the word, and gives the range or the nearest
+ * keys. The status is ULP_BAD_NAME, a status of ulp_key_reader, or the status of read(). After a failure the struct may
+ * hold some of the values. */
 ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
                          size_t error_size);
 
-/* "key=value,..." with all keys that have a canonical text; ULP_BAD_ARGUMENT if it does not fit. */
+/* Writes "key=value,..." with all keys that have a canonical text. Returns ULP_BAD_ARGUMENT if the text does not
+ * fit. */
 ulp_status ulp_keys_print(char *text, size_t size, const ulp_key *const *lists, const void *from);
 
-/* "rate, decay, kahan", with `between` between them. */
+/* Writes the names of all keys with `between` between them: "rate, decay, kahan". */
 void ulp_keys_list(char *text, size_t size, const ulp_key *const *lists, const char *between);
 
 /* ---- names ---- */
 
-/* The sentence for a word that is no name of a kind of thing: "OF 'word'; did you mean 'x'?", or with all names where
- * none is near. names end with NULL. Returns ULP_BAD_NAME. */
+/* Writes the sentence for a word that is not one of the names: "OF 'word'; did you mean 'x'?", or all names if no name
+ * is near. `of` is the kind of thing. names ends with NULL. Returns ULP_BAD_NAME. */
 ulp_status ulp_name_refuse(char *error, size_t error_size, const char *of, const char *word, const char *const *names);
 
-/* ---- reference text ---- */
+/* ---- help text ---- */
 
-/* Gets the lines of a reference text, without their ends and not yet broken to a width: an entry is a name, two blanks
- * or more, and what it means, in one line. */
+/* A receiver of the lines of a help text. A line has no line end and is not yet broken to a width. An entry is one
+ * line: a name, at least two blanks, and the meaning. */
 typedef struct ulp_help {
     void (*line)(void *context, const char *line);
     void *context;
 } ulp_help;
 
-enum { ULP_HELP_COLUMN = 12 }; /* where the meanings begin */
+enum { ULP_HELP_COLUMN = 12 }; /* column of the meanings */
 
-/* printf into one line. */
+/* Prints one line like printf. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
 void ulp_help_line(const ulp_help *to, const char *format, ...);
 
-/* An entry: the name padded to ULP_HELP_COLUMN, then the meaning. */
+/* Prints an entry: the name padded to ULP_HELP_COLUMN, then the meaning. */
 void ulp_help_entry(const ulp_help *to, const char *name, const char *meaning);
 
-/* An entry for every key: how values are written, the default (of the struct at `defaults`; NULL: none), the sentence.
- */
+/* Prints an entry for each key: its form, its default (from the struct at `defaults`; NULL: no defaults), its help
+ * sentence. */
 void ulp_help_keys(const ulp_help *to, const ulp_key *const *lists, const void *defaults);
 
 #ifdef __cplusplus

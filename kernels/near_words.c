@@ -1,16 +1,16 @@
-/* near_words.c - the words that someone who wrote another word may have meant; see near_words.h. */
+/* near_words.c - the words of a list that are nearest to a misspelt word; see near_words.h. */
 #include "near_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST_WORD = 48 }; /* no longer word is compared */
+enum { LONGEST_WORD = 48 }; /* words of more letters are not compared */
 
 static int same(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
-/* Edit distance of a and b (m) with exchanged neighbours as one edit; 0 where b begins with a, of two letters or more.
- */
+/* The edit distance of a and b (m); an exchange of neighbours is one edit. 0 if a has two or more letters and b begins
+ * with a. */
 static size_t distance(const char *a, const char *b, size_t m) {
     size_t d[LONGEST_WORD + 1][LONGEST_WORD + 1], n = strlen(a), common = 0;
     if (n > LONGEST_WORD || m > LONGEST_WORD) return LONGEST_WORD;
@@ -38,10 +38,10 @@ int ulp_near_words(char *near, size_t size, const char *text, const char *words,
     size_t used = 0;
     int found = 0;
     if (size) near[0] = 0;
-    for (size_t wanted = 0; wanted <= limit && !found; wanted++) /* words farther away are less likely to be meant */
+    for (size_t wanted = 0; wanted <= limit && !found; wanted++) /* near words come first */
         for (const char *word = words + strspn(words, " "); *word && found < most; word += strspn(word, " ")) {
-            const size_t length = strcspn(word, " "), apart = distance(text, word, length);
-            if (apart == wanted && apart < length && used < size) {
+            const size_t length = strcspn(word, " "), edits = distance(text, word, length);
+            if (edits == wanted && edits < length && used < size) {
                 used += (size_t)snprintf(near + used, size - used, "%s%.*s", found ? ", " : "", (int)length, word);
                 found++;
             }

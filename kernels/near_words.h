@@ -1,4 +1,4 @@
-/* near_words.h - the words that someone who wrote another word may have meant. */
+/* near_words.h - the words of a list that are nearest to a misspelt word. */
 #ifndef ULP_NEAR_WORDS_H
 #define ULP_NEAR_WORDS_H
 
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* The words of `words` (blanks between them) nearest to `text`, at most `most` of them, with ", " between them in
- * `near` (size; empty if no word is near enough to be meant). Words that begin with `text` are nearest; then the number
- * of letters counts that are left out, added, changed or exchanged with their neighbour, whatever their case. Returns
- * how many words there are. */
+/* Writes to near (size) the words of `words` (separated by blanks) that are nearest to `text`, with ", " between them,
+ * at most `most` words. `near` is empty if no word is near enough. A word that begins with `text` is nearest. Otherwise
+ * the distance counts letters that are missing, added, changed or exchanged with a neighbour, in any case. Returns the
+ * number of words. */
 int ulp_near_words(char *near, size_t size, const char *text, const char *words, int most);
 
 #ifdef __cplusplus

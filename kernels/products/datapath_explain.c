@@ -1,4 +1,4 @@
-/* datapath_explain.c - the names of datapaths in words: the list for help, and why a name is refused. */
+/* datapath_explain.c - the list of datapath names for help, and the reason why a name is refused. */
 #include "datapath_names.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ const char *ulp_datapath_names(void) {
            "                       also with :fast, fast accumulation\n";
 }
 
-/* Append to a text of ULP_EXPLAIN_MAX bytes what fits. */
+/* Appends the part of a text that fits ULP_EXPLAIN_MAX bytes. */
 static void say(char *to, const char *text) { strncat(to, text, ULP_EXPLAIN_MAX - 1 - strlen(to)); }
 
 static void say_modes(char *to) {
@@ -45,7 +45,7 @@ static void say_modes(char *to) {
     }
 }
 
-/* KIND:FORMAT:MODE that is none. */
+/* Explains a bad name of the form KIND:FORMAT:MODE. */
 static void explain_form(char *to, const ulp_datapath_form *form, const char *rest) {
     char format[ULP_NAME_MAX];
     ulp_format f;
@@ -72,7 +72,7 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
     }
 }
 
-/* A name of no row: the rows that begin like it. */
+/* Explains the bad name of a row: lists the rows with this beginning. */
 static void explain_row(char *to, const char *base) {
     ulp_datapath d;
     size_t count = 0;

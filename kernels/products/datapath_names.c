@@ -1,4 +1,4 @@
-/* datapath_names.c - the parser of the names of datapaths, and the tables of what it knows. */
+/* datapath_names.c - the parser of datapath names, and its tables of forms and settings. */
 #include "datapath_names.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- the forms KIND:FORMAT:MODE; with a number, KINDN:FORMAT:MODE ---- */
+/* ---- the forms KIND:FORMAT:MODE, and KINDN:FORMAT:MODE with a number N ---- */
 
 static const ulp_datapath_form forms[] = {
     {"serial", ULP_SERIAL, 0}, {"split", ULP_SPLIT, 0}, {"chunk", ULP_CHUNKED, 1}, {"pairwise", ULP_PAIRWISE, 0},
@@ -15,7 +15,6 @@ static const ulp_datapath_form forms[] = {
 
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
-/* MODE or MODE/R */
 ulp_status ulp_datapath_rule(ulp_rule *rule, const char *text) {
     char name[16];
     ulp_mode mode;
@@ -36,7 +35,6 @@ ulp_status ulp_datapath_rule(ulp_rule *rule, const char *text) {
     return ULP_OK;
 }
 
-/* FORMAT:MODE cut at the last colon, since FORMAT may itself hold suffixes; NULL without one. */
 const char *ulp_datapath_split(char format[ULP_NAME_MAX], const char *text) {
     const char *colon = strrchr(text, ':');
     if (colon == NULL || (size_t)(colon - text) >= ULP_NAME_MAX) return NULL;
@@ -53,7 +51,6 @@ static ulp_status parse_accumulator(ulp_datapath *d, const char *text) {
     return status != ULP_OK ? status : ulp_datapath_rule(&d->rule, mode);
 }
 
-/* The form whose name `text` begins with, and the rest of the text behind it; NULL if there is none. */
 const ulp_datapath_form *ulp_datapath_form_of(const char *text, const char **rest) {
     for (size_t i = 0; i < FORMS; i++) {
         const size_t n = strlen(forms[i].name);
@@ -82,7 +79,7 @@ static ulp_status parse_form(ulp_datapath *d, const char *text) {
     return parse_accumulator(d, rest + 1);
 }
 
-/* int8, and int8:sat that clamps after every 32 products, the k of one mma instruction (PTX: .satfinite) */
+/* Reads int8, and int8:sat, which clamps after every 32 products, the k of one mma instruction (PTX: .satfinite). */
 static ulp_status parse_int8(ulp_datapath *d, const char *text) {
     const int clamps = strcmp(text, "int8:sat") == 0;
     if (!clamps && strcmp(text, "int8") != 0) return ULP_BAD_NAME;
@@ -97,7 +94,7 @@ static ulp_status parse_int8(ulp_datapath *d, const char *text) {
 
 /* ---- settings at the end of a name: ...:key=value ---- */
 
-static void say_modes(char *to, size_t size) {
+static void list_modes(char *to, size_t size) {
     for (int m = 0, used = 0; m < ULP_MODE_COUNT && used < (int)size; m++)
         if (!ulp_mode_is_stochastic((uint32_t)m))
             used += snprintf(to + used, size - (size_t)used, " %s", ulp_mode_name((ulp_mode)m));
@@ -108,7 +105,7 @@ static ulp_status read_mode(void *to, const ulp_key *key, const char *value, cha
     ulp_mode mode = ULP_RNE;
     ulp_status status = ulp_mode_parse(&mode, value);
     if (status == ULP_OK && ulp_mode_is_stochastic(mode)) status = ULP_UNSUPPORTED;
-    say_modes(modes, sizeof modes);
+    list_modes(modes, sizeof modes);
     if (status == ULP_OK) ((uint8_t *)to)[key->at] = (uint8_t)mode;
     else if (error) snprintf(error, error_size, "'%s=%s': %s is one of%s", key->name, value, key->name, modes);
     return status;
@@ -158,7 +155,7 @@ static int holds(const ulp_key *keys, const ulp_key *key) {
     return keys->name != NULL;
 }
 
-static const char *lacks(const void *to, const ulp_key *key) {
+static const char *lacks_key(const void *to, const ulp_key *key) {
     const ulp_datapath *d = to;
     if (holds(tensor_core_keys, key) && d->kind != ULP_ALIGNED) return "is of Tensor Core rows only";
     if (holds(integer_keys, key) && !(d->has_inputs && d->a.is_fixed)) return "is of int8 only";
@@ -166,7 +163,7 @@ static const char *lacks(const void *to, const ulp_key *key) {
 }
 
 static const ulp_key *const all_keys[] = {any_keys, integer_keys, tensor_core_keys, NULL};
-static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks};
+static const ulp_key_reader settings_reader = {.lists = all_keys, .between = ':', .plain = 1, .lacks = lacks_key};
 
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size) {
     return *parts->settings ? ulp_keys_read(d, &settings_reader, parts->settings + 1, parts->base, error, error_size)
@@ -184,7 +181,7 @@ void ulp_datapath_settings_help(const ulp_help *to) {
     ulp_help_keys(to, (const ulp_key *const[]){tensor_core_keys, NULL}, NULL);
 }
 
-/* The first colon that a key= follows, or the end. */
+/* The first colon before a key=, or the end. */
 static char *settings_of(char *text) {
     char *equals = strchr(text, '=');
     if (equals == NULL) return text + strlen(text);
@@ -218,7 +215,7 @@ ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text) {
     if (status == ULP_OK) status = ulp_datapath_settings(&d, &p, NULL, 0);
     if (status == ULP_OK) status = ulp_datapath_init(&d);
     if (status != ULP_OK) return status;
-    if (d.name[0] == '\0') strcpy(d.name, p.base); /* rows have names of their own */
+    if (d.name[0] == '\0') strcpy(d.name, p.base); /* a row has set its own name */
     strcat(d.name, text + strlen(p.base));
     *datapath = d;
     return ULP_OK;
