@@ -4,27 +4,24 @@ csv = "results/tensor_core.csv"
 eval figure_needs("tensor_core", csv)
 
 wanted = "fp32 v100-fp16 t4-fp16 a100-fp16 a100-bf16 a100-tf32 h100-fp16 h100-tf32 b200-fp16 h100-fp16-fp16 l40s-e4m3 h100-e4m3 h100-e4m3-mma b200-e4m3 b200-e2m1-nvf4"
-present = ""
-note(x) = (present = strstrt(present . " ", " " . x . " ") ? present : present . " " . x, 1)
-stats csv using (note(strcol("row"))) nooutput
 shown = ""
-do for [i = 1:words(wanted)] { if (strstrt(present . " ", " " . word(wanted, i) . " ")) { shown = shown . " " . word(wanted, i) } }
+do for [name in wanted] {
+    error = summary(csv, "rms error", name . " signed")
+    if (error == error) { shown = shown . " " . name }
+}
 n = words(shown)
-if (n == 0) { eval figure_refuse("tensor_core", "it shows the rows of the GPUs: needs a run without --datapath") }
+if (n == 0) { eval figure_refuse("tensor_core", "it shows the rows of the GPUs: needs a run without --datapath, and its summary") }
 
-is(r, w, p) = strcol("row") eq r && strcol("what") eq w && strcol("name") eq p
-read = "eval forget; stats csv using (see(is(r, w, p), column(\"number\"))) nooutput"
+or_zero(x) = x == x ? x : 0
 length_of = ""; fraction_of = ""; kept_of = ""; mode_of = ""; signed_of = ""; positive_of = ""
-do for [i = 1:n] {
-    r = word(shown, i)
-    w = "probe"
-    p = "L"; @read; length_of = length_of . sprintf(" %g", hits ? last : 0)
-    p = "F products"; @read; fraction_of = fraction_of . sprintf(" %g", hits && last == last ? last : 0)
-    p = "bits kept"; @read; kept_of = kept_of . sprintf(" %g", last)
-    p = "rounding"; @read; mode_of = mode_of . (hits && last == 0 ? " rne" : hits && last == 2 ? " rz" : " ?")
-    p = "rms"
-    w = "signed"; @read; signed_of = signed_of . sprintf(" %g", last)
-    w = "positive"; @read; positive_of = positive_of . sprintf(" %g", last)
+do for [name in shown] {
+    rounding = summary(csv, "rounding", name)
+    length_of = length_of . sprintf(" %g", or_zero(summary(csv, "products", name)))
+    fraction_of = fraction_of . sprintf(" %g", or_zero(summary(csv, "fraction bits of a product", name)))
+    kept_of = kept_of . sprintf(" %g", summary(csv, "fraction bits of a result", name))
+    mode_of = mode_of . (rounding == 0 ? " rne" : rounding == 2 ? " rz" : " ?")
+    signed_of = signed_of . sprintf(" %g", summary(csv, "rms error", name . " signed"))
+    positive_of = positive_of . sprintf(" %g", summary(csv, "rms error", name . " positive"))
 }
 at(list, i) = real(word(list, i))
 colour(name) = strstrt(name, "e4m3") ? e4m3 : strstrt(name, "e2m1") ? fixed : strstrt(name, "bf16") ? bfloat16 : strstrt(name, "tf32") ? tf32 : strstrt(name, "fp16") ? binary16 : binary32
@@ -40,7 +37,7 @@ do for [file in figure_files] {
     eval figure_open("tensor_core", file, 1160, 250 + 34 * n)
     set multiplot
     set label 1 "How Tensor Cores add: many products at once, each cut off before the sum" at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 "Found by probing the model of each generation; the name is GPU-inputs, a second fp16 is the accumulator. Colours: formats of inputs." at screen 0.02,0.925 font label_font textcolor rgb grey
+    set label 2 "A probe found these numbers in the model of each generation. Names: GPU-inputs; a second fp16 is the accumulator. Colours: input formats." at screen 0.02,0.925 font label_font textcolor rgb grey
     set tmargin at screen 0.835
     set bmargin at screen 0.15
 

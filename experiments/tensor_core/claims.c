@@ -97,9 +97,27 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
+/* What the figure writes and draws of a datapath. */
+static void summarize(ulp_claims *c, const ulp_datapath *d) {
+    static const struct drawn {
+        ulp_property_id id;
+        const char *quantity;
+    } drawn[] = {{ULP_P_LENGTH, "products"},
+                 {ULP_P_FRACTION, "fraction bits of a product"},
+                 {ULP_P_KEPT, "fraction bits of a result"},
+                 {ULP_P_OUTPUT, "rounding"}};
+    for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) {
+        const row *r = find(c, d, PROBE, ulp_property_name(drawn[i].id));
+        if (r && !ulp_is_no_number(r->number)) ulp_summary(c, drawn[i].quantity, r->number, "%s", d->name);
+    }
+    ulp_summary(c, "rms error", number(c, d->name, SIGNED, "rms"), "%s signed", d->name);
+    ulp_summary(c, "rms error", number(c, d->name, POSITIVE, "rms"), "%s positive", d->name);
+}
+
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     print_table(c);
+    for (size_t i = 0; i < s->datapaths.count; i++) summarize(c, &s->datapaths.at[i]);
     for (size_t i = 0; i < s->datapaths.count; i++) claim_row(c, &s->datapaths.at[i]);
     claim_sums(c);
 }
