@@ -26,9 +26,7 @@ const char *ulp_folder_note(const char *folder) {
 typedef gzFile source;
 static source source_open(const char *path) { return gzopen(path, "rb"); }
 static long source_read(source s, unsigned char *to, unsigned n) { return gzread(s, to, n); }
-static int source_close(source s) {
-    return gzclose_r(s) == Z_OK;
-} /* an error means that the packed data end too early */
+static int source_close(source s) { return gzclose_r(s) == Z_OK; } /* fails if the packed data end too early */
 #else
 typedef FILE *source;
 static source source_open(const char *path) { return fopen(path, "rb"); }

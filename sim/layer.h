@@ -31,16 +31,15 @@ typedef struct ulp_workspace {
 
 /* The tensors of a layer, in backend memory. B samples, m = in and n = out elements per sample. */
 typedef struct ulp_layer_tensors {
-    const float *x;  /* (B,m) */
-    float *y;        /* (B,n) */
-    const float *w;  /* (params) */
-    const float *dy; /* (B,n) */
-    float *dx;       /* (B,m), or NULL: not wanted */
-    float *dw;       /* (params) */
-    const float
-        *skip;    /* (B,m) of a join: the input of its fork; of a fork in backward: the gradient of its join's output */
-    float *saved; /* (B * saved): written by forward for backward, in the layer's own layout */
-    float *state; /* (states) not trained, but kept from step to step; only training passes change it */
+    const float *x;    /* (B,m) */
+    float *y;          /* (B,n) */
+    const float *w;    /* (params) */
+    const float *dy;   /* (B,n) */
+    float *dx;         /* (B,m), or NULL: not wanted */
+    float *dw;         /* (params) */
+    const float *skip; /* (B,m) of a join: its fork's input; of a fork, backward: the gradient of its join's output */
+    float *saved;      /* (B * saved): written by forward for backward, in the layer's own layout */
+    float *state;      /* (states) not trained, but kept from step to step; only training passes change it */
     const float *ones; /* (B * ones) ones */
     ulp_workspace own;
 } ulp_layer_tensors;

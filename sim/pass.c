@@ -177,15 +177,14 @@ static ulp_status own_amax(ulp_pass *pass, float *own, const float *x, size_t n)
     return status;
 }
 
-/* The cast of a tensor whose largest magnitude is `own`: the format is shifted by the tensor scale. */
+/* The cast of a tensor whose largest magnitude is `own`: the format is shifted by the tensor scale. A fixed-point
+ * format that cannot be shifted so far stays unchanged. */
 static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site *site, float own) {
     const ulp_format *f = &cast->format;
     ulp_scaling s = ulp_scaling_of(deciding_amax(pass, cast, site, own), f, ULP_SCALING_POWER2);
     int k = (int)(ulp_bits64((double)s.inverse) >> 52) - 1023, low = -126 - f->emin, high = 127 - f->emax;
     ulp_cast moved = *cast;
-    ulp_format_shift(&moved.format, k < low    ? low
-                                    : k > high ? high
-                                               : k); /* a fixed-point format may not reach so far: it stays */
+    ulp_format_shift(&moved.format, k < low ? low : k > high ? high : k);
     return moved;
 }
 

@@ -158,8 +158,7 @@ static ulp_status round_grad(const layer_pass *s, size_t t, size_t k) {
         view.grad_next[i] = fetch(s, &a, s->grad[i] + (t + 1) * n, n, &status);
     }
     for (size_t i = 0; i < cell->stages; i++) {
-        size_t n = s->B * cell->width[i] * s->N,
-               next = t + 1 < s->T ? t + 2 : 0; /* after the last step: zeros, from the initial state */
+        size_t n = s->B * cell->width[i] * s->N, next = t + 1 < s->T ? t + 2 : 0; /* 0: the initial state, zeros */
         view.was[i] = fetch(s, &b, s->kept[i] + t * n, n, &status);
         view.now[i] = fetch(s, &b, s->kept[i] + (t + 1) * n, n, &status);
         view.next[i] = fetch(s, &b, s->kept[i] + next * n, n, &status);
@@ -242,8 +241,7 @@ void ulp_recurrent_forward64(const ulp_layer *layer, double *y, const double *x,
             for (size_t i = 0; i < N && j < un; i++) s[j] += h[i] * U[i * un + j];
         }
         for (size_t j = 0; h && j < N; j++) cell->unit64(h, c, s, j, N);
-        for (size_t j = 0; j < N; j++)
-            y[(sample * N + j) * T + t] = h ? h[j] : ulp_quiet_nan(); /* NaN if there is no memory */
+        for (size_t j = 0; j < N; j++) y[(sample * N + j) * T + t] = h ? h[j] : ulp_quiet_nan(); /* NaN: no memory */
     }
     free(h);
 }

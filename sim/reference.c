@@ -29,8 +29,7 @@ typedef struct scratch {
 struct ulp_reference {
     ulp_format format;
     long emin;
-    uint64_t max_code,
-        inf_code; /* magnitude codes; without Inf, inf_code is UINT64_MAX; the other codes above max_code are NaN */
+    uint64_t max_code, inf_code; /* magnitude codes; inf_code UINT64_MAX: no Inf; other codes above max_code are NaN */
     double max, lowest, min_positive, min_normal;
     mpfr_t top, bottom, least; /* max, lowest, min_positive */
     mpfr_t a, b, c, quotient;
@@ -202,7 +201,7 @@ static double zero_of(const ulp_reference *ref, int neg) {
 }
 
 /* Whether a mode rounds an overflow to the largest value, when other modes round it to Inf. IEEE 754-2019, 7.4. */
-static int faces_inward(ulp_mode mode, int neg) {
+static int overflow_stays_finite(ulp_mode mode, int neg) {
     switch (mode) {
     case ULP_RZ:
     case ULP_RO: return 1;
@@ -228,7 +227,7 @@ static double out_of_range(const ulp_reference *ref, ulp_rule rule, int neg, int
     default: return NAN;
     }
     if (neg && !ref->format.is_signed) return NAN;
-    if (faces_inward((ulp_mode)rule.mode, neg) && !infinite) return end;
+    if (overflow_stays_finite((ulp_mode)rule.mode, neg) && !infinite) return end;
     if (ref->format.has_inf) return neg ? -INFINITY : INFINITY;
     return ref->format.nan_codes == ULP_NAN_NONE ? end : NAN;
 }
@@ -246,7 +245,7 @@ static void wrap(ulp_reference *ref, mpfr_t z) {
     mpfr_set_z(z, ref->integer, MPFR_RNDN);
 }
 
-/* ---- the one rounding ---- */
+/* ---- rounding a value to the format ---- */
 
 /* middle.x = the quotient. If the quotient is inexact, half a unit in its last place is added, so that it lies strictly
  * between the same two breakpoints as the exact value. */
@@ -302,7 +301,7 @@ static double round_exact(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_
 }
 
 /* Fill in the defaults of a rule; returns 0 if the rule does not exist. */
-static int settle(const ulp_reference *ref, ulp_rule *rule) {
+static int fill_defaults(const ulp_reference *ref, ulp_rule *rule) {
     if (rule->overflow == ULP_OVERFLOW_DEFAULT) rule->overflow = ref->format.overflow;
     if (rule->random_bits == 0) rule->random_bits = 32;
     if (rule->overflow == ULP_OVERFLOW_WRAP && !ref->format.is_fixed) return 0;
@@ -318,7 +317,7 @@ static double finish(ulp_reference *ref, scratch *s, ulp_rule rule, uint32_t wor
 }
 
 double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule rule, uint32_t word) {
-    if (!settle(ref, &rule)) return NAN;
+    if (!fill_defaults(ref, &rule)) return NAN;
     scratch *s = lo == 0.0 ? &ref->narrow : &ref->wide;
     mpfr_set_d(s->x, hi, MPFR_RNDN);
     if (lo != 0.0)
@@ -327,7 +326,7 @@ double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule ru
 }
 
 double ulp_reference_arith(ulp_reference *ref, ulp_op op, double a, double b, double c, ulp_rule rule, uint32_t word) {
-    if (!settle(ref, &rule)) return NAN;
+    if (!fill_defaults(ref, &rule)) return NAN;
     /* results in ref->wide are exact, so this mode decides only the sign of a zero sum */
     mpfr_rnd_t zero_sign = rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN;
     scratch *s = op == ULP_DIV || op == ULP_SQRT ? &ref->middle : &ref->wide;

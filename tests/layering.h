@@ -39,8 +39,7 @@ static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char
     if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
         model_from_text(&r->model, net, in, B, B, why, sizeof why) != ULP_OK)
         fail_msg("%s", why);
-    assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL),
-                     ULP_OK); /* the tests read its memory as host memory */
+    assert_int_equal(ulp_backend_get(&r->pass.run.backend, NULL), ULP_OK); /* its memory is host memory */
     r->pass.run.policy = &r->policy;
     r->pass.now.B = B;
     r->pass.run.seed = 11;

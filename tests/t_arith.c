@@ -41,7 +41,7 @@ static void check_all(ulp_reference *ref, double a, double b, double c, const ul
 }
 
 /* Check that each operation had at least `least` cases, and reset the counts. */
-static void enough(uint64_t least) {
+static void expect_cases(uint64_t least) {
     for (int op = 0; op < ULP_OP_COUNT; op++) {
         if (checked[op] < least) fail_msg("%s: %llu cases", ulp_op_name((ulp_op)op), (unsigned long long)checked[op]);
         checked[op] = 0;
@@ -87,7 +87,7 @@ static void test_every_pair(void **state) {
     }
     assert_int_equal(whole, 4);
     for (int op = 0; op < ULP_OP_COUNT; op++) checked[ULP_FUSED] += checked[op] / ULP_OP_COUNT;
-    enough(256 * 6 * 4);
+    expect_cases(256 * 6 * 4);
 }
 
 /* fma on all triples of codes of formats of up to 5 bits, and on a selection of codes of wider formats. */
@@ -160,7 +160,7 @@ static void test_patterns(void **state) {
         }
         ulp_reference_free(ref);
     }
-    enough(100000 / thinned(5));
+    expect_cases(100000 / thinned(5));
 }
 
 /* ---- random operands ---- */
@@ -195,10 +195,10 @@ static void test_random(void **state) {
         }
         ulp_reference_free(ref);
     }
-    enough(1000000 / thinned(5));
+    expect_cases(1000000 / thinned(5));
 }
 
-/* ---- facts that need no oracle ---- */
+/* ---- known results ---- */
 
 static double arith(const char *format, ulp_op op, int mode, double a, double b, double c) {
     ulp_format f = named(format);
@@ -312,7 +312,7 @@ static void test_map(void **state) {
                                   (ulp_stream){3, 1, isa + (size_t)m});
         }
     }
-    enough(100000);
+    expect_cases(100000);
 }
 
 static void test_map_refusals(void **state) {

@@ -453,7 +453,7 @@ static void test_modes(void **state) {
     assert_int_equal(cells, (ulp_block_count * 4 + 1) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
 }
 
-/* ---- special cases, written out ---- */
+/* ---- special cases ---- */
 
 static void expect(const char *name, float special, float other, int policy, float want_special, float want_other,
                    int want_scale) {

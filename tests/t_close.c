@@ -104,10 +104,7 @@ static void test_thresholds(void **state) {
  *
  * An intermediate rounding to nearest would give the threshold itself. */
 
-enum {
-    BITS = 26,
-    FINE = 23 + BITS
-}; /* with binary32 values in [1, 2) and 26 random bits, thresholds are multiples of 2^-49 */
+enum { BITS = 26, FINE = 23 + BITS }; /* for binary32 in [1, 2) and 26 random bits, thresholds are multiples of 2^-49 */
 
 static void check_map(ulp_op op, float a, float b, uint64_t index) {
     const ulp_stream s = {1, 1, index};

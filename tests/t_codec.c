@@ -6,10 +6,7 @@
 
 #include "sim/reference.h"
 
-enum {
-    EVERY_CODE = 16,
-    SAMPLES = 20000
-}; /* formats of up to 16 bits are tested with every code, wider formats with samples */
+enum { EVERY_CODE = 16, SAMPLES = 20000 }; /* largest number of bits for tests of every code; number of samples else */
 
 static const ulp_rule no_rule = {0, 0, 0};
 

@@ -265,8 +265,7 @@ static void test_conv(void **state) {
                 rig_start(&r, net->word, net->in, B, policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
                 const size_t biases =
-                    r.model.net.params -
-                    net->q.N; /* biases that the accumulator does not hold, if the datapath takes them */
+                    r.model.net.params - net->q.N; /* biases that the accumulator does not hold, if allowed */
                 for (size_t j = biases; j < r.model.net.params && !r.policy.forward.has_inputs; j++) r.w[j] *= 1.001f;
                 ulp_threads_set(threads);
                 rig_forward(&r);

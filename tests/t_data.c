@@ -291,7 +291,7 @@ static void test_mnist(void **state) {
     ulp_data_release(&data);
 }
 
-/* ---- what the readers share ---- */
+/* ---- files, checksums and permutations ---- */
 
 static void test_crc(void **state) {
     (void)state;

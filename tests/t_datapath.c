@@ -283,7 +283,7 @@ static void test_int8(void **state) {
     assert_true(wrapped > 50 && clamped > 50);
 }
 
-/* ---- what must be so ---- */
+/* ---- known properties ---- */
 
 static double sum_of(const char *name, double c, size_t k, double each) {
     const ulp_datapath d = parsed(name);

@@ -148,13 +148,13 @@ static void test_registry(void **state) {
         assert_string_equal(f.name, text->name);
         assert_true(text->source[0] != '\0');
         check_derived(&f);
-        char words[256], loud[64];
+        char words[256], upper_case[64];
         snprintf(words, sizeof words, "%s %s", text->name, text->aliases);
         for (char *at = words, *word; (word = strtok(at, " ")) != NULL; at = NULL) {
-            upper(loud, word);
+            upper(upper_case, word);
             assert_int_equal(ulp_format_parse(&g, word), ULP_OK);
             equal_formats(&f, &g);
-            assert_int_equal(ulp_format_parse(&g, loud), ULP_OK);
+            assert_int_equal(ulp_format_parse(&g, upper_case), ULP_OK);
             equal_formats(&f, &g);
         }
     }
@@ -177,8 +177,7 @@ static void test_ieee_like(void **state) {
                 snprintf(name, sizeof name, "e%dm%d%s", x, y, ieee ? "ieee" : "");
                 ulp_format f = named(name);
                 check_derived(&f);
-                if (strstr(" e4m3 e3m2 e2m3 e2m1 e8m0 ", name) != NULL)
-                    continue; /* formats of OCP, which do not follow the generic rule */
+                if (strstr(" e4m3 e3m2 e2m3 e2m1 e8m0 ", name) != NULL) continue; /* OCP formats have other rules */
                 assert_int_equal(f.bits, 1 + x + y);
                 assert_int_equal(f.prec, y + 1);
                 assert_int_equal(f.bias, (1 << (x - 1)) - 1);
@@ -269,7 +268,7 @@ static void test_suffixes(void **state) {
             }
 }
 
-/* ---- descriptors that no name gives ---- */
+/* ---- descriptors without a name ---- */
 
 static void test_init(void **state) {
     (void)state;
@@ -305,8 +304,8 @@ static void test_holds(void **state) {
             if (inner.bits > 16 || (inner.bits > 10 && (i + o) % 3 != 0)) continue;
             int all = 1;
             for (uint64_t code = 0; all && code < (uint64_t)1 << inner.bits; code++) {
-                uint64_t there;
-                all = ulp_encode(&there, ulp_decode(code, &inner), &outer) == ULP_OK;
+                uint64_t outer_code;
+                all = ulp_encode(&outer_code, ulp_decode(code, &inner), &outer) == ULP_OK;
             }
             if (ulp_format_holds(&outer, &inner) != all)
                 fail_msg("%s holds %s: %d, value by value: %d", outer.name, inner.name, !all, all);

@@ -155,8 +155,7 @@ static void test_shared_memory(void **state) {
         const unsigned base = (unsigned)(d & 0x3fff) * 16, leading = (unsigned)(d >> 16 & 0x3fff) * 16,
                        stride = (unsigned)(d >> 32 & 0x3fff) * 16;
         assert_int_equal(base, address);
-        assert_true((d & ~(uint64_t)0x00003fff3fff3fffu) ==
-                    0); /* no base offset, no swizzle, and unused bits are zero */
+        assert_true((d & ~(uint64_t)0x00003fff3fff3fffu) == 0); /* no base offset, no swizzle, unused bits zero */
         for (unsigned row = 0; row < 256; row += 8)
             for (unsigned half = 0; half < 2; half++) {
                 const unsigned core = ulp_wgmma_place(row, 16 * half);
@@ -194,8 +193,7 @@ static void test_codes(void **state) {
         for (uint64_t code = 0; code < codes; code += step) {
             const double x = ulp_decode(code, &f);
             check_code(x, &f);
-            if (x - x ==
-                0.0) { /* a neighbour in binary64 is not a value of the format; x / 2 and 1.5 x may be values */
+            if (x - x == 0.0) { /* the neighbour in binary64 is not a value; 1.5 x and x / 2 may be */
                 check_code(ulp_from_bits64(ulp_bits64(x) ^ 1), &f);
                 check_code(x * 1.5, &f);
                 check_code(x * 0.5, &f);

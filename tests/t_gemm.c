@@ -6,11 +6,7 @@
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum {
-    ROOM = 40000,
-    RESULTS = 2048,
-    ISAS = 8
-}; /* elements of inputs; elements of results with the elements around them */
+enum { ROOM = 40000, RESULTS = 2048, ISAS = 8 }; /* elements of inputs; of results with their surroundings */
 
 static const ulp_backend *backends[ISAS];
 static size_t offered;

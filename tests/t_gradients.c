@@ -58,8 +58,7 @@ static void bench_carve(void *own, ulp_arena *arena) {
 static void bench_start(bench *t, const char *text) {
     memset(t, 0, sizeof *t);
     assert_int_equal(ulp_policy_parse(&t->policy, "fp32", error, sizeof error), ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"),
-                     ULP_OK); /* the tests read its memory as host memory */
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 1;
@@ -111,8 +110,7 @@ static void check_layer(const ulp_layer_kind *kind) {
 static void test_layer_gradients(void **state) {
     size_t kinds = 0;
     (void)state;
-    for (; ulp_layer_kind_get(kinds);
-         kinds++) /* t_layers.c tests dropout, which is not a function of its input alone */
+    for (; ulp_layer_kind_get(kinds); kinds++) /* dropout is not a function of its input alone: t_layers.c tests it */
         if (ulp_layer_kind_get(kinds)->forward64) check_layer(ulp_layer_kind_get(kinds));
     assert_true(kinds >= 3);
 }

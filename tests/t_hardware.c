@@ -24,7 +24,7 @@ static const char *path_of(const char *name) {
     return path;
 }
 
-static int there(const char *name) {
+static int data_exists(const char *name) {
     FILE *file = fopen(path_of(name), "rb");
     if (file != NULL) fclose(file);
     return file != NULL;
@@ -138,7 +138,7 @@ static void test_measured(void **state) {
         {"l40s-e4m3-fp32", "l40s-e4m3"},      {"l40s-e5m2-fp32", "l40s-e5m2"},
     };
     enum { FILES = sizeof files / sizeof files[0] };
-    if (!there("v100-fp16-fp32.csv.gz")) skip();
+    if (!data_exists("v100-fp16-fp32.csv.gz")) skip();
     size_t total = 0;
     failures = 0;
     for (size_t i = 0; i < FILES; i++) {
@@ -169,7 +169,7 @@ static void row_of(char *row, size_t size, const char *arch, const char *types) 
 
 static void test_directed(void **state) {
     (void)state;
-    if (!there("directed.csv")) skip();
+    if (!data_exists("directed.csv")) skip();
     FILE *file = fopen(path_of("directed.csv"), "r");
     assert_non_null(file);
     char line[LINE], row[64];

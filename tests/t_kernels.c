@@ -21,7 +21,7 @@ static void fail_at(const ulp_backend *b, const char *what, size_t i, size_t n, 
     fail_case(text, in, 0, 0, f, rule, word, got, expected);
 }
 
-/* ---- the inputs and what they become ---- */
+/* ---- inputs and expected results ---- */
 
 /* Inputs of random bits, inputs near values of the format, and all special values. */
 static void fill_inputs(const ulp_format *f, uint64_t seed) {
@@ -32,8 +32,7 @@ static void fill_inputs(const ulp_format *f, uint64_t seed) {
         uint64_t bits = next_random(&seed);
         float value = ulp_from_bits32((uint32_t)(bits >> 32));
         if (i % 8 == 1) value = ulp_from_bits32(special[bits % (sizeof special / sizeof special[0])]);
-        if (i % 8 >=
-            4) { /* up to 3 units in the last place of binary32 from a value of the format or from the middle of two */
+        if (i % 8 >= 4) { /* a value or a middle, and up to 3 units of binary32 away from it */
             double member = ulp_decode(bits >> 8, f), other = ulp_next_up(member, f);
             if (i % 8 >= 6) member += (other - member) / 2;
             value =

@@ -104,7 +104,7 @@ static void check_optimizer(const char *text, const char *policy_text) {
     float w[N], dw[N];
     assert_int_equal(ulp_policy_parse(&policy, policy_text, error, sizeof error), ULP_OK);
     if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
-    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* the tests read its memory as host memory */
+    assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     ulp_arena_init(&f, pass.run.backend);
     ulp_optimizer_carve(&o, &f, N, &policy);
     assert_int_equal(ulp_arena_alloc(&f), ULP_OK);

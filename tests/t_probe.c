@@ -102,7 +102,7 @@ static void test_rows(void **state) {
         if (reached[somewhere[i]] == 0) fail_msg("%s: found in no row", ulp_property_name(somewhere[i]));
 }
 
-/* ---- rows that were altered, and other datapaths ---- */
+/* ---- altered rows, and other datapaths ---- */
 
 static void test_altered(void **state) {
     (void)state;

@@ -44,7 +44,7 @@ static int unload(void **state) {
     return 0;
 }
 
-/* ---- the same in 64-bit integers ---- */
+/* ---- the network in 64-bit integers ---- */
 
 typedef struct accumulator {
     int bits, saturates; /* bits 0: wide enough for every sum */

@@ -8,7 +8,7 @@
 #include "kernels/functions/elementary.h"
 #include "training.h"
 
-/* ---- a model under a policy, on inputs and weights that are values of its formats ---- */
+/* ---- a model under a policy; inputs and weights are values of the policy's formats ---- */
 
 typedef struct bench {
     ulp_model model;
@@ -38,8 +38,7 @@ static void bench_start(bench *t, const char *net, ulp_dims in, const char *poli
     if (status == ULP_OK) status = model_from_text(&t->model, net, in, B, B, error, sizeof error);
     if (status != ULP_OK) print_message("%s\n", error);
     assert_int_equal(status, ULP_OK);
-    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"),
-                     ULP_OK); /* the tests read its memory as host memory */
+    assert_int_equal(ulp_backend_get(&t->pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     t->pass.run.policy = &t->policy;
     t->pass.now.B = B;
     t->pass.run.seed = 77;
@@ -60,7 +59,7 @@ static void trip(bench *t) {
     assert_int_equal(ulp_model_backward(&t->model, &t->pass, t->w), ULP_OK);
 }
 
-/* ---- the formulas of the heads of layer_rnn.c, layer_gru.c and layer_lstm.c, one number at a time ---- */
+/* ---- the formulas in the head comments of rnn.c, gru.c and lstm.c, one number at a time ---- */
 
 enum { B = 3, T = 4, F = 5, N = 3, GATES = 4, MANY = 64 };
 
@@ -86,8 +85,7 @@ static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_
 /* The numbers of one pass through a layer. Gradients have zeros at index T, forward tensors at index T + 1. */
 typedef struct direct {
     size_t gates, w_from, u_to; /* G / N, and the gates in which W and U take part */
-    double x[T][B][F], s[T][B][GATES * N], g[T + 2][B][GATES * N], c[T + 2][B][N],
-        h[T + 2][B][N]; /* step t has index t + 1 in g, c and h */
+    double x[T][B][F], s[T][B][GATES * N], g[T + 2][B][GATES * N], c[T + 2][B][N], h[T + 2][B][N]; /* step t at t + 1 */
     double dh[T + 1][B][N], dc[T + 1][B][N], ds[T + 1][B][GATES * N];
 } direct;
 
@@ -356,7 +354,7 @@ static void test_pieces(void **state) {
     bench_end(&t);
 }
 
-/* ---- moves ---- */
+/* ---- layers that move values ---- */
 
 static void test_moves(void **state) {
     static const float image[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; /* (2,2,3) */

@@ -381,8 +381,7 @@ static void test_odd_ones(void **state) {
     expect_round("int8", ULP_RZ, ULP_OVERFLOW_WRAP, 0x1.000000004p36, 4);
     expect_round("int8", ULP_RNE, ULP_OVERFLOW_WRAP, INFINITY, 127);
     expect_round("q4.2", ULP_RD, ULP_OVERFLOW_WRAP, -8.1, 7.75);
-    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25,
-                 -1); /* in fixed point 1 is odd; parity is not that of codes */
+    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25, -1); /* 1 is odd in fixed point, unlike codes */
     expect_round("q1.0", ULP_RNE, ULP_OVERFLOW_NAN, -1.5, NAN);
     const ulp_format *f = named("int8");
     ulp_reference *ref = ulp_reference_new(f);
@@ -437,7 +436,7 @@ static void test_stochastic(void **state) {
             }
 }
 
-/* ---- against MPFR's own path, and the hardware ---- */
+/* ---- against mpfr_subnormalize() and the hardware ---- */
 
 static mpfr_t left, right, third_operand, result;
 

@@ -55,9 +55,7 @@ static float element(const oracle_format *f, data kind, int centre, uint64_t *se
                    ? value
                    : value_of(code_near(f, oracle_emax(f) - between(seed, 0, 3), seed), f);
     }
-    case LEVEL:
-        return value_of(code_near(f, centre + between(seed, -2, 1), seed),
-                        f); /* the centre may be anywhere in the range */
+    case LEVEL: return value_of(code_near(f, centre + between(seed, -2, 1), seed), f); /* anywhere in the range */
     case EDGES: return value_of(code_near(f, edge(f, seed), seed), f);
     default: return value_of(code_near(f, between(seed, -6, 3), seed), f);
     }
@@ -303,7 +301,7 @@ static void test_settings(void **state) {
     assert_int_equal(failures, wrong);
 }
 
-/* ---- inputs that are no values of the formats ---- */
+/* ---- inputs that are not values of the formats ---- */
 
 static void expect_refusal(const ulp_datapath *d, ulp_gemm_shape *s, int of_b, size_t i, size_t p, float value) {
     float *at = of_b ? &b[p * s->n + i] : &a[i * s->k + p], saved = *at;

@@ -147,12 +147,10 @@ static void test_refusals(void **state) {
     assert_int_equal(ulp_backend_update(backend, NULL, 0, 5), ULP_OK);
     ulp_update_step both[2] = {good[1], good[1]};
     both[0].format = wide, both[1].op = ULP_STEP_ROUND + 1;
-    assert_int_equal(ulp_backend_update(backend, both, 2, 5),
-                     ULP_UNSUPPORTED); /* the first refused step gives the status */
+    assert_int_equal(ulp_backend_update(backend, both, 2, 5), ULP_UNSUPPORTED); /* the status of the first refusal */
     assert_int_equal(ulp_backend_update(backend, both, 2, 0), ULP_UNSUPPORTED);
     both[0].a.kind = ULP_OPERAND_NONE;
-    assert_int_equal(ulp_backend_update(backend, both, 1, 5),
-                     ULP_BAD_ARGUMENT); /* operands are checked before formats */
+    assert_int_equal(ulp_backend_update(backend, both, 1, 5), ULP_BAD_ARGUMENT); /* operands before formats */
 }
 
 static void test_largest(void **state) {

@@ -16,7 +16,7 @@ enum { STEPS = 6, CUT = 3, BATCH = 8, SAMPLES = 40, TRAIN = 24, SIDE = 4, CLASSE
 static const char left_file[] = "t_walled.left.ckpt", right_file[] = "t_walled.right.ckpt";
 static const ulp_backend *plain, *wall;
 
-/* ---- two runs side by side ---- */
+/* ---- a run in host memory and a run in walled memory ---- */
 
 /* Hash all bytes that an observer sees (FNV-1a 64). */
 static void see(void *context, const ulp_observation *observed) {
@@ -151,7 +151,7 @@ static void compare(const char *what, const ulp_data *data, training_texts optio
     assert_int_equal(walled_blocks(), 0);
 }
 
-/* ---- what is trained ---- */
+/* ---- the compared trainings ---- */
 
 static uint8_t pixel[SAMPLES * SIDE * SIDE], label[SAMPLES];
 static ulp_data images = {.name = "images",

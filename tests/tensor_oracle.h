@@ -47,9 +47,7 @@ typedef struct oracle_number {
 } oracle_number;
 
 static inline int oracle_emin(const oracle_format *f) { return 2 - (1 << (f->e - 1)); }
-static inline int oracle_emax(const oracle_format *f) {
-    return (1 << (f->e - 1)) - 1;
-} /* for the formats of accumulators */
+static inline int oracle_emax(const oracle_format *f) { return (1 << (f->e - 1)) - 1; } /* of accumulators */
 
 static inline oracle_number oracle_decode(uint32_t code, const oracle_format *f) {
     const int fraction = (int)(code & ((1u << f->f) - 1)), top = (1 << f->e) - 1, field = (int)(code >> f->f) & top;
@@ -332,8 +330,7 @@ static inline int oracle_terms(const oracle *o, oracle_number *term, int *infini
         } else {
             if (i % o->group == 0) term[n++] = (oracle_number){.e = 0, .w = 2, .m = 0};
             oracle_number *g = &term[n - 1];
-            g->m += (p.neg ? -p.m : p.m) *
-                    ((int64_t)1 << p.e); /* in units of 1/4: products of e2m1 numbers are multiples of 1/4 */
+            g->m += (p.neg ? -p.m : p.m) * ((int64_t)1 << p.e); /* units of 1/4: e2m1 products are multiples */
             if ((i + 1) % o->group != 0) continue;
             g->neg = g->m < 0;
             g->m = (g->neg ? -g->m : g->m) * s.m * t.m;

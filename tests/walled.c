@@ -259,7 +259,7 @@ static ulp_status permute(float *y, const float *x, ulp_permute_shape s) {
     return left(open_wall()->permute(y, x, s));
 }
 
-/* ---- between products ---- */
+/* ---- other operations of a network ---- */
 
 static ulp_status narrow(float *y, const double *x, size_t n) {
     enter();

@@ -209,15 +209,15 @@ static void write_csv(FILE *file, const void *own) {
 
 /* Read the rows back and test the claims; returns the number of failed claims. */
 static int judge(ulp_run *run) {
-    FILE *people = strcmp(run->common.out, "-") == 0 ? stderr : stdout;
+    FILE *report_file = strcmp(run->common.out, "-") == 0 ? stderr : stdout;
     run->table = ulp_table_of(run->experiment->columns, run->experiment->row_size);
     run->claims = (ulp_claims){.settings = run->settings,
                                .context = run->context,
                                .table = &run->table,
                                .arguments = &run->arguments,
                                .preset = run->preset,
-                               .file = run->common.quiet ? NULL : people,
-                               .loud = people};
+                               .file = run->common.quiet ? NULL : report_file,
+                               .loud = report_file};
     for (size_t k = 0; k < run->plan.count; k++) {
         const ulp_text *text = &run->sweep.work[k].rows.text;
         if (!ulp_table_add(&run->table, ulp_text_of(text), text->length, run->plan.points[k].point)) {
