@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "experiments/harness/claims/finding.h"
 #include "loss_scaling.h"
 
 /* The mean over the seeds of a run; accuracies and gradients in percent. */
@@ -30,16 +31,8 @@ static mean mean_of(const ulp_claims *c, point p) {
     return (mean){m.accuracy / n, m.loss / n, m.zero / n, m.skipped / n, m.scale / n, m.diverged, m.n};
 }
 
-/* What was done to the scalers' growth intervals. */
-static void tell_interval(char *text, size_t size, const settings *s) {
-    if (s->interval == 0) snprintf(text, size, "growth intervals of 2000 steps (megatron: 1000)");
-    else snprintf(text, size, "growth intervals cut from 2000 steps (megatron: 1000) to %lld", (long long)s->interval);
-}
-
-static void print_table(ulp_claims *c) {
-    const settings *s = c->settings;
-    char interval[96], name[32];
-    tell_interval(interval, sizeof interval, s);
+/* A row for every run, by that of its first seed. The figure takes its numbers from the summary. */
+static void print_table(ulp_claims *c, const char *interval) {
     ulp_sheet *table = ulp_sheet_new(
         ulp_claim_text(
             c,
@@ -49,7 +42,8 @@ static void print_table(ulp_claims *c) {
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = (const row *)c->table->rows + i;
         const mean m = mean_of(c, *(const point *)c->table->points[i]);
-        if (r->what != FINAL || r->seed != (int64_t)s->seed) continue;
+        char name[32];
+        if (r->what != FINAL || r->seed != (int64_t)((const settings *)c->settings)->seed) continue;
         ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)r->scaler);
         if (r->scaler == STATIC) snprintf(name, sizeof name, "2^%lld", (long long)r->static_log2);
         ulp_sheet_put_row(table, "%s,%s,%s,%.2f,%.4g,%d of %d,%.2f,%.1f,2^%.1f", r->net, r->format, name, m.accuracy,
@@ -69,8 +63,9 @@ typedef struct judged {
     const ulp_network *network;
     const ulp_integer_list *scales;
     mean reference;
-    double points; /* how far below binary32 counts as the same, in percent of the test part */
-    char why[320]; /* if another set-up than that of the claims: in which way */
+    double points;        /* how far below binary32 counts as the same, in percent of the test part */
+    const char *interval; /* what was done to growth intervals */
+    char why[320];        /* if another set-up than that of the claims: in which way */
 } judged;
 
 /* Networks but mlp and small: four standard errors of the mean over the seeds. The deviation of one run from that of
@@ -106,118 +101,103 @@ static window window_of(const judged *j, const ulp_format *format) {
 
 /* Both walls in every format, what lies between, and, on a fine grid, that a wider range leaves more room. */
 static void claim_walls(const judged *j, int fine) {
-    ulp_claims *c = j->c;
     const char *net = j->network->name;
-    const mean all = j->reference;
-    char within[300] = "", at_left[300] = "", at_right[300] = "";
-    int64_t low = INT64_MAX, high = INT64_MIN, last = 0;
-    int found = 0, last_range = 0, some = 1, left_wall = 1, right_wall = 1, narrower = 1;
-    for (size_t i = 0; i < j->scales->count; i++) {
-        low = j->scales->at[i] < low ? j->scales->at[i] : low;
-        high = j->scales->at[i] > high ? j->scales->at[i] : high;
-    }
+    const double binary32 = j->reference.accuracy;
+    const int64_t low = ulp_integers_least(j->scales), high = ulp_integers_most(j->scales);
+    ulp_finding within = {0}, at_low = {0}, at_high = {0}, narrower = {0};
+    const ulp_format *before = NULL;
+    int64_t last = 0, last_range = 0;
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
         const mean left = static_mean(j, format, low), right = static_mean(j, format, high);
         const window w = window_of(j, format);
-        const int range = format->emax - format->qmin;
+        const int64_t range = format->emax - format->qmin, room = w.high - w.low;
+        char scales[64] = "no scale";
         if (left.n == 0 || !is_claimed(format)) continue;
-        if (w.low > w.high) ulp_list_add(within, sizeof within, "%s no scale", format->name);
-        else
-            ulp_list_add(within, sizeof within, "%s 2^%lld to 2^%lld", format->name, (long long)w.low,
-                         (long long)w.high);
-        ulp_list_add(at_left, sizeof at_left, "%s %.2f %% with %.2f %% zero", format->name, left.accuracy, left.zero);
-        ulp_list_add(at_right, sizeof at_right, "%s %d of %d runs, %.2f %%", format->name, right.diverged, right.n,
-                     right.accuracy);
-        some &= w.low <= w.high;
-        left_wall &= left.accuracy <= all.accuracy - 5 && left.zero > 95;
-        right_wall &= right.diverged == right.n && right.accuracy <= all.accuracy - 5;
-        narrower &=
-            !found || (range > last_range ? w.high - w.low > last : range == last_range || w.high - w.low < last);
-        last = w.high - w.low;
+        if (room >= 0) snprintf(scales, sizeof scales, "2^%lld to 2^%lld", (long long)w.low, (long long)w.high);
+        ulp_finding_add(&within, room >= 0, "%s %s", format->name, scales);
+        ulp_finding_add(&at_low, left.accuracy <= binary32 - 5 && left.zero > 95, "%s %.2f %% with %.2f %% zero",
+                        format->name, left.accuracy, left.zero);
+        ulp_finding_add(&at_high, right.diverged == right.n && right.accuracy <= binary32 - 5,
+                        "%s %d of %d runs, %.2f %%", format->name, right.diverged, right.n, right.accuracy);
+        if (fine && before)
+            ulp_finding_add(&narrower, range > last_range ? room > last : range == last_range || room < last,
+                            "%s %lld and %s %lld octaves", before->name, (long long)last, format->name,
+                            (long long)room);
+        before = format;
+        last = room;
         last_range = range;
-        found++;
     }
-    if (!found) return;
-    ulp_claim_if(c, j->why, some,
-                 ulp_claim_text(c, "%s: in every format there are static scales at most %.2g points below binary32",
-                                net, j->points),
-                 "%s; binary32 %.2f %%", within, all.accuracy);
-    ulp_claim_if(c, j->why, left_wall,
-                 ulp_claim_text(c,
-                                "%s, left wall: at 2^%lld nearly all gradients are zero and 5 points or more are lost",
-                                net, (long long)low),
-                 "%s; binary32 %.2f %% with %.2f %%", at_left, all.accuracy, all.zero);
-    ulp_claim_if(c, j->why, right_wall,
-                 ulp_claim_text(c, "%s, right wall: at 2^%lld every run overflows and diverges", net, (long long)high),
-                 "%s", at_right);
-    if (fine && found > 1)
-        ulp_claim_if(c, j->why, narrower,
-                     ulp_claim_text(c, "%s: the fewer powers of two a format has, the closer its walls", net), "%s",
-                     within);
+    ulp_finding_note(&within, "binary32 %.2f %%", binary32);
+    ulp_finding_note(&at_low, "binary32 %.2f %% with %.2f %%", binary32, j->reference.zero);
+    ulp_claim_found(j->c, j->why, &within,
+                    "%s: in every format there are static scales at most %.2g points below binary32", net, j->points);
+    ulp_claim_found(j->c, j->why, &at_low,
+                    "%s, left wall: at 2^%lld nearly all gradients are zero and 5 points or more are lost", net,
+                    (long long)low);
+    ulp_claim_found(j->c, j->why, &at_high, "%s, right wall: at 2^%lld every run overflows and diverges", net,
+                    (long long)high);
+    ulp_claim_found(j->c, j->why, &narrower, "%s: the fewer powers of two a format has, the closer its walls", net);
 }
 
 /* Nothing chosen by hand: one scaler, every format that claims are about. */
 static void claim_scaler(const judged *j, int scaler) {
-    ulp_claims *c = j->c;
-    char measured[300] = "", where[300] = "", name[24], how[96];
-    int good = 1, found = 0, diverged = 0, runs = 0;
+    const char *net = j->network->name, *how = j->interval;
+    const double binary32 = j->reference.accuracy;
+    ulp_finding found = {0};
     double skipped = 0;
+    char name[24];
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
-        const mean m = mean_of(c, (point){j->network, format, scaler, 0, 0}), one = static_mean(j, format, 0);
+        const mean m = mean_of(j->c, (point){j->network, format, scaler, 0, 0}), one = static_mean(j, format, 0);
+        const int good = m.accuracy >= binary32 - j->points && m.diverged == 0;
         if (m.n == 0 || !is_claimed(format)) continue;
-        ulp_list_add(measured, sizeof measured, "%s %.2f %%", format->name, m.accuracy);
-        ulp_list_add(where, sizeof where, "%s 2^%.1f", format->name, m.scale);
-        good &= m.accuracy >= j->reference.accuracy - j->points && m.diverged == 0;
-        good &= scaler < AMAX ? m.scale >= (double)window_of(j, format).low : one.n == 0 || m.zero < one.zero;
         skipped += m.skipped;
-        diverged += m.diverged;
-        runs += m.n;
-        found++;
+        if (scaler == DELAYED16_INF)
+            ulp_finding_add(&found, m.diverged == m.n, "%s %d of %d runs", format->name, m.diverged, m.n);
+        else if (scaler >= AMAX)
+            ulp_finding_add(&found, good && (one.n == 0 || m.zero < one.zero), "%s %.2f %%", format->name, m.accuracy);
+        else
+            ulp_finding_add(&found, good && m.scale >= (double)window_of(j, format).low, "%s %.2f %% at 2^%.1f",
+                            format->name, m.accuracy, m.scale);
     }
-    if (!found) return;
     ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)scaler);
-    tell_interval(how, sizeof how, j->s);
-    if (scaler == BACKOFF) snprintf(how, sizeof how, "its scale only ever halved");
-    if (scaler == LOGMAX) snprintf(how, sizeof how, "its scale followed the gradients");
+    if (scaler == BACKOFF) how = "its scale only ever halved";
+    if (scaler == LOGMAX) how = "its scale followed the gradients";
+    ulp_finding_note(&found, "binary32 %.2f %%", binary32);
+    if (scaler < AMAX)
+        ulp_finding_note(&found, "%.1f steps skipped per run", skipped / (found.count ? found.count : 1));
     if (scaler == DELAYED16_INF)
-        ulp_claim_if(c, j->why, diverged == runs,
-                     ulp_claim_text(
-                         c, "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf",
-                         j->network->name, name),
-                     "%d of %d runs", diverged, runs);
+        ulp_claim_found(j->c, j->why, &found,
+                        "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", net,
+                        name);
     else if (scaler >= AMAX)
-        ulp_claim_if(c, j->why, good,
-                     ulp_claim_text(c,
-                                    "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most "
-                                    "%.2g points below binary32, and fewer are zero than at 2^0",
-                                    j->network->name, name, j->points),
-                     "%s; binary32 %.2f %%", measured, j->reference.accuracy);
+        ulp_claim_found(j->c, j->why, &found,
+                        "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points "
+                        "below binary32, and fewer are zero than at 2^0",
+                        net, name, j->points);
     else
-        ulp_claim_if(c, j->why, good,
-                     ulp_claim_text(
-                         c,
-                         "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
-                         j->network->name, name, j->points, how),
-                     "%s; binary32 %.2f %%; last scales %s; %.1f steps skipped per run", measured,
-                     j->reference.accuracy, where, skipped / found);
+        ulp_claim_found(j->c, j->why, &found,
+                        "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
+                        net, name, j->points, how);
 }
 
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     const ulp_networks *networks = c->context;
-    print_table(c);
+    char interval[96] = "growth intervals of 2000 steps (megatron: 1000)";
+    if (s->interval)
+        snprintf(interval, sizeof interval, "growth intervals cut from 2000 steps (megatron: 1000) to %lld",
+                 (long long)s->interval);
+    print_table(c, interval);
     for (size_t f = 0; f < s->formats.count; f++)
         if (!is_claimed(&s->formats.at[f]))
             ulp_claim_skip(c, ulp_claim_text(c, "%s gradients: walls and scalers", s->formats.at[f].name),
                            "the claims are about binary16, e5m2 and e4m3");
     for (size_t i = 0; i < networks->count; i++) {
-        judged j = {.c = c,
-                    .s = s,
-                    .network = &networks->at[i],
-                    .scales = &s->grid[i > 0].scales,
-                    .reference = mean_of(c, (point){.network = &networks->at[i]})};
+        judged j = {
+            c,        s, &networks->at[i], &s->grid[i > 0].scales, mean_of(c, (point){.network = &networks->at[i]}), 0,
+            interval, ""};
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
         if (!ulp_options_differ(c, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))

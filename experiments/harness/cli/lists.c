@@ -1,4 +1,4 @@
-/* lists.c - finding formats, rules and datapaths by name in the lists of options; see lists.h. */
+/* lists.c - what is looked up in the lists of options: a name, the smallest and the largest number; see lists.h. */
 #include "lists.h"
 
 #include <string.h>
@@ -19,4 +19,16 @@ const ulp_datapath *ulp_datapaths_find(const ulp_datapath_list *list, const char
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->at[i].name, name) == 0) return &list->at[i];
     return NULL;
+}
+
+int64_t ulp_integers_least(const ulp_integer_list *list) {
+    int64_t least = list->at[0];
+    for (size_t i = 1; i < list->count; i++) least = list->at[i] < least ? list->at[i] : least;
+    return least;
+}
+
+int64_t ulp_integers_most(const ulp_integer_list *list) {
+    int64_t most = list->at[0];
+    for (size_t i = 1; i < list->count; i++) most = list->at[i] > most ? list->at[i] : most;
+    return most;
 }
