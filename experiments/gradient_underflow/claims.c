@@ -1,9 +1,10 @@
 /* claims.c - the tables of gradient_underflow, and the claims about its rows. */
-#include "gradient_underflow.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "experiments/harness/claims/finding.h"
+#include "gradient_underflow.h"
 
 /* ---- counts ---- */
 
@@ -182,8 +183,7 @@ static void find_why(const ulp_claims *c, int of_safe, char *why, size_t size) {
  * 2^-25, which is flushed, in one bin with what is above it. */
 static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
     const ulp_networks *networks = c->context;
-    char measured[400] = "";
-    int good = 1;
+    ulp_finding found = {0};
     for (size_t n = 0; n < networks->count; n++) {
         const total t = with_scale(c, whole(&networks->at[n], ULP_GRADIENTS_ACT, binary16), 0);
         int64_t below = 0, beside = 0;
@@ -196,13 +196,13 @@ static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
             if (r->bin.x < -25) below += r->bin.count;
             if (r->bin.x == -25) beside += r->bin.count;
         }
-        good &= below <= t.flushed && t.flushed <= below + beside;
-        ulp_list_add(measured, sizeof measured, "%s %lld of at least %lld and at most %lld", networks->at[n].name,
-                     (long long)t.flushed, (long long)below, (long long)(below + beside));
+        ulp_finding_add(&found, below <= t.flushed && t.flushed <= below + beside,
+                        "%s %lld of at least %lld and at most %lld", networks->at[n].name, (long long)t.flushed,
+                        (long long)below, (long long)(below + beside));
     }
-    ulp_claim(c, good,
-              "every network: binary16 at scale 1 flushes every activation gradient below 2^-25 and none from 2^-24 on",
-              "%s", measured);
+    ulp_claim_found(
+        c, "", &found,
+        "every network: binary16 at scale 1 flushes every activation gradient below 2^-25 and none from 2^-24 on");
 }
 
 /* What is said of the multilayer perceptron alone. */
@@ -244,24 +244,20 @@ static void claim_eight_bits(ulp_claims *c, const ulp_network *mlp, const ulp_fo
 
 static void claim_order(ulp_claims *c, const ulp_network *network) {
     static const char *const names[] = {"bfloat16", "binary16", "e5m2", "e4m3", "q8.8"};
-    char measured[200] = "", why[256];
+    ulp_finding found = {0};
     double last = -1;
-    int good = 1, found = 0;
+    char why[256];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const ulp_format *format = format_of(c, names[i]);
         if (!format) continue;
         const double share = flushed(c, whole(network, ULP_GRADIENTS_ACT, format), 0);
-        ulp_list_add(measured, sizeof measured, "%s %.3f %%", names[i], share);
-        found++;
-        good &= share > last || (share == last && share == 0);
+        ulp_finding_add(&found, share > last || (share == last && share == 0), "%s %.3f %%", names[i], share);
         last = share;
     }
+    if (found.count == 1) found.count = 0; /* there is nothing to compare */
     find_why(c, 0, why, sizeof why);
-    if (found > 1)
-        ulp_claim_if(
-            c, why, good,
-            ulp_claim_text(c, "%s: at scale 1 the flushed share grows as the least positive value does", network->name),
-            "%s", measured);
+    ulp_claim_found(c, why, &found, "%s: at scale 1 the flushed share grows as the least positive value does",
+                    network->name);
 }
 
 /* More scale, less underflow: for every network and format, over the whole grid of scales. */
@@ -304,18 +300,18 @@ static const rule rules[] = {
 
 static void claim_networks(ulp_claims *c, const rule *r, const ulp_format *format) {
     const ulp_networks *networks = c->context;
-    char measured[400] = "", why[256];
-    int good = 1;
+    ulp_finding found = {0};
+    char why[256];
     for (size_t i = 0; i < networks->count; i++) {
         const wanted w = whole(&networks->at[i], ULP_GRADIENTS_ACT, format);
         const int64_t safe = safe_scale(c, w.network, format);
         const double share = flushed(c, w, r->scale == NO_SCALE ? safe : r->scale),
                      other = flushed(c, w, r->other == NO_SCALE ? safe : r->other);
-        ulp_list_add(measured, sizeof measured, "%s %.3g %% of %.3g %%", w.network->name, share, other);
-        good &= share <= r->most && share * r->factor <= other;
+        ulp_finding_add(&found, share <= r->most && share * r->factor <= other, "%s %.3g %% of %.3g %%",
+                        w.network->name, share, other);
     }
     find_why(c, r->scale == NO_SCALE || r->other == NO_SCALE, why, sizeof why);
-    ulp_claim_if(c, why, good, r->text, "%s", measured);
+    ulp_claim_found(c, why, &found, "%s", r->text);
 }
 
 void judge(ulp_claims *c) {

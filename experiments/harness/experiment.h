@@ -45,6 +45,11 @@ typedef struct ulp_experiment {
     void (*release)(void *context);
 } ulp_experiment;
 
+/* The sizes of the experiment's structs, in its initializer. */
+#define ULP_STRUCTS(settings, point, row, context)                                                                     \
+    .settings_size = sizeof(settings), .point_size = sizeof(point), .row_size = sizeof(row),                           \
+    .context_size = sizeof(context)
+
 int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
 
 /* ---- options of many experiments: rows for their tables, bound to a field of the settings `s` ---- */

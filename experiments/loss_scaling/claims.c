@@ -5,49 +5,32 @@
 #include "experiments/harness/claims/finding.h"
 #include "loss_scaling.h"
 
-/* The mean over the seeds of a run; accuracies and gradients in percent. */
-typedef struct mean {
-    double accuracy, loss, zero, skipped, scale;
-    int diverged, n;
-} mean;
+/* Whether a row is the end of a run that has the key's network, format and scaler, of whatever seed. */
+static int is_run(const void *r, const void *at, const void *key) {
+    const point *p = at, *k = key;
+    return ((const row *)r)->what == FINAL && p->network == k->network && p->format == k->format &&
+           p->scaler == k->scaler && p->scale == k->scale;
+}
 
-static mean mean_of(const ulp_claims *c, point p) {
-    const row *r = c->table->rows;
-    mean m = {0};
-    for (size_t i = 0; i < c->table->count; i++) {
-        const point *q = c->table->points[i];
-        if (r[i].what != FINAL || q->network != p.network || q->format != p.format || q->scaler != p.scaler ||
-            q->scale != p.scale)
-            continue;
-        m.accuracy += 100 * r[i].test_accuracy;
-        m.loss += r[i].loss;
-        m.zero += 100 * r[i].gradients.zero;
-        m.skipped += (double)r[i].skipped;
-        m.scale += (double)r[i].scale_log2;
-        m.diverged += !isfinite(r[i].loss);
-        m.n++;
-    }
-    const double n = m.n ? m.n : 1;
-    return (mean){m.accuracy / n, m.loss / n, m.zero / n, m.skipped / n, m.scale / n, m.diverged, m.n};
+static ulp_training_mean mean_of(const ulp_claims *c, point p) {
+    return ulp_training_mean_of(c->table, offsetof(row, cells), is_run, &p);
 }
 
 /* A row for every run, by that of its first seed. The figure takes its numbers from the summary. */
 static void print_table(ulp_claims *c, const char *interval) {
-    ulp_sheet *table = ulp_sheet_new(
-        ulp_claim_text(
-            c,
-            "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s",
-            interval),
-        "net,gradients,scaler,accuracy,training loss,diverged,zero,skipped,last scale");
+    const char *title = ulp_claim_text(
+        c, "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s",
+        interval);
+    ulp_sheet *table = ulp_sheet_new(title, "net,gradients,scaler," ULP_TRAINING_MEAN_COLUMNS);
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = (const row *)c->table->rows + i;
-        const mean m = mean_of(c, *(const point *)c->table->points[i]);
+        const ulp_training_mean m = mean_of(c, *(const point *)c->table->points[i]);
         char name[32];
         if (r->what != FINAL || r->seed != (int64_t)((const settings *)c->settings)->seed) continue;
         ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)r->scaler);
         if (r->scaler == STATIC) snprintf(name, sizeof name, "2^%lld", (long long)r->static_log2);
-        ulp_sheet_put_row(table, "%s,%s,%s,%.2f,%.4g,%d of %d,%.2f,%.1f,2^%.1f", r->net, r->format, name, m.accuracy,
-                          m.loss, m.diverged, m.n, m.zero, m.skipped, m.scale);
+        ulp_sheet_put_row(table, "%s,%s,%s", r->net, r->format, name);
+        ulp_training_mean_put(table, &m);
         ulp_summary(c, "accuracy", m.accuracy, "%s %s %s", r->net, r->format, name);
         ulp_summary(c, "loss", m.loss, "%s %s %s", r->net, r->format, name);
     }
@@ -62,7 +45,7 @@ typedef struct judged {
     const settings *s;
     const ulp_network *network;
     const ulp_integer_list *scales;
-    mean reference;
+    ulp_training_mean reference;
     double points;        /* how far below binary32 counts as the same, in percent of the test part */
     const char *interval; /* what was done to growth intervals */
     char why[320];        /* if another set-up than that of the claims: in which way */
@@ -77,7 +60,7 @@ static double points_of(const judged *j) {
     return i < 0 ? j->s->points : 4 * deviations[i] / sqrt(j->reference.n);
 }
 
-static mean static_mean(const judged *j, const ulp_format *format, int64_t scale) {
+static ulp_training_mean static_mean(const judged *j, const ulp_format *format, int64_t scale) {
     return mean_of(j->c, (point){j->network, format, STATIC, scale, 0});
 }
 
@@ -109,7 +92,7 @@ static void claim_walls(const judged *j, int fine) {
     int64_t last = 0, last_range = 0;
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
-        const mean left = static_mean(j, format, low), right = static_mean(j, format, high);
+        const ulp_training_mean left = static_mean(j, format, low), right = static_mean(j, format, high);
         const window w = window_of(j, format);
         const int64_t range = format->emax - format->qmin, room = w.high - w.low;
         char scales[64] = "no scale";
@@ -149,7 +132,8 @@ static void claim_scaler(const judged *j, int scaler) {
     char name[24];
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
-        const mean m = mean_of(j->c, (point){j->network, format, scaler, 0, 0}), one = static_mean(j, format, 0);
+        const ulp_training_mean m = mean_of(j->c, (point){j->network, format, scaler, 0, 0}),
+                                one = static_mean(j, format, 0);
         const int good = m.accuracy >= binary32 - j->points && m.diverged == 0;
         if (m.n == 0 || !is_claimed(format)) continue;
         skipped += m.skipped;
@@ -196,8 +180,8 @@ void judge(ulp_claims *c) {
                            "the claims are about binary16, e5m2 and e4m3");
     for (size_t i = 0; i < networks->count; i++) {
         judged j = {
-            c,        s, &networks->at[i], &s->grid[i > 0].scales, mean_of(c, (point){.network = &networks->at[i]}), 0,
-            interval, ""};
+            .c = c, .s = s, .network = &networks->at[i], .scales = &s->grid[i > 0].scales, .interval = interval};
+        j.reference = mean_of(c, (point){.network = j.network});
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
         if (!ulp_options_differ(c, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))

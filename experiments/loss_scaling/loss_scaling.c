@@ -26,8 +26,7 @@ static const ulp_option options[] = {
                   .help = "log2 of the static scales"),
     ULP_OPTION_AS(
         settings, grid[0].scalers, "scalers", choices, "all", .quick = "pytorch,layer,amax", .words = DYNAMIC_WORDS,
-        .help =
-            "dynamic scalers; amax, delayed16, delayed16-inf: no loss scale, formats of 8 bits with one per tensor"),
+        .help = "dynamic scalers; the last three give formats of 8 bits a scale per tensor, and no loss scale"),
     ULP_OPTION_AS(settings, other_formats, "other-formats", integer, "2", .quick = "1", .full = "100", .max = 100,
                   .help = "networks after the first: how many of the formats get loss scales"),
     ULP_OPTION_AS(settings, grid[1].scales, "other-scales", integers, "-24,0,8,24", .quick = "-24,0,24",
@@ -37,11 +36,10 @@ static const ulp_option options[] = {
                   .quick = "pytorch,amax", .full = "all", .words = DYNAMIC_WORDS,
                   .help = "networks after the first: dynamic scalers"),
     ULP_OPTION(settings, interval, integer, "25", .max = 1e6,
-               .help = "good steps before a scaler doubles; 0: its own number"),
+               .help = "good steps before a scale doubles; 0: its own number"),
     ULP_OPTION(settings, policy, policy, "mixed:fp16", .help = "everything but the gradients' formats"),
     ULP_OPTION(settings, steps, integer, "250", .full = "1000", .min = 1, .max = 1e7, .help = "training steps"),
-    ULP_OPTION(settings, every, integer, "25", .min = 1, .max = 1e7,
-               .help = "count flushed gradients every so many steps"),
+    ULP_OPTION(settings, every, integer, "25", .min = 1, .max = 1e7, .help = "count gradients every so many steps"),
     ULP_OPTION(settings, points, number, "1", .quick = "1.5", .max = 100,
                .help = "mlp, small: how near to binary32 counts as the same, in percent of the test part"),
     ULP_OPTION_SEED(settings, seed),
@@ -54,22 +52,16 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {ULP_COLUMN(row, net),
-                                     ULP_COLUMN(row, format),
-                                     ULP_WORDS(row, scaler, SCALER_WORDS),
-                                     ULP_COLUMN(row, static_log2),
-                                     ULP_COLUMN(row, seed),
-                                     ULP_WORDS(row, what, "final step"),
-                                     ULP_COLUMN(row, step),
-                                     ULP_COLUMN(row, scale_log2),
-                                     ULP_COLUMN(row, loss),
-                                     ULP_COLUMN(row, skipped),
-                                     ULP_COLUMN_AS(row, gradients.zero, "zero"),
-                                     ULP_COLUMN_AS(row, gradients.flushed, "flushed"),
-                                     ULP_COLUMN_AS(row, gradients.overflowed, "overflowed"),
-                                     ULP_COLUMN(row, train_accuracy),
-                                     ULP_COLUMN(row, test_accuracy),
-                                     {0}};
+static const ulp_column columns[] = {
+    ULP_COLUMN(row, net),
+    ULP_COLUMN(row, format),
+    ULP_WORDS(row, scaler, SCALER_WORDS),
+    ULP_COLUMN(row, static_log2),
+    ULP_COLUMN(row, seed),
+    ULP_WORDS(row, what, "final step"),
+    ULP_TRAINING_COLUMNS_OF(row, cells),
+    {0},
+};
 
 /* ---- the grid ---- */
 
@@ -142,44 +134,28 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- one run ---- */
 
-/* Puts a row with the results in `r`. */
-static void put_row(const ulp_task *task, row r) {
+static ulp_status put_row(const ulp_task *task, int what, ulp_training_cells cells) {
     const point *p = task->point;
-    r.net = p->network->name;
-    r.format = p->format ? p->format->name : "binary32";
-    r.scaler = p->scaler;
-    r.static_log2 = p->scaler == STATIC ? p->scale : ULP_NO_INTEGER;
-    r.seed = (int64_t)p->seed;
+    const row r = {.net = p->network->name,
+                   .format = p->format ? p->format->name : "binary32",
+                   .scaler = p->scaler,
+                   .what = what,
+                   .static_log2 = p->scaler == STATIC ? p->scale : ULP_NO_INTEGER,
+                   .seed = (int64_t)p->seed,
+                   .cells = cells};
     ulp_row_put(task->rows, &r);
+    return ULP_OK;
 }
 
-/* One step of a trace. */
-static ulp_status take_step(void *task, ulp_trainer *t, ulp_step *step, ulp_rows *rows) {
+static ulp_status trace(void *task, ulp_trainer *t, ulp_step *step, ulp_rows *rows) {
     const ulp_status status = ulp_trainer_step(t, step);
     (void)rows;
-    if (status == ULP_OK)
-        put_row(task, (row){.what = STEP,
-                            .step = (int64_t)step->step,
-                            .scale_log2 = step->scale_log2,
-                            .loss = step->loss,
-                            .skipped = step->skipped,
-                            .gradients = ulp_step_shares(step),
-                            .train_accuracy = ULP_NO_NUMBER,
-                            .test_accuracy = ULP_NO_NUMBER});
-    return status;
+    return status == ULP_OK ? put_row(task, STEP, ulp_cells_of_step(step)) : status;
 }
 
 static ulp_status record(void *task, ulp_trainer *t, const ulp_stretch *stretch, ulp_rows *rows) {
     (void)rows;
-    put_row(task, (row){.what = FINAL,
-                        .step = (int64_t)stretch->steps,
-                        .scale_log2 = t->scaler.log2,
-                        .loss = stretch->learned.loss,
-                        .skipped = (int64_t)t->scaler.skipped,
-                        .gradients = stretch->gradients,
-                        .train_accuracy = stretch->learned.accuracy,
-                        .test_accuracy = stretch->test.accuracy});
-    return ULP_OK;
+    return put_row(task, FINAL, ulp_cells_of_training(t, stretch));
 }
 
 static ulp_scaler_rule rule_of(const settings *s, const point *p) {
@@ -196,18 +172,18 @@ static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const point *p = task->point;
     const ulp_networks *networks = task->context;
-    const int trace = p->network == networks->at && p->seed == s->seed && p->scaler >= PYTORCH && p->scaler < AMAX;
+    const int traced = p->network == networks->at && p->seed == s->seed && p->scaler >= PYTORCH && p->scaler < AMAX;
     const ulp_scaler_rule rule = rule_of(s, p);
     ulp_policy policy;
     ulp_training training = {.data = &networks->data,
                              .options = ulp_network_options(p->network, p->seed, s->backend),
                              .steps = (uint64_t)s->steps,
                              .every = (uint64_t)s->steps,
-                             .count_every = trace ? 1 : (uint64_t)s->every,
+                             .count_every = traced ? 1 : (uint64_t)s->every,
                              .want_learned = 1,
                              .checkpoint = s->checkpoint,
                              .record = record,
-                             .step = trace ? take_step : NULL,
+                             .step = traced ? trace : NULL,
                              .own = (void *)task};
     training.options.scaler = &rule;
     if (p->format) training.options.policy = &policy;
@@ -220,10 +196,7 @@ static const ulp_experiment experiment = {
     .question = "by how much must the loss be multiplied, and can the scale be found without tuning?",
     .options = options,
     .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
-    .context_size = sizeof(ulp_networks),
+    ULP_STRUCTS(settings, point, row, ulp_networks),
     .plan = plan,
     .compute = compute,
     .judge = judge,

@@ -2,9 +2,9 @@
 #ifndef ULP_EXPERIMENT_LOSS_SCALING_H
 #define ULP_EXPERIMENT_LOSS_SCALING_H
 
+#include "experiments/harness/training/cells.h"
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/policy_option.h"
-#include "experiments/harness/training/training.h"
 
 /* What keeps gradients in range: nothing (binary32), a scale of --scales, rules of sim/scaler.h, scales per tensor. */
 enum { NONE, STATIC, PYTORCH, APEX, KERAS, MEGATRON, BACKOFF, LOGMAX, LAYER, AMAX, DELAYED16, DELAYED16_INF, SCALERS };
@@ -43,9 +43,8 @@ enum { FINAL, STEP };
 typedef struct row {
     const char *net, *format;
     int scaler, what;
-    int64_t static_log2, seed, step, scale_log2, skipped;
-    double loss, train_accuracy, test_accuracy;
-    ulp_gradient_shares gradients;
+    int64_t static_log2, seed;
+    ulp_training_cells cells;
 } row;
 
 /* Prints the table and tests the claims. */

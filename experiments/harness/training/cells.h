@@ -1,0 +1,40 @@
+/* cells.h - the cells of a row that tell one step or a whole training, and means of them over seeds. */
+#ifndef ULP_TRAINING_CELLS_H
+#define ULP_TRAINING_CELLS_H
+
+#include "training.h"
+
+/* A step has no accuracies. */
+typedef struct ulp_training_cells {
+    int64_t step, scale_log2; /* the step's number, or how many were taken; of the loss scale */
+    double loss;              /* of the batch, or of the training part */
+    int64_t skipped;          /* steps */
+    ulp_gradient_shares gradients;
+    double train_accuracy, test_accuracy;
+} ulp_training_cells;
+
+#define ULP_TRAINING_COLUMNS_OF(row, field)                                                                            \
+    ULP_COLUMN_AS(row, field.step, "step"), ULP_COLUMN_AS(row, field.scale_log2, "scale_log2"),                        \
+        ULP_COLUMN_AS(row, field.loss, "loss"), ULP_COLUMN_AS(row, field.skipped, "skipped"),                          \
+        ULP_COLUMN_AS(row, field.gradients.zero, "zero"), ULP_COLUMN_AS(row, field.gradients.flushed, "flushed"),      \
+        ULP_COLUMN_AS(row, field.gradients.overflowed, "overflowed"),                                                  \
+        ULP_COLUMN_AS(row, field.train_accuracy, "train_accuracy"),                                                    \
+        ULP_COLUMN_AS(row, field.test_accuracy, "test_accuracy")
+
+/* Of a step that was counted; of a training with `want_learned`, at its last stretch. */
+ulp_training_cells ulp_cells_of_step(const ulp_step *step);
+ulp_training_cells ulp_cells_of_training(const ulp_trainer *trainer, const ulp_stretch *stretch);
+
+/* The mean of the rows that match; `at` is where their cells are in the row struct. */
+typedef struct ulp_training_mean {
+    double accuracy, loss, zero, skipped, scale; /* accuracy of the test part and zero in percent */
+    int diverged, n;                             /* rows whose loss is not finite; all rows */
+} ulp_training_mean;
+
+ulp_training_mean ulp_training_mean_of(const ulp_table *table, size_t at, ulp_row_match matches, const void *key);
+
+/* Six cells of a sheet with these columns. */
+#define ULP_TRAINING_MEAN_COLUMNS "accuracy,training loss,diverged,zero,skipped,last scale"
+void ulp_training_mean_put(ulp_sheet *sheet, const ulp_training_mean *mean);
+
+#endif
