@@ -1,0 +1,60 @@
+/* recipe.h - what the runs and the claims of recipe share: variants, settings, points and rows. */
+#ifndef ULP_EXPERIMENT_RECIPE_H
+#define ULP_EXPERIMENT_RECIPE_H
+
+#include "experiments/harness/experiment.h"
+
+/* X(index, name, in plain words, policy, scaler, whether the update is a Kahan sum) */
+#define VARIANTS(X)                                                                                                    \
+    X(FP32, "fp32", "binary32", "fp32", "none", 0)                                                                     \
+    X(FP16, "fp16", "everything in binary16", "fp16", "none", 0)                                                       \
+    X(FP16_SUMS, "fp16-sums", "+ fp32 sums", "fp16,acc=fp32,loss=fp32,norm=fp32", "none", 0)                           \
+    X(FP16_MASTER, "fp16-master", "+ master weights", "mixed:fp16", "none", 0)                                         \
+    X(FP16_RECIPE, "fp16-recipe", "+ loss scaling: the recipe", "mixed:fp16", "pytorch", 0)                            \
+    X(FP16_LOWSUMS, "fp16-lowsums", "recipe but sums in fp16", "mixed:fp16,acc=serial:fp16:rne", "pytorch", 0)         \
+    X(FP16_NOMASTER, "fp16-nomaster", "recipe but no master weights", "mixed:fp16,master=none", "pytorch", 0)          \
+    X(FP16_SR, "fp16-sr", "stochastic weights instead", "mixed:fp16,master=none,weight=fp16/sr", "pytorch", 0)         \
+    X(FP16_KAHAN, "fp16-kahan", "Kahan update instead", "mixed:fp16,master=none", "pytorch", 1)                        \
+    X(BF16, "bf16", "everything in bfloat16", "bf16", "none", 0)                                                       \
+    X(BF16_RECIPE, "bf16-recipe", "bfloat16 recipe, unscaled", "mixed:bf16", "none", 0)                                \
+    X(BF16_LOWSUMS, "bf16-lowsums", "the same but sums in bf16", "mixed:bf16,acc=serial:bf16:rne", "none", 0)          \
+    X(BF16_NOMASTER, "bf16-nomaster", "the same but no master weights", "mixed:bf16,master=none", "none", 0)           \
+    X(BF16_SR, "bf16-sr", "stochastic weights instead", "mixed:bf16,master=none,weight=bf16/sr", "none", 0)            \
+    X(BF16_KAHAN, "bf16-kahan", "Kahan update instead", "mixed:bf16,master=none", "none", 1)                           \
+    X(FP8, "fp8", "fp8 without any scale", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "none", 0)                    \
+    X(FP8_LOSS, "fp8-loss", "fp8 with loss scaling", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "pytorch", 0)       \
+    X(FP8_NOW, "fp8-now", "fp8, scales per tensor just in time",                                                       \
+      "mixed:bf16,weight=e4m3@amax,act=e4m3@amax,agrad=e5m2@amax", "none", 0)                                          \
+    X(FP8_DELAYED, "fp8-delayed", "fp8, scales per tensor delayed",                                                    \
+      "mixed:bf16,weight=e4m3:sat@delayed16,act=e4m3:sat@delayed16,agrad=e5m2:sat@delayed16", "none", 0)
+#define INDEX(index, ...) index,
+#define WORD(index, name, ...) " " name
+#define VARIANT_WORDS &(VARIANTS(WORD))[1]
+enum { VARIANTS(INDEX) COUNT };
+
+typedef struct settings {
+    uint64_t variants, seed; /* bit i: variant i */
+    const char *net, *set, *data;
+    int64_t batch, epochs, every, weight, interval, seeds;
+    double rate, momentum, checkpoint;
+    const ulp_backend *backend;
+} settings;
+
+typedef struct point {
+    int variant;
+    uint64_t seed;
+} point;
+
+enum { EPOCH, FINAL };
+
+typedef struct row {
+    int variant, what;
+    int64_t seed, epoch;
+    double loss, train_accuracy, test_accuracy;
+    int64_t scale_log2, skipped, diverged;
+} row;
+
+/* Prints the table and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif
