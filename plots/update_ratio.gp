@@ -4,38 +4,30 @@ csv = "results/update_ratio.csv"
 eval figure_needs("update_ratio", csv)
 
 seeds = int(option(csv, "seeds"))
-looks = int(option(csv, "looks"))
 observed(what) = strcol("what") eq what && strcol("layer") eq "all"
 share(format) = observed("share") && strcol("format") eq format
 percent(x) = 100 * column("lost") / (column("count") - column("zero"))
 trace(format, mode) = strcol("what") eq "trace" && strcol("run") eq format && strcol("mode") eq mode
 
-# the formats of this run that have a colour, and the ratio from which they lose updates
+# the formats of this run that have a colour, and their significant bits: they lose updates from the ratio 2^p on
 known = "e4m3 e5m2 bfloat16 binary16 tf32 binary32"
-digits = "4 3 8 11 11 24"
-prec(i) = int(word(digits, i))
+array prec[6]
 has = ""
 do for [i = 1:6] {
-    eval forget
-    stats csv using (see(share(word(known, i)), 1)) nooutput
-    has = has . (hits ? sprintf(" %d", i) : "")
+    prec[i] = summary(csv, "significant bits", word(known, i))
+    has = has . (prec[i] == prec[i] ? sprintf(" %d", i) : "")
 }
 if (has eq "") {
-    eval figure_refuse("update_ratio", "needs a run with one of --formats e4m3,e5m2,bf16,fp16,tf32,fp32")
+    eval figure_refuse("update_ratio", "needs a run with one of --formats e4m3,e5m2,bf16,fp16,tf32,fp32, and its summary")
 }
 colour(i) = value(word(known, int(i)))
 
-# the observed steps, from the rows of the first seed; four of them have a panel
-steps = ""
-eval forget
-note(x) = (steps = steps . sprintf(" %d", column("step")), 1)
-stats csv using (strcol("what") eq "trace" && strcol("run") eq "binary32" && strcol("mode") eq "rne" && words(steps) < looks ? note(0) : 0) nooutput
-end = int(word(steps, looks))
+# the observed steps at the quarters of the training; the first four have a panel
+step_at(quarter) = summary(csv, "step", sprintf("quarter %d", quarter))
+end = int(step_at(4))
 array at[4]
-at[1] = int(word(steps, 1))
-at[2] = int(word(steps, 1 + (looks - 1) / 4))
-at[3] = int(word(steps, 1 + (looks - 1) / 2))
-at[4] = int(word(steps, 1 + 3 * (looks - 1) / 4))
+do for [s = 1:4] { at[s] = int(step_at(s - 1)) }
+lost(i, quarter) = summary(csv, "percent lost", sprintf("%s quarter %d", word(known, i), quarter))
 array total_at[4]
 top = 0
 do for [s = 1:4] {
@@ -49,21 +41,15 @@ do for [s = 1:4] {
 top = 1.45 * top
 
 headline = "Which updates a format can still add to its weights"
-array late[6]
-do for [f in has] {
-    eval forget
-    stats csv using (see(share(word(known, int(f))) && column("step") == at[4], percent(0))) nooutput
-    late[int(f)] = mean
-}
 if (strstrt(has, "3") && strstrt(has, "4")) {
-    headline = sprintf("Late in training binary16 weights would lose %.0f %% of their updates, bfloat16 weights %.1f %%", late[4], late[3])
+    headline = sprintf("Late in training binary16 weights would lose %.0f %% of their updates, bfloat16 weights %.1f %%", lost(4, 3), lost(3, 3))
 }
 
 do for [file in figure_files] {
     eval figure_open("update_ratio", file, 1160, 820)
     set multiplot
     set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 "Left: weights by |weight / update|. Right of a format's band its updates are lost; in the band some are. In per cent: the share that is lost." at screen 0.02,0.935 font label_font textcolor rgb grey
+    set label 2 "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band. Percentages: lost updates." at screen 0.02,0.935 font label_font textcolor rgb grey
 
     set label 3 "share of the updates" at screen 0.011,0.48 center rotate by 90 font label_font textcolor rgb ink
     step = 10.0 ** floor(log10(end)) / 2
@@ -91,14 +77,15 @@ do for [file in figure_files] {
         set label 10 said at graph 0.995,0.16 right textcolor rgb ink font panel_font
         do for [f in has] {
             i = int(f)
-            eval forget
-            stats csv using (see(share(word(known, i)) && column("step") == at[s], percent(0))) nooutput
-            eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec(i), prec(i) + 1, top, tint(colour(i), i == 6 ? 0.3 : 0.45))
-            said = mean > 99.9 && mean < 100 ? "> 99.9 %" : mean < 0.1 && mean > 0 ? "< 0.1 %" : sprintf("%.3g %%", mean)
+            share_lost = lost(i, s - 1)
+            eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec[i], prec[i] + 1, top, tint(colour(i), i == 6 ? 0.3 : 0.45))
+            said = share_lost > 99.9 && share_lost < 100 ? "> 99.9 %" : share_lost < 0.1 && share_lost > 0 ? "< 0.1 %" : sprintf("%.3g %%", share_lost)
             if (s == 1) { said = word(known, i) . "\n" . said }
-            # the names of the formats on the left are left of their bands, so that names do not overlap
-            if (prec(i) < 9) { set label 10 + i said at prec(i) - 0.2,top * 0.91 right textcolor rgb colour(i) font small_font
-            } else { set label 10 + i said . (s == 1 ? " lost" : "") at prec(i) + 1.2,top * 0.91 left textcolor rgb colour(i) font small_font }
+            # names do not overlap: the names of formats with few bits are left of their bands, and that of 8 bits is right
+            # of the band of e4m3
+            if (prec[i] == 8) { set label 10 + i said at 5.15,top * 0.91 left textcolor rgb colour(i) font small_font
+            } else { if (prec[i] < 8) { set label 10 + i said at prec[i] - 0.2,top * 0.91 right textcolor rgb colour(i) font small_font
+            } else { set label 10 + i said . (s == 1 ? " lost" : "") at prec[i] + 1.2,top * 0.91 left textcolor rgb colour(i) font small_font } }
         }
         plot csv using (observed("bin") && column("step") == at[s] ? column("x") + 0.5 : NaN):(100 * column("count") / total_at[s]) smooth frequency with boxes linecolor rgb tint(black, 0.55)
         unset object
@@ -125,7 +112,7 @@ do for [file in figure_files] {
         eval forget
         # the extremes of the curve over the width of the name; the name is above the curve, or below it
         stats csv using (see(share(word(known, i)) && column("step") >= at[2] && column("step") <= at[2] + 0.25 * end, percent(0))) nooutput
-        set label 10 + i word(known, i) at at[2],(i == 1 || i == 6 ? most + 6.5 : least - 7) left textcolor rgb colour(i) font label_font
+        set label 10 + i word(known, i) at at[2],(i == 1 || i == 6 ? most + 6.5 : i == 3 ? least - 5 : least - 7) left textcolor rgb colour(i) font label_font
     }
     plot for [f in has] csv using (share(word(known, int(f))) ? column("step") : NaN):(percent(0) / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3
     do for [i = 10:19] { unset label i }
@@ -149,8 +136,7 @@ do for [file in figure_files] {
         if (hits) {
             drawn = drawn . sprintf(" %d", i)
             said = word(known, i)
-            set label 10 + i said at 0.985*end,mean * (i == 4 ? 1 : 1.45) right textcolor rgb colour(i) font label_font
-            if (i == 4) { set label 14 at 0.985*end,mean * 1.3 }
+            set label 10 + i said at 0.985*end,mean * 1.45 right textcolor rgb colour(i) font label_font
         }
         eval forget
         stats csv using (see(trace(word(known, i), "sra"), 1)) nooutput

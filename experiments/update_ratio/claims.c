@@ -215,11 +215,13 @@ static void claim_measured(ulp_claims *c) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) claim_training(c, names[i]);
 }
 
-/* What the figure writes beside its bins and in its headline. */
+/* What the figure writes beside its bins and in its headline, and where its bands lie. */
 static void sum_up(ulp_claims *c) {
     const settings *set = c->settings;
+    for (int q = 0; q <= 4; q++) ulp_summary(c, "step", (double)quarter(set, q), "quarter %d", q);
     for (size_t i = 0; i < set->formats.count; i++) {
         const char *name = set->formats.at[i].name;
+        ulp_summary(c, "significant bits", set->formats.at[i].prec, "%s", name);
         for (int q = 0; q <= 4; q++)
             ulp_summary(c, "percent lost", lost(c, name, quarter(set, q)), "%s quarter %d", name, q);
     }
