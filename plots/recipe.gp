@@ -1,4 +1,4 @@
-# recipe.gp - how runs up the ladder of mixed precision part from binary32; loss and accuracy of every variant at the end.
+# recipe.gp - how the runs of mixed-precision variants separate from binary32, and final loss and accuracy of every variant.
 load "plots/style.gp"
 csv = "results/recipe.csv"
 eval figure_needs("recipe", csv)
@@ -22,7 +22,7 @@ if (strstrt(" " . chosen, " fp32 ") == 0 || words(chosen) < 2) {
 }
 climbed = ""
 do for [v in parting] { climbed = climbed . (strstrt(" " . chosen, " " . v . " ") ? v . " " : "") }
-# per epoch: the loss over that of binary32 with the same seed, least, median, most
+# for each epoch the loss divided by that of binary32 with the same seed: the least, median and largest value over the seeds
 curves(v) = sprintf("< awk -F, -v v=%s 'NR==1||/^#/{next} $1==\"variant\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]!=\"epoch\"{next} $1==\"fp32\"{base[$at[\"seed\"],$at[\"epoch\"]]=$at[\"loss\"]} $1==v&&$at[\"loss\"]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];x[e,++n[e]]=$at[\"loss\"]/base[$at[\"seed\"],e];if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(x[e,j]<x[e,i]){t=x[e,i];x[e,i]=x[e,j];x[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,x[e,1],(x[e,int((n[e]+1)/2)]+x[e,int(n[e]/2)+1])/2,x[e,n[e]]}}' %s", v, csv)
 C = words(climbed)
 epochs = int(option(csv, "epochs"))
@@ -31,7 +31,7 @@ seed = int(option(csv, "seed"))
 N = words(chosen)
 final(v) = strcol("variant") eq v && strcol("what") eq "final"
 
-# heights of the rows: a gap before each family
+# the heights of the rows, with a gap before each family
 array height[N]
 array loss[N]
 array low[N]
@@ -58,7 +58,7 @@ eval forget
 stats csv using (see(final("fp32"), 100 * column("test_accuracy"))) nooutput
 right_low = least
 right_high = most
-# the axis holds what comes near binary32; what is farther is a mark at its edge
+# the axis shows values near those of binary32; a text at its edge stands for a value beyond
 wall = 1.02
 floor_loss = 0.99
 do for [i = 1:N] {
@@ -80,7 +80,7 @@ do for [file in figure_files] {
     set label 2 sprintf("%s, %s, loss times 2^{%d}; each run beside binary32 with the same seed: median of %d seeds; bars and bands: least to greatest", \
         option(csv, "set") eq "mnist" ? "MNIST" : "Digits", option(csv, "net"), int(option(csv, "weight")), seeds) at screen 0.02,0.93 font label_font textcolor rgb grey
 
-    # --- how the ladder parts from binary32
+    # --- learning curves
     set lmargin at screen 0.08
     set rmargin at screen 0.315
     set tmargin at screen 0.855
@@ -99,7 +99,7 @@ do for [file in figure_files] {
          for [v in climbed] curves(v) using "epoch":"median" with lines linewidth 2.4 linecolor rgb tone(v) title short(v)
     unset key
 
-    # --- where all variants end: loss
+    # --- final loss of all variants
     set lmargin at screen 0.62
     set rmargin at screen 0.85
     set title "Loss at the end / that of binary32"
@@ -124,7 +124,7 @@ do for [file in figure_files] {
     do for [i = 20:120] { unset label i }
     unset arrow 1
 
-    # --- and accuracy
+    # --- final accuracy of all variants
     set lmargin at screen 0.88
     set rmargin at screen 0.975
     set title "Test accuracy (%)"

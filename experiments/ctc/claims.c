@@ -1,168 +1,196 @@
-/* claims.c - the tables of ctc.c, and the claims about its rows. */
+/* claims.c - the tables of ctc, and the claims about its rows. */
 #include "ctc.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "experiments/harness/claims/spread.h"
 #include "kernels/functions/elementary.h"
 
-/* ---- tables ---- */
+/* ---- sums ---- */
 
-static double last_of(const ulp_run *run, const char *form, const char *format, double C, double L) {
-    char outputs[32], labels[32];
-    snprintf(outputs, sizeof outputs, "%.0f", C);
-    snprintf(labels, sizeof labels, "%.0f", L);
-    long row = ulp_row_find(run, 0, "kind", "gone", "form", form, "format", format, "outputs", outputs, "labels",
-                            labels, (const char *)NULL);
-    return ulp_row_number(run, row, "steps");
+/* binary64, then the formats of the run. */
+static const char *format_name(const settings *s, size_t f) { return f ? s->formats.at[f - 1].name : "binary64"; }
+
+typedef struct sum {
+    int kind, form;
+    const char *format;
+    int64_t outputs, labels;
+} sum;
+
+/* The last row of the kind, which is that of the longest T. */
+static const row *row_of(const ulp_claims *c, sum k) {
+    const row *rows = c->table->rows, *found = NULL;
+    for (size_t i = 0; i < c->table->count; i++)
+        if (rows[i].kind == k.kind && rows[i].form == k.form && strcmp(rows[i].format, k.format) == 0 &&
+            rows[i].outputs == k.outputs && rows[i].labels == k.labels)
+            found = &rows[i];
+    return found;
 }
 
-/* The loss that T steps gave, or its relative error. */
-static double sum_at(const ulp_run *run, const char *form, const char *format, double C, double L, double T,
-                     const char *column) {
-    char outputs[32], labels[32], steps[32];
-    snprintf(outputs, sizeof outputs, "%.0f", C);
-    snprintf(labels, sizeof labels, "%.0f", L);
-    snprintf(steps, sizeof steps, "%.0f", T);
-    long row = ulp_row_find(run, 0, "kind", "sum", "form", form, "format", format, "outputs", outputs, "labels", labels,
-                            "steps", steps, (const char *)NULL);
-    return row == ULP_NO_ROW ? NAN : ulp_row_number(run, row, column);
+/* The greatest T with a linear sum above 0. */
+static int64_t last_of(const ulp_claims *c, const char *format, int64_t outputs, int64_t labels) {
+    return row_of(c, (sum){GONE, LINEAR, format, outputs, labels})->steps;
 }
 
-static void table_of_sums(const ulp_run *run) {
-    size_t formats, outputs, labels;
-    const double *C = ulp_option_numbers(run, "outputs", &outputs), *L = ulp_option_numbers(run, "labels", &labels);
-    double longest = (double)ulp_option_integer(run, "longest");
-    ulp_run_formats(run, &formats);
+static void put_sums(ulp_claims *c, ulp_sheet *table, const char *format, int64_t C, int64_t L) {
+    const row *longest = row_of(c, (sum){SUM, LOG, format, C, L});
+    const int64_t last = last_of(c, format, C, L);
+    ulp_sheet_put_row(table, "%s,%lld,%lld,%lld,%.4f,%.4f,%.1e", format, (long long)C, (long long)L, (long long)last,
+                      longest->loss, longest->exact, longest->error);
+    ulp_summary(c, "last T", (double)last, "%s %lld outputs %lld labels", format, (long long)C, (long long)L);
+    ulp_summary(c, "exact loss of the last T", exact_loss(C, L, last), "%s %lld outputs %lld labels", format,
+                (long long)C, (long long)L);
+    ulp_summary(c, "log loss of the longest T", longest->loss, "%s %lld outputs %lld labels", format, (long long)C,
+                (long long)L);
+}
+
+static void table_of_sums(ulp_claims *c) {
+    const settings *s = c->settings;
     ulp_sheet *table =
         ulp_sheet_new("sums over paths of L labels, C equally probable outputs at each of T steps",
                       "format,C,L,linear: last T with P > 0,log: -log P of the longest T,exact,relative error");
-    for (int64_t f = CTC_BINARY64; f < (int64_t)formats; f++)
-        for (size_t c = 0; c < outputs; c++)
-            for (size_t l = 0; l < labels; l++) {
-                const char *format = ctc_format_name(run, f);
-                ulp_sheet_put(table, "%s", format);
-                ulp_sheet_put(table, "%.0f", C[c]);
-                ulp_sheet_put(table, "%.0f", L[l]);
-                ulp_sheet_put(table, "%.0f", last_of(run, "linear", format, C[c], L[l]));
-                ulp_sheet_put(table, "%.4f", sum_at(run, "log", format, C[c], L[l], longest, "loss"));
-                ulp_sheet_put(table, "%.4f", sum_at(run, "log", format, C[c], L[l], longest, "exact"));
-                ulp_sheet_put(table, "%.1e", sum_at(run, "log", format, C[c], L[l], longest, "error"));
-            }
-    ulp_sheet_print(table, ulp_run_people(run));
+    for (size_t f = 0; f <= s->formats.count; f++)
+        for (size_t i = 0; i < s->outputs.count; i++)
+            for (size_t l = 0; l < s->labels.count; l++)
+                put_sums(c, table, format_name(s, f), s->outputs.at[i], s->labels.at[l]);
+    ulp_sheet_print(table, c->file);
 }
 
-/* A column of a setting's last rows, over the seeds. */
+/* ---- trainings ---- */
+
+/* A setting of trainings; `format` is that of the sums over paths. */
 typedef struct setting {
-    const char *cell, *recipe, *form, *format;
+    int cell, recipe, form;
+    const char *format;
 } setting;
 
-static ulp_spread over_seeds(const ulp_run *run, const setting *s, const char *column) {
-    return ulp_row_spread(run, column, "kind", "final", "cell", s->cell, "recipe", s->recipe, "form", s->form, "format",
-                          s->format, (const char *)NULL);
+typedef struct result {
+    ulp_spread error, strips;
+    double skipped, steps; /* largest */
+    int diverged;
+} result;
+
+/* The last rows of a setting, over the seeds. */
+static result result_of(const ulp_claims *c, setting s) {
+    const row *rows = c->table->rows;
+    ulp_numbers error = {0}, strips = {0};
+    result all = {.diverged = 0};
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (r->kind != FINAL || r->cell != s.cell || r->recipe != s.recipe || r->form != s.form ||
+            strcmp(r->format, s.format) != 0)
+            continue;
+        ulp_numbers_add(&error, r->label_error);
+        ulp_numbers_add(&strips, r->strip_error);
+        all.skipped = fmax(all.skipped, (double)r->skipped);
+        all.steps = fmax(all.steps, (double)r->steps);
+        all.diverged += r->diverged != 0;
+    }
+    all.error = ulp_numbers_take(&error);
+    all.strips = ulp_numbers_take(&strips);
+    return all;
 }
 
-static void put_setting(ulp_sheet *table, const ulp_run *run, const setting *s) {
-    ulp_spread error = over_seeds(run, s, "label_error"), diverged = over_seeds(run, s, "diverged");
-    if (error.n == 0) return;
-    ulp_sheet_put(table, "%s", s->cell);
-    ulp_sheet_put(table, "%s", s->recipe);
-    ulp_sheet_put(table, "%s %s", s->form, s->format);
-    ulp_sheet_put(table, "%.2f", error.mean);
-    ulp_sheet_put(table, "%.2f", error.least);
-    ulp_sheet_put(table, "%.2f", error.most);
-    ulp_sheet_put(table, "%.1f", over_seeds(run, s, "strip_error").mean);
-    ulp_sheet_put(table, "%.0f", over_seeds(run, s, "skipped").most);
-    ulp_sheet_put(table, "%.0f", over_seeds(run, s, "steps").most);
-    ulp_sheet_put(table, "%.0f of %d", diverged.mean * diverged.n, diverged.n);
+static void put_setting(ulp_claims *c, ulp_sheet *table, setting s) {
+    const result r = result_of(c, s);
+    char cell[8], recipe[16], form[8];
+    if (r.error.n == 0) return;
+    ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)s.cell);
+    ulp_word_at(recipe, sizeof recipe, RECIPE_WORDS, (size_t)s.recipe);
+    ulp_word_at(form, sizeof form, FORM_WORDS, (size_t)s.form);
+    ulp_sheet_put_row(table, "%s,%s,%s %s,%.2f,%.2f,%.2f,%.1f,%.0f,%.0f,%d of %d", cell, recipe, form, s.format,
+                      r.error.mean, r.error.least, r.error.most, r.strips.mean, r.skipped, r.steps, r.diverged,
+                      r.error.n);
+    ulp_summary(c, "label error", r.error.mean, "%s %s %s %s", cell, recipe, form, s.format);
 }
 
-static void table_of_training(const ulp_run *run) {
-    size_t formats;
+static void table_of_training(ulp_claims *c) {
+    static const char *const losses[RECIPES] = {"binary32", "binary32", "binary32", "binary16", "bfloat16"};
+    const settings *s = c->settings;
     ulp_sheet *table =
         ulp_sheet_new("strips of digits that training has not seen, over the seeds; errors in percent",
                       "cell,recipe,sums over paths,label error,least,most,strips not all right,skipped,steps,diverged");
-    ulp_run_formats(run, &formats);
-    for (int c = 0; c < CTC_CELLS; c++)
-        for (int r = 0; r < CTC_RECIPES; r++)
-            put_setting(table, run, &(setting){ctc_cells[c], ctc_recipes[r].policy, "log", ctc_recipes[r].loss});
-    for (int c = 0; c < CTC_CELLS; c++)
-        for (int64_t f = 0; f < 2 * (int64_t)formats; f++) {
-            const setting s = {ctc_cells[c], "fp32", ctc_forms[f / (int64_t)formats],
-                               ctc_format_name(run, f % (int64_t)formats)};
-            if (strcmp(s.form, "linear") == 0 || strcmp(s.format, "binary32") != 0) put_setting(table, run, &s);
-        }
-    ulp_sheet_print(table, ulp_run_people(run));
+    for (int cell = 0; cell < CELLS; cell++)
+        for (int r = 0; r < RECIPES; r++) put_setting(c, table, (setting){cell, r, LOG, losses[r]});
+    for (int cell = 0; cell < CELLS; cell++)
+        for (int form = 0; form < FORMS; form++)
+            for (size_t f = 0; f < s->formats.count; f++)
+                if (form == LINEAR || strcmp(s->formats.at[f].name, "binary32") != 0)
+                    put_setting(c, table, (setting){cell, FP32, form, s->formats.at[f].name});
+    ulp_sheet_print(table, c->file);
 }
 
 /* ---- claims about sums ---- */
 
 /* Each operation in logarithms adds at most 4 units of roundoff of a number below T log C, and weights on paths add up
  * to 1: 4 T of them; as much again for the closed form. */
-static void claim_counting(ulp_run *run) {
+static void claim_counting(ulp_claims *c) {
+    const row *rows = c->table->rows;
     double worst = 0, ratio = 0;
     long n = 0;
-    for (long row = 0; (row = ulp_row_find(run, row, "kind", "sum", "form", "log", "format", "binary64",
-                                           (const char *)NULL)) != ULP_NO_ROW;
-         row++, n++) {
-        double T = ulp_row_number(run, row, "steps"), exact = ulp_row_number(run, row, "exact");
-        double off = fabs(ulp_row_number(run, row, "loss") - exact),
-               bound = 8 * T * 0x1p-53 * T * ulp_log(ulp_row_number(run, row, "outputs"));
-        worst = off > worst ? off : worst;
-        ratio = off / bound > ratio ? off / bound : ratio;
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (r->kind != SUM || r->form != LOG || strcmp(r->format, "binary64") != 0) continue;
+        const double T = (double)r->steps, off = fabs(r->loss - r->exact),
+                     bound = 8 * T * 0x1p-53 * T * ulp_log((double)r->outputs);
+        worst = fmax(worst, off);
+        ratio = fmax(ratio, off / bound);
+        n++;
     }
     ulp_claim(
-        ulp_run_claims(run), n > 0 && ratio <= 1,
+        c, n > 0 && ratio <= 1,
         "binary64 in logarithms counts the paths: -log P is T log C - log binomial(T + L, 2 L), within 8 T u T log C",
         "%ld sums, off by at most %.1e, %.2f of the bound", n, worst, ratio);
 }
 
 /* log2 C if C is a power of two, else 0. */
-static int exact_log2(double C) {
+static int exact_log2(int64_t C) {
     int e;
-    return frexp(C, &e) == 0.5 ? e - 1 : 0;
+    return frexp((double)C, &e) == 0.5 ? e - 1 : 0;
 }
 
-static double least_of(const ulp_run *run, int64_t format) {
-    size_t n;
-    return format == CTC_BINARY64 ? 0x1p-1074 : ulp_run_formats(run, &n)[format].min_positive;
+static int has_no_labels(const settings *s) {
+    for (size_t l = 0; l < s->labels.count; l++)
+        if (s->labels.at[l] == 0) return 1;
+    return 0;
 }
 
 /* P = C^-T of no labels. A power of two is exact down to the least number of the format, and half of that goes to 0;
  * any other C^-T carries the rounding of subnormal numbers, which C > 2 outweighs within a step. */
-static void claim_end(ulp_run *run) {
-    size_t formats, outputs, labels;
-    const double *C = ulp_option_numbers(run, "outputs", &outputs), *L = ulp_option_numbers(run, "labels", &labels);
-    double longest = (double)ulp_option_integer(run, "longest");
-    int n = 0, wrong = 0, near = 0, far = 0, none = 0;
-    ulp_run_formats(run, &formats);
-    for (size_t l = 0; l < labels; l++) none |= L[l] == 0;
-    for (size_t c = 0; c < outputs && none; c++)
-        for (int64_t f = CTC_BINARY64; f < (int64_t)formats; f++) {
-            double least = least_of(run, f), found = last_of(run, "linear", ctc_format_name(run, f), C[c], 0);
-            int bits = exact_log2(C[c]);
-            double ends = bits ? floor(-log2(least) / bits) : floor((1 - log2(least)) / log2(C[c]));
-            ends = ends < longest ? ends : longest;
+static void claim_end(ulp_claims *c) {
+    const settings *s = c->settings;
+    int n = 0, wrong = 0, near = 0, far = 0;
+    for (size_t i = 0; i < s->outputs.count && has_no_labels(s); i++)
+        for (size_t f = 0; f <= s->formats.count; f++) {
+            const int64_t C = s->outputs.at[i];
+            const double least = f ? s->formats.at[f - 1].min_positive : 0x1p-1074,
+                         found = (double)last_of(c, format_name(s, f), C, 0);
+            const int bits = exact_log2(C);
+            const double ends = fmin(bits ? floor(-log2(least) / bits) : floor((1 - log2(least)) / log2((double)C)),
+                                     (double)s->longest);
             if (bits) n++, wrong += found != ends;
             else near++, far += fabs(found - ends) > 1;
         }
     const char *exact = "linear sums end where the format says: without labels and with C = 2^k outputs P is 0 from "
                         "the first T with 2^-kT below its least number";
-    if (n) ulp_claim(ulp_run_claims(run), wrong == 0, exact, "%d of %d formats and C end exactly there", n - wrong, n);
-    else ulp_claim_skip(ulp_run_claims(run), exact, "it needs --labels 0 and a power of two in --outputs");
+    if (n) ulp_claim(c, wrong == 0, exact, "%d of %d formats and C end exactly there", n - wrong, n);
+    else ulp_claim_skip(c, exact, "it needs --labels 0 and a power of two in --outputs");
     const char *text =
         "with other C the last T above 0 is the last one with C^-T at least half the least number, or next to it";
-    if (near) ulp_claim(ulp_run_claims(run), far == 0, text, "%d of %d", near - far, near);
-    else ulp_claim_skip(ulp_run_claims(run), text, "it needs --labels 0 and --outputs that are no powers of two");
+    if (near) ulp_claim(c, far == 0, text, "%d of %d", near - far, near);
+    else ulp_claim_skip(c, text, "it needs --labels 0 and --outputs that are no powers of two");
 }
 
-static void claim_no_end(ulp_run *run) {
+static void claim_no_end(ulp_claims *c) {
+    const row *rows = c->table->rows;
     long n = 0, lost = 0;
-    for (long row = 0; (row = ulp_row_find(run, row, "kind", "sum", "form", "log", (const char *)NULL)) != ULP_NO_ROW;
-         row++, n++)
-        lost += !isfinite(ulp_row_number(run, row, "loss"));
-    ulp_claim(ulp_run_claims(run), n > 0 && lost == 0, "in logarithms no sum over paths underflows",
-              "%ld sums, %ld not finite", n, lost);
+    for (size_t i = 0; i < c->table->count; i++) {
+        if (rows[i].kind != SUM || rows[i].form != LOG) continue;
+        n++;
+        lost += !isfinite(rows[i].loss);
+    }
+    ulp_claim(c, n > 0 && lost == 0, "in logarithms no sum over paths underflows", "%ld sums, %ld not finite", n, lost);
 }
 
 /* The power of two at which sums of equal terms stop: half the spacing from there on is no less than a term. 0 if there
@@ -175,107 +203,107 @@ static double stop_of(const ulp_format *f, double term) {
 }
 
 /* Below the stop a step adds at least two thirds of log C, so the sums reach it where twice as much is asked for. */
-static void claim_swamped(ulp_run *run) {
-    size_t formats, outputs, labels;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const double *C = ulp_option_numbers(run, "outputs", &outputs), *L = ulp_option_numbers(run, "labels", &labels);
-    double longest = (double)ulp_option_integer(run, "longest");
+static void claim_swamped(ulp_claims *c) {
+    const settings *s = c->settings;
     const char *text = "in logarithms a step's term is lost below half a spacing: without labels -log P stops at "
                        "exactly the power of two that the format says";
     char where[256] = "";
-    int n = 0, wrong = 0, none = 0;
-    for (size_t l = 0; l < labels; l++) none |= L[l] == 0;
-    for (size_t f = 0; f < formats && none; f++)
-        for (size_t c = 0; c < outputs; c++) {
-            double term = ulp_round(ulp_log(C[c]), &format[f], (ulp_rule){.mode = ULP_RNE}, 0),
-                   stop = stop_of(&format[f], term);
-            if (stop == 0 || 2 * stop > longest * term) continue;
-            double found = sum_at(run, "log", format[f].name, C[c], 0, longest, "loss");
-            size_t used = strlen(where);
-            snprintf(where + used, sizeof where - used, "%s%s %g, C = %.0f", used ? "; " : "", format[f].name, found,
-                     C[c]);
+    int n = 0, wrong = 0;
+    for (size_t f = 0; f < s->formats.count && has_no_labels(s); f++)
+        for (size_t i = 0; i < s->outputs.count; i++) {
+            const ulp_format *format = &s->formats.at[f];
+            const int64_t C = s->outputs.at[i];
+            const double term = ulp_round(ulp_log((double)C), format, (ulp_rule){.mode = ULP_RNE}, 0),
+                         stop = stop_of(format, term);
+            if (stop == 0 || 2 * stop > (double)s->longest * term) continue;
+            const double found = row_of(c, (sum){SUM, LOG, format->name, C, 0})->loss;
+            ulp_list_add(where, sizeof where, "%s %g with C = %lld", format->name, found, (long long)C);
             n++;
             wrong += found != stop;
         }
-    if (n) ulp_claim(ulp_run_claims(run), wrong == 0, text, "%s", where);
-    else
-        ulp_claim_skip(ulp_run_claims(run), text,
-                       "no format of --formats gets there by --longest, or --labels lacks 0");
+    if (n) ulp_claim(c, wrong == 0, text, "%s", where);
+    else ulp_claim_skip(c, text, "no format of --formats gets there by --longest, or --labels lacks 0");
 }
 
 /* ---- claims about training ---- */
 
 /* They are about long trainings of the table of options. */
-static int is_other_setup(const ulp_run *run, char *why, size_t size) {
-    static const ulp_wanted long_enough[] = {{"steps", "450", 1}, {0}};
-    return ulp_options_differ(ulp_run_claims(run), "set net optimizer gru-rate lstm-rate batch", why, size) ||
-           ulp_options_are_other(ulp_run_claims(run), long_enough, why, size);
+static int is_other_setup(const ulp_claims *c, char *why, size_t size) {
+    static const ulp_wanted long_enough[] = {{"steps", "600", 1}, {0}};
+    return ulp_options_differ(c, "set net optimizer gru-rate lstm-rate batch", why, size) ||
+           ulp_options_are_other(c, long_enough, why, size);
 }
 
-static const setting exact_gru = {"gru", "fp32", "log", "binary32"};
+static double standard_error(ulp_spread s) { return s.sd / sqrt(s.n); }
 
-static void claim_reads(ulp_run *run, const char *cell, const char *recipe) {
-    char text[200], why[320];
-    ulp_spread e = over_seeds(run, &(setting){cell, recipe, "log", "binary32"}, "label_error");
-    snprintf(text, sizeof text,
-             "%s with CTC reads strips of 4 to 6 digits in %s: a label error below 10 %% with every seed", cell,
-             recipe);
-    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(ulp_run_claims(run), text, "%s", why);
-    else if (e.n == 0) ulp_claim_skip(ulp_run_claims(run), text, "it needs --cells %s and --recipes %s", cell, recipe);
+static void claim_reads(ulp_claims *c, int cell, int recipe) {
+    char name[8], of[16], why[320];
+    ulp_word_at(name, sizeof name, CELL_WORDS, (size_t)cell);
+    ulp_word_at(of, sizeof of, RECIPE_WORDS, (size_t)recipe);
+    const result r = result_of(c, (setting){cell, recipe, LOG, "binary32"});
+    const ulp_spread e = r.error;
+    const char *text = ulp_claim_text(c,
+                                      "%s with CTC reads strips of 4 to 6 digits in %s: no seed diverges, and the mean "
+                                      "label error is below 10 %%, within three standard errors",
+                                      name, of);
+    if (is_other_setup(c, why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
+    else if (e.n < 3) ulp_claim_skip(c, text, "it needs --cells %s, --recipes %s and --seeds 3 or more", name, of);
     else
-        ulp_claim(ulp_run_claims(run), e.lost == 0 && e.most < 10, text, "%.2f %%, %.2f to %.2f %%", e.mean, e.least,
-                  e.most);
+        ulp_claim(c, r.diverged == 0 && e.mean - 3 * standard_error(e) < 10, text, "%.2f %%, standard error %.2f",
+                  e.mean, standard_error(e));
 }
 
-/* The mean label error of a is at most two points above that of b. Single seeds of one setting differ by three. */
-static void claim_keeps_up(ulp_run *run, const char *text, const setting *a, const setting *b) {
+/* The mean label error of a is at most five standard errors above that of b. The standard error is that of the
+ * difference between fp32 and mixed:fp16, whatever a is. */
+static void claim_keeps_up(ulp_claims *c, const char *text, setting a, setting b) {
     char why[320];
-    ulp_spread x = over_seeds(run, a, "label_error"), y = over_seeds(run, b, "label_error");
-    if (is_other_setup(run, why, sizeof why)) ulp_claim_skip(ulp_run_claims(run), text, "%s", why);
-    else if (x.n == 0 || y.n == 0)
-        ulp_claim_skip(ulp_run_claims(run), text, "it needs %s %s %s and %s %s %s", a->recipe, a->form, a->format,
-                       b->recipe, b->form, b->format);
-    else if (x.n < 3) ulp_claim_skip(ulp_run_claims(run), text, "it needs --seeds 3 or more");
+    const result tested = result_of(c, a);
+    const ulp_spread x = tested.error, y = result_of(c, b).error,
+                     z = result_of(c, (setting){b.cell, MIXED_FP16, LOG, "binary32"}).error;
+    const double error = hypot(standard_error(y), standard_error(z));
+    if (is_other_setup(c, why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
+    else if (x.n < 3 || y.n < 3 || z.n < 3)
+        ulp_claim_skip(c, text, "it needs these settings, --recipes fp32,mixed:fp16 and --seeds 3 or more");
     else
-        ulp_claim(ulp_run_claims(run), x.lost == 0 && x.mean <= y.mean + 2, text, "%.2f %%; binary32 %.2f %%", x.mean,
-                  y.mean);
+        ulp_claim(c, tested.diverged == 0 && x.mean <= y.mean + 5 * error, text,
+                  "%.2f %%; binary32 %.2f %%, standard error of the difference %.2f", x.mean, y.mean, error);
 }
 
 /* At first all outputs are about equally probable, and the table of sums says that P of a strip is 0 in binary16. */
-static void claim_linear_fails(ulp_run *run) {
+static void claim_linear_fails(ulp_claims *c) {
     const char *text = "linear sums in binary16 end training with NaN within 10 steps: P of a strip is 0 there before "
                        "anything is learned";
-    const setting s = {"gru", "fp32", "linear", "binary16"};
-    ulp_spread diverged = over_seeds(run, &s, "diverged"), steps = over_seeds(run, &s, "steps");
-    if (diverged.n == 0 || strcmp(ulp_option_text(run, "set"), "strips") != 0 ||
-        strcmp(ulp_option_text(run, "net"), "columns4 %64 conv11@1") != 0)
-        ulp_claim_skip(ulp_run_claims(run), text,
-                       "it needs --formats fp16, --cells gru and the default network and set");
+    char why[320];
+    const result r = result_of(c, (setting){GRU, FP32, LINEAR, "binary16"});
+    if (r.error.n == 0) ulp_claim_skip(c, text, "it needs --formats fp16 and --cells gru");
+    else if (ulp_options_differ(c, "net set", why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
     else
-        ulp_claim(ulp_run_claims(run), diverged.least == 1 && steps.most <= 10, text,
-                  "%.0f of %d seeds, after at most %.0f steps", diverged.mean * diverged.n, diverged.n, steps.most);
+        ulp_claim(c, r.diverged == r.error.n + r.error.lost && r.steps <= 10, text,
+                  "%d of %d seeds, after at most %.0f steps", r.diverged, r.error.n, r.steps);
 }
 
-void ctc_check(ulp_run *run, const void *context) {
-    (void)context;
-    table_of_sums(run);
-    table_of_training(run);
-    claim_counting(run);
-    claim_end(run);
-    claim_no_end(run);
-    claim_swamped(run);
-    for (int c = 0; c < 2; c++)
-        for (int r = 0; r < 2; r++) claim_reads(run, ctc_cells[c], ctc_recipes[r].policy);
-    for (int c = 0; c < 2; c++)
-        claim_keeps_up(run,
-                       c ? "lstm: mixed:fp16 keeps up with fp32, within 2 points of label error"
-                         : "gru: mixed:fp16 keeps up with fp32, within 2 points of label error",
-                       &(setting){ctc_cells[c], "mixed:fp16", "log", "binary32"},
-                       &(setting){ctc_cells[c], "fp32", "log", "binary32"});
-    claim_keeps_up(run, "sums over paths in binary16 logarithms keep up with binary32, within 2 points",
-                   &(setting){"gru", "fp32", "log", "binary16"}, &exact_gru);
-    claim_keeps_up(run,
-                   "15 steps leave room for linear sums in binary32: they keep up with logarithms, within 2 points",
-                   &(setting){"gru", "fp32", "linear", "binary32"}, &exact_gru);
-    claim_linear_fails(run);
+void judge(ulp_claims *c) {
+    const setting exact_gru = {GRU, FP32, LOG, "binary32"}, exact_lstm = {LSTM, FP32, LOG, "binary32"};
+    table_of_sums(c);
+    table_of_training(c);
+    claim_counting(c);
+    claim_end(c);
+    claim_no_end(c);
+    claim_swamped(c);
+    for (int cell = 0; cell < CELLS; cell++)
+        for (int r = FP32; r <= MIXED_FP16; r++) claim_reads(c, cell, r);
+    claim_keeps_up(c, "gru: mixed:fp16 keeps up with fp32, within five standard errors of label error",
+                   (setting){GRU, MIXED_FP16, LOG, "binary32"}, exact_gru);
+    claim_keeps_up(c, "lstm: mixed:fp16 keeps up with fp32, within five standard errors of label error",
+                   (setting){LSTM, MIXED_FP16, LOG, "binary32"}, exact_lstm);
+    claim_keeps_up(c, "sums over paths in binary16 logarithms keep up with binary32, within five standard errors",
+                   (setting){GRU, FP32, LOG, "binary16"}, exact_gru);
+    const int logarithms_hold = c->entries[c->count - 1].verdict == ULP_PASS;
+    claim_keeps_up(c,
+                   "15 steps leave room for linear sums in binary32: they keep up with logarithms, within five "
+                   "standard errors",
+                   (setting){GRU, FP32, LINEAR, "binary32"}, exact_gru);
+    claim_linear_fails(c);
+    ulp_summary(c, "logarithms keep up and linear sums end",
+                logarithms_hold && c->entries[c->count - 1].verdict == ULP_PASS, "gru binary16");
 }

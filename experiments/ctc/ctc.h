@@ -1,24 +1,60 @@
-/* ctc.h - what the grid and the claims of ctc.c share. */
+/* ctc.h - what the sums, the trainings and the claims of ctc share: settings, points and rows. */
 #ifndef ULP_EXPERIMENT_CTC_H
 #define ULP_EXPERIMENT_CTC_H
 
-#include "experiments/harness/harness.h"
+#include "experiments/harness/experiment.h"
 
-enum { CTC_BINARY64 = -1 }; /* in place of a format: nothing is rounded beyond binary64 */
-enum { CTC_CELLS = 2, CTC_RECIPES = 5 };
-extern const char *const ctc_forms[2], *const ctc_cells[CTC_CELLS]; /* "log", "linear"; "gru", "lstm" */
+enum { LOG, LINEAR, FORMS };
+#define FORM_WORDS "log linear"
 
-/* `loss` is the format in which the policy forms the sums over paths. */
-typedef struct ctc_recipe {
-    const char *policy, *scaler, *loss;
-} ctc_recipe;
+enum { GRU, LSTM, CELLS };
+#define CELL_WORDS "gru lstm"
 
-extern const ctc_recipe ctc_recipes[CTC_RECIPES];
+enum { FP32, MIXED_FP16, MIXED_BF16, FP16, BF16, RECIPES };
+#define RECIPE_WORDS "fp32 mixed:fp16 mixed:bf16 fp16 bf16"
 
-/* The name of the format that a point's axis holds; -1 is binary64. */
-const char *ctc_format_name(const ulp_run *run, int64_t at);
+enum { STRIPS, MNIST_STRIPS };
+#define SET_WORDS "strips mnist-strips"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_integer_list outputs, labels;
+    uint64_t cells, recipes, seed; /* bits: those of the words */
+    const char *net, *optimizer, *data;
+    int64_t longest, batch, steps, every, seeds;
+    double gru_rate, lstm_rate, checkpoint;
+    int set;
+    const ulp_backend *backend;
+} settings;
+
+/* Sums over paths, or a training. */
+typedef struct point {
+    int training;
+    int form;
+    const ulp_format *format; /* of sums: NULL is binary64; of a training's loss: NULL is the recipe's own */
+    int64_t outputs, labels;  /* of sums */
+    int cell, recipe;         /* of trainings */
+    uint64_t seed;
+} point;
+
+enum { SUM, GONE, CURVE, FINAL };
+#define KIND_WORDS "sum gone curve final"
+
+typedef struct row {
+    int kind, cell, recipe, form;
+    const char *format; /* of the sums over paths */
+    int64_t seed, outputs, labels, steps;
+    double loss, exact, error, label_error, strip_error;
+    int64_t skipped, diverged;
+} row;
+
+/* -log P of L labels without equal neighbours, T steps and C equally probable outputs. */
+double exact_loss(int64_t C, int64_t L, int64_t T);
+
+/* The rows `sum` and `gone` of a point. */
+ulp_status compute_sums(const ulp_task *task);
 
 /* Prints the tables and tests the claims. */
-void ctc_check(ulp_run *run, const void *context);
+void judge(ulp_claims *claims);
 
 #endif
