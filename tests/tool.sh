@@ -631,4 +631,21 @@ for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --data
         skip "${command%% *} on a full disk exits 1" 'no /dev/full'
     fi
 done
+# on a terminal of 80 columns no line of a table is wider; elsewhere a table has one line per row
+if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>&1; then
+    for command in formats backends 'probe --datapath h100-fp16' 'probe --list' 'help datapaths' help 'gemm --help'; do
+        TERM=xterm script -qec "stty cols 80; '$ULP' $command" /dev/null 2>err | tr -d '\r' >typed
+        [ -s typed ] && awk '{ gsub(/\033\[[0-9;]*[mK]/, "") } length($0) > 80 { wide = 1 } END { exit wide }' typed
+        verdict $? "ulp $command on a terminal of 80 columns"
+    done
+    TERM=xterm script -qec "stty cols 80; '$ULP' formats" /dev/null 2>err | tr -d '\r' >typed
+    "$ULP" formats >out
+    [ "$(grep -c '^binary16 ' typed)" -gt 1 ] && [ "$(grep -c '^binary16 ' out)" -eq 1 ]
+    verdict $? 'the table of formats in several parts, and in one'
+    sed -n '/^binary16 /s/^binary16 *//p' typed | tr -s ' \n' ' ' >parts
+    sed -n '/^binary16 /s/^binary16 *//p' out | tr -s ' \n' ' ' | cmp - parts
+    verdict $? 'the parts together have every column'
+else
+    skip 'tables on a terminal' 'no script(1)'
+fi
 exit $failed

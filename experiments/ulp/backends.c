@@ -6,13 +6,15 @@
 static void print_cuda(void) {
     ulp_cuda_info d;
     if (ulp_cuda_describe(&d) != ULP_OK) {
-        printf("cuda            not offered: %s\n", ulp_cuda_lacks());
+        tool_print_folded(16, "cuda            not offered: %s", ulp_cuda_lacks());
         return;
     }
-    printf("cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA %d.%d, "
-           "built with CUDA %d.%d\n",
-           d.name, d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30, d.driver / 1000,
-           d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
+    tool_print_folded(
+        16,
+        "cuda            offered: %s, compute capability %d.%d, %d processors, %.1f GiB, driver for CUDA %d.%d, "
+        "built with CUDA %d.%d",
+        d.name, d.capability / 10, d.capability % 10, d.processors, (double)d.memory * 0x1p-30, d.driver / 1000,
+        d.driver % 1000 / 10, d.runtime / 1000, d.runtime % 1000 / 10);
 }
 
 static int run(const ulp_arguments *a) {
@@ -26,7 +28,7 @@ static int run(const ulp_arguments *a) {
     printf("cpu   threads   %d\n", ulp_threads_get());
     print_cuda();
 #if defined(ULP_WITH_MPI)
-    printf("mpi             offered: mpirun -n N build/bin/EXPERIMENT shares the points of a sweep\n");
+    tool_print_folded(16, "mpi             offered: mpirun -n N build/bin/EXPERIMENT shares the points of a sweep");
 #else
     printf("mpi             not in this build\n");
 #endif

@@ -1,8 +1,10 @@
 /* formats.c - ulp formats: the registered formats as a table. */
 #include "tool.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void nan_text(char to[48], const ulp_format *f, int csv) {
     char first[20], last[20];
@@ -26,21 +28,99 @@ static void nan_text(char to[48], const ulp_format *f, int csv) {
 /* The unit roundoff: half a unit in the last place of 1; for fixed point the absolute bound 2^-(F+1). */
 static double roundoff(const ulp_format *f) { return f->is_fixed ? ulp_scale(0.5, f->qmin) : ulp_scale(1.0, -f->prec); }
 
-static void print_row(size_t i, int csv) {
+/* The columns of the table: the title, the title with --csv, and the width; negative: flush left. */
+static const struct column {
+    const char *title, *csv;
+    int width;
+} columns[] = {
+    {"name", "name", -12},
+    {"aliases", "aliases", -19},
+    {"bits", "bits", 4},
+    {"p", "p", 3},
+    {"bias", "bias", 5},
+    {"emin", "emin", 6},
+    {"emax", "emax", 5},
+    {"max", "max", -22},
+    {"min normal", "min_normal", -15},
+    {"min positive", "min_positive", -15},
+    {"u", "u", -15},
+    {"inf", "inf", -4},
+    {"NaN codes", "nan_codes", -20},
+    {"overflow", "overflow", -8},
+    {"source", "source", 0},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0], CELL = 64 };
+
+static void fill_row(char cell[COLUMNS][CELL], size_t i, int csv) {
     ulp_format f;
     const ulp_format_row *row;
-    char nan[48], max[40], normal[40], least[40], u[40];
-    ulp_format_get(i, &f, &row);
-    nan_text(nan, &f, csv);
     const int width = csv ? 24 : 16;
-    tool_exact_text(max, f.max, width);
-    tool_exact_text(normal, f.min_normal, width);
-    tool_exact_text(least, f.min_positive, width);
-    tool_exact_text(u, roundoff(&f), width);
-    const char *form = csv ? "%s,%s,%d,%d,%d,%d,%d,%s,%s,%s,%s,%s,%s,%s,%s\n"
-                           : "%-12s %-19s %4d %3d %5d %6d %5d %-22s %-15s %-15s %-15s %-4s %-20s %-8s %s\n";
-    printf(form, f.name, row->aliases, f.bits, f.prec, f.bias, f.emin, f.emax, max, normal, least, u,
-           f.has_inf ? "yes" : "no", nan, ulp_overflow_name((ulp_overflow)f.overflow), row->source);
+    ulp_format_get(i, &f, &row);
+    const int numbers[] = {f.bits, f.prec, f.bias, f.emin, f.emax};
+    const double values[] = {f.max, f.min_normal, f.min_positive, roundoff(&f)};
+    snprintf(cell[0], CELL, "%s", f.name);
+    snprintf(cell[1], CELL, "%s", row->aliases);
+    for (int k = 0; k < 5; k++) snprintf(cell[2 + k], CELL, "%d", numbers[k]);
+    for (int k = 0; k < 4; k++) tool_exact_text(cell[7 + k], values[k], width);
+    snprintf(cell[11], CELL, "%s", f.has_inf ? "yes" : "no");
+    nan_text(cell[12], &f, csv);
+    snprintf(cell[13], CELL, "%s", ulp_overflow_name((ulp_overflow)f.overflow));
+    snprintf(cell[14], CELL, "%s", row->source);
+}
+
+static int width_of(size_t c) { return columns[c].width < 0 ? -columns[c].width : columns[c].width; }
+
+/* The width of the last column, which is not padded. */
+static int source_width(void) {
+    char cell[COLUMNS][CELL];
+    size_t most = 0;
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        fill_row(cell, i, 0);
+        if (strlen(cell[COLUMNS - 1]) > most) most = strlen(cell[COLUMNS - 1]);
+    }
+    return (int)most;
+}
+
+/* The end of the columns from `first` on that fit beside the name in `room` columns of the terminal; at least one. */
+static size_t block_end(size_t first, int room) {
+    int used = width_of(0);
+    for (size_t c = first; c < COLUMNS; c++) {
+        used += 1 + (c == COLUMNS - 1 ? source_width() : width_of(c));
+        if (used > room && c > first) return c;
+    }
+    return COLUMNS;
+}
+
+/* One line: the name and the columns from `first` to `end`; row ulp_format_count is the titles. */
+static void print_line(size_t i, size_t first, size_t end) {
+    char cell[COLUMNS][CELL];
+    for (size_t c = 0; c < COLUMNS; c++) snprintf(cell[c], CELL, "%s", columns[c].title);
+    if (i < ulp_format_count) fill_row(cell, i, 0);
+    printf("%*s", columns[0].width, cell[0]);
+    for (size_t c = first; c < end; c++) /* the last column of a block is padded on the left alone */
+        printf(" %*s", c + 1 < end || columns[c].width > 0 ? columns[c].width : 0, cell[c]);
+    printf("\n");
+}
+
+/* All columns in one block, or on a narrow terminal in several, one below the other. */
+static void print_table(void) {
+    const int room = isatty(STDOUT_FILENO) ? ulp_columns_of(stdout) : INT_MAX;
+    for (size_t first = 1, end; first < COLUMNS; first = end) {
+        end = block_end(first, room);
+        if (first > 1) printf("\n");
+        print_line(ulp_format_count, first, end);
+        for (size_t i = 0; i < ulp_format_count; i++) print_line(i, first, end);
+    }
+}
+
+static void print_csv(void) {
+    char cell[COLUMNS][CELL];
+    for (size_t c = 0; c < COLUMNS; c++) printf("%s%s", c ? "," : "", columns[c].csv);
+    for (size_t i = 0; i < ulp_format_count; i++) {
+        fill_row(cell, i, 1);
+        for (size_t c = 0; c < COLUMNS; c++) printf("%s%s", c ? "," : "\n", cell[c]);
+    }
+    printf("\n");
 }
 
 static struct settings { int csv; } given;
@@ -52,13 +132,8 @@ static const ulp_option options[] = {
 
 static int run(const ulp_arguments *a) {
     (void)a;
-    if (given.csv)
-        puts("name,aliases,bits,p,bias,emin,emax,max,min_normal,min_positive,u,inf,nan_codes,overflow,source");
-    else
-        printf("%-12s %-19s %4s %3s %5s %6s %5s %-22s %-15s %-15s %-15s %-4s %-20s %-8s %s\n", "name", "aliases",
-               "bits", "p", "bias", "emin", "emax", "max", "min normal", "min positive", "u", "inf", "NaN codes",
-               "overflow", "source");
-    for (size_t i = 0; i < ulp_format_count; i++) print_row(i, given.csv);
+    if (given.csv) print_csv();
+    else print_table();
     return ULP_EXIT_FINE;
 }
 

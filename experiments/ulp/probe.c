@@ -86,6 +86,12 @@ static int agrees(const ulp_property *p, int64_t value) {
 
 /* ---- printing ---- */
 
+/* One row of a table of properties. On a narrow terminal the vector goes on in the next line. */
+static void print_line(const char *property, const char *found, const char *wanted, const char *verdict,
+                       const char *vector) {
+    tool_print_folded(4, "%-20s %-24s %-24s %-8s %s", property, found, wanted, verdict, vector);
+}
+
 static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_property *p, int csv) {
     char found[64], wanted[64] = "-";
     int64_t value;
@@ -95,7 +101,7 @@ static int print_property(const ulp_datapath *d, ulp_property_id id, const ulp_p
     if (known && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
     const char *verdict = !known ? "-" : (agrees(p, value) ? "ok" : "DIFFERS");
     if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", d->name, ulp_property_name(id), found, wanted, verdict, p->how);
-    else printf("%-20s %-24s %-24s %-8s %s\n", ulp_property_name(id), found, wanted, verdict, p->how);
+    else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
     return known && !agrees(p, value);
 }
 
@@ -170,7 +176,8 @@ static void print_open_points(const ulp_cuda_native *native, const ulp_probe *si
         ulp_property_text(text, p->id, found->found, found->value);
         if (model != NULL && row_value(model, p->id, &value)) ulp_property_text(wanted, p->id, ULP_FOUND, value);
         if (model != NULL && row_value(model, p->id, &value) && value <= ULP_NO_EXPONENT) strcpy(wanted, "none");
-        printf("%-52s %-18s found: %-20s the model's default: %s\n", p->text, ulp_property_name(p->id), text, wanted);
+        tool_print_folded(4, "%-52s %-18s found: %-20s the model's default: %s", p->text, ulp_property_name(p->id),
+                          text, wanted);
     }
 }
 
@@ -191,10 +198,12 @@ static int print_silicon(const ulp_cuda_native *native, int csv) {
         const ulp_unit row = ulp_unit_of(&path);
         if (ulp_probe_unit(&model, &row) != ULP_OK) return -1;
     }
-    if (!csv)
-        printf("%s, %s: products %s x %s, results %s; %llu sums; model %s\n\n%-20s %-24s %-24s %-8s %s\n", native->name,
-               native->what, unit.a.name, unit.b.name, unit.result.name, (unsigned long long)silicon.runs,
-               known ? native->model : "none known", "property", "silicon", "model", "", "vector");
+    if (!csv) {
+        tool_print_folded(2, "%s, %s: products %s x %s, results %s; %llu sums; model %s\n", native->name, native->what,
+                          unit.a.name, unit.b.name, unit.result.name, (unsigned long long)silicon.runs,
+                          known ? native->model : "none known");
+        print_line("property", "silicon", "model", "", "vector");
+    }
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
         const ulp_property_id id = (ulp_property_id)i;
         const ulp_property *p = &silicon.property[i];
@@ -204,7 +213,7 @@ static int print_silicon(const ulp_cuda_native *native, int csv) {
         const int equal = !known || same_property(p, &model.property[i]);
         const char *verdict = !known ? "-" : equal ? "ok" : "DIFFERS";
         if (csv) printf("%s,%s,%s,%s,%s,\"%s\"\n", native->name, ulp_property_name(id), found, wanted, verdict, p->how);
-        else printf("%-20s %-24s %-24s %-8s %s\n", ulp_property_name(id), found, wanted, verdict, p->how);
+        else print_line(ulp_property_name(id), found, wanted, verdict, p->how);
         differ += !equal;
     }
     if (!csv) print_open_points(native, &silicon, known ? &path : NULL);
@@ -284,10 +293,10 @@ static int run_model(const char *program, const ulp_datapath *d, int csv) {
     if (status != ULP_OK) return ulp_usage_error(program, "%s: %s", d->name, ulp_status_text(status));
     if (csv) puts("device,property,found,row,verdict,vector");
     else {
-        printf("model of %s: products %s x %s, results %s; %llu sums%s\n\n", d->name, unit.a.name, unit.b.name,
-               unit.result.name, (unsigned long long)probe.runs,
-               d->scale_block != 0 ? "; scales are ones except where a vector names them" : "");
-        printf("%-20s %-24s %-24s %-8s %s\n", "property", "found", "the row says", "", "vector");
+        tool_print_folded(2, "model of %s: products %s x %s, results %s; %llu sums%s\n", d->name, unit.a.name,
+                          unit.b.name, unit.result.name, (unsigned long long)probe.runs,
+                          d->scale_block != 0 ? "; scales are ones except where a vector names them" : "");
+        print_line("property", "found", "the row says", "", "vector");
     }
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
         differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);

@@ -91,6 +91,12 @@ int tool_no_memory(const tool_line *line, const char *what);
  * line. */
 char *tool_word(char **rest);
 
+/* ---- fold.c ---- */
+
+/* Print one line on stdout. On a terminal, a line wider than the terminal goes on in the next line, behind `indent`
+ * blanks. */
+void tool_print_folded(int indent, const char *text, ...) ULP_PRINTF(2, 3);
+
 /* ---- values.c ---- */
 
 /* Read a code of up to `bits` bits in hex digits, with an optional 0x. Returns 0 if the word is anything else. */
