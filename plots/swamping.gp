@@ -32,6 +32,8 @@ do for [m = 1:2] {
 }
 if (words(has[1]) + words(has[2]) == 0) { eval figure_refuse("swamping", "needs a run with --chunks 1,8,32,64,256 and --modes rne,sra") }
 
+precision = summary(csv, "significant bits", "e6m9")
+follows = summary(csv, "largest error in deviations", "e6m9 sra") <= 4 # NaN: no
 line(mode, chunk) = ran(mode, chunk) && column("seed") == seed ? column("n") : NaN
 label_of(c) = c == 1 ? "no chunks" : sprintf("chunks of %s", word(sizes, c))
 colour(c) = value(word(colours, c))
@@ -43,7 +45,7 @@ do for [file in figure_files] {
     set multiplot
     headline = stop[1] == stop[1] ? sprintf("To nearest, sums stop: at exactly %.0f without chunks, later in chunks; stochastic sums go on", stop[1]) : "Where sums of positive-mean numbers stop, and what moves the stop"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9 (10 significant bits). Wide grey line: the exact sum." at screen 0.02,0.895 font label_font textcolor rgb grey
+    set label 2 sprintf("Sums of n numbers of mean 1 and standard deviation 1, each addition rounded to e6m9%s. Wide grey line: the exact sum.", precision == precision ? sprintf(" (%g significant bits)", precision) : "") at screen 0.02,0.895 font label_font textcolor rgb grey
     set logscale xy 2
     set xrange [256:1.001*longest]
     set yrange [128:top]
@@ -67,8 +69,8 @@ do for [file in figure_files] {
             }
             if (words(has[1]) == 0) { set label 11 "not in this run:\nneeds --modes rne" at 400,120000 left textcolor rgb grey font label_font }
         } else {
-            set label 11 "all sizes of\nchunks follow\nthe exact sum" at 400,120000 left textcolor rgb ink font label_font
-            if (words(has[2]) == 0) { set label 11 "not in this run:\nneeds --modes sra" textcolor rgb grey }
+            if (follows) { set label 11 "all sizes of\nchunks follow\nthe exact sum" at 400,120000 left textcolor rgb ink font label_font }
+            if (words(has[2]) == 0) { set label 11 "not in this run:\nneeds --modes sra" at 400,120000 left textcolor rgb grey font label_font }
         }
         if (words(has[m]) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
         plot csv using (line("rne", 0)):"exact" with lines linecolor rgb pale linewidth 8, \

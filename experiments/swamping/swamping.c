@@ -272,10 +272,12 @@ static void claim_stop(ulp_claims *c, const ulp_format *e6m9, const struct stop 
 
 /* A stochastic step at the sum S errs with variance |x| (s - |x|), s <= S 2^(1-p) the spacing, and E|x| = 2 / sqrt 3:
  * over n terms of mean 1 the standard deviation is below n sqrt(2^-p 2 / sqrt 3), 3.36 % of the sum in e6m9. */
+static double stochastic_sd(void) { return sqrt(ldexp(2 / sqrt(3), -10)); }
+
 static void claim_stochastic(ulp_claims *c, const ulp_format *e6m9) {
     const settings *s = c->settings;
     const int longest = (int)s->longest;
-    const double sd = sqrt(ldexp(2 / sqrt(3), -10));
+    const double sd = stochastic_sd();
     const point stochastic = {.format = e6m9, .rule = ulp_rules_find(&s->modes, "sra"), .chunk = 1},
                 nearest = {.format = e6m9, .rule = ulp_rules_find(&s->modes, "rne"), .chunk = 1};
     const reach r = reach_of(c, stochastic, 10, longest), other = reach_of(c, nearest, 10, longest);
@@ -289,6 +291,19 @@ static void claim_stochastic(ulp_claims *c, const ulp_format *e6m9) {
                   "at the longest sums, stochastic errs less than a fifth of what nearest does",
                   "2^%d terms: stochastic %.2f %% at most, nearest %.2f %%", longest, 100 * r.error_at_longest,
                   100 * other.error_at_longest);
+}
+
+/* The error of the farthest of all stochastic sums, with and without chunks. */
+static void summarize_stochastic(ulp_claims *c, const ulp_format *e6m9) {
+    const settings *s = c->settings;
+    point kind = {.format = e6m9, .rule = ulp_rules_find(&s->modes, "sra")};
+    double farthest = 0;
+    if (!kind.rule) return;
+    for (size_t i = 0; i < s->chunks.count; i++) {
+        kind.chunk = s->chunks.at[i];
+        farthest = fmax(farthest, reach_of(c, kind, 10, (int)s->longest).error);
+    }
+    ulp_summary(c, "largest error in deviations", farthest / stochastic_sd(), "e6m9 sra");
 }
 
 static void claim_close(ulp_claims *c, const ulp_format *e6m9) {
@@ -351,8 +366,10 @@ static void judge(ulp_claims *c) {
         ulp_claim_skip(c, "where sums stop", "the claims are about e6m9, which is not in --formats");
         return;
     }
+    ulp_summary(c, "significant bits", e6m9->prec, "e6m9");
     for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) claim_stop(c, e6m9, &stops[i]);
     claim_stochastic(c, e6m9);
+    summarize_stochastic(c, e6m9);
     claim_close(c, e6m9);
 }
 
