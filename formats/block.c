@@ -200,51 +200,61 @@ static float value_of(double element, double factor) {
     return value != value ? (float)ulp_quiet_nan() : (float)value;
 }
 
-/* Converts one block x (n) to values y (n) or to element codes: the pointer that is NULL is not written. `first` is the
- * index of x[0] in the array. Returns the code of the scale. */
-static uint8_t convert(float *y, uint8_t *elements, const float *x, size_t n, const ulp_block *b, double tensor_scale,
-                       ulp_rule rule, ulp_stream stream, size_t first) {
-    const double scale = scale_of(ulp_amax(x, n, 1), b, tensor_scale), factor = scale * tensor_scale;
+/* An array x (n) and what it becomes: values y (n), or element codes (n) and scale codes. A pointer that is NULL is not
+ * written. */
+typedef struct conversion {
+    float *y;
+    uint8_t *elements, *scales;
+    const float *x;
+    size_t n;
+    const ulp_block *block;
+    float tensor_scale;
+    ulp_rule rule;
+    ulp_stream stream;
+} conversion;
+
+/* Converts the elements from `first` to `end`, which share a scale. Returns the code of the scale. */
+static uint8_t convert(const conversion *c, size_t first, size_t end) {
+    const ulp_block *b = c->block;
+    const double scale = scale_of(ulp_amax(c->x + first, end - first, 1), b, c->tensor_scale),
+                 factor = scale * c->tensor_scale;
     uint8_t code = scale_code(scale, b);
-    for (size_t i = 0; i < n; i++) {
-        double e = round_element(x[i], factor, &b->element, rule, ulp_element_word(rule, stream, first + i));
+    for (size_t i = first; i < end; i++) {
+        double e = round_element(c->x[i], factor, &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
         uint64_t bits = 0;
-        if (elements != NULL && ulp_encode(&bits, e, &b->element) == ULP_OK) elements[i] = (uint8_t)bits;
-        if (y != NULL) y[i] = value_of(e, factor);
+        if (c->elements != NULL && ulp_encode(&bits, e, &b->element) == ULP_OK) c->elements[i] = (uint8_t)bits;
+        if (c->y != NULL) c->y[i] = value_of(e, factor);
         if (e != e && b->element.nan_codes == ULP_NAN_NONE) code = (uint8_t)b->scale.nan_code;
     }
     if (code != (uint8_t)b->scale.nan_code) return code;
-    for (size_t i = 0; i < n; i++) {
-        if (elements != NULL) elements[i] = 0;
-        if (y != NULL) y[i] = (float)ulp_quiet_nan();
+    for (size_t i = first; i < end; i++) {
+        if (c->elements != NULL) c->elements[i] = 0;
+        if (c->y != NULL) c->y[i] = (float)ulp_quiet_nan();
     }
     return code;
 }
 
-static ulp_status convert_all(float *y, uint8_t *elements, uint8_t *scales, const float *x, size_t n,
-                              const ulp_block *b, float tensor_scale, ulp_rule rule, ulp_stream stream) {
-    ulp_status status = check(b, tensor_scale);
-    if (status == ULP_OK) status = ulp_element_check(&b->element, rule);
-    if (status != ULP_OK) return status;
-    for (size_t at = 0, block = 0; at < n; at += b->size, block++) {
-        size_t length = n - at < b->size ? n - at : b->size;
-        uint8_t code = convert(y != NULL ? y + at : NULL, elements != NULL ? elements + at : NULL, x + at, length, b,
-                               tensor_scale, rule, stream, at);
-        if (scales != NULL) scales[block] = code;
+static ulp_status convert_all(const conversion *c) {
+    const size_t size = c->block->size, n = c->n;
+    ulp_status status = check(c->block, c->tensor_scale);
+    if (status == ULP_OK) status = ulp_element_check(&c->block->element, c->rule);
+    for (size_t at = 0, block = 0; status == ULP_OK && at < n; at += size, block++) {
+        const uint8_t code = convert(c, at, n - at < size ? n : at + size);
+        if (c->scales != NULL) c->scales[block] = code;
     }
-    return ULP_OK;
+    return status;
 }
 
 ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, size_t n, const ulp_block *b,
                             float tensor_scale, ulp_rule rule, ulp_stream stream) {
-    if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    return convert_all(NULL, elements, scales, x, n, b, tensor_scale, rule, stream);
+    if (elements == NULL || scales == NULL || x == NULL || b == NULL) return ULP_BAD_ARGUMENT;
+    return convert_all(&(conversion){NULL, elements, scales, x, n, b, tensor_scale, rule, stream});
 }
 
 ulp_status ulp_block_round(float *y, const float *x, size_t n, const ulp_block *b, float tensor_scale, ulp_rule rule,
                            ulp_stream stream) {
-    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
-    return convert_all(y, NULL, NULL, x, n, b, tensor_scale, rule, stream);
+    if (y == NULL || x == NULL || b == NULL) return ULP_BAD_ARGUMENT;
+    return convert_all(&(conversion){y, NULL, NULL, x, n, b, tensor_scale, rule, stream});
 }
 
 ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, size_t n, const ulp_block *b,

@@ -75,12 +75,9 @@ static int round_line(void *context, const tool_line *line) {
 }
 
 static int run(const ulp_arguments *a) {
-    const int status = tool_rule(&given.rule, a);
-    if (status != ULP_GO_ON) return status;
-    if (ulp_rule_check(&given.format, given.rule) != ULP_OK)
-        return tool_refuse_wrap(a, tool_rounding_given.overflow, given.format.name);
+    const int status = tool_rule_for(&given.rule, &given.format, a);
     given.stream = tool_stream();
-    return tool_each_line(a, round_line, &given);
+    return status != ULP_GO_ON ? status : tool_each_line(a, round_line, &given);
 }
 
 const tool_command tool_round = {

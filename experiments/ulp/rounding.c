@@ -45,3 +45,9 @@ int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *na
 }
 
 ulp_stream tool_stream(void) { return (ulp_stream){tool_rounding_given.seed, tool_rounding_given.stream, 0}; }
+
+int tool_rule_for(ulp_rule *rule, const ulp_format *format, const ulp_arguments *a) {
+    const int status = tool_rule(rule, a);
+    if (status != ULP_GO_ON || ulp_rule_check(format, *rule) == ULP_OK) return status;
+    return tool_refuse_wrap(a, tool_rounding_given.overflow, format->name);
+}

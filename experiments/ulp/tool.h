@@ -42,6 +42,8 @@ extern const ulp_option tool_rounding_options[]; /* fill tool_rounding_given */
 /* *rule = the rule of the options. Returns ULP_GO_ON, or the exit status after a message if --bits is given for a mode
  * without random bits. */
 int tool_rule(ulp_rule *rule, const ulp_arguments *a);
+/* The same; refuses --overflow wrap if the format does not offer it. */
+int tool_rule_for(ulp_rule *rule, const ulp_format *format, const ulp_arguments *a);
 /* Refuse --overflow wrap for `name`. */
 int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *name);
 /* The random stream of the data lines. */

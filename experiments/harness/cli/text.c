@@ -145,38 +145,46 @@ static int piece_of(const char *word, int length, int room) {
     return room;
 }
 
-/* Add blanks and a word at `column`; returns the column after the word. */
-static int wrap_word(ulp_text *to, const char *text, int blanks, int length, int column, int indent, int width) {
+/* The line that a text is wrapped into: the column behind its last word, the blanks before a next line, and the width.
+ */
+typedef struct margins {
+    int column, indent, width;
+} margins;
+
+/* Add `blanks` blanks and a word of `length` characters. */
+static void wrap_word(ulp_text *to, const char *text, int blanks, int length, margins *m) {
     const char *word = text + blanks;
-    if (column > indent && column + blanks + length > width) {
-        break_line(to, indent);
-        column = indent;
+    if (m->column > m->indent && m->column + blanks + length > m->width) {
+        break_line(to, m->indent);
+        m->column = m->indent;
     } else {
         ulp_text_add(to, text, (size_t)blanks);
-        column += blanks;
+        m->column += blanks;
     }
     for (;;) {
-        const int piece = piece_of(word, length, width - column);
+        const int piece = piece_of(word, length, m->width - m->column);
         ulp_text_add(to, word, (size_t)piece);
         word += piece;
         length -= piece;
-        if (length == 0) return column + piece;
-        break_line(to, indent);
-        column = indent;
+        m->column += piece;
+        if (length == 0) return;
+        break_line(to, m->indent);
+        m->column = m->indent;
     }
 }
 
 void ulp_text_wrap(ulp_text *to, const char *text, int column, int indent, int width) {
+    margins m = {column, indent, width};
     while (*text) {
         if (*text == '\n') {
             ulp_text_add(to, "\n", 1);
             if (text[1] && text[1] != '\n') ulp_text_print(to, "%*s", indent, "");
-            column = indent;
+            m.column = indent;
             text++;
             continue;
         }
         const int blanks = (int)strspn(text, " "), length = (int)strcspn(text + blanks, " \n");
-        column = wrap_word(to, text, blanks, length, column, indent, width);
+        wrap_word(to, text, blanks, length, &m);
         text += blanks + length;
     }
 }
