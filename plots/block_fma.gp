@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/block_fma.csv"
 eval figure_needs("block_fma", csv)
+eval figure_needs_summary("block_fma", csv)
 
 paths = "serial:fp16:rne v100-fp16-fp16 v100-fp16 a100-fp16 h100-fp16 block4:binary32:rne"
 names = "'binary16, one by one' 'V100, binary16 result' 'V100, binary32 result' 'A100' 'H100' 'blocks of 4, to nearest'"

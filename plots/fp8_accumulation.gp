@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/fp8_accumulation.csv"
 eval figure_needs("fp8_accumulation", csv)
+eval figure_needs_summary("fp8_accumulation", csv)
 
 by_bits(data) = strcol("data") eq data && strcol("bits") ne "" ? column("bits") : NaN
 by_promote(data) = strcol("data") eq data && strcol("promote") ne "" ? column("promote") : NaN

@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/order.csv"
 eval figure_needs("order", csv)
+eval figure_needs_summary("order", csv)
 
 paths = "fp32 pairwise:fp32:rne kahan:fp32:rne exact:fp32:rne v100-fp16 a100-fp16 h100-fp16 h100-e4m3 v100-fp16-fp16 serial:bf16:rne serial:fp16:rne pairwise:fp16:rne kahan:fp16:rne exact:fp16:rne"
 names = "'binary32, serial' 'binary32, pairwise' 'binary32, Kahan' 'binary32, rounded once' 'V100, binary32 sum' 'A100, binary32 sum' 'H100, binary32 sum' 'H100, e4m3' 'V100, binary16 sum' 'bfloat16, serial' 'binary16, serial' 'binary16, pairwise' 'binary16, Kahan' 'binary16, rounded once'"

@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/sr_bits.csv"
 eval figure_needs("sr_bits", csv)
+eval figure_needs_summary("sr_bits", csv)
 
 of(kind, format, mode, input) = strcol("kind") eq kind && strcol("format") eq format && strcol("mode") eq mode && strcol("input") eq input
 modes = "sra srb src"

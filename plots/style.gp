@@ -41,6 +41,8 @@ figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_fi
 csv_good(csv) = 1 == int(system(sprintf("{ tail -c 1 '%s' | od -An -c; awk -F, '/^#/ {next} {rows++; if (rows == 1) fields = NF; bad += NF != fields} END {print (rows > 1 && !bad)}' '%s'; } 2>/dev/null | awk 'NR == 1 {whole = $1 ~ /n/} END {print (whole && $1 == 1) + 0}'", csv, csv)))
 # for eval, before the CSV is read: refuses the figure if the CSV cannot be read
 figure_needs(name, csv) = csv_good(csv) ? "" : figure_refuse(name, sprintf("%s is missing or damaged: run build/bin/%s", csv, name))
+# the same for a figure that shows nothing without its summary
+figure_needs_summary(name, csv) = int(system(sprintf("[ -s '%s.summary.csv' ] && echo 1 || echo 0", csv[1:strlen(csv)-4]))) ? "" : figure_refuse(name, sprintf("%s.summary.csv is missing: run build/bin/%s", csv[1:strlen(csv)-4], name))
 
 # the colours of Okabe and Ito
 black = 0x000000

@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/tensor_core.csv"
 eval figure_needs("tensor_core", csv)
+eval figure_needs_summary("tensor_core", csv)
 
 wanted = "fp32 v100-fp16 t4-fp16 a100-fp16 a100-bf16 a100-tf32 h100-fp16 h100-tf32 b200-fp16 h100-fp16-fp16 l40s-e4m3 h100-e4m3 h100-e4m3-mma b200-e4m3 b200-e2m1-nvf4"
 shown = ""
@@ -10,7 +11,7 @@ do for [name in wanted] {
     if (error == error) { shown = shown . " " . name }
 }
 n = words(shown)
-if (n == 0) { eval figure_refuse("tensor_core", "it shows the rows of the GPUs: needs a run without --datapath, and its summary") }
+if (n == 0) { eval figure_refuse("tensor_core", "it shows the rows of the GPUs: needs a run without --datapath") }
 
 or_zero(x) = x == x ? x : 0
 length_of = ""; fraction_of = ""; kept_of = ""; mode_of = ""; signed_of = ""; positive_of = ""

@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/update_ratio.csv"
 eval figure_needs("update_ratio", csv)
+eval figure_needs_summary("update_ratio", csv)
 
 seeds = int(option(csv, "seeds"))
 observed(what) = strcol("what") eq what && strcol("layer") eq "all"
@@ -18,7 +19,7 @@ do for [i = 1:6] {
     has = has . (prec[i] == prec[i] ? sprintf(" %d", i) : "")
 }
 if (has eq "") {
-    eval figure_refuse("update_ratio", "needs a run with one of --formats e4m3,e5m2,bf16,fp16,tf32,fp32, and its summary")
+    eval figure_refuse("update_ratio", "needs a run with one of --formats e4m3,e5m2,bf16,fp16,tf32,fp32")
 }
 colour(i) = value(word(known, int(i)))
 
