@@ -1,10 +1,11 @@
-/* claims.c - tables and claims of the experiment, on its rows. */
+/* claims.c - the tables of recurrence, and the claims about its rows. */
 #include "curves.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "experiments/harness/claims/spread.h"
 #include "kernels/functions/elementary.h"
 
 static const double log_2 = 0x1.62e42fefa39efp-1;
@@ -24,114 +25,111 @@ static double exponent_of(const curve *c, int decays) {
     return slope(c, decays ? 2 : 16, to);
 }
 
-/* The exponent of one network. */
-static double exponent_at(const ulp_run *run, const char *gain, const char *seed, int decays) {
-    curve c;
-    read_curve(&c, run, &(name){.part = "random", .gain = gain, .seed = seed, .arithmetic = "perturbed"}, "error");
-    return exponent_of(&c, decays);
+#define ERROR offsetof(row, error)
+
+/* The exponent of the network of a row. */
+static double exponent_at(const ulp_claims *c, const row *network, int decays) {
+    const row like = {.part = RANDOM, .gain = network->gain, .seed = network->seed, .arithmetic = "perturbed"};
+    curve moved;
+    read_curve(&moved, c, &like, GAIN | SEED | ARITHMETIC, ERROR);
+    return exponent_of(&moved, decays);
 }
 
 /* A network is chaotic if its perturbation grows by 0.05 a step or more. With as few units as here some networks of a
  * gain above 1 are not. */
-static int is_chaotic(const ulp_run *run, const name *k) { return exponent_at(run, k->gain, k->seed, 0) >= 0.05; }
+static int is_chaotic(const ulp_claims *c, const row *network) { return exponent_at(c, network, 0) >= 0.05; }
 
-/* The first gain at which all networks contract by 0.1 a step or more, as its rows spell it; NULL: none. */
-static const char *contracting_gain(const ulp_run *run) {
-    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .arithmetic = "perturbed"})) != ULP_NO_ROW;
-         row++) {
-        const name same = {.part = "random", .arithmetic = "perturbed", .gain = ulp_row_text(run, row, "gain")};
+static const row perturbed = {.part = RANDOM, .arithmetic = "perturbed"};
+
+/* The first gain at which all networks contract by 0.1 a step or more; NaN: none. */
+static double contracting_gain(const ulp_claims *c) {
+    const row *r, *other;
+    for (size_t i = 0; (r = next_run(c, &i, &perturbed, ARITHMETIC)) != NULL; i++) {
         int all = 1;
-        for (long at = 0; (at = next_run(run, at, &same)) != ULP_NO_ROW; at++)
-            all &= exponent_at(run, same.gain, ulp_row_text(run, at, "seed"), 1) <= -0.1;
-        if (all) return same.gain;
+        for (size_t k = 0; (other = next_run(c, &k, r, ARITHMETIC | GAIN)) != NULL; k++)
+            all &= exponent_at(c, other, 1) <= -0.1;
+        if (all) return r->gain;
     }
-    return NULL;
+    return NAN;
 }
 
-/* The first gain that makes a network chaotic, as its rows spell it; NULL: none. */
-static const char *chaotic_gain(const ulp_run *run) {
-    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .arithmetic = "perturbed"})) != ULP_NO_ROW;
-         row++) {
-        const name k = name_of(run, row);
-        if (is_chaotic(run, &k)) return k.gain;
-    }
-    return NULL;
+/* The first gain that makes a network chaotic; NaN: none. */
+static double chaotic_gain(const ulp_claims *c) {
+    const row *r;
+    for (size_t i = 0; (r = next_run(c, &i, &perturbed, ARITHMETIC)) != NULL; i++)
+        if (is_chaotic(c, r)) return r->gain;
+    return NAN;
 }
 
 /* Up to a gain of 1/2 every network contracts: the norm of its weights is about 2 gain, and tanh' <= 1. */
-static void claim_regimes(ulp_run *run) {
+static void claim_regimes(ulp_claims *c) {
     const char *text =
         "Lyapunov exponents: every network below -0.1 at gains from 0.2 to 0.5; at gains from 2 to 4 the "
         "mean over networks above 0, within three standard errors";
-    double contracting = NAN, sum = 0, squares = 0, n = 0;
-    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .arithmetic = "perturbed"})) != ULP_NO_ROW;
-         row++) {
-        const name k = name_of(run, row);
-        const double gain = ulp_row_number(run, row, "gain"), exponent = exponent_at(run, k.gain, k.seed, gain <= 0.5);
+    const row *r;
+    double contracting = NAN;
+    ulp_numbers grown = {0};
+    for (size_t i = 0; (r = next_run(c, &i, &perturbed, ARITHMETIC)) != NULL; i++) {
+        const double exponent = exponent_at(c, r, r->gain <= 0.5);
         /* below 0.2 the perturbation is gone before a slope shows */
-        if (gain >= 0.2 && gain <= 0.5) contracting = most_of(contracting, exponent);
-        if (gain < 2 || gain > 4) continue;
-        sum += exponent;
-        squares += exponent * exponent;
-        n++;
+        if (r->gain >= 0.2 && r->gain <= 0.5) contracting = most_of(contracting, exponent);
+        if (r->gain >= 2 && r->gain <= 4) ulp_numbers_add(&grown, exponent);
     }
-    const double mean = sum / n, error = sqrt(fmax(0, squares - n * mean * mean) / (n * (n - 1)));
-    if ((isnan(contracting) && n < 2) || ulp_option_integer(run, "units") < 64)
-        ulp_claim_skip(ulp_run_claims(run), text, "needs such gains, two networks or more, and at least 64 units");
+    const ulp_spread growth = ulp_numbers_take(&grown);
+    const double error = growth.sd / sqrt(growth.n);
+    if ((isnan(contracting) && growth.n < 2) || ((const settings *)c->settings)->units < 64)
+        ulp_claim_skip(c, text, "needs such gains, two networks or more, and at least 64 units");
     else
-        ulp_claim(ulp_run_claims(run), !(contracting >= -0.1) && !(mean + 3 * error <= 0), text,
-                  "at most %.3f; mean %.3f, standard error %.3f", contracting, mean, error);
+        ulp_claim(c, !(contracting >= -0.1) && !(growth.mean + 3 * error <= 0), text,
+                  "at most %.3f; mean %.3f, standard error %.3f", contracting, growth.mean, error);
 }
 
-static void claim_bounded(ulp_run *run, const char *gain) {
+static void claim_bounded(ulp_claims *c, double gain) {
     const char *text =
         "contracting network: after step 32 no error is over twice that at step 32, in any format, mode and sum";
+    const row *r;
     double worst = 0;
-    curve c;
-    for (long row = 0; gain && (row = next_run(run, row, &(name){.part = "random", .gain = gain})) != ULP_NO_ROW;
-         row++) {
-        name k = name_of(run, row);
-        if (strcmp(k.arithmetic, "perturbed") == 0) continue;
-        read_curve(&c, run, &k, "error");
-        for (int i = 32; i < c.n; i++) worst = fmax(worst, c.value[i] / c.value[31]);
+    curve error;
+    for (size_t i = 0; (r = next_run(c, &i, &(row){.part = RANDOM, .gain = gain}, GAIN)) != NULL; i++) {
+        if (r->sums == SUMS_BINARY64) continue;
+        read_curve(&error, c, r, RUN, ERROR);
+        for (int k = 32; k < error.n; k++) worst = fmax(worst, error.value[k] / error.value[31]);
     }
-    if (worst > 0) ulp_claim(ulp_run_claims(run), worst <= 2, text, "gain %s: at most %.3g times", gain, worst);
-    else
-        ulp_claim_skip(ulp_run_claims(run), text,
-                       "no gain at which all seeds contract by 0.1 a step, or only 32 steps");
+    if (worst > 0) ulp_claim(c, worst <= 2, text, "gain %g: at most %.3g times", gain, worst);
+    else ulp_claim_skip(c, text, "no gain at which all seeds contract by 0.1 a step, or only 32 steps");
 }
 
-/* The mean over formats up to 16 bits, seeds and steps from 32 on of the error of one run over that of another. */
-static double mean_quotient(const ulp_run *run, const char *gain, const char *mode, const char *sums) {
+/* The mean over formats up to 16 bits, seeds and steps from 32 on of the error of runs over that of the runs to nearest
+ * with sums in binary32. */
+static double mean_quotient(const ulp_claims *c, const row *these) {
+    const row *r;
     double sum = 0, n = 0;
     curve a, b;
-    const name these = {.part = "random", .gain = gain, .mode = mode, .sums = sums};
-    for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
-        name k = name_of(run, row);
-        /* above 16 bits binary32's sums show beside the state's rounding */
-        if (ulp_row_number(run, row, "bits") > 16) continue;
-        read_curve(&a, run, &k, "error");
-        k.mode = "rne";
-        k.sums = "binary32";
-        read_curve(&b, run, &k, "error");
-        for (int i = 31; i < a.n && a.n == b.n; i++, n++) sum += a.value[i] / b.value[i];
+    for (size_t i = 0; (r = next_run(c, &i, these, GAIN | MODE | SUMS)) != NULL; i++) {
+        row plain = *r;
+        if (r->bits > 16) continue; /* sums in binary32 show beside the state's rounding */
+        plain.mode = "rne";
+        plain.sums = SUMS_BINARY32;
+        read_curve(&a, c, r, RUN, ERROR);
+        read_curve(&b, c, &plain, RUN, ERROR);
+        for (int k = 31; k < a.n && a.n == b.n; k++, n++) sum += a.value[k] / b.value[k];
     }
     return n > 0 ? sum / n : (double)NAN;
 }
 
-static void claim_quotients(ulp_run *run, const char *gain) {
+static void claim_quotients(ulp_claims *c, double gain) {
     const char *sr = "contracting network: stochastic rounding of the state makes errors sqrt(2) times as large as "
                      "rounding to nearest, within 10 % "
                      "(its variance is twice that of rounding to nearest)";
     const char *own =
         "contracting network: sums in the state's own format cost over 3 times the error of sums in binary32";
-    double q = mean_quotient(run, gain, "sra", "binary32"), units = (double)ulp_option_integer(run, "units");
-    if (isnan(q)) ulp_claim_skip(ulp_run_claims(run), sr, "needs both modes, rne and sr, and a contracting gain");
-    else ulp_claim(ulp_run_claims(run), fabs(q / sqrt(2) - 1) <= 0.1, sr, "%.3f times", q);
-    q = mean_quotient(run, gain, "rne", "own");
-    if (isnan(q) || units < 64)
-        ulp_claim_skip(ulp_run_claims(run), own, "needs both sums, a contracting gain and at least 64 units");
-    else ulp_claim(ulp_run_claims(run), q > 3, own, "%.2f times, %g units", q, units);
+    const int64_t units = ((const settings *)c->settings)->units;
+    double q = mean_quotient(c, &(row){.part = RANDOM, .gain = gain, .mode = "sra", .sums = SUMS_BINARY32});
+    if (isnan(q)) ulp_claim_skip(c, sr, "needs both modes, rne and sr, and a contracting gain");
+    else ulp_claim(c, fabs(q / sqrt(2) - 1) <= 0.1, sr, "%.3f times", q);
+    q = mean_quotient(c, &(row){.part = RANDOM, .gain = gain, .mode = "rne", .sums = SUMS_OWN});
+    if (isnan(q) || units < 64) ulp_claim_skip(c, own, "needs both sums, a contracting gain and at least 64 units");
+    else ulp_claim(c, q > 3, own, "%.2f times, %lld units", q, (long long)units);
 }
 
 /* A rounding error is between u / 2 and u of its number, by where the number lies in its binade: errors of one format
@@ -139,56 +137,48 @@ static void claim_quotients(ulp_run *run, const char *gain) {
 static const double alike = 2;
 
 /* By how many bits a format's error grows more than a perturbation does, from step 16 until the error reaches 0.1. */
-static void claim_slope(ulp_run *run, const char *gain) {
+static void claim_slope(ulp_claims *c, double gain) {
     const char *text =
         "chaotic network: the error of every format grows by the network's Lyapunov exponent, within one "
         "bit at either end (where it takes 20 steps from 16 on to reach 0.1)";
-    const name these = {.part = "random", .gain = gain, .mode = "rne", .sums = "binary32"};
-    double low = NAN, high = NAN;
-    int n = 0;
-    curve c, moved;
-    for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
-        name k = name_of(run, row);
-        if (!is_chaotic(run, &k)) continue;
-        read_curve(&c, run, &k, "error");
-        read_curve(&moved, run, &(name){.part = "random", .gain = gain, .seed = k.seed, .arithmetic = "perturbed"},
-                   "error");
-        double to = reaches(&c, 0.1);
-        if (isnan(to)) to = c.step[c.n - 1];
-        if (to < 36) continue;
-        const double bits = (slope(&c, 16, to) - slope(&moved, 16, to)) * (to - 16) / log_2;
-        low = least_of(low, bits);
-        high = most_of(high, bits);
-        n++;
+    const row these = {.part = RANDOM, .gain = gain, .mode = "rne", .sums = SUMS_BINARY32}, *r;
+    ulp_numbers more = {0};
+    curve error, moved;
+    for (size_t i = 0; (r = next_run(c, &i, &these, GAIN | MODE | SUMS)) != NULL; i++) {
+        row other = *r;
+        if (!is_chaotic(c, r)) continue;
+        other.arithmetic = "perturbed";
+        read_curve(&error, c, r, RUN, ERROR);
+        read_curve(&moved, c, &other, GAIN | SEED | ARITHMETIC, ERROR);
+        double to = reaches(&error, 0.1);
+        if (isnan(to)) to = error.step[error.n - 1];
+        if (to >= 36) ulp_numbers_add(&more, (slope(&error, 16, to) - slope(&moved, 16, to)) * (to - 16) / log_2);
     }
-    if (n)
-        ulp_claim(ulp_run_claims(run), low >= -alike && high <= alike, text,
-                  "gain %s, %d runs: from %+.2f to %+.2f bits", gain, n, low, high);
-    else ulp_claim_skip(ulp_run_claims(run), text, "no network grows by 0.05 a step, or no format lasts");
+    const ulp_spread bits = ulp_numbers_take(&more);
+    if (bits.n)
+        ulp_claim(c, bits.least >= -alike && bits.most <= alike, text, "gain %g, %d runs: from %+.2f to %+.2f bits",
+                  gain, bits.n, bits.least, bits.most);
+    else ulp_claim_skip(c, text, "no network grows by 0.05 a step, or no format lasts");
 }
 
-/* The step at which the error of a format reaches 0.1 in one network; NaN: never. */
-static double horizon(const ulp_run *run, const name *network, const char *format) {
-    curve c;
-    read_curve(&c, run,
-               &(name){.part = "random",
-                       .gain = network->gain,
-                       .seed = network->seed,
-                       .arithmetic = format,
-                       .mode = "rne",
-                       .sums = "binary32"},
-               "error");
-    return reaches(&c, 0.1);
+/* The step at which the error of a format reaches 0.1 in the network of a row; NaN: never. */
+static double horizon(const ulp_claims *c, const row *network, const char *format) {
+    row these = *network;
+    curve error;
+    these.arithmetic = format;
+    these.mode = "rne";
+    these.sums = SUMS_BINARY32;
+    read_curve(&error, c, &these, RUN, ERROR);
+    return reaches(&error, 0.1);
 }
 
 /* In one network: how many bits the steps between the first and the last horizon stand for, less those that the formats
  * differ by; NaN for less than two horizons. */
-static double bits_bought(const ulp_run *run, const name *network, double *steps_a_bit) {
-    size_t formats;
-    const ulp_format *format = ulp_run_formats(run, &formats);
+static double bits_bought(const ulp_claims *c, const row *network, double *steps_a_bit) {
+    const settings *s = c->settings;
     double few = 1e9, many = 0, first = NAN, last = NAN;
-    for (size_t f = 0; f < formats; f++) {
-        const double bits = format[f].prec, h = horizon(run, network, format[f].name);
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const double bits = s->formats.at[f].prec, h = horizon(c, network, s->formats.at[f].name);
         /* sums in binary32 show beside the state's rounding above 19 bits */
         if (isnan(h) || bits > 19) continue;
         if (bits < few) few = bits, first = h;
@@ -196,185 +186,201 @@ static double bits_bought(const ulp_run *run, const name *network, double *steps
     }
     if (!(many > few)) return NAN;
     *steps_a_bit = (last - first) / (many - few);
-    return (last - first) * exponent_at(run, network->gain, network->seed, 0) / log_2 - (many - few);
+    return (last - first) * exponent_at(c, network, 0) / log_2 - (many - few);
 }
 
-static void claim_horizon(ulp_run *run, const char *gain) {
+static void claim_horizon(ulp_claims *c, double gain) {
     const char *text = "chaotic network: a bit more of significand buys ln 2 / (Lyapunov exponent) more steps below an "
                        "error of 0.1, within one bit at either end, in the mean over networks";
-    const name perturbed = {.part = "random", .gain = gain, .arithmetic = "perturbed"};
+    const row *r;
     double sum = 0, steps = 0, expected = 0;
     int n = 0;
-    for (long row = 0; gain && (row = next_run(run, row, &perturbed)) != ULP_NO_ROW; row++) {
-        const name network = name_of(run, row);
+    for (size_t i = 0; (r = next_run(c, &i, &(row){.part = RANDOM, .gain = gain, .arithmetic = "perturbed"},
+                                     GAIN | ARITHMETIC)) != NULL;
+         i++) {
         double steps_a_bit = 0;
-        const double bits = is_chaotic(run, &network) ? bits_bought(run, &network, &steps_a_bit) : NAN;
+        const double bits = is_chaotic(c, r) ? bits_bought(c, r, &steps_a_bit) : (double)NAN;
         if (isnan(bits)) continue;
         sum += bits;
         steps += steps_a_bit;
-        expected += log_2 / exponent_at(run, network.gain, network.seed, 0);
+        expected += log_2 / exponent_at(c, r, 0);
         n++;
     }
-    if (n == 0)
-        ulp_claim_skip(ulp_run_claims(run), text,
-                       "needs a network that grows by 0.05 a step and two formats that reach 0.1");
+    if (n == 0) ulp_claim_skip(c, text, "needs a network that grows by 0.05 a step and two formats that reach 0.1");
     else
-        ulp_claim(ulp_run_claims(run), fabs(sum / n) <= alike, text,
-                  "%d networks: %.2f steps a bit, %.2f expected; off by %+.2f bits", n, steps / n, expected / n,
-                  sum / n);
+        ulp_claim(c, fabs(sum / n) <= alike, text, "%d networks: %.2f steps a bit, %.2f expected; off by %+.2f bits", n,
+                  steps / n, expected / n, sum / n);
 }
 
-static void print_random(const ulp_run *run) {
+static void print_random(const ulp_claims *c) {
+    const int64_t seed = (int64_t)((const settings *)c->settings)->seed;
+    const row *r;
+    curve error;
     ulp_sheet *table = ulp_sheet_new("random networks: relative error of the state, to nearest, first seed",
                                      "gain,format,sums,step 1,8,32,last");
-    for (long row = 0; (row = next_run(run, row, &(name){.part = "random", .mode = "rne"})) != ULP_NO_ROW; row++) {
-        name k = name_of(run, row);
-        curve c;
-        if (ulp_row_number(run, row, "seed") != (double)ulp_run_seed(run)) continue;
-        read_curve(&c, run, &k, "error");
-        ulp_sheet_put(table, "%s", k.gain);
-        ulp_sheet_put(table, "%s", k.arithmetic);
-        ulp_sheet_put(table, "%s", k.sums);
-        ulp_sheet_put(table, "%.3g", c.value[0]);
-        ulp_sheet_put(table, "%.3g", c.value[7]);
-        ulp_sheet_put(table, "%.3g", c.value[31]);
-        ulp_sheet_put(table, "%.3g", c.value[c.n - 1]);
+    for (size_t i = 0; (r = next_run(c, &i, &(row){.part = RANDOM, .seed = seed, .mode = "rne"}, SEED | MODE)) != NULL;
+         i++) {
+        char sums[16];
+        ulp_word_at(sums, sizeof sums, SUMS_WORDS, (size_t)r->sums);
+        read_curve(&error, c, r, RUN, ERROR);
+        ulp_sheet_put_row(table, "%g,%s,%s,%.3g,%.3g,%.3g,%.3g", r->gain, r->arithmetic, sums, error.value[0],
+                          error.value[7], error.value[31], error.value[error.n - 1]);
     }
-    ulp_sheet_print(table, ulp_run_people(run));
+    ulp_sheet_print(table, c->file);
+}
+
+/* What the figure writes: each gain's exponent, and the horizon of each format in chaotic networks; means over seeds.
+ */
+static void sum_up(ulp_claims *c, double contracting, double chaotic) {
+    const settings *s = c->settings;
+    const row *r;
+    ulp_numbers numbers = {0};
+    ulp_summary(c, "gain", contracting, "contracting");
+    ulp_summary(c, "gain", chaotic, "chaotic");
+    for (size_t g = 0; g < s->gains.count; g++) {
+        const row these = {.part = RANDOM, .gain = s->gains.at[g], .arithmetic = "perturbed"};
+        for (size_t i = 0; (r = next_run(c, &i, &these, GAIN | ARITHMETIC)) != NULL; i++)
+            ulp_numbers_add(&numbers, exponent_at(c, r, r->gain <= 0.5));
+        ulp_summary(c, "exponent", ulp_numbers_take(&numbers).mean, "gain %g", s->gains.at[g]);
+    }
+    for (size_t f = 0; f < s->formats.count; f++) {
+        const row these = {.part = RANDOM, .gain = chaotic, .arithmetic = "perturbed"};
+        for (size_t i = 0; (r = next_run(c, &i, &these, GAIN | ARITHMETIC)) != NULL; i++)
+            ulp_numbers_add(&numbers, horizon(c, r, s->formats.at[f].name));
+        ulp_summary(c, "horizon", ulp_numbers_take(&numbers).mean, "%d bits", s->formats.at[f].prec);
+    }
 }
 
 /* ---- random networks, backward ---- */
 
-static void claim_vanishing(ulp_run *run, const char *gain) {
+static void claim_vanishing(ulp_claims *c, double gain) {
     const char *text = "contracting network, backward: a loss scale of 2^12 delays the step at which binary16 has lost "
                        "half of the gradient "
                        "by 12 ln 2 / (its decay a step), within 15 %";
-    double low = NAN, high = NAN, late = 0, n = 0;
+    const row these = {.part = RANDOM_BACK, .gain = gain, .arithmetic = "binary32"}, *r;
+    ulp_numbers quotients = {0};
+    double late = 0;
     curve plain, scaled, size;
-    for (long row = 0;
-         gain && (row = next_run(run, row, &(name){.part = "random-back", .gain = gain, .arithmetic = "binary32"})) !=
-                     ULP_NO_ROW;
-         row++) {
-        name k = name_of(run, row);
-        read_curve(&size, run, &k, "size");
+    for (size_t i = 0; (r = next_run(c, &i, &these, GAIN | ARITHMETIC)) != NULL; i++) {
+        row k = *r;
+        read_curve(&size, c, &k, RUN, offsetof(row, size));
         k.arithmetic = "mixed:binary16";
-        k.scale = "0";
-        read_curve(&plain, run, &k, "zeros");
-        k.scale = "12";
-        read_curve(&scaled, run, &k, "zeros");
-        double at = reaches(&plain, 0.5), later = reaches(&scaled, 0.5);
+        k.scale_log2 = 0;
+        read_curve(&plain, c, &k, RUN, offsetof(row, zeros));
+        k.scale_log2 = 12;
+        read_curve(&scaled, c, &k, RUN, offsetof(row, zeros));
+        const double at = reaches(&plain, 0.5), later = reaches(&scaled, 0.5);
         if (isnan(at) || isnan(later)) continue;
-        double quotient = (later - at) / (12 * log_2 / -slope(&size, at, later));
-        low = least_of(low, quotient);
-        high = most_of(high, quotient);
+        ulp_numbers_add(&quotients, (later - at) / (12 * log_2 / -slope(&size, at, later)));
         late += at;
-        n++;
     }
-    if (n > 0)
-        ulp_claim(ulp_run_claims(run), low >= 0.85 && high <= 1.15, text,
-                  "%.3f to %.3f times that; without a scale after %.1f steps", low, high, late / n);
-    else ulp_claim_skip(ulp_run_claims(run), text, "no contracting gain, or binary16 loses less");
+    const ulp_spread q = ulp_numbers_take(&quotients);
+    if (q.n)
+        ulp_claim(c, q.least >= 0.85 && q.most <= 1.15, text,
+                  "%.3f to %.3f times that; without a scale after %.1f steps", q.least, q.most, late / q.n);
+    else ulp_claim_skip(c, text, "no contracting gain, or binary16 loses less");
 }
 
-static void claim_wrong(ulp_run *run, const char *gain) {
+static void claim_wrong(ulp_claims *c, double gain) {
     const char *text =
         "chaotic network, backward: from the second step back on binary16's gradient is off by over half of itself, "
         "and at the first step some of it has overflowed";
-    const name these = {.part = "random-back", .gain = gain, .arithmetic = "mixed:binary16", .scale = "0"};
+    const row these = {.part = RANDOM_BACK, .gain = gain, .arithmetic = "mixed:binary16", .scale_log2 = 0}, *r;
     double least = NAN, lost = NAN;
-    curve c;
-    for (long row = 0; gain && (row = next_run(run, row, &these)) != ULP_NO_ROW; row++) {
-        name k = name_of(run, row);
-        if (!is_chaotic(run, &k)) continue;
-        read_curve(&c, run, &k, "error");
-        for (int i = 2; i < c.n; i++)
-            if (!isnan(c.value[i])) least = least_of(least, c.value[i]);
-        read_curve(&c, run, &k, "lost");
-        if (c.step[c.n - 1] >= 127) lost = least_of(lost, c.value[c.n - 1]);
+    curve values;
+    for (size_t i = 0; (r = next_run(c, &i, &these, GAIN | ARITHMETIC | SCALE)) != NULL; i++) {
+        if (!is_chaotic(c, r)) continue;
+        read_curve(&values, c, r, RUN, ERROR);
+        for (int k = 2; k < values.n; k++)
+            if (!isnan(values.value[k])) least = least_of(least, values.value[k]);
+        read_curve(&values, c, r, RUN, offsetof(row, lost));
+        if (values.step[values.n - 1] >= 127) lost = least_of(lost, values.value[values.n - 1]);
     }
     if (isnan(least) || isnan(lost))
-        ulp_claim_skip(ulp_run_claims(run), text, "needs a network that grows by 0.05 a step, and at least 128 steps");
+        ulp_claim_skip(c, text, "needs a network that grows by 0.05 a step, and at least 128 steps");
     else
-        ulp_claim(ulp_run_claims(run), least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN",
-                  least, 100 * lost);
+        ulp_claim(c, least > 0.5 && lost > 0, text, "least error %.3g; at least %.3g %% Inf or NaN", least, 100 * lost);
 }
 
 /* ---- trained networks ---- */
 
-static void claim_trained(ulp_run *run) {
+static void claim_trained(ulp_claims *c) {
     const char *text = "trained networks, every cell: at no step is the state's error over 4 u where sums are wider, "
                        "over 8 u where they are not (u = 2^-bits)";
+    const row *rows = c->table->rows;
     double mixed = NAN, own = NAN;
-    for (long row = 0; (row = ulp_row_find(run, row, "part", "trained", (const char *)NULL)) != ULP_NO_ROW; row++) {
-        double in_u = ulp_row_number(run, row, "error") * ulp_scale(1, (int)ulp_row_number(run, row, "bits"));
-        if (strncmp(ulp_row_text(run, row, "arithmetic"), "mixed:", 6) == 0) mixed = most_of(mixed, in_u);
+    for (size_t i = 0; i < c->table->count; i++) {
+        const double in_u = rows[i].error * ulp_scale(1, (int)rows[i].bits);
+        if (rows[i].part != TRAINED) continue;
+        if (strncmp(rows[i].arithmetic, "mixed:", 6) == 0) mixed = most_of(mixed, in_u);
         else own = most_of(own, in_u);
     }
-    if (isnan(own)) ulp_claim_skip(ulp_run_claims(run), text, "not in this run");
-    else ulp_claim(ulp_run_claims(run), mixed <= 4 && own <= 8, text, "at most %.2f u and %.2f u", mixed, own);
+    if (isnan(own)) ulp_claim_skip(c, text, "not in this run");
+    else ulp_claim(c, mixed <= 4 && own <= 8, text, "at most %.2f u and %.2f u", mixed, own);
 }
 
-static void claim_trained_back(ulp_run *run) {
+static void claim_trained_back(ulp_claims *c) {
     const char *text = "trained networks, backward in mixed precision: errors of dL/dh_t stay below 16 u; binary16 "
                        "turns under 2 % of them to zero, "
                        "and none with a loss scale of 2^12";
+    const row *rows = c->table->rows;
     double error = NAN, plain = 0, scaled = 0;
-    for (long row = 0; (row = ulp_row_find(run, row, "part", "trained-back", (const char *)NULL)) != ULP_NO_ROW;
-         row++) {
-        if (ulp_row_is(run, row, "arithmetic", "binary32")) continue;
-        error = most_of(error, ulp_row_number(run, row, "error") * ulp_scale(1, (int)ulp_row_number(run, row, "bits")));
-        double zeros = ulp_row_number(run, row, "zeros");
-        if (ulp_row_is(run, row, "scale_log2", "0")) plain = fmax(plain, zeros);
-        else scaled = fmax(scaled, zeros);
+    for (size_t i = 0; i < c->table->count; i++) {
+        const row *r = &rows[i];
+        if (r->part != TRAINED_BACK || strcmp(r->arithmetic, "binary32") == 0) continue;
+        error = most_of(error, r->error * ulp_scale(1, (int)r->bits));
+        if (r->scale_log2 == 0) plain = fmax(plain, r->zeros);
+        else scaled = fmax(scaled, r->zeros);
     }
-    if (isnan(error)) ulp_claim_skip(ulp_run_claims(run), text, "not in this run");
+    if (isnan(error)) ulp_claim_skip(c, text, "not in this run");
     else
-        ulp_claim(ulp_run_claims(run), error <= 16 && plain < 0.02 && scaled == 0, text, "%.1f u; %.3f %% and %g %%",
-                  error, 100 * plain, 100 * scaled);
+        ulp_claim(c, error <= 16 && plain < 0.02 && scaled == 0, text, "%.1f u; %.3f %% and %g %%", error, 100 * plain,
+                  100 * scaled);
 }
 
-static double mean_accuracy(const ulp_run *run, const char *of, const char *learnt) {
-    double sum = 0, n = 0;
-    for (long row = 0; row < ulp_row_count(run); row++) {
-        if (!is_named(run, row, &(name){.part = "training", .cell = of, .arithmetic = learnt})) continue;
-        sum += 100 * ulp_row_number(run, row, "accuracy");
-        n++;
-    }
-    return n > 0 ? sum / n : (double)NAN;
+/* In percent, over the seeds, of one cell or of all (CELLS); NaN if there is none. */
+static double mean_accuracy(const ulp_claims *c, int cell, const char *learnt) {
+    const row *rows = c->table->rows;
+    ulp_numbers accuracy = {0};
+    for (size_t i = 0; i < c->table->count; i++)
+        if (rows[i].part == TRAINING && (cell == CELLS || rows[i].cell == cell) &&
+            strcmp(rows[i].arithmetic, learnt) == 0)
+            ulp_numbers_add(&accuracy, 100 * rows[i].accuracy);
+    return ulp_numbers_take(&accuracy).mean;
 }
 
-static void claim_accuracy(ulp_run *run) {
+static void claim_accuracy(ulp_claims *c) {
     const char *text = "trained from the start in mixed precision or in 16 bits alone: in the mean of cells and seeds "
                        "at most 4 points below binary32";
     double worst = NAN;
     char measured[160] = "";
     ulp_sheet *table = ulp_sheet_new("test accuracy in percent, mean over the seeds", "arithmetic,rnn,gru,lstm");
     for (int i = 0; i < LEARNING; i++) {
-        size_t at = strlen(measured);
-        double mean = mean_accuracy(run, NULL, learning[i].name);
-        ulp_sheet_put(table, "%s", learning[i].name);
-        for (int c = 0; c < CELLS; c++)
-            ulp_sheet_put(table, "%.2f", mean_accuracy(run, cells[c].name, learning[i].name));
-        snprintf(measured + at, sizeof measured - at, "%s%s %.2f %%", i ? ", " : "", learning[i].name, mean);
-        if (i > 0 && !isnan(mean)) worst = most_of(worst, mean_accuracy(run, NULL, learning[0].name) - mean);
+        const char *name = learning[i].name;
+        const double mean = mean_accuracy(c, CELLS, name);
+        ulp_sheet_put_row(table, "%s,%.2f,%.2f,%.2f", name, mean_accuracy(c, RNN, name), mean_accuracy(c, GRU, name),
+                          mean_accuracy(c, LSTM, name));
+        ulp_list_add(measured, sizeof measured, "%s %.2f %%", name, mean);
+        if (i > 0 && !isnan(mean)) worst = most_of(worst, mean_accuracy(c, CELLS, learning[0].name) - mean);
     }
-    if (isnan(worst) || ulp_option_integer(run, "epochs") < 5)
-        ulp_claim_skip(ulp_run_claims(run), text, "needs the parts trained and training, and at least 5 epochs");
-    else ulp_claim(ulp_run_claims(run), worst <= 4, text, "%s", measured);
-    ulp_sheet_print(table, ulp_run_people(run));
+    if (isnan(worst) || ((const settings *)c->settings)->epochs < 5)
+        ulp_claim_skip(c, text, "needs the parts trained and training, and at least 5 epochs");
+    else ulp_claim(c, worst <= 4, text, "%s", measured);
+    ulp_sheet_print(table, c->file);
 }
 
-void check_claims(ulp_run *run) {
-    const char *contracting = contracting_gain(run), *chaotic = chaotic_gain(run);
-    print_random(run);
-    claim_regimes(run);
-    claim_bounded(run, contracting);
-    claim_quotients(run, contracting);
-    claim_slope(run, chaotic);
-    claim_horizon(run, chaotic);
-    claim_vanishing(run, contracting);
-    claim_wrong(run, chaotic);
-    claim_trained(run);
-    claim_trained_back(run);
-    claim_accuracy(run);
+void judge(ulp_claims *c) {
+    const double contracting = contracting_gain(c), chaotic = chaotic_gain(c);
+    print_random(c);
+    sum_up(c, contracting, chaotic);
+    claim_regimes(c);
+    claim_bounded(c, contracting);
+    claim_quotients(c, contracting);
+    claim_slope(c, chaotic);
+    claim_horizon(c, chaotic);
+    claim_vanishing(c, contracting);
+    claim_wrong(c, chaotic);
+    claim_trained(c);
+    claim_trained_back(c);
+    claim_accuracy(c);
 }

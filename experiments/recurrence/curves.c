@@ -6,34 +6,29 @@
 
 #include "kernels/functions/elementary.h"
 
-int is_named(const ulp_run *run, long row, const name *k) {
-    const char *const column[] = {"part", "cell", "gain", "seed", "arithmetic", "mode", "sums", "scale_log2"};
-    const char *const want[] = {k->part, k->cell, k->gain, k->seed, k->arithmetic, k->mode, k->sums, k->scale};
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        if (want[i] && !ulp_row_is(run, row, column[i], want[i])) return 0;
-    return 1;
+static int is_like(const row *r, const row *like, unsigned same) {
+    return r->part == like->part && (!(same & CELL) || r->cell == like->cell) &&
+           (!(same & GAIN) || r->gain == like->gain) && (!(same & SEED) || r->seed == like->seed) &&
+           (!(same & SUMS) || r->sums == like->sums) && (!(same & SCALE) || r->scale_log2 == like->scale_log2) &&
+           (!(same & ARITHMETIC) || strcmp(r->arithmetic, like->arithmetic) == 0) &&
+           (!(same & MODE) || strcmp(r->mode, like->mode) == 0);
 }
 
-long next_run(const ulp_run *run, long row, const name *k) {
-    for (; row < ulp_row_count(run); row++)
-        if (is_named(run, row, k) &&
-            ulp_row_is(run, row, "step", strstr(ulp_row_text(run, row, "part"), "back") ? "0" : "1"))
-            return row;
-    return ULP_NO_ROW;
+const row *next_run(const ulp_claims *c, size_t *i, const row *like, unsigned same) {
+    const row *rows = c->table->rows;
+    const int64_t first = like->part == RANDOM_BACK || like->part == TRAINED_BACK ? 0 : 1;
+    for (; *i < c->table->count; ++*i)
+        if (rows[*i].step == first && is_like(&rows[*i], like, same)) return &rows[*i];
+    return NULL;
 }
 
-name name_of(const ulp_run *run, long row) {
-    return (name){ulp_row_text(run, row, "part"), ulp_row_text(run, row, "cell"),       ulp_row_text(run, row, "gain"),
-                  ulp_row_text(run, row, "seed"), ulp_row_text(run, row, "arithmetic"), ulp_row_text(run, row, "mode"),
-                  ulp_row_text(run, row, "sums"), ulp_row_text(run, row, "scale_log2")};
-}
-
-void read_curve(curve *c, const ulp_run *run, const name *k, const char *column) {
-    c->n = 0;
-    for (long row = 0; row < ulp_row_count(run); row++) {
-        if (!is_named(run, row, k) || c->n > ULP_STEPS_MAX) continue;
-        c->step[c->n] = ulp_row_number(run, row, "step");
-        c->value[c->n++] = ulp_row_number(run, row, column);
+void read_curve(curve *to, const ulp_claims *c, const row *like, unsigned same, size_t at) {
+    const row *rows = c->table->rows;
+    to->n = 0;
+    for (size_t i = 0; i < c->table->count; i++) {
+        if (!is_like(&rows[i], like, same) || to->n > ULP_STEPS_MAX) continue;
+        to->step[to->n] = (double)rows[i].step;
+        memcpy(&to->value[to->n++], (const char *)&rows[i] + at, sizeof(double));
     }
 }
 

@@ -10,18 +10,15 @@ typedef struct curve {
     double step[ULP_STEPS_MAX + 1], value[ULP_STEPS_MAX + 1]; /* (n) */
 } curve;
 
-/* What names a run; NULL: any. */
-typedef struct name {
-    const char *part, *cell, *gain, *seed, *arithmetic, *mode, *sums, *scale;
-} name;
+/* The fields that a run has to share with a row, beside the part. */
+enum { CELL = 1, GAIN = 2, SEED = 4, ARITHMETIC = 8, MODE = 16, SUMS = 32, SCALE = 64, RUN = 127 };
 
-int is_named(const ulp_run *run, long row, const name *k);
-name name_of(const ulp_run *run, long row);
+/* The first row, at or after *i, of a run of states or gradients that is like a row; NULL if there is none. *i gets its
+ * place. */
+const row *next_run(const ulp_claims *c, size_t *i, const row *like, unsigned same);
 
-/* The first row, at or after `row`, of a run of states or gradients; ULP_NO_ROW: none. */
-long next_run(const ulp_run *run, long row, const name *k);
-
-void read_curve(curve *c, const ulp_run *run, const name *k, const char *column);
+/* The column at an offset of the row struct, of all rows that are like a row. */
+void read_curve(curve *to, const ulp_claims *c, const row *like, unsigned same, size_t at);
 
 /* Least squares slope of log value on step, where from <= step <= to; NaN below 5 rows. */
 double slope(const curve *c, double from, double to);

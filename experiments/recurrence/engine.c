@@ -8,10 +8,11 @@
 #include "experiments/harness/claims/spread.h"
 #include "kernels/functions/elementary.h"
 
-const cell cells[CELLS] = {{"rnn", 2}, {"gru", 2}, {"lstm", 3}};
+/* How many gradients of inner tensors a cell rounds per step, dL/dh_t first. */
+static const size_t grads[CELLS] = {2, 2, 3};
 
-static void see(void *context, const ulp_observation *observed) {
-    engine *e = context;
+static void see(void *own, const ulp_observation *observed) {
+    engine *e = own;
     if (observed->layer != e->at) return;
     size_t step = e->seen / e->grads, n = e->B * e->N;
     if (e->seen % e->grads == 0 && step < e->T && observed->n == n) {
@@ -26,9 +27,9 @@ static void carve(void *own, ulp_arena *arena) {
     e->weight = ulp_arena_take(arena, e->model.net.params);
 }
 
-ulp_status engine_start(engine *e, const ulp_run *run, const ulp_net *net, size_t B, size_t at, size_t c) {
-    *e = (engine){.B = B, .at = at, .grads = cells[c].grads};
-    e->pass.run.backend = ulp_run_backend(run);
+ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_net *net, size_t B, size_t at, int c) {
+    *e = (engine){.B = B, .at = at, .grads = grads[c]};
+    e->pass.run.backend = backend;
     e->pass.run.policy = &e->policy;
     e->pass.now.B = B;
     e->observer = (ulp_observer){see, e, 1u << ULP_AT_AGRAD};
@@ -98,29 +99,23 @@ ulp_status engine_backward(engine *e, int scale_log2) {
     ulp_status status = ulp_pass_round_host(&e->pass, ulp_site_of(ULP_AT_AGRAD, net->count, out),
                                             e->model.grad[net->count], e->top, e->B * out);
     if (status == ULP_OK) status = ulp_model_backward(&e->model, &e->pass, e->weight);
-    /* the layer rounds what `cells` says, and the gradient of its input if that is wanted */
+    /* the layer rounds what `grads` says, and the gradient of its input if that is wanted */
     return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED
                                                                                                  : status;
 }
 
 /* ---- rows ---- */
 
-void put_row(ulp_rows *rows, const key *k, size_t step, const double value[VALUES]) {
-    ulp_put_text(rows, k->part);
-    ulp_put_text(rows, k->cell);
-    ulp_put_number(rows, k->gain);
-    ulp_put_integer(rows, k->seed);
-    ulp_put_text(rows, k->arithmetic);
-    ulp_put_integer(rows, k->bits);
-    ulp_put_text(rows, k->mode);
-    ulp_put_text(rows, k->sums);
-    ulp_put_integer(rows, k->scale_log2);
-    ulp_put_integer(rows, (int64_t)step);
-    for (int i = 0; i < VALUES; i++) {
-        if (isnan(value[i])) ulp_put_none(rows);
-        else ulp_put_number(rows, value[i]);
-    }
-    ulp_row_end(rows);
+row row_of(const ulp_task *task) {
+    const point *at = task->point;
+    row r;
+    ulp_row_clear(task->rows, &r);
+    r.cell = at->cell;
+    r.gain = at->gain;
+    r.seed = (int64_t)at->seed;
+    r.mode = "rne";
+    r.scale_log2 = 0;
+    return r;
 }
 
 static int is_shown(size_t step, size_t last) { return step == 0 || step == last || ulp_is_thinned_row((int64_t)step); }
@@ -142,11 +137,13 @@ void add_errors(errors *sum, const engine *e, const double *moved) {
         for (size_t t = 0; t < e->T; t++) sum->log_sum[t] += log_error(e, moved, b, t);
 }
 
-void put_errors(ulp_rows *rows, const key *k, const errors *sum, size_t T) {
-    for (size_t t = 0; t < T; t++)
-        if (is_shown(t + 1, T))
-            put_row(rows, k, t + 1,
-                    (const double[VALUES]){ulp_exp(sum->log_sum[t] / (double)sum->n), NAN, NAN, NAN, NAN});
+void put_errors(ulp_rows *rows, row r, const errors *sum, size_t T) {
+    for (size_t t = 0; t < T; t++) {
+        if (!is_shown(t + 1, T)) continue;
+        r.step = (int64_t)t + 1;
+        r.error = ulp_exp(sum->log_sum[t] / (double)sum->n);
+        ulp_row_put(rows, &r);
+    }
 }
 
 void add_losses(losses *sum, const engine *e, int scale_log2) {
@@ -161,13 +158,15 @@ void add_losses(losses *sum, const engine *e, int scale_log2) {
     }
 }
 
-void put_losses(ulp_rows *rows, const key *k, const losses *sum, size_t T) {
+void put_losses(ulp_rows *rows, row r, const losses *sum, size_t T) {
     for (size_t t = 0; t < T; t++) {
-        double count = (double)sum->count[t];
+        const double count = (double)sum->count[t], error = sqrt(sum->square[t] / sum->norm[t]);
         if (!is_shown(t, T - 1) || count == 0) continue;
-        double error = sqrt(sum->square[t] / sum->norm[t]);
-        put_row(rows, k, t,
-                (const double[VALUES]){isfinite(error) ? error : (double)NAN, sqrt(sum->norm[t] / count),
-                                       (double)sum->zero[t] / count, (double)sum->lost[t] / count, NAN});
+        r.step = (int64_t)t;
+        r.error = isfinite(error) ? error : ULP_NO_NUMBER;
+        r.size = sqrt(sum->norm[t] / count);
+        r.zeros = (double)sum->zero[t] / count;
+        r.lost = (double)sum->lost[t] / count;
+        ulp_row_put(rows, &r);
     }
 }

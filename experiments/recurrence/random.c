@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/training/load.h"
 #include "sim/normal.h"
 
 /* Numbers of binary16 and of bfloat16 at once. */
@@ -44,120 +43,113 @@ static int holds(const engine *e, const ulp_format *format) {
     return 1;
 }
 
-static ulp_status run_random(engine *e, const key *k, const ulp_policy *policy, ulp_rows *rows) {
+static ulp_status run_random(engine *e, const row *r, const ulp_policy *policy, ulp_rows *rows) {
     errors sum = {0};
     ulp_status status = engine_forward(e, policy);
     if (status != ULP_OK) return status;
     add_errors(&sum, e, NULL);
-    put_errors(rows, k, &sum, e->T);
+    put_errors(rows, *r, &sum, e->T);
     return ULP_OK;
 }
 
-static ulp_status run_perturbed(engine *e, key k, ulp_rows *rows) {
+static ulp_status run_perturbed(engine *e, row r, ulp_rows *rows) {
     errors sum = {0};
     for (size_t i = 0; i < e->B * FEATURES; i++) e->x64[i * e->T] += 0x1p-40;
     ulp_status status = engine_reference(e, e->moved);
     if (status != ULP_OK) return status;
-    k.arithmetic = "perturbed";
-    k.mode = "rne";
-    k.sums = "binary64";
-    k.bits = 53;
+    r.arithmetic = "perturbed";
+    r.sums = SUMS_BINARY64;
+    r.bits = 53;
     add_errors(&sum, e, e->moved);
-    put_errors(rows, &k, &sum, e->T);
+    put_errors(rows, r, &sum, e->T);
     return ULP_OK;
 }
 
 /* Backward from the same N(0,1) numbers as dL/dh_T, times 2^scale_log2; the other steps have no loss of their own. */
-static ulp_status go_back(engine *e, const ulp_run *run, const arithmetic *a, uint64_t seed) {
+static ulp_status go_back(engine *e, const ulp_policy *policy, int scale_log2, uint64_t seed) {
     ulp_format bf16, fp16;
     ulp_stream top = ulp_stream_named(seed, "recurrence gradient");
-    ulp_policy policy;
-    ulp_status status = ulp_policy_read(run, &policy, a->policy, a->name);
-    if (status == ULP_OK) status = engine_forward(e, &policy);
+    ulp_status status = engine_forward(e, policy);
     if (status == ULP_OK) status = ulp_format_parse(&bf16, "bf16");
     if (status == ULP_OK) status = ulp_format_parse(&fp16, "fp16");
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < e->B * e->N; i++)
         for (size_t t = 0; t < e->T; t++)
             e->top[i * e->T + t] =
-                t + 1 < e->T ? 0 : ulp_scale((double)common(ulp_random_normal(top, i), &bf16, &fp16), a->scale_log2);
-    return engine_backward(e, a->scale_log2);
+                t + 1 < e->T ? 0 : ulp_scale((double)common(ulp_random_normal(top, i), &bf16, &fp16), scale_log2);
+    return engine_backward(e, scale_log2);
 }
 
-static ulp_status run_backward(engine *e, const ulp_run *run, key k, ulp_rows *rows) {
+static ulp_status run_backward(engine *e, const context *x, row r, ulp_rows *rows) {
     ulp_status status = ULP_OK;
     losses *sum = malloc(sizeof *sum);
     if (sum == NULL) return ULP_NO_MEMORY;
-    k.part = "random-back";
-    k.sums = "binary32";
+    r.part = RANDOM_BACK;
+    r.sums = SUMS_BINARY32;
     for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
         memset(sum, 0, sizeof *sum);
-        status = go_back(e, run, &backward[i], (uint64_t)k.seed);
+        status = go_back(e, &x->backward[i], backward[i].scale_log2, (uint64_t)r.seed);
         if (i == 0) memcpy(e->dh32, e->dh, e->T * e->B * e->N * sizeof(float));
-        k.arithmetic = backward[i].name;
-        k.bits = backward[i].bits;
-        k.scale_log2 = backward[i].scale_log2;
-        add_losses(sum, e, k.scale_log2);
-        if (status == ULP_OK) put_losses(rows, &k, sum, e->T);
+        r.arithmetic = backward[i].name;
+        r.bits = backward[i].bits;
+        r.scale_log2 = backward[i].scale_log2;
+        add_losses(sum, e, backward[i].scale_log2);
+        if (status == ULP_OK) put_losses(rows, r, sum, e->T);
     }
     free(sum);
     return status;
 }
 
-static ulp_status run_formats(engine *e, const ulp_run *run, key k, ulp_rows *rows) {
-    size_t formats, modes;
-    ulp_policy policy;
+/* One format: by every mode with sums in binary32, and with sums of its own. */
+static ulp_status run_format(engine *e, const ulp_task *task, size_t f, row r) {
+    const settings *s = task->settings;
+    const context *x = task->context;
+    const ulp_format *format = &s->formats.at[f];
     ulp_status status = ULP_OK;
-    const ulp_format *format = ulp_run_formats(run, &formats);
-    const ulp_named_rule *mode = ulp_run_modes(run, &modes);
-    for (size_t f = 0; f < formats && status == ULP_OK; f++) {
-        /* binary32's state is the tanh of sums in binary32: it has no other sums, and no rounding after them but its
-         * own */
-        int plain = strcmp(format[f].name, "binary32") == 0;
-        if (!holds(e, &format[f]))
-            return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--formats %s: does not hold the network's weights and inputs",
-                                format[f].name);
-        k.arithmetic = format[f].name;
-        k.bits = format[f].prec;
-        k.sums = "binary32";
-        for (size_t m = 0; m < modes && ulp_option_chosen(run, "sums", "binary32") && status == ULP_OK; m++) {
-            k.mode = mode[m].name;
-            status = ulp_policy_read(run, &policy, "fp32", "the run in binary32");
-            if (status == ULP_OK) status = ulp_policy_set(&policy, ULP_AT_ACT, &format[f], ULP_UNSCALED, 0);
-            policy.at[ULP_AT_ACT].rule = mode[m].rule;
-            if (status == ULP_OK) status = run_random(e, &k, &policy, rows);
-        }
-        if (status != ULP_OK || plain || !ulp_option_chosen(run, "sums", "own")) continue;
-        k.mode = "rne";
-        k.sums = "own";
-        status = ulp_policy_read(run, &policy, format[f].name, "--formats");
-        if (status == ULP_OK) status = run_random(e, &k, &policy, rows);
-        if (ulp_rows_progress(rows, 0.8 * (double)(f + 1) / (double)formats)) break;
+    r.arithmetic = format->name;
+    r.bits = format->prec;
+    r.sums = SUMS_BINARY32;
+    for (size_t m = 0; m < s->modes.count && s->sums & 1 << SUMS_BINARY32 && status == ULP_OK; m++) {
+        ulp_policy policy = x->fp32;
+        r.mode = s->modes.at[m].name;
+        status = ulp_policy_set(&policy, ULP_AT_ACT, format, ULP_UNSCALED, 0);
+        policy.at[ULP_AT_ACT].rule = s->modes.at[m].rule;
+        if (status == ULP_OK) status = run_random(e, &r, &policy, task->rows);
+    }
+    /* binary32's state is the tanh of sums in binary32: it has no other sums, and no rounding after them but its own */
+    if (status != ULP_OK || strcmp(format->name, "binary32") == 0 || !(s->sums & 1 << SUMS_OWN)) return status;
+    r.mode = "rne";
+    r.sums = SUMS_OWN;
+    return run_random(e, &r, &x->own[f], task->rows);
+}
+
+static ulp_status run_formats(engine *e, const ulp_task *task, const row *r) {
+    const settings *s = task->settings;
+    ulp_status status = ULP_OK;
+    for (size_t f = 0; f < s->formats.count && status == ULP_OK; f++) {
+        if (!holds(e, &s->formats.at[f]))
+            return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--formats %s: does not hold the network's weights and inputs",
+                                 s->formats.at[f].name);
+        status = run_format(e, task, f, *r);
+        if (ulp_task_progress(task, 0.8 * (double)(f + 1) / (double)s->formats.count)) break;
     }
     return status;
 }
 
-ulp_status compute_random(const ulp_run *run, const ulp_point *point, ulp_rows *rows) {
-    size_t gains;
-    char net[32];
-    key k = {.part = "random",
-             .cell = "rnn",
-             .mode = "rne",
-             .gain = ulp_option_numbers(run, "gains", &gains)[point->at[AT_WHICH]],
-             .seed = point->at[AT_SEED]};
+ulp_status compute_random(const ulp_task *task) {
+    const settings *s = task->settings;
+    const context *x = task->context;
+    const point *at = task->point;
+    row r = row_of(task);
     engine e = {0};
-    ulp_net parsed;
-    snprintf(net, sizeof net, "rnn%d", (int)ulp_option_integer(run, "units"));
-    ulp_status status =
-        ulp_net_read(run, &parsed, net, (ulp_dims){FEATURES, 1, (size_t)ulp_option_integer(run, "steps")});
-    if (status == ULP_OK) status = engine_start(&e, run, &parsed, (size_t)ulp_option_integer(run, "sequences"), 0, 0);
-    e.pass.run.seed = (uint64_t)k.seed;
-    if (status == ULP_OK) status = draw(&e, k.gain, (uint64_t)k.seed);
+    r.part = RANDOM;
+    ulp_status status = engine_start(&e, s->backend, &x->random_net, (size_t)s->sequences, 0, RNN);
+    e.pass.run.seed = at->seed;
+    if (status == ULP_OK) status = draw(&e, at->gain, at->seed);
     if (status == ULP_OK) status = engine_reference(&e, e.h64);
-    if (status == ULP_OK) status = run_formats(&e, run, k, rows);
-    if (status == ULP_OK) status = run_backward(&e, run, k, rows);
-    if (status == ULP_OK) status = run_perturbed(&e, k, rows);
+    if (status == ULP_OK) status = run_formats(&e, task, &r);
+    if (status == ULP_OK) status = run_backward(&e, x, r, task->rows);
+    if (status == ULP_OK) status = run_perturbed(&e, r, task->rows);
     engine_end(&e);
-    ulp_net_release(&parsed);
     return status;
 }

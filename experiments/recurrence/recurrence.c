@@ -18,104 +18,164 @@
  * gradients back from the last step, which is 0. arithmetic, sums: the state is rounded to a format, sums are in
  * binary32 or in the format (`own`).
  */
-#include <stdio.h>
-
-#include "experiments/harness/training/load.h"
 #include "recurrence.h"
 
-static const ulp_option options[] = {
-    {"parts", ULP_OPTION_CHOICES, "random,trained,training", "random,trained", NULL,
-     "what to run; trained has the gradients", 0, 0, "random trained training", 0},
-    ULP_TAKES_FORMATS("bf16,fp16,e8m13,e8m18,fp32", "bf16,fp16,e8m13"),
-    ULP_TAKES_MODES("rne,sr", NULL),
-    {"sums", ULP_OPTION_CHOICES, "binary32,own", NULL, NULL,
-     "where the random network's sums are formed; own: to nearest", 0, 0, "binary32 own", 0},
-    {"gains", ULP_OPTION_NUMBERS, "0.5,1,2", NULL, NULL, "of the random network's recurrent weights", 0, 16, NULL, 0},
-    {"units", ULP_OPTION_INTEGER, "64", NULL, NULL, "of the random network", 1, 1024, NULL, 0},
-    {"steps", ULP_OPTION_INTEGER, "256", "128", "512", "of the random network", 32, ULP_STEPS_MAX, NULL, 0},
-    {"sequences", ULP_OPTION_INTEGER, "16", "8", "64", "of the random network", 1, 4096, NULL, 0},
-    {"cells", ULP_OPTION_CHOICES, "rnn,gru,lstm", NULL, NULL, "kinds of trained layers", 0, 0, "rnn gru lstm", 0},
-    {"hidden", ULP_OPTION_INTEGER, "16", "16", "64", "units of the trained networks", 1, 1024, NULL, 0},
-    {"piece", ULP_OPTION_INTEGER, "4", NULL, NULL, "pixels that a step reads; divides 64", 1, 64, NULL, 0},
-    {"epochs", ULP_OPTION_INTEGER, "5", "1", "40", "of training", 1, 1000, NULL, 0},
-    {"batch", ULP_OPTION_INTEGER, "32", NULL, NULL, "samples per training step", 1, 256, NULL, 0},
-    {"optimizer", ULP_OPTION_TEXT, "adam,rate=0.005,eps=1e-4", NULL, NULL, "of the training", 0, 0, NULL, 0},
-    ULP_TAKES_SEED,
-    ULP_TAKES_SEEDS("3", "2", "10"),
-    ULP_TAKES_BACKEND,
-    ULP_TAKES_DATA,
-    {0},
-};
+#include <stdlib.h>
 
-static const char *const parts[PARTS] = {"random", "trained", "training"};
+#include "experiments/harness/training/set.h"
 
 static int takes_format(const ulp_format *f) {
     return !f->is_fixed && f->is_signed && f->fits_binary32 && f->has_subnormals && f->prec >= 8 && f->emin <= -14 &&
            f->emax >= 15;
 }
 
-static void add_points(ulp_run *run, int part, int which, const char *name) {
-    for (int64_t s = 0; s < ulp_option_integer(run, "seeds"); s++) {
-        ulp_point point = {.at = {part, which, (int64_t)ulp_run_seed(run) + s}};
-        /* the first arithmetic of training is what the trained networks learn in */
-        for (size_t p = part == TRAINING ? 1 : 0; p < (part == TRAINING ? LEARNING : 1); p++) {
-            point.at[AT_POLICY] = (int64_t)p;
-            if (part != TRAINING)
-                ulp_point_add(run, point, "%s %s seed %lld", parts[part], name, (long long)point.at[AT_SEED]);
-            else
-                ulp_point_add(run, point, "%s %s %s seed %lld", parts[part], name, learning[p].name,
-                              (long long)point.at[AT_SEED]);
-        }
-    }
-}
+static const ulp_option options[] = {
+    ULP_OPTION(settings, parts, choices, "random,trained,training", .quick = "random,trained", .words = RUN_WORDS,
+               .help = "what to run; trained has the gradients"),
+    ULP_OPTION_FORMATS_IF(
+        settings, formats, "bf16,fp16,e8m13,e8m18,fp32", "bf16,fp16,e8m13", takes_format,
+        "needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32"),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,sr", NULL),
+    ULP_OPTION(settings, sums, choices, "binary32,own", .words = "binary32 own",
+               .help = "where the random network's sums are formed; own: to nearest"),
+    ULP_OPTION(settings, gains, numbers, "0.5,1,2", .help = "of the random network's recurrent weights", .max = 16),
+    ULP_OPTION(settings, units, integer, "64", .help = "of the random network", .min = 1, .max = 1024),
+    ULP_OPTION(settings, steps, integer, "256", .quick = "128", .full = "512", .help = "of the random network",
+               .min = 32, .max = ULP_STEPS_MAX),
+    ULP_OPTION(settings, sequences, integer, "16", .quick = "8", .full = "64", .help = "of the random network",
+               .min = 1, .max = 4096),
+    ULP_OPTION(settings, cells, choices, "rnn,gru,lstm", .words = CELL_WORDS, .help = "kinds of trained layers"),
+    ULP_OPTION(settings, hidden, integer, "16", .full = "64", .help = "units of the trained networks", .min = 1,
+               .max = 1024),
+    ULP_OPTION(settings, piece, integer, "4", .help = "pixels that a step reads; divides 64", .min = 1, .max = 64),
+    ULP_OPTION(settings, epochs, integer, "5", .quick = "1", .full = "40", .help = "of training", .min = 1,
+               .max = 1000),
+    ULP_OPTION(settings, batch, integer, "32", .help = "samples per training step", .min = 1, .max = SAMPLES_MAX),
+    ULP_OPTION(settings, optimizer, optimizer, "adam,rate=0.005,eps=1e-4", .help = "of the training"),
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_SEEDS(settings, seeds, "2", NULL, "10"),
+    ULP_OPTION_BACKEND_OF(settings, backend),
+    ULP_OPTION_DATA(settings, data),
+    {0},
+};
 
-static ulp_status prepare(ulp_run *run, void **context) {
-    char name[32];
-    size_t gains, piece = (size_t)ulp_option_integer(run, "piece");
-    const double *gain = ulp_option_numbers(run, "gains", &gains);
-    ulp_status status = ulp_context_prepare(run, context, "digits");
-    if (status != ULP_OK) return status;
-    ulp_data *data = *context;
-    if (data->features % piece != 0)
-        return ulp_run_fail(run, ULP_BAD_ARGUMENT, "--piece %zu: a digit has %zu pixels, the pieces have to fill it",
-                            piece, data->features);
-    data->dims = (ulp_dims){1, data->features / piece, piece};
-    for (size_t i = 0; i < gains && ulp_option_chosen(run, "parts", "random"); i++) {
-        snprintf(name, sizeof name, "gain %g", gain[i]);
-        add_points(run, RANDOM, (int)i, name);
-    }
-    for (int part = TRAINED; part < PARTS; part++)
-        for (int c = 0; c < CELLS && status == ULP_OK; c++) {
-            if (!ulp_option_chosen(run, "parts", parts[part]) || !ulp_option_chosen(run, "cells", cells[c].name))
-                continue;
-            status = check_training(run, data, &(ulp_point){.at = {part, c}});
-            add_points(run, part, c, cells[c].name);
-        }
+static const ulp_column columns[] = {
+    ULP_WORDS(row, part, PART_WORDS),
+    ULP_WORDS(row, cell, CELL_WORDS),
+    ULP_COLUMN(row, gain),
+    ULP_COLUMN(row, seed),
+    ULP_COLUMN(row, arithmetic),
+    ULP_COLUMN(row, bits),
+    ULP_COLUMN(row, mode),
+    ULP_WORDS(row, sums, SUMS_WORDS),
+    ULP_COLUMN(row, scale_log2),
+    ULP_COLUMN(row, step),
+    ULP_COLUMN(row, error),
+    ULP_COLUMN(row, size),
+    ULP_COLUMN(row, zeros),
+    ULP_COLUMN(row, lost),
+    ULP_COLUMN(row, accuracy),
+    {0},
+};
+
+/* ---- texts, read once ---- */
+
+static ulp_status read_policies(ulp_plan *plan, ulp_policy *to, const arithmetic *from, int n) {
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < n && status == ULP_OK; i++)
+        status = ulp_plan_read_policy(plan, &to[i], from[i].policy, from[i].name);
     return status;
 }
 
-static ulp_status compute(const ulp_run *run, const void *context, const ulp_point *point, ulp_rows *rows) {
-    if (point->at[AT_PART] == RANDOM) return compute_random(run, point, rows);
-    if (point->at[AT_PART] == TRAINED) return compute_trained(run, context, point, rows);
-    return compute_training(run, context, point, rows);
+static ulp_status read_arithmetics(ulp_plan *plan, const settings *s, context *x) {
+    ulp_status status = ulp_plan_read_policy(plan, &x->fp32, "fp32", "the run in binary32");
+    if (status == ULP_OK) status = read_policies(plan, x->answering, answering, ANSWERING);
+    if (status == ULP_OK) status = read_policies(plan, x->backward, backward, BACKWARD);
+    if (status == ULP_OK) status = read_policies(plan, x->learning, learning, LEARNING);
+    x->own = ulp_grow(NULL, s->formats.count * sizeof *x->own);
+    for (size_t f = 0; f < s->formats.count && status == ULP_OK; f++)
+        status = ulp_plan_read_policy(plan, &x->own[f], s->formats.at[f].name, "--formats");
+    return status;
 }
 
-static void check(ulp_run *run, const void *context) {
-    (void)context;
-    check_claims(run);
+static ulp_status read_data(ulp_plan *plan, const settings *s, ulp_data *data) {
+    const size_t piece = (size_t)s->piece;
+    const ulp_status status = ulp_set_load(plan, data, &(ulp_set){"digits", s->data, s->seed});
+    if (status != ULP_OK) return status;
+    if (data->features % piece != 0)
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--piece %zu: a digit has %zu pixels, the pieces have to fill it",
+                             piece, data->features);
+    data->dims = (ulp_dims){1, data->features / piece, piece};
+    return ULP_OK;
+}
+
+/* ---- the grid ---- */
+
+static ulp_status add_random(ulp_plan *plan, const settings *s, context *x) {
+    char text[32];
+    snprintf(text, sizeof text, "rnn%lld", (long long)s->units);
+    for (size_t i = 0; i < s->gains.count; i++)
+        for (int64_t k = 0; k < s->seeds; k++) {
+            const point p = {.run = RUN_RANDOM, .gain = s->gains.at[i], .cell = RNN, .seed = s->seed + (uint64_t)k};
+            ulp_plan_add(plan, &p, 1, "random gain %g seed %llu", p.gain, (unsigned long long)p.seed);
+        }
+    return ulp_plan_read_net(plan, &x->random_net, text, (ulp_dims){FEATURES, 1, (size_t)s->steps});
+}
+
+static ulp_status add_cell(ulp_plan *plan, const settings *s, context *x, int run, int c) {
+    /* the first arithmetic of training is what the trained networks learn in */
+    const int first = run == RUN_TRAINING, end = run == RUN_TRAINING ? LEARNING : 1;
+    char cell[8];
+    ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)c);
+    for (int64_t k = 0; k < s->seeds; k++)
+        for (int p = first; p < end; p++) {
+            const point at = {.run = run, .cell = c, .learning = p, .seed = s->seed + (uint64_t)k};
+            ulp_plan_add(plan, &at, 1, "%s %s%s%s seed %llu", run == RUN_TRAINING ? "training" : "trained", cell,
+                         first ? " " : "", first ? learning[p].name : "", (unsigned long long)at.seed);
+        }
+    return plan_training(plan, s, x, c, end);
+}
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+    const settings *s = own;
+    context *x = shared;
+    ulp_status status = read_data(plan, s, &x->data);
+    if (status == ULP_OK) status = read_arithmetics(plan, s, x);
+    if (status == ULP_OK && s->parts & 1 << RUN_RANDOM) status = add_random(plan, s, x);
+    for (int run = RUN_TRAINED; run < RUNS; run++)
+        for (int c = 0; c < CELLS && status == ULP_OK; c++)
+            if (s->parts >> run & 1 && s->cells >> c & 1) status = add_cell(plan, s, x, run, c);
+    return status;
+}
+
+static void release(void *shared) {
+    context *x = shared;
+    for (int c = 0; c < CELLS; c++) ulp_net_release(&x->net[c]);
+    ulp_net_release(&x->random_net);
+    ulp_data_release(&x->data);
+    free(x->own);
+}
+
+static ulp_status compute(const ulp_task *task) {
+    const int run = ((const point *)task->point)->run;
+    return run == RUN_RANDOM    ? compute_random(task)
+           : run == RUN_TRAINED ? compute_trained(task)
+                                : compute_training(task);
 }
 
 static const ulp_experiment experiment = {
     .name = "recurrence",
     .question = "does feedback through time steps make rounding errors grow?",
-    .columns = "part,cell,gain,seed,arithmetic,bits,mode,sums,scale_log2,step,error,size,zeros,lost,accuracy",
     .options = options,
-    .takes_format = takes_format,
-    .format_wants = "needs the weights' numbers, 8 bits of significand and the range of binary16, within binary32",
-    .prepare = prepare,
+    .columns = columns,
+    .settings_size = sizeof(settings),
+    .point_size = sizeof(point),
+    .row_size = sizeof(row),
+    .context_size = sizeof(context),
+    .plan = plan,
     .compute = compute,
-    .check = check,
-    .release = ulp_context_release,
+    .judge = judge,
+    .release = release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

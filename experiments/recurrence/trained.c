@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/training/load.h"
 #include "experiments/harness/training/training.h"
 #include "kernels/functions/softmax.h"
 
@@ -33,46 +32,42 @@ const arithmetic learning[LEARNING] = {
     {"bfloat16", "bf16", 8, "none", 0},
 };
 
-/* ulp_net_release(&to->net) in either case. */
-static ulp_status read_training(ulp_training_rules *to, const ulp_run *run, const ulp_data *data,
-                                const ulp_point *point, const arithmetic *a) {
-    char net[64];
-    snprintf(net, sizeof net, "rows %s%d last fc10", cells[point->at[AT_WHICH]].name,
-             (int)ulp_option_integer(run, "hidden"));
-    to->scaler = *ulp_scaler_rule_find(a->scaler);
-    to->options = (ulp_train_options){.net = &to->net,
-                                      .policy = &to->policy,
-                                      .scaler = &to->scaler,
-                                      .optimizer = &to->optimizer,
-                                      .batch = (size_t)ulp_option_integer(run, "batch"),
-                                      .seed = (uint64_t)point->at[AT_SEED],
-                                      .backend = ulp_run_backend(run)};
-    ulp_status status = ulp_net_read(run, &to->net, net, data->dims);
-    if (status == ULP_OK) status = ulp_policy_read(run, &to->policy, a->policy, a->name);
-    return status == ULP_OK ? ulp_optimizer_read(run, &to->optimizer, ulp_option_text(run, "optimizer")) : status;
+static ulp_train_options options_of(const settings *s, const context *x, const point *at) {
+    return (ulp_train_options){.net = &x->net[at->cell],
+                               .policy = &x->learning[at->learning],
+                               .scaler = ulp_scaler_rule_find(learning[at->learning].scaler),
+                               .optimizer = &s->optimizer.rule,
+                               .batch = (size_t)s->batch,
+                               .seed = at->seed,
+                               .backend = s->backend};
 }
 
-ulp_status check_training(const ulp_run *run, const ulp_data *data, const ulp_point *point) {
-    ulp_training_rules r;
+ulp_status plan_training(ulp_plan *plan, const settings *s, context *x, int c, int arithmetics) {
+    ulp_text text = {0};
+    char cell[8];
+    ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)c);
+    ulp_text_print(&text, "rows %s%lld last fc10", cell, (long long)s->hidden);
     ulp_status status = ULP_OK;
-    for (size_t p = 0; p < (point->at[AT_PART] == TRAINING ? LEARNING : 1) && status == ULP_OK; p++) {
-        status = read_training(&r, run, data, point, &learning[p]);
-        if (status == ULP_OK) status = ulp_training_check(ulp_run_plan(run), data, &r.options);
-        ulp_net_release(&r.net);
+    if (x->net[c].count == 0) status = ulp_plan_read_net(plan, &x->net[c], ulp_text_of(&text), x->data.dims);
+    for (int p = 0; p < arithmetics && status == ULP_OK; p++) {
+        const ulp_train_options o = options_of(s, x, &(point){.cell = c, .learning = p});
+        status = ulp_training_check(plan, &x->data, &o);
     }
+    ulp_text_free(&text);
     return status;
 }
 
-static uint64_t steps_of(const ulp_run *run, const ulp_data *data) {
-    return (uint64_t)ulp_option_integer(run, "epochs") *
-           ulp_epoch_steps(data, (size_t)ulp_option_integer(run, "batch"));
+static uint64_t steps_of(const settings *s, const ulp_data *data) {
+    return (uint64_t)s->epochs * ulp_epoch_steps(data, (size_t)s->batch);
 }
 
 /* w (params): the trained weights, or NULL. */
-static ulp_status train(const ulp_run *run, const ulp_data *data, const ulp_train_options *o, float *w,
-                        ulp_score *score, ulp_rows *rows) {
+static ulp_status train(const ulp_task *task, float *w, ulp_score *score) {
+    const settings *s = task->settings;
+    const context *x = task->context;
+    const ulp_train_options o = options_of(s, x, task->point);
     ulp_trainer *t;
-    ulp_status status = ulp_training_before(&t, ulp_rows_task(rows), data, o, steps_of(run, data), 0.9);
+    ulp_status status = ulp_training_before(&t, task, &x->data, &o, steps_of(s, &x->data), 0.9);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, score);
     if (status == ULP_OK && w) status = ulp_trainer_weights(t, w, NULL);
     ulp_trainer_free(t);
@@ -102,35 +97,28 @@ static ulp_status probabilities(engine *e, float *p) {
         e->pass.run.backend->download(z, e->model.tensor[e->model.net.count], e->B * DIGITS * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t b = 0; b < e->B; b++) {
-        double row[DIGITS];
+        double terms[DIGITS];
         const double largest = ulp_softmax_largest(z + b * DIGITS, DIGITS);
-        for (size_t j = 0; j < DIGITS; j++) row[j] = ulp_exp((double)z[b * DIGITS + j] - largest);
-        const double sum = ulp_softmax_sum(row, DIGITS);
-        for (size_t j = 0; j < DIGITS; j++) p[b * DIGITS + j] = (float)(row[j] / sum);
+        for (size_t j = 0; j < DIGITS; j++) terms[j] = ulp_exp((double)z[b * DIGITS + j] - largest);
+        const double sum = ulp_softmax_sum(terms, DIGITS);
+        for (size_t j = 0; j < DIGITS; j++) p[b * DIGITS + j] = (float)(terms[j] / sum);
     }
     return ULP_OK;
 }
 
-static ulp_status forward_in(engine *e, const ulp_run *run, const arithmetic *a) {
-    ulp_policy policy;
-    ulp_status status = ulp_policy_read(run, &policy, a->policy, a->name);
-    return status == ULP_OK ? engine_forward(e, &policy) : status;
-}
-
 /* One batch, forward and back under every arithmetic. */
-static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data, size_t first, errors *forth,
-                            losses *back) {
+static ulp_status run_batch(engine *e, const context *x, size_t first, errors *forth, losses *back) {
     float p[SAMPLES_MAX * DIGITS];
-    const uint8_t *label = data->label + first;
-    read_samples(e, data, first);
+    const uint8_t *label = x->data.label + first;
+    read_samples(e, &x->data, first);
     ulp_status status = engine_reference(e, e->h64);
     for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
-        status = forward_in(e, run, &answering[i]);
+        status = engine_forward(e, &x->answering[i]);
         if (status == ULP_OK) add_errors(&forth[i], e, NULL);
         if (status == ULP_OK && i == 0) status = probabilities(e, p);
     }
     for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
-        status = forward_in(e, run, &backward[i]);
+        status = engine_forward(e, &x->backward[i]);
         if (status == ULP_OK) status = go_back(e, p, label, backward[i].scale_log2);
         if (i == 0) memcpy(e->dh32, e->dh, e->T * e->B * e->N * sizeof(float));
         add_losses(&back[i], e, backward[i].scale_log2);
@@ -138,61 +126,55 @@ static ulp_status run_batch(engine *e, const ulp_run *run, const ulp_data *data,
     return status;
 }
 
-static void put_score(ulp_rows *rows, key k, const arithmetic *a, size_t steps, double accuracy) {
-    k.part = "training";
-    k.arithmetic = a->name;
-    k.bits = a->bits;
-    k.scale_log2 = 0;
-    put_row(rows, &k, steps, (const double[VALUES]){NAN, NAN, NAN, NAN, accuracy});
+/* What a row says of an arithmetic. */
+static row row_in(const ulp_task *task, int part, const arithmetic *a) {
+    row r = row_of(task);
+    r.part = part;
+    r.sums = SUMS_POLICY;
+    r.arithmetic = a->name;
+    r.bits = a->bits;
+    r.scale_log2 = a->scale_log2;
+    return r;
 }
 
-ulp_status compute_trained(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
-    ulp_training_rules r;
-    const size_t batch = (size_t)ulp_option_integer(run, "batch");
-    size_t c = (size_t)point->at[AT_WHICH];
-    key k = {.cell = cells[c].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy", .gain = 0};
+static void put_score(const ulp_task *task, const ulp_score *score) {
+    const context *x = task->context;
+    row r = row_in(task, TRAINING, &learning[((const point *)task->point)->learning]);
+    r.step = (int64_t)steps_of(task->settings, &x->data);
+    r.accuracy = score->accuracy;
+    ulp_row_put(task->rows, &r);
+}
+
+ulp_status compute_trained(const ulp_task *task) {
+    const settings *s = task->settings;
+    const context *x = task->context;
+    const int c = ((const point *)task->point)->cell;
+    const size_t batch = (size_t)s->batch;
     errors *forth = calloc(ANSWERING, sizeof *forth);
     losses *back = calloc(BACKWARD, sizeof *back);
     engine e = {0};
     ulp_score score;
-    ulp_status status = read_training(&r, run, data, point, &learning[0]);
-    if (status == ULP_OK && !(forth && back)) status = ULP_NO_MEMORY;
-    if (status == ULP_OK) status = engine_start(&e, run, &r.net, batch, 1, c);
-    if (status == ULP_OK) status = train(run, data, &r.options, e.w, &score, rows);
-    for (size_t b = 0; b < BATCHES && (b + 1) * batch <= data->n_train && status == ULP_OK; b++)
-        status = run_batch(&e, run, data, b * batch, forth, back);
-    if (status == ULP_OK) put_score(rows, k, &learning[0], steps_of(run, data), score.accuracy);
-    k.part = "trained";
-    for (size_t i = 0; i < ANSWERING && status == ULP_OK; i++) {
-        k.arithmetic = answering[i].name;
-        k.bits = answering[i].bits;
-        put_errors(rows, &k, &forth[i], e.T);
-    }
-    k.part = "trained-back";
-    for (size_t i = 0; i < BACKWARD && status == ULP_OK; i++) {
-        k.arithmetic = backward[i].name;
-        k.bits = backward[i].bits;
-        k.scale_log2 = backward[i].scale_log2;
-        put_losses(rows, &k, &back[i], e.T);
+    ulp_status status = forth && back ? ULP_OK : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = engine_start(&e, s->backend, &x->net[c], batch, 1, c);
+    if (status == ULP_OK) status = train(task, e.w, &score);
+    for (size_t b = 0; b < BATCHES && (b + 1) * batch <= x->data.n_train && status == ULP_OK; b++)
+        status = run_batch(&e, x, b * batch, forth, back);
+    if (status == ULP_OK) {
+        put_score(task, &score);
+        for (size_t i = 0; i < ANSWERING; i++)
+            put_errors(task->rows, row_in(task, TRAINED, &answering[i]), &forth[i], e.T);
+        for (size_t i = 0; i < BACKWARD; i++)
+            put_losses(task->rows, row_in(task, TRAINED_BACK, &backward[i]), &back[i], e.T);
     }
     engine_end(&e);
-    ulp_net_release(&r.net);
     free(forth);
     free(back);
     return status;
 }
 
-ulp_status compute_training(const ulp_run *run, const ulp_data *data, const ulp_point *point, ulp_rows *rows) {
-    ulp_training_rules r;
-    const arithmetic *a = &learning[point->at[AT_POLICY]];
+ulp_status compute_training(const ulp_task *task) {
     ulp_score score;
-    ulp_status status = read_training(&r, run, data, point, a);
-    if (status == ULP_OK) status = train(run, data, &r.options, NULL, &score, rows);
-    ulp_net_release(&r.net);
-    if (status != ULP_OK) return status;
-    put_score(
-        rows,
-        (key){.cell = cells[point->at[AT_WHICH]].name, .seed = point->at[AT_SEED], .mode = "rne", .sums = "policy"}, a,
-        steps_of(run, data), score.accuracy);
-    return ULP_OK;
+    const ulp_status status = train(task, NULL, &score);
+    if (status == ULP_OK) put_score(task, &score);
+    return status;
 }
