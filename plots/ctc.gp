@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/ctc.csv"
 eval figure_needs("ctc", csv)
+eval figure_needs_summary("ctc", csv)
 
 eval forget
 stats csv using (see(strcol("kind") eq "sum" && column("outputs") == 11 && column("labels") == 5, column("steps"))) nooutput

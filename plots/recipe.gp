@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/recipe.csv"
 eval figure_needs("recipe", csv)
+eval figure_needs_summary("recipe", csv)
 
 all = "fp32 fp16 fp16-sums fp16-master fp16-recipe fp16-lowsums fp16-nomaster fp16-sr fp16-kahan bf16 bf16-recipe bf16-lowsums bf16-nomaster bf16-sr bf16-kahan fp8 fp8-loss fp8-now fp8-delayed"
 ladder = "fp16 fp16-sums fp16-master fp16-recipe fp32"

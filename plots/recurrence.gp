@@ -2,6 +2,7 @@
 load "plots/style.gp"
 csv = "results/recurrence.csv"
 eval figure_needs("recurrence", csv)
+eval figure_needs_summary("recurrence", csv)
 
 gains = option(csv, "gains")
 gain(i) = real(word(gain_list, i))
