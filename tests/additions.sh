@@ -170,7 +170,13 @@ kernels/cuda/native_rows.h 1
 sim/reference.c 6' ]
 verdict $? 'a native product is one line; a layer, a loss, a data set, an optimizer and an experiment change no file'
 
-make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 build/bin/ulp build/bin/lesson >log 2>&1
+# the native product needs the emulated device, which this build has where there is a C++ compiler
+emulated='-std=c++17 -w -O0 -ffp-contract=off -fPIC -pthread -I. -Itests/emulated'
+checks=
+[ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ] && checks=$tree/$TESTS/check_emulated
+[ -n "$checks" ] && mkdir tests && cp -R "$tree/tests/emulated" "$tree/tests/gpu" "$tree"/tests/*.h tests
+make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 EMULATED_FLAGS="$emulated" \
+    build/bin/ulp build/bin/lesson ${checks:+build/test/check_emulated} >log 2>&1
 verdict $? 'the copy is built'
 [ $failed -eq 0 ] || { grep -E 'error|\*\*\*' log | head -20 | sed 's/^/# /'; exit 1; }
 ulp=build/bin/ulp
@@ -251,4 +257,14 @@ exits 2 'a layer that is none' build/bin/lesson --set bars --net 'fc8 nosuch fc4
 says 'nosuch' err.txt 'it is named'
 exits 2 'a key that the optimizer lacks' build/bin/lesson --set bars --optimizer slow,momentum=0.9 --restart --out lesson.csv
 says 'no key' err.txt 'it says so'
+
+# ---- a native product ----
+
+if [ -n "$checks" ]; then
+    exits 2 'before, mma:twin is no native product' "$checks" --small --tap --part native --only mma:twin
+    exits 0 'the emulated device computes mma:twin' build/test/check_emulated --small --tap --part native --only mma:twin
+    says '^ok - cuda: .*mma:twin' out.txt 'its bits are those of its model'
+else
+    skip 'a native product' 'no check_emulated in TESTS'
+fi
 exit $failed
