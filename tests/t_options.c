@@ -126,8 +126,8 @@ static int show(const ulp_arguments *a) {
 }
 
 static int toy_main(int argc, char **argv) {
-    ulp_arguments a;
-    int status = ulp_arguments_read(&a, &toy, groups, 2, argc, argv, 0);
+    ulp_arguments a = {.command = &toy, .groups = groups, .group_count = 2};
+    int status = ulp_arguments_read(&a, argc, argv, 0);
     if (status == ULP_GO_ON) status = ulp_arguments_resolve(&a, s.flag ? ULP_PRESET_QUICK : ULP_PRESET_DEFAULT);
     if (status == ULP_GO_ON) status = show(&a);
     ulp_arguments_free(&a);

@@ -128,8 +128,9 @@ static int read_options(ulp_run *run) {
     run->groups[0] = (ulp_option_group){"This experiment", run->experiment->options, run->settings};
     run->groups[1] = (ulp_option_group){"Every experiment", common_options, &run->common};
     run->groups[2] = (ulp_option_group){"Several processes", cut_options, &run->common};
-    int status = ulp_arguments_read(&run->arguments, &run->command, run->groups, run->experiment->whole ? 2 : 3,
-                                    run->argc, run->argv, silent);
+    run->arguments =
+        (ulp_arguments){.command = &run->command, .groups = run->groups, .group_count = run->experiment->whole ? 2 : 3};
+    int status = ulp_arguments_read(&run->arguments, run->argc, run->argv, silent);
     if (status == ULP_GO_ON) status = refuse_pairs(run);
     if (status != ULP_GO_ON) return status;
     run->preset = ulp_setting_given(&run->arguments, "quick")  ? ULP_PRESET_QUICK

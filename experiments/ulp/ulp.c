@@ -11,9 +11,8 @@ static const tool_command *const commands[] = {
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int run(const tool_command *c, int argc, char **argv) {
-    ulp_arguments a;
-    const size_t groups = c->groups[1].options ? 2 : 1;
-    int status = ulp_arguments_read(&a, &c->command, c->groups, groups, argc, argv, 0);
+    ulp_arguments a = {.command = &c->command, .groups = c->groups, .group_count = c->groups[1].options ? 2 : 1};
+    int status = ulp_arguments_read(&a, argc, argv, 0);
     if (status == ULP_GO_ON) status = ulp_arguments_resolve(&a, ULP_PRESET_DEFAULT);
     if (status == ULP_GO_ON) {
         status = c->run(&a);

@@ -140,10 +140,8 @@ static int read_argument(ulp_arguments *a, int argc, char **argv, int *i) {
     return ULP_GO_ON;
 }
 
-int ulp_arguments_read(ulp_arguments *a, const ulp_command *command, const ulp_option_group *groups, size_t group_count,
-                       int argc, char **argv, int silent) {
-    *a = (ulp_arguments){
-        .command = command, .program = silent ? NULL : command->name, .groups = groups, .group_count = group_count};
+int ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent) {
+    a->program = silent ? NULL : a->command->name;
     collect_settings(a);
     a->words = ulp_grow(NULL, ((size_t)argc + 1) * sizeof *a->words);
     for (int i = 1; i < argc; i++) {

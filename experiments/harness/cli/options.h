@@ -188,12 +188,12 @@ typedef struct ulp_arguments {
 
 enum { ULP_GO_ON = -1 };
 
-/* Split argv, from argv[1] on, into options and words, and check the environment. No value is read yet. A silent call
+/* Split argv, from argv[1] on, into options and words, and check the environment. The caller sets the command and the
+ * groups of *a, and zeros elsewhere. No value is read yet. A silent call
  * writes no message (MPI ranks other than 0). Every command takes --help and --version; no table lists them. Returns
  * ULP_GO_ON, or the exit status after --help, --version or a refusal: an unknown option, a missing value, an option
  * given twice, or a bad environment variable. Call ulp_arguments_free() in every case. */
-int ulp_arguments_read(ulp_arguments *a, const ulp_command *command, const ulp_option_group *groups, size_t group_count,
-                       int argc, char **argv, int silent);
+int ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent);
 
 /* Read every given text, or else the default of the preset, into its field. Returns ULP_GO_ON or the exit status. */
 int ulp_arguments_resolve(ulp_arguments *a, ulp_preset preset);
