@@ -106,7 +106,7 @@ do for [file in figure_files] {
     set title "Loss at the end / that of binary32"
     set xlabel ""
     set xrange [floor_loss:wall]
-    set xtics 0.1 format "%g"
+    set xtics (wall > 1.6 ? 0.2 : 0.1) format "%g"
     set yrange [-down - 0.8:0.8]
     unset ytics
     set border 1

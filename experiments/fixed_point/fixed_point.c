@@ -26,8 +26,8 @@
  */
 #include "fixed_point.h"
 
+#include "experiments/harness/training/lesson.h"
 #include "experiments/harness/training/policy_option.h"
-#include "experiments/harness/training/set.h"
 #include "experiments/harness/training/training.h"
 
 static const ulp_option options[] = {
@@ -102,12 +102,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* What all points share. */
-typedef struct context {
-    ulp_data data;
-    ulp_net net;
-} context;
-
 /* ---- the grid ---- */
 
 static ulp_status read_policy(ulp_policy *policy, const settings *set, const point *p) {
@@ -121,7 +115,7 @@ typedef struct rules {
     ulp_scaler_rule scaler;
 } rules;
 
-static ulp_train_options options_of(const rules *r, const settings *set, const context *x, const point *p) {
+static ulp_train_options options_of(const rules *r, const settings *set, const ulp_lesson *x, const point *p) {
     return (ulp_train_options){.net = &x->net,
                                .policy = &r->policy,
                                .scaler = &r->scaler,
@@ -137,7 +131,7 @@ static ulp_status read_rules(rules *r, const settings *set, const point *p) {
     return read_policy(&r->policy, set, p);
 }
 
-static ulp_status add_run(ulp_plan *plan, const settings *set, const context *x, const point *p) {
+static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson *x, const point *p) {
     rules r;
     char full[ULP_POLICY_TEXT_MAX];
     ulp_status status = read_rules(&r, set, p);
@@ -153,9 +147,8 @@ static ulp_status add_run(ulp_plan *plan, const settings *set, const context *x,
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
-    context *x = shared;
-    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){set->set, set->data, set->seed});
-    if (status == ULP_OK) status = ulp_plan_read_net(plan, &x->net, set->net, x->data.dims);
+    ulp_lesson *x = shared;
+    ulp_status status = ulp_lesson_load(plan, x, &(ulp_set){set->set, set->data, set->seed}, set->net);
     for (int64_t s = 0; s < set->seeds && status == ULP_OK; s++) {
         point p = {.seed = set->seed + (uint64_t)s};
         status = add_run(plan, set, x, &p);
@@ -167,12 +160,6 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
             }
     }
     return status;
-}
-
-static void release(void *shared) {
-    context *x = shared;
-    ulp_net_release(&x->net);
-    ulp_data_release(&x->data);
 }
 
 /* ---- one run ---- */
@@ -203,7 +190,7 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    const context *x = task->context;
+    const ulp_lesson *x = task->context;
     point p = *(const point *)task->point;
     rules r;
     const uint64_t per_epoch = ulp_epoch_steps(&x->data, (size_t)set->batch);
@@ -228,11 +215,11 @@ static const ulp_experiment experiment = {
     .settings_size = sizeof(settings),
     .point_size = sizeof(point),
     .row_size = sizeof(row),
-    .context_size = sizeof(context),
+    .context_size = sizeof(ulp_lesson),
     .plan = plan,
     .compute = compute,
     .judge = judge,
-    .release = release,
+    .release = ulp_lesson_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

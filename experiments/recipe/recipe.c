@@ -26,8 +26,8 @@
 
 #include <string.h>
 
+#include "experiments/harness/training/lesson.h"
 #include "experiments/harness/training/policy_option.h"
-#include "experiments/harness/training/set.h"
 #include "experiments/harness/training/texts.h"
 #include "experiments/harness/training/training.h"
 
@@ -82,19 +82,18 @@ static const ulp_column columns[] = {
 };
 
 typedef struct context {
-    ulp_data data;
-    ulp_net net;
+    ulp_lesson lesson;
     ulp_policy policy[COUNT];
     ulp_scaler_rule scaler[COUNT];
     ulp_optimizer_rule optimizer[COUNT];
 } context;
 
 static uint64_t steps_of(const settings *s, const context *x, int64_t epochs) {
-    return ulp_epoch_steps(&x->data, (size_t)s->batch) * (uint64_t)epochs;
+    return ulp_epoch_steps(&x->lesson.data, (size_t)s->batch) * (uint64_t)epochs;
 }
 
 static ulp_train_options options_of(const settings *s, const context *x, const point *at) {
-    return (ulp_train_options){.net = &x->net,
+    return (ulp_train_options){.net = &x->lesson.net,
                                .policy = &x->policy[at->variant],
                                .scaler = &x->scaler[at->variant],
                                .optimizer = &x->optimizer[at->variant],
@@ -137,23 +136,16 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", v->name, (unsigned long long)at.seed);
     const ulp_train_options o = options_of(s, x, &at);
-    return ulp_training_check(plan, &x->data, &o);
+    return ulp_training_check(plan, &x->lesson.data, &o);
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
-    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed});
-    if (status == ULP_OK) status = ulp_plan_read_net(plan, &x->net, s->net, x->data.dims);
+    ulp_status status = ulp_lesson_load(plan, &x->lesson, &(ulp_set){s->set, s->data, s->seed}, s->net);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
     return status;
-}
-
-static void release(void *shared) {
-    context *x = shared;
-    ulp_net_release(&x->net);
-    ulp_data_release(&x->data);
 }
 
 static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
@@ -183,7 +175,7 @@ static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const context *x = task->context;
     const ulp_training training = {.checkpoint = s->checkpoint,
-                                   .data = &x->data,
+                                   .data = &x->lesson.data,
                                    .options = options_of(s, x, task->point),
                                    .steps = steps_of(s, x, s->epochs),
                                    .every = steps_of(s, x, s->every),
@@ -205,7 +197,7 @@ static const ulp_experiment experiment = {
     .plan = plan,
     .compute = compute,
     .judge = judge,
-    .release = release,
+    .release = ulp_lesson_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

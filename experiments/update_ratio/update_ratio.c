@@ -25,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/training/set.h"
+#include "experiments/harness/training/lesson.h"
 #include "sim/train.h"
 
 /* A sum that wraps around is no rounded sum. */
@@ -116,12 +116,6 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* What all points share. */
-typedef struct context {
-    ulp_data data;
-    ulp_net net;
-} context;
-
 /* ---- rows ---- */
 
 /* A row of the task's run; layer and format NULL: empty. */
@@ -190,27 +184,18 @@ static void list_points(ulp_plan *plan, const settings *set) {
     }
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
     const settings *set = own;
-    context *x = shared;
-    char error[1536];
     if (set->looks > set->steps)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)set->looks,
                              (long long)set->steps);
-    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){set->set, set->data, set->seed});
+    const ulp_status status = ulp_lesson_load(plan, lesson, &(ulp_set){set->set, set->data, set->seed}, set->net);
     if (status != ULP_OK) return status;
     ulp_plan_note(
         plan, "update",
         "u = -rate' v: the binary32 rate of the step times its momentum, exact; lost: w + u rounded once, rne, is w");
     list_points(plan, set);
-    status = ulp_net_parse(&x->net, set->net, x->data.dims, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
-}
-
-static void release(void *shared) {
-    context *x = shared;
-    ulp_net_release(&x->net);
-    ulp_data_release(&x->data);
+    return ULP_OK;
 }
 
 /* ---- one run ---- */
@@ -280,7 +265,7 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, watch *w) {
 /* The trainer of a point: binary32 but for the weights, which have the point's format and mode. */
 static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     const settings *set = task->settings;
-    const context *x = task->context;
+    const ulp_lesson *x = task->context;
     const point *at = task->point;
     char error[1024];
     ulp_policy policy;
@@ -331,11 +316,11 @@ static const ulp_experiment experiment = {
     .settings_size = sizeof(settings),
     .point_size = sizeof(point),
     .row_size = sizeof(row),
-    .context_size = sizeof(context),
+    .context_size = sizeof(ulp_lesson),
     .plan = plan,
     .compute = compute,
     .judge = judge,
-    .release = release,
+    .release = ulp_lesson_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
