@@ -375,17 +375,10 @@ static void release(void *shared) {
 static const ulp_experiment experiment = {
     .name = "bench",
     .question = "How fast is rounding, beside memcpy, and a matrix product, beside OpenBLAS?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(bench),
     .threads_inside = 1,
     .whole = 1,
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

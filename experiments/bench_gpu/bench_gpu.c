@@ -232,17 +232,10 @@ static void release(void *shared) {
 static const ulp_experiment experiment = {
     .name = "bench_gpu",
     .question = "How fast is a GPU at rounding, beside a copy, at emulated and native products, and at training?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(bench),
     .threads_inside = 1,
     .whole = 1,
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

@@ -175,15 +175,8 @@ static const ulp_experiment experiment = {
     .name = "block_fma",
     .question = "how does the error of a matrix product grow when blocks of products are added at once, with binary16 "
                 "or binary32 results?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .threads_inside = 1,
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

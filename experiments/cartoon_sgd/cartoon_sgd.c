@@ -223,14 +223,7 @@ static const ulp_experiment experiment = {
     .name = "cartoon_sgd",
     .question =
         "Gradient ascent on a parabola, every operation rounded: where do the updates vanish, and what cures it?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(ulp_sum_point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, ulp_sum_point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

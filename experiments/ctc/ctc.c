@@ -268,15 +268,8 @@ static const ulp_experiment experiment = {
     .name = "ctc",
     .question = "the probability of a label sequence is tiny: where do sums over paths underflow, and what still "
                 "learns to read?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

@@ -210,15 +210,8 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "fixed_point",
     .question = "can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = ulp_lesson_release,
 };
 

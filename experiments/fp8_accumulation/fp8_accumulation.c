@@ -309,16 +309,9 @@ static const ulp_experiment experiment = {
     .name = "fp8_accumulation",
     .question = "how much of a product of e4m3 matrices is lost in a unit that keeps 14 bits of the sum, and what does "
                 "promotion save?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ways),
     .threads_inside = 1,
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

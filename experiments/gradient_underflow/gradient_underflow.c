@@ -182,12 +182,8 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "gradient_underflow",
     .question = "how small are the gradients of a network, and how many does a format turn to zero?",
-    .options = options,
-    .columns = columns,
-    ULP_STRUCTS(settings, point, row, ulp_networks),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, point, row),
+    .context_size = sizeof(ulp_networks),
     .release = ulp_networks_release,
 };
 

@@ -205,14 +205,7 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "harmonic",
     .question = "The harmonic series diverges: at which term does it stop in every format, and what keeps it growing?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(ulp_sum_point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, ulp_sum_point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -45,10 +45,11 @@ typedef struct ulp_experiment {
     void (*release)(void *context);
 } ulp_experiment;
 
-/* The sizes of the experiment's structs, in its initializer. */
-#define ULP_STRUCTS(settings, point, row, context)                                                                     \
-    .settings_size = sizeof(settings), .point_size = sizeof(point), .row_size = sizeof(row),                           \
-    .context_size = sizeof(context)
+/* The members that nearly every experiment has, under their usual names: the tables `options` and `columns`, the
+ * functions plan, compute and judge, and the types of settings, points and rows. */
+#define ULP_EXPERIMENT_OF(settings, point, row)                                                                        \
+    .options = options, .columns = columns, .settings_size = sizeof(settings), .point_size = sizeof(point),            \
+    .row_size = sizeof(row), .plan = plan, .compute = compute, .judge = judge
 
 int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
 

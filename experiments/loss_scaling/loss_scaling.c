@@ -194,12 +194,9 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "loss_scaling",
     .question = "by how much must the loss be multiplied, and can the scale be found without tuning?",
-    .options = options,
-    .columns = columns,
-    ULP_STRUCTS(settings, point, row, ulp_networks),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
-    .release = ulp_networks_release};
+    ULP_EXPERIMENT_OF(settings, point, row),
+    .context_size = sizeof(ulp_networks),
+    .release = ulp_networks_release,
+};
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

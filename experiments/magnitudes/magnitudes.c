@@ -362,15 +362,8 @@ static const ulp_experiment experiment = {
     .name = "magnitudes",
     .question =
         "where do the numbers of a network lie, before and after training, and which of them does a format hold?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

@@ -301,14 +301,7 @@ static const ulp_experiment experiment = {
     .name = "order",
     .question = "how many results does the same dot product have when its products come in another order, or are cut "
                 "among threads?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

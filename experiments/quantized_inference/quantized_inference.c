@@ -271,15 +271,8 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "quantized_inference",
     .question = "how many bits does a trained network need to answer, and how wide an accumulator?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

@@ -188,15 +188,8 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "recipe",
     .question = "what does each ingredient of mixed precision do, and what can take its place?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = ulp_lesson_release,
 };
 

@@ -166,15 +166,8 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "recurrence",
     .question = "does feedback through time steps make rounding errors grow?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(context),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = release,
 };
 

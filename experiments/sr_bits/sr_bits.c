@@ -386,14 +386,7 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "sr_bits",
     .question = "how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -161,14 +161,7 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "stagnation",
     .question = "Add 0.01 to 100 a hundred times: in which formats and modes does the sum move, and what cures it?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(ulp_sum_point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, ulp_sum_point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

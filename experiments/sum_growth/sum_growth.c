@@ -347,14 +347,7 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "sum_growth",
     .question = "how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -377,14 +377,7 @@ static const ulp_experiment experiment = {
     .name = "swamping",
     .question = "at which length does a sum of positive-mean data stop growing, and what do chunks and stochastic "
                 "rounding cure?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -273,14 +273,7 @@ static const ulp_experiment experiment = {
     .name = "tensor_core",
     .question = "How does each generation of Tensor Cores add products, how many bits does it keep, and what does that "
                 "cost a long sum?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
+    ULP_EXPERIMENT_OF(settings, point, row),
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

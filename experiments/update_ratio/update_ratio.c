@@ -311,15 +311,8 @@ static ulp_status compute(const ulp_task *task) {
 static const ulp_experiment experiment = {
     .name = "update_ratio",
     .question = "how large are a network's weights beside their updates, and which updates can a format still add?",
-    .options = options,
-    .columns = columns,
-    .settings_size = sizeof(settings),
-    .point_size = sizeof(point),
-    .row_size = sizeof(row),
+    ULP_EXPERIMENT_OF(settings, point, row),
     .context_size = sizeof(ulp_lesson),
-    .plan = plan,
-    .compute = compute,
-    .judge = judge,
     .release = ulp_lesson_release,
 };
 
