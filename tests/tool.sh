@@ -633,7 +633,8 @@ for command in 'round --format fp16' 'arith --format fp16 --op sqrt' 'dot --data
 done
 # on a terminal of 80 columns no line of a table is wider; elsewhere a table has one line per row
 if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>&1; then
-    for command in formats backends 'probe --datapath h100-fp16' 'probe --list' 'help datapaths' help 'gemm --help'; do
+    for command in formats backends 'probe --datapath h100-fp16' 'probe --list' 'block --list' 'show --all-formats 0.1' \
+        'show --format e4m3 0.1' 'help datapaths' help 'gemm --help'; do
         TERM=xterm script -qec "stty cols 80; '$ULP' $command" /dev/null 2>err | tr -d '\r' >typed
         [ -s typed ] && awk '{ gsub(/\033\[[0-9;]*[mK]/, "") } length($0) > 80 { wide = 1 } END { exit wide }' typed
         verdict $? "ulp $command on a terminal of 80 columns"

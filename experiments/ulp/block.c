@@ -118,15 +118,15 @@ static int decode_line(void *context, const tool_line *line) {
 /* ---- the registry ---- */
 
 static int list_blocks(void) {
-    static const char form[] = "%-12s %-12s %-8s %-6s %-5s %-7s %s\n";
     ulp_block b;
     const ulp_format_row *row;
     char size[16];
-    printf(form, "name", "aliases", "element", "scale", "size", "rule", "source");
+    tool_print_folded(4, "%-12s %-12s %-8s %-6s %-5s %-7s %s", "name", "aliases", "element", "scale", "size", "rule",
+                      "source");
     for (size_t i = 0; ulp_block_get(i, &b, &row) == ULP_OK; i++) {
         snprintf(size, sizeof size, "%u", (unsigned)b.size);
-        printf(form, b.name, row->aliases, b.element.name, b.scale.name, size,
-               ulp_scale_rule_name((ulp_scale_rule)b.rule), row->source);
+        tool_print_folded(4, "%-12s %-12s %-8s %-6s %-5s %-7s %s", b.name, row->aliases, b.element.name, b.scale.name,
+                          size, ulp_scale_rule_name((ulp_scale_rule)b.rule), row->source);
     }
     return ULP_EXIT_FINE;
 }

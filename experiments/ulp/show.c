@@ -124,7 +124,7 @@ static void show(double x, const char *text, const ulp_format *f) {
         printf(", %d integer bits (the sign counts), %d fraction bits\n", f->bits - f->frac_bits, f->frac_bits);
     else printf(", bias %d, exponents %d to %d\n", f->bias, f->emin, f->emax);
     print_exact("value", x);
-    printf("  (binary64%s)\n", beyond_note(text, x));
+    printf(" (binary64%s)\n", beyond_note(text, x));
     print_exact("nearest", y);
     if (ulp_encode(&code, y, f) == ULP_OK) {
         printf("  code ");
@@ -145,14 +145,14 @@ static void show(double x, const char *text, const ulp_format *f) {
         printf("  ulp       %s = 2^%d%s\n", spacing, ulp_exact_of(unit).exp + 127,
                x > f->max || x < f->lowest ? ", at the end of the range: VALUE is beyond it" : "");
     }
-    printf("  mode      result                     code      error in ulp; overflow policy: %s\n",
+    printf("  mode      result                     code      error in ulp; overflow: %s\n",
            ulp_overflow_name((ulp_overflow)f->overflow));
     for (int m = 0; m < ULP_MODE_COUNT; m++) print_mode((ulp_mode)m, x, f);
 }
 
 static void show_all(double x, const char *text) {
     if (*beyond_note(text, x)) printf("%s is first rounded to binary64%s\n", text, beyond_note(text, x));
-    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-26s %-14s %s\n", text, "format",
+    printf("%s, rounded to nearest even, in every registered format\n%-14s %-10s %-25s %-14s %s\n", text, "format",
            "code", "value", "relative error", "ulp");
     for (size_t i = 0; i < ulp_format_count; i++) {
         ulp_format f;
@@ -167,7 +167,7 @@ static void show_all(double x, const char *text) {
             snprintf(code_text, sizeof code_text, "%0*llx", (f.bits + 3) / 4, (unsigned long long)code);
         double relative = x == 0.0 ? 0.0 : (y - x) / x;
         if (relative - relative == 0.0) snprintf(error, sizeof error, "%+.3e", relative);
-        printf("%-14s %-10s %-26s %-14s %s\n", f.name, code_text, value, error, spacing);
+        printf("%-14s %-10s %-25s %-14s %s\n", f.name, code_text, value, error, spacing);
     }
 }
 
