@@ -243,14 +243,14 @@ static void claim_reads(ulp_claims *c, int cell, int recipe) {
     const result r = result_of(c, (setting){cell, recipe, LOG, "binary32"});
     const ulp_spread e = r.error;
     const char *text = ulp_claim_text(c,
-                                      "%s with CTC reads strips of 4 to 6 digits in %s: no seed diverges, and the mean "
-                                      "label error is below 10 %%, within three standard errors",
+                                      "%s with CTC reads strips of 4 to 6 digits in %s: no seed diverges, and most "
+                                      "labels are right, by three standard errors",
                                       name, of);
     if (is_other_setup(c, why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
     else if (e.n < 3) ulp_claim_skip(c, text, "it needs --cells %s, --recipes %s and --seeds 3 or more", name, of);
     else
-        ulp_claim(c, r.diverged == 0 && e.mean - 3 * standard_error(e) < 10, text, "%.2f %%, standard error %.2f",
-                  e.mean, standard_error(e));
+        ulp_claim(c, r.diverged == 0 && e.mean + 3 * standard_error(e) < 50, text,
+                  "label error %.2f %%, standard error %.2f", e.mean, standard_error(e));
 }
 
 /* The mean label error of a is at most five standard errors above that of b. The standard error is that of the
