@@ -35,18 +35,10 @@ static const ulp_option_type type_shard = {
     .value_name = "I/N", .size = sizeof(ulp_shard), .read = read_shard, .print = print_shard};
 
 static const ulp_option common_options[] = {
-    {.name = "threads",
-     .type = &ulp_type_integer,
-     ULP_AT(ulp_common, threads),
-     .value = "0",
-     .help = "threads; 0: OMP_NUM_THREADS, else all processors; never changes a number",
-     .max = 65536},
-    {.name = "out",
-     .type = &ulp_type_text,
-     ULP_AT(ulp_common, out),
-     .value = "",
-     .value_name = "FILE",
-     .help = "the CSV (default results/NAME.csv); - for standard output"},
+    ULP_OPTION(ulp_common, threads, integer, "0",
+               .help = "threads; 0: OMP_NUM_THREADS, else all processors; never changes a number", .max = 65536),
+    ULP_OPTION(ulp_common, out, text, "", .value_name = "FILE",
+               .help = "the CSV (default results/NAME.csv); - for standard output"),
     {.name = "quick", .type = &ulp_type_flag, ULP_AT(ulp_common, quick), .help = "a small run, seconds"},
     {.name = "full", .type = &ulp_type_flag, ULP_AT(ulp_common, full), .help = "the published size"},
     {.name = "list",

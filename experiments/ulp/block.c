@@ -164,20 +164,14 @@ static settings given;
 
 static const ulp_option options[] = {
     {.name = "format", .type = &block_type, ULP_AT(settings, block), .help = "the block format; RULE finds the scale"},
-    {.name = "tensor-scale",
-     .type = &ulp_type_text,
-     ULP_AT(settings, tensor_scale_text),
-     .value = "1",
-     .value_name = "X|auto",
-     .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / (max * "
-             "largest scale); stderr says which, --decode has to be told"},
-    {.name = "to",
-     .type = &ulp_type_choice,
-     ULP_AT(settings, to),
-     .value = "code",
-     .words = "code value both",
-     .help = "output: the codes of the scale and of the element in lower-case hex; the value, element * scale * "
-             "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns"},
+    ULP_OPTION_AS(
+        settings, tensor_scale_text, "tensor-scale", text, "1", .value_name = "X|auto",
+        .help = "a factor of the whole array, rounded to binary32; auto, for nvfp4: amax of all the input / (max * "
+                "largest scale); stderr says which, --decode has to be told"),
+    ULP_OPTION(settings, to, choice, "code", .words = "code value both",
+               .help =
+                   "output: the codes of the scale and of the element in lower-case hex; the value, element * scale * "
+                   "tensor scale in binary32, as %.17g, or nan, inf, -inf, -0; both: three columns"),
     {.name = "decode",
      .type = &ulp_type_flag,
      ULP_AT(settings, decode),

@@ -25,12 +25,9 @@ static const ulp_option options[] = {
      .type = &ulp_type_format,
      ULP_AT(settings, in),
      .help = "the format of a and b; datapaths with input formats imply it; the accumulator's unless given"},
-    {.name = "seed",
-     .type = &ulp_type_unsigned,
-     ULP_AT(settings, seed),
-     .value = "1",
-     .help = "stochastic: data line i uses the random words from index i w on, w the roundings of one sum"},
-    {.name = "stream", .type = &ulp_type_unsigned, ULP_AT(settings, stream), .value = "0", .help = "see --seed"},
+    ULP_OPTION(settings, seed, unsigned, "1",
+               .help = "stochastic: data line i uses the random words from index i w on, w the roundings of one sum"),
+    ULP_OPTION(settings, stream, unsigned, "0", .help = "see --seed"),
     {0},
 };
 

@@ -22,19 +22,13 @@ static const ulp_option options[] = {
      ULP_AT(settings, format),
      .needed = 1,
      .help = "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"},
-    {.name = "from",
-     .type = &ulp_type_choice,
-     ULP_AT(settings, from),
-     .value = "text",
-     .words = "text f32 f64",
-     .help = "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 or 16 hex "
-             "digits, the bits of a binary32 or binary64 value"},
-    {.name = "to",
-     .type = &ulp_type_choice,
-     ULP_AT(settings, to),
-     .value = "code",
-     .words = "code value both",
-     .help = "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0"},
+    ULP_OPTION(
+        settings, from, choice, "text", .words = "text f32 f64",
+        .help =
+            "input: text is a decimal or hex float, correctly rounded to binary64 first; f32 and f64 are 8 or 16 hex "
+            "digits, the bits of a binary32 or binary64 value"),
+    ULP_OPTION(settings, to, choice, "code", .words = "code value both",
+               .help = "output: the code in lower-case hex; the value as %.17g, or nan, inf, -inf, -0"),
     {0},
 };
 

@@ -4,28 +4,19 @@
 tool_rounding tool_rounding_given;
 
 const ulp_option tool_rounding_options[] = {
-    {.name = "mode",
-     .type = &ulp_type_mode,
-     ULP_AT(tool_rounding, mode),
-     .value = "rne",
-     .help = "how results are rounded"},
-    {.name = "overflow",
-     .type = &ulp_type_overflow,
-     ULP_AT(tool_rounding, overflow),
-     .value = "default",
-     .help = "what a result beyond the range becomes: default, inf, sat, nan or wrap; default: the format's own"},
+    ULP_OPTION(tool_rounding, mode, mode, "rne", .help = "how results are rounded"),
+    ULP_OPTION(tool_rounding, overflow, overflow, "default",
+               .help =
+                   "what a result beyond the range becomes: default, inf, sat, nan or wrap; default: the format's own"),
     {.name = "bits",
      .type = &ulp_type_unsigned,
      ULP_AT(tool_rounding, bits),
      .min = 1,
      .max = 32,
      .help = "random bits of the stochastic modes, 1 to 32; 32 unless given"},
-    {.name = "seed",
-     .type = &ulp_type_unsigned,
-     ULP_AT(tool_rounding, seed),
-     .value = "1",
-     .help = "the random word of data line i, from 0, is a function of seed, stream and i"},
-    {.name = "stream", .type = &ulp_type_unsigned, ULP_AT(tool_rounding, stream), .value = "0", .help = "see --seed"},
+    ULP_OPTION(tool_rounding, seed, unsigned, "1",
+               .help = "the random word of data line i, from 0, is a function of seed, stream and i"),
+    ULP_OPTION(tool_rounding, stream, unsigned, "0", .help = "see --seed"),
     {0},
 };
 
