@@ -38,7 +38,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, net, text, "fc128 relu fc64 relu fc10", .help = "the network, layer by layer"),
     ULP_OPTION_SET(settings, set),
     ULP_OPTION(settings, batch, integer, "64", .help = "samples per step", .min = 1, .max = 60000),
-    ULP_OPTION(settings, steps, integer, "2000", .quick = "600", .full = "20000", .help = "training steps", .min = 2,
+    ULP_OPTION(settings, steps, integer, "1000", .quick = "600", .full = "20000", .help = "training steps", .min = 2,
                .max = 1e7),
     ULP_OPTION(settings, looks, integer, "40", .quick = "12", .help = "how many steps are looked at", .min = 2,
                .max = 1000),
