@@ -105,7 +105,8 @@ do for [file in figure_files] {
         set yrange [2.5:110]
         set ytics ("3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
         set ylabel "label error" offset 2.2,0
-        if (panel == words(shown)) { set xlabel "training steps"; set xtics (steps > 1000 ? 500 : steps > 400 ? 200 : 50) format "%g" } else { unset xlabel; set xtics (steps > 1000 ? 500 : steps > 400 ? 200 : 50) format "" }
+        every = steps > 1000 ? 500 : steps > 400 ? 200 : 50
+        if (panel == words(shown)) { set xlabel "training steps"; set xtics every format "%g" } else { unset xlabel; set xtics every format "" }
         set label 1 word(titles, c) at graph 0.04,0.10 font panel_font textcolor rgb ink
         if (panel == 1) { set key at graph 1.0,1.0 right top samplen 1.4 Left reverse font small_font } else { unset key }
         rows = ""

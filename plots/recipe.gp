@@ -118,7 +118,7 @@ do for [file in figure_files] {
         set label 20 + i label_of(v) at graph -0.04,first height[i] right font label_font textcolor rgb step_tone(v)
         if (place[i]) { set label 50 + i header(v) at graph -0.04,first height[i] + 0.95 right font small_font textcolor rgb grey }
         far = loss[i] == loss[i] ? sprintf(percent(loss[i])) : "diverged →"
-        if (v ne "fp32" && high[i] < wall) { set label 80 + i far at high[i],first height[i] left offset character 0.8,0 font small_font textcolor rgb step_tone(v) }
+        if (v ne "fp32" && high[i] < wall) { set label 80 + i far at (high[i] > 1 ? high[i] : 1),first height[i] left offset character 0.8,0 font small_font textcolor rgb step_tone(v) }
         if (!(high[i] < wall)) { set label 80 + i far at graph 0.99,first height[i] right font small_font textcolor rgb step_tone(v) }
     }
     plot for [i = 1:N] "+" using (loss[i]):(height[i]):(low[i]):(high[i]) every ::0::0 with xerrorbars pointtype 7 pointsize 0.9 linewidth 1.5 linecolor rgb step_tone(word(chosen, i))
