@@ -2,8 +2,9 @@
 # additions.sh - in a copy of the tree, one thing of each kind is added, and works.
 #
 # A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. A layer, a loss, a
-# data set, an optimizer and an experiment are one file each. A native product is one row. The copy is built without optimization, to save time. newrow.sh
-# tests the rows of datapaths.
+# data set, an optimizer and an experiment are one file each. A native product is one row. The copy is built without
+# optimization, to save time. newrow.sh tests the rows of datapaths.
+# modes: release
 tree=$PWD
 . tests/support.sh
 for folder in formats kernels sim experiments plots; do cp -R "$tree/$folder" .; done

@@ -195,10 +195,11 @@ says 'each plain or .gz$' err.txt "it lists them, and says no more"
 exits 3 "--set mnist in an empty folder" "$G" --quick --set mnist --data empty
 exits 2 "an unknown data set" "$G" --quick --set cifar
 says "no data set 'cifar'; known: digits, mnist, mnist-strips, strips$" err.txt "it lists the known ones, and says no more"
-"$G" --quick --quiet --out shipped.csv
-"$G" --quick --quiet --data copy --out t.csv
+few="--quick --quiet --nets small --steps 6 --every 3"
+"$G" $few --out shipped.csv
+"$G" $few --data copy --out t.csv
 same shipped.csv t.csv "the same data from another folder give the same CSV"
-ULPLAB_DATA=empty "$G" --quick --quiet --out t.csv
+ULPLAB_DATA=empty "$G" $few --out t.csv
 same shipped.csv t.csv "ULPLAB_DATA without the digits: the set that ships"
 exits 3 "ULPLAB_DATA without MNIST" env ULPLAB_DATA=empty "$G" --quick --set mnist
 says ' in empty or empty/mnist' err.txt "it names the folder"
@@ -236,7 +237,8 @@ verdict $? "scales per layer for every network, residual and recurrent ones too"
 [ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
 verdict $? "scales per tensor for both formats of 8 bits"
 
-# experiments that train: the claims of a quick run, and the same bytes with another number of threads; a sanitizer needs minutes
+# experiments that train: the claims of a quick run, and of a small one the same bytes with another number of threads; a
+# sanitizer needs minutes
 for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc recurrence; do
     case ${MODE:-release} in
     release | debug) ;;
@@ -244,8 +246,17 @@ for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc r
     esac
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --threads 2 --out $name.csv
     if grep -q '^PASS' out.txt && ! grep -q '^FAIL' out.txt; then verdict 0 "$name tests claims"; else verdict 1 "$name tests claims"; fi
-    "$BIN/$name" --quick --threads 1 --quiet --out t.csv
-    same $name.csv t.csv "$name: the same CSV with 1 thread"
+    case $name in
+    update_ratio) part="--steps 60 --looks 3" ;;
+    magnitudes) part="--steps 30" ;;
+    recipe) part="--epochs 6" ;;
+    fixed_point) part="--epochs 5" ;;
+    quantized_inference) part="--epochs 1 --bits 3,8" ;;
+    ctc) part="--steps 12 --longest 50 --every 6" ;;
+    recurrence) part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2" ;;
+    esac
+    for threads in 1 2; do "$BIN/$name" --quick $part --threads $threads --quiet --out t$threads.csv; done
+    same t1.csv t2.csv "$name: the same CSV with 1 and 2 threads"
 done
 
 # a claim is about certain options; with other options it is skipped, and the message names them
