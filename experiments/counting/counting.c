@@ -56,7 +56,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* A count under way; in chunks, what the sum keeps is the chunk's. */
+/* A count in progress. With chunks, sum.kept is the sum of the chunk. */
 typedef struct count {
     ulp_sum sum;
     int64_t period; /* of chunks: ones in a chunk, else 1 */

@@ -109,7 +109,8 @@ static void put_bins(const ulp_task *task, int64_t step, const ulp_histogram *h)
     for (int e = ULP_BIN_MIN; e <= ULP_BIN_MAX; e++) put_bin(task, step, h, BIN, e, h->bin[e - ULP_BIN_MIN]);
 }
 
-static void put_shares(const ulp_task *task, int64_t step, const watch *w, const ulp_net *net, const ulp_format *f) {
+static void put_shares(const ulp_task *task, int64_t step, const update_counts *w, const ulp_net *net,
+                       const ulp_format *f) {
     for (size_t l = 0; l <= LAYERS; l++) {
         char name[48] = ALL_LAYERS;
         if (w->at[l].count == 0) continue;
@@ -121,7 +122,7 @@ static void put_shares(const ulp_task *task, int64_t step, const watch *w, const
     if (step > 0) return;
     row r = row_of(task, EDGE, step, ALL_LAYERS, f);
     r.tally = (tally){0};
-    watch_edges(w, f, &r.tally);
+    update_counts_edges(w, f, &r.tally);
     ulp_row_put(task->rows, &r);
 }
 
@@ -163,17 +164,17 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
 /* ---- one run ---- */
 
 /* All formats at the step that was just done. */
-static ulp_status look_at_all(const ulp_task *task, watch *w, const ulp_trainer *t) {
+static ulp_status look_at_all(const ulp_task *task, update_counts *w, const ulp_trainer *t) {
     const int64_t step = (int64_t)t->step - 1;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, (uint64_t)step);
     const float *direction = t->optimizer.momentum ? t->optimizer.momentum : t->model.wgrad;
     ulp_status status = ulp_trainer_weights(t, w->after, NULL);
     if (status == ULP_OK) status = w->backend->download(w->direction, direction, w->n * sizeof(float));
     if (status != ULP_OK) return status;
-    watch_ratios(w, (double)rate);
+    update_counts_ratios(w, (double)rate);
     put_bins(task, step, &w->ratio);
     for (size_t i = 0; i < w->formats && status == ULP_OK; i++) {
-        status = watch_format(w, &t->model.net, rate, direction, &w->format[i]);
+        status = update_counts_round(w, &t->model.net, rate, direction, &w->format[i]);
         if (status == ULP_OK) put_shares(task, step, w, &t->model.net, &w->format[i]);
     }
     return status;
@@ -192,11 +193,11 @@ static ulp_status put_scores(const ulp_task *task, ulp_trainer *t) {
 }
 
 /* The steps of the run; `w` NULL: nothing is looked at. */
-static ulp_status train(const ulp_task *task, ulp_trainer *t, watch *w) {
+static ulp_status train(const ulp_task *task, ulp_trainer *t, update_counts *w) {
     const settings *set = task->settings;
     const unsigned long long seed = ((const point *)task->point)->seed;
     int64_t looks = 0, since = 0;
-    ulp_status status = w ? watch_start(w, t->model.net.params) : ULP_OK;
+    ulp_status status = w ? update_counts_start(w, t->model.net.params) : ULP_OK;
     double loss = 0;
     for (int64_t i = 0; i < set->steps && status == ULP_OK; i++) {
         ulp_step step;
@@ -261,12 +262,12 @@ static ulp_status start(ulp_trainer **t, const ulp_task *task) {
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    watch w = {.backend = set->backend, .format = set->formats.at, .formats = set->formats.count};
+    update_counts w = {.backend = set->backend, .format = set->formats.at, .formats = set->formats.count};
     ulp_trainer *t = NULL;
     ulp_status status = start(&t, task);
     if (status == ULP_OK) status = train(task, t, ((const point *)task->point)->format ? NULL : &w);
     ulp_trainer_free(t);
-    watch_end(&w);
+    update_counts_end(&w);
     return status;
 }
 

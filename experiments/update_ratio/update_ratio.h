@@ -55,7 +55,7 @@ typedef struct row {
 } row;
 
 /* One look: a step of the run, all weights. */
-typedef struct watch {
+typedef struct update_counts {
     const ulp_backend *backend;
     const ulp_format *format;
     size_t formats, n;
@@ -63,22 +63,23 @@ typedef struct watch {
     float *weight, *sum;                      /* (n) backend memory */
     ulp_histogram ratio;                      /* of |w / u|, u not zero */
     tally at[LAYERS + 1];                     /* of one format; the last one: all layers */
-} watch;
+} update_counts;
 
-/* For n weights; backend, format and formats are set before. A watch of zeros may be ended. */
-ulp_status watch_start(watch *w, size_t n);
-void watch_end(watch *w);
+/* For n weights; backend, format and formats are set before. A struct of zeros may be ended. */
+ulp_status update_counts_start(update_counts *w, size_t n);
+void update_counts_end(update_counts *w);
 
 /* The histogram of |w / u|, u = -rate direction, w before the step. */
-void watch_ratios(watch *w, double rate);
+void update_counts_ratios(update_counts *w, double rate);
 
 /* What becomes of the updates -rate direction (n, backend memory) in a format: the optimizer's own operation, on
  * rounded weights. */
-ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *direction, const ulp_format *f);
+ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate, const float *direction,
+                               const ulp_format *f);
 
 /* Ties hardly ever happen in a training: the criterion at h and just beside it, both ways from every weight that the
- * last watch_format() rounded. */
-void watch_edges(const watch *w, const ulp_format *f, tally *t);
+ * last update_counts_round() rounded. */
+void update_counts_edges(const update_counts *w, const ulp_format *f, tally *t);
 
 /* The step of look i: the first, the last, and evenly between. */
 static inline int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }

@@ -1,4 +1,4 @@
-/* t_running.c - running sums and their cures, the distribution of runs, and lists of words. */
+/* t_sums.c - running sums and their cures, the distribution of runs, and lists of words. */
 #include "support.h"
 
 #include "experiments/harness/sums.h"

@@ -1,4 +1,4 @@
-/* watch.c - which updates of a step a format loses: the criterion and the zones of update_ratio.c, counted. */
+/* update_counts.c - counts the updates of a step that a format loses, by the criterion and the zones of update_ratio.c. */
 #include "update_ratio.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ void tally_add(tally *to, const tally *from) {
 /* ---- all weights at one step ---- */
 
 /* Exact: w has 24 bits and u 48, so no quotient below a power of two rounds to it. */
-void watch_ratios(watch *w, double rate) {
+void update_counts_ratios(update_counts *w, double rate) {
     ulp_histogram_clear(&w->ratio);
     for (size_t i = 0; i < w->n; i++) {
         double u = rate * (double)w->direction[i];
@@ -70,7 +70,8 @@ void watch_ratios(watch *w, double rate) {
     }
 }
 
-ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *direction, const ulp_format *f) {
+ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate, const float *direction,
+                               const ulp_format *f) {
     const ulp_backend *b = w->backend;
     ulp_operand at = {.kind = ULP_OPERAND_ARRAY, .at = w->weight}, to = {.kind = ULP_OPERAND_ARRAY, .at = w->sum};
     ulp_operand d = {.kind = ULP_OPERAND_ARRAY, .at = (float *)(uintptr_t)direction},
@@ -94,7 +95,7 @@ ulp_status watch_format(watch *w, const ulp_net *net, float rate, const float *d
     return ULP_OK;
 }
 
-void watch_edges(const watch *w, const ulp_format *f, tally *t) {
+void update_counts_edges(const update_counts *w, const ulp_format *f, tally *t) {
     for (size_t i = 0; i < 6 * w->n; i++) {
         double x = (double)w->host[i / 6], next = i % 2 ? ulp_next_up(x, f) : ulp_next_down(x, f);
         double u = (next - x) / 2 * (1 + ((double)(i % 6 / 2) - 1) * 0x1p-20);
@@ -104,7 +105,7 @@ void watch_edges(const watch *w, const ulp_format *f, tally *t) {
     }
 }
 
-ulp_status watch_start(watch *w, size_t n) {
+ulp_status update_counts_start(update_counts *w, size_t n) {
     w->n = n;
     w->before = malloc(5 * n * sizeof *w->before);
     w->weight = w->backend->alloc(n * sizeof(float));
@@ -116,7 +117,7 @@ ulp_status watch_start(watch *w, size_t n) {
     return ULP_OK;
 }
 
-void watch_end(watch *w) {
+void update_counts_end(update_counts *w) {
     if (w->weight != NULL) w->backend->release(w->weight);
     if (w->sum != NULL) w->backend->release(w->sum);
     free(w->before);

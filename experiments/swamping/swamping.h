@@ -1,0 +1,37 @@
+/* swamping.h - what the sums and the claims of swamping share: settings, points and rows. */
+#ifndef ULP_EXPERIMENT_SWAMPING_H
+#define ULP_EXPERIMENT_SWAMPING_H
+
+#include "experiments/harness/experiment.h"
+
+typedef struct settings {
+    ulp_format_list formats;
+    ulp_rule_list modes;
+    ulp_integer_list chunks;
+    int64_t longest, seeds;
+    uint64_t seed;
+    const ulp_backend *backend;
+} settings;
+
+/* Chunk 0, without a rule: the same terms in binary32. */
+typedef struct point {
+    const ulp_format *format;
+    const ulp_named_rule *rule;
+    int64_t chunk;
+    uint64_t seed;
+} point;
+
+typedef struct row {
+    const char *format, *datapath, *mode;
+    int64_t chunk, seed, n;
+    double sum;
+    ulp_code code;
+    double exact, error;
+} row;
+
+enum { SHORTEST = 4 };
+
+/* Prints the table and tests the claims. */
+void judge(ulp_claims *claims);
+
+#endif
