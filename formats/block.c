@@ -248,13 +248,15 @@ static ulp_status convert_all(const conversion *c) {
 ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, size_t n, const ulp_block *b,
                             float tensor_scale, ulp_rule rule, ulp_stream stream) {
     if (elements == NULL || scales == NULL || x == NULL || b == NULL) return ULP_BAD_ARGUMENT;
-    return convert_all(&(conversion){NULL, elements, scales, x, n, b, tensor_scale, rule, stream});
+    const conversion to_codes = {NULL, elements, scales, x, n, b, tensor_scale, rule, stream};
+    return convert_all(&to_codes);
 }
 
 ulp_status ulp_block_round(float *y, const float *x, size_t n, const ulp_block *b, float tensor_scale, ulp_rule rule,
                            ulp_stream stream) {
     if (y == NULL || x == NULL || b == NULL) return ULP_BAD_ARGUMENT;
-    return convert_all(&(conversion){y, NULL, NULL, x, n, b, tensor_scale, rule, stream});
+    const conversion to_values = {y, NULL, NULL, x, n, b, tensor_scale, rule, stream};
+    return convert_all(&to_values);
 }
 
 ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, size_t n, const ulp_block *b,
