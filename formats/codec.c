@@ -39,7 +39,7 @@ ulp_status ulp_encode(uint64_t *code, double value, const ulp_format *f) {
 static const double step = 0x1p-1074;
 
 double ulp_next_up(double x, const ulp_format *f) {
-    ulp_rule rule = {ULP_RU, f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT, 0};
+    ulp_rule rule = {ULP_RU, (uint8_t)(f->has_inf ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT), 0};
     if (x != x) return x;
     if (x < f->lowest) return f->lowest;
     double y = ulp_round_pair(x, step, f, rule, 0);
@@ -48,7 +48,7 @@ double ulp_next_up(double x, const ulp_format *f) {
 }
 
 double ulp_next_down(double x, const ulp_format *f) {
-    ulp_rule rule = {ULP_RD, f->has_inf && f->is_signed ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT, 0};
+    ulp_rule rule = {ULP_RD, (uint8_t)(f->has_inf && f->is_signed ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT), 0};
     if (x != x) return x;
     if (x > f->max) return f->max;
     double y = ulp_round_pair(x, -step, f, rule, 0);

@@ -39,14 +39,16 @@ for cc in gcc clang; do
         skip "headers under $cc" "no $cc"
     fi
 done
-if command -v g++ > /dev/null; then
-    compiles 'headers are C++17 under g++' g++ -std=c++17 -Wall -Wextra -Werror -I. -c "$dir/use.cpp" -o "$dir/use.o"
-    for f in formats/*.c; do
-        compiles "$f is C++17 under g++" g++ -x c++ -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$f" -o "$dir/use.o"
-    done
-else
-    skip 'headers are C++17' 'no g++'
-fi
+for cxx in g++ clang++; do
+    if command -v $cxx > /dev/null; then
+        compiles "headers are C++17 under $cxx" $cxx -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$dir/use.cpp" -o "$dir/use.o"
+        for f in formats/*.c; do
+            compiles "$f is C++17 under $cxx" $cxx -x c++ -std=c++17 -Wall -Wextra -Wno-missing-field-initializers -Werror -I. -c "$f" -o "$dir/use.o"
+        done
+    else
+        skip "formats is C++17 under $cxx" "no $cxx"
+    fi
+done
 if command -v clang > /dev/null && echo 'int x;' | clang --target=wasm32 -x c -c - -o "$dir/probe.o" 2> /dev/null; then
     for f in formats/*.c; do
         compiles "$f is freestanding wasm32" clang --target=wasm32 -ffreestanding -nostdlibinc -std=c11 $warn -c "$f" -o "$dir/use.o"
