@@ -9,7 +9,7 @@
 
 /* ---- sums ---- */
 
-/* binary64, then the formats of the run. */
+/* The name of format f of the table: binary64 first, then the formats of the run. */
 static const char *format_name(const settings *s, size_t f) { return f ? s->formats.at[f - 1].name : "binary64"; }
 
 typedef struct sum {
@@ -18,7 +18,7 @@ typedef struct sum {
     int64_t outputs, labels;
 } sum;
 
-/* The last row of the kind, which is that of the longest T. */
+/* The last row of a kind of sum, which is the row of the longest T. */
 static const row *row_of(const ulp_claims *c, sum k) {
     const row *rows = c->table->rows, *found = NULL;
     for (size_t i = 0; i < c->table->count; i++)
@@ -28,7 +28,7 @@ static const row *row_of(const ulp_claims *c, sum k) {
     return found;
 }
 
-/* The greatest T with a linear sum above 0. */
+/* The greatest T whose linear sum is above 0. */
 static int64_t last_of(const ulp_claims *c, const char *format, int64_t outputs, int64_t labels) {
     return row_of(c, (sum){GONE, LINEAR, format, outputs, labels})->steps;
 }
@@ -59,7 +59,7 @@ static void table_of_sums(ulp_claims *c) {
 
 /* ---- trainings ---- */
 
-/* A setting of trainings; `format` is that of the sums over paths. */
+/* A setting of trainings. `format` is the format of the sums over paths. */
 typedef struct setting {
     int cell, recipe, form;
     const char *format;
@@ -67,11 +67,11 @@ typedef struct setting {
 
 typedef struct result {
     ulp_spread error, strips;
-    double skipped, steps; /* largest */
+    double skipped, steps; /* largest over the seeds */
     int diverged;
 } result;
 
-/* The last rows of a setting, over the seeds. */
+/* The result of the last rows of a setting, over the seeds. */
 static result result_of(const ulp_claims *c, setting s) {
     const row *rows = c->table->rows;
     ulp_numbers error = {0}, strips = {0};
@@ -123,8 +123,8 @@ static void table_of_training(ulp_claims *c) {
 
 /* ---- claims about sums ---- */
 
-/* Each operation in logarithms adds at most 4 units of roundoff of a number below T log C, and weights on paths add up
- * to 1: 4 T of them; as much again for the closed form. */
+/* Each operation in logarithms adds an error of at most 4 u times a number below T log C. The weights of the paths add
+ * up to 1, so that the errors of T steps add up to at most 4 T u T log C. The closed form gets the same bound again. */
 static void claim_counting(ulp_claims *c) {
     const row *rows = c->table->rows;
     double worst = 0, ratio = 0;
@@ -156,8 +156,9 @@ static int has_no_labels(const settings *s) {
     return 0;
 }
 
-/* P = C^-T of no labels. A power of two is exact down to the least number of the format, and half of that goes to 0;
- * any other C^-T carries the rounding of subnormal numbers, which C > 2 outweighs within a step. */
+/* Without labels P = C^-T. If C is a power of two, P is exact down to the least positive number of the format, and half
+ * of that number rounds to 0. For any other C, the rounding of subnormal numbers may move the end by one step at most,
+ * because C > 2. */
 static void claim_end(ulp_claims *c) {
     const settings *s = c->settings;
     int n = 0, wrong = 0, near = 0, far = 0;
@@ -193,8 +194,8 @@ static void claim_no_end(ulp_claims *c) {
     ulp_claim(c, n > 0 && lost == 0, "in logarithms no sum over paths underflows", "%ld sums, %ld not finite", n, lost);
 }
 
-/* The power of two at which sums of equal terms stop: half the spacing from there on is no less than a term. 0 if there
- * is none. */
+/* The power of two at which a sum of equal terms stops growing: from there on half the spacing is at least the term. 0
+ * if there is none. */
 static double stop_of(const ulp_format *f, double term) {
     if (f->is_fixed) return 0;
     for (int e = 0; e < f->emax; e++)
@@ -202,7 +203,8 @@ static double stop_of(const ulp_format *f, double term) {
     return 0;
 }
 
-/* Below the stop a step adds at least two thirds of log C, so the sums reach it where twice as much is asked for. */
+/* Below the stop a step adds at least two thirds of log C. The sum therefore reaches the stop if the longest T would
+ * reach twice the stop with exact steps. */
 static void claim_swamped(ulp_claims *c) {
     const settings *s = c->settings;
     const char *text = "in logarithms a step's term is lost below half a spacing: without labels -log P stops at "
@@ -227,7 +229,7 @@ static void claim_swamped(ulp_claims *c) {
 
 /* ---- claims about training ---- */
 
-/* They are about long trainings of the table of options. */
+/* Whether the options differ from those that the claims about training need: the default set-up and long trainings. */
 static int is_other_setup(const ulp_claims *c, char *why, size_t size) {
     static const ulp_wanted long_enough[] = {{"steps", "600", 1}, {0}};
     return ulp_options_differ(c, "set net optimizer gru-rate lstm-rate batch", why, size) ||
@@ -253,8 +255,8 @@ static void claim_reads(ulp_claims *c, int cell, int recipe) {
                   "label error %.2f %%, standard error %.2f", e.mean, standard_error(e));
 }
 
-/* The mean label error of a is at most five standard errors above that of b. The standard error is that of the
- * difference between fp32 and mixed:fp16, whatever a is. */
+/* Claims that the mean label error of a is at most five standard errors above that of b. The standard error is that of
+ * the difference between fp32 and mixed:fp16, for every a. */
 static void claim_keeps_up(ulp_claims *c, const char *text, setting a, setting b) {
     char why[320];
     const result tested = result_of(c, a);
@@ -269,7 +271,8 @@ static void claim_keeps_up(ulp_claims *c, const char *text, setting a, setting b
                   "%.2f %%; binary32 %.2f %%, standard error of the difference %.2f", x.mean, y.mean, error);
 }
 
-/* At first all outputs are about equally probable, and the table of sums says that P of a strip is 0 in binary16. */
+/* Before training all outputs are about equally probable. The table of sums says that P of a strip is then 0 in
+ * binary16. */
 static void claim_linear_fails(ulp_claims *c) {
     const char *text = "linear sums in binary16 end training with NaN within 10 steps: P of a strip is 0 there before "
                        "anything is learned";

@@ -1,21 +1,23 @@
 /* ctc.c - the probability of a label sequence is tiny: where linear sums over paths underflow, and what learns to read.
  *
- * Two parts. Sums (rows `sum`, `gone`): the forward recursion of CTC (sim/ctc.h) over T steps at which all C outputs
- * are equally probable, for L labels of which no two neighbours are equal. The paths are then counted in closed form,
+ * Sums (rows `sum` and `gone`). The forward recursion of CTC (sim/ctc.h) runs over T steps. All C outputs are equally
+ * probable at every step. No two neighbours of the L labels are equal. The number of paths then has a closed form:
  *
- *   -log P = T log C - log binomial(T + L, 2 L)
+ *     -log P = T log C - log binomial(T + L, 2 L)
  *
- * Every operation is rounded once to nearest into a format, or not at all beyond binary64; the probabilities, or their
- * logarithms, are rounded into it first. `gone` holds in `steps` the greatest T up to --longest whose linear P is above
- * 0.
+ * The probabilities, or their logarithms, are rounded into a format first. Every operation is then rounded once to
+ * nearest into the format. In binary64 there is no additional rounding. In a row `gone`, the column `steps` holds the
+ * greatest T up to --longest whose linear P is above 0.
  *
- * Training (rows `curve`, `final`): a recurrent network reads strips of 4 to 6 joined digits, nobody says where each
- * is. The label error is the edits that turn the answers into the labels, over the number of labels, on strips of
- * digits that training has not seen. Recipes are policies of all rounding points; beside them stand runs that are
- * binary32 but for the loss, whose sums over paths are formed in either form and any of the formats.
+ * Training (rows `curve` and `final`). A recurrent network reads strips of 4 to 6 joined digits. The position of each
+ * digit is not given. The label error is the number of edits that turn the answers into the labels, divided by the
+ * number of labels, on strips of digits that are not in the training part. There are two kinds of runs:
+ *   - recipes: policies for all rounding points
+ *   - loss formats: everything is in binary32 except the loss, whose sums over paths are formed in either form and in
+ *     any of the formats
  *
- * After Graves et al. 2006, doi:10.1145/1143844.1143891, whose section 4.1 rescales alpha at every step against the
- * underflow of the linear form; logarithms make that unnecessary.
+ * The experiment follows Graves et al. 2006, doi:10.1145/1143844.1143891. Their section 4.1 rescales alpha at every
+ * step against the underflow of the linear form. Logarithms make this rescaling unnecessary.
  */
 #include "ctc.h"
 
@@ -25,7 +27,7 @@
 #include "experiments/harness/training/texts.h"
 #include "experiments/harness/training/training.h"
 
-/* binary64 stands beside the formats of the sums in any case. */
+/* --formats refuses binary64, because the sums always include it. */
 static int takes_format(const ulp_format *f) { return strcmp(f->name, "binary64") != 0; }
 
 #define LARGER_NET "columns4 %64 conv11@1"
@@ -84,7 +86,7 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* What all points share; what the run does not train stays empty. */
+/* What all points share. Fields for trainings that are not in the run stay empty. */
 typedef struct context {
     ulp_data data;
     ulp_net net[CELLS];
@@ -98,7 +100,7 @@ typedef struct context {
 
 static const char *const cells[CELLS] = {"gru", "lstm"};
 static const struct {
-    const char *policy, *scaler, *loss; /* loss: the format in which the policy forms the sums over paths */
+    const char *policy, *scaler, *loss; /* loss: the format of the sums over paths under the policy */
 } recipes[RECIPES] = {
     {"fp32", "none", "binary32"}, {"mixed:fp16", "pytorch", "binary32"}, {"mixed:bf16", "none", "binary32"},
     {"fp16", "none", "binary16"}, {"bf16", "none", "bfloat16"},
@@ -151,7 +153,7 @@ static ulp_text fill_in(const char *text, const char *word) {
     return filled;
 }
 
-/* What --net says for a cell, which has to fit CTC. */
+/* Reads the network of --net for a cell and checks that it fits CTC. */
 static ulp_status read_net(ulp_plan *plan, const settings *s, context *x, int cell) {
     char error[1536];
     ulp_loss loss;
@@ -163,7 +165,7 @@ static ulp_status read_net(ulp_plan *plan, const settings *s, context *x, int ce
     return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
 }
 
-/* What --optimizer says, with the steps; the rate is the cell's. */
+/* Reads --optimizer, with the number of steps filled in. The rate is that of the cell. */
 static ulp_status read_optimizer(ulp_plan *plan, const settings *s, context *x) {
     char steps[32], error[1024];
     snprintf(steps, sizeof steps, "%lld", (long long)s->steps);
@@ -180,7 +182,7 @@ static ulp_status read_optimizer(ulp_plan *plan, const settings *s, context *x) 
     return status;
 }
 
-/* A recipe's policy, under which the optimizer has to work. */
+/* Reads the policy of a recipe and checks that the optimizer works under it. */
 static ulp_status read_recipe(ulp_plan *plan, const settings *s, context *x, int r) {
     char error[1024];
     ulp_optimizer optimizer;
@@ -199,7 +201,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     for (int c = 0; c < CELLS && status == ULP_OK; c++)
         if (s->cells >> c & 1) status = read_net(plan, s, x, c);
     if (status == ULP_OK) status = read_optimizer(plan, s, x);
-    for (int r = 0; r < RECIPES && status == ULP_OK; r++) /* all forms of the loss are trained by the first one */
+    for (int r = 0; r < RECIPES && status == ULP_OK; r++) /* FP32 is always read: the runs of the loss formats use it */
         if (r == FP32 || s->recipes >> r & 1) status = read_recipe(plan, s, x, r);
     for (int form = 0; form < FORMS && status == ULP_OK; form++) {
         status = ulp_loss_parse(&x->loss[form], losses[form], NULL, 0);

@@ -19,7 +19,7 @@ enum { STRIPS, MNIST_STRIPS };
 typedef struct settings {
     ulp_format_list formats;
     ulp_integer_list outputs, labels;
-    uint64_t cells, recipes, seed; /* bits: those of the words */
+    uint64_t cells, recipes, seed; /* bit i stands for word i */
     const char *net, *optimizer, *data;
     int64_t longest, batch, steps, every, seeds;
     double gru_rate, lstm_rate, checkpoint;
@@ -27,13 +27,13 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* Sums over paths, or a training. */
+/* A point: sums over paths, or a training. */
 typedef struct point {
     int training;
     int form;
-    const ulp_format *format; /* of sums: NULL is binary64; of a training's loss: NULL is the recipe's own */
-    int64_t outputs, labels;  /* of sums */
-    int cell, recipe;         /* of trainings */
+    const ulp_format *format; /* NULL: binary64 for sums, the format of the recipe for the loss of a training */
+    int64_t outputs, labels;  /* for sums */
+    int cell, recipe;         /* for trainings */
     uint64_t seed;
 } point;
 
@@ -48,10 +48,10 @@ typedef struct row {
     int64_t skipped, diverged;
 } row;
 
-/* -log P of L labels without equal neighbours, T steps and C equally probable outputs. */
+/* -log P of L labels without equal neighbours, for T steps and C equally probable outputs. */
 double exact_loss(int64_t C, int64_t L, int64_t T);
 
-/* The rows `sum` and `gone` of a point. */
+/* Puts the rows `sum` and `gone` of a point. */
 ulp_status compute_sums(const ulp_task *task);
 
 /* Prints the tables and tests the claims. */

@@ -1,4 +1,4 @@
-/* sums.c - sums over paths of equally probable outputs, by length, beside their number in closed form. */
+/* sums.c - sums over paths of equally probable outputs, by number of steps, and the same sums in closed form. */
 #include "ctc.h"
 
 #include <math.h>
@@ -20,8 +20,8 @@ double exact_loss(int64_t C, int64_t L, int64_t T) { return (double)T * ulp_log(
 typedef struct paths {
     size_t C, L, longest;
     ulp_cast cast;
-    ulp_ctc_form form; /* cast: the one above, or NULL */
-    double *p, *alpha; /* (C,T), (T,2 L + 1) */
+    ulp_ctc_form form; /* form.cast points to `cast`, or is NULL */
+    double *p, *alpha; /* (C,T) and (T,2 L + 1) */
     uint8_t label[100];
 } paths;
 
@@ -46,7 +46,8 @@ static ulp_status paths_new(paths *s, const point *at, size_t longest) {
     return ULP_OK;
 }
 
-/* The greatest T with a path whose number did not underflow; the alpha of a shorter T begins that of the longest. */
+/* The greatest T whose sum over paths did not underflow. The alpha of the longest T begins with the alpha of every
+ * shorter T, so that one recursion is enough. */
 static size_t last_path(const paths *s) {
     double nothing = s->form.linear ? 0.0 : -INFINITY;
     size_t S = 2 * s->L + 1, T = s->longest;
@@ -55,7 +56,7 @@ static size_t last_path(const paths *s) {
     return T;
 }
 
-/* A row of the point; of kind SUM with the loss of that many steps. */
+/* Puts a row of the point. A row of kind SUM gets the loss of T steps. */
 static void put_sum(const ulp_task *task, const paths *s, int kind, size_t T) {
     const point *at = task->point;
     row r;

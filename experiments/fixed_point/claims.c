@@ -6,7 +6,7 @@
 
 #include "experiments/harness/claims/spread.h"
 
-/* A format and a mode by name; without a mode it is binary32. */
+/* The names of a format and a rounding mode. Without a mode, `named` stands for binary32. */
 typedef struct named {
     const char *format, *mode;
 } named;
@@ -18,7 +18,8 @@ static int is_of(const point *p, named n) {
     return p->format && strcmp(p->format->name, n.format) == 0 && strcmp(p->rule->name, n.mode) == 0;
 }
 
-/* Of the cells at offset `at` (double) of the row struct, over the seeds; of epochs over all of them, too. */
+/* The spread, over the seeds, of the column at offset `at` (a double in the row struct), for one kind of row (`what`).
+ * The spread of kind EPOCH includes all epochs. */
 static ulp_spread spread_of(const ulp_claims *c, int what, named n, size_t at) {
     const row *rows = c->table->rows;
     ulp_numbers numbers = {0};
@@ -31,7 +32,7 @@ static ulp_spread spread_of(const ulp_claims *c, int what, named n, size_t at) {
 static double loss_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, n, offsetof(row, loss)).mean; }
 static double error_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, n, offsetof(row, test_error)).mean; }
 
-/* How many runs of a setting diverged, and how many there are. */
+/* The number of runs of a setting that diverged. *runs gets the number of runs of the setting. */
 static int diverged(const ulp_claims *c, named n, int *runs) {
     const row *rows = c->table->rows;
     int count = 0;
@@ -68,7 +69,8 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(table, c->file);
 }
 
-/* Whether the claim `text` is skipped, because this run lacks one of the settings (which end with {0}). */
+/* Skips the claim `text` and returns 1 if this run lacks one of the needed settings. The list of settings ends with
+ * {0}. */
 static int lacks(ulp_claims *c, const char *text, const named *needed) {
     for (const named *n = needed; n->format; n++)
         if (spread_of(c, FINAL, *n, offsetof(row, loss)).n == 0) {
@@ -126,14 +128,15 @@ static void claim_digits(ulp_claims *c) {
 
 /* ---- the published errors ---- */
 
-/* Gupta et al. 2015, figures 1 and 2, read at 30 epochs, and the convolutional network of figure 3. Of binary32 the
- * error itself is claimed, of a format how far it is above that of the same run's binary32, in points: what counts is
- * the order and the gaps, within 0.25 points of the published ones; of stochastic q2.14 to q8.8, 0.1 above binary32
- * there, within 0.35. */
+/* The published errors of Gupta et al. 2015: figures 1 and 2, read at 30 epochs, and the convolutional network of
+ * figure 3. For binary32 the claim is about the error itself. For a format the claim is about the difference, in
+ * points, between the error of the format and the error of binary32 in the same run. The order and the gaps count, so
+ * that the difference has to be within 0.25 points of the published difference. For stochastic q2.14 to q8.8, which the
+ * figures show 0.1 points above binary32, the difference may be up to 0.35 points. */
 typedef struct fact {
     named of;
     const char *published;
-    double at; /* where the figure marks it */
+    double at; /* the value that the figure marks */
     double low, high;
 } fact;
 
@@ -150,13 +153,13 @@ static const fact facts_of_cnn[] = {
     {{0}, NULL, 0, 0, 0},
 };
 
-/* The published errors of the run's set and network; NULL if there are none. */
+/* The published errors for the set and the network of the run. NULL if there are none. */
 static const fact *facts_of(const settings *set) {
     if (strcmp(set->set, "mnist") != 0) return NULL;
     return strcmp(set->net, CNN) == 0 ? facts_of_cnn : strcmp(set->net, MLP) == 0 ? facts : NULL;
 }
 
-/* What the figure marks beside its curves. */
+/* The published errors that the figure marks beside its curves. */
 static void sum_up(ulp_claims *c) {
     for (const fact *f = facts_of(c->settings); f && f->published; f++)
         ulp_summary(c, "published test error", f->at, "%s%s%s", f->of.format, f->of.mode ? " " : "",
@@ -190,7 +193,7 @@ static void claim_order(ulp_claims *c) {
     ulp_claim(c, two < six && six < eight, text, "%.2f %%, %.2f %%, %.2f %%", two, six, eight);
 }
 
-/* The convolutional network in one format. */
+/* The claims about the convolutional network in one format. */
 static void claim_failure(ulp_claims *c, const char *format) {
     const named near = {format, "rne"}, random = {format, "sra"};
     const double nearest = error_of(c, near), stochastic = error_of(c, random);
@@ -211,9 +214,9 @@ static void claim_mnist(ulp_claims *c, int cnn) {
     }
 }
 
-/* ---- which of them ---- */
+/* ---- the choice of claims ---- */
 
-/* What the claims about a set and a network are for. */
+/* The options that the claims about a set and a network need. */
 static const ulp_wanted common[] = {{"batch", "100", 0}, {0}};
 static const ulp_wanted of_digits[] = {{"set", "digits", 0}, {"policy", POLICY, 0},
                                        {"scale", "7", 0},    {"net", "fc100 relu fc100 relu fc10", 0},

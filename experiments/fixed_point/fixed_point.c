@@ -1,28 +1,43 @@
 /* fixed_point.c - can a network be trained in 16-bit fixed point, with nearest and with stochastic rounding?
  *
- * A fully connected network learns digits with weights, biases, activations and all gradients in qI.F, without master
- * weights, once rounded to nearest and once stochastically, beside binary32. Rows `epoch` are the learning curve: mean
- * training loss of the epoch's steps, errors in percent, and moved, the share of the weights that the epoch's last step
- * changed. Rows `final` hold the loss over the whole training part.
+ * A fully connected network learns digits. Its weights, biases, activations and all gradients are in qI.F, and it has
+ * no master weights. It is trained once with rounding to nearest, once with stochastic rounding, and once in binary32.
+ * Fixed point saturates. Ties go to even; in the paper they go toward minus infinity.
  *
- * What the policy of every setting says: a sum of products is formed in binary32 and rounded once; what enters the
- * softmax is not rounded (out=fp32); an update w - rate g is formed exactly and rounded once into the weight's format,
- * so that one smaller than half a quantum is lost to nearest rounding. The gradients are those of 2^7 times the mean
- * over 100 samples, which is 1.28 times their sum: the paper does not say whether its gradients are of the sum or of
- * the mean, but with those of the mean, 100 times smaller, most of them vanish in q8.8 and nothing is learned. The rate
- * divides the factor out again. Its value is not published either; 0.4, with initial weights N(0, 0.01^2), is constant
- * over the run. Ties go to even, the paper's toward minus infinity; fixed point saturates.
+ * Rows:
+ *   - epoch: the learning curve: the mean training loss of the steps of the epoch, errors in percent, and `moved`, the
+ *     share of the weights that the last step of the epoch changed
+ *   - final: the loss over the whole training part
  *
- * After Gupta et al. 2015, "Deep learning with limited numerical precision", arXiv:1502.02551, section 4, whose run is
- * --full --set mnist. Its convolutional one, of which weights and gradients change their format and layer outputs are
- * <6,10> in all cases, adds --net "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10" --formats q2.14,q4.12
- * --policy weight=%,act=q6.10/%,out=fp32,agrad=%,wgrad=% --optimizer
- * sgd,rate=0.03,momentum=0.9,decay=5e-4,drop=0.95/600 --scale 0. The paper's rate is 0.1, which in our form of
- * momentum, a sum and not a mean, ends at 2.5 % in binary32. With --scale 7 nearest rounding learns in q2.14, too.
- * <IL,FL> there is qIL.FL here, the sign counted in IL. The claims about the digits, with a smaller network and larger
- * initial weights, are about the training loss: 360 test samples cannot tell 3 % from 3.5 %. There q2.14 is worst in
- * both modes, for the activations of that network go beyond 2 and saturate: with act=fp32 in --policy and all else in
- * q2.14 the loss is that of binary32. The convolutional network learns nothing with activations in q2.14.
+ * The policy of every setting:
+ *   - A sum of products is formed in binary32 and rounded once.
+ *   - The input of the softmax is not rounded (out=fp32).
+ *   - An update w - rate g is formed exactly and rounded once into the format of the weight. Rounding to nearest
+ *     therefore loses an update that is smaller than half a quantum.
+ *
+ * The loss is 2^7 times the mean over 100 samples, which is 1.28 times the sum over the samples. The rate divides the
+ * factor out again. The paper does not say whether its gradients are those of the sum or of the mean. The gradients of
+ * the mean are 100 times smaller: most of them vanish in q8.8, and the network learns nothing. The paper does not give
+ * the value of the rate either. Here the rate is 0.4 and constant over the run. With --full the initial weights are
+ * N(0, 0.01^2).
+ *
+ * The experiment repeats Gupta et al. 2015, "Deep learning with limited numerical precision", arXiv:1502.02551, section
+ * 4. The format <IL,FL> of the paper is qIL.FL here; IL counts the sign. The options --full --set mnist give the run of
+ * the paper with the fully connected network. Its run with the convolutional network, in which weights and gradients
+ * change their format and layer outputs are <6,10> in all cases, takes these options in addition:
+ *
+ *     --net "conv8@5 relu pool2 conv16@5 relu pool2 fc128 relu fc10" --formats q2.14,q4.12
+ *     --policy weight=%,act=q6.10/%,out=fp32,agrad=%,wgrad=%
+ *     --optimizer sgd,rate=0.03,momentum=0.9,decay=5e-4,drop=0.95/600 --scale 0
+ *
+ * The rate of the paper is 0.1. Momentum is a sum here and not a mean; with this form of momentum a rate of 0.1 ends at
+ * an error of 2.5 % in binary32. With --scale 7 the convolutional network also learns in q2.14 with rounding to
+ * nearest. It learns nothing with activations in q2.14.
+ *
+ * The claims about the digits use a smaller network and larger initial weights. They are about the training loss,
+ * because 360 test samples cannot tell 3 % from 3.5 %. On the digits q2.14 is the worst format in both modes, because
+ * the activations of that network exceed 2 and saturate: with act=fp32 in --policy and everything else in q2.14, the
+ * loss is that of binary32.
  */
 #include "fixed_point.h"
 
@@ -77,7 +92,7 @@ static ulp_status read_policy(ulp_policy *policy, const settings *set, const poi
                      : ulp_policy_parse(policy, "fp32", NULL, 0);
 }
 
-/* What the training of a point is made of. */
+/* The policy and the scaler that the training of a point needs. */
 typedef struct rules {
     ulp_policy policy;
     ulp_scaler_rule scaler;
@@ -148,7 +163,7 @@ static void put_row(const point *p, ulp_rows *rows, const ulp_stretch *s, int wh
     ulp_row_put(rows, &r);
 }
 
-/* After every epoch; after the last one the summary, too. `own` is the point. */
+/* Puts a row after every epoch, and a summary row too after the last epoch. `own` is the point. */
 static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
     (void)t;
     put_row(own, rows, s, EPOCH);

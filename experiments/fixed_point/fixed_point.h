@@ -24,7 +24,7 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* A training: in a format with a rule, or in binary32, where both are NULL. */
+/* A training: in a format with a rule, or in binary32 if both are NULL. */
 typedef struct point {
     const ulp_format *format;
     const ulp_named_rule *rule;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The text with `format`/`mode` in the places. */
+/* Appends the text with FORMAT/MODE, or MODE, in place of every %. */
 static void put_into(ulp_text *to, const char *text, const char *format, const char *mode) {
     for (const char *c = text; *c; c++)
         if (*c != '%') ulp_text_add(to, c, 1);
@@ -28,8 +28,9 @@ static uint8_t formats_differ(const ulp_cast *a, const ulp_cast *b) {
 
 static uint8_t rules_differ(const ulp_cast *a, const ulp_cast *b) { return a->rule.mode != b->rule.mode; }
 
-/* The places are where two readings with unlike formats and modes differ. Every format that a datapath takes as input
- * holds the numbers of q2.1 and of q2.0, so that no pattern is refused for the formats of the readings. */
+/* Reads the pattern twice, with different formats and modes. A point has a place in the pattern if the two readings
+ * differ at the point. Every format that a datapath takes as input holds all numbers of q2.1 and of q2.0, so that no
+ * pattern is refused because of the formats of the readings. */
 static int read_pattern(void *field, const char *text, const ulp_option *option, ulp_text *error) {
     pattern *p = field;
     ulp_policy other;

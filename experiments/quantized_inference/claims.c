@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the seeds; NaN without rows. */
+/* Means over the seeds. NaN if there are no rows. */
 typedef struct mean {
     double accuracy, agreement, changed;
     int n;
@@ -32,7 +32,8 @@ static mean mean_of(const ulp_claims *c, int64_t net, const way *of) {
     return (mean){m.accuracy / n, m.agreement / n, m.changed / n, m.n};
 }
 
-/* The i-th row or a later one that belongs to the first seed of a network: every way has one; NULL past the last. */
+/* The first row, from row *i on, of the first seed of a network. The first seed has one row for every way. NULL if
+ * there are no more rows. */
 static const row *next_way(const ulp_claims *c, int64_t net, size_t *i) {
     const row *rows = c->table->rows;
     const int64_t seed = (int64_t)((const settings *)c->settings)->seed;
@@ -63,7 +64,8 @@ static void print_table(const ulp_claims *c, int64_t net) {
     ulp_sheet_print(table, c->file);
 }
 
-/* The means that the figure draws as lines: "1 integer affine 8 int32" and "1 binary32 plain 32 binary32". */
+/* Puts the means. The figure draws two of them as lines: "1 integer affine 8 int32" and "1 binary32 plain 32 binary32".
+ */
 static void sum_up(ulp_claims *c, int64_t net) {
     const row *r;
     for (size_t i = 0; (r = next_way(c, net, &i)) != NULL; i++) {
@@ -75,11 +77,11 @@ static void sum_up(ulp_claims *c, int64_t net) {
     }
 }
 
-/* ---- what a way loses against binary32 of the same network ---- */
+/* ---- the loss of a way against binary32 of the same network ---- */
 
 typedef struct loss {
     way of;
-    double most; /* points of the mean accuracy, of any network */
+    double most; /* points of the mean accuracy, for every network */
     const char *text;
 } loss;
 
@@ -96,24 +98,24 @@ static const loss losses[] = {
 static void claim_loss(ulp_claims *c, int64_t nets, const loss *claimed) {
     double worst = -100;
     ulp_text measured = {0};
-    int there = 1;
-    for (int64_t net = 1; net <= nets && there; net++) {
+    int has_rows = 1;
+    for (int64_t net = 1; net <= nets && has_rows; net++) {
         const mean m = mean_of(c, net, &claimed->of), reference = mean_of(c, net, &binary32);
-        there = m.n > 0;
+        has_rows = m.n > 0;
         worst = fmax(worst, reference.accuracy - m.accuracy);
         ulp_text_print(&measured, "%snet %lld: %.2f %% against %.2f %%", net > 1 ? "; " : "", (long long)net,
                        m.accuracy, reference.accuracy);
     }
-    if (!there) ulp_claim_skip(c, claimed->text, "not in this run");
+    if (!has_rows) ulp_claim_skip(c, claimed->text, "not in this run");
     else ulp_claim(c, worst <= claimed->most, claimed->text, "%s", ulp_text_of(&measured));
     ulp_text_free(&measured);
 }
 
-/* ---- where one way is better than another ---- */
+/* ---- the gain of one way over another ---- */
 
 typedef struct gain {
     way of, than;
-    double more_than; /* points, in the mean of the networks */
+    double more_than; /* points, in the mean over the networks */
     const char *text;
 } gain;
 
@@ -143,7 +145,7 @@ static void claim_gain(ulp_claims *c, int64_t nets, const gain *claimed) {
     else ulp_claim(c, sum > claimed->more_than, claimed->text, "%+.2f points in the mean of the networks", sum);
 }
 
-/* An int16 sum of products of codes of b bits cannot leave the range while k 2^(2 b - 2) < 2^15, symmetric codes. */
+/* For symmetric codes of b bits, a sum of k products stays in the range of int16 while k 2^(2 b - 2) < 2^15. */
 static void claim_room(ulp_claims *c) {
     const row *rows = c->table->rows;
     int tested = 0, wrong = 0;

@@ -1,4 +1,4 @@
-/* engine.c - a trained network run again; see engine.h. */
+/* engine.c - runs a trained network in floating point or in integers; see engine.h. */
 #include "engine.h"
 
 #include <math.h>
@@ -24,11 +24,11 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_data *d
     const ulp_net *n = &e->model.net;
     e->host = calloc(n->params, sizeof *e->host);
     e->sums = calloc(BATCH * n->widest, sizeof *e->sums);
-    e->wide = calloc(BATCH * n->widest, sizeof *e->wide);
+    e->exact = calloc(BATCH * n->widest, sizeof *e->exact);
     e->low = calloc(2 * (n->count + 1), sizeof *e->low);
     e->high = e->low ? e->low + n->count + 1 : NULL;
     e->answer = calloc(data->n - data->n_train + 1, 1);
-    if (!e->host || !e->sums || !e->wide || !e->low || !e->answer) return ULP_NO_MEMORY;
+    if (!e->host || !e->sums || !e->exact || !e->low || !e->answer) return ULP_NO_MEMORY;
     return ulp_model_alloc(&e->model, &e->pass, &e->arena, carve, e);
 }
 
@@ -37,7 +37,7 @@ void engine_end(engine *e) {
     ulp_arena_release(&e->arena);
     free(e->host);
     free(e->sums);
-    free(e->wide);
+    free(e->exact);
     free(e->low);
     free(e->answer);
 }
@@ -54,7 +54,7 @@ ulp_status engine_round_weights(engine *e) {
     return status;
 }
 
-/* Samples [first, first + B) as numbers from 0 to 1 into e->sums. */
+/* Puts samples [first, first + B) into e->sums, as numbers from 0 to 1. */
 static void read_samples(engine *e, size_t first, size_t B) {
     const ulp_data *d = e->data;
     for (size_t i = 0; i < B * d->features; i++)
@@ -62,11 +62,11 @@ static void read_samples(engine *e, size_t first, size_t B) {
     e->pass.now.B = B;
 }
 
-/* Scores z (B,classes), the answers to samples `first` and after of the test part. */
+/* Counts right answers and agreement for the outputs z (B,classes) of B test samples, of which `first` is the first. */
 static void score(engine *e, const float *z, size_t first, size_t B, int reference) {
     size_t C = e->data->classes;
     for (size_t b = 0; b < B; b++) {
-        size_t best = ulp_place_of_largest(z + b * C, C, 1); /* C, which is no answer, if there is NaN */
+        size_t best = ulp_place_of_largest(z + b * C, C, 1); /* C, which is no class, if a NaN is among the outputs */
         if (reference) e->answer[first + b] = (uint8_t)best;
         e->agreed += best < C && best == e->answer[first + b];
         e->right += best == e->data->label[e->data->n_train + first + b];
@@ -126,7 +126,7 @@ code engine_code_of(double low, double high, int bits, int scheme) {
 
 static double cut(double q, const code *c) { return q < c->low ? c->low : q > c->high ? c->high : q; }
 
-/* sum S with S = multiplier 2^-shift, multiplier of 31 bits, to nearest, halves up; sums stay below 2^31. */
+/* sum S with S = multiplier 2^-shift, rounded to nearest, halves up. The multiplier has 31 bits, and |sum| < 2^31. */
 static double requantize(double sum, double scale) {
     int exponent;
     int64_t multiplier = (int64_t)rint(ldexp(frexp(scale, &exponent), 31));
@@ -134,17 +134,19 @@ static double requantize(double sum, double scale) {
     if (shift > 62) return 0;
     if (shift < 1) return sum * scale;
     int64_t product = (int64_t)sum * multiplier + ((int64_t)1 << (shift - 1));
-    /* rounded down for either sign */
+    /* rounds toward minus infinity for both signs */
     return (double)(product >= 0 ? product >> shift : -((-product + ((int64_t)1 << shift) - 1) >> shift));
 }
 
-/* The tensor that the next layer with parameters, from layer i on, multiplies. */
+/* The index of the first layer with parameters, from layer i on. Its input is the next tensor that takes part in a
+ * product. */
 static size_t next_operand(const ulp_net *net, size_t i) {
     while (i < net->count && net->layers[i].params == 0) i++;
     return i;
 }
 
-/* Layer i, with parameters: q - Z in tensor[i] to q - Z of the next operand, or to sums if there is none. */
+/* Computes layer i, which has parameters. Its input is q - Z in tensor[i]. Its output is q - Z of the next operand, or
+ * the sums if no operand follows. */
 static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *w, const ulp_datapath *narrow,
                                 const code *y) {
     const ulp_backend *backend = e->pass.run.backend;
@@ -152,11 +154,11 @@ static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *
     size_t outputs = ulp_dims_size(layer->out), n = e->pass.now.B * outputs, plane = layer->out.h * layer->out.w;
     const float *bias = e->trained + layer->first_param + layer->params - layer->out.c;
     ulp_status status = ulp_model_forward_layer(&e->model, &e->pass, e->weight, i);
-    if (status == ULP_OK) status = backend->download(e->wide, e->model.tensor[i + 1], n * sizeof(float));
-    memcpy(e->sums, e->wide, n * sizeof(float));
+    if (status == ULP_OK) status = backend->download(e->exact, e->model.tensor[i + 1], n * sizeof(float));
+    memcpy(e->sums, e->exact, n * sizeof(float));
     if (narrow && status == ULP_OK) {
         ulp_policy policy = e->policy;
-        ulp_pass pass = e->pass; /* the same pass under another policy */
+        ulp_pass pass = e->pass; /* the same pass, under another policy */
         policy.forward = *narrow;
         pass.run.policy = &policy;
         status = ulp_model_forward_layer(&e->model, &pass, e->weight, i);
@@ -165,7 +167,7 @@ static ulp_status integer_layer(engine *e, size_t i, const code *x, const code *
     for (size_t j = 0; j < n && status == ULP_OK; j++) {
         size_t channel = j % outputs / plane;
         double sum = (double)e->sums[j] + rint((double)bias[channel] / (x->scale * w->scale));
-        e->changed += e->sums[j] != e->wide[j];
+        e->changed += e->sums[j] != e->exact[j];
         e->sums[j] = (float)(y ? cut(requantize(sum, x->scale * w->scale / y->scale), y) : sum);
     }
     e->formed += n;

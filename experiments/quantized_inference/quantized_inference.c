@@ -1,21 +1,29 @@
-/* quantized_inference.c - a trained network put into few bits: how many are enough, in which scheme and accumulator?
+/* quantized_inference.c - how many bits, which scheme and which accumulator does a trained network need to answer?
  *
- * A network learns the digits in binary32; then its test answers are computed again in integers after Jacob et al.
- * 2018, doi:10.1109/CVPR.2018.00286, and in narrow floating point. A tensor x of weights or activations is held as q of
- * b bits with x = S (q - Z), one S and Z per layer, from its range over the training part (activations) or itself
- * (weights):
+ * A network learns the digits in binary32. Its answers to the test part are then computed again: in integers, after
+ * Jacob et al. 2018, doi:10.1109/CVPR.2018.00286, and in narrow floating point.
  *
- *     affine: S = (high - low) / (2^b - 1), q from 0 on, Z the code of 0 (their section 2.1)
- *     symmetric: S = largest magnitude / (2^(b-1) - 1), q from -(2^(b-1) - 1) on, Z = 0
+ * Integers. A tensor x of weights or activations is held as integers q of b bits with x = S (q - Z). Each layer has one
+ * S and one Z for its weights, from the range of the weights, and one S and one Z for its activations, from their range
+ * over the training part. The schemes:
+ *   - affine: S = (high - low) / (2^b - 1); q starts at 0; Z is the code of 0 (their section 2.1)
+ *   - symmetric: S = largest magnitude / (2^(b-1) - 1); q starts at -(2^(b-1) - 1); Z = 0
  *
- * A layer's sum of products (q - Z)(q' - Z') of integers is formed in int32 (in binary32, where these sums are exact
- * below 2^24: the plan checks it), in int16 that wraps around, or in int16 that saturates (ascending k). Then comes the
- * int32 bias and a multiplication by S S' / S'' as a 31-bit integer and a shift, to nearest (their section 2.2), cut to
- * b bits. relu and pooling work on q - Z as they are; the last layer's sums are the answer.
+ * A layer forms a sum of the integer products (q - Z)(q' - Z') in one of the accumulators:
+ *   - int32: computed in binary32, which is exact for sums below 2^24; the plan checks this bound
+ *   - int16: wraps around; k ascends
+ *   - int16-sat: saturates; k ascends
  *
- * Floating point: weights and activations are rounded to the format, sums are formed in binary32; `scaled` moves each
- * tensor by a power of two to the format's top. Rows: accuracy and agreement with binary32's answers in percent of the
- * test part; changed: the percentage of sums that a narrow accumulator got wrong.
+ * The layer then adds the int32 bias and multiplies by S S' / S'', as a 31-bit integer and a shift, rounded to nearest
+ * (their section 2.2). The result is clamped to the range of b bits. relu and pooling work on q - Z directly. The sums
+ * of the last layer are the answer.
+ *
+ * Floating point. Weights and activations are rounded to the format. Sums are formed in binary32. The scheme `scaled`
+ * multiplies each tensor by a power of two that brings it to the top of the range of the format.
+ *
+ * Columns of a row:
+ *   - accuracy, agreement: right answers, and answers equal to those of binary32, in percent of the test part
+ *   - changed: the percentage of sums that a narrow accumulator got wrong
  */
 #include "quantized_inference.h"
 
@@ -67,7 +75,7 @@ static const ulp_column columns[] = {
 
 static ulp_status check_layer(const ulp_plan *plan, const ulp_layer *layer) {
     static const char *const known[] = {"fc", "conv", "relu", "pool"};
-    /* products of two numbers below 2^8 */
+    /* the factors of a product are below 2^8 */
     const size_t k = layer->params ? (layer->params - layer->out.c) / layer->out.c : 0;
     int is_known = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) is_known |= strcmp(layer->kind->name, known[i]) == 0;
@@ -80,7 +88,7 @@ static ulp_status check_layer(const ulp_plan *plan, const ulp_layer *layer) {
     return ULP_OK;
 }
 
-/* Whether integers go through a net: sums of products, and layers that only compare. */
+/* Checks that a network can run in integers: its layers form sums of products, or only compare. */
 static ulp_status check_net(const ulp_plan *plan, size_t classes, const ulp_net *net, const char *text) {
     ulp_status status = ULP_OK;
     for (size_t i = 0; i < net->count && status == ULP_OK; i++) status = check_layer(plan, &net->layers[i]);
@@ -91,7 +99,7 @@ static ulp_status check_net(const ulp_plan *plan, size_t classes, const ulp_net 
     return ULP_OK;
 }
 
-/* The next network, from the first `length` characters of a text. */
+/* Adds the network that the first `length` characters of a text describe. */
 static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, size_t length) {
     char own[256], error[1536];
     if (x->nets == NETS_MAX || length >= sizeof own || memchr(text, ',', length))
@@ -148,7 +156,7 @@ static void put_row(const ulp_task *task, const engine *e, way how) {
     ulp_row_put(task->rows, &r);
 }
 
-/* Codes of activations x (count) and weights w (count), in each of the accumulators. */
+/* Runs the codes of activations x (count) and of weights w (count) in each accumulator of the settings. */
 static ulp_status compute_accumulators(const ulp_task *task, engine *e, const code *x, const code *w, way how) {
     const settings *set = task->settings;
     const context *shared = task->context;
@@ -194,7 +202,7 @@ static ulp_status compute_floating(const ulp_task *task, engine *e, const ulp_fo
     return status;
 }
 
-/* *trained (params) = the weights after training; the caller frees them. */
+/* Trains a network. *trained gets the weights (params); the caller frees them. */
 static ulp_status train(const ulp_task *task, float **trained) {
     const settings *set = task->settings;
     const context *x = task->context;

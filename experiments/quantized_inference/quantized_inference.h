@@ -6,12 +6,13 @@
 #include "experiments/harness/experiment.h"
 #include "experiments/harness/training/texts.h"
 
-/* How codes stand for values: integers (AFFINE and SYMMETRIC are the engine's), and floating point. */
+/* How codes stand for values. AFFINE and SYMMETRIC of engine.h are for integers. PLAIN and SCALED are for floating
+ * point. */
 enum { PLAIN = SYMMETRIC + 1, SCALED };
 #define INTEGER_SCHEMES "affine symmetric"
 #define SCHEME_WORDS INTEGER_SCHEMES " plain scaled"
 
-/* Where sums of products are formed. */
+/* The accumulator of a sum of products. */
 enum { INT32, INT16, INT16_SAT, INTEGER_ACCUMULATORS, BINARY32 = INTEGER_ACCUMULATORS };
 #define INTEGER_ACCUMULATOR_WORDS "int32 int16 int16-sat"
 #define ACCUMULATOR_WORDS INTEGER_ACCUMULATOR_WORDS " binary32"
@@ -34,17 +35,17 @@ typedef struct context {
     ulp_data data;
     ulp_net net[NETS_MAX];
     int64_t nets;
-    ulp_policy binary32; /* with master weights, so that weights may have a scale */
+    ulp_policy binary32; /* with master weights, so that weights may have a tensor scale */
     ulp_datapath narrow[INTEGER_ACCUMULATORS];
 } context;
 
 /* A trained network. */
 typedef struct point {
-    int64_t net; /* place in context.net */
+    int64_t net; /* index into context.net */
     uint64_t seed;
 } point;
 
-/* How a network answers; `kind` is a format's name, or this. */
+/* The way in which a network answers. `kind` is the name of a format, or INTEGER. */
 #define INTEGER "integer"
 typedef struct way {
     const char *kind;
