@@ -1,19 +1,30 @@
-/* cartoon_sgd.c - gradient ascent on a parabola, every operation rounded: how far from the top do updates vanish?
+/* cartoon_sgd.c - gradient ascent on a parabola, every operation rounded: where do updates stop moving the weight?
  *
- * Q(w) = -(w - 3)^2 + 3 from w = 0 with rate 0.01: d = 3 - w, g = 2 d, u = rate g, w <- w + u, each rounded once; the
- * rate is rounded to the format first (rne). The update is about 0.02 d: near the top it is less than half the spacing
- * of the numbers at w, and w stands still although the gradient does not vanish. Cures, under rne:
- *   kahan   the update is compensated, in the format (Kahan 1965, doi:10.1145/363707.363723)
- *   master  weight, rate and update in binary32; the gradient d, g is computed in the format from the weight rounded to
- *           it (Micikevicius et al. 2018, arXiv 1710.03740, section 3.1)
- * and stochastic rounding of every operation, over many runs. No run oversteps: u is at most d, and 3 is a number of
- * the format, so that w + u, at most 3, rounds to 3 at most. Once at 3, d is 0 and w stays. Without rounding w after k
- * updates is 3 (1 - (1 - 2 rate)^k); stochastic rounding is unbiased and every operation linear, so that this is the
- * mean of the runs as well.
+ * The experiment maximizes Q(w) = -(w - 3)^2 + 3 from w = 0 with rate 0.01. An update computes d = 3 - w, g = 2 d,
+ * u = rate g and w <- w + u. Each operation is rounded once. The rate is first rounded to the format (rne). The update
+ * u is about 0.02 d. Near the top, u is less than half the spacing of the numbers at w, and w does not move although
+ * the gradient is not 0.
  *
- * Rows `path` are one run; `stop` says after how many updates nothing moves, `open` that the weight still moved after
- * --updates; `spread` summarises all runs of a stochastic mode. Column weight: the number that the updates are added
- * to, which is the master copy where there is one; value: the weight in the format.
+ * Two cures are tried under rne:
+ *
+ *  - kahan: the update is compensated, in the format (Kahan 1965, doi:10.1145/363707.363723)
+ *  - master: weight, rate and update are in binary32. d and g are computed in the format, from the weight rounded to
+ *    the format (Micikevicius et al. 2018, arXiv 1710.03740, section 3.1).
+ *
+ * Stochastic rounding of every operation is measured over many runs. No run goes beyond 3: u is at most d, and 3 is a
+ * number of the format, so w + u, at most 3, rounds to at most 3. Once w is 3, d is 0 and w stays. Without rounding, w
+ * after k updates is 3 (1 - (1 - 2 rate)^k). Stochastic rounding is unbiased and every operation is linear, so this is
+ * the mean of the runs too.
+ *
+ * The kinds of rows:
+ *
+ *  - path: one run
+ *  - stop: the number of updates after which nothing moves
+ *  - open: the weight still moves after --updates updates
+ *  - spread: a summary of all runs of a stochastic mode
+ *
+ * The column weight is the number that the updates are added to: the master copy, or without a master copy the weight
+ * in the format. The column value is the weight in the format.
  */
 #include "cartoon_sgd.h"
 
@@ -74,7 +85,7 @@ static void put_value(ulp_rows *rows, row r, const ulp_format *format, double we
 
 /* ---- one ascent ---- */
 
-/* An ascent under way: the weight, to which updates are added, and the rate. */
+/* An ascent in progress: the weight, to which updates are added, and the rate. */
 typedef struct ascent {
     ulp_sum weight;
     double rate;
@@ -95,7 +106,7 @@ static void put_weight(ulp_rows *rows, const ulp_sum *w, int what, int64_t updat
     put_value(rows, row_of(rows, ulp_sum_key_of(w, what, 1), update), w->format, kept_weight(w), w->value);
 }
 
-/* Ascends until nothing changes, which then is so for good: the next state depends on the last alone. */
+/* Ascends until the state repeats. Each state depends on the state before alone, so nothing changes from then on. */
 static void put_ascent(ulp_rows *rows, ascent s, int64_t updates) {
     const ulp_sum *w = &s.weight;
     int64_t k = 0, last = 0;
@@ -116,12 +127,12 @@ static void put_ascent(ulp_rows *rows, ascent s, int64_t updates) {
 
 enum { DIFFERENCE, GRADIENT, UPDATE, WEIGHT, OPERATIONS };
 
-/* w, d and u of all runs, side by side. */
+/* w, d and u of all runs, and the constants of the updates. */
 typedef struct crowd {
     const ulp_backend *cpu;
     ulp_stream stream[OPERATIONS];
     size_t runs;
-    float *w, *d, *u; /* (runs) each, as the next three */
+    float *w, *d, *u; /* (runs) each, as are three, two and rate */
     float *three, *two, *rate;
 } crowd;
 
@@ -150,7 +161,8 @@ static ulp_status crowd_new(crowd *c, const settings *set, const ascent *s) {
     return ULP_OK;
 }
 
-/* Update k. Run i takes word k 2^32 + i of the streams of the four operations: no run depends on how many there are. */
+/* Computes update k. Run i takes word k 2^32 + i of the streams of the four operations, so no run depends on the number
+ * of runs. */
 static ulp_status update_all(crowd *c, const ulp_sum *s, int64_t k) {
     const struct {
         ulp_op op;

@@ -1,4 +1,4 @@
-/* cartoon_sgd.h - what the ascents and the claims of cartoon_sgd share: settings, rows, the rate and the exact path. */
+/* cartoon_sgd.h - settings and rows of cartoon_sgd, and the rounded rate. */
 #ifndef ULP_EXPERIMENT_CARTOON_SGD_H
 #define ULP_EXPERIMENT_CARTOON_SGD_H
 
@@ -13,8 +13,8 @@ typedef struct settings {
     uint64_t seed;
 } settings;
 
-/* Rows: a weight on its way, its end (stop, or open if it still moved after --updates), all runs of a stochastic mode.
- */
+/* Kinds of rows: the path of a weight; its end (stop, or open if the weight still moves after --updates updates); the
+ * spread of all runs of a stochastic mode. */
 enum { PATH, STOP, OPEN, SPREAD };
 #define WHAT_WORDS "path stop open spread"
 
@@ -26,10 +26,10 @@ typedef struct row {
     ulp_distribution runs;
 } row;
 
-enum { CURES = 2, EVERY = 10 /* updates from one row of a spread to the next */ };
+enum { CURES = 2, EVERY = 10 /* updates between two rows of a spread */ };
 static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
-/* --rate as the updates have it: in the format; in binary32 under a master copy. */
+/* --rate rounded to nearest even: to binary32 with a master copy, else to the format. */
 static inline double rate_in(const settings *s, const ulp_format *format, ulp_cure cure) {
     return cure == ULP_CURE_MASTER ? (double)(float)s->rate : ulp_round(s->rate, format, (ulp_rule){0}, 0);
 }

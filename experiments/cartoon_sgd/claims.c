@@ -6,18 +6,18 @@
 
 /* ---- rows ---- */
 
-/* The first row of a sum of that kind under nearest even. */
+/* The first row of kind `what` of the weight with this cure under rne; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
     return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
 }
 
-/* The same for a format of that name. */
+/* find() for the format with this name. */
 static const row *find_named(const ulp_claims *c, const char *format, ulp_cure cure, int what) {
     const settings *s = c->settings;
     return find(c, ulp_formats_find(&s->formats, format), cure, what);
 }
 
-/* The runs of a stochastic mode after k updates; NULL if the run has no such mode. */
+/* The summary of a stochastic mode after k updates; NULL if there is no such row. */
 static const row *runs_at(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, int64_t k) {
     if (!rule) return NULL;
     return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, SPREAD}, offsetof(row, update), k);
@@ -53,7 +53,7 @@ static void claim_facts(ulp_claims *c) {
     }
 }
 
-/* Published to six decimals. */
+/* `want` is published to six decimals. */
 static void claim_master(ulp_claims *c, const char *format, double want) {
     const row *stop = find_named(c, format, ULP_CURE_MASTER, STOP);
     char text[160];
@@ -90,22 +90,23 @@ static void claim_cures(ulp_claims *c) {
                   count);
 }
 
-/* From the top without rounding, after k updates. */
+/* The distance of w from 3 after k updates without rounding. */
 static double exact_distance(double rate, int64_t k) {
     double left = 3;
     for (int64_t i = 0; i < k; i++) left *= 1 - 2 * rate;
     return left;
 }
 
-/* At the exact path's three quarters, or before the end of a short run. */
+/* The number of updates (a multiple of EVERY) after which the exact distance from 3 is at most 0.75, a quarter of the
+ * start's; less if --updates is less. */
 static int64_t half_way(const settings *s) {
     int64_t k = 0;
     while (k + EVERY <= s->updates && exact_distance(s->rate, k) > 0.75) k += EVERY;
     return k;
 }
 
-/* The mean distance from 3 after k updates is 3 (1 - 2 rate)^k, and a run that is not at 3 is a spacing away at least:
- * so many runs are late at most, on average (Markov). */
+/* A bound of the mean number of runs that are not at 3 after --updates updates, by Markov's inequality: the mean
+ * distance from 3 after k updates is 3 (1 - 2 rate)^k, and a run that is not at 3 is at least one spacing away. */
 static double late_runs(const settings *s, const ulp_format *format) {
     const double distance = exact_distance(rate_in(s, format, ULP_CURE_NONE), s->updates);
     return (double)s->runs * distance / ulp_spacing(3, format);
@@ -176,7 +177,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* Where the weight stops under nearest even, and after how many updates. */
+/* The weight at the stop under rne, and the number of updates that move it. */
 static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const row *stop = find(c, format, cure, STOP);
     char word[16];
@@ -186,7 +187,7 @@ static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     ulp_summary(c, "updates", (double)stop->update, "%s rne %s", format->name, word);
 }
 
-/* Where the lowest run of a stochastic mode ends. */
+/* The lowest end of the runs of a stochastic mode. */
 static void summarize_runs(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
     const row *end = runs_at(c, format, rule, s->updates);

@@ -5,13 +5,13 @@
 
 #include "counting.h"
 
-/* Where the plain sum rounded to nearest even stops in each format. */
+/* log2 of the number at which the plain sum stops in each format under rne. */
 static const struct fact {
     const char *format;
     int log2;
 } facts[] = {{"binary32", 24}, {"binary16", 11}, {"tf32", 11}, {"bfloat16", 8}, {"e6m9", 10}, {"e4m3", 4}, {"e5m2", 3}};
 
-/* The first row of a sum of that kind under nearest even. */
+/* The first row of kind `what` of the sum with this cure under rne; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
     return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
 }
@@ -33,7 +33,8 @@ static void claim_facts(ulp_claims *c) {
     }
 }
 
-/* Every end of one cure (of all deterministic modes, if plain) against its prediction. */
+/* Compares every end of the sums with one cure with its prediction. Sums without a cure are of all deterministic modes.
+ */
 static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
     char word[16];
     int good = 0, bad = 0, open = 0;
@@ -56,8 +57,8 @@ static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
     else ulp_claim_skip(c, text, "nothing is predicted, or not within --limit");
 }
 
-/* Far beyond the stop, and a dozen standard deviations from the end of the range, so that no run feels it: the largest
- * such power of two up to --terms; 0 if that is not four times the stop. */
+/* A number of terms far beyond the stop: the largest power of two up to --terms that is 12 standard deviations below
+ * the end of the range, so that the end affects no run. 0 if this power is less than four times the stop. */
 static int64_t far_out(const settings *s, const ulp_format *format) {
     const double room = format->max / (1 + 12 * sqrt(ldexp(1, -format->prec)));
     int64_t n = 1;
@@ -70,8 +71,8 @@ static const row *runs_at(const ulp_claims *c, const ulp_format *format, const u
     return ulp_sum_find_at(c->table, &(ulp_sum_wanted){format, rule, ULP_CURE_NONE, SPREAD}, offsetof(row, n), n);
 }
 
-/* Many tests, and sums of 8 bits are skewed: 5 standard errors, so that a run by another seed does not fail by chance.
- */
+/* The tests are many, and the sums of 8-bit formats have a skewed distribution. The tests allow 5 standard errors, so
+ * that an experiment with another seed does not fail by chance. */
 static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
     const int64_t n = far_out(s, format);
@@ -135,7 +136,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* Where the count stops under nearest even, and where it is predicted to stop. */
+/* The number at which the count stops under rne, and its prediction. */
 static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const row *stop = find(c, format, cure, STOP);
     char word[16];

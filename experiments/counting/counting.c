@@ -1,17 +1,34 @@
-/* counting.c - count by adding ones: where does every format stop, as predicted, and what counts on?
+/* counting.c - count by adding ones: at which number does every format stop, and what lets it count further?
  *
- * In precision p the numbers from 2^p to 2^(p+1) are 2 apart: 2^p + 1 is no number, and rounding decides. To nearest
- * even, toward zero and down give 2^p back, for good; ties away from zero go on by twos to 2^(p+1), where 1 is a
- * quarter of the spacing; to odd goes to 2^p + 2, which is odd there, and stays; up goes on by whole spacings to the
- * end of the range. Fixed point counts exactly up to its largest value. Cures, under rne: chunks  the ones are added in
- * chunks of --chunk, and the chunks' sums: stops at chunk 2^p kahan   compensated summation in the format (Kahan 1965,
- * doi:10.1145/363707.363723): the correction counts by ones as well, to 2^p, and moves a sum whose spacing is at most
- * twice that: stops at 2^(2p) master  the sum is kept in binary32 and rounded to the format to be looked at: stops at
- * 2^24 and stochastic rounding, over many runs. A step from S adds a variance of at most spacing(S) <= S 2^(1-p), and
- * the mean of S is the number of steps n: the standard deviation after n steps is at most n 2^(-p/2). Rows `path` are
- * one run, thinned to 16 per octave, those of chunks at the ends of chunks; `stop` says after which addition nothing
- * moves and where, `open` that the sum still moved after --limit additions; `spread` summarises all runs of a
- * stochastic mode.
+ * In precision p the numbers from 2^p to 2^(p+1) are 2 apart. 2^p + 1 is not a number of the format, and the rounding
+ * mode decides where the count goes from 2^p:
+ *
+ *  - to nearest even, toward zero and down: the result is 2^p again. The count stays at 2^p.
+ *  - to nearest, ties away from zero: the count goes on in steps of 2 to 2^(p+1), where 1 is a quarter of the spacing.
+ *  - to odd: the count goes to 2^p + 2, whose significand is odd, and stays.
+ *  - up: the count goes on in steps of one spacing to the end of the range.
+ *
+ * Fixed point counts exactly up to its largest value.
+ *
+ * Three cures are tried under rne:
+ *
+ *  - chunks: the ones are added in chunks of --chunk ones, and then the sums of the chunks are added. The sum stops at
+ *    --chunk times 2^p.
+ *  - kahan: compensated summation in the format (Kahan 1965, doi:10.1145/363707.363723). The correction counts by ones
+ *    too, up to 2^p. A correction of 2^p moves a sum whose spacing is less than 2^(p+1). The sum stops at 2^(2p), where
+ *    the spacing is 2^(p+1).
+ *  - master: the sum is kept in binary32. Its value is this sum rounded to the format. The sum stops at 2^24.
+ *
+ * Stochastic rounding is measured over many runs. A step from the sum S adds a variance of at most
+ * spacing(S) <= S 2^(1-p), and the mean of S is the number of steps n. The standard deviation after n steps is
+ * therefore at most n 2^(-p/2).
+ *
+ * The kinds of rows:
+ *
+ *  - path: one run, thinned to 16 rows per octave. A path with the cure chunks has rows at the ends of chunks only.
+ *  - stop: the last addition that moves the sum, and the value where the sum stops
+ *  - open: the sum still moves after --limit additions
+ *  - spread: a summary of all runs of a stochastic mode
  */
 #include "counting.h"
 
@@ -49,17 +66,17 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
     for (size_t f = 0; f < s->formats.count; f++) {
-        const int is_long = s->formats.at[f].prec == 24; /* the way to the stop */
+        const int is_long = s->formats.at[f].prec == 24; /* many additions before the stop */
         ulp_sum_points(plan, &s->formats.at[f],
                        &(ulp_sum_costs){&s->modes, cures, CURES, is_long ? 20 : 1, 30, is_long ? 20 : 4});
     }
     return ULP_OK;
 }
 
-/* A count in progress. With chunks, sum.kept is the sum of the chunk. */
+/* A count in progress. With the cure chunks, sum.kept is the sum of the present chunk. */
 typedef struct count {
     ulp_sum sum;
-    int64_t period; /* of chunks: ones in a chunk, else 1 */
+    int64_t period; /* ones in a chunk with the cure chunks, else 1 */
 } count;
 
 /* Addition number k. */
@@ -75,7 +92,7 @@ static void step(count *s, int64_t k) {
     sum->kept = ulp_round(0, sum->format, (ulp_rule){0}, 0);
 }
 
-/* A row of the sum s, without what belongs to all runs. */
+/* A row of the sum s. The columns about all runs stay empty. */
 static row row_of(const ulp_rows *rows, const ulp_sum *s, int what, int64_t run, int64_t n) {
     row r;
     ulp_row_clear(rows, &r);
@@ -100,11 +117,11 @@ static void put_end(ulp_rows *rows, const count *s, int what, int64_t n) {
     ulp_row_put(rows, &r);
 }
 
-/* Adds ones until the state repeats, from which nothing can move: the next state depends on the last alone. A master
- * copy may also leave its format's range before. */
+/* Adds ones until the state repeats. Each state depends on the state before alone, so nothing moves from then on. The
+ * value of a master copy may reach the end of the format's range before the copy stops. */
 static void put_count(const ulp_task *task, count s, int64_t limit) {
     const double end = end_of(s.sum.format, s.sum.rule);
-    ulp_sum before = s.sum; /* a period ago */
+    ulp_sum before = s.sum; /* one period earlier */
     int64_t last = 0, k = 0;
     int moves = 1;
     put_value(task->rows, &s.sum, 1, 0, s.sum.value);
@@ -131,29 +148,29 @@ static void put_runs(ulp_rows *rows, const ulp_sum *s, const settings *set, cons
     free(values);
 }
 
-/* Run i takes word k 2^32 + i of the mode's stream in addition k: no run depends on how many there are. */
+/* Run i takes word k 2^32 + i of the mode's stream in addition k, so no run depends on the number of runs. */
 static ulp_status put_ensemble(const ulp_task *task, const ulp_sum *s) {
     const settings *set = task->settings;
     const ulp_backend *backend = set->backend;
     const size_t runs = (size_t)set->runs;
     ulp_stream stream = ulp_stream_named(set->seed, "counting %s %s", s->format->name, s->mode);
     float *sum = malloc(runs * sizeof *sum),
-          *there = backend->alloc(2 * runs * sizeof *there); /* sums, and behind them ones */
+          *device = backend->alloc(2 * runs * sizeof *device); /* (2,runs) backend memory: the sums, then ones */
     ulp_status status =
-        sum != NULL && there != NULL ? ulp_tensor_fill(backend, there, runs, (float)s->value) : ULP_NO_MEMORY;
-    if (status == ULP_OK) status = ulp_tensor_fill(backend, there + runs, runs, 1.0f);
+        sum != NULL && device != NULL ? ulp_tensor_fill(backend, device, runs, (float)s->value) : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = ulp_tensor_fill(backend, device + runs, runs, 1.0f);
     for (int64_t k = 0; k <= set->terms && status == ULP_OK; k++) {
         stream.first = (uint64_t)k << 32;
         if (k > 0)
-            status = ulp_backend_map(backend, there, (ulp_array_op){ULP_ADD, there, there + runs, NULL}, runs,
+            status = ulp_backend_map(backend, device, (ulp_array_op){ULP_ADD, device, device + runs, NULL}, runs,
                                      (ulp_rounding){s->format, s->rule, stream, NULL});
         if (!ulp_is_thinned_row(k) && k < set->terms) continue;
-        if (status == ULP_OK) status = backend->download(sum, there, runs * sizeof *sum);
+        if (status == ULP_OK) status = backend->download(sum, device, runs * sizeof *sum);
         if (status != ULP_OK) break;
         put_runs(task->rows, s, set, sum, k);
         if (ulp_task_progress(task, (double)k / (double)set->terms)) break;
     }
-    if (there != NULL) backend->release(there);
+    if (device != NULL) backend->release(device);
     free(sum);
     return status;
 }

@@ -1,5 +1,4 @@
-/* counting.h - what the sums and the claims of counting share: settings, rows, and where a count is predicted to stop.
- */
+/* counting.h - settings and rows of counting, and the number at which a count is predicted to stop. */
 #ifndef ULP_EXPERIMENT_COUNTING_H
 #define ULP_EXPERIMENT_COUNTING_H
 
@@ -14,7 +13,8 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* Rows: a sum on its way, its end (stop, or open if it still moved at --limit), all runs of a stochastic mode. */
+/* Kinds of rows: the path of a sum; its end (stop, or open if the sum still moves after --limit additions); the spread
+ * of all runs of a stochastic mode. */
 enum { PATH, STOP, OPEN, SPREAD };
 #define WHAT_WORDS "path stop open spread"
 
@@ -30,12 +30,13 @@ typedef struct row {
 enum { CURES = 3 };
 static const ulp_cure cures[CURES] = {ULP_CURE_CHUNKS, ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
-/* What rounding makes of everything far beyond the range: the end where sums that leave it stay. */
+/* The rounded value of every number far beyond the format's range: a sum that leaves the range stays there. */
 static inline double end_of(const ulp_format *format, ulp_rule rule) {
     return ulp_round(4 * format->max, format, rule, 0);
 }
 
-/* Where a deterministic count stops; 0 if nothing is predicted. */
+/* The value where a deterministic count stops, in chunks of `chunk` ones under ULP_CURE_CHUNKS. Returns 1, or 0 if
+ * nothing is predicted. */
 int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, int64_t chunk);
 
 /* Prints the table and tests the claims. */

@@ -1,4 +1,4 @@
-/* predict.c - where a deterministic count stops. counting.c says why. */
+/* predict.c - the number at which a deterministic count stops; counting.c gives the reasons. */
 #include <math.h>
 
 #include "counting.h"
@@ -11,12 +11,13 @@ int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, in
     int known = 1;
     *value = end;
     switch (cure) {
-    case ULP_CURE_CHUNKS: /* powers of two only: other chunks' sums round on the way */
+    case ULP_CURE_CHUNKS: /* powers of two only: other sums of chunks are rounded before the stop */
         known = (chunk & (chunk - 1)) == 0 && n <= f->max && (f->is_fixed || n <= top);
         if (!f->is_fixed && n * top <= f->max) *value = n * top;
         break;
     case ULP_CURE_KAHAN:
-        known = !f->is_fixed && f->is_signed && top * top <= f->max; /* the correction is negative */
+        known = !f->is_fixed && f->is_signed &&
+                top * top <= f->max; /* the correction is negative: the format needs a sign */
         *value = top * top;
         break;
     case ULP_CURE_MASTER: *value = ulp_round(0x1p24, f, rule, 0); break;

@@ -7,7 +7,7 @@
 static const struct fact {
     const char *format;
     double value;
-    int64_t idle; /* the first term that moves nothing */
+    int64_t idle; /* the first term that does not move the sum */
 } facts[] = {
     {"bfloat16", 5.0625, 65},
     {"binary16", 7.0859375, 513},
@@ -16,7 +16,7 @@ static const struct fact {
     {"binary32", 15.403682708740234375, 2097152},
 };
 
-/* The first row of a sum of that kind under nearest even. */
+/* The first row of kind `what` of the sum with this cure under rne; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, const ulp_format *format, ulp_cure cure, int what) {
     return ulp_sum_find(c->table, &(ulp_sum_wanted){format, NULL, cure, what});
 }
@@ -26,7 +26,7 @@ static const ulp_format *format_named(const ulp_claims *c, const char *name) {
     return ulp_formats_find(&s->formats, name);
 }
 
-/* The runs of a stochastic mode after --terms; NULL if the run has no such mode. */
+/* The summary of a stochastic mode after --terms terms; NULL if --modes lacks the mode. */
 static const row *runs_of(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
     if (!rule) return NULL;
@@ -53,8 +53,8 @@ static void claim_facts(ulp_claims *c) {
 
 static int is_default(const ulp_format *format) { return ulp_list_has(ULP_SUM_FORMATS, format->name); }
 
-/* The stop against the harmonic numbers alone. Not for any format: one whose sum crosses a power of two at the stop may
- * be off by more than the tie. */
+/* Compares the stops with the prediction from the harmonic numbers, for the default formats only. If the sum of a
+ * format crosses a power of two at the stop, the prediction may be wrong by more than the one term of a tie. */
 static void claim_predicted(ulp_claims *c) {
     const settings *s = c->settings;
     int good = 0, bad = 0;
@@ -78,7 +78,7 @@ static double harmonic_number(int64_t n) {
     return total;
 }
 
-/* After a million terms. A sum that has stopped before stays. */
+/* The relative error after 10^6 terms. A sum that stops earlier keeps its value. */
 static void claim_error(ulp_claims *c, const char *name, double want) {
     const row *stop = find(c, format_named(c, name), ULP_CURE_NONE, STOP);
     char text[120];
@@ -88,12 +88,13 @@ static void claim_error(ulp_claims *c, const char *name, double want) {
     ulp_claim(c, floor(1e4 * error + 0.5) == floor(1e4 * want + 0.5), text, "%.8f", error);
 }
 
-/* Counts of claim_kahan: sums that stop late enough or not, values within a spacing of the harmonic number or not. */
+/* The counts of claim_kahan. late, early: sums that stop late enough or too early. close, far: values that are within a
+ * spacing of the harmonic number or farther from it. */
 typedef struct kahan_count {
     int late, early, close, far;
 } kahan_count;
 
-/* The plain sum's `idle` is the first term that moves nothing. */
+/* `idle` is the first term that does not move the sum without a cure. */
 static void count_kahan(const ulp_claims *c, const ulp_format *format, double idle, kahan_count *count) {
     const row *stop = find(c, format, ULP_CURE_KAHAN, STOP);
     if (stop && (double)stop->n <= idle * idle / 2) count->early++;
@@ -108,8 +109,8 @@ static void count_kahan(const ulp_claims *c, const ulp_format *format, double id
     }
 }
 
-/* The correction is at most half the spacing of the sum, and small terms stop moving it where they are a 2^-p of that.
- */
+/* Kahan's correction is at most half the spacing of the sum. A term stops moving the correction when the term is about
+ * 2^-p of the correction. */
 static void claim_kahan(ulp_claims *c) {
     const settings *s = c->settings;
     kahan_count count = {0};
@@ -128,8 +129,8 @@ static void claim_kahan(ulp_claims *c) {
                   "%d are, %d are not", count.close, count.far);
 }
 
-/* Many tests, and sums of 8 bits are skewed: 5 standard errors, so that a run by another seed does not fail by chance.
- */
+/* The tests are many, and the sums of 8-bit formats have a skewed distribution. The tests allow 5 standard errors, so
+ * that an experiment with another seed does not fail by chance. */
 static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {
     const settings *s = c->settings;
     const row *r = runs_of(c, format, rule), *stop = find(c, format, ULP_CURE_NONE, STOP);
@@ -188,7 +189,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* Where the sum stops under nearest even; `predicted` with the harmonic number there. */
+/* The value and the term at which the sum stops under rne; the predicted term, and its harmonic number. */
 static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const row *stop = find(c, format, cure, STOP);
     char word[16];

@@ -1,18 +1,28 @@
-/* harmonic.c - the harmonic series diverges; in a format it stops: at which term, and what keeps it growing?
+/* harmonic.c - at which term does the rounded harmonic series stop, and what keeps it growing?
  *
- * s <- round(s + round(1 / i)), i = 1, 2, ...: the quotient is rounded once from the exact i, the sum once. All
- * deterministic modes are monotone, and terms get smaller: behind a term that does not move the sum, no term does. To
- * nearest that is the first term below half the spacing of the sum, or equal to half the spacing where the tie goes
- * back. The exact harmonic numbers tell beforehand where to look: near the least i with 1 / i <= spacing(H_i) / 2.
- * Cures, under rne:
- *   kahan   compensated summation in the format (Kahan 1965, doi:10.1145/363707.363723)
- *   master  the terms, rounded to the format, are summed in binary32; the sum is rounded to the format to be looked at
- * and stochastic rounding of quotient and sum, over many runs: it is unbiased, and the mean is the harmonic number.
+ * The sum is s <- round(s + round(1 / i)), i = 1, 2, ... The quotient is rounded once from the exact i, and the sum is
+ * rounded once. All deterministic modes are monotone, and the terms get smaller: once a term does not move the sum, no
+ * later term moves it. Under round to nearest this is the first term below half the spacing of the sum, or a term equal
+ * to half the spacing if the tie goes back to the sum. The exact harmonic numbers H_i predict this term: it is near the
+ * least i with 1 / i <= spacing(H_i) / 2.
  *
- * Rows `path` are one run, thinned to 16 per octave; `stop` names the first term that moves nothing, as no later term
- * does; `open` says that the sum still moved at --limit; `spread` summarises all runs of a stochastic mode. The column
- * harmonic holds H_n in binary64, summed from the first term: off by less than n 2^-53 of itself (Higham 2002, section
- * 4.2).
+ * Two cures are tried under rne:
+ *
+ *  - kahan: compensated summation in the format (Kahan 1965, doi:10.1145/363707.363723)
+ *  - master: the terms are rounded to the format and summed in binary32. The value is this sum rounded to the format.
+ *
+ * Stochastic rounding of quotient and sum is measured over many runs. It is unbiased: the mean of the sum is the
+ * harmonic number.
+ *
+ * The kinds of rows:
+ *
+ *  - path: one run, thinned to 16 rows per octave
+ *  - stop: the first term that does not move the sum; no later term moves it
+ *  - open: the sum still moves after --limit terms
+ *  - spread: a summary of all runs of a stochastic mode
+ *
+ * The column harmonic holds H_n in binary64, summed from the first term. Its relative error is less than n 2^-53
+ * (Higham 2002, section 4.2).
  */
 #include "harmonic.h"
 
@@ -51,13 +61,13 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
     for (size_t f = 0; f < s->formats.count; f++) {
-        const double way = s->formats.at[f].prec == 24 ? 20 : 1; /* to the stop */
+        const double way = s->formats.at[f].prec == 24 ? 20 : 1; /* relative number of terms before the stop */
         ulp_sum_points(plan, &s->formats.at[f], &(ulp_sum_costs){&s->modes, cures, CURES, way, 10 * way, 4});
     }
     return ULP_OK;
 }
 
-/* 1 / i; i up to 2^24 is a float */
+/* 1 / i, rounded once. An i up to 2^24 is exact in binary32. */
 static double term(const ulp_sum *s, int64_t i) {
     if (s->native) return (double)(1.0f / (float)i);
     return ulp_arith(ULP_DIV, 1, (double)i, 0, s->format, s->rule, 0);
@@ -65,7 +75,7 @@ static double term(const ulp_sum *s, int64_t i) {
 
 /* ---- rows ---- */
 
-/* A row after n terms, whose exact sum is `harmonic`. */
+/* A row after n terms. The exact sum of the terms is `harmonic`. */
 static row row_of(const ulp_rows *rows, ulp_sum_key key, int64_t n, double harmonic) {
     row r;
     ulp_row_clear(rows, &r);
@@ -81,8 +91,8 @@ static void put_value(ulp_rows *rows, row r, const ulp_format *format, double va
     ulp_row_put(rows, &r);
 }
 
-/* Sums until a term changes nothing, the correction or the copy included: no later one does then. A corrected term that
- * leaves Kahan's correction as it was is monotone in the term, like every sum here. */
+/* Sums until a term changes neither the value nor the correction or master copy. No later term changes them: while
+ * Kahan's correction stays the same, the corrected term is monotone in the term, as every sum here is. */
 static void put_sum(const ulp_task *task, ulp_sum s, int64_t limit) {
     ulp_rows *rows = task->rows;
     double harmonic = 0;
@@ -107,13 +117,13 @@ static void put_sum(const ulp_task *task, ulp_sum s, int64_t limit) {
 
 /* ---- many sums ---- */
 
-/* The sums of all runs, side by side. */
+/* The sums of all runs. */
 typedef struct ensemble {
     const ulp_backend *backend;
     ulp_stream quotients, sums;
     size_t runs;
     float *host;
-    float *total, *one, *at, *quotient; /* (runs) backend memory */
+    float *total, *one, *divisor, *quotient; /* (runs) each, in backend memory */
 } ensemble;
 
 static ulp_status ensemble_new(ensemble *e, const settings *set, const ulp_sum *s) {
@@ -126,8 +136,8 @@ static ulp_status ensemble_new(ensemble *e, const settings *set, const ulp_sum *
     e->total = e->backend->alloc(4 * runs * sizeof *e->total);
     if (!e->host || !e->total) return ULP_NO_MEMORY;
     e->one = e->total + runs;
-    e->at = e->one + runs;
-    e->quotient = e->at + runs;
+    e->divisor = e->one + runs;
+    e->quotient = e->divisor + runs;
     const ulp_status status = ulp_tensor_fill(e->backend, e->total, runs, (float)s->value);
     return status == ULP_OK ? ulp_tensor_fill(e->backend, e->one, runs, 1.0f) : status;
 }
@@ -137,12 +147,12 @@ static void ensemble_free(ensemble *e) {
     free(e->host);
 }
 
-/* Term i. Run j takes word i 2^32 + j of the mode's two streams: no run depends on how many there are. */
+/* Adds term i. Run j takes word i 2^32 + j of the mode's two streams, so no run depends on the number of runs. */
 static ulp_status ensemble_step(ensemble *e, const ulp_sum *s, int64_t i) {
     e->quotients.first = e->sums.first = (uint64_t)i << 32;
-    ulp_status status = ulp_tensor_fill(e->backend, e->at, e->runs, (float)i);
+    ulp_status status = ulp_tensor_fill(e->backend, e->divisor, e->runs, (float)i);
     if (status == ULP_OK)
-        status = ulp_backend_map(e->backend, e->quotient, (ulp_array_op){ULP_DIV, e->one, e->at, NULL}, e->runs,
+        status = ulp_backend_map(e->backend, e->quotient, (ulp_array_op){ULP_DIV, e->one, e->divisor, NULL}, e->runs,
                                  (ulp_rounding){s->format, s->rule, e->quotients, NULL});
     if (status == ULP_OK)
         status = ulp_backend_map(e->backend, e->total, (ulp_array_op){ULP_ADD, e->total, e->quotient, NULL}, e->runs,

@@ -1,4 +1,4 @@
-/* harmonic.h - what the sums and the claims of harmonic share: settings, rows, and where a sum is predicted to stop. */
+/* harmonic.h - settings and rows of harmonic, and the term at which a sum is predicted to stop. */
 #ifndef ULP_EXPERIMENT_HARMONIC_H
 #define ULP_EXPERIMENT_HARMONIC_H
 
@@ -13,7 +13,8 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* Rows: a sum on its way, its end (stop, or open if it still moved at --limit), all runs of a stochastic mode. */
+/* Kinds of rows: the path of a sum; its end (stop, or open if the sum still moves after --limit terms); the spread of
+ * all runs of a stochastic mode. */
 enum { PATH, STOP, OPEN, SPREAD };
 #define WHAT_WORDS "path stop open spread"
 
@@ -29,7 +30,7 @@ typedef struct row {
 enum { CURES = 2 };
 static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 
-/* The least i with 1 / i <= spacing(H_i) / 2, up to `limit`; 0 if there is none. */
+/* The least i with 1 / i <= spacing(H_i) / 2; 0 if there is no such i up to `limit` with H_i in the format's range. */
 int64_t predict(const ulp_format *format, int64_t limit);
 
 /* Prints the table and tests the claims. */

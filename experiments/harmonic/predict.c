@@ -1,4 +1,4 @@
-/* predict.c - the first term that the exact harmonic numbers say is lost. harmonic.c says why. */
+/* predict.c - the term at which the sum of the harmonic series stops; harmonic.c gives the reasons. */
 #include "harmonic.h"
 
 int64_t predict(const ulp_format *format, int64_t limit) {

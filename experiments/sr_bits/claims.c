@@ -12,7 +12,7 @@ static int is_of_point(const void *of_row, const void *of_point, const void *key
     return p->format == wanted->format && p->mode == wanted->mode && p->kind == wanted->kind && p->bits == wanted->bits;
 }
 
-/* The first row of a point (of a stop: terms in (0,1)); NULL if the run did not compute it. */
+/* The first row of a point, or NULL if there is no such row. The first row of a stop is about terms in (0,1). */
 static const row *find(const ulp_claims *c, point wanted) {
     size_t i = 0;
     return ulp_table_find(c->table, &i, is_of_point, &wanted);
@@ -29,7 +29,7 @@ static int is_wanted(const void *of_row, const void *of_point, const void *key) 
     return r->kind == w->kind && r->mode == w->mode && r->input == w->input;
 }
 
-/* The next such row from number *i on. */
+/* The next wanted row from row *i on; NULL if there is no more. */
 static const row *next(const ulp_claims *c, size_t *i, const wanted *w) {
     return ulp_table_find(c->table, i, is_wanted, w);
 }
@@ -38,7 +38,7 @@ static void mode_word(char word[8], int mode) { ulp_word_at(word, 8, MODE_WORDS,
 
 /* ---- where sums stop ---- */
 
-/* log2 of where sums stop. */
+/* log2 of the number at which the sums of a row stop. */
 static int stop_of(const row *r) {
     const int top = (int)r->p + (int)r->bits;
     if (r->input == BELOW_ONE) return r->mode == A ? top - 1 : top;
@@ -72,7 +72,7 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
 
 /* ---- bias ---- */
 
-/* In spacings, exactly. */
+/* The exact bias of a row, in spacings. */
 static double bias_of(const row *r) {
     const int bits = (int)r->bits;
     if (r->input == MIDPOINTS) return r->mode == A ? -ldexp(1, -bits - 1) : 0;
@@ -104,10 +104,11 @@ static void claim_bias(ulp_claims *c, int mode, int input) {
 
 /* ---- errors ---- */
 
-/* The standard deviation of the runs. */
+/* The standard deviation of the relative error of the runs. */
 static double deviation_of(const row *r) { return sqrt(fmax(0, r->rms * r->rms - r->mean_error * r->mean_error)); }
 
-/* What a run of many sums allows: 4 standard errors of the mean, and 0.5 % for the spread, which the law leaves out. */
+/* The allowed distance of the mean error from the prediction: 4 standard errors of the mean, and 0.5 % because the
+ * prediction neglects the spread of the sums. */
 static double allowed(const settings *s, const row *r) {
     return 4 * deviation_of(r) / sqrt((double)s->runs - 1) + 0.005;
 }
@@ -177,7 +178,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* The significant bits of the formats, and how far the runs spread. */
+/* The significant bits of the format, and the standard deviations of the runs. */
 static void summarize(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
     char word[8];

@@ -1,26 +1,36 @@
 /* sr_bits.c - how many random bits does stochastic rounding need: where do sums stop, how biased is a rounding?
  *
- * The modes A, B, C of P3109 (formats/round.h) with r = 1 .. 16 bits. With nu the part of a spacing s that is cut, a
- * mode rounds up with probability f(2^r nu) 2^-r over all words, where f is floor for A, floor(. + 1/2) for B, and to
- * nearest even for C. Three kinds of rows:
+ * The experiment measures the modes A, B and C of P3109 (formats/round.h) with r = 1 .. 16 random bits. Let s be the
+ * spacing of the format at the exact result, and nu s the part of the result that rounding cuts off. A mode rounds up
+ * for f(2^r nu) of the 2^r random words, so with probability f(2^r nu) 2^-r. f is floor for A, floor(. + 1/2) for B,
+ * and round to nearest, ties to even, for C. There are three kinds of rows.
  *
- * stop   Terms x are added to +0 until no random word moves the sum. The largest term and the largest word decide, as
- *   both only push upward. A sum moves if f(2^r x / s) reaches 1: 2^r x / s at least 1 for A, at least 1/2 for B, over
- *   1/2 for C. The least power of two where nothing moves is, in precision p,
- *       terms in (0,1), some over 1/2:  A 2^(p-1+r), B and C 2^(p+r)
- *       ones, which sit on the limits:  A 2^(p+r), B 2^(p+r+1), C 2^(p+r)
- *   (to nearest, both stop at 2^p). Sums stop exactly there: the spacing below is 1 or more and divides that power,
- *   and a step ends at most one spacing higher. Terms in (0,1) are odd multiples of 2^-24, 4096 of them in turn.
- *   first_stuck asks the rounding at all values of the format; least and most are sums that were run till they stopped.
- * bias   The mean of (rounded - exact) / s over all 2^r words and over inputs with evenly spread fractions nu.
- *   midpoints: (i + 1/2) 2^-g, i < 2^g, g = r + 1, which average as a continuous law does, with no ties for B and C:
- *       exactly -2^-(r+1) for A, 0 for B and C;
- *   lattice: i 2^-g, what inputs of p + g bits have: 0 for all while g <= r, where 2^r nu is whole; for g = r + 1, A
- *       has -2^-(r+2), and B +2^-(r+2), since its ties all go up; C has 0, its ties go up and down alike.
- *   Words that go up are counted by halving: the decision turns from down to up once as the word grows.
- * error  Sums of n terms of U(0,1): mean and root mean square of the relative error over the runs, and the mean that
- *   the biases predict: where s <= 2^r, a step has the mean 1/2 - s 2^-(r+1) for A and 1/2 for B and C, so that a
- *   sum leaves the binade [2^e, 2^(e+1)) after 2^e / mean terms; at the stop it stays.
+ * stop: Terms x are added to +0 until no random word moves the sum. Only the largest term and the largest word decide
+ * this, because a larger term or word never rounds further down. A sum moves if f(2^r x / s) reaches 1: 2^r x / s is at
+ * least 1 for A, at least 1/2 for B, and more than 1/2 for C. In precision p, the least power of two at which nothing
+ * moves is
+ *
+ *  - for terms in (0,1), some of them greater than 1/2: 2^(p-1+r) for A, 2^(p+r) for B and C
+ *  - for ones, which lie exactly on the limits above: 2^(p+r) for A, 2^(p+r+1) for B, 2^(p+r) for C
+ *
+ * Under round to nearest, both sums stop at 2^p. Sums stop at exactly these powers: the spacing below the power is at
+ * least 1 and divides the power, and a step raises the sum by at most one spacing. The terms in (0,1) are 4096 odd
+ * multiples of 2^-24, added in turn. The column first_stuck comes from single additions to the values of the format
+ * from 1 on. The columns least and most come from sums that are run until they stop.
+ *
+ * bias: The mean of (rounded - exact) / s over all 2^r words and over inputs with evenly spread fractions nu.
+ *
+ *  - midpoints: nu = (i + 1/2) 2^-g, i < 2^g, g = r + 1. Their mean equals the mean over a continuous uniform nu, and
+ *    they have no ties for B and C. The bias is exactly -2^-(r+1) for A, and 0 for B and C.
+ *  - lattice: nu = i 2^-g, the fractions of inputs of p + g bits. For g <= r the bias of all modes is 0, because 2^r nu
+ *    is an integer. For g = r + 1 the bias is -2^-(r+2) for A; +2^-(r+2) for B, whose ties all go up; and 0 for C,
+ *    whose ties go up and down equally often.
+ *
+ * A bisection counts the words that round up: the decision changes from down to up once as the word grows.
+ *
+ * error: Sums of n terms of U(0,1). The columns are the mean and the root mean square of the relative error over the
+ * runs, and the mean error that the biases predict. Where s <= 2^r, the mean of a step is 1/2 - s 2^-(r+1) for A and
+ * 1/2 for B and C, so a sum leaves the binade [2^e, 2^(e+1)) after 2^e / mean terms. At the stop the sum stays.
  */
 #include "sr_bits.h"
 
@@ -99,7 +109,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* A mode with its bits, in a format. */
+/* A stochastic mode with its number of random bits, in a format. */
 typedef struct rounding {
     const ulp_format *format;
     ulp_rule rule;
@@ -108,12 +118,12 @@ typedef struct rounding {
 
 /* ---- where sums stop ---- */
 
-/* No random word moves `sum` when a term up to `most` is added. */
+/* Whether no random word moves `sum` when a term of at most `most` is added. */
 static int is_stuck(const rounding *r, double sum, double most) {
     return ulp_arith(ULP_ADD, sum, most, 0, r->format, r->rule, UINT32_MAX) == sum;
 }
 
-/* The least value of the format from 1 on that no word moves, all values below it being moved; 0 if there is none. */
+/* The least value of the format from 1 on that no random word moves; 0 if there is no such value. */
 static double first_stuck(const rounding *r, double most) {
     for (double sum = 1; sum < r->format->max; sum += ulp_spacing(sum, r->format))
         if (is_stuck(r, sum, most)) return sum;
@@ -130,7 +140,7 @@ static double draw_terms(float *x, int input, uint64_t seed) {
     return most;
 }
 
-/* Runs beside each other, all with the same terms. */
+/* The sums of all runs, which have the same terms. */
 typedef struct sums {
     const ulp_backend *backend;
     size_t runs;
@@ -138,16 +148,16 @@ typedef struct sums {
     ulp_stream words;
     float *x, *sum; /* (BLOCK), (runs) */
     struct {
-        float *x, *ones, *sum; /* (BLOCK), (BLOCK,runs), (runs): backend memory */
-    } there;
+        float *x, *ones, *sum; /* (BLOCK), (BLOCK,runs), (runs), in backend memory */
+    } device;
     ulp_arena arena;
     double least, most;
 } sums;
 
 static void carve(sums *s) {
-    s->there.x = ulp_arena_take(&s->arena, BLOCK);
-    s->there.ones = ulp_arena_take(&s->arena, BLOCK * s->runs);
-    s->there.sum = ulp_arena_take(&s->arena, s->runs);
+    s->device.x = ulp_arena_take(&s->arena, BLOCK);
+    s->device.ones = ulp_arena_take(&s->arena, BLOCK * s->runs);
+    s->device.sum = ulp_arena_take(&s->arena, s->runs);
 }
 
 static ulp_stream words_of(const settings *set, const rounding *r, const char *what) {
@@ -168,7 +178,7 @@ static ulp_status sums_new(sums *s, const settings *set, const rounding *r, cons
     if (status != ULP_OK) return status;
     carve(s);
     s->sum = s->x + BLOCK;
-    status = ulp_tensor_fill(s->backend, s->there.ones, BLOCK * s->runs, 1.0f);
+    status = ulp_tensor_fill(s->backend, s->device.ones, BLOCK * s->runs, 1.0f);
     return status == ULP_OK ? ulp_datapath_init(&s->serial) : status;
 }
 
@@ -177,13 +187,13 @@ static void sums_free(sums *s) {
     free(s->x);
 }
 
-/* Adds the first `count` of the BLOCK terms, which are in backend memory, to every sum. */
+/* Adds the first `count` terms of device.x to every sum. */
 static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = BLOCK, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
-    ulp_status status = ulp_backend_gemm(s->backend, s->there.sum, s->there.x, s->there.ones, &shape,
+    ulp_status status = ulp_backend_gemm(s->backend, s->device.sum, s->device.x, s->device.ones, &shape,
                                          (ulp_summation){&s->serial, s->words});
-    if (status == ULP_OK) status = s->backend->download(s->sum, s->there.sum, s->runs * sizeof *s->sum);
+    if (status == ULP_OK) status = s->backend->download(s->sum, s->device.sum, s->runs * sizeof *s->sum);
     s->words.first += count * s->runs;
     s->least = s->most = (double)s->sum[0];
     for (size_t i = 1; i < s->runs; i++) {
@@ -212,11 +222,11 @@ static int all_stuck(const sums *s, const rounding *r, double most) {
     return 1;
 }
 
-/* Adds the terms, of which none is greater than `most`, until no sum can move: least, most and the number of terms, in
- * whole blocks. */
+/* Adds blocks of the terms, which are at most `most`, until no sum can move. Sets least, most and terms of the row;
+ * terms counts whole blocks. */
 static ulp_status run_to_stop(const ulp_task *task, sums *s, const rounding *r, double most, row *to) {
     to->terms = 0;
-    ulp_status status = s->backend->upload(s->there.x, s->x, BLOCK * sizeof *s->x);
+    ulp_status status = s->backend->upload(s->device.x, s->x, BLOCK * sizeof *s->x);
     for (int stopped = 0; !stopped && status == ULP_OK;) {
         status = add(s, BLOCK);
         to->terms += BLOCK;
@@ -248,9 +258,9 @@ static ulp_status put_stop(const ulp_task *task, const rounding *r, int input) {
 
 /* ---- bias ---- */
 
-/* How many of the 2^r words round `x` up from `down`. */
+/* The number of the 2^r words that round x to a value above `down`. */
 static uint32_t count_up(const rounding *r, double x, double down) {
-    uint32_t low = 0, high = 1u << r->bits; /* words below `low` round down, from `high` on up */
+    uint32_t low = 0, high = 1u << r->bits; /* words below `low` round down, words from `high` on round up */
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2, word = middle << (32 - r->bits);
         if (ulp_round(x, r->format, r->rule, word) > down) high = middle;
@@ -259,7 +269,7 @@ static uint32_t count_up(const rounding *r, double x, double down) {
     return (1u << r->bits) - low;
 }
 
-/* Sums are multiples of 2^-18 below 2^18, and exact. */
+/* The total is exact: it is a multiple of 2^-18 below 2^18. */
 static void put_bias(ulp_rows *rows, const rounding *r, int input, int g) {
     const double spacing = ulp_spacing(1.0, r->format), shift = input == MIDPOINTS ? 0.5 : 0;
     double total = 0;
@@ -275,11 +285,11 @@ static void put_bias(ulp_rows *rows, const rounding *r, int input, int g) {
 
 /* ---- errors ---- */
 
-/* The sum of n terms of mean 1/2 that the means of the steps predict. */
+/* The sum of n terms of mean 1/2, as predicted by the means of the steps. */
 static double predict(const rounding *r, double n) {
     const int p = (int)r->format->prec;
     double sum = 0;
-    for (int e = 0;; e++) { /* from 0 to 1, and on through [2^(e-1), 2^e) */
+    for (int e = 0;; e++) { /* from 0 to 1, then through the binades [2^(e-1), 2^e) */
         const double from = e == 0 ? 0 : ldexp(1, e - 1), scaled = ldexp(1, e - p - r->bits); /* s 2^-r */
         const double mean = r->mode == A ? 0.5 - scaled / 2 : scaled > 1 ? 0 : 0.5;
         const double terms = (ldexp(1, e) - from) / mean;
@@ -290,7 +300,7 @@ static double predict(const rounding *r, double n) {
     }
 }
 
-/* Draws `count` terms, the first of which is number `at`, and returns their sum. */
+/* Draws the terms from number `at` on to x (count), and returns their sum. */
 static double draw_uniform(float *x, size_t count, ulp_stream stream, size_t at) {
     double total = 0;
     for (size_t i = 0; i < count; i++) {
@@ -300,7 +310,7 @@ static double draw_uniform(float *x, size_t count, ulp_stream stream, size_t at)
     return total;
 }
 
-/* The relative errors of the sums against `exact`. */
+/* Puts a row with the relative errors of the sums; `exact` is the exact sum. */
 static void put_errors(ulp_rows *rows, const rounding *r, const sums *s, size_t n, double exact) {
     row new = row_of(rows, ERROR, r, UNIFORM);
     double total = 0, squares = 0;
@@ -323,13 +333,13 @@ static ulp_status put_error(const ulp_task *task, const rounding *r) {
     const size_t n = (size_t)set->terms;
     const ulp_stream stream = ulp_stream_named(set->seed, "sr_bits error terms");
     sums s = {0};
-    double exact = 0; /* multiples of 2^-24 below 2^24: exact */
+    double exact = 0; /* without error: multiples of 2^-24 below 2^24 */
     int stopped = 0;
     ulp_status status = sums_new(&s, set, r, "error");
     for (size_t at = 0; at < n && status == ULP_OK && !stopped; at += BLOCK) {
         const size_t count = n - at < BLOCK ? n - at : BLOCK;
         exact += draw_uniform(s.x, count, stream, at);
-        status = s.backend->upload(s.there.x, s.x, count * sizeof *s.x);
+        status = s.backend->upload(s.device.x, s.x, count * sizeof *s.x);
         if (status == ULP_OK) status = add(&s, count);
         stopped = ulp_task_progress(task, (double)at / (double)n);
     }

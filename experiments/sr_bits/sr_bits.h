@@ -1,4 +1,4 @@
-/* sr_bits.h - what the measurements and the claims of sr_bits share: settings, points, rows and their words. */
+/* sr_bits.h - settings, points and rows of sr_bits, and their words. */
 #ifndef ULP_EXPERIMENT_SR_BITS_H
 #define ULP_EXPERIMENT_SR_BITS_H
 
@@ -6,7 +6,7 @@
 
 typedef struct settings {
     ulp_format_list formats;
-    uint64_t modes; /* bit A, bit B, bit C */
+    uint64_t modes; /* bit A, bit B and bit C are the modes of --modes */
     ulp_integer_list bits;
     int64_t reach, terms, runs;
     uint64_t seed;

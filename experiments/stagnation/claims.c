@@ -5,7 +5,7 @@
 
 #include "stagnation.h"
 
-/* The published table: after 100 steps, by mode. */
+/* A row of the published table: the start, and the sum after 100 steps by rounding mode. */
 typedef struct fact {
     const char *format;
     ulp_overflow overflow;
@@ -36,7 +36,7 @@ static int is_named(const ulp_format *format, const char *name) {
 
 /* ---- rows ---- */
 
-/* The row of a sum without a cure after the last step; NULL if the run did not compute it. */
+/* The row of a sum without a cure after the last step; NULL if there is no such row. */
 static const row *plain_end(const ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule, int what) {
     const settings *s = c->settings;
     if (!rule) return NULL;
@@ -79,7 +79,8 @@ static void claim_facts(ulp_claims *c, const ulp_format *format) {
             claim_fact(c, format, &facts[i]);
 }
 
-/* The formats of `names` (separated by spaces) that are in this run end at `want` under a cure. */
+/* Claims that the sums with a cure end at `want` in all formats that are both in `names` (separated by spaces) and in
+ * --formats. */
 static void claim_cure(ulp_claims *c, ulp_cure cure, const char *names, double want, const char *text) {
     const settings *s = c->settings;
     int found = 0, good = 1;
@@ -97,7 +98,8 @@ static void claim_cure(ulp_claims *c, ulp_cure cure, const char *names, double w
 
 #define LAW_P "p the fraction of term / ulp"
 
-/* How far mean and sd of the runs are from start + ulp Binomial(steps, p), in standard errors. */
+/* Mean and standard deviation of the runs, the mean and standard deviation of start + ulp Binomial(steps, p), and the
+ * differences of the two in standard errors. */
 typedef struct spread_test {
     double mean, sd, want_mean, want_sd, mean_errors, sd_errors;
 } spread_test;
@@ -109,7 +111,7 @@ static int test_spread(const ulp_claims *c, const ulp_format *format, const ulp_
     const double start = rounded(s->start, format), term = rounded(s->term, format);
     const double n = (double)s->steps, runs = (double)s->runs;
     const double ulp = ulp_spacing(start, format), p = fmod(term / ulp, 1.0), variance = n * p * (1 - p);
-    const double fourth = variance * (1 + 3 * (n - 2) * p * (1 - p)); /* central moment of the binomial */
+    const double fourth = variance * (1 + 3 * (n - 2) * p * (1 - p)); /* fourth central moment of the binomial */
     t->mean = end->value;
     t->sd = end->runs.sd;
     t->want_mean = start + n * term;
@@ -125,7 +127,7 @@ static int test_spread(const ulp_claims *c, const ulp_format *format, const ulp_
     return 1;
 }
 
-/* The binomial law needs room: neither the start as given nor the exact sum may lie beyond the format's ends. */
+/* Whether the format's range holds the start as given and the exact sum, as the binomial law requires. */
 static int has_room(const settings *s, const ulp_format *format) {
     const double end = rounded(s->start, format) + (double)s->steps * rounded(s->term, format);
     return s->start >= format->lowest && s->start <= format->max && end >= format->lowest && end <= format->max;
@@ -146,7 +148,8 @@ static void claim_published_spread(ulp_claims *c, const char *name, double mean,
               t.sd, t.sd_errors);
 }
 
-/* Several dozen tests of one kind: 4 standard errors, so that a run by another seed does not fail by chance. */
+/* The tests are several dozen. They allow 4 standard errors, so that an experiment with another seed does not fail by
+ * chance. */
 static void claim_all_spreads(ulp_claims *c) {
     const settings *s = c->settings;
     double worst = 0;
@@ -181,7 +184,7 @@ static void claim_all_spreads(ulp_claims *c) {
 
 /* ---- the table and the summary ---- */
 
-/* One value of the table, or a dash where the options left it out. */
+/* One value of the table, or a dash if there is no such row. */
 static void print_cell(ulp_sheet *sheet, const row *end) {
     if (end) ulp_sheet_put(sheet, "%.12g", end->value);
     else ulp_sheet_put(sheet, "-");

@@ -1,12 +1,21 @@
 /* stagnation.c - add 0.01 to 100 a hundred times: in which formats and modes does the sum move, and what cures it?
  *
- * Start and term are rounded to the format first (rne); then every addition is rounded once. Cures, under rne:
- *   master  the sum is kept in binary32 and rounded to the format to be looked at
- *   kahan   compensated summation, every operation in the format (Kahan 1965, doi:10.1145/363707.363723)
- *   first   the terms are summed first and the start is added once
- * and stochastic rounding, over many runs. Rows `path` are one run; rows `spread` summarise all runs of a
- * stochastic mode: value is the mean, quantiles are values that occurred (nearest rank).
- * The example is Catanzaro's. claims.c compares the published numbers to the last bit.
+ * Start and term are first rounded to the format (rne). Then every addition is rounded once. Three cures are tried
+ * under rne:
+ *
+ *  - master: the sum is kept in binary32. Its value is this sum rounded to the format.
+ *  - kahan: compensated summation, every operation in the format (Kahan 1965, doi:10.1145/363707.363723)
+ *  - first: the terms are summed first, and their sum is added to the start once
+ *
+ * Stochastic rounding is measured over many runs.
+ *
+ * The kinds of rows:
+ *
+ *  - path: one run
+ *  - spread: a summary of all runs of a stochastic mode. The column value is the mean, and every quantile is a value of
+ *    a run (nearest rank).
+ *
+ * The example is Catanzaro's. claims.c compares the sums with the published numbers to the last bit.
  */
 #include "stagnation.h"
 
@@ -44,7 +53,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* A sum under way. With the cure `first`, the sum keeps the sum of the terms. */
+/* A sum in progress. With the cure `first`, sum.kept is the sum of the terms. */
 typedef struct sum {
     ulp_sum sum;
     double start, term;

@@ -1,4 +1,4 @@
-/* stagnation.h - what the sums and the claims of stagnation share: settings and rows. */
+/* stagnation.h - settings and rows of stagnation. */
 #ifndef ULP_EXPERIMENT_STAGNATION_H
 #define ULP_EXPERIMENT_STAGNATION_H
 
@@ -13,7 +13,7 @@ typedef struct settings {
     uint64_t seed;
 } settings;
 
-/* Rows: one run; all runs of a stochastic mode, where value is the mean. */
+/* Kinds of rows: the path of one run; the spread of all runs of a stochastic mode, where value is the mean. */
 enum { PATH, SPREAD };
 #define WHAT_WORDS "path spread"
 
@@ -22,13 +22,13 @@ typedef struct row {
     int64_t step;
     double value;
     ulp_code code;
-    ulp_distribution runs; /* its mean has no column: it is the value */
+    ulp_distribution runs; /* the mean of the runs is in the column value */
 } row;
 
 enum { CURES = 3 };
 static const ulp_cure cures[CURES] = {ULP_CURE_MASTER, ULP_CURE_KAHAN, ULP_CURE_FIRST};
 
-/* --start or --term as the format has it. */
+/* --start or --term rounded to nearest even in the format. */
 static inline double rounded(double value, const ulp_format *format) {
     return ulp_round(value, format, (ulp_rule){0}, 0);
 }
