@@ -1,12 +1,18 @@
 /* block_fma.c - matrix products of binary16 data: how does the error grow when blocks of products are added at once?
  *
  * After Blanchard, Higham, Lopez, Mary, Pranesh 2020 (SIAM J. Sci. Comput. 42(3), doi:10.1137/19M1289546), section 5:
- * C = A B with A (m,n) and B (n,m) from U[0,1] or U[-1,1], rounded to binary16. Reported is, over the m^2 outputs, the
- * largest and the mean of |computed - exact| / (|A| |B|), beside the paper's leading terms: n u16 for binary16,
- * n u16 / 4 for Tensor Cores that add 4 products at once and return binary16, n u32 for those that return binary32.
- * Their model rounds each block once and to nearest: the row block4. The hardware truncates (Fasi et al. 2021,
- * doi:10.7717/peerj-cs.330): the row v100-fp16. m is a few dozen here, not n: more outputs raise the largest error a
- * little and the mean not at all. From n = 8192 on m is halved, for the time it takes.
+ * C = A B with A (m,n) and B (n,m) from U[0,1] or U[-1,1], rounded to binary16. The error of an output is
+ * (computed - exact) / (|A| |B|). A row has the largest |error|, the mean |error| and the mean error (drift) over the
+ * m^2 outputs. The paper gives these leading terms:
+ *   - n u16 for binary16
+ *   - n u16 / 4 for Tensor Cores that add 4 products at once and return binary16
+ *   - n u32 for Tensor Cores that return binary32
+ *
+ * The model of the paper rounds each block once and to nearest: the datapath block4. The hardware truncates (Fasi et
+ * al. 2021, doi:10.7717/peerj-cs.330): the datapath v100-fp16.
+ *
+ * Here m is a few dozen, and not n. More outputs raise the largest error a little and do not change the mean error.
+ * From n = 8192 on, m is halved to save time.
  */
 #include "block_fma.h"
 
@@ -59,12 +65,12 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* One product's operands, B as columns, and what is compared. */
+/* The operands of one product, with B stored by columns, and the results that are compared. */
 typedef struct product {
     size_t m, n;
     float *a, *b, *c;                 /* a (m,n), b (m,n), c (m,m) */
     double *a64, *b64, *exact, *size; /* size: |A| |B| */
-    ulp_matrices there;               /* the same in backend memory; c64 (m,m): exact, then size */
+    ulp_matrices uploaded;            /* the product in backend memory; c64 (m,m): exact, then size */
 } product;
 
 static void fill(product *p, int kind, uint64_t seed) {
@@ -81,9 +87,9 @@ static void fill(product *p, int kind, uint64_t seed) {
     }
 }
 
-/* The exact C and |A| |B|, each rounded once to binary64; a64 and b64 may become magnitudes. */
+/* Computes the exact C and |A| |B|, each rounded once to binary64. For signed data, a64 and b64 become magnitudes. */
 static ulp_status measure(const ulp_backend *backend, product *p, int kind) {
-    ulp_status status = ulp_matrices_multiply_exactly(backend, p->exact, &p->there, p->a64, p->b64);
+    ulp_status status = ulp_matrices_multiply_exactly(backend, p->exact, &p->uploaded, p->a64, p->b64);
     if (kind == POSITIVE) { /* |A| |B| = A B */
         memcpy(p->size, p->exact, p->m * p->m * sizeof *p->size);
         return status;
@@ -92,7 +98,7 @@ static ulp_status measure(const ulp_backend *backend, product *p, int kind) {
         p->a64[i] = fabs(p->a64[i]);
         p->b64[i] = fabs(p->b64[i]);
     }
-    return status == ULP_OK ? ulp_matrices_multiply_exactly(backend, p->size, &p->there, p->a64, p->b64) : status;
+    return status == ULP_OK ? ulp_matrices_multiply_exactly(backend, p->size, &p->uploaded, p->a64, p->b64) : status;
 }
 
 static void put_errors(ulp_rows *rows, const product *p, const point *at, const char *datapath) {
@@ -120,12 +126,12 @@ static ulp_status put_product(const ulp_task *task, product *p) {
     const ulp_backend *backend = set->backend;
     fill(p, at->data, at->seed);
     ulp_status status = measure(backend, p, at->data);
-    if (status == ULP_OK) status = ulp_matrices_upload(backend, &p->there, p->a, p->b);
+    if (status == ULP_OK) status = ulp_matrices_upload(backend, &p->uploaded, p->a, p->b);
     for (size_t i = 0; i < set->datapaths.count && status == ULP_OK; i++) {
         const ulp_datapath *d = &set->datapaths.at[i];
         const ulp_stream stream =
             ulp_stream_named(at->seed, "block_fma %s %s %zu", data_names[at->data], d->name, p->n);
-        status = ulp_matrices_multiply(backend, p->c, &p->there, d, stream);
+        status = ulp_matrices_multiply(backend, p->c, &p->uploaded, d, stream);
         if (status != ULP_OK) return ulp_task_fail(task, status, "--datapath %s: %s", d->name, ulp_status_text(status));
         put_errors(task->rows, p, at, d->name);
         if (ulp_task_progress(task, (double)(i + 1) / (double)set->datapaths.count)) break;
@@ -140,12 +146,12 @@ static ulp_status compute(const ulp_task *task) {
     if (p.n >= 8192) p.m /= 2;
     const size_t in = p.m * p.n, out = p.m * p.m;
     ulp_arena_init(&arena, set->backend);
-    ulp_matrices_carve(&p.there, &arena, p.m, p.n);
+    ulp_matrices_carve(&p.uploaded, &arena, p.m, p.n);
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
     p.a = malloc((2 * in + out) * sizeof(float));
     ulp_status status = p.a64 != NULL && p.a != NULL ? ulp_arena_alloc(&arena) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        ulp_matrices_carve(&p.there, &arena, p.m, p.n);
+        ulp_matrices_carve(&p.uploaded, &arena, p.m, p.n);
         p.b64 = p.a64 + in;
         p.exact = p.b64 + in;
         p.size = p.exact + out;

@@ -1,10 +1,10 @@
-/* block_fma.h - what the products and the claims of block_fma share: settings, points and rows. */
+/* block_fma.h - settings, points and rows of block_fma, shared by its products and its claims. */
 #ifndef ULP_EXPERIMENT_BLOCK_FMA_H
 #define ULP_EXPERIMENT_BLOCK_FMA_H
 
 #include "experiments/harness/experiment.h"
 
-/* Blocks of 4 products, each rounded once and to nearest: the model of the paper. */
+/* The model of the paper: blocks of 4 products, each rounded once and to nearest. */
 #define NEAREST "block4:binary32:rne"
 
 typedef struct settings {

@@ -5,7 +5,7 @@
 
 #include "block_fma.h"
 
-/* Of all seeds; NaN if the run has no such row. */
+/* The largest error over all seeds. NaN if the run does not have the row. */
 static double error_of(const ulp_claims *c, int data, const char *datapath, int64_t n) {
     const row *rows = c->table->rows;
     double most = NAN;
@@ -15,7 +15,8 @@ static double error_of(const ulp_claims *c, int data, const char *datapath, int6
     return most;
 }
 
-/* About, from a drawing of one other set of random numbers: a factor of 2 is granted either way. */
+/* The published errors are approximate and belong to one other set of random numbers, so the claims allow a factor of 2
+ * either way. */
 static void claim_published(ulp_claims *c) {
     static const struct fact {
         const char *datapath, *text;
@@ -55,7 +56,8 @@ static void claim_truncation(ulp_claims *c) {
                   "%.2e against %.2e", got, narrow);
 }
 
-/* At every n >= 256 each errs more than the next, on both kinds of data where `kinds` is 2. */
+/* Claims that at every n >= 256 each datapath of `names` has a larger error than the next datapath. `kinds` is 2 for
+ * both kinds of data, 1 for positive data. */
 static void claim_order(ulp_claims *c, const char *const *names, int count, int kinds, const char *text) {
     const ulp_integer_list *sizes = &((const settings *)c->settings)->sizes;
     int pairs = 0, wrong = 0;
@@ -71,7 +73,7 @@ static void claim_order(ulp_claims *c, const char *const *names, int count, int 
     if (pairs > 0) ulp_claim(c, wrong == 0, text, "%d pairs, %d against it", pairs, wrong);
 }
 
-/* The leading term that belongs to a datapath; NaN if none does. */
+/* The leading term of the paper for a datapath; NaN if the datapath has none. */
 static double bound_of(const char *datapath, int64_t n) {
     static const struct bound {
         const char *datapath;
@@ -101,7 +103,7 @@ static void claim_bounds(ulp_claims *c) {
                   where ? where->datapath : "", where ? data_names[where->data] : "", where ? (long long)where->n : 0);
 }
 
-/* The curves and the ends of the lines of the figure. */
+/* The numbers of the figure: the leading terms and the errors at the largest n. */
 static void sum_up(ulp_claims *c) {
     const settings *set = c->settings;
     int64_t longest = 0;

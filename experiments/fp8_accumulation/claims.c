@@ -7,7 +7,7 @@
 
 #define COLUMN(field) offsetof(row, field)
 
-/* The ways that a claim is about: by name (NULL: all), by bits or by interval. */
+/* Selects the ways of a claim: by name (NULL: all ways), by bits or by interval. */
 typedef struct wanted {
     kind by;
     const char *name;
@@ -26,7 +26,7 @@ static int is_of(const row *r, int data, wanted w) {
     return (w.by == BY_BITS ? r->bits : r->promote) == w.number;
 }
 
-/* A column of the rows of one way, mean over the seeds; NaN if there are none. */
+/* The mean of a column over the rows of the selected ways and over all seeds. NaN if there are no rows. */
 static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
     const row *rows = c->table->rows;
     double total = 0;
@@ -39,7 +39,7 @@ static double mean_of(const ulp_claims *c, int data, size_t column, wanted w) {
     return count ? total / count : NAN;
 }
 
-/* The last running sum of 2^-8; NaN if there is none. */
+/* The last running sum of the products 2^-8. NaN if there is no row. */
 static double end_of(const ulp_claims *c, wanted w) {
     const row *rows = c->table->rows;
     for (size_t i = 0; i < c->table->count; i++)
@@ -55,14 +55,14 @@ static void claim_end(ulp_claims *c, const char *datapath, double want) {
     else ulp_claim(c, got == want, text, "%.17g", got);
 }
 
-/* An option whose numbers make ways. */
+/* An option whose numbers select ways to sum. */
 typedef struct varied {
     const char *option;
     const ulp_integer_list *numbers;
     wanted (*way)(int64_t number);
 } varied;
 
-/* Every number of an option: sums of constants end at want(number). */
+/* Claims that for every number of an option the sum of constants ends at want(number). */
 static void claim_ends(ulp_claims *c, const varied *v, double (*want)(int64_t), const char *text) {
     int wrong = 0;
     for (size_t i = 0; i < v->numbers->count; i++) {
@@ -76,7 +76,8 @@ static void claim_ends(ulp_claims *c, const varied *v, double (*want)(int64_t), 
 static double stop_of_bits(int64_t b) { return b < 15 ? ldexp(1, (int)b - 8) : 128; }
 static double no_stop(int64_t interval) { return interval > 0 ? 128 : NAN; }
 
-/* Each number of the list, ascending, errs less (sign -1) or more (sign 1) than the one before it on positive data. */
+/* Claims that on uniform data the error falls (sign -1) or grows (sign 1) from each number of the list to the next
+ * larger number. Numbers above `below` are left out. */
 static void claim_monotone(ulp_claims *c, const varied *v, int sign, int64_t below, const char *text) {
     const int64_t *number = v->numbers->at;
     int steps = 0, wrong = 0;
@@ -94,7 +95,7 @@ static void claim_about(ulp_claims *c, double got, double want, double room, con
     else ulp_claim(c, fabs(got - want) <= room, text, "%.4f %%", 100 * got);
 }
 
-/* The published shares, with room for other random numbers. */
+/* The published errors, with a tolerance for other random numbers. */
 static void claim_published(ulp_claims *c) {
     const double raw = mean_of(c, UNIFORM, COLUMN(mean_error), named("h100-e4m3")),
                  promoted = mean_of(c, UNIFORM, COLUMN(mean_error), promoted_every(128));
@@ -168,7 +169,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(table, c->file);
 }
 
-/* What the figure says of 14 bits, of promotion every 128 products, of Blackwell, and of rounding the data. */
+/* The numbers of the figure: 14 bits, promotion every 128 products, Blackwell, and the rounding of the data. */
 static void sum_up(ulp_claims *c) {
     static const char *const names[] = {"uniform", "normal"};
     for (int data = UNIFORM; data <= NORMAL; data++) {

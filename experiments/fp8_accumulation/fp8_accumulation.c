@@ -1,13 +1,19 @@
-/* fp8_accumulation.c - products of e4m3 matrices in units that keep few bits of the sum: what is lost, what saves it?
+/* fp8_accumulation.c - products of e4m3 matrices in units that keep few bits of the sum: errors, and promotion.
  *
- * Tensor Cores of Ada and Hopper align the products of e4m3 numbers and the sum to the largest of them and keep 14
- * significant bits, the others are cut off (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2; Xie et al. 2025, arXiv
- * 2511.10909). Promotion: every so many products the sum is added to one in binary32 and starts again from zero. Rows:
- *   uniform, normal  C = A B of k = 4096 products each, data from U[0,1] and N(0,1) rounded to e4m3, errors against the
- *                    exact product of the rounded data; `cast` is what rounding the data itself cost, norm-wise
- *   constant         the running sum of 32768 products 1/16 x 1/16 = 2^-8; 128 in the end, if nothing is lost
- * `bits` b is the h100-e4m3 unit with b significant bits in alignment and result (24 at most in the result). A sum of
- * constants stops at 2^(b-8): there the last bit that is kept weighs 2^-7, twice the product.
+ * Tensor Cores of Ada and Hopper align the sum and the products of e4m3 numbers to the largest of these terms. They
+ * keep 14 significant bits and cut off the other bits (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2; Xie et al.
+ * 2025, arXiv 2511.10909). Under promotion, the partial sum is added to a binary32 total after a fixed number of
+ * products, and starts again from zero.
+ *
+ * Rows:
+ *   - uniform, normal: C = A B with k products in one output, 4096 by default, data from U[0,1] and N(0,1) rounded to
+ * e4m3. The errors are relative to the exact product of the rounded data. The column cast is the norm-wise error that
+ * comes from the rounding of the data.
+ *   - constant: the running sum of 32768 products 1/16 x 1/16 = 2^-8. The sum ends at 128 if nothing is lost.
+ *
+ * The option bits varies the h100-e4m3 unit: b significant bits in the alignment and in the result (at most 24 in the
+ * result). A sum of constants stops at 2^(b-8), where the last kept bit weighs 2^-7, twice the product.
+ *
  * The claims, with the published numbers, are in claims.c.
  */
 #include "fp8_accumulation.h"
@@ -60,7 +66,7 @@ enum { SUM_STEP = 1024 };
 
 /* ---- the ways to sum, and the grid ---- */
 
-/* Appends a way whose datapath has been read, if it takes e4m3 numbers. */
+/* Appends the way w if its datapath takes e4m3 numbers. */
 static ulp_status add_way(const ulp_plan *plan, ways *to, const way *w) {
     const ulp_datapath *d = &w->datapath;
     if ((d->has_inputs && (strcmp(d->a.name, "e4m3") != 0 || strcmp(d->b.name, "e4m3") != 0)) ||
@@ -71,7 +77,7 @@ static ulp_status add_way(const ulp_plan *plan, ways *to, const way *w) {
     return ULP_OK;
 }
 
-/* The Hopper unit with one thing varied; `name` is its datapath. */
+/* Appends the Hopper unit with one property varied. `name` is the name of the datapath. */
 static ulp_status add_variant(const ulp_plan *plan, ways *to, kind by, int64_t number, const char *name) {
     way w = {.by = by, .number = number};
     const ulp_status status = ulp_datapath_parse(&w.datapath, name);
@@ -129,7 +135,7 @@ static row row_of(const ulp_rows *rows, const point *at, const way *w, size_t k)
 
 /* ---- one point ---- */
 
-/* x (SUM_LENGTH) and y (1) are backend memory. */
+/* Puts the running sums of constants. x (SUM_LENGTH) and y (1) are backend memory. */
 static ulp_status put_constant(const ulp_task *task, const way *w, const float *x, float *y) {
     const ulp_backend *backend = ((const settings *)task->settings)->backend;
     ulp_status status = ULP_OK;
@@ -149,13 +155,13 @@ static ulp_status put_constant(const ulp_task *task, const way *w, const float *
     return status;
 }
 
-/* One product's operands, B as columns, and what is compared. */
+/* The operands of one product, with B stored by columns, and the results that are compared. */
 typedef struct product {
     size_t m, k;
     float *a, *b, *c;          /* a (m,k), b (m,k), c (m,m) */
-    double *a64, *b64, *exact; /* exact (m,m): of the rounded data */
-    ulp_matrices there;        /* the same in backend memory */
-    double cast;
+    double *a64, *b64, *exact; /* exact (m,m): the exact product of the rounded data */
+    ulp_matrices uploaded;     /* the product in backend memory */
+    double cast;               /* norm-wise error from the rounding of the data */
 } product;
 
 static double largest(const double *x, size_t n) {
@@ -168,7 +174,7 @@ static double scale_of(int scaling, const double *x64, size_t n) {
     return scaling == SCALING_AMAX ? 448 / largest(x64, n) : 1;
 }
 
-/* x64 (n) scaled and rounded, and a copy in x. */
+/* Scales and rounds x64 (n), and copies it to x (n). */
 static void cast(double *x64, float *x, size_t n, double scale) {
     ulp_format e4m3;
     ulp_format_parse(&e4m3, "e4m3");
@@ -178,7 +184,8 @@ static void cast(double *x64, float *x, size_t n, double scale) {
     }
 }
 
-/* The operands, their exact product, and how far rounding them moved it. */
+/* Fills and rounds the operands, and computes their exact product and p->cast. before (m,m) is workspace for the exact
+ * product of the unrounded data. */
 static ulp_status fill(const settings *set, product *p, const point *at, double *before) {
     const ulp_backend *backend = set->backend;
     const int data = at->data;
@@ -189,11 +196,11 @@ static ulp_status fill(const settings *set, product *p, const point *at, double 
         p->a64[i] = data == UNIFORM ? ulp_random_uniform(a, i) : ulp_random_normal(a, i);
         p->b64[i] = data == UNIFORM ? ulp_random_uniform(b, i) : ulp_random_normal(b, i);
     }
-    ulp_status status = ulp_matrices_multiply_exactly(backend, before, &p->there, p->a64, p->b64);
+    ulp_status status = ulp_matrices_multiply_exactly(backend, before, &p->uploaded, p->a64, p->b64);
     const double sa = scale_of(set->scaling, p->a64, p->m * p->k), sb = scale_of(set->scaling, p->b64, p->m * p->k);
     cast(p->a64, p->a, p->m * p->k, sa);
     cast(p->b64, p->b, p->m * p->k, sb);
-    if (status == ULP_OK) status = ulp_matrices_multiply_exactly(backend, p->exact, &p->there, p->a64, p->b64);
+    if (status == ULP_OK) status = ulp_matrices_multiply_exactly(backend, p->exact, &p->uploaded, p->a64, p->b64);
     for (size_t i = 0; i < p->m * p->m && status == ULP_OK; i++) {
         const double want = before[i] * sa * sb;
         moved += (p->exact[i] - want) * (p->exact[i] - want);
@@ -223,14 +230,14 @@ static void put_errors(ulp_rows *rows, const product *p, const point *at, const 
     ulp_row_put(rows, &r);
 }
 
-/* The product, or the sums of constants, of one way. */
+/* Puts the errors of the product, or the sums of constants, of one way. */
 static ulp_status put_way(const ulp_task *task, const way *w, product *p) {
     const settings *set = task->settings;
     const point *at = task->point;
     const ulp_datapath *d = &w->datapath;
-    if (at->data == CONSTANT) return put_constant(task, w, p->there.a, p->there.c);
+    if (at->data == CONSTANT) return put_constant(task, w, p->uploaded.a, p->uploaded.c);
     const ulp_stream stream = ulp_stream_named(at->seed, "fp8_accumulation %s %s", data_names[at->data], d->name);
-    const ulp_status status = ulp_matrices_multiply(set->backend, p->c, &p->there, d, stream);
+    const ulp_status status = ulp_matrices_multiply(set->backend, p->c, &p->uploaded, d, stream);
     if (status == ULP_OK) put_errors(task->rows, p, at, w);
     return status;
 }
@@ -244,7 +251,7 @@ static ulp_status put_ways(const ulp_task *task, product *p) {
         for (size_t i = 0; i < SUM_LENGTH; i++) p->a[i] = 0x1p-4f;
     else status = fill(set, p, at, p->exact + p->m * p->m);
     if (status == ULP_OK)
-        status = ulp_matrices_upload(set->backend, &p->there, p->a, at->data != CONSTANT ? p->b : NULL);
+        status = ulp_matrices_upload(set->backend, &p->uploaded, p->a, at->data != CONSTANT ? p->b : NULL);
     for (size_t i = 0; i < all->count && status == ULP_OK; i++) {
         status = put_way(task, &all->at[i], p);
         if (status != ULP_OK)
@@ -261,12 +268,12 @@ static ulp_status compute(const ulp_task *task) {
     product p = {.m = constant ? 1 : (size_t)set->outputs, .k = constant ? SUM_LENGTH : (size_t)set->k};
     const size_t in = p.m * p.k, out = p.m * p.m;
     ulp_arena_init(&arena, set->backend);
-    ulp_matrices_carve(&p.there, &arena, p.m, p.k);
+    ulp_matrices_carve(&p.uploaded, &arena, p.m, p.k);
     p.a = malloc((2 * in + out) * sizeof(float));
     p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
     ulp_status status = p.a != NULL && p.a64 != NULL ? ulp_arena_alloc(&arena) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
-        ulp_matrices_carve(&p.there, &arena, p.m, p.k);
+        ulp_matrices_carve(&p.uploaded, &arena, p.m, p.k);
         p.b = p.a + in;
         p.c = p.b + in;
         p.b64 = p.a64 + in;

@@ -1,6 +1,4 @@
-/* fp8_accumulation.h - what the products and the claims of fp8_accumulation.c share: settings, ways to sum, points,
- * rows.
- */
+/* fp8_accumulation.h - settings, ways to sum, points and rows, shared by the products and the claims. */
 #ifndef ULP_EXPERIMENT_FP8_ACCUMULATION_H
 #define ULP_EXPERIMENT_FP8_ACCUMULATION_H
 
@@ -21,21 +19,21 @@ typedef struct settings {
 enum { UNIFORM, NORMAL, CONSTANT, KINDS };
 #define DATA_WORDS "uniform normal constant"
 
-enum { SUM_LENGTH = 32768 }; /* products of constants */
+enum { SUM_LENGTH = 32768 }; /* products in the sum of constants */
 
-/* What tells a way to sum from the others: its datapath's name, its bits or its interval. */
+/* How a way to sum is selected: by the name of its datapath, by its number of bits or by its promotion interval. */
 typedef enum kind { BY_NAME, BY_BITS, BY_PROMOTE } kind;
 
-/* A way to sum; `number`: of bits or products, ULP_NO_INTEGER where its name tells it. */
+/* A way to sum. */
 typedef struct way {
     ulp_datapath datapath;
     kind by;
-    int64_t number;
+    int64_t number; /* bits, or products in an interval; BY_NAME: ULP_NO_INTEGER */
 } way;
 
 enum { WAYS_MAX = 256 };
 
-/* What all points share: the datapaths, then the bits, then the intervals. */
+/* The ways to sum, which all points share: first the datapaths, then the bits, then the intervals. */
 typedef struct ways {
     way *at; /* (count) */
     size_t count;
@@ -43,7 +41,7 @@ typedef struct ways {
 
 typedef struct point {
     int data;
-    uint64_t seed; /* of random data */
+    uint64_t seed; /* of the random data */
 } point;
 
 typedef struct row {

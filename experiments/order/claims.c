@@ -7,11 +7,10 @@
 #include "experiments/harness/claims/spread.h"
 #include "order.h"
 
-/* The results of one kind: how many, how many different ones, how far apart relative to sum |a b|, the largest |error|.
- */
+/* A summary of the results of one kind. Errors are relative to sum |a b|. */
 typedef struct spread {
-    int count, distinct;
-    double width, error;
+    int count, distinct; /* results, different results */
+    double width, error; /* largest minus least error, largest |error| */
 } spread;
 
 static spread spread_of(const ulp_claims *c, point kind) {
@@ -34,14 +33,15 @@ static spread spread_of(const ulp_claims *c, point kind) {
     return s;
 }
 
-/* ---- which datapaths a claim is about ---- */
+/* ---- the datapaths of a claim ---- */
 
 static int is_exact(const ulp_datapath *d) {
     return d->kind == ULP_EXACT && d->promote == 0 && !ulp_mode_is_stochastic(d->rule.mode);
 }
 
-/* Datapaths that round sums of normal data again and again, without coming close to one rounding as Kahan's do. */
-static int is_ordered(const ulp_datapath *d) {
+/* Datapaths that round a sum of normal data many times. Kahan sums are left out: a Kahan sum is close to a sum that
+ * is rounded once. */
+static int depends_on_order(const ulp_datapath *d) {
     static const char *const names[] = {"fp32",      "serial:fp16:rne", "serial:bf16:rne", "v100-fp16",
                                         "a100-fp16", "h100-fp16",       "v100-fp16-fp16",  "h100-e4m3"};
     int found = 0;
@@ -49,13 +49,13 @@ static int is_ordered(const ulp_datapath *d) {
     return found;
 }
 
-static int is_sliced(const ulp_datapath *d) { return is_ordered(d) && is_serial(d); }
+static int is_sliced(const ulp_datapath *d) { return depends_on_order(d) && is_serial(d); }
 
 /* ---- claims ---- */
 
-/* The number of different results under the datapaths that `takes` chooses. */
+/* The numbers of different results of the sums, under the datapaths that `takes` chooses. */
 typedef struct count {
-    int sums, least, most;
+    int sums, least, most; /* least, most: different results of one sum */
 } count;
 
 static count count_of(const ulp_claims *c, int kind, int (*takes)(const ulp_datapath *), int data_count) {
@@ -72,22 +72,22 @@ static count count_of(const ulp_claims *c, int kind, int (*takes)(const ulp_data
     return n;
 }
 
-/* Every sum has one result, on both kinds of data. */
+/* Claims that every sum has one result, on both kinds of data. */
 static void claim_one(ulp_claims *c, int kind, int (*takes)(const ulp_datapath *), const char *text) {
     const count n = count_of(c, kind, takes, DATA_COUNT);
     if (n.sums > 0)
         ulp_claim(c, n.most == 1, text, "%d sums, %d to %d different results each", n.sums, n.least, n.most);
 }
 
-/* Every sum of normal data has several results: a sum of positive data that has stopped growing does not depend on the
- * order either. */
+/* Claims that every sum of normal data has several results. Positive data are left out: a sum of positive data that has
+ * stopped growing does not depend on the order. */
 static void claim_several(ulp_claims *c, int kind, int (*takes)(const ulp_datapath *), const char *text) {
     const count n = count_of(c, kind, takes, NORMAL + 1);
     if (n.sums > 0)
         ulp_claim(c, n.least > 1, text, "%d sums, %d to %d different results each", n.sums, n.least, n.most);
 }
 
-/* The spread of one datapath is `times` that of another, at least, on normal data. */
+/* Claims that on normal data the spread of `wide` is at least `times` the spread of `narrow`. */
 static void claim_wider(ulp_claims *c, const char *wide, const char *narrow, double times, const char *text) {
     const ulp_datapath_list *list = &((const settings *)c->settings)->datapaths;
     const spread w = spread_of(c, (point){ulp_datapaths_find(list, wide), NORMAL, ANY}),
@@ -135,7 +135,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* What one thread gets of normal data, and the distance of the numbers there. */
+/* The result of one thread on normal data, and the spacing of the numbers of the result format at this result. */
 static void summarise_slices(ulp_claims *c, const ulp_datapath *datapath) {
     for (size_t i = 0; i < c->table->count; i++) {
         const point *p = c->table->points[i];
@@ -147,7 +147,8 @@ static void summarise_slices(ulp_claims *c, const ulp_datapath *datapath) {
     }
 }
 
-/* What the figure shows of normal data: the width of the results and how many there are, and one thread's. */
+/* The numbers that the figure shows, for normal data: the width and the number of the results, and the result of one
+ * thread. */
 static void summarise(ulp_claims *c) {
     static const char *const kinds[] = {"any", "inside"};
     const settings *s = c->settings;
@@ -173,7 +174,7 @@ void judge(ulp_claims *c) {
         ulp_claim_skip(c, "how far results lie apart", "the claims are for --k 1000 and --orders 100 or more");
         return;
     }
-    claim_several(c, ANY, is_ordered, "normal data: the order changes serial sums and those of Tensor Cores");
+    claim_several(c, ANY, depends_on_order, "normal data: the order changes serial sums and those of Tensor Cores");
     claim_several(c, SLICES, is_sliced, "normal data: cut among threads, a serial sum depends on their number");
     claim_wider(c, "serial:fp16:rne", "fp32", 1000,
                 "normal data: binary16 sums lie 1000 times as far apart as binary32 ones, or more");

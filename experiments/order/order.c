@@ -1,16 +1,21 @@
 /* order.c - the same dot product in a hundred orders and cut among threads: how many results does it have?
  *
- * Floating-point addition is not associative, so that the order of a sum decides its last bits, and with it whatever
- * chooses the order: the number of threads, the size of a tile, the scheduler (Goldberg 1991,
- * doi:10.1145/103162.103163; Demmel and Nguyen 2015, doi:10.1109/TC.2014.2345391, on sums that do not depend on it). A
- * sum that is rounded once has one result; a Tensor Core has one for all orders inside one of its blocks, since it
- * aligns, cuts and adds them as a set. Rows, for k products of N(0,1) or U[0,1] data, rounded to binary16 or to the
- * datapath's own input format:
- *   any      the products in a random order; number 1 is the order given
- *   inside   only products of the same block change places
- *   slices   as T threads do it: each sums a slice of k / T products, then the slices' sums are added; number is T
- *   alone    outputs of a matrix product whose bits change when they are computed alone; number is how many there were
- * error is (value - exact) / sum |a b|. The claims are in order/claims.c.
+ * Floating-point addition is not associative, so the order of a sum decides the last bits of its result (Goldberg 1991,
+ * doi:10.1145/103162.103163). The number of threads, the size of a tile and the scheduler choose the order. Demmel and
+ * Nguyen 2015, doi:10.1109/TC.2014.2345391, describe sums that do not depend on the order.
+ *
+ * A sum that is rounded once has one result. A Tensor Core has one result for all orders inside one of its blocks,
+ * because it aligns, cuts and adds the products of a block as a set.
+ *
+ * The sums have k products of N(0,1) or U[0,1] data, rounded to binary16 or to the input format of the datapath. Rows:
+ *   - any: the products in a random order. Number 1 is the given order.
+ *   - inside: only products of the same block change places.
+ *   - slices: the sum as T threads form it. Each thread sums a slice of k / T products, then the sums of the slices are
+ *     added. The column number is T.
+ *   - alone: the column number counts the outputs of a matrix product. The column value counts the outputs whose bits
+ *     change when each output is computed alone.
+ *
+ * The column error is (value - exact) / sum |a b|. The claims are in order/claims.c.
  */
 #include "order.h"
 #include "sim/normal.h"
@@ -20,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 13, COLUMNS = 11 }; /* of the product for `alone`: no multiple of a tile */
+enum { ROWS = 13, COLUMNS = 11 }; /* of the product in the rows `alone`: no multiples of a tile */
 
 static const ulp_option options[] = {
     ULP_OPTION_DATAPATHS_OF(
@@ -60,15 +65,14 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* The factors and a permuted copy of them. */
+/* The factors of the products, and a permuted copy of the factors. */
 typedef struct factors {
     size_t k;
     double *a, *b, *a_moved, *b_moved; /* (k) each */
     double exact, size;                /* sum of a b, sum of |a b| */
 } factors;
 
-/* What is multiplied, and the result, in backend memory: 1 x 1, or ROWS x COLUMNS of the products that are formed
- * twice. */
+/* The operands and the result in backend memory. The result is 1 x 1, or ROWS x COLUMNS for the rows `alone`. */
 typedef struct machine {
     ulp_arena arena;
     double *a, *b, *y; /* (rows,k), (columns,k), (rows,columns) */
@@ -88,21 +92,22 @@ static ulp_status machine_new(machine *m, const ulp_backend *backend, size_t row
     return status;
 }
 
-/* *y = a (k) b (k), backend memory. */
+/* *y = the dot product of a (k) and b (k), which are in backend memory. */
 static ulp_status multiply(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = k, .lda = k, .ldb = k, .ldc = 1, .b_trans = 1};
     const ulp_status status = ulp_backend_gemm64(m->arena.backend, m->y, a, b, &shape, how);
     return status == ULP_OK ? m->arena.backend->download(y, m->y, sizeof *y) : status;
 }
 
-/* *y = a (k) b (k), host memory. */
+/* *y = the dot product of a (k) and b (k), which are in host memory. */
 static ulp_status product(const machine *m, ulp_summation how, const double *a, const double *b, size_t k, double *y) {
     ulp_status status = m->arena.backend->upload(m->a, a, k * sizeof *a);
     if (status == ULP_OK) status = m->arena.backend->upload(m->b, b, k * sizeof *b);
     return status == ULP_OK ? multiply(m, how, m->a, m->b, k, y) : status;
 }
 
-/* x (n): data of the point, rounded to its input format `f`; every factor and matrix has a stream of its own `name`. */
+/* Fills x (n) with random data of the point, rounded to the input format f. `name` selects the random stream: every
+ * factor and every matrix has its own stream. */
 static void fill(const ulp_task *task, double *x, size_t n, const char *name, const ulp_format *f) {
     const int data = ((const point *)task->point)->data;
     char word[16];
@@ -131,8 +136,8 @@ static ulp_status fill_factors(const ulp_task *task, const machine *m, factors *
                             : status;
 }
 
-/* The factors in order `number`, shuffled inside groups of `group` products (Fisher and Yates); 1 is as they are. Every
- * datapath with the same groups gets the same orders. */
+/* Copies the factors in order `number`: shuffled inside groups of `group` products (Fisher and Yates), or unchanged if
+ * `number` is 1. All datapaths with the same groups have the same orders. */
 static void shuffle(uint64_t seed, factors *f, size_t group, int64_t number) {
     const ulp_stream stream =
         ulp_stream_named(seed, "order of %zu in groups of %zu, number %lld", f->k, group, (long long)number);
@@ -150,7 +155,7 @@ static void shuffle(uint64_t seed, factors *f, size_t group, int64_t number) {
     }
 }
 
-/* A row of the point with everything but code and error. */
+/* A row of the point without code and error. */
 static row row_of(const ulp_task *task, int64_t number, double value) {
     const point *p = task->point;
     row r;
@@ -194,7 +199,7 @@ static ulp_status put_slices(const ulp_task *task, const machine *m, const facto
     for (size_t i = 0; i < s->slices.count && status == ULP_OK; i++) {
         double y;
         const size_t threads = (size_t)s->slices.at[i];
-        ulp_datapath cut = *d; /* a slice each: chunks */
+        ulp_datapath cut = *d; /* one chunk per thread */
         cut.kind = ULP_CHUNKED;
         cut.length = (uint32_t)((f->k + threads - 1) / threads);
         status = ulp_datapath_init(&cut);
@@ -211,7 +216,7 @@ typedef struct matrices {
     double *a, *b, *c; /* (ROWS,k), (COLUMNS,k), (ROWS,COLUMNS) */
 } matrices;
 
-/* Every output again, alone, with the random words that it had. */
+/* Computes every output again, alone and with the same random words, and counts the outputs that differ. */
 static ulp_status compare_alone(const machine *m, ulp_summation how, const matrices *x, int64_t *different) {
     const ulp_backend *backend = m->arena.backend;
     const size_t k = x->k;
@@ -222,10 +227,10 @@ static ulp_status compare_alone(const machine *m, ulp_summation how, const matri
     if (status == ULP_OK) status = backend->download(x->c, m->y, ROWS * COLUMNS * sizeof *x->c);
     *different = 0;
     for (size_t i = 0; i < ROWS * COLUMNS && status == ULP_OK; i++) {
-        ulp_summation its = how;
+        ulp_summation alone = how;
         double y;
-        its.stream.first += i * ulp_datapath_words(how.datapath, k);
-        status = multiply(m, its, m->a + i / COLUMNS * k, m->b + i % COLUMNS * k, k, &y);
+        alone.stream.first += i * ulp_datapath_words(how.datapath, k);
+        status = multiply(m, alone, m->a + i / COLUMNS * k, m->b + i % COLUMNS * k, k, &y);
         *different += memcmp(&y, &x->c[i], sizeof y) != 0;
     }
     return status;

@@ -1,4 +1,4 @@
-/* order.h - what the sums and the claims of order share: settings, points, rows. */
+/* order.h - settings, points and rows of order, shared by its sums and its claims. */
 #ifndef ULP_EXPERIMENT_ORDER_H
 #define ULP_EXPERIMENT_ORDER_H
 
@@ -31,7 +31,7 @@ typedef struct row {
     double error;
 } row;
 
-/* Whether one step of a datapath adds several products as a set. */
+/* Whether a datapath adds several products as a set in one step. */
 static inline int has_blocks(const ulp_datapath *d) { return d->step > 1 && !d->fused.late && d->fused.group == 0; }
 
 /* Whether a datapath adds products one by one, in one format. */

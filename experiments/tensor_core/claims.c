@@ -6,7 +6,7 @@
 #include "kernels/probe/probe.h"
 #include "tensor_core.h"
 
-/* What a row is about. */
+/* The key of a row. */
 typedef struct key {
     const ulp_datapath *datapath;
     int what;
@@ -19,7 +19,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
     return ((const point *)point_)->datapath == k->datapath && r->what == k->what && strcmp(r->name, k->name) == 0;
 }
 
-/* NULL if there is no such row, or no such datapath in this run. */
+/* Returns NULL if this run does not have the row or the datapath. */
 static const row *find(const ulp_claims *c, const ulp_datapath *d, int what, const char *name) {
     size_t from = 0;
     return ulp_table_find(c->table, &from, matches, &(key){d, what, name});
@@ -27,7 +27,7 @@ static const row *find(const ulp_claims *c, const ulp_datapath *d, int what, con
 
 static const char *or_word(const char *cell, const char *word) { return cell ? cell : word; }
 
-/* What the vectors show of a property. */
+/* The value of a property that the vectors show, as text. */
 static const char *found(const ulp_claims *c, const ulp_datapath *d, ulp_property_id id) {
     const row *r = find(c, d, PROBE, ulp_property_name(id));
     return or_word(r ? r->found : NULL, "-");
@@ -97,7 +97,7 @@ static void print_table(const ulp_claims *c) {
     ulp_sheet_print(sheet, c->file);
 }
 
-/* What the figure writes and draws of a datapath. */
+/* The numbers of a datapath that the figure shows. */
 static void summarize(ulp_claims *c, const ulp_datapath *d) {
     static const struct drawn {
         ulp_property_id id;

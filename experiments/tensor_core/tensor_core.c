@@ -1,10 +1,13 @@
-/* tensor_core.c - probe every generation's Tensor Core: how many products it adds at once, how many bits it keeps, what
- * that costs.
+/* tensor_core.c - each generation of Tensor Cores: products added at once, bits kept, and the error of long sums.
  *
- * Rows `probe` hold what the prober found by vectors, beside what published measurements say; rows `dot` hold the error
- * of dot products of random data against the exact sum. The expected values below are typed from the literature, not
- * read from the datapaths: Fasi et al. 2021 (doi:10.7717/peerj-cs.330), Xie et al. 2025 (arXiv 2511.10909), Khattak and
- * Mikaitis 2025 (arXiv 2512.07004), DeepSeek-AI 2024 (arXiv 2412.19437). The claims are in tensor_core/claims.c.
+ * Rows:
+ *   - probe: a property that the prober found by test vectors, beside its published value
+ *   - stall: the sum of 64 and 32 products 2^-8
+ *   - signed, positive: the errors of dot products of random data against the exact sum
+ *
+ * The expected values below are typed from the literature and not read from the datapaths: Fasi et al. 2021
+ * (doi:10.7717/peerj-cs.330), Xie et al. 2025 (arXiv 2511.10909), Khattak and Mikaitis 2025 (arXiv 2512.07004),
+ * DeepSeek-AI 2024 (arXiv 2412.19437). The claims are in tensor_core/claims.c.
  */
 #include "tensor_core.h"
 #include "kernels/probe/probe.h"
@@ -39,12 +42,13 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* ---- what the literature says ---- */
+/* ---- the published values ---- */
 
-/* Rows with the same deciding numbers; `rows` with spaces around each name. */
+/* The published values that several datapaths share. `rows` has a space before and after the name of each datapath.
+ * `monotonic` is 1 if c = 1 may give a smaller result than a c below 1; it is -1 if nothing is published. */
 typedef struct fact {
     const char *rows;
-    int length, fraction, kept, mode, monotonic; /* monotonic: 1 if c = 1 may give less than c below 1; -1: not said */
+    int length, fraction, kept, mode, monotonic;
 } fact;
 
 static const fact facts[] = {
@@ -66,7 +70,7 @@ static const fact facts[] = {
     {" fp32 ", 1, -1, 23, ULP_RNE, -1},
 };
 
-/* NULL if nothing is published. */
+/* Returns NULL if nothing is published. */
 static const fact *fact_of(const char *name) {
     char word[ULP_DATAPATH_NAME_MAX + 2];
     snprintf(word, sizeof word, " %s ", name);
@@ -75,8 +79,8 @@ static const fact *fact_of(const char *name) {
     return NULL;
 }
 
-/* What is said of a property of a row; 0 if nothing is. */
-static int said(const char *name, ulp_property_id id, int64_t *value) {
+/* *value = the published value of a property of a datapath. Returns 0 if nothing is published. */
+static int find_published(const char *name, ulp_property_id id, int64_t *value) {
     const fact *f = fact_of(name);
     const int late = strstr(name, "-mma") != NULL && strstr(name, "-e") != NULL;
     if (f == NULL) return 0;
@@ -133,7 +137,7 @@ static void put_number(const ulp_task *task, int what, const char *name, double 
     ulp_row_put(task->rows, &r);
 }
 
-/* Whether what the vectors show agrees with the literature's value. */
+/* Whether the value that the vectors show agrees with the published value. */
 static int agrees(const ulp_property *p, int64_t value) {
     if (p->found == ULP_AT_LEAST) return value >= p->value;
     return p->found == ULP_AT_MOST ? value <= p->value : value == p->value;
@@ -143,7 +147,7 @@ static void put_property(const ulp_task *task, ulp_property_id id, const ulp_pro
     char found[64], wanted[64];
     int64_t value;
     row r = row_of(task, PROBE, ulp_property_name(id));
-    const int reached = p->found != ULP_NOT_REACHABLE, known = said(r.datapath, id, &value);
+    const int reached = p->found != ULP_NOT_REACHABLE, known = find_published(r.datapath, id, &value);
     ulp_property_text(found, id, p->found, p->value);
     r.found = found;
     if (reached) r.number = (double)p->value;
@@ -157,7 +161,7 @@ static void put_property(const ulp_task *task, ulp_property_id id, const ulp_pro
     ulp_row_put(task->rows, &r);
 }
 
-/* 64 and 32 products 2^-8: the sum that stalls. */
+/* The sum of 64 and 32 products 1/16 x 1/16 = 2^-8. It stays 64 in a unit that keeps 14 significant bits. */
 static double stall(const ulp_datapath *d) {
     double x[32], y[32];
     for (int i = 0; i < 32; i++) x[i] = y[i] = 0.0625;
@@ -171,7 +175,7 @@ static int holds(double x, const ulp_format *f) {
 
 /* ---- random data ---- */
 
-/* Factors a (m,k) and b (n,k), and c (m,n), the products of their rows: host memory. */
+/* The factors a (m,k) and b (n,k), and c (m,n), the dot products of their rows. Host memory. */
 typedef struct matrices {
     size_t m, n, k;
     float *a, *b, *c;
@@ -185,7 +189,8 @@ static int matrices_new(matrices *x) {
     return 1;
 }
 
-/* Uniform on [low, 1), rounded to the datapath's format first: only what the sum does counts. */
+/* Fills x (n) with uniform data on [low, 1). The data are rounded to the input format f, so all errors come from the
+ * sum. */
 static void fill(float *x, size_t n, double low, const ulp_format *f, ulp_stream stream) {
     for (size_t i = 0; i < n; i++)
         x[i] = (float)ulp_round(low + (1 - low) * ulp_random_uniform(stream, i), f, (ulp_rule){0}, 0);
@@ -194,18 +199,19 @@ static void fill(float *x, size_t n, double low, const ulp_format *f, ulp_stream
 static ulp_status multiply(const ulp_backend *backend, const matrices *x, const ulp_datapath *d) {
     const size_t an = x->m * x->k, bn = x->n * x->k, cn = x->m * x->n;
     const ulp_gemm_shape shape = {.m = x->m, .n = x->n, .k = x->k, .lda = x->k, .ldb = x->k, .ldc = x->n, .b_trans = 1};
-    float *there = backend->alloc((an + bn + cn) * sizeof *there);
-    if (there == NULL) return ULP_NO_MEMORY;
-    ulp_status status = backend->upload(there, x->a, (an + bn) * sizeof *there);
+    float *memory = backend->alloc((an + bn + cn) * sizeof *memory); /* a, b, c in backend memory */
+    if (memory == NULL) return ULP_NO_MEMORY;
+    ulp_status status = backend->upload(memory, x->a, (an + bn) * sizeof *memory);
     if (status == ULP_OK)
-        status = ulp_backend_gemm(backend, there + an + bn, there, there + an, &shape, (ulp_summation){.datapath = d});
-    if (status == ULP_OK) status = backend->download(x->c, there + an + bn, cn * sizeof *there);
-    backend->release(there);
+        status =
+            ulp_backend_gemm(backend, memory + an + bn, memory, memory + an, &shape, (ulp_summation){.datapath = d});
+    if (status == ULP_OK) status = backend->download(x->c, memory + an + bn, cn * sizeof *memory);
+    backend->release(memory);
     return status;
 }
 
-/* Output i: its error relative to |a||b|. The sum of exact products has twice the precision (Ogita et al. 2005,
- * doi:10.1137/030601818). */
+/* The error of output i relative to |a||b|. The products of the reference are exact, and their sum has twice the
+ * precision of binary64 (Ogita et al. 2005, doi:10.1137/030601818). */
 static double error_of(const matrices *x, size_t i) {
     double sum = 0, slip = 0, size = 0;
     for (size_t l = 0; l < x->k; l++) {
@@ -218,7 +224,7 @@ static double error_of(const matrices *x, size_t i) {
     return ((double)x->c[i] - (sum + slip)) / size;
 }
 
-/* Root mean square of the errors over the outputs, and their mean: the bias. */
+/* Puts the root mean square (rms) and the mean (bias) of the errors over the outputs. */
 static ulp_status put_errors(const ulp_task *task, int what) {
     const settings *s = task->settings;
     const ulp_datapath *d = ((const point *)task->point)->datapath;

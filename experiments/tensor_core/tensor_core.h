@@ -1,4 +1,4 @@
-/* tensor_core.h - what the probes and the claims of tensor_core share: settings, points, rows. */
+/* tensor_core.h - settings, points and rows of tensor_core, shared by its probes and its claims. */
 #ifndef ULP_EXPERIMENT_TENSOR_CORE_H
 #define ULP_EXPERIMENT_TENSOR_CORE_H
 
@@ -15,7 +15,8 @@ typedef struct point {
     const ulp_datapath *datapath;
 } point;
 
-/* Rows: a property by vectors, the sum that stalls, errors of random data of both signs and of positive data. */
+/* Rows: a property found by vectors, the sum that stalls, errors on random data of both signs, errors on positive data.
+ */
 enum { PROBE, STALL, SIGNED, POSITIVE };
 #define WHAT_WORDS "probe stall signed positive"
 
