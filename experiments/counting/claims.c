@@ -33,8 +33,7 @@ static void claim_facts(ulp_claims *c) {
     }
 }
 
-/* Compares every end of the sums with one cure with its prediction. Sums without a cure are of all deterministic modes.
- */
+/* Compares the ends of the sums with this cure with their predictions, in all deterministic modes of these sums. */
 static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
     char word[16];
     int good = 0, bad = 0, open = 0;

@@ -12,7 +12,7 @@ static int matches(const void *row_, const void *point_, const void *key_) {
     return p->kind == key->kind && p->format == key->format && p->rule == key->rule && p->n == key->n;
 }
 
-/* The row of a point (the first, of a path); NULL if the run did not compute it. */
+/* The first row of a point; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, point key) {
     size_t from = 0;
     return ulp_table_find(c->table, &from, matches, &key);
@@ -22,10 +22,10 @@ static const ulp_named_rule *rule(const ulp_claims *c, const char *name) {
     return ulp_rules_find(&((const settings *)c->settings)->modes, name);
 }
 
-/* The solution of y' = -y at 1. */
+/* The exact solution of y' = -y at t = 1. */
 static double solution(void) { return ODE_START * ulp_exp(-1); }
 
-/* The published case: best at n = 46 among 10^(k/3), with an error of 2.0e-5. */
+/* The published case: of all n = 10^(k/3), 46 has the least error, 2.0e-5. */
 static void claim_best(ulp_claims *c) {
     const settings *s = c->settings;
     const char *text = "bfloat16 rne: of n = 10, 22, 46, 100, ..., 46 is best, y exactly 189 2^-15, its error 2.0e-5";
@@ -45,7 +45,7 @@ static void claim_best(ulp_claims *c) {
               r->most);
 }
 
-/* Steps to nearest that vanish: y stays at y0 from n = 2^(p+1) - 1 on, in the grid and in the scan. */
+/* To nearest, y stays at y0 from n = 2^(p+1) - 1 on, in the rows of decay and of the scan. */
 static void claim_stuck(ulp_claims *c, const ulp_format *format) {
     const int64_t from = ((int64_t)2 << format->prec) - 1;
     long rows = 0, moved = 0;
@@ -71,8 +71,8 @@ static void claim_stuck(ulp_claims *c, const ulp_format *format) {
               moved, error);
 }
 
-/* What the scan of a format shows: the last n that moves, how many n end at the number that is nearest to the solution,
- * and the first of them. */
+/* Results of the scan of a format. last: the last n for which y moves; count: the number of n for which y ends at the
+ * number nearest to the solution; first: the first of these n. */
 typedef struct scan {
     const char *format;
     int64_t last, count, first;
@@ -106,7 +106,8 @@ static void claim_scan(ulp_claims *c, scan wanted) {
               (long long)got.last);
 }
 
-/* Runs and their mean, relative to Euler's exact polygon, in units of what the standard deviation is bounded by. */
+/* The distances of the runs and of their mean from Euler's exact polygon, in units of the bound of the standard
+ * deviation. */
 static void claim_decay(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
     const int prec = (int)format->prec;
@@ -134,7 +135,7 @@ static void claim_decay(ulp_claims *c, const ulp_format *format) {
     else ulp_claim(c, better > 10, text, "%.1f times less at least", better);
 }
 
-/* The circle to nearest stands still from a number of steps on. */
+/* To nearest, u does not move on the circle from a certain number of steps on. */
 static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
     const int prec = (int)format->prec;
@@ -158,7 +159,7 @@ static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
         ulp_claim_skip(c, text, "--longest is %lld", (long long)s->longest);
 }
 
-/* Stochastic circles stay near the solution. */
+/* Stochastic paths stay near the circle. */
 static void claim_circle_near(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
     const int prec = (int)format->prec;
@@ -206,7 +207,7 @@ static void print_table(const ulp_claims *c) {
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     print_table(c);
-    ulp_summary(c, "error times n", solution() / 2, "decay exact"); /* of many steps: the leading term */
+    ulp_summary(c, "error times n", solution() / 2, "decay exact"); /* the leading term for large n */
     claim_best(c);
     claim_scan(c, (scan){"bfloat16", .last = 510, .count = 6, .first = 40});
     claim_scan(c, (scan){"binary16", .last = 4062, .count = 11, .first = 164});

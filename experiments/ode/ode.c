@@ -1,25 +1,36 @@
-/* ode.c - Euler's method with more and more steps: to nearest, small steps vanish; stochastic ones still count.
+/* ode.c - Euler's method with more and more steps: small steps vanish to nearest, but not with stochastic rounding.
  *
- * After Croci et al. 2022 (doi:10.1098/rsos.211631), sections 8.3 and 8.4. Each operation is rounded, the product first
- * and then the sum:
- *   decay    y' = -y on [0,1], y(0) = y0 = 2^-6:  y <- y - (h y), h = 1 / n;
- *   circle   u' = v, v' = -u for one revolution from u = 1, v = 0:  u <- u + (h v), v <- v - (h u) with the old u,
- *            h = 2 pi / n;
- * h is rounded to nearest once. n goes through 10, 22, 46, 100, ..., that is 10^(k/3); rows `scan` are decay to nearest
- * for every n up to where it does not move any more, whatever --modes says.
- * Exact: the numbers just below y0 are 2^(-6-p) apart, so y0 - h y0 goes back to y0, whose significand is even, if h is
- * at most 2^(-p-1). 1 / n rounds to that from n = 2^(p+1) - 1 on: then nothing ever moves, and the error is
- * y0 (1 - 1/e). In bfloat16 y moves with n one less, 510; in binary16, whose products h y are subnormal there and lose
- * bits, up to n = 4062. With less, decay may stop on the way, as soon as h y is half a spacing.
- * Stochastic: the mean is Euler's polygon y0 (1 - h)^n of exact arithmetic (but for the 2^-32 spacings that 32 random
- * bits leave out), whose error falls like 1 / n. One run is off by the rounding errors: a step's variance is at most
- * s h y, the spacing s at most 2^(1-p) y, and later steps shrink it by 1 - h each, so that all add up to about
- * 2^(1-p) y^2 at the end: a standard deviation of 2^((1-p)/2) of y, whatever n is. So with more steps the mean keeps
- * improving, and a single run levels off there. Likewise for the circle, where steps have variances of 2^(1-p) |u h v|
- * in both coordinates: a standard deviation of 2^((3-p)/2) after one revolution, in all. To nearest, from
- * n = 2 pi 2^(p+1) on, v stops at 1/2 or before, where half a spacing is h, and h v is too little to move u from 1.
- * The circle's error is the largest distance to (cos t, -sin t) at 256 equal times, or at every step: a path that stays
- * where it began would be right in the end.
+ * The experiment follows Croci et al. 2022 (doi:10.1098/rsos.211631), sections 8.3 and 8.4. Each operation is rounded,
+ * first the product and then the sum:
+ *
+ *  - decay: y' = -y on [0,1], y(0) = y0 = 2^-6:  y <- y - (h y), h = 1 / n
+ *  - circle: u' = v, v' = -u for one revolution from u = 1, v = 0:  u <- u + (h v), v <- v - (h u) with the old u,
+ *    h = 2 pi / n
+ *
+ * h is rounded to nearest once. n takes the values 10, 22, 46, 100, ..., which are 10^(k/3) rounded. Rows `scan` are
+ * decay to nearest for every n from 10 until y does not move any more. They do not depend on --modes.
+ *
+ * Decay to nearest: the numbers just below y0 are 2^(-6-p) apart. If h is at most 2^(-p-1), y0 - h y0 therefore rounds
+ * back to y0, whose significand is even. 1 / n rounds to 2^(-p-1) from n = 2^(p+1) - 1 on. From this n on y never
+ * moves, and its error is y0 (1 - 1/e). In bfloat16 y still moves with one step less, n = 510. In binary16 y moves up
+ * to n = 4062, because there the products h y are subnormal and lose bits. With fewer steps y moves at first, and may
+ * stop before t = 1, as soon as h y falls to half a spacing.
+ *
+ * Stochastic decay: the mean is Euler's polygon y0 (1 - h)^n of exact arithmetic, but for the 2^-32 spacings that 32
+ * random bits neglect. The error of the polygon falls like 1 / n. One run differs from the mean by its rounding errors.
+ * The variance of a step is at most s h y, where the spacing s is at most 2^(1-p) y. Each later step multiplies the
+ * error by 1 - h. All variances therefore add up to about 2^(1-p) y^2 at the end, which is a standard deviation of
+ * 2^((1-p)/2) of y for every n. With more steps the mean keeps improving, and the error of a single run levels off.
+ *
+ * Stochastic circle: the variance of a step is 2^(1-p) |u h v| in both coordinates. The standard deviation after one
+ * revolution is 2^((3-p)/2) in all.
+ *
+ * Circle to nearest: from n = 2 pi 2^(p+1) on, |v| stops at 1/2 or earlier, because h is half the spacing of the
+ * numbers at 1/2. h v is then too small to move u from 1.
+ *
+ * The error of the circle is the largest distance to (cos t, -sin t) at 256 equally spaced times, or at every step if
+ * n <= 256. The distance at the end alone is not enough: a path that stays at its start ends at the exact solution.
+ *
  * The claims are in ode/claims.c.
  */
 #include "ode.h"
@@ -98,7 +109,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
 
 /* ---- the two problems ---- */
 
-/* A run under way: the arithmetic, and the next random word. */
+/* The arithmetic of a run, with its step size and its next random word. */
 typedef struct machine {
     const ulp_format *format;
     ulp_rule rule;
@@ -107,7 +118,7 @@ typedef struct machine {
     double h;
 } machine;
 
-/* Run `number` of a point. */
+/* The arithmetic of run `number` of a point. */
 static machine machine_of(const settings *s, const point *p, int64_t number) {
     const int decays = p->kind == DECAY || p->kind == SCAN;
     machine m = {.format = p->format, .rule = p->rule->rule, .stochastic = ulp_mode_is_stochastic(p->rule->rule.mode)};
@@ -139,17 +150,17 @@ static void turn(machine *m, double *u, double *v) {
     *v = operate(m, ULP_SUB, *v, dv);
 }
 
-/* Distance of (u, v) to where the exact solution is after a share of the revolution, 0 <= share <= 1. */
+/* Distance of (u, v) to the exact solution after a share of the revolution, 0 <= share <= 1. */
 static double distance(double u, double v, double share) {
     const double later = share + 0.25; /* -sin t = cos(t + pi / 2) */
     const double x = u - ulp_cos_turn(share < 1 ? share : 0), y = v - ulp_cos_turn(later < 1 ? later : later - 1);
     return sqrt(x * x + y * y);
 }
 
-/* Whether a path of n steps is looked at after step i. */
+/* Whether step i of n steps is one of the samples of the path. */
 static int is_sample(int64_t i, int64_t n) { return n <= SAMPLES || i * SAMPLES / n != (i - 1) * SAMPLES / n; }
 
-/* One revolution; returns the largest distance to the exact solution. */
+/* Computes one revolution and its end (u, v). Returns the largest distance to the exact solution. */
 static double revolve(machine *m, int64_t n, double *u, double *v) {
     double most = 0;
     *u = 1;
@@ -188,7 +199,7 @@ static void put_scan(const ulp_task *task) {
     }
 }
 
-/* y0 (1 - h)^n in binary64: a relative error of n 2^-52. */
+/* y0 (1 - h)^n in binary64, with a relative error of n 2^-52. */
 static double polygon(double h, int64_t n) {
     double y = ODE_START;
     for (int64_t i = 0; i < n; i++) y -= h * y;
@@ -223,7 +234,8 @@ static void put_circle(const ulp_task *task) {
     const point *p = task->point;
     const int64_t runs = runs_of(task->settings, p);
     const double h = machine_of(task->settings, p, 1).h;
-    double squares = 0, radii = 0, growth = 1; /* Euler's exact polygon moves out by sqrt(1 + h^2) a step */
+    double squares = 0, radii = 0,
+           growth = 1; /* a step of Euler's exact polygon multiplies the radius by sqrt(1 + h^2) */
     row r = row_of(task, p);
     r.most = 0;
     for (int64_t i = 0; i < p->n; i++) growth *= sqrt(1 + h * h);

@@ -1,4 +1,4 @@
-/* ode.h - what the problems and the claims of ode share: settings, points, rows. */
+/* ode.h - settings, points and rows of ode. */
 #ifndef ULP_EXPERIMENT_ODE_H
 #define ULP_EXPERIMENT_ODE_H
 
@@ -15,7 +15,7 @@ typedef struct settings {
 enum { DECAY, SCAN, CIRCLE, PATH };
 #define KIND_WORDS "decay scan circle path"
 
-/* A scan is of all n, always to nearest. */
+/* A point of the plan. A scan computes all n (the field n is 0), and its rule is rne. */
 typedef struct point {
     int kind;
     const ulp_format *format;
@@ -34,7 +34,7 @@ typedef struct row {
 
 #define ODE_START 0x1p-6 /* y0 */
 
-/* 10^(k / 3), rounded to a whole number; k is from 3 to ode_thirds(). */
+/* 10^(k / 3), rounded to a whole number; 3 <= k <= ode_thirds(). */
 static inline int64_t ode_steps(int k) {
     static const int64_t mantissas[] = {10000000, 21544347, 46415888};
     int64_t scale = 1;

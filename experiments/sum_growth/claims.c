@@ -6,7 +6,7 @@
 #include "kernels/functions/elementary.h"
 #include "sum_growth.h"
 
-/* What a row is about. */
+/* The format, terms, mode and length of a row. */
 typedef struct key {
     const ulp_format *format;
     int data;
@@ -21,16 +21,17 @@ static int matches(const void *row_, const void *point_, const void *key_) {
     return p->format == k->format && p->data == k->data && r->n == (int64_t)k->n && strcmp(r->mode, k->mode) == 0;
 }
 
-/* NULL if the run did not compute it. */
+/* The row of a key; NULL if there is no such row. */
 static const row *find(const ulp_claims *c, key k) {
     size_t from = 0;
     return ulp_table_find(c->table, &from, matches, &k);
 }
 
-/* A claim about random sums fails with this probability at most where what it says is true. */
+/* The largest probability that a true claim about random sums fails. */
 static const double false_alarm = 1e-6;
 
-/* A sum of the row left the format's range or is held at its end: the bounds are about sums within the range. */
+/* Whether a sum of the row left the format's range or stays at the end of the range. The bounds hold for sums within
+ * the range only. */
 static int has_left(const ulp_format *format, const row *r) {
     return !isfinite(r->most_error) || !(fmax(fabs(r->least), fabs(r->most)) < format->max);
 }
@@ -40,7 +41,7 @@ static int has_left(const ulp_format *format, const row *r) {
 static double gamma_of(const row *r) { return r->gamma; }
 static double linear_of(const row *r) { return r->linear; }
 
-/* How many rows have this bound, and in how many the largest error exceeds it; the closest, as a share of the bound. */
+/* Claims that no error of a row exceeds the bound, over all rows with this bound. */
 static void claim_bound(ulp_claims *c, double (*bound)(const row *r), const char *text) {
     const settings *s = c->settings;
     long rows = 0, broken = 0;
@@ -60,20 +61,21 @@ static void claim_bound(ulp_claims *c, double (*bound)(const row *r), const char
                   (long long)s->runs, 100 * closest);
 }
 
-/* lambda sqrt(n) u of a row, without what `likely` adds to it. */
+/* lambda sqrt(n) u of a row, the leading term of the likely bound. */
 static double plain_bound(const settings *s, const ulp_format *format, const row *r) {
     const double n = (double)r->n;
     return sqrt(2 * n * ulp_log(2 * n / s->delta)) * ldexp(1, 1 - (int)format->prec);
 }
 
-/* Whether the likely bound is a theorem about the sums of a row and says anything (below 1). */
+/* Whether the likely bound is a theorem about the sums of a row, and less than 1: a larger bound says nothing. */
 static int is_likely(const settings *s, const point *p, const row *r) {
     const ulp_named_rule *rule = ulp_rules_find(&s->modes, r->mode);
     return rule && growth_is_unbiased(rule->rule) && p->data != HARMONIC && !has_left(p->format, r) && r->likely < 1;
 }
 
-/* Of all stochastic sums, over all lengths where the likely bound says anything: 1 - delta of them keep it. What is
- * added to lambda sqrt(n) u is less than half of it there, as exp(x) - 1 <= x / ln 2 where it is below 1. */
+/* Claims that 1 - delta of all stochastic sums, of all lengths at which the likely bound is less than 1, are within the
+ * likely bound. There the bound is less than 1.5 times lambda sqrt(n) u, because exp(x) - 1 <= x / ln 2 where
+ * exp(x) - 1 <= 1. */
 static void claim_likely(ulp_claims *c) {
     const settings *s = c->settings;
     double count = 0, within = 0, closest = 0;
@@ -101,22 +103,23 @@ static void claim_likely(ulp_claims *c) {
 
 /* ---- where sums to nearest stop ---- */
 
-/* The probability that a term of U[0,1], or a product of two of them, is over 1/2 after rounding to nearest: numbers
- * between 1/2 and 1 are `spacing` apart, and a tie at 1/2 goes to 1/2. */
+/* The probability that a term of U[0,1], or a product of two such factors, is greater than 1/2 after rounding to
+ * nearest. The numbers between 1/2 and 1 are `spacing` apart, and a tie at 1/2 goes to 1/2. */
 static double share_over_half(const ulp_format *format, int data) {
     const double spacing = ldexp(1, -(int)format->prec);
     double share = 0;
     if (data == POSITIVE) return 0.5 - spacing / 2;
     for (double x = 0.5 + spacing; x <= 1; x += spacing) {
-        /* the least factor y whose product with x is over 1/2 */
+        /* the least factor y for which the rounded x y is greater than 1/2 */
         const double y = spacing * (floor((1 + spacing) / (2 * x * spacing)) + 1);
         if (y <= 1) share += (x < 1 ? spacing : spacing / 2) * (1 + spacing / 2 - y);
     }
     return share;
 }
 
-/* The least n for which fewer than `needed` of n terms are over 1/2 with a probability of at most `chance`, by the
- * Chernoff bound of the binomial distribution. */
+/* A number of terms n large enough that fewer than `needed` of the n terms exceed 1/2 with a probability of at most
+ * `chance`. A term exceeds 1/2 with probability `share`. The Chernoff bound of the binomial distribution decides, and n
+ * grows in steps of 0.1 %. */
 static double enough_terms(double needed, double share, double chance) {
     for (double n = ceil(needed / share);; n = ceil(1.001 * n)) {
         const double part = needed / n;
@@ -126,10 +129,11 @@ static double enough_terms(double needed, double share, double chance) {
     }
 }
 
-/* Sums of U[0,1] and of products of these, to nearest. No term lowers the sum. A term over 1/2 adds 1/2 or more to a
- * sum below 2^(p-1), whose spacing is 1/2 at most, and 1 to a sum from there to 2^p: 3 2^(p-1) such terms reach 2^p.
- * There the spacing is 2, and only the tie 2^p + 1 can move the sum: it goes to 2^p, or with one bit of significand,
- * where every significand is odd and the even code decides, perhaps to 2^(p+1), whose spacing is 4. */
+/* Claims where sums of U[0,1] and inner products of U[0,1] stop to nearest. No term lowers the sum. A term over 1/2
+ * adds at least 1/2 to a sum below 2^(p-1), where the spacing is at most 1/2, and 1 to a sum from 2^(p-1) to 2^p. A
+ * number of 3 2^(p-1) such terms reaches 2^p. At 2^p the spacing is 2, and only the tie 2^p + 1 can move the sum. The
+ * tie goes to 2^p. With a significand of one bit, every significand is odd and the even code decides: the tie may go to
+ * 2^(p+1), where the spacing is 4. */
 static void claim_stop(ulp_claims *c, const ulp_format *format, int data) {
     const settings *s = c->settings;
     const double power = ldexp(1, (int)format->prec), stop = ulp_round(power + 1, format, (ulp_rule){0}, 0);
@@ -158,7 +162,7 @@ static void claim_stop(ulp_claims *c, const ulp_format *format, int data) {
 
 /* ---- slopes ---- */
 
-/* Sums of one kind at lengths `from` to `to`, and between which numbers the slope of their errors lies. */
+/* Sums of one kind at lengths `from` to `to`, and the limits of the slope of their errors. */
 typedef struct slope {
     int data;
     const char *mode;
@@ -195,7 +199,8 @@ static void claim_slope(ulp_claims *c, const ulp_format *format, slope wanted, c
     else ulp_claim(c, got >= wanted.low && got <= wanted.high, text, "slope %.3f", got);
 }
 
-/* Slopes where there is a decade to measure them in, for the formats whose terms are not coarser than their sums. */
+/* Claims slopes for formats of 8 to 16 bits of precision: they have a decade of lengths to measure a slope in, and
+ * their terms are not coarser than their sums. */
 static void claim_slopes(ulp_claims *c, const ulp_format *format) {
     const double half = ldexp(1, (int)format->prec - 1);
     if (format->prec < 8 || format->prec > 16) return;
@@ -214,10 +219,13 @@ static void claim_slopes(ulp_claims *c, const ulp_format *format) {
 
 /* ---- where stochastic errors level off ---- */
 
-/* A bound of the probability that a stochastic sum S of positive terms errs by `error` times the exact sum T or more.
- * The spacing around S is at most g S, g = 2^(1-p). Above: a step of x adds at most c_m x S^(m-1) to the mean of S^m,
- * c_m = ((1 + g)^m - 1) / g, so that E (S/T)^m is at most the product of c_j / j for j = 1 to m; then Markov's
- * inequality. Below: E exp(-t S) is at most that of a Gamma variable of mean T and shape 2 / g; then Chernoff's. */
+/* A bound of the probability that a stochastic sum S of positive terms has an error of at least `error` times the exact
+ * sum T. The spacing around S is at most g S, g = 2^(1-p).
+ *
+ *  - S too large: a step of x adds at most c_m x S^(m-1) to the mean of S^m, c_m = ((1 + g)^m - 1) / g. E (S/T)^m is
+ *    therefore at most the product of c_j / j for j = 1 to m, and Markov's inequality gives the bound.
+ *  - S too small: E exp(-t S) is at most E exp(-t X) for a Gamma variable X of mean T and shape 2 / g, and Chernoff's
+ *    inequality gives the bound. */
 static double chance_of_error(const ulp_format *format, double error) {
     const double gap = ldexp(1, 1 - (int)format->prec);
     double power = 1, above = 1;
@@ -230,7 +238,7 @@ static double chance_of_error(const ulp_format *format, double error) {
     return above + (error < 1 ? ulp_exp(2 / gap * (ulp_log(1 - error) + error)) : 0);
 }
 
-/* The least error, to six digits, that has this chance at most. */
+/* The least error, to six digits, whose chance_of_error() is at most `chance`. */
 static double error_of_chance(const ulp_format *format, double chance) {
     double low = 0, high = 1;
     while (chance_of_error(format, high) > chance) high *= 2;
@@ -242,8 +250,8 @@ static double error_of_chance(const ulp_format *format, double chance) {
     return high;
 }
 
-/* Stochastic sums of positive terms: no error at any length over one that all these sums together reach by chance once
- * in a million runs of the experiment. */
+/* Claims that the error of no stochastic sum of positive terms, at any length, exceeds a limit. At most one in a
+ * million runs of the experiment has a sum that exceeds this limit by chance. */
 static void claim_level(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
     double most = 0;
@@ -267,7 +275,7 @@ static void claim_level(ulp_claims *c, const ulp_format *format) {
     ulp_claim(c, most <= limit, text, "%ld rows, the farthest sum off by %.3g %%", rows, 100 * most);
 }
 
-/* Croci et al. 2022, to the four digits given there: harmonic sums of 10^6 terms to nearest. */
+/* Harmonic sums of 10^6 terms to nearest, with the errors to four digits of Croci et al. 2022. */
 static const struct fact {
     const char *format;
     double sum, error;
@@ -293,7 +301,7 @@ static void print_bound(ulp_sheet *sheet, double bound) {
     else ulp_sheet_put(sheet, "%.2e", bound);
 }
 
-/* Lengths 10^2 to 10^(last / 4). */
+/* One line of the table, for lengths 10^2 to 10^(last / 4). */
 static void print_sums(ulp_sheet *sheet, const ulp_claims *c, key k, int last) {
     ulp_sheet_put(sheet, "%s", k.format->name);
     ulp_sheet_put(sheet, "%s", data_name_of(k.data).text);

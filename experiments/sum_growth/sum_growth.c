@@ -1,28 +1,36 @@
 /* sum_growth.c - how do the errors of long sums grow with their length, to nearest and stochastic, beside the bounds?
  *
- * Recursive sums from +0, every addition rounded: terms of U[0,1], of U[-1,1], the products of two such factors (each
- * rounded by the same mode, then added), and 1, 1/2, 1/3, ... Terms and factors are first rounded to nearest, so that
- * only sums and products err; the harmonic series alone is compared with the sum of the unrounded 1/i. A longer sum
- * begins with the terms and the random words of the shorter ones. The error of a sum s of terms x_i is
- * |computed - s| / sum |x_i|, the backward error; for terms of one sign it is the relative one.
+ * The experiment computes recursive sums from +0 and rounds every addition. There are five kinds of terms: U[0,1];
+ * U[-1,1]; products of two factors of U[0,1]; products of two factors of U[-1,1]; and 1, 1/2, 1/3, ... The mode that
+ * rounds the sums also rounds the products, before they are added. Terms and factors are first rounded to nearest, and
+ * the exact sum is computed from the rounded terms or factors, so only additions and products have errors. The harmonic
+ * series alone is compared with the sum of the unrounded 1/i. A longer sum begins with the terms and the random words
+ * of the shorter sums. The error of a sum s of terms x_i is |computed - s| / sum |x_i|, the backward error. For terms
+ * of one sign it is the relative error.
  *
  * Bounds, with u = 2^-p to nearest and 2^(1-p) in other modes:
- *   gamma    n u / (1 - n u) where n u < 1 (Higham 2002, Accuracy and Stability, section 4.2);
- *   linear   n u, to nearest, for every n (Jeannerod and Rump 2013, doi:10.1137/120894488);
- *   likely   exp((lambda sqrt(n) u + n u^2) / (1 - u)) - 1, that is lambda sqrt(n) u and a little: for stochastic
- *            rounding it holds with probability 1 - delta at least if delta = 2 n exp(-lambda^2 / 2) (Connolly,
- *            Higham, Mary 2021, doi:10.1137/20M1334796; also Croci et al. 2022, doi:10.1098/rsos.211631). To nearest
- *            it is no theorem, and sums that stop break it.
- * A product below the least normal number errs by up to the least spacing rather than relatively: n of these are added
- * to the first two where products are rounded. With 32 random bits the mean of a stochastic error is within 2^-32
- * spacings of 0, too little to be seen beside the bounds.
- * Where sums of U[0,1] to nearest stop: from 2^p on numbers are 2 apart, and no term exceeds half of that; a tie, at
- * x = 1, goes to the even 2^p. Below, the spacing divides 2^p, so the sum stops exactly there. A format of one bit of
- * significand breaks ties by the even code: there the sum stops at 2^p or at 2^(p+1).
- * Where stochastic sums S of positive terms x level off: a step's variance is s^2 nu (1 - nu), nu the fraction of x / s
- * that is cut, so at most s x; the spacing s is at most 2^(1-p) S. As E S is the exact sum, the variances add up to at
- * most 2^(1-p) sum S x, half of 2^(1-p) times the square of the whole sum: a standard deviation of 2^(-p/2) of the sum,
- * however long it is. The error of zero-mean data is a constant times u (Higham and Mary 2020, doi:10.1137/20M1314355).
+ *
+ *  - gamma: n u / (1 - n u) where n u < 1 (Higham 2002, Accuracy and Stability, section 4.2)
+ *  - linear: n u, to nearest, for every n (Jeannerod and Rump 2013, doi:10.1137/120894488)
+ *  - likely: exp((lambda sqrt(n) u + n u^2) / (1 - u)) - 1, which is slightly more than lambda sqrt(n) u. For
+ *    stochastic rounding the bound holds with probability at least 1 - delta if delta = 2 n exp(-lambda^2 / 2)
+ *    (Connolly, Higham, Mary 2021, doi:10.1137/20M1334796; also Croci et al. 2022, doi:10.1098/rsos.211631). Under
+ *    round to nearest it is no theorem, and sums that stop exceed it.
+ *
+ * A product below the least normal number has no relative error bound: its error is up to the least spacing. Where
+ * products are rounded, n such errors are added to gamma and linear. With 32 random bits, the mean of a stochastic
+ * error is within 2^-32 spacings of 0, which is negligible beside the bounds.
+ *
+ * Sums of U[0,1] to nearest stop. From 2^p on the numbers are 2 apart, and no term exceeds half of this spacing. A tie,
+ * at x = 1, goes to 2^p, which is even. Below 2^p the spacing divides 2^p, so the sum stops at exactly 2^p. In a format
+ * with a significand of one bit, a tie goes to the even code, and the sum stops at 2^p or at 2^(p+1).
+ *
+ * The errors of stochastic sums S of positive terms x level off. The variance of a step is s^2 nu (1 - nu), where s is
+ * the spacing and nu the part of x / s that rounding cuts off. The variance is at most s x, and s is at most 2^(1-p) S.
+ * The mean of S is the exact sum. The variances therefore add up to at most 2^(1-p) sum S x, which is half of 2^(1-p)
+ * times the square of the whole sum. This is a standard deviation of 2^(-p/2) of the sum, for every length. The error
+ * of zero-mean data is a constant times u (Higham and Mary 2020, doi:10.1137/20M1314355).
+ *
  * The claims are in sum_growth/claims.c.
  */
 #include "sum_growth.h"
@@ -96,38 +104,37 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* All sums of a point under way: runs beside each other, modes one after the other on the same terms. */
+/* The sums of all runs and modes of a point. All modes add the same terms. */
 typedef struct sums {
     const settings *settings;
     const ulp_backend *backend;
     const ulp_format *format;
     int data;
-    size_t runs, modes, n; /* n terms are added */
+    size_t runs, modes, n; /* n: the number of terms added so far */
     const ulp_named_rule *mode;
     ulp_stream words[MODES_MAX];
     ulp_datapath serial[MODES_MAX], exact;
-    float *x, *y, *sum; /* (BLOCK,runs) twice: factors; (modes,runs) */
-    double *exactly, *truth,
-        *size; /* (BLOCK,runs): the terms as they are without error; (runs): the sum, and of the magnitudes */
+    float *x, *y, *sum;                          /* x, y (BLOCK,runs): terms or factors; sum (modes,runs) */
+    double *exact_terms, *exact_sum, *magnitude; /* (BLOCK,runs); (runs); (runs), sum of the |terms| */
     ulp_arena arena;
-    struct {                         /* the same in backend memory */
-        float *ones, *x, *y, *terms; /* (BLOCK); (BLOCK,runs); terms: products of the factors as rounded */
-        double *ones64, *exactly;
+    struct {                         /* arrays in backend memory */
+        float *ones, *x, *y, *terms; /* ones (BLOCK); others (BLOCK,runs); terms: the rounded products of the factors */
+        double *ones64, *exact_terms;
         float *sum;
-        double *truth;
-    } there;
+        double *exact_sum;
+    } device;
 } sums;
 
 static void carve(sums *s) {
     const size_t block = BLOCK * s->runs;
-    s->there.ones = ulp_arena_take(&s->arena, BLOCK);
-    s->there.x = ulp_arena_take(&s->arena, block);
-    s->there.y = ulp_arena_take(&s->arena, block);
-    s->there.terms = ulp_arena_take(&s->arena, block);
-    s->there.sum = ulp_arena_take(&s->arena, s->modes * s->runs);
-    s->there.ones64 = ulp_arena_take64(&s->arena, BLOCK);
-    s->there.exactly = ulp_arena_take64(&s->arena, block);
-    s->there.truth = ulp_arena_take64(&s->arena, s->runs);
+    s->device.ones = ulp_arena_take(&s->arena, BLOCK);
+    s->device.x = ulp_arena_take(&s->arena, block);
+    s->device.y = ulp_arena_take(&s->arena, block);
+    s->device.terms = ulp_arena_take(&s->arena, block);
+    s->device.sum = ulp_arena_take(&s->arena, s->modes * s->runs);
+    s->device.ones64 = ulp_arena_take64(&s->arena, BLOCK);
+    s->device.exact_terms = ulp_arena_take64(&s->arena, block);
+    s->device.exact_sum = ulp_arena_take64(&s->arena, s->runs);
 }
 
 static int is_dot(int data) { return data == DOT_POSITIVE || data == DOT_SIGNED; }
@@ -142,35 +149,35 @@ static ulp_status sums_new(sums *s) {
                                        data_name_of(s->data).text, s->mode[m].name);
     }
     s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
-    s->exactly = calloc(block + 2 * s->runs, sizeof(double));
+    s->exact_terms = calloc(block + 2 * s->runs, sizeof(double));
     ulp_arena_init(&s->arena, s->backend);
     carve(s);
-    if (status == ULP_OK) status = s->x != NULL && s->exactly != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY;
+    if (status == ULP_OK) status = s->x != NULL && s->exact_terms != NULL ? ulp_arena_alloc(&s->arena) : ULP_NO_MEMORY;
     if (status != ULP_OK) return status;
     carve(s);
     s->y = s->x + block;
     s->sum = s->y + block;
-    s->truth = s->exactly + block;
-    s->size = s->truth + s->runs;
-    for (size_t i = 0; i < BLOCK; i++) s->exactly[i] = 1;
-    status = s->backend->upload(s->there.ones64, s->exactly, BLOCK * sizeof(double));
-    return status == ULP_OK ? ulp_tensor_fill(s->backend, s->there.ones, BLOCK, 1.0f) : status;
+    s->exact_sum = s->exact_terms + block;
+    s->magnitude = s->exact_sum + s->runs;
+    for (size_t i = 0; i < BLOCK; i++) s->exact_terms[i] = 1;
+    status = s->backend->upload(s->device.ones64, s->exact_terms, BLOCK * sizeof(double));
+    return status == ULP_OK ? ulp_tensor_fill(s->backend, s->device.ones, BLOCK, 1.0f) : status;
 }
 
 static void sums_free(sums *s) {
     ulp_arena_release(&s->arena);
     free(s->x);
-    free(s->exactly);
+    free(s->exact_terms);
 }
 
-/* to (count,runs): factors n, n + 1, ... of every run, in binary32; four share a block of random words. */
+/* Draws binary32 factors n, n + 1, ... of every run to `to` (count,runs). Four factors share a random block. */
 static void draw(const sums *s, float *to, const char *factor, size_t count) {
     const int both = s->data == SIGNED || s->data == DOT_SIGNED;
     for (size_t run = 0; run < s->runs; run++) {
         const ulp_stream stream = ulp_stream_named(s->settings->seed, "sum_growth %s %zu", factor, run);
         philox4x32_ctr_t block = ulp_random_block(stream.seed, stream.stream, s->n / 4);
         for (size_t i = 0; i < count; i++) {
-            const uint64_t index = s->n + i; /* of ulp_random_uniform(): a named stream begins at 0 */
+            const uint64_t index = s->n + i; /* the index of ulp_random_uniform(), as a named stream begins at 0 */
             if (index % 4 == 0) block = ulp_random_block(stream.seed, stream.stream, index / 4);
             const double u = (double)block.v[index % 4] * 0x1p-32;
             to[i * s->runs + run] = (float)(both ? 2 * u - 1 : u);
@@ -178,14 +185,14 @@ static void draw(const sums *s, float *to, const char *factor, size_t count) {
     }
 }
 
-/* Factors x (n), drawn, to the backend, rounded there, and back. */
-static ulp_status fill_factors(const sums *s, float *x, float *there, const char *factor, size_t count) {
+/* Draws factors, uploads them, rounds them in backend memory, and downloads them to x (count,runs). */
+static ulp_status fill_factors(const sums *s, float *x, float *device, const char *factor, size_t count) {
     const size_t all = count * s->runs;
     draw(s, x, factor, count);
-    ulp_status status = s->backend->upload(there, x, all * sizeof *x);
+    ulp_status status = s->backend->upload(device, x, all * sizeof *x);
     if (status == ULP_OK)
-        status = ulp_backend_round(s->backend, there, there, all, (ulp_rounding){.format = s->format});
-    return status == ULP_OK ? s->backend->download(x, there, all * sizeof *x) : status;
+        status = ulp_backend_round(s->backend, device, device, all, (ulp_rounding){.format = s->format});
+    return status == ULP_OK ? s->backend->download(x, device, all * sizeof *x) : status;
 }
 
 static ulp_status fill(sums *s, size_t count) {
@@ -195,39 +202,41 @@ static ulp_status fill(sums *s, size_t count) {
         for (size_t i = 0; i < count; i++) {
             const double term = 1 / (double)(s->n + i + 1), rounded = ulp_round(term, s->format, nearest, 0);
             for (size_t run = 0; run < s->runs; run++) {
-                s->exactly[i * s->runs + run] = term;
+                s->exact_terms[i * s->runs + run] = term;
                 s->x[i * s->runs + run] = (float)rounded;
             }
         }
-        return s->backend->upload(s->there.x, s->x, all * sizeof(float));
+        return s->backend->upload(s->device.x, s->x, all * sizeof(float));
     }
-    ulp_status status = fill_factors(s, s->x, s->there.x, "x", count);
-    if (status == ULP_OK && is_dot(s->data)) status = fill_factors(s, s->y, s->there.y, "y", count);
-    for (size_t i = 0; i < all; i++) s->exactly[i] = (double)s->x[i] * (is_dot(s->data) ? (double)s->y[i] : 1);
+    ulp_status status = fill_factors(s, s->x, s->device.x, "x", count);
+    if (status == ULP_OK && is_dot(s->data)) status = fill_factors(s, s->y, s->device.y, "y", count);
+    for (size_t i = 0; i < all; i++) s->exact_terms[i] = (double)s->x[i] * (is_dot(s->data) ? (double)s->y[i] : 1);
     return status;
 }
 
-/* Adds the next `count` terms, BLOCK at most. */
+/* Adds the next `count` terms to all sums; count <= BLOCK. */
 static ulp_status add(sums *s, size_t count) {
     const ulp_gemm_shape shape = {
         .m = 1, .n = s->runs, .k = count, .lda = count, .ldb = s->runs, .ldc = s->runs, .accumulate = 1};
     ulp_status status = fill(s, count);
     for (size_t i = 0; i < count; i++)
-        for (size_t run = 0; run < s->runs; run++) s->size[run] += fabs(s->exactly[i * s->runs + run]);
-    if (status == ULP_OK) status = s->backend->upload(s->there.exactly, s->exactly, count * s->runs * sizeof(double));
+        for (size_t run = 0; run < s->runs; run++) s->magnitude[run] += fabs(s->exact_terms[i * s->runs + run]);
     if (status == ULP_OK)
-        status = ulp_backend_gemm64(s->backend, s->there.truth, s->there.ones64, s->there.exactly, &shape,
+        status = s->backend->upload(s->device.exact_terms, s->exact_terms, count * s->runs * sizeof(double));
+    if (status == ULP_OK)
+        status = ulp_backend_gemm64(s->backend, s->device.exact_sum, s->device.ones64, s->device.exact_terms, &shape,
                                     (ulp_summation){.datapath = &s->exact});
     for (size_t m = 0; m < s->modes && status == ULP_OK; m++) {
-        const float *terms = s->there.x;
+        const float *terms = s->device.x;
         if (is_dot(s->data)) {
-            terms = s->there.terms;
-            status = ulp_backend_map(s->backend, s->there.terms, (ulp_array_op){ULP_MUL, s->there.x, s->there.y, NULL},
-                                     count * s->runs, (ulp_rounding){s->format, s->mode[m].rule, s->words[m], NULL});
+            terms = s->device.terms;
+            status =
+                ulp_backend_map(s->backend, s->device.terms, (ulp_array_op){ULP_MUL, s->device.x, s->device.y, NULL},
+                                count * s->runs, (ulp_rounding){s->format, s->mode[m].rule, s->words[m], NULL});
             s->words[m].first += count * s->runs;
         }
         if (status == ULP_OK)
-            status = ulp_backend_gemm(s->backend, s->there.sum + m * s->runs, s->there.ones, terms, &shape,
+            status = ulp_backend_gemm(s->backend, s->device.sum + m * s->runs, s->device.ones, terms, &shape,
                                       (ulp_summation){&s->serial[m], s->words[m]});
         s->words[m].first += count * s->runs;
     }
@@ -235,13 +244,14 @@ static ulp_status add(sums *s, size_t count) {
     return status;
 }
 
-/* The sums so far, to the host. */
-static ulp_status look(const sums *s) {
-    const ulp_status status = s->backend->download(s->sum, s->there.sum, s->modes * s->runs * sizeof(float));
-    return status == ULP_OK ? s->backend->download(s->truth, s->there.truth, s->runs * sizeof(double)) : status;
+/* Downloads the present sums. */
+static ulp_status download_sums(const sums *s) {
+    const ulp_status status = s->backend->download(s->sum, s->device.sum, s->modes * s->runs * sizeof(float));
+    return status == ULP_OK ? s->backend->download(s->exact_sum, s->device.exact_sum, s->runs * sizeof(double))
+                            : status;
 }
 
-/* The bounds for a sum of n terms. Empty numbers: none. */
+/* The bounds for a sum of n terms; ULP_NO_NUMBER if a bound does not exist. */
 typedef struct bounds {
     double gamma, linear, likely, lambda;
 } bounds;
@@ -251,8 +261,8 @@ static bounds bounds_of(const sums *s, size_t m) {
     const double n = (double)s->n, u = ldexp(nearest ? 0.5 : 1, 1 - (int)s->format->prec);
     const double delta = s->settings->delta;
     bounds b = {.gamma = ULP_NO_NUMBER, .linear = ULP_NO_NUMBER, .likely = ULP_NO_NUMBER};
-    double least = s->size[0];
-    for (size_t i = 1; i < s->runs; i++) least = fmin(least, s->size[i]);
+    double least = s->magnitude[0];
+    for (size_t i = 1; i < s->runs; i++) least = fmin(least, s->magnitude[i]);
     const double tiny = is_dot(s->data) ? n * s->format->min_positive / least : 0;
     if (n * u < 1) b.gamma = n * u / (1 - n * u) + tiny / (1 - n * u);
     if (nearest) b.linear = n * u + tiny;
@@ -262,8 +272,8 @@ static bounds bounds_of(const sums *s, size_t m) {
     return b;
 }
 
-/* One row: the errors of a mode over all runs, after n terms. Where a sum left the format's range its error is Inf.
- * `error` (runs) is room. */
+/* Puts a row with the errors of mode m over all runs, after n terms. The error of a sum that left the format's range is
+ * Inf. error (runs) is workspace. */
 static void put_row(const ulp_task *task, const sums *s, size_t m, double *error) {
     const bounds b = bounds_of(s, m);
     double squares = 0, least = INFINITY, most = -INFINITY;
@@ -271,7 +281,7 @@ static void put_row(const ulp_task *task, const sums *s, size_t m, double *error
     row r;
     for (size_t i = 0; i < s->runs; i++) {
         const double sum = (double)s->sum[m * s->runs + i];
-        error[i] = isfinite(sum) ? fabs(sum - s->truth[i]) / s->size[i] : INFINITY;
+        error[i] = isfinite(sum) ? fabs(sum - s->exact_sum[i]) / s->magnitude[i] : INFINITY;
         squares += error[i] * error[i];
         within += error[i] <= b.likely;
         least = isnan(sum) ? -INFINITY : fmin(least, sum);
@@ -294,7 +304,7 @@ static void put_row(const ulp_task *task, const sums *s, size_t m, double *error
     if (!ulp_is_no_number(b.likely)) r.within = within;
     r.least = least;
     r.most = most;
-    r.exact = s->truth[0];
+    r.exact = s->exact_sum[0];
     ulp_row_put(task->rows, &r);
 }
 
@@ -315,7 +325,7 @@ static ulp_status compute(const ulp_task *task) {
             status = add(&s, n - s.n < BLOCK ? n - s.n : BLOCK);
             stopped = ulp_task_progress(task, (double)s.n / (double)longest);
         }
-        if (status == ULP_OK) status = look(&s);
+        if (status == ULP_OK) status = download_sums(&s);
         for (size_t m = 0; m < s.modes && status == ULP_OK; m++) put_row(task, &s, m, error);
     }
     free(error);

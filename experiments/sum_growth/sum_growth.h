@@ -1,4 +1,4 @@
-/* sum_growth.h - what the sums and the claims of sum_growth share: settings, points, rows. */
+/* sum_growth.h - settings, points and rows of sum_growth, and the lengths of the sums. */
 #ifndef ULP_EXPERIMENT_SUM_GROWTH_H
 #define ULP_EXPERIMENT_SUM_GROWTH_H
 
@@ -26,7 +26,7 @@ static inline data_name data_name_of(int data) {
     return name;
 }
 
-/* All modes, on the same terms. */
+/* A point of the plan: all modes on the same terms. */
 typedef struct point {
     const ulp_format *format;
     int data;
@@ -37,8 +37,8 @@ typedef struct row {
     int data;
     const char *mode;
     int64_t n;
-    double least_error, median, rms, most_error; /* of all runs; Inf where a sum left the format's range */
-    double gamma, linear, likely, lambda;        /* bounds; empty: none */
+    double least_error, median, rms, most_error; /* of all runs; Inf for a sum that left the format's range */
+    double gamma, linear, likely, lambda;        /* bounds; an empty cell means no bound */
     int64_t within;
     double least, most, exact;
 } row;
@@ -54,7 +54,8 @@ static inline size_t growth_length(int q) {
     return (mantissas[q % 4] + scale / 2) / scale;
 }
 
-/* With few random bits errors have a bias, and the likely bound is no theorem; sr_bits.c is about that. */
+/* Whether the errors of a rule are unbiased, so that the likely bound is a theorem. With few random bits errors have a
+ * bias, which sr_bits.c measures. */
 static inline int growth_is_unbiased(ulp_rule rule) {
     return ulp_mode_is_stochastic(rule.mode) && (rule.random_bits == 0 || rule.random_bits == 32);
 }
