@@ -64,8 +64,8 @@ static void print_table(const ulp_claims *c, int64_t net) {
     ulp_sheet_print(table, c->file);
 }
 
-/* Puts the means. The figure draws two of them as lines: "1 integer affine 8 int32" and "1 binary32 plain 32 binary32".
- */
+/* Puts the means, which the figure draws as lines. Their names are of the form "1 integer affine 8 int32" and
+ * "1 binary32 plain 32 binary32". */
 static void sum_up(ulp_claims *c, int64_t net) {
     const row *r;
     for (size_t i = 0; (r = next_way(c, net, &i)) != NULL; i++) {
