@@ -8,11 +8,11 @@
 
 /* ---- counts ---- */
 
-/* Scales of `wanted` beside those of --scales. */
+/* Values of wanted.scale in addition to those of --scales. */
 #define PER_TENSOR INT64_MAX
 #define NO_SCALE INT64_MIN
 
-/* Which rows a sum over the seeds is of. */
+/* The rows that a sum over the seeds includes. */
 typedef struct wanted {
     const ulp_network *network;
     int kind, stage;
@@ -49,21 +49,21 @@ static total with_scale(const ulp_claims *c, wanted w, int64_t scale) {
     return total_of(c, w);
 }
 
-/* All layers and stages of one kind. */
+/* All layers and all stages of one kind. */
 static wanted whole(const ulp_network *network, int kind, const ulp_format *format) {
     return (wanted){network, kind, ULP_STAGE_ALL, ALL_LAYERS, format, 0};
 }
 
-/* Percent of the gradients that are not zero in binary32; NaN if there are none. */
+/* The flushed share of the gradients that are not zero in binary32, in percent. NaN if there are no such gradients. */
 static double percent(total t) { return 100 * (double)t.flushed / (double)(t.count - t.zero); }
 
-/* The same; 0 if there are none. */
+/* The same share at a scale. 0 if there are no such gradients. */
 static double flushed(const ulp_claims *c, wanted w, int64_t scale) {
     const total t = with_scale(c, w, scale);
     return t.count > t.zero ? percent(t) : 0;
 }
 
-/* The largest scale of the grid at which no gradient of either kind overflows; NO_SCALE if there is none. */
+/* The largest scale of the grid at which no gradient of either kind overflows. NO_SCALE if there is none. */
 static int64_t safe_scale(const ulp_claims *c, const ulp_network *network, const ulp_format *format) {
     const ulp_integer_list *scales = &((const settings *)c->settings)->scales;
     int64_t best = NO_SCALE, over;
@@ -94,31 +94,31 @@ static const char *scale_name(char *text, size_t size, int64_t scale) {
     return text;
 }
 
-/* A dash where the scales of the grid leave it out. */
+/* Puts a percentage, or a dash if `whole` is 0, for example at a scale that is not in the grid. */
 static void put_percent(ulp_sheet *table, int64_t part, int64_t whole) {
     if (whole > 0) ulp_sheet_put(table, "%.4g", 100 * (double)part / (double)whole);
     else ulp_sheet_put(table, "-");
 }
 
-/* What a format does to one kind of gradients. The figure takes its numbers from the summary. */
+/* Puts the row of a format and one kind of gradients. The figure takes its numbers from the summary. */
 static void put_format(ulp_claims *c, ulp_sheet *table, wanted w) {
     const int64_t safe = safe_scale(c, w.network, w.format);
-    const total tensor = with_scale(c, w, PER_TENSOR), there = with_scale(c, w, safe), one = with_scale(c, w, 0);
+    const total tensor = with_scale(c, w, PER_TENSOR), at_safe = with_scale(c, w, safe), unscaled = with_scale(c, w, 0);
     char kind[24], scale[24];
     ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)w.kind);
     ulp_sheet_put_row(table, "%s,%s,%s", w.network->name, kind, w.format->name);
     put_percent(table, tensor.zero, tensor.count);
-    for (int k = 0; k <= 40; k += 8) { /* flushed at 0, 8, 16, 24, overflowed at 16, 24 */
+    for (int k = 0; k <= 40; k += 8) { /* flushed at 2^0, 2^8, 2^16, 2^24; overflowed at 2^16, 2^24 */
         const total t = with_scale(c, w, k <= 24 ? k : k - 16);
         put_percent(table, k <= 24 ? t.flushed : t.overflowed, t.count - t.zero);
     }
     ulp_sheet_put(table, "%s", scale_name(scale, sizeof scale, safe));
-    put_percent(table, there.flushed, there.count - there.zero);
+    put_percent(table, at_safe.flushed, at_safe.count - at_safe.zero);
     put_percent(table, tensor.flushed, tensor.count - tensor.zero);
     ulp_summary(c, "safe scale", safe == NO_SCALE ? (double)NAN : (double)safe, "%s %s %s", w.network->name, kind,
                 w.format->name);
-    ulp_summary(c, "flushed unscaled", percent(one), "%s %s %s", w.network->name, kind, w.format->name);
-    ulp_summary(c, "flushed at the safe scale", percent(there), "%s %s %s", w.network->name, kind, w.format->name);
+    ulp_summary(c, "flushed unscaled", percent(unscaled), "%s %s %s", w.network->name, kind, w.format->name);
+    ulp_summary(c, "flushed at the safe scale", percent(at_safe), "%s %s %s", w.network->name, kind, w.format->name);
     ulp_summary(c, "flushed with a scale per tensor", percent(tensor), "%s %s %s", w.network->name, kind,
                 w.format->name);
 }
@@ -137,7 +137,7 @@ static void print_formats(ulp_claims *c) {
     ulp_sheet_print(table, c->file);
 }
 
-/* Of the first network: a row for each layer of the first seed, with the counts of all seeds. */
+/* Prints a table of the first network: one row for each layer of the first seed, with the counts of all seeds. */
 static void print_layers(const ulp_claims *c, const ulp_network *network, const ulp_format *format) {
     const settings *s = c->settings;
     ulp_sheet *table = ulp_sheet_new("by layer and stage at scale 1, percent of the gradients that are not zero in "
@@ -166,21 +166,22 @@ static void print_layers(const ulp_claims *c, const ulp_network *network, const 
 
 /* ---- claims ---- */
 
-/* The largest safe scale is known if every power of two from 2^0 to 2^24 was tried. */
+/* The largest safe scale is known if the grid has every power of two from 2^0 to 2^24. */
 static int lacks_scales(const settings *s) {
     for (int64_t want = 0; want <= 24; want++)
         if (!has_scale(s, want)) return 1;
     return 0;
 }
 
-/* Why a claim cannot be expected: another set-up or, if it is `of_safe`, scales that are not there; "" if it can. */
+/* Writes why a claim cannot be expected to hold: the set-up differs or, for claims about the safe scale (of_safe),
+ * scales are missing. `why` is "" if there is no reason. */
 static void find_why(const ulp_claims *c, int of_safe, char *why, size_t size) {
     if (ulp_options_differ(c, "net batch steps every rate momentum set", why, size)) return;
     if (of_safe && lacks_scales(c->settings)) snprintf(why, size, "--scales lacks some of 0..24");
 }
 
-/* What rounding to nearest even flushes to zero: up to 2^-25, half of the least positive number. A histogram has
- * 2^-25, which is flushed, in one bin with what is above it. */
+/* Rounding to nearest even flushes magnitudes up to 2^-25, half of the least positive number, to zero. The magnitude
+ * 2^-25 itself is flushed, but the histogram has it in one bin with larger magnitudes, which are not. */
 static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
     const ulp_networks *networks = c->context;
     ulp_finding found = {0};
@@ -205,18 +206,18 @@ static void claim_flushed(ulp_claims *c, const ulp_format *binary16) {
         "every network: binary16 at scale 1 flushes every activation gradient below 2^-25 and none from 2^-24 on");
 }
 
-/* What is said of the multilayer perceptron alone. */
+/* Claims about the multilayer perceptron alone. */
 static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_format *binary16) {
     const wanted weights = whole(mlp, ULP_GRADIENTS_WEIGHT, binary16);
     wanted w = whole(mlp, ULP_GRADIENTS_ACT, binary16);
     const int64_t safe = safe_scale(c, mlp, binary16);
-    const double at_one = flushed(c, w, 0), of_weights = flushed(c, weights, 0), there = flushed(c, w, safe);
+    const double unscaled = flushed(c, w, 0), of_weights = flushed(c, weights, 0), at_safe = flushed(c, w, safe);
     char why[256], text[24];
     find_why(c, 0, why, sizeof why);
     ulp_claim_if(
-        c, why, at_one > 2 * of_weights,
+        c, why, unscaled > 2 * of_weights,
         "mlp: activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
-        "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", at_one, of_weights);
+        "%.2f %% of the non-zero activation gradients, %.2f %% of the non-zero weight gradients", unscaled, of_weights);
     w.stage = ULP_STAGE_BEGIN;
     const double early = flushed(c, w, 0);
     w.stage = ULP_STAGE_END;
@@ -224,22 +225,22 @@ static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_form
     ulp_claim_if(c, why, late > early, "mlp: the share grows as the network learns and its loss shrinks",
                  "%.2f %% in the first third, %.2f %% in the last", early, late);
     find_why(c, 1, why, sizeof why);
-    ulp_claim_if(c, why, safe >= 0 && there <= at_one / 2,
+    ulp_claim_if(c, why, safe >= 0 && at_safe <= unscaled / 2,
                  "mlp: a power of two as loss scale brings back more than half of them and overflows none",
-                 "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), there, at_one);
+                 "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), at_safe, unscaled);
 }
 
 static void claim_eight_bits(ulp_claims *c, const ulp_network *mlp, const ulp_format *e4m3, const ulp_format *e5m2) {
-    const int64_t safe = safe_scale(c, mlp, e4m3), wide = safe_scale(c, mlp, e5m2);
-    const double there = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e4m3), safe),
-                 kept = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e5m2), wide);
-    char why[256], name[24], wide_name[24];
+    const int64_t safe_e4m3 = safe_scale(c, mlp, e4m3), safe_e5m2 = safe_scale(c, mlp, e5m2);
+    const double share_e4m3 = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e4m3), safe_e4m3),
+                 share_e5m2 = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e5m2), safe_e5m2);
+    char why[256], name_e4m3[24], name_e5m2[24];
     find_why(c, 1, why, sizeof why);
     ulp_claim_if(
-        c, why, there > kept && there >= 20,
+        c, why, share_e4m3 > share_e5m2 && share_e4m3 >= 20,
         "mlp: no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
-        "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name, sizeof name, safe), there,
-        scale_name(wide_name, sizeof wide_name, wide), kept);
+        "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name_e4m3, sizeof name_e4m3, safe_e4m3), share_e4m3,
+        scale_name(name_e5m2, sizeof name_e5m2, safe_e5m2), share_e5m2);
 }
 
 static void claim_order(ulp_claims *c, const ulp_network *network) {
@@ -254,13 +255,13 @@ static void claim_order(ulp_claims *c, const ulp_network *network) {
         ulp_finding_add(&found, share > last || (share == last && share == 0), "%s %.3f %%", names[i], share);
         last = share;
     }
-    if (found.count == 1) found.count = 0; /* there is nothing to compare */
+    if (found.count == 1) found.count = 0; /* one format has nothing to be compared with */
     find_why(c, 0, why, sizeof why);
     ulp_claim_found(c, why, &found, "%s: at scale 1 the flushed share grows as the least positive value does",
                     network->name);
 }
 
-/* More scale, less underflow: for every network and format, over the whole grid of scales. */
+/* Claims, for every network and format and over the whole grid, that a larger scale means less underflow. */
 static void claim_monotone(ulp_claims *c) {
     const settings *s = c->settings;
     const ulp_networks *networks = c->context;
@@ -279,11 +280,10 @@ static void claim_monotone(ulp_claims *c) {
                   "%d steps, %d against it", steps, wrong);
 }
 
-/* What one claim says of every network: a share that is at most `most` and, times `factor`, no more than another one.
- */
+/* A claim about every network: a share is at most `most`, and `factor` times the share is at most another share. */
 typedef struct rule {
     const char *format, *text;
-    int64_t scale, other; /* NO_SCALE: the safe one */
+    int64_t scale, other; /* NO_SCALE stands for the safe scale */
     double factor, most;
 } rule;
 

@@ -1,23 +1,27 @@
 /* gradient_underflow.c - how small are the gradients of a network, and how many does a format turn to zero?
  *
- * Networks learn the digits in binary32. At every --every-th step all gradients are counted: those of activations
- * (tensor i enters layer i; the last one is the gradient of the loss with respect to the output) and those of weights,
- * by layer and by stage of training (the thirds begin, middle and end). `all` is the sum over layers, or over stages.
- * Networks after the first one have the sums alone. Rows:
+ * Networks learn the digits in binary32. In every --every-th step all gradients are counted by kind, by layer and by
+ * stage of training:
+ *   - kinds: the gradients of activations (tensor i is the input of layer i; the last tensor is the gradient of the
+ *     loss with respect to the output) and the gradients of weights
+ *   - stages: the thirds begin, middle and end
+ *   - `all`: the sum over layers, or over stages. Networks after the first one have only these sums.
  *
- *   - bin, zero: how many gradients have 2^x <= |gradient| < 2^(x+1), and how many are zero in binary32
- *   - share: all gradients times 2^scale are rounded once to nearest even in a format; the row counts those that are
- *     zero in binary32, that the rounding flushes to zero, that overflow (to Inf, NaN or the largest value), the rest
- *   - tensor: the same with a power of two for each tensor of each step, which brings the largest gradient of the
- * tensor just below the largest number of the format (sim/policy.h, @amax)
+ * Rows:
+ *   - bin, zero: the number of gradients with 2^x <= |gradient| < 2^(x+1), and of gradients that are zero in binary32
+ *   - share: all gradients times 2^scale are rounded once to nearest even in a format. The row counts the gradients
+ *     that are zero in binary32, that the rounding flushes to zero, that overflow (to Inf, NaN or the largest value),
+ *     and the rest.
+ *   - tensor: the same, with a power of two for each tensor of each step in place of the scale. The power of two brings
+ *     the largest gradient of the tensor just below the largest number of the format (sim/policy.h, @amax).
  *
- * Percentages in tables, claims and figure are of the gradients that are not zero in binary32. The column `share` is of
- * all gradients, so that the bins and zeros of a tensor add up to 1. A scale is safe if no gradient of either kind
- * overflows. The loss is the mean over the batch, as usual.
+ * Percentages in tables, claims and figure refer to the gradients that are not zero in binary32. The column `share`
+ * refers to all gradients, so that the bins and zeros of a tensor add up to 1. A scale is safe if no gradient of either
+ * kind overflows. The loss is the mean over the batch, as usual.
  *
- * After Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, figures 2b and 3: in their SSD detector
- * 67 % of the activation gradients are zero and a scale of 8 is enough; scales per tensor after Micikevicius et al.
- * 2022, arXiv:2209.05433.
+ * The experiment follows Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, figures 2b and 3. In
+ * their SSD detector 67 % of the activation gradients are zero, and a scale of 8 is enough. Tensor scales follow
+ * Micikevicius et al. 2022, arXiv:2209.05433.
  */
 #include "gradient_underflow.h"
 
@@ -102,7 +106,7 @@ static void put_shares(const ulp_task *task, row r, const ulp_layer_counts *at) 
     }
 }
 
-/* An empty row of the run. */
+/* A row of the run with empty numbers. */
 static row row_of(const ulp_task *task) {
     const point *p = task->point;
     row r;
@@ -112,7 +116,7 @@ static row row_of(const ulp_task *task) {
     return r;
 }
 
-/* One layer, or their sum. */
+/* Puts the rows of one layer, or of the sum over layers. */
 static void put_layer(const ulp_task *task, const ulp_gradient_counts *counts, int kind, size_t layer) {
     const point *p = task->point;
     const int sums = p->network != ((const ulp_networks *)task->context)->at;
@@ -124,7 +128,7 @@ static void put_layer(const ulp_task *task, const ulp_gradient_counts *counts, i
     for (r.stage = sums ? ULP_STAGE_ALL : 0; r.stage < ULP_STAGES; r.stage++) {
         const ulp_layer_counts *at = &counts->at[kind][layer];
         if ((sums && layer < ULP_LAYER_ALL) || at->histogram[r.stage].count == 0) continue;
-        /* an activation is called by the layer that made it */
+        /* an activation has the name of the layer that computes it */
         r.name = layer == ULP_LAYER_ALL ? ALL_LAYERS
                                         : p->network->net.layers[kind == ULP_GRADIENTS_ACT ? layer - 1 : layer].word;
         put_bins(task, r, &at->histogram[r.stage]);

@@ -23,7 +23,7 @@ typedef struct point {
 
 #define KIND_WORDS "agrad wgrad"           /* ULP_GRADIENTS_ACT, ... */
 #define STAGE_WORDS "begin middle end all" /* ULP_STAGE_BEGIN, ... */
-#define ALL_LAYERS "all"                   /* in the place of a layer's number */
+#define ALL_LAYERS "all"                   /* stands in place of the index of a layer */
 
 enum { BIN, ZERO, SHARE, TENSOR, ACCURACY };
 #define WHAT_WORDS "bin zero share tensor accuracy"

@@ -5,7 +5,7 @@
 #include "experiments/harness/claims/finding.h"
 #include "loss_scaling.h"
 
-/* Whether a row is the end of a run that has the key's network, format and scaler, of whatever seed. */
+/* Whether a row is the end of a run with the network, the format and the scaler of the key, for any seed. */
 static int is_run(const void *r, const void *at, const void *key) {
     const point *p = at, *k = key;
     return ((const row *)r)->what == FINAL && p->network == k->network && p->format == k->format &&
@@ -16,7 +16,8 @@ static ulp_training_mean mean_of(const ulp_claims *c, point p) {
     return ulp_training_mean_of(c->table, offsetof(row, cells), is_run, &p);
 }
 
-/* A row for every run, by that of its first seed. The figure takes its numbers from the summary. */
+/* Prints one row for every run of the first seed, with means over all seeds. The figure takes its numbers from the
+ * summary. */
 static void print_table(ulp_claims *c, const char *interval) {
     const char *title = ulp_claim_text(
         c, "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s",
@@ -46,14 +47,15 @@ typedef struct judged {
     const ulp_network *network;
     const ulp_integer_list *scales;
     ulp_training_mean reference;
-    double points;        /* how far below binary32 counts as the same, in percent of the test part */
-    const char *interval; /* what was done to growth intervals */
-    char why[320];        /* if another set-up than that of the claims: in which way */
+    double points; /* accuracies that are at most so far below binary32 count as equal; in percent of the test part */
+    const char *interval; /* what the table says about growth intervals */
+    char why[320];        /* how the set-up differs from that of the claims; "" if it does not */
 } judged;
 
-/* Networks but mlp and small: four standard errors of the mean over the seeds. The deviation of one run from that of
- * binary32 with its seed is the root of the mean square of 42 to 52 such deviations, those of the runs between the
- * walls with mlp first, 300 steps and three seeds. */
+/* The accepted distance to binary32. For all networks except mlp and small it is four standard errors of the mean over
+ * the seeds. The deviation of one run from the run in binary32 with the same seed is the root mean square of 42 to 52
+ * such deviations. These are the deviations of the runs between the walls, in a run of the experiment with mlp first,
+ * 300 steps and three seeds. */
 static double points_of(const judged *j) {
     static const double deviations[] = {0.59, 0.94, 0.83, 1.55};
     const int i = ulp_word_index("cnn resnet gru lstm", j->network->name);
@@ -66,9 +68,10 @@ static ulp_training_mean static_mean(const judged *j, const ulp_format *format, 
 
 static int is_claimed(const ulp_format *f) { return ulp_word_index("binary16 e5m2 e4m3", f->name) >= 0; }
 
-/* The static scales of a format within the points of binary32: the widest run of neighbours on the grid. */
+/* The static scales of a format at which the accuracy is within `points` of binary32: the widest range of neighbours on
+ * the grid. */
 typedef struct window {
-    int64_t low, high; /* log2; low > high: none */
+    int64_t low, high; /* log2; low > high if there is no such scale */
 } window;
 
 static window window_of(const judged *j, const ulp_format *format) {
@@ -82,7 +85,8 @@ static window window_of(const judged *j, const ulp_format *format) {
     return best;
 }
 
-/* Both walls in every format, what lies between, and, on a fine grid, that a wider range leaves more room. */
+/* Claims about the two walls of every format and the scales between them. On a fine grid, a format with a wider range
+ * has more such scales. */
 static void claim_walls(const judged *j, int fine) {
     const char *net = j->network->name;
     const double binary32 = j->reference.accuracy;
@@ -123,7 +127,7 @@ static void claim_walls(const judged *j, int fine) {
     ulp_claim_found(j->c, j->why, &narrower, "%s: the fewer powers of two a format has, the closer its walls", net);
 }
 
-/* Nothing chosen by hand: one scaler, every format that claims are about. */
+/* Claims that one scaler needs no scale chosen by hand, in every format of the claims. */
 static void claim_scaler(const judged *j, int scaler) {
     const char *net = j->network->name, *how = j->interval;
     const double binary32 = j->reference.accuracy;
@@ -133,14 +137,15 @@ static void claim_scaler(const judged *j, int scaler) {
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
         const ulp_training_mean m = mean_of(j->c, (point){j->network, format, scaler, 0, 0}),
-                                one = static_mean(j, format, 0);
+                                unscaled = static_mean(j, format, 0);
         const int good = m.accuracy >= binary32 - j->points && m.diverged == 0;
         if (m.n == 0 || !is_claimed(format)) continue;
         skipped += m.skipped;
         if (scaler == DELAYED16_INF)
             ulp_finding_add(&found, m.diverged == m.n, "%s %d of %d runs", format->name, m.diverged, m.n);
         else if (scaler >= AMAX)
-            ulp_finding_add(&found, good && (one.n == 0 || m.zero < one.zero), "%s %.2f %%", format->name, m.accuracy);
+            ulp_finding_add(&found, good && (unscaled.n == 0 || m.zero < unscaled.zero), "%s %.2f %%", format->name,
+                            m.accuracy);
         else
             ulp_finding_add(&found, good && m.scale >= (double)window_of(j, format).low, "%s %.2f %% at 2^%.1f",
                             format->name, m.accuracy, m.scale);

@@ -1,18 +1,25 @@
 /* loss_scaling.c - by how much must the loss be multiplied, and can the scale be found without tuning?
  *
- * Networks learn the digits in mixed precision (--policy), their gradients in one of --formats, the loss multiplied by
- * 2^scale and the weight gradients divided by it in binary32. Rows `final` are whole runs: binary32; static scales;
- * dynamic scalers (sim/scaler.h); and scales per tensor (sim/policy.h) without a loss scale, for formats of 8 bits:
- * amax, just in time; delayed16, from the last 16 steps, where what is larger than all of them saturates;
- * delayed16-inf, where it becomes infinite. Rows `step` trace the first seed's dynamic scalers of the first network.
- * Columns zero and flushed: the share of gradients that are zero, for whatever reason, and that a rounding made zero;
- * of all gradients in every step of a trace, in every --every-th step of other runs.
+ * Networks learn the digits in mixed precision (--policy), with gradients in one of --formats. The loss is multiplied
+ * by 2^scale, and the weight gradients are divided by 2^scale in binary32. Rows `final` are whole runs:
+ *   - binary32
+ *   - static loss scales
+ *   - dynamic scalers of the loss scale (sim/scaler.h). logmax has the end of the range of the format as log_max.
+ *   - tensor scales (sim/policy.h) without a loss scale, for formats of 8 bits. amax takes the largest magnitude of the
+ *     tensor itself. delayed16 takes the largest magnitude of the last 16 steps; a larger magnitude saturates.
+ *     delayed16-inf is the same, but a larger magnitude becomes infinite.
  *
- * Below some scale gradients become zero and the network does not learn; above another one the first Inf ends the run,
- * for a static scale skips no step. The axis begins far below 2^0 because the loss of these small networks is a mean
- * over few outputs: with 2^k times as many the same curves lie k to the right. --interval shortens the growth
- * intervals of scalers (2,000 steps; megatron: 1,000), so that a short run shows growth. logmax has the end of the
- * format's range as log_max. Claims are about the default set-up. Micikevicius et al. 2018, arXiv:1710.03740, 3.2.
+ * Rows `step` trace the dynamic scalers of the first network with the first seed. The column `zero` is the share of
+ * gradients that are zero for any reason. The column `flushed` is the share of gradients that a rounding turns to zero.
+ * Both columns refer to the gradients of every step in a trace, and of every --every-th step in other runs.
+ *
+ * Below some scale gradients become zero, and the network does not learn. Above another scale the first Inf ends the
+ * run, because a static scale skips no step. The axis begins far below 2^0, because the loss of these small networks is
+ * a mean over few outputs: with 2^k times as many outputs the same curves lie k to the right. --interval shortens the
+ * growth intervals of scalers (2,000 steps; megatron: 1,000), so that a short run shows growth. The claims are about
+ * the default set-up.
+ *
+ * The experiment follows Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
  */
 #include <string.h>
 
@@ -79,7 +86,8 @@ static ulp_status make_policy(ulp_policy *policy, const settings *s, const point
     return status;
 }
 
-/* A policy that does not fit together ends the program before anything runs. That of static scales is noted in full. */
+/* Checks the policy of a run, so that a policy that does not fit together ends the program before any run. With `note`,
+ * the policy goes to the header in full. */
 static ulp_status admit(ulp_plan *plan, const settings *s, const point *p, int note) {
     char full[ULP_POLICY_TEXT_MAX];
     ulp_policy policy;
@@ -98,7 +106,7 @@ static void add_runs(ulp_plan *plan, const settings *s, int other, point p) {
                      p.format ? p.format->name : "binary32", name, scale, (unsigned long long)p.seed);
 }
 
-/* Whether the networks of a grid get runs with a format and a scaler. */
+/* Whether the networks of a grid have runs with a format and a scaler. */
 static int has_runs(const settings *s, int other, size_t f, int scaler) {
     const ulp_format *format = &s->formats.at[f];
     if (scaler >= PYTORCH && !(s->grid[other].scalers >> (scaler - PYTORCH) & 1)) return 0;

@@ -6,15 +6,16 @@
 #include "experiments/harness/training/networks.h"
 #include "experiments/harness/training/policy_option.h"
 
-/* What keeps gradients in range: nothing (binary32), a scale of --scales, rules of sim/scaler.h, scales per tensor. */
+/* The ways to keep gradients in range: none (binary32), a static loss scale, the scalers of sim/scaler.h, and tensor
+ * scales from AMAX on. */
 enum { NONE, STATIC, PYTORCH, APEX, KERAS, MEGATRON, BACKOFF, LOGMAX, LAYER, AMAX, DELAYED16, DELAYED16_INF, SCALERS };
 #define DYNAMIC_WORDS "pytorch apex keras megatron backoff logmax layer amax delayed16 delayed16-inf"
 #define SCALER_WORDS "none static " DYNAMIC_WORDS
 
-/* What the first network gets, and what the others get. */
+/* The runs of the first network (grid[0]) and of the other networks (grid[1]). */
 typedef struct grid {
     ulp_integer_list scales; /* log2 */
-    uint64_t scalers;        /* bit i: PYTORCH + i */
+    uint64_t scalers;        /* bit i stands for PYTORCH + i */
     int64_t seeds;
 } grid;
 
@@ -32,9 +33,9 @@ typedef struct settings {
 /* A run. */
 typedef struct point {
     const ulp_network *network;
-    const ulp_format *format; /* of the gradients; NULL: everything is binary32 */
+    const ulp_format *format; /* the format of the gradients; NULL: everything is in binary32 */
     int scaler;
-    int64_t scale; /* log2, of STATIC; else 0 */
+    int64_t scale; /* log2 of the scale for STATIC, otherwise 0 */
     uint64_t seed;
 } point;
 

@@ -15,11 +15,12 @@ static double most_of(double a, double b) { return isnan(a) || b > a ? b : a; }
 
 /* ---- random networks ---- */
 
-/* The Lyapunov exponent of a perturbed run. */
+/* The Lyapunov exponent of a perturbed run: the slope of the log error, up to an error of 1e-3. The slope begins at
+ * step 2 if the perturbation decays, and at step 16 if it grows. */
 static double exponent_of(const curve *c, int decays) {
     double to = reaches(c, 1e-3);
     if (isnan(to)) to = ULP_STEPS_MAX;
-    /* until binary64's own roundings are all that is left */
+    /* a decaying perturbation ends where only the rounding errors of binary64 are left */
     for (int i = c->n; i-- > 0 && decays;)
         if (c->value[i] < 1e-14) to = c->step[i];
     return slope(c, decays ? 2 : 16, to);
@@ -27,7 +28,7 @@ static double exponent_of(const curve *c, int decays) {
 
 #define ERROR offsetof(row, error)
 
-/* The exponent of the network of a row. */
+/* The Lyapunov exponent of the network of a row. */
 static double exponent_at(const ulp_claims *c, const row *network, int decays) {
     const row like = {.part = RANDOM, .gain = network->gain, .seed = network->seed, .arithmetic = "perturbed"};
     curve moved;
@@ -35,13 +36,13 @@ static double exponent_at(const ulp_claims *c, const row *network, int decays) {
     return exponent_of(&moved, decays);
 }
 
-/* A network is chaotic if its perturbation grows by 0.05 a step or more. With as few units as here some networks of a
- * gain above 1 are not. */
+/* A network is chaotic if its perturbation grows by 0.05 a step or more. With as few units as here, some networks with
+ * a gain above 1 are not chaotic. */
 static int is_chaotic(const ulp_claims *c, const row *network) { return exponent_at(c, network, 0) >= 0.05; }
 
 static const row perturbed = {.part = RANDOM, .arithmetic = "perturbed"};
 
-/* The first gain at which all networks contract by 0.1 a step or more; NaN: none. */
+/* The first gain at which all networks contract by 0.1 a step or more. NaN if there is none. */
 static double contracting_gain(const ulp_claims *c) {
     const row *r, *other;
     for (size_t i = 0; (r = next_run(c, &i, &perturbed, ARITHMETIC)) != NULL; i++) {
@@ -53,7 +54,7 @@ static double contracting_gain(const ulp_claims *c) {
     return NAN;
 }
 
-/* The first gain that makes a network chaotic; NaN: none. */
+/* The first gain of a chaotic network. NaN if there is none. */
 static double chaotic_gain(const ulp_claims *c) {
     const row *r;
     for (size_t i = 0; (r = next_run(c, &i, &perturbed, ARITHMETIC)) != NULL; i++)
@@ -61,7 +62,7 @@ static double chaotic_gain(const ulp_claims *c) {
     return NAN;
 }
 
-/* Up to a gain of 1/2 every network contracts: the norm of its weights is about 2 gain, and tanh' <= 1. */
+/* Up to a gain of 1/2 every network contracts, because the norm of its weights is about 2 gain, and tanh' <= 1. */
 static void claim_regimes(ulp_claims *c) {
     const char *text =
         "Lyapunov exponents: every network below -0.1 at gains from 0.2 to 0.5; at gains from 2 to 4 the "
@@ -71,7 +72,7 @@ static void claim_regimes(ulp_claims *c) {
     ulp_numbers grown = {0};
     for (size_t i = 0; (r = next_run(c, &i, &perturbed, ARITHMETIC)) != NULL; i++) {
         const double exponent = exponent_at(c, r, r->gain <= 0.5);
-        /* below 0.2 the perturbation is gone before a slope shows */
+        /* below a gain of 0.2 the perturbation vanishes before it shows a slope */
         if (r->gain >= 0.2 && r->gain <= 0.5) contracting = most_of(contracting, exponent);
         if (r->gain >= 2 && r->gain <= 4) ulp_numbers_add(&grown, exponent);
     }
@@ -99,15 +100,15 @@ static void claim_bounded(ulp_claims *c, double gain) {
     else ulp_claim_skip(c, text, "no gain at which all seeds contract by 0.1 a step, or only 32 steps");
 }
 
-/* The mean over formats up to 16 bits, seeds and steps from 32 on of the error of runs over that of the runs to nearest
- * with sums in binary32. */
+/* The error of runs, divided by the error of the runs with rounding to nearest and sums in binary32: the mean over
+ * formats of up to 16 bits, seeds and steps from 32 on. */
 static double mean_quotient(const ulp_claims *c, const row *these) {
     const row *r;
     double sum = 0, n = 0;
     curve a, b;
     for (size_t i = 0; (r = next_run(c, &i, these, GAIN | MODE | SUMS)) != NULL; i++) {
         row plain = *r;
-        if (r->bits > 16) continue; /* sums in binary32 show beside the state's rounding */
+        if (r->bits > 16) continue; /* wider formats also show the errors of sums in binary32 */
         plain.mode = "rne";
         plain.sums = SUMS_BINARY32;
         read_curve(&a, c, r, RUN, ERROR);
@@ -132,11 +133,13 @@ static void claim_quotients(ulp_claims *c, double gain) {
     else ulp_claim(c, q > 3, own, "%.2f times, %lld units", q, (long long)units);
 }
 
-/* A rounding error is between u / 2 and u of its number, by where the number lies in its binade: errors of one format
- * are alike to within one bit. Where two steps are compared, that is a bit at either of them. */
+/* The relative error of a rounding is between u / 2 and u, depending on the place of the number in its binade. The
+ * errors of one format are therefore alike to within one bit. A comparison of two steps has an uncertainty of one bit
+ * at each step. */
 static const double alike = 2;
 
-/* By how many bits a format's error grows more than a perturbation does, from step 16 until the error reaches 0.1. */
+/* Claims that the error of a format grows as a perturbation does. Measures the difference in bits, from step 16 to the
+ * step at which the error reaches 0.1. */
 static void claim_slope(ulp_claims *c, double gain) {
     const char *text =
         "chaotic network: the error of every format grows by the network's Lyapunov exponent, within one "
@@ -161,7 +164,7 @@ static void claim_slope(ulp_claims *c, double gain) {
     else ulp_claim_skip(c, text, "no network grows by 0.05 a step, or no format lasts");
 }
 
-/* The step at which the error of a format reaches 0.1 in the network of a row; NaN: never. */
+/* The step at which the error of a format reaches 0.1 in the network of a row. NaN if there is none. */
 static double horizon(const ulp_claims *c, const row *network, const char *format) {
     row these = *network;
     curve error;
@@ -172,14 +175,14 @@ static double horizon(const ulp_claims *c, const row *network, const char *forma
     return reaches(&error, 0.1);
 }
 
-/* In one network: how many bits the steps between the first and the last horizon stand for, less those that the formats
- * differ by; NaN for less than two horizons. */
+/* For one network: the bits that the steps between the first and the last horizon stand for, minus the bits by which
+ * the two formats differ. *steps_a_bit gets the number of steps per bit. NaN if there are less than two horizons. */
 static double bits_bought(const ulp_claims *c, const row *network, double *steps_a_bit) {
     const settings *s = c->settings;
     double few = 1e9, many = 0, first = NAN, last = NAN;
     for (size_t f = 0; f < s->formats.count; f++) {
         const double bits = s->formats.at[f].prec, h = horizon(c, network, s->formats.at[f].name);
-        /* sums in binary32 show beside the state's rounding above 19 bits */
+        /* formats above 19 bits also show the errors of sums in binary32 */
         if (isnan(h) || bits > 19) continue;
         if (bits < few) few = bits, first = h;
         if (bits > many) many = bits, last = h;
@@ -229,8 +232,8 @@ static void print_random(const ulp_claims *c) {
     ulp_sheet_print(table, c->file);
 }
 
-/* What the figure writes: each gain's exponent, and the horizon of each format in chaotic networks; means over seeds.
- */
+/* Puts the numbers that the figure writes, as means over the seeds: the exponent of each gain, and the horizon of each
+ * format in chaotic networks. */
 static void sum_up(ulp_claims *c, double contracting, double chaotic) {
     const settings *s = c->settings;
     const row *r;
@@ -338,7 +341,7 @@ static void claim_trained_back(ulp_claims *c) {
                   100 * scaled);
 }
 
-/* In percent, over the seeds, of one cell or of all (CELLS); NaN if there is none. */
+/* The mean accuracy in percent over the seeds, for one cell or for all (CELLS). NaN if there are no rows. */
 static double mean_accuracy(const ulp_claims *c, int cell, const char *learnt) {
     const row *rows = c->table->rows;
     ulp_numbers accuracy = {0};

@@ -1,4 +1,4 @@
-/* curves.c - runs among the rows, as curves; see curves.h. */
+/* curves.c - reads the runs among the rows as curves; see curves.h. */
 #include "curves.h"
 
 #include <math.h>

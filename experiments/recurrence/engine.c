@@ -1,4 +1,4 @@
-/* engine.c - a recurrent network forward and back under one policy after the other, and what its errors are. */
+/* engine.c - runs a recurrent network forward and backward under different policies, and measures its errors. */
 #include "recurrence.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "experiments/harness/claims/spread.h"
 #include "kernels/functions/elementary.h"
 
-/* How many gradients of inner tensors a cell rounds per step, dL/dh_t first. */
+/* The number of gradients of inner tensors that a cell rounds per step. The first of them is dL/dh_t. */
 static const size_t grads[CELLS] = {2, 2, 3};
 
 static void see(void *own, const ulp_observation *observed) {
@@ -65,7 +65,7 @@ ulp_status engine_reference(engine *e, double *h) {
     double *w = calloc(net->params + e->B * ulp_dims_size(net->in), sizeof *w), *inner = w + net->params;
     if (w == NULL) return ULP_NO_MEMORY;
     for (size_t i = 0; i < net->params; i++) w[i] = (double)e->w[i];
-    /* what is before the recurrent layer only moves numbers: one layer, or none */
+    /* at most one layer precedes the recurrent layer, and it only moves numbers */
     if (e->at) net->layers[0].kind->forward64(&net->layers[0], inner, e->x64, NULL, w, e->B);
     const ulp_layer *layer = &net->layers[e->at];
     layer->kind->forward64(layer, h, e->at ? inner : e->x64, NULL, w + layer->first_param, e->B);
@@ -99,7 +99,7 @@ ulp_status engine_backward(engine *e, int scale_log2) {
     ulp_status status = ulp_pass_round_host(&e->pass, ulp_site_of(ULP_AT_AGRAD, net->count, out),
                                             e->model.grad[net->count], e->top, e->B * out);
     if (status == ULP_OK) status = ulp_model_backward(&e->model, &e->pass, e->weight);
-    /* the layer rounds what `grads` says, and the gradient of its input if that is wanted */
+    /* the layer rounds `grads` gradients per step, and the gradient of its input if another layer precedes it */
     return status == ULP_OK && (e->kept != e->T || e->seen != e->T * e->grads + (e->at ? 1 : 0)) ? ULP_UNSUPPORTED
                                                                                                  : status;
 }
@@ -120,7 +120,8 @@ row row_of(const ulp_task *task) {
 
 static int is_shown(size_t step, size_t last) { return step == 0 || step == last || ulp_is_thinned_row((int64_t)step); }
 
-/* Natural logarithm of the relative error of sequence b at step t; h (B,N,T) is float or double. */
+/* The natural logarithm of the relative error of sequence b at step t. The states are `moved` (B,N,T), or e->h if
+ * `moved` is NULL. */
 static double log_error(const engine *e, const double *moved, size_t b, size_t t) {
     double square = 0, norm = 0;
     for (size_t j = 0; j < e->N; j++) {

@@ -1,4 +1,4 @@
-/* random.c - untrained Elman networks, by the gain of their recurrent weights. */
+/* random.c - runs untrained Elman networks with different gains of their recurrent weights. */
 #include "recurrence.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "sim/normal.h"
 
-/* Numbers of binary16 and of bfloat16 at once. */
+/* Rounds x to a number that both formats hold. */
 static float common(double x, const ulp_format *a, const ulp_format *b) {
     const ulp_rule nearest = {.mode = ULP_RNE};
     return (float)ulp_round(ulp_round(x, a, nearest, 0), b, nearest, 0);
@@ -32,7 +32,7 @@ static ulp_status draw(engine *e, double gain, uint64_t seed) {
     return ULP_OK;
 }
 
-/* Whether a format holds every weight and input: else more than the state would be rounded. */
+/* Whether a format holds every weight and input. Otherwise not only the state would be rounded. */
 static int holds(const engine *e, const ulp_format *format) {
     const ulp_rule nearest = {.mode = ULP_RNE};
     size_t w = e->model.net.params, x = e->B * FEATURES * e->T;
@@ -65,7 +65,8 @@ static ulp_status run_perturbed(engine *e, row r, ulp_rows *rows) {
     return ULP_OK;
 }
 
-/* Backward from the same N(0,1) numbers as dL/dh_T, times 2^scale_log2; the other steps have no loss of their own. */
+/* Runs backward with N(0,1) numbers as dL/dh_T, times 2^scale_log2. The numbers are the same for every policy. The
+ * other steps have no loss of their own. */
 static ulp_status go_back(engine *e, const ulp_policy *policy, int scale_log2, uint64_t seed) {
     ulp_format bf16, fp16;
     ulp_stream top = ulp_stream_named(seed, "recurrence gradient");
@@ -100,7 +101,7 @@ static ulp_status run_backward(engine *e, const context *x, row r, ulp_rows *row
     return status;
 }
 
-/* One format: by every mode with sums in binary32, and with sums of its own. */
+/* Runs one format: in every mode with sums in binary32, and with sums in the format. */
 static ulp_status run_format(engine *e, const ulp_task *task, size_t f, row r) {
     const settings *s = task->settings;
     const context *x = task->context;
@@ -116,7 +117,7 @@ static ulp_status run_format(engine *e, const ulp_task *task, size_t f, row r) {
         policy.at[ULP_AT_ACT].rule = s->modes.at[m].rule;
         if (status == ULP_OK) status = run_random(e, &r, &policy, task->rows);
     }
-    /* binary32's state is the tanh of sums in binary32: it has no other sums, and no rounding after them but its own */
+    /* for binary32, sums in the format are sums in binary32: there is no second run */
     if (status != ULP_OK || strcmp(format->name, "binary32") == 0 || !(s->sums & 1 << SUMS_OWN)) return status;
     r.mode = "rne";
     r.sums = SUMS_OWN;

@@ -1,22 +1,31 @@
 /* recurrence.c - rounding errors that are fed back: how they grow through the time steps of recurrent networks.
  *
- * random: an Elman network of N units, U ~ N(0, gain^2 / N), 4 inputs N(0, 1) with weights N(0, 1 / 64), nothing
- * trained, runs from h = 0: the recurrence contracts, is near-critical or chaotic, by its gain (Sompolinsky et al.
- * 1988, doi:10.1103/PhysRevLett.61.259). Weights and inputs are numbers of binary16 and of bfloat16 at once, so that
- * only the state is rounded. `perturbed` runs in binary64 with the first input moved by 2^-40: the slope of log error
- * against time is the Lyapunov exponent. random-back: dL/dh_T is N(0,1), no other step has a loss; backward in mixed
- * precision, with and without a loss scale. trained: the digits read in pieces, from the top; an Elman network, GRU or
- * LSTM trained in binary32 answers again in fewer bits (mixed: weights, states and gates in the format, sums in
- * binary32; e4m3 with a scale per tensor). trained-back: the same networks backward from the loss gradient that
- * binary32's answers have. training: test accuracy of training from the start. Adam's eps is 1e-4: binary16 rounds the
- * usual 1e-8 to zero.
+ * Parts:
+ *   - random: an untrained Elman network of N units runs from h = 0. Its recurrent weights are U ~ N(0, gain^2 / N).
+ *     Its 4 inputs are N(0, 1) with weights N(0, 1 / 64). The recurrence contracts, is near-critical or is chaotic,
+ *     depending on the gain (Sompolinsky et al. 1988, doi:10.1103/PhysRevLett.61.259). Weights and inputs are numbers
+ *     of both binary16 and bfloat16, so that only the state is rounded.
+ *   - random, arithmetic `perturbed`: a run in binary64 with the first input moved by 2^-40. The slope of the log error
+ *     over time is the Lyapunov exponent.
+ *   - random-back: the same network backward in mixed precision, with and without a loss scale. dL/dh_T is N(0,1), and
+ *     no other step has a loss.
+ *   - trained: an Elman network, a GRU or an LSTM learns the digits in binary32. It reads a digit in pieces, from the
+ *     top. It then answers again in fewer bits. In the arithmetics `mixed`, weights, states and gates are in the
+ *     format, and sums are in binary32; e4m3 has a tensor scale.
+ *   - trained-back: the same networks backward, from the loss gradient of the answers of binary32
+ *   - training: the test accuracy of a training in few bits from the start. eps of Adam is 1e-4, because binary16
+ *     rounds the usual 1e-8 to zero.
  *
- * error of a state: |h_t - h_t of binary64| / |h_t of binary64|, Euclidean, geometric mean over the sequences, each at
- * least 2^-53; of a gradient dL/dh_t: the same quotient against binary32's, over all sequences together, empty where
- * one is Inf or NaN. size: the root mean square of binary32's gradient. zeros: the share that binary16 or bfloat16 made
- * zero of what is not zero in binary32. lost: Inf and NaN, over what is not zero in binary32. step counts from 1, for
- * gradients back from the last step, which is 0. arithmetic, sums: the state is rounded to a format, sums are in
- * binary32 or in the format (`own`).
+ * Columns:
+ *   - error, of a state: |h_t - h_t of binary64| / |h_t of binary64| in the Euclidean norm; the geometric mean over the
+ *     sequences, each of which counts with at least 2^-53
+ *   - error, of a gradient dL/dh_t: the same quotient against binary32, over all sequences together; empty if a
+ *     gradient is Inf or NaN
+ *   - size: the root mean square of the gradient in binary32
+ *   - zeros: of the elements that are not zero in binary32, the share that binary16 or bfloat16 turns to zero
+ *   - lost: the number of Inf and NaN, divided by the number of elements that are not zero in binary32
+ *   - step: counts from 1 for states. For gradients it counts back from the last step, which is 0.
+ *   - arithmetic, sums: the format of the state, and the format of sums: binary32, or the format of the state (`own`)
  */
 #include "recurrence.h"
 
@@ -123,7 +132,7 @@ static ulp_status add_random(ulp_plan *plan, const settings *s, context *x) {
 }
 
 static ulp_status add_cell(ulp_plan *plan, const settings *s, context *x, int run, int c) {
-    /* the first arithmetic of training is what the trained networks learn in */
+    /* the trained networks learn in arithmetic 0, the runs `training` in the other arithmetics */
     const int first = run == RUN_TRAINING, end = run == RUN_TRAINING ? LEARNING : 1;
     char cell[8];
     ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)c);

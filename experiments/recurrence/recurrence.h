@@ -1,5 +1,4 @@
-/* recurrence.h - what the files of recurrence share: settings, points and rows, the arithmetics, a network that runs.
- */
+/* recurrence.h - what the files of recurrence share: settings, points, rows, arithmetics, and a network that runs. */
 #ifndef ULP_EXPERIMENT_RECURRENCE_H
 #define ULP_EXPERIMENT_RECURRENCE_H
 
@@ -14,14 +13,14 @@ enum { RNN, GRU, LSTM, CELLS };
 enum { SUMS_BINARY32, SUMS_OWN, SUMS_BINARY64, SUMS_POLICY };
 #define SUMS_WORDS "binary32 own binary64 policy"
 
-/* What to run. */
+/* The part of a run. */
 enum { RUN_RANDOM, RUN_TRAINED, RUN_TRAINING, RUNS };
 #define RUN_WORDS "random trained training"
 
 enum { ANSWERING = 6, BACKWARD = 4, LEARNING = 4, FEATURES = 4, SAMPLES_MAX = 256, DIGITS = 10 };
 
 typedef struct settings {
-    uint64_t parts, sums, cells, seed; /* bits: those of the words */
+    uint64_t parts, sums, cells, seed; /* bit i stands for word i */
     ulp_format_list formats;
     ulp_rule_list modes;
     ulp_number_list gains;
@@ -33,16 +32,16 @@ typedef struct settings {
 
 typedef struct point {
     int run;
-    double gain;  /* of RUN_RANDOM */
-    int cell;     /* of the others */
-    int learning; /* of RUN_TRAINING: the row of `learning` */
+    double gain;  /* for RUN_RANDOM */
+    int cell;     /* for the other runs */
+    int learning; /* for RUN_TRAINING: the index into `learning` */
     uint64_t seed;
 } point;
 
 enum { RANDOM, RANDOM_BACK, TRAINED, TRAINED_BACK, TRAINING };
 #define PART_WORDS "random random-back trained trained-back training"
 
-/* A step of a run; all up to scale_log2 names the run. */
+/* One step of a run. The fields up to scale_log2 identify the run. */
 typedef struct row {
     int part, cell;
     double gain;
@@ -58,77 +57,78 @@ typedef struct row {
 typedef struct arithmetic {
     const char *name, *policy;
     int bits;
-    const char *scaler; /* of training */
-    int scale_log2;     /* of gradients */
+    const char *scaler; /* for trainings */
+    int scale_log2;     /* for gradients */
 } arithmetic;
 
-extern const arithmetic answering[ANSWERING]; /* the first is binary32 */
-extern const arithmetic backward[BACKWARD];   /* the first is binary32, which the others are compared with */
-extern const arithmetic learning[LEARNING];   /* the first is binary32 */
+extern const arithmetic answering[ANSWERING]; /* the first one is binary32 */
+extern const arithmetic backward[BACKWARD];   /* the first one is binary32, the reference of the others */
+extern const arithmetic learning[LEARNING];   /* the first one is binary32 */
 
 /* What all points share. */
 typedef struct context {
     ulp_data data;
     ulp_net random_net, net[CELLS];
     ulp_policy fp32, answering[ANSWERING], backward[BACKWARD], learning[LEARNING];
-    ulp_policy *own; /* (formats) everything in a format of the settings */
+    ulp_policy *own; /* (formats) everything is in a format of the settings */
 } context;
 
-/* A network that runs under one policy after the other. */
+/* A network that runs under different policies. */
 typedef struct engine {
     ulp_model model;
     ulp_pass pass;
     ulp_policy policy;
     ulp_arena arena;
     ulp_observer observer;
-    size_t B, N, T, at;        /* at: the recurrent layer's number */
+    size_t B, N, T, at;        /* at: the index of the recurrent layer */
     float *w, *x, *h;          /* host memory: (params), (B,in), (B,N,T) */
-    double *x64, *h64, *moved; /* host memory: (B,in), (B,N,T) of binary64, twice */
-    double *top;               /* host memory: (B,out), the gradient of the net's output before its rounding */
-    float *weight;             /* (params) backend memory */
-    float *dh, *dh32;          /* host memory: (T,B,N), from the last step back; of binary32 */
-    size_t seen, kept, grads;  /* gradients seen and kept in this trip; of a step */
+    double *x64, *h64, *moved; /* host memory: inputs (B,in), states (B,N,T) of binary64, and of a perturbed run */
+    double *top;               /* host memory: (B,out) the unrounded gradient of the output of the net */
+    float *weight;             /* (params) in backend memory */
+    float *dh, *dh32;          /* host memory: (T,B,N) from the last step back; the same of binary32 */
+    size_t seen, kept, grads;  /* gradients seen and kept in this backward run; gradients per step */
 } engine;
 
-/* The net for B samples; `at` is its recurrent layer, of cells[c], with at most one layer before, which moves numbers.
- */
+/* Prepares a net for B samples. `at` is the index of its recurrent layer, which is a cell c. At most one layer precedes
+ * the recurrent layer, and that layer only moves numbers. */
 ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_net *net, size_t B, size_t at, int c);
 void engine_end(engine *e);
 
-/* h (B,N,T) in binary64 from e->x64. */
+/* Computes h (B,N,T) in binary64 from e->x64. */
 ulp_status engine_reference(engine *e, double *h);
 
-/* Weights and inputs rounded under a policy, then forward; e->h gets the states. */
+/* Rounds weights and inputs under a policy and runs forward. e->h gets the states. */
 ulp_status engine_forward(engine *e, const ulp_policy *policy);
 
-/* Backward under the policy of the last forward, from e->top, rounded once, which carries 2^scale_log2;
- * e->dh gets the gradients. */
+/* Runs backward under the policy of the last forward run. The gradient of the output is e->top, which has the factor
+ * 2^scale_log2 and is rounded once. e->dh gets the gradients. */
 ulp_status engine_backward(engine *e, int scale_log2);
 
-/* A row of the point without a run's name and numbers. */
+/* A row of the point, in which the run and the numbers are empty. */
 row row_of(const ulp_task *task);
 
-/* Errors of the states, over sequences. */
+/* Sums of the errors of states, over sequences. */
 typedef struct errors {
     double log_sum[ULP_STEPS_MAX];
     size_t n;
 } errors;
 
-/* Those of e->h, or of `moved` (B,N,T), against e->h64. */
+/* Adds the errors of e->h, or of `moved` (B,N,T) if it is not NULL, against e->h64. */
 void add_errors(errors *sum, const engine *e, const double *moved);
 void put_errors(ulp_rows *rows, row r, const errors *sum, size_t T);
 
-/* Errors of the gradients, over sequences. */
+/* Sums of the errors of gradients, over sequences. */
 typedef struct losses {
     double square[ULP_STEPS_MAX], norm[ULP_STEPS_MAX];
     size_t zero[ULP_STEPS_MAX], lost[ULP_STEPS_MAX], count[ULP_STEPS_MAX];
 } losses;
 
-/* Those of e->dh, which carries 2^scale_log2, against e->dh32. */
+/* Adds the errors of e->dh, which has the factor 2^scale_log2, against e->dh32. */
 void add_losses(losses *sum, const engine *e, int scale_log2);
 void put_losses(ulp_rows *rows, row r, const losses *sum, size_t T);
 
-/* From plan(): the networks of a cell, and whether they can learn in the first `arithmetics` rows of `learning`. */
+/* Called by plan(). Reads the network of a cell and checks that it can learn in the first `arithmetics` rows of
+ * `learning`. */
 ulp_status plan_training(ulp_plan *plan, const settings *s, context *x, int c, int arithmetics);
 
 ulp_status compute_random(const ulp_task *task);

@@ -1,4 +1,5 @@
-/* trained.c - networks that have learned the digits: their states and gradients, and what they reach in few bits. */
+/* trained.c - networks that have learned the digits: errors of their states and gradients, and accuracies in few
+ * bits. */
 #include "recurrence.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static uint64_t steps_of(const settings *s, const ulp_data *data) {
     return (uint64_t)s->epochs * ulp_epoch_steps(data, (size_t)s->batch);
 }
 
-/* w (params): the trained weights, or NULL. */
+/* Trains a network. w (params) gets the trained weights; it may be NULL. */
 static ulp_status train(const ulp_task *task, float *w, ulp_score *score) {
     const settings *s = task->settings;
     const context *x = task->context;
@@ -82,7 +83,7 @@ static void read_samples(engine *e, const ulp_data *d, size_t first) {
     e->pass.now.first = first;
 }
 
-/* Backward from p (B,DIGITS), the probabilities of binary32, under the policy of the last forward. */
+/* Runs backward under the policy of the last forward run, from the probabilities p (B,DIGITS) of binary32. */
 static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int scale_log2) {
     for (size_t j = 0; j < e->B * DIGITS; j++)
         e->top[j] =
@@ -90,7 +91,7 @@ static ulp_status go_back(engine *e, const float *p, const uint8_t *label, int s
     return engine_backward(e, scale_log2);
 }
 
-/* p (B,DIGITS) from the net's output. */
+/* p (B,DIGITS) gets the softmax of the output of the net. */
 static ulp_status probabilities(engine *e, float *p) {
     float z[SAMPLES_MAX * DIGITS];
     ulp_status status =
@@ -106,7 +107,7 @@ static ulp_status probabilities(engine *e, float *p) {
     return ULP_OK;
 }
 
-/* One batch, forward and back under every arithmetic. */
+/* Runs one batch forward and backward under every arithmetic. */
 static ulp_status run_batch(engine *e, const context *x, size_t first, errors *forth, losses *back) {
     float p[SAMPLES_MAX * DIGITS];
     const uint8_t *label = x->data.label + first;
@@ -126,7 +127,7 @@ static ulp_status run_batch(engine *e, const context *x, size_t first, errors *f
     return status;
 }
 
-/* What a row says of an arithmetic. */
+/* A row of the point with the names of an arithmetic. */
 static row row_in(const ulp_task *task, int part, const arithmetic *a) {
     row r = row_of(task);
     r.part = part;
