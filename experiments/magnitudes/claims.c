@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts of the bins of a whole kind, over the seeds. */
+/* The counts of the bins of one kind of tensors, over all layers and seeds. */
 typedef struct spread {
     double bin[ULP_BIN_COUNT], nonzero, zero;
 } spread;
@@ -28,7 +28,7 @@ static spread spread_of(const ulp_claims *c, int kind, int stage) {
     return s;
 }
 
-/* The octave that holds the q-quantile of the magnitudes that are not zero: below 2^(e+1) lies a share of q or more. */
+/* The octave e that holds the q-quantile of the non-zero magnitudes: a share of q or more lies below 2^(e+1). */
 static int quantile(const spread *s, double q) {
     double sum = 0;
     for (int i = 0; i < ULP_BIN_COUNT; i++) {
@@ -45,21 +45,22 @@ static int peak(const spread *s) {
     return ULP_BIN_MIN + best;
 }
 
-/* The share that the k octaves from 2^e on hold, in percent. */
+/* The percentage of the values that are not zero in the k octaves from 2^e on. */
 static double percent_in(const spread *s, int e, int k) {
     double sum = 0;
     for (int i = e - ULP_BIN_MIN; i < e - ULP_BIN_MIN + k && i < ULP_BIN_COUNT; i++) sum += i < 0 ? 0 : s->bin[i];
     return s->nonzero > 0 ? 100 * sum / s->nonzero : 0;
 }
 
-/* How many times fuller the octaves 1 to 4 below the peak are than the octaves 5 to 8 below it. A density that is
- * finite at zero gives 16, if it is flat there. */
+/* The share of the octaves 1 to 4 below the peak, divided by the share of the octaves 5 to 8 below the peak. The
+ * quotient is 16 for a density that is finite at zero and flat in these octaves. */
 static double fall(const spread *s) {
     double near = percent_in(s, peak(s) - 4, 4), far = percent_in(s, peak(s) - 8, 4);
     return far > 0 ? near / far : (double)INFINITY;
 }
 
-/* What a format makes of a kind's values that are not zero, over the seeds, in percent. */
+/* The percentages of the values that a format flushes, makes subnormal and overflows, among the values of one kind that
+ * are not zero, over all seeds. */
 typedef struct outcome {
     double flushed, subnormal, overflowed;
 } outcome;
@@ -120,8 +121,8 @@ static void print_table(const ulp_claims *c) {
     ulp_text_free(&columns);
 }
 
-/* *end = log2 of half the least positive number of a format: what lies below is flushed. Returns 0 if the least
- * positive number is no power of two. */
+/* *end = log2 of half the least positive number of a format. Smaller values are flushed. Returns 0 if the least
+ * positive number is not a power of two. */
 static int find_flushed_end(int *end, const ulp_format *f) {
     int e;
     if (frexp(f->min_positive, &e) != 0.5) return 0;
@@ -129,7 +130,7 @@ static int find_flushed_end(int *end, const ulp_format *f) {
     return 1;
 }
 
-/* What the figure writes and where it draws its lines. */
+/* The numbers of the figure: its labels and the positions of its lines. */
 static void sum_up(ulp_claims *c) {
     const ulp_format_list *formats = &((const settings *)c->settings)->formats;
     int end;
@@ -151,8 +152,9 @@ static void sum_up(ulp_claims *c) {
     }
 }
 
-/* Two counts of the same thing: the histogram's bins below half the least positive number, and what rounding flushes.
- * Only a tie, exactly that half, may differ: it is flushed and its bin counts from there on. */
+/* Claims that two counts agree: the values in the histogram's bins below half the least positive number, and the values
+ * that rounding flushes. They may differ only by ties. A tie is a value of exactly half the least positive number:
+ * rounding flushes a tie, but its bin begins at the tie. */
 static void claim_counts(ulp_claims *c) {
     const ulp_format_list *formats = &((const settings *)c->settings)->formats;
     int wrong = 0, tested = 0;
@@ -164,7 +166,7 @@ static void claim_counts(ulp_claims *c) {
             double below = 0, found = flushed(c, i / STAGES, i % STAGES, formats->at[k].name) * s.nonzero / 100;
             for (int x = ULP_BIN_MIN; x < end; x++) below += s.bin[x - ULP_BIN_MIN];
             const double tie = end < ULP_BIN_MIN ? 0 : s.bin[end - ULP_BIN_MIN];
-            wrong += found < below - 0.25 || found > below + tie + 0.25; /* counts: the percentage is rounded */
+            wrong += found < below - 0.25 || found > below + tie + 0.25; /* 0.25: the rounding of the percentage */
             tested++;
         }
     }
@@ -244,7 +246,7 @@ void judge(ulp_claims *c) {
     print_table(c);
     sum_up(c);
     claim_counts(c);
-    /* the measured facts are about the training of the table of options */
+    /* the claims about measured numbers hold for the training with the default options */
     if (ulp_options_differ(c, "net set batch steps rate momentum", why, sizeof why)) {
         ulp_claim_skip(c, "where the tensors lie, and what formats make of them", "%s", why);
         return;

@@ -1,22 +1,29 @@
-/* magnitudes.c - where do the numbers of a network lie, before and after training, and which of them does a format
- * hold?
+/* magnitudes.c - the magnitudes of a network's numbers, before and after training, and which of them a format holds.
  *
- * A network learns in binary32 by SGD with momentum. All its tensors are looked at in the first step (stage initial)
- * and in the last one (trained), per layer and summed over the layers (`all`):
+ * A network learns in binary32 by SGD with momentum. The magnitudes of all its tensors are counted in the first step
+ * (stage initial) and in the last step (stage trained), per layer and summed over the layers (layer all). Kinds:
+ *   - input: the input of the network
+ *   - weight: weights and biases
+ *   - act: the outputs of the layers
+ *   - agrad: gradients of the loss with respect to the outputs of the layers
+ *   - wgrad: gradients of the loss with respect to weights and biases
+ *   - update: rate times momentum in binary32, which a step subtracts from the weights
  *
- *     input: what enters the net           act: the outputs of the layers
- *     weight: weights and biases           agrad: gradients of the loss with respect to the layers' outputs
- *     wgrad: gradients of the weights      update: rate times momentum in binary32, which a step subtracts
+ * Rows:
+ *   - bin: the number of values with 2^x <= |value| < 2^(x+1), and their share of the whole tensor
+ *   - zero: the number of exact zeros, and their share of the whole tensor
+ *   - share: for a format, the numbers of values that one rounding to nearest even flushes to zero, makes subnormal,
+ *     keeps normal or overflows, among the values that are not zero in binary32. An overflow gives Inf, NaN or the
+ *     largest value.
+ *   - range_all, range_normal: the least positive or the least normal number of a format and the end of its range, as
+ *     log2, for the bars of the figure
+ *   - test_loss, test_accuracy: the scores of the trained network
  *
- * Rows `bin` count the values with 2^x <= |value| < 2^(x+1), rows `zero` the exact zeros; their column share is of the
- * whole tensor. Rows `share` say for a format how many of the values that are not zero in binary32 one rounding to
- * nearest even flushes to zero, makes subnormal, keeps normal or overflows (whether that gives Inf, NaN or the largest
- * value). Rows `range_all` and `range_normal` hold the least positive or least normal number of a format and the end of
- * its range, as log2, for the bars of the figure. Rows test_loss and test_accuracy are of the trained network.
+ * Percentages in tables, claims and the figure are shares of the values that are not zero in binary32. The percentage
+ * of zeros is a share of all values. The loss is the mean over the batch, and nothing is scaled.
  *
- * Percentages in tables, claims and figure are of the values that are not zero in binary32. The loss is the mean over
- * the batch and nothing is scaled. Of a density that is finite at zero each octave far below the peak holds half of the
- * octave above it: a power law of slope 1 in a plot of log against log. Gradients need not have such a density.
+ * If a density is finite at zero, each octave far below the peak holds half as much as the octave above: a power law of
+ * slope 1 in a plot of log against log. Gradients need not have such a density.
  */
 #include "magnitudes.h"
 
@@ -62,13 +69,13 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* What all points share. */
+/* The data set and the network, which all points share. */
 typedef struct context {
     ulp_data data;
     ulp_net net;
 } context;
 
-/* Slots: the number of a tensor as in ulp_observation, and the sum of all. */
+/* Slots: one for each tensor, numbered as in ulp_observation, and ALL for the sum over the layers. */
 enum { LAYERS = 64, ALL = LAYERS + 1, SLOTS = LAYERS + 2 };
 
 /* ---- one training run under observation ---- */
@@ -77,7 +84,7 @@ typedef struct watch {
     const ulp_backend *backend;
     const ulp_format *format;
     size_t formats;
-    uint64_t last;           /* step */
+    uint64_t last;           /* the last step */
     float *device, *rounded; /* one tensor, backend memory */
     float *host;             /* (params) */
     ulp_histogram histogram[KINDS][SLOTS][STAGES];
@@ -89,7 +96,7 @@ static ulp_stats *stats_of(const watch *w, int kind, size_t slot, int stage) {
     return w->stats + (((size_t)kind * SLOTS + slot) * STAGES + (size_t)stage) * w->formats;
 }
 
-/* A tensor x (n), host memory. */
+/* Counts a tensor x (n), host memory, in its histogram and after one rounding to each format. */
 static void count(watch *w, int kind, size_t slot, int stage, const float *x, size_t n) {
     if (n == 0 || w->status != ULP_OK) return;
     ulp_histogram_add(&w->histogram[kind][slot][stage], x, n);
@@ -100,7 +107,7 @@ static void count(watch *w, int kind, size_t slot, int stage, const float *x, si
                               (ulp_rounding){.format = &w->format[f], .stats = &stats_of(w, kind, slot, stage)[f]});
 }
 
-static void see(void *own, const ulp_observation *observed) {
+static void observe(void *own, const ulp_observation *observed) {
     watch *w = own;
     if ((observed->step != 0 && observed->step != w->last) || observed->layer > LAYERS) return;
     int kind = observed->point == ULP_AT_AGRAD   ? AGRAD
@@ -110,13 +117,13 @@ static void see(void *own, const ulp_observation *observed) {
     count(w, kind, observed->layer, observed->step == 0 ? INITIAL : TRAINED, observed->raw, observed->n);
 }
 
-/* x (params), host memory, layer by layer. */
+/* Counts x (params), host memory, layer by layer. */
 static void count_layers(watch *w, const ulp_net *net, int kind, int stage, const float *x) {
     for (size_t l = 0; l < net->count; l++)
         count(w, kind, l, stage, x + net->layers[l].first_param, net->layers[l].params);
 }
 
-/* A step under observation: the weights that it starts from, what the observer sees, and its updates. */
+/* Runs one step. Counts the weights before the step, the tensors that the observer receives, and the updates. */
 static ulp_status observed_step(watch *w, ulp_trainer *t, int stage) {
     float *host = w->host;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, t->step);
@@ -168,7 +175,7 @@ static void put_bins(const ulp_task *task, const ulp_histogram *h, row key) {
     }
 }
 
-/* What a format makes of the tensor that the key names. */
+/* Puts the counts s of one rounding to the format f. `key` names the tensor. */
 static void put_share(const ulp_task *task, const ulp_histogram *h, row key, const ulp_format *f, const ulp_stats *s) {
     row r = key;
     r.format = f->name;
@@ -184,7 +191,7 @@ static void put_share(const ulp_task *task, const ulp_histogram *h, row key, con
 static void put_tensor(const ulp_task *task, const watch *w, int kind, size_t slot, int stage) {
     const ulp_net *net = &((const context *)task->context)->net;
     const ulp_histogram *h = &w->histogram[kind][slot][stage];
-    const int of_tensor = kind == INPUT || kind == ACT || kind == AGRAD; /* called by the layer that made it */
+    const int of_tensor = kind == INPUT || kind == ACT || kind == AGRAD; /* named after the layer that outputs it */
     char layer[8] = ALL_LAYERS;
     if (h->count == 0) return;
     row key = row_of(task, SHARE);
@@ -199,8 +206,8 @@ static void put_tensor(const ulp_task *task, const watch *w, int kind, size_t sl
     for (size_t f = 0; f < w->formats; f++) put_share(task, h, key, &w->format[f], &stats_of(w, kind, slot, stage)[f]);
 }
 
-/* Ends of a format on the axis of log2: `low` is the least positive or least normal number, both powers of two but for
- * dlfloat16; `high` the binade past the largest number's. */
+/* The ends of the range of a format, as log2. `least` is the least positive or the least normal number: a power of two,
+ * except in dlfloat16. low is floor(log2(least)), and 2^high is the least power of two above the largest number. */
 static void put_range(const ulp_task *task, const ulp_format *f, int what, double least) {
     int low, high;
     row r = row_of(task, what);
@@ -311,7 +318,7 @@ static ulp_status compute(const ulp_task *task) {
     w->format = set->formats.at;
     w->formats = set->formats.count;
     w->last = (uint64_t)set->steps - 1;
-    const ulp_observer observer = {see, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    const ulp_observer observer = {observe, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
     ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
     optimizer.rate = set->rate;
     optimizer.momentum = set->momentum;

@@ -1,4 +1,4 @@
-/* magnitudes.h - what the rows and the claims of magnitudes share: settings, the tensors that are looked at, rows. */
+/* magnitudes.h - settings, kinds of tensors, points and rows of magnitudes, shared by its rows and its claims. */
 #ifndef ULP_EXPERIMENT_MAGNITUDES_H
 #define ULP_EXPERIMENT_MAGNITUDES_H
 
@@ -33,9 +33,9 @@ typedef struct row {
     const char *layer, *name;
     int stage, what;
     const char *format;
-    ulp_bin bin; /* of shares: the count alone; of scores: the share alone, which is the value */
+    ulp_bin bin; /* rows share: count only; rows test_loss and test_accuracy: the value is in bin.share */
     int64_t zero, flushed, subnormal, overflowed, normal;
-    int64_t low, high; /* of a range, as log2 */
+    int64_t low, high; /* ends of a range, as log2 */
 } row;
 
 /* Prints the table and tests the claims. */

@@ -1,16 +1,17 @@
-/* claims.c - the table of swamping, and what must hold: where sums stop, and how far stochastic sums are off.
+/* claims.c - the table of swamping, and the claims: where sums stop, and how large the errors of stochastic sums are.
  *
- * Where a sum to nearest stops, in precision p: on [2^e, 2^(e+1)) numbers are 2^(e-p+1) apart, and what is smaller than
- * half of that moves nothing. A single term is below 2.74, a chunk of N >= 32 terms below 2 N (its mean is N, its
- * standard deviation sqrt N; for N = 32 that is 5.6 of them, passed by less than one chunk in 10^8). So the sum stops
- * at 2^(p+2) without chunks and at 2 N 2^p with them, exactly there, since the steps on the way divide these powers.
+ * A sum to nearest in precision p stops for this reason. On [2^e, 2^(e+1)) the spacing is 2^(e-p+1), and a term smaller
+ * than half the spacing does not change the sum. A single term is below 2.74. The sum of a chunk of N >= 32 terms is
+ * below 2 N: the mean of this sum is N and its standard deviation is sqrt N. For N = 32 the distance from N to 2 N is
+ * 5.6 standard deviations, and less than one chunk in 10^8 exceeds 2 N. So the sum stops at 2^(p+2) without chunks and
+ * at 2 N 2^p with chunks. It stops exactly at these powers, because every spacing on the way divides them.
  */
 #include "swamping.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of all seeds, at lengths 2^from .. 2^to. */
+/* The sums and the errors over all seeds, at the lengths 2^from to 2^to. The longest length is 2^to. */
 typedef struct reach {
     long rows;
     double least, most; /* sums */
@@ -18,7 +19,7 @@ typedef struct reach {
     double error_at_longest, mean_at_longest;
 } reach;
 
-/* The seed of `kind` does not count. */
+/* The seed of `kind` is ignored. */
 static reach reach_of(const ulp_claims *c, point kind, int from, int to) {
     reach r = {.least = INFINITY, .most = -INFINITY};
     double total = 0;
@@ -42,9 +43,9 @@ static reach reach_of(const ulp_claims *c, point kind, int from, int to) {
     return r;
 }
 
-/* Where sums in e6m9 to nearest stop, and from which length on all of them have: twice as many terms as the stop, so
- * that chance (a few percent) cannot be in the way; without chunks, 4096 is left behind by 2 standard deviations more.
- */
+/* The values at which sums in e6m9 to nearest stop, and log2 of the length from which on all sums have stopped. The
+ * length is twice the stop, and chance changes the needed number of terms by a few percent only. Without chunks, only
+ * terms of 2 or more change a sum above 2048, and a sum reaches 4096 after about 4500 terms. */
 static const struct stop {
     int chunk, from;
     double at;
@@ -71,8 +72,9 @@ static void claim_stop(ulp_claims *c, const ulp_format *e6m9, const struct stop 
     if (r.least == r.most) ulp_summary(c, "stop", r.most, "e6m9 rne %d", stop->chunk);
 }
 
-/* A stochastic step at the sum S errs with variance |x| (s - |x|), s <= S 2^(1-p) the spacing, and E|x| = 2 / sqrt 3:
- * over n terms of mean 1 the standard deviation is below n sqrt(2^-p 2 / sqrt 3), 3.36 % of the sum in e6m9. */
+/* A bound on the relative standard deviation of a stochastic sum. The stochastic addition of x to the sum S has an
+ * error of variance |x| (s - |x|), where s <= S 2^(1-p) is the spacing. The mean of |x| is 2 / sqrt 3. So the standard
+ * deviation of a sum of n terms of mean 1 is below n sqrt(2^-p 2 / sqrt 3), 3.36 % of the sum in e6m9. */
 static double stochastic_sd(void) { return sqrt(ldexp(2 / sqrt(3), -10)); }
 
 static void claim_stochastic(ulp_claims *c, const ulp_format *e6m9) {
@@ -94,7 +96,7 @@ static void claim_stochastic(ulp_claims *c, const ulp_format *e6m9) {
                   100 * other.error_at_longest);
 }
 
-/* The error of the farthest of all stochastic sums, with and without chunks. */
+/* The largest error of all stochastic sums, with and without chunks, in standard deviations. */
 static void summarize_stochastic(ulp_claims *c, const ulp_format *e6m9) {
     const settings *s = c->settings;
     point kind = {.format = e6m9, .rule = ulp_rules_find(&s->modes, "sra")};

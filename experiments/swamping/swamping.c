@@ -1,9 +1,9 @@
-/* swamping.c - sums of positive-mean data in a small accumulator: where do they stop, what do chunks and chance cure?
+/* swamping.c - sums of positive-mean data in a small accumulator: where do they stop, what do chunks and modes change?
  *
- * After Wang et al. 2018 (arXiv 1812.08011), figure 3: terms from U[1 - sqrt 3, 1 + sqrt 3] (mean 1, standard deviation
- * 1), rounded to the accumulator's format first, so that only the additions err. Sums of 2^4, 2^5, ... terms: a longer
- * sum begins with the terms and the random words of the shorter ones. Chunk N: serial sums of N terms, and a serial sum
- * of these (section 3.1 there).
+ * After Wang et al. 2018 (arXiv 1812.08011), figure 3. The terms are from U[1 - sqrt 3, 1 + sqrt 3] (mean 1, standard
+ * deviation 1). They are rounded to the accumulator's format first, so only the additions have errors. The sums have
+ * 2^4, 2^5, ... terms. A longer sum begins with the terms and the random words of the shorter sums. Chunk N: serial
+ * sums of N terms, and a serial sum of these sums (section 3.1 of the paper).
  */
 #include "swamping.h"
 
@@ -58,7 +58,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* The mode of a point: binary32 rounds to nearest even. */
+/* The mode of a point. Sums in binary32 have no rule and round to nearest even. */
 static const char *mode_of(const point *p) { return p->rule ? p->rule->name : "rne"; }
 
 static ulp_status datapath_of(const point *p, ulp_datapath *datapath) {
@@ -69,10 +69,10 @@ static ulp_status datapath_of(const point *p, ulp_datapath *datapath) {
     return ulp_datapath_parse(datapath, name);
 }
 
-/* The terms of a seed, what they are multiplied by, and their sums: backend memory. */
+/* The terms of a seed, the ones that multiply the terms, and a sum of the terms. Backend memory. */
 typedef struct terms {
     float *x, *ones, *sum;        /* (n), (n), (1) */
-    double *x64, *ones64, *truth; /* the same */
+    double *x64, *ones64, *truth; /* (n), (n), (1); truth is the exact sum */
 } terms;
 
 static void carve(terms *t, ulp_arena *arena, size_t n) {
@@ -103,13 +103,13 @@ static ulp_status fill(const ulp_backend *backend, const terms *t, size_t n, con
     return status;
 }
 
-/* A way to sum: the datapath, the exact sum beside it, and the random words. */
+/* A way to sum: the datapath, the datapath of the exact sum, and the stream of random words. */
 typedef struct way {
     ulp_datapath rounded, exact;
     ulp_stream stream;
 } way;
 
-/* The sums of the first n terms. */
+/* Sums the first n terms under both datapaths, and puts the sums into *r. */
 static ulp_status sum_terms(const ulp_backend *backend, const terms *t, const way *w, size_t n, row *r) {
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1};
     float sum = 0;

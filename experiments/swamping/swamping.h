@@ -1,4 +1,4 @@
-/* swamping.h - what the sums and the claims of swamping share: settings, points and rows. */
+/* swamping.h - settings, points and rows of swamping, shared by its sums and its claims. */
 #ifndef ULP_EXPERIMENT_SWAMPING_H
 #define ULP_EXPERIMENT_SWAMPING_H
 
@@ -13,7 +13,7 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* Chunk 0, without a rule: the same terms in binary32. */
+/* A series of sums of growing length. Chunk 0 without a rule: the terms are summed in binary32. */
 typedef struct point {
     const ulp_format *format;
     const ulp_named_rule *rule;

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which tallies a sum is over. */
+/* Selects the tallies of a sum. */
 typedef struct wanted {
     int what; /* SHARE or EDGE */
     const char *format;
-    int64_t seed, step; /* ULP_NO_INTEGER: all */
+    int64_t seed, step; /* ULP_NO_INTEGER: all seeds, all steps */
 } wanted;
 
 static tally sum_of(const ulp_claims *c, wanted w) {
@@ -34,12 +34,12 @@ static double percent_lost(tally t) {
     return n > 0 ? 100 * (double)t.lost / (double)n : 0;
 }
 
-/* Percent of the non-zero updates of a step that a format loses, over all seeds. */
+/* The percentage of the non-zero updates of a step that a format loses, over all seeds. */
 static double lost(const ulp_claims *c, const char *format, int64_t step) {
     return percent_lost(sum_of(c, (wanted){SHARE, format, ULP_NO_INTEGER, step}));
 }
 
-/* The step of the look at so many quarters of the looks. */
+/* The step of the look after `quarters` quarters of the looks. */
 static int64_t quarter(const settings *set, int64_t quarters) {
     return look_step(set, quarters * (set->looks - 1) / 4);
 }
@@ -48,7 +48,7 @@ static int has_format(const ulp_claims *c, const char *name) {
     return ulp_formats_find(&((const settings *)c->settings)->formats, name) != NULL;
 }
 
-/* Mean over seeds of a value after the last step; NaN if there is none. */
+/* The mean over the seeds of a value after the last step. NaN if there is no row. */
 static double score(const ulp_claims *c, int what, const char *format, const char *mode) {
     const row *rows = c->table->rows;
     double sum = 0, n = 0;
@@ -103,7 +103,7 @@ static void print_runs(const ulp_claims *c) {
     ulp_sheet_print(table, c->file);
 }
 
-/* What holds for every element, whatever the options. */
+/* Claims that hold for every element under all options. */
 static void claim_exact(ulp_claims *c) {
     const settings *set = c->settings;
     tally share = {0}, edge = {0};
@@ -130,7 +130,7 @@ static void claim_exact(ulp_claims *c) {
               "%lld weights, %lld against it", (long long)whole.count, (long long)whole.against_run);
 }
 
-/* More significand bits, fewer lost updates: at every look of every seed. */
+/* Claims that a format with more significand bits does not lose more updates, at every look of every seed. */
 static void claim_order(ulp_claims *c) {
     static const char *const names[] = {"e4m3", "bfloat16", "binary16", "binary32"};
     const settings *set = c->settings;
@@ -153,7 +153,8 @@ static void claim_order(ulp_claims *c) {
                   "%lld looks of %d formats, %d against it", (long long)(set->looks * set->seeds), formats, wrong);
 }
 
-/* An update that p bits lose is lost by fewer bits, too: binary32's losses are a part of binary16's. */
+/* A format with fewer significand bits also loses the updates that p bits lose. So the updates that binary32 loses are
+ * among the updates that binary16 loses. */
 static void claim_binary32(ulp_claims *c, int64_t first) {
     const char *text =
         "binary32 loses less than half of what binary16 loses at the first step (13 octaves further out)";
@@ -182,7 +183,7 @@ static void claim_growth(ulp_claims *c) {
     claim_binary32(c, first);
 }
 
-/* One format's runs without master weights. */
+/* Claims about the runs with weights of one format and without master weights. */
 static void claim_training(ulp_claims *c, const char *format) {
     double whole = score(c, TRAIN_LOSS, "binary32", "rne"), near = score(c, TRAIN_LOSS, format, "rne"),
            random = score(c, TRAIN_LOSS, format, "sra");
@@ -202,7 +203,7 @@ static void claim_training(ulp_claims *c, const char *format) {
     }
 }
 
-/* The measured facts are about the training of the table of options. */
+/* Claims about measured numbers. They hold for the training with the default options. */
 static void claim_measured(ulp_claims *c) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
     char why[256];
@@ -215,7 +216,7 @@ static void claim_measured(ulp_claims *c) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) claim_training(c, names[i]);
 }
 
-/* What the figure writes beside its bins and in its headline, and where its bands lie. */
+/* The numbers of the figure: its labels, its headline and the positions of its bands. */
 static void sum_up(ulp_claims *c) {
     const settings *set = c->settings;
     for (int q = 0; q <= 4; q++) ulp_summary(c, "step", (double)quarter(set, q), "quarter %d", q);

@@ -1,4 +1,4 @@
-/* update_counts.c - counts the updates of a step that a format loses, by the criterion and the zones of update_ratio.c. */
+/* update_counts.c - counts the updates that a format loses, by the criterion and the zones of update_ratio.c. */
 #include "update_ratio.h"
 
 #include <math.h>
@@ -9,14 +9,15 @@
 
 /* ---- one update of one format ---- */
 
-/* The criterion: half the way to the neighbour, ties to even. w is a value of the format, u is not zero. w is even if
- * it is an even multiple of that way; with one significand bit every number is 1 2^e, and its code decides. */
+/* The criterion: w + u rounds to w if |u| is less than half the distance from w to its neighbour in the direction of u,
+ * or is half this distance and w is even. w is a value of the format, u is not zero. w is even if it is an even
+ * multiple of the distance. With one significand bit every number is a power of two, and the code of w decides. */
 static int stays(double w, double u, const ulp_format *f) {
-    double next = u > 0 ? ulp_next_up(w, f) : ulp_next_down(w, f), way = fabs(next - w);
+    double next = u > 0 ? ulp_next_up(w, f) : ulp_next_down(w, f), distance = fabs(next - w);
     uint64_t code;
-    if (next == w || isinf(next)) way = ulp_spacing(w, f); /* at the end of the range */
-    if (fabs(u) != way / 2) return fabs(u) < way / 2;
-    if (f->prec > 1) return fmod(fabs(w) / way, 2) == 0;
+    if (next == w || isinf(next)) distance = ulp_spacing(w, f); /* at the end of the range */
+    if (fabs(u) != distance / 2) return fabs(u) < distance / 2;
+    if (f->prec > 1) return fmod(fabs(w) / distance, 2) == 0;
     return ulp_encode(&code, w, f) == ULP_OK && code % 2 == 0;
 }
 
@@ -24,11 +25,12 @@ static int is_normal(double w, const ulp_format *f) {
     return !f->is_fixed && (fabs(w) > f->min_normal || (fabs(w) == f->min_normal && f->has_subnormals));
 }
 
-/* w rounded to the format, u exact, sum the rounded sum, next what the run went on with. */
+/* Counts one update: w is the weight rounded to the format, u the exact update, sum the rounded sum, next the weight of
+ * the run after the step. level is 2 for |w / u| >= 2^(p+1), 1 for |w / u| >= 2^p, else 0. */
 static void count_update(tally *t, double w, double u, double sum, float next, const ulp_format *f) {
-    int lost = sum == w, ratio_is = fabs(w) >= ulp_scale(fabs(u), f->prec + 1) ? 2
-                                    : fabs(w) >= ulp_scale(fabs(u), f->prec)   ? 1
-                                                                               : 0;
+    int lost = sum == w, level = fabs(w) >= ulp_scale(fabs(u), f->prec + 1) ? 2
+                                 : fabs(w) >= ulp_scale(fabs(u), f->prec)   ? 1
+                                                                            : 0;
     t->count++;
     t->against_run += strcmp(f->name, "binary32") == 0 && (float)sum != next;
     if (u == 0) {
@@ -37,11 +39,11 @@ static void count_update(tally *t, double w, double u, double sum, float next, c
     }
     t->lost += lost;
     t->against_criterion += lost != stays(w, u, f);
-    if (ratio_is == 2) t->certain++;
+    if (level == 2) t->certain++;
     else if (!is_normal(w, f)) t->small++;
-    else if (ratio_is == 1) t->open++, t->open_lost += lost;
+    else if (level == 1) t->open++, t->open_lost += lost;
     else t->safe++;
-    t->against_zones += ratio_is == 2 ? !lost : ratio_is == 0 && is_normal(w, f) && lost;
+    t->against_zones += level == 2 ? !lost : level == 0 && is_normal(w, f) && lost;
 }
 
 void tally_add(tally *to, const tally *from) {
@@ -52,7 +54,7 @@ void tally_add(tally *to, const tally *from) {
 
 /* ---- all weights at one step ---- */
 
-/* Exact: w has 24 bits and u 48, so no quotient below a power of two rounds to it. */
+/* The bins are exact: w has 24 bits and u has 48 bits, so no quotient below a power of two rounds up to this power. */
 void update_counts_ratios(update_counts *w, double rate) {
     ulp_histogram_clear(&w->ratio);
     for (size_t i = 0; i < w->n; i++) {

@@ -1,22 +1,36 @@
 /* update_ratio.c - how large are a network's weights beside their updates, and which updates can a format still add?
  *
- * A network learns in binary32 by SGD with momentum and a rate that falls along a cosine. At --looks of its steps every
- * weight w meets its update u = -rate' v, the exact product of the binary32 rate and the momentum v of that step: what
- * the optimizer adds. For each format the weight is rounded to it, and the update is lost if round(w + u) = w, the
- * exact sum rounded once to nearest even. Updates that are zero in binary32 are counted apart. Rows: bin    how many
- * have 2^x <= |w / u| < 2^(x+1), w in binary32; `zero`: how many weights are zero share  of a format: how many of the
- * non-zero updates are lost; how many lie in the zones below; against: elements that contradict the zones, the
- * criterion, or (binary32) the weight that the run really had next trace  training loss, mean of the steps since the
- * last trace, of this run and of runs whose weights are of a format without master weights, all else binary32, by every
- * mode; score: loss and accuracies after the last step
+ * A network learns in binary32 by SGD with momentum and, by default, a rate that falls along a cosine. At --looks of
+ * its steps, every weight w is compared with its update u = -rate' v, the exact product of the binary32 rate and the
+ * momentum v of this step. The optimizer adds u to w. For each format, the weight is rounded to the format. The update
+ * is lost if round(w + u) = w, where the exact sum is rounded once to nearest even. Updates that are zero in binary32
+ * are counted apart.
  *
- * With p significand bits and w of the format, exactly: let h be half the distance from w to its neighbour in u's
- * direction. The update is lost if |u| < h, or |u| = h and w is even. For a normal w in [2^e, 2^(e+1)) h is 2^(e-p), or
- * 2^(e-p-1) from w = 2^e towards zero, and that tie goes to w, which is even. So |w / u| >= 2^(p+1)   certain: the
- * update is lost; for subnormal w and fixed point too, where h is not smaller |w / u| <  2^p       safe: the weight
- * moves, if it is normal between              open: it depends on w's place in its binade small                the
- * weight is not normal, so only the criterion tells; less than 2^(p+1) Ties hardly happen in a training: rows `edge`
- * count the criterion against rounding at u = h and h (1 +- 2^-20), both ways from every weight of the first look.
+ * Rows:
+ *   - bin: the number of non-zero updates with 2^x <= |w / u| < 2^(x+1), w in binary32
+ *   - zero: the number of non-zero updates of weights that are zero
+ *   - share: for a format, the number of non-zero updates that are lost, and the number in each of the zones below. The
+ *     columns against_zones, against_criterion and against_run count the elements that contradict the zones, the
+ *     criterion, or (binary32) the weight of the run after the step.
+ *   - edge: for a format, the criterion against rounding at ties and beside ties
+ *   - trace: the training loss, mean of the steps since the last trace
+ *   - train_loss, train_accuracy, test_accuracy: the scores after the last step
+ *
+ * Rows trace and the scores exist for this run and for further runs, one for each mode and each format other than
+ * binary32. In a further run the weights have the format, there are no master weights, and everything else is binary32.
+ *
+ * The criterion is exact for p significand bits and w of the format. Let h be half the distance from w to its neighbour
+ * in the direction of u. The update is lost if |u| < h, or if |u| = h and w is even. For a normal w in [2^e, 2^(e+1)),
+ * h is 2^(e-p). From w = 2^e towards zero, h is 2^(e-p-1), and the tie goes to w, because w is even. The zones follow:
+ *   - certain: |w / u| >= 2^(p+1). The update is lost. This also holds for a subnormal w and in fixed point, because h
+ *     is not smaller there.
+ *   - safe: |w / u| < 2^p, and w is normal. The weight moves.
+ *   - open: 2^p <= |w / u| < 2^(p+1), and w is normal. The place of w in its binade decides.
+ *   - small: |w / u| < 2^(p+1), and w is not normal. Only the criterion decides.
+ *
+ * Ties are rare in a training. Rows edge test the criterion against rounding at u = h and u = h (1 +- 2^-20), in both
+ * directions from every weight of the first look.
+ *
  * Micikevicius et al. 2018, "Mixed precision training", arXiv:1710.03740, section 3.1, name the ratio 2048 = 2^11 for
  * binary16.
  */
@@ -28,7 +42,7 @@
 #include "experiments/harness/training/lesson.h"
 #include "sim/train.h"
 
-/* A sum that wraps around is no rounded sum. */
+/* Formats that wrap around are left out: a sum that wraps around is not a rounded sum. */
 static int takes_format(const ulp_format *f) { return ulp_format_with_sign(f) && f->overflow != ULP_OVERFLOW_WRAP; }
 
 static const ulp_option options[] = {
@@ -80,7 +94,7 @@ static const ulp_column columns[] = {
 
 /* ---- rows ---- */
 
-/* A row of the task's run; layer and format NULL: empty. */
+/* A row of the task's run. If layer or format is NULL, its cell is empty. */
 static row row_of(const ulp_task *task, int what, int64_t step, const char *layer, const ulp_format *format) {
     const point *at = task->point;
     row r;
@@ -163,7 +177,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
 
 /* ---- one run ---- */
 
-/* All formats at the step that was just done. */
+/* Counts the updates of the step that the trainer made last, in all formats. */
 static ulp_status look_at_all(const ulp_task *task, update_counts *w, const ulp_trainer *t) {
     const int64_t step = (int64_t)t->step - 1;
     const float rate = (float)ulp_rate_at(&t->optimizer.rule, (uint64_t)step);
@@ -192,7 +206,7 @@ static ulp_status put_scores(const ulp_task *task, ulp_trainer *t) {
     return ULP_OK;
 }
 
-/* The steps of the run; `w` NULL: nothing is looked at. */
+/* Runs the training steps. If w is NULL, no updates are counted. */
 static ulp_status train(const ulp_task *task, ulp_trainer *t, update_counts *w) {
     const settings *set = task->settings;
     const unsigned long long seed = ((const point *)task->point)->seed;
@@ -201,8 +215,8 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, update_counts *w) 
     double loss = 0;
     for (int64_t i = 0; i < set->steps && status == ULP_OK; i++) {
         ulp_step step;
-        const int looking = i == look_step(set, looks);
-        if (w && looking) status = ulp_trainer_weights(t, w->before, NULL);
+        const int is_look = i == look_step(set, looks);
+        if (w && is_look) status = ulp_trainer_weights(t, w->before, NULL);
         if (status == ULP_OK) status = ulp_trainer_step(t, &step);
         if (status != ULP_OK) break;
         if (w && !isfinite(step.loss))
@@ -211,7 +225,7 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, update_counts *w) 
                                  (long long)i);
         loss += step.loss;
         since++;
-        if (looking) {
+        if (is_look) {
             put_value(task, TRACE, i, loss / (double)since);
             loss = 0;
             since = 0;
@@ -225,7 +239,7 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, update_counts *w) 
     return ulp_task_fail(task, status, "the training run of seed %llu: %s", seed, ulp_status_text(status));
 }
 
-/* The trainer of a point: binary32 but for the weights, which have the point's format and mode. */
+/* Makes the trainer of a point. The weights have the format and the mode of the point, everything else is binary32. */
 static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     const settings *set = task->settings;
     const ulp_lesson *x = task->context;

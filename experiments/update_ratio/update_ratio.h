@@ -1,5 +1,7 @@
-/* update_ratio.h - what the files of update_ratio share: settings, points and rows, the steps that are looked at,
- * and what is counted there. */
+/* update_ratio.h - settings, points, rows and counts of updates, shared by the files of update_ratio.
+ *
+ * A look is a step of the observed run at which the updates of all weights are counted.
+ */
 #ifndef ULP_EXPERIMENT_UPDATE_RATIO_H
 #define ULP_EXPERIMENT_UPDATE_RATIO_H
 
@@ -22,7 +24,7 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* A run: the binary32 run that is looked at, where format and mode are NULL, or one with weights of a format. */
+/* A run. The observed binary32 run has format and mode NULL. The other runs have weights of a format. */
 typedef struct point {
     uint64_t seed;
     const ulp_format *format;
@@ -31,10 +33,10 @@ typedef struct point {
 
 enum { LAYERS = 64, ALL = LAYERS };
 
-/* What became of updates in one format. */
+/* Counts of updates in one format. update_ratio.c defines the zones certain, open, safe and small. */
 typedef struct tally {
-    int64_t count, zero, lost;          /* lost: of the updates that are not zero */
-    int64_t certain, open, safe, small; /* of those, too */
+    int64_t count, zero, lost;          /* lost: non-zero updates only */
+    int64_t certain, open, safe, small; /* non-zero updates only */
     int64_t open_lost;
     int64_t against_zones, against_criterion, against_run;
 } tally;
@@ -50,41 +52,42 @@ typedef struct row {
     int64_t step;
     const char *layer, *format;
     int64_t x;
-    tally tally; /* of bins: the count alone */
+    tally tally; /* rows bin and zero: count only */
     double share, value;
 } row;
 
-/* One look: a step of the run, all weights. */
+/* The counts of one look. */
 typedef struct update_counts {
     const ulp_backend *backend;
     const ulp_format *format;
     size_t formats, n;
-    float *before, *after, *direction, *host; /* (n) host memory */
+    float *before, *after, *direction, *host; /* (n), host (2 n): host memory; before, after: weights */
     float *weight, *sum;                      /* (n) backend memory */
     ulp_histogram ratio;                      /* of |w / u|, u not zero */
-    tally at[LAYERS + 1];                     /* of one format; the last one: all layers */
+    tally at[LAYERS + 1];                     /* of the layers, in one format; at[ALL]: all layers */
 } update_counts;
 
-/* For n weights; backend, format and formats are set before. A struct of zeros may be ended. */
+/* Allocates the arrays for n weights. The caller sets backend, format and formats before. update_counts_end() releases
+ * the arrays, and accepts a struct of zeros. */
 ulp_status update_counts_start(update_counts *w, size_t n);
 void update_counts_end(update_counts *w);
 
-/* The histogram of |w / u|, u = -rate direction, w before the step. */
+/* Fills the histogram of |w / u|, with u = -rate direction and the weights w before the step. */
 void update_counts_ratios(update_counts *w, double rate);
 
-/* What becomes of the updates -rate direction (n, backend memory) in a format: the optimizer's own operation, on
- * rounded weights. */
+/* Counts in w->at what happens to the updates -rate direction in a format. The operation of the optimizer adds them to
+ * the rounded weights. direction (n) is backend memory; w->direction holds its copy. */
 ulp_status update_counts_round(update_counts *w, const ulp_net *net, float rate, const float *direction,
                                const ulp_format *f);
 
-/* Ties hardly ever happen in a training: the criterion at h and just beside it, both ways from every weight that the
- * last update_counts_round() rounded. */
+/* Compares the criterion with rounding and counts the disagreements in *t. The updates are h and numbers just beside h,
+ * in both directions from every weight that the last update_counts_round() rounded. Ties are rare in a training. */
 void update_counts_edges(const update_counts *w, const ulp_format *f, tally *t);
 
-/* The step of look i: the first, the last, and evenly between. */
+/* The step of look i: the first step, the last step, and steps evenly between. */
 static inline int64_t look_step(const settings *set, int64_t i) { return i * (set->steps - 1) / (set->looks - 1); }
 
-/* Adds the counts of a tally. */
+/* Adds the counts of `from` to `to`. */
 void tally_add(tally *to, const tally *from);
 
 /* Prints the tables and tests the claims. */
