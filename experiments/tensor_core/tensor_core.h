@@ -15,8 +15,7 @@ typedef struct point {
     const ulp_datapath *datapath;
 } point;
 
-/* Rows: a property found by vectors, the sum that stalls, errors on random data of both signs, errors on positive data.
- */
+/* Rows: a property found by vectors, the sum that stalls, errors on data of both signs, errors on positive data. */
 enum { PROBE, STALL, SIGNED, POSITIVE };
 #define WHAT_WORDS "probe stall signed positive"
 
