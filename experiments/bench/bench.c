@@ -1,10 +1,14 @@
 /* bench.c - throughput of rounding and of matrix products, beside memcpy and OpenBLAS in the same run.
  *
- * Every row holds one median: the work is repeated until it has taken `--seconds`, in at least five batches.
- * `ratio` compares with the yardstick of the same size in the same run: memcpy for rounding (elements copied
- * per second), sgemm for products. For products, `time` is the time in units of the binary32 chain's, and `naive` the
- * speed in units of the datapath's definition, a C loop that forms one output after the other. The numbers are timings:
- * they differ from run to run and decide no test.
+ * A row holds one median: the work is repeated until it has taken --seconds, in at least five batches. The numbers are
+ * timings: they differ from run to run, and no test depends on them.
+ *
+ * Columns:
+ *   - ratio: the speed, relative to the reference of the same size in the same run: memcpy for rounding (elements
+ *     copied per second), sgemm for products
+ *   - time: for products, the time relative to that of the binary32 chain
+ *   - naive: for products, the speed relative to that of the definition of the datapath, a C loop that forms one output
+ *     after the other
  */
 #include "experiments/harness/experiment.h"
 
@@ -51,7 +55,7 @@ static const ulp_option options[] = {
     {0},
 };
 
-/* A part of the run: rounding in a place on so many threads, or the products. */
+/* A part of the run: rounding of arrays in one place with some number of threads, or the products. */
 typedef struct point {
     int products, where, threads;
 } point;
@@ -63,7 +67,7 @@ enum { CACHE, MEMORY };
 
 typedef struct row {
     int what;
-    const char *format, *mode; /* or the name of a datapath or a library */
+    const char *format, *mode; /* format may also be the name of a datapath or of a library */
     int where;
     int64_t threads;
     double rate, ratio, time, naive;
@@ -82,16 +86,16 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* What all parts work on. */
+/* What all parts share. */
 typedef struct bench {
     const ulp_backend *backend;
     size_t size;
     double seconds;
     float *x, *y, *z;
-    double *wide; /* three matrices, for datapaths whose results are wider than binary32 */
+    double *wide; /* three matrices, for datapaths whose results do not fit binary32 */
 } bench;
 
-/* One thing to time. */
+/* One piece of work to time. */
 typedef struct job {
     const bench *b;
     size_t n;
@@ -106,7 +110,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Median seconds of one call. */
+/* The median time of one call, in seconds. */
 static double measure(void (*work)(const job *t), const job *t) {
     enum { BATCHES = 41 };
     double batch[BATCHES];
@@ -149,7 +153,7 @@ static void gemm_work(const job *t) {
                            (ulp_summation){t->datapath, stream});
 }
 
-/* One output by the definition. */
+/* Forms one output by the definition of the datapath. */
 static void dot_work(const job *t) {
     const size_t n = t->b->size;
     const double *wide = t->b->wide;
@@ -157,13 +161,14 @@ static void dot_work(const job *t) {
         ulp_dot(t->datapath, 0.0, wide + n * n, wide + 2 * n * n, n, (ulp_scales){NULL, NULL}, (ulp_stream){1, 0, 0});
 }
 
-/* Operands of a product: values in (-2, 2), integers in (-128, 128), rounded to the datapath's inputs. */
+/* Fills the operands of a product: values in (-2, 2), or integers in (-128, 128), rounded to the inputs of the
+ * datapath. */
 static ulp_status operands(const bench *b, const ulp_datapath *d) {
     const size_t n = b->size * b->size;
     ulp_format fp16;
     ulp_status status = ulp_format_parse(&fp16, "binary16");
     const ulp_format *format[2] = {d->has_inputs ? &d->a : &fp16, d->has_inputs ? &d->b : &fp16};
-    uint32_t state = 1; /* nothing here depends on their quality */
+    uint32_t state = 1; /* the quality of the random numbers does not matter */
     for (int m = 0; m < 2 && status == ULP_OK; m++) {
         float *x = m == 0 ? b->x : b->y;
         for (size_t i = 0; i < n; i++) {
@@ -186,7 +191,7 @@ static void blas_work(const job *t) {
 
 /* ---- rows ---- */
 
-/* A row with its rate, in units of 1e9 per second; the other numbers are empty. */
+/* A row with its rate, in units of 1e9 per second. The other numbers are empty. */
 static row row_of(const ulp_rows *rows, int what, int where, int threads, double rate) {
     row r;
     ulp_row_clear(rows, &r);
@@ -197,7 +202,7 @@ static row row_of(const ulp_rows *rows, int what, int where, int threads, double
     return r;
 }
 
-/* The rows of one place: memcpy, then every format and mode beside it. */
+/* Puts the rows of one place: first memcpy, then every format and mode. */
 static void put_rounding(const ulp_task *task, size_t n) {
     const settings *set = task->settings;
     const point *p = task->point;
@@ -220,7 +225,8 @@ static void put_rounding(const ulp_task *task, size_t n) {
         }
 }
 
-/* Products per second of the binary32 chain and of sgemm, 0 without OpenBLAS, which gets a row. */
+/* Measures the products per second of the binary32 chain and of sgemm. sgemm gets a row. *blas is 0 without
+ * OpenBLAS. */
 static ulp_status put_yardsticks(const ulp_task *task, double *chain, double *blas) {
     const bench *b = task->context;
     const double n = (double)b->size, products = n * n * n;
@@ -287,7 +293,7 @@ static ulp_status take_arrays(bench *b, size_t room) {
     b->z = b->backend->alloc(matrix * sizeof(float));
     b->wide = b->backend->alloc(3 * matrix * sizeof(double));
     if (b->x == NULL || b->y == NULL || b->z == NULL || b->wide == NULL) return ULP_NO_MEMORY;
-    uint32_t state = 1; /* values in (-2, 2): nothing here depends on their quality */
+    uint32_t state = 1; /* values in (-2, 2); the quality of the random numbers does not matter */
     for (size_t i = 0; i < room; i++) {
         state = state * 1664525u + 1013904223u;
         b->x[i] = (float)(int32_t)state * 0x1p-30f;

@@ -1,9 +1,10 @@
-/* arrays.c - the arrays of bench_gpu on the device: what is rounded, and the operands of products. */
+/* arrays.c - the arrays of bench_gpu on the device: input and output of rounding, and the operands of products. */
 #include "bench_gpu.h"
 
 #include <stdlib.h>
 
-/* x (n) on the device: random numbers in (-scale, scale); nothing here depends on their quality. */
+/* Fills x (n) on the device with random numbers in (-scale, scale). The quality of the random numbers does not
+ * matter. */
 static ulp_status fill(const bench *b, float *x, size_t n, float scale) {
     enum { PIECE = 1 << 20 };
     float *host = malloc(PIECE * sizeof *host);
@@ -21,7 +22,7 @@ static ulp_status fill(const bench *b, float *x, size_t n, float scale) {
     return status;
 }
 
-/* *x on the device, NULL where there is no room. */
+/* Allocates x (n) on the device. *x is NULL if there is no room. */
 static ulp_status take(const bench *b, float **x, size_t n) {
     *x = b->gpu->alloc(n * sizeof **x);
     return *x == NULL ? ULP_NO_MEMORY : ULP_OK;
@@ -52,7 +53,7 @@ void arrays_close(bench *b) {
     free(b->x);
 }
 
-/* The device's `from` (n) as binary64, too. */
+/* Converts `from` (n) to binary64. Both arrays are on the device. */
 static ulp_status widen(const bench *b, double *to, const float *from, size_t n) {
     float *x = malloc(n * sizeof *x);
     double *wide = malloc(n * sizeof *wide);
@@ -64,7 +65,8 @@ static ulp_status widen(const bench *b, double *to, const float *from, size_t n)
     return status;
 }
 
-/* x (n): numbers of a format; where binary32 does not hold all of them, some that it does. */
+/* Fills x (n) with numbers of a format. If binary32 does not hold all numbers of the format, x gets some that binary32
+ * holds. */
 static ulp_status numbers(const bench *b, float *x, size_t n, const ulp_format *format) {
     const float *from = format->is_fixed ? b->whole : b->unit;
     if (!format->fits_binary32) return ulp_cuda_copy(x, from, n * sizeof *x);

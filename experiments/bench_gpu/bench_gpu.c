@@ -1,11 +1,14 @@
-/* bench_gpu.c - throughput of a GPU: rounding beside a device copy, products under datapaths, the device's own
- * products, training.
+/* bench_gpu.c - throughput of a GPU at rounding, at emulated products, at its own products, and at training.
  *
- * Times are those of events in the device's stream; a row holds the median of at least five batches, and the arrays
- * that are rounded take turns, so that none is found in the second-level cache. `ratio` compares with the yardstick of
- * the same run: the copy, in bytes per second, for rounding; the binary32 chain for products under datapaths; cuBLAS in
- * binary32 for the device's own; the CPU backend for training. The numbers are timings: they differ from run to run and
- * decide no test.
+ * Times come from events in the stream of the device. A row holds the median of at least five batches. The arrays that
+ * are rounded take turns, so that none of them is in the second-level cache. The numbers are timings: they differ from
+ * run to run, and no test depends on them.
+ *
+ * `ratio` compares the speed with a reference of the same run:
+ *   - rounding: a copy on the device, in bytes per second
+ *   - products under datapaths: the binary32 chain
+ *   - products of the device itself: cuBLAS in binary32
+ *   - training: the CPU backend
  */
 #include "bench_gpu.h"
 
@@ -65,7 +68,7 @@ static ulp_status round_work(job *t) {
                              (ulp_rounding){t->format, t->rule, (ulp_stream){1, 0, 0}, t->stats});
 }
 
-/* A row of a format and a mode beside the copy, in bytes per second. */
+/* Puts a row of a format and a mode, with the speed relative to the copy, in bytes per second. */
 static ulp_status put_round(const ulp_task *task, job *t, const ulp_named_rule *mode, double copy) {
     const double n = (double)t->b->elements;
     double seconds;
@@ -95,7 +98,7 @@ static ulp_status put_rounding(const ulp_task *task) {
             t.stats = NULL;
             status = put_round(task, &t, &set->modes.at[m], copy);
             if (status != ULP_OK || f > 0 || m > 0) continue;
-            t.stats = &stats; /* counters: once is enough to know their price */
+            t.stats = &stats; /* one row is enough to show the cost of the counters */
             status = put_round(task, &t, &set->modes.at[m], copy);
         }
     return status;
@@ -131,7 +134,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     ulp_plan_add(plan, &(point){PRODUCTS}, 1, "matrix products");
     if (b->native_size > 0) ulp_plan_add(plan, &(point){NATIVE_PRODUCTS}, 1, "the device's own products");
     ulp_plan_add(plan, &(point){TRAINING}, 1, "training");
-    if (ulp_setting_given(plan->arguments, "list")) return ULP_OK; /* the grid is no device's */
+    if (ulp_setting_given(plan->arguments, "list")) return ULP_OK; /* the grid does not depend on the device */
     ulp_status status = open_device(plan, b);
     if (status != ULP_OK) return status;
     status = ulp_data_load(&b->data, "digits", NULL, 1, error, sizeof error);

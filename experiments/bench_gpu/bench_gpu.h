@@ -1,4 +1,4 @@
-/* bench_gpu.h - what the parts of bench_gpu share: settings, rows, the arrays, a thing to time. */
+/* bench_gpu.h - what the parts of bench_gpu share: settings, rows, the arrays, and a piece of work to time. */
 #ifndef ULP_BENCH_GPU_H
 #define ULP_BENCH_GPU_H
 
@@ -30,7 +30,7 @@ typedef struct training {
     char text[128];
     ulp_net net;
     ulp_policy policy;
-    const char *name; /* stands for the policy in the CSV */
+    const char *name; /* the CSV has this name in place of the policy */
 } training;
 
 enum { TRAININGS = 4 };
@@ -40,15 +40,15 @@ typedef struct bench {
     ulp_cuda_timer *timer;
     size_t elements, arrays, size, native_size;
     double seconds;
-    float **x, **y;      /* (arrays) of `elements`, on the device */
+    float **x, **y;      /* (arrays) arrays of `elements`, on the device */
     float *unit, *whole; /* matrices of numbers in (-2, 2) and of integers in (-128, 128), for the largest product */
     float *a, *b, *c;    /* matrices for the largest product */
-    double *wide;        /* three of them, for results that are wider than binary32 */
+    double *wide;        /* three matrices, for results that do not fit binary32 */
     ulp_data data;
     training training[TRAININGS];
 } bench;
 
-/* One thing to time; `turn` chooses the arrays. */
+/* One piece of work to time. `turn` selects the arrays. */
 typedef struct job {
     const bench *b;
     size_t turn;
@@ -61,20 +61,23 @@ typedef struct job {
 
 typedef ulp_status (*work)(job *t);
 
-/* measure.c: *median = seconds of one call, by the device's events: of at least five batches. */
+/* measure.c: *median gets the time of one call in seconds, by the events of the device: the median of at least five
+ * batches. */
 ulp_status measure(double *median, work todo, job *t);
 
-/* arrays.c: everything on the device that is worked on, and its end. */
+/* arrays.c: allocates and frees all arrays on the device. */
 ulp_status arrays_open(bench *b);
 void arrays_close(bench *b);
-/* Matrices a and b of m numbers each, values of these formats; as binary64 too, if wide. */
+/* Fills the matrices a and b with m numbers each, which are values of the formats fa and fb. If `wide`, also fills the
+ * binary64 matrices. */
 ulp_status operands(const bench *b, size_t m, const ulp_format *fa, const ulp_format *fb, int wide);
 
-/* products.c: a row for every datapath; a row for every product that the device offers itself. */
+/* products.c: put a row for every datapath, and a row for every product of the device itself. */
 ulp_status put_products(const ulp_task *task);
 ulp_status put_native_products(const ulp_task *task);
 
-/* trainings.c: networks and policies for the data of `b`, which is loaded; a row for each; their end. */
+/* trainings.c: trainings_open() reads networks and policies for the data of `b`, which is already loaded.
+ * put_trainings() puts a row for each of them. trainings_close() releases them. */
 ulp_status trainings_open(const ulp_plan *plan, bench *b, int units);
 ulp_status put_trainings(const ulp_task *task);
 void trainings_close(bench *b);

@@ -1,4 +1,4 @@
-/* measure.c - the time that a GPU takes for one thing, by events in its stream. */
+/* measure.c - measures the time of one call on a GPU, by events in its stream. */
 #include "bench_gpu.h"
 #include "experiments/harness/claims/spread.h"
 

@@ -1,4 +1,4 @@
-/* products.c - matrix products that bench_gpu times: emulated under datapaths, and the device's own. */
+/* products.c - the matrix products of bench_gpu: emulated under datapaths, and those of the device itself. */
 #include "bench_gpu.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static ulp_status gemm_work(job *t) {
 
 static ulp_status native_work(job *t) { return ulp_cuda_product_run(t->product); }
 
-/* ---- under datapaths ---- */
+/* ---- products under datapaths ---- */
 
 static ulp_status datapath_operands(const bench *b, const ulp_datapath *d) {
     ulp_format fp16;
@@ -49,7 +49,7 @@ ulp_status put_products(const ulp_task *task) {
     return ULP_OK;
 }
 
-/* ---- the device's own products ---- */
+/* ---- products of the device itself ---- */
 
 static ulp_status put_native(const ulp_task *task, const ulp_cuda_native *native, double *chain) {
     const bench *b = task->context;

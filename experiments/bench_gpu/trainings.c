@@ -1,4 +1,4 @@
-/* trainings.c - trainings that bench_gpu times, on the device and on the CPU. */
+/* trainings.c - the trainings of bench_gpu, on the device and on the CPU. */
 #include "bench_gpu.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "experiments/harness/training/texts.h"
 #include "sim/train.h"
 
-/* The layers with a place for their units, and the policy. */
+/* The name of the policy, the layers with %d for the number of units, and the policy. */
 static const struct text {
     const char *name, *net, *policy;
 } texts[TRAININGS] = {
@@ -39,7 +39,8 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* *rate: steps per second after a few to warm up; the host's clock, since much of a step is the host's. */
+/* *rate gets the steps per second, after three steps to warm up. The clock is that of the host, because much of a step
+ * is work of the host. */
 static ulp_status train(double *rate, const ulp_task *task, const training *what, const ulp_backend *backend,
                         uint64_t steps) {
     const bench *b = task->context;

@@ -1,26 +1,36 @@
 /* recipe.c - the recipe of mixed precision step by step: what does each ingredient do, and what can take its place?
  *
- * The same network learns the digits in every variant of recipe.h, with the same seeds: first the ladder from
- * everything in binary16 to the whole recipe (Micikevicius et al. 2018, arXiv:1710.03740), then the recipe with one
- * ingredient changed. `fp32 sums` stands for their section 3.3: sums of products in binary32, and the softmax. Rows
- * `epoch` are learning curves: mean training loss of the steps since the row before. Rows `final` hold the loss over
- * the whole training part, under the variant's own policy.
+ * The same network learns the digits in every variant of recipe.h, with the same seeds. The first variants are a ladder
+ * from everything in binary16 to the whole recipe (Micikevicius et al. 2018, arXiv:1710.03740). The other variants are
+ * the recipe with one ingredient changed. `fp32 sums` stands for their section 3.3: sums of products and the softmax
+ * are in binary32.
  *
- * Why this set-up. The rate decays to zero, as in most training: late updates are far smaller than the weights, and
- * those below half a unit in the last place vanish unless something keeps them. Warm-up, a moderate rate, a batch of a
- * third of the training part and one hidden layer keep the variants of one seed on one path: where arithmetic makes no
- * difference, their losses differ by a tenth of a percent, and all claims compare runs of the same seed. A network this
- * small has large gradients, a mean over few outputs: binary16 holds them. The loss therefore has the weight
- * 2^--weight, which the rate divides out again, in all variants: gradients as small as those of a mean over 2^19
- * outputs, the half million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1). A
- * scaler starts at 2^16 times that loss, and its growth interval is cut from 2,000 steps to --interval, as the run is
- * short. Accuracies on 360 test digits cannot tell most variants apart; the training loss can.
+ * Rows:
+ *   - epoch: the learning curve: the mean training loss of the steps since the row before
+ *   - final: the loss over the whole training part, under the policy of the variant
  *
- * In place of master weights: weights rounded stochastically, or a compensated update (Zamirai et al. 2020,
- * arXiv:2010.06192). bfloat16 without scaling: Kalamkar et al. 2019, arXiv:1905.12322. Fp8: weights and activations in
- * e4m3, their gradients in e5m2, weight gradients in bfloat16, with a scale per tensor by its own largest magnitude or
- * by that of the last 16 steps (Micikevicius et al. 2022, arXiv:2209.05433); with the latter, conversions saturate, as
- * a tensor that has just grown would overflow to NaN.
+ * Reasons for this set-up:
+ *   - The rate decays to zero, as in most training. Late updates are far smaller than the weights. Updates below half a
+ *     unit in the last place vanish unless an ingredient keeps them.
+ *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer keep the variants of one
+ *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent. All claims
+ *     compare runs of the same seed.
+ *   - The loss has the weight 2^W with W = --weight in all variants, and the rate divides the weight out again. Without
+ *     the weight a network this small has large gradients, because the loss is a mean over few outputs, and binary16
+ *     holds them. With the weight the gradients are as small as those of a mean over 2^19 outputs, which are the half
+ *     million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1).
+ *   - A scaler starts at 2^16 times the weighted loss. Its growth interval is cut from 2,000 steps to --interval,
+ *     because the run is short.
+ *   - The training loss is compared, because accuracies on 360 test digits cannot tell most variants apart.
+ *
+ * Ingredients that replace others:
+ *   - in place of master weights: weights with stochastic rounding, or a compensated update (Zamirai et al. 2020,
+ *     arXiv:2010.06192)
+ *   - bfloat16 without loss scaling: Kalamkar et al. 2019, arXiv:1905.12322
+ *   - fp8: weights and activations are in e4m3, the gradients of activations in e5m2, and weight gradients in bfloat16.
+ *     A tensor scale comes from the largest magnitude of the tensor itself, or from its largest magnitude in the last
+ *     16 steps (Micikevicius et al. 2022, arXiv:2209.05433). With the latter, conversions saturate, because a tensor
+ *     that has just grown would overflow to NaN.
  */
 #include "recipe.h"
 
@@ -102,7 +112,7 @@ static ulp_train_options options_of(const settings *s, const context *x, const p
                                .backend = s->backend};
 }
 
-/* --weight is part of the loss: a scaler starts from there. */
+/* The static scale is --weight. A dynamic scaler starts at 2^16 times this scale. */
 static ulp_scaler_rule scaler_of(const settings *s, const char *name) {
     ulp_scaler_rule rule = ulp_scaler_static((int)s->weight);
     if (strcmp(name, "none") == 0) return rule;

@@ -4,7 +4,7 @@
 
 #include "experiments/harness/experiment.h"
 
-/* X(index, name, in plain words, policy, scaler, whether the update is a Kahan sum) */
+/* X(index, name, description, policy, scaler, 1 if the update is a Kahan sum) */
 #define VARIANTS(X)                                                                                                    \
     X(FP32, "fp32", "binary32", "fp32", "none", 0)                                                                     \
     X(FP16, "fp16", "everything in binary16", "fp16", "none", 0)                                                       \
@@ -33,7 +33,7 @@
 enum { VARIANTS(INDEX) COUNT };
 
 typedef struct settings {
-    uint64_t variants, seed; /* bit i: variant i */
+    uint64_t variants, seed; /* bit i stands for variant i */
     const char *net, *set, *data;
     int64_t batch, epochs, every, weight, interval, seeds;
     double rate, momentum, checkpoint;

@@ -11,7 +11,7 @@
 /* The number of gradients of inner tensors that a cell rounds per step. The first of them is dL/dh_t. */
 static const size_t grads[CELLS] = {2, 2, 3};
 
-static void see(void *own, const ulp_observation *observed) {
+static void observe(void *own, const ulp_observation *observed) {
     engine *e = own;
     if (observed->layer != e->at) return;
     size_t step = e->seen / e->grads, n = e->B * e->N;
@@ -32,7 +32,7 @@ ulp_status engine_start(engine *e, const ulp_backend *backend, const ulp_net *ne
     e->pass.run.backend = backend;
     e->pass.run.policy = &e->policy;
     e->pass.now.B = B;
-    e->observer = (ulp_observer){see, e, 1u << ULP_AT_AGRAD};
+    e->observer = (ulp_observer){observe, e, 1u << ULP_AT_AGRAD};
     e->pass.now.observer = &e->observer;
     ulp_status status = ulp_policy_parse(&e->policy, "fp32", NULL, 0);
     if (status == ULP_OK) status = ulp_model_init(&e->model, net, B, B);

@@ -1,4 +1,4 @@
-/* cells.c - what a row tells of a training; see cells.h. */
+/* cells.c - the cells of a row about a training, and their means; see cells.h. */
 #include "cells.h"
 
 #include <math.h>

@@ -1,13 +1,13 @@
-/* cells.h - the cells of a row that tell one step or a whole training, and means of them over seeds. */
+/* cells.h - the cells of a row that describe one step or a whole training, and the means of these cells over seeds. */
 #ifndef ULP_TRAINING_CELLS_H
 #define ULP_TRAINING_CELLS_H
 
 #include "training.h"
 
-/* A step has no accuracies. */
+/* The cells of a step have no accuracies. */
 typedef struct ulp_training_cells {
-    int64_t step, scale_log2; /* the step's number, or how many were taken; of the loss scale */
-    double loss;              /* of the batch, or of the training part */
+    int64_t step, scale_log2; /* the number of the step, or the number of steps taken; log2 of the loss scale */
+    double loss;              /* of the batch for a step, of the training part for a training */
     int64_t skipped;          /* steps */
     ulp_gradient_shares gradients;
     double train_accuracy, test_accuracy;
@@ -21,19 +21,20 @@ typedef struct ulp_training_cells {
         ULP_COLUMN_AS(row, field.train_accuracy, "train_accuracy"),                                                    \
         ULP_COLUMN_AS(row, field.test_accuracy, "test_accuracy")
 
-/* Of a step that was counted; of a training with `want_learned`, at its last stretch. */
+/* ulp_cells_of_step() needs a step whose gradients were counted. ulp_cells_of_training() needs a training with
+ * `want_learned`, at its last stretch. */
 ulp_training_cells ulp_cells_of_step(const ulp_step *step);
 ulp_training_cells ulp_cells_of_training(const ulp_trainer *trainer, const ulp_stretch *stretch);
 
-/* The mean of the rows that match; `at` is where their cells are in the row struct. */
+/* The mean of the rows that match. `at` is the offset of their cells in the row struct. */
 typedef struct ulp_training_mean {
-    double accuracy, loss, zero, skipped, scale; /* accuracy of the test part and zero in percent */
+    double accuracy, loss, zero, skipped, scale; /* accuracy (of the test part) and zero are in percent */
     int diverged, n;                             /* rows whose loss is not finite; all rows */
 } ulp_training_mean;
 
 ulp_training_mean ulp_training_mean_of(const ulp_table *table, size_t at, ulp_row_match matches, const void *key);
 
-/* Six cells of a sheet with these columns. */
+/* Puts six cells into a sheet with these columns. */
 #define ULP_TRAINING_MEAN_COLUMNS "accuracy,training loss,diverged,zero,skipped,last scale"
 void ulp_training_mean_put(ulp_sheet *sheet, const ulp_training_mean *mean);
 

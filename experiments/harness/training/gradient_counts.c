@@ -10,42 +10,44 @@ enum { STAGES = ULP_STAGES, SLOTS = ULP_LAYER_SLOTS, KINDS = ULP_GRADIENT_KINDS 
 
 static int is_sound(const ulp_gradient_counts *c) { return c->status == ULP_OK; }
 
-/* Puts x (n) times a factor into backend memory; exact, for no gradient is near the ends of binary32. */
+/* Puts x (n) times a factor into backend memory. The product is exact, because no gradient is near the ends of the
+ * range of binary32. */
 static void scale(ulp_gradient_counts *c, const float *x, size_t n, float factor) {
     for (size_t i = 0; i < n; i++) c->host[i] = x[i] * factor;
     if (is_sound(c)) c->status = c->looks.backend->upload(c->scaled, c->host, n * sizeof *c->host);
 }
 
-/* Counts what format f makes of the first n scaled numbers. */
+/* Counts how the rounding of the first n scaled numbers to format f ends. */
 static void count(ulp_gradient_counts *c, ulp_stats *stats, size_t n, size_t f) {
     if (is_sound(c))
         c->status = ulp_backend_round(c->looks.backend, c->rounded, c->scaled, n,
                                       (ulp_rounding){.format = &c->looks.formats->at[f], .stats = stats});
 }
 
-static void look(void *context, const ulp_observation *seen) {
+static void observe(void *context, const ulp_observation *observed) {
     ulp_gradient_counts *c = context;
     const ulp_format_list *formats = c->looks.formats;
     const ulp_integer_list *scales = c->looks.scales;
-    if (seen->step % (uint64_t)c->looks.every != 0 || seen->layer >= ULP_LAYER_ALL) return;
-    const size_t stage = (size_t)(seen->step * 3 / (uint64_t)c->looks.steps);
-    ulp_layer_counts *to = &c->at[seen->point == ULP_AT_AGRAD ? ULP_GRADIENTS_ACT : ULP_GRADIENTS_WEIGHT][seen->layer];
-    ulp_histogram_add(&to->histogram[stage], seen->raw, seen->n);
+    if (observed->step % (uint64_t)c->looks.every != 0 || observed->layer >= ULP_LAYER_ALL) return;
+    const size_t stage = (size_t)(observed->step * 3 / (uint64_t)c->looks.steps);
+    ulp_layer_counts *to =
+        &c->at[observed->point == ULP_AT_AGRAD ? ULP_GRADIENTS_ACT : ULP_GRADIENTS_WEIGHT][observed->layer];
+    ulp_histogram_add(&to->histogram[stage], observed->raw, observed->n);
     if (to->stats[stage] == NULL) to->stats[stage] = calloc(formats->count * c->columns, sizeof *to->stats[stage]);
     ulp_stats *stats = to->stats[stage];
     if (stats == NULL) c->status = ULP_NO_MEMORY;
     for (size_t k = 0; k < scales->count && is_sound(c); k++) {
-        scale(c, seen->raw, seen->n, (float)ulp_scale(1.0, (int32_t)scales->at[k]));
-        for (size_t f = 0; f < formats->count; f++) count(c, &stats[f * c->columns + k], seen->n, f);
+        scale(c, observed->raw, observed->n, (float)ulp_scale(1.0, (int32_t)scales->at[k]));
+        for (size_t f = 0; f < formats->count; f++) count(c, &stats[f * c->columns + k], observed->n, f);
     }
-    const float amax = ulp_amax(seen->raw, seen->n, 1);
+    const float amax = ulp_amax(observed->raw, observed->n, 1);
     for (size_t f = 0; f < formats->count && is_sound(c); f++) {
-        scale(c, seen->raw, seen->n, ulp_scaling_of(amax, &formats->at[f], ULP_SCALING_POWER2).scale);
-        count(c, &stats[f * c->columns + scales->count], seen->n, f);
+        scale(c, observed->raw, observed->n, ulp_scaling_of(amax, &formats->at[f], ULP_SCALING_POWER2).scale);
+        count(c, &stats[f * c->columns + scales->count], observed->n, f);
     }
 }
 
-/* Adds one stage of a layer to a stage of another place. */
+/* Adds one stage of a layer to a stage of another slot. */
 static void add(ulp_gradient_counts *c, ulp_layer_counts *to, int to_stage, const ulp_layer_counts *from,
                 int from_stage) {
     const size_t n = c->looks.formats->count * c->columns;
@@ -70,7 +72,7 @@ ulp_status ulp_gradient_counts_new(ulp_gradient_counts **counts, const ulp_gradi
     if (c == NULL) return ULP_NO_MEMORY;
     c->looks = *looks;
     c->columns = looks->scales->count + 1;
-    c->observer = (ulp_observer){look, c, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
+    c->observer = (ulp_observer){observe, c, 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
     for (int i = 0; i < KINDS * SLOTS * STAGES; i++)
         ulp_histogram_clear(&c->at[i / STAGES / SLOTS][i / STAGES % SLOTS].histogram[i % STAGES]);
     c->host = malloc(largest * sizeof *c->host);

@@ -1,4 +1,4 @@
-/* histogram_rows.c - bins of a histogram as cells of rows; see histogram_rows.h. */
+/* histogram_rows.c - the bins of a histogram as cells of rows; see histogram_rows.h. */
 #include "histogram_rows.h"
 
 uint64_t ulp_bin_count(const ulp_histogram *h, int e) { return e == ULP_BIN_ZERO ? h->zero : h->bin[e - ULP_BIN_MIN]; }

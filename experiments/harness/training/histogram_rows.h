@@ -1,4 +1,5 @@
-/* histogram_rows.h - a histogram of magnitudes as rows: one for every power of two that occurs, one for the zeros.
+/* histogram_rows.h - a histogram of magnitudes as rows: one row for every power of two that occurs, and one for the
+ * zeros.
  *
  *     struct row { ...; ulp_bin bin; ... };      columns: ..., ULP_BIN_COLUMNS_OF(row, bin), ...
  *
@@ -16,10 +17,10 @@
 #include "experiments/harness/table/table.h"
 #include "sim/stats.h"
 
-enum { ULP_BIN_ZERO = ULP_BIN_MIN - 1 }; /* beside the exponents: the zeros */
+enum { ULP_BIN_ZERO = ULP_BIN_MIN - 1 }; /* the bin of the zeros, in addition to the exponents */
 
-/* Cells of a row: 2^x <= |value| < 2^(x+1), x empty for the zeros; how many values; their share of all that were added
- * to the histogram. */
+/* The cells of a bin: the exponent x with 2^x <= |value| < 2^(x+1), empty for the zeros; the number of values in the
+ * bin; their share of all values in the histogram. */
 typedef struct ulp_bin {
     int64_t x, count;
     double share;

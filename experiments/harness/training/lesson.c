@@ -1,4 +1,4 @@
-/* lesson.c - the data set and the network of an experiment, loaded and released; see lesson.h. */
+/* lesson.c - loads and releases the data set and the network of an experiment; see lesson.h. */
 #include "lesson.h"
 
 #include "texts.h"

@@ -1,4 +1,4 @@
-/* matrices.c - a product's matrices in the memory of the backend: C = A B under a datapath, and exactly. */
+/* matrices.c - the matrices of a product in backend memory: C = A B under a datapath, and exactly; see matrices.h. */
 #include "matrices.h"
 
 void ulp_matrices_carve(ulp_matrices *to, ulp_arena *arena, size_t m, size_t k) {

@@ -1,10 +1,10 @@
-/* networks.c - the table of networks, and what plan() makes of its rows; see networks.h. */
+/* networks.c - the table of networks, and how plan() loads them; see networks.h. */
 #include "networks.h"
 
 #include <stdlib.h>
 
-/* X(name, layers, rate, cosine, batch); cosine: the rate falls to 0 along half a cosine, so that the end of a short run
- * is no accident of its last step. */
+/* X(name, layers, rate, cosine, batch). With cosine = 1 the rate falls to 0 along half a cosine, so that the end of a
+ * short run does not depend on the accidents of its last step. */
 #define NETWORKS(X)                                                                                                    \
     X(mlp, "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256)                                                        \
     X(small, "fc64 relu fc64 relu fc10", 0.1, 0, 128)                                                                  \

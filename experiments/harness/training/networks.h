@@ -1,8 +1,9 @@
 /* networks.h - the networks that experiments know by name, how each is trained, and the options that choose them.
  *
- * --nets are names of the table in networks.c; --net is a text of sim/net.h in their place, called `own`. Each network
- * has a batch, a rate and a schedule with which it learns the digits in 300 steps and, more slowly, from them on; `own`
- * has those of mlp, which nobody chose for it. --batch and --rate, if they are not 0, replace them, for all networks.
+ * --nets gives names of the table in networks.c. --net gives a text of sim/net.h in their place; this network has the
+ * name `own`. Each network of the table has a batch, a rate and a schedule with which it learns the digits in 300
+ * steps; more steps improve it slowly. `own` has the batch, the rate and the schedule of mlp, which are not chosen for
+ * it. --batch and --rate replace the batch and the rate of all networks if they are not 0.
  *
  *     typedef struct settings {
  *         ulp_networks_settings networks;    options: ULP_OPTIONS_NETWORKS(settings, networks, "all", NULL, NULL),
@@ -19,14 +20,14 @@
 #include "sim/train.h"
 
 typedef struct ulp_networks_settings {
-    uint64_t nets;   /* bit i: row i of the table */
-    const char *net; /* empty: --nets */
+    uint64_t nets;   /* bit i stands for row i of the table */
+    const char *net; /* empty: --nets counts */
     int64_t batch;
     double rate, momentum;
     const char *set, *data;
 } ulp_networks_settings;
 
-extern const char ulp_network_words[]; /* the names of the table, a blank before each */
+extern const char ulp_network_words[]; /* the names of the table, each with a blank before it */
 
 /* Six options, bound to a field (ulp_networks_settings) of the settings `s`. */
 #define ULP_OPTIONS_NETWORKS(s, field, value_, quick_, full_)                                                          \
@@ -64,8 +65,8 @@ extern const char ulp_network_words[]; /* the names of the table, a blank before
         ULP_OPTION_SET(s, field.set)
 
 typedef struct ulp_network {
-    const char *name; /* as in --nets, or "own" */
-    ulp_net net;      /* for the samples of the data set */
+    const char *name; /* a name of --nets, or "own" */
+    ulp_net net;      /* takes the samples of the data set */
     size_t batch;
     ulp_optimizer_rule optimizer;
 } ulp_network;
@@ -76,13 +77,14 @@ typedef struct ulp_networks {
     size_t count;
 } ulp_networks;
 
-/* From plan(): loads the data and the networks for runs of so many steps, with header lines about them. Fails with a
- * sentence if the data cannot be loaded or a network does not take them. ulp_networks_release() in either case. */
+/* Called by plan(). Loads the data and the networks for runs of `steps` steps, and adds header lines about them. If the
+ * data cannot be loaded, or if a network does not take the data, the failure is reported in a sentence. The caller
+ * calls ulp_networks_release() after success and after failure. */
 ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_networks_settings *settings,
                              uint64_t seed, int64_t steps);
 void ulp_networks_release(void *networks); /* a ulp_networks */
 
-/* For a trainer of the network; policy, scaler and observer are left to their defaults. */
+/* The options for a trainer of the network. Policy, scaler and observer have their defaults. */
 ulp_train_options ulp_network_options(const ulp_network *network, uint64_t seed, const ulp_backend *backend);
 
 #endif

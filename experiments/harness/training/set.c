@@ -1,4 +1,4 @@
-/* set.c - the data set of a training experiment, loaded and named in the header of its CSV; see set.h. */
+/* set.c - loads the data set of a training experiment and names it in the header of the CSV; see set.h. */
 #include "set.h"
 
 ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set) {

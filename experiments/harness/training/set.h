@@ -8,18 +8,19 @@
 #include "experiments/harness/experiment.h"
 #include "sim/data.h"
 
-#define ULP_OPTION_SET(s, field) /* const char *; beside ULP_OPTION_DATA and ULP_OPTION_SEED */                        \
+#define ULP_OPTION_SET(s, field) /* a const char *, with ULP_OPTION_DATA, ULP_OPTION_SEED */                           \
     {                                                                                                                  \
         .name = "set", .type = &ulp_type_text, ULP_AT(s, field), .value = "digits",                                    \
         .help = "the data set: digits, mnist, strips or mnist-strips"                                                  \
     }
 
 typedef struct ulp_set {
-    const char *name, *folder; /* --set and --data */
-    uint64_t seed;             /* of the split, where the set has none of its own */
+    const char *name, *folder; /* the values of --set and --data */
+    uint64_t seed;             /* the seed of the split, for a set that has no split of its own */
 } ulp_set;
 
-/* Loads the set and adds the header line "data"; fails with a sentence. ulp_data_release() in either case. */
+/* Loads the set and adds the header line "data". A failure is reported in a sentence. The caller calls
+ * ulp_data_release() after success and after failure. */
 ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set);
 
 #endif

@@ -1,4 +1,4 @@
-/* texts.c - networks and policies from texts while the plan is made, and the type of options that are optimizers. */
+/* texts.c - reads networks and policies from texts in plan(), and the type of options whose value is an optimizer. */
 #include "texts.h"
 
 ulp_status ulp_plan_read_net(const ulp_plan *plan, ulp_net *net, const char *text, ulp_dims in) {

@@ -9,33 +9,34 @@
 #include "kernels/checksum.h"
 #include "sim/checkpoint.h"
 
-/* Gradients of the counted steps. */
+/* Sums over the gradients of the counted steps. */
 typedef struct gradient_sums {
     uint64_t count, zero, flushed, overflow;
 } gradient_sums;
 
-/* What a checkpoint keeps beside the trainer: this, the experiment's own state, the rows so far. */
+/* What a checkpoint keeps in addition to the trainer: this note, then the state of the experiment, then the rows so
+ * far. */
 typedef struct note {
-    uint32_t run; /* checksum of all that decides the numbers of the point */
+    uint32_t run; /* a checksum of everything that decides the numbers of the point */
     uint32_t own_bytes;
-    uint64_t count, skipped, losses; /* of the stretch; losses: how many are in the sum */
+    uint64_t count, skipped, losses; /* of the current stretch; losses: the number of terms in `loss` */
     double loss;
     int64_t diverged, last;
     gradient_sums gradients;
     uint64_t rows, row_bytes;
 } note;
 
-/* A training under way. */
+/* The state of a training that is running. */
 typedef struct work {
     const ulp_task *task;
     const ulp_training *training;
     ulp_rows *rows;
     ulp_trainer *trainer;
     note now;
-    float *before, *after; /* (params) the weights around the last step of a stretch, if wanted */
-    int watched;           /* before holds the weights before the step just made */
-    const char *file;      /* of checkpoints; NULL: none */
-    double saved;          /* when the last checkpoint was made, in seconds of ulp_clock() */
+    float *before, *after; /* (params) the weights before and after the last step of a stretch, if wanted */
+    int watched;           /* `before` holds the weights before the latest step */
+    const char *file;      /* the file of checkpoints; NULL: no checkpoints */
+    double saved;          /* the time of the last checkpoint, in seconds of ulp_clock() */
 } work;
 
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) {
@@ -71,14 +72,14 @@ ulp_gradient_shares ulp_step_shares(const ulp_step *step) {
 
 /* ---- checkpoints ---- */
 
-/* Of the CSV's header, which holds every option, and of the point's label. */
+/* The checksum of the header of the CSV, which holds every option, and of the label of the point. */
 static uint32_t checksum_of(const ulp_task *task) {
     const ulp_text *header = &task->sweep->plan->header;
     const uint32_t crc = ulp_crc32(0, ulp_text_of(header), header->length);
     return ulp_crc32(crc, task->label, strlen(task->label));
 }
 
-/* A checkpoint that cannot be written is no reason to end a run. */
+/* Saves a checkpoint. A checkpoint that cannot be written does not end the run. */
 static void save(work *w) {
     const ulp_training *t = w->training;
     char error[512];
@@ -96,19 +97,20 @@ static void save(work *w) {
     w->saved = ulp_clock();
 }
 
-/* Take the note apart; 0 if it is of another run. */
+/* Reads the note of a checkpoint. 0 if the checkpoint is of another run. */
 static int take_note(work *w, const char *bytes, size_t n) {
-    note then;
+    note stored;
     const ulp_training *t = w->training;
-    if (n < sizeof then) return 0;
-    memcpy(&then, bytes, sizeof then);
-    if (then.run != w->now.run || then.own_bytes != t->own_bytes || n != sizeof then + t->own_bytes + then.row_bytes)
+    if (n < sizeof stored) return 0;
+    memcpy(&stored, bytes, sizeof stored);
+    if (stored.run != w->now.run || stored.own_bytes != t->own_bytes ||
+        n != sizeof stored + t->own_bytes + stored.row_bytes)
         return 0;
-    w->now = then;
-    bytes += sizeof then;
+    w->now = stored;
+    bytes += sizeof stored;
     if (t->own_bytes) memcpy(t->own, bytes, t->own_bytes);
-    ulp_text_add(&w->rows->text, bytes + t->own_bytes, then.row_bytes);
-    w->rows->count = then.rows;
+    ulp_text_add(&w->rows->text, bytes + t->own_bytes, stored.row_bytes);
+    w->rows->count = stored.rows;
     return 1;
 }
 
@@ -129,7 +131,8 @@ static ulp_status start(work *w) {
     return make_trainer(&w->trainer, w->task, w->training->data, &w->training->options);
 }
 
-/* Go on from the point's checkpoint. One that is damaged, or of another run, is passed over: the rows are the same. */
+/* Continues from the checkpoint of the point. A checkpoint that is damaged or of another run is ignored. The rows are
+ * the same in all cases. */
 static ulp_status resume(work *w) {
     char error[1024];
     void *bytes;
@@ -140,9 +143,9 @@ static ulp_status resume(work *w) {
         ulp_complain(w->task->sweep->program, "%s; '%s' starts from its beginning", error, w->task->label);
         return ULP_OK;
     }
-    int ours = take_note(w, bytes, n);
+    int is_same_run = take_note(w, bytes, n);
     free(bytes);
-    if (ours) return ULP_OK;
+    if (is_same_run) return ULP_OK;
     ulp_complain(w->task->sweep->program, "%s is of another run; '%s' starts from its beginning", w->file,
                  w->task->label);
     ulp_trainer_free(w->trainer);
@@ -151,7 +154,7 @@ static ulp_status resume(work *w) {
 
 /* ---- the loop ---- */
 
-/* NaN that an update has put into the weights stays there: every later value is known. */
+/* A NaN that an update has put into the weights stays there. All later losses are NaN, too. */
 static int is_hopeless(const ulp_step *s) { return isnan(s->loss) && s->overflow && !s->skipped; }
 
 static ulp_status step_of(work *w) {
@@ -181,7 +184,7 @@ static double moved_share(work *w, ulp_status *status) {
     return (double)moved / (double)n;
 }
 
-/* A stretch is over: its rows, and a new one begins. */
+/* Puts the rows of a stretch that is over, and begins a new stretch. */
 static ulp_status end_stretch(work *w) {
     note *now = &w->now;
     ulp_status status = ULP_OK;
