@@ -181,6 +181,23 @@ ls bad.* >left.txt 2>/dev/null
 [ ! -s left.txt ]
 verdict $? "no file is left"
 
+# files of another origin stay
+echo 'a file of mine' >notes.csv.part
+exits 2 "a .part file of another origin" "$S" $small --out notes.csv
+says 'no file of a stopped run' err.txt "the message says so"
+[ "$(cat notes.csv.part)" = 'a file of mine' ]
+verdict $? "and it stays"
+rm notes.csv.part
+cp small.csv whole.csv
+exits 2 "a shard over a whole run" "$S" $small --shard 0/4 --out whole.csv
+says 'holds no shard' err.txt "the message says so"
+same small.csv whole.csv "and the run stays"
+"$S" $small --quiet --out /dev/stdout | cat >piped.csv
+same small.csv piped.csv "--out /dev/stdout into a pipe"
+"$S" --help >out.txt
+[ "$(grep -ci '^exit: ' out.txt)" -eq 1 ]
+verdict $? "the exit statuses stand once in --help"
+
 # data sets are read from a given folder alone
 G=$BIN/gradient_underflow
 mkdir empty copy

@@ -134,7 +134,7 @@ static void test_statuses(void **state) {
         assert_true(has("stderr.txt", "toy: not planned\n"));
     }
     expect_exit(0, "--help");
-    assert_true(has("stdout.txt", "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine"));
+    assert_true(has("stdout.txt", "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine"));
 }
 
 static void test_places(void **state) {

@@ -218,9 +218,12 @@ static void test_spared(void **state) {
     expect_exit(0, "--out k.csv --restart");
     assert_same("whole.csv", "k.csv");
     assert_true(has("k.run.json", "\"points_resumed\": 0"));
-    expect_exit(128 + 9, "--shard 2/16 --out k.csv --signal 9"); /* killed in its first point */
-    assert_true(is_there("k.csv.part"));
-    expect_exit(0, "--out k.csv");
+    expect_exit(2, "--shard 2/16 --out k.csv"); /* a whole run is no shard */
+    assert_true(has("stderr.txt", "k.csv holds no shard: give shard 2/16 a name of its own with --out"));
+    assert_same("whole.csv", "k.csv");
+    expect_exit(128 + 9, "--shard 2/16 --out l.csv --signal 9"); /* killed in its first point */
+    assert_true(is_there("l.csv.part"));
+    expect_exit(0, "--out l.csv");
 }
 
 static void test_spared_checkpoint(void **state) {

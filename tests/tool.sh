@@ -208,8 +208,8 @@ gives 'a bad line of a file' 2 '' '3c00\n4000\n' round --format fp16 one bad one
 says 'file and line are named' 'bad:2: ' err
 gives 'a missing file' 2 '' '3c00\n' round --format fp16 one missing
 says 'it is named' 'missing' err
-exits 'a folder is no file' 1 round --format fp16 .
-says 'a folder is no file: says why' '^ulp round: \.:1: cannot read: .' err
+exits 'a folder is no file' 2 round --format fp16 .
+says 'a folder is no file: says why' '^ulp round: cannot read \.: it is a folder' err
 cp one ./-x
 gives 'a file whose name begins with a dash, behind --' 0 '' '3c00\n' round --format fp16 -- -x
 { echo 1; head -c 16777215 /dev/zero | tr '\0' ' '; echo 2; echo 3; } >limit
@@ -649,4 +649,11 @@ if command -v script >/dev/null 2>&1 && script -qec true /dev/null >/dev/null 2>
 else
     skip 'tables on a terminal' 'no script(1)'
 fi
+# long values keep their exponent
+"$ULP" show --format binary32 1e-30 >out
+says 'ulp show: the digits that are cut off leave the exponent' '^  value     1[.]0.*[.][.][.]e-30 (0x1' out
+# the number of random bits is an option of its own
+exits 'ulp round --mode sr/8' 2 round --format fp16 --mode sr/8
+says 'the message names --bits' '[-]-bits R' err
+
 exit $failed

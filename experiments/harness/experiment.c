@@ -87,11 +87,7 @@ static const char *const elsewhere[][2] = {{"formats", NO_CHANGE}, {"modes", NO_
     "one run.\n"
 #define FILES                                                                                                          \
     "Files: OUT; beside it OUT's .summary.csv (the numbers that claims and figures share), .claims.tsv and .run.json " \
-    "(what may differ between two runs of the same numbers).\n"                                                        \
-    "Names of formats, modes, datapaths and the rest: ulp help TOPIC.\n"                                               \
-    "Environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, "      \
-    "ULPLAB_DATA, NO_COLOR.\n"                                                                                         \
-    "Exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something."
+    "(what may differ between two runs of the same numbers)."
 
 /* Refuse two options that exclude each other. */
 static int refuse_pairs(const ulp_run *run) {

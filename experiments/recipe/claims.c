@@ -20,7 +20,6 @@ typedef double (*reading)(const row *r, const row *base);
 static double loss_of(const row *r, const row *base) { return (void)base, isnan(r->loss) ? HUGE_VAL : r->loss; }
 static double accuracy_of(const row *r, const row *base) { return (void)base, 100 * r->test_accuracy; }
 static double ratio_of(const row *r, const row *base) { return loss_of(r, base) / base->loss; }
-static double more_loss(const row *r, const row *base) { return loss_of(r, base) - base->loss; }
 static double distance(const row *r, const row *base) { return fabs(loss_of(r, base) - base->loss); }
 static double more_accuracy(const row *r, const row *base) { return 100 * (r->test_accuracy - base->test_accuracy); }
 
@@ -79,17 +78,7 @@ typedef struct claim {
     const char *text;
 } claim;
 
-/* The difference to fp32 is within fp32's own spread, in the median. */
-static void is_same(ulp_claims *c, const claim *k) {
-    const ulp_spread loss = compare(c, more_loss, 0, k->variant, FP32), losses = compare(c, loss_of, 0, FP32, FP32),
-                     more = compare(c, more_accuracy, 0, k->variant, FP32),
-                     all = compare(c, accuracy_of, 0, FP32, FP32);
-    ulp_claim(c, fabs(loss.median) <= losses.most - losses.least && fabs(more.median) <= all.most - all.least, k->text,
-              "loss %+.6f, spread of fp32 %.6f; accuracy %+.2f points, spread %.2f", loss.median,
-              losses.most - losses.least, more.median, all.most - all.least);
-}
-
-/* If the ingredient did nothing, every seed would be the throw of a coin. */
+/* More loss in every seed. An ingredient without effect would make each seed a throw of a coin. */
 static void is_worse(ulp_claims *c, const claim *k) {
     const ulp_spread p = compare(c, ratio_of, 0, k->variant, k->base);
     ulp_claim(c, p.least > 1, k->text, "%.3f times, %.3f to %.3f over %d seeds, by chance 1 in %.0f", p.median, p.least,
@@ -117,7 +106,8 @@ static void is_frozen(ulp_claims *c, const claim *k) {
     ulp_claim(c, moved == 0, k->text, "%d rows, %d of them differ from the row before", n, moved);
 }
 
-/* The variant's farthest seed is nearer to fp32 than the median seed of `base`. */
+/* Of the differences between the losses of a variant and of fp32 with the same seed: the largest one of the variant is
+ * smaller than the median one of `base`. */
 static void is_nearer(ulp_claims *c, const claim *k) {
     const ulp_spread near = compare(c, distance, 0, k->variant, FP32), far = compare(c, distance, 0, k->base, FP32);
     ulp_claim(c, near.most < far.median, k->text, "loss off by at most %.6f, and by %.6f in the median", near.most,
@@ -125,31 +115,39 @@ static void is_nearer(ulp_claims *c, const claim *k) {
 }
 
 enum { LATE = 72 }; /* epochs from which on updates are small enough for the claim */
+#define NEARER "every seed is nearer to fp32 than the median of "
 static const claim claims[] = {
-    {is_same, FP16_RECIPE, FP32, 0, 5, "the whole recipe in binary16: within the spread of fp32"},
-    {is_nearer, FP16_RECIPE, FP16, LATE, 5,
-     "in every seed the recipe ends nearer to fp32 than everything in binary16 in the median"},
-    {is_same, FP16_LOWSUMS, FP32, 0, 5, "the recipe with sums of at most --batch terms in binary16: the same"},
+    {is_nearer, FP16_RECIPE, FP16, LATE, 5, "the whole recipe in binary16: " NEARER "everything in binary16"},
+    {is_nearer, FP16_RECIPE, FP16_MASTER, LATE, 5,
+     "the whole recipe in binary16: " NEARER "binary16 without loss scaling"},
+    {is_nearer, FP16_LOWSUMS, FP16_MASTER, LATE, 5,
+     "the recipe with sums of at most --batch terms in binary16: " NEARER "binary16 without loss scaling"},
     {is_worse, FP16_SUMS, FP16_MASTER, LATE, 5,
      "binary16 without master weights: more loss than with them in every seed"},
     {is_worse, FP16_MASTER, FP16_RECIPE, LATE, 5,
      "binary16 without loss scaling: more loss than with it in every seed"},
     {is_worse, FP16_NOMASTER, FP16_RECIPE, LATE, 5,
      "the recipe without master weights: more loss than with them in every seed"},
-    {is_same, FP16_SR, FP32, 0, 5, "binary16 with stochastic rounding instead: within the spread of fp32"},
-    {is_same, FP16_KAHAN, FP32, 0, 5, "binary16 with a Kahan update instead: within the spread of fp32"},
-    {is_same, BF16_RECIPE, FP32, 0, 5, "bfloat16 needs no scaling: its recipe is within the spread of fp32"},
-    {is_same, BF16_LOWSUMS, FP32, 0, 5, "the recipe with sums of at most --batch terms in bfloat16: the same"},
+    {is_nearer, FP16_SR, FP16_NOMASTER, LATE, 5,
+     "binary16 with stochastic rounding instead: " NEARER "binary16 without master weights"},
+    {is_nearer, FP16_KAHAN, FP16_NOMASTER, LATE, 5,
+     "binary16 with a Kahan update instead: " NEARER "binary16 without master weights"},
+    {is_nearer, BF16_RECIPE, BF16_NOMASTER, LATE, 5,
+     "bfloat16 needs no scaling, its recipe: " NEARER "bfloat16 without master weights"},
+    {is_nearer, BF16_LOWSUMS, BF16_NOMASTER, LATE, 5,
+     "the recipe with sums of at most --batch terms in bfloat16: " NEARER "bfloat16 without master weights"},
     {is_worse, BF16_NOMASTER, BF16_RECIPE, 60, 2,
      "bfloat16 without master weights: more loss than with them in every seed"},
-    {is_same, BF16_SR, FP32, 0, 5, "bfloat16 with stochastic rounding instead: within the spread of fp32"},
-    {is_same, BF16_KAHAN, FP32, 0, 5, "bfloat16 with a Kahan update instead: within the spread of fp32"},
+    {is_nearer, BF16_SR, BF16_NOMASTER, LATE, 5,
+     "bfloat16 with stochastic rounding instead: " NEARER "bfloat16 without master weights"},
+    {is_nearer, BF16_KAHAN, BF16_NOMASTER, LATE, 5,
+     "bfloat16 with a Kahan update instead: " NEARER "bfloat16 without master weights"},
     {is_worse, BF16, FP32, LATE, 5, "everything in bfloat16: more loss than fp32 in every seed"},
     {falls_behind, BF16, FP32, LATE, 5, "everything in bfloat16 falls behind fp32 in the second half, in every seed"},
     {is_frozen, FP8, FP8, 0, 1, "fp8 without any scale learns nothing: the answers to the test digits never change"},
-    {is_same, FP8_LOSS, FP32, 0, 5, "fp8 with one scale for the loss: within the spread of fp32"},
-    {is_same, FP8_NOW, FP32, 0, 5, "fp8 with scales per tensor just in time: within the spread of fp32"},
-    {is_same, FP8_DELAYED, FP32, 0, 5, "fp8 with delayed scales per tensor: within the spread of fp32"},
+    {is_nearer, FP8_LOSS, FP8, 0, 5, "fp8 with one scale for the loss: " NEARER "fp8 without a scale"},
+    {is_nearer, FP8_NOW, FP8, 0, 5, "fp8 with scales per tensor just in time: " NEARER "fp8 without a scale"},
+    {is_nearer, FP8_DELAYED, FP8, 0, 5, "fp8 with delayed scales per tensor: " NEARER "fp8 without a scale"},
 };
 
 static void test(ulp_claims *c, const claim *k) {
@@ -161,10 +159,10 @@ static void test(ulp_claims *c, const claim *k) {
     else k->test(c, k);
 }
 
-/* The claims are about long runs of the table of options. */
+/* Most claims are about long runs with the other options at their defaults. */
 void judge(ulp_claims *c) {
     static const ulp_wanted long_enough[] = {{"epochs", "60", 1}, {0}};
-    size_t held = 0;
+    size_t held = 0, tested = 0;
     char why[320];
     print_table(c);
     if (ulp_options_differ(c, "net batch rate momentum weight interval set", why, sizeof why) ||
@@ -174,6 +172,7 @@ void judge(ulp_claims *c) {
         for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
             test(c, &claims[i]);
             held += c->entries[c->count - 1].verdict == ULP_PASS;
+            tested += c->entries[c->count - 1].verdict != ULP_SKIP;
         }
-    ulp_summary(c, "share of claims that hold", (double)held / (double)(sizeof claims / sizeof claims[0]), "all");
+    if (tested) ulp_summary(c, "share of claims that hold", (double)held / (double)tested, "all");
 }

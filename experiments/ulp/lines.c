@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { LINE_LIMIT = 16 << 20 }; /* characters of a line, enough for a sum of 1.6 million binary16 products */
 
@@ -67,11 +68,20 @@ static int next_line(tool_line *line, reader *r, int *more) {
     return ULP_GO_ON;
 }
 
+static int is_folder(FILE *file) {
+    struct stat about;
+    return fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 static int each_of_file(const char *program, const char *path, uint64_t *index,
                         int (*each)(void *context, const tool_line *line), void *context) {
     const int is_stdin = strcmp(path, "-") == 0;
     reader r = {.file = is_stdin ? stdin : fopen(path, "r")};
     if (r.file == NULL) return ulp_usage_error(program, "cannot read %s: %s", path, strerror(errno));
+    if (is_folder(r.file)) {
+        if (!is_stdin) fclose(r.file);
+        return ulp_usage_error(program, "cannot read %s: it is a folder", path);
+    }
     tool_line line = {.program = program, .file = is_stdin ? "stdin" : path};
     int more = 0, status;
     while ((status = next_line(&line, &r, &more)) == ULP_GO_ON && more) {

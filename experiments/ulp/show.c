@@ -22,7 +22,7 @@ static void print_exact(const char *label, double value) {
     printf("  %-9s ", label);
     if (value != value) printf("nan");
     else if (strlen(text) <= 80) printf("%s", text);
-    else printf("%.60s... (%a)", text, value);
+    else printf("%.60s...%s (%a)", text, strchr(text, 'e') ? strchr(text, 'e') : "", value);
 }
 
 /* Print the bits of a code in fields: sign, exponent, significand; for fixed point integer and fraction. */

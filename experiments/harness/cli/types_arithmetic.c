@@ -117,6 +117,10 @@ static int refuse_mode(const char *text, const char *more, ulp_text *error) {
 static int read_mode(void *field, const char *text, const ulp_option *o, ulp_text *error) {
     ulp_mode mode;
     (void)o;
+    if (strchr(text, '/') != NULL) {
+        ulp_text_print(error, ": no mode '%s'; a tool takes the number of random bits by --bits R", text);
+        return ULP_EXIT_USAGE;
+    }
     if (ulp_mode_parse(&mode, text) != ULP_OK) return refuse_mode(text, "", error);
     *(ulp_mode *)field = mode;
     return ULP_EXIT_FINE;

@@ -115,18 +115,26 @@ static int resume_part(ulp_sweep *s, int was_there) {
     return -1;
 }
 
-static size_t finished_points(FILE *file) {
+/* The points in the file of a stopped run; *is_run gets 0 if the file has another origin. */
+static size_t finished_points(FILE *file, int *is_run) {
     char *line = NULL;
     size_t room = 0, count = 0;
-    while (getline(&line, &room, file) > 0) count += strncmp(line, "# end ", 6) == 0;
+    *is_run = is_empty(file);
+    while (getline(&line, &room, file) > 0) {
+        count += strncmp(line, "# end ", 6) == 0;
+        *is_run |= strncmp(line, "# build: ", 9) == 0;
+    }
     free(line);
     return count;
 }
 
 /* Refuse to start if a stopped run has kept points: without --resume or --restart the user might lose hours of work. */
 static int spare_points(ulp_sweep *s) {
-    const size_t count = finished_points(s->part_file);
-    int status = -1;
+    int status = -1, is_run;
+    const size_t count = finished_points(s->part_file, &is_run);
+    if (!is_run)
+        return ulp_usage_error(s->program, "%s is no file of a stopped run: move it away, or give another --out",
+                               s->part);
     if (count)
         return ulp_usage_error(s->program,
                                "%s holds %zu finished point%s of a run that was stopped: --resume goes on with %s, "
@@ -190,18 +198,22 @@ static void name_files(ulp_sweep *s) {
 static int spare_shard(const ulp_sweep *s) {
     char *line = NULL, shard_name[64];
     size_t room = 0;
-    int status = -1;
+    int status = -1, is_shard = 0;
     FILE *file = s->shards && !s->place.direct ? fopen(s->place.file, "r") : NULL;
     if (!file) return -1;
     snprintf(shard_name, sizeof shard_name, "%zu/%zu", s->shard, s->shards);
     while (getline(&line, &room, file) > 0 && line[0] == '#') {
         if (strncmp(line, "# shard: ", 9) != 0) continue;
+        is_shard = 1;
         line[strcspn(line, "\r\n")] = '\0';
         if (strcmp(line + 9, shard_name) == 0) break;
         status = ulp_usage_error(s->program, "%s holds shard %s: give shard %s a name of its own with --out",
                                  s->place.path, line + 9, shard_name);
         break;
     }
+    if (!is_shard && !is_empty(file))
+        status = ulp_usage_error(s->program, "%s holds no shard: give shard %s a name of its own with --out",
+                                 s->place.path, shard_name);
     free(line);
     fclose(file);
     return status;

@@ -35,15 +35,15 @@ char *ulp_path_behind_links(const char *path) {
 
 int ulp_place_choose(ulp_place *place, const char *program, const char *path) {
     struct stat about;
-    *place = (ulp_place){.path = ulp_copy_text(path), .direct = strcmp(path, "-") == 0};
+    const int is_stdout = strcmp(path, "-") == 0, exists = !is_stdout && stat(path, &about) == 0;
+    *place = (ulp_place){.path = ulp_copy_text(path), .direct = is_stdout || (exists && !S_ISREG(about.st_mode))};
+    /* a link of /dev/fd to a pipe names no path */
     place->file = place->direct ? ulp_copy_text(path) : ulp_path_behind_links(path);
-    if (place->direct || stat(place->file, &about) != 0) return -1;
-    if (S_ISDIR(about.st_mode)) {
+    if (exists && S_ISDIR(about.st_mode)) {
         errno = EISDIR;
         return ulp_cannot_write(program, path, 1);
     }
-    place->direct = !S_ISREG(about.st_mode);
-    return place->direct && access(place->file, W_OK) != 0 ? ulp_cannot_write(program, path, 1) : -1;
+    return exists && place->direct && access(path, W_OK) != 0 ? ulp_cannot_write(program, path, 1) : -1;
 }
 
 void ulp_place_free(ulp_place *place) {

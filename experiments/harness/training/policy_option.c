@@ -6,9 +6,10 @@ static int read_policy(void *field, const char *text, const ulp_option *option, 
     ulp_named_policy *to = field;
     (void)option;
     to->text = text;
-    if (ulp_policy_parse(&to->policy, text, why, sizeof why) == ULP_OK) return ULP_EXIT_FINE;
+    const ulp_status status = ulp_policy_parse(&to->policy, text, why, sizeof why);
+    if (status == ULP_OK) return ULP_EXIT_FINE;
     ulp_text_print(error, ": %s", why);
-    return ULP_EXIT_USAGE;
+    return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
 }
 
 static void print_policy(ulp_text *to, const void *field, const ulp_option *option) {
