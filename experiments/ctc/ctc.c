@@ -141,7 +141,7 @@ static void add_seed(ulp_plan *plan, const settings *s, uint64_t seed) {
         }
 }
 
-/* ---- texts, read once ---- */
+/* ---- reading of texts ---- */
 
 /* A text with `word` in place of every %. */
 static ulp_text fill_in(const char *text, const char *word) {

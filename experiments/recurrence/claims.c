@@ -136,7 +136,7 @@ static void claim_quotients(ulp_claims *c, double gain) {
 /* The relative error of a rounding is between u / 2 and u, depending on the place of the number in its binade. The
  * errors of one format are therefore alike to within one bit. A comparison of two steps has an uncertainty of one bit
  * at each step. */
-static const double alike = 2;
+static const double uncertain_bits = 2;
 
 /* Claims that the error of a format grows as a perturbation does. Measures the difference in bits, from step 16 to the
  * step at which the error reaches 0.1. */
@@ -159,8 +159,8 @@ static void claim_slope(ulp_claims *c, double gain) {
     }
     const ulp_spread bits = ulp_numbers_take(&more);
     if (bits.n)
-        ulp_claim(c, bits.least >= -alike && bits.most <= alike, text, "gain %g, %d runs: from %+.2f to %+.2f bits",
-                  gain, bits.n, bits.least, bits.most);
+        ulp_claim(c, bits.least >= -uncertain_bits && bits.most <= uncertain_bits, text,
+                  "gain %g, %d runs: from %+.2f to %+.2f bits", gain, bits.n, bits.least, bits.most);
     else ulp_claim_skip(c, text, "no network grows by 0.05 a step, or no format lasts");
 }
 
@@ -211,8 +211,9 @@ static void claim_horizon(ulp_claims *c, double gain) {
     }
     if (n == 0) ulp_claim_skip(c, text, "needs a network that grows by 0.05 a step and two formats that reach 0.1");
     else
-        ulp_claim(c, fabs(sum / n) <= alike, text, "%d networks: %.2f steps a bit, %.2f expected; off by %+.2f bits", n,
-                  steps / n, expected / n, sum / n);
+        ulp_claim(c, fabs(sum / n) <= uncertain_bits, text,
+                  "%d networks: %.2f steps a bit, %.2f expected; off by %+.2f bits", n, steps / n, expected / n,
+                  sum / n);
 }
 
 static void print_random(const ulp_claims *c) {

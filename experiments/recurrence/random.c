@@ -9,7 +9,7 @@
 #include "sim/normal.h"
 
 /* Rounds x to a number that both formats hold. */
-static float common(double x, const ulp_format *a, const ulp_format *b) {
+static float round_to_both(double x, const ulp_format *a, const ulp_format *b) {
     const ulp_rule nearest = {.mode = ULP_RNE};
     return (float)ulp_round(ulp_round(x, a, nearest, 0), b, nearest, 0);
 }
@@ -24,9 +24,9 @@ static ulp_status draw(engine *e, double gain, uint64_t seed) {
     size_t in = FEATURES * e->N, x = e->B * FEATURES * e->T;
     double w_std = 0.25 / sqrt(FEATURES), u_std = gain / sqrt((double)e->N);
     for (size_t i = 0; i < in + e->N * e->N; i++)
-        e->w[i] = common((i < in ? w_std : u_std) * ulp_random_normal(weights, i), &bf16, &fp16);
+        e->w[i] = round_to_both((i < in ? w_std : u_std) * ulp_random_normal(weights, i), &bf16, &fp16);
     for (size_t i = 0; i < x; i++) {
-        e->x[i] = common(ulp_random_normal(inputs, i), &bf16, &fp16);
+        e->x[i] = round_to_both(ulp_random_normal(inputs, i), &bf16, &fp16);
         e->x64[i] = (double)e->x[i];
     }
     return ULP_OK;
@@ -77,7 +77,8 @@ static ulp_status go_back(engine *e, const ulp_policy *policy, int scale_log2, u
     for (size_t i = 0; i < e->B * e->N; i++)
         for (size_t t = 0; t < e->T; t++)
             e->top[i * e->T + t] =
-                t + 1 < e->T ? 0 : ulp_scale((double)common(ulp_random_normal(top, i), &bf16, &fp16), scale_log2);
+                t + 1 < e->T ? 0
+                             : ulp_scale((double)round_to_both(ulp_random_normal(top, i), &bf16, &fp16), scale_log2);
     return engine_backward(e, scale_log2);
 }
 

@@ -87,7 +87,7 @@ static const ulp_column columns[] = {
     {0},
 };
 
-/* ---- texts, read once ---- */
+/* ---- reading of texts and data ---- */
 
 static ulp_status read_policies(ulp_plan *plan, ulp_policy *to, const arithmetic *from, int n) {
     ulp_status status = ULP_OK;

@@ -1,5 +1,4 @@
-/* trained.c - networks that have learned the digits: errors of their states and gradients, and accuracies in few
- * bits. */
+/* trained.c - states and gradients of networks that have learned the digits, and accuracies of training in few bits. */
 #include "recurrence.h"
 
 #include <math.h>

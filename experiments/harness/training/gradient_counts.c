@@ -17,7 +17,7 @@ static void scale(ulp_gradient_counts *c, const float *x, size_t n, float factor
     if (is_sound(c)) c->status = c->looks.backend->upload(c->scaled, c->host, n * sizeof *c->host);
 }
 
-/* Counts how the rounding of the first n scaled numbers to format f ends. */
+/* Counts how many of the first n scaled numbers become zero or overflow in format f. */
 static void count(ulp_gradient_counts *c, ulp_stats *stats, size_t n, size_t f) {
     if (is_sound(c))
         c->status = ulp_backend_round(c->looks.backend, c->rounded, c->scaled, n,

@@ -8,10 +8,11 @@
  *
  * In every `every`-th step, every tensor of gradients is counted:
  *   - in a histogram of magnitudes (sim/stats.h)
- *   - for each format and each scale: how one rounding of the tensor times 2^scale to nearest even ends
- *   - for each format: how one rounding of the tensor times a power of two to nearest even ends. This power of two
- *     brings the largest magnitude of the tensor just below the largest number of the format (ulp_scaling_of;
- *     FORMAT@amax of sim/policy.h).
+ *   - for each format and each scale: how many elements become zero or overflow when the tensor times 2^scale is
+ * rounded once to nearest even
+ *   - for each format: the same with a power of two of the tensor in place of 2^scale. This power of two brings the
+ *     largest magnitude of the tensor just below the largest number of the format (ulp_scaling_of; FORMAT@amax of
+ *     sim/policy.h).
  */
 #ifndef ULP_GRADIENT_COUNTS_H
 #define ULP_GRADIENT_COUNTS_H

@@ -1,5 +1,4 @@
-/* histogram_rows.h - a histogram of magnitudes as rows: one row for every power of two that occurs, and one for the
- * zeros.
+/* histogram_rows.h - a histogram of magnitudes as rows: one per power of two that occurs, and one for the zeros.
  *
  *     struct row { ...; ulp_bin bin; ... };      columns: ..., ULP_BIN_COLUMNS_OF(row, bin), ...
  *

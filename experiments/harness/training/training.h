@@ -1,5 +1,4 @@
-/* training.h - what training experiments share: a number of steps, a learning curve, and checkpoints against
- * interruption.
+/* training.h - what training experiments share: the loop over steps, a learning curve, and checkpoints.
  *
  * compute() fills a ulp_training and calls ulp_training_run(), which makes the trainer and takes the steps. After every
  * `every` steps, and after the last step, it calls record(), which puts rows. record() puts a summary row in the call
