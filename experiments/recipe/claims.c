@@ -1,11 +1,11 @@
-/* claims.c - the table of recipe, and what its figure says about the variants, tested. */
+/* claims.c - the table of recipe, and the claims about its variants. */
 #include "recipe.h"
 
 #include <math.h>
 
 #include "experiments/harness/claims/spread.h"
 
-/* The row of a run at an epoch, or at its end (0); NULL if there is none. */
+/* The row of a run at an epoch, or at the end of the run (epoch 0). NULL if there is none. */
 static const row *row_of(const ulp_claims *c, int variant, int64_t seed, int64_t epoch) {
     const row *rows = c->table->rows;
     for (size_t i = 0; i < c->table->count; i++)
@@ -15,7 +15,8 @@ static const row *row_of(const ulp_claims *c, int variant, int64_t seed, int64_t
     return NULL;
 }
 
-/* What is read of a row, and of the row of another variant with the same seed. A diverged run's loss is infinite. */
+/* A number taken from a row and from the row `base` of another variant with the same seed. The loss of a diverged run
+ * is infinite. */
 typedef double (*reading)(const row *r, const row *base);
 static double loss_of(const row *r, const row *base) { return (void)base, isnan(r->loss) ? HUGE_VAL : r->loss; }
 static double accuracy_of(const row *r, const row *base) { return (void)base, 100 * r->test_accuracy; }
@@ -23,7 +24,7 @@ static double ratio_of(const row *r, const row *base) { return loss_of(r, base) 
 static double distance(const row *r, const row *base) { return fabs(loss_of(r, base) - base->loss); }
 static double more_accuracy(const row *r, const row *base) { return 100 * (r->test_accuracy - base->test_accuracy); }
 
-/* Over the seeds: the rows of two variants, of an epoch or of the end (0). */
+/* The spread, over the seeds, of a number taken from the rows of two variants, at an epoch or at the end (epoch 0). */
 static ulp_spread compare(const ulp_claims *c, reading of, int64_t epoch, int variant, int base) {
     const settings *s = c->settings;
     ulp_numbers n = {0};
@@ -39,7 +40,7 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v, const char *name
                      ratio = compare(c, ratio_of, 0, v, FP32);
     if (test.n == 0) return;
     ulp_sheet_put(sheet, "%s", name);
-    ulp_sheet_put(sheet, "%s", words); /* some have commas */
+    ulp_sheet_put(sheet, "%s", words); /* some have commas, which ulp_sheet_put_row() takes as separators */
     ulp_sheet_put_row(sheet, "%.5f,%.3f,%.3f,%.3f,%.2f,%.2f,%.2f", loss.median, ratio.median, ratio.least, ratio.most,
                       test.median, test.least, test.most);
     ulp_summary(c, "test accuracy", test.median, "%s", name);
@@ -48,7 +49,8 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v, const char *name
     ulp_summary(c, "largest loss over fp32", ratio.most, "%s", name);
 }
 
-/* The table, and differences in accuracy to fp32 beside those published for far larger networks. */
+/* Prints the table, and the differences in accuracy to fp32 beside the published differences for far larger
+ * networks. */
 static void print_table(ulp_claims *c) {
     static const ulp_published beside[] = {
         {"recipe less fp32, points of accuracy (there ResNet-50)", "Micikevicius et al. 2018", "+0.12"},
@@ -56,7 +58,7 @@ static void print_table(ulp_claims *c) {
          "-0.1 to +0.2"},
         {"bfloat16, Kahan update, less fp32, points (there seven applications)", "Zamirai et al. 2020", "-0.1 to +0.2"},
     };
-    static const int ours[] = {FP16_RECIPE, BF16_SR, BF16_KAHAN};
+    static const int compared[] = {FP16_RECIPE, BF16_SR, BF16_KAHAN};
     ulp_sheet *sheet =
         ulp_sheet_new("at the end, over the seeds; loss / fp32 is seed by seed; test accuracy in percent",
                       "variant,what,loss,loss / fp32,least,most,accuracy,least,most");
@@ -64,21 +66,22 @@ static void print_table(ulp_claims *c) {
     VARIANTS(PUT)
     ulp_sheet_print(sheet, c->file);
     for (int i = 0; i < 3; i++) {
-        const ulp_spread more = compare(c, more_accuracy, 0, ours[i], FP32);
+        const ulp_spread more = compare(c, more_accuracy, 0, compared[i], FP32);
         if (more.n) ulp_beside(c, &beside[i], "%+.2f", more.median);
     }
 }
 
-/* ---- claims: a variant beside another one ---- */
+/* ---- claims that compare two variants ---- */
 
 typedef struct claim {
     void (*test)(ulp_claims *c, const struct claim *claim);
     int variant, base;
-    int64_t epochs, seeds; /* at least */
+    int64_t epochs, seeds; /* the claim needs at least so many */
     const char *text;
 } claim;
 
-/* More loss in every seed. An ingredient without effect would make each seed a throw of a coin. */
+/* Claims more loss in every seed. If the ingredient had no effect, each seed would have more loss with probability
+ * 1/2. */
 static void is_worse(ulp_claims *c, const claim *k) {
     const ulp_spread p = compare(c, ratio_of, 0, k->variant, k->base);
     ulp_claim(c, p.least > 1, k->text, "%.3f times, %.3f to %.3f over %d seeds, by chance 1 in %.0f", p.median, p.least,
@@ -88,10 +91,10 @@ static void is_worse(ulp_claims *c, const claim *k) {
 static void falls_behind(ulp_claims *c, const claim *k) {
     const settings *s = c->settings;
     const int64_t half = s->epochs / 2 / s->every * s->every;
-    const ulp_spread then = compare(c, ratio_of, half, k->variant, k->base),
-                     now = compare(c, ratio_of, s->epochs, k->variant, k->base);
-    ulp_claim(c, now.least > then.most, k->text, "%.3f to %.3f times at epoch %lld, %.3f to %.3f at the end",
-              then.least, then.most, (long long)half, now.least, now.most);
+    const ulp_spread at_half = compare(c, ratio_of, half, k->variant, k->base),
+                     at_end = compare(c, ratio_of, s->epochs, k->variant, k->base);
+    ulp_claim(c, at_end.least > at_half.most, k->text, "%.3f to %.3f times at epoch %lld, %.3f to %.3f at the end",
+              at_half.least, at_half.most, (long long)half, at_end.least, at_end.most);
 }
 
 /* If no weight moves, every row of a run has the same test accuracy. */
@@ -106,15 +109,15 @@ static void is_frozen(ulp_claims *c, const claim *k) {
     ulp_claim(c, moved == 0, k->text, "%d rows, %d of them differ from the row before", n, moved);
 }
 
-/* Of the differences between the losses of a variant and of fp32 with the same seed: the largest one of the variant is
- * smaller than the median one of `base`. */
+/* Compares the distances between the loss of a variant and the loss of fp32 with the same seed. The largest distance of
+ * the variant is smaller than the median distance of `base`. */
 static void is_nearer(ulp_claims *c, const claim *k) {
     const ulp_spread near = compare(c, distance, 0, k->variant, FP32), far = compare(c, distance, 0, k->base, FP32);
     ulp_claim(c, near.most < far.median, k->text, "loss off by at most %.6f, and by %.6f in the median", near.most,
               far.median);
 }
 
-enum { LATE = 72 }; /* epochs from which on updates are small enough for the claim */
+enum { LATE = 72 }; /* the number of epochs after which updates are small enough for the claim */
 #define NEARER "every seed is nearer to fp32 than the median of "
 static const claim claims[] = {
     {is_nearer, FP16_RECIPE, FP16, LATE, 5, "the whole recipe in binary16: " NEARER "everything in binary16"},
@@ -159,7 +162,7 @@ static void test(ulp_claims *c, const claim *k) {
     else k->test(c, k);
 }
 
-/* Most claims are about long runs with the other options at their defaults. */
+/* Most claims are about long runs, with default values for the other options. */
 void judge(ulp_claims *c) {
     static const ulp_wanted long_enough[] = {{"epochs", "60", 1}, {0}};
     size_t held = 0, tested = 0;

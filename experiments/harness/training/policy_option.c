@@ -1,4 +1,4 @@
-/* policy_option.c - the type of options that are policies; see policy_option.h. */
+/* policy_option.c - the type of options whose value is a policy; see policy_option.h. */
 #include "policy_option.h"
 
 static int read_policy(void *field, const char *text, const ulp_option *option, ulp_text *error) {
