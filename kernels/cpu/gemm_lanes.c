@@ -75,14 +75,15 @@ ULP_INLINE void sum_run(double *to, const double *x, const double *y, const uint
 ULP_INLINE void tree_run(double *restrict state, const range *r, const rounding *how, int way) {
     const rounding constants = *how;
     const uint32_t *words = r->words;
+    const size_t next = way_is_stochastic(way) ? LANES : 0; /* other ways have no words */
     for (size_t i = 0; i < r->k; i++) {
         const size_t count = r->count + i;
         double *level = state + LEVELS * LANES, x[LANES];
         for (int j = 0; j < LANES; j++)
             x[j] = round_lane(r->a[i] * r->b[i * LANES + (size_t)j], &constants.core, &constants.format, way,
                               WORD((size_t)0));
-        words += LANES;
-        for (; count >> ((size_t)(level - state) / LANES - LEVELS) & 1u; level += LANES, words += LANES)
+        words += next;
+        for (; count >> ((size_t)(level - state) / LANES - LEVELS) & 1u; level += LANES, words += next)
             sum_run(x, level, x, words, &constants, way);
         for (int j = 0; j < LANES; j++) level[j] = x[j];
     }

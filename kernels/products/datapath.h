@@ -45,8 +45,8 @@ typedef struct ulp_fused {
     uint8_t kept;     /* fraction bits of the rounded result: 23, 10, or 13 for E8M13 in binary32 */
     uint8_t align;    /* ulp_mode of the alignment: rz */
     uint8_t output; /* ulp_mode of the final rounding: rne, or rz, where only 2^(emax+1) and larger values become Inf */
-    uint8_t late;   /* 1: 2 L products in two sums that start at zero: k = 0, 1 (mod 4), then k = 2, 3; c is added last,
-                       rne: fp8 on fp16 units */
+    uint8_t late;   /* 1: 2 L products in two sums, the second starts at the first: k = 0, 1 (mod 4), then k = 2, 3; the
+                       first starts at zero, c is added last, rne: fp8 on fp16 units */
     uint8_t group;  /* products summed exactly before their block scales apply (mxf4, nvf4); 0: no groups */
     uint8_t signed_zero;  /* 1: a negative result that becomes zero is -0; open, default 0 */
     int16_t floor;        /* the lowest Emax; open */

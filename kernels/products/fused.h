@@ -154,7 +154,8 @@ ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const double *a,
     return ulp_fused_round(d, total, unit);
 }
 
-/* 2 L products on fp16 units: two fused sums that start at zero; c is added last and rounded to nearest. */
+/* 2 L products of fp8 on fp16 units, as two fused sums. The first sum takes the products k = 0, 1 (mod 4) and starts at
+ * zero. The second sum takes the other products and starts at the first sum. c is added last, rounded to nearest. */
 ULP_FN double ulp_fused_late(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n) {
     double x[2][ULP_STEP_MAX], y[2][ULP_STEP_MAX], partial = 0.0;
     uint32_t count[2] = {0, 0};
