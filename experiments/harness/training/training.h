@@ -31,16 +31,6 @@
         .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1                \
     }
 
-/* What a training is made of. `options` points to the other fields, so that the struct must not move. The caller calls
- * ulp_net_release(&net). */
-typedef struct ulp_training_rules {
-    ulp_net net;
-    ulp_policy policy;
-    ulp_scaler_rule scaler;
-    ulp_optimizer_rule optimizer;
-    ulp_train_options options;
-} ulp_training_rules;
-
 /* Shares of the gradients of all layers. ULP_NO_NUMBER if no gradients were counted. */
 typedef struct ulp_gradient_shares {
     double zero;       /* zero when the layers hand them on, for any reason */
