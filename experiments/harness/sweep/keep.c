@@ -194,7 +194,7 @@ static void name_files(ulp_sweep *s) {
     }
 }
 
-/* Refuse to replace the file of another shard. */
+/* Refuse to replace a whole run or another shard by a shard. */
 static int spare_shard(const ulp_sweep *s) {
     char *line = NULL, shard_name[64];
     size_t room = 0;
