@@ -1,5 +1,5 @@
 /* tensor.cpp - the emulated device's Tensor Cores: instructions by name, computed as the rows of
- * kernels/products/datapath.c say.
+ * kernels/products/datapath_rows.c say.
  *
  * Where an element lies is stated here once more, the other way round than in kernels/cuda/fragments.h (which lane
  * holds element (i,k), not what lane l holds), and which row belongs to an instruction on a device is, too: a mistake
