@@ -128,8 +128,7 @@ static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 
-/* ---- Tensor Cores: tensor.cpp, by the rows of kernels/products/datapath_rows.c for this device's compute capability ----
- */
+/* ---- Tensor Cores: tensor.cpp, by the rows of datapath_rows.c for the compute capability of this device ---- */
 
 /* mma.sync.aligned.INSTRUCTION: d = a b + d; the warp's registers. */
 void ulp_emulated_mma(const char *instruction, uint32_t *d, const uint32_t *a, const uint32_t *b);
