@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "experiments/harness/training/texts.h"
+#include "experiments/harness/training/options.h"
 #include "sim/train.h"
 
 /* The name of the policy, the layers with %d for the number of units, and the policy. */

@@ -42,7 +42,6 @@
 #include "fixed_point.h"
 
 #include "experiments/harness/training/lesson.h"
-#include "experiments/harness/training/policy_option.h"
 #include "experiments/harness/training/training.h"
 
 static const ulp_option options[] = {

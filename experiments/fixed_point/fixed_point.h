@@ -3,7 +3,7 @@
 #define ULP_EXPERIMENT_FIXED_POINT_H
 
 #include "experiments/harness/experiment.h"
-#include "experiments/harness/training/texts.h"
+#include "experiments/harness/training/options.h"
 #include "pattern.h"
 
 /* The networks and the policies of Gupta et al. 2015. */

@@ -4,7 +4,7 @@
 
 #include "experiments/harness/training/cells.h"
 #include "experiments/harness/training/networks.h"
-#include "experiments/harness/training/policy_option.h"
+#include "experiments/harness/training/options.h"
 
 /* The ways to keep gradients in range: none (binary32), a static loss scale, the scalers of sim/scaler.h, and tensor
  * scales from AMAX on. */

@@ -4,7 +4,7 @@
 
 #include "engine.h"
 #include "experiments/harness/experiment.h"
-#include "experiments/harness/training/texts.h"
+#include "experiments/harness/training/options.h"
 
 /* How codes stand for values. AFFINE and SYMMETRIC of engine.h are for integers. PLAIN and SCALED are for floating
  * point. */

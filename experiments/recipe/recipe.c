@@ -37,8 +37,7 @@
 #include <string.h>
 
 #include "experiments/harness/training/lesson.h"
-#include "experiments/harness/training/policy_option.h"
-#include "experiments/harness/training/texts.h"
+#include "experiments/harness/training/options.h"
 #include "experiments/harness/training/training.h"
 
 typedef struct variant {

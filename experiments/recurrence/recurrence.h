@@ -3,7 +3,7 @@
 #define ULP_EXPERIMENT_RECURRENCE_H
 
 #include "experiments/harness/experiment.h"
-#include "experiments/harness/training/texts.h"
+#include "experiments/harness/training/options.h"
 #include "sim/sequence.h"
 #include "sim/train.h"
 

@@ -1,7 +1,7 @@
 /* lesson.c - loads and releases the data set and the network of an experiment; see lesson.h. */
 #include "lesson.h"
 
-#include "texts.h"
+#include "options.h"
 
 ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_set *set, const char *net) {
     const ulp_status status = ulp_set_load(plan, &lesson->data, set);
