@@ -1,39 +1,13 @@
-/* t_block.c - block-scaled formats: names, every scale against a search, every code, every mode against the oracle.
+/* t_block.c - block-scaled formats: names, every code, every mode against the oracle, special cases, refusals.
  *
- * The file is longer than other tests, because the modes are tested at the scales that the search finds. */
+ * t_block_scales.c tests the scales. */
 #include <float.h>
 
-#include "support.h"
+#include "block_oracle.h"
 
-#include "formats/block.h"
 #include "formats/rng.h"
-#include "sim/reference.h"
 
-enum { MOST = 256, E8M0_NAN = 0xff, E4M3_NAN = 0x7f };
-
-static const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_DEFAULT, 0};
-static const ulp_stream no_stream = {0, 0, 0};
-
-static ulp_block block_named(const char *name) {
-    ulp_block b;
-    memset(&b, 0, sizeof b);
-    ulp_status status = ulp_block_parse(&b, name);
-    if (status != ULP_OK) fail_msg("%s: %s", name, ulp_status_text(status));
-    return b;
-}
-
-/* Combination i of a registered format and a scale rule. Returns 0 past the end. */
-static int test_block(size_t i, ulp_block *b) {
-    memset(b, 0, sizeof *b);
-    if (i >= ulp_block_count * ULP_SCALE_RULE_COUNT) return 0;
-    assert_int_equal(ulp_block_get(i / ULP_SCALE_RULE_COUNT, b, NULL), ULP_OK);
-    b->rule = (uint32_t)(i % ULP_SCALE_RULE_COUNT);
-    return 1;
-}
-
-static int same_float(float a, float b) {
-    return isnan(a) || isnan(b) ? isnan(a) && isnan(b) : ulp_bits32(a) == ulp_bits32(b);
-}
+enum { MOST = 256 };
 
 /* ---- names ---- */
 
@@ -94,181 +68,6 @@ static void test_names(void **state) {
     assert_int_equal(ulp_block_parse(&b, NULL), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_block_parse(NULL, "mxfp4"), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_block_get(ulp_block_count, &b, NULL), ULP_BAD_ARGUMENT);
-}
-
-/* ---- the scale ---- */
-
-static uint8_t scale_found(float amax, const ulp_block *b, float tensor_scale) {
-    uint8_t code = 0x55;
-    assert_int_equal(ulp_block_scale(&code, &amax, 1, b, tensor_scale), ULP_OK);
-    return code;
-}
-
-/* Scales computed by hand from the definitions. */
-static void test_known_scales(void **state) {
-    (void)state;
-    static const struct {
-        const char *name;
-        float amax;
-        int floor, ceil, even, noclip; /* codes */
-    } want[] = {
-        {"mxfp8-e4m3", 448.0f, 127, 128, 127, 127},
-        {"mxfp8-e4m3", 449.0f, 127, 128, 127, 128},
-        {"mxfp8-e4m3", 256.0f, 127, 127, 127, 127},
-        {"mxfp8-e4m3", 255.0f, 126, 127, 127, 127},
-        {"mxfp8-e4m3", 496.0f, 127, 128, 128, 128}, /* the tie between 1.875 and 2 */
-        {"mxfp8-e4m3", 495.99f, 127, 128, 127, 128},
-        {"mxfp8-e4m3", 1.0f, 119, 119, 119, 119},
-        {"mxfp8-e5m2", 57344.0f, 127, 128, 127, 127},
-        {"mxfp8-e5m2", 61440.0f, 127, 128, 128, 128}, /* 1.875 2^15: the tie between 1.75 2^15 and 2^16 */
-        {"mxfp6-e3m2", 28.0f, 127, 128, 127, 127},
-        {"mxfp6-e3m2", 30.0f, 127, 128, 128, 128},
-        {"mxfp6-e2m3", 7.5f, 127, 128, 127, 127},
-        {"mxfp6-e2m3", 7.75f, 127, 128, 128, 128},
-        {"mxfp4", 6.0f, 127, 128, 127, 127},
-        {"mxfp4", 7.0f, 127, 128, 128, 128},
-        {"mxfp4", 6.5f, 127, 128, 127, 128},
-        {"mxfp4", 1.0f, 125, 125, 125, 125},
-        {"mxfp4", 1.6f, 125, 126, 125, 126},
-        {"mxint8", 1.0f, 127, 127, 127, 127},
-        {"mxint8", 1.984375f, 127, 128, 127, 127},
-        {"mxint8", 1.9921875f, 127, 128, 128, 128},
-        {"mxint8", 1.99f, 127, 128, 127, 128},
-        {"mxfp4", FLT_MAX, 252, 253, 253, 253},
-        {"mxint8", FLT_MAX, 254, 254, 254, 254},
-        {"mxfp8-e5m2", FLT_MAX, 239, 240, 240, 240},
-        {"mxfp8-e4m3", 0.0f, 0, 0, 0, 0},
-        {"mxfp8-e4m3", FLT_TRUE_MIN, 0, 0, 0, 0},
-        {"mxint8", FLT_MIN / 2, 0, 0, 0, 0},
-        {"mxint8", FLT_MIN, 1, 1, 1, 1},
-        {"nvfp4", 6.0f, 0x38, 0x38, 0x38, 0x38},
-        {"nvfp4", 2688.0f, 0x7e, 0x7e, 0x7e, 0x7e},
-        {"nvfp4", FLT_MAX, 0x7e, 0x7e, 0x7e, 0x7e},
-        {"nvfp4", 0.0f, 1, 1, 1, 1},
-        {"nvfp4", 6.4f, 0x38, 0x39, 0x39, 0x39},
-        {"nvfp4", 6.375f, 0x38, 0x39, 0x38, 0x39}, /* the tie between 1 and 1.125 */
-        {"nvfp4", 7.125f, 0x39, 0x3a, 0x3a, 0x3a},
-        {"nvfp4", 0x1p-60f, 1, 1, 1, 1},
-    };
-    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-        const int codes[] = {want[i].floor, want[i].ceil, want[i].even, want[i].noclip};
-        for (int rule = 0; rule < ULP_SCALE_RULE_COUNT; rule++) {
-            ulp_block b = block_named(want[i].name);
-            b.rule = (uint32_t)rule;
-            uint8_t got = scale_found(want[i].amax, &b, 1.0f);
-            if (got != codes[rule])
-                fail_msg("%s:%s, amax %a: scale code %d, not %d", want[i].name,
-                         ulp_scale_rule_name((ulp_scale_rule)rule), (double)want[i].amax, got, codes[rule]);
-        }
-    }
-}
-
-static double scale_value(int code, const ulp_block *b) {
-    if (b->scale.prec == 1) return code == E8M0_NAN ? NAN : ldexp(1.0, code - 127);
-    ulp_reference *ref = ulp_reference_new(&b->scale);
-    double value = fabs(ulp_reference_decode(ref, (uint64_t)code));
-    ulp_reference_free(ref);
-    return value;
-}
-
-/* The scale by its definition: a search through all codes, with exact comparisons. A scale is at most 2^127, and tensor
- * scale and bound have at most 24 + 9 bits, so every product is exact in binary64. */
-static int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
-    static double values[2][E8M0_NAN];
-    const int power2 = b->scale.prec == 1, first = power2 ? 0 : 1, last = power2 ? E8M0_NAN - 1 : E4M3_NAN - 1;
-    const double max = b->element.max, top = power2 ? ldexp(1.0, ilogb(max)) : max, t = tensor_scale;
-    double *v = values[power2];
-    if (v[first] == 0.0)
-        for (int c = first; c <= last; c++) v[c] = scale_value(c, b);
-    if (b->rule == ULP_SCALE_FLOOR || (b->rule == ULP_SCALE_EVEN && power2)) {
-        double most = amax; /* rule even: amax / t rounded to the element's precision with an unbounded exponent */
-        if (b->rule == ULP_SCALE_EVEN) {
-            char wide[ULP_NAME_MAX];
-            snprintf(wide, sizeof wide, "e11m%dieee", b->element.is_fixed ? b->element.bits - 2 : b->element.prec - 1);
-            ulp_format f = named(wide);
-            ulp_reference *ref = ulp_reference_new(&f);
-            most = t * ulp_reference_arith(ref, ULP_DIV, amax, t, 0, rule_of(ULP_RNE, 0, 0), 0);
-            ulp_reference_free(ref);
-        }
-        int c = last;
-        while (c > first && v[c] * top * t > most) c--;
-        return c;
-    }
-    if (b->rule == ULP_SCALE_EVEN) {
-        int c = first; /* go up while amax is above the middle to the next code, or at the middle if the next code is
-                          even */
-        while (c < last &&
-               (2.0 * amax > (v[c] + v[c + 1]) * max * t || (2.0 * amax == (v[c] + v[c + 1]) * max * t && c % 2 == 1)))
-            c++;
-        return c;
-    }
-    int c = first;
-    while (c < last && v[c] * (b->rule == ULP_SCALE_CEIL ? top : max) * t < amax) c++;
-    return c;
-}
-
-static size_t check_scale(float amax, const ulp_block *b, float tensor_scale) {
-    if (!(amax >= 0.0f && amax <= FLT_MAX)) return 0;
-    int got = scale_found(amax, b, tensor_scale), want = scale_by_search(amax, b, tensor_scale);
-    if (got != want)
-        fail_msg("%s:%s, amax %a, tensor scale %a: scale code %d, not %d", b->name,
-                 ulp_scale_rule_name((ulp_scale_rule)b->rule), (double)amax, (double)tensor_scale, got, want);
-    return 1;
-}
-
-/* Every exponent with the significands at which a rule changes the scale, and their neighbours; random significands. */
-static void test_scales_by_search(void **state) {
-    (void)state;
-    ulp_block b;
-    for (size_t i = 0; test_block(i, &b); i++) {
-        const double max = b.element.max / ldexp(1.0, ilogb(b.element.max));
-        const int p = b.element.is_fixed ? b.element.bits - 1 : b.element.prec;
-        const double at[] = {1.0, max, 2 - ldexp(1, -p), 1.5, max * 1.0625, max * 1.125 / 2, max * 1.4375 / 2, 1.25};
-        const float tensor_scales[] = {1.0f, 1.0f / 3, 0x1.fffffep-9f, 0x1p-30f, 0x1.234568p40f};
-        size_t checked = check_scale(0.0f, &b, 1.0f) + check_scale(FLT_MAX, &b, 1.0f);
-        uint64_t seed = i;
-        for (int e = -149; e <= 127; e++) {
-            for (size_t j = 0; j < sizeof at / sizeof at[0]; j++) {
-                const float x = (float)ldexp(at[j], e);
-                checked += check_scale(x, &b, 1.0f);
-                checked += check_scale(nextafterf(x, 0.0f), &b, 1.0f);
-                checked += check_scale(nextafterf(x, INFINITY), &b, 1.0f);
-                const float t = tensor_scales[next_random(&seed) % 5];
-                checked += check_scale(x * t, &b, t);
-                checked += check_scale(nextafterf(x * t, INFINITY), &b, t);
-            }
-        }
-        for (int j = 0; j < 2000; j++) {
-            const float x = ulp_from_bits32((uint32_t)next_random(&seed) & 0x7fffffffu);
-            checked += check_scale(x, &b, 1.0f);
-            checked += check_scale(x, &b, ulp_from_bits32((uint32_t)(next_random(&seed) % 0x7f7fffffu) + 1));
-        }
-        assert_true(checked > 12000);
-    }
-}
-
-static void test_tensor_scale(void **state) {
-    (void)state;
-    ulp_format binary32 = named("binary32");
-    ulp_reference *ref = ulp_reference_new(&binary32);
-    uint64_t seed = 1;
-    for (size_t i = 0; i < ulp_block_count; i++) {
-        ulp_block b;
-        assert_int_equal(ulp_block_get(i, &b, NULL), ULP_OK);
-        for (int j = 0; j < 500; j++) {
-            float amax = j == 0 ? FLT_MAX : j == 1 ? FLT_TRUE_MIN : ulp_from_bits32((uint32_t)next_random(&seed) >> 1);
-            if (!(amax > 0.0f && amax <= FLT_MAX)) continue;
-            double divisor = b.element.max * scale_value(b.scale.prec == 1 ? E8M0_NAN - 1 : E4M3_NAN - 1, &b);
-            double want = ulp_reference_arith(ref, ULP_DIV, amax, divisor, 0, nearest, 0);
-            if (want == 0.0) want = 0x1p-149;
-            float got = ulp_block_tensor_scale(amax, &b);
-            if (!same(got, want)) fail_case("tensor scale of", amax, 0, 0, &binary32, nearest, 0, got, want);
-            if (b.scale.prec > 1 && want > 0x1p-120) assert_int_equal(scale_found(amax, &b, got), E4M3_NAN - 1);
-        }
-        const float none[] = {0.0f, INFINITY, NAN};
-        for (int j = 0; j < 3; j++) assert_true(ulp_block_tensor_scale(none[j], &b) == 1.0f);
-    }
-    ulp_reference_free(ref);
 }
 
 /* ---- codes ---- */
@@ -521,33 +320,6 @@ static void test_special(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
 }
 
-/* Scale code 0 of e8m0 is 2^-127. A block of zeros has the smallest scale: 2^-127 in e8m0, 2^-9 in e4m3. */
-static void test_smallest_scales(void **state) {
-    (void)state;
-    const float tiny[] = {0x1p-127f, -0x1.8p-128f, 0x1p-130f, 0.0f}, zeros[] = {0.0f, -0.0f, 0.0f, 0.0f};
-    static const char *const names[] = {"mxfp8-e4m3", "mxfp8-e5m2", "mxfp6-e3m2", "mxfp6-e2m3", "mxfp4"};
-    uint8_t elements[4], scale;
-    float y[4];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const ulp_block b = block_named(names[i]);
-        assert_int_equal(ulp_block_encode(elements, &scale, tiny, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
-        assert_int_equal(scale, 0);
-        assert_true(ulp_block_scale_value(scale, &b) == 0x1p-127);
-        for (int k = 0; k < 4; k++) {
-            const double want = ulp_round((double)tiny[k] * 0x1p127, &b.element, nearest, 0);
-            const double got = ulp_decode(elements[k], &b.element);
-            if (got != want) fail_msg("%s: %a becomes the element %a, not %a", names[i], (double)tiny[k], got, want);
-        }
-        assert_int_equal(ulp_block_encode(elements, &scale, zeros, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
-        assert_int_equal(scale, 0);
-    }
-    const ulp_block b = block_named("nvfp4");
-    assert_int_equal(ulp_block_encode(elements, &scale, zeros, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
-    assert_true(ulp_block_scale_value(scale, &b) == 0x1p-9);
-    assert_int_equal(ulp_block_decode(y, elements, &scale, 4, &b, 1.0f), ULP_OK);
-    for (int k = 0; k < 4; k++) assert_true(same_float(y[k], zeros[k]));
-}
-
 static void test_errors(void **state) {
     (void)state;
     ulp_block b = block_named("mxfp4"), bad[6];
@@ -586,16 +358,8 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_known_scales),
-        cmocka_unit_test(test_scales_by_search),
-        cmocka_unit_test(test_tensor_scale),
-        cmocka_unit_test(test_every_code),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_special),
-        cmocka_unit_test(test_smallest_scales),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_every_code), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_modes), cmocka_unit_test(test_special),    cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

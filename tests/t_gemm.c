@@ -248,7 +248,7 @@ static void test_reduce(void **state) {
     ulp_threads_set(0);
 }
 
-/* ---- refusals and names ---- */
+/* ---- refusals ---- */
 
 static void test_refusals(void **state) {
     (void)state;
@@ -310,112 +310,10 @@ static void test_refusals(void **state) {
     }
 }
 
-static void expect_name(const char *text, ulp_status right) {
-    ulp_datapath d, before;
-    memset(&d, 0x5a, sizeof d);
-    before = d;
-    ulp_status status = ulp_datapath_parse(&d, text);
-    if (status != right) fail_msg("'%s': %s; should be: %s", text, ulp_status_text(status), ulp_status_text(right));
-    if (right == ULP_OK) assert_string_equal(d.name, text);
-    else if (memcmp(&d, &before, sizeof d) != 0) fail_msg("'%s' is refused, and writes the datapath", text);
-}
-
-/* Check the status of each name; bars separate the names. */
-static void expect_names(const char *names, ulp_status right) {
-    char name[128];
-    for (const char *at = names;; at++) {
-        size_t n = strcspn(at, "|");
-        snprintf(name, sizeof name, "%.*s", (int)n, at);
-        expect_name(name, right);
-        at += n;
-        if (*at == '\0') return;
-    }
-}
-
-static void test_names(void **state) {
-    (void)state;
-    expect_names("|fp16|fp32:rne|serial|serial:|serial:fp16|serial:fp16:|serial:fp16:up|serial::rne|serial:fp17:rne|"
-                 "serial:fp16:rne |serial:fp16:rne/8|serial:fp16:sr/|serial:fp16:sr/x|serial:fp16:sr/8x|"
-                 "tensor:fp16:rne|serial:fp16:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:rne",
-                 ULP_BAD_NAME);
-    expect_names("serial:fp16:sr/0|serial:fp16:sr/33|serial:fp16:sr/-1|serial:e12m3:rne", ULP_NOT_IN_RANGE);
-    expect_names(
-        "chunk:fp16:rne|chunk-4:fp16:rne|chunk+4:fp16:rne|chunk 4:fp16:rne|chunk4x:fp16:rne|chunk4|chunk4:|"
-        "chunk4:fp16|block:fp16:rne|serial4:fp16:rne|split2:fp16:rne|kahan|kahan:fp16:|pairwise:rne|"
-        "exact:fp16:rne:|exact:fp17:rne|int8:wrap|int8:|int4|int8:sat:sat|h100|h100-|h100-fp17|h100-fp16-|"
-        "h100-fp16-fp32|h100-e4m3.fp16|h100-e4m3.|h100-.e4m3|a100-e4m3|v100-bf16|h200-fp16|"
-        "h100-fp16:Q=1|h100-fp16:L|h100-fp16:L=|h100-fp16:=3|h100-fp16:=|h100-fp16:L=8:|h100-fp16:L=8x|"
-        "h100-fp16:L=0x8|h100-fp16:F=20:f=21|h100-fp16:align=|h100-fp16:align=up|h100-fp16:floor=|"
-        "serial:fp16:rne:promote=|serial:fp16:rne:promote=x|serial:fp16:promote=8|promote=8|fp32:promote|"
-        "int8:za=|int8:za|int8:za=none|fp32:promote=none|h100-fp16:L=none|h100-fp16:L=8:L=4|fp32:promote=8:PROMOTE=8",
-        ULP_BAD_NAME);
-    expect_names("chunk0:fp16:rne|chunk16777217:fp16:rne|chunk99999999999:fp16:rne|"
-                 "chunk18446744073709551617:fp16:rne|block0:fp16:rne|block65:fp16:rne|block4:fp16:rne:promote=6|"
-                 "fp32:promote=-1|serial:fp16:rne:promote=0|serial:fp16:rne:promote=16777217|"
-                 "serial:fp16:rne:promote=99999999999999999999|h100-fp16:L=0|h100-fp16:L=65|h100-fp16:L=-1|"
-                 "h100-fp16:L=256|h100-fp16:F=99|h100-fp16:F=41|h100-fp16:kept=0|h100-fp16:kept=24|"
-                 "h100-fp16-fp16:kept=11|h100-e4m3-mma:L=33|h100-fp16:floor=2000|h100-fp16:zero_c=-1001|"
-                 "h100-fp16:promote=100|h100-e4m3-mma:promote=16|b200-e4m3-mx:L=16|b200-e2m1-nvf4:L=40|int8:za=300|"
-                 "int8:zb=-256|h100-fp16:signed_zero=2",
-                 ULP_NOT_IN_RANGE);
-    expect_names("serial:fp16:wrap:rne|exact:fp64:rne:promote=4|serial:fp64:rne:promote=8|chunk4:fp16:rne:promote=8|"
-                 "int8:promote=32|int8:sat:promote=32|serial:fp16:rne:za=3|h100-fp16:zb=1|serial:fp16:rne:L=4|"
-                 "int8:F=3|fp32:align=rz|h100-fp16:align=sr|h100-fp16:output=srb",
-                 ULP_UNSUPPORTED);
-    expect_names("fp32|fp32:promote=1|chunk1:fp16:rne|chunk16777216:fp16:sr/8|chunk64:q8.8:wrap:rd|"
-                 "block64:e4m3:inf:rne|kahan:bf16:sr|pairwise:fp16:rne:promote=16777216|exact:fp64:src/1|"
-                 "split:e5m2:sat:ru|int8|int8:sat|int8:za=-255:zb=255|int8:sat:za=0|serial:fp16:sr/32:promote=7|"
-                 "h100-fp16:L=64:F=40:kept=1|h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000|"
-                 "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5|h100-e4m3:F=20:kept=20|"
-                 "h100-e4m3:promote=128|h100-e4m3-mma:L=32|h100-fp16:L=08|"
-                 "h100-fp16:L=00000000000000000000000000000000000000000000000000000000000000000000000000000000008",
-                 ULP_OK);
-    expect_name("h100-fp16:L=000000000000000000000000000000000000000000000000000000000000000000000000000000000008",
-                ULP_BAD_NAME);
-    expect_names("v100-fp16|v100-fp16-fp16|t4-fp16|t4-fp16-fp16|a100-fp16|a100-fp16-fp16|a100-bf16|a100-tf32|"
-                 "l40s-fp16|l40s-fp16-fp16|l40s-bf16|l40s-tf32|l40s-e4m3|l40s-e5m2|l40s-e4m3-fp16|l40s-e5m2-fp16|"
-                 "rtx5090-fp16|rtx5090-bf16|rtx5090-tf32|rtx5090-e4m3|rtx5090-e5m2",
-                 ULP_OK);
-    static const char *const gpus[] = {"h100", "b200"};
-    static const char *const inputs[] = {
-        "fp16",      "fp16-fp16", "bf16",     "tf32",          "e4m3",          "e5m2",      "e4m3-fp16",
-        "e5m2-fp16", "e4m3-mma",  "e5m2-mma", "e4m3-fp16-mma", "e5m2-fp16-mma", "e4m3.e5m2", "e5m2.e4m3-fp16-mma"};
-    for (size_t i = 0; i < 2 * sizeof inputs / sizeof inputs[0]; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s-%s", gpus[i % 2], inputs[i / 2]);
-        expect_name(name, ULP_OK);
-    }
-    expect_names("b200-fp16-mma|b200-fp16-fp16-mma|b200-bf16-mma|b200-tf32-mma", ULP_OK);
-    ulp_datapath d = datapath(3);
-    assert_int_equal(ulp_datapath_parse(NULL, "fp32"), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_datapath_parse(&d, NULL), ULP_BAD_ARGUMENT);
-    assert_non_null(strstr(ulp_datapath_names(), "serial:FORMAT:MODE"));
-    assert_true(d.rule.mode == ULP_SRB && d.rule.random_bits == 8 && strcmp(d.accumulator.name, "binary16") == 0);
-}
-
-/* The name of a row gives this row, no name occurs twice, and there is no row past the end. */
-static void test_rows(void **state) {
-    (void)state;
-    ulp_datapath d, before, again;
-    size_t n = 0;
-    for (; ulp_datapath_get(n, &d) == ULP_OK; n++) {
-        assert_int_equal(ulp_datapath_parse(&again, d.name), ULP_OK);
-        assert_memory_equal(&d, &again, sizeof d);
-        for (size_t i = 0; i < n; i++)
-            assert_true(ulp_datapath_get(i, &again) == ULP_OK && strcmp(again.name, d.name) != 0);
-    }
-    assert_true(n > 100);
-    before = d;
-    for (size_t i = 0; i < 3; i++) assert_int_equal(ulp_datapath_get(i < 2 ? n + i : SIZE_MAX, &d), ULP_BAD_ARGUMENT);
-    assert_memory_equal(&d, &before, sizeof d);
-    assert_int_equal(ulp_datapath_get(0, NULL), ULP_BAD_ARGUMENT);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gemm),   cmocka_unit_test(test_fp32),     cmocka_unit_test(test_specials),
-        cmocka_unit_test(test_reduce), cmocka_unit_test(test_refusals), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_reduce), cmocka_unit_test(test_refusals),
     };
     for (size_t i = 0; ulp_cpu_isa_name(i) != NULL && i < ISAS; i++)
         if (ulp_cpu_isa_offered(i)) backends[offered++] = ulp_cpu_backend(i);

@@ -1,141 +1,9 @@
-/* t_reference.c - the oracle against published values, definitions, mpfr_subnormalize() and the hardware.
+/* t_reference.c - the oracle against published values, and against the definition of each mode on all codes.
  *
- * The tests do not call formats/. Descriptors are written by hand. Expected values come from the tables of the
- * standards, from the definition of each mode on all codes of a format, or from arithmetic other than the oracle's. One
- * such arithmetic needs <mpfr.h>: rounding to prec, then mpfr_subnormalize(). The file is longer than most files,
- * because the numbers of the standards are in one place with the tests that use them.
- */
-#include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
+ * The tests do not call formats/. Published values are in reference_formats.h. */
 #include <mpfr.h>
 
-#include "sim/reference.h"
-
-#define FLOAT(NAME, BITS, P, BIAS, NAN_CODES, INF)                                                                     \
-    {                                                                                                                  \
-        .name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .is_signed = 1, .has_inf = INF, .has_zero = 1,            \
-        .has_neg_zero = (NAN_CODES) != ULP_NAN_NEG_ZERO, .has_subnormals = 1, .nan_codes = NAN_CODES,                  \
-        .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT                                                        \
-    }
-#define UNSIGNED(NAME, BITS, P, BIAS, ZERO, INF)                                                                       \
-    {                                                                                                                  \
-        .name = NAME, .bits = BITS, .prec = P, .bias = BIAS, .has_inf = INF, .has_zero = ZERO, .has_subnormals = ZERO, \
-        .nan_codes = ULP_NAN_ALL_ONES, .overflow = (INF) ? ULP_OVERFLOW_INF : ULP_OVERFLOW_SAT                         \
-    }
-#define FIXED(NAME, BITS, F)                                                                                           \
-    {                                                                                                                  \
-        .name = NAME, .bits = BITS, .prec = BITS, .is_signed = 1, .is_fixed = 1, .frac_bits = F, .has_zero = 1,        \
-        .has_subnormals = 1, .nan_codes = ULP_NAN_NONE, .overflow = ULP_OVERFLOW_SAT                                   \
-    }
-#define IEEE(NAME, X, Y) FLOAT(NAME, 1 + (X) + (Y), (Y) + 1, (1 << ((X)-1)) - 1, ULP_NAN_IEEE, 1)
-#define NO_CODE UINT64_MAX
-
-/* A format and the numbers of its standard: codes of max, +Inf and one NaN; values. */
-typedef struct row {
-    ulp_format format;
-    uint64_t max_code, inf_code, nan_code;
-    double max, lowest, min_normal, min_positive;
-} row;
-
-static const row table[] = {
-    {IEEE("binary64", 11, 52), 0x7FEFFFFFFFFFFFFF, 0x7FF0000000000000, 0x7FF8000000000000, DBL_MAX, -DBL_MAX, DBL_MIN,
-     0x1p-1074},
-    {IEEE("binary32", 8, 23), 0x7F7FFFFF, 0x7F800000, 0x7FC00000, (double)FLT_MAX, -(double)FLT_MAX, 0x1p-126,
-     0x1p-149},
-    {IEEE("tf32", 8, 10), 0x3FBFF, 0x3FC00, 0x3FC01, 2047 * 0x1p117, -2047 * 0x1p117, 0x1p-126, 0x1p-136},
-    {IEEE("binary16", 5, 10), 0x7BFF, 0x7C00, 0xFE00, 65504, -65504, 0x1p-14, 0x1p-24},
-    {IEEE("bfloat16", 8, 7), 0x7F7F, 0x7F80, 0x7F81, 255 * 0x1p120, -255 * 0x1p120, 0x1p-126, 0x1p-133},
-    {IEEE("e6m9", 6, 9), 0x7DFF, 0x7E00, 0x7FFF, 1023 * 0x1p22, -1023 * 0x1p22, 0x1p-30, 0x1p-39},
-    {IEEE("fp24", 8, 15), 0x7F7FFF, 0x7F8000, 0x7F8001, 65535 * 0x1p112, -65535 * 0x1p112, 0x1p-126, 0x1p-141},
-    {IEEE("e5m2", 5, 2), 0x7B, 0x7C, 0x7D, 57344, -57344, 0x1p-14, 0x1p-16},
-    {FLOAT("e4m3", 8, 4, 7, ULP_NAN_ALL_ONES, 0), 0x7E, NO_CODE, 0xFF, 448, -448, 0x1p-6, 0x1p-9},
-    {FLOAT("e4m3fnuz", 8, 4, 8, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 240, -240, 0x1p-7, 0x1p-10},
-    {FLOAT("e5m2fnuz", 8, 3, 16, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 57344, -57344, 0x1p-15, 0x1p-17},
-    {FLOAT("binary8p3se", 8, 3, 16, ULP_NAN_NEG_ZERO, 1), 0x7E, 0x7F, 0x80, 49152, -49152, 0x1p-15, 0x1p-17},
-    {FLOAT("binary8p4se", 8, 4, 8, ULP_NAN_NEG_ZERO, 1), 0x7E, 0x7F, 0x80, 224, -224, 0x1p-7, 0x1p-10},
-    {FLOAT("binary8p1se", 8, 1, 64, ULP_NAN_NEG_ZERO, 1), 0x7E, 0x7F, 0x80, 0x1p62, -0x1p62, 0x1p-63, 0x1p-63},
-    {FLOAT("binary8p3sf", 8, 3, 16, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 57344, -57344, 0x1p-15, 0x1p-17},
-    {FLOAT("binary8p4sf", 8, 4, 8, ULP_NAN_NEG_ZERO, 0), 0x7F, NO_CODE, 0x80, 240, -240, 0x1p-7, 0x1p-10},
-    {UNSIGNED("binary8p3ue", 8, 3, 32, 1, 1), 0xFD, 0xFE, 0xFF, 1.25 * 0x1p31, 0, 0x1p-31, 0x1p-33},
-    {UNSIGNED("binary8p3uf", 8, 3, 32, 1, 0), 0xFE, NO_CODE, 0xFF, 1.5 * 0x1p31, 0, 0x1p-31, 0x1p-33},
-    {UNSIGNED("binary6p1uf", 6, 1, 32, 1, 0), 0x3E, NO_CODE, 0x3F, 0x1p30, 0, 0x1p-31, 0x1p-31},
-    {IEEE("e3m4", 3, 4), 0x6F, 0x70, 0x71, 15.5, -15.5, 0x1p-2, 0x1p-6},
-    {IEEE("e1m2", 1, 2), 0x3, 0x4, 0x5, 1.5, -1.5, 2, 0.5}, /* all nonzero values are subnormal */
-    {IEEE("e5m0", 5, 0), 0x1E, 0x1F, NO_CODE, 0x1p15, -0x1p15, 0x1p-14, 0x1p-14},
-    {FLOAT("e3m2", 6, 3, 3, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 28, -28, 0x1p-2, 0x1p-4},
-    {FLOAT("e2m3", 6, 4, 1, ULP_NAN_NONE, 0), 0x1F, NO_CODE, NO_CODE, 7.5, -7.5, 1, 0x1p-3},
-    {FLOAT("e2m1", 4, 2, 1, ULP_NAN_NONE, 0), 0x7, NO_CODE, NO_CODE, 6, -6, 1, 0.5},
-    {UNSIGNED("e8m0", 8, 1, 127, 0, 0), 0xFE, NO_CODE, 0xFF, 0x1p127, 0x1p-127, 0x1p-127, 0x1p-127},
-    {{.name = "dlfloat16",
-      .bits = 16,
-      .prec = 10,
-      .bias = 31,
-      .is_signed = 1,
-      .has_zero = 1,
-      .has_neg_zero = 1,
-      .zero_binade = 1,
-      .nan_codes = ULP_NAN_ALL_ONES,
-      .overflow = ULP_OVERFLOW_SAT},
-     0x7FFE,
-     NO_CODE,
-     0xFFFF,
-     1022 * 0x1p23,
-     -1022 * 0x1p23,
-     513 * 0x1p-40,
-     513 * 0x1p-40},
-    {{.name = "e3m2:nosub",
-      .bits = 6,
-      .prec = 3,
-      .bias = 3,
-      .is_signed = 1,
-      .has_zero = 1,
-      .has_neg_zero = 1,
-      .nan_codes = ULP_NAN_NONE,
-      .overflow = ULP_OVERFLOW_SAT},
-     0x1F,
-     NO_CODE,
-     NO_CODE,
-     28,
-     -28,
-     0x1p-2,
-     0x1p-2},
-    {FIXED("q8.8", 16, 8), 0x7FFF, NO_CODE, NO_CODE, 127 + 255 * 0x1p-8, -128, 0x1p-8, 0x1p-8},
-    {FIXED("int8", 8, 0), 0x7F, NO_CODE, NO_CODE, 127, -128, 1, 1},
-    {FIXED("q4.2", 6, 2), 0x1F, NO_CODE, NO_CODE, 7.75, -8, 0.25, 0.25},
-    {FIXED("q1.0", 1, 0), 0, NO_CODE, NO_CODE, 0, -1, 1, 1},
-    {FIXED("q1.31", 32, 31), 0x7FFFFFFF, NO_CODE, NO_CODE, 0x7FFFFFFF * 0x1p-31, -1, 0x1p-31, 0x1p-31},
-};
-enum { ROWS = sizeof table / sizeof table[0] };
-
-static const ulp_format *named(const char *name) {
-    for (size_t i = 0; i < ROWS; i++)
-        if (strcmp(table[i].format.name, name) == 0) return &table[i].format;
-    fail_msg("no row %s", name);
-    return NULL;
-}
-
-static ulp_rule rule_of(int mode, int overflow, int random_bits) {
-    return (ulp_rule){(uint8_t)mode, (uint8_t)overflow, (uint8_t)random_bits};
-}
-
-static int same(double x, double y) {
-    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
-    return x == y && signbit(x) == signbit(y);
-}
-
-static void expect(const ulp_format *f, ulp_rule rule, const char *what, double a, double b, double c, double got,
-                   double want) {
-    if (!same(got, want))
-        fail_msg("%s mode %d overflow %d r %d: %s %a %a %a gives %a, not %a", f->name, rule.mode, rule.overflow,
-                 rule.random_bits, what, a, b, c, got, want);
-}
+#include "reference_formats.h"
 
 /* Check one rounding of one value to a format of the table. */
 static void expect_round(const char *name, int mode, int overflow, double x, double want) {
@@ -145,14 +13,6 @@ static void expect_round(const char *name, int mode, int overflow, double x, dou
     double got = ulp_reference_round(ref, x, 0.0, rule, 0x9e3779b9u);
     ulp_reference_free(ref);
     expect(f, rule, "round", x, 0.0, 0.0, got, want);
-}
-
-/* splitmix64 (Steele et al. 2014, doi:10.1145/2660193.2660195) */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
 }
 
 static void test_table(void **state) {
@@ -436,122 +296,11 @@ static void test_stochastic(void **state) {
             }
 }
 
-/* ---- against mpfr_subnormalize() and the hardware ---- */
-
-static mpfr_t left, right, third_operand, result;
-
-/* The result of an operation in prec bits, in the exponent range of the format, after mpfr_subnormalize(). */
-static double mpfr_says(const row *t, ulp_op op, double a, double b, double c, mpfr_rnd_t rnd) {
-    int least, most, inexact;
-    frexp(t->min_positive, &least);
-    frexp(t->max, &most);
-    mpfr_set_prec(result, t->format.prec);
-    mpfr_set_d(left, a, MPFR_RNDN);
-    mpfr_set_d(right, b, MPFR_RNDN);
-    mpfr_set_d(third_operand, c, MPFR_RNDN);
-    switch (op) {
-    case ULP_ADD: inexact = mpfr_add(result, left, right, rnd); break;
-    case ULP_SUB: inexact = mpfr_sub(result, left, right, rnd); break;
-    case ULP_MUL: inexact = mpfr_mul(result, left, right, rnd); break;
-    case ULP_DIV: inexact = mpfr_div(result, left, right, rnd); break;
-    case ULP_SQRT: inexact = mpfr_sqrt(result, left, rnd); break;
-    default: inexact = mpfr_fma(result, left, right, third_operand, rnd);
-    }
-    mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
-    mpfr_set_emin(least);
-    mpfr_set_emax(most);
-    inexact = mpfr_check_range(result, inexact, rnd);
-    mpfr_subnormalize(result, inexact, rnd);
-    double value = mpfr_get_d(result, MPFR_RNDN);
-    mpfr_set_emin(emin);
-    mpfr_set_emax(emax);
-    return value;
-}
-
-static double hardware_says(ulp_op op, double a, double b, double c) {
-    switch (op) {
-    case ULP_ADD: return a + b;
-    case ULP_SUB: return a - b;
-    case ULP_MUL: return a * b;
-    case ULP_DIV: return a / b;
-    case ULP_SQRT: return sqrt(a);
-    default: return fma(a, b, c);
-    }
-}
-
-static void compare(const row *t, ulp_reference *ref, double a, double b, double c) {
-    static const int modes[] = {ULP_RNE, ULP_RZ, ULP_RU, ULP_RD};
-    static const mpfr_rnd_t rnd[] = {MPFR_RNDN, MPFR_RNDZ, MPFR_RNDU, MPFR_RNDD};
-    static const char *const names[] = {"add", "sub", "mul", "div", "sqrt", "fma"};
-    const ulp_format *f = &t->format;
-    for (int i = 0; i < 4 * ULP_OP_COUNT; i++) {
-        ulp_op op = (ulp_op)(i / 4);
-        ulp_rule rule = rule_of(modes[i % 4], ULP_OVERFLOW_INF, 0);
-        double got = ulp_reference_arith(ref, op, a, b, c, rule, 0);
-        expect(f, rule, names[op], a, b, c, got, mpfr_says(t, op, a, b, c, rnd[i % 4]));
-        if (rule.mode == ULP_RNE && f->prec == 53) expect(f, rule, names[op], a, b, c, got, hardware_says(op, a, b, c));
-        if (op == ULP_ADD && b != 0) expect(f, rule, "pair", a, b, 0, ulp_reference_round(ref, a, b, rule, 0), got);
-    }
-}
-
-/* Significand pattern i around a breakpoint of prec bits, at exponent e. */
-static double pattern(const row *t, int i, int e) {
-    double ulp = ldexp(1, 1 - t->format.prec), half = ulp / 2 + 1 > 1 ? ulp / 2 : 0;
-    double s[] = {
-        1, 1 + ulp, 1.5, 1.5 + half, 1 + half, 1 + half + 0x1p-52, 2 - ulp, 2 - half, 2 - ulp - half + 0x1p-52};
-    return ldexp(s[i], e);
-}
-
-static void compare_patterns(const row *t, ulp_reference *ref) {
-    int emax = t->format.bias, emin = 1 - emax, p = t->format.prec, count = 0;
-    int exponents[] = {emin - p, emin - p + 1, emin - 1, emin, 0, 1, emax - 1, emax};
-    double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -2, 0x1p-1074};
-    double x[9 * 8 * 2 + 8];
-    for (int i = 0; i < 9 * 8; i++, count += 2) {
-        x[count] = pattern(t, i % 9, exponents[i / 9]);
-        x[count + 1] = -x[count];
-    }
-    for (int i = 0; i < 8; i++) x[count++] = special[i];
-    for (int i = 0; i < count * count; i++) {
-        double a = x[i / count], b = x[i % count];
-        compare(t, ref, a, b, i % 3 == 0 ? -(a * b) : x[(i * 7 + i / count) % count]);
-    }
-}
-
-/* A random double near 1, or anywhere in the format's range and a little below. Short significands give ties. */
-static double random_operand(const row *t, uint64_t *seed) {
-    uint64_t bits = next_random(seed), choice = next_random(seed), kept = ~(uint64_t)0 << (choice >> 56) % 53;
-    int emax = t->format.bias, p = t->format.prec, pick = (int)(choice >> 8 & 0xffffff);
-    int e = (choice & 1) ? pick % (2 * emax + p + 4) - (emax + p + 1) : pick % 8 - 4;
-    double x = ldexp((double)((bits >> 11 | (uint64_t)1 << 52) & kept), e - 52);
-    return (bits & 1) ? x : -x;
-}
-
-static void test_mpfr_and_hardware(void **state) {
-    (void)state;
-    const char *names[] = {"binary64", "binary32", "binary16", "e5m2"};
-    mpfr_inits2(53, left, right, third_operand, result, (mpfr_ptr)0);
-    uint64_t seed = 1;
-    for (int n = 0; n < 4; n++) {
-        const row *t = &table[0];
-        while (strcmp(t->format.name, names[n]) != 0) t++;
-        ulp_reference *ref = ulp_reference_new(&t->format);
-        compare_patterns(t, ref);
-        for (int i = 0; i < 20000; i++) {
-            double a = random_operand(t, &seed), b = random_operand(t, &seed), c = random_operand(t, &seed);
-            compare(t, ref, a, b, (i & 1) ? c : -(a * b));
-        }
-        ulp_reference_free(ref);
-    }
-    mpfr_clears(left, right, third_operand, result, (mpfr_ptr)0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_gaps),       cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_zeros),      cmocka_unit_test(test_odd_ones),
-        cmocka_unit_test(test_stochastic), cmocka_unit_test(test_mpfr_and_hardware),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_codes), cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_facts),      cmocka_unit_test(test_zeros), cmocka_unit_test(test_odd_ones),
+        cmocka_unit_test(test_stochastic),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     mpfr_free_cache();
