@@ -220,10 +220,10 @@ static void release(void *shared) {
 
 /* ---- training ---- */
 
-static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
-    const point *at = (*(const ulp_task **)own)->point;
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
+    const point *at = task->point;
     row r;
-    ulp_row_clear(rows, &r);
+    ulp_row_clear(task->rows, &r);
     r.cell = at->cell;
     r.recipe = at->recipe;
     r.form = at->form;
@@ -235,7 +235,7 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
     r.strip_error = 100 * (1 - s->test.accuracy);
     r.skipped = (int64_t)t->scaler.skipped;
     r.diverged = s->diverged;
-    for (r.kind = CURVE; r.kind <= (s->last ? FINAL : CURVE); r.kind++) ulp_row_put(rows, &r);
+    for (r.kind = CURVE; r.kind <= (s->last ? FINAL : CURVE); r.kind++) ulp_row_put(task->rows, &r);
     return ULP_OK;
 }
 
@@ -256,8 +256,7 @@ static ulp_status compute_training(const ulp_task *task) {
                                                .backend = s->backend},
                                    .steps = (uint64_t)s->steps,
                                    .every = (uint64_t)s->every,
-                                   .record = record,
-                                   .own = &task};
+                                   .record = record};
     const ulp_status status = at->format ? ulp_policy_set(&policy, ULP_AT_LOSS, at->format, ULP_UNSCALED, 0) : ULP_OK;
     return status == ULP_OK ? ulp_training_run(task, &training) : status;
 }

@@ -146,9 +146,10 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- one run ---- */
 
-static void put_row(const point *p, ulp_rows *rows, const ulp_stretch *s, int what) {
+static void put_row(const ulp_task *task, const ulp_stretch *s, int what) {
+    const point *p = task->point;
     row r;
-    ulp_row_clear(rows, &r);
+    ulp_row_clear(task->rows, &r);
     r.format = p->format ? p->format->name : "binary32";
     if (p->rule) r.mode = p->rule->name;
     r.seed = (int64_t)p->seed;
@@ -159,34 +160,33 @@ static void put_row(const point *p, ulp_rows *rows, const ulp_stretch *s, int wh
     r.test_error = 100 * (1 - s->test.accuracy);
     r.moved = s->moved;
     r.diverged = s->diverged;
-    ulp_row_put(rows, &r);
+    ulp_row_put(task->rows, &r);
 }
 
-/* Puts a row after every epoch, and a summary row too after the last epoch. `own` is the point. */
-static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
+/* Puts a row after every epoch, and a summary row too after the last epoch. */
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     (void)t;
-    put_row(own, rows, s, EPOCH);
-    if (s->last) put_row(own, rows, s, FINAL);
+    put_row(task, s, EPOCH);
+    if (s->last) put_row(task, s, FINAL);
     return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const ulp_lesson *x = task->context;
-    point p = *(const point *)task->point;
+    const point *p = task->point;
     rules r;
     const uint64_t per_epoch = ulp_epoch_steps(&x->data, (size_t)set->batch);
-    const ulp_status status = read_rules(&r, set, &p);
+    const ulp_status status = read_rules(&r, set, p);
     if (status != ULP_OK) return status;
     return ulp_training_run(task, &(ulp_training){.data = &x->data,
-                                                  .options = options_of(&r, set, x, &p),
+                                                  .options = options_of(&r, set, x, p),
                                                   .steps = per_epoch * (uint64_t)set->epochs,
                                                   .every = per_epoch,
                                                   .checkpoint = set->checkpoint,
                                                   .want_moved = 1,
                                                   .want_learned = 1,
-                                                  .record = record,
-                                                  .own = &p});
+                                                  .record = record});
 }
 
 static const ulp_experiment experiment = {

@@ -155,14 +155,12 @@ static ulp_status put_row(const ulp_task *task, int what, ulp_training_cells cel
     return ULP_OK;
 }
 
-static ulp_status trace(void *task, ulp_trainer *t, ulp_step *step, ulp_rows *rows) {
+static ulp_status trace(const ulp_task *task, ulp_trainer *t, ulp_step *step) {
     const ulp_status status = ulp_trainer_step(t, step);
-    (void)rows;
     return status == ULP_OK ? put_row(task, STEP, ulp_cells_of_step(step)) : status;
 }
 
-static ulp_status record(void *task, ulp_trainer *t, const ulp_stretch *stretch, ulp_rows *rows) {
-    (void)rows;
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
     return put_row(task, FINAL, ulp_cells_of_training(t, stretch));
 }
 
@@ -191,8 +189,7 @@ static ulp_status compute(const ulp_task *task) {
                              .want_learned = 1,
                              .checkpoint = s->checkpoint,
                              .record = record,
-                             .step = traced ? trace : NULL,
-                             .own = (void *)task};
+                             .step = traced ? trace : NULL};
     training.options.scaler = &rule;
     if (p->format) training.options.policy = &policy;
     const ulp_status status = p->format ? make_policy(&policy, s, p) : ULP_OK;

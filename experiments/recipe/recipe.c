@@ -157,8 +157,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     return status;
 }
 
-static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows) {
-    const ulp_task *task = *(const ulp_task **)own;
+static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
     const int64_t weight = ((const settings *)task->settings)->weight;
     row r = {at->variant,
@@ -171,12 +170,12 @@ static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_ro
              t->scaler.log2 - weight,
              (int64_t)t->scaler.skipped,
              s->diverged};
-    ulp_row_put(rows, &r);
+    ulp_row_put(task->rows, &r);
     if (!s->last) return ULP_OK;
     r.what = FINAL;
     r.loss = s->learned.loss;
     r.train_accuracy = s->learned.accuracy;
-    ulp_row_put(rows, &r);
+    ulp_row_put(task->rows, &r);
     return ULP_OK;
 }
 
@@ -189,8 +188,7 @@ static ulp_status compute(const ulp_task *task) {
                                    .steps = steps_of(s, x, s->epochs),
                                    .every = steps_of(s, x, s->every),
                                    .want_learned = 1,
-                                   .record = record,
-                                   .own = &task};
+                                   .record = record};
     return ulp_training_run(task, &training);
 }
 

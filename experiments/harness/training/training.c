@@ -14,11 +14,9 @@ typedef struct gradient_sums {
     uint64_t count, zero, flushed, overflow;
 } gradient_sums;
 
-/* What a checkpoint keeps in addition to the trainer: this note, then the state of the experiment, then the rows so
- * far. */
+/* What a checkpoint keeps in addition to the trainer: this note, then the rows so far. */
 typedef struct note {
-    uint32_t run; /* a checksum of everything that decides the numbers of the point */
-    uint32_t own_bytes;
+    uint32_t run;                    /* a checksum of everything that decides the numbers of the point */
     uint64_t count, skipped, losses; /* of the current stretch; losses: the number of terms in `loss` */
     double loss;
     int64_t diverged, last;
@@ -30,7 +28,6 @@ typedef struct note {
 typedef struct work {
     const ulp_task *task;
     const ulp_training *training;
-    ulp_rows *rows;
     ulp_trainer *trainer;
     note now;
     float *before, *after; /* (params) the weights before and after the last step of a stretch, if wanted */
@@ -81,14 +78,13 @@ static uint32_t checksum_of(const ulp_task *task) {
 
 /* Saves a checkpoint. A checkpoint that cannot be written does not end the run. */
 static void save(work *w) {
-    const ulp_training *t = w->training;
+    const ulp_rows *rows = w->task->rows;
     char error[512];
     ulp_text text = {0};
-    w->now.rows = w->rows->count;
-    w->now.row_bytes = w->rows->text.length;
+    w->now.rows = rows->count;
+    w->now.row_bytes = rows->text.length;
     ulp_text_add(&text, (const char *)&w->now, sizeof w->now);
-    ulp_text_add(&text, t->own, t->own_bytes);
-    ulp_text_add(&text, ulp_text_of(&w->rows->text), w->rows->text.length);
+    ulp_text_add(&text, ulp_text_of(&rows->text), rows->text.length);
     if (ulp_checkpoint_save(w->trainer, w->file, text.data, text.length, error, sizeof error) != ULP_OK) {
         ulp_complain(w->task->sweep->program, "%s; going on without checkpoints", error);
         w->file = NULL;
@@ -100,17 +96,12 @@ static void save(work *w) {
 /* Reads the note of a checkpoint. 0 if the checkpoint is of another run. */
 static int take_note(work *w, const char *bytes, size_t n) {
     note stored;
-    const ulp_training *t = w->training;
     if (n < sizeof stored) return 0;
     memcpy(&stored, bytes, sizeof stored);
-    if (stored.run != w->now.run || stored.own_bytes != t->own_bytes ||
-        n != sizeof stored + t->own_bytes + stored.row_bytes)
-        return 0;
+    if (stored.run != w->now.run || n != sizeof stored + stored.row_bytes) return 0;
     w->now = stored;
-    bytes += sizeof stored;
-    if (t->own_bytes) memcpy(t->own, bytes, t->own_bytes);
-    ulp_text_add(&w->rows->text, bytes + t->own_bytes, stored.row_bytes);
-    w->rows->count = stored.rows;
+    ulp_text_add(&w->task->rows->text, bytes + sizeof stored, stored.row_bytes);
+    w->task->rows->count = stored.rows;
     return 1;
 }
 
@@ -164,8 +155,7 @@ static ulp_status step_of(work *w) {
     w->watched = w->before && (w->trainer->step + 1 == t->steps || (w->trainer->step + 1) % t->every == 0);
     ulp_status status = w->watched ? ulp_trainer_weights(w->trainer, w->before, NULL) : ULP_OK;
     if (t->count_every) w->trainer->counting = w->trainer->step % t->count_every == 0;
-    if (status == ULP_OK)
-        status = t->step ? t->step(t->own, w->trainer, &s, w->rows) : ulp_trainer_step(w->trainer, &s);
+    if (status == ULP_OK) status = t->step ? t->step(w->task, w->trainer, &s) : ulp_trainer_step(w->trainer, &s);
     if (status != ULP_OK) return status;
     if (t->count_every) add_gradients(&now->gradients, gradients_of(&s));
     now->count++;
@@ -203,7 +193,7 @@ static ulp_status end_stretch(work *w) {
         status = ulp_trainer_score(w->trainer, ULP_TRAIN_PART, &s.learned);
     now->count = now->skipped = now->losses = 0;
     now->loss = 0;
-    return status == ULP_OK ? w->training->record(w->training->own, w->trainer, &s, w->rows) : status;
+    return status == ULP_OK ? w->training->record(w->task, w->trainer, &s) : status;
 }
 
 static ulp_status train(work *w) {
@@ -221,10 +211,9 @@ static ulp_status train(work *w) {
 }
 
 ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training) {
-    work w = {.task = task, .training = training, .rows = task->rows, .saved = ulp_clock()};
+    work w = {.task = task, .training = training, .saved = ulp_clock()};
     w.file = training->checkpoint > 0 ? task->file : NULL;
     w.now.run = checksum_of(task);
-    w.now.own_bytes = (uint32_t)training->own_bytes;
     ulp_status status = start(&w);
     if (status == ULP_OK && training->want_moved) {
         w.before = ulp_grow(NULL, 2 * w.trainer->model.net.params * sizeof *w.before);

@@ -4,15 +4,15 @@
  * `every` steps, and after the last step, it calls record(), which puts rows. record() puts a summary row in the call
  * with `last`.
  *
- *     static ulp_status record(void *own, ulp_trainer *t, const ulp_stretch *s, ulp_rows *rows);
+ *     static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s);
  *     const ulp_training training = {.data = data, .options = {...}, .steps = epochs * ulp_epoch_steps(data, batch),
- *                                    .every = ulp_epoch_steps(data, batch), .record = record, .own = &mine};
+ *                                    .every = ulp_epoch_steps(data, batch), .record = record};
  *     return ulp_training_run(task, &training);
  *
- * Checkpoints. Every `checkpoint` seconds of wall time, and when the run is stopped, the trainer, the rows so far and
- * the state of the experiment go to the file of the point (ulp_task.file). A run with --resume continues from there
- * with the same rows. The sweep removes the file when the rows of the point are saved. A run that writes to standard
- * output or to a device, or a run under MPI, keeps no such files.
+ * Checkpoints. Every `checkpoint` seconds of wall time, and when the run is stopped, the trainer and the rows so far go
+ * to the file of the point (ulp_task.file). A run with --resume continues from there with the same rows. The sweep
+ * removes the file when the rows of the point are saved. A run that writes to standard output or to a device, or a run
+ * under MPI, keeps no such files.
  *
  * Divergence is a result. A loss that is not finite, in a step that was not skipped, sets `diverged`. A run ends when
  * its weights become NaN; record() is still called for its last stretch.
@@ -63,11 +63,10 @@ typedef struct ulp_training {
     uint64_t count_every;  /* gradients are counted in every count_every-th step; 0: never */
     int want_moved, want_learned;
     double checkpoint; /* seconds between checkpoints; 0: none */
-    ulp_status (*record)(void *own, ulp_trainer *trainer, const ulp_stretch *stretch, ulp_rows *rows);
-    /* One step, for experiments with a schedule or an observer of their own. NULL: ulp_trainer_step(). */
-    ulp_status (*step)(void *own, ulp_trainer *trainer, ulp_step *step, ulp_rows *rows);
-    void *own;        /* the state of the experiment in this run: plain data without pointers, kept in checkpoints */
-    size_t own_bytes; /* 0 if nothing in `own` outlives a call */
+    /* Put rows about a stretch into task->rows. */
+    ulp_status (*record)(const ulp_task *task, const ulp_trainer *trainer, const ulp_stretch *stretch);
+    /* One step, for experiments that put rows about steps. NULL: ulp_trainer_step(). */
+    ulp_status (*step)(const ulp_task *task, ulp_trainer *trainer, ulp_step *step);
 } ulp_training;
 
 /* The number of steps in one trip through the training part. */
