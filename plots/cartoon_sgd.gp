@@ -4,7 +4,7 @@ csv = "results/cartoon_sgd.csv"
 eval figure_needs("cartoon_sgd", csv)
 
 if (real(option(csv, "rate")) != 0.01) { eval figure_refuse("cartoon_sgd", "it shows rate 0.01: needs a run without --rate") }
-ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
+eval figure_groups(csv, "format mode cure what run")
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2"
 right = 500
 exact(k) = 3 * (1 - 0.98**k)
@@ -21,17 +21,19 @@ do for [c in "1 2 4 6 7"] {
 
 random = ""
 do for [format in "e5m2 e4m3 bfloat16"] {
-    eval forget
-    stats csv using (see(ran(format, "sra", "plain", "spread"), column("update"))) nooutput
-    if (hits) { random = random . " " . format }
+    random = random . (has_rows(format . " sra plain spread -") ? " " . format : "")
 }
+updates = int(option(csv, "updates"))
 eval forget
-stats csv using (see(strcol("what") eq "spread" && column("update") == int(option(csv, "updates")), column("min"))) nooutput
+stats csv using (see(strcol("what") eq "spread" && column("update") == updates, column("min"))) nooutput
 arrived = hits && least == 3
 # the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
 single_value = single eq "path" ? "value" : "mean"
 
+path(format, cure) = format . " rne " . cure . " path 1"
+spread(format) = rows(format . " sra plain spread -")
+wandering(format) = single eq "path" ? rows(format . " sra plain path 1") : spread(format)
 cures = "plain kahan master"
 array cured[3]
 array cured_moved[3]
@@ -39,16 +41,10 @@ cured_has = ""
 do for [c = 1:3] {
     cured[c] = summary(csv, "stop", "bfloat16 rne " . word(cures, c))
     cured_moved[c] = summary(csv, "updates", "bfloat16 rne " . word(cures, c))
-    eval forget
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("update"))) nooutput
-    if (hits) { cured_has = cured_has . sprintf(" %d", c) }
+    cured_has = cured_has . (has_rows(path("bfloat16", word(cures, c))) ? sprintf(" %d", c) : "")
 }
 cure_colour(c) = value(word("red green blue", c))
 if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("cartoon_sgd", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
-
-path(format, cure) = ran(format, "rne", cure, "path") ? column("update") : NaN
-wandering(format) = ran(format, "sra", "plain", single) && (single eq "spread" || column("run") == 1) ? column("update") : NaN
-spread(format) = ran(format, "sra", "plain", "spread") ? column("update") : NaN
 
 do for [file in figure_files] {
     eval figure_open("cartoon_sgd", file, 1160, 560)
@@ -78,7 +74,7 @@ do for [file in figure_files] {
     if (words(has) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.5 center textcolor rgb grey font label_font }
     if (words(has) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
     plot exact(x) with lines linecolor rgb pale linewidth 8, \
-         for [i in has] csv using (path(word(formats, int(i)), "plain")):"weight" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
+         for [i in has] rows(path(word(formats, int(i)), "plain")) using "update":"weight" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
     }
     do for [i = 1:50] { unset label i; unset arrow i }
 
@@ -90,10 +86,10 @@ do for [file in figure_files] {
     set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.52 right textcolor rgb grey font small_font front
     if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
     if (words(random) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
-    plot for [format in random] csv using (spread(format)):"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
+    plot for [format in random] spread(format) using "update":"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
          exact(x) with lines linecolor rgb pale linewidth 4, \
-         for [format in random] csv using (wandering(format)):(column(single_value)) with lines linecolor rgb value(format) linewidth 1, \
-         for [format in random] csv using (spread(format)):"mean" with lines linecolor rgb ink linewidth 2
+         for [format in random] wandering(format) using "update":(column(single_value)) with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] spread(format) using "update":"mean" with lines linecolor rgb ink linewidth 2
     }
     do for [i = 1:20] { unset label i }
 
@@ -120,7 +116,7 @@ do for [file in figure_files] {
     if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(cured_has) == 0) { plot 3 - exact(x) with lines linecolor rgb pale linewidth 8 } else {
     plot 3 - exact(x) with lines linecolor rgb pale linewidth 8, \
-         for [i in cured_has] csv using (path("bfloat16", word(cures, int(i)))):(column("weight") < 3 ? 3 - column("weight") : NaN) with lines linecolor rgb cure_colour(int(i)) linewidth 2
+         for [i in cured_has] rows(path("bfloat16", word(cures, int(i)))) using "update":(column("weight") < 3 ? 3 - column("weight") : NaN) with lines linecolor rgb cure_colour(int(i)) linewidth 2
     }
     unset multiplot
     unset output

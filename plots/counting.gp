@@ -3,7 +3,7 @@ load "plots/style.gp"
 csv = "results/counting.csv"
 eval figure_needs("counting", csv)
 
-ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
+eval figure_groups(csv, "format mode cure what run")
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2 q8.8"
 colour(format) = format eq "q8.8" ? fixed : value(format)
 top = 2**26
@@ -19,9 +19,7 @@ do for [c = 1:8] {
     if (at[c] == at[c]) { has = has . sprintf(" %d", c) }
 }
 stop_text(x) = x == floor(x) ? sprintf("%.0f", x) : sprintf("%.6g", x)
-eval forget
-stats csv using (see(ran("binary32", "rne", "plain", "open"), column("n"))) nooutput
-moving = hits > 0 # binary32 counted without an end
+moving = has_rows("binary32 rne plain open 1") # binary32 counted without an end
 # if tf32 and binary16 have the same stop, they share a line and a label
 twins = strstrt(has, " 2") && strstrt(has, " 3") && at[2] == at[3]
 name_of(c) = c == 2 && twins ? "binary16, tf32" : word(formats, c)
@@ -30,23 +28,22 @@ do for [i in has] { if (!(int(i) == 3 && twins)) { lines = lines . " " . i } }
 
 random = ""
 do for [format in "e5m2 e4m3 bfloat16"] {
-    eval forget
-    stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
-    if (hits) { random = random . " " . format }
+    random = random . (has_rows(format . " sra plain spread -") ? " " . format : "")
 }
 # the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
 single_value = single eq "path" ? "value" : "mean"
 
+path(format, cure) = format . " rne " . cure . " path 1"
+spread(format) = rows(format . " sra plain spread -")
+wandering(format) = single eq "path" ? rows(format . " sra plain path 1") : spread(format)
 cures = "plain chunks kahan master"
 chunk = int(option(csv, "chunk"))
 array cured[4]
 cured_has = ""
 do for [c = 1:4] {
     cured[c] = summary(csv, "stop", "bfloat16 rne " . word(cures, c))
-    eval forget
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("n"))) nooutput
-    if (hits && (c > 1 || strstrt(has, " 4"))) { cured_has = cured_has . sprintf(" %d", c) }
+    if (has_rows(path("bfloat16", word(cures, c))) && (c > 1 || strstrt(has, " 4"))) { cured_has = cured_has . sprintf(" %d", c) }
 }
 cure_text(c) = c == 1 ? "plain" : c == 2 ? sprintf("chunks of %d", chunk) : c == 3 ? "Kahan" : "binary32 copy"
 cure_colour(c) = value(word("red orange green blue", c))
@@ -55,10 +52,7 @@ if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("co
 all_good = words(has) > 0 && summary(csv, "stops off their predictions", "plain") == 0
 e4m3_ends = summary(csv, "largest number", "e4m3")
 
-path(format, cure) = ran(format, "rne", cure, "path") ? column("n") : NaN
 positive(name) = column(name) > 0 ? column(name) : NaN
-wandering(format) = ran(format, "sra", "plain", single) && (single eq "spread" || column("run") == 1) ? column("n") : NaN
-spread(format) = ran(format, "sra", "plain", "spread") ? column("n") : NaN
 powers = "('1' 1, '2^4' 16, '2^8' 256, '2^{12}' 4096, '2^{16}' 65536, '2^{20}' 1048576, '2^{24}' 2**24)"
 
 set samples 2
@@ -93,7 +87,7 @@ do for [file in figure_files] {
     if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(lines) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
     plot x with lines linecolor rgb pale linewidth 8, \
-         for [i in (moving ? "1" : "") . lines] csv using (path(word(formats, int(i)), "plain")):(positive("value")) with lines linecolor rgb colour(word(formats, int(i))) linewidth 2
+         for [i in (moving ? "1" : "") . lines] rows(path(word(formats, int(i)), "plain")) using "n":(positive("value")) with lines linecolor rgb colour(word(formats, int(i))) linewidth 2
     }
     do for [i = 1:50] { unset label i; unset arrow i }
 
@@ -111,10 +105,10 @@ do for [file in figure_files] {
     if (strstrt(random, "e4m3")) { set label 11 sprintf("e4m3 ends\nat %g", e4m3_ends) at 2**14.9,0.3 right textcolor rgb e4m3 font small_font }
     if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
     if (words(random) == 0) { plot 1 with lines linecolor rgb pale linewidth 8 } else {
-    plot for [format in random] csv using (spread(format)):(column("q05") / column("n")):(column("q95") / column("n")) with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
+    plot for [format in random] spread(format) using "n":(column("q05") / column("n")):(column("q95") / column("n")) with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
          1 with lines linecolor rgb pale linewidth 4, \
-         for [format in random] csv using (wandering(format)):(positive(single_value) / column("n")) with lines linecolor rgb value(format) linewidth 1, \
-         for [format in random] csv using (spread(format)):(column("mean") / column("n")) with lines linecolor rgb ink linewidth 2
+         for [format in random] wandering(format) using "n":(positive(single_value) / column("n")) with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] spread(format) using "n":(column("mean") / column("n")) with lines linecolor rgb ink linewidth 2
     }
     do for [i = 1:20] { unset label i }
     eval "set xtics " . powers
@@ -140,7 +134,7 @@ do for [file in figure_files] {
     if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(cured_has) == 0) { plot x with lines linecolor rgb pale linewidth 8 } else {
     plot x with lines linecolor rgb pale linewidth 8, \
-         for [j = 1:words(cured_has)] csv using (path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))):(positive("value")) with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
+         for [j = 1:words(cured_has)] rows(path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))) using "n":(positive("value")) with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
     }
     unset multiplot
     unset output

@@ -8,12 +8,14 @@ nets = ""
 note(name) = strstrt(nets . " ", " " . name . " ") > 0 ? 0 : (nets = nets . " " . name, 1)
 stats csv using (note(strcol("net"))) nooutput
 net = word(nets, 1)
-whole(kind, what) = strcol("net") eq net && strcol("kind") eq kind && strcol("what") eq what && strcol("layer") eq "all" && strcol("stage") eq "all"
-share(kind, format) = whole(kind, "share") && strcol("format") eq format
-layer(stage) = strcol("net") eq net && strcol("kind") eq "agrad" && strcol("what") eq "share" && strcol("format") eq layer_format && strcol("stage") eq stage && strcol("layer") ne "all" && column("scale_log2") == 0
+eval figure_groups(csv, "net kind layer stage what format") # most figures show all layers and stages together
+eval figure_groups(csv, "net kind stage what format")
+whole(net, kind, what, format) = sprintf("%s %s all all %s %s", net, kind, what, format)
+share(format) = whole(net, "agrad", "share", format)
+by_layer(stage) = sprintf("%s agrad %s share %s", net, stage, layer_format)
+unscaled_layer(x) = strcol("layer") ne "all" && column("scale_log2") == 0
 # magnitudes up to half of binary16's least positive number become zero
-lost(kind) = whole(kind, "bin") && column("x") < -25
-kept(kind) = whole(kind, "bin") && column("x") >= -25
+lost(x) = column("x") < -25
 percent_lost(x) = 100 * column("flushed") / (column("count") - column("zero"))
 
 stats csv using (column("seed")) nooutput
@@ -25,11 +27,9 @@ array zeros[2]   # how many are exactly zero, in percent of all
 array nonzero[2] # how many are not
 array peak[2]
 do for [c = 1:2] {
-    eval forget
-    stats csv using (see(whole(word(kinds, c), "zero"), column("count"))) nooutput
+    eval measure(whole(net, word(kinds, c), "zero", "-"), "1", "column('count')")
     none = total
-    eval forget
-    stats csv using (see(whole(word(kinds, c), "bin"), column("count"))) nooutput
+    eval measure(whole(net, word(kinds, c), "bin", "-"), "1", "column('count')")
     nonzero[c] = total
     peak[c] = 100 * most * seeds / total
     zeros[c] = 100 * none / (none + total)
@@ -43,12 +43,10 @@ array lost_at[4]
 array lost_there[4]
 array overall[4]
 do for [f = 1:4] {
-    eval forget
-    stats csv using (see(share("agrad", word(formats, f)), percent_lost(0))) nooutput
+    eval measure(share(word(formats, f)), "1", "percent_lost(0)")
     has = has . (hits ? sprintf(" %d", f) : "")
     overall[f] = most
-    eval forget
-    stats csv using (see(share("agrad", word(formats, f)) && column("scale_log2") == 2, percent_lost(0))) nooutput
+    eval measure(share(word(formats, f)), "column('scale_log2') == 2", "percent_lost(0)")
     lost_at[f] = mean
     safe[f] = summary(csv, "safe scale", of(net, word(formats, f)))
     lost_there[f] = summary(csv, "flushed at the safe scale", of(net, word(formats, f)))
@@ -67,12 +65,11 @@ stats csv using (strcol("what") eq "share" ? pick(0) : 0) nooutput
 layer_format = strstrt(has, "2") ? "binary16" : first_format
 names = ""
 named(x) = (names = names . sprintf("%s'%s' %d", names eq "" ? "" : ", ", strcol("name"), column("layer")), 1)
-stats csv using (layer("all") && column("seed") == first_seed ? named(0) : 0) nooutput
+eval scan(by_layer("all"), "unscaled_layer(0) && column('seed') == first_seed ? named(0) : 0")
 stages = "begin middle end"
 thirds = ""
 do for [s = 1:3] {
-    eval forget
-    stats csv using (see(layer(word(stages, s)), 1)) nooutput
+    eval measure(by_layer(word(stages, s)), "unscaled_layer(0)", "1")
     thirds = thirds . (hits ? sprintf(" %d", s) : "")
 }
 
@@ -81,9 +78,9 @@ N = words(nets)
 bars = "binary16 e5m2 e4m3"
 drawn = ""
 do for [format in bars] {
-    eval forget
-    stats csv using (see(strcol("what") eq "share" && strcol("format") eq format, 1)) nooutput
-    drawn = drawn . (hits ? " " . format : "")
+    some = 0
+    do for [name in nets] { some = some + has_rows(whole(name, "agrad", "share", format)) }
+    drawn = drawn . (some ? " " . format : "")
 }
 D = words(drawn)
 array share_of[3 * (N * D + 1)]
@@ -134,8 +131,8 @@ do for [file in figure_files] {
             set label 17 sprintf("a loss scale of 2^{%g}", safe[2]) at -25,top*0.72 left textcolor rgb ink font small_font
             set arrow 8 from -25,top*0.665 to -25+safe[2],top*0.665 head filled size 1.6,20 linecolor rgb ink linewidth 1.5
         }
-        plot csv using (lost(kind) ? column("x") + 0.5 : NaN):(100 * column("count") / nonzero[c]) smooth frequency with boxes linecolor rgb tint(red, 0.75), \
-             csv using (kept(kind) ? column("x") + 0.5 : NaN):(100 * column("count") / nonzero[c]) smooth frequency with boxes linecolor rgb tint(blue, 0.8)
+        plot rows(whole(net, kind, "bin", "-")) using (lost(0) ? column("x") + 0.5 : NaN):(100 * column("count") / nonzero[c]) smooth frequency with boxes linecolor rgb tint(red, 0.75), \
+             rows(whole(net, kind, "bin", "-")) using (!lost(0) ? column("x") + 0.5 : NaN):(100 * column("count") / nonzero[c]) smooth frequency with boxes linecolor rgb tint(blue, 0.8)
     }
     do for [i = 1:18] { unset label i }
     do for [i = 4:8] { unset arrow i }
@@ -153,8 +150,7 @@ do for [file in figure_files] {
     do for [f = 2:4] {
         if (lost_at[f] == lost_at[f]) { set label 10 + f word(formats, f) at 2.3,lost_at[f] + 5 left textcolor rgb value(word(formats, f)) font label_font }
         # the label is above its dot, and above the curve of e4m3 if the curve is near
-        eval forget
-        stats csv using (see(f == 3 && share("agrad", "e4m3") && column("scale_log2") == safe[3], percent_lost(0))) nooutput
+        eval measure(share("e4m3"), "f == 3 && column('scale_log2') == safe[3]", "percent_lost(0)")
         y = f == 3 && hits && mean > lost_there[3] && mean < lost_there[3] + 15 ? mean + 7 : lost_there[f] + 4
         if (known(f) && f > 2) { set label 15 + f sprintf("%s%.2g %% at 2^{%g}", lost_at[f] == lost_at[f] ? "" : word(formats, f) . ": ", lost_there[f], safe[f]) at safe[f] + 0.4,y left textcolor rgb value(word(formats, f)) font small_font front boxed }
     }
@@ -165,8 +161,8 @@ do for [file in figure_files] {
         set label 16 "not in this run: needs --formats bf16,fp16,e5m2,e4m3" at graph 0.5,0.5 center textcolor rgb grey font label_font
         plot -100
     } else {
-    plot for [f in has] csv using (share("agrad", word(formats, int(f))) ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 1.5 dashtype (4,4), \
-         for [f in has] csv using (share("agrad", word(formats, int(f))) && column("scale_log2") <= safe[int(f)] ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 3.5, \
+    plot for [f in has] rows(share(word(formats, int(f)))) using "scale_log2":(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 1.5 dashtype (4,4), \
+         for [f in has] rows(share(word(formats, int(f)))) using (column("scale_log2") <= safe[int(f)] ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 3.5, \
          for [f in has] "+" using (safe[int(f)]):(lost_there[int(f)]) every ::::0 with points pointtype 7 pointsize (f eq "1" ? 0 : 0.9) linecolor rgb value(word(formats, int(f)))
     }
     do for [i = 11:19] { unset label i }
@@ -188,7 +184,7 @@ do for [file in figure_files] {
     } else {
         set xrange [0.4:*]
         eval "set xtics scale 0 (" . names . ")"
-        plot for [s in thirds] csv using (layer(word(stages, int(s))) ? column("layer") + 0.27 * (s - 2) : NaN):(percent_lost(0) / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.15 + 0.28 * s) title word("first second last", int(s))
+        plot for [s in thirds] rows(by_layer(word(stages, int(s)))) using (unscaled_layer(0) ? column("layer") + 0.27 * (s - 2) : NaN):(percent_lost(0) / seeds) smooth frequency with boxes linecolor rgb tint(blue, 0.15 + 0.28 * s) title word("first second last", int(s))
     }
     # --- networks
     eval panel(0.075, 0.985, 0.045, 0.233)

@@ -3,7 +3,7 @@ load "plots/style.gp"
 csv = "results/harmonic.csv"
 eval figure_needs("harmonic", csv)
 
-ran(format, mode, cure, what) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq what
+eval figure_groups(csv, "format mode cure what run")
 formats = "binary32 binary16 tf32 bfloat16 e6m9 e4m3 e5m2"
 limit = real(option(csv, "limit"))
 harmonic_number(n) = log(n) + 0.5772156649 + 0.5 / n - 1 / (12.0 * n**2)
@@ -30,14 +30,16 @@ do for [i in has] { if (!(int(i) == 3 && twins)) { lines = lines . " " . i } }
 
 random = ""
 do for [format in "e5m2 e4m3 bfloat16"] {
-    eval forget
-    stats csv using (see(ran(format, "sra", "plain", "spread"), column("n"))) nooutput
+    eval measure(format . " sra plain spread -", "1", "column('n')")
     if (hits) { random = random . " " . format; terms = most }
 }
 # the rows drawn as a single run; with --paths 0 there are none, and the mean replaces them, hidden by its own line
 single = int(option(csv, "paths")) > 0 ? "path" : "spread"
 single_value = single eq "path" ? "value" : "mean"
 
+path(format, cure) = format . " rne " . cure . " path 1"
+spread(format) = rows(format . " sra plain spread -")
+wandering(format) = single eq "path" ? rows(format . " sra plain path 1") : spread(format)
 cures = "plain kahan master"
 array cured[3]
 array cured_idle[3]
@@ -45,17 +47,12 @@ cured_has = ""
 do for [c = 1:3] {
     cured[c] = summary(csv, "stop", "bfloat16 rne " . word(cures, c))
     cured_idle[c] = summary(csv, "idle term", "bfloat16 rne " . word(cures, c))
-    eval forget
-    stats csv using (see(ran("bfloat16", "rne", word(cures, c), "path"), column("n"))) nooutput
-    if (hits) { cured_has = cured_has . sprintf(" %d", c) }
+    if (has_rows(path("bfloat16", word(cures, c)))) { cured_has = cured_has . sprintf(" %d", c) }
 }
 cure_text(c) = word("plain Kahan binary32_copy", c)
 cure_colour(c) = value(word("red green blue", c))
 if (words(has) + words(random) + words(cured_has) == 0) { eval figure_refuse("harmonic", "needs a run with --formats binary16,bfloat16,e4m3 and --modes rne,sra") }
 
-path(format, cure) = ran(format, "rne", cure, "path") ? column("n") : NaN
-wandering(format) = ran(format, "sra", "plain", single) && (single eq "spread" || column("run") == 1) ? column("n") : NaN
-spread(format) = ran(format, "sra", "plain", "spread") ? column("n") : NaN
 powers = "('1' 1, '2^3' 8, '2^6' 64, '2^9' 512, '2^{12}' 4096, '2^{15}' 2**15, '2^{18}' 2**18, '2^{21}' 2**21)"
 
 do for [file in figure_files] {
@@ -89,7 +86,7 @@ do for [file in figure_files] {
     if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(lines) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
     plot harmonic_number(x) with lines linecolor rgb pale linewidth 8, \
-         for [i in lines] csv using (path(word(formats, int(i)), "plain")):"value" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
+         for [i in lines] rows(path(word(formats, int(i)), "plain")) using "n":"value" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
     }
     do for [i = 1:50] { unset label i; unset arrow i }
 
@@ -102,10 +99,10 @@ do for [file in figure_files] {
     set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.13 right textcolor rgb grey font small_font front
     if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
     if (words(random) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
-    plot for [format in random] csv using (spread(format)):"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
+    plot for [format in random] spread(format) using "n":"q05":"q95" with filledcurves linecolor rgb tint(value(format), 0.35) title format, \
          harmonic_number(x) with lines linecolor rgb pale linewidth 4, \
-         for [format in random] csv using (wandering(format)):(column(single_value)) with lines linecolor rgb value(format) linewidth 1, \
-         for [format in random] csv using (spread(format)):"mean" with lines linecolor rgb ink linewidth 2
+         for [format in random] wandering(format) using "n":(column(single_value)) with lines linecolor rgb value(format) linewidth 1, \
+         for [format in random] spread(format) using "n":"mean" with lines linecolor rgb ink linewidth 2
     }
     do for [i = 1:20] { unset label i }
 
@@ -125,7 +122,7 @@ do for [file in figure_files] {
     if (words(cured_has) == 0) { set label 10 "not in this run:\nneeds --formats bfloat16" at graph 0.5,0.9 center textcolor rgb grey font label_font }
     if (words(cured_has) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
     plot harmonic_number(x) with lines linecolor rgb pale linewidth 8, \
-         for [j = 1:words(cured_has)] csv using (path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))):"value" with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
+         for [j = 1:words(cured_has)] rows(path("bfloat16", word(cures, int(word(cured_has, words(cured_has) + 1 - j))))) using "n":"value" with lines linecolor rgb cure_colour(int(word(cured_has, words(cured_has) + 1 - j))) linewidth 2
     }
     unset multiplot
     unset output

@@ -4,21 +4,20 @@ csv = "results/loss_scaling.csv"
 eval figure_needs("loss_scaling", csv)
 
 # the networks of this run; the first one has the upper panels
-finals = sprintf("< grep -E '^net,|,final,' %s", csv)
+eval figure_groups(csv, "what")
+eval figure_groups(csv, "net what format scaler")
+eval figure_groups(csv, "net what")
 nets = ""
 note_net(name) = strstrt(nets . " ", " " . name . " ") > 0 ? 0 : (nets = nets . " " . name, 1)
-stats finals using (note_net(strcol("net"))) nooutput
+eval scan("final", "note_net(strcol('net'))")
 N = words(nets)
 net = word(nets, 1)
-final(format, scaler) = strcol("net") eq net && strcol("what") eq "final" && strcol("format") eq format && strcol("scaler") eq scaler
-traced(format, scaler) = strcol("net") eq net && strcol("what") eq "step" && strcol("format") eq format && strcol("scaler") eq scaler
-scale(format) = final(format, "static") ? column("static_log2") : NaN
+static(format) = sprintf("%s final %s static", net, format)
+traced(format, scaler) = sprintf("%s step %s %s", net, format, scaler)
 # the drawn formats of this run, and their scalers in the order of the file
 formats = ""
 do for [format in "binary16 e5m2 e4m3"] {
-    eval forget
-    stats csv using (see(final(format, "static"), 1)) nooutput
-    formats = formats . (hits ? format . " " : "")
+    formats = formats . (has_rows(static(format)) ? format . " " : "")
 }
 F = words(formats)
 if (F == 0) {
@@ -27,7 +26,7 @@ if (F == 0) {
 scalers = ""
 found(name) = strstrt(scalers . " ", " " . name . " ") > 0
 note(name) = (scalers = found(name) ? scalers : scalers . " " . name, 1)
-stats csv using (strcol("what") eq "step" ? note(strcol("scaler")) : 0) nooutput
+eval scan("step", "note(strcol('scaler'))")
 colour(name) = name eq "pytorch" ? blue : name eq "apex" ? orange : name eq "keras" ? green : name eq "megatron" ? purple : name eq "backoff" ? black : name eq "logmax" ? fixed : sky
 width(format) = format eq "binary16" ? 6 : format eq "e5m2" ? 4 : 2
 named(name) = name eq "backoff" ? "backoff (only halves)" : name
@@ -38,25 +37,23 @@ cut = interval ? sprintf("growth intervals are cut from 2000 good steps (megatro
 accuracy(net, run) = summary(csv, "accuracy", net . " " . run)
 reference = accuracy(net, "binary32 none")
 reference_loss = summary(csv, "loss", net . " binary32 none")
-eval forget
-stats csv using (see(strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static", column("static_log2"))) nooutput
+eval measure(net . " final", "strcol('scaler') eq 'static'", "column('static_log2')")
 low = least
 high = most
 # scales at which some seed diverged; the lines of the loss leave them out
 diverged = " "
 ended(x) = (diverged = diverged . sprintf("%s:%s ", strcol("format"), strcol("static_log2")), 1)
 is_nan(loss) = loss eq "nan" || loss eq "-nan" || loss eq "inf"
-stats csv using (strcol("net") eq net && strcol("what") eq "final" && strcol("scaler") eq "static" && is_nan(strcol("loss")) ? ended(0) : 0) nooutput
+eval scan(net . " final", "strcol('scaler') eq 'static' && is_nan(strcol('loss')) ? ended(0) : 0")
 survives(format) = strstrt(diverged, sprintf(" %s:%s ", format, strcol("static_log2"))) == 0
 
 # the formats with such a scale at which other seeds do not diverge
 marked = ""
 do for [format in formats] {
-    eval forget
-    stats csv using (see(final(format, "static") && survives(format) == 0 && !is_nan(strcol("loss")), 1)) nooutput
+    eval measure(static(format), "survives(format) == 0 && !is_nan(strcol('loss'))", "1")
     marked = marked . (hits ? format . " " : "")
 }
-circles = words(marked) == 0 ? "" : ', for [f = 1:words(marked)] csv using (survives(word(marked, f)) ? NaN : scale(word(marked, f))):"loss" with points pointtype 6 pointsize 0.8 linewidth 1.2 linecolor rgb value(word(marked, f))'
+circles = words(marked) == 0 ? "" : ', for [f = 1:words(marked)] rows(static(word(marked, f))) using (survives(word(marked, f)) ? NaN : column("static_log2")):"loss" with points pointtype 6 pointsize 0.8 linewidth 1.2 linecolor rgb value(word(marked, f))'
 
 array left[F]
 array right[F]
@@ -64,15 +61,12 @@ array before[F]
 array wall[F] # the least scale beyond the room at which every seed diverged
 do for [f = 1:F] {
     format = word(formats, f)
-    eval forget
-    stats csv using (see(final(format, "static") && column("test_accuracy") > 0.5, column("static_log2"))) nooutput
+    eval measure(static(format), "column('test_accuracy') > 0.5", "column('static_log2')")
     left[f] = hits ? least : high
     right[f] = hits ? most : high
-    eval forget
-    stats csv using (see(final(format, "static") && column("static_log2") < left[f], column("static_log2"))) nooutput
+    eval measure(static(format), "column('static_log2') < left[f]", "column('static_log2')")
     before[f] = hits ? most : left[f]
-    eval forget
-    stats csv using (see(final(format, "static") && column("static_log2") > right[f] && is_nan(strcol("loss")), column("static_log2"))) nooutput
+    eval measure(static(format), "column('static_log2') > right[f] && is_nan(strcol('loss'))", "column('static_log2')")
     wall[f] = least
 }
 # A label ends at the left of a line, at the share h of the line's rise or fall. If there is no room at the left, the
@@ -80,12 +74,10 @@ do for [f = 1:F] {
 cramped(f, h) = before[f] + h * (left[f] - before[f]) < low + 7
 beside(f, h) = before[f] + h * (left[f] - before[f]) + (cramped(f, h) ? 1.2 : -0.8)
 near(f, h) = cramped(f, h) ? "left" : "right"
-eval forget
-stats csv using (see(strcol("what") eq "step", column("scale_log2"))) nooutput
+eval measure("step", "1", "column('scale_log2')")
 ceiling = most
 do for [f = 1:F] { ceiling = wall[f] == wall[f] && wall[f] > ceiling ? wall[f] : ceiling }
-eval forget
-stats csv using (see(strcol("what") eq "step", column("step"))) nooutput
+eval measure("step", "1", "column('step')")
 steps = most
 bottom = accuracy(net, sprintf("%s 2^%d", word(formats, 1), low))
 
@@ -107,9 +99,7 @@ array ran[N]
 do for [i = 1:N] {
     ran[i] = ""
     do for [format in strips] {
-        eval forget
-        stats finals using (see(is_static(0) && n(0) == i && strcol("format") eq format, 1)) nooutput
-        ran[i] = ran[i] . (hits ? " " . format : "")
+        ran[i] = ran[i] . (has_rows(sprintf("%s final %s static", word(nets, i), format)) ? " " . format : "")
     }
 }
 row(x) = -(n(0) + (place(ran[n(0)], strcol("format")) - (words(ran[n(0)]) + 1) / 2.0) * 0.26)
@@ -124,8 +114,7 @@ pairs = "" # format and way
 do for [format in "e5m2 e4m3"] {
     some = 0
     do for [way in ways] {
-        eval forget
-        stats finals using (see(tensors_of(format, way), 1)) nooutput
+        eval measure("final", "tensors_of(format, way)", "1")
         some = some + hits
         pairs = pairs . (hits ? sprintf(" %s:%s", format, way) : "")
     }
@@ -161,8 +150,8 @@ do for [file in figure_files] {
     set arrow 1 from low - 1,reference to high + 1,reference nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
     set label 17 "guessing: 10 %" at 4.2,14 center textcolor rgb grey font small_font
     set arrow 2 from low - 1,10 to high + 1,10 nohead back linecolor rgb grey dashtype (1,4) linewidth 1.2
-    plot for [f = 1:F] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
-         for [f = 1:F] csv using (scale(word(formats, f))):(100 * column("test_accuracy")) with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f))
+    plot for [f = 1:F] rows(static(word(formats, f))) using "static_log2":(100 * column("test_accuracy")) smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
+         for [f = 1:F] rows(static(word(formats, f))) using "static_log2":(100 * column("test_accuracy")) with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f))
     do for [i = 1:17] { unset label i }
     unset arrow 1
     unset arrow 2
@@ -183,8 +172,8 @@ do for [file in figure_files] {
     set label 15 "underflow" at low,7 left textcolor rgb grey font label_font
     set label 16 "overflow: NaN" at high,7 right textcolor rgb grey font label_font
     set arrow 1 from low - 1,reference_loss to high + 1,reference_loss nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
-    plot for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
-         for [f = 1:F] csv using (survives(word(formats, f)) ? scale(word(formats, f)) : NaN):"loss" with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f)) @circles
+    plot for [f = 1:F] rows(static(word(formats, f))) using (survives(word(formats, f)) ? column("static_log2") : NaN):"loss" smooth unique with lines linecolor rgb value(word(formats, f)) linewidth width(word(formats, f)), \
+         for [f = 1:F] rows(static(word(formats, f))) using (survives(word(formats, f)) ? column("static_log2") : NaN):"loss" with points pointtype 7 pointsize 0.4 linecolor rgb value(word(formats, f)) @circles
     unset logscale y
     unset arrow 1
     do for [i = 11:16] { unset label i }
@@ -208,8 +197,8 @@ do for [file in figure_files] {
             set label 11 sprintf("dashed: static scales from 2^{%d} on diverge", wall[at]) at steps,ceiling + 1.8 right front textcolor rgb red font small_font
             set arrow 1 from 0,wall[at] to steps + 1,wall[at] nohead front linecolor rgb red dashtype (5,4) linewidth 2
         }
-        plot for [s = 1:words(scalers)] csv using (traced(format, word(scalers, s)) ? column("step") : NaN):"scale_log2" with steps linecolor rgb colour(word(scalers, s)) linewidth (s == 1 ? 5 : 2) title named(word(scalers, s)), \
-             csv using (strcol("what") eq "step" && strcol("format") eq format && column("skipped") > 0 ? column("step") : NaN):"scale_log2":(colour(strcol("scaler"))) with points pointtype 2 pointsize 0.7 linecolor rgb variable
+        plot for [s = 1:words(scalers)] rows(traced(format, word(scalers, s))) using "step":"scale_log2" with steps linecolor rgb colour(word(scalers, s)) linewidth (s == 1 ? 5 : 2) title named(word(scalers, s)), \
+             rows("step") using (strcol("format") eq format && column("skipped") > 0 ? column("step") : NaN):"scale_log2":(colour(strcol("scaler"))) with points pointtype 2 pointsize 0.7 linecolor rgb variable
         unset label 11
         unset arrow 1
     }
@@ -224,9 +213,9 @@ do for [file in figure_files] {
     set yrange [-N - 0.6:-0.4]
     set ytics scale 0 ("" 0)
     do for [n = 1:N] { set ytics add (word(nets, n) -n) }
-    plot finals using (is_static(0) && lives(0) && !as_good(0) ? column("static_log2") : NaN):(row(0)) with points pointtype 6 pointsize 0.6 linewidth 1.2 linecolor rgb grey, \
-         finals using (is_static(0) && as_good(0) ? column("static_log2") : NaN):(row(0)):(value(strcol("format"))) with points pointtype 7 pointsize 0.7 linecolor rgb variable, \
-         finals using (is_static(0) && !lives(0) ? column("static_log2") : NaN):(row(0)) with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red, \
+    plot rows("final") using (is_static(0) && lives(0) && !as_good(0) ? column("static_log2") : NaN):(row(0)) with points pointtype 6 pointsize 0.6 linewidth 1.2 linecolor rgb grey, \
+         rows("final") using (is_static(0) && as_good(0) ? column("static_log2") : NaN):(row(0)):(value(strcol("format"))) with points pointtype 7 pointsize 0.7 linecolor rgb variable, \
+         rows("final") using (is_static(0) && !lives(0) ? column("static_log2") : NaN):(row(0)) with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red, \
          for [f = 1:R] -100 with points pointtype 7 pointsize 0.7 linecolor rgb value(word(strips, f)) title word(strips, f), \
          -100 with points pointtype 6 pointsize 0.6 linewidth 1.2 linecolor rgb grey title "worse", \
          -100 with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red title "diverged"
@@ -248,8 +237,8 @@ do for [file in figure_files] {
         set label 11 "not in this run: needs --scalers amax,delayed16" at graph 0.5,0.62 center textcolor rgb grey font label_font
         plot -100
     } else {
-        plot for [p in pairs] finals using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) with points pointtype (way_of(p) == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(format_of(p)), 0.6), \
-             for [p in pairs] finals using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) smooth unique with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 1 linecolor rgb value(format_of(p)), \
+        plot for [p in pairs] rows("final") using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) with points pointtype (way_of(p) == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(format_of(p)), 0.6), \
+             for [p in pairs] rows("final") using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) smooth unique with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 1 linecolor rgb value(format_of(p)), \
              for [p in pairs] -100 with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 0.8 linecolor rgb value(format_of(p)) title format_of(p) . " " . word(ways, way_of(p))
     }
     unset multiplot

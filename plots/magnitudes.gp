@@ -3,8 +3,9 @@ load "plots/style.gp"
 csv = "results/magnitudes.csv"
 eval figure_needs("magnitudes", csv)
 
-bin(kind, stage) = strcol("what") eq "bin" && strcol("layer") eq "all" && strcol("kind") eq kind && strcol("stage") eq stage
-layer(kind, number) = strcol("what") eq "bin" && strcol("layer") eq sprintf("%d", number) && strcol("kind") eq kind && strcol("stage") eq "trained"
+eval figure_groups(csv, "what kind layer stage")
+eval figure_groups(csv, "what")
+bins(kind, layer, stage) = rows(sprintf("bin %s %s %s", kind, layer, stage))
 flushed(kind, stage, format) = summary(csv, "percent flushed", kind . " " . stage . " " . format)
 
 kinds = "input weight act agrad wgrad update"
@@ -17,14 +18,14 @@ do for [k = 1:6] {
     n_initial[k] = summary(csv, "values not zero", word(kinds, k) . " initial")
     n_trained[k] = summary(csv, "values not zero", word(kinds, k) . " trained")
     list = ""
-    stats csv using (strcol("what") eq "share" && strcol("layer") ne "all" && strcol("kind") eq word(kinds, k) && strcol("stage") eq "trained" ? collect(column("layer")) : 0) nooutput
+    eval scan("share", "strcol('layer') ne 'all' && strcol('kind') eq word(kinds, k) && strcol('stage') eq 'trained' ? collect(column('layer')) : 0")
     layers[k] = list
 }
 
 # the formats in the order of the run, at most five
 formats = ""
 note(name) = (formats = strstrt(formats . " ", " " . name . " ") ? formats : formats . " " . name, 1)
-stats csv using (strcol("what") eq "range_all" ? note(strcol("format")) : 0) nooutput
+eval scan("range_all", "note(strcol('format'))")
 bars = words(formats) < 5 ? words(formats) : 5
 palette = "binary32 binary16 bfloat16 tf32 e6m9 e4m3 e5m2"
 colour(name) = strstrt(" " . palette . " ", " " . name . " ") ? value(name) : name[1:1] eq "q" ? fixed : 0x555555
@@ -32,14 +33,11 @@ array low[bars]
 array normal[bars]
 array high[bars]
 do for [i = 1:bars] {
-    eval forget
-    stats csv using (see(strcol("what") eq "range_all" && strcol("format") eq word(formats, i), column("low"))) nooutput
+    eval measure("range_all", "strcol('format') eq word(formats, i)", "column('low')")
     low[i] = least
-    eval forget
-    stats csv using (see(strcol("what") eq "range_normal" && strcol("format") eq word(formats, i), column("low"))) nooutput
+    eval measure("range_normal", "strcol('format') eq word(formats, i)", "column('low')")
     normal[i] = least
-    eval forget
-    stats csv using (see(strcol("what") eq "range_normal" && strcol("format") eq word(formats, i), column("high"))) nooutput
+    eval measure("range_normal", "strcol('format') eq word(formats, i)", "column('high')")
     high[i] = least
 }
 
@@ -119,8 +117,7 @@ do for [file in figure_files] {
             # the number of nonzero values of each layer
             sums = ""
             do for [j = 1:words(layers[k])] {
-                eval forget
-                stats csv using (see(layer(kind, int(word(layers[k], j))), column("count"))) nooutput
+                eval measure(sprintf("bin %s %s trained", kind, word(layers[k], j)), "1", "column('count')")
                 sums = sums . sprintf(" %d", hits ? total : 1)
             }
             if (kind eq "input" && half == half) { set label 22 "what lies left of this line\n(red) becomes zero in binary16" at half - 1.5,0.3 right textcolor rgb red font small_font }
@@ -130,10 +127,10 @@ do for [file in figure_files] {
             }
             if (half == half) { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
             # all values, and over them the values that binary16 keeps
-            plot csv using (bin(kind, "trained") ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
-                 csv using (bin(kind, "trained") && !(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
-                 for [j = 1:words(layers[k])] csv using (layer(kind, int(word(layers[k], j))) ? column("x") + 0.5 : NaN):(100 * column("count") / word(sums, j)) smooth frequency with lines linecolor rgb layer_colour(j, words(layers[k])) linewidth 1.5, \
-                 csv using (bin(kind, "initial") ? column("x") + 0.5 : NaN):(100 * column("count") / n_initial[k]) smooth frequency with histeps linecolor rgb ink linewidth 2
+            plot bins(kind, "all", "trained") using (column("x") + 0.5):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
+                 bins(kind, "all", "trained") using (!(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
+                 for [j = 1:words(layers[k])] bins(kind, word(layers[k], j), "trained") using (column("x") + 0.5):(100 * column("count") / word(sums, j)) smooth frequency with lines linecolor rgb layer_colour(j, words(layers[k])) linewidth 1.5, \
+                 bins(kind, "all", "initial") using (column("x") + 0.5):(100 * column("count") / n_initial[k]) smooth frequency with histeps linecolor rgb ink linewidth 2
             unset arrow 1
             unset label 20
             do for [i = 21:24] { unset label i }

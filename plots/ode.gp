@@ -3,14 +3,13 @@ load "plots/style.gp"
 csv = "results/ode.csv"
 eval figure_needs("ode", csv)
 
-of(kind, format, mode) = strcol("kind") eq kind && strcol("format") eq format && strcol("mode") eq mode
-steps(kind, format, mode) = of(kind, format, mode) ? column("n") : NaN
+eval figure_groups(csv, "kind format mode")
+of(kind, format, mode) = kind . " " . format . " " . mode
 formats = "bfloat16 binary16"
 array has[4]  # decay: bfloat16 rne, sra, binary16 rne, sra
 some = 0
 do for [i = 1:4] {
-    eval forget
-    stats csv using (see(of("decay", word(formats, (i + 1) / 2), word("rne sra", 2 - i % 2)), column("n"))) nooutput
+    eval measure(of("decay", word(formats, (i + 1) / 2), word("rne sra", 2 - i % 2)), "1", "column('n')")
     has[i] = hits
     if (hits) { some = some + 1; longest = most }
 }
@@ -21,20 +20,19 @@ circle_stuck = summary(csv, "rows that move", "circle bfloat16 rne") == 0
 exactly(n) = error_times_n / n
 error_times_n = summary(csv, "error times n", "decay exact")
 paths = "100 1000 10000"
-drawn(n) = strcol("kind") eq "path" && strcol("format") eq "bfloat16" && column("n") == n
-way(n, mode) = drawn(n) && strcol("mode") eq mode ? column("u") : NaN
+way(mode) = rows(of("path", "bfloat16", mode))
 
 array scans[2]
 array ways[3]
 do for [f = 1:2] {
-    eval forget
-    stats csv using (see(of("scan", word(formats, f), "rne"), column("n"))) nooutput
-    scans[f] = hits
+    scans[f] = has_rows(of("scan", word(formats, f), "rne"))
 }
 do for [k = 1:3] {
-    eval forget
-    stats csv using (see(drawn(int(word(paths, k))), column("u"))) nooutput
-    ways[k] = hits
+    ways[k] = 0
+    do for [mode in "rne sra"] {
+        eval measure(of("path", "bfloat16", mode), "column('n') == int(word(paths, k))", "1")
+        ways[k] = ways[k] + hits
+    }
 }
 
 left(k) = 0.075 + 0.322 * (k - 1)
@@ -70,9 +68,9 @@ do for [file in figure_files] {
         if (has[2 * f]) { set label 13 (short ? "mean" : "mean of runs") at longest,(short ? 6e-6 : 1.3e-6) right textcolor rgb sky font label_font }
         if (f == 1 && longest > 9e3) { set label 14 "exact arithmetic" at 2000,6.5e-7 right textcolor rgb grey font label_font }
         eval "plot exactly(x) with lines linecolor rgb grey dashtype (3,3) linewidth 1.2, " \
-          . (scans[f] == 0 ? "" : "csv using (steps('scan', name, 'rne')):(abs(column('mean'))) with points pointtype 7 pointsize 0.12 linecolor rgb tint(red, 0.45), ") \
-          . (has[2 * f] ? "csv using (steps('decay', name, 'sra')):(abs(column('mean'))) with linespoints pointtype 7 pointsize 0.4 linecolor rgb sky linewidth 1.2, csv using (steps('decay', name, 'sra')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb blue linewidth 2, " : "") \
-          . (has[2 * f - 1] ? "csv using (steps('decay', name, 'rne')):(column('rms')) with linespoints pointtype 7 pointsize 0.4 linecolor rgb red linewidth 2, " : "") . "1/0"
+          . (scans[f] == 0 ? "" : "rows(of('scan', name, 'rne')) using 'n':(abs(column('mean'))) with points pointtype 7 pointsize 0.12 linecolor rgb tint(red, 0.45), ") \
+          . (has[2 * f] ? "rows(of('decay', name, 'sra')) using 'n':(abs(column('mean'))) with linespoints pointtype 7 pointsize 0.4 linecolor rgb sky linewidth 1.2, rows(of('decay', name, 'sra')) using 'n':'rms' with linespoints pointtype 7 pointsize 0.4 linecolor rgb blue linewidth 2, " : "") \
+          . (has[2 * f - 1] ? "rows(of('decay', name, 'rne')) using 'n':'rms' with linespoints pointtype 7 pointsize 0.4 linecolor rgb red linewidth 2, " : "") . "1/0"
         do for [i = 11:15] { unset label i }
         unset label 1; unset label 2
     }
@@ -86,7 +84,7 @@ do for [file in figure_files] {
     if (has[1] || has[3]) { set label 11 "to nearest" at longest,3.4 right textcolor rgb red font label_font }
     if (has[2] || has[4]) { set label 12 "stochastic" at longest*(short ? 0.75 : 1),(short ? 0.35 : 0.017) right textcolor rgb blue font label_font }
     set label 13 "solid: bfloat16\ndashed: binary16" at 11,0.012 left textcolor rgb grey font label_font
-    ran(f, m) = has[2 * f - 2 + m] ? sprintf("csv using (steps('circle', '%s', '%s')):(column('rms')) with linespoints pointtype %d pointsize 0.5 linecolor rgb %s linewidth %g dashtype %s, ", word(formats, f), word("rne sra", m), f == 1 ? 7 : 6, m == 1 ? "red" : "blue", f == 1 ? 2 : 1.3, f == 1 ? "1" : "(6,3)") : ""
+    ran(f, m) = has[2 * f - 2 + m] ? sprintf("rows(of('circle', '%s', '%s')) using 'n':'rms' with linespoints pointtype %d pointsize 0.5 linecolor rgb %s linewidth %g dashtype %s, ", word(formats, f), word("rne sra", m), f == 1 ? 7 : 6, m == 1 ? "red" : "blue", f == 1 ? 2 : 1.3, f == 1 ? "1" : "(6,3)") : ""
     eval "plot " . ran(1, 1) . ran(1, 2) . ran(2, 1) . ran(2, 2) . "1/0"
     do for [i = 11:13] { unset label i }
     unset logscale
@@ -122,7 +120,7 @@ do for [file in figure_files] {
         set parametric
         set trange [0:2*pi]
         set samples 200
-        drawn_in(mode, c, w) = sprintf(", csv using (way(n, '%s')):'v' with lines linecolor rgb %s linewidth %g, csv using (column('step') == n ? way(n, '%s') : NaN):'v' with points pointtype 7 pointsize 0.6 linecolor rgb %s", mode, c, w, mode, c)
+        drawn_in(mode, c, w) = sprintf(", way('%s') using (column('n') == n ? column('u') : NaN):'v' with lines linecolor rgb %s linewidth %g, way('%s') using (column('n') == n && column('step') == n ? column('u') : NaN):'v' with points pointtype 7 pointsize 0.6 linecolor rgb %s", mode, c, w, mode, c)
         eval "plot cos(t), sin(t) with lines linecolor rgb pale linewidth 6" . (has[2] ? drawn_in("sra", "blue", 1.5) : "") . (has[1] ? drawn_in("rne", "red", 2) : "") . ", '+' using (1):(0) every ::::0 with points pointtype 7 pointsize 0.8 linecolor rgb ink"
         unset parametric
         do for [i = 11:13] { unset label i }

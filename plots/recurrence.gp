@@ -17,10 +17,9 @@ if (option(csv, "piece") eq "64") { eval figure_refuse("recurrence", "it needs t
 panels = words(gain_list) < 3 ? 2 : 3
 last_step = int(option(csv, "steps"))
 
-of(part, arithmetic) = strcol("part") eq part && strcol("arithmetic") eq arithmetic
-forth(g, arithmetic) = of("random", arithmetic) && column("gain") == gain(g) && (arithmetic eq "perturbed" || (strcol("mode") eq "rne" && strcol("sums") eq "binary32"))
-back(g, arithmetic, scale) = of("random-back", arithmetic) && column("gain") == gain(g) && column("scale_log2") == scale
-answered(cell, arithmetic) = of("trained", arithmetic) && strcol("cell") eq cell
+eval figure_groups(csv, "part arithmetic")
+forth(g, arithmetic) = column("gain") == gain(g) && (arithmetic eq "perturbed" || (strcol("mode") eq "rne" && strcol("sums") eq "binary32"))
+back(g, scale) = column("gain") == gain(g) && column("scale_log2") == scale
 
 # the growth of the perturbed run for each step, and the gains of contracting and of chaotic networks, as the claims have them
 array rate[panels]
@@ -76,15 +75,14 @@ do for [file in figure_files] {
         set title sprintf(grows[g] ? "gain %g, chaotic: +%.0f %% a step" : "gain %g, contracting: errors stay", gain(g), 100 * (exp(rate[g]) - 1))
         if (g == 1) { set ylabel "relative error of the state" offset 1,0 } else { set ylabel "" }
         do for [f = 1:4] {
-            eval forget
-            stats csv using (see(forth(g, word(formats, f)) && column("step") == last_step, log10(column("error")))) nooutput
+            eval measure("random " . word(formats, f), "forth(g, word(formats, f)) && column('step') == last_step", "log10(column('error'))")
             unset label (10 + f)
             if (hits && !grows[g]) { set label (10 + f) word(labels, f) at last_step * 0.97,mean + 0.33 right font small_font textcolor rgb value(word(colours, f)) }
         }
         unset label 15
         if (grows[g] && last_step >= 200) { set label 15 "binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
-        plot csv using (forth(g, "perturbed") && column("error") > 1e-8 && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype 2, \
-             for [f = 1:4] csv using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
+        plot rows("random perturbed") using (forth(g, "perturbed") && column("error") > 1e-8 && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype 2, \
+             for [f = 1:4] rows("random " . word(formats, f)) using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
     }
     do for [f = 1:5] { unset label (10 + f) }
 
@@ -136,12 +134,11 @@ do for [file in figure_files] {
     set xlabel "time step"
     set ylabel "relative error of the state" offset 1,0
     do for [f = 1:4] {
-        eval forget
-        stats csv using (see(strcol("part") eq "trained" && strcol("arithmetic") eq word(policies, f) && column("step") == trained_steps, log10(column("error")))) nooutput
+        eval measure("trained " . word(policies, f), "column('step') == trained_steps", "log10(column('error'))")
         set label (30 + f) word(policy_labels, f) at trained_steps * 0.98,most + 0.4 right font small_font textcolor rgb value(word(policy_colours, f))
     }
     set label 35 "thin: rnn   medium: gru   thick: lstm" at graph 0.04,0.27 font small_font textcolor rgb grey
-    plot for [c = 1:3] for [f = 1:4] csv using (answered(word(cells, c), word(policies, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb tint(value(word(policy_colours, f)), c == 3 ? 0.45 : 1) linewidth real(word(widths, c))
+    plot for [c = 1:3] for [f = 1:4] rows("trained " . word(policies, f)) using (strcol("cell") eq word(cells, c) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb tint(value(word(policy_colours, f)), c == 3 ? 0.45 : 1) linewidth real(word(widths, c))
     do for [f = 1:5] { unset label (30 + f) }
 
     # --- backward
@@ -157,14 +154,13 @@ do for [file in figure_files] {
     if (contracting) {
         set label 41 "fp16" at 21,60 right font small_font textcolor rgb binary16
         set label 42 "fp16, loss times 2^{12}" at 38,40 left font small_font textcolor rgb binary16
-        eval forget
-        stats csv using (see(back(contracting, "mixed:bfloat16", 0) && column("zeros") >= 0.5, column("step"))) nooutput
+        eval measure("random-back mixed:bfloat16", "back(contracting, 0) && column('zeros') >= 0.5", "column('step')")
         shrinks = hits ? least - 8 : NaN
         if (hits) { set label 43 "bf16" at shrinks,60 right } else { set label 43 "bf16" at graph 0.97,first 7 right }
         set label 43 font small_font textcolor rgb bfloat16
-        plot csv using (back(contracting, "mixed:binary16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2, \
-             csv using (back(contracting, "mixed:binary16", 12) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2 dashtype 2, \
-             csv using (back(contracting, "mixed:bfloat16", 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb bfloat16 linewidth 2
+        plot rows("random-back mixed:binary16") using (back(contracting, 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2, \
+             rows("random-back mixed:binary16") using (back(contracting, 12) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2 dashtype 2, \
+             rows("random-back mixed:bfloat16") using (back(contracting, 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb bfloat16 linewidth 2
     } else {
         set label 41 "no network of this run contracts" at graph 0.5,0.5 center font label_font textcolor rgb grey
         plot -1

@@ -8,18 +8,14 @@ if (real(word(asked, 1)) != 100 || real(word(asked, 2)) != 0.01 || real(word(ask
     eval figure_refuse("stagnation", "it shows 100 additions of 0.01 to 100: needs a run without --start, --term and --steps")
 }
 
-path(format, mode, cure, n) = strcol("format") eq format && strcol("mode") eq mode && strcol("cure") eq cure && strcol("what") eq "path" && column("run") == n
-spread(format, mode) = strcol("format") eq format && strcol("mode") eq mode && strcol("what") eq "spread"
-x(chosen) = chosen ? column("step") : NaN
+eval figure_groups(csv, "format mode cure what run")
+path(format, mode, cure, n) = rows(sprintf("%s %s %s path %d", format, mode, cure, n))
+spread(format) = rows(format . " sra plain spread -")
 exact(k) = first + 0.01 * k
 exact_style = "with lines linecolor rgb grey dashtype (3,4) linewidth 1.5"
 stairs = "with steps linewidth 2"
 
-# the formats with a whole path in this run, by mode and cure
-ends = ""
-note(x) = (ends = ends . sprintf(" %s/%s/%s", strcol("format"), strcol("mode"), strcol("cure")), 1)
-stats csv using (strcol("what") eq "path" && column("run") == 1 && column("step") == 100 ? note(0) : 0) nooutput
-ran(format, mode, cure) = strstrt(ends . " ", sprintf(" %s/%s/%s ", format, mode, cure)) > 0
+ran(format, mode, cure) = has_rows(format . " " . mode . " " . cure . " path 1")
 only(format, mode, cure) = ran(format, mode, cure) ? format . " " : ""
 three(mode, cure) = only("bfloat16", mode, cure) . only("e6m9", mode, cure) . only("binary16", mode, cure)
 comma(list) = words(list) < 2 ? word(list . " -", 1) : words(list) == 2 ? word(list, 1) . " and " . word(list, 2) : words(list) == 3 ? word(list, 1) . ", " . word(list, 2) . " and " . word(list, 3) : word(list, 1) . ", " . word(list, 2) . ", " . word(list, 3) . " and " . word(list, 4)
@@ -89,7 +85,7 @@ do for [file in figure_files] {
     eval needs(basic, "--modes rne")
     if (words(basic) == 0) { plot exact(x) @exact_style } else {
     plot exact(x) @exact_style, \
-         for [i = 1:words(basic)] csv using (x(path(word(basic, i), "rne", "plain", 1))):"value" with steps linecolor rgb (word(basic, i) eq "q8.8" ? fixed : value(word(basic, i))) linewidth (word(basic, i) eq "bfloat16" ? 5 : 2)
+         for [i = 1:words(basic)] path(word(basic, i), "rne", "plain", 1) using "step":"value" with steps linecolor rgb (word(basic, i) eq "q8.8" ? fixed : value(word(basic, i))) linewidth (word(basic, i) eq "bfloat16" ? 5 : 2)
     }
     do for [i = 1:5] { unset label i }
     unset label 11; unset label 12; unset label 13; unset ylabel
@@ -101,7 +97,7 @@ do for [file in figure_files] {
     eval needs(up, "--modes ru")
     if (words(up) == 0) { plot exact(x) @exact_style } else {
     plot exact(x) @exact_style, \
-         for [i = 1:words(up)] csv using (x(path(word(up, i), "ru", "plain", 1))):"value" @stairs linecolor rgb value(word(up, i))
+         for [i = 1:words(up)] path(word(up, i), "ru", "plain", 1) using "step":"value" @stairs linecolor rgb value(word(up, i))
     }
     unset label 11; unset label 12; unset label 13
 
@@ -119,7 +115,7 @@ do for [file in figure_files] {
     }
     if (words(eight) == 0) { plot exact(x) @exact_style } else {
     plot exact(x) @exact_style, \
-         for [i = 1:words(eight)] for [c = 1:3] csv using (x(path(word(eight, i), "rne", word(cures, c), 1))):"value" with steps linecolor rgb value(word(eight, i)) linewidth (i == 1 ? 5 : 2)
+         for [i = 1:words(eight)] for [c = 1:3] path(word(eight, i), "rne", word(cures, c), 1) using "step":"value" with steps linecolor rgb value(word(eight, i)) linewidth (i == 1 ? 5 : 2)
     }
     do for [i = 11:14] { unset label i }
     unset arrow 1
@@ -134,7 +130,7 @@ do for [file in figure_files] {
         eval needs(shown, "--formats binary16,bfloat16")
         if (words(shown) == 0) { plot exact(x) @exact_style; continue }
         plot exact(x) @exact_style, \
-             for [i = 1:words(shown)] csv using (x(path(word(shown, i), "rne", word(cures, c), 1))):"value" @stairs linecolor rgb value(word(shown, i)) title word(shown, i)
+             for [i = 1:words(shown)] path(word(shown, i), "rne", word(cures, c), 1) using "step":"value" @stairs linecolor rgb value(word(shown, i)) title word(shown, i)
     }
 
     set xtics format "%g"
@@ -147,11 +143,11 @@ do for [file in figure_files] {
         set title random_title[c]
         eval needs(there[c], sprintf("--formats %s --modes sra", word(formats, c)))
         if (there[c] eq "") { plot exact(x) @exact_style; continue }
-        plot csv using (x(spread(there[c], "sra"))):"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
-             csv using (x(spread(there[c], "sra"))):"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title middle[c], \
-             for [n = 1:paths] csv using (x(path(there[c], "sra", "plain", n))):"value" with steps linecolor rgb colour linewidth 1, \
+        plot spread(there[c]) using "step":"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
+             spread(there[c]) using "step":"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title middle[c], \
+             for [n = 1:paths] path(there[c], "sra", "plain", n) using "step":"value" with steps linecolor rgb colour linewidth 1, \
              exact(x) @exact_style, \
-             csv using (x(spread(there[c], "sra"))):"value" with lines linecolor rgb ink linewidth 3 title "mean"
+             spread(there[c]) using "step":"value" with lines linecolor rgb ink linewidth 3 title "mean"
     }
     unset xlabel
     unset multiplot

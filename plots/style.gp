@@ -23,17 +23,34 @@ svg_terminal(name, w, h) = sprintf("set terminal svg name '%s' size %d,%d dynami
 png_terminal(w, h) = sprintf("set terminal pngcairo size %d,%d enhanced font 'Helvetica,14' fontscale 1.75 linewidth 2 pointscale 2 dashlength 2 background rgb 'white'", 2 * w, 2 * h)
 figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_terminal(w, h)) . sprintf("; set output 'figures/%s.%s'", name, file)
 
+# For figures with many groups of rows: after `eval figure_groups(csv, "what format mode")`, which reads the CSV once,
+# rows("path bfloat16 rne") is the datablock of the rows with these values in these columns, for plot and stats. Without
+# such rows it has none. An empty value in the CSV is `-` in a key.
+if (!exists("groups")) { groups = "|"; blocks = 0 } # a figure loads this file again after reset
+figure_groups(csv, columns) = sprintf("load \"< awk -f plots/groups.awk -v columns='%s' -v blocks=%d '%s'\"", columns, blocks, csv)
+place_of(key) = strstrt(groups, "|" . key . "=")
+has_rows(key) = place_of(key) > 0
+rows(key) = "$rows" . (has_rows(key) ? substr(groups, place_of(key) + strlen(key) + 2, place_of(key) + strlen(key) + 6) : "00000")
+
 # A run with few formats or modes lacks rows of a figure. After `eval forget` and
 # `stats csv using (see(chosen, value)) nooutput`, hits is the number of chosen rows, and last, least, most and mean are
 # those of their values, or NaN if there are none. STATS_ variables would be undefined in this case.
+# `eval measure(key, "chosen", "value")` does both with the rows of a group; `eval scan(key, "action")` evaluates an
+# expression for each row of a group.
 hits = 0
 see(chosen, v) = chosen ? (hits = hits + 1, last = v, most = hits == 1 || v > most ? v : most, least = hits == 1 || v < least ? v : least, total = (hits == 1 ? 0 : total) + v, mean = total / hits, 1) : 0
 forget = "hits = 0; last = NaN; least = NaN; most = NaN; total = 0; mean = NaN"
+scan(key, action) = has_rows(key) ? sprintf("stats '%s' using (%s) nooutput", rows(key), action) : ""
+measure(key, chosen, value) = forget . "; " . scan(key, sprintf("see(%s, %s)", chosen, value))
 # the value of an option in the CSV's header lines
 option(csv, name) = system(sprintf("sed -n 's/^# %s: //p' %s", name, csv))
 # a number that a claim computes, from the summary beside the CSV: summary(csv, "stop", "bfloat16 rne plain"); NaN if the
 # summary has no such number, or where there is no summary
-summary(csv, quantity, of) = real(system(sprintf("cat '%s.summary.csv' 2>/dev/null | awk -F, -v quantity='%s' -v of='%s' '$1 == quantity && $2 == of {found = $3} END {print found == \"\" ? \"nan\" : found}'", csv[1:strlen(csv)-4], quantity, of)))
+summary_csv = ""
+summary_load(csv) = (summary_csv = csv, summary_text = "\n" . system(sprintf("cat '%s.summary.csv' 2>/dev/null", csv[1:strlen(csv)-4])) . "\n")
+summary_value(text) = real(text[1:strstrt(text, "\n")-1])
+summary_find(row) = strstrt(summary_text, row) ? summary_value(summary_text[strstrt(summary_text, row)+strlen(row):strlen(summary_text)]) : NaN
+summary(csv, quantity, of) = (csv eq summary_csv ? 0 : summary_load(csv), summary_find("\n" . quantity . "," . of . ","))
 # for eval: prints why the figure cannot be drawn, draws this sentence as the figure, and ends the script
 figure_refuse(name, why) = sprintf("print '%s.gp: %s'; do for [file in figure_files] { eval figure_open('%s', file, 1160, 160); unset border; unset tics; set label 1 '%s: no figure from this run' noenhanced at screen 0.02,0.7 font title_font textcolor rgb ink; set label 2 '%s' at screen 0.02,0.35 font label_font textcolor rgb ink; set xrange [0:1]; set yrange [0:1]; plot -1; unset output }; exit", name, why, name, name, why)
 

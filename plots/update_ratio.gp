@@ -5,10 +5,11 @@ eval figure_needs("update_ratio", csv)
 eval figure_needs_summary("update_ratio", csv)
 
 seeds = int(option(csv, "seeds"))
-observed(what) = strcol("what") eq what && strcol("layer") eq "all"
-share(format) = observed("share") && strcol("format") eq format
+eval figure_groups(csv, "what layer format")
+share(format) = "share all " . format
 percent(x) = 100 * column("lost") / (column("count") - column("zero"))
-trace(format, mode) = strcol("what") eq "trace" && strcol("run") eq format && strcol("mode") eq mode
+eval figure_groups(csv, "what run mode layer")
+trace(format, mode) = sprintf("trace %s %s -", format, mode)
 
 # the formats of this run that have a colour, and their significant bits: they lose updates from the ratio 2^p on
 known = "e4m3 e5m2 bfloat16 binary16 tf32 binary32"
@@ -32,11 +33,9 @@ lost(i, quarter) = summary(csv, "percent lost", sprintf("%s quarter %d", word(kn
 array total_at[4]
 top = 0
 do for [s = 1:4] {
-    eval forget
-    stats csv using (see(observed("bin") && column("step") == at[s], column("count"))) nooutput
+    eval measure("bin all -", "column('step') == at[s]", "column('count')")
     total_at[s] = total
-    eval forget
-    stats csv using (see(observed("bin") && column("step") == at[s], 100 * column("count") / total_at[s] * seeds)) nooutput
+    eval measure("bin all -", "column('step') == at[s]", "100 * column('count') / total_at[s] * seeds")
     top = most > top ? most : top
 }
 top = 1.45 * top
@@ -88,7 +87,7 @@ do for [file in figure_files] {
             } else { if (prec[i] < 8) { set label 10 + i said at prec[i] - 0.2,top * 0.91 right textcolor rgb colour(i) font small_font
             } else { set label 10 + i said . (s == 1 ? " lost" : "") at prec[i] + 1.2,top * 0.91 left textcolor rgb colour(i) font small_font } }
         }
-        plot csv using (observed("bin") && column("step") == at[s] ? column("x") + 0.5 : NaN):(100 * column("count") / total_at[s]) smooth frequency with boxes linecolor rgb tint(black, 0.55)
+        plot rows("bin all -") using (column("step") == at[s] ? column("x") + 0.5 : NaN):(100 * column("count") / total_at[s]) smooth frequency with boxes linecolor rgb tint(black, 0.55)
         unset object
         do for [i = 10:19] { unset label i }
     }
@@ -110,12 +109,11 @@ do for [file in figure_files] {
     set ylabel "share of the updates" offset 0.6,0
     do for [f in has] {
         i = int(f)
-        eval forget
         # the extremes of the curve over the width of the name; the name is above the curve, or below it
-        stats csv using (see(share(word(known, i)) && column("step") >= at[2] && column("step") <= at[2] + 0.25 * end, percent(0))) nooutput
+        eval measure(share(word(known, i)), "column('step') >= at[2] && column('step') <= at[2] + 0.25 * end", "percent(0)")
         set label 10 + i word(known, i) at at[2],(i == 1 || i == 6 ? most + 6.5 : i == 3 ? least - 5 : least - 7) left textcolor rgb colour(i) font label_font
     }
-    plot for [f in has] csv using (share(word(known, int(f))) ? column("step") : NaN):(percent(0) / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3
+    plot for [f in has] rows(share(word(known, int(f)))) using "step":(percent(0) / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3
     do for [i = 10:19] { unset label i }
 
     # --- training without master weights
@@ -132,22 +130,19 @@ do for [file in figure_files] {
     random = ""
     eval forget
     do for [i = 1:5] {
-        eval forget
-        stats csv using (see(trace(word(known, i), "rne") && column("step") == end, column("value"))) nooutput
+        eval measure(trace(word(known, i), "rne"), "column('step') == end", "column('value')")
         if (hits) {
             drawn = drawn . sprintf(" %d", i)
             said = word(known, i)
             set label 10 + i said at 0.985*end,mean * 1.45 right textcolor rgb colour(i) font label_font
         }
-        eval forget
-        stats csv using (see(trace(word(known, i), "sra"), 1)) nooutput
-        random = random . (hits ? sprintf(" %d", i) : "")
+        random = random . (has_rows(trace(word(known, i), "sra")) ? sprintf(" %d", i) : "")
     }
     # an iteration over an empty list would draw once
-    path(mode, list, style) = list eq "" ? "" : sprintf(', for [f in "%s"] csv using (trace(word(known, int(f)), "%s") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) %s', list, mode, style)
+    path(mode, list, style) = list eq "" ? "" : sprintf(', for [f in "%s"] rows(trace(word(known, int(f)), "%s")) using "step":(column("value") / seeds) smooth frequency with lines linecolor rgb colour(f) %s', list, mode, style)
     solid = path("rne", drawn, "linewidth 3")
     dashed = path("sra", random, "linewidth 2 dashtype (5,4)")
-    eval 'plot csv using (trace("binary32", "rne") ? column("step") : NaN):(column("value") / seeds) smooth frequency with lines linecolor rgb binary32 linewidth 4 title "binary32"' . solid . dashed . (solid eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 3 title "rounded to nearest"') . (dashed eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 2 dashtype (5,4) title "rounded stochastically"')
+    eval 'plot rows(trace("binary32", "rne")) using "step":(column("value") / seeds) smooth frequency with lines linecolor rgb binary32 linewidth 4 title "binary32"' . solid . dashed . (solid eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 3 title "rounded to nearest"') . (dashed eq "" ? "" : ', NaN with lines linecolor rgb grey linewidth 2 dashtype (5,4) title "rounded stochastically"')
     unset logscale
     unset multiplot
     unset output

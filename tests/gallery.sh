@@ -5,7 +5,8 @@
 SOURCES=$(pwd)/experiments
 . tests/support.sh
 
-mkdir gallery gallery/plots gallery/results && cp "$SOURCES"/../plots/*.gp "$SOURCES"/../plots/*.txt "$SOURCES"/../plots/gallery.sh gallery/plots
+mkdir gallery gallery/plots gallery/results && cp "$SOURCES"/../plots/*.gp "$SOURCES"/../plots/*.awk "$SOURCES"/../plots/*.txt \
+    "$SOURCES"/../plots/gallery.sh gallery/plots
 : >gallery/plots/powers.gp
 printf '%s\n' 'group: How < much?' 'order: 1' '' '2^-25 2^{} 2^p. 2^(2p), n 2^(-p/2) 2^((1-p)/2)' '(w - 3)^2 -2^-(r+1) < 2^24.' '' 'Second.' >gallery/plots/powers.txt
 printf '%s\t%s\t%s\t%s\t%s\n' kind text measured published source PASS 'a < b' '1 & 2' '' '' FAIL 'no "such"' '' '' '' \
