@@ -1,6 +1,13 @@
 /* t_resume.c - runs that are killed and resumed, divided into shards, or started twice; runs that must stay whole. */
 #include "toy.h"
 
+static int lacks(const char *path, const char *text) {
+    char *data = read_all(path);
+    const int lacking = data && !strstr(data, text);
+    free(data);
+    return lacking;
+}
+
 static void test_resume(void **state) {
     static const char *const deaths[] = {"--signal 9", "--signal 2", "--signal 15", "--signal 2 --slow", "--status 7"};
     char line[120];
@@ -45,7 +52,8 @@ static void test_shards(void **state) {
     expect_exit(0, "--shard 1/3");
     assert_true(is_there("results/toy.shard-1-of-3.csv"));
     expect_exit(0, "--merge results/toy.shard-1-of-3.csv --out m.csv");
-    assert_true(has("stderr.txt", "5 of 16 points are in the files to merge; computing the rest"));
+    assert_true(has("stderr.txt", "5 of 16 points are in the files to merge; computing the other 11\n"));
+    assert_true(lacks("stderr.txt", "cut off"));
     assert_same("whole.csv", "m.csv");
     expect_exit(2, "--merge whole.csv --out m.csv");
     assert_true(has("stderr.txt", "not a finished CSV"));
@@ -181,6 +189,65 @@ static void test_shard_files(void **state) {
     assert_same("whole.csv", "m.csv");
 }
 
+/* A merge says that a file is cut off, at whichever byte, and computes its last point again. */
+static void test_cut_shard(void **state) {
+    static const char *const cuts[][2] = {
+        {"# piece 1: binary16 rne 2\n", "1 of 16 points are"}, /* the file ends behind this text: its points */
+        {"# piece 1: binary16 rne 2\nbinary16,rne,0,0.", "1 of 16 points are"},
+        {"\n# end 1: 3 crc32 ", "1 of 16 points are"},
+        {"\n# piece 2: bin", "2 of 16 points are"},
+        {"\n# end 15: ", "15 of 16 points are"},
+    };
+    char line[120];
+    (void)state;
+    expect_exit(0, "--out whole.csv");
+    expect_exit(0, "--shard 0/1 --out shard.csv");
+    char *text = read_all("shard.csv");
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        const char *at = text ? strstr(text, cuts[i][0]) : NULL;
+        FILE *file = fopen("cut.csv", "w");
+        assert_true(at && file);
+        const size_t length = (size_t)(at - text) + strlen(cuts[i][0]);
+        size_t number = text[length - 1] != '\n';
+        for (size_t c = 0; c < length; c++) number += text[c] == '\n';
+        assert_true(fwrite(text, 1, length, file) == length && fclose(file) == 0);
+        expect_exit(0, "--merge cut.csv --out m.csv");
+        snprintf(line, sizeof line, "cut.csv is cut off at line %zu: its last point is not whole and is not used\n",
+                 number);
+        assert_true(has("stderr.txt", line) && has("stderr.txt", cuts[i][1]));
+        assert_same("whole.csv", "m.csv");
+    }
+    text[strlen(text) - 1] = 0; /* a file without its last line break is whole */
+    FILE *file = fopen("cut.csv", "w");
+    assert_true(file && fputs(text, file) >= 0 && fclose(file) == 0);
+    free(text);
+    expect_exit(0, "--merge cut.csv --out m.csv");
+    assert_true(has("m.run.json", "\"points_resumed\": 16") && lacks("stderr.txt", "cut off"));
+}
+
+/* A merge does not replace one of the files that it reads, under whichever name. */
+static void test_merge_into_shard(void **state) {
+    (void)state;
+    expect_exit(0, "--shard 0/2 --out first.csv");
+    expect_exit(0, "--shard 1/2 --out second.csv");
+    char *before = read_all("first.csv");
+    remove("same.csv");
+    assert_int_equal(symlink("first.csv", "same.csv"), 0);
+    static const char *const lines[] = {"--merge first.csv second.csv --out first.csv",
+                                        "--merge second.csv ./first.csv --out same.csv",
+                                        "--merge second.csv same.csv --out first.csv --restart"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        expect_exit(2, lines[i]);
+        assert_true(has("stderr.txt", " is the output, too, and would be replaced: give another --out\n"));
+        char *after = read_all("first.csv");
+        assert_true(before && after);
+        assert_string_equal(before, after);
+        free(after);
+    }
+    free(before);
+    assert_false(is_there("first.csv.part"));
+}
+
 /* A symbolic link stays a link, and the file behind it gets the rows. */
 static void test_link(void **state) {
     struct stat about;
@@ -294,6 +361,8 @@ static int run_all(void) {
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_foreign_pieces),
         cmocka_unit_test(test_shard_files),
+        cmocka_unit_test(test_cut_shard),
+        cmocka_unit_test(test_merge_into_shard),
         cmocka_unit_test(test_link),
         cmocka_unit_test(test_spared),
         cmocka_unit_test(test_spared_checkpoint),

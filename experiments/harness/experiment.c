@@ -177,12 +177,14 @@ static int report_failure(const ulp_run *run, ulp_status status) {
 static int report_stop(ulp_run *run) {
     const int nothing = run->sweep.place.direct || run->experiment->whole;
     if (run->experiment->whole) ulp_sweep_close(&run->sweep);
+    const size_t finished = run->sweep.finished, all = run->plan.count;
     if (nothing)
-        return ulp_run_error(run->sweep.program, "stopped after %zu of %zu points; nothing was written",
-                             run->sweep.finished, run->plan.count);
+        return ulp_run_error(run->sweep.program, "stopped after %zu of %zu point%s; nothing was written", finished, all,
+                             ulp_plural(all));
     return ulp_run_error(run->sweep.program,
-                         "stopped after %zu of %zu points; they are kept in %s: the same command with --resume goes on",
-                         run->sweep.finished, run->plan.count, run->sweep.part);
+                         "stopped after %zu of %zu point%s; %s keeps all finished points: the same command with "
+                         "--resume goes on",
+                         finished, all, ulp_plural(all), run->sweep.part);
 }
 
 static void write_csv(FILE *file, const void *own) {
@@ -245,9 +247,9 @@ static int finish(ulp_run *run) {
     ulp_sweep_close(&run->sweep);
     if (status >= 0) return status;
     if (!run->common.quiet)
-        ulp_complain(run->sweep.program, "%zu points, %zu rows, %.1f s -> %s%s", run->sweep.finished, run->row_count,
-                     run->wall_seconds, run->sweep.place.path,
-                     shard ? " (claims are tested when the shards are merged)" : "");
+        ulp_complain(run->sweep.program, "%zu point%s, %zu row%s, %.1f s -> %s%s", run->sweep.finished,
+                     ulp_plural(run->sweep.finished), run->row_count, ulp_plural(run->row_count), run->wall_seconds,
+                     run->sweep.place.path, shard ? " (claims are tested when the shards are merged)" : "");
     return failed ? ULP_EXIT_FAILED : ULP_EXIT_FINE;
 }
 
@@ -280,9 +282,10 @@ static int compute(ulp_run *run) {
         }
     }
     ulp_stop_on_signals();
-    if (s->merge.count && !ulp_sweep_complete(s))
-        ulp_complain(s->program, "%zu of %zu points are in the files to merge; computing the rest", s->resumed,
-                     run->plan.count);
+    const size_t missing = run->plan.count - s->resumed;
+    if (s->merge.count && missing)
+        ulp_complain(s->program, "%zu of %zu point%s %s in the files to merge; computing the other %zu", s->resumed,
+                     run->plan.count, ulp_plural(run->plan.count), run->plan.count == 1 ? "is" : "are", missing);
     ulp_sweep_run(s);
     if (s->rank) return ULP_EXIT_FINE;
     if (s->status != ULP_OK) {

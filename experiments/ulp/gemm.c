@@ -175,7 +175,7 @@ static const ulp_option options[] = {
      ULP_AT(gemm_job, product),
      .needed = 1,
      .help = "how sums are formed; native:... with --backend cuda is a GPU's own product"},
-    ULP_OPTION(gemm_job, backend, backend, "cpu", .help = "the machine that computes: cpu or cuda"),
+    ULP_OPTION(gemm_job, backend, backend, "cpu", .help = "the machine that computes"),
     ULP_OPTION(gemm_job, m, unsigned, "256", .min = 1, .max = 1 << 20, .help = "rows of A and C"),
     ULP_OPTION(gemm_job, n, unsigned, "256", .min = 1, .max = 1 << 20, .help = "columns of B and C"),
     ULP_OPTION(gemm_job, k, unsigned, "256", .min = 1, .max = 1 << 24, .help = "columns of A, rows of B"),
@@ -231,9 +231,9 @@ static void print_result(const gemm_job *w, const char *data, const result *r) {
            w->a_scales != NULL ? w->datapath.scale.name : "");
     printf("checksum    %016llx, FNV-1a 64 of the codes in %s\n", (unsigned long long)r->hash, w->datapath.result.name);
     gemm_check_print(&r->check);
-    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d threads\n", r->seconds,
+    printf("time        %.3g s, %.3g giga-products/s, %s %s, %d thread%s\n", r->seconds,
            1e-9 * (double)w->m * (double)w->n * (double)w->k / fmax(r->seconds, 1e-9), w->backend->name,
-           w->backend->what, ulp_threads_get());
+           w->backend->what, ulp_threads_get(), ulp_plural((size_t)ulp_threads_get()));
 }
 
 static void release(gemm_job *w) {

@@ -93,7 +93,7 @@ static int read_journal(journal *j, FILE *file) {
         return ulp_usage_error(j->program, "--resume %s: this file is no journal of ulp verify; it stays as it is",
                                j->path);
     if (stopped) return ULP_GO_ON;
-    const int status = ulp_pieces_read(&reader, NULL);
+    const int status = ulp_pieces_read(&reader);
     drop_repeated(j);
     return status;
 }

@@ -185,8 +185,9 @@ int verify_case(verify_job *j, size_t number, size_t of) {
     free(j->piece);
     ulp_progress_clear(&j->bar);
     if (j->status != ULP_OK) return 0;
-    printf("%s %zu/%zu %s: %llu inputs, %llu mismatches, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL", number, of,
-           case_name(name, j), (unsigned long long)j->inputs, (unsigned long long)mismatches, (unsigned long long)hash);
+    printf("%s %zu/%zu %s: %llu input%s, %llu mismatch%s, hash %016llx\n", mismatches == 0 ? "PASS" : "FAIL", number,
+           of, case_name(name, j), (unsigned long long)j->inputs, ulp_plural(j->inputs), (unsigned long long)mismatches,
+           mismatches == 1 ? "" : "es", (unsigned long long)hash);
     fflush(stdout);
     return mismatches == 0;
 }

@@ -102,6 +102,8 @@ void ulp_list_add(char *text, size_t size, const char *item, ...) {
     va_end(arguments);
 }
 
+const char *ulp_plural(size_t count) { return count == 1 ? "" : "s"; }
+
 int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most) {
     char list[400];
     const int found = ulp_near_words(list, sizeof list, text, words, most);

@@ -42,6 +42,9 @@ int ulp_list_has(const char *list, const char *item);
 /* Add an item to a list in `text` (size), which starts empty. Characters that do not fit are cut off. */
 void ulp_list_add(char *text, size_t size, const char *item, ...) ULP_PRINTF(3, 4);
 
+/* The ending of a noun behind a number in messages: "" for 1, else "s". */
+const char *ulp_plural(size_t count);
+
 /* near = a list with commas of at most `most` words of `words` (separated by blanks) with the least edit distance from
  * `text`. The list is empty if no word is near enough to be meant. Returns the number of words. */
 int ulp_nearest_words(ulp_text *near, const char *text, const char *words, int most);

@@ -80,7 +80,14 @@ static int read_points(ulp_sweep *s, const char *path, FILE *file, int forgiving
                                      .own = &from,
                                      .knows = knows_from,
                                      .take = take_piece};
-    return ulp_pieces_read(&reader, NULL);
+    return ulp_pieces_read(&reader);
+}
+
+/* Whether the open file is the one that the run will replace. */
+static int is_own_place(const ulp_sweep *s, FILE *file) {
+    struct stat merged, place;
+    return !s->place.direct && fstat(fileno(file), &merged) == 0 && stat(s->place.file, &place) == 0 &&
+           merged.st_dev == place.st_dev && merged.st_ino == place.st_ino;
 }
 
 static int merge_file(ulp_sweep *s, const char *path) {
@@ -92,7 +99,11 @@ static int merge_file(ulp_sweep *s, const char *path) {
         errno = EISDIR;
     }
     if (!file) return ulp_usage_error(s->program, "--merge: cannot read %s: %s", path, strerror(errno));
-    const int status = read_points(s, path, file, 0);
+    const int status =
+        is_own_place(s, file)
+            ? ulp_usage_error(s->program, "--merge: %s is the output, too, and would be replaced: give another --out",
+                              path)
+            : read_points(s, path, file, 0);
     fclose(file);
     return status;
 }
@@ -139,8 +150,7 @@ static int spare_points(ulp_sweep *s) {
         return ulp_usage_error(s->program,
                                "%s holds %zu finished point%s of a run that was stopped: --resume goes on with %s, "
                                "--restart forgets %s",
-                               s->part, count, count > 1 ? "s" : "", count > 1 ? "them" : "it",
-                               count > 1 ? "them" : "it");
+                               s->part, count, ulp_plural(count), count > 1 ? "them" : "it", count > 1 ? "them" : "it");
     for (size_t k = 0; k < s->plan->count && status < 0; k++)
         if (s->work[k].file && access(s->work[k].file, F_OK) == 0)
             status = ulp_usage_error(s->program,

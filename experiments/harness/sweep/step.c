@@ -26,7 +26,7 @@ void ulp_sweep_started(ulp_sweep *s) {
 
 static void show_progress(ulp_sweep *s) {
     char detail[40];
-    snprintf(detail, sizeof detail, "%zu points", s->finished);
+    snprintf(detail, sizeof detail, "%zu point%s", s->finished, ulp_plural(s->finished));
     ulp_progress_show(&s->progress, s->cost_total > 0 ? cost_done(s) / s->cost_total : 1, detail);
 }
 

@@ -36,17 +36,16 @@ typedef struct cursor {
     size_t room, number;
     size_t length;       /* of line */
     int more;            /* 1: line is a whole line; 0: the end of the file, or a line without its line break */
-    long at;             /* offset of the line in the file */
     unsigned char *seen; /* (seen_room) not 0 for the pieces of this file so far */
     size_t seen_room;
 } cursor;
 
 static void next_line(cursor *c) {
-    c->at = ftell(c->reader->file);
     const ssize_t length = getline(&c->line, &c->room, c->reader->file);
     c->number++;
     c->more = length > 0 && c->line[length - 1] == '\n';
     c->length = length > 0 ? (size_t)length : 0;
+    if (c->line) c->line[c->length] = '\0'; /* at the end of the file the line is empty */
     while (c->length && (c->line[c->length - 1] == '\n' || c->line[c->length - 1] == '\r')) c->line[--c->length] = '\0';
     if (c->number == 1 && c->length >= 3 && memcmp(c->line, "\xef\xbb\xbf", 3) == 0) {
         c->length -= 3;
@@ -126,30 +125,39 @@ static int misplaced(const cursor *c) {
     return damaged(c, c->number, "a piece", "this line names none of this run");
 }
 
-/* Read the lines of a piece; the cursor then has the end line. Returns NULL, or the reason if the piece is damaged. */
-static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines) {
+/* Say that the last piece of a merged file is not whole, and go on without this piece. */
+static void report_cut(const cursor *c) {
+    if (!c->reader->forgiving)
+        ulp_complain(c->reader->program, "%s is cut off at line %zu: its last point is not whole and is not used",
+                     c->reader->path, c->number - !c->length);
+}
+
+/* Read the lines of a piece; the cursor then has the end line, which is the last line of the piece. *cut gets 1 if the
+ * file ends before it. Returns NULL, or the reason if the piece is damaged. */
+static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines, int *cut) {
     char end[96];
     for (next_line(c); c->more && c->line[0] != '#'; next_line(c)) {
         ulp_text_add(lines, c->line, c->length);
         ulp_text_add(lines, "\n", 1);
         piece->count++;
     }
-    if (!c->more) return NULL;
     piece->lines = lines->data;
     piece->length = lines->length;
-    if (strncmp(c->line, "# end ", 6) != 0) return "its end line is missing";
     print_end(end, sizeof end, piece);
-    return strcmp(c->line, end) == 0 ? NULL : "its lines do not match the number and the CRC-32 of its end line";
+    if (strcmp(c->line, end) == 0) return NULL; /* a file may end without a line break */
+    *cut = !c->more;
+    if (*cut) return NULL;
+    return strncmp(c->line, "# end ", 6) != 0 ? "its end line is missing"
+                                              : "its lines do not match the number and the CRC-32 of its end line";
 }
 
-static int read_pieces(cursor *c, long *torn) {
-    int status = -1, in_order = 1; /* in order: between two pieces, and not after a damaged piece */
+static int read_pieces(cursor *c) {
+    int status = -1, cut = 0, in_order = 1; /* in order: between two pieces, and not after a damaged piece */
     next_line(c);
     while (c->more && status < 0) {
         ulp_piece piece = {0};
         const char *label;
         const size_t number = c->number;
-        const long at = c->at;
         if (!is_piece(c, &piece.index, &label)) {
             if (in_order) status = misplaced(c);
             in_order = 0;
@@ -159,28 +167,25 @@ static int read_pieces(cursor *c, long *torn) {
         ulp_text lines = {0}, what = {0};
         char *copy = ulp_copy_text(label);
         piece.label = copy;
-        const char *wrong = read_lines(c, &piece, &lines);
-        if (!wrong && c->more && is_repeated(c, piece.index)) wrong = "it stands in this file twice";
-        if (!wrong && !c->more) *torn = at;
-        if (!wrong && c->more) status = c->reader->take(c->reader->own, &piece);
+        const char *wrong = read_lines(c, &piece, &lines, &cut);
+        if (!wrong && !cut && is_repeated(c, piece.index)) wrong = "it stands in this file twice";
+        if (!wrong && !cut) status = c->reader->take(c->reader->own, &piece);
         ulp_text_print(&what, "point '%s'", copy);
         if (wrong) status = damaged(c, number, ulp_text_of(&what), wrong);
         in_order = !wrong;
-        if (!(wrong && strncmp(c->line, "# piece ", 8) == 0)) next_line(c);
+        if (!cut && !(wrong && strncmp(c->line, "# piece ", 8) == 0)) next_line(c);
         ulp_text_free(&lines);
         ulp_text_free(&what);
         free(copy);
     }
-    if (status < 0 && !c->more && c->length) *torn = *torn < 0 ? c->at : *torn;
+    if (status < 0 && (cut || c->length)) report_cut(c); /* within a piece, or within a line that begins one */
     return status;
 }
 
-int ulp_pieces_read(const ulp_piece_reader *reader, long *torn) {
+int ulp_pieces_read(const ulp_piece_reader *reader) {
     cursor c = {.reader = reader};
-    long unfinished = -1;
     int status = read_head(&c);
-    if (status < 0) status = read_pieces(&c, &unfinished);
-    if (torn) *torn = unfinished;
+    if (status < 0) status = read_pieces(&c);
     free(c.line);
     free(c.seen);
     return status;

@@ -8,10 +8,10 @@
  *     # end 17: NUMBER OF LINES crc32 EIGHT HEX DIGITS
  *
  * The CRC-32 covers the label, a line break and the lines. If the file ends within a piece, this piece was not
- * finished. A piece that does not match its end line, or that is in the file twice, is damaged. A resumed run skips a
- * damaged piece with a message and computes it again; a merge refuses the file. A file with another head holds other
- * numbers, or the numbers of another build, and is refused. `# shard:` lines of a head are not compared. CRLF line ends
- * and a byte order mark are accepted.
+ * finished and is not used; a merge says so, because a shard ends with a whole piece. A piece that does not match its
+ * end line, or that is in the file twice, is damaged. A resumed run skips a damaged piece with a message and computes
+ * it again; a merge refuses the file. A file with another head holds other numbers, or the numbers of another build,
+ * and is refused. `# shard:` lines of a head are not compared. CRLF line ends and a byte order mark are accepted.
  */
 #ifndef ULP_TABLE_PIECES_H
 #define ULP_TABLE_PIECES_H
@@ -36,7 +36,7 @@ typedef struct ulp_piece_reader {
     const char *program, *path; /* for messages */
     FILE *file;
     const char *head; /* the required head of the file, without the line of the build */
-    int forgiving;    /* 1: damaged pieces are skipped (the file of a run in progress) */
+    int forgiving;    /* 1: the file of a run in progress: damaged pieces are skipped, the last may be unfinished */
     void *own;
     /* Whether the program has a piece with this index and label. */
     int (*knows)(void *own, size_t index, const char *label);
@@ -44,8 +44,7 @@ typedef struct ulp_piece_reader {
     int (*take)(void *own, const ulp_piece *piece);
 } ulp_piece_reader;
 
-/* Read a file. Returns -1, or the exit status after a message. *torn (may be NULL) gets the offset of an unfinished
- * last piece, or -1. */
-int ulp_pieces_read(const ulp_piece_reader *reader, long *torn);
+/* Read a file. Returns -1, or the exit status after a message. */
+int ulp_pieces_read(const ulp_piece_reader *reader);
 
 #endif
