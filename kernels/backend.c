@@ -67,7 +67,7 @@ ulp_status ulp_backend_get(const ulp_backend **backend, const char *name) {
     return strcmp(name, "cuda") == 0 ? ulp_cuda_backend(backend) : ULP_BAD_NAME;
 }
 
-const char *ulp_backend_names(void) { return "cpu, cuda"; }
+const char *ulp_backend_names(void) { return "cpu cuda"; }
 
 const char *ulp_backend_lacks(const char *name) {
     const ulp_backend *backend;

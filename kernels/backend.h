@@ -231,7 +231,7 @@ const char *ulp_backend_error(void);
  * when this machine or build cannot offer the backend or the instruction set of ULPLAB_ISA. */
 ulp_status ulp_backend_get(const ulp_backend **backend, const char *name);
 
-/* All names that ulp_backend_get() knows, separated by commas. */
+/* All names that ulp_backend_get() knows, separated by blanks. */
 const char *ulp_backend_names(void);
 
 /* The reason, in a sentence, why ulp_backend_get() returns ULP_NO_DEVICE for `name`. "" where it returns another

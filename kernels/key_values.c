@@ -73,11 +73,6 @@ typedef struct reading {
     size_t error_size;
 } reading;
 
-static ulp_status refuse_pair(const reading *r, const char *word) {
-    return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of,
-                  word, r->reader->between == ':' ? "colons" : "commas");
-}
-
 static void put_integer(void *to, const ulp_key *key, int64_t value) {
     unsigned char *at = (unsigned char *)to + key->at;
     if (key->bytes == 1) memcpy(at, &(uint8_t){(uint8_t)value}, 1);
@@ -145,18 +140,36 @@ static int is_same_key(const char *a, const char *b, int any_case) {
     return *a == *b;
 }
 
+/* The key of that name, and its index in all lists; NULL if there is none. */
+static const ulp_key *key_named(const ulp_key_reader *reader, const char *name, size_t *at) {
+    const ulp_key *key;
+    for (*at = 0; (key = key_at(reader->lists, *at)) && !is_same_key(key->name, name, reader->plain);) ++*at;
+    return key;
+}
+
+/* Refuses a word without an equals sign; if the word is a key, the sentence says which values the key takes. */
+static ulp_status refuse_pair(const reading *r, const char *word) {
+    char form[LINE];
+    const ulp_key *key = key_named(r->reader, word, &(size_t){0});
+    if (!key)
+        return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of,
+                      word, r->reader->between == ':' ? "colons" : "commas");
+    form_of(form, sizeof form, key);
+    return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: %s needs a value, as %s=...: %s (%s)", r->of, key->name,
+                  key->name, form, key->help);
+}
+
 /* Finds the key of "key=value". *at is its index in all lists. The function replaces the equals sign by a terminator,
  * so that the value begins behind it. */
 static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
     const char *names[ULP_KEYS_MAX + 1];
     char what[LINE], *equals = strchr(word, '=');
-    const ulp_key *key = NULL;
     if (!equals) {
         refuse_pair(r, word);
         return NULL;
     }
     *equals = 0;
-    for (*at = 0; (key = key_at(r->reader->lists, *at)) && !is_same_key(key->name, word, r->reader->plain);) ++*at;
+    const ulp_key *key = key_named(r->reader, word, at);
     if (key) return key;
     names_of(names, r->reader->lists);
     snprintf(what, sizeof what, "%s: no key", r->of);

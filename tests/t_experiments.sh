@@ -202,8 +202,8 @@ verdict $? "the exit statuses stand once in --help"
 G=$BIN/gradient_underflow
 mkdir empty copy
 cp "$SOURCES/data/digits.csv" copy
-exits 3 "--data of no folder" "$G" --quick --data none
-says 'no digits.csv .* in none .*(no such folder)$' err.txt "it names the folder and the file"
+exits 2 "--data of no folder" "$G" --quick --data none
+says '^gradient_underflow: --data none: there is no such folder$' err.txt "it names the option and the folder"
 exits 3 "--data of an empty folder" "$G" --quick --data empty
 says 'no digits.csv .* in empty or empty/digits$' err.txt "it names the folder and the file, and says no more"
 exits 2 "--data without a name" "$G" --quick --data=
@@ -211,7 +211,10 @@ exits 3 "--set mnist without its files" "$G" --quick --set mnist
 says 'each plain or .gz$' err.txt "it lists them, and says no more"
 exits 3 "--set mnist in an empty folder" "$G" --quick --set mnist --data empty
 exits 2 "an unknown data set" "$G" --quick --set cifar
-says "no data set 'cifar'; known: digits, mnist, mnist-strips, strips$" err.txt "it lists the known ones, and says no more"
+says "^gradient_underflow: --set: no data set 'cifar'$" err.txt "it names the option"
+says '^known: digits mnist mnist-strips strips$' err.txt "it lists the known ones, and says no more"
+exits 0 "--help of an experiment with data" "$G" --help
+for set in $("$BIN/ulp" help data | sed -n 's/^\([a-z-]*\)  .*/\1/p'); do says " $set[] ]" out.txt "--help names the data set $set"; done
 few="--quick --quiet --nets small --steps 6 --every 3"
 "$G" $few --out shipped.csv
 "$G" $few --data copy --out t.csv
@@ -406,7 +409,7 @@ for source in "$SOURCES"/*/; do
     if "$BIN/$name" --help | grep -q '^  --backend '; then
         took=$((took + 1))
         exits 2 "$name --backend tpu" "$BIN/$name" --quick --backend tpu --out machine.csv
-        known="no backend 'tpu'; known: cpu, cuda$"
+        known='^known: cpu cuda$'
         [ "$name" = bench_gpu ] && known='^known: cuda$' # it times no other
         says "$known" err.txt "it lists the known ones"
         if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi

@@ -29,7 +29,7 @@ typedef struct settings {
     ulp_op op;
     ulp_datapath_list datapaths;
     const ulp_backend *backend;
-    const char *out;
+    const char *out, *folder;
     ulp_text_list merge;
     int flag;
 } settings;
@@ -98,6 +98,7 @@ static const ulp_option common[] = {
      .value = LONG_WORDS,
      .help = "the CSV",
      .value_name = "FILE"},
+    {.name = "folder", .type = &ulp_type_folder, ULP_AT(settings, folder), .value = "", .help = "a folder"},
     {.name = "merge", .type = &ulp_type_texts, ULP_AT(settings, merge), .help = "finished points"},
     {.name = "flag", .type = &ulp_type_flag, ULP_AT(settings, flag), .help = "a flag"},
     {0},
@@ -182,12 +183,12 @@ static void test_values(void **state) {
     (void)state;
     expect(0, "--size 1e3 --scale=-0x1p-3 --list-of 5 --counts -2,0x3 --format half --formats fp16,e5m7 --shape tree "
               "--parts tail,body --seed 18446744073709551615 --modes sr,rne --mode rz --op fma --overflow sat "
-              "--datapath h100-fp16,fp32 --merge a b --flag --out x.csv");
+              "--datapath h100-fp16,fp32 --folder . --merge a b --flag --out x.csv");
     static const char *const lines[] = {
         "size: 1000\nscale: -0.125\nseed: 18446744073709551615\nlist-of: 5\ncounts: -2,3\n",
         "shape: tree\nparts: body,tail\n",
         "format: binary16\nformats: binary16,e5m7\nmode: rz\nmodes: sra,rne\noverflow: sat\nop: fma\n",
-        "datapath: h100-fp16,fp32\nbackend: cpu\nout: x.csv\nmerge: a b\nflag: yes\n"};
+        "datapath: h100-fp16,fp32\nbackend: cpu\nout: x.csv\nfolder: .\nmerge: a b\nflag: yes\n"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) has(out, lines[i]);
     expect(0, "--format e4m3 --seed 1e3");
     has(out, "size: 3\nscale: 0.5\nseed: 1000\nlist-of: 1,2,3,7\ncounts: 2,4,5\nshape: ring\nparts: all\n");
@@ -262,11 +263,19 @@ static void test_refusals(void **state) {
         {"--modes rne/4", "random bits"},
         {"--modes sr/33", "random bits"},
         {"--mode sr/8", "no mode 'sr/8'"},
-        {"--overflow up", "--overflow up: has to be one of default inf sat nan wrap"},
-        {"--op pow", "--op pow: has to be one of add sub mul div sqrt fma"},
+        {"--overflow up", "--overflow: no overflow policy 'up'\nknown: default inf sat nan wrap\n"},
+        {"--overflow wrp", "--overflow: no overflow policy 'wrp'; did you mean 'wrap'?\nknown: default"},
+        {"--op pow", "--op: no operation 'pow'\nknown: add sub mul div sqrt fma\n"},
+        {"--op sqr", "--op: no operation 'sqr'; did you mean 'sqrt'?\nknown: add"},
         {"--datapath h100-pf16", "(`ulp help datapaths` lists them)"},
         {"--datapath h100-fp16:F=99", "'F=99': F is a whole number from 0 to 40"},
-        {"--backend tpu", "--backend: no backend 'tpu'; known: cpu, cuda"},
+        {"--datapath h100-fp16:F", "h100-fp16: F needs a value, as F=...: a whole number from 0 to 40 (bits kept"},
+        {"--datapath fp32:promote", "fp32: promote needs a value, as promote=...: a whole number from 1 to"},
+        {"--datapath int8:foo", "int8: 'foo' is not key=value; words stand between colons"},
+        {"--backend tpu", "--backend: no backend 'tpu'; did you mean 'cpu'?\nknown: cpu cuda\n"},
+        {"--folder nope", "--folder nope: there is no such folder\n"},
+        {"--folder err.txt", "--folder err.txt: there is no such folder\n"},
+        {"--folder=", "--folder: the folder's name is empty"},
         {"--size 4 --size 4", "--size is given twice: '4' and '4'"},
         {"--size 4 --size=5", "--size is given twice: '4' and '5'"},
         {"--flag --flag", "--flag is given twice"},
@@ -310,6 +319,9 @@ static void test_help(void **state) {
         "\nusage: toy [OPTION...] [FILE...]\n",
         "\nthis toy\n  --size N              rows of a point [3] [--quick: 1] [--full: 10]\n",
         "\n  --shape WORD          a word: ring tree line [ring]\n",
+        "\n  --overflow POLICY     policy: default inf sat nan wrap [default]\n",
+        "\n  --op OP               operation: add sub mul div sqrt fma [add]\n",
+        "\n  --backend NAME        machine: cpu cuda [cpu]\n",
         "\n  --format FORMAT       one format [needed]\n",
         "\nevery toy\n  --out FILE            the CSV\n                        [alpha,bravo,",
         "\n  --merge FILE...       finished points\n  --flag                a flag\n  --help ",

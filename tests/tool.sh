@@ -131,6 +131,14 @@ says 'help data: digits' '^digits ' out
 refuses 'help of an unknown topic' "no topic 'fromats'; did you mean formats?" help fromats
 refuses 'help of two topics' 'one topic at a time' help modes formats
 refuses 'a command that is almost right' "no command 'rouns'; did you mean round?" rouns
+refuses 'an option before the command' "'--format' stands before the command, which comes first: ulp round --format" --format fp16 round
+refuses 'an option and no command' "'--fast' stands where the command belongs" --fast
+for word in --help -h help; do
+    exits "help $word" 0 help $word
+    says "help $word shows its usage" '^usage: ulp help ' out
+done
+refuses 'help: an unknown option' 'no option --topic' help --topic
+refuses 'help of a command that is almost right' 'did you mean round?' help rouns
 
 # ---- round ----
 
@@ -207,7 +215,11 @@ gives 'files in order, - is stdin' 0 '3\n' '3c00\n4200\n3c00\n' round --format f
 gives 'a bad line of a file' 2 '' '3c00\n4000\n' round --format fp16 one bad one
 says 'file and line are named' 'bad:2: ' err
 gives 'a missing file' 2 '' '3c00\n' round --format fp16 one missing
-says 'it is named' 'missing' err
+says 'it is named' 'cannot read missing: No such file or directory$' err
+for word in 0.1 -3; do
+    refuses "the number $word as an argument" "numbers come on standard input: echo $word | ulp round " round --format fp16 $word
+done
+refuses 'a code as an argument' 'echo 3c00 | ulp arith ' arith --format fp16 --op sqrt 3c00
 exits 'a folder is no file' 2 round --format fp16 .
 says 'a folder is no file: says why' '^ulp round: cannot read \.: it is a folder' err
 cp one ./-x
@@ -302,12 +314,22 @@ gives 'two for fma' 2 '3c00 3c00\n' '' arith --format fp16 --op fma
 gives 'a code too wide' 2 '13c00 3c00\n' '' arith --format fp16 --op add
 gives 'a code of 7 bits for a format of 6' 2 '40 00\n' '' arith --format e3m2 --op add
 gives 'not hex' 2 '3c00 zz\n' '' arith --format fp16 --op add
+empty_field() { # empty_field LINE FIELD ARGUMENT...
+    line=$1 field=$2
+    shift 2
+    gives "'$line': an empty field" 2 "$line\n" '' "$@"
+    says "'$line': the line and the field are named" "stdin:1: field $field of '.*' is empty" err
+}
+for pair in 3c00,,1=2 3c00,1,=3 ,3c00,1=1 '3c00 , ,1=2'; do empty_field "${pair%=*}" "${pair#*=}" arith --format fp16 --op add; done
+empty_field '3c00,,1' 2 dot --datapath serial:fp16:rne
+empty_field '7f,,7' 2 block --format mxfp4 --decode
+gives 'blanks around a comma' 0 '3c00 , 1400\n3c00\t,1400\n' '3c01\n3c01\n' arith --format fp16 --op add
 gives 'a quotient that e3m2 has no code for' 2 '00 00\n' '' arith --format e3m2 --op div
 refuses 'no operation' '--op' arith --format fp16
 refuses 'arith: --bits with rz' 'random bits are of the stochastic modes.*not of rz' arith --format fp16 --op add --mode rz --bits 8
 refuses 'arith: --bits without a mode' 'not of rne' arith --format fp16 --op add --bits 32
 gives 'arith: one random bit' 0 '3c00 1000\n3c00 1000\n3c00 1000\n3c00 1000\n' '3c00\n3c01\n3c01\n3c01\n' arith --format fp16 --op add --mode srb --bits 1 --seed 0
-refuses 'an unknown operation' 'add sub mul div sqrt fma' arith --format fp16 --op pow
+refuses 'an unknown operation' '^known: add sub mul div sqrt fma$' arith --format fp16 --op pow
 
 # ---- dot ----
 
@@ -327,6 +349,7 @@ refuses 'an unknown datapath' 'warp: no such name' dot --datapath warp
 says 'an unknown datapath: where the list is' '`ulp help datapaths` lists them' err
 refuses 'a datapath that is almost right' 'h100-fp16' dot --datapath h100-pf16
 refuses 'a datapath with a bad mode' "no mode 'up'" dot --datapath serial:fp16:up
+refuses 'a setting without a value' 'F needs a value, as F=...: a whole number from 0 to 40' dot --datapath h100-fp16:F
 refuses 'random bits of a mode without' "no mode 'rne/8'" dot --datapath serial:fp16:rne/8
 refuses 'random bits out of range' 'out of range' dot --datapath serial:fp16:sr/33
 gives 'a Tensor Core: 1 - 1 + 2^-25 keeps 25 bits, 2^-26 is lost' 0 '00000000 3c00 bc00 0800 3c00 3c00 0c00\n00000000 3c00 bc00 0800 3c00 3c00 0800\n' '33000000\n00000000\n' dot --datapath h100-fp16
@@ -371,14 +394,16 @@ done
 for tile in 0x4 4 x4 4x 4x5x6 -1x4 4x-1; do refuses "gemm: --tile $tile" 'as in 7x13' gemm --datapath fp32 --tile "$tile"; done
 exits 'gemm --backend cpu' 0 gemm --datapath fp32 $shape --backend cpu
 says 'gemm: the last line names the machine' '^time .*, cpu [a-z0-9]*, ' out
-refuses 'gemm: an unknown backend' 'known: cpu, cuda' gemm --datapath fp32 --backend tpu
+exits 'gemm with one thread' 0 gemm --datapath fp32 $shape --threads 1
+says 'gemm: one thread is no plural' ', 1 thread$' out
+refuses 'gemm: an unknown backend' 'known: cpu cuda' gemm --datapath fp32 --backend tpu
 lacks_cuda gemm --datapath fp32
 export CUDA_VISIBLE_DEVICES=''
 exits 'gemm: a native product without a device' 3 gemm --datapath native:mma:fp16 --backend cuda
 unset CUDA_VISIBLE_DEVICES
 says 'gemm: and why' '^ulp gemm: --backend cuda: .' err
 refuses 'gemm: a native product and no --backend cuda' 'which takes --backend cuda' gemm --datapath native:mma:fp16
-refuses 'gemm: an unknown backend comes before a native product' 'known: cpu, cuda' gemm --datapath native:mma:fp16 --backend tpu
+refuses 'gemm: an unknown backend comes before a native product' 'known: cpu cuda' gemm --datapath native:mma:fp16 --backend tpu
 refuses 'dot: names of native products' 'where there is a device' dot --datapath native:mma:fp16
 exits 'gemm: integers' 0 gemm --datapath int8 $shape
 says 'gemm: integers are exact' '^max error   0$' out
@@ -538,6 +563,8 @@ gives 'block: a zero byte' 2 '1\n2\0003\n' '' block --format mxfp4
 refuses 'block without a format' '--list names all' block
 for name in mxfp5 e4m3 '' mxfp4: mxfp4:up; do refuses "block: --format '$name'" 'known: .*mxfp8-e4m3 mxfp8 .*nvfp4' block --format "$name"; done
 says 'block: the rules are named' ':floor :ceil :even :noclip' err
+! grep -q '  ' err
+verdict $? 'block: no two blanks follow each other'
 refuses 'block: an unknown mode' 'known: rne' block --format mxfp4 --mode up
 refuses 'block: an unknown policy' 'saturate' block --format mxfp4 --overflow saturate
 refuses 'block: wrap on floating point' 'wraps' block --format mxfp4 --overflow wrap

@@ -200,10 +200,10 @@ refuses 'sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
 refuses 'no inputs' 'whole number' verify --sample 0
 refuses '--bits with rz' 'not of rz' verify --format e4m3 --mode rz --bits 8 --sample 10
 refuses 'wrap of floating point' 'there is no case' verify --format e4m3 --overflow wrap --sample 10
-refuses 'an unknown backend' 'known: cpu, cuda' verify --sample 10 --backend tpu
+refuses 'an unknown backend' 'known: cpu cuda' verify --sample 10 --backend tpu
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17
 refuses 'an unknown mode' 'known: rne' verify --mode up
-refuses 'an unknown policy' 'has to be one of' verify --overflow up
+refuses 'an unknown policy' 'known: default inf sat nan wrap, or all' verify --overflow up
 ULPLAB_ISA=nonsense "$ULP" verify --sample 10 >out.txt 2>err.txt
 [ $? -eq 2 ] && grep -q '^ulp verify: ULPLAB_ISA=nonsense: ' err.txt
 verdict $? 'ULPLAB_ISA=nonsense'

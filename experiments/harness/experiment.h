@@ -90,11 +90,11 @@ int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv)
 #define ULP_OPTION_BACKEND_OF(s, field) /* const ulp_backend * */                                                      \
     {                                                                                                                  \
         .name = "backend", .type = &ulp_type_backend, ULP_AT(s, field), .value = "cpu",                                \
-        .help = "the machine that computes: cpu or cuda; never changes a number", .silent = 1                          \
+        .help = "the machine that computes, which changes no number", .silent = 1                                      \
     }
 #define ULP_OPTION_DATA(s, field) /* const char *; empty: $ULPLAB_DATA, then the set that ships */                     \
     {                                                                                                                  \
-        .name = "data", .type = &ulp_type_text, ULP_AT(s, field), .value = "", .value_name = "DIR",                    \
+        .name = "data", .type = &ulp_type_folder, ULP_AT(s, field), .value = "",                                       \
         .help = "folder of the data sets (default $ULPLAB_DATA, then the set that ships)", .silent = 1                 \
     }
 

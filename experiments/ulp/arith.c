@@ -18,11 +18,7 @@ static const ulp_option options[] = {
      ULP_AT(settings, format),
      .needed = 1,
      .help = "the format of operands and results"},
-    {.name = "op",
-     .type = &ulp_type_op,
-     ULP_AT(settings, op),
-     .needed = 1,
-     .help = "the operation: add, sub, mul, div, sqrt or fma"},
+    {.name = "op", .type = &ulp_type_op, ULP_AT(settings, op), .needed = 1, .help = "the operation"},
     {0},
 };
 
@@ -46,11 +42,12 @@ static int arith_line(void *context, const tool_line *line) {
     double v[OPERANDS_MAX] = {0};
     size_t n;
     uint64_t code;
-    const int status = read_codes(v, &n, s, line);
+    int status = tool_refuse_empty_field(line);
+    if (status == ULP_GO_ON) status = read_codes(v, &n, s, line);
     if (status != ULP_GO_ON) return status;
     if (n != want)
         return tool_bad_line(line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
-                             want == 1 ? "" : "s", n);
+                             ulp_plural(want), n);
     const uint32_t word = ulp_mode_is_stochastic(s->rule.mode) ? ulp_random_word(s->stream, line->index) : 0;
     const double y = ulp_arith(s->op, v[0], v[1], v[2], &s->format, s->rule, word);
     const ulp_status encoded = ulp_encode(&code, y, &s->format);

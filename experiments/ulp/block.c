@@ -1,6 +1,7 @@
 /* block.c - ulp block: a filter that converts an array to codes of a block-scaled format, and codes to values. */
 #include "tool.h"
 
+#include "experiments/harness/cli/types.h"
 #include "formats/block.h"
 
 #include <float.h>
@@ -100,11 +101,13 @@ static int read_code(uint64_t *code, const tool_line *line, const char *word, co
 
 static int decode_line(void *context, const tool_line *line) {
     settings *s = context;
+    int status = tool_refuse_empty_field(line);
+    if (status != ULP_GO_ON) return status;
     char *at = line->text, *word = tool_word(&at), *second = word != NULL ? tool_word(&at) : NULL;
     uint64_t scale, element;
     if (second == NULL || tool_word(&at) != NULL)
         return tool_bad_line(line, "a line holds two codes, of the scale and of the element");
-    int status = read_code(&scale, line, word, &s->block.scale, "scale");
+    status = read_code(&scale, line, word, &s->block.scale, "scale");
     if (status == ULP_GO_ON) status = read_code(&element, line, second, &s->block.element, "element");
     if (status != ULP_GO_ON) return status;
     if (line->index % s->block.size == 0) s->scale = scale;
@@ -135,21 +138,19 @@ static int list_blocks(void) {
 
 static int read_block(void *field, const char *text, const ulp_option *option, ulp_text *error) {
     const ulp_format_row *row;
-    ulp_text known = {0}, near = {0};
+    ulp_text known = {0}, rules = {0};
     (void)option;
     if (ulp_block_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
     for (size_t i = 0; ulp_block_get(i, NULL, &row) == ULP_OK; i++)
-        ulp_text_print(&known, "%s %s ", row->name, row->aliases);
-    ulp_text_print(error, ": no block format '%s'", text);
-    if (ulp_nearest_words(&near, text, ulp_text_of(&known), 1))
-        ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
-    ulp_text_print(error, "\nknown: %seach with one of", ulp_text_of(&known));
+        ulp_text_print(&known, "%s%s%s%s", i ? " " : "", row->name, *row->aliases ? " " : "", row->aliases);
+    ulp_text_print(&rules, ", each with one of");
     for (int i = 0; i < ULP_SCALE_RULE_COUNT; i++)
-        ulp_text_print(error, " :%s", ulp_scale_rule_name((ulp_scale_rule)i));
+        ulp_text_print(&rules, " :%s", ulp_scale_rule_name((ulp_scale_rule)i));
+    const int status = ulp_refuse_word(error, "block format", text, ulp_text_of(&known), ulp_text_of(&rules));
     ulp_text_print(error, " (--list says more)");
     ulp_text_free(&known);
-    ulp_text_free(&near);
-    return ULP_EXIT_USAGE;
+    ulp_text_free(&rules);
+    return status;
 }
 
 static void print_block(ulp_text *to, const void *field, const ulp_option *option) {

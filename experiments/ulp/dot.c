@@ -71,8 +71,8 @@ static int read_scales(settings *s, const tool_line *line, const sum *t, char *t
     size_t words;
     int status = split_words(s, line, text, &words);
     if (status == ULP_GO_ON && words != t->blocks)
-        return tool_bad_line(line, "%s: %zu products take %zu scale%s, one for each %d, the line has %zu", what, t->k,
-                             t->blocks, t->blocks == 1 ? "" : "s", s->datapath.scale_block, words);
+        return tool_bad_line(line, "%s: one for each %d products, here %zu; the line has %zu", what,
+                             s->datapath.scale_block, t->blocks, words);
     for (size_t i = 0; i < t->blocks && status == ULP_GO_ON; i++)
         status = read_value(&to[i], line, s->words[i], &s->datapath.scale, what);
     return status;
@@ -81,9 +81,11 @@ static int read_scales(settings *s, const tool_line *line, const sum *t, char *t
 static int read_sum(settings *s, const tool_line *line, sum *t) {
     const ulp_datapath *d = &s->datapath;
     size_t n;
+    int status = tool_refuse_empty_field(line);
+    if (status != ULP_GO_ON) return status;
     t->a_scales = cut(line->text);
     t->b_scales = cut(t->a_scales);
-    int status = split_words(s, line, line->text, &n);
+    status = split_words(s, line, line->text, &n);
     if (status != ULP_GO_ON) return status;
     if (n % 2 == 0) return tool_bad_line(line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
     if (t->a_scales != NULL && d->scale_block == 0)

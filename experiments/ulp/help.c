@@ -114,6 +114,15 @@ static int print_topic(const topic *t) {
     return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
 }
 
+static const ulp_command help_command = {
+    .name = "ulp help",
+    .usage = "[TOPIC | COMMAND]",
+    .summary = "explains the names that options take, and the commands",
+    .details =
+        "Without a word it lists the topics and the commands. `ulp help COMMAND` prints what `ulp COMMAND --help` "
+        "prints.\n\n"
+        "  ulp help formats\n"};
+
 static void add_row(ulp_text *to, const char *name, const char *what) {
     ulp_text_print(to, "  %-10s ", name);
     ulp_text_wrap(to, what, 13, 13, width());
@@ -128,7 +137,7 @@ static int print_overview(FILE *out, const tool_command *const *commands, size_t
                   "look, bit for bit.\n\n",
                   0, 0, width());
     for (size_t i = 0; i < count; i++) add_row(&text, tool_name(commands[i]), commands[i]->command.summary);
-    add_row(&text, "help", "the names that options take: ulp help TOPIC");
+    add_row(&text, "help", help_command.summary);
     ulp_text_print(&text, "\ntopics\n");
     for (size_t i = 0; topic_get(&t, i); i++) add_row(&text, t.name, t.what);
     ulp_text_print(&text, "\n");
@@ -139,10 +148,39 @@ static int print_overview(FILE *out, const tool_command *const *commands, size_t
     return ulp_finish_stdout("ulp", ULP_EXIT_FINE);
 }
 
+static int print_own_help(void) {
+    ulp_help_print(stdout, &help_command, NULL, 0);
+    return ulp_finish_stdout(help_command.name, ULP_EXIT_FINE);
+}
+
+/* ulp help --help, --version, and options that do not exist. */
+static int read_help_option(int argc, char **argv) {
+    ulp_arguments a = {.command = &help_command};
+    const int status = ulp_arguments_read(&a, argc, argv, 0);
+    ulp_arguments_free(&a);
+    return status;
+}
+
+static int unknown_topic(const char *given, const tool_command *const *commands, size_t count) {
+    ulp_text topics = {0}, known = {0}, near = {0};
+    topic t;
+    for (size_t i = 0; topic_get(&t, i); i++) ulp_text_print(&topics, "%s%s", i ? " " : "", t.name);
+    ulp_text_print(&known, "%s", ulp_text_of(&topics));
+    for (size_t i = 0; i < count; i++) ulp_text_print(&known, " %s", tool_name(commands[i]));
+    const int found = ulp_nearest_words(&near, given, ulp_text_of(&known), 1);
+    const int status =
+        ulp_usage_error("ulp help", "no topic '%s'%s%s%s\ntopics: %s", given, found ? "; did you mean " : "",
+                        ulp_text_of(&near), found ? "?" : "", ulp_text_of(&topics));
+    ulp_text_free(&topics);
+    ulp_text_free(&known);
+    ulp_text_free(&near);
+    return status;
+}
+
 int tool_help(FILE *out, const tool_command *const *commands, size_t count, int argc, char **argv) {
-    ulp_text known = {0}, near = {0};
     topic t;
     if (argc < 2) return print_overview(out, commands, count);
+    if (argv[1][0] == '-') return read_help_option(argc, argv);
     if (argc > 2) return ulp_usage_error("ulp help", "one topic at a time; `ulp help` lists them");
     for (size_t i = 0; topic_get(&t, i); i++)
         if (strcmp(argv[1], t.name) == 0) return print_topic(&t);
@@ -152,12 +190,6 @@ int tool_help(FILE *out, const tool_command *const *commands, size_t count, int 
         ulp_help_print(stdout, &commands[i]->command, groups, groups[1].options ? 2 : 1);
         return ulp_finish_stdout("ulp help", ULP_EXIT_FINE);
     }
-    for (size_t i = 0; topic_get(&t, i); i++) ulp_text_print(&known, "%s ", t.name);
-    const int found = ulp_nearest_words(&near, argv[1], ulp_text_of(&known), 1);
-    const int status =
-        ulp_usage_error("ulp help", "no topic '%s'%s%s%s\ntopics: %s", argv[1], found ? "; did you mean " : "",
-                        ulp_text_of(&near), found ? "?" : "", ulp_text_of(&known));
-    ulp_text_free(&known);
-    ulp_text_free(&near);
-    return status;
+    if (strcmp(argv[1], "help") == 0) return print_own_help();
+    return unknown_topic(argv[1], commands, count);
 }

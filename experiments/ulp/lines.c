@@ -73,11 +73,24 @@ static int is_folder(FILE *file) {
     return fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode);
 }
 
+/* Numbers and codes come in lines of a file, but users try them as arguments. */
+static int cannot_open(const char *program, const char *path) {
+    const char *why = strerror(errno);
+    double number;
+    uint64_t code;
+    if (errno == ENOENT && (tool_number(&number, path) || tool_hex(&code, path, 64)))
+        return ulp_usage_error(program,
+                               "cannot read %s: %s; an argument is the name of a file, and numbers come on standard "
+                               "input: echo %s | %s OPTION...",
+                               path, why, path, program);
+    return ulp_usage_error(program, "cannot read %s: %s", path, why);
+}
+
 static int each_of_file(const char *program, const char *path, uint64_t *index,
                         int (*each)(void *context, const tool_line *line), void *context) {
     const int is_stdin = strcmp(path, "-") == 0;
     reader r = {.file = is_stdin ? stdin : fopen(path, "r")};
-    if (r.file == NULL) return ulp_usage_error(program, "cannot read %s: %s", path, strerror(errno));
+    if (r.file == NULL) return cannot_open(program, path);
     if (is_folder(r.file)) {
         if (!is_stdin) fclose(r.file);
         return ulp_usage_error(program, "cannot read %s: it is a folder", path);
@@ -107,6 +120,21 @@ int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool
     for (size_t i = 0; i < (a->word_count ? a->word_count : 1) && status == ULP_GO_ON; i++)
         status = each_of_file(a->program, paths[i], &index, each, context);
     return status == ULP_GO_ON ? ULP_EXIT_FINE : status;
+}
+
+int tool_refuse_empty_field(const tool_line *line) {
+    static const char blanks[] = " \t";
+    const char *at = line->text;
+    for (size_t field = 1; *at && *at != ','; field++) {
+        at += strcspn(at, " \t,");
+        at += strspn(at, blanks);
+        if (!*at) return ULP_GO_ON;
+        if (*at != ',') continue;
+        at++;
+        at += strspn(at, blanks);
+        if (!*at || *at == ',') return tool_bad_line(line, "field %zu of '%s' is empty", field + 1, line->text);
+    }
+    return tool_bad_line(line, "field 1 of '%s' is empty", line->text);
 }
 
 char *tool_word(char **rest) {

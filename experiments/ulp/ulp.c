@@ -35,6 +35,19 @@ static int unknown_command(const char *given) {
     return status;
 }
 
+/* Options belong to a command, and the command comes first. */
+static int option_before_command(int argc, char **argv) {
+    for (int i = 2; i < argc; i++)
+        for (size_t c = 0; c < COMMANDS; c++)
+            if (strcmp(argv[i], tool_name(commands[c])) == 0)
+                return ulp_usage_error("ulp", "'%s' stands before the command, which comes first: ulp %s %s ...",
+                                       argv[1], argv[i], argv[1]);
+    return ulp_usage_error("ulp",
+                           "'%s' stands where the command belongs: ulp COMMAND [OPTION...] (`ulp help` lists the "
+                           "commands)",
+                           argv[1]);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         tool_help(stderr, commands, COMMANDS, argc, argv);
@@ -49,5 +62,5 @@ int main(int argc, char **argv) {
         return tool_help(stdout, commands, COMMANDS, argc - 1, argv + 1);
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(name, tool_name(commands[i])) == 0) return run(commands[i], argc - 1, argv + 1);
-    return unknown_command(name);
+    return name[0] == '-' ? option_before_command(argc, argv) : unknown_command(name);
 }

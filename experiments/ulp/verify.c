@@ -15,7 +15,10 @@ enum { ALL_POLICIES = ULP_OVERFLOW_COUNT };
 /* Read a ulp_overflow, or "all" as ALL_POLICIES. */
 static int read_policies(void *field, const char *text, const ulp_option *option, ulp_text *error) {
     *(int *)field = ALL_POLICIES;
-    return strcmp(text, "all") == 0 ? ULP_EXIT_FINE : ulp_type_overflow.read(field, text, option, error);
+    if (strcmp(text, "all") == 0) return ULP_EXIT_FINE;
+    const int status = ulp_type_overflow.read(field, text, option, error);
+    if (status != ULP_EXIT_FINE) ulp_text_print(error, ", or all");
+    return status;
 }
 
 static void print_policies(ulp_text *to, const void *field, const ulp_option *option) {
@@ -24,8 +27,13 @@ static void print_policies(ulp_text *to, const void *field, const ulp_option *op
     ulp_text_print(to, "%s", policy == ALL_POLICIES ? "all" : ulp_overflow_name((ulp_overflow)policy));
 }
 
+static void list_policies(ulp_text *to) {
+    ulp_type_overflow.list(to);
+    ulp_text_print(to, " all");
+}
+
 static const ulp_option_type policies_type = {
-    .value_name = "POLICY", .size = sizeof(int), .read = read_policies, .print = print_policies};
+    .value_name = "POLICY", .size = sizeof(int), .read = read_policies, .print = print_policies, .list = list_policies};
 
 static struct settings {
     ulp_format_list formats;
@@ -51,7 +59,7 @@ static const ulp_option options[] = {
     {.name = "overflow",
      .type = &policies_type,
      ULP_AT(struct settings, policies),
-     .help = "default, inf, sat, nan, wrap, or all; all unless given, the format's own under --exhaustive"},
+     .help = "overflow policies; unless given all, under --exhaustive the format's own"},
     {.name = "exhaustive",
      .type = &ulp_type_flag,
      ULP_AT(struct settings, exhaustive),
@@ -89,7 +97,7 @@ static const ulp_option options[] = {
      .type = &ulp_type_backend,
      ULP_AT(struct settings, backend),
      .value = "cpu",
-     .help = "whose kernels: cpu or cuda"},
+     .help = "whose kernels"},
     {0},
 };
 
@@ -130,8 +138,9 @@ static int run_cases(verify_job *j) {
         status = run_format(j, &number, &failed);
     }
     if (status != ULP_GO_ON) return status;
-    printf("%zu cases, %llu inputs: %zu passed, %zu failed, %.1f s on %d threads\n", number,
-           (unsigned long long)(number * j->inputs), number - failed, failed, ulp_clock() - started, ulp_threads_get());
+    const size_t inputs = number * j->inputs, threads = (size_t)ulp_threads_get();
+    printf("%zu case%s, %zu input%s: %zu passed, %zu failed, %.1f s on %zu thread%s\n", number, ulp_plural(number),
+           inputs, ulp_plural(inputs), number - failed, failed, ulp_clock() - started, threads, ulp_plural(threads));
     return failed == 0 ? ULP_EXIT_FINE : ULP_EXIT_FAILED;
 }
 

@@ -85,6 +85,17 @@ static void explain_row(char *to, const char *base) {
     if (count > 12) say(to, " ...; `ulp probe --list` names all");
 }
 
+/* Explains a name whose last word would be a setting if it had a value: h100-fp16:F. Returns 0 for other names. */
+static int explain_setting(char *to, const char *base) {
+    ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
+    ulp_datapath_parts p = {.settings = ""};
+    const char *colon = strrchr(base, ':');
+    if (colon == NULL) return 0;
+    memcpy(p.base, base, (size_t)(colon - base));
+    strcpy(p.settings, colon);
+    return ulp_datapath_base(&d, p.base) == ULP_OK && ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK;
+}
+
 void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
     ulp_datapath_parts p;
@@ -102,6 +113,7 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
         if (ulp_datapath_is_native(p.base))
             say(to, "native: names are a GPU's own products: for `ulp gemm`, `ulp probe` and policies with --backend "
                     "cuda, where there is a device");
+        else if (explain_setting(to, p.base)) return;
         else if (form != NULL) explain_form(to, form, rest);
         else explain_row(to, p.base);
         return;

@@ -1,9 +1,9 @@
 /* environment.c - checks of the environment variables that every program reads. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "options.h"
+#include "types.h"
 
 static const char *given(const char *name) {
     const char *value = getenv(name);
@@ -27,8 +27,7 @@ static int check_isa(const char *program) {
 
 static int check_data(const char *program) {
     const char *folder = given("ULPLAB_DATA");
-    struct stat about;
-    if (!folder || (stat(folder, &about) == 0 && S_ISDIR(about.st_mode))) return ULP_GO_ON;
+    if (!folder || ulp_is_folder(folder)) return ULP_GO_ON;
     return ulp_usage_error(program, "ULPLAB_DATA=%s: there is no such folder", folder);
 }
 

@@ -21,7 +21,8 @@ static void add_option(ulp_text *to, const ulp_option *o, int width) {
     ulp_text left = {0}, right = {0};
     ulp_text_print(&left, "  --%s%s%s", o->name, value ? " " : "", value ? value : "");
     ulp_text_print(&right, "%s", o->help);
-    if (o->words) ulp_text_print(&right, ": %s", o->words);
+    if (o->words || o->type->list) ulp_text_print(&right, ": %s", o->words ? o->words : "");
+    if (o->type->list) o->type->list(&right);
     if (value) add_default(&right, "", o->value);
     add_default(&right, "--quick: ", o->quick);
     add_default(&right, "--full: ", o->full);
@@ -66,10 +67,14 @@ static void add_options(ulp_text *to, const ulp_option_group *groups, size_t gro
 }
 
 void ulp_help_tail(ulp_text *to, int width) {
-    ulp_text_wrap(to,
-                  "environment: ULPLAB_ISA (baseline, avx2, avx512), ULPLAB_CUDA_DEVICE (which GPU, from 0), "
-                  "OMP_NUM_THREADS, ULPLAB_DATA (folder of the data sets), NO_COLOR.\n",
-                  0, 4, width);
+    ulp_text line = {0};
+    const char *isa;
+    ulp_text_print(&line, "environment: ULPLAB_ISA (");
+    for (size_t i = 0; (isa = ulp_cpu_isa_name(i)) != NULL; i++) ulp_text_print(&line, "%s%s", i ? ", " : "", isa);
+    ulp_text_print(&line, "), ULPLAB_CUDA_DEVICE (which GPU, from 0), OMP_NUM_THREADS, ULPLAB_DATA (folder of the data "
+                          "sets), NO_COLOR.\n");
+    ulp_text_wrap(to, ulp_text_of(&line), 0, 4, width);
+    ulp_text_free(&line);
     ulp_text_wrap(to,
                   "exit: 0 fine, 1 the run or a check failed, 2 usage or bad input, 3 the machine lacks something.\n",
                   0, 4, width);

@@ -189,7 +189,7 @@ static int resolve(const ulp_arguments *a, ulp_setting *s) {
         return ULP_GO_ON;
     }
     if (!s->value) return ULP_GO_ON;
-    if (s->given && !*s->value && o->type == &ulp_type_text) return refuse_empty(a, o);
+    if (s->given && !*s->value && (o->type == &ulp_type_text || o->type == &ulp_type_folder)) return refuse_empty(a, o);
     int status = o->type->read(s->field, s->value, o, &error);
     s->filled = status == ULP_EXIT_FINE;
     if (!s->filled)

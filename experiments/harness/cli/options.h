@@ -43,6 +43,7 @@ typedef struct ulp_option_type {
     void (*print)(ulp_text *to, const void *field, const ulp_option *option);
     void (*release)(void *field); /* NULL: the field owns no memory */
     const char *topic;            /* `ulp help TOPIC` lists the allowed values; NULL: no list */
+    void (*list)(ulp_text *to);   /* add the allowed words, for --help, from the table that defines them; may be NULL */
 } ulp_option_type;
 
 /* A row of a table of options, which ends with {0}. */
@@ -118,6 +119,7 @@ extern const ulp_option_type ulp_type_number;    /* double, finite, in [min, max
 extern const ulp_option_type ulp_type_numbers;   /* ulp_number_list: x and a..b (steps of 1) with commas, none twice */
 extern const ulp_option_type ulp_type_integers;  /* ulp_integer_list: as ulp_type_numbers, with whole numbers */
 extern const ulp_option_type ulp_type_text;      /* const char *: one line of text */
+extern const ulp_option_type ulp_type_folder;    /* const char *: a folder that exists, or "" by default */
 extern const ulp_option_type ulp_type_texts;     /* ulp_text_list: this word and the following words */
 extern const ulp_option_type ulp_type_choice;    /* int: the index of the word in `words` */
 extern const ulp_option_type ulp_type_choices;   /* uint64_t: bit i is set for word i of `words`; or "all" */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "options.h"
 #include "types.h"
@@ -22,6 +23,17 @@ int ulp_refuse_item(ulp_text *error, const char *list) {
 
 int ulp_refuse_twin(ulp_text *error, const char *list, const char *item) {
     ulp_text_print(error, "'%s': %s is there twice", list, item);
+    return ULP_EXIT_USAGE;
+}
+
+int ulp_refuse_word(ulp_text *error, const char *kind, const char *word, const char *words, const char *more) {
+    enum { FEW = 300 };
+    ulp_text near = {0};
+    ulp_text_print(error, ": no %s '%s'", kind, word);
+    if (ulp_nearest_words(&near, word, words, 1)) ulp_text_print(error, "; did you mean '%s'?", ulp_text_of(&near));
+    if (strlen(words) < FEW) ulp_text_print(error, "\nknown: %s%s", words, more);
+    else ulp_text_print(error, " (--help lists the words)");
+    ulp_text_free(&near);
     return ULP_EXIT_USAGE;
 }
 
@@ -213,6 +225,16 @@ static int read_text(void *field, const char *text, const ulp_option *o, ulp_tex
     return ULP_EXIT_FINE;
 }
 
+int ulp_is_folder(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static int read_folder(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    if (*text && !ulp_is_folder(text)) return refuse(error, text, "there is no such folder");
+    return read_text(field, text, o, error);
+}
+
 static void print_text(ulp_text *to, const void *field, const ulp_option *o) {
     const char *text = *(const char *const *)field;
     (void)o;
@@ -251,22 +273,9 @@ void ulp_word_at(char *word, size_t size, const char *words, size_t i) {
     snprintf(word, size, "%.*s", (int)strcspn(at, " "), at);
 }
 
-/* Refuse a word, with the nearest word, and with all words if there are few. */
-static int refuse_choice(ulp_text *error, const char *word, const ulp_option *o, const char *more) {
-    enum { FEW = 300 };
-    ulp_text near = {0};
-    const int found = ulp_nearest_words(&near, word, o->words, 1);
-    ulp_text_print(error, ": no choice '%s'%s%s%s", word, found ? "; did you mean '" : "", ulp_text_of(&near),
-                   found ? "'?" : "");
-    if (strlen(o->words) < FEW) ulp_text_print(error, "\nknown: %s%s", o->words, more);
-    else ulp_text_print(error, " (--help lists the choices)");
-    ulp_text_free(&near);
-    return ULP_EXIT_USAGE;
-}
-
 static int read_choice(void *field, const char *text, const ulp_option *o, ulp_text *error) {
     const int index = ulp_word_index(o->words, text);
-    if (index < 0) return refuse_choice(error, text, o, "");
+    if (index < 0) return ulp_refuse_word(error, "choice", text, o->words, "");
     *(int *)field = index;
     return ULP_EXIT_FINE;
 }
@@ -290,7 +299,7 @@ static int read_choices(void *field, const char *text, const ulp_option *o, ulp_
     while (!(strcmp(text, "all") == 0) && (more = ulp_next_item(item, sizeof item, &at)) != 0) {
         if (more < 0) return ulp_refuse_item(error, text);
         const int index = ulp_word_index(o->words, item);
-        if (index < 0) return refuse_choice(error, item, o, ", or all");
+        if (index < 0) return ulp_refuse_word(error, "choice", item, o->words, ", or all");
         if (bits >> index & 1) return ulp_refuse_twin(error, text, item);
         bits |= (uint64_t)1 << index;
     }
@@ -344,6 +353,8 @@ const ulp_option_type ulp_type_integers = {.value_name = "N,...",
                                            .release = release_integers};
 const ulp_option_type ulp_type_text = {
     .value_name = "TEXT", .size = sizeof(const char *), .read = read_text, .print = print_text};
+const ulp_option_type ulp_type_folder = {
+    .value_name = "DIR", .size = sizeof(const char *), .read = read_folder, .print = print_text};
 const ulp_option_type ulp_type_texts = {
     .value_name = "FILE...", .size = sizeof(ulp_text_list), .many = 1, .print = print_texts};
 const ulp_option_type ulp_type_choice = {

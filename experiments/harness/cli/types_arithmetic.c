@@ -17,14 +17,19 @@ static void add_nearest(ulp_text *error, const char *text, const char *words) {
 
 /* ---- formats ---- */
 
+static void add_suffixes(ulp_text *error) {
+    ulp_text_print(error, "; suffixes are :nosub, and one of");
+    for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
+        ulp_text_print(error, " :%s", ulp_overflow_name((ulp_overflow)i));
+}
+
 static void refuse_unknown_format(const char *text, ulp_text *error) {
     ulp_text known = {0}, base = {0};
     const ulp_format_row *row;
     ulp_format format;
     ulp_text_print(&base, "%.*s", (int)strcspn(text, ":"), text);
     ulp_text_print(error, ": no format '%s'", text);
-    if (strchr(text, ':') && ulp_format_parse(&format, ulp_text_of(&base)) == ULP_OK)
-        ulp_text_print(error, "; suffixes are :nosub, and one of :inf :sat :nan :wrap");
+    if (strchr(text, ':') && ulp_format_parse(&format, ulp_text_of(&base)) == ULP_OK) add_suffixes(error);
     else {
         for (size_t i = 0; ulp_format_get(i, NULL, &row) == ULP_OK; i++)
             ulp_text_print(&known, "%s %s ", row->name, row->aliases);
@@ -108,10 +113,9 @@ static const char mode_words[] = ULP_MODES(MODE_WORD) "sr";
 #undef MODE_WORD
 
 static int refuse_mode(const char *text, const char *more, ulp_text *error) {
-    ulp_text_print(error, ": no mode '%s'", text);
-    add_nearest(error, text, mode_words);
-    ulp_text_print(error, "\nknown: %s%s (`ulp help modes` says what they do)", mode_words, more);
-    return ULP_EXIT_USAGE;
+    const int status = ulp_refuse_word(error, "mode", text, mode_words, more);
+    ulp_text_print(error, " (`ulp help modes` says what they do)");
+    return status;
 }
 
 static int read_mode(void *field, const char *text, const ulp_option *o, ulp_text *error) {
@@ -183,12 +187,28 @@ static void print_modes(ulp_text *to, const void *field, const ulp_option *o) {
 
 static void release_modes(void *field) { free(((ulp_rule_list *)field)->at); }
 
+static void list_overflows(ulp_text *to) {
+    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++)
+        ulp_text_print(to, "%s%s", i ? " " : "", ulp_overflow_name((ulp_overflow)i));
+}
+
+static void list_ops(ulp_text *to) {
+    for (int i = 0; i < ULP_OP_COUNT; i++) ulp_text_print(to, "%s%s", i ? " " : "", ulp_op_name((ulp_op)i));
+}
+
+/* Refuse a word that is not one of the words of `list`. */
+static int refuse_unlisted(ulp_text *error, const char *kind, const char *word, void (*list)(ulp_text *to)) {
+    ulp_text words = {0};
+    list(&words);
+    const int status = ulp_refuse_word(error, kind, word, ulp_text_of(&words), "");
+    ulp_text_free(&words);
+    return status;
+}
+
 static int read_overflow(void *field, const char *text, const ulp_option *o, ulp_text *error) {
     (void)o;
     if (ulp_overflow_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, "%s: has to be one of", text);
-    for (int i = 0; i < ULP_OVERFLOW_COUNT; i++) ulp_text_print(error, " %s", ulp_overflow_name((ulp_overflow)i));
-    return ULP_EXIT_USAGE;
+    return refuse_unlisted(error, "overflow policy", text, list_overflows);
 }
 
 static void print_overflow(ulp_text *to, const void *field, const ulp_option *o) {
@@ -199,9 +219,7 @@ static void print_overflow(ulp_text *to, const void *field, const ulp_option *o)
 static int read_op(void *field, const char *text, const ulp_option *o, ulp_text *error) {
     (void)o;
     if (ulp_op_parse(field, text) == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, "%s: has to be one of", text);
-    for (int i = 0; i < ULP_OP_COUNT; i++) ulp_text_print(error, " %s", ulp_op_name((ulp_op)i));
-    return ULP_EXIT_USAGE;
+    return refuse_unlisted(error, "operation", text, list_ops);
 }
 
 static void print_op(ulp_text *to, const void *field, const ulp_option *o) {
@@ -225,6 +243,10 @@ const ulp_option_type ulp_type_modes = {.value_name = "LIST",
                                         .print = print_modes,
                                         .release = release_modes,
                                         .topic = "modes"};
-const ulp_option_type ulp_type_overflow = {
-    .value_name = "POLICY", .size = sizeof(ulp_overflow), .read = read_overflow, .print = print_overflow};
-const ulp_option_type ulp_type_op = {.value_name = "OP", .size = sizeof(ulp_op), .read = read_op, .print = print_op};
+const ulp_option_type ulp_type_overflow = {.value_name = "POLICY",
+                                           .size = sizeof(ulp_overflow),
+                                           .read = read_overflow,
+                                           .print = print_overflow,
+                                           .list = list_overflows};
+const ulp_option_type ulp_type_op = {
+    .value_name = "OP", .size = sizeof(ulp_op), .read = read_op, .print = print_op, .list = list_ops};

@@ -73,13 +73,12 @@ static int read_backend(void *field, const char *text, const ulp_option *o, ulp_
     const ulp_status status = ulp_backend_get(field, text);
     (void)o;
     if (status == ULP_OK) return ULP_EXIT_FINE;
-    if (status == ULP_BAD_NAME) {
-        ulp_text_print(error, ": no backend '%s'; known: %s", text, ulp_backend_names());
-        return ULP_EXIT_USAGE;
-    }
+    if (status == ULP_BAD_NAME) return ulp_refuse_word(error, "backend", text, ulp_backend_names(), "");
     ulp_text_print(error, "%s: %s", text, ulp_backend_lacks(text));
     return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
 }
+
+static void list_backends(ulp_text *to) { ulp_text_print(to, "%s", ulp_backend_names()); }
 
 static void print_backend(ulp_text *to, const void *field, const ulp_option *o) {
     (void)o;
@@ -97,5 +96,8 @@ const ulp_option_type ulp_type_datapaths = {.value_name = "LIST",
                                             .print = print_datapaths,
                                             .release = release_datapaths,
                                             .topic = "datapaths"};
-const ulp_option_type ulp_type_backend = {
-    .value_name = "NAME", .size = sizeof(const ulp_backend *), .read = read_backend, .print = print_backend};
+const ulp_option_type ulp_type_backend = {.value_name = "NAME",
+                                          .size = sizeof(const ulp_backend *),
+                                          .read = read_backend,
+                                          .print = print_backend,
+                                          .list = list_backends};

@@ -1,5 +1,39 @@
-/* set.c - loads the data set of a training experiment and names it in the header of the CSV; see set.h. */
+/* set.c - the option of a data set, and loading the set and naming it in the header of the CSV; see set.h. */
 #include "set.h"
+
+#include <string.h>
+
+#include "experiments/harness/cli/types.h"
+
+static void list_sets(ulp_text *to) {
+    const ulp_data_kind *kind;
+    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++) ulp_text_print(to, "%s%s", i ? " " : "", kind->name);
+}
+
+static int read_set(void *field, const char *text, const ulp_option *option, ulp_text *error) {
+    ulp_text known = {0};
+    const ulp_data_kind *kind;
+    (void)option;
+    *(const char **)field = text;
+    for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++)
+        if (strcmp(kind->name, text) == 0) return ULP_EXIT_FINE;
+    list_sets(&known);
+    const int status = ulp_refuse_word(error, "data set", text, ulp_text_of(&known), "");
+    ulp_text_free(&known);
+    return status;
+}
+
+static void print_set(ulp_text *to, const void *field, const ulp_option *option) {
+    (void)option;
+    ulp_text_print(to, "%s", *(const char *const *)field);
+}
+
+const ulp_option_type ulp_type_set = {.value_name = "NAME",
+                                      .size = sizeof(const char *),
+                                      .read = read_set,
+                                      .print = print_set,
+                                      .list = list_sets,
+                                      .topic = "data"};
 
 ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set) {
     char error[1024];
