@@ -18,14 +18,14 @@ typedef struct rig {
     float *w; /* (params) */
 } rig;
 
-static void rig_carve(void *own, ulp_arena *arena) {
+static inline void rig_carve(void *own, ulp_arena *arena) {
     rig *r = own;
     r->w = ulp_arena_take(arena, r->model.net.params);
     r->model.grad[0] = ulp_arena_take(arena, r->model.batch * ulp_dims_size(r->model.net.in)); /* the tests need it */
 }
 
 /* Seeded multiples of 1/32 with a magnitude below 2: values of every format with a precision of 7 bits or more. */
-static void rig_numbers(float *x, size_t n, uint64_t seed) {
+static inline void rig_numbers(float *x, size_t n, uint64_t seed) {
     for (size_t i = 0; i < n; i++) {
         float value = (float)((int)(next_random(&seed) % 127) - 63) / 32.0f;
         memcpy(x + i, &value, sizeof value);
@@ -33,7 +33,7 @@ static void rig_numbers(float *x, size_t n, uint64_t seed) {
 }
 
 /* A net for at most B samples, with initial weights, and with a seeded input and a seeded gradient of the output. */
-static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char *policy) {
+static inline void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char *policy) {
     char why[2048] = "";
     memset(r, 0, sizeof *r);
     if (ulp_policy_parse(&r->policy, policy, why, sizeof why) != ULP_OK ||
@@ -51,14 +51,14 @@ static void rig_start(rig *r, const char *net, ulp_dims in, size_t B, const char
     rig_numbers(r->model.grad[n->count], B * ulp_dims_size(n->out), 3);
 }
 
-static void rig_forward(rig *r) { assert_int_equal(ulp_model_forward(&r->model, &r->pass, r->w), ULP_OK); }
-static void rig_backward(rig *r) { assert_int_equal(ulp_model_backward(&r->model, &r->pass, r->w), ULP_OK); }
+static inline void rig_forward(rig *r) { assert_int_equal(ulp_model_forward(&r->model, &r->pass, r->w), ULP_OK); }
+static inline void rig_backward(rig *r) { assert_int_equal(ulp_model_backward(&r->model, &r->pass, r->w), ULP_OK); }
 
-static float *rig_input(const rig *r) { return r->model.tensor[0]; }
-static float *rig_output(const rig *r) { return r->model.tensor[r->model.net.count]; }
-static float *rig_output_gradient(const rig *r) { return r->model.grad[r->model.net.count]; }
+static inline float *rig_input(const rig *r) { return r->model.tensor[0]; }
+static inline float *rig_output(const rig *r) { return r->model.tensor[r->model.net.count]; }
+static inline float *rig_output_gradient(const rig *r) { return r->model.grad[r->model.net.count]; }
 
-static void rig_end(rig *r) {
+static inline void rig_end(rig *r) {
     ulp_model_release(&r->model, &r->pass);
     ulp_arena_release(&r->arena);
 }

@@ -6,6 +6,18 @@
 
 enum { ROOM = 24 };
 
+static const ulp_rule rne = {0};
+static const ulp_stream none = {0, 0, 0};
+
+/* Rules that are none, and one that floating point does not offer. */
+static const struct {
+    ulp_rule rule;
+    ulp_status right;
+} rules[] = {{{ULP_MODE_COUNT, 0, 0}, ULP_BAD_ARGUMENT},     {{255, 0, 0}, ULP_BAD_ARGUMENT},
+             {{0, ULP_OVERFLOW_COUNT, 0}, ULP_BAD_ARGUMENT}, {{ULP_SRA, 0, 33}, ULP_BAD_ARGUMENT},
+             {{0, ULP_OVERFLOW_WRAP, 0}, ULP_UNSUPPORTED},   {{0, ULP_OVERFLOW_WRAP, 33}, ULP_BAD_ARGUMENT}};
+enum { RULES = sizeof rules / sizeof rules[0] };
+
 /* A backend and arrays of ROOM elements in its memory: zeros to read, and others that nothing may write. */
 typedef struct side {
     const ulp_backend *b;
@@ -33,6 +45,8 @@ int refusals_open(both *w, const check *c, const char *name);
 void refusals_untouched(both *w);
 void refusals_close(both *w);
 
+/* refusals_products.c */
+void check_refused_products(const check *c);
 /* refusals_network.c */
 void check_refused_between(const check *c);
 

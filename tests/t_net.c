@@ -1,0 +1,104 @@
+/* t_net.c - the texts of nets, and the initial weights of a net. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/net.h"
+
+static char error[2048];
+
+static void test_net_good(void **state) {
+    ulp_net net;
+    (void)state;
+    assert_int_equal(ulp_net_parse(&net, " fc128 relu,fc64\ttanh fc10 ", (ulp_dims){1, 8, 8}, error, sizeof error),
+                     ULP_OK);
+    assert_true(net.count == 5 && ulp_dims_size(net.out) == 10 && net.widest == 128);
+    assert_true(net.params == 65 * 128 + 129 * 64 + 65 * 10);
+    assert_true(net.layers[2].first_param == 65 * 128 && net.layers[4].first_param == 65 * 128 + 129 * 64);
+    assert_true(net.layers[0].gain == 2.0 && net.layers[2].gain == 1.0 && net.layers[4].gain == 1.0);
+    assert_string_equal(net.layers[2].word, "fc64");
+    ulp_net_release(&net);
+    assert_int_equal(ulp_net_parse(&net, "fc1", (ulp_dims){1, 1, 1}, NULL, 0), ULP_OK);
+    assert_true(net.params == 2);
+    ulp_net_release(&net);
+}
+
+static void test_net_deep(void **state) {
+    static char text[400 * 9 + 8];
+    ulp_net net;
+    (void)state;
+    for (int i = 0; i < 400; i++) memcpy(text + 9 * i, "fc3 relu ", 9);
+    memcpy(text + 3600, "fc10", 5);
+    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    assert_int_equal(net.count, 801);
+    ulp_net_release(&net);
+}
+
+static void test_net_bad(void **state) {
+    static const char *const bad[][2] = {
+        {"fc128 rely fc10", "'rely'"},
+        {"fc", "'fc'"},
+        {"fc0", "'fc0'"},
+        {"fc-3", "'fc-3'"},
+        {"fc12x", "'fc12x'"},
+        {"relu3", "'relu3'"},
+        {"128", "'128'"},
+        {"", "no layer"},
+        {"  , ", "no layer"},
+        {"FC10", "'FC10'"},
+        {"fc99999999999999999999", "'fc9999999"},
+        {"fc10 averyveryverylongwordthatnobodyreads", "too long"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ulp_net net;
+        ulp_status status = ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, error, sizeof error);
+        assert_true(status == ULP_BAD_NAME || status == ULP_BAD_ARGUMENT);
+        if (!strstr(error, bad[i][1])) print_message("%s: %s\n", bad[i][0], error);
+        assert_non_null(strstr(error, bad[i][1]));
+        if (strstr(error, "'fc"))
+            assert_non_null(
+                strstr(error, "is not written as its kind is: fcN: fully connected, N outputs (1 to 2^20)"));
+        /* the message lists all kinds, with the last one, for an unknown name alone */
+        assert_true((strstr(error, "; lstmN: ") != NULL) == (strstr(error, "no layer called") != NULL));
+        assert_null(net.layers);
+        assert_int_equal(net.count, 0);
+    }
+}
+
+/* Initial weights are a function of the seed, with the variance of He, of Glorot, or of std; biases are zero. */
+static void test_net_init(void **state) {
+    static float w[65 * 200 + 201 * 100], v[65 * 200 + 201 * 100];
+    ulp_net net;
+    double squares[2] = {0};
+    (void)state;
+    assert_int_equal(ulp_net_parse(&net, "fc200 relu fc100", (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    ulp_net_init(&net, w, NULL, 1, 0.0);
+    ulp_net_init(&net, v, NULL, 1, 0.0);
+    assert_memory_equal(w, v, sizeof w);
+    for (size_t i = 0; i < 64 * 200; i++) squares[0] += (double)w[i] * (double)w[i];
+    for (size_t i = 65 * 200; i < 65 * 200 + 200 * 100; i++) squares[1] += (double)w[i] * (double)w[i];
+    assert_true(fabs(squares[0] / (64 * 200) * 64 / 2.0 - 1.0) < 5 * sqrt(2.0 / (64 * 200)));
+    assert_true(fabs(squares[1] / (200 * 100) * 300 / 2.0 - 1.0) < 5 * sqrt(2.0 / (200 * 100)));
+    for (size_t i = 64 * 200; i < 65 * 200; i++) assert_true(w[i] == 0.0f);
+    ulp_net_init(&net, v, NULL, 1, 0.01);
+    assert_true(fabs((double)v[5] / (double)w[5] - 0.01 / sqrt(2.0 / 64)) < 1e-6);
+    ulp_net_init(&net, v, NULL, 2, 0.0);
+    assert_true(memcmp(w, v, sizeof w) != 0);
+    ulp_net_release(&net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_net_good),
+        cmocka_unit_test(test_net_deep),
+        cmocka_unit_test(test_net_bad),
+        cmocka_unit_test(test_net_init),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* t_scaler_rules.c - rules of loss scales: their texts, their defaults, and the scale after every step. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "texts.h"
+
+static char error[2048];
+
+/* Update a scaler with good steps '.' and overflows '!', and compare the scale after every step. */
+static void trace(const char *text, const char *events, const int *scales, uint64_t skipped) {
+    ulp_scaler s;
+    assert_int_equal(scaler_from_text(&s, text, error, sizeof error), ULP_OK);
+    for (size_t i = 0; events[i]; i++) {
+        int skip = ulp_scaler_update(&s, events[i] != '!' ? 1.0f : i % 2 ? INFINITY : NAN);
+        assert_int_equal(skip, events[i] == '!' && s.rule.skip);
+        if (s.log2 != scales[i]) print_message("%s, step %zu: 2^%d, want 2^%d\n", text, i, s.log2, scales[i]);
+        assert_int_equal(s.log2, scales[i]);
+    }
+    assert_int_equal(s.skipped, skipped);
+}
+
+static void test_scaler_traces(void **state) {
+    (void)state;
+    trace("none", ".!.", (const int[]){0, 0, 0}, 0);
+    trace("static:8", "..!!", (const int[]){8, 8, 8, 8}, 0);
+    trace("static:8,skip=1", ".!!", (const int[]){8, 8, 8}, 2);
+    /* the scale grows after 3 good steps in a row; an overflow halves it and restarts the count */
+    trace("pytorch,interval=3", ".....!..!...", (const int[]){16, 16, 17, 17, 17, 16, 16, 16, 15, 15, 15, 16}, 2);
+    trace("apex,interval=1,init=23", "....!.", (const int[]){24, 24, 24, 24, 23, 24}, 1);
+    trace("keras,interval=2,init=1", "!!!..", (const int[]){0, 0, 0, 0, 1}, 3);
+    /* the second and every further overflow halves the scale, until a growth restores the patience */
+    trace("megatron,interval=2", "!!!..!!..", (const int[]){32, 31, 30, 30, 31, 31, 30, 30, 31}, 5);
+    trace("backoff", "!..!....", (const int[]){23, 23, 23, 22, 22, 22, 22, 22}, 2);
+}
+
+static void test_scaler_rows(void **state) {
+    static const struct {
+        const char *name;
+        int init, max;
+        unsigned interval;
+    } want[] = {{"pytorch", 16, 126, 2000}, {"apex", 16, 24, 2000}, {"keras", 15, 126, 2000}};
+    ulp_scaler s;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(scaler_from_text(&s, want[i].name, error, sizeof error), ULP_OK);
+        assert_true(s.log2 == want[i].init && s.rule.max == want[i].max && s.rule.interval == want[i].interval &&
+                    s.rule.skip);
+        for (unsigned k = 1; k < want[i].interval; k++) ulp_scaler_update(&s, 0.0f);
+        assert_int_equal(s.log2, want[i].init);
+        ulp_scaler_update(&s, 0.0f);
+        assert_int_equal(s.log2, want[i].init + 1);
+    }
+    for (size_t i = 0; ulp_scaler_rule_get(i); i++)
+        assert_int_equal(scaler_from_text(&s, ulp_scaler_rule_get(i)->name, error, sizeof error), ULP_OK);
+}
+
+/* The init of a changed rule has to be within its limits. */
+static void test_scaler_edited(void **state) {
+    ulp_scaler s;
+    ulp_scaler_rule rule = *ulp_scaler_rule_find("apex");
+    (void)state;
+    rule.init = 25;
+    assert_int_equal(ulp_scaler_init(&s, &rule, error, sizeof error), ULP_BAD_NAME);
+    rule = ulp_scaler_static(-7);
+    assert_int_equal(ulp_scaler_init(&s, &rule, error, sizeof error), ULP_OK);
+    assert_true(s.log2 == -7 && !s.rule.skip);
+    assert_null(ulp_scaler_rule_find("torch"));
+}
+
+static void test_scaler_bad(void **state) {
+    static const char *const bad[][2] = {
+        {"", "no rule ''; known: none, static, pytorch, apex, keras"},
+        {"torch", "no rule 'torch'; did you mean 'pytorch'?"},
+        {"xyzzy", "no rule 'xyzzy'; known: none, static, pytorch, apex, keras, megatron, backoff, logmax, layer"},
+        {"pytorsh", "no rule 'pytorsh'; did you mean 'pytorch'?"},
+        {"static:", "'init=': init is a whole number from -126 to 126"},
+        {"static:x", "'init=x'"},
+        {"static:127", "'init=127'"},
+        {"pytorch:3", "no rule 'pytorch:3'"},
+        {"pytorch,interval", "'interval' is not key=value"},
+        {"pytorch,interval=-1", "'interval=-1': interval is a whole number from 0 to 1e+09"},
+        {"pytorch,init=12x", "'init=12x'"},
+        {"apex,init=25", "init 25 is not between min -126 and max 24"},
+        {"pytorch,,init=3", "'' is not key=value"},
+        {"pytorch,init=3,init=3", "scaler pytorch: init is given twice"},
+        {"pytorch,speed=3", "no key 'speed'; known: init, min, max, skip, interval, hysteresis"},
+        {"pytorch,skip=2", "'skip=2': skip is 0 or 1"},
+    };
+    ulp_scaler s;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(scaler_from_text(&s, bad[i][0], error, sizeof error), ULP_BAD_NAME);
+        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
+        assert_int_equal(scaler_from_text(&s, bad[i][0], NULL, 0), ULP_BAD_NAME);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scaler_traces),
+        cmocka_unit_test(test_scaler_rows),
+        cmocka_unit_test(test_scaler_edited),
+        cmocka_unit_test(test_scaler_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
