@@ -4,19 +4,20 @@ csv = "results/ctc.csv"
 eval figure_needs("ctc", csv)
 eval figure_needs_summary("ctc", csv)
 
-eval forget
-stats csv using (see(strcol("kind") eq "sum" && column("outputs") == 11 && column("labels") == 5, column("steps"))) nooutput
+eval figure_groups(csv, "kind")
+eval figure_groups(csv, "kind form format")
+eval measure("sum", "column('outputs') == 11 && column('labels') == 5", "column('steps')")
 if (hits == 0) { eval figure_refuse("ctc", "its left panel needs a run with --outputs 11 and --labels 5") }
 longest = most
-eval forget
-stats csv using (see(strcol("kind") eq "curve", column("steps"))) nooutput
+eval measure("curve", "1", "column('steps')")
 if (hits == 0) { eval figure_refuse("ctc", "it needs learning curves") }
 steps = most
 
 # left: the formats of this run, and the last T of their linear sums
 formats = "binary64 binary32 bfloat16 binary16"
 tone(format) = format eq "binary64" ? grey : value(format)
-sums(form, format) = strcol("kind") eq "sum" && strcol("form") eq form && strcol("format") eq format && column("outputs") == 11 && column("labels") == 5 ? column("steps") : NaN
+sums(format) = rows("sum log " . format)
+steps_of(x) = column("outputs") == 11 && column("labels") == 5 ? column("steps") : NaN
 array ends[4]
 array level[4]
 array exact[4]
@@ -29,17 +30,18 @@ do for [f = 1:4] {
     if (ends[f] == ends[f]) { ran = ran . sprintf(" %d", f) }
 }
 
-# middle: for each step the least, mean and largest value over the seeds
+# middle: the least, mean and largest value over the seeds at each step
+eval figure_curves(csv, "least label error at a step,label error at a step,largest label error at a step")
+curve(cell, recipe, loss) = sprintf("curve %s %s log %s", cell, recipe, loss)
+has(cell, recipe, loss) = has_rows(curve(cell, recipe, loss))
 cells = "gru lstm"
 recipes = "fp32 mixed:fp16 fp16"
 recipe_losses = "binary32 binary32 binary16"
 recipe_colours = "black orange blue"
 recipe_names = "'binary32' 'mixed, fp16' 'pure fp16'"
-curve(cell, recipe, loss) = sprintf("< awk -F, 'NR==1||/^#/{next} $1==\"kind\"{for(i=1;i<=NF;i++)at[$i]=i;next} $1==\"curve\"&&$at[\"cell\"]==\"%s\"&&$at[\"recipe\"]==\"%s\"&&$at[\"form\"]==\"log\"&&$at[\"format\"]==\"%s\"{s=$at[\"steps\"];e=$at[\"label_error\"]+0;if(!(s in n)){order[++k]=s;lo[s]=hi[s]=e}n[s]++;sum[s]+=e;if(e<lo[s])lo[s]=e;if(e>hi[s])hi[s]=e} END{print \"steps,least,mean,most\";for(i=1;i<=k;i++){s=order[i];print s\",\"lo[s]\",\"sum[s]/n[s]\",\"hi[s]}}' %s", cell, recipe, loss, csv)
-has(cell, recipe, loss) = int(system(sprintf("%s | wc -l", curve(cell, recipe, loss)[3:]))) > 1
 
 # right: the mean of the final rows
-ended(form, format) = strcol("kind") eq "final" && strcol("recipe") eq "fp32" && strcol("form") eq form && strcol("format") eq format
+ended(form, format) = "final " . form . " " . format
 first = has("gru", "fp32", "binary32") ? "gru" : has("lstm", "fp32", "binary32") ? "lstm" : "rnn"
 
 titles = "GRU LSTM"
@@ -50,9 +52,7 @@ headline = summary(csv, "logarithms keep up and linear sums end", "gru binary16"
 loss_formats = ""
 loss_tics = ""
 do for [format in "binary32 binary16 bfloat16"] {
-    eval forget
-    stats csv using (see(ended("log", format) || ended("linear", format), 1)) nooutput
-    if (hits) {
+    if (has_rows(ended("log", format)) || has_rows(ended("linear", format))) {
         loss_formats = loss_formats . " " . format
         loss_tics = loss_tics . sprintf("%s'%s' %d", loss_tics eq "" ? "" : ", ", format, words(loss_formats))
     }
@@ -85,8 +85,8 @@ do for [file in figure_files] {
     }
     if (level[3] == 1024) { set label 15 "log bfloat16\nstops at 1024" at 0.98*longest,4800 right font small_font textcolor rgb bfloat16 }
     set label 16 "grey: exact" at 75,95 left font small_font textcolor rgb grey
-    plot csv using (sums("log", "binary64")):"exact" with lines linewidth 9 linecolor rgb pale, \
-         for [i in ran] csv using (int(i) > 1 ? sums("log", word(formats, int(i))) : NaN):"loss" with lines linewidth (int(i) == 3 ? 2.6 : 1.6) dashtype 1 + (int(i) == 4) linecolor rgb tone(word(formats, int(i))), \
+    plot sums("binary64") using (steps_of(0)):"exact" with lines linewidth 9 linecolor rgb pale, \
+         for [i in ran] sums(word(formats, int(i))) using (int(i) > 1 ? steps_of(0) : NaN):"loss" with lines linewidth (int(i) == 3 ? 2.6 : 1.6) dashtype 1 + (int(i) == 4) linecolor rgb tone(word(formats, int(i))), \
          for [i in ran] '+' every ::0::0 using (ends[int(i)]):(exact[int(i)]) with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb tone(word(formats, int(i)))
     do for [i = 1:20] { unset label i }
     unset arrow
@@ -111,9 +111,9 @@ do for [file in figure_files] {
         if (panel == 1) { set key at graph 1.0,1.0 right top samplen 1.4 Left reverse font small_font } else { unset key }
         rows = ""
         do for [r = 1:3] { rows = rows . (has(cell, word(recipes, r), word(recipe_losses, r)) ? sprintf(" %d", r) : "") }
-        plot for [i in rows] curve(cell, word(recipes, int(i)), word(recipe_losses, int(i))) using "steps":"least":"most" with filledcurves linecolor rgb tint(value(word(recipe_colours, int(i))), 0.22) notitle, \
+        plot for [i in rows] rows(curve(cell, word(recipes, int(i)), word(recipe_losses, int(i)))) using "x":"least label error at a step":"largest label error at a step" with filledcurves linecolor rgb tint(value(word(recipe_colours, int(i))), 0.22) notitle, \
              10 with lines dashtype 3 linecolor rgb grey notitle, \
-             for [i in rows] curve(cell, word(recipes, int(i)), word(recipe_losses, int(i))) using "steps":"mean" with lines linewidth (int(i) == 1 ? 3.4 : 1.8) dashtype 1 + (int(i) == 3) linecolor rgb value(word(recipe_colours, int(i))) title word(recipe_names, int(i))
+             for [i in rows] rows(curve(cell, word(recipes, int(i)), word(recipe_losses, int(i)))) using "x":"label error at a step" with lines linewidth (int(i) == 1 ? 3.4 : 1.8) dashtype 1 + (int(i) == 3) linecolor rgb value(word(recipe_colours, int(i))) title word(recipe_names, int(i))
         unset label 1
     }
     set lmargin at screen 0.76
@@ -128,10 +128,10 @@ do for [file in figure_files] {
     set xlabel "format of the sums"
     set ylabel "label error after training" offset 0.6,0
     set key at graph 0.03,0.99 left top samplen 0.8 Left reverse font small_font
-    place(form, f, shift) = ended(form, word(loss_formats, f)) && strcol("cell") eq first ? f + shift : NaN
+    place(x) = strcol("recipe") eq "fp32" && strcol("cell") eq first ? x : NaN
     plot 10 with lines dashtype 3 linecolor rgb grey notitle, \
-         for [f = 1:L] csv using (place("log", f, -0.1)):"label_error" with points pointtype 7 pointsize 0.6 linecolor rgb blue notitle, \
-         for [f = 1:L] csv using (place("linear", f, 0.1)):"label_error" with points pointtype 9 pointsize 0.7 linecolor rgb red notitle, \
+         for [f = 1:L] rows(ended("log", word(loss_formats, f))) using (place(f - 0.1)):"label_error" with points pointtype 7 pointsize 0.6 linecolor rgb blue notitle, \
+         for [f = 1:L] rows(ended("linear", word(loss_formats, f))) using (place(f + 0.1)):"label_error" with points pointtype 9 pointsize 0.7 linecolor rgb red notitle, \
          1/0 with points pointtype 7 pointsize 0.7 linecolor rgb blue title "in logarithms", \
          1/0 with points pointtype 9 pointsize 0.7 linecolor rgb red title "linear"
     do for [i = 1:20] { unset label i }

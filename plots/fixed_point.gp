@@ -2,30 +2,24 @@
 load "plots/style.gp"
 csv = "results/fixed_point.csv"
 eval figure_needs("fixed_point", csv)
+eval figure_needs_summary("fixed_point", csv)
 
 tone(format) = format eq "binary32" ? black : format eq "q2.14" ? sky : format eq "q4.12" ? orange : format eq "q6.10" ? green : fixed
-chosen(format, mode) = strcol("what") eq "epoch" && strcol("format") eq format && (format eq "binary32" || strcol("mode") eq mode)
+# the least, median and largest value over the seeds at each epoch
+eval figure_curves(csv, "least at an epoch,median at an epoch,largest at an epoch")
+curve(format, mode) = "curve " . format . " " . (format eq "binary32" ? "-" : mode)
+only(format, mode) = has_rows(curve(format, mode)) ? format . " " : ""
+fixed_point(mode) = only("q2.14", mode) . only("q4.12", mode) . only("q8.8", mode) . only("q6.10", mode)
+drawn(mode) = fixed_point(mode) . only("binary32", mode)
 modes = ""
-do for [mode in "rne sra"] {
-    eval forget
-    stats csv using (see(chosen("q2.14", mode) || chosen("q4.12", mode) || chosen("q6.10", mode) || chosen("q8.8", mode), 1)) nooutput
-    modes = modes . (hits ? mode . " " : "")
-}
+do for [mode in "rne sra"] { modes = modes . (fixed_point(mode) eq "" ? "" : mode . " ") }
 if (words(modes) == 0) {
     eval figure_refuse("fixed_point", "needs --modes rne or sra and one of --formats q2.14,q4.12,q6.10,q8.8")
 }
 mnist = option(csv, "set") eq "mnist"
-# the drawn quantity: MNIST is large enough to show differences of test errors
-shown = mnist ? "test_error" : "loss"
 epochs = int(option(csv, "epochs"))
 seeds = int(option(csv, "seeds"))
 
-# for each epoch the least, median and largest value over the seeds
-curves(format, mode) = sprintf("< awk -F, -v f=%s -v m=%s -v c=%s 'NR==1||/^#/{next} $1==\"format\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]==\"epoch\"&&$1==f&&(f==\"binary32\"||$2==m)&&$at[c]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];v[e,++n[e]]=$at[c]+0;if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(v[e,j]<v[e,i]){t=v[e,i];v[e,i]=v[e,j];v[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,v[e,1],(v[e,int((n[e]+1)/2)]+v[e,int(n[e]/2)+1])/2,v[e,n[e]]}}' %s", format, mode, shown, csv)
-end_of(format, mode) = real("0" . system(sprintf("%s | sed 1d | tail -1 | cut -d, -f3", curves(format, mode)[3:])))
-
-drawn(mode) = (has("q2.14", mode) ? "q2.14 " : "") . (has("q4.12", mode) ? "q4.12 " : "") . (has("q8.8", mode) ? "q8.8 " : "") . (has("q6.10", mode) ? "q6.10 " : "") . "binary32"
-has(format, mode) = end_of(format, mode) > 0
 # values read from the figures of the paper, which has two networks; NaN if a figure has no such line
 published(format, mode) = summary(csv, "published test error", format eq "binary32" ? format : format . " " . mode)
 mark = published("binary32", "")
@@ -33,7 +27,16 @@ beside = mark == mark
 headline = "In 16-bit fixed point, stochastic rounding keeps what nearest rounding loses"
 lowest = beside ? mark : 10
 highest = 0.0
-do for [mode in modes] { do for [f in drawn(mode)] { v = end_of(f, mode); lowest = v > 0 && v < lowest ? v : lowest; highest = v > highest ? v : highest } }
+array ends[10] # the medians of the last epoch, for each mode in the order of drawn()
+do for [m = 1:words(modes)] {
+    mode = word(modes, m)
+    do for [i = 1:words(drawn(mode))] {
+        eval measure(curve(word(drawn(mode), i), mode), "1", "column('median at an epoch')")
+        ends[5 * m + i - 5] = last
+        lowest = last < lowest ? last : lowest
+        highest = last > highest ? last : highest
+    }
+}
 bottom = (mnist ? 0.75 : 0.5) * lowest
 top = !mnist ? 3 : highest > 10 ? 100 : 10 # a network that fails stays at 90 %
 
@@ -64,16 +67,16 @@ do for [file in figure_files] {
         low = " "
         do for [pass = 1:words(list)] {
             best = 1e30
-            do for [f in list] { v = end_of(f, mode); if (v < best && strstrt(low, " " . f . " ") == 0) { best = v; pick = f } }
+            do for [i = 1:words(list)] { v = ends[5 * panel + i - 5]; if (v < best && strstrt(low, " " . word(list, i) . " ") == 0) { best = v; pick = word(list, i) } }
             low = low . pick . " "
             y = best > floor_y ? best : floor_y
             set label 9 + pass pick at graph 1.03,(log(y / bottom) / log(top / bottom)) left font label_font textcolor rgb tone(pick)
             floor_y = y * (top / bottom) ** 0.045
         }
         if (beside) { do for [i = 1:words(list)] { if (published(word(list, i), mode) == published(word(list, i), mode)) { set arrow i from graph 0.985,first published(word(list, i), mode) to graph 1.015,first published(word(list, i), mode) nohead linewidth 3 linecolor rgb tone(word(list, i)) front } } }
-        plot for [f in list] curves(f, mode) using "epoch":"least":"most" with filledcurves linecolor rgb tint(tone(f), 0.25), \
-             curves("binary32", mode) using "epoch":"median" with lines linewidth 5.5 linecolor rgb black, \
-             for [k = 1:words(list) - 1] curves(word(list, k), mode) using "epoch":"median" with lines linewidth 2 linecolor rgb tone(word(list, k))
+        plot for [f in list] rows(curve(f, mode)) using "x":"least at an epoch":"largest at an epoch" with filledcurves linecolor rgb tint(tone(f), 0.25), \
+             rows(curve("binary32", mode)) using "x":"median at an epoch" with lines linewidth 5.5 linecolor rgb black, \
+             for [k = 1:words(list) - 1] rows(curve(word(list, k), mode)) using "x":"median at an epoch" with lines linewidth 2 linecolor rgb tone(word(list, k))
         unset arrow
         unset label 1
         unset label 2

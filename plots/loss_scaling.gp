@@ -58,7 +58,7 @@ circles = words(marked) == 0 ? "" : ', for [f = 1:words(marked)] rows(static(wor
 array left[F]
 array right[F]
 array before[F]
-array wall[F] # the least scale beyond the room at which every seed diverged
+array wall[F] # the least scale from which on every seed diverges
 do for [f = 1:F] {
     format = word(formats, f)
     eval measure(static(format), "column('test_accuracy') > 0.5", "column('static_log2')")
@@ -66,8 +66,7 @@ do for [f = 1:F] {
     right[f] = hits ? most : high
     eval measure(static(format), "column('static_log2') < left[f]", "column('static_log2')")
     before[f] = hits ? most : left[f]
-    eval measure(static(format), "column('static_log2') > right[f] && is_nan(strcol('loss'))", "column('static_log2')")
-    wall[f] = least
+    wall[f] = summary(csv, "log2 of the scale from which on all diverge", net . " " . format)
 }
 # A label ends at the left of a line, at the share h of the line's rise or fall. If there is no room at the left, the
 # label begins at the right of the line.

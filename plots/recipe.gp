@@ -23,14 +23,15 @@ if (strstrt(" " . chosen, " fp32 ") == 0 || words(chosen) < 2) {
 }
 climbed = ""
 do for [v in parting] { climbed = climbed . (strstrt(" " . chosen, " " . v . " ") ? v . " " : "") }
-# for each epoch the loss divided by that of binary32 with the same seed: the least, median and largest value over the seeds
-curves(v) = sprintf("< awk -F, -v v=%s 'NR==1||/^#/{next} $1==\"variant\"{for(i=1;i<=NF;i++)at[$i]=i;next} $at[\"what\"]!=\"epoch\"{next} $1==\"fp32\"{base[$at[\"seed\"],$at[\"epoch\"]]=$at[\"loss\"]} $1==v&&$at[\"loss\"]~/^[0-9.e+-]+$/{e=$at[\"epoch\"];x[e,++n[e]]=$at[\"loss\"]/base[$at[\"seed\"],e];if(e>last)last=e} END{print \"epoch,least,median,most\";for(e=1;e<=last;e++)if(n[e]){for(i=1;i<=n[e];i++)for(j=i+1;j<=n[e];j++)if(x[e,j]<x[e,i]){t=x[e,i];x[e,i]=x[e,j];x[e,j]=t}printf \"%%d,%%.9g,%%.9g,%%.9g\\n\",e,x[e,1],(x[e,int((n[e]+1)/2)]+x[e,int(n[e]/2)+1])/2,x[e,n[e]]}}' %s", v, csv)
+# the loss divided by that of binary32 with the same seed: the least, median and largest value over the seeds at each epoch
+eval figure_curves(csv, "least loss over fp32 at an epoch,loss over fp32 at an epoch,largest loss over fp32 at an epoch")
 C = words(climbed)
 epochs = int(option(csv, "epochs"))
 seeds = int(option(csv, "seeds"))
 seed = int(option(csv, "seed"))
 N = words(chosen)
-final(v) = strcol("variant") eq v && strcol("what") eq "final"
+eval figure_groups(csv, "what variant")
+eval figure_groups(csv, "what")
 
 # the heights of the rows, with a gap before each family
 array height[N]
@@ -55,10 +56,8 @@ do for [i = 1:N] {
 header(v) = family(v) eq "other" ? "binary16, one ingredient changed" : v[1:4] eq "fp16" ? "binary16, step by step" : v[1:4] eq "bf16" ? "bfloat16" : "e4m3 forward, e5m2 backward"
 jitter(s) = seeds > 1 ? 0.34 * ((s - seed) / (seeds - 1.0) - 0.5) * 2 : 0
 
-eval forget
-stats csv using (see(final("fp32"), 100 * column("test_accuracy"))) nooutput
-right_low = least
-right_high = most
+right_low = summary(csv, "least test accuracy", "fp32")
+right_high = summary(csv, "largest test accuracy", "fp32")
 # the axis shows values near those of binary32; a text at its edge stands for a value beyond
 wall = 1.02
 floor_loss = 0.99
@@ -67,8 +66,7 @@ do for [i = 1:N] {
     floor_loss = low[i] < floor_loss ? low[i] : floor_loss
 }
 wall = 1 + 1.45 * (wall - 1)
-eval forget
-stats csv using (see(strcol("what") eq "final" && column("test_accuracy") > 0.7, 100 * column("test_accuracy"))) nooutput
+eval measure("final", "column('test_accuracy') > 0.7", "100 * column('test_accuracy')")
 floor_right = floor(least) - 1
 
 headline = summary(csv, "share of claims that hold", "all") == 1 ? "Mixed precision ends where binary32 ends, but not without master weights or scales" \
@@ -96,8 +94,8 @@ do for [file in figure_files] {
     set format y "%g"
     set key at graph 0.03,0.97 left top samplen 1.2 Left reverse font small_font
     plot 1 with lines linewidth 1 linecolor rgb black notitle, \
-         for [v in climbed] curves(v) using "epoch":"least":"most" with filledcurves linecolor rgb tint(tone(v), 0.16) notitle, \
-         for [v in climbed] curves(v) using "epoch":"median" with lines linewidth 2.4 linecolor rgb tone(v) title short(v)
+         for [v in climbed] rows("curve " . v) using "x":"least loss over fp32 at an epoch":"largest loss over fp32 at an epoch" with filledcurves linecolor rgb tint(tone(v), 0.16) notitle, \
+         for [v in climbed] rows("curve " . v) using "x":"loss over fp32 at an epoch" with lines linewidth 2.4 linecolor rgb tone(v) title short(v)
     unset key
 
     # --- final loss of all variants
@@ -135,7 +133,7 @@ do for [file in figure_files] {
     do for [i = 1:N] {
         if (right[i] < floor_right) { set label 80 + i sprintf("← %.0f %%", right[i]) at graph 0.02,first height[i] left font label_font textcolor rgb step_tone(word(chosen, i)) }
     }
-    plot for [i = 1:N] csv using (final(word(chosen, i)) ? 100 * column("test_accuracy") : NaN):(height[i] + jitter(column("seed"))) with points pointtype 7 pointsize 0.35 linecolor rgb step_tone(word(chosen, i)), \
+    plot for [i = 1:N] rows("final " . word(chosen, i)) using (100 * column("test_accuracy")):(height[i] + jitter(column("seed"))) with points pointtype 7 pointsize 0.35 linecolor rgb step_tone(word(chosen, i)), \
          for [i = 1:N] "+" using (right[i]):(height[i]) every ::0::0 with points pointtype 7 pointsize 1.1 linecolor rgb step_tone(word(chosen, i))
     unset multiplot
     unset output

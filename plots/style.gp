@@ -28,6 +28,9 @@ figure_open(name, file, w, h) = (file eq "svg" ? svg_terminal(name, w, h) : png_
 # such rows it has none. An empty value in the CSV is `-` in a key.
 if (!exists("groups")) { groups = "|"; blocks = 0 } # a figure loads this file again after reset
 figure_groups(csv, columns) = sprintf("load \"< awk -f plots/groups.awk -v columns='%s' -v blocks=%d '%s'\"", columns, blocks, csv)
+# After `eval figure_curves(csv, "least loss,loss")`, which reads the summary beside the CSV, rows("curve q6.10 rne") is
+# the datablock with the columns "x", "least loss" and "loss" of the summary's lines for `q6.10 rne 1`, `q6.10 rne 2`, ...
+figure_curves(csv, quantities) = sprintf("load \"< awk -f plots/curves.awk -v quantities='%s' -v blocks=%d '%s.summary.csv'\"", quantities, blocks, csv[1:strlen(csv)-4])
 place_of(key) = strstrt(groups, "|" . key . "=")
 has_rows(key) = place_of(key) > 0
 rows(key) = "$rows" . (has_rows(key) ? substr(groups, place_of(key) + strlen(key) + 2, place_of(key) + strlen(key) + 6) : "00000")

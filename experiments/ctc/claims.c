@@ -71,6 +71,12 @@ typedef struct result {
     int diverged;
 } result;
 
+/* Whether a row is of a kind and a setting. */
+static int is_of(const row *r, int kind, setting s) {
+    return r->kind == kind && r->cell == s.cell && r->recipe == s.recipe && r->form == s.form &&
+           strcmp(r->format, s.format) == 0;
+}
+
 /* The result of the last rows of a setting, over the seeds. */
 static result result_of(const ulp_claims *c, setting s) {
     const row *rows = c->table->rows;
@@ -78,9 +84,7 @@ static result result_of(const ulp_claims *c, setting s) {
     result all = {.diverged = 0};
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = &rows[i];
-        if (r->kind != FINAL || r->cell != s.cell || r->recipe != s.recipe || r->form != s.form ||
-            strcmp(r->format, s.format) != 0)
-            continue;
+        if (!is_of(r, FINAL, s)) continue;
         ulp_numbers_add(&error, r->label_error);
         ulp_numbers_add(&strips, r->strip_error);
         all.skipped = fmax(all.skipped, (double)r->skipped);
@@ -92,9 +96,26 @@ static result result_of(const ulp_claims *c, setting s) {
     return all;
 }
 
+/* The learning curve of a setting in the figure. `name` has the words of the setting. */
+static void sum_up_curve(ulp_claims *c, setting s, const char *name) {
+    const settings *set = c->settings;
+    const row *rows = c->table->rows;
+    for (int64_t next = set->every; next < set->steps + set->every; next += set->every) {
+        const int64_t step = next < set->steps ? next : set->steps;
+        ulp_numbers errors = {0};
+        for (size_t i = 0; i < c->table->count; i++)
+            if (is_of(&rows[i], CURVE, s) && rows[i].steps == step) ulp_numbers_add(&errors, rows[i].label_error);
+        const ulp_spread e = ulp_numbers_take(&errors);
+        if (e.n == 0) continue;
+        ulp_summary(c, "label error at a step", e.mean, "%s %lld", name, (long long)step);
+        ulp_summary(c, "least label error at a step", e.least, "%s %lld", name, (long long)step);
+        ulp_summary(c, "largest label error at a step", e.most, "%s %lld", name, (long long)step);
+    }
+}
+
 static void put_setting(ulp_claims *c, ulp_sheet *table, setting s) {
     const result r = result_of(c, s);
-    char cell[8], recipe[16], form[8];
+    char cell[8], recipe[16], form[8], name[64];
     if (r.error.n == 0) return;
     ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)s.cell);
     ulp_word_at(recipe, sizeof recipe, RECIPE_WORDS, (size_t)s.recipe);
@@ -102,7 +123,9 @@ static void put_setting(ulp_claims *c, ulp_sheet *table, setting s) {
     ulp_sheet_put_row(table, "%s,%s,%s %s,%.2f,%.2f,%.2f,%.1f,%.0f,%.0f,%d of %d", cell, recipe, form, s.format,
                       r.error.mean, r.error.least, r.error.most, r.strips.mean, r.skipped, r.steps, r.diverged,
                       r.error.n);
-    ulp_summary(c, "label error", r.error.mean, "%s %s %s %s", cell, recipe, form, s.format);
+    snprintf(name, sizeof name, "%s %s %s %s", cell, recipe, form, s.format);
+    ulp_summary(c, "label error", r.error.mean, "%s", name);
+    sum_up_curve(c, s, name);
 }
 
 static void table_of_training(ulp_claims *c) {

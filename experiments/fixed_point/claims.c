@@ -29,6 +29,16 @@ static ulp_spread spread_of(const ulp_claims *c, int what, named n, size_t at) {
     return ulp_numbers_take(&numbers);
 }
 
+/* The same for the rows of one epoch. */
+static ulp_spread spread_at(const ulp_claims *c, int64_t epoch, named n, size_t at) {
+    const row *rows = c->table->rows;
+    ulp_numbers numbers = {0};
+    for (size_t i = 0; i < c->table->count; i++)
+        if (rows[i].what == EPOCH && rows[i].epoch == epoch && is_of(c->table->points[i], n))
+            ulp_numbers_add(&numbers, *(const double *)(const void *)((const char *)&rows[i] + at));
+    return ulp_numbers_take(&numbers);
+}
+
 static double loss_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, n, offsetof(row, loss)).mean; }
 static double error_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, n, offsetof(row, test_error)).mean; }
 
@@ -45,7 +55,22 @@ static int diverged(const ulp_claims *c, named n, int *runs) {
     return count;
 }
 
-static void put_setting(ulp_sheet *table, const ulp_claims *c, named n) {
+/* The curve of a setting in the figure: the test error for MNIST, which is large enough to show differences of test
+ * errors, else the loss. */
+static void sum_up_curve(ulp_claims *c, named n) {
+    const settings *set = c->settings;
+    const size_t drawn = strcmp(set->set, "mnist") == 0 ? offsetof(row, test_error) : offsetof(row, loss);
+    const char *mode = n.mode ? n.mode : "-";
+    for (int64_t epoch = 1; epoch <= set->epochs; epoch++) {
+        const ulp_spread spread = spread_at(c, epoch, n, drawn);
+        if (spread.n == 0) continue;
+        ulp_summary(c, "median at an epoch", spread.median, "%s %s %lld", n.format, mode, (long long)epoch);
+        ulp_summary(c, "least at an epoch", spread.least, "%s %s %lld", n.format, mode, (long long)epoch);
+        ulp_summary(c, "largest at an epoch", spread.most, "%s %s %lld", n.format, mode, (long long)epoch);
+    }
+}
+
+static void put_setting(ulp_sheet *table, ulp_claims *c, named n) {
     const ulp_spread test = spread_of(c, FINAL, n, offsetof(row, test_error));
     int runs, lost = diverged(c, n, &runs);
     ulp_sheet_put(table, "%s", n.format);
@@ -56,9 +81,10 @@ static void put_setting(ulp_sheet *table, const ulp_claims *c, named n) {
     ulp_sheet_put(table, "%.5f", loss_of(c, n));
     ulp_sheet_put(table, "%.2f", 100 * spread_of(c, FINAL, n, offsetof(row, moved)).mean);
     ulp_sheet_put(table, "%d of %d", lost, runs);
+    sum_up_curve(c, n);
 }
 
-static void print_table(const ulp_claims *c) {
+static void print_table(ulp_claims *c) {
     const settings *set = c->settings;
     ulp_sheet *table = ulp_sheet_new("after the last epoch, over the seeds; errors and moved weights in percent",
                                      "format,mode,test error,least,most,training loss,moved,diverged");

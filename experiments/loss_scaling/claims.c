@@ -85,6 +85,25 @@ static window window_of(const judged *j, const ulp_format *format) {
     return best;
 }
 
+/* The least scale of the grid from which on every run diverges, as log2. NaN if there is none. */
+static double wall_of(const judged *j, const ulp_format *format) {
+    double wall = NAN;
+    for (size_t i = 0; i < j->scales->count; i++) {
+        const ulp_training_mean m = static_mean(j, format, j->scales->at[i]);
+        wall = m.n == 0 || m.diverged < m.n ? NAN : isnan(wall) ? (double)j->scales->at[i] : wall;
+    }
+    return wall;
+}
+
+static void sum_up_walls(const judged *j) {
+    for (size_t f = 0; f < j->s->formats.count; f++) {
+        const ulp_format *format = &j->s->formats.at[f];
+        const double wall = wall_of(j, format);
+        if (isnan(wall)) continue;
+        ulp_summary(j->c, "log2 of the scale from which on all diverge", wall, "%s %s", j->network->name, format->name);
+    }
+}
+
 /* Claims about the two walls of every format and the scales between them. On a fine grid, a format with a wider range
  * has more such scales. */
 static void claim_walls(const judged *j, int fine) {
@@ -189,6 +208,7 @@ void judge(ulp_claims *c) {
         j.reference = mean_of(c, (point){.network = j.network});
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
+        sum_up_walls(&j);
         if (!ulp_options_differ(c, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))
             ulp_options_differ(c, i ? "other-scales" : "scales", j.why, sizeof j.why);
         claim_walls(&j, i == 0);

@@ -35,6 +35,19 @@ static ulp_spread compare(const ulp_claims *c, reading of, int64_t epoch, int va
     return ulp_numbers_take(&n);
 }
 
+/* The curve of a variant in the figure. */
+static void sum_up_curve(ulp_claims *c, int v, const char *name) {
+    const settings *s = c->settings;
+    for (int64_t next = s->every; next < s->epochs + s->every; next += s->every) {
+        const int64_t epoch = next < s->epochs ? next : s->epochs;
+        const ulp_spread ratio = compare(c, ratio_of, epoch, v, FP32);
+        if (ratio.n == 0) continue;
+        ulp_summary(c, "loss over fp32 at an epoch", ratio.median, "%s %lld", name, (long long)epoch);
+        ulp_summary(c, "least loss over fp32 at an epoch", ratio.least, "%s %lld", name, (long long)epoch);
+        ulp_summary(c, "largest loss over fp32 at an epoch", ratio.most, "%s %lld", name, (long long)epoch);
+    }
+}
+
 static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v, const char *name, const char *words) {
     const ulp_spread loss = compare(c, loss_of, 0, v, v), test = compare(c, accuracy_of, 0, v, v),
                      ratio = compare(c, ratio_of, 0, v, FP32);
@@ -44,9 +57,12 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v, const char *name
     ulp_sheet_put_row(sheet, "%.5f,%.3f,%.3f,%.3f,%.2f,%.2f,%.2f", loss.median, ratio.median, ratio.least, ratio.most,
                       test.median, test.least, test.most);
     ulp_summary(c, "test accuracy", test.median, "%s", name);
+    ulp_summary(c, "least test accuracy", test.least, "%s", name);
+    ulp_summary(c, "largest test accuracy", test.most, "%s", name);
     ulp_summary(c, "loss over fp32", ratio.median, "%s", name);
     ulp_summary(c, "least loss over fp32", ratio.least, "%s", name);
     ulp_summary(c, "largest loss over fp32", ratio.most, "%s", name);
+    sum_up_curve(c, v, name);
 }
 
 /* Prints the table, and the differences in accuracy to fp32 beside the published differences for far larger
