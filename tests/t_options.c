@@ -1,4 +1,4 @@
-/* t_options.c - the command line of programs, with the options of a toy: values, refusals, help, messages. */
+/* t_options.c - the command line of a toy command: values, refusals, help, messages, variables of the environment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,107 +10,7 @@
 
 #include <cmocka.h>
 
-#include "experiments/harness/cli/options.h"
-#include "experiments/harness/cli/progress.h"
-
-typedef struct settings {
-    int64_t size;
-    double scale;
-    uint64_t seed;
-    ulp_number_list list;
-    ulp_integer_list counts;
-    int shape;
-    uint64_t parts;
-    ulp_format format;
-    ulp_format_list formats;
-    ulp_mode mode;
-    ulp_rule_list modes;
-    ulp_overflow overflow;
-    ulp_op op;
-    ulp_datapath_list datapaths;
-    const ulp_backend *backend;
-    const char *out, *folder;
-    ulp_text_list merge;
-    int flag;
-} settings;
-
-static settings s;
-
-#define LONG_WORDS "alpha,bravo,charlie,delta,echo,foxtrot,golf,hotel,india,juliett,kilo,lima,mike,november,oscar,papa"
-
-static const ulp_option options[] = {
-    {.name = "size",
-     .type = &ulp_type_integer,
-     ULP_AT(settings, size),
-     .value = "3",
-     .quick = "1",
-     .full = "10",
-     .help = "rows of a point",
-     .max = 1e6},
-    {.name = "scale", .type = &ulp_type_number, ULP_AT(settings, scale), .value = "0.5", .help = "any number"},
-    {.name = "seed", .type = &ulp_type_unsigned, ULP_AT(settings, seed), .value = "1", .help = "of all randomness"},
-    {.name = "list-of",
-     .type = &ulp_type_numbers,
-     ULP_AT(settings, list),
-     .value = "1..3,7",
-     .help = "numbers",
-     .max = 100},
-    {.name = "counts",
-     .type = &ulp_type_integers,
-     ULP_AT(settings, counts),
-     .value = "2,4..5",
-     .help = "whole numbers",
-     .min = -9,
-     .max = 9},
-    {.name = "shape",
-     .type = &ulp_type_choice,
-     ULP_AT(settings, shape),
-     .value = "ring",
-     .help = "a word",
-     .words = "ring tree line"},
-    {.name = "parts",
-     .type = &ulp_type_choices,
-     ULP_AT(settings, parts),
-     .value = "all",
-     .quick = "tail,head",
-     .help = "a sentence that says at some length what is chosen here and why anybody would",
-     .words = "head body tail"},
-    {.name = "format", .type = &ulp_type_format, ULP_AT(settings, format), .help = "one format", .needed = 1},
-    {.name = "formats",
-     .type = &ulp_type_formats,
-     ULP_AT(settings, formats),
-     .value = "binary16,e4m3",
-     .help = "formats",
-     .takes = ulp_format_within_binary32,
-     .wants = ULP_WANTS_WITHIN_BINARY32},
-    {.name = "mode", .type = &ulp_type_mode, ULP_AT(settings, mode), .value = "rne", .help = "one mode"},
-    {.name = "modes", .type = &ulp_type_modes, ULP_AT(settings, modes), .value = "rne,sr/8", .help = "modes"},
-    {.name = "overflow", .type = &ulp_type_overflow, ULP_AT(settings, overflow), .value = "default", .help = "policy"},
-    {.name = "op", .type = &ulp_type_op, ULP_AT(settings, op), .value = "add", .help = "operation"},
-    {.name = "datapath", .type = &ulp_type_datapaths, ULP_AT(settings, datapaths), .value = "fp32", .help = "sums"},
-    {.name = "backend", .type = &ulp_type_backend, ULP_AT(settings, backend), .value = "cpu", .help = "machine"},
-    {0},
-};
-static const ulp_option common[] = {
-    {.name = "out",
-     .type = &ulp_type_text,
-     ULP_AT(settings, out),
-     .value = LONG_WORDS,
-     .help = "the CSV",
-     .value_name = "FILE"},
-    {.name = "folder", .type = &ulp_type_folder, ULP_AT(settings, folder), .value = "", .help = "a folder"},
-    {.name = "merge", .type = &ulp_type_texts, ULP_AT(settings, merge), .help = "finished points"},
-    {.name = "flag", .type = &ulp_type_flag, ULP_AT(settings, flag), .help = "a flag"},
-    {0},
-};
-static const ulp_option_group groups[] = {{"this toy", options, &s}, {"every toy", common, &s}};
-static const char *const elsewhere[][2] = {{"nets", "would change nothing here"}, {NULL, NULL}};
-static ulp_command toy = {.name = "toy",
-                          .kind = "experiment",
-                          .usage = "[OPTION...] [FILE...]",
-                          .summary = "a command that prints its settings, so that tests can read them and compare",
-                          .details = "A paragraph of details, which is longer than the eighty columns of a terminal.\n",
-                          .elsewhere = elsewhere};
+#include "toy_command.h"
 
 static int show(const ulp_arguments *a) {
     ulp_text text = {0};
@@ -394,67 +294,11 @@ static void test_threads(void **state) {
     ulp_threads_set(0);
 }
 
-static void test_progress(void **state) {
-    static const char says[] = "123 points, 456 min left";
-    (void)state;
-    for (int columns = 1; columns <= 120; columns++) {
-        ulp_text line = {0};
-        ulp_progress_line(&line, "quantized_inference", 0.42, says, columns);
-        assert_true(columns < 12 || line.length > 0);
-        assert_true(line.length < (size_t)columns);
-        ulp_text_free(&line);
-    }
-    ulp_text line = {0};
-    ulp_progress_line(&line, "toy", 0.5, says, 80);
-    assert_string_equal(ulp_text_of(&line), "toy [###############...............]  50 %  123 points, 456 min left");
-    ulp_text_free(&line);
-    ulp_progress_line(&line, "toy", 0.5, says, 40);
-    assert_string_equal(ulp_text_of(&line), "toy  50 %  123 points, 456 min left");
-    ulp_text_free(&line);
-    ulp_progress silent = ulp_progress_start(NULL, 0);
-    ulp_progress_show(&silent, 0.5, "nothing");
-    ulp_progress_clear(&silent);
-}
-
-static void test_texts(void **state) {
-    ulp_text text = {0};
-    char item[8], list[16] = "";
-    const char *at = "a,bc,,d,longer-than-that";
-    (void)state;
-    assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
-    assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
-    assert_string_equal(item, "bc");
-    assert_int_equal(ulp_next_item(item, sizeof item, &at), -1);
-    assert_int_equal(ulp_next_item(item, sizeof item, &at), 1);
-    assert_int_equal(ulp_next_item(item, sizeof item, &at), -1);
-    assert_int_equal(ulp_next_item(item, sizeof item, &at), 0);
-    ulp_list_add(list, sizeof list, "%d", 12345);
-    ulp_list_add(list, sizeof list, "%s", "abcdefghijkl");
-    assert_string_equal(list, "12345, abcdefgh");
-    assert_true(ulp_list_has("ab, c de", "c") && !ulp_list_has("ab, cde", "c") && !ulp_list_has("ab", ""));
-    assert_int_equal(ulp_nearest_words(&text, "abd", "abc xyz abe", 2), 2);
-    assert_string_equal(ulp_text_of(&text), "abc, abe");
-    ulp_text_free(&text);
-    assert_int_equal(ulp_nearest_words(&text, "something", "abc xyz", 2), 0);
-    ulp_text_quote(&text, "it's");
-    assert_string_equal(ulp_text_of(&text), "'it'\\''s'");
-    ulp_text_free(&text);
-    ulp_text_wrap(&text, "one two three\nfour a,bb,ccc,dddd", 0, 2, 10);
-    assert_string_equal(ulp_text_of(&text), "one two\n  three\n  four\n  a,bb,\n  ccc,dddd");
-    ulp_text_free(&text);
-    char *path = ulp_path_replace("x.csv", ".csv", ".run.json"), *other = ulp_path_replace("x", ".csv", ".tmp");
-    assert_string_equal(path, "x.run.json");
-    assert_string_equal(other, "x.tmp");
-    free(path);
-    free(other);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),      cmocka_unit_test(test_presets),     cmocka_unit_test(test_words),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_long_words),  cmocka_unit_test(test_help),
         cmocka_unit_test(test_full_stdout), cmocka_unit_test(test_environment), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_progress),    cmocka_unit_test(test_texts),
     };
     char folder[] = "/tmp/ulp-options-XXXXXX";
     static const char *const variables[] = {"ULPLAB_ISA", "ULPLAB_DATA", "OMP_NUM_THREADS", "COLUMNS"};
