@@ -75,14 +75,9 @@ typedef struct row {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, what, WHAT_WORDS),
-    ULP_COLUMN(row, format),
-    ULP_COLUMN(row, mode),
+    ULP_COLUMNS(row, format, mode),
     ULP_WORDS(row, where, WHERE_WORDS),
-    ULP_COLUMN(row, threads),
-    ULP_COLUMN(row, rate),
-    ULP_COLUMN(row, ratio),
-    ULP_COLUMN(row, time),
-    ULP_COLUMN(row, naive),
+    ULP_COLUMNS(row, threads, rate, ratio, time, naive),
     {0},
 };
 

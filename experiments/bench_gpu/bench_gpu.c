@@ -45,8 +45,8 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_COLUMN(row, what), ULP_COLUMN(row, of),   ULP_COLUMN(row, mode),  ULP_COLUMN(row, n),
-    ULP_COLUMN(row, rate), ULP_COLUMN(row, unit), ULP_COLUMN(row, ratio), {0},
+    ULP_COLUMNS(row, what, of, mode, n, rate, unit, ratio),
+    {0},
 };
 
 /* A part of the run. */

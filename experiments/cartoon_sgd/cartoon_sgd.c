@@ -48,10 +48,7 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS_OF(row, key, WHAT_WORDS),
-    ULP_COLUMN(row, update),
-    ULP_COLUMN(row, weight),
-    ULP_COLUMN(row, value),
-    ULP_COLUMN(row, code),
+    ULP_COLUMNS(row, update, weight, value, code),
     ULP_DISTRIBUTION_COLUMNS_OF(row, runs),
     {0},
 };

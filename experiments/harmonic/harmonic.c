@@ -48,11 +48,7 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS_OF(row, key, WHAT_WORDS),
-    ULP_COLUMN(row, n),
-    ULP_COLUMN(row, harmonic),
-    ULP_COLUMN(row, value),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN(row, predicted),
+    ULP_COLUMNS(row, n, harmonic, value, code, predicted),
     ULP_DISTRIBUTION_COLUMNS_OF(row, runs),
     {0},
 };

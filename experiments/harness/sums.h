@@ -81,9 +81,8 @@ typedef struct ulp_sum_key {
 } ulp_sum_key;
 
 #define ULP_SUM_COLUMNS_OF(row, key, what_words)                                                                       \
-    ULP_COLUMN_AS(row, key.format, "format"), ULP_COLUMN_AS(row, key.mode, "mode"),                                    \
-        ULP_WORDS_AS(row, key.cure, "cure", ULP_CURE_WORDS), ULP_WORDS_AS(row, key.what, "what", what_words),          \
-        ULP_COLUMN_AS(row, key.run, "run")
+    ULP_COLUMNS_OF(row, key, format, mode), ULP_WORDS_AS(row, key.cure, "cure", ULP_CURE_WORDS),                       \
+        ULP_WORDS_AS(row, key.what, "what", what_words), ULP_COLUMNS_OF(row, key, run)
 
 /* The key of a row; `run` 0 means all runs. */
 ulp_sum_key ulp_sum_key_of(const ulp_sum *s, int what, int64_t run);

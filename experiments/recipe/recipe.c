@@ -78,15 +78,9 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, variant, VARIANT_WORDS),
-    ULP_COLUMN(row, seed),
+    ULP_COLUMNS(row, seed),
     ULP_WORDS(row, what, "epoch final"),
-    ULP_COLUMN(row, epoch),
-    ULP_COLUMN(row, loss),
-    ULP_COLUMN(row, train_accuracy),
-    ULP_COLUMN(row, test_accuracy),
-    ULP_COLUMN(row, scale_log2),
-    ULP_COLUMN(row, skipped),
-    ULP_COLUMN(row, diverged),
+    ULP_COLUMNS(row, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
     {0},
 };
 

@@ -37,10 +37,8 @@ static const ulp_option options[] = {
 
 static const ulp_column columns[] = {
     ULP_SUM_COLUMNS_OF(row, key, WHAT_WORDS),
-    ULP_COLUMN(row, step),
-    ULP_COLUMN(row, value),
-    ULP_COLUMN(row, code),
-    ULP_COLUMN_AS(row, runs.sd, "sd"),
+    ULP_COLUMNS(row, step, value, code),
+    ULP_COLUMNS_OF(row, runs, sd),
     ULP_QUANTILE_COLUMNS_OF(row, runs),
     {0},
 };

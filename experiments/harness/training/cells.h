@@ -14,12 +14,9 @@ typedef struct ulp_training_cells {
 } ulp_training_cells;
 
 #define ULP_TRAINING_COLUMNS_OF(row, field)                                                                            \
-    ULP_COLUMN_AS(row, field.step, "step"), ULP_COLUMN_AS(row, field.scale_log2, "scale_log2"),                        \
-        ULP_COLUMN_AS(row, field.loss, "loss"), ULP_COLUMN_AS(row, field.skipped, "skipped"),                          \
-        ULP_COLUMN_AS(row, field.gradients.zero, "zero"), ULP_COLUMN_AS(row, field.gradients.flushed, "flushed"),      \
-        ULP_COLUMN_AS(row, field.gradients.overflowed, "overflowed"),                                                  \
-        ULP_COLUMN_AS(row, field.train_accuracy, "train_accuracy"),                                                    \
-        ULP_COLUMN_AS(row, field.test_accuracy, "test_accuracy")
+    ULP_COLUMNS_OF(row, field, step, scale_log2, loss, skipped),                                                       \
+        ULP_COLUMNS_OF(row, field.gradients, zero, flushed, overflowed),                                               \
+        ULP_COLUMNS_OF(row, field, train_accuracy, test_accuracy)
 
 /* ulp_cells_of_step() needs a step whose gradients were counted. ulp_cells_of_training() needs a training with
  * `want_learned`, at its last stretch. */
