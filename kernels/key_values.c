@@ -110,7 +110,7 @@ static int read_number(double *number, const char *text, int plain) {
     char *end;
     if (plain && text[strspn(text, "+-0123456789")]) return 0;
     *number = strtod(text, &end);
-    return end != text && !*end;
+    return end != text && !*end && !isspace((unsigned char)text[0]);
 }
 
 static ulp_status read_value(void *to, const ulp_key *key, const char *value, const reading *r) {

@@ -55,7 +55,7 @@ static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
     if (slash) {
         char *end;
         bits = strtoul(slash + 1, &end, 10);
-        if (*end || end == slash + 1 || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
+        if (*end || slash[1] < '0' || slash[1] > '9' || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
             return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT,
                             "'%s': random bits are 1 to 32, of a stochastic mode", text);
     }

@@ -27,10 +27,12 @@ static void expect_names(const char *names, ulp_status right) {
 
 static void test_names(void **state) {
     (void)state;
-    expect_names("|fp16|fp32:rne|serial|serial:|serial:fp16|serial:fp16:|serial:fp16:up|serial::rne|serial:fp17:rne|"
-                 "serial:fp16:rne |serial:fp16:rne/8|serial:fp16:sr/|serial:fp16:sr/x|serial:fp16:sr/8x|"
-                 "tensor:fp16:rne|serial:fp16:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:rne",
-                 ULP_BAD_NAME);
+    expect_names(
+        "|fp16|fp32:rne|serial|serial:|serial:fp16|serial:fp16:|serial:fp16:up|serial::rne|serial:fp17:rne|"
+        "serial:fp16:rne |serial:fp16:rne/8|serial:fp16:sr/|serial:fp16:sr/x|serial:fp16:sr/8x|serial:fp16:sr/ "
+        "8|serial:fp16:sr/+8|"
+        "tensor:fp16:rne|serial:fp16:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:sat:rne",
+        ULP_BAD_NAME);
     expect_names("serial:fp16:sr/0|serial:fp16:sr/33|serial:fp16:sr/-1|serial:e12m3:rne", ULP_NOT_IN_RANGE);
     expect_names(
         "chunk:fp16:rne|chunk-4:fp16:rne|chunk+4:fp16:rne|chunk 4:fp16:rne|chunk4x:fp16:rne|chunk4|chunk4:|"

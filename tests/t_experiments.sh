@@ -176,7 +176,7 @@ says '^recipe: the net.s last layer needs one output per class' err.txt "it says
 exits 2 "fp8_accumulation --promote 33" "$BIN/fp8_accumulation" --quick --promote 33 --out bad.csv
 says 'promote 33: has to be a multiple of 32' err.txt "it says which are"
 exits 2 "order --datapath foo" "$BIN/order" --quick --datapath foo --out bad.csv
-says "datapath foo: no such name$" err.txt "it says so"
+says "datapath: no datapath 'foo'$" err.txt "it says so"
 ls bad.* >left.txt 2>/dev/null
 [ ! -s left.txt ]
 verdict $? "no file is left"

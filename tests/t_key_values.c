@@ -61,6 +61,7 @@ static void test_refuses(void **state) {
         {"small=1.5", "'small=1.5'"},
         {"flag=2", "'flag=2': flag is 0 or 1"},
         {"share=", "'share='"},
+        {"share= 0.5", "'share= 0.5': share is a number"},
         {"share", "thing: share needs a value, as share=...: a number from 0 to 1 (a share)"},
         {"shares", "'shares' is not key=value"},
         {"share=1,", "''"},

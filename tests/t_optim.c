@@ -258,7 +258,7 @@ static void test_bad_texts(void **state) {
         {"sgd,beta1=0.9", "no key 'beta1'; known: rate, decay, kahan, warmup, cosine, drop, momentum"},
         {"adam,momentum=0.9", "no key 'momentum'; known: rate, decay, kahan, warmup, cosine, drop, beta1, beta2, eps"},
         {"sgd,rat=1", "no key 'rat'; did you mean 'rate'?"},
-        {"sgd,rate", "'rate' is not key=value"},
+        {"sgd,rate", "rate needs a value, as rate=...: a number from 0 to 1000000 (learning rate"},
         {"sgd,rate=", "'rate=': rate is a number from 0 to 1000000"},
         {"sgd,rate=-1", "'rate=-1'"},
         {"sgd,rate=nan", "'rate=nan'"},

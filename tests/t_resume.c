@@ -60,6 +60,8 @@ static void test_shards(void **state) {
     expect_exit(2, "--merge results/toy.shard-1-of-3.csv --out m.csv --size 4");
     expect_exit(2, "--merge . --out m.csv");
     assert_true(has("stderr.txt", "--merge: cannot read .: "));
+    expect_exit(2, "--out m.csv --merge=");
+    assert_true(has("stderr.txt", "--merge: the name of a file is empty"));
     expect_exit(2, "--merge missing --out m.csv");
     assert_true(has("stderr.txt", "--merge: cannot read missing: "));
     expect_exit(0, "--shard 0/16 --out forged.csv");
@@ -318,6 +320,15 @@ static void test_nothing_to_keep(void **state) {
     assert_true(has("stderr.txt", "n.csv.part is empty, nothing to resume"));
     append("n.csv.part", "");
     expect_exit(0, "--out n.csv");
+    struct stat about;
+    assert_int_equal(mkfifo("p.csv.part", 0600), 0); /* a pipe is not replaced by a file */
+    expect_exit(2, "--out p.csv");
+    assert_true(has("stderr.txt", "p.csv.part is a device or a pipe: choose another place with --out"));
+    assert_true(stat("p.csv.part", &about) == 0 && S_ISFIFO(about.st_mode));
+    char name[260] = "--out "; /* the longest name that a .part file can have leaves no room for .part.tmp */
+    memset(name + 6, 'n', 250);
+    expect_exit(2, name);
+    assert_false(is_there(strcat(name + 6, ".part")));
 }
 
 static void test_whole(void **state) {

@@ -83,7 +83,7 @@ static void test_scaler_bad(void **state) {
         {"static:x", "'init=x'"},
         {"static:127", "'init=127'"},
         {"pytorch:3", "no rule 'pytorch:3'"},
-        {"pytorch,interval", "'interval' is not key=value"},
+        {"pytorch,interval", "interval needs a value, as interval=...: a whole number from 0 to 1e+09 (good steps"},
         {"pytorch,interval=-1", "'interval=-1': interval is a whole number from 0 to 1e+09"},
         {"pytorch,init=12x", "'init=12x'"},
         {"apex,init=25", "init 25 is not between min -126 and max 24"},

@@ -220,6 +220,7 @@ for word in 0.1 -3; do
     refuses "the number $word as an argument" "numbers come on standard input: echo $word | ulp round " round --format fp16 $word
 done
 refuses 'a code as an argument' 'echo 3c00 | ulp arith ' arith --format fp16 --op sqrt 3c00
+refuses 'a file without a name' 'the name of a file is empty' round --format fp16 ''
 exits 'a folder is no file' 2 round --format fp16 .
 says 'a folder is no file: says why' '^ulp round: cannot read \.: it is a folder' err
 cp one ./-x
@@ -322,6 +323,8 @@ empty_field() { # empty_field LINE FIELD ARGUMENT...
 }
 for pair in 3c00,,1=2 3c00,1,=3 ,3c00,1=1 '3c00 , ,1=2'; do empty_field "${pair%=*}" "${pair#*=}" arith --format fp16 --op add; done
 empty_field '3c00,,1' 2 dot --datapath serial:fp16:rne
+empty_field '0 38 38, / 80 / 80' 4 dot --datapath b200-e4m3-mx
+empty_field '0 38 38 / ,80 / 80' 1 dot --datapath b200-e4m3-mx
 empty_field '7f,,7' 2 block --format mxfp4 --decode
 gives 'blanks around a comma' 0 '3c00 , 1400\n3c00\t,1400\n' '3c01\n3c01\n' arith --format fp16 --op add
 gives 'a quotient that e3m2 has no code for' 2 '00 00\n' '' arith --format e3m2 --op div
@@ -345,9 +348,13 @@ gives 'stochastic: the first of two products' 0 "$first$first$first$first" '3c00
 gives 'stochastic: the second of two products' 0 "$second$second$second$second" '3c00\n3c01\n3c01\n3c01\n' dot --datapath serial:fp16:sr --seed 8589934592 --stream 4294967303
 gives 'an even number of codes' 2 '3c00 3c00\n' '' dot --datapath serial:fp16:rne
 refuses 'no datapath' '--datapath' dot
-refuses 'an unknown datapath' 'warp: no such name' dot --datapath warp
+refuses 'an unknown datapath' "--datapath: no datapath 'warp'$" dot --datapath warp
 says 'an unknown datapath: where the list is' '`ulp help datapaths` lists them' err
 refuses 'a datapath that is almost right' 'h100-fp16' dot --datapath h100-pf16
+refuses 'an empty datapath' "--datapath: no datapath ''$" dot --datapath ''
+refuses 'a datapath that is a colon' "--datapath: no datapath ':'" dot --datapath :
+refuses 'a datapath that ends in a colon' 'nothing follows the last colon' dot --datapath h100-fp16:
+for bits in ' 8' +8; do refuses "random bits '$bits'" "no mode 'sr/$bits'" dot --datapath "serial:fp16:sr/$bits"; done
 refuses 'a datapath with a bad mode' "no mode 'up'" dot --datapath serial:fp16:up
 refuses 'a setting without a value' 'F needs a value, as F=...: a whole number from 0 to 40' dot --datapath h100-fp16:F
 refuses 'random bits of a mode without' "no mode 'rne/8'" dot --datapath serial:fp16:rne/8

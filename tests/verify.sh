@@ -200,6 +200,10 @@ refuses 'sample and exhaustive' 'exclude' verify --sample 10 --exhaustive
 refuses 'no inputs' 'whole number' verify --sample 0
 refuses '--bits with rz' 'not of rz' verify --format e4m3 --mode rz --bits 8 --sample 10
 refuses 'wrap of floating point' 'there is no case' verify --format e4m3 --overflow wrap --sample 10
+mkfifo pipe
+refuses 'a journal that is a pipe' '--resume pipe: a device or a pipe keeps no journal' verify --sample 10 --resume pipe
+[ -p pipe ]
+verdict $? 'the pipe stays a pipe'
 refuses 'an unknown backend' 'known: cpu cuda' verify --sample 10 --backend tpu
 refuses 'an unknown format' "no format 'fp17'; did you mean 'fp16'?" verify --format fp17
 refuses 'an unknown mode' 'known: rne' verify --mode up

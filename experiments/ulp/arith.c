@@ -42,7 +42,7 @@ static int arith_line(void *context, const tool_line *line) {
     double v[OPERANDS_MAX] = {0};
     size_t n;
     uint64_t code;
-    int status = tool_refuse_empty_field(line);
+    int status = tool_refuse_empty_field(line, line->text);
     if (status == ULP_GO_ON) status = read_codes(v, &n, s, line);
     if (status != ULP_GO_ON) return status;
     if (n != want)

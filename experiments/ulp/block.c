@@ -101,7 +101,7 @@ static int read_code(uint64_t *code, const tool_line *line, const char *word, co
 
 static int decode_line(void *context, const tool_line *line) {
     settings *s = context;
-    int status = tool_refuse_empty_field(line);
+    int status = tool_refuse_empty_field(line, line->text);
     if (status != ULP_GO_ON) return status;
     char *at = line->text, *word = tool_word(&at), *second = word != NULL ? tool_word(&at) : NULL;
     uint64_t scale, element;

@@ -34,6 +34,8 @@ static const ulp_option options[] = {
 /* Split `text` into s->words; *n gets the number of words. */
 static int split_words(settings *s, const tool_line *line, char *text, size_t *n) {
     char *word;
+    const int status = tool_refuse_empty_field(line, text);
+    if (status != ULP_GO_ON) return status;
     for (*n = 0; (word = tool_word(&text)) != NULL; s->words[(*n)++] = word) {
         if (*n < s->room) continue;
         s->room = s->room == 0 ? 64 : 2 * s->room;
@@ -81,11 +83,9 @@ static int read_scales(settings *s, const tool_line *line, const sum *t, char *t
 static int read_sum(settings *s, const tool_line *line, sum *t) {
     const ulp_datapath *d = &s->datapath;
     size_t n;
-    int status = tool_refuse_empty_field(line);
-    if (status != ULP_GO_ON) return status;
     t->a_scales = cut(line->text);
     t->b_scales = cut(t->a_scales);
-    status = split_words(s, line, line->text, &n);
+    int status = split_words(s, line, line->text, &n);
     if (status != ULP_GO_ON) return status;
     if (n % 2 == 0) return tool_bad_line(line, "c a1 ... ak b1 ... bk is an odd number of codes, the line has %zu", n);
     if (t->a_scales != NULL && d->scale_block == 0)

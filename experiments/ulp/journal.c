@@ -146,6 +146,8 @@ static int lock_journal(journal *j) {
     switch (ulp_lock_open(&j->file, j->place)) {
     case ULP_LOCK_OURS: return ULP_GO_ON;
     case ULP_LOCK_FAILED: return cannot_write(j);
+    case ULP_LOCK_SPECIAL:
+        return ulp_usage_error(j->program, "--resume %s: a device or a pipe keeps no journal; name a file", j->path);
     case ULP_LOCK_TAKEN: break;
     }
     return ulp_usage_error(j->program, "another run is writing %s: let it end, or choose another file with --resume",

@@ -78,6 +78,7 @@ static int cannot_open(const char *program, const char *path) {
     const char *why = strerror(errno);
     double number;
     uint64_t code;
+    if (!*path) return ulp_usage_error(program, "the name of a file is empty");
     if (errno == ENOENT && (tool_number(&number, path) || tool_hex(&code, path, 64)))
         return ulp_usage_error(program,
                                "cannot read %s: %s; an argument is the name of a file, and numbers come on standard "
@@ -122,19 +123,20 @@ int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool
     return status == ULP_GO_ON ? ULP_EXIT_FINE : status;
 }
 
-int tool_refuse_empty_field(const tool_line *line) {
+int tool_refuse_empty_field(const tool_line *line, const char *text) {
     static const char blanks[] = " \t";
-    const char *at = line->text;
-    for (size_t field = 1; *at && *at != ','; field++) {
+    const char *at = text + strspn(text, blanks);
+    if (!*at) return ULP_GO_ON;
+    for (size_t field = 1; *at != ','; field++) {
         at += strcspn(at, " \t,");
         at += strspn(at, blanks);
         if (!*at) return ULP_GO_ON;
         if (*at != ',') continue;
         at++;
         at += strspn(at, blanks);
-        if (!*at || *at == ',') return tool_bad_line(line, "field %zu of '%s' is empty", field + 1, line->text);
+        if (!*at || *at == ',') return tool_bad_line(line, "field %zu of '%s' is empty", field + 1, text);
     }
-    return tool_bad_line(line, "field 1 of '%s' is empty", line->text);
+    return tool_bad_line(line, "field 1 of '%s' is empty", text);
 }
 
 char *tool_word(char **rest) {

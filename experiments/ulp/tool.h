@@ -89,9 +89,9 @@ int tool_bad_line(const tool_line *line, const char *text, ...) ULP_PRINTF(2, 3)
 /* As tool_bad_line(), when memory is out. Returns ULP_EXIT_FAILED. */
 int tool_no_memory(const tool_line *line, const char *what);
 
-/* Refuse a line of words with an empty field before, between or behind commas. Returns ULP_GO_ON, or ULP_EXIT_USAGE
- * after a message. */
-int tool_refuse_empty_field(const tool_line *line);
+/* Refuse a text of words, the line or a part of it, with an empty field before, between or behind commas. Returns
+ * ULP_GO_ON, or ULP_EXIT_USAGE after a message. */
+int tool_refuse_empty_field(const tool_line *line, const char *text);
 
 /* The next word of a line, or NULL at the end. Blanks, tabs and commas separate words. The function writes into the
  * line. */

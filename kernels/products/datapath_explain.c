@@ -91,6 +91,10 @@ static int explain_setting(char *to, const char *base) {
     ulp_datapath_parts p = {.settings = ""};
     const char *colon = strrchr(base, ':');
     if (colon == NULL) return 0;
+    if (colon[1] == '\0') {
+        say(to, "nothing follows the last colon");
+        return 1;
+    }
     memcpy(p.base, base, (size_t)(colon - base));
     strcpy(p.settings, colon);
     return ulp_datapath_base(&d, p.base) == ULP_OK && ulp_datapath_settings(&d, &p, to, ULP_EXPLAIN_MAX) != ULP_OK;

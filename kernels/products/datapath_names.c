@@ -29,7 +29,7 @@ ulp_status ulp_datapath_rule(ulp_rule *rule, const char *text) {
     if (slash == NULL) return ULP_OK;
     char *end;
     long bits = strtol(slash + 1, &end, 10);
-    if (end == slash + 1 || *end != '\0' || !ulp_mode_is_stochastic(mode)) return ULP_BAD_NAME;
+    if (strspn(slash + 1, "-0123456789") == 0 || *end != '\0' || !ulp_mode_is_stochastic(mode)) return ULP_BAD_NAME;
     if (bits < 1 || bits > 32) return ULP_NOT_IN_RANGE;
     rule->random_bits = (uint8_t)bits;
     return ULP_OK;

@@ -51,6 +51,7 @@ const char *ulp_option_default(const ulp_option *option, ulp_preset preset) {
 }
 
 static int unknown_option(const ulp_arguments *a, const char *argument) {
+    static const char always[] = "help version"; /* options that no table lists */
     const char *name = argument + strspn(argument, "-");
     const int length = (int)strcspn(name, "=");
     ulp_text given = {0}, known = {0}, near = {0};
@@ -60,8 +61,13 @@ static int unknown_option(const ulp_arguments *a, const char *argument) {
             return ulp_usage_error(a->program, "--%s %s", other, a->command->elsewhere[i][1]);
     }
     ulp_text_print(&given, "%.*s", length, name);
+    if (name[length] && ulp_list_has(always, ulp_text_of(&given))) {
+        const int status = ulp_usage_error(a->program, "--%s takes no value", ulp_text_of(&given));
+        ulp_text_free(&given);
+        return status;
+    }
     for (size_t i = 0; i < a->count; i++) ulp_text_print(&known, "%s ", a->settings[i].option->name);
-    ulp_text_print(&known, "help version");
+    ulp_text_print(&known, "%s", always);
     const int found = ulp_nearest_words(&near, ulp_text_of(&given), ulp_text_of(&known), 1);
     int status =
         ulp_usage_error(a->program, "no option %.*s%s%s%s (--help lists the options)", (int)strcspn(argument, "="),
@@ -193,7 +199,8 @@ static int resolve(const ulp_arguments *a, ulp_setting *s) {
     int status = o->type->read(s->field, s->value, o, &error);
     s->filled = status == ULP_EXIT_FINE;
     if (!s->filled)
-        ulp_complain(a->program, "--%s%s%s", o->name, ulp_text_of(&error)[0] == ':' ? "" : " ", ulp_text_of(&error));
+        ulp_complain(a->program, "--%s%s%s", o->name, strncmp(ulp_text_of(&error), ": ", 2) == 0 ? "" : " ",
+                     ulp_text_of(&error));
     ulp_text_free(&error);
     return s->filled ? ULP_GO_ON : status;
 }

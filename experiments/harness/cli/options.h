@@ -36,7 +36,7 @@ typedef struct ulp_option_type {
     int many;               /* 1: all following words that are no options are values, too (FILE...) */
     /* Read `text` into the field. Returns ULP_EXIT_FINE, or another exit status with a sentence in `error` that names
      * the text and says what is allowed. The message is "--NAME " and the sentence, or "--NAME" and the sentence if the
-     * sentence begins with a colon. A refused field needs no release. NULL for flags and for types with `many`, whose
+     * sentence begins with ": ". A refused field needs no release. NULL for flags and for types with `many`, whose
      * field is a ulp_text_list. */
     int (*read)(void *field, const char *text, const ulp_option *option, ulp_text *error);
     /* Add the canonical text of the field, as in header lines. */

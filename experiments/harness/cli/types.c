@@ -26,6 +26,11 @@ int ulp_refuse_twin(ulp_text *error, const char *list, const char *item) {
     return ULP_EXIT_USAGE;
 }
 
+int ulp_refuse_all(ulp_text *error, const char *list) {
+    ulp_text_print(error, "'%s': all stands alone", list);
+    return ULP_EXIT_USAGE;
+}
+
 int ulp_refuse_word(ulp_text *error, const char *kind, const char *word, const char *words, const char *more) {
     enum { FEW = 300 };
     ulp_text near = {0};
@@ -96,8 +101,9 @@ static int read_unsigned(void *field, const char *text, const ulp_option *o, ulp
     const uint64_t least = (uint64_t)o->min, most = o->max > 0 ? (uint64_t)o->max : UINT64_MAX;
     uint64_t number;
     if (!parse_unsigned(&number, text) || number < least || number > most) {
-        ulp_text_print(error, "%s: has to be a whole number from %llu to %llu", text, (unsigned long long)least,
-                       (unsigned long long)most);
+        const char *quote = *text && !strpbrk(text, " \t") ? "" : "'";
+        ulp_text_print(error, "%s%s%s: has to be a whole number from %llu to %llu", quote, text, quote,
+                       (unsigned long long)least, (unsigned long long)most);
         return ULP_EXIT_USAGE;
     }
     *(uint64_t *)field = number;
@@ -298,6 +304,7 @@ static int read_choices(void *field, const char *text, const ulp_option *o, ulp_
     int more;
     while (!(strcmp(text, "all") == 0) && (more = ulp_next_item(item, sizeof item, &at)) != 0) {
         if (more < 0) return ulp_refuse_item(error, text);
+        if (strcmp(item, "all") == 0) return ulp_refuse_all(error, text);
         const int index = ulp_word_index(o->words, item);
         if (index < 0) return ulp_refuse_word(error, "choice", item, o->words, ", or all");
         if (bits >> index & 1) return ulp_refuse_twin(error, text, item);

@@ -87,7 +87,9 @@ static int read_formats(void *field, const char *text, const ulp_option *o, ulp_
     int more, status = ULP_EXIT_FINE;
     if (!at) take_all_formats(&list, o);
     while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0 ? ulp_refuse_item(error, text) : add_format(&list, &room, item, o, error);
+        status = more < 0                   ? ulp_refuse_item(error, text)
+                 : strcmp(item, "all") == 0 ? ulp_refuse_all(error, text)
+                                            : add_format(&list, &room, item, o, error);
     if (status == ULP_EXIT_FINE) *(ulp_format_list *)field = list;
     else free(list.at);
     return status;
@@ -138,7 +140,8 @@ static int parse_rule(ulp_named_rule *rule, const char *item, ulp_text *error) {
     snprintf(name, sizeof name, "%.*s", (int)strcspn(item, "/"), item);
     if (ulp_mode_parse(&mode, name) != ULP_OK) return refuse_mode(item, ", sr/R with R random bits; or all", error);
     const long bits = slash ? strtol(slash + 1, &end, 10) : 0;
-    if (slash && (!ulp_mode_is_stochastic((uint32_t)mode) || *end || end == slash + 1 || bits < 1 || bits > 32)) {
+    const int is_number = slash && slash[1] >= '0' && slash[1] <= '9' && !*end;
+    if (slash && (!ulp_mode_is_stochastic((uint32_t)mode) || !is_number || bits < 1 || bits > 32)) {
         ulp_text_print(error, "%s: random bits are 1 to 32, of sra, srb and src only", item);
         return ULP_EXIT_USAGE;
     }
@@ -168,7 +171,9 @@ static int read_modes(void *field, const char *text, const ulp_option *o, ulp_te
     if (strcmp(text, "all") == 0) at = NULL;
     for (int m = 0; !at && m < ULP_MODE_COUNT; m++) add_rule(&list, &room, ulp_mode_name((ulp_mode)m), error);
     while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0 ? ulp_refuse_item(error, text) : add_rule(&list, &room, item, error);
+        status = more < 0                   ? ulp_refuse_item(error, text)
+                 : strcmp(item, "all") == 0 ? ulp_refuse_all(error, text)
+                                            : add_rule(&list, &room, item, error);
     if (status == ULP_EXIT_FINE) *(ulp_rule_list *)field = list;
     else free(list.at);
     return status;

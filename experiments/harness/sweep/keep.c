@@ -16,6 +16,8 @@ static int lock_part(ulp_sweep *s) {
     switch (ulp_lock_open(&s->part_file, s->part)) {
     case ULP_LOCK_OURS: return -1;
     case ULP_LOCK_FAILED: return ulp_cannot_write(s->program, s->part, 1);
+    case ULP_LOCK_SPECIAL:
+        return ulp_usage_error(s->program, "%s is a device or a pipe: choose another place with --out", s->part);
     case ULP_LOCK_TAKEN: break;
     }
     return ulp_usage_error(s->program, "another run is writing %s: let it end, or choose another place with --out",
@@ -98,6 +100,7 @@ static int merge_file(ulp_sweep *s, const char *path) {
         file = NULL;
         errno = EISDIR;
     }
+    if (!*path) return ulp_usage_error(s->program, "--merge: the name of a file is empty");
     if (!file) return ulp_usage_error(s->program, "--merge: cannot read %s: %s", path, strerror(errno));
     const int status =
         is_own_place(s, file)
@@ -139,6 +142,14 @@ static size_t finished_points(FILE *file, int *is_run) {
     return count;
 }
 
+/* Remove OUT.part if this run made it and it is empty. */
+static void drop_empty_part(ulp_sweep *s) {
+    if (!is_empty(s->part_file)) return;
+    remove(s->part);
+    fclose(s->part_file);
+    s->part_file = NULL;
+}
+
 /* Refuse to start if a stopped run has kept points: without --resume or --restart the user might lose hours of work. */
 static int spare_points(ulp_sweep *s) {
     int status = -1, is_run;
@@ -157,11 +168,7 @@ static int spare_points(ulp_sweep *s) {
                                      "%s is the checkpoint of a run that was stopped: --resume goes on from it, "
                                      "--restart forgets it",
                                      s->work[k].file);
-    if (status >= 0 && is_empty(s->part_file)) { /* this run made the file */
-        remove(s->part);
-        fclose(s->part_file);
-        s->part_file = NULL;
-    }
+    if (status >= 0) drop_empty_part(s);
     return status;
 }
 
@@ -181,6 +188,7 @@ static int rewrite_part(ulp_sweep *s) {
         status = ulp_cannot_write(s->program, fresh ? s->part : name, !fresh);
         if (fresh) fclose(fresh);
         remove(name);
+        drop_empty_part(s);
     } else {
         s->part_file = fresh;
         fclose(old);

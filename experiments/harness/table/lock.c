@@ -19,9 +19,15 @@ static int is_named(int file, const char *path) {
            held.st_ino == there.st_ino;
 }
 
+static int is_special(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
 /* If the owner of the lock replaced or removed the file between the two steps, both steps are repeated. */
 ulp_lock_result ulp_lock_open(FILE **file, const char *path) {
     enum { TRIES = 100 };
+    if (is_special(path)) return ULP_LOCK_SPECIAL;
     for (int i = 0; i < TRIES; i++) {
         const int opened = open(path, O_RDWR | O_CREAT, 0666);
         if (opened < 0) return ULP_LOCK_FAILED;

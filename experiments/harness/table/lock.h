@@ -6,8 +6,9 @@
 
 typedef enum ulp_lock_result {
     ULP_LOCK_OURS,
-    ULP_LOCK_TAKEN, /* by another process */
-    ULP_LOCK_FAILED /* errno says why */
+    ULP_LOCK_TAKEN,   /* by another process */
+    ULP_LOCK_SPECIAL, /* the path names a device or a pipe, which nobody may replace by a file */
+    ULP_LOCK_FAILED   /* errno says why */
 } ulp_lock_result;
 
 /* Open `path` for reading and writing, and lock the file until it is closed. A missing file is made. On a file system
