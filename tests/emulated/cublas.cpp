@@ -1,11 +1,11 @@
-/* cublas.cpp - the emulated device's cuBLASLt: what the manual demands of a call is demanded here, sums have an order
- * of their own.
+/* cublas.cpp - cuBLASLt of the emulated device: it refuses what the manual refuses, and has an order of sums of its
+ * own.
  *
- * A sum is that of its even k in ascending order plus that of its odd k, and where parts of k may be added apart (a
- * reduction scheme), the first half of k so, plus the second: no order that silicon is known for. Each addition of a
- * product rounds once, to binary32 or binary16; with fast accumulation of fp8 it keeps 14 bits, where the flag has an
- * effect. int32 wraps around. Operands of tf32 lose their lower 13 bits.
- */
+ * A sum is the sum of the products of even k, in ascending order, plus the sum of the products of odd k. If a reduction
+ * scheme allows it, k has two parts: the first half and the second half are summed in this way, and then added. No GPU
+ * is known to have this order. Each addition of a product rounds once, to binary32 or binary16. Fast accumulation of
+ * fp8 keeps 14 bits of each partial sum, on devices on which the flag has an effect. int32 wraps around. Operands of
+ * tf32 lose their lower 13 bits. */
 #include "cublasLt.h"
 #include "formats/round.h"
 
@@ -34,7 +34,7 @@ struct ulp_emulated_preference {
 
 namespace {
 
-/* Types that go together; the table of the manual as far as the project may ask for it. */
+/* Combinations of types: the rows of the manual's table that the project uses. */
 struct combination {
     cublasComputeType_t compute;
     cudaDataType_t scale, a, b, result;
@@ -52,7 +52,7 @@ const combination combinations[] = {
     {CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_8F_E5M2, CUDA_R_8F_E4M3, CUDA_R_32F},
 };
 
-enum { ALIGNMENT = 256 }; /* what a preference says of pointers if nobody changes it */
+enum { ALIGNMENT = 256 }; /* the default of a preference, in bytes */
 const uint64_t MOST_WORKSPACE = 1 << 16;
 
 size_t bytes_of(cudaDataType_t type) {
@@ -71,16 +71,16 @@ template <typename T> cublasStatus_t drop(T *x) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* An attribute has the size of its type. */
+/* Set an attribute; `size` must be the size of its type. */
 template <typename T> cublasStatus_t set(T *to, const void *value, size_t size) {
     if (value == nullptr || size != sizeof *to) return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, value, size);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* ---- what is demanded ---- */
+/* ---- requirements ---- */
 
-/* Matrices of one product, as they are described. */
+/* The descriptors of one product. */
 struct problem {
     const ulp_emulated_matmul *what;
     const ulp_emulated_layout *a, *b, *c, *d;
@@ -90,7 +90,7 @@ uint64_t depth_of(const problem &p) { return p.what->a_operation == CUBLAS_OP_N 
 
 bool operation_is_known(int32_t operation) { return operation == CUBLAS_OP_N || operation == CUBLAS_OP_T; }
 
-/* Sizes that make a product. C lies as D does. */
+/* Whether the sizes fit together. C must have the layout of D. */
 bool fits_together(const problem &p) {
     for (const ulp_emulated_layout *x : {p.a, p.b, p.c, p.d})
         if (x->rows == 0 || x->columns == 0 || x->ld < 0 || (uint64_t)x->ld < x->rows) return false;
@@ -102,7 +102,7 @@ bool fits_together(const problem &p) {
            p.c->columns == p.d->columns && p.c->ld == p.d->ld;
 }
 
-/* Bytes are A transposed by B plain, at multiples of `unit` bytes. */
+/* Products of 8-bit types need A transposed and B not transposed, and sizes that are multiples of `unit` bytes. */
 bool bytes_lie_well(const problem &p, unsigned unit) {
     return p.what->a_operation == CUBLAS_OP_T && p.what->b_operation == CUBLAS_OP_N && p.d->rows % unit == 0 &&
            depth_of(p) % unit == 0 && (uint64_t)p.a->ld % unit == 0 && (uint64_t)p.b->ld % unit == 0 &&
@@ -125,7 +125,7 @@ cublasStatus_t judge(const problem &p) {
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-/* An algorithm: of which problem, its workspace, whether it adds parts of k apart. */
+/* The data of an algorithm: a hash of its problem, the size of its workspace, and whether k has two parts. */
 enum { OF, WORKSPACE, PARTS };
 
 uint64_t sign(const problem &p) {
@@ -138,7 +138,7 @@ uint64_t sign(const problem &p) {
     return mixed;
 }
 
-/* Whether a matrix lies in one allocation, aligned as its preference has it: cudaMalloc's memory is. */
+/* Whether a matrix lies in one allocation, at a multiple of ALIGNMENT from its start. cudaMalloc aligns the start. */
 bool is_there(const void *at, const ulp_emulated_layout *x) {
     const ptrdiff_t place = ulp_emulated_place(at, ((x->columns - 1) * (uint64_t)x->ld + x->rows) * bytes_of(x->type));
     return place >= 0 && place % ALIGNMENT == 0;
@@ -148,7 +148,7 @@ bool is_on_device(const void *at, size_t bytes) { return ulp_emulated_place(at, 
 
 /* ---- the product ---- */
 
-/* What runs on the device, with alpha and beta as they were when it was asked for. */
+/* The arguments of the kernel, with copies of alpha and beta. */
 struct job {
     ulp_emulated_matmul what;
     ulp_emulated_layout a_layout, b_layout, d_layout;
@@ -159,7 +159,7 @@ struct job {
     bool parts, shortens;
 };
 
-/* Whether sums keep 14 bits: the flag has an effect on fp8, on Ada and Hopper. */
+/* Whether partial sums keep 14 bits: the flag has an effect only for fp8 on Ada and Hopper. */
 bool shortens(const problem &p) {
     const int capability = ulp_emulated_capability();
     return p.what->fast != 0 && is_fp8(p.a->type) && (capability == 89 || capability == 90);
@@ -193,13 +193,13 @@ double value_at(const void *from, size_t i, cudaDataType_t type, cublasComputeTy
 
 double in_half(double x) { return ulp_round(x, format_of(CUDA_R_16F), {ULP_RNE, ULP_OVERFLOW_INF, 0}, 0); }
 
-/* 14 bits of a binary32 number, the others cut off. */
+/* x truncated to 14 bits of precision. */
 float shortened(float x) {
     uint32_t code = load<uint32_t>(&x, 0) & ~(uint32_t)0x3ff;
     return load<float>(&code, 0);
 }
 
-/* sum + a b; of integers exact: their sums stay far below 2^53. */
+/* sum + a b. Sums of integers are exact, because they are far below 2^53. */
 double add(const job &w, double sum, double a, double b) {
     if (w.what.compute == CUBLAS_COMPUTE_32I) return sum + a * b;
     if (w.what.compute == CUBLAS_COMPUTE_16F) return in_half(sum + a * b);
@@ -214,7 +214,7 @@ double sum_of(const job &w, const double *a, const double *b, size_t begin, size
     return add(w, sums[0], sums[1], 1.0);
 }
 
-/* alpha scale(A) scale(B) sum + beta C, in the type of alpha and beta; what beta = 0 multiplies is not read. */
+/* D = alpha scale(A) scale(B) sum + beta C, in the type of alpha and beta. C is not read if beta = 0. */
 void store(const job &w, size_t at, double sum) {
     if (w.what.scale == CUDA_R_32I) {
         const uint32_t c = w.beta == 0 ? 0 : load<uint32_t>(w.c, at),
@@ -234,10 +234,10 @@ void store(const job &w, size_t at, double sum) {
     if (w.d_layout.type == CUDA_R_32F) memcpy(&code, &result, sizeof result);
     else (void)ulp_encode(&code, in_half(result), format_of(CUDA_R_16F));
     memcpy(static_cast<char *>(w.d) + at * bytes_of(w.d_layout.type), &code,
-           bytes_of(w.d_layout.type)); /* the lower bytes come first */
+           bytes_of(w.d_layout.type)); /* the machine is little-endian */
 }
 
-/* The vectors over k that op makes of a matrix, one behind the other. */
+/* The rows of op(A), or the columns of op(B), one after the other; each has k elements. */
 std::vector<double> vectors_of(const job &w, const void *from, const ulp_emulated_layout &x, bool k_is_down) {
     const size_t k = k_is_down ? x.rows : x.columns, count = k_is_down ? x.columns : x.rows, ld = (size_t)x.ld;
     std::vector<double> all(k * count);
@@ -247,7 +247,7 @@ std::vector<double> vectors_of(const job &w, const void *from, const ulp_emulate
     return all;
 }
 
-/* One thread does it all. The workspace is the library's: nothing of what was there stays. */
+/* The kernel. One thread computes the whole product. It overwrites the workspace, as the library may. */
 void multiply(job w) {
     const std::vector<double> a = vectors_of(w, w.a, w.a_layout, w.what.a_operation == CUBLAS_OP_T);
     const std::vector<double> b = vectors_of(w, w.b, w.b_layout, w.what.b_operation == CUBLAS_OP_N);
@@ -285,7 +285,7 @@ const char *cublasLtGetStatusString(cublasStatus_t status) {
     case CUBLAS_STATUS_EXECUTION_FAILED: return "CUBLAS_STATUS_EXECUTION_FAILED";
     case CUBLAS_STATUS_NOT_SUPPORTED: return "CUBLAS_STATUS_NOT_SUPPORTED";
     }
-    return "a status that is none";
+    return "unknown status";
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *what, cublasComputeType_t compute, cudaDataType_t scale) {

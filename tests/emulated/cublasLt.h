@@ -1,5 +1,6 @@
-/* cublasLt.h - the part of cuBLASLt that kernels/cuda uses, for the emulated device: names and numbers are the
- * library's, so that what is passed here is what silicon gets; cublas.cpp is what they do. */
+/* cublasLt.h - the part of cuBLASLt that kernels/cuda uses, for the emulated device (cublas.cpp).
+ *
+ * Names and numbers are those of the library, so that kernels/cuda makes the same calls for a GPU. */
 #ifndef ULP_EMULATED_CUBLASLT_H
 #define ULP_EMULATED_CUBLASLT_H
 
@@ -34,11 +35,11 @@ typedef enum {
 
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 } cublasOperation_t;
 
-/* Attributes, with the types of their values. */
+/* Attributes, with the types and the defaults of their values. */
 typedef enum {
     CUBLASLT_MATMUL_DESC_TRANSA = 3,           /* int32_t: N */
     CUBLASLT_MATMUL_DESC_TRANSB = 4,           /* int32_t: N */
-    CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17, /* const void *, of the device: none */
+    CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17, /* const void * in device memory: none */
     CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
     CUBLASLT_MATMUL_DESC_FAST_ACCUM = 25 /* int8_t: 0 */
 } cublasLtMatmulDescAttributes_t;
@@ -75,7 +76,7 @@ cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t what);
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t what, cublasLtMatmulDescAttributes_t attribute,
                                               const void *value, size_t size);
 
-/* Columns of `rows` elements, one `ld` elements behind the other. */
+/* A matrix in column-major order; `ld` is the number of elements from one column to the next. */
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType_t type, uint64_t rows,
                                           uint64_t columns, int64_t ld);
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout);
@@ -91,8 +92,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
                                               cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t *results, int *found);
 
-/* D = alpha scale(A) scale(B) op(A) op(B) + beta C, alpha and beta in the host's memory. No algorithm is an error here.
- */
+/* D = alpha scale(A) scale(B) op(A) op(B) + beta C, with alpha and beta in host memory. Unlike in the library, a call
+ * without an algorithm is an error. */
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t what, const void *alpha, const void *a,
                               cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout,
                               const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,

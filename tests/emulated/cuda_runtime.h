@@ -1,12 +1,9 @@
-/* cuda_runtime.h - the part of the CUDA runtime that kernels/cuda uses, on the CPU: its kernels run where there is no
- * GPU.
+/* cuda_runtime.h - the part of the CUDA runtime that kernels/cuda uses, on the CPU: tests run kernels without a GPU.
  *
  * The sources of kernels/cuda compile as C++17 with this file in place of CUDA's own. A launch runs its blocks one
- * after the other and the threads of a block as coroutines, which change places at barriers alone, in an order that
- * differs from block to block: a result that needs a barrier which is missing comes out wrong. Device memory can be
- * touched by kernels and copies only, and every allocation ends at a page that nobody may touch. Tests only; nothing
- * here is meant to be fast.
- */
+ * after the other. The threads of a block are coroutines; they switch only at barriers, and their order differs from
+ * block to block. A kernel that lacks a barrier therefore gives wrong results. Only kernels and copies can access
+ * device memory, and nobody can access the page after an allocation. Nothing here is meant to be fast. */
 #ifndef ULP_EMULATED_CUDA_RUNTIME_H
 #define ULP_EMULATED_CUDA_RUNTIME_H
 
@@ -59,8 +56,8 @@ enum { warpSize = 32 };
 
 void __syncthreads(void);
 
-/* All live lanes of the warp give `size` bytes and see everybody's: from[32 size]. The masks of the functions below are
- * taken to be full. */
+/* Each lane of the warp gives `size` bytes (mine) and gets the bytes of all lanes: all (32,size). The functions below
+ * treat every mask as full. */
 void ulp_emulated_exchange(void *all, const void *mine, size_t size);
 
 static inline void __syncwarp(unsigned = 0xffffffffu) {
@@ -105,7 +102,7 @@ template <typename T> T atomicOr(T *at, T by) {
 }
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
-/* Rounded toward zero, or upward. */
+/* Addition and fma, rounded toward zero (rz) or upward (ru). */
 double __dadd_rz(double a, double b);
 double __dadd_ru(double a, double b);
 double __fma_rz(double a, double b, double c);
@@ -128,15 +125,16 @@ static inline int min(int a, int b) { return a < b ? a : b; }
 static inline int max(int a, int b) { return a > b ? a : b; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 
-/* ---- Tensor Cores: tensor.cpp, by the rows of datapath_rows.c for the compute capability of this device ---- */
+/* ---- Tensor Cores (tensor.cpp) ---- */
 
-/* mma.sync.aligned.INSTRUCTION: d = a b + d; the warp's registers. */
+/* mma.sync.aligned.INSTRUCTION: d = a b + d, on the registers of the warp. */
 void ulp_emulated_mma(const char *instruction, uint32_t *d, const uint32_t *a, const uint32_t *b);
 void ulp_emulated_mma64(const char *instruction, double *d, double a, double b);
 
-/* wgmma.mma_async.sync.aligned.INSTRUCTION and what belongs to it. Some warps read the operands at once, some at the
- * wait; until then D holds rubbish. One without a fence before it, or one that nobody committed, ends the program. */
-extern unsigned ulp_emulated_launches; /* so far */
+/* wgmma.mma_async.sync.aligned.INSTRUCTION, its fences, commit and wait. Some warps read the operands at once, and
+ * others at the wait. Until the wait D holds wrong values. An instruction without a fence before it, or without a
+ * commit after it, ends the program. */
+extern unsigned ulp_emulated_launches; /* number of launches so far */
 uint32_t ulp_emulated_shared_address(const void *p);
 void ulp_emulated_proxy_fence(void);
 void ulp_emulated_wgmma_fence(void);
@@ -216,10 +214,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
     return ulp_emulated_launch(config, call::body, &c);
 }
 
-/* Where [at, at + bytes) begins in the allocation that holds it; -1: it is no device memory. */
+/* The offset of `at` in the allocation that holds [at, at + bytes); -1 if this is not device memory. */
 ptrdiff_t ulp_emulated_place(const void *at, size_t bytes);
 
-/* The device's compute capability, 10 major + minor: what the environment variable EMULATED_CAPABILITY says, else 90;
+/* The compute capability 10 major + minor: the value of the environment variable EMULATED_CAPABILITY, or 90 without it.
  * 0: there is no device. */
 int ulp_emulated_capability(void);
 

@@ -20,8 +20,7 @@ dim3 blockDim, gridDim;
 
 /* ---- arithmetic ---- */
 
-/* The operands and the result pass through memory that the compiler may not see through: nothing moves past fesetround.
- */
+/* Volatile operands and results keep the compiler from moving the operation across fesetround(). */
 double __fma_rz(double a, double b, double c) {
     volatile double x = a, y = b, z = c, r;
     fesetround(FE_TOWARDZERO);
@@ -46,7 +45,8 @@ double __dadd_ru(double a, double b) { return add(a, b, FE_UPWARD); }
 enum { MOST_THREADS = 1024, STACK = 256 * 1024, WORDS = 512 };
 enum state { READY, AT_BLOCK, AT_WARP, DONE };
 
-/* A coroutine lives on from launch to launch: it runs the body, says so and waits for the next one. */
+/* A coroutine lives for many launches. It runs the body of a kernel, sets `where` to DONE, and waits for the next body.
+ */
 struct fiber {
     ucontext_t context;
     jmp_buf jump;
@@ -67,7 +67,7 @@ static struct {
     void *context, *fake;
     const void *bottom;
     size_t size;
-    unsigned char seen[MOST_THREADS / 32][32 * WORDS]; /* what the lanes of each warp gave last */
+    unsigned char seen[MOST_THREADS / 32][32 * WORDS]; /* what the lanes of each warp gave in the last exchange */
 } run;
 
 static void fail(const char *text) {
@@ -75,7 +75,7 @@ static void fail(const char *text) {
     abort();
 }
 
-/* A change of place by jumps costs no system call, but AddressSanitizer follows contexts alone. */
+/* A switch by longjmp needs no system call. AddressSanitizer can follow only a switch by swapcontext. */
 static void switch_to_scheduler(void) {
     fiber *f = &run.threads[run.current];
 #if defined(__SANITIZE_ADDRESS__)
@@ -116,7 +116,7 @@ static void resume(unsigned i) {
 
 static void create(fiber *f) {
     void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stack == MAP_FAILED) fail("no room for stacks");
+    if (stack == MAP_FAILED) fail("no memory for stacks");
     f->stack = static_cast<char *>(stack);
     getcontext(&f->context);
     f->context.uc_stack.ss_sp = f->stack;
@@ -133,7 +133,7 @@ void __syncthreads(void) {
 unsigned ulp_emulated_lane(void) { return run.current % 32; }
 
 void ulp_emulated_exchange(void *all, const void *mine, size_t size) {
-    if (size > WORDS) fail("an exchange of more than a lane's room");
+    if (size > WORDS) fail("an exchange of too many bytes");
     const unsigned self = run.current;
     memcpy(run.threads[self].given, mine, size);
     run.threads[self].where = AT_WARP;
@@ -156,7 +156,7 @@ static void release(unsigned begin, unsigned end) {
         if (run.threads[i].where != DONE) run.threads[i].where = READY;
 }
 
-/* Opens the barriers that all have reached; whether any thread may go on. */
+/* Open every barrier that all its threads have reached. Returns whether a barrier was opened. */
 static bool open_barriers(void) {
     bool any = false;
     for (unsigned begin = 0; begin < run.count; begin += 32) {
@@ -174,7 +174,7 @@ static bool open_barriers(void) {
     return any;
 }
 
-/* Thread number i of a round: forward, backward, or with strides, as the block's number has it. */
+/* The thread that runs as number i in a round. The order is forward, backward or strided, and depends on the block. */
 static unsigned turn(unsigned i, unsigned block) {
     const unsigned n = run.count;
     if (block % 3 == 1) return n - 1 - i;
@@ -199,7 +199,7 @@ static void run_block(unsigned block) {
         }
         for (unsigned i = 0; i < run.count; i++) left |= run.threads[i].where != DONE;
         if (!left) return;
-        if (!open_barriers() && !ran) fail("a barrier that not all threads of a block reach");
+        if (!open_barriers() && !ran) fail("not all threads of a block reach a barrier");
     }
 }
 
@@ -227,7 +227,7 @@ static void protect(const block *b, int rights) {
     if (mprotect(b->pages, b->length, rights) != 0) fail("mprotect");
 }
 
-/* Memory stays open from the first work that is queued to the next time that the host waits for the device. */
+/* Allow access to device memory. Access stays allowed until the host waits for the device. */
 static void open_memory(void) {
     if (device.open) return;
     device.open = true;
@@ -241,7 +241,7 @@ static void close_memory(void) {
         fail("mprotect");
 }
 
-/* The allocation that holds [at, at + bytes); the place has to be in one. */
+/* The allocation that holds [at, at + bytes), or NULL. */
 static block *holder(const void *at, size_t bytes) {
     const char *p = static_cast<const char *>(at);
     for (unsigned i = 0; i < device.count; i++) {
@@ -271,14 +271,14 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
     if (at == device.count) {
         if (at == MOST_BLOCKS || device.used + length + PAGE > ARENA) return cudaErrorMemoryAllocation;
         *b = {nullptr, device.base + device.used, 0, length};
-        device.used += length + PAGE; /* the last page stays closed */
+        device.used += length + PAGE; /* no access to the page after the allocation */
         device.count++;
     }
     b->bytes = kept == 0 ? 64 : kept;
     b->memory = b->pages + length - b->bytes;
-    if (length >= LARGE) (void)madvise(b->pages, length, MADV_HUGEPAGE); /* opened and closed in less time */
+    if (length >= LARGE) (void)madvise(b->pages, length, MADV_HUGEPAGE); /* mprotect() is faster */
     protect(b, PROT_READ | PROT_WRITE);
-    memset(b->pages, 0x7f, length); /* what nobody wrote is no small number: 3.4e38 */
+    memset(b->pages, 0x7f, length); /* memory that nobody has written holds 3.4e38 */
     if (!device.open) protect(b, PROT_NONE);
     *memory = b->memory;
     return cudaSuccess;

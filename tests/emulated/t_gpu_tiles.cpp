@@ -1,5 +1,4 @@
-/* t_gpu_tiles.cpp - the tiles of kernels/cuda/tile.h on the CPU: every output and every operand has one place, edges
- * are zeros. */
+/* t_gpu_tiles.cpp - the tiles of kernels/cuda/tile.h: every output and every operand has exactly one place. */
 #include "kernels/cuda/tile.h"
 
 #include <stdio.h>
@@ -12,7 +11,7 @@ static void verdict(bool fine, const char *what, int a, int b) {
     failed |= !fine;
 }
 
-/* The lines of all threads of a row of threads are those of the tile, each once. */
+/* Each line of the tile belongs to exactly one thread of a row of threads. */
 template <int PER> static void lines() {
     std::vector<int> seen(ULP_TILE_ACROSS * PER);
     bool fine = true;
@@ -20,12 +19,12 @@ template <int PER> static void lines() {
         for (int r = 0; r < PER; r++) {
             const int line = ulp_tile_line<PER>(at, r);
             fine = fine && line >= 0 && line < ULP_TILE_ACROSS * PER && seen[(size_t)line]++ == 0;
-            if (r % 4 != 0) fine = fine && line == ulp_tile_line<PER>(at, r - 1) + 1; /* read at once */
+            if (r % 4 != 0) fine = fine && line == ulp_tile_line<PER>(at, r - 1) + 1; /* four lines are read at once */
         }
     verdict(fine, "each line of a tile is one thread's; lines in a tile, of a thread", ULP_TILE_ACROSS * PER, PER);
 }
 
-/* What the threads of a block bring is the step of the matrix, each element once and at its place, zeros outside. */
+/* The threads of a block bring each element of a step once and to its place; they bring zeros outside the matrix. */
 template <int SIDE, int DEPTH> static void operands(size_t matrix_lines, size_t k, bool along_depth) {
     const size_t line_stride = along_depth ? k + 3 : 1, depth_stride = along_depth ? 1 : matrix_lines + 5;
     std::vector<float> x(matrix_lines * line_stride + k * depth_stride + 1, -1.0f);
@@ -57,7 +56,7 @@ template <int SIDE, int DEPTH> static void operands(size_t matrix_lines, size_t 
             (int)k);
 }
 
-/* The tiles of a result cover it, each output once. */
+/* The tiles of a result cover each output exactly once. */
 static void origins(size_t m, size_t n, size_t side) {
     std::vector<int> seen(m * n);
     bool fine = true;
@@ -86,7 +85,7 @@ int main() {
     lines<2>();
     lines<4>();
     lines<8>();
-    shape<128, 8>(); /* those of gemm_*.cu */
+    shape<128, 8>(); /* the tiles of gemm_*.cu */
     shape<64, 8>();
     shape<64, 16>();
     shape<64, 32>();

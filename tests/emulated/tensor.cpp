@@ -1,10 +1,8 @@
-/* tensor.cpp - the emulated device's Tensor Cores: instructions by name, computed as the rows of
- * kernels/products/datapath_rows.c say.
+/* tensor.cpp - Tensor Cores of the emulated device: an instruction gives the results of a row of datapath_rows.c.
  *
- * Where an element lies is stated here once more, the other way round than in kernels/cuda/fragments.h (which lane
- * holds element (i,k), not what lane l holds), and which row belongs to an instruction on a device is, too: a mistake
- * in one of them shows.
- */
+ * The place of an element in the registers is written here a second time: this file says which lane holds element
+ * (i,k), and kernels/cuda/fragments.h says what lane l holds. The row of each instruction on each device is also
+ * written a second time. A mistake in one of the two texts makes tests fail. */
 #include "cuda_runtime.h"
 #include "kernels/products/datapath.h"
 
@@ -22,7 +20,7 @@ namespace {
     abort();
 }
 
-/* An instruction: k products, types of A, B and the result. */
+/* An instruction: its k, and the types of A, B and the result. */
 struct instruction {
     unsigned k;
     std::string result, a, b;
@@ -34,7 +32,7 @@ std::string project_name(const std::string &type) { return type == "f16" ? "fp16
 
 bool is_byte(const std::string &type) { return type == "e4m3" || type == "e5m2" || type == "s8"; }
 
-/* The row of mma.sync on this device. */
+/* The name of the row that an instruction mma.sync has on this device. */
 std::string mma_row(const instruction &i) {
     const int capability = ulp_emulated_capability();
     std::string name = project_name(i.a);
@@ -47,7 +45,7 @@ std::string mma_row(const instruction &i) {
         if (i.a == "tf32") return i.k == 4 ? "h100-tf32-k4" : "h100-tf32";
         return i.k == 8 ? "h100-" + name + "-k8" : "h100-" + name;
     }
-    if (capability < 120) /* half of k: nobody has measured it there; as on Hopper */
+    if (capability < 120) /* nobody has measured instructions with half of k; they are taken to be as on Hopper */
         return i.k == 16 || (i.a == "tf32" && i.k == 8) || is_byte(i.a) ? "b200-" + name + "-mma"
                                                                         : "h100-" + name + (i.k == 4 ? "-k4" : "-k8");
     return "rtx5090-" + name;
@@ -86,7 +84,7 @@ const instruction &mma_of(const char *text) {
 
 unsigned size_of(const ulp_format *f) { return f->bits == 19 ? 4 : f->bits / 8u; }
 
-/* A code of `size` bytes as a value; of tf32 the upper 19 bits count. */
+/* The value of a code. A code of tf32 has the upper 19 bits of 4 bytes. */
 double value_at(const unsigned char *bytes, const ulp_format *f) {
     uint64_t code = 0;
     memcpy(&code, bytes, size_of(f));
@@ -95,18 +93,18 @@ double value_at(const unsigned char *bytes, const ulp_format *f) {
 
 uint64_t code_of(double result, const ulp_datapath *d) {
     uint64_t code;
-    if (ulp_datapath_code(&code, result, d) != ULP_OK) fail("a result without a code");
+    if (ulp_datapath_code(&code, result, d) != ULP_OK) fail("a result has no code");
     return code;
 }
 
-/* What the lanes hold: A's four registers, B's two. */
+/* The registers of a lane: four of A, two of B. */
 struct operands {
     uint32_t a[4], b[2];
 };
 
 unsigned char byte_of(uint32_t reg, unsigned i) { return (unsigned char)(reg >> (8 * i)); }
 
-/* Row i of A, and row j of B^T, as bytes. */
+/* to (bytes) = row i of A, or column j of B, from the registers of all lanes. */
 void row_of_a(unsigned char *to, const operands *all, unsigned i, unsigned bytes) {
     for (unsigned at = 0; at < bytes; at++)
         to[at] = byte_of(all[i % 8 * 4 + at % 16 / 4].a[i / 8 + at / 16 * 2], at % 4);
@@ -115,7 +113,7 @@ void row_of_b(unsigned char *to, const operands *all, unsigned j, unsigned bytes
     for (unsigned at = 0; at < bytes; at++) to[at] = byte_of(all[j * 4 + at % 16 / 4].b[at / 16], at % 4);
 }
 
-/* code(c) <- c + a (k) b (k) */
+/* The code of c + a (k) b (k). */
 uint64_t dot(const instruction &in, uint64_t c, const unsigned char *a, const unsigned char *b) {
     double x[64], y[64];
     const ulp_datapath *d = &in.path;
@@ -175,7 +173,7 @@ void ulp_emulated_mma64(const char *text, double *d, double a, double b) {
 
 namespace {
 
-/* Shared memory as 18 bits of addresses: a window around the array that a launch asked for first. */
+/* Addresses of shared memory have 18 bits: offsets in a window around the first array that a launch asks for. */
 char *window;
 unsigned window_launch;
 enum { WINDOW = 1 << 18, MARGIN = 1 << 16 };
@@ -185,7 +183,7 @@ struct wgmma {
     unsigned n;
 };
 
-/* m64nNkK.D.A.B by Hopper's rows, which are those of wgmma. */
+/* Read m64nNkK.D.A.B; the rows of wgmma are the rows of Hopper. */
 wgmma read_wgmma(const std::string &text) {
     wgmma w;
     char result[8], a[8], b[8];
@@ -211,7 +209,7 @@ const wgmma &wgmma_of(const char *text) {
     return at != known.end() ? at->second : known.emplace(text, read_wgmma(text)).first->second;
 }
 
-/* An instruction under way, and a thread's state between fence and wait. */
+/* An instruction that is not finished, and the state of a thread between a fence and a wait. */
 struct pending {
     const wgmma *what;
     uint32_t *d;
@@ -222,12 +220,12 @@ struct pending {
 struct progress {
     bool fenced, proxied;
     std::vector<pending> list;
-    std::map<uint32_t *, std::vector<uint32_t>> saved; /* D before the first of them */
+    std::map<uint32_t *, std::vector<uint32_t>> saved; /* D before the first instruction of the list */
 };
 progress threads[1024];
 
-/* 32 bytes of row r: core matrices of 8 rows of 16 bytes, those of one row `leading`, those 8 rows apart `stride` bytes
- * from each other. */
+/* to (32) = row r of an operand in shared memory. The operand consists of core matrices of 8 rows of 16 bytes. In a row
+ * of core matrices the distance is `leading` bytes, and in a column of core matrices it is `stride` bytes. */
 void operand_row(unsigned char *to, uint64_t descriptor, unsigned r) {
     const unsigned base = (unsigned)(descriptor & 0x3fff) << 4, leading = (unsigned)(descriptor >> 16 & 0x3fff) << 4,
                    stride = (unsigned)(descriptor >> 32 & 0x3fff) << 4;
@@ -236,7 +234,7 @@ void operand_row(unsigned char *to, uint64_t descriptor, unsigned r) {
         memcpy(to + 16 * half, window + base + (r >> 3) * stride + half * leading + (r & 7) * 16, 16);
 }
 
-/* The thread's own elements of D. */
+/* d = the elements of D that this thread holds. */
 void finish(const pending &p, std::vector<uint32_t> &d) {
     const wgmma &w = *p.what;
     const bool half = w.in.result == "f16";
@@ -274,11 +272,12 @@ void ulp_emulated_wgmma(const char *text, uint32_t *d, uint64_t a, uint64_t b, i
     progress &t = threads[threadIdx.x];
     const wgmma &w = wgmma_of(text);
     const size_t words = w.n / (w.in.result == "f16" ? 4 : 2);
-    if (blockDim.y != 1 || blockDim.z != 1 || blockDim.x % 128 != 0) fail(std::string(text) + ": no whole warpgroups");
-    if (!t.fenced || !t.proxied) fail(std::string(text) + ": no fence before it");
+    if (blockDim.y != 1 || blockDim.z != 1 || blockDim.x % 128 != 0)
+        fail(std::string(text) + ": the block does not consist of whole warpgroups");
+    if (!t.fenced || !t.proxied) fail(std::string(text) + ": there is no fence before the instruction");
     if (t.saved.count(d) == 0) t.saved[d] = std::vector<uint32_t>(d, d + words);
     for (size_t i = 0; i < words; i++) d[i] = 0xffbadbadu;
-    /* silicon may begin at once or late: even warps read their operands here, odd ones at the wait */
+    /* a GPU may read operands at once or later: even warps read them here, odd warps at the wait */
     pending p = {&w, d, a, b, keep, false, threadIdx.x / 32 % 2 == 0};
     if (p.done) finish(p, t.saved[d]);
     t.list.push_back(p);

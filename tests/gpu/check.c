@@ -1,12 +1,14 @@
-/* check.c - make check-gpu: every part of the CUDA backend against the CPU, one row each; the last line counts.
+/* check.c - make check-gpu: checks of the CUDA backend against the CPU; each check prints a row, the last line counts.
  *
- *     check_gpu [--small] [--tap] [--part elements|moves|gemm|refusals|tensor|native|training|none] [--only WORD]
- * [--rows]
+ *     check_gpu [--small] [--tap] [--rows] [--part PART] [--only WORD]
  *
- * --only: rows that hold the word; --rows: nothing but rows.
+ *  - --small: small sizes, for runs of seconds
+ *  - --tap: rows are TAP lines
+ *  - --rows: only rows are printed
+ *  - --part: one of elements, moves, network, gemm, refusals, tensor, native, training; none prints the device alone
+ *  - --only: only the rows whose name contains WORD
  *
- * Exit status 0: nothing failed; 1: something did; 2: usage; 3: no device.
- */
+ * The exit status is 0 if no row failed, 1 if a row failed, 2 for a wrong command line, and 3 without a device. */
 #include "check.h"
 
 #include "formats/rng.h"
@@ -43,7 +45,7 @@ static void note(row *r, const char *format, va_list list, const char *tail) {
     snprintf(r->first + used, sizeof r->first - used, "%s", tail);
 }
 
-/* The cases that differ: their number, and the first of them in words. */
+/* Define a comparison: it counts the elements that differ, and the row keeps a text of the first difference. */
 #define COMPARE(name, type, word, bits, shown)                                                                         \
     void name(row *r, const type *got, const type *want, size_t n, const char *format, ...) {                          \
         va_list list;                                                                                                  \
@@ -149,7 +151,7 @@ static double value_near(const ulp_format *f, uint32_t kind, uint32_t word) {
     const uint64_t codes = f->bits < 64 ? ((uint64_t)1 << f->bits) : 0;
     const double value = ulp_decode(codes == 0 ? word : (uint64_t)word * 0x9e3779b97f4a7c15u % codes, f);
     if (kind == 1) return value;
-    return value * (1.0 + (double)((int)(word >> 28) - 8) * ulp_scale(1.0, -(int)f->prec - 1)); /* near or on a tie */
+    return value * (1.0 + (double)((int)(word >> 28) - 8) * ulp_scale(1.0, -(int)f->prec - 1)); /* a tie, or near one */
 }
 
 void fill_any(float *x, size_t n, const ulp_format *format, uint64_t seed) {
@@ -163,7 +165,7 @@ void fill_any(float *x, size_t n, const ulp_format *format, uint64_t seed) {
 
 void fill_normal(float *x, size_t n, double scale, uint64_t seed) {
     for (size_t i = 0; i < n; i++) {
-        double sum = -6.0; /* of twelve uniform numbers: nearly normal */
+        double sum = -6.0; /* a sum of twelve uniform numbers is nearly normal */
         for (uint64_t k = 0; k < 12; k++) sum += (double)word_of(seed, 12 * i + k) * 0x1p-32;
         x[i] = (float)(sum * scale);
     }

@@ -1,4 +1,4 @@
-/* codes.c - whole products as codes: those that a native product writes, and those of a model on the CPU. */
+/* codes.c - matrix products as codes: of a native product on the device, and of its model on the CPU. */
 #include "codes.h"
 
 #include <stdlib.h>

@@ -1,27 +1,27 @@
-/* codes.h - whole products as codes: those that a native product writes, and those of a model on the CPU. */
+/* codes.h - matrix products as codes: of a native product on the device, and of its model on the CPU. */
 #ifndef ULP_CHECK_CODES_H
 #define ULP_CHECK_CODES_H
 
 #include "check.h"
 
-/* The operands of one product, as floats and as doubles; codes that the device and the model gave. */
+/* The operands of one product, as floats and as doubles; the codes of the device and of the model. */
 typedef struct matrices {
     size_t m, n, k;
-    int accumulate;   /* on C */
-    int wide;         /* to the device as doubles */
+    int accumulate;   /* C is the start of the sums */
+    int wide;         /* the device gets doubles */
     float *a, *b, *c; /* (m,k), (k,n), (m,n) */
     double *wide_a, *wide_b, *wide_c;
     uint64_t *got, *want; /* (m,n) */
 } matrices;
 
-/* All arrays, zeros, for the sizes that are set; free takes them back. */
+/* Allocate all arrays for m, n and k, set to zero. */
 void matrices_alloc(matrices *x);
 void matrices_free(matrices *x);
 ulp_gemm_shape matrices_shape(const matrices *x);
 
-/* got: codes as the hardware wrote them. 0 if a call failed, and the row says which. */
+/* got = the codes that the hardware writes. Returns 0 if a call failed; the row names the call. */
 int device_codes(const check *c, row *r, matrices *x, const ulp_cuda_native *d);
-/* want: codes of the datapath's results on the CPU, which take the place of C. 0 if a call failed. */
+/* want = the codes of the datapath's results on the CPU. The results overwrite C. Returns 0 if a call failed. */
 int model_codes(const check *c, row *r, matrices *x, const ulp_datapath *path);
 
 #endif

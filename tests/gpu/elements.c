@@ -1,11 +1,11 @@
-/* elements.c - rounding, operations, updates and the largest magnitude on the device, against the CPU bit for bit. */
+/* elements.c - rounding, operations, updates and largest magnitudes: the device has the bits of the CPU. */
 #include "check.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats beside the registry's: of every shape that the kernels tell apart. */
+/* Formats that are not registered. With the registered formats they cover every case that the kernels distinguish. */
 static const char *const ad_hoc[] = {"q1.15", "q8.8",       "q8.8:wrap",    "q6.10:sat",   "e2m5", "e4m11",
                                      "e8m2",  "e5m2:nosub", "binary16:sat", "binary8p3se", "q1.31"};
 enum { AD_HOC = sizeof ad_hoc / sizeof ad_hoc[0] };
@@ -15,7 +15,7 @@ static int format_at(size_t i, ulp_format *f) {
     return i - ulp_format_count < AD_HOC && ulp_format_parse(f, ad_hoc[i - ulp_format_count]) == ULP_OK;
 }
 
-/* Host and device arrays of n elements and room for an unaligned beginning. */
+/* Host and device arrays of n + SLACK elements; the additional elements allow an unaligned start. */
 typedef struct arrays {
     size_t n;
     float *x, *want, *got;
@@ -49,12 +49,12 @@ static void counters_equal(row *r, const ulp_stats *got, const ulp_stats *want, 
               "counters (count, overflow, saturated, underflow, subnormal, zero, nan) of %s %s", format, mode);
 }
 
-/* One pass of n elements from element `offset` of the arrays on, in place or not, with counters or not. */
+/* Round n elements from element `offset` on, in place or not, with counters or not. */
 static int round_case(const check *c, row *r, arrays *a, size_t offset, size_t n, const ulp_format *f, ulp_rule rule,
                       ulp_stream stream, int in_place, int counting) {
     ulp_stats want = {0}, got = {0};
     float *x = a->device_x + offset,
-          *y = in_place ? x : a->device_y + (n + offset) % 4; /* the two differ in alignment, too */
+          *y = in_place ? x : a->device_y + (n + offset) % 4; /* x and y can differ in alignment */
     if (!row_ok(r, c->gpu->upload(a->device_x, a->x, (a->n + SLACK) * sizeof(float)), "upload")) return 0;
     const ulp_status expected =
         ulp_backend_round(c->cpu, a->want, a->x + offset, n, (ulp_rounding){f, rule, stream, counting ? &want : NULL});
@@ -94,7 +94,7 @@ static void check_round(const check *c) {
     row_end(&r);
 }
 
-/* Sizes about the edges of groups, blocks and the device. */
+/* Sizes 0 to 40, and sizes at and just below powers of 4, with unaligned starts. */
 static void check_sizes(const check *c) {
     row r = row_of("round: sizes 0 to 40 and about powers of two, unaligned");
     arrays a;
@@ -116,14 +116,14 @@ static void check_sizes(const check *c) {
     row_end(&r);
 }
 
-/* All binary32 inputs for formats of 8 bits; in small runs every 2^20th. */
+/* All binary32 inputs for formats of 8 bits; in small runs one input of 2^20. */
 static void check_exhaustive(const check *c) {
     row r = row_of("round: all 2^32 binary32 inputs, formats of 8 bits");
     const char *names[] = {"e4m3", "e5m2", "binary8p3se"};
     const ulp_rule rules[] = {{ULP_RNE, 0, 0},
                               {ULP_RZ, 0, 0},
                               {ULP_SRA, 0, 0},
-                              {ULP_SRC, 0, 5}}; /* every other one where all inputs are run */
+                              {ULP_SRC, 0, 5}}; /* a run of all inputs takes two of the rules for each format */
     const size_t piece = c->small ? 1 << 10 : 1 << 24;
     const uint64_t pieces = c->small ? 4 : 256;
     arrays a;
@@ -183,7 +183,6 @@ static void check_round64(const check *c) {
     row_end(&r);
 }
 
-/* Three arrays of operands, and results. */
 static void check_map(const check *c) {
     row r = row_of("map: all operations, formats and modes, with and without counters");
     const size_t n = c->small ? 151 : 30011, bytes = n * sizeof(float);
@@ -197,7 +196,7 @@ static void check_map(const check *c) {
         if (!f.fits_binary32) continue;
         for (size_t k = 0; k < 3; k++) {
             fill_any(host[k], n, &f, 100 * i + k);
-            for (size_t e = k; e < n; e += 11) host[k][e] = host[0][e]; /* equal operands, for sums that cancel */
+            for (size_t e = k; e < n; e += 11) host[k][e] = host[0][e]; /* equal operands: differences are zero */
             for (size_t e = 5; e < n && k == 1; e += 13) host[1][e] = -host[0][e];
             row_ok(&r, c->gpu->upload(device[k], host[k], bytes), "upload");
         }
@@ -231,7 +230,7 @@ static void check_map(const check *c) {
     row_end(&r);
 }
 
-/* Random steps over arrays, values and scratch, all of them in one call. */
+/* One call of update: random steps on ARRAYS arrays, on constants and on scratch. */
 enum { ARRAYS = 4, STEPS = 9 };
 
 static ulp_operand random_operand(float *const *at, uint32_t word, int is_result) {
@@ -250,7 +249,7 @@ static void random_steps(ulp_update_step *s, float *const *at, uint64_t seed) {
         uint64_t i = 16 * k;
         s[k] = (ulp_update_step){.op = (uint8_t)(word_of(seed, i++) % (ULP_OP_COUNT + 1))};
         s[k].y = random_operand(at, k < 4 ? 1 + 8 * (uint32_t)k : word_of(seed, i++),
-                                1); /* scratch is written before it is read */
+                                1); /* the first steps write all scratch */
         if (k < 4) s[k].y = (ulp_operand){.kind = ULP_OPERAND_SCRATCH, .slot = (uint8_t)k};
         ulp_operand *const inputs[] = {&s[k].a, &s[k].b, &s[k].c};
         for (size_t j = 0; j < 3; j++) {
@@ -308,7 +307,7 @@ static void check_largest(const check *c) {
             fill_normal(a.x, a.n, 1.0, k);
             if (n > 7 && k % 3 == 1) a.x[n / 2] = -INFINITY;
             if (n > 7 && k % 5 == 2)
-                memcpy(&a.x[n - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* not the NaN of results */
+                memcpy(&a.x[n - 1], &(uint32_t){0xff812345u}, sizeof a.x[0]); /* a NaN with sign and payload */
             if (n > 7 && k % 4 == 3) a.x[0] = -1e30f;
             row_ok(&r, c->gpu->upload(a.device_x, a.x, (a.n + SLACK) * sizeof(float)), "upload");
             row_ok(&r, ulp_backend_largest(c->cpu, a.want, a.x, n), "the CPU's largest");
@@ -320,7 +319,7 @@ static void check_largest(const check *c) {
     row_end(&r);
 }
 
-/* The words of a stream do not depend on where an array is cut. */
+/* The random word of an element does not depend on how an array is divided into pieces. */
 static void check_words(const check *c) {
     row r = row_of("stochastic rounding: an array in pieces is the array at once");
     arrays a;

@@ -1,4 +1,4 @@
-/* gemm.c - matrix products under every datapath, against the CPU bit for bit. */
+/* gemm.c - matrix products and sums of columns under every datapath: the device has the bits of the CPU. */
 #include "gemm.h"
 
 #include <float.h>
@@ -18,7 +18,7 @@ static int below(source *s, int n) { return (int)(draw(s) % (uint32_t)n); }
 
 static const char *const data_names[DATA] = {"ordinary", "special", "large", "small", "any", "zeros"};
 
-/* A number for sums in the format: of binary32, or of binary64 if wide. */
+/* A random operand for sums in the format: a binary32 number, or a binary64 number if wide. */
 static double number(source *s, data kind, const ulp_format *f, int wide) {
     static const double special[] = {INFINITY, -INFINITY, NAN,        -NAN,     0.0,      -0.0,
                                      FLT_MAX,  -0x1p-149, 0x1.8p-140, 0x1p-126, -FLT_MAX, INFINITY};
@@ -40,14 +40,15 @@ static double number(source *s, data kind, const ulp_format *f, int wide) {
     }
 }
 
-/* x as a value of the format. */
+/* x rounded to the format. NaN and Inf become 0 or max if the format does not have them. */
 static double member(double x, const ulp_format *f) {
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     if ((isnan(x) && f->nan_codes == ULP_NAN_NONE) || (isinf(x) && !f->has_inf)) return f->has_zero ? 0.0 : f->max;
     return isfinite(x) ? ulp_round(x, f, rule, 0) : x;
 }
 
-/* An operand: of the datapath's input format if it has one, every other time any code of it. */
+/* A random operand. If the datapath has an input format, the operand is a value of this format, in part from any code.
+ */
 static double operand(source *s, data kind, const ulp_datapath *d, const ulp_format *input, int wide) {
     if (!d->has_inputs) {
         const double x = number(s, kind, &d->accumulator, wide);
@@ -61,7 +62,7 @@ static double operand(source *s, data kind, const ulp_datapath *d, const ulp_for
     return member(number(s, kind == SPECIAL ? ORDINARY : kind, input, 0), input);
 }
 
-/* A start value: of integers, now and then near the ends of their range. */
+/* A random start value. Start values of integer datapaths are in part near the limits of int32. */
 static double start_value(source *s, data kind, const ulp_datapath *d, int wide) {
     if (!d->result.is_fixed || !d->has_inputs) return member(number(s, kind, &d->result, wide), &d->result);
     const double near = (double)(draw(s) % 20000);
@@ -100,7 +101,8 @@ static float *scales_of(source *s, const product *p, size_t n) {
     return to;
 }
 
-/* Sums of -0 alone, in every other row and third column: what adds a product of padding, or starts at +0, shows it. */
+/* In every second row and every third column the start and all products are -0, so that the sum is -0. A kernel that
+ * adds +0 from padding, or starts at +0, gives +0. */
 static void make_zeros(arrays *x, const product *p) {
     const ulp_gemm_shape *s = &x->s;
     const ulp_datapath *d = p->d;
@@ -168,7 +170,8 @@ ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_st
     return status;
 }
 
-/* Whole arrays are compared: what is not C's must be as it was. */
+/* Compare one product on both backends. The whole arrays are compared: a kernel must not write between the rows of C.
+ */
 static void compare(const check *c, row *r, const product *p) {
     if (r->skipped || r->stopped) return;
     arrays x;
@@ -188,13 +191,13 @@ static void compare(const check *c, row *r, const product *p) {
 
 /* ---- rows ---- */
 
-/* The last are for kernels whose tiles are 128 wide. */
+/* m, n, k. Some shapes are larger than a tile of 128 rows or columns. */
 static const size_t shapes[][3] = {{3, 5, 7},    {33, 65, 129}, {1, 1, 1},    {17, 19, 64}, {1, 70, 33}, {70, 1, 5},
                                    {40, 67, 70}, {6, 8, 0},     {65, 63, 32}, {0, 5, 3},    {5, 0, 3},   {9, 2, 257},
                                    {131, 9, 21}, {5, 133, 37},  {64, 64, 16}, {35, 34, 100}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* `count` products under d, of every kind of data, other shapes and layouts each time. */
+/* Compare `count` products under d. Each has another kind of data, another shape and another layout. */
 static void try_datapath(const check *c, row *r, const ulp_datapath *d, int wide, size_t count) {
     static size_t turn;
     for (size_t i = 0; i < count; i++, turn++) {
@@ -210,7 +213,7 @@ int parsed(row *r, ulp_datapath *d, const char *name) {
     return row_ok(r, ulp_datapath_parse(d, name), "datapath '%s'", name);
 }
 
-/* Each of the names, separated by blanks. */
+/* Compare products under the datapaths `names`, which blanks separate. */
 static void try_names(const check *c, const char *title, const char *names, int wide, size_t count) {
     row r = row_of(title);
     for (const char *at = names; *at != '\0' && !r.skipped;) {
@@ -255,7 +258,7 @@ static const char exact_names[] =
     "block4:fp16:rne block4:fp32:rz block16:bf16:sr block64:e4m3:ru block8:fp32:rne block5:q8.8:rna block4:e5m2:src/7 "
     "block32:fp24:rd "
     "exact:fp32:rne exact:fp16:sr exact:e4m3:rne exact:bf16:rd exact:q10.12:rz exact:fp16:nosub:ru exact:e8m0:rna";
-/* Fields of rows that no measurement has settled, and others than any row has. */
+/* Tensor Core rows with other settings: settings that no measurement has decided, and settings that no row has. */
 static const char odd_rows[] =
     "h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000 h100-fp16:L=5:F=17:kept=13 "
     "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5 "
@@ -284,7 +287,8 @@ static void every_row(const check *c) {
     row r = row_of("products: every Tensor Core row");
     ulp_datapath d;
     for (size_t i = 0; !r.skipped && ulp_datapath_get(i, &d) == ULP_OK; i++) {
-        const int again = d.scale_block == 0 && d.fused.length == 32; /* many rows, alike but for their inputs */
+        /* many rows of this length differ only in their input formats */
+        const int again = d.scale_block == 0 && d.fused.length == 32;
         const int wide = !d.result.fits_binary32;
         try_datapath(c, &r, &d, wide, d.fused.group != 0 || !c->small ? 2 * DATA : (again ? 2 : 3));
     }

@@ -1,13 +1,13 @@
-/* gemm.h - what the checks of matrix products share: one product's operands, and the product on both backends. */
+/* gemm.h - what the checks of matrix products share: the operands of a product, and the product on both backends. */
 #ifndef ULP_CHECK_GEMM_H
 #define ULP_CHECK_GEMM_H
 
 #include "check.h"
 
-/* What a product is fed. */
+/* Kinds of operands. */
 typedef enum { ORDINARY, SPECIAL, LARGE, SMALL, ANY, ZEROS, DATA } data;
 
-/* How a product's arrays lie and what it takes: bits of `layout`. */
+/* Bits of `layout`: the layout of the arrays, start values, missing scales, and a stream with a large first index. */
 enum {
     A_TRANS = 1,
     B_TRANS = 2,
@@ -25,7 +25,7 @@ typedef struct product {
     size_t m, n, k;
     unsigned layout;
     data kind;
-    int wide; /* by gemm64 */
+    int wide; /* gemm64 on doubles */
     uint64_t seed;
 } product;
 
@@ -37,18 +37,19 @@ typedef struct arrays {
     size_t a_size, b_size, c_size, scale_size[2]; /* elements */
 } arrays;
 
-/* Element i = x, of a float array, or of doubles if wide. */
+/* Element i = x, in an array of floats, or of doubles if wide. */
 void put(void *array, size_t i, double x, int wide);
-/* Operands from the product's seed. NaN fills what lies between rows of A and B: a kernel that reads it shows it. */
+/* Allocate and fill the arrays of a product. NaN fills the gaps between the rows of A and B: a kernel that reads a gap
+ * gives NaN. */
 void arrays_make(arrays *x, const product *p);
 void arrays_drop(arrays *x);
 
 /* gemm or gemm64 of the backend. */
 ulp_status multiply(const ulp_backend *k, void *c, const void *a, const void *b, const ulp_gemm_shape *s,
                     const product *p, ulp_stream stream);
-/* The product of x on the device, its C in x->got. */
+/* x->got = the product of x on the device. */
 ulp_status on_device(const check *c, row *r, arrays *x, const product *p, ulp_stream stream);
-/* The datapath of that name; 0 if there is none, and the row says so. */
+/* *d = the datapath `name`. Returns 0, and makes the row fail, if there is none. */
 int parsed(row *r, ulp_datapath *d, const char *name);
 
 /* gemm_special.c */

@@ -1,9 +1,9 @@
-/* gemm_special.c - matrix products at the edges of what is promised, against the CPU, and what is refused. */
+/* gemm_special.c - matrix products with operands or start values that are no values of the formats, and near ties. */
 #include "gemm.h"
 
 #include <math.h>
 
-/* An operand that is no value of the input format: the status of the CPU, and nothing written. */
+/* One operand is no value of the input format. Both backends give the same status, and write nothing if they refuse. */
 static void strangers(const check *c) {
     row r = row_of("products: operands that are no values of the input format");
     static const struct {
@@ -31,8 +31,9 @@ static void strangers(const check *c) {
     row_end(&r);
 }
 
-/* Start values that are none of the accumulator's format: nobody promises anything, but both backends form the sums of
- * the definition. A tie of the format and products too small for binary64 beside it: what rounds twice shows it. */
+/* Start values that are no values of the accumulator's format. The interface promises nothing for them, but both
+ * backends form the defined sums. The start value is a tie of the format, and the products are too small to change it
+ * in binary64: a kernel that rounds twice gives another result. */
 static void strange_starts(const check *c) {
     row r = row_of("products: start values that are no values of the accumulator");
     static const char *const names[] = {"serial:fp16:rne", "serial:e4m3:rne", "serial:bf16:rne",   "chunk4:bf16:rne",
@@ -58,8 +59,9 @@ static void strange_starts(const check *c) {
     row_end(&r);
 }
 
-/* One product that is not zero, where binary64's rounding of the sum would end on a tie: by many significant bits of
- * its operands, each in the last place of its matrix, or by a start value far below it. */
+/* Only the last elements of A and B are not zero, so only one sum has a product that is not zero. In binary64 the sum
+ * of this product and the start value would be rounded to a tie of the format, because the product has many significant
+ * bits or because the start value is small. */
 static void lonely_product(const check *c) {
     row r = row_of("products: one that is not zero, beside a tie");
     static const struct {

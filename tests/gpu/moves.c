@@ -1,4 +1,4 @@
-/* moves.c - operations that only move numbers, and device memory, against the CPU. */
+/* moves.c - im2col, permute and device memory, against the CPU. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void check_permute(const check *c) {
     row_end(&r);
 }
 
-/* Blocks that are released and taken again do not overlap those in use. */
+/* Blocks are allocated and released at random; no block overlaps another block that is in use. */
 static void check_memory(const check *c) {
     row r = row_of("memory: blocks in use keep what was written");
     enum { BLOCKS = 16 };
@@ -83,7 +83,7 @@ static void check_memory(const check *c) {
         }
     }
     for (size_t at = 0; at < BLOCKS; at++) c->gpu->release(block[at]);
-    row_true(&r, c->gpu->alloc((size_t)1 << 60) == NULL, "an exabyte was given");
+    row_true(&r, c->gpu->alloc((size_t)1 << 60) == NULL, "alloc returned 2^60 bytes");
     row_end(&r);
 }
 

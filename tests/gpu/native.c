@@ -1,5 +1,4 @@
-/* native.c - orders of sums on the device, and what the library's products are: beside bounds, exact sums and models.
- */
+/* native.c - native products: their orders of summation, and the library's products against bounds, sums and models. */
 #include "codes.h"
 
 #include "kernels/cuda/unit.h"
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The k of sums that promotion shows in. */
+/* The k of sums that are long enough to show promotion. */
 enum { LONG = 2304 };
 
 static int starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
@@ -22,7 +21,7 @@ static ulp_datapath path_of(row *r, const char *name) {
     return d;
 }
 
-/* A row's name from parts; it lives until the next one. */
+/* A row about the native product d; the next call overwrites its name. */
 static row row_for(const char *what, const ulp_cuda_native *d) {
     static char name[160];
     snprintf(name, sizeof name, "%s %s", what, d->name + strlen("native:"));
@@ -46,15 +45,15 @@ static matrices matrices_of(size_t m, size_t n, size_t k, const ulp_cuda_native 
 
 /* ---- orders ---- */
 
-/* The order inside a product of this size, as text; the length of its chain in *chain. 0: none was found, and the row
- * says why. */
+/* The order of a sum of k products as text, and the length of its chain in *chain. Returns 0 if the search failed; the
+ * row says why. */
 static int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t size, size_t *chain) {
     ulp_order order;
     const ulp_status status = ulp_order_find(&order, unit, k);
     text[0] = '\0';
     *chain = 0;
     if (status == ULP_UNSUPPORTED)
-        snprintf(text, size, "no tree: what joins what changes from sum to sum, or nothing is lost");
+        snprintf(text, size, "no tree: the order differs from sum to sum, or no addition loses a bit");
     else if (row_ok(r, status, "finding the order")) {
         ulp_order_text(text, size, &order);
         *chain = ulp_order_chain(&order);
@@ -63,7 +62,7 @@ static int find_order(row *r, const ulp_unit *unit, size_t k, char *text, size_t
     return !r->stopped;
 }
 
-/* An instruction's order is that of its model. */
+/* An instruction has the order of its model. */
 static void check_order(const check *c, const ulp_cuda_native *d) {
     row r = row_for("order of", d);
     char got[800], want[800];
@@ -75,7 +74,8 @@ static void check_order(const check *c, const ulp_cuda_native *d) {
         const ulp_unit unit = ulp_cuda_unit_in(&place), model = ulp_unit_of(&path);
         if (find_order(&r, &unit, k, got, sizeof got, &chain) &&
             find_order(&r, &model, k, want, sizeof want, &model_chain)) {
-            row_true(&r, strcmp(got, want) == 0 && chain == model_chain, "found %s, of %s %s", got, d->model, want);
+            row_true(&r, strcmp(got, want) == 0 && chain == model_chain, "found %s, but %s has %s", got, d->model,
+                     want);
             if (r.wrong == 0) snprintf(r.first, sizeof r.first, "%.390s", got);
         }
     }
@@ -84,7 +84,7 @@ static void check_order(const check *c, const ulp_cuda_native *d) {
 
 /* ---- the library ---- */
 
-/* Within k u sum |a b| of the exact result (Higham 2002, section 3.1, for every order of k additions). */
+/* |error| <= gamma_k sum |a b| with gamma_k = k u / (1 - k u), for every order (Higham 2002, section 3.1). */
 static void check_bound(const check *c, const ulp_cuda_native *d) {
     row r = row_for("within the bound of any order:", d);
     if (!r.skipped) {
@@ -93,7 +93,7 @@ static void check_bound(const check *c, const ulp_cuda_native *d) {
         const int made = device_codes(c, &r, &x, d);
         for (size_t i = 0; made && i < x.m; i++)
             for (size_t j = 0; j < x.n; j++) {
-                double exact = 0.0, size = 0.0; /* errors of 2^-43 of the bound do not matter */
+                double exact = 0.0, size = 0.0; /* their own errors are about 2^-43 of the bound */
                 for (size_t k = 0; k < x.k; k++) {
                     exact += x.wide_a[i * x.k + k] * x.wide_b[k * x.n + j];
                     size += fabs(x.wide_a[i * x.k + k] * x.wide_b[k * x.n + j]);
@@ -107,7 +107,7 @@ static void check_bound(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* Whole products are the model's, bit for bit. */
+/* Compare every result of the library with the model, bit for bit. */
 static void compare_with(const check *c, row *r, const ulp_cuda_native *d, const char *model, size_t m, size_t n,
                          size_t k) {
     const ulp_datapath path = path_of(r, model);
@@ -126,12 +126,12 @@ static void check_exact(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* x (n): integers from -most to most. */
+/* x (n) = random integers from -most to most. */
 static void fill_integers(float *x, double *wide, size_t n, uint32_t most, uint64_t seed) {
     for (size_t i = 0; i < n; i++) wide[i] = x[i] = (float)(int)(word_of(seed, i) % (2 * most + 1)) - (float)most;
 }
 
-/* Small integers have one sum, whatever the order, the bits kept, and the type. */
+/* Every partial sum of small integers is exact, in every order, with every number of kept bits, and in every type. */
 static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, size_t m, size_t n, size_t k,
                              int accumulate) {
     matrices x = {.m = m, .n = n, .k = k, .accumulate = accumulate, .wide = d->result.is_fixed};
@@ -151,8 +151,8 @@ static void compare_integers(const check *c, row *r, const ulp_cuda_native *d, s
     matrices_free(&x);
 }
 
-/* Sizes that fill what a call asks for and such that do not. What the library was told of one product is of no use for
- * the next, which differs in k, in n, or in m alone; the last one is the first one of the next call. */
+/* Sizes that are multiples of the library's alignments, and other sizes. Each product differs from the one before in k,
+ * in n or in m, so that descriptors that are kept from the product before are wrong. The last case is the first one. */
 static void check_integers(const check *c, const ulp_cuda_native *d) {
     static const struct {
         size_t m, n, k;
@@ -165,7 +165,8 @@ static void check_integers(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* The instructions that the library may use for its types, and their rows. */
+/* to = the model of an instruction for the types of d that sums `length` products at once. Returns 0 if there is none.
+ */
 static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
     static const char *const families[] = {"native:wgmma:", "native:mma:"}, *const ends[] = {"", "-k8", "-k4"};
     char type[64];
@@ -187,7 +188,7 @@ static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
     return 0;
 }
 
-/* The emulated library's order, stated once more: even k, odd k, and their sum. */
+/* The order of the emulated library, written a second time: the sum of even k, plus the sum of odd k. */
 static ulp_status emulated_dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
                                ulp_scales scales) {
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_INF, 0};
@@ -207,7 +208,8 @@ static void compare_with_emulated(row *r, const ulp_cuda_native *d, const char *
         row_true(r, strcmp(got, want) == 0, "found %.150s, not the emulated library's %.150s", got, want);
 }
 
-/* The order of the library's sums; where it is a chain of a row's blocks, the products are that row's. */
+/* Find the order of the library's sums. If the order is a chain of blocks of a Tensor Core row, the results have the
+ * bits of this row. */
 static void check_library_order(const check *c, const ulp_cuda_native *d) {
     static const size_t large[][3] = {{16, 16, 128}, {512, 512, 256}, {1024, 768, 256}},
                         small[][3] = {{16, 16, 64}, {40, 24, 35}};
@@ -235,8 +237,9 @@ static void check_library_order(const check *c, const ulp_cuda_native *d) {
     }
 }
 
-/* The interval of promotion whose model gives every bit of an fp8 product; 0 is none. The emulated library is no
- * hardware's: there none may be found. expected < 0: a call of the library. */
+/* Find the promotion interval with which the model gives every bit of an fp8 product; 0 means no promotion. With
+ * expected < 0 the product is a call of the library. The emulated library has an order of its own, so no interval may
+ * be found for it. */
 static void check_promotion(const check *c, const ulp_cuda_native *d, const char *model, int64_t expected) {
     static const unsigned intervals[] = {0, 32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048};
     row r = row_for("promotion in", d);
@@ -262,15 +265,13 @@ static void check_promotion(const check *c, const ulp_cuda_native *d, const char
             row_true(&r, found < 0 && fine, "the emulated library gives the bits of %s, promote=%lld", model,
                      (long long)found);
         else
-            row_true(
-                &r, found >= 0 && several == 0,
-                "of %s with promote=0, 32, ... 2048 none, or several, give all bits; the nearest differs in %zu of %zu",
-                model, least, x.m * x.n);
+            row_true(&r, found >= 0 && several == 0,
+                     "%s: none or several of promote=0, 32, ..., 2048 give all bits; the nearest differs in %zu of %zu",
+                     model, least, x.m * x.n);
         row_true(&r, expected < 0 || found == expected, "promotion every %lld products, not %lld", (long long)found,
                  (long long)expected);
         if (r.wrong == 0 && own)
-            snprintf(r.first, sizeof r.first,
-                     "none, as it has to be: the emulated library adds in an order of its own");
+            snprintf(r.first, sizeof r.first, "none, as expected: the emulated library adds in an order of its own");
         else if (r.wrong == 0 && found == 0)
             snprintf(r.first, sizeof r.first, "none: %s itself gives all %zu results", model, x.m * x.n);
         else if (r.wrong == 0)
@@ -281,7 +282,7 @@ static void check_promotion(const check *c, const ulp_cuda_native *d, const char
     row_end(&r);
 }
 
-/* C on the host (m,n) as the device makes it of x. */
+/* to (m,n) = the device's product of x, as values. */
 static int device_values(const check *c, row *r, const matrices *x, const ulp_cuda_native *d, float *to) {
     const ulp_gemm_shape s = matrices_shape(x);
     float *a = to_device(c, r, x->a, x->m * x->k * sizeof *a), *b = to_device(c, r, x->b, x->k * x->n * sizeof *b);
@@ -295,7 +296,7 @@ static int device_values(const check *c, row *r, const matrices *x, const ulp_cu
     return done;
 }
 
-/* Scales that are powers of two multiply results and change no bit of them. */
+/* Scales that are powers of two multiply the results exactly. */
 static void check_scales(const check *c, const ulp_cuda_native *d) {
     row r = row_for("scales of A and B:", d);
     if (!r.skipped) {
@@ -315,11 +316,12 @@ static void check_scales(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* The flag of fast accumulation is heard: it has an effect on Ada and Hopper alone, says the manual. */
+/* Fast accumulation changes results. According to the manual of cuBLAS the flag has an effect only on Ada and Hopper.
+ */
 static void check_fast(const check *c, const ulp_cuda_native *d) {
     row r = row_for("fast accumulation is another sum:", d);
     if (!r.skipped && c->info.capability != 89 && c->info.capability != 90)
-        row_skip(&r, "the flag has an effect on Ada and Hopper alone");
+        row_skip(&r, "the flag has an effect only on Ada and Hopper");
     if (!r.skipped) {
         char name[sizeof d->name];
         ulp_cuda_native plain;
@@ -341,7 +343,7 @@ static void check_fast(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* Products that have no scales refuse them. */
+/* A native product without scales refuses a scale. */
 static void check_no_scales(const check *c) {
     row r = row_of("scales: refused where there are none");
     ulp_cuda_native d;

@@ -1,5 +1,4 @@
-/* network.c - what networks do between products, against the CPU: curves, pooling, softmax with cross-entropy, the way
- * to binary32. */
+/* network.c - activation functions, pooling, softmax with cross-entropy and conversion to binary32, against the CPU. */
 #include "check.h"
 
 #include <math.h>
@@ -7,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two arrays of operands and a result of either carrier, host and device. */
+/* Two arrays of operands and a result, on the host and on the device. */
 typedef struct arrays {
     size_t n;
     float *a, *b, *device_a, *device_b;
-    double *want, *got, *device; /* floats are kept here, too */
+    double *want, *got, *device; /* doubles, or floats in the same memory */
 } arrays;
 
 static int arrays_open(const check *c, row *r, arrays *x, size_t n, uint64_t seed) {
@@ -25,7 +24,7 @@ static int arrays_open(const check *c, row *r, arrays *x, size_t n, uint64_t see
     x->got = calloc(n + 1, sizeof *x->got);
     fill_any(x->a, n, &binary32, seed);
     fill_any(x->b, n, &binary32, seed + 1);
-    for (size_t i = 0; i < n; i++) { /* most curves are flat beyond a few units */
+    for (size_t i = 0; i < n; i++) { /* most activation functions are flat for large arguments */
         if (word_of(seed + 2, i) % 2) fill_normal(x->a + i, 1, 4.0, seed + 3 + i);
         if (word_of(seed + 2, i) % 4 > 1) fill_normal(x->b + i, 1, 0.5, seed + 4 + i);
     }
@@ -101,7 +100,7 @@ static void check_curves(const check *c) {
     }
 }
 
-/* Ties and ends of binary32, numbers that it does not hold, every kind of NaN. */
+/* Ties of binary32, its largest and smallest numbers, numbers beyond its range, and NaN with any payload. */
 static void check_narrow(const check *c) {
     row r = row_of("binary64 to binary32");
     for (size_t s = 0; s < sizes_of(c); s++) {
@@ -131,8 +130,8 @@ static void check_pool_of(const check *c, row *r, const ulp_windows *s, uint64_t
     const int open = arrays_open(c, r, &x, from, seed), two = arrays_open(c, r, &y, to, seed + 1);
     if (open && two) {
         float *place = malloc((to + 1) * sizeof *place), *got = (float *)(void *)x.got, *want = (float *)(void *)x.want;
-        for (size_t i = 0; i < from; i++)
-            if (word_of(seed + 2, i) % 2) x.a[i] = (float)(word_of(seed + 3, i) % 4) - 1.0f; /* equal numbers */
+        for (size_t i = 0; i < from; i++) /* some windows have equal maxima */
+            if (word_of(seed + 2, i) % 2) x.a[i] = (float)(word_of(seed + 3, i) % 4) - 1.0f;
         row_ok(r, c->gpu->upload(x.device_a, x.a, from * sizeof *x.a), "upload");
         ulp_backend_pool(c->cpu, y.a, place, x.a, s);
         if (row_ok(r, ulp_backend_pool(c->gpu, y.device_a, (float *)(void *)y.device, x.device_a, s), "pool") &&
@@ -171,9 +170,8 @@ static void check_softmax_of(const check *c, row *r, size_t B, size_t C, uint64_
     const int open = arrays_open(c, r, &x, B * C, seed), two = arrays_open(c, r, &losses, B, seed + 1);
     if (open && two) {
         for (size_t b = 0; b < B; b++) label[b] = (uint8_t)(word_of(seed, b) % (C + (b % 7 == 0)));
-        for (size_t i = 0; i < B * C; i++)
-            if (word_of(seed + 5, i / C) % 4)
-                x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f; /* else anything, NaN too */
+        for (size_t i = 0; i < B * C; i++) /* the other rows keep arbitrary values, NaN included */
+            if (word_of(seed + 5, i / C) % 4) x.a[i] = (float)(word_of(seed + 6, i) % 4001) / 100.0f - 20.0f;
         uint8_t *device_label = to_device(c, r, label, B);
         row_ok(r, c->gpu->upload(x.device_a, x.a, x.n * sizeof *x.a), "upload");
         ulp_backend_softmax(c->cpu, x.want, losses.want, x.a, (ulp_labels){label, B, C});

@@ -1,4 +1,4 @@
-/* refusals.c - what operations refuse: the same status from the CPU and from the device, and nothing written. */
+/* refusals.c - refused arguments: both backends return the same status and write nothing. */
 #include "refusals.h"
 
 static void *filled(both *w, const ulp_backend *b, const void *with, size_t bytes) {
@@ -41,9 +41,9 @@ void refusals_untouched(both *w) {
     for (size_t i = 0; i < ROOM; i++) want64[i] = (double)(want[i] = mark);
     for (const side *s = w->sides; s < w->sides + 2; s++) {
         if (row_ok(&w->r, s->b->download(got, s->y, sizeof got), "download"))
-            row_floats(&w->r, got, want, ROOM, "%s: written by what is refused", s->b->name);
+            row_floats(&w->r, got, want, ROOM, "%s: a refused call wrote the array", s->b->name);
         if (row_ok(&w->r, s->b->download(got64, s->y64, sizeof got64), "download"))
-            row_doubles(&w->r, got64, want64, ROOM, "%s: written by what is refused", s->b->name);
+            row_doubles(&w->r, got64, want64, ROOM, "%s: a refused call wrote the array", s->b->name);
     }
 }
 
@@ -55,7 +55,7 @@ void refusals_close(both *w) {
     row_end(&w->r);
 }
 
-/* ---- elements: refusals, sizes of zero, then the call that was changed each time ---- */
+/* ---- elements: refused calls, calls without elements, then the call without a wrong argument ---- */
 
 static void check_round(const check *c) {
     both pair, *w = &pair;
@@ -123,9 +123,8 @@ static void check_map(const check *c) {
                                                  (ulp_rounding){&w->fp16, rne, none, NULL}));
         for (int i = 0; i < ULP_OP_COUNT; i++) {
             const ulp_op op = (ulp_op)i;
-            const ulp_status two = ulp_op_operands(op) > 1
-                                       ? ULP_BAD_ARGUMENT
-                                       : ULP_UNSUPPORTED; /* of those who get as far as the format */
+            const ulp_status two =
+                ulp_op_operands(op) > 1 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED; /* the wrong format is found later */
             const ulp_status three = ulp_op_operands(op) > 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
             EXPECT(ULP_BAD_ARGUMENT, ulp_backend_map(on->b, NULL, (ulp_array_op){op, on->x, on->x, on->x}, ROOM,
                                                      (ulp_rounding){&w->wide, rne, none, NULL}));
@@ -164,7 +163,7 @@ static void check_largest(const check *c) {
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, on->x, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, &most, NULL, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_largest(on->b, NULL, NULL, 0));
-        row_floats(&w->r, &most, &mark, 1, "written by what is refused");
+        row_floats(&w->r, &most, &mark, 1, "a refused call wrote the result");
         EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, NULL, 0));
         EXPECT(ULP_OK, ulp_backend_largest(on->b, &most, on->x, ROOM));
     }
@@ -185,7 +184,7 @@ static ulp_update_step fused_step(const both *w, const side *on) {
                              .format = w->fp16};
 }
 
-/* The step is good but for the change: refused alone, behind a good one, and of no elements. */
+/* A good step with one change. It is tried alone, after a good step, and without elements. */
 #define STEP(right, change)                                                                                            \
     for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
         ulp_update_step s = fused_step(w, on);                                                                         \
@@ -227,7 +226,7 @@ static void check_update(const check *c) {
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(on->b, NULL, 1, ROOM));
         EXPECT(ULP_BAD_ARGUMENT, ulp_backend_update(on->b, NULL, 1, 0));
         EXPECT(ULP_OK, ulp_backend_update(on->b, NULL, 0, ROOM));
-        for (const side *on = w->sides; on < w->sides + 2; on++) { /* the first that is refused decides */
+        for (const side *on = w->sides; on < w->sides + 2; on++) { /* the first wrong step determines the status */
             ulp_update_step two[2] = {fused_step(w, on), fused_step(w, on)};
             two[0].format = w->wide;
             two[1].op = 255;

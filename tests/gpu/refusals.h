@@ -1,4 +1,4 @@
-/* refusals.h - what the checks of refusals share: a call on both backends, its status, and that nothing was written. */
+/* refusals.h - what the checks of refused arguments share: a call on both backends, its status, untouched arrays. */
 #ifndef ULP_REFUSALS_H
 #define ULP_REFUSALS_H
 
@@ -9,7 +9,7 @@ enum { ROOM = 24 };
 static const ulp_rule rne = {0};
 static const ulp_stream none = {0, 0, 0};
 
-/* Rules that are none, and one that floating point does not offer. */
+/* Rules that do not exist, and a rule that floating point does not offer, with their statuses. */
 static const struct {
     ulp_rule rule;
     ulp_status right;
@@ -18,14 +18,14 @@ static const struct {
              {{0, ULP_OVERFLOW_WRAP, 0}, ULP_UNSUPPORTED},   {{0, ULP_OVERFLOW_WRAP, 33}, ULP_BAD_ARGUMENT}};
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-/* A backend and arrays of ROOM elements in its memory: zeros to read, and others that nothing may write. */
+/* A backend and arrays of ROOM elements in its memory: x has zeros, and y must stay as it is. */
 typedef struct side {
     const ulp_backend *b;
     float *x, *y;
     double *x64, *y64;
 } side;
 
-/* A row under way, on both backends. */
+/* A row, and what its calls use. */
 typedef struct both {
     row r;
     side sides[2]; /* the CPU, the device */
@@ -33,15 +33,16 @@ typedef struct both {
     ulp_datapath sum, wide_sum;
 } both;
 
-/* The call, on the backend and the arrays of each side `on`, answers `right`. */
+/* Check that a call returns `right` on both sides; the call names its side `on`. */
 #define EXPECT(right, ...)                                                                                             \
     for (const side *on = w->sides; on < w->sides + 2; on++) refusals_answered(w, on, __VA_ARGS__, right, #__VA_ARGS__)
 
 void refusals_answered(both *w, const side *on, ulp_status got, ulp_status right, const char *call);
 
-/* The row called `name`, with arrays on both sides; 0 if there is nothing to do. refusals_close() in either case. */
+/* Open the row `name`, and allocate arrays on both sides. Returns 0 if the row is skipped or a call failed. The caller
+ * calls refusals_close() in any case. */
 int refusals_open(both *w, const check *c, const char *name);
-/* Nothing was written until here. */
+/* Check that no call has written an array y. */
 void refusals_untouched(both *w);
 void refusals_close(both *w);
 

@@ -1,4 +1,4 @@
-/* refusals_network.c - what the operations between products refuse: curves, pooling, softmax. */
+/* refusals_network.c - refused arguments of activation functions, pooling and softmax. */
 #include "refusals.h"
 
 static void check_curves_refused(const check *c) {

@@ -1,9 +1,9 @@
-/* refusals_products.c - what products and column sums refuse: shapes, arrays and datapaths. */
+/* refusals_products.c - refused arguments of matrix products and column sums: shapes, arrays and datapaths. */
 #include "refusals.h"
 
 static const ulp_gemm_shape good = {.m = 2, .n = 3, .k = 4, .lda = 4, .ldb = 3, .ldc = 3};
 
-/* gemm and gemm64 of a shape that is good but for the change. */
+/* Call gemm and gemm64 for a good shape with one change. */
 #define SHAPE(right, change)                                                                                           \
     for (const side *on = w->sides; on < w->sides + 2; on++) {                                                         \
         ulp_gemm_shape s = good;                                                                                       \
@@ -90,7 +90,7 @@ static void check_products(const check *c) {
     refusals_close(w);
 }
 
-/* The same shapes by the device's own arithmetic, which knows no datapath. */
+/* Wrong shapes for native products, which have no datapath. */
 static void refused_native_shapes(both *w, const ulp_cuda_native *native) {
     static const struct {
         const char *what;

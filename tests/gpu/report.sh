@@ -9,18 +9,18 @@ CHECK=${CHECK:-build/test/check_gpu} REPORT=${REPORT:-results/check_gpu.txt} PAT
 PARTS=${PARTS:-elements moves network gemm refusals tensor native training}
 
 state() {
-    command -v nvidia-smi > /dev/null || { echo 'state        nvidia-smi is not there'; return; }
+    command -v nvidia-smi > /dev/null || { echo 'state        nvidia-smi is not installed'; return; }
     nvidia-smi --query-gpu=driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw,temperature.gpu,persistence_mode,ecc.mode.current \
-        --format=csv,noheader 2> /dev/null | sed 's/^/state        driver, SM clock, its most, memory clock, power, temperature, persistence, ECC: /'
+        --format=csv,noheader 2> /dev/null | sed 's/^/state        driver, SM clock, largest SM clock, memory clock, power, temperature, persistence, ECC: /'
 }
 
-part() { # part NAME: its rows, and its counts for the sum
+part() { # part NAME: the rows of a part
     timeout "$PATIENCE" "$CHECK" --part "$1" --rows
     status=$?
     [ $status -le 1 ] || echo "FAIL part $1 ended with status $status$([ $status -ne 124 ] || echo ", after $PATIENCE s")"
 }
 
-sanitized() { # sanitized TOOL PART WORD: a short run under it
+sanitized() { # sanitized TOOL PART WORD: a short run under compute-sanitizer
     if timeout "$PATIENCE" compute-sanitizer --tool "$1" --error-exitcode 9 "$CHECK" --small --part "$2" --only "$3" > "$log" 2>&1; then
         echo "PASS compute-sanitizer $1, short run of $2 '$3'"
     else

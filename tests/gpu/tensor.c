@@ -1,5 +1,4 @@
-/* tensor.c - Tensor Core models against the instructions themselves: whole products, codes compared, those of NaN too.
- */
+/* tensor.c - models of Tensor Core instructions against the instructions: the codes of all results, NaN included. */
 #include "codes.h"
 
 #include "kernels/cuda/unit.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a product is fed. */
+/* Kinds of operands. */
 typedef enum kind { NORMAL, CODES, SPECIALS, TINY, ZEROS, CANCELLING, LONG, KINDS, SIGNS = KINDS } kind;
 static const char *const kinds[] = {
     "normal data",     "random codes", "special values",     "tiny data", "zeros beside large values",
@@ -23,7 +22,7 @@ static void to_format(float *x, size_t n, const ulp_format *f) {
     for (size_t i = 0; i < n; i++) x[i] = (float)ulp_round((double)x[i], f, rule, 0);
 }
 
-/* Magnitudes around 2^centre, 16 binades of them. */
+/* x (n) = numbers of both signs with exponents from centre - 8 to centre + 7. */
 static void fill_around(float *x, size_t n, int centre, uint64_t seed) {
     for (size_t i = 0; i < n; i++) {
         const uint32_t w = word_of(seed, i);
@@ -32,8 +31,7 @@ static void fill_around(float *x, size_t n, int centre, uint64_t seed) {
     }
 }
 
-/* The exponent around which products are tiny: those of two numbers of the format lie at the lowest exponents of the
- * result. */
+/* The exponent of tiny operands: their products have the lowest exponents of the result. */
 static int tiny_exponent(const ulp_cuda_native *d, const ulp_format *f) {
     const int lowest = d->result.qmin / 2;
     return lowest > f->qmin + 4 ? lowest : f->qmin + 4;
@@ -61,7 +59,7 @@ static void fill_operand(float *x, size_t n, kind what, const ulp_cuda_native *d
     to_format(x, n, f);
 }
 
-/* Neighbours in k are negatives of each other, now and then not quite. */
+/* Most products of odd k are the negative of the product before; in one of eight cases B differs. */
 static void make_cancelling(matrices *t) {
     for (size_t i = 0; i < t->m; i++)
         for (size_t k = 1; k < t->k; k += 2)
@@ -75,7 +73,7 @@ static void fill(matrices *t, kind what, const ulp_cuda_native *d, uint64_t seed
     fill_operand(t->a, t->m * t->k, what, d, &d->a, seed);
     fill_operand(t->b, t->k * t->n, what, d, &d->b, seed + 1);
     if (what == CANCELLING) make_cancelling(t);
-    if (what == CANCELLING) to_format(t->a, t->m * t->k, &d->a); /* -(-128) is no int8 */
+    if (what == CANCELLING) to_format(t->a, t->m * t->k, &d->a); /* 128 is not a value of int8 */
     const size_t n = t->m * t->n;
     if (what == SPECIALS && !d->result.is_fixed) fill_codes(t->c, n, &d->result, 1, seed + 2);
     else if (what == SIGNS)
@@ -83,7 +81,7 @@ static void fill(matrices *t, kind what, const ulp_cuda_native *d, uint64_t seed
     else if (what == TINY) fill_around(t->c, n, d->result.qmin + 12, seed + 2);
     else fill_normal(t->c, n, d->result.is_fixed ? 1e9 : 4.0, seed + 2);
     to_format(t->c, n, &d->result);
-    for (size_t i = 0; d->result.is_fixed && i < n; i++) /* ends of int32 that floats hold */
+    for (size_t i = 0; d->result.is_fixed && i < n; i++) /* the limits of int32 in binary32 */
         if (t->c[i] >= 0x1p31f || word_of(seed + 3, i) % 4 == 0) t->c[i] = t->c[i] < 0.0f ? -0x1p31f : 0x1.fffffep30f;
     for (size_t i = 0; i < t->m * t->k; i++) t->wide_a[i] = (double)t->a[i];
     for (size_t i = 0; i < t->k * t->n; i++) t->wide_b[i] = (double)t->b[i];
@@ -112,14 +110,15 @@ static void run_trial(const check *c, row *r, const ulp_cuda_native *d, const ul
     matrices_free(&t);
 }
 
-/* Every kind of data with sizes that fill tiles and such that do not: more than a million results on a device. */
+/* Every kind of data, with sizes that are multiples of the tiles and other sizes. On a device the trials of an
+ * instruction have more than a million results. */
 static void run_trials(const check *c, row *r, const ulp_cuda_native *d, const ulp_datapath *path) {
     for (int what = 0; what < KINDS && !r->stopped; what++) {
         if (d->a.is_fixed && (what == TINY || what == ZEROS)) continue;
         const kind w = (kind)what;
         if (c->small) {
             run_trial(c, r, d, path, w, 13, 7, what == LONG ? 300 : 40, what % 2);
-            if (what == NORMAL) run_trial(c, r, d, path, w, 70, 9, 70, 1); /* large tiles */
+            if (what == NORMAL) run_trial(c, r, d, path, w, 70, 9, 70, 1); /* more than one tile */
         } else if (what == LONG) {
             run_trial(c, r, d, path, w, 160, 161, 8192, 0);
         } else {
@@ -128,7 +127,8 @@ static void run_trials(const check *c, row *r, const ulp_cuda_native *d, const u
             run_trial(c, r, d, path, w, 16, 8, 64, 1);
         }
     }
-    for (size_t k = 1; k <= 7 && !d->a.is_fixed; k++) { /* most are no whole step: the padding keeps the sign of zero */
+    /* most instructions need padding for these k; padding must not change the sign of a zero sum */
+    for (size_t k = 1; k <= 7 && !d->a.is_fixed; k++) {
         run_trial(c, r, d, path, SIGNS, 5, 3, k, 1);
         run_trial(c, r, d, path, SIGNS, 5, 3, k, 0);
     }
@@ -149,7 +149,7 @@ static void check_native_row(const check *c, const ulp_cuda_native *d) {
     row_end(&r);
 }
 
-/* Values instead of codes, arrays in every layout, and what is refused. */
+/* Products as values instead of codes, in every layout; refused operands and names. */
 static void check_values(const check *c) {
     row r = row_of("values of native products: layouts, and what is refused");
     ulp_cuda_native d, whole;
@@ -216,8 +216,8 @@ static void check_values(const check *c) {
     row_end(&r);
 }
 
-/* Results of several rows and columns of tiles, and of more columns than the second side of a grid may have blocks:
- * 65535. */
+/* Results with several rows and columns of tiles, and results with more than 65535 columns of tiles, which is the
+ * largest second dimension of a grid. */
 static void check_tiles(const check *c) {
     row r = row_of("results of many tiles");
     enum { SMALL_ONES = 4, MANY = 65536 };
@@ -243,7 +243,7 @@ static void check_tiles(const check *c) {
     row_end(&r);
 }
 
-/* One sum on a start that is not +0, as the prober asks for it: alone, and in the corner of a larger product. */
+/* One sum with a start value, through the interface of the prober: alone, and in the corner of a larger product. */
 static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *path, size_t k, double start) {
     enum { MOST = 40 };
     float x[2 * MOST];
@@ -288,7 +288,7 @@ static void check_starts(void) {
     row_end(&r);
 }
 
-/* What the prober's vectors show of the instruction they show of its model. */
+/* The prober finds the same properties of the instruction and of its model. */
 static void check_probe(const ulp_cuda_native *d) {
     char name[160];
     ulp_datapath path;
@@ -313,7 +313,7 @@ static void check_probe(const ulp_cuda_native *d) {
                      "%s: found %s (%s), of %s: %s (%s)", ulp_property_name((ulp_property_id)i), found, got->how,
                      d->model, wanted, want->how);
         }
-        row_true(&r, silicon.runs == model.runs, "another number of questions");
+        row_true(&r, silicon.runs == model.runs, "the prober used another number of sums");
     }
     row_end(&r);
 }

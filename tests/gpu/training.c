@@ -1,5 +1,4 @@
-/* training.c - networks on the device: losses, counters, scales, what observers see, scores and weights are the CPU's.
- */
+/* training.c - training on the device: losses, counters, scales, observed tensors, scores and weights as on the CPU. */
 #include "check.h"
 
 #include "tests/texts.h"
@@ -13,11 +12,11 @@ enum { SIDE = 8, CLASSES = 4, SAMPLES = 96, TRAIN = 64 };
 #define RESIDUAL "conv4@3p1 bn relu fork conv4@3p1 tanh join drop20 pool2 fc8 sigmoid fork fc8 leaky join fc4"
 #define RECURRENT "columns2 gru5 lstm4 rnn3 last fc4"
 
-/* Each case differs in what it is named for; together they hold every kind of layer, rounding point, scaler and
- * optimizer. */
+/* Each run is named for its difference from the others. Together the runs have every kind of layer, every rounding
+ * point, and every kind of scaler and optimizer. */
 static const struct run {
     const char *name, *net, *policy, *scaler, *optimizer;
-    const char *native; /* both products of the policy on the device; the CPU takes its model */
+    const char *native; /* a native product, for all sums on the device; the CPU uses its model */
 } runs[] = {
     {"binary32", "fc24 relu fc4", "fp32", "none", "sgd,momentum=0.9", NULL},
     {"residual, mixed:fp16", RESIDUAL, "mixed:fp16", "pytorch,init=22,interval=2", "sgd,momentum=0.9,decay=0.01", NULL},
@@ -53,7 +52,7 @@ static const ulp_data images = {.name = "images",
                                 .pixel = pixel,
                                 .label = label};
 
-/* All that an observer is shown, folded into one number (FNV-1a 64). */
+/* Fold everything that an observer gets into one number (FNV-1a, 64 bits). */
 static void see(void *context, const ulp_observation *observed) {
     uint64_t *hash = context;
     const float *shown[] = {observed->raw, observed->rounded};
@@ -72,7 +71,7 @@ typedef struct side {
     ulp_observer observer;
     uint64_t hash;
     ulp_step step;
-    float *weights; /* (2 params): with the master weights */
+    float *weights; /* (2 params): weights, then master weights */
 } side;
 
 static int open_side(side *s, row *r, const struct run *run, const char *products, const ulp_backend *backend,
@@ -138,7 +137,7 @@ static void same_end(row *r, const side *got, const side *want, const char *name
     row_floats(r, got->weights, want->weights, 2 * n, "%s: weights", name);
 }
 
-/* Whether the run can be: what the CPU takes for the device's own products, NULL if it has none of them. */
+/* Whether the device can make the run. *model = the CPU's model of the native product, or NULL without one. */
 static int ready(row *r, const struct run *run, ulp_cuda_native *native, const char **model) {
     *model = NULL;
     if (r->skipped || run->native == NULL) return !r->skipped;
@@ -174,7 +173,8 @@ void check_training(const check *c) {
     for (size_t i = 0; i < sizeof pixel; i++) pixel[i] = (uint8_t)(word_of(9, i) >> 24);
     for (size_t i = 0; i < SAMPLES; i++) {
         label[i] = (uint8_t)(i % CLASSES);
-        for (size_t k = 0; k < SIDE; k++) pixel[(i * SIDE + label[i]) * SIDE + k] = 255; /* something to learn */
+        /* the label is the number of a white row of pixels */
+        for (size_t k = 0; k < SIDE; k++) pixel[(i * SIDE + label[i]) * SIDE + k] = 255;
     }
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) train(c, &runs[i]);
 }
