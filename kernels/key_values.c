@@ -32,6 +32,9 @@ static const ulp_key *key_at(const ulp_key *const *lists, size_t i) {
     return NULL;
 }
 
+/* The character between two pairs. */
+static char between_of(const ulp_key_reader *reader) { return reader->between ? reader->between : ','; }
+
 /* ---- names ---- */
 
 static void list_names(char *text, size_t size, const char *const *names, const char *between) {
@@ -153,7 +156,7 @@ static ulp_status refuse_pair(const reading *r, const char *word) {
     const ulp_key *key = key_named(r->reader, word, &(size_t){0});
     if (!key)
         return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: '%s' is not key=value; words stand between %s", r->of,
-                      word, r->reader->between == ':' ? "colons" : "commas");
+                      word, between_of(r->reader) == ':' ? "colons" : "commas");
     form_of(form, sizeof form, key);
     return refuse(r->error, r->error_size, ULP_BAD_NAME, "%s: %s needs a value, as %s=...: %s (%s)", r->of, key->name,
                   key->name, form, key->help);
@@ -195,7 +198,7 @@ static ulp_status read_pair(void *to, char *word, uint64_t *given, const reading
 ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
                          size_t error_size) {
     const reading r = {reader, of, error, error_size};
-    const char between[] = {reader->between ? reader->between : ',', 0};
+    const char between[] = {between_of(reader), 0};
     uint64_t given = 0;
     while (*text) {
         char word[ULP_VALUE_MAX];
@@ -226,14 +229,16 @@ static int print_value(char *text, size_t size, const void *from, const ulp_key 
     return snprintf(text, size, "%.17g", number);
 }
 
-ulp_status ulp_keys_print(char *text, size_t size, const ulp_key *const *lists, const void *from) {
+ulp_status ulp_keys_print(char *text, size_t size, const ulp_key_reader *reader, const void *from, const void *unlike) {
+    const char between[] = {between_of(reader), 0};
     size_t used = 0;
     const ulp_key *key;
     if (size) text[0] = 0;
-    for (size_t i = 0; (key = key_at(lists, i)) && used < size; i++) {
-        char value[ULP_VALUE_MAX];
-        if (print_value(value, sizeof value, from, key) > 0)
-            used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used ? "," : "", key->name, value);
+    for (size_t i = 0; (key = key_at(reader->lists, i)) && used < size; i++) {
+        char value[ULP_VALUE_MAX], other[ULP_VALUE_MAX];
+        if (!print_value(value, sizeof value, from, key)) continue;
+        if (unlike && print_value(other, sizeof other, unlike, key) && strcmp(value, other) == 0) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", used ? between : "", key->name, value);
     }
     return used < size ? ULP_OK : ULP_BAD_ARGUMENT;
 }

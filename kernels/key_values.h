@@ -66,9 +66,10 @@ typedef struct ulp_key_reader {
 ulp_status ulp_keys_read(void *to, const ulp_key_reader *reader, const char *text, const char *of, char *error,
                          size_t error_size);
 
-/* Writes "key=value,..." with all keys that have a canonical text. Returns ULP_BAD_ARGUMENT if the text does not
- * fit. */
-ulp_status ulp_keys_print(char *text, size_t size, const ulp_key *const *lists, const void *from);
+/* Writes "key=value,..." with the keys that have a canonical text, in the order of the lists. The text leaves out the
+ * keys whose values are equal in the struct at `unlike`; NULL leaves out no key. Returns ULP_BAD_ARGUMENT if the text
+ * does not fit. */
+ulp_status ulp_keys_print(char *text, size_t size, const ulp_key_reader *reader, const void *from, const void *unlike);
 
 /* Writes the names of all keys with `between` between them: "rate, decay, kahan". */
 void ulp_keys_list(char *text, size_t size, const ulp_key *const *lists, const char *between);

@@ -241,6 +241,7 @@ static const ulp_key keys[] = {
 };
 
 static const ulp_key *const lists[] = {keys, NULL};
+static const ulp_key_reader reader = {.lists = lists};
 
 /* ---- presets ---- */
 
@@ -304,9 +305,7 @@ static ulp_status parse_words(draft *d, const char *text) {
                             "policy: nothing follows the last comma; words stand "
                             "between commas");
     }
-    return status == ULP_OK
-               ? ulp_keys_read(d, &(ulp_key_reader){.lists = lists}, text, "policy", d->error, d->error_size)
-               : status;
+    return status == ULP_OK ? ulp_keys_read(d, &reader, text, "policy", d->error, d->error_size) : status;
 }
 
 ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, size_t error_size) {
@@ -330,7 +329,7 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
 }
 
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
-    return ulp_keys_print(text, size, lists, policy);
+    return ulp_keys_print(text, size, &reader, policy, NULL);
 }
 
 void ulp_policy_help(const ulp_help *to) {

@@ -1,4 +1,4 @@
-/* t_datapath_names.c - names of datapaths: the status of each name, rows by name and number. */
+/* t_datapath_names.c - names of datapaths: the status of each name, rows by name and number, canonical texts. */
 #include "support.h"
 
 #include "kernels/products/datapath.h"
@@ -59,11 +59,10 @@ static void test_names(void **state) {
                  ULP_UNSUPPORTED);
     expect_names("fp32|fp32:promote=1|chunk1:fp16:rne|chunk16777216:fp16:sr/8|chunk64:q8.8:wrap:rd|"
                  "block64:e4m3:inf:rne|kahan:bf16:sr|pairwise:fp16:rne:promote=16777216|exact:fp64:src/1|"
-                 "split:e5m2:sat:ru|int8|int8:sat|int8:za=-255:zb=255|int8:sat:za=0|serial:fp16:sr/32:promote=7|"
+                 "split:e5m2:sat:ru|int8|int8:sat|int8:za=-255:zb=255|int8:sat:za=1|serial:fp16:sr/32:promote=7|"
                  "h100-fp16:L=64:F=40:kept=1|h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000|"
                  "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5|h100-e4m3:F=20:kept=20|"
-                 "h100-e4m3:promote=128|h100-e4m3-mma:L=32|h100-fp16:L=08|"
-                 "h100-fp16:L=00000000000000000000000000000000000000000000000000000000000000000000000000000000008",
+                 "h100-e4m3:promote=128|h100-e4m3-mma:L=32|h100-fp16:L=8",
                  ULP_OK);
     expect_name("h100-fp16:L=000000000000000000000000000000000000000000000000000000000000000000000000000000000008",
                 ULP_BAD_NAME);
@@ -108,7 +107,107 @@ static void test_rows(void **state) {
     assert_int_equal(ulp_datapath_get(0, NULL), ULP_BAD_ARGUMENT);
 }
 
+static void assert_same_datapath(const ulp_datapath *x, const ulp_datapath *y) {
+    assert_string_equal(x->name, y->name);
+    assert_memory_equal(&x->fused, &y->fused, sizeof x->fused);
+    assert_memory_equal(&x->rule, &y->rule, sizeof x->rule);
+    assert_string_equal(x->accumulator.name, y->accumulator.name);
+    assert_string_equal(x->a.name, y->a.name);
+    assert_string_equal(x->b.name, y->b.name);
+    assert_string_equal(x->scale.name, y->scale.name);
+    assert_string_equal(x->result.name, y->result.name);
+    assert_true(x->kind == y->kind && x->length == y->length && x->step == y->step && x->promote == y->promote);
+    assert_true(x->has_inputs == y->has_inputs && x->scale_block == y->scale_block && x->nan_code == y->nan_code);
+    assert_true(x->zero_a == y->zero_a && x->zero_b == y->zero_b && x->rounded.prec == y->rounded.prec);
+}
+
+/* Check that `text` has the canonical text `want`, and that the canonical text gives an equal datapath. */
+static void expect_canonical(const char *text, const char *want) {
+    ulp_datapath d, again;
+    char printed[ULP_DATAPATH_NAME_MAX];
+    if (ulp_datapath_parse(&d, text) != ULP_OK) fail_msg("%s: no datapath", text);
+    assert_string_equal(d.name, want);
+    assert_int_equal(ulp_datapath_print(printed, sizeof printed, &d), ULP_OK);
+    assert_string_equal(printed, want);
+    assert_int_equal(ulp_datapath_parse(&again, printed), ULP_OK);
+    assert_same_datapath(&d, &again);
+    assert_int_equal(ulp_datapath_print(printed, strlen(want), &d), ULP_BAD_ARGUMENT);
+}
+
+static void test_canonical_texts(void **state) {
+    static const char *const same[] = {
+        "fp32",
+        "int8",
+        "int8:sat",
+        "int8:za=3:zb=-5",
+        "int8:sat:zb=255",
+        "serial:fp16:rne",
+        "serial:bf16:sr/8",
+        "serial:e4m3:rz",
+        "serial:q8.8:rne",
+        "serial:e4m3:sat:rne",
+        "split:fp16:rne",
+        "split:e5m2:ru",
+        "chunk32:e6m9:rne",
+        "chunk64:bf16:sr",
+        "block16:fp16:rne",
+        "block4:fp32:rz",
+        "pairwise:fp16:rne",
+        "kahan:bf16:rne",
+        "exact:fp32:rne",
+        "exact:bf16:sr",
+        "serial:fp16:rne:promote=64",
+        "h100-e4m3:promote=128",
+        "h100-e4m3:F=20:kept=20",
+        "h100-bf16:floor=none",
+        "h100-fp16:align=rd:output=rne:floor=none:zero_c=-1000",
+        "h100-bf16:signed_zero=1:zero_operand=-126:zero_product=5",
+    };
+    static const char *const other[][2] = {
+        {"h100-e4m3:kept=20:F=20", "h100-e4m3:F=20:kept=20"},
+        {"h100-e4m3:zero_c=5:L=16:promote=64", "h100-e4m3:promote=64:L=16:zero_c=5"},
+        {"int8:zb=-5:za=3", "int8:za=3:zb=-5"},
+        {"h100-e4m3:F=13:kept=13", "h100-e4m3"},
+        {"h100-fp16:L=16:F=25:kept=23:align=rz:output=rz:signed_zero=0:floor=-133:zero_c=none", "h100-fp16"},
+        {"h100-fp16:floor=-133:F=24", "h100-fp16:F=24"},
+        {"b200-e4m3:floor=none", "b200-e4m3"},
+        {"int8:za=0:zb=0", "int8"},
+        {"H100-E4M3:f=20:KEPT=020:ALIGN=RD", "h100-e4m3:F=20:kept=20:align=rd"},
+        {"h100-fp16-wgmma:F=+20", "h100-fp16:F=20"},
+        {"int8:za=-0:zb=+07", "int8:zb=7"},
+        {"Serial:FP16:RNE:PROMOTE=064", "serial:fp16:rne:promote=64"},
+        {"chunk064:bf16:sr", "chunk64:bf16:sr"},
+        {"serial:bf16:sr/08", "serial:bf16:sr/8"},
+        {"INT8:SAT:ZA=1", "int8:sat:za=1"},
+        {"FP32", "fp32"},
+        {"h100-fp16:FLOOR=None", "h100-fp16:floor=none"},
+        {"int8:sat:za=0", "int8:sat"},
+        {"h100-fp16:L=08", "h100-fp16:L=8"},
+        {"h100-fp16:L=00000000000000000000000000000000000000000000000000000000000000000000000000000000008",
+         "h100-fp16:L=8"},
+    };
+    ulp_datapath d;
+    char text[ULP_DATAPATH_NAME_MAX];
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) expect_canonical(same[i], same[i]);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) expect_canonical(other[i][0], other[i][1]);
+    for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) expect_canonical(d.name, d.name);
+    /* the settings of a struct that a program has changed */
+    assert_int_equal(ulp_datapath_parse(&d, "h100-e4m3:F=20"), ULP_OK);
+    d.fused.fraction = 13, d.fused.kept = 10, d.promote = 32;
+    assert_int_equal(ulp_datapath_print(text, sizeof text, &d), ULP_OK);
+    assert_string_equal(text, "h100-e4m3:promote=32:kept=10");
+    d = (ulp_datapath){.kind = ULP_NATIVE, .name = "native:wgmma:e4m3", .promote = 64};
+    assert_int_equal(ulp_datapath_print(text, sizeof text, &d), ULP_OK);
+    assert_string_equal(text, "native:wgmma:e4m3:promote=64");
+    strcpy(d.name, "nothing");
+    d.kind = ULP_SERIAL;
+    assert_int_equal(ulp_datapath_print(text, sizeof text, &d), ULP_BAD_NAME);
+    assert_int_equal(ulp_datapath_print(text, sizeof text, NULL), ULP_BAD_ARGUMENT);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_canonical_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

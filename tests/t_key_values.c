@@ -45,13 +45,26 @@ static void test_reads_and_prints(void **state) {
         things t = {0}, again = {0};
         char text[256], second[256], why[256] = "";
         if (ulp_keys_read(&t, &reader, texts[i][0], "thing", why, sizeof why) != ULP_OK) fail_msg("%s", why);
-        assert_int_equal(ulp_keys_print(text, sizeof text, lists, &t), ULP_OK);
+        assert_int_equal(ulp_keys_print(text, sizeof text, &reader, &t, NULL), ULP_OK);
         assert_string_equal(text, texts[i][1]);
         assert_int_equal(ulp_keys_read(&again, &reader, text, "thing", why, sizeof why), ULP_OK);
-        assert_int_equal(ulp_keys_print(second, sizeof second, lists, &again), ULP_OK);
+        assert_int_equal(ulp_keys_print(second, sizeof second, &reader, &again, NULL), ULP_OK);
         assert_string_equal(text, second);
-        assert_int_equal(ulp_keys_print(text, 20, lists, &t), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_keys_print(text, 20, &reader, &t, NULL), ULP_BAD_ARGUMENT);
     }
+}
+
+static void test_prints_what_differs(void **state) {
+    static const ulp_key_reader colons = {.lists = lists, .between = ':'};
+    const things base = {.share = 0.5, .small = -8, .large = 7};
+    things t = base;
+    char text[64];
+    (void)state;
+    assert_int_equal(ulp_keys_print(text, sizeof text, &colons, &t, &base), ULP_OK);
+    assert_string_equal(text, "");
+    t.natural = 3, t.small = 8, t.flag = 1;
+    assert_int_equal(ulp_keys_print(text, sizeof text, &colons, &t, &base), ULP_OK);
+    assert_string_equal(text, "small=8:flag=1:natural=3");
 }
 
 static void test_refuses(void **state) {
@@ -168,9 +181,8 @@ static void test_reference_texts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_and_prints),
-        cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_reads_and_prints), cmocka_unit_test(test_prints_what_differs),
+        cmocka_unit_test(test_refuses),          cmocka_unit_test(test_plain),
         cmocka_unit_test(test_reference_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

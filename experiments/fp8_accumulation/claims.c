@@ -159,12 +159,12 @@ static void print_table(const ulp_claims *c) {
         char text[40] = "";
         if (w->by == BY_BITS) snprintf(text, sizeof text, "%lld bits", (long long)w->number);
         if (w->by == BY_PROMOTE) snprintf(text, sizeof text, "promoted every %lld", (long long)w->number);
-        print_line(table, c, named(w->datapath.name), text[0] ? text : w->datapath.name);
+        print_line(table, c, named(w->name), text[0] ? text : w->name);
     }
     ulp_sheet_put(table, "rounding the data");
-    ulp_sheet_put(table, "%.4g %% norm-wise", 100 * mean_of(c, UNIFORM, COLUMN(cast), named(all->at[0].datapath.name)));
+    ulp_sheet_put(table, "%.4g %% norm-wise", 100 * mean_of(c, UNIFORM, COLUMN(cast), named(all->at[0].name)));
     ulp_sheet_put(table, "-");
-    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, NORMAL, COLUMN(cast), named(all->at[0].datapath.name)));
+    ulp_sheet_put(table, "%.4g %%", 100 * mean_of(c, NORMAL, COLUMN(cast), named(all->at[0].name)));
     ulp_sheet_put(table, "-");
     ulp_sheet_print(table, c->file);
 }

@@ -69,6 +69,7 @@ static ulp_status add_way(const ulp_plan *plan, ways *to, const way *w) {
 /* Appends the Hopper unit with one property varied. `name` is the name of the datapath. */
 static ulp_status add_variant(const ulp_plan *plan, ways *to, kind by, int64_t number, const char *name) {
     way w = {.by = by, .number = number};
+    snprintf(w.name, sizeof w.name, "%s", name);
     const ulp_status status = ulp_datapath_parse(&w.datapath, name);
     if (status != ULP_OK)
         return ulp_plan_fail(plan, status, "--promote %lld: has to be a multiple of 32", (long long)number);
@@ -82,8 +83,11 @@ static ulp_status list_ways(const ulp_plan *plan, ways *to, const settings *set)
     if (count > WAYS_MAX)
         return ulp_plan_fail(plan, ULP_NOT_IN_RANGE, "more than %d datapaths, bits and intervals", WAYS_MAX);
     to->at = ulp_grow(NULL, count * sizeof *to->at);
-    for (size_t i = 0; i < set->datapaths.count && status == ULP_OK; i++)
-        status = add_way(plan, to, &(way){set->datapaths.at[i], BY_NAME, ULP_NO_INTEGER});
+    for (size_t i = 0; i < set->datapaths.count && status == ULP_OK; i++) {
+        way w = {.datapath = set->datapaths.at[i], .by = BY_NAME, .number = ULP_NO_INTEGER};
+        strcpy(w.name, w.datapath.name);
+        status = add_way(plan, to, &w);
+    }
     for (size_t i = 0; i < set->bits.count && status == ULP_OK; i++) {
         const int n = (int)set->bits.at[i];
         snprintf(name, sizeof name, "h100-e4m3:F=%d:kept=%d", n - 1, n - 1 < 23 ? n - 1 : 23);
@@ -115,7 +119,7 @@ static row row_of(const ulp_rows *rows, const point *at, const way *w, size_t k)
     ulp_row_clear(rows, &r);
     r.data = at->data;
     if (at->data != CONSTANT) r.seed = (int64_t)at->seed;
-    r.datapath = w->datapath.name;
+    r.datapath = w->name;
     if (w->by == BY_BITS) r.bits = w->number;
     if (w->by == BY_PROMOTE) r.promote = w->number;
     r.k = (int64_t)k;
@@ -244,7 +248,7 @@ static ulp_status put_ways(const ulp_task *task, product *p) {
     for (size_t i = 0; i < all->count && status == ULP_OK; i++) {
         status = put_way(task, &all->at[i], p);
         if (status != ULP_OK)
-            return ulp_task_fail(task, status, "datapath %s: %s", all->at[i].datapath.name, ulp_status_text(status));
+            return ulp_task_fail(task, status, "datapath %s: %s", all->at[i].name, ulp_status_text(status));
         if (ulp_task_progress(task, (double)(i + 1) / (double)all->count)) break;
     }
     return status;

@@ -27,6 +27,7 @@ typedef enum kind { BY_NAME, BY_BITS, BY_PROMOTE } kind;
 /* A way to sum. */
 typedef struct way {
     ulp_datapath datapath;
+    char name[ULP_DATAPATH_NAME_MAX]; /* of the datapath; for bits with F and kept also at the unit's own values */
     kind by;
     int64_t number; /* bits, or products in an interval; BY_NAME: ULP_NO_INTEGER */
 } way;

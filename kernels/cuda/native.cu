@@ -2,6 +2,7 @@
 #include "library.h"
 #include "native.h"
 #include "native_rows.h"
+#include "kernels/products/datapath_names.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -154,29 +155,19 @@ void promote(ulp_cuda_native *n, unsigned products) {
     if (model > 0) snprintf(n->model + model, sizeof n->model - model, ":promote=%u", products);
 }
 
-/* The row with the longest name at the start of `text`, and the rest of the text. -1 if there is none. */
-int row_of(const char *text, const char **rest) {
-    int best = -1;
-    size_t length = 0;
-    for (int i = 0; i < ULP_NATIVE_ROWS; i++) {
-        const size_t n = strlen(rows[i].name);
-        if (n <= length || strncmp(text, rows[i].name, n) != 0 || (text[n] != '\0' && text[n] != ':')) continue;
-        best = i;
-        length = n;
-    }
-    *rest = text + length;
-    return best;
+/* The row called native:NAME. -1 if there is none. */
+int row_of(const char *text) {
+    if (!ulp_datapath_is_native(text)) return -1;
+    for (int i = 0; i < ULP_NATIVE_ROWS; i++)
+        if (strcmp(text + strlen("native:"), rows[i].name) == 0) return i;
+    return -1;
 }
 
-/* N of ":promote=N" if N is a multiple of the products of one instruction. 0 for any other text. */
-unsigned promotion(const char *rest, const row *r) {
+/* Whether a promotion can follow each `products` products: a multiple of the products of one instruction. */
+bool can_promote(const row *r, unsigned products) {
     ulp_format a;
-    char *end;
-    if (strncmp(rest, ":promote=", 9) != 0 || rest[9] < '1' || rest[9] > '9') return 0;
-    if (r->family != WGMMA || strcmp(r->result, "fp32") != 0 || ulp_format_parse(&a, r->a) != ULP_OK) return 0;
-    const unsigned long products = strtoul(rest + 9, &end, 10);
-    const bool fits = *end == '\0' && products <= 1u << 20 && products * ulp_native_bytes(&a) % 32 == 0;
-    return fits ? (unsigned)products : 0;
+    return r->family == WGMMA && strcmp(r->result, "fp32") == 0 && ulp_format_parse(&a, r->a) == ULP_OK &&
+           products <= 1u << 20 && products * ulp_native_bytes(&a) % 32 == 0;
 }
 
 } // namespace
@@ -192,12 +183,15 @@ ulp_status ulp_cuda_native_get(size_t i, ulp_cuda_native *native) {
 
 /* Checks the name before the device is opened. */
 ulp_status ulp_cuda_native_parse(ulp_cuda_native *native, const char *text) {
-    const char *rest;
+    ulp_datapath_parts parts;
+    ulp_datapath given = {};
+    given.kind = ULP_NATIVE;
     if (native == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    if (strncmp(text, "native:", 7) != 0) return ULP_BAD_NAME;
-    const int index = row_of(text + 7, &rest);
-    const unsigned products = index < 0 ? 0 : promotion(rest, &rows[index]);
-    if (index < 0 || (*rest != '\0' && products == 0)) return ULP_BAD_NAME;
+    if (!ulp_datapath_cut(&parts, text) || ulp_datapath_settings(&given, &parts, NULL, 0) != ULP_OK)
+        return ULP_BAD_NAME;
+    const int index = row_of(parts.base);
+    const unsigned products = given.promote;
+    if (index < 0 || (products != 0 && !can_promote(&rows[index], products))) return ULP_BAD_NAME;
     const ulp_status status = open();
     if (status != ULP_OK) return status;
     *native = known.row[index];

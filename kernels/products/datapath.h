@@ -60,11 +60,11 @@ enum { ULP_DATAPATH_NAME_MAX = 96, ULP_EXPLAIN_MAX = 400 };
 /* A datapath, plain data without pointers. The first group of fields decides; ulp_datapath_init derives the second
  * group. */
 typedef struct ulp_datapath {
-    char name[ULP_DATAPATH_NAME_MAX];
-    uint8_t kind;           /* ulp_datapath_kind */
-    ulp_format accumulator; /* every partial sum is a value of this format */
-    ulp_rule rule;          /* rule of the accumulation; ALIGNED: see fused.output */
-    uint32_t length;        /* CHUNKED: products in a chunk; SERIAL: products of an exact sum, at least 1 */
+    char name[ULP_DATAPATH_NAME_MAX]; /* the canonical text that ulp_datapath_print writes */
+    uint8_t kind;                     /* ulp_datapath_kind */
+    ulp_format accumulator;           /* every partial sum is a value of this format */
+    ulp_rule rule;                    /* rule of the accumulation; ALIGNED: see fused.output */
+    uint32_t length;                  /* CHUNKED: products in a chunk; SERIAL: products of an exact sum, at least 1 */
     uint32_t promote;   /* after each `promote` products the partial sum is added to a binary32 total, rne, and starts
                            again from +0; 0: never (DeepSeek-AI 2024, arXiv 2412.19437, section 3.3.2) */
     uint8_t has_inputs; /* 1: a and b are values of the formats below; 0: any binary64 values */
@@ -90,6 +90,12 @@ ulp_status ulp_datapath_init(ulp_datapath *datapath);
 /* The datapath called `text`, in any case. A mode may have its number of random bits: serial:fp16:sr/8. Returns
  * ULP_BAD_NAME, ULP_NOT_IN_RANGE, or the status of the format's parser. */
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
+
+/* Writes the canonical text of a datapath: the row, form or native product that datapath->name begins with, then
+ * ":key=value" for each setting with another value than the row has, in the order of `ulp help datapaths`. The parser
+ * makes an equal datapath of the text. Returns ULP_BAD_ARGUMENT if the text does not fit, and ULP_BAD_NAME if
+ * datapath->name begins with no row or form. */
+ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datapath);
 
 /* The native product called `text` ("native:mma:fp16") as a datapath. Only the backend "cuda" offers the datapath;
  * other backends return ULP_UNSUPPORTED, and ulp_dot gives NaN. Returns ULP_BAD_NAME for an unknown name, ULP_NO_DEVICE

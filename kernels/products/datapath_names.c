@@ -61,6 +61,15 @@ const ulp_datapath_form *ulp_datapath_form_of(const char *text, const char **res
     return NULL;
 }
 
+/* Sets the name to FORM:FORMAT:MODE with plain numbers of products and of random bits. FORMAT and MODE are as in
+ * `rest`, which is ":FORMAT:MODE". */
+static void name_form(ulp_datapath *d, const ulp_datapath_form *form, const char *rest) {
+    char length[12] = "", bits[8] = "";
+    if (form->numbered) snprintf(length, sizeof length, "%u", d->length);
+    if (d->rule.random_bits != 0) snprintf(bits, sizeof bits, "/%u", d->rule.random_bits);
+    snprintf(d->name, sizeof d->name, "%s%s%.*s%s", form->name, length, (int)strcspn(rest, "/"), rest, bits);
+}
+
 static ulp_status parse_form(ulp_datapath *d, const char *text) {
     const char *rest;
     const ulp_datapath_form *form = ulp_datapath_form_of(text, &rest);
@@ -76,7 +85,14 @@ static ulp_status parse_form(ulp_datapath *d, const char *text) {
     if (length < 1 || length > ULP_LONGEST_SUM) return ULP_NOT_IN_RANGE;
     d->kind = form->kind;
     d->length = (uint32_t)length;
-    return parse_accumulator(d, rest + 1);
+    const ulp_status status = parse_accumulator(d, rest + 1);
+    if (status == ULP_OK) name_form(d, form, rest);
+    return status;
+}
+
+static ulp_status parse_fp32(ulp_datapath *d) {
+    strcpy(d->name, "fp32");
+    return parse_accumulator(d, "binary32:rne");
 }
 
 /* Reads int8, and int8:sat, which clamps after every 32 products, the k of one mma instruction (PTX: .satfinite). */
@@ -86,6 +102,7 @@ static ulp_status parse_int8(ulp_datapath *d, const char *text) {
     ulp_status status = ulp_format_parse(&d->a, "int8");
     if (status == ULP_OK) status = ulp_format_parse(&d->accumulator, clamps ? "q32.0:sat" : "q32.0:wrap");
     d->b = d->a;
+    strcpy(d->name, text);
     d->kind = ULP_SERIAL;
     d->length = clamps ? 32 : 1;
     d->has_inputs = 1;
@@ -171,7 +188,9 @@ ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *part
 }
 
 void ulp_datapath_settings_help(const ulp_help *to) {
-    ulp_help_line(to, "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20.");
+    ulp_help_line(to,
+                  "Settings stand at the end of a name: NAME:key=value:key=value, as h100-e4m3:F=20:kept=20. Programs "
+                  "print the settings that differ from the row's own values, in this order.");
     ulp_help_keys(to, (const ulp_key *const[]){any_keys, NULL}, NULL);
     ulp_help_line(to, "%s", "");
     ulp_help_line(to, "Settings of int8:");
@@ -179,6 +198,14 @@ void ulp_datapath_settings_help(const ulp_help *to) {
     ulp_help_line(to, "%s", "");
     ulp_help_line(to, "Settings of Tensor Core rows:");
     ulp_help_keys(to, (const ulp_key *const[]){tensor_core_keys, NULL}, NULL);
+}
+
+/* Writes the name of `base`, then the settings in which *d differs from *base. */
+static ulp_status print_unlike(char *text, size_t size, const ulp_datapath *d, const ulp_datapath *base) {
+    char settings[ULP_DATAPATH_NAME_MAX];
+    ulp_status status = ulp_keys_print(settings, sizeof settings, &settings_reader, d, base);
+    const int length = snprintf(text, size, "%s%s%s", base->name, settings[0] != '\0' ? ":" : "", settings);
+    return status == ULP_OK && (length < 0 || (size_t)length >= size) ? ULP_BAD_ARGUMENT : status;
 }
 
 /* The first colon before a key=, or the end. */
@@ -191,34 +218,43 @@ static char *settings_of(char *text) {
 
 int ulp_datapath_cut(ulp_datapath_parts *p, const char *text) {
     if (strlen(text) >= sizeof p->base) return 0;
-    strcpy(p->base, text);
+    for (size_t i = 0; i <= strlen(text); i++)
+        p->base[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
     char *cut = settings_of(p->base);
     strcpy(p->settings, cut);
     *cut = '\0';
-    for (char *c = p->base; *c != '\0'; c++)
-        if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 32);
     return 1;
 }
 
 ulp_status ulp_datapath_base(ulp_datapath *d, const char *base) {
-    ulp_status status = strcmp(base, "fp32") == 0 ? parse_accumulator(d, "binary32:rne") : parse_form(d, base);
+    ulp_status status = strcmp(base, "fp32") == 0 ? parse_fp32(d) : parse_form(d, base);
     if (status == ULP_BAD_NAME) status = parse_int8(d, base);
     return status == ULP_BAD_NAME ? ulp_datapath_row(d, base) : status;
 }
 
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text) {
     if (datapath == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    ulp_datapath d = {.kind = ULP_SERIAL, .length = 1};
+    ulp_datapath base = {.kind = ULP_SERIAL, .length = 1};
     ulp_datapath_parts p;
     if (!ulp_datapath_cut(&p, text)) return ULP_BAD_NAME;
-    ulp_status status = ulp_datapath_base(&d, p.base);
+    ulp_status status = ulp_datapath_base(&base, p.base);
+    ulp_datapath d = base;
     if (status == ULP_OK) status = ulp_datapath_settings(&d, &p, NULL, 0);
     if (status == ULP_OK) status = ulp_datapath_init(&d);
-    if (status != ULP_OK) return status;
-    if (d.name[0] == '\0') strcpy(d.name, p.base); /* a row has set its own name */
-    strcat(d.name, text + strlen(p.base));
-    *datapath = d;
-    return ULP_OK;
+    if (status == ULP_OK) status = print_unlike(d.name, sizeof d.name, &d, &base);
+    if (status == ULP_OK) *datapath = d;
+    return status;
+}
+
+ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datapath) {
+    ulp_datapath base = {.kind = ULP_SERIAL, .length = 1};
+    ulp_datapath_parts p;
+    if (text == NULL || datapath == NULL) return ULP_BAD_ARGUMENT;
+    if (!ulp_datapath_cut(&p, datapath->name)) return ULP_BAD_NAME;
+    ulp_status status = ULP_OK;
+    if (datapath->kind == ULP_NATIVE) strcpy(base.name, p.base);
+    else status = ulp_datapath_base(&base, p.base);
+    return status == ULP_OK ? print_unlike(text, size, datapath, &base) : status;
 }
 
 int ulp_datapath_is_native(const char *text) { return strncasecmp(text, "native:", 7) == 0; }

@@ -4,6 +4,10 @@
 
 #include "datapath.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The largest number of products in a name. */
 enum { ULP_LONGEST_SUM = 1 << 24 };
 
@@ -23,7 +27,7 @@ const char *ulp_datapath_split(char format[ULP_NAME_MAX], const char *text);
 /* Reads MODE or MODE/R. */
 ulp_status ulp_datapath_rule(ulp_rule *rule, const char *text);
 
-/* A name in two parts: the base in lower case, and the settings ":key=value:key=value" or "". */
+/* A name in two parts, in lower case: the base, and the settings ":key=value:key=value" or "". */
 typedef struct ulp_datapath_parts {
     char base[ULP_DATAPATH_NAME_MAX], settings[ULP_DATAPATH_NAME_MAX];
 } ulp_datapath_parts;
@@ -31,10 +35,13 @@ typedef struct ulp_datapath_parts {
 /* Cuts a name into its parts. 0 if `text` is too long. */
 int ulp_datapath_cut(ulp_datapath_parts *parts, const char *text);
 
-/* Sets the fields that the base of a name determines. */
+/* Sets the name and the fields that the base of a name determines. */
 ulp_status ulp_datapath_base(ulp_datapath *d, const char *base);
 
 /* Sets the fields that the settings determine. A failure writes a sentence to error (may be NULL). */
 ulp_status ulp_datapath_settings(ulp_datapath *d, const ulp_datapath_parts *parts, char *error, size_t error_size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,5 +1,5 @@
 /* datapath_native.c - native products as datapaths: names that begin with native: */
-#include "datapath.h"
+#include "datapath_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +14,11 @@ static ulp_status refuse(char *why, ulp_status status, const char *text, const c
 ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]) {
     ulp_cuda_native native;
     ulp_datapath model;
-    char name[ULP_DATAPATH_NAME_MAX];
+    ulp_datapath_parts parts;
     why[0] = '\0';
     if (datapath == NULL || text == NULL) return ULP_BAD_ARGUMENT;
-    const int is_one = ulp_datapath_is_native(text) && strlen(text) < sizeof name;
-    for (size_t i = 0; is_one && i <= strlen(text); i++)
-        name[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
-    ulp_status status = is_one ? ulp_cuda_native_parse(&native, name) : ULP_BAD_NAME;
+    const int is_one = ulp_datapath_is_native(text) && ulp_datapath_cut(&parts, text);
+    ulp_status status = is_one ? ulp_cuda_native_parse(&native, text) : ULP_BAD_NAME;
     if (status == ULP_BAD_NAME)
         return refuse(why, status, text, "no native product of that name; `ulp probe --help` names them");
     if (status != ULP_OK) return refuse(why, status, text, ulp_cuda_lacks());

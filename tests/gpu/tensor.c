@@ -210,6 +210,10 @@ static void check_values(const check *c) {
              ulp_cuda_native_parse(&whole, "native:wgmma:bf16:promote=48") == ULP_OK && whole.promote == 48 &&
                  strcmp(whole.name, "native:wgmma:bf16:promote=48") == 0,
              "promote=48 is three bf16 instructions");
+    row_true(&r,
+             ulp_cuda_native_parse(&whole, "native:WGMMA:bf16:PROMOTE=048") == ULP_OK &&
+                 strcmp(whole.name, "native:wgmma:bf16:promote=48") == 0,
+             "a native product has one text");
     c->gpu->release(da);
     c->gpu->release(db);
     c->gpu->release(dc);
