@@ -126,8 +126,7 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
     if (status != ULP_OK && native) return ulp_fail(d->error, d->error_size, status, "datapath %s", why);
     ulp_datapath_explain(why, text);
     if (status != ULP_OK)
-        return ulp_fail(d->error, d->error_size, status,
-                        "no datapath '%s'%s%s; `ulp dot --help` lists the forms of their names", text,
+        return ulp_fail(d->error, d->error_size, status, "no datapath '%s'%s%s; `ulp help datapaths` lists them", text,
                         why[0] ? ": " : "", why);
     if (!parsed.result.fits_binary32)
         return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,

@@ -125,6 +125,8 @@ says 'cannot write nowhere/x.csv.*--out' err.txt "it says which and what to do"
 [ -w /dev/full ] && exits 1 "a full disk" "$S" $small --quiet --out /dev/full
 exits 0 "--start 10: the published numbers are not tested" "$S" --quick --start 10 --formats binary16 --out o.csv
 says '^SKIP the published numbers' out.txt "and the run says so"
+exits 0 "a single run" "$S" --quick --runs 1 --formats binary16 --out o.csv
+says '(1 run: mean' out.txt "the claims name it in the singular"
 
 exits 2 "--merge of a file that is not there" "$S" --quick --merge nofile --out m.csv
 says 'cannot read nofile: ' err.txt "it names the file"
@@ -155,6 +157,8 @@ exits 2 "gradient_underflow --net ''" "$BIN/gradient_underflow" --quick --net ""
 says "^gradient_underflow: --net: the value is empty" err.txt "it says why"
 exits 2 "gradient_underflow --formats e8m0" "$BIN/gradient_underflow" --quick --formats e8m0 --out bad.csv
 says '^gradient_underflow: --formats e8m0: .* have a sign and a zero$' err.txt "it says why"
+exits 2 "loss_scaling --policy with a datapath of no name" "$BIN/loss_scaling" --quick --policy mixed:fp16,acc=warp --out bad.csv
+says "^loss_scaling: --policy: no datapath 'warp'; .ulp help datapaths. lists them$" err.txt "it says where they are listed"
 for name in loss_scaling fixed_point; do
     exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out bad.csv
     says "^$name: --formats binary64: has to lie within binary32" err.txt "it names the option that was given"

@@ -151,6 +151,8 @@ static void test_refusals(void **state) {
         {"--seed 1.5", "whole number from 0 to"},
         {"--list-of 3..1", "empty or too long"},
         {"--list-of 0..1e7", "has to be from 0 to 100"},
+        {"--list-of 1..", "--list-of '1..': a range is written a..b"},
+        {"--list-of 2,..3", "--list-of '..3': a range is written a..b"},
         {"--list-of 1,,2", "an item is empty"},
         {"--list-of 1,", "an item is empty"},
         {"--counts 1,2.5", "--counts 2.5: has to be a whole number"},
@@ -284,7 +286,7 @@ static void test_environment(void **state) {
     expect_variable(0, "ULPLAB_DATA", ".", "");
     static const char *const threads[] = {"many", "0", "-1", "2,", ",2", "2;3", "1e9", "9999999999", "2 3"};
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
-        expect_variable(2, "OMP_NUM_THREADS", threads[i], "has to be a number of threads from 1");
+        expect_variable(2, "OMP_NUM_THREADS", threads[i], "has to be a number of threads from 1 to 999999999\n");
     expect_variable(0, "OMP_NUM_THREADS", " 4 , 2 ", "");
 }
 

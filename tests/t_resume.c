@@ -320,6 +320,10 @@ static void test_nothing_to_keep(void **state) {
     assert_true(has("stderr.txt", "n.csv.part is empty, nothing to resume"));
     append("n.csv.part", "");
     expect_exit(0, "--out n.csv");
+    append("n.csv.part", "my notes\n");
+    expect_exit(2, "--out n.csv --resume");
+    assert_true(has("stderr.txt", "n.csv.part, line 1: this is no file of a stopped run\n"));
+    remove("n.csv.part");
     struct stat about;
     assert_int_equal(mkfifo("p.csv.part", 0600), 0); /* a pipe is not replaced by a file */
     expect_exit(2, "--out p.csv");

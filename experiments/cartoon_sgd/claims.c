@@ -121,8 +121,8 @@ static void claim_arrival(ulp_claims *c, const ulp_format *format, const ulp_nam
         ulp_claim_skip(c, text, "--updates %lld of rate %g may be too few", (long long)s->updates,
                        rate_in(s, format, ULP_CURE_NONE));
     else
-        ulp_claim(c, least == 3 && most == 3, text, "least %.9g, most %.9g of %lld runs", least, most,
-                  (long long)s->runs);
+        ulp_claim(c, least == 3 && most == 3, text, "least %.9g, most %.9g of %lld run%s", least, most,
+                  (long long)s->runs, ulp_plural((size_t)s->runs));
 }
 
 static void claim_stochastic(ulp_claims *c, const ulp_format *format, const ulp_named_rule *rule) {

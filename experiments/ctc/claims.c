@@ -164,7 +164,7 @@ static void claim_counting(ulp_claims *c) {
     ulp_claim(
         c, n > 0 && ratio <= 1,
         "binary64 in logarithms counts the paths: -log P is T log C - log binomial(T + L, 2 L), within 8 T u T log C",
-        "%ld sums, off by at most %.1e, %.2f of the bound", n, worst, ratio);
+        "%ld sum%s, off by at most %.1e, %.2f of the bound", n, ulp_plural((size_t)n), worst, ratio);
 }
 
 /* log2 C if C is a power of two, else 0. */
@@ -214,7 +214,8 @@ static void claim_no_end(ulp_claims *c) {
         n++;
         lost += !isfinite(rows[i].loss);
     }
-    ulp_claim(c, n > 0 && lost == 0, "in logarithms no sum over paths underflows", "%ld sums, %ld not finite", n, lost);
+    ulp_claim(c, n > 0 && lost == 0, "in logarithms no sum over paths underflows", "%ld sum%s, %ld not finite", n,
+              ulp_plural((size_t)n), lost);
 }
 
 /* The power of two at which a sum of equal terms stops growing: from there on half the spacing is at least the term. 0
@@ -305,7 +306,8 @@ static void claim_linear_fails(ulp_claims *c) {
     else if (ulp_options_differ(c, "net set", why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
     else
         ulp_claim(c, r.diverged == r.error.n + r.error.lost && r.steps <= 10, text,
-                  "%d of %d seeds, after at most %.0f steps", r.diverged, r.error.n, r.steps);
+                  "%d of %d seed%s, after at most %.0f steps", r.diverged, r.error.n, ulp_plural((size_t)r.error.n),
+                  r.steps);
 }
 
 void judge(ulp_claims *c) {

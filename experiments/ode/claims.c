@@ -67,8 +67,8 @@ static void claim_stuck(ulp_claims *c, const ulp_format *format) {
         return;
     }
     ulp_summary(c, "rows that move", (double)moved, "decay %s rne", format->name);
-    ulp_claim(c, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld rows, %ld moved, error %.7g", rows,
-              moved, error);
+    ulp_claim(c, moved == 0 && fabs(error - 9.877e-3) <= 0.0005e-3, text, "%ld row%s, %ld moved, error %.7g", rows,
+              ulp_plural((size_t)rows), moved, error);
 }
 
 /* Results of the scan of a format. last: the last n for which y moves; count: the number of n for which y ends at the
@@ -154,7 +154,8 @@ static void claim_circle_stuck(ulp_claims *c, const ulp_format *format) {
              format->name, ceil(still));
     if (stuck > 0) ulp_summary(c, "rows that move", (double)moved, "circle %s rne", format->name);
     if (stuck > 0)
-        ulp_claim(c, moved == 0 && far >= 1.99, text, "%ld rows, %ld moved, %.4f apart at least", stuck, moved, far);
+        ulp_claim(c, moved == 0 && far >= 1.99, text, "%ld row%s, %ld moved, %.4f apart at least", stuck,
+                  ulp_plural((size_t)stuck), moved, far);
     else if (find(c, (point){CIRCLE, format, rule(c, "rne"), 10}))
         ulp_claim_skip(c, text, "--longest is %lld", (long long)s->longest);
 }
@@ -176,7 +177,9 @@ static void claim_circle_near(ulp_claims *c, const ulp_format *format) {
     snprintf(text, sizeof text,
              "%s sra, circle, n >= 1000: no run strays by over 4 2^((3-p)/2) = %.2g, Euler's own and h's error added",
              format->name, 4 * sd);
-    if (rows > 0) ulp_claim(c, near <= 1, text, "%ld rows, the farthest at %.0f %% of that", rows, 100 * near);
+    if (rows > 0)
+        ulp_claim(c, near <= 1, text, "%ld row%s, the farthest at %.0f %% of that", rows, ulp_plural((size_t)rows),
+                  100 * near);
 }
 
 static void print_row(ulp_sheet *sheet, const row *r, const row *circle) {

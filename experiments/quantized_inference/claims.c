@@ -159,7 +159,7 @@ static void claim_room(ulp_claims *c) {
     }
     if (tested)
         ulp_claim(c, wrong == 0, "where 256 products of two codes stay below 2^15, no int16 sum differs from int32",
-                  "%d runs, %d against it", tested, wrong);
+                  "%d run%s, %d against it", tested, ulp_plural((size_t)tested), wrong);
 }
 
 void judge(ulp_claims *c) {

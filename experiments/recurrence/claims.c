@@ -160,7 +160,8 @@ static void claim_slope(ulp_claims *c, double gain) {
     const ulp_spread bits = ulp_numbers_take(&more);
     if (bits.n)
         ulp_claim(c, bits.least >= -uncertain_bits && bits.most <= uncertain_bits, text,
-                  "gain %g, %d runs: from %+.2f to %+.2f bits", gain, bits.n, bits.least, bits.most);
+                  "gain %g, %d run%s: from %+.2f to %+.2f bits", gain, bits.n, ulp_plural((size_t)bits.n), bits.least,
+                  bits.most);
     else ulp_claim_skip(c, text, "no network grows by 0.05 a step, or no format lasts");
 }
 

@@ -66,8 +66,8 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
     if (rows > 0 && input == BELOW_ONE) ulp_summary(c, "stops off the law", wrong, "%s below-one", word);
     if (rows > 0)
         ulp_claim(c, wrong == 0, text,
-                  "%d pairs of p and r by asking for the largest word, %d of them also by %lld sums each", rows, ran,
-                  (long long)s->runs);
+                  "%d pair%s of p and r by asking for the largest word, %d of them also by %lld sums each", rows,
+                  ulp_plural((size_t)rows), ran, (long long)s->runs);
 }
 
 /* ---- bias ---- */

@@ -144,8 +144,8 @@ static void claim_published_spread(ulp_claims *c, const char *name, double mean,
              name, mean, sd);
     const int published = fabs(t.want_mean - mean) < 1e-9 && fabs(t.want_sd - sd) < 1e-5;
     ulp_claim(c, published && t.mean_errors <= 3 && t.sd_errors <= 3, text,
-              "%lld runs: mean %.9f, off by %.2f; sd %.5f, off by %.2f", (long long)s->runs, t.mean, t.mean_errors,
-              t.sd, t.sd_errors);
+              "%lld run%s: mean %.9f, off by %.2f; sd %.5f, off by %.2f", (long long)s->runs,
+              ulp_plural((size_t)s->runs), t.mean, t.mean_errors, t.sd, t.sd_errors);
 }
 
 /* The tests are several dozen. They allow 4 standard errors, so that an experiment with another seed does not fail by

@@ -272,7 +272,8 @@ static void claim_level(ulp_claims *c, const ulp_format *format) {
              "%s sra, positive terms: no sum of any length errs by over %.3g %%, %.1f times the standard deviation's "
              "bound 2^(-p/2)",
              format->name, 100 * limit, limit / level);
-    ulp_claim(c, most <= limit, text, "%ld rows, the farthest sum off by %.3g %%", rows, 100 * most);
+    ulp_claim(c, most <= limit, text, "%ld row%s, the farthest sum off by %.3g %%", rows, ulp_plural((size_t)rows),
+              100 * most);
 }
 
 /* Harmonic sums of 10^6 terms to nearest, with the errors to four digits of Croci et al. 2022. */

@@ -67,8 +67,8 @@ static void claim_stop(ulp_claims *c, const ulp_format *e6m9, const struct stop 
     snprintf(what, sizeof what, "where a sum of mean 1 stops in e6m9, %s", how);
     snprintf(exact, sizeof exact, "%.0f", stop->at);
     ulp_beside(c, &(ulp_published){what, "exact; Wang et al. 2018", exact}, "%.17g", r.most);
-    ulp_claim(c, r.least == stop->at && r.most == stop->at, text, "%ld sums, from %.17g to %.17g", r.rows, r.least,
-              r.most);
+    ulp_claim(c, r.least == stop->at && r.most == stop->at, text, "%ld sum%s, from %.17g to %.17g", r.rows,
+              ulp_plural((size_t)r.rows), r.least, r.most);
     if (r.least == r.most) ulp_summary(c, "stop", r.most, "e6m9 rne %d", stop->chunk);
 }
 
@@ -88,7 +88,7 @@ static void claim_stochastic(ulp_claims *c, const ulp_format *e6m9) {
     ulp_claim(
         c, r.error <= 4 * sd,
         "e6m9 stochastic, without chunks: no sum of 2^10 terms or more errs by over 4 standard deviations, 13.4 %",
-        "%ld sums, the farthest off by %.2f %%", r.rows, 100 * r.error);
+        "%ld sum%s, the farthest off by %.2f %%", r.rows, ulp_plural((size_t)r.rows), 100 * r.error);
     if (other.rows > 0 && longest >= 14)
         ulp_claim(c, r.error_at_longest < other.error_at_longest / 5,
                   "at the longest sums, stochastic errs less than a fifth of what nearest does",
@@ -117,9 +117,10 @@ static void claim_close(ulp_claims *c, const ulp_format *e6m9) {
     if (chunked.rows > 0)
         ulp_claim(c, chunked.error <= 0.02,
                   "e6m9 to nearest, in chunks of 256: sums of 2^10 to 2^18 terms err by 2 % at most",
-                  "%ld sums, the farthest off by %.2f %%", chunked.rows, 100 * chunked.error);
+                  "%ld sum%s, the farthest off by %.2f %%", chunked.rows, ulp_plural((size_t)chunked.rows),
+                  100 * chunked.error);
     ulp_claim(c, wide.error <= 1e-3, "binary32 sums the same terms within 0.1 % at every length",
-              "%ld sums, the farthest off by %.2g %%", wide.rows, 100 * wide.error);
+              "%ld sum%s, the farthest off by %.2g %%", wide.rows, ulp_plural((size_t)wide.rows), 100 * wide.error);
 }
 
 static void print_cells(ulp_sheet *sheet, const ulp_claims *c, point kind) {

@@ -44,7 +44,7 @@ static int check_threads(const char *program) {
         if (!*at) return ULP_GO_ON;
         if (*at++ != ',') break;
     }
-    return ulp_usage_error(program, "OMP_NUM_THREADS=%s: has to be a number of threads from 1", list);
+    return ulp_usage_error(program, "OMP_NUM_THREADS=%s: has to be a number of threads from 1 to 999999999", list);
 }
 
 int ulp_environment_check(const char *program) {

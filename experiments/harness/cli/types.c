@@ -160,6 +160,10 @@ static int refuse_twins(const ulp_number_list *list, const char *text, ulp_text 
 static int read_item(ulp_number_list *list, size_t *room, char *item, const ulp_option *o, int whole, ulp_text *error) {
     char *dots = strstr(item, "..");
     double first, last;
+    if (dots && (dots == item || !dots[2])) {
+        ulp_text_print(error, "'%s': a range is written a..b", item);
+        return ULP_EXIT_USAGE;
+    }
     if (dots) *dots = '\0';
     int status = read_one(&first, item, o, whole, error);
     last = first;
