@@ -59,7 +59,7 @@ static int diverged(const ulp_claims *c, named n, int *runs) {
  * errors, else the loss. */
 static void sum_up_curve(ulp_claims *c, named n) {
     const settings *set = c->settings;
-    const size_t drawn = strcmp(set->set, "mnist") == 0 ? offsetof(row, test_error) : offsetof(row, loss);
+    const size_t drawn = strcmp(set->lesson.set, "mnist") == 0 ? offsetof(row, test_error) : offsetof(row, loss);
     const char *mode = n.mode ? n.mode : "-";
     for (int64_t epoch = 1; epoch <= set->epochs; epoch++) {
         const ulp_spread spread = spread_at(c, epoch, n, drawn);
@@ -181,8 +181,8 @@ static const fact facts_of_cnn[] = {
 
 /* The published errors for the set and the network of the run. NULL if there are none. */
 static const fact *facts_of(const settings *set) {
-    if (strcmp(set->set, "mnist") != 0) return NULL;
-    return strcmp(set->net, CNN) == 0 ? facts_of_cnn : strcmp(set->net, MLP) == 0 ? facts : NULL;
+    if (strcmp(set->lesson.set, "mnist") != 0) return NULL;
+    return strcmp(set->lesson.net, CNN) == 0 ? facts_of_cnn : strcmp(set->lesson.net, MLP) == 0 ? facts : NULL;
 }
 
 /* The published errors that the figure marks beside its curves. */
@@ -256,7 +256,7 @@ static const ulp_wanted of_cnn[] = {{"set", "mnist", 0}, {"policy", POLICY_OF_CN
 
 void judge(ulp_claims *c) {
     const settings *set = c->settings;
-    const int cnn = strcmp(set->net, CNN) == 0, mnist = strcmp(set->set, "mnist") == 0;
+    const int cnn = strcmp(set->lesson.net, CNN) == 0, mnist = strcmp(set->lesson.set, "mnist") == 0;
     const ulp_wanted *wanted = cnn ? of_cnn : mnist ? of_mnist : of_digits;
     char why[320];
     print_table(c);

@@ -41,9 +41,6 @@
  */
 #include "fixed_point.h"
 
-#include "experiments/harness/training/lesson.h"
-#include "experiments/harness/training/training.h"
-
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "q2.14,q6.10,q8.8", NULL, ulp_format_with_sign, ULP_WANTS_WITH_SIGN),
     ULP_OPTION_MODES_OF(settings, modes, "rne,sra", NULL),
@@ -54,19 +51,14 @@ static const ulp_option options[] = {
      .help = "what is rounded; % stands for FORMAT/MODE, after a / for MODE"},
     ULP_OPTION(settings, scale, integer, "7", .help = "log2 of what the mean loss is multiplied by", .min = -126,
                .max = 126),
-    ULP_OPTION(settings, net, text, "fc100 relu fc100 relu fc10", .full = MLP, .help = "the network, layer by layer"),
+    ULP_OPTION_NET(settings, lesson, "fc100 relu fc100 relu fc10", NULL, MLP),
     ULP_OPTION(settings, std, number, "0.1", .full = "0.01",
                .help = "standard deviation of the initial weights; 0: He and Glorot", .max = 100),
-    ULP_OPTION(settings, batch, integer, "100", .help = "samples per step", .min = 1, .max = 60000),
+    ULP_OPTION_BATCH(settings, lesson, "100"),
     ULP_OPTION(settings, epochs, integer, "50", .quick = "50", .full = "30", .help = "trips through the training part",
                .min = 1, .max = 1e5),
     ULP_OPTION(settings, optimizer, optimizer, "sgd,rate=0.4", .help = "and its rate; sim/optim.h"),
-    ULP_OPTION_SET(settings, set),
-    ULP_OPTION_SEED(settings, seed),
-    ULP_OPTION_SEEDS(settings, seeds, "3", "2", "3"),
-    ULP_OPTION_CHECKPOINT(settings, checkpoint),
-    ULP_OPTION_BACKEND_OF(settings, backend),
-    ULP_OPTION_DATA(settings, data),
+    ULP_OPTIONS_OF_RUNS(settings, lesson, "3", "2", "3"),
     {0},
 };
 
@@ -79,42 +71,20 @@ static const ulp_column columns[] = {
 
 /* ---- the grid ---- */
 
-static ulp_status read_policy(ulp_policy *policy, const settings *set, const point *p) {
-    return p->format ? pattern_fill(policy, &set->policy, p->format, p->rule->rule)
-                     : ulp_policy_parse(policy, "fp32", NULL, 0);
-}
-
-/* The policy and the scaler that the training of a point needs. */
-typedef struct rules {
-    ulp_policy policy;
-    ulp_scaler_rule scaler;
-} rules;
-
-static ulp_train_options options_of(const rules *r, const settings *set, const ulp_lesson *x, const point *p) {
-    return (ulp_train_options){.net = &x->net,
-                               .policy = &r->policy,
-                               .scaler = &r->scaler,
-                               .optimizer = &set->optimizer.rule,
-                               .batch = (size_t)set->batch,
-                               .init_std = set->std,
-                               .seed = p->seed,
-                               .backend = set->backend};
-}
-
-static ulp_status read_rules(rules *r, const settings *set, const point *p) {
-    r->scaler = ulp_scaler_static((int)set->scale);
-    return read_policy(&r->policy, set, p);
+static ulp_status make_method(ulp_method *m, const settings *set, const point *p) {
+    m->scaler = ulp_scaler_static((int)set->scale);
+    m->optimizer = set->optimizer.rule;
+    return p->format ? pattern_fill(&m->policy, &set->policy, p->format, p->rule->rule)
+                     : ulp_policy_parse(&m->policy, "fp32", NULL, 0);
 }
 
 static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson *x, const point *p) {
-    rules r;
+    ulp_method m;
     char full[ULP_POLICY_TEXT_MAX];
-    ulp_status status = read_rules(&r, set, p);
-    if (status == ULP_OK) status = ulp_policy_admit(plan, &r.policy, "--policy", set->backend, full);
-    const ulp_train_options o = options_of(&r, set, x, p);
-    if (status == ULP_OK) status = ulp_training_check(plan, &x->data, &o);
+    ulp_status status = make_method(&m, set, p);
+    if (status == ULP_OK) status = ulp_lesson_admit(plan, x, &m, "--policy", full);
     if (status != ULP_OK) return status;
-    if (p->seed == set->seed) ulp_plan_note(plan, "policy in full", "%s", full);
+    if (p->seed == set->lesson.seed) ulp_plan_note(plan, "policy in full", "%s", full);
     if (!p->format) ulp_plan_add(plan, p, 1, "binary32 seed %llu", (unsigned long long)p->seed);
     else ulp_plan_add(plan, p, 1, "%s %s seed %llu", p->format->name, p->rule->name, (unsigned long long)p->seed);
     return ULP_OK;
@@ -123,9 +93,9 @@ static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
     ulp_lesson *x = shared;
-    ulp_status status = ulp_lesson_load(plan, x, &(ulp_set){set->set, set->data, set->seed}, set->net);
-    for (int64_t s = 0; s < set->seeds && status == ULP_OK; s++) {
-        point p = {.seed = set->seed + (uint64_t)s};
+    ulp_status status = ulp_lesson_load(plan, x, &set->lesson);
+    for (int64_t s = 0; s < set->lesson.seeds && status == ULP_OK; s++) {
+        point p = {.seed = set->lesson.seed + (uint64_t)s};
         status = add_run(plan, set, x, &p);
         for (size_t f = 0; f < set->formats.count; f++)
             for (size_t m = 0; m < set->modes.count && status == ULP_OK; m++) {
@@ -168,18 +138,15 @@ static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const ulp_lesson *x = task->context;
     const point *p = task->point;
-    rules r;
-    const uint64_t per_epoch = ulp_epoch_steps(&x->data, (size_t)set->batch);
-    const ulp_status status = read_rules(&r, set, p);
-    if (status != ULP_OK) return status;
-    return ulp_training_run(task, &(ulp_training){.data = &x->data,
-                                                  .options = options_of(&r, set, x, p),
-                                                  .steps = per_epoch * (uint64_t)set->epochs,
-                                                  .every = per_epoch,
-                                                  .checkpoint = set->checkpoint,
-                                                  .want_moved = 1,
-                                                  .want_learned = 1,
-                                                  .record = record});
+    ulp_method m;
+    const ulp_status status = make_method(&m, set, p);
+    ulp_training training = ulp_lesson_training(x, &m, p->seed);
+    training.options.init_std = set->std;
+    training.steps = ulp_lesson_steps(x, set->epochs);
+    training.every = ulp_lesson_steps(x, 1);
+    training.want_moved = training.want_learned = 1;
+    training.record = record;
+    return status == ULP_OK ? ulp_training_run(task, &training) : status;
 }
 
 static const ulp_experiment experiment = {

@@ -2,8 +2,7 @@
 #ifndef ULP_EXPERIMENT_FIXED_POINT_H
 #define ULP_EXPERIMENT_FIXED_POINT_H
 
-#include "experiments/harness/experiment.h"
-#include "experiments/harness/training/options.h"
+#include "experiments/harness/training/lesson.h"
 #include "pattern.h"
 
 /* The networks and the policies of Gupta et al. 2015. */
@@ -17,11 +16,9 @@ typedef struct settings {
     ulp_rule_list modes;
     pattern policy;
     ulp_named_optimizer optimizer;
-    const char *net, *set, *data;
-    int64_t scale, batch, epochs, seeds;
-    double std, checkpoint;
-    uint64_t seed;
-    const ulp_backend *backend;
+    ulp_lesson_settings lesson;
+    int64_t scale, epochs;
+    double std;
 } settings;
 
 /* A training: in a format with a rule, or in binary32 if both are NULL. */

@@ -30,23 +30,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiments/harness/training/set.h"
-#include "sim/train.h"
-
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp16,bf16,e5m2,e4m3,q8.8", NULL, ulp_format_with_sign,
                           ULP_WANTS_WITH_SIGN),
-    ULP_OPTION(settings, net, text, "fc128 relu fc128 relu fc64 relu fc10", .help = "the network, layer by layer"),
-    ULP_OPTION_SET(settings, set),
-    ULP_OPTION(settings, batch, integer, "256", .help = "samples per step", .min = 1, .max = 60000),
+    ULP_OPTION_NET(settings, lesson, "fc128 relu fc128 relu fc64 relu fc10", NULL, NULL),
+    ULP_OPTION_SET(settings, lesson.set),
+    ULP_OPTION_BATCH(settings, lesson, "256"),
     ULP_OPTION(settings, steps, integer, "600", .quick = "150", .full = "6000", .help = "training steps", .min = 2,
                .max = 1e7),
     ULP_OPTION(settings, rate, number, "0.1", .help = "learning rate", .min = 0x1p-40, .max = 1000),
     ULP_OPTION(settings, momentum, number, "0.9", .help = "momentum", .max = 1),
-    ULP_OPTION_SEED(settings, seed),
-    ULP_OPTION_SEEDS(settings, seeds, "3", "1", "10"),
-    ULP_OPTION_BACKEND_OF(settings, backend),
-    ULP_OPTION_DATA(settings, data),
+    ULP_OPTION_SEED(settings, lesson.seed),
+    ULP_OPTION_SEEDS(settings, lesson.seeds, "3", "1", "10"),
+    ULP_OPTION_BACKEND_OF(settings, lesson.backend),
+    ULP_OPTION_DATA(settings, lesson.data),
     {0},
 };
 
@@ -61,12 +58,6 @@ static const ulp_column columns[] = {
     ULP_COLUMNS(row, zero, flushed, subnormal, overflowed, normal, low, high),
     {0},
 };
-
-/* The data set and the network, which all points share. */
-typedef struct context {
-    ulp_data data;
-    ulp_net net;
-} context;
 
 /* Slots: one for each tensor, numbered as in ulp_observation, and ALL for the sum over the layers. */
 enum { LAYERS = 64, ALL = LAYERS + 1, SLOTS = LAYERS + 2 };
@@ -182,7 +173,7 @@ static void put_share(const ulp_task *task, const ulp_histogram *h, row key, con
 }
 
 static void put_tensor(const ulp_task *task, const watch *w, int kind, size_t slot, int stage) {
-    const ulp_net *net = &((const context *)task->context)->net;
+    const ulp_net *net = &((const ulp_lesson *)task->context)->net;
     const ulp_histogram *h = &w->histogram[kind][slot][stage];
     const int of_tensor = kind == INPUT || kind == ACT || kind == AGRAD; /* named after the layer that outputs it */
     char layer[8] = ALL_LAYERS;
@@ -232,27 +223,18 @@ static void put_run(const ulp_task *task, const watch *w) {
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *set = own;
-    context *x = shared;
-    char error[1536];
-    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){set->set, set->data, set->seed});
+    const ulp_lesson *x = shared;
+    const ulp_status status = ulp_lesson_load(plan, shared, &set->lesson);
     if (status != ULP_OK) return status;
-    ulp_plan_note(plan, "stages", "initial: the first step; trained: the last one");
-    for (int64_t s = 0; s < set->seeds; s++) {
-        const point p = {set->seed + (uint64_t)s};
-        ulp_plan_add(plan, &p, 1, "seed %llu", (unsigned long long)p.seed);
-    }
-    status = ulp_net_parse(&x->net, set->net, x->data.dims, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
     if (x->net.count > LAYERS)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at", x->net.count,
                              LAYERS);
+    ulp_plan_note(plan, "stages", "initial: the first step; trained: the last one");
+    for (int64_t s = 0; s < set->lesson.seeds; s++) {
+        const point p = {set->lesson.seed + (uint64_t)s};
+        ulp_plan_add(plan, &p, 1, "seed %llu", (unsigned long long)p.seed);
+    }
     return ULP_OK;
-}
-
-static void release(void *shared) {
-    context *x = shared;
-    ulp_net_release(&x->net);
-    ulp_data_release(&x->data);
 }
 
 /* ---- one run ---- */
@@ -302,27 +284,19 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, watch *w) {
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    const context *x = task->context;
+    const ulp_lesson *x = task->context;
     char error[1024];
     ulp_trainer *t = NULL;
     watch *w = calloc(1, sizeof *w);
     if (w == NULL) return ULP_NO_MEMORY;
-    w->backend = set->backend;
+    w->backend = set->lesson.backend;
     w->format = set->formats.at;
     w->formats = set->formats.count;
     w->last = (uint64_t)set->steps - 1;
     const ulp_observer observer = {observe, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
-    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    optimizer.rate = set->rate;
-    optimizer.momentum = set->momentum;
-    const ulp_train_options o = {
-        .net = &x->net,
-        .optimizer = &optimizer,
-        .batch = (size_t)set->batch,
-        .seed = ((const point *)task->point)->seed,
-        .backend = set->backend,
-        .observer = &observer,
-    };
+    const ulp_method m = ulp_method_sgd(set->rate, set->momentum);
+    ulp_train_options o = ulp_lesson_options(x, &m, ((const point *)task->point)->seed);
+    o.observer = &observer;
     ulp_status status = ulp_trainer_new(&t, &x->data, &o, error, sizeof error);
     status = status == ULP_OK ? train(task, t, w) : ulp_task_fail(task, status, "%s", error);
     ulp_trainer_free(t);
@@ -335,8 +309,8 @@ static const ulp_experiment experiment = {
     .question =
         "where do the numbers of a network lie, before and after training, and which of them does a format hold?",
     ULP_EXPERIMENT_OF(settings, point, row),
-    .context_size = sizeof(context),
-    .release = release,
+    .context_size = sizeof(ulp_lesson),
+    .release = ulp_lesson_release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

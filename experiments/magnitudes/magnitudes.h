@@ -2,8 +2,8 @@
 #ifndef ULP_EXPERIMENT_MAGNITUDES_H
 #define ULP_EXPERIMENT_MAGNITUDES_H
 
-#include "experiments/harness/experiment.h"
 #include "experiments/harness/training/histogram_rows.h"
+#include "experiments/harness/training/lesson.h"
 
 enum { INITIAL, TRAINED, STAGES };
 #define STAGE_WORDS "initial trained"
@@ -15,11 +15,9 @@ enum { BIN, ZERO, SHARE, RANGE_ALL, RANGE_NORMAL, TEST_LOSS, TEST_ACCURACY };
 
 typedef struct settings {
     ulp_format_list formats;
-    const char *net, *set, *data;
-    int64_t batch, steps, seeds;
+    ulp_lesson_settings lesson;
+    int64_t steps;
     double rate, momentum;
-    uint64_t seed;
-    const ulp_backend *backend;
 } settings;
 
 /* A training run. */

@@ -28,7 +28,7 @@ static double more_accuracy(const row *r, const row *base) { return 100 * (r->te
 static ulp_spread compare(const ulp_claims *c, reading of, int64_t epoch, int variant, int base) {
     const settings *s = c->settings;
     ulp_numbers n = {0};
-    for (int64_t seed = (int64_t)s->seed; seed < (int64_t)s->seed + s->seeds; seed++) {
+    for (int64_t seed = (int64_t)s->lesson.seed; seed < (int64_t)s->lesson.seed + s->lesson.seeds; seed++) {
         const row *r = row_of(c, variant, seed, epoch), *b = row_of(c, base, seed, epoch);
         if (r && b) ulp_numbers_add(&n, of(r, b));
     }
@@ -173,7 +173,7 @@ static void test(ulp_claims *c, const claim *k) {
     const settings *s = c->settings;
     const uint64_t needed = UINT64_C(1) << k->variant | UINT64_C(1) << k->base | 1 << FP32;
     if ((s->variants & needed) != needed) ulp_claim_skip(c, k->text, "a variant is not in --variants");
-    else if (s->epochs < k->epochs || s->seeds < k->seeds)
+    else if (s->epochs < k->epochs || s->lesson.seeds < k->seeds)
         ulp_claim_skip(c, k->text, "it takes %lld epochs and %lld seeds", (long long)k->epochs, (long long)k->seeds);
     else k->test(c, k);
 }

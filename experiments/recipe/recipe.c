@@ -36,10 +36,6 @@
 
 #include <string.h>
 
-#include "experiments/harness/training/lesson.h"
-#include "experiments/harness/training/options.h"
-#include "experiments/harness/training/training.h"
-
 typedef struct variant {
     const char *name, *policy, *scaler;
     uint8_t kahan;
@@ -48,14 +44,12 @@ typedef struct variant {
 #define ROW(index, name, words, policy, scaler, kahan) {name, policy, scaler, kahan},
 static const variant variants[COUNT] = {VARIANTS(ROW)};
 
-#define DEEPER "fc64 relu fc64 relu fc10"
-
 static const ulp_option options[] = {
     ULP_OPTION(settings, variants, choices, "all",
                .quick = "fp32,fp16,fp16-sums,fp16-master,fp16-recipe,bf16-recipe,bf16-nomaster,fp8,fp8-now",
                .help = "the variants to train", .words = VARIANT_WORDS),
-    ULP_OPTION(settings, net, text, "fc64 relu fc10", .quick = DEEPER, .help = "the network, layer by layer"),
-    ULP_OPTION(settings, batch, integer, "479", .help = "samples per step", .min = 1, .max = 60000),
+    ULP_OPTION_NET(settings, lesson, "fc64 relu fc10", "fc64 relu fc64 relu fc10", NULL),
+    ULP_OPTION_BATCH(settings, lesson, "479"),
     ULP_OPTION(settings, epochs, integer, "72", .quick = "60", .full = "400", .help = "trips through the training part",
                .min = 1, .max = 1e5),
     ULP_OPTION(settings, every, integer, "3", .full = "8", .help = "a row after every so many epochs", .min = 1,
@@ -67,12 +61,7 @@ static const ulp_option options[] = {
                .min = -60),
     ULP_OPTION(settings, interval, integer, "25", .help = "good steps before a loss scale doubles", .min = 1,
                .max = 1e6),
-    ULP_OPTION_SET(settings, set),
-    ULP_OPTION_SEED(settings, seed),
-    ULP_OPTION_SEEDS(settings, seeds, "5", "2", "10"),
-    ULP_OPTION_CHECKPOINT(settings, checkpoint),
-    ULP_OPTION_BACKEND_OF(settings, backend),
-    ULP_OPTION_DATA(settings, data),
+    ULP_OPTIONS_OF_RUNS(settings, lesson, "5", "2", "10"),
     {0},
 };
 
@@ -86,24 +75,8 @@ static const ulp_column columns[] = {
 
 typedef struct context {
     ulp_lesson lesson;
-    ulp_policy policy[COUNT];
-    ulp_scaler_rule scaler[COUNT];
-    ulp_optimizer_rule optimizer[COUNT];
+    ulp_method method[COUNT];
 } context;
-
-static uint64_t steps_of(const settings *s, const context *x, int64_t epochs) {
-    return ulp_epoch_steps(&x->lesson.data, (size_t)s->batch) * (uint64_t)epochs;
-}
-
-static ulp_train_options options_of(const settings *s, const context *x, const point *at) {
-    return (ulp_train_options){.net = &x->lesson.net,
-                               .policy = &x->policy[at->variant],
-                               .scaler = &x->scaler[at->variant],
-                               .optimizer = &x->optimizer[at->variant],
-                               .batch = (size_t)s->batch,
-                               .seed = at->seed,
-                               .backend = s->backend};
-}
 
 /* The static scale is --weight. A dynamic scaler starts at 2^16 times this scale. */
 static ulp_scaler_rule scaler_of(const settings *s, const char *name) {
@@ -115,37 +88,30 @@ static ulp_scaler_rule scaler_of(const settings *s, const char *name) {
     return rule;
 }
 
-static ulp_optimizer_rule optimizer_of(const settings *s, const context *x, uint8_t kahan) {
-    const uint64_t steps = steps_of(s, x, s->epochs);
-    ulp_optimizer_rule rule = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    rule.rate = s->rate;
-    rule.momentum = s->momentum;
-    rule.warmup = (uint32_t)(steps / 10);
-    rule.cosine = (uint32_t)steps;
-    rule.kahan = kahan;
-    return rule;
-}
-
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
     const variant *v = &variants[index];
-    point at = {index, s->seed};
+    const uint32_t steps = (uint32_t)ulp_lesson_steps(&x->lesson, s->epochs);
+    ulp_method *m = &x->method[index];
+    point at = {index, s->lesson.seed};
     char full[ULP_POLICY_TEXT_MAX];
-    x->scaler[index] = scaler_of(s, v->scaler);
-    x->optimizer[index] = optimizer_of(s, x, v->kahan);
-    ulp_status status = ulp_plan_read_policy(plan, &x->policy[index], v->policy, v->name);
-    if (status == ULP_OK) status = ulp_policy_admit(plan, &x->policy[index], v->name, s->backend, full);
+    *m = ulp_method_sgd(s->rate, s->momentum);
+    m->scaler = scaler_of(s, v->scaler);
+    m->optimizer.warmup = steps / 10;
+    m->optimizer.cosine = steps;
+    m->optimizer.kahan = v->kahan;
+    ulp_status status = ulp_plan_read_policy(plan, &m->policy, v->policy, v->name);
+    if (status == ULP_OK) status = ulp_lesson_admit(plan, &x->lesson, m, v->name, full);
     if (status != ULP_OK) return status;
     ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler, v->kahan ? ",kahan=1" : "");
-    for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
+    for (; at.seed < s->lesson.seed + (uint64_t)s->lesson.seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", v->name, (unsigned long long)at.seed);
-    const ulp_train_options o = options_of(s, x, &at);
-    return ulp_training_check(plan, &x->lesson.data, &o);
+    return ULP_OK;
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
-    ulp_status status = ulp_lesson_load(plan, &x->lesson, &(ulp_set){s->set, s->data, s->seed}, s->net);
+    ulp_status status = ulp_lesson_load(plan, &x->lesson, &s->lesson);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
     return status;
@@ -153,17 +119,13 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
-    const int64_t weight = ((const settings *)task->settings)->weight;
-    row r = {at->variant,
-             EPOCH,
-             (int64_t)at->seed,
-             (int64_t)s->epochs,
-             s->loss,
-             ULP_NO_NUMBER,
-             s->test.accuracy,
-             t->scaler.log2 - weight,
-             (int64_t)t->scaler.skipped,
-             s->diverged};
+    row r = {.variant = at->variant, .seed = (int64_t)at->seed, .what = EPOCH, .train_accuracy = ULP_NO_NUMBER};
+    r.epoch = (int64_t)s->epochs;
+    r.loss = s->loss;
+    r.test_accuracy = s->test.accuracy;
+    r.scale_log2 = t->scaler.log2 - ((const settings *)task->settings)->weight;
+    r.skipped = (int64_t)t->scaler.skipped;
+    r.diverged = s->diverged;
     ulp_row_put(task->rows, &r);
     if (!s->last) return ULP_OK;
     r.what = FINAL;
@@ -176,13 +138,12 @@ static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_s
 static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const context *x = task->context;
-    const ulp_training training = {.checkpoint = s->checkpoint,
-                                   .data = &x->lesson.data,
-                                   .options = options_of(s, x, task->point),
-                                   .steps = steps_of(s, x, s->epochs),
-                                   .every = steps_of(s, x, s->every),
-                                   .want_learned = 1,
-                                   .record = record};
+    const point *at = task->point;
+    ulp_training training = ulp_lesson_training(&x->lesson, &x->method[at->variant], at->seed);
+    training.steps = ulp_lesson_steps(&x->lesson, s->epochs);
+    training.every = ulp_lesson_steps(&x->lesson, s->every);
+    training.want_learned = 1;
+    training.record = record;
     return ulp_training_run(task, &training);
 }
 

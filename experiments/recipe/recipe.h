@@ -2,7 +2,7 @@
 #ifndef ULP_EXPERIMENT_RECIPE_H
 #define ULP_EXPERIMENT_RECIPE_H
 
-#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/lesson.h"
 
 /* X(index, name, description, policy, scaler, 1 if the update is a Kahan sum) */
 #define VARIANTS(X)                                                                                                    \
@@ -33,11 +33,10 @@
 enum { VARIANTS(INDEX) COUNT };
 
 typedef struct settings {
-    uint64_t variants, seed; /* bit i stands for variant i */
-    const char *net, *set, *data;
-    int64_t batch, epochs, every, weight, interval, seeds;
-    double rate, momentum, checkpoint;
-    const ulp_backend *backend;
+    uint64_t variants; /* bit i stands for variant i */
+    ulp_lesson_settings lesson;
+    int64_t epochs, every, weight, interval;
+    double rate, momentum;
 } settings;
 
 typedef struct point {

@@ -87,7 +87,7 @@ static void print_formats(const ulp_claims *c) {
 
 static void print_runs(const ulp_claims *c) {
     const row *rows = c->table->rows;
-    const int64_t seed = (int64_t)((const settings *)c->settings)->seed;
+    const int64_t seed = (int64_t)((const settings *)c->settings)->lesson.seed;
     ulp_sheet *table =
         ulp_sheet_new("trained with weights of a format and no master weights, all else binary32; means of the seeds",
                       "weights,mode,training loss,training accuracy,test accuracy");
@@ -135,8 +135,8 @@ static void claim_order(ulp_claims *c) {
     static const char *const names[] = {"e4m3", "bfloat16", "binary16", "binary32"};
     const settings *set = c->settings;
     int wrong = 0, formats = 0;
-    for (int64_t s = 0; s < set->seeds * set->looks; s++) {
-        const int64_t seed = (int64_t)set->seed + s / set->looks, step = look_step(set, s % set->looks);
+    for (int64_t s = 0; s < set->lesson.seeds * set->looks; s++) {
+        const int64_t seed = (int64_t)set->lesson.seed + s / set->looks, step = look_step(set, s % set->looks);
         double last = 100;
         formats = 0;
         for (size_t i = 0; i < 4; i++) {
@@ -148,9 +148,9 @@ static void claim_order(ulp_claims *c) {
         }
     }
     if (formats > 1)
-        ulp_claim(c, wrong == 0,
-                  "at every look the lost share does not grow with p: e4m3, bfloat16, binary16, binary32",
-                  "%lld looks of %d formats, %d against it", (long long)(set->looks * set->seeds), formats, wrong);
+        ulp_claim(
+            c, wrong == 0, "at every look the lost share does not grow with p: e4m3, bfloat16, binary16, binary32",
+            "%lld looks of %d formats, %d against it", (long long)(set->looks * set->lesson.seeds), formats, wrong);
 }
 
 /* A format with fewer significand bits also loses the updates that p bits lose. So the updates that binary32 loses are

@@ -39,9 +39,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "experiments/harness/training/lesson.h"
-#include "sim/train.h"
-
 /* Formats that wrap around are left out: a sum that wraps around is not a rounded sum. */
 static int takes_format(const ulp_format *f) { return ulp_format_with_sign(f) && f->overflow != ULP_OVERFLOW_WRAP; }
 
@@ -49,9 +46,9 @@ static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp32,fp16,bf16,e4m3", NULL, takes_format,
                           ULP_WANTS_WITH_SIGN ", and not to wrap around"),
     ULP_OPTION_MODES_OF(settings, modes, "rne,sr", NULL),
-    ULP_OPTION(settings, net, text, "fc128 relu fc64 relu fc10", .help = "the network, layer by layer"),
-    ULP_OPTION_SET(settings, set),
-    ULP_OPTION(settings, batch, integer, "64", .help = "samples per step", .min = 1, .max = 60000),
+    ULP_OPTION_NET(settings, lesson, "fc128 relu fc64 relu fc10", NULL, NULL),
+    ULP_OPTION_SET(settings, lesson.set),
+    ULP_OPTION_BATCH(settings, lesson, "64"),
     ULP_OPTION(settings, steps, integer, "1000", .quick = "600", .full = "20000", .help = "training steps", .min = 2,
                .max = 1e7),
     ULP_OPTION(settings, looks, integer, "40", .quick = "12", .help = "how many steps are looked at", .min = 2,
@@ -60,10 +57,10 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, schedule, choice, "cosine", .help = "the rate: falls to zero along a cosine, or constant",
                .words = SCHEDULE_WORDS),
     ULP_OPTION(settings, momentum, number, "0.9", .help = "momentum", .max = 1),
-    ULP_OPTION_SEED(settings, seed),
-    ULP_OPTION_SEEDS(settings, seeds, "2", "1", "5"),
-    ULP_OPTION_BACKEND_OF(settings, backend),
-    ULP_OPTION_DATA(settings, data),
+    ULP_OPTION_SEED(settings, lesson.seed),
+    ULP_OPTION_SEEDS(settings, lesson.seeds, "2", "1", "5"),
+    ULP_OPTION_BACKEND_OF(settings, lesson.backend),
+    ULP_OPTION_DATA(settings, lesson.data),
     {0},
 };
 
@@ -136,8 +133,8 @@ static void put_value(const ulp_task *task, int what, int64_t step, double value
 /* ---- the grid: per seed the observed run, and one run per format and mode without master weights ---- */
 
 static void list_points(ulp_plan *plan, const settings *set) {
-    for (int64_t s = 0; s < set->seeds; s++) {
-        point p = {.seed = set->seed + (uint64_t)s};
+    for (int64_t s = 0; s < set->lesson.seeds; s++) {
+        point p = {.seed = set->lesson.seed + (uint64_t)s};
         ulp_plan_add(plan, &p, 1.5, "seed %llu observed", (unsigned long long)p.seed);
         for (size_t i = 0; i < set->formats.count; i++)
             for (size_t m = 0; m < set->modes.count && strcmp(set->formats.at[i].name, "binary32") != 0; m++) {
@@ -153,7 +150,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *lesson) {
     if (set->looks > set->steps)
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--looks %lld: more than --steps %lld", (long long)set->looks,
                              (long long)set->steps);
-    const ulp_status status = ulp_lesson_load(plan, lesson, &(ulp_set){set->set, set->data, set->seed}, set->net);
+    const ulp_status status = ulp_lesson_load(plan, lesson, &set->lesson);
     if (status != ULP_OK) return status;
     ulp_plan_note(
         plan, "update",
@@ -232,38 +229,28 @@ static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     const ulp_lesson *x = task->context;
     const point *at = task->point;
     char error[1024];
-    ulp_policy policy;
-    ulp_optimizer_rule optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    optimizer.rate = set->rate;
-    optimizer.momentum = set->momentum;
-    optimizer.cosine = set->schedule == COSINE ? (uint32_t)set->steps : 0;
-    ulp_status status = ulp_policy_parse(&policy, "fp32", error, sizeof error);
-    if (status == ULP_OK && at->format) {
-        status = ulp_policy_set(&policy, ULP_AT_WEIGHT, at->format, ULP_UNSCALED, 0);
-        policy.at[ULP_AT_WEIGHT].rule = at->mode->rule;
+    ulp_method m = ulp_method_sgd(set->rate, set->momentum);
+    ulp_status status = ULP_OK;
+    m.optimizer.cosine = set->schedule == COSINE ? (uint32_t)set->steps : 0;
+    if (at->format) {
+        status = ulp_policy_set(&m.policy, ULP_AT_WEIGHT, at->format, ULP_UNSCALED, 0);
+        m.policy.at[ULP_AT_WEIGHT].rule = at->mode->rule;
     }
     if (status != ULP_OK) return status;
-    const ulp_train_options o = {
-        .net = &x->net,
-        .policy = &policy,
-        .optimizer = &optimizer,
-        .batch = (size_t)set->batch,
-        .seed = at->seed,
-        .backend = set->backend,
-    };
+    const ulp_train_options o = ulp_lesson_options(x, &m, at->seed);
     status = ulp_trainer_new(t, &x->data, &o, error, sizeof error);
     if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error);
     if ((*t)->model.net.count > LAYERS)
         return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
                              (*t)->model.net.count, LAYERS);
     if ((*t)->model.net.params == 0)
-        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net '%s' has no parameters", set->net);
+        return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net '%s' has no parameters", set->lesson.net);
     return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    update_counts w = {.backend = set->backend, .format = set->formats.at, .formats = set->formats.count};
+    update_counts w = {.backend = set->lesson.backend, .format = set->formats.at, .formats = set->formats.count};
     ulp_trainer *t = NULL;
     ulp_status status = start(&t, task);
     if (status == ULP_OK) status = train(task, t, ((const point *)task->point)->format ? NULL : &w);

@@ -5,9 +5,7 @@
 #ifndef ULP_EXPERIMENT_UPDATE_RATIO_H
 #define ULP_EXPERIMENT_UPDATE_RATIO_H
 
-#include "experiments/harness/experiment.h"
-
-#include "sim/net.h"
+#include "experiments/harness/training/lesson.h"
 #include "sim/stats.h"
 
 enum { COSINE, CONSTANT };
@@ -16,12 +14,10 @@ enum { COSINE, CONSTANT };
 typedef struct settings {
     ulp_format_list formats;
     ulp_rule_list modes;
-    const char *net, *set, *data;
-    int64_t batch, steps, looks, seeds;
+    ulp_lesson_settings lesson;
+    int64_t steps, looks;
     double rate, momentum;
     int schedule;
-    uint64_t seed;
-    const ulp_backend *backend;
 } settings;
 
 /* A run. The observed binary32 run has format and mode NULL. The other runs have weights of a format. */

@@ -1,15 +1,50 @@
-/* lesson.c - loads and releases the data set and the network of an experiment; see lesson.h. */
+/* lesson.c - loads and releases the data set and the network of an experiment, and prepares trainings; see lesson.h. */
 #include "lesson.h"
 
-#include "options.h"
+ulp_method ulp_method_sgd(double rate, double momentum) {
+    ulp_method m = {.scaler = *ulp_scaler_rule_find("none"),
+                    .optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"))};
+    ulp_policy_parse(&m.policy, "fp32", NULL, 0);
+    m.optimizer.rate = rate;
+    m.optimizer.momentum = momentum;
+    return m;
+}
 
-ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_set *set, const char *net) {
-    const ulp_status status = ulp_set_load(plan, &lesson->data, set);
-    return status == ULP_OK ? ulp_plan_read_net(plan, &lesson->net, net, lesson->data.dims) : status;
+ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_lesson_settings *s) {
+    lesson->settings = s;
+    const ulp_status status = ulp_set_load(plan, &lesson->data, &(ulp_set){s->set, s->data, s->seed});
+    return status == ULP_OK ? ulp_plan_read_net(plan, &lesson->net, s->net, lesson->data.dims) : status;
 }
 
 void ulp_lesson_release(void *own) {
     ulp_lesson *lesson = own;
     ulp_net_release(&lesson->net);
     ulp_data_release(&lesson->data);
+}
+
+uint64_t ulp_lesson_steps(const ulp_lesson *lesson, int64_t epochs) {
+    return ulp_epoch_steps(&lesson->data, (size_t)lesson->settings->batch) * (uint64_t)epochs;
+}
+
+ulp_status ulp_lesson_admit(const ulp_plan *plan, const ulp_lesson *lesson, const ulp_method *method, const char *of,
+                            char full[ULP_POLICY_TEXT_MAX]) {
+    const ulp_train_options options = ulp_lesson_options(lesson, method, lesson->settings->seed);
+    const ulp_status status = ulp_policy_admit(plan, &method->policy, of, options.backend, full);
+    return status == ULP_OK ? ulp_training_check(plan, &lesson->data, &options) : status;
+}
+
+ulp_train_options ulp_lesson_options(const ulp_lesson *lesson, const ulp_method *method, uint64_t seed) {
+    return (ulp_train_options){.net = &lesson->net,
+                               .policy = &method->policy,
+                               .scaler = &method->scaler,
+                               .optimizer = &method->optimizer,
+                               .batch = (size_t)lesson->settings->batch,
+                               .seed = seed,
+                               .backend = lesson->settings->backend};
+}
+
+ulp_training ulp_lesson_training(const ulp_lesson *lesson, const ulp_method *method, uint64_t seed) {
+    return (ulp_training){.data = &lesson->data,
+                          .options = ulp_lesson_options(lesson, method, seed),
+                          .checkpoint = lesson->settings->checkpoint};
 }
