@@ -341,7 +341,7 @@ FIGURES := $(EXPERIMENTS:%=figures/%.svg)
 results/%.csv: $B/% results/.options
 	$< $(FIGURE_OPTIONS) --restart --out $@
 
-figures/%.svg: results/%.csv plots/%.gp plots/style.gp plots/groups.awk
+figures/%.svg: results/%.csv plots/%.gp plots/style.gp $(wildcard plots/*.awk)
 	@mkdir -p figures
 	LC_ALL=C.UTF-8 gnuplot plots/$*.gp
 

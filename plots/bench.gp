@@ -11,8 +11,8 @@ name(f, m) = f . "  " . m
 do for [file in figure_files] {
     eval figure_open("bench", file, 1560, 620)
     set multiplot
-    set label 1 "Rounding to nearest keeps up with memcpy in memory; models of Tensor Cores run at about 10^{10} products / s" at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "Billions per second on one thread. Grey lines: memcpy for rounding, OpenBLAS sgemm for products." at screen 0.02,0.895 font label_font textcolor rgb grey
+    set label 1 "Rounding beside memcpy, and matrix products under datapaths beside OpenBLAS" at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 2 "Billions per second on one thread. Dotted lines: memcpy for rounding, OpenBLAS sgemm for products." at screen 0.02,0.895 font label_font textcolor rgb grey
     set style fill solid noborder
     set boxwidth 0.7
     unset ytics

@@ -35,7 +35,7 @@ do for [file in figure_files] {
     set title "Rounding, share of a copy"
     set lmargin at screen 0.11
     set rmargin at screen 0.28
-    set xlabel "GB/s of the copy's GB/s"
+    set xlabel "speed / speed of a copy"
     set xrange [0:1.3]
     set yrange [-rounds - 0.6:-0.4]
     set arrow 1 from 1, graph 0 to 1, graph 1 nohead linecolor rgb grey dashtype (3,4) linewidth 1.5

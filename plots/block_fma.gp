@@ -55,11 +55,12 @@ do for [file in figure_files] {
         set tmargin at screen 0.82
         set bmargin at screen 0.11
         set title word(titles, k)
-        if (k == 1) { set ylabel "largest relative error" offset 0.6,0 font label_font } else { unset ylabel }
+        if (k == 1) { set ylabel "largest relative error" offset 0.6,0 font label_font } else { set ylabel "" }
         do for [b in bounds] {
             i = int(b)
-            set label 10 + i word("'n u_{16}' 'n u_{16} / 4' 'n u_{32}'", i) at middle,2*middle*bound[i] center rotate by slope textcolor rgb value(word(bound_colours, i)) font small_font
+            set label 10 + i word("'n u_{16}' 'n u_{16} / 4' 'n u_{32}'", i) at middle,2.3*middle*bound[i] center rotate by slope textcolor rgb value(word(bound_colours, i)) font small_font
         }
+        if (k == 2) { set label 20 "colours as on the left" at graph 0.97,0.27 right textcolor rgb grey font small_font }
         if (k == 1) {
             do for [i in has] {
                 j = int(i)

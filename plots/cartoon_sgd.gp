@@ -67,9 +67,9 @@ do for [file in figure_files] {
     set title "To nearest: updates vanish"
     do for [i in has] {
         c = int(i)
-        said = c == 1 ? sprintf("%s: %.7f after %.0f", word(formats, c), at[c], moved[c]) : sprintf("%s: %.7g after %.0f", word(formats, c), at[c], moved[c])
+        said = c == 1 ? sprintf("%s: %.7f after %.0f updates", word(formats, c), at[c], moved[c]) : sprintf("%s: %.7g after %.0f updates", word(formats, c), at[c], moved[c])
         set label 10 + c said at 0.98*right,(c == 1 ? 3.36 : c == 2 ? 3.14 : c == 4 ? 2.48 : at[c] - 0.13) right textcolor rgb value(word(formats, c)) font small_font
-        if (moved[c] < right) { set arrow 10 + c from moved[c],at[c] to right,at[c] nohead linecolor rgb value(word(formats, c)) linewidth 2 }
+        if (moved[c] < right) { set arrow 10 + c from moved[c],at[c] to right,at[c] nohead front linecolor rgb value(word(formats, c)) linewidth 2 }
     }
     if (words(has) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.5 center textcolor rgb grey font label_font }
     if (words(has) == 0) { plot exact(x) with lines linecolor rgb pale linewidth 8 } else {
@@ -80,7 +80,7 @@ do for [file in figure_files] {
 
     set lmargin at screen 0.41
     set rmargin at screen 0.665
-    unset ylabel
+    set ylabel ""
     set title arrived ? "Stochastic: all runs arrive at 3" : "Stochastic"
     set key at graph 0.98,0.32 right top noreverse Right font small_font
     set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.52 right textcolor rgb grey font small_font front
@@ -105,11 +105,11 @@ do for [file in figure_files] {
         c = int(i)
         if (cured[c] == cured[c]) {
             if (cured[c] < 3) {
-                set arrow 10 + c from cured_moved[c],3-cured[c] to right,3-cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
-                set label 10 + c sprintf("%s%.7g", c == 1 ? "plain: " : c == 2 ? "Kahan: " : "binary32 copy:\n", cured[c]) at 0.98*right,(3-cured[c])*(c == 3 ? 2.7 : 1.5) right textcolor rgb cure_colour(c) font small_font
+                set arrow 10 + c from cured_moved[c],3-cured[c] to right,3-cured[c] nohead front linecolor rgb cure_colour(c) linewidth 2
+                set label 10 + c sprintf("%s%.7g", c == 1 ? "plain: stops at " : c == 2 ? "Kahan: " : "binary32 copy:\n", cured[c]) at 0.98*right,(3-cured[c])*(c == 3 ? 2.7 : 1.5) right textcolor rgb cure_colour(c) font small_font
             } else {
                 set arrow 10 + c from cured_moved[c],2**-6 to cured_moved[c],1e-4 head filled linecolor rgb cure_colour(c) linewidth 2
-                set label 10 + c sprintf("%s:\nexactly 3\nafter %.0f", word("plain Kahan copy", c), cured_moved[c]) at cured_moved[c]-14,1e-3 right textcolor rgb cure_colour(c) font small_font
+                set label 10 + c sprintf("%s:\nexactly 3 after\n%.0f updates", word("plain Kahan copy", c), cured_moved[c]) at cured_moved[c]-14,1e-3 right textcolor rgb cure_colour(c) font small_font
             }
         }
     }

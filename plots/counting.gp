@@ -80,7 +80,7 @@ do for [file in figure_files] {
         right = c == 1 ? 0 : 1
         if (right) { set label 10 + c name_of(c) . ": " . stop_text(at[c]) at (c == 4 ? 2**17 : 0.8*top),at[c]*(c == 5 || c == 7 || c == 8 ? 0.6 : 1.6) right textcolor rgb colour(word(formats, c)) font small_font }
         else { set label 10 + c name_of(c) . ": " . stop_text(at[c]) at at[c]/2.6,at[c]*1.1 right textcolor rgb colour(word(formats, c)) font small_font }
-        set arrow 10 + c from at[c],at[c] to top,at[c] nohead linecolor rgb colour(word(formats, c)) linewidth 2
+        set arrow 10 + c from at[c],at[c] to top,at[c] nohead front linecolor rgb colour(word(formats, c)) linewidth 2
         if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted[c] point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
     }
     if (moving) { set label 9 "binary32: no stop in this run" at 2**21,2**23.5 right textcolor rgb binary32 font small_font }
@@ -101,7 +101,7 @@ do for [file in figure_files] {
     set ylabel "computed sum / n" offset 0.6,0
     set title "Stochastic: right on average"
     set key at graph 0.02,0.99 left top reverse Left font small_font
-    set label 12 "coloured: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.04,0.155 left textcolor rgb grey font small_font
+    set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.04,0.155 left textcolor rgb grey font small_font
     if (strstrt(random, "e4m3")) { set label 11 sprintf("e4m3 ends\nat %g", e4m3_ends) at 2**14.9,0.3 right textcolor rgb e4m3 font small_font }
     if (words(random) == 0) { set label 10 "not in this run:\nneeds --modes sra" at graph 0.5,0.9 center textcolor rgb grey font label_font; unset label 12 }
     if (words(random) == 0) { plot 1 with lines linecolor rgb pale linewidth 8 } else {
@@ -116,8 +116,8 @@ do for [file in figure_files] {
     set format y "% h"
     set logscale y 2
 
-    set lmargin at screen 0.735
-    unset ylabel
+    set lmargin at screen 0.74
+    set ylabel "computed sum" offset 1.2,0
     set rmargin at screen 0.985
     set xrange [1:top]
     set yrange [1:top]
@@ -126,7 +126,7 @@ do for [file in figure_files] {
     do for [i in cured_has] {
         c = int(i)
         if (cured[c] == cured[c]) {
-            set arrow 10 + c from cured[c],cured[c] to top,cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
+            set arrow 10 + c from cured[c],cured[c] to top,cured[c] nohead front linecolor rgb cure_colour(c) linewidth 2
             if (cured[c] < 2**22) { set label 10 + c cure_text(c) . ": " . stop_text(cured[c]) at 0.8*top,cured[c]*0.55 right textcolor rgb cure_colour(c) font small_font } \
             else { set label 10 + c cure_text(c) . ": " . stop_text(cured[c]) at cured[c]/2.6,cured[c]*1.1 right textcolor rgb cure_colour(c) font small_font }
         } else { set label 10 + c cure_text(c) . ":\nno stop in this run" at 2**19,2**(24.5 - 2 * (4 - c)) right textcolor rgb cure_colour(c) font small_font }

@@ -38,7 +38,7 @@ cells = "gru lstm"
 recipes = "fp32 mixed:fp16 fp16"
 recipe_losses = "binary32 binary32 binary16"
 recipe_colours = "black orange blue"
-recipe_names = "'binary32' 'mixed, fp16' 'pure fp16'"
+recipe_names = "'binary32' 'mixed with binary16' 'everything in binary16'"
 
 # right: the mean of the final rows
 ended(form, format) = "final " . form . " " . format
@@ -74,20 +74,22 @@ do for [file in figure_files] {
     set yrange [10:8000]
     set xtics (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
     set ytics (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-    set xlabel "steps of time T"
-    set ylabel "-log P" offset 2,0
+    set xlabel "time steps T"
+    set ylabel "loss, -log P" offset 2,0
+    # the ends of the linear sums: their names are below the curve, and that of binary64 is above it
     do for [i in ran] {
         f = int(i)
         name = word(formats, f)
-        x = ends[f]
-        set arrow f from x,10 to x,(f == 1 ? 900 : 8000) nohead dashtype 3 linewidth 1.3 linecolor rgb tone(name)
-        set label 10 + f sprintf("linear %s ends at %d", name, ends[f]) at x,(f == 1 ? 11 : 7500) offset character (f == 3 ? -1.1 : 1.1),0 rotate by (f == 1 ? 90 : -90) left font small_font textcolor rgb tone(name)
+        set label 10 + f sprintf("linear %s\nends at T = %d", name, ends[f]) font small_font textcolor rgb tone(name)
+        if (f == 1) { set label 11 at 0.85*ends[f],1.7*exact[f] right } else { set label 10 + f at (f == 4 ? 1.6 : 1.25)*ends[f],(f == 4 ? 1 : f == 3 ? 0.48 : 0.8)*exact[f] left }
     }
-    if (level[3] == 1024) { set label 15 "log bfloat16\nstops at 1024" at 0.98*longest,4800 right font small_font textcolor rgb bfloat16 }
-    set label 16 "grey: exact" at 75,95 left font small_font textcolor rgb grey
-    plot sums("binary64") using (steps_of(0)):"exact" with lines linewidth 9 linecolor rgb pale, \
-         for [i in ran] sums(word(formats, int(i))) using (int(i) > 1 ? steps_of(0) : NaN):"loss" with lines linewidth (int(i) == 3 ? 2.6 : 1.6) dashtype 1 + (int(i) == 4) linecolor rgb tone(word(formats, int(i))), \
-         for [i in ran] '+' every ::0::0 using (ends[int(i)]):(exact[int(i)]) with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb tone(word(formats, int(i)))
+    if (level[3] == 1024) { set label 15 "stops\nat 1024" at 0.98*longest,760 right font small_font textcolor rgb bfloat16 }
+    set key at graph 0.03,0.99 left top samplen 2 Left reverse font small_font
+    plot sums("binary64") using (steps_of(0)):"exact" with lines linewidth 9 linecolor rgb pale title "exact loss", \
+         for [f = 2:3] sums(word(formats, f)) using (strstrt(ran, sprintf("%d", f)) ? steps_of(0) : NaN):"loss" with lines linewidth (f == 3 ? 2.6 : 1.6) linecolor rgb tone(word(formats, f)) title (strstrt(ran, sprintf("%d", f)) ? "log " . word(formats, f) : ""), \
+         for [f = 4:(strstrt(ran, "4") ? 4 : 3)] sums(word(formats, f)) using (steps_of(0)):"loss" with lines linewidth 1.6 dashtype (5,3) linecolor rgb tone(word(formats, f)) title "log " . word(formats, f), \
+         for [i in ran] '+' every ::0::0 using (ends[int(i)]):(exact[int(i)]) with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb tone(word(formats, int(i))), \
+         1/0 with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb ink title "last T of a linear sum"
     do for [i = 1:20] { unset label i }
     unset arrow
     unset logscale x
@@ -104,36 +106,37 @@ do for [file in figure_files] {
         set xrange [0:steps]
         set yrange [2.5:110]
         set ytics ("3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
-        set ylabel "label error" offset 2.2,0
+        set ylabel "wrong labels" offset 2.2,0
         every = steps > 1000 ? 500 : steps > 400 ? 200 : 50
-        if (panel == words(shown)) { set xlabel "training steps"; set xtics every format "%g" } else { unset xlabel; set xtics every format "" }
+        if (panel == words(shown)) { set xlabel "training steps"; set xtics every format "%g" } else { set xlabel ""; set xtics every format "" }
         set label 1 word(titles, c) at graph 0.04,0.10 font panel_font textcolor rgb ink
+        if (panel == words(shown)) { set label 2 "bands: all seeds" at graph 0.97,0.92 right font small_font textcolor rgb grey }
         if (panel == 1) { set key at graph 1.0,1.0 right top samplen 1.4 Left reverse font small_font } else { unset key }
         rows = ""
         do for [r = 1:3] { rows = rows . (has(cell, word(recipes, r), word(recipe_losses, r)) ? sprintf(" %d", r) : "") }
         plot for [i in rows] rows(curve(cell, word(recipes, int(i)), word(recipe_losses, int(i)))) using "x":"least label error at a step":"largest label error at a step" with filledcurves linecolor rgb tint(value(word(recipe_colours, int(i))), 0.22) notitle, \
-             10 with lines dashtype 3 linecolor rgb grey notitle, \
              for [i in rows] rows(curve(cell, word(recipes, int(i)), word(recipe_losses, int(i)))) using "x":"label error at a step" with lines linewidth (int(i) == 1 ? 3.4 : 1.8) dashtype 1 + (int(i) == 3) linecolor rgb value(word(recipe_colours, int(i))) title word(recipe_names, int(i))
         unset label 1
+        unset label 2
     }
     set lmargin at screen 0.76
     set rmargin at screen 0.985
     set tmargin at screen 0.81
     set bmargin at screen 0.13
-    set title sprintf("%s, sums over paths rounded", first eq "gru" ? "GRU" : first eq "lstm" ? "LSTM" : "RNN")
+    set title sprintf("%s: only the CTC sums rounded", first eq "gru" ? "GRU" : first eq "lstm" ? "LSTM" : "RNN")
     set xrange [0.5:L + 0.5]
     set yrange [2.5:190]
     set ytics ("3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "NaN:\n100 %%" 100)
     eval "set xtics (" . loss_tics . ") format '%g'"
     set xlabel "format of the sums"
-    set ylabel "label error after training" offset 0.6,0
+    set ylabel "wrong labels after training" offset 0.6,0
+    set label 1 "each mark is a seed" at graph 0.04,0.04 font small_font textcolor rgb grey
     set key at graph 0.03,0.99 left top samplen 0.8 Left reverse font small_font
     place(x) = strcol("recipe") eq "fp32" && strcol("cell") eq first ? x : NaN
-    plot 10 with lines dashtype 3 linecolor rgb grey notitle, \
-         for [f = 1:L] rows(ended("log", word(loss_formats, f))) using (place(f - 0.1)):"label_error" with points pointtype 7 pointsize 0.6 linecolor rgb blue notitle, \
+    plot for [f = 1:L] rows(ended("log", word(loss_formats, f))) using (place(f - 0.1)):"label_error" with points pointtype 7 pointsize 0.6 linecolor rgb blue notitle, \
          for [f = 1:L] rows(ended("linear", word(loss_formats, f))) using (place(f + 0.1)):"label_error" with points pointtype 9 pointsize 0.7 linecolor rgb red notitle, \
-         1/0 with points pointtype 7 pointsize 0.7 linecolor rgb blue title "in logarithms", \
-         1/0 with points pointtype 9 pointsize 0.7 linecolor rgb red title "linear"
+         1/0 with points pointtype 7 pointsize 0.7 linecolor rgb blue title "sums of logarithms", \
+         1/0 with points pointtype 9 pointsize 0.7 linecolor rgb red title "linear sums"
     do for [i = 1:20] { unset label i }
     unset arrow
     unset multiplot

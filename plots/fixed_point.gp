@@ -44,7 +44,7 @@ do for [file in figure_files] {
     eval figure_open("fixed_point", file, 1160, 620)
     set multiplot
     set label 1 headline at screen 0.02,0.955 font title_font textcolor rgb ink
-    set label 2 sprintf("%s, network %s; median of %d seed%s, band: least to greatest%s", mnist ? "MNIST" : "the digits that ship with the project", option(csv, "net"), seeds, seeds == 1 ? "" : "s", \
+    set label 2 sprintf("%s, network %s; median of %d seed%s, band: least to greatest%s", mnist ? "MNIST" : "The digits that ship with the project", option(csv, "net"), seeds, seeds == 1 ? "" : "s", \
         beside ? "; ticks: Gupta et al. 2015" : "") at screen 0.02,0.905 font label_font textcolor rgb grey noenhanced
     set logscale y
     set xrange [1:epochs]
@@ -55,7 +55,7 @@ do for [file in figure_files] {
         set rmargin at screen left + 0.36
         set tmargin at screen 0.81
         set bmargin at screen 0.13
-        set title (mode eq "rne" ? "rounded to nearest" : "rounded stochastically") offset 0,-0.4
+        set title (mode eq "rne" ? "Rounded to nearest" : "Rounded stochastically") offset 0,-0.4
         set xlabel "epoch"
         set ylabel (panel > 1 ? "" : mnist ? "test error (%)" : "mean training loss of the epoch")
         set yrange [bottom:top]

@@ -75,7 +75,7 @@ do for [file in figure_files] {
     unset arrow 1
     do for [i = 11:16] { unset label i }
 
-    unset ylabel
+    set ylabel ""
     set lmargin at screen 0.745
     set rmargin at screen 0.985
     set title "Promotion, with 14 bits kept"

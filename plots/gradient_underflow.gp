@@ -114,7 +114,7 @@ do for [file in figure_files] {
         step = peak[c] > 6 ? 2 : peak[c] > 3 ? 1 : 0.5
         set yrange [0:top]
         set ytics 0,step,1.05*peak[c] format "%g %%"
-        if (c == 1) { set ylabel "share of those that are not zero" offset 0.6,0 } else { unset ylabel }
+        if (c == 1) { set ylabel "share of the non-zero ones" offset 0.6,0 } else { set ylabel "" }
         set title sprintf("%s of %s", word(titles, c), net)
         set label 11 sprintf("not shown: %.1f %%\nof all are exactly zero\nin binary32", zeros[c]) at -60.5,top*0.62 left textcolor rgb grey font small_font
         set label 12 "lost in\nbinary16" at -44,top*0.36 center textcolor rgb red font label_font
@@ -126,7 +126,7 @@ do for [file in figure_files] {
         set arrow 5 from -16,top*0.87 to 16,top*0.87 nohead linecolor rgb e5m2 linewidth 7
         set arrow 6 from -9,top*0.80 to 8.8,top*0.80 nohead linecolor rgb e4m3 linewidth 7
         set arrow 7 from -25,0 to -25,top*0.62 nohead linecolor rgb grey dashtype (3,3) linewidth 1.5
-        set label 18 "2^{-25}, half of the least\npositive number" at -24,top*0.585 left textcolor rgb grey font small_font
+        set label 18 "2^{-25}, half of binary16's\nleast positive number" at -24,top*0.585 left textcolor rgb grey font small_font
         if (known(2) && safe[2] > 0) {
             set label 17 sprintf("a loss scale of 2^{%g}", safe[2]) at -25,top*0.72 left textcolor rgb ink font small_font
             set arrow 8 from -25,top*0.665 to -25+safe[2],top*0.665 head filled size 1.6,20 linecolor rgb ink linewidth 1.5
@@ -155,7 +155,7 @@ do for [file in figure_files] {
         if (known(f) && f > 2) { set label 15 + f sprintf("%s%.2g %% at 2^{%g}", lost_at[f] == lost_at[f] ? "" : word(formats, f) . ": ", lost_there[f], safe[f]) at safe[f] + 0.4,y left textcolor rgb value(word(formats, f)) font small_font front boxed }
     }
     if (strstrt(has, "1")) { set label 11 sprintf("bfloat16: %s", overall[1] == 0 ? "none at any scale" : sprintf("at most %.2g %%", overall[1])) at 0.6,-6 left textcolor rgb bfloat16 font label_font }
-    set label 15 "solid: nothing overflows" at 23.6,105 right textcolor rgb grey font small_font
+    set label 15 "solid: nothing overflows, dashed: some do" at 23.6,105 right textcolor rgb grey font small_font
     if (known(2)) { set label 17 sprintf("%.2g %% at 2^{%g}", lost_there[2], safe[2]) at safe[2],-7 center textcolor rgb binary16 font small_font }
     if (words(has) == 0) {
         set label 16 "not in this run: needs --formats bf16,fp16,e5m2,e4m3" at graph 0.5,0.5 center textcolor rgb grey font label_font
@@ -173,7 +173,7 @@ do for [file in figure_files] {
     set yrange [0:112]
     set boxwidth 0.24
     set key left top horizontal Left reverse samplen 1 width 1
-    unset ylabel
+    set ylabel ""
     set xlabel "gradients of the output of each layer, from the input to the loss"
     if (names eq "") {
         set label 11 "not in this run: needs --scales 0" at graph 0.5,0.5 center textcolor rgb grey font label_font
@@ -190,7 +190,7 @@ do for [file in figure_files] {
     eval panel(0.075, 0.985, 0.045, 0.233)
     set title "Activation gradients flushed without a scale (pale), at the largest safe loss scale (middle), with a scale per tensor (full)"
     unset key
-    unset xlabel
+    set xlabel ""
     set xrange [0.45:N + 0.55]
     set xtics scale 0 ("" 0)
     do for [n = 1:N] { set xtics add (word(nets, n) n) }

@@ -60,7 +60,7 @@ do for [file in figure_files] {
     set multiplot
     headline = words(has) > 0 ? "The harmonic series grows for ever, but to nearest it stops: terms fall below half a spacing" : "The harmonic series, which grows for ever, in small formats"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "The sum of 1/1 to 1/n, quotients and sums rounded to the format. Wide grey line: the exact sum. Circles on it: predicted stops." at screen 0.02,0.897 font label_font textcolor rgb grey
+    set label 2 "The sum of 1/1 to 1/n, all rounded to the format. Wide grey line: the exact sum. Circles: predicted stops. In brackets: the first lost term." at screen 0.02,0.897 font label_font textcolor rgb grey
     set samples 400
     set logscale x 2
     set tmargin at screen 0.80
@@ -80,7 +80,7 @@ do for [file in figure_files] {
         said = sprintf("%s: %.6g (1/%.0f)", word(formats, c), at[c], idle[c])
         if (c == 1) { set label 10 + c said at idle[c]/3,at[c]+0.5 right textcolor rgb binary32 font small_font } \
         else { set label 10 + c said at (c == 5 ? 2**20.5 : 0.85*top),at[c] + (c == 4 || c == 5 || c == 7 ? -0.55 : 0.5) right textcolor rgb value(word(formats, c)) font small_font }
-        set arrow 10 + c from idle[c],at[c] to top,at[c] nohead linecolor rgb value(word(formats, c)) linewidth 2
+        set arrow 10 + c from idle[c],at[c] to top,at[c] nohead front linecolor rgb value(word(formats, c)) linewidth 2
         if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted_stop[c] point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
     }
     if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
@@ -93,7 +93,7 @@ do for [file in figure_files] {
     set lmargin at screen 0.42
     set rmargin at screen 0.67
     set xrange [1:words(random) ? terms : 8192]
-    unset ylabel
+    set ylabel ""
     set title "Stochastic: right on average"
     set key at graph 0.02,0.99 left top reverse Left font small_font
     set label 12 "bands: 90 % of the runs\nthin lines: single runs\nblack: means" at graph 0.985,0.13 right textcolor rgb grey font small_font front
@@ -114,7 +114,7 @@ do for [file in figure_files] {
     do for [i in cured_has] {
         c = int(i)
         if (cured[c] == cured[c]) {
-            set arrow 10 + c from cured_idle[c],cured[c] to top,cured[c] nohead linecolor rgb cure_colour(c) linewidth 2
+            set arrow 10 + c from cured_idle[c],cured[c] to top,cured[c] nohead front linecolor rgb cure_colour(c) linewidth 2
             if (c == 3) { set label 10 + c sprintf("binary32 copy: %.7g", cured[c]) at cured_idle[c]/3,cured[c]+0.5 right textcolor rgb cure_colour(c) font small_font } \
             else { set label 10 + c sprintf("%s: %.7g", cure_text(c), cured[c]) at 0.85*top,cured[c]-0.55 right textcolor rgb cure_colour(c) font small_font }
         }

@@ -132,7 +132,7 @@ do for [file in figure_files] {
 
     # --- accuracy
     eval panel(0.07, 0.485, 0.668, 0.889)
-    set title sprintf("%s: accuracy on digits not seen in training", net)
+    set title sprintf("Network %s: accuracy on digits not seen in training", net)
     set xrange [low - 1:high + 1]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
     set xlabel "loss scale"
@@ -157,7 +157,7 @@ do for [file in figure_files] {
 
     # --- loss
     eval panel(0.57, 0.985, 0.668, 0.889)
-    set title sprintf("%s: loss on the training digits at the end", net)
+    set title sprintf("Network %s: loss on the training digits at the end", net)
     set yrange [1e-4:60]
     set logscale y
     set ytics ("10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "0.1" 0.1, "1" 1, "10" 10)
@@ -190,7 +190,7 @@ do for [file in figure_files] {
         at = c == 1 ? 1 : F
         format = word(formats, at)
         eval panel(c == 1 ? 0.07 : 0.57, c == 1 ? 0.485 : 0.985, 0.340, 0.561)
-        set title sprintf("%s: dynamic scalers, %s gradients", net, format)
+        set title sprintf("Network %s: dynamic scalers, %s gradients", net, format)
         if (c == 2) { unset key } # the colours are those of the left panel
         if (wall[at] == wall[at]) {
             set label 11 sprintf("dashed: static scales from 2^{%d} on diverge", wall[at]) at steps,ceiling + 1.8 right front textcolor rgb red font small_font
@@ -203,7 +203,7 @@ do for [file in figure_files] {
     }
     # --- networks: results of every static scale
     eval panel(0.07, 0.485, 0.055, 0.219)
-    unset ylabel
+    set ylabel ""
     set title "All networks: static scales as good as binary32 (filled)" offset 0,2.3
     set key at graph 0.5,1.15 center horizontal Left reverse samplen 0.4 width -1 maxrows 1 font small_font
     set xrange [low - 2:high + 2]
@@ -224,7 +224,7 @@ do for [file in figure_files] {
     set key width 1
     set title "Scale per tensor: accuracy minus that of binary32" offset 0,2.3
     set xrange [0.4:N + 0.6]
-    unset xlabel
+    set xlabel ""
     set xtics scale 0 ("" 0)
     do for [n = 1:N] { set xtics add (word(nets, n) n) }
     set yrange [-4:4]
@@ -236,6 +236,7 @@ do for [file in figure_files] {
         set label 11 "not in this run: needs --scalers amax,delayed16" at graph 0.5,0.62 center textcolor rgb grey font label_font
         plot -100
     } else {
+        set label 11 "pale, open: single seeds" at graph 0.02,0.07 left textcolor rgb grey font small_font
         plot for [p in pairs] rows("final") using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) with points pointtype (way_of(p) == 1 ? 6 : 4) pointsize 0.5 linecolor rgb tint(value(format_of(p)), 0.6), \
              for [p in pairs] rows("final") using (tensors_of(format_of(p), word(ways, way_of(p))) ? beside_net(place(seen, format_of(p)), way_of(p)) : NaN):(gained(0)) smooth unique with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 1 linecolor rgb value(format_of(p)), \
              for [p in pairs] -100 with points pointtype (way_of(p) == 1 ? 7 : 5) pointsize 0.8 linecolor rgb value(format_of(p)) title format_of(p) . " " . word(ways, way_of(p))

@@ -60,7 +60,7 @@ do for [file in figure_files] {
     eval figure_open("magnitudes", file, 1160, 960)
     set multiplot
     set label 1 headline at screen 0.02,0.973 font title_font textcolor rgb ink
-    set label 2 "Filled: the last step of training, red what binary16 flushes. Black: the first step. Green: single layers in the last step, light to dark." at screen 0.02,0.945 font label_font textcolor rgb grey
+    set label 2 "Above: the range of each format, pale where its numbers are subnormal. Flushed: turned into zero." at screen 0.02,0.945 font label_font textcolor rgb grey
     set label 3 "share of the values that are not zero, per power of two" at screen 0.012,0.42 center rotate by 90 font label_font textcolor rgb ink
     set xrange [left:right]
     do for [c = 1:2] {
@@ -72,9 +72,9 @@ do for [file in figure_files] {
         set bmargin at screen 0.775
         set yrange [-bars-0.55:-0.35]
         unset ytics
-        unset ylabel
-        unset xlabel
-        unset title
+        set ylabel ""
+        set xlabel ""
+        set title ""
         set border 0
         unset xtics
         do for [i = 1:bars] {
@@ -106,7 +106,7 @@ do for [file in figure_files] {
             set title word(titles, k) offset 0,-0.75
             set ytics nomirror textcolor rgb ink font small_font out scale 0.6 ("0.001 %%" 0.001, "0.01 %%" 0.01, "0.1 %%" 0.1, "1 %%" 1, "10 %%" 10, "100 %%" 100)
             eval sprintf(tics, r == 3 ? named_tics : bare_tics)
-            if (r == 3) { set xlabel "magnitude" } else { unset xlabel }
+            if (r == 3) { set xlabel "magnitude" } else { set xlabel "" }
             said = ""
             do for [i = 1:bars] {
                 lost = flushed(kind, "trained", word(formats, i))
@@ -120,20 +120,27 @@ do for [file in figure_files] {
                 eval measure(sprintf("bin %s %s trained", kind, word(layers[k], j)), "1", "column('count')")
                 sums = sums . sprintf(" %d", hits ? total : 1)
             }
-            if (kind eq "input" && half == half) { set label 22 "what lies left of this line\n(red) becomes zero in binary16" at half - 1.5,0.3 right textcolor rgb red font small_font }
+            if (kind eq "input") { set key at graph 0.015,0.72 left top Left reverse samplen 1.2 spacing 1.05 font small_font; flushed_title = "last step: lost in binary16"; kept_title = half == half ? "last step: kept" : "last step" }
+            if (kind eq "input") { layer_title = "single layers, light to dark"; initial_title = "first step" } else { unset key }
+            if (kind eq "weight" && half == half) { set label 22 "binary16 flushes\nwhat is left of this line" at half - 1.5,0.3 right textcolor rgb binary16 font small_font }
             if (kind eq "agrad") {
                 set label 23 "first step" at summary(csv, "fullest octave", "agrad initial") + 4.5,summary(csv, "percent in the fullest octave", "agrad initial") left textcolor rgb ink font label_font
                 set label 24 "last step" at summary(csv, "fullest octave", "agrad trained") - 8,0.004 center textcolor rgb ink font label_font front
             }
+            if (kind eq "agrad" && words(layers[k])) {
+                eval measure(sprintf("bin agrad %s trained", word(layers[k], words(layers[k]))), "column('x') == left + 8", "100 * column('count') / word(sums, words(sums))")
+                if (hits) { set label 25 "last layer" at left + 2,7 * total left textcolor rgb green font label_font }
+            }
             if (half == half) { set arrow 1 from half,0.001 to half,100 nohead linecolor rgb binary16 dashtype (3,3) linewidth 1.5 back }
             # all values, and over them the values that binary16 keeps
-            plot bins(kind, "all", "trained") using (column("x") + 0.5):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4), \
-                 bins(kind, "all", "trained") using (!(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45), \
+            plot bins(kind, "all", "trained") using (column("x") + 0.5):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(red, 0.4) title flushed_title, \
+                 bins(kind, "all", "trained") using (!(column("x") < half) ? column("x") + 0.5 : NaN):(100 * column("count") / n_trained[k]) smooth frequency with boxes linecolor rgb tint(sky, 0.45) title kept_title, \
                  for [j = 1:words(layers[k])] bins(kind, word(layers[k], j), "trained") using (column("x") + 0.5):(100 * column("count") / word(sums, j)) smooth frequency with lines linecolor rgb layer_colour(j, words(layers[k])) linewidth 1.5, \
-                 bins(kind, "all", "initial") using (column("x") + 0.5):(100 * column("count") / n_initial[k]) smooth frequency with histeps linecolor rgb ink linewidth 2
+                 1/0 with lines linecolor rgb green linewidth 1.5 title layer_title, \
+                 bins(kind, "all", "initial") using (column("x") + 0.5):(100 * column("count") / n_initial[k]) smooth frequency with histeps linecolor rgb ink linewidth 2 title initial_title
             unset arrow 1
             unset label 20
-            do for [i = 21:24] { unset label i }
+            do for [i = 21:25] { unset label i }
         }
         set yrange [*:*]
         unset logscale

@@ -40,7 +40,7 @@ do for [file in figure_files] {
     eval figure_open("ode", file, 1160, 800)
     set multiplot
     set label 1 (stuck && has[2] ? "To nearest, small steps vanish and Euler's method stops; stochastic rounding keeps them" : "Euler's method with rounded steps") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs.", option(csv, "runs")) at screen 0.02,0.927 font label_font textcolor rgb grey
+    set label 2 sprintf("Errors after n steps of size 1/n, every operation rounded; stochastic: %s runs. Small dots: every n, rounded to nearest.", option(csv, "runs")) at screen 0.02,0.927 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9.5:longest*1.05]
     set xtics ("10" 10, "10^2" 100, "10^3" 1000, "10^4" 1e4, "10^5" 1e5, "10^6" 1e6, "10^7" 1e7)
@@ -54,7 +54,7 @@ do for [file in figure_files] {
         set lmargin at screen left(f)
         set rmargin at screen left(f) + 0.26
         set title sprintf("y' = -y in %s", name) offset 0,-0.3
-        if (f == 1) { set ylabel "|y(1) - exact|" offset 1,0 textcolor rgb ink font label_font } else { unset ylabel }
+        if (f == 1) { set ylabel "|y(1) - exact|" offset 1,0 textcolor rgb ink font label_font } else { set ylabel "" }
         if (has[2 * f - 1] + has[2 * f] == 0) {
             set label 20 sprintf("not in this run:\nneeds --formats %s", name) at graph 0.5,0.5 center textcolor rgb grey font label_font
             plot 1e-9 with lines
@@ -78,7 +78,7 @@ do for [file in figure_files] {
     set lmargin at screen left(3)
     set rmargin at screen left(3) + 0.26
     set title "The circle: farthest from the solution" offset 0,-0.3
-    set ylabel "distance" offset 2,0 textcolor rgb ink font label_font
+    set ylabel "distance" offset 1.7,0 textcolor rgb ink font label_font
     set yrange [3.5e-3:8]
     set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1)
     if (has[1] || has[3]) { set label 11 "to nearest" at longest,3.4 right textcolor rgb red font label_font }
@@ -91,8 +91,8 @@ do for [file in figure_files] {
 
     set tmargin at screen 0.44
     set bmargin at screen 0.01
-    unset xlabel
-    unset ylabel
+    set xlabel ""
+    set ylabel ""
     unset xtics; unset ytics; unset border
     set size ratio -1
     set xrange [-1.4:1.4]

@@ -63,10 +63,11 @@ do for [file in figure_files] {
         set label 100 + i word(names, i) at graph -0.02,first y right textcolor rgb ink font label_font
         set label 200 + i sprintf("%d result%s", results[i], results[i] == 1 ? "" : "s") at at(width[i]) * 1.9,y left textcolor rgb (results[i] == 1 ? green : red) font small_font
     }
-    set key at graph 0.06,(few ? 0.13 : 0.345) left top Left reverse samplen 0.5
-    inside_title = inside_results == 1 ? "inside blocks: 1 result" : "inside blocks"
-    inside = words(blocks) ? "for [w in blocks] '+' using (at(width[int(w)])):(row_of(place[int(w) - 14])) every ::::0 with points pointtype 6 pointsize 0.9 linecolor rgb green, 1/0 with points pointtype 6 pointsize 0.9 linecolor rgb green title '" . inside_title . "', " : ""
-    eval "plot " . inside . "for [w in shown] '+' using (at(width[int(w)])):(row_of(place[int(w)])) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb (results[int(w)] == 1 ? green : red), 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb red title 'any order'"
+    set key at graph 0.06,(few ? 0.13 : 0.345) left top Left reverse samplen 0.5 font small_font
+    inside_title = inside_results == 1 ? "order inside blocks: 1 result" : "order inside blocks"
+    inside = words(blocks) ? "for [w in blocks] '+' using (at(width[int(w)])):(row_of(place[int(w) - 14])) every ::::0 with points pointtype 6 pointsize 0.9 linecolor rgb green, " : ""
+    inside_key = words(blocks) ? ", 1/0 with points pointtype 6 pointsize 0.9 linecolor rgb green title '" . inside_title . "'" : ""
+    eval "plot " . inside . "for [w in shown] '+' using (at(width[int(w)])):(row_of(place[int(w)])) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb (results[int(w)] == 1 ? green : red), 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb red title 'any order: several results', 1/0 with points pointtype 7 pointsize 0.9 linecolor rgb green title 'any order: 1 result'" . inside_key
     do for [i = 1:230] { unset label i }
 
     set lmargin at screen 0.66
@@ -80,7 +81,7 @@ do for [file in figure_files] {
     set ytics nomirror out scale 0.6 textcolor rgb ink font small_font autofreq
     set ylabel "difference from one thread, in units of the last place" offset 0.8,0 font label_font
     if (has_slices) {
-        set label 11 "one slice per thread" at 1.1,graph 0.94 left textcolor rgb red font label_font
+        set label 11 "one slice for each thread" at 1.1,graph 0.94 left textcolor rgb red font label_font
         set label 12 "in ulplab, any number of threads" at 70,(under ? -0.05 : 0.05) * height right textcolor rgb green font label_font
         plot 0 with lines linecolor rgb green linewidth 3, \
              csv using (of("slices", "fp32") ? column("number") : NaN):((column("value") - single) / spacing) with linespoints pointtype 7 pointsize 0.7 linecolor rgb red linewidth 1.5

@@ -17,7 +17,7 @@ if (high_bits == low_bits) { eval figure_refuse("quantized_inference", "it needs
 reach(net, scheme, acc) = strcol("kind") eq "integer" && strcol("scheme") eq scheme && column("net") == net && strcol("accumulator") eq acc
 mean_of(net, way) = summary(csv, "mean accuracy", sprintf("%d %s", net, way))
 curves = "affine:int32 symmetric:int32 symmetric:int16-sat symmetric:int16"
-names = "'affine, int32' 'symmetric, int32' 'symmetric, int16 saturates' 'symmetric, int16 wraps'"
+names = "'affine codes, 32-bit sums' 'symmetric, 32-bit sums' 'symmetric, 16-bit sum saturates' 'symmetric, 16-bit sum wraps'"
 colours = "blue orange purple red"
 marks = "7 5 9 13" # of single seeds
 widths = "2 7 4 1.5"
@@ -55,27 +55,28 @@ do for [file in figure_files] {
         set xrange [low_bits - 0.4:high_bits + 0.4]
         set xtics 1
         set xlabel "bits of weights and activations"
-        if (n == 1) { set ylabel "wrong answers on the test part" offset 1.6,0 } else { unset ylabel }
-        if (n == nets) { set key at graph 0.99,0.99 right top samplen 1.2 spacing 1.05 font small_font Left reverse } else { unset key }
+        if (n == 1) { set ylabel "wrong answers on the test part" offset 1.6,0 } else { set ylabel "" }
+        if (n == 1) { set key at graph 0.115,0.995 left top samplen 0.8 spacing 1.05 font small_font Left reverse } else { unset key }
         set arrow 1 from graph 0,first 100 - reference[n] to graph 1,first 100 - reference[n] nohead back linecolor rgb pale linewidth 8
         plot for [c = 1:4] [low_bits:high_bits] '+' using (int($1 + 0.5)):(100 - mean_at[100 * (n - 1) + 10 * c + int($1 + 0.5)]) with lines linecolor rgb value(word(colours, c)) linewidth real(word(widths, c)) notitle, \
              for [c = 1:4] csv using (reach(n, schemes[c], accs[c]) ? column("bits") : NaN):(100 - column("accuracy")) with points pointtype int(word(marks, c)) pointsize 0.35 linecolor rgb value(word(colours, c)), \
-             for [c = 1:4] 1/0 with lines linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c)
+             for [c = 1:4] 1/0 with lines linewidth real(word(widths, c)) linecolor rgb value(word(colours, c)) title word(names, c), \
+             1/0 with points pointtype 7 pointsize 0.35 linecolor rgb grey title "small marks: single seeds"
     }
     set lmargin at screen (nets == 2 ? 0.73 : 0.45)
     set rmargin at screen (nets == 2 ? 0.985 : 0.95)
     set title "Floating point (dense net)"
     set xrange [0.4:6.6]
-    set xtics ("fp16" 1, "bf16" 2, "e5m2" 3, "e4m3" 4, "e3m2" 5, "e2m1" 6)
-    set xlabel "format of weights and activations"
-    unset ylabel
+    set xtics ("binary16" 1, "bfloat16" 2, "e5m2" 3, "e4m3" 4, "e3m2" 5, "e2m1" 6) rotate by -30
+    set xlabel "format of weights and activations" offset 0,0.8
+    set ylabel ""
     set key at graph 0.03,0.99 left top samplen 0.6 font small_font Left reverse
     place(f, s, shift) = strcol("kind") eq word(formats, f) && strcol("scheme") eq s && column("net") == 1 ? f + shift : NaN
     set arrow 1 from graph 0,first 100 - reference[1] to graph 1,first 100 - reference[1] nohead back linecolor rgb pale linewidth 8
     plot for [f = 1:6] csv using (place(f, "plain", -0.13)):(100 - column("accuracy")) with points pointtype 7 pointsize 0.6 linecolor rgb red, \
          for [f = 1:6] csv using (place(f, "scaled", 0.13)):(100 - column("accuracy")) with points pointtype 6 pointsize 0.6 linecolor rgb blue, \
-         1/0 with points pointtype 7 pointsize 0.7 linecolor rgb red title "as it is", \
-         1/0 with points pointtype 6 pointsize 0.7 linecolor rgb blue title "a scale per tensor"
+         1/0 with points pointtype 7 pointsize 0.7 linecolor rgb red title "without a scale, each seed", \
+         1/0 with points pointtype 6 pointsize 0.7 linecolor rgb blue title "a scale per tensor, each seed"
     unset multiplot
     unset output
     reset

@@ -12,7 +12,7 @@ label_of(v) = v eq "fp32" ? "binary32" : v eq "fp16" ? "everything in binary16" 
     v eq "bf16" ? "everything in bfloat16" : v eq "bf16-recipe" ? "recipe without loss scaling" : v eq "bf16-lowsums" ? "the same, but sums in bfloat16" : v eq "bf16-nomaster" ? "the same, but no master weights" : \
     v eq "fp8" ? "no scale at all" : v eq "fp8-loss" ? "loss scaling" : v eq "fp8-now" ? "scales per tensor, just in time" : v eq "fp8-delayed" ? "scales per tensor, delayed" : \
     strstrt(v, "-sr") ? "… instead, weights rounded at random" : "… instead, Kahan update"
-short(v) = v eq "bf16" ? "all bfloat16" : v eq "fp16-sums" ? "sums in binary32" : v eq "fp16-recipe" ? "+ loss scaling" : label_of(v)
+short(v) = v eq "bf16" ? "everything in bfloat16" : v eq "fp16-sums" ? "binary16, sums in binary32" : v eq "fp16-recipe" ? "+ loss scaling" : label_of(v)
 tone(v) = v eq "fp32" ? black : v eq "fp16" ? red : v eq "fp16-sums" ? orange : v eq "fp16-master" ? green : v[1:4] eq "fp16" ? blue : v[1:4] eq "bf16" ? purple : sky
 step_tone(v) = strstrt(" " . ladder . " ", " " . v . " ") ? tone(v) : v[1:4] eq "fp16" ? ink : tone(v)
 
@@ -76,7 +76,7 @@ do for [file in figure_files] {
     eval figure_open("recipe", file, 1160, 780)
     set multiplot
     set label 1 headline at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("%s, %s, loss times 2^{%d}; each run beside binary32 with the same seed: median of %d seeds; bars and bands: least to greatest", \
+    set label 2 sprintf("%s, %s, loss times 2^{%d}; each run beside binary32 with the same seed: median of %d seeds; bars, bands, small dots: all seeds", \
         option(csv, "set") eq "mnist" ? "MNIST" : "Digits", option(csv, "net"), int(option(csv, "weight")), seeds) at screen 0.02,0.93 font label_font textcolor rgb grey
 
     # --- learning curves
@@ -86,7 +86,7 @@ do for [file in figure_files] {
     set bmargin at screen 0.085
     set title "Training loss / that of binary32"
     set xlabel "epoch"
-    unset ylabel
+    set ylabel ""
     set xrange [0:epochs]
     unset logscale y
     set yrange [floor_loss - 0.01:1 + 0.8 * (wall - 1)]
@@ -101,10 +101,11 @@ do for [file in figure_files] {
     # --- final loss of all variants
     set lmargin at screen 0.62
     set rmargin at screen 0.85
-    set title "Loss at the end / that of binary32"
+    set title "Final loss / that of binary32"
     set xlabel ""
     set xrange [floor_loss:wall]
-    set xtics (wall > 1.6 ? 0.2 : 0.1) format "%g"
+    step = wall > 1.6 ? 0.2 : 0.1
+    set xtics 1,step format "%g"
     set yrange [-down - 0.8:0.8]
     unset ytics
     set border 1

@@ -45,10 +45,10 @@ base = words(shown) ? int(word(shown, 1)) : 8
 
 formats = "bfloat16 binary16 e8m13 binary32"
 colours = "bfloat16 binary16 green binary32"
-labels = "bf16 fp16 e8m13 fp32"
+labels = "bfloat16 binary16 e8m13 binary32"
 policies = "mixed:e4m3 mixed:bfloat16 mixed:binary16 binary32"
 policy_colours = "e4m3 bfloat16 binary16 binary32"
-policy_labels = "e4m3 bf16 fp16 fp32"
+policy_labels = "e4m3 bfloat16 binary16 binary32"
 cells = "rnn gru lstm"
 widths = "1.2 2.4 4"
 tens(low, high) = "set ytics (" . tens_list(low, high) . ")"
@@ -72,7 +72,7 @@ do for [file in figure_files] {
     do for [g = 1:panels] {
         set lmargin at screen 0.075 + (g - 1) * 0.93 / panels
         set rmargin at screen 0.075 + g * 0.93 / panels - 0.045
-        set title sprintf(grows[g] ? "gain %g, chaotic: +%.0f %% a step" : "gain %g, contracting: errors stay", gain(g), 100 * (exp(rate[g]) - 1))
+        set title sprintf(grows[g] ? "gain %g, chaotic: error +%.0f %% a step" : "gain %g, contracting: errors stay small", gain(g), 100 * (exp(rate[g]) - 1))
         if (g == 1) { set ylabel "relative error of the state" offset 1,0 } else { set ylabel "" }
         do for [f = 1:4] {
             eval measure("random " . word(formats, f), "forth(g, word(formats, f)) && column('step') == last_step", "log10(column('error'))")
@@ -80,11 +80,13 @@ do for [file in figure_files] {
             if (hits && !grows[g]) { set label (10 + f) word(labels, f) at last_step * 0.97,mean + 0.33 right font small_font textcolor rgb value(word(colours, f)) }
         }
         unset label 15
-        if (grows[g] && last_step >= 200) { set label 15 "binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
-        plot rows("random perturbed") using (forth(g, "perturbed") && column("error") > 1e-8 && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype 2, \
+        unset label 16
+        if (grows[g]) { set label 16 "colours as on the left" at last_step * 0.99,0.45 right font small_font textcolor rgb grey }
+        if (grows[g] && last_step >= 200) { set label 15 "dashed: binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
+        plot rows("random perturbed") using (forth(g, "perturbed") && column("error") > 1e-8 && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype (6,4), \
              for [f = 1:4] rows("random " . word(formats, f)) using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
     }
-    do for [f = 1:5] { unset label (10 + f) }
+    do for [f = 1:6] { unset label (10 + f) }
 
     # --- the number of steps that a bit gains
     unset label 1
@@ -101,14 +103,15 @@ do for [file in figure_files] {
     set xtics step
     set ytics 20
     set xlabel "bits of the state's significand"
-    set ylabel "steps" offset 1,0
+    set ylabel "time steps" offset 1,0
     if (words(shown)) {
         top = until[int(word(shown, words(shown)))]
         set yrange [0:top * 1.45 + 5]
         set label 3 sprintf("ln 2 / %.3f = %.1f steps a bit", rate[chaotic], per_bit) at graph 0.06,0.92 font small_font textcolor rgb grey
         do for [i = 1:words(shown)] {
             b = int(word(shown, i))
-            set label (20 + i) (b == 8 ? "bf16" : b == 11 ? "fp16" : b == 24 ? "fp32" : sprintf("e8m%d", b - 1)) at b + (b > 20 ? -0.7 : 0.5),until[b] - top * 0.1 left font small_font textcolor rgb ink
+            set label (20 + i) (b == 8 ? "bfloat16" : b == 11 ? "binary16" : b == 24 ? "binary32" : sprintf("e8m%d", b - 1)) at b + 0.5,until[b] - top * 0.1 left font small_font textcolor rgb ink
+            if (b > 20) { set label (20 + i) at b + 1.3,until[b] - top * 0.1 right }
         }
         plot (x < base - 0.5 || x > int(word(shown, words(shown))) + 1 ? NaN : until[base] + per_bit * (x - base)) with lines linecolor rgb grey linewidth 1.5, \
              for [i = 1:words(shown)] '+' using (int(word(shown, i))):(until[int(word(shown, i))]) every ::0::0 with points pointtype 7 pointsize 1 linecolor rgb (int(word(shown, i)) == 8 ? bfloat16 : int(word(shown, i)) == 11 ? binary16 : int(word(shown, i)) == 24 ? binary32 : green)
@@ -123,7 +126,7 @@ do for [file in figure_files] {
     # --- trained networks
     set lmargin at screen 0.405
     set rmargin at screen 0.655
-    set title "Trained on digits: errors stay near u"
+    set title "Trained on digits: errors stay small"
     eval forget
     stats csv using (see(strcol("part") eq "trained", column("step"))) nooutput
     trained_steps = int(most)
@@ -144,25 +147,25 @@ do for [file in figure_files] {
     # --- backward
     set lmargin at screen 0.735
     set rmargin at screen 0.985
-    set title "Contracting: lost on the way back"
+    set title "Contracting: gradients become zero"
     set xlabel "steps back from the loss"
-    set ylabel "share that became zero" offset 1.5,0
+    set ylabel "share of the gradient that is zero" offset 0.8,0
     set yrange [0:108]
     set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "100 %%" 100)
     set xrange [0:last_step < 160 ? last_step : 160]
     set xtics 40
     if (contracting) {
-        set label 41 "fp16" at 21,60 right font small_font textcolor rgb binary16
-        set label 42 "fp16, loss times 2^{12}" at 38,40 left font small_font textcolor rgb binary16
+        set label 41 "binary16" at 15,50 center rotate by 90 font small_font textcolor rgb binary16
+        set label 42 "binary16,\nloss times 2^{12}" at 38,40 left font small_font textcolor rgb binary16
         eval measure("random-back mixed:bfloat16", "back(contracting, 0) && column('zeros') >= 0.5", "column('step')")
         shrinks = hits ? least - 8 : NaN
-        if (hits) { set label 43 "bf16" at shrinks,60 right } else { set label 43 "bf16" at graph 0.97,first 7 right }
+        if (hits) { set label 43 "bfloat16" at shrinks,60 right } else { set label 43 "bfloat16" at graph 0.97,first 7 right }
         set label 43 font small_font textcolor rgb bfloat16
         plot rows("random-back mixed:binary16") using (back(contracting, 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2, \
-             rows("random-back mixed:binary16") using (back(contracting, 12) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2 dashtype 2, \
+             rows("random-back mixed:binary16") using (back(contracting, 12) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb binary16 linewidth 2 dashtype (6,4), \
              rows("random-back mixed:bfloat16") using (back(contracting, 0) ? column("step") : NaN):(100 * column("zeros")) smooth unique with lines linecolor rgb bfloat16 linewidth 2
     } else {
-        set label 41 "no network of this run contracts" at graph 0.5,0.5 center font label_font textcolor rgb grey
+        set label 41 "no network of this run contracts" norotate at graph 0.5,0.5 center font label_font textcolor rgb grey
         plot -1
     }
     do for [f = 41:43] { unset label f }

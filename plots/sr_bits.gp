@@ -90,13 +90,14 @@ do for [file in figure_files] {
     set title sprintf("Error of %s additions, bfloat16", option(csv, "terms"))
     set yrange [-1.05:0.2]
     set ytics ("-100 %%" -1, "-75 %%" -0.75, "-50 %%" -0.5, "-25 %%" -0.25, "0" 0)
-    set key at graph 0.4,0.24 left Left reverse samplen 1.2
+    set key at graph 0.4,0.3 left Left reverse samplen 1.2 font small_font
+    set label 11 "bars: mean ± deviation\nlines: predicted" at graph 0.97,0.98 right textcolor rgb grey font small_font
     set label 9 "A still drifts" at 9.5,-0.33 left textcolor rgb red font label_font
     set label 10 "stopped" at 5.4,-0.6 right textcolor rgb grey font label_font
     if (most_bits < 12 || least_bits > 3) { unset label 10; unset label 9 }
     if (!there[1]) { unset label 9 }
     plot for [m in list] csv using (bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"predicted" with lines linecolor rgb tint(colour(int(m)), 0.5) linewidth 1.5, \
-         for [m in list] csv using (at = bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"mean_error":(at == at ? sd(int(m)) : NaN) with yerrorbars pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.2 title word(letters, int(m)) . (m eq "1" ? ": mean and sd" : "")
+         for [m in list] csv using (at = bits("error", "bfloat16", int(m), "uniform") + shift(int(m))):"mean_error":(at == at ? sd(int(m)) : NaN) with yerrorbars pointtype 7 pointsize 0.5 linecolor rgb colour(int(m)) linewidth 1.2 title "method " . word(letters, int(m))
     unset multiplot
     unset output
     reset

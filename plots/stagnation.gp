@@ -88,7 +88,7 @@ do for [file in figure_files] {
          for [i = 1:words(basic)] path(word(basic, i), "rne", "plain", 1) using "step":"value" with steps linecolor rgb (word(basic, i) eq "q8.8" ? fixed : value(word(basic, i))) linewidth (word(basic, i) eq "bfloat16" ? 5 : 2)
     }
     do for [i = 1:5] { unset label i }
-    unset label 11; unset label 12; unset label 13; unset ylabel
+    unset label 11; unset label 12; unset label 13; set ylabel ""
 
     set title "Round up: each step a whole spacing"
     set yrange [90:180]
@@ -110,7 +110,7 @@ do for [file in figure_files] {
         set label 11 "the next number of e4m3 is 104" at 50,105.0 center textcolor rgb grey font label_font
         set label 12 comma(eight) . ", with a master copy," at 50,95.1 center textcolor rgb ink font label_font
         set label 13 "Kahan, or the terms first: 96" at 50,93.9 center textcolor rgb ink font label_font
-        set label 14 "96 + 0.01 k" at 99,97.7 right textcolor rgb grey font label_font
+        set label 14 "exact: 96 + 0.01 k" at 99,97.7 right textcolor rgb grey font label_font
         set arrow 1 from 0,104 to 100,104 nohead linecolor rgb grey linewidth 1
     }
     if (words(eight) == 0) { plot exact(x) @exact_style } else {
@@ -124,7 +124,7 @@ do for [file in figure_files] {
     set ytics 99.8,0.4,101.4 format "%.1f"
 
     do for [c = 1:3] {
-        if (c == 1) { set ylabel "sum" offset 1.2,0 } else { unset ylabel }
+        if (c == 1) { set ylabel "sum" offset 1.2,0 } else { set ylabel "" }
         set title cured[c]
         shown = three("rne", word(cures, c))
         eval needs(shown, "--formats binary16,bfloat16")
@@ -134,10 +134,10 @@ do for [file in figure_files] {
     }
 
     set xtics format "%g"
-    set xlabel "additions" offset 0,0.4
+    set xlabel "additions k" offset 0,0.4
     do for [c = 1:3] {
         colour = value(word(formats, c))
-        if (c == 1) { set ylabel "sum" offset 1.2,0; set yrange [99.8:102.2]; set ytics 99.8,0.4,102.2 format "%.1f" } else { unset ylabel }
+        if (c == 1) { set ylabel "sum" offset 1.2,0; set yrange [99.8:102.2]; set ytics 99.8,0.4,102.2 format "%.1f" } else { set ylabel "" }
         if (c == 2) { set yrange [99.6:103.2]; set ytics 99.5,0.5,103 format "%.1f" }
         if (c == 3) { set yrange [92:116]; set ytics 92,4,116 format "%.0f"; first = 96 }
         set title random_title[c]
@@ -145,11 +145,11 @@ do for [file in figure_files] {
         if (there[c] eq "") { plot exact(x) @exact_style; continue }
         plot spread(there[c]) using "step":"q05":"q95" with filledcurves linecolor rgb tint(colour, 0.2) title "90 % of the runs", \
              spread(there[c]) using "step":"q25":"q75" with filledcurves linecolor rgb tint(colour, 0.42) title middle[c], \
-             for [n = 1:paths] path(there[c], "sra", "plain", n) using "step":"value" with steps linecolor rgb colour linewidth 1, \
+             for [n = 1:paths] path(there[c], "sra", "plain", n) using "step":"value" with steps linecolor rgb colour linewidth 1 title (n == 1 ? "single runs" : ""), \
              exact(x) @exact_style, \
              spread(there[c]) using "step":"value" with lines linecolor rgb ink linewidth 3 title "mean"
     }
-    unset xlabel
+    set xlabel ""
     unset multiplot
     unset output
 }

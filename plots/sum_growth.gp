@@ -37,7 +37,7 @@ do for [file in figure_files] {
     eval figure_open("sum_growth", file, 1160, 760)
     set multiplot
     set label 1 (stops ? "To nearest, long sums of positive terms lose everything; the error of stochastic sums levels off" : "Errors of sums against their length") at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that hold always (n u, γ_n) or likely.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
+    set label 2 sprintf("Root mean square error of %s sums of n terms, relative to the sum of magnitudes. Broken lines: bounds that always hold (n u, γ_n) or likely hold.", option(csv, "runs")) at screen 0.02,0.925 font label_font textcolor rgb grey
     set logscale xy 10
     set xrange [9.9:longest*1.01]
     set yrange [0.9e-4:4]
@@ -50,8 +50,8 @@ do for [file in figure_files] {
             set tmargin at screen (f == 1 ? 0.845 : 0.43)
             set bmargin at screen (f == 1 ? 0.525 : 0.11)
             set title sprintf("%s: %s", word(formats, f), word(kind_titles, k)) offset 0,-0.4
-            if (f == 2) { set xlabel "terms n" font label_font textcolor rgb ink offset 0,0.3 } else { unset xlabel }
-            if (k == 1) { set ylabel "error" font label_font textcolor rgb ink offset 1,0 } else { unset ylabel }
+            if (f == 2) { set xlabel "terms n" font label_font textcolor rgb ink offset 0,0.3 } else { set xlabel "" }
+            if (k == 1) { set ylabel "relative error (rms)" font label_font textcolor rgb ink offset 1,0 } else { set ylabel "" }
             set ytics ("10^{-4}" 1e-4, "10^{-3}" 1e-3, "10^{-2}" 1e-2, "10^{-1}" 0.1, "1" 1)
             if (words(found[panel]) == 0) {
                 set label 20 "not in this run" at graph 0.5,0.5 center textcolor rgb grey font label_font
@@ -64,16 +64,18 @@ do for [file in figure_files] {
             # the probabilistic bounds start at the left; the bound of stochastic rounding is above that of nearest rounding
             start = f == 1 ? 1 : 8
             if (wide && has(panel, "sra")) { set label 12 "likely" at 10.8,start*(longest < 9e5 ? 0.036 : 0.047) left textcolor rgb blue font label_font }
-            if (wide && has(panel, "rne")) { set label 17 "likely" at 45,start*0.0066 left textcolor rgb red font label_font }
+            if (wide && has(panel, "rne")) { set label 17 "likely" at (f == 1 ? 45 : 26),(f == 1 ? 0.0066 : 0.034) left textcolor rgb red font label_font }
             if (wide && k == 1) {
                 if (level[f] == level[f]) {
                     set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level[f]) at longest*0.9,level[f]*1.8 right textcolor rgb blue font label_font
                     set label 14 "stochastic" at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font
                 }
-                set label 15 "to nearest" at (f == 1 ? 6200 : 2000),(f == 1 ? 0.12 : 0.25) left textcolor rgb red font label_font
             }
+            if (wide && k < 3 && has(panel, "rne")) { set label 15 "to nearest" at (k == 2 ? (f == 1 ? 1.3e4 : 2500) : f == 1 ? 6200 : 2000),(f == 1 ? 0.12 : 0.25) left textcolor rgb red font label_font }
+            if (wide && k == 2 && has(panel, "sra")) { set label 14 "stochastic" at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font }
             if (!wide && panel == 3) { set key at graph 0.98,0.72 } else { set key at screen 2,2 }
-            if (k == 3) { set label 13 (words(found[panel]) == 2 ? "either rounding" : has(panel, "rne") ? "to nearest" : "stochastic") at sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) center textcolor rgb ink font label_font }
+            if (k == 3 && has(panel, "rne")) { set label 15 "to nearest" at 0.7*sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) right textcolor rgb red font label_font }
+            if (k == 3 && has(panel, "sra")) { set label 13 "stochastic" at 1.4*sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) left textcolor rgb blue font label_font }
             flat = level[f]
             eval "plot " . (k < 3 && has(panel, "sra") ? "flat with lines linecolor rgb tint(blue, 0.5) linewidth 1 dashtype (2,3), " : "") \
               . (has(panel, "rne") ? "csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('gamma'))) with lines linecolor rgb red linewidth 1.2 dashtype (2,3) title 'γ_n', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('linear'))) with lines linecolor rgb red linewidth 1.2 dashtype (6,4) title 'n u', csv using (line(word(formats, f), word(kinds, k), 'rne')):(below(column('likely'))) with lines linecolor rgb red linewidth 2 dashtype (9,3) title 'likely, to nearest', " : "") \

@@ -59,7 +59,7 @@ do for [file in figure_files] {
         set tmargin at screen 0.80
         set bmargin at screen 0.12
         set title word(titles, m)
-        if (m == 1) { set ylabel "computed sum" offset 0.8,0 } else { unset ylabel }
+        if (m == 1) { set ylabel "computed sum" offset 0.8,0 } else { set ylabel "" }
         if (m == 1) {
             do for [i in has[1]] {
                 c = int(i)
@@ -86,14 +86,14 @@ do for [file in figure_files] {
     set xrange [0.4:5.6]
     set yrange [0.003:2000]
     set xtics scale 0 ("none" 1, "8" 2, "32" 3, "64" 4, "256" 5)
-    set ytics ("less" 0.004, "0.01 %%" 0.01, "0.1 %%" 0.1, "1 %%" 1, "10 %%" 10, "100 %%" 100)
+    set ytics ("below" 0.004, "0.01 %%" 0.01, "0.1 %%" 0.1, "1 %%" 1, "10 %%" 10, "100 %%" 100)
     set xlabel "terms in a chunk"
     set ylabel "|computed - exact| / exact" offset 0.6,0 font label_font
     set key at graph 0.02,0.98 left top reverse Left samplen 0.5
     place(mode, c, shift) = ran(mode, int(word(sizes, c))) && column("n") == longest ? c + shift : NaN
     size(x) = abs(column("error")) < 4e-5 ? 0.004 : 100 * abs(column("error"))
     dots(m) = words(has[m]) ? sprintf("for [i in has[%d]] csv using (place('%s', int(i), %g)):(size(0)) with points pointtype %d pointsize 0.55 linecolor rgb %s, 1/0 with points pointtype %d pointsize 0.55 linecolor rgb %s title '%s', ", \
-        m, word(modes, m), m == 1 ? -0.13 : 0.13, m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? "to nearest" : "stochastic") : ""
+        m, word(modes, m), m == 1 ? -0.13 : 0.13, m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? 7 : 6, m == 1 ? "red" : "blue", m == 1 ? "to nearest, each seed" : "stochastic, each seed") : ""
     eval "plot " . dots(1) . dots(2) . "1/0"
     unset multiplot
     unset output

@@ -38,7 +38,8 @@ do for [s = 1:4] {
     eval measure("bin all -", "column('step') == at[s]", "100 * column('count') / total_at[s] * seeds")
     top = most > top ? most : top
 }
-top = 1.45 * top
+bands = 1.08 * top # the height of the bands, below their names
+top = 1.55 * top
 
 headline = "Which updates a format can still add to its weights"
 if (strstrt(has, "3") && strstrt(has, "4")) {
@@ -71,21 +72,21 @@ do for [file in figure_files] {
             set xlabel "|weight / update|"
         } else {
             set xtics ("" 0, "" 4, "" 8, "" 11, "" 16, "" 20, "" 24, "" 28)
-            unset xlabel
+            set xlabel ""
         }
         said = s == 1 ? "first step" : sprintf("step %d", at[s])
         set label 10 said at graph 0.995,0.16 right textcolor rgb ink font panel_font
         do for [f in has] {
             i = int(f)
             share_lost = lost(i, s - 1)
-            eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec[i], prec[i] + 1, top, tint(colour(i), i == 6 ? 0.3 : 0.45))
+            eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec[i], prec[i] + 1, bands, tint(colour(i), i == 6 ? 0.3 : 0.45))
             said = share_lost > 99.9 && share_lost < 100 ? "> 99.9 %" : share_lost < 0.1 && share_lost > 0 ? "< 0.1 %" : sprintf("%.3g %%", share_lost)
             if (s == 1) { said = word(known, i) . "\n" . said }
-            # names do not overlap: the names of formats with few bits are left of their bands, and that of 8 bits is right
-            # of the band of e4m3
-            if (prec[i] == 8) { set label 10 + i said at 5.15,top * 0.91 left textcolor rgb colour(i) font small_font
-            } else { if (prec[i] < 8) { set label 10 + i said at prec[i] - 0.2,top * 0.91 right textcolor rgb colour(i) font small_font
-            } else { set label 10 + i said . (s == 1 ? " lost" : "") at prec[i] + 1.2,top * 0.91 left textcolor rgb colour(i) font small_font } }
+            # names are above the bands and do not overlap: bands of few bits are near the end of their names, bands of many
+            # bits are near the start
+            y = s == 1 ? top * 0.92 : bands + 0.07 * top
+            set label 10 + i said . (s == 1 && prec[i] > 8 ? " lost" : "") at prec[i] + (prec[i] < 8 ? 1 : prec[i] == 8 ? 0.5 : 0),y textcolor rgb colour(i) font small_font
+            if (prec[i] < 8) { set label 10 + i right } else { if (prec[i] == 8) { set label 10 + i center } else { set label 10 + i left } }
         }
         plot rows("bin all -") using (column("step") == at[s] ? column("x") + 0.5 : NaN):(100 * column("count") / total_at[s]) smooth frequency with boxes linecolor rgb tint(black, 0.55)
         unset object
@@ -103,7 +104,7 @@ do for [file in figure_files] {
     set title "Updates lost, by the format of the weights" offset 0,-0.4
     set xrange [0:end]
     set xtics 0,step format "%g"
-    unset xlabel
+    set xlabel ""
     set yrange [-2:114]
     set ytics 0,20,100 format "%g %%"
     set ylabel "share of the updates" offset 0.6,0
