@@ -11,7 +11,7 @@ for folder in formats kernels sim experiments plots; do cp -R "$tree/$folder" .;
 cp "$tree/Makefile" .
 [ -e "$tree/config.mk" ] && cp "$tree/config.mk" .
 
-# edit FILE AWK: the program AWK writes FILE anew
+# edit FILE AWK: replace FILE by the output of the awk program AWK
 edit() { awk "$2" "$1" >edited && mv edited "$1"; }
 
 # changed: the files of the copy that differ from the tree, with the number of different lines
@@ -161,7 +161,7 @@ static const ulp_experiment experiment = {
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
 END
-# and one row of a product of the GPU's own: another name of an instruction
+# one row of a native product: a second name for an instruction
 edit kernels/cuda/native_rows.h '{ print }
     /^#define ULP_NATIVE_MMA\(X\)/ { print "    X(TWIN, \"mma:twin\", \"fp16\", \"fp16\", \"fp32\", \"fp16\", WHOLE, \"m16n8k16.row.col.f32.f16.f16.f32\", F32_WIDE, 4, 4, 800) \\" }'
 changed >files
@@ -171,7 +171,7 @@ kernels/cuda/native_rows.h 1
 sim/reference.c 6' ]
 verdict $? 'a native product is one line; a layer, a loss, a data set, an optimizer and an experiment change no file'
 
-# the native product needs the emulated device, which this build has where there is a C++ compiler
+# the native product needs the emulated device; a build without a C++ compiler has no emulated device
 emulated='-std=c++17 -w -O0 -ffp-contract=off -fPIC -pthread -I. -Itests/emulated'
 checks=
 [ -n "$TESTS" ] && [ -x "$tree/$TESTS/check_emulated" ] && checks=$tree/$TESTS/check_emulated
@@ -219,7 +219,7 @@ done
 
 # ---- a layer, a loss, a data set, an optimizer, an experiment ----
 
-# lists TOPIC NAME: ulp help lists it, and did not before
+# lists TOPIC NAME: `ulp help TOPIC` of the copy lists NAME, and that of the tree does not
 lists() {
     "$BIN/ulp" help "$1" >before.txt && "$ulp" help "$1" >after.txt && ! grep -q "^$2\b" before.txt && grep -q "^$2\b" after.txt
     verdict $? "ulp help $1 lists $2"

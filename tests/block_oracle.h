@@ -41,8 +41,8 @@ static inline double scale_value(int code, const ulp_block *b) {
     return value;
 }
 
-/* The scale by its definition: a search through all codes, with exact comparisons. A scale is at most 2^127, and tensor
- * scale and bound have at most 24 + 9 bits, so every product is exact in binary64. */
+/* The scale by its definition: a search through all codes, with exact comparisons. Every product is exact in binary64:
+ * a scale is at most 2^127, and the tensor scale and the bound together have at most 24 + 9 bits. */
 static inline int scale_by_search(float amax, const ulp_block *b, float tensor_scale) {
     static double values[2][E8M0_NAN];
     const int power2 = b->scale.prec == 1, first = power2 ? 0 : 1, last = power2 ? E8M0_NAN - 1 : E4M3_NAN - 1;
@@ -65,8 +65,8 @@ static inline int scale_by_search(float amax, const ulp_block *b, float tensor_s
         return c;
     }
     if (b->rule == ULP_SCALE_EVEN) {
-        int c = first; /* go up while amax is above the middle to the next code, or at the middle if the next code is
-                          even */
+        int c = first;
+        /* go up while amax is above the middle to the next code, or at the middle if the next code is even */
         while (c < last &&
                (2.0 * amax > (v[c] + v[c + 1]) * max * t || (2.0 * amax == (v[c] + v[c + 1]) * max * t && c % 2 == 1)))
             c++;

@@ -45,8 +45,8 @@ verdict() { # verdict STATUS TEXT
     fi
 }
 
-# objects_of FOLDER TREE: the objects under FOLDER whose source is in TREE; those of kernels/cuda are made by nvcc, or
-# for the emulated device of the tests. The Makefile makes kinds/NAME.c, the table of the folder sim/NAME.
+# objects_of FOLDER TREE: the objects under FOLDER whose source is in TREE, with their sources. nvcc makes the objects of
+# kernels/cuda, or they are objects for the emulated device. The Makefile makes kinds/NAME.c, the table of sim/NAME.
 objects_of() {
     (cd "$1" && find . -name '*.o') | sed 's|^\./||' | grep -E '^(emulated/kernels/cuda|formats|kernels|kinds|sim|experiments)/' | sort |
         while read -r object; do

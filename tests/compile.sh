@@ -5,7 +5,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failed=0
 
-# compiles TEXT COMMAND...: the command ends well
+# compiles TEXT COMMAND...: the command must succeed
 compiles() {
     text=$1
     shift

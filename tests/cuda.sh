@@ -1,19 +1,19 @@
 #!/bin/sh
 # cuda.sh - the kernels of kernels/cuda on the emulated device give the results of the CPU. TESTS is from the environment.
 if [ ! -x "$TESTS/check_emulated" ]; then
-    echo 'ok - cuda: kernels on the emulated device # SKIP no C++ compiler, or a sanitizer that knows no coroutines'
+    echo 'ok - cuda: kernels on the emulated device # SKIP no C++ compiler, or a sanitizer that does not support coroutines'
     exit 0
 fi
 failed=0
 case ${MODE:-release} in
 release) "$TESTS/check_emulated" --small --tap || failed=1 ;;
-*) # under a sanitizer two trainings stand for all, which would take minutes
+*) # a sanitizer needs minutes for all trainings, so only two of them run
     for part in elements moves network gemm refusals tensor native; do "$TESTS/check_emulated" --small --tap --part $part || failed=1; done
     "$TESTS/check_emulated" --small --tap --part training --only ', mixed:fp16' || failed=1
     ;;
 esac
 
-# instructions and their models on generations without wgmma
+# instructions against their models on GPUs without wgmma
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 for capability in 80 89 100; do

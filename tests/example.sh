@@ -58,7 +58,7 @@ while IFS= read -r arguments; do
     net=$(echo "$arguments" | sed 's/.*--net //')
     eval "$BIN/gradient_underflow --seeds 1 --quiet $arguments" >"$dir/out" 2>&1
     case $? in
-    0 | 1) verdict 0 "a network of one line: $net" ;; # the claims are about another network
+    0 | 1) verdict 0 "a network of one line: $net" ;; # claims may fail, because they are about another network
     *) sed 's/^/# /' "$dir/out"; verdict 1 "a network of one line: $net" ;;
     esac
 done <"$dir/commands"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# found.sh - make builds in an optional part that is installed after the first build, and compiles only its objects again.
+# found.sh - make uses an optional library that is installed after the first build, and compiles only what needs it again.
 #
-# The parts are MPI and OpenBLAS, in a tree of a few small sources. CC is from the environment.
+# The libraries are MPI and OpenBLAS, and the tree has a few small sources. CC is from the environment.
 # modes: release
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -49,7 +49,7 @@ exec ${CC:-gcc} "\$@"
 END
 chmod +x "$dir/cc"
 
-built() { # make in the small tree, its lines in $dir/log
+built() { # run make in the small tree; its output is in $dir/log
     (unset MAKEFLAGS MFLAGS MAKELEVEL; cd "$dir" && LIBRARY_PATH=$dir/parts make CC="$dir/cc" NVCC= MPICC="$dir/parts/mpicc" RANDOM123="$dir" programs) >"$dir/log" 2>&1
 }
 answers() { [ "$(LD_LIBRARY_PATH=$dir/parts "$dir/build/bin/bench" | tr '\n' ' ')" = "$1" ]; }

@@ -21,7 +21,7 @@ typedef struct rig {
 static inline void rig_carve(void *own, ulp_arena *arena) {
     rig *r = own;
     r->w = ulp_arena_take(arena, r->model.net.params);
-    r->model.grad[0] = ulp_arena_take(arena, r->model.batch * ulp_dims_size(r->model.net.in)); /* the tests need it */
+    r->model.grad[0] = ulp_arena_take(arena, r->model.batch * ulp_dims_size(r->model.net.in)); /* not in a training */
 }
 
 /* Seeded multiples of 1/32 with a magnitude below 2: values of every format with a precision of 7 bits or more. */
@@ -67,7 +67,7 @@ static inline void rig_end(rig *r) {
 static inline void refused(const char *net, ulp_dims in, const char *part) {
     char why[4096] = "";
     ulp_net parsed;
-    if (ulp_net_parse(&parsed, net, in, why, sizeof why) == ULP_OK) fail_msg("'%s' was taken", net);
+    if (ulp_net_parse(&parsed, net, in, why, sizeof why) == ULP_OK) fail_msg("'%s' was accepted", net);
     if (strstr(why, part) == NULL) fail_msg("'%s': '%s' does not say '%s'", net, why, part);
 }
 

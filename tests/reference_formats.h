@@ -1,6 +1,6 @@
 /* reference_formats.h - formats of the standards with their numbers, written by hand, for tests of the oracle.
  *
- * Nothing here is computed by formats/: the tests compare the oracle with published values. */
+ * Nothing here is computed by formats/. */
 #ifndef ULP_TESTS_REFERENCE_FORMATS_H
 #define ULP_TESTS_REFERENCE_FORMATS_H
 

@@ -6,7 +6,7 @@
 # took longest in the last run (TESTS/seconds.txt) start first; without this file scripts start first. A script with the
 # line `# modes: release` tests sources or the build, for which a sanitizer is of no use; in another MODE it is skipped
 # and counted as skipped. For each test the elapsed seconds and the processor seconds are shown. The last line has the
-# number of passed, failed and skipped tests; the exit status is the verdict.
+# numbers of passed, failed and skipped tests. The exit status is 0 if a test passed and no test failed.
 
 # one FOLDER TEST: run it, print its lines at once, leave "passed failed skipped" in the folder
 one() {

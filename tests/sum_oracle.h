@@ -41,8 +41,9 @@ static double rounded(sum_scheme *w, ulp_op op, double x, double y, double z) {
     return ulp_reference_arith(w->ref, op, x, y, z, w->rule, word);
 }
 
-/* `exact`, which is not zero, rounded as hi + a b. hi has the first 53 bits and is at most the largest value; a b has
- * the next 53 bits, whose last bit is odd if lower bits are not zero. No breakpoint needs more than 87 bits. */
+/* Round `exact`, which is not zero, as the fma hi + a b. hi has the first 53 bits, but is at most the largest binary64
+ * number. The product a b has the next 53 bits; its last bit is 1 if lower bits are not zero. This is enough, because
+ * no breakpoint has more than 87 bits. */
 static double round_integer(sum_scheme *w, uint32_t word) {
     const double sign = mpz_sgn(exact) < 0 ? -1 : 1;
     mpz_abs(exact, exact);
@@ -89,8 +90,8 @@ static void add_product(tally *t, double x, double y) {
     }
 }
 
-/* c + a b (k), exact and rounded once. A sum of zeros of one sign is the zero of this sign; any other zero sum has the
- * sign of x - x. */
+/* c + a (k) b (k), exact and rounded once. A sum of zeros of one sign is the zero of this sign; any other zero sum has
+ * the sign that x - x has in the mode. */
 static double exact_sum(sum_scheme *w, double c, const double *a, const double *b, size_t k) {
     const uint32_t word = take_word(w);
     tally t = {0};

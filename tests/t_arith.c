@@ -10,7 +10,7 @@
 
 static uint64_t checked[ULP_OP_COUNT];
 
-/* Whether the exact result may have lost bits that matter to wrap-around alone. */
+/* Whether the pair hi + lo may lack low bits of the exact result. Only wrap-around needs these bits. */
 static int too_wide(ulp_op op, double a, double b, double c, const ulp_format *f) {
     const double top = ldexp(1.0, f->qmin + 60);
     if (f->overflow != ULP_OVERFLOW_WRAP) return 0;

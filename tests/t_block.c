@@ -61,7 +61,7 @@ static void test_names(void **state) {
                                       "e4m3",  "mxfp4:flo", ":floor",       "nvfp4:rne"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         ulp_block b = block_named("nvfp4"), before = b;
-        if (ulp_block_parse(&b, bad[i]) != ULP_BAD_NAME) fail_msg("'%s' is taken", bad[i]);
+        if (ulp_block_parse(&b, bad[i]) != ULP_BAD_NAME) fail_msg("'%s' is accepted", bad[i]);
         assert_memory_equal(&b, &before, sizeof b);
     }
     ulp_block b;
@@ -238,7 +238,7 @@ static void test_modes(void **state) {
                     for (size_t at = 0; at < n; at += b.size)
                         check_block(ref, x + at, y + at, codes + at, scales[at / b.size],
                                     n - at < b.size ? n - at : b.size, at, &b, t, rule, stream);
-                    /* the second block alone; stream.first selects its words */
+                    /* the array without its first block; stream.first selects the words */
                     stream.first += b.size;
                     assert_int_equal(ulp_block_round(decoded, x + b.size, n - b.size, &b, t, rule, stream), ULP_OK);
                     assert_memory_equal(y + b.size, decoded, (n - b.size) * sizeof *y);
@@ -248,7 +248,7 @@ static void test_modes(void **state) {
         }
         ulp_reference_free(ref);
     }
-    /* all overflow policies except wrap; wrap in mxint8 alone */
+    /* every format has all overflow policies except wrap; only mxint8 has wrap */
     assert_int_equal(cells, (ulp_block_count * 4 + 1) * ULP_SCALE_RULE_COUNT * ULP_MODE_COUNT);
 }
 
@@ -295,7 +295,7 @@ static void test_special(void **state) {
     expect("mxfp4:ceil", FLT_MAX, 1.0f, own, INFINITY, 0.0f, 253); /* 4 2^126 is beyond binary32 */
     expect("mxfp4", FLT_MAX, 1.0f, own, 0x1.8p127f, 0.0f, 252);
 
-    /* a NaN affects its block alone; the short last block has its own scale; zeros keep their sign */
+    /* a NaN affects only its block; the short last block has its own scale; zeros keep their sign */
     ulp_block b = block_named("mxfp4");
     float x[70], y[70];
     for (int i = 0; i < 70; i++) x[i] = i < 32 ? 0.0f : i < 64 ? 6.0f : -48.0f;
@@ -312,7 +312,7 @@ static void test_special(void **state) {
     assert_int_equal(codes[5], 8);
     assert_int_equal(codes[69], 0xf);
 
-    /* a combination of formats that has no row: Inf with the scale zero is NaN, the positive quiet NaN */
+    /* a combination of formats that has no row: Inf with the scale zero is the positive quiet NaN */
     b = block_named("mxfp8-e5m2");
     b.scale = named("e4m3");
     const uint8_t infinities[] = {0x7c, 0xfc, 0x80}, zero = 0;

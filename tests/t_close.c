@@ -1,4 +1,4 @@
-/* t_close.c - results next to a breakpoint, where one bit of hundreds, or one value of a random word, decides.
+/* t_close.c - results next to a breakpoint, where the last of hundreds of bits or one random word decides.
  *
  * The results are those of scalar operations and of operations on arrays. */
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static void check(ulp_reference *ref, ulp_op op, double a, double b, const ulp_f
 }
 
 /* Results so close to a breakpoint that hundreds of bits or the remainder decide. The first two results are 2^-106
- * above b, where b^2 = -7 modulo 2^53. In the stochastic cases nu 2^32 differs from a tie by 2^-15 or less, and mode
- * src sees this difference. */
+ * above b, where b^2 = -7 modulo 2^53. In the stochastic cases nu 2^32 differs from a tie by 2^-15 or less; the result
+ * of mode src depends on this difference. */
 static void test_close(void **state) {
     (void)state;
     static const struct {
@@ -59,8 +59,8 @@ static void test_close(void **state) {
 
 /* ---- sums of arrays ---- */
 
-/* Check 1 + b at the least b that the word of element `index` rounds up, in half units of 2^-r of a quantum. A sum that
- * is reduced to 53 bits too early is wrong there; random operands find this error once in 2^r cases. */
+/* Check 1 + b for the least b that the word of element `index` rounds up; b is a multiple of 2^-(r+1) quanta. A kernel
+ * that reduces the sum to 53 bits too early is wrong for this b. Random operands find this error once in 2^r cases. */
 static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word) {
     const uint32_t r = d->rule.random_bits, quarter = word >> (32 - r) & 3;
     const uint64_t up = 2 * (((uint64_t)1 << r) - (word >> (32 - r))) - quarter;

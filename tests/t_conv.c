@@ -171,7 +171,7 @@ static void check_value(const rig *r, const char *what, size_t i, float have, do
 
 static double a[LONGEST], b[LONGEST];
 
-/* x at (row, column) of the image with the zeros around it. */
+/* x at (row, column) of the image with its padding of zeros. */
 static double padded(const rig *r, size_t sample, size_t c, size_t row, size_t column, size_t P) {
     const ulp_dims d = r->model.net.in;
     if (row < P || column < P || row - P >= d.h || column - P >= d.w) return 0.0;
@@ -264,8 +264,8 @@ static void test_conv(void **state) {
                 rig r;
                 rig_start(&r, net->word, net->in, B, policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
-                const size_t biases =
-                    r.model.net.params - net->q.N; /* biases that the accumulator does not hold, if allowed */
+                /* biases are not values of the accumulator's format if the datapath allows this */
+                const size_t biases = r.model.net.params - net->q.N;
                 for (size_t j = biases; j < r.model.net.params && !r.policy.forward.has_inputs; j++) r.w[j] *= 1.001f;
                 ulp_threads_set(threads);
                 rig_forward(&r);

@@ -26,7 +26,8 @@ static size_t collapse(uint8_t *label, const size_t *path, size_t T, size_t blan
     return n;
 }
 
-/* P of the labels from probabilities p (C,T), and e (C,T), the share of P of the paths that take output c in step t. */
+/* Returns the probability P of the labels for the probabilities p (C,T). e (C,T) = the share of P that comes from paths
+ * with output c in step t. */
 static double every_path(double *e, const double *p, const uint8_t *label, size_t L, size_t C, size_t T) {
     size_t path[T_MAX] = {0}, paths = 1;
     double P = 0.0;
@@ -174,8 +175,8 @@ static void test_gradient(void **state) {
             t.pass.now.scales.log2 = 5;
             double mean = step_of(&t, label);
             for (size_t i = 0; i < B * C * T; i++) z[i] = (double)t.z[i];
-            /* bound: 4 T roundings of logarithms below 32; the gradient is at most 1 and has the errors of alpha and
-             * beta */
+            /* bound: 4 T roundings of logarithms below 32; the gradient is at most 1, with the errors of alpha and beta
+             */
             double bound = 4 * T * 32 * 0x1p-24;
             assert_true(fabs(mean - mean_of(z, label)) <= bound);
             for (size_t i = 0; i < B * C * T; i++) {

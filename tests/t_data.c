@@ -20,7 +20,7 @@
 #include "sim/stats.h"
 
 static char folder[64];
-static char mnist_folder[512]; /* $ULPLAB_DATA, else a folder beside the checkout */
+static char mnist_folder[512]; /* $ULPLAB_DATA, or a folder beside the tree */
 static char error[1024];
 
 static int make_folder(void **state) {

@@ -10,7 +10,7 @@ static void expect_name(const char *text, ulp_status right) {
     ulp_status status = ulp_datapath_parse(&d, text);
     if (status != right) fail_msg("'%s': %s; should be: %s", text, ulp_status_text(status), ulp_status_text(right));
     if (right == ULP_OK) assert_string_equal(d.name, text);
-    else if (memcmp(&d, &before, sizeof d) != 0) fail_msg("'%s' is refused, and writes the datapath", text);
+    else if (memcmp(&d, &before, sizeof d) != 0) fail_msg("'%s' is refused, but the datapath was written", text);
 }
 
 /* Check the status of each name; bars separate the names. */

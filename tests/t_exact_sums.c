@@ -42,7 +42,7 @@ static double round_to(double x, const char *name) {
         const int q = quantum < least ? least : quantum;
         return ldexp(nearbyint(ldexp(x, -q)), q);
     }
-    fail_msg("no shape of %s", name);
+    fail_msg("the test has no shape of %s", name);
     return 0;
 }
 
@@ -99,7 +99,7 @@ static void test_counting(void **state) {
     }
 }
 
-/* Sixteen million additions in float and by the library; under a sanitizer the library does the last ones alone. */
+/* Sixteen million additions in float and by the library; under a sanitizer the library does only the last 1000. */
 static void test_counting_binary32(void **state) {
     const ulp_format f = named("binary32");
     const double from = THINNED ? 0x1p24 - 1000 : 0;

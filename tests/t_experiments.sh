@@ -82,7 +82,7 @@ for signal in KILL INT; do
     verdict $? "and r.csv.part is gone"
 done
 
-# two runs that write to one place: the second is refused, and the first is not affected
+# two runs that write to the same file: the second is refused, and the first is not affected
 rm -f r.csv*
 "$S" $long --quiet --threads 1 --out r.csv 2>first.txt &
 child=$!
@@ -185,7 +185,7 @@ ls bad.* >left.txt 2>/dev/null
 [ ! -s left.txt ]
 verdict $? "no file is left"
 
-# files of another origin stay
+# files that are not from a stopped run stay unchanged
 echo 'a file of mine' >notes.csv.part
 exits 2 "a .part file of another origin" "$S" $small --out notes.csv
 says 'no file of a stopped run' err.txt "the message says so"
@@ -202,7 +202,7 @@ same small.csv piped.csv "--out /dev/stdout into a pipe"
 [ "$(grep -ci '^exit: ' out.txt)" -eq 1 ]
 verdict $? "the exit statuses stand once in --help"
 
-# data sets are read from a given folder alone
+# data sets are read only from the given folder
 G=$BIN/gradient_underflow
 mkdir empty copy
 cp "$SOURCES/data/digits.csv" copy
@@ -261,8 +261,8 @@ verdict $? "scales per layer for every network, residual and recurrent ones too"
 [ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
 verdict $? "scales per tensor for both formats of 8 bits"
 
-# experiments that train: the claims of a quick run, and of a small one the same bytes with another number of threads; a
-# sanitizer needs minutes
+# experiments that train: a quick run has claims that pass, and a small run has the same bytes with another number of
+# threads. A sanitizer needs minutes for this.
 for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc recurrence; do
     case ${MODE:-release} in
     release | debug) ;;
@@ -283,7 +283,7 @@ for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc r
     same t1.csv t2.csv "$name: the same CSV with 1 and 2 threads"
 done
 
-# a claim is about certain options; with other options it is skipped, and the message names them
+# a claim is about certain options; with other options it is skipped, and the message names these options
 exits 0 "recipe of few epochs" "$BIN/recipe" --quick --epochs 3 --seeds 1 --variants fp32 --out t.csv
 says '^SKIP .*(--epochs is 3, the claim is about 60 or more)$' out.txt "the claims are skipped, for that"
 exits 0 "recipe at another rate" "$BIN/recipe" --quick --rate 0.1 --epochs 3 --seeds 1 --variants fp32 --out t.csv
@@ -293,7 +293,7 @@ says '^SKIP .*(--batch is 300, the claim is about 100)$' out.txt "the claims are
 exits 0 "magnitudes after few steps" "$BIN/magnitudes" --quick --steps 9 --formats fp16 --out t.csv
 says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are skipped, for that"
 
-# sums: numbers that are facts of arithmetic, and the same bytes for every way to make a run
+# experiments about sums: exact numbers, and the same bytes for every way to make a run
 for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
     says '^PASS' out.txt "$name tests claims"
@@ -336,7 +336,7 @@ says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic
 says '^binary16,rne,plain,stop,1,199,2.953125,' cartoon_sgd.csv "cartoon_sgd: binary16 stops after 199 updates, at 2.953125"
 says '^decay,bfloat16,rne,1000,,0.015625,,3c80,' ode.csv "ode: bfloat16 with 1000 steps does not move"
 
-# for every seed and every length from the stop on, the rows of e6m9 have the sum and its code
+# for every seed and for every length from FROM on, the rows of e6m9 have the sum SUM and its code CODE
 stops() { # stops CHUNK FROM SUM CODE
     awk -F, -v chunk="$1" -v from="$2" -v sum="$3" -v code="$4" '
         $1 == "e6m9" && $3 == "rne" && $4 == chunk && $6 >= from { rows++; good += $7 == sum && $8 == code }
@@ -356,7 +356,7 @@ for every in 32 64 128 256 512 1024 2048; do stop h100-e4m3:promote=$every,,$eve
 stop b200-e4m3,, 128,43000000,0
 stop h100-e4m3-mma,, 128,43000000,0
 
-# formats with one bit of precision, where ties go to the even code, and with ranges that long sums leave
+# formats with one bit of precision, in which ties go to the even code, and formats whose range is too small for long sums
 exits 0 "sum_growth with one bit of significand and with little range: every claim passes" \
     "$BIN/sum_growth" --quick --formats binary8p1se,binary8p5se,e3m4 --longest 4 --out t.csv
 says '^PASS binary8p1se to nearest, sums of U.0,1.: every one of [0-9]* terms or more is exactly 4 ' out.txt "its sums stop at 4"
@@ -414,7 +414,7 @@ for source in "$SOURCES"/*/; do
         took=$((took + 1))
         exits 2 "$name --backend tpu" "$BIN/$name" --quick --backend tpu --out machine.csv
         known='^known: cpu cuda$'
-        [ "$name" = bench_gpu ] && known='^known: cuda$' # it times no other
+        [ "$name" = bench_gpu ] && known='^known: cuda$' # it has no CPU timings
         says "$known" err.txt "it lists the known ones"
         if [ $gpu = yes ]; then skip "$name --backend cuda without a device" "there is one"; continue; fi
         exits 3 "$name --backend cuda" "$BIN/$name" --quick --backend cuda --out machine.csv

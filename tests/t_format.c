@@ -126,7 +126,8 @@ static void check_derived(const ulp_format *f) {
     assert_true(f->overflow != ULP_OVERFLOW_DEFAULT && f->overflow < ULP_OVERFLOW_COUNT);
     ulp_format again;
     memset(&again, 0, sizeof again);
-    if (ulp_format_parse(&again, f->name) != ULP_OK) fail_msg("%s: its own name is not understood", f->name);
+    if (ulp_format_parse(&again, f->name) != ULP_OK)
+        fail_msg("%s: ulp_format_parse() refuses the format's own name", f->name);
     equal_formats(&again, f);
 }
 
@@ -308,7 +309,8 @@ static void test_holds(void **state) {
                 all = ulp_encode(&outer_code, ulp_decode(code, &inner), &outer) == ULP_OK;
             }
             if (ulp_format_holds(&outer, &inner) != all)
-                fail_msg("%s holds %s: %d, value by value: %d", outer.name, inner.name, !all, all);
+                fail_msg("%s holds %s: ulp_format_holds() says %d, a check of all values says %d", outer.name,
+                         inner.name, !all, all);
             yes += (size_t)all;
             no += (size_t)!all;
         }

@@ -175,7 +175,7 @@ static void check_code(double x, const ulp_format *f) {
     const ulp_status status = ulp_encode(&want, x, f);
     const uint32_t got = ulp_code_of(x, f, &strange);
     if ((status != ULP_OK) != (strange != 0))
-        fail_msg("%s: %a: %s, but strange %u", f->name, x, ulp_status_text(status), strange);
+        fail_msg("%s: %a: %s, but ulp_code_of() sets bad = %u", f->name, x, ulp_status_text(status), strange);
     if (status == ULP_OK && got != want)
         fail_msg("%s: %a: got %x, want %llx", f->name, x, got, (unsigned long long)want);
 }

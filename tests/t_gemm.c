@@ -6,7 +6,7 @@
 #include "formats/rng.h"
 #include "kernels/backend.h"
 
-enum { ROOM = 40000, RESULTS = 2048, ISAS = 8 }; /* elements of inputs; of results with their surroundings */
+enum { ROOM = 40000, RESULTS = 2048, ISAS = 8 }; /* ROOM: elements of inputs; RESULTS: of c and the memory around it */
 
 static const ulp_backend *backends[ISAS];
 static size_t offered;
@@ -110,7 +110,7 @@ static const size_t shapes[][3] = {{1, 1, 1},    {1, 1, 0},   {3, 2, 0},  {2, 3,
                                    {17, 19, 23}, {2, 2, 101}, {0, 5, 3},  {5, 0, 3},   {0, 0, 0}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* The shape with a layout; the layout's bits are transposes, accumulation, and rows longer than needed. */
+/* Shape i with a layout; the bits of the layout are transposes, accumulation, and rows longer than needed. */
 static ulp_gemm_shape shape_of(size_t i, unsigned layout) {
     const size_t m = shapes[i][0], n = shapes[i][1], k = shapes[i][2], pad = layout & 8 ? 3 + i % 5 : 0;
     ulp_gemm_shape s = {.m = m,
@@ -125,12 +125,12 @@ static ulp_gemm_shape shape_of(size_t i, unsigned layout) {
     return s;
 }
 
+/* Check a product under every instruction set; a few products also with two threads, which are slow on small shapes. */
 static void check_gemm(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream stream) {
     assert_true(s->m * s->ldc < RESULTS);
     define(s, d, stream);
     for (size_t isa = 0; isa < offered; isa++)
-        for (int threads = 1; threads <= (products % 64 == 0 ? 2 : 1);
-             threads++) { /* threads that wait for each other are slow */
+        for (int threads = 1; threads <= (products % 64 == 0 ? 2 : 1); threads++) {
             ulp_threads_set(threads);
             memcpy(c, start, sizeof c);
             ulp_status status = ulp_backend_gemm(backends[isa], c, a, b, s, (ulp_summation){d, stream});

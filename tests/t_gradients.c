@@ -110,7 +110,7 @@ static void check_layer(const ulp_layer_kind *kind) {
 static void test_layer_gradients(void **state) {
     size_t kinds = 0;
     (void)state;
-    for (; ulp_layer_kind_get(kinds); kinds++) /* dropout is not a function of its input alone: t_layers.c tests it */
+    for (; ulp_layer_kind_get(kinds); kinds++) /* dropout depends on random words; t_layers.c tests it */
         if (ulp_layer_kind_get(kinds)->forward64) check_layer(ulp_layer_kind_get(kinds));
     assert_true(kinds >= 3);
 }

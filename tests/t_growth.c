@@ -80,8 +80,8 @@ static uint32_t word_at(uint32_t i, int r, int steps) {
     return word << (32 - r);
 }
 
-/* Check that no random word changes the sum `stop` for terms up to `most`. One number below `stop` some words change
- * the sum, but not beyond `stop`. */
+/* Check that no random word changes the sum `stop` for terms up to `most`. Some words change the number just below
+ * `stop`, and then the sum is `stop`. */
 static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double most) {
     const int r = rule.random_bits, steps = r < 8 ? r : 8;
     const double below = stop - ulp_spacing(stop, f) / 2;
@@ -96,7 +96,7 @@ static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double m
             moved += next == stop;
         }
     }
-    if (moved == 0) fail_msg("%s %s r %d: nothing moves %g either", f->name, ulp_mode_name(rule.mode), r, below);
+    if (moved == 0) fail_msg("%s %s r %d: no word changes %g either", f->name, ulp_mode_name(rule.mode), r, below);
 }
 
 static void test_stops(void **state) {

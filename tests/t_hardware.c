@@ -1,6 +1,6 @@
 /* t_hardware.c - Tensor Core rows against measured results and against directed cases.
  *
- * The data are in $ULPLAB_DATA, or else in a folder beside the checkout. */
+ * The data are in $ULPLAB_DATA, or in a folder beside the tree. */
 #include "tensor_cases.h"
 
 #include <stdlib.h>

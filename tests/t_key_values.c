@@ -101,7 +101,7 @@ static void test_refuses(void **state) {
     assert_true(strlen(why) < 128); /* the message shortens a long word */
 }
 
-/* With colons between the pairs and plain whole numbers; a flag belongs to things with a share. */
+/* A reader of pairs with colons between them and of plain whole numbers; only things with a share can have a flag. */
 static const char *lacks(const void *to, const ulp_key *key) {
     return key->type == ULP_KEY_FLAG && ((const things *)to)->share == 0 ? "is of things with a share" : NULL;
 }

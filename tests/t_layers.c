@@ -96,7 +96,7 @@ static void test_avg(void **state) {
     size_t wide = 0;
     (void)state;
     rig_start(&r, "avg3", (ulp_dims){2, 7, 6}, B, "fp32");
-    for (size_t i = 0; i < B * 84; i++) /* exponents with so large a range that binary64 sums are not exact */
+    for (size_t i = 0; i < B * 84; i++) /* the range of exponents is so large that binary64 sums are not exact */
         rig_input(&r)[i] = ldexpf(rig_input(&r)[i], (int)(next_random(&seed) % 120) - 60);
     rig_forward(&r);
     rig_backward(&r);

@@ -12,7 +12,7 @@ static void expect_status(const char *name, ulp_status want) {
     ulp_status got = ulp_format_parse(&f, name);
     if (got != want) fail_msg("'%.60s': %s; should be: %s", name, ulp_status_text(got), ulp_status_text(want));
     if (want != ULP_OK && memcmp(&f, &before, sizeof f) != 0)
-        fail_msg("'%.60s' is refused, and writes the format", name);
+        fail_msg("'%.60s' is refused, but the format was written", name);
 }
 
 /* Check the status of each name; bars separate the names. */
@@ -170,7 +170,7 @@ static void test_units(void **state) {
                                       "h100-fp16-mma-mma", "h100-fp16-wgmma-mma", "a100-fp16-k8"};
     ulp_datapath d;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (ulp_datapath_parse(&d, bad[i]) != ULP_BAD_NAME) fail_msg("%s is a name", bad[i]);
+        if (ulp_datapath_parse(&d, bad[i]) != ULP_BAD_NAME) fail_msg("'%s' is accepted", bad[i]);
     /* the listed name of a row gives the row */
     size_t rows = 0;
     for (; ulp_datapath_get(rows, &d) == ULP_OK; rows++) expect_row(d.name, d.name);

@@ -64,7 +64,7 @@ static void test_net_bad(void **state) {
         if (strstr(error, "'fc"))
             assert_non_null(
                 strstr(error, "is not written as its kind is: fcN: fully connected, N outputs (1 to 2^20)"));
-        /* the message lists all kinds, with the last one, for an unknown name alone */
+        /* only the message for an unknown name lists all kinds, up to the last one */
         assert_true((strstr(error, "; lstmN: ") != NULL) == (strstr(error, "no layer called") != NULL));
         assert_null(net.layers);
         assert_int_equal(net.count, 0);

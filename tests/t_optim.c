@@ -314,8 +314,8 @@ static void test_learning(void **state) {
     assert_true(fabs(kahan - full) < fabs(plain_bits - full)); /* compensation brings the result nearer to binary32 */
 }
 
-/* In binary16 the squares of more than a quarter of the gradients are zero. The step divides by eps there, which is
- * also zero in binary16: the result shows it. */
+/* In binary16 the squares of more than a quarter of the gradients are zero. For these gradients the step divides by
+ * eps, which is also zero in binary16. */
 static void test_squares_underflow(void **state) {
     training_texts o = {
         .net = "fc64 relu fc10", .policy = "fp32,state=fp16", .optimizer = "adam", .batch = 32, .seed = 1};

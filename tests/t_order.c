@@ -105,7 +105,8 @@ static void test_other_orders(void **state) {
     expect_shuffled(SPLIT_IN_TWO, 16, "(0-7 by 1 + 8-15 by 1)");
     expect_shuffled(STRIDED, 6, "(((0 + 2) + 4) + ((1 + 3) + 5))");
     expect_shuffled(BACKWARD, 5, "(0 + (1 + (2 + 3-4)))");
-    assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED); /* an order that changes is no tree */
+    /* the order differs from sum to sum, so there is no tree */
+    assert_int_equal(find_shuffled(&o, HOPELESS, 24), ULP_UNSUPPORTED);
 }
 
 /* The result of the chain search for a tree of `count` nodes. The lowest node is a sum of links[0] products; each node

@@ -47,7 +47,7 @@ static int unload(void **state) {
 /* ---- the network in 64-bit integers ---- */
 
 typedef struct accumulator {
-    int bits, saturates; /* bits 0: wide enough for every sum */
+    int bits, saturates; /* bits = 0: there is no limit */
 } accumulator;
 
 static int64_t add(int64_t sum, int64_t term, accumulator a) {
@@ -60,7 +60,7 @@ static int64_t add(int64_t sum, int64_t term, accumulator a) {
     return sum;
 }
 
-/* floor(sum S + 1/2) with S rounded to 31 bits, limited to the codes of y; found by a search, without a shift. */
+/* floor(sum S + 1/2) with S rounded to 31 bits, limited to the codes of y. A search finds it without a shift. */
 static int64_t rescaled(int64_t sum, double scale, const code *y) {
     int e;
     const int64_t twice = 2 * sum * llrint(frexp(scale, &e) * 0x1p31); /* 2 sum S 2^(31 - e) */

@@ -241,7 +241,7 @@ static void test_odd_ones(void **state) {
     expect_round("int8", ULP_RZ, ULP_OVERFLOW_WRAP, 0x1.000000004p36, 4);
     expect_round("int8", ULP_RNE, ULP_OVERFLOW_WRAP, INFINITY, 127);
     expect_round("q4.2", ULP_RD, ULP_OVERFLOW_WRAP, -8.1, 7.75);
-    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25, -1); /* 1 is odd in fixed point, unlike codes */
+    expect_round("q1.0", ULP_RO, ULP_OVERFLOW_NAN, -1.25, -1); /* ro: -1 is an odd multiple of the quantum */
     expect_round("q1.0", ULP_RNE, ULP_OVERFLOW_NAN, -1.5, NAN);
     const ulp_format *f = named("int8");
     ulp_reference *ref = ulp_reference_new(f);
@@ -268,12 +268,13 @@ static void test_stochastic(void **state) {
     double third = 0x1.5555555555555p-2, above = nextafter(third, 1), one = nextafter(1, 2);
     /* 2^54 / 3 has the fraction 1/3: floor(2^32 / 3) = 1431655765, floor(2^33 / 3) = 2863311530 */
     for (int m = ULP_SRA; m <= ULP_SRC; m++) expect_threshold(ref, m, ULP_DIV, 1, 3, 2863311531u, third, above);
-    /* nu 2^32 is 2.5, and then a little more: src rounds it to 2, and then to 3; srb sees the half */
+    /* nu 2^32 = 2.5 in three cases, and slightly more in the last case. src rounds 2.5 to 2 and the larger number to 3;
+     * srb uses one bit more */
     expect_threshold(ref, ULP_SRA, ULP_ADD, 1, 5 * 0x1p-85, 0u - 2, 1, one);
     expect_threshold(ref, ULP_SRB, ULP_ADD, 1, 5 * 0x1p-85, 0u - 3, 1, one);
     expect_threshold(ref, ULP_SRC, ULP_ADD, 1, 5 * 0x1p-85, 0u - 2, 1, one);
     expect_threshold(ref, ULP_SRC, ULP_ADD, 1, 0x1.4000000000001p-83, 0u - 3, 1, one);
-    /* nu 2^32 = 36445990.5 + 2^-54: src rounds it up to an odd number only if it sees the remainder */
+    /* nu 2^32 = 36445990.5 + 2^-54: src rounds up because of the remainder 2^-54, and not to the even number */
     expect_threshold(ref, ULP_SRC, ULP_DIV, 0x1.c2f0fe6e7223p+51, 0x1.859cd7ed4d57bp+52, 0u - 36445991u,
                      0x1.284bfc30e4ce7p-1, 0x1.284bfc30e4ce8p-1);
     ulp_reference_free(ref);

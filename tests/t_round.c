@@ -137,7 +137,7 @@ static void test_breakpoints(void **state) {
 
 /* ---- pairs ---- */
 
-/* Check hi + lo; wrap-around is left out for sums with bits more than 60 places above the quantum and lower bits. */
+/* Check hi + lo. Wrap-around is not checked if lo is not zero and |hi| or |lo| is above 2^60 quanta. */
 static void check_pair(ulp_reference *ref, double hi, double lo, const ulp_format *f) {
     if (f->overflow == ULP_OVERFLOW_WRAP && lo != 0.0 && fmax(fabs(hi), fabs(lo)) > ldexp(1.0, f->qmin + 60)) return;
     for (int m = 0; m < ULP_MODE_COUNT; m++)

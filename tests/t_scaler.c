@@ -29,7 +29,7 @@ static double plain_log2(const double *x, int n, double beta1, double beta2, dou
     return log_max - (mean / sum1 + deviations * sqrt(variance > 0 ? variance : 0));
 }
 
-/* Check logmax on gradients of changing size; every 29th step overflows, every 31st has zeros alone. */
+/* Check logmax on gradients of changing size; every 29th step overflows, and every 31st step has only zeros. */
 static void check_logmax(const char *text, double beta1, double beta2, double log_max, double deviations, int min,
                          int max) {
     ulp_scaler s = scaler_of(text);
@@ -165,7 +165,8 @@ static ulp_status round_in_place(ulp_pass *pass, ulp_site site, float *x, const 
     return ulp_pass_round(pass, site, x, n);
 }
 
-/* All kinds of rounding first multiply by the quotient of two scales, at the tensors between two scales alone. */
+/* A tensor between two scales is first multiplied by the quotient of the scales; other tensors are not. This holds for
+ * all kinds of rounding. */
 static void test_rescale(void **state) {
     static const int scales[] = {3, -2, 40};
     float x[4];
@@ -246,8 +247,8 @@ static void test_blame(void **state) {
     /* layers: 0 relu, 1 fc2, 2 relu, 3 fc3, 4 fc2, 5 relu; tensor i is the input of layer i, and its gradient has the
      * scale of layer i - 1 */
     check_blame(-1, -1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1});
-    check_blame(4, -1, (const int[]){5, 5, 4},
-                (const uint32_t[]){0, 0, 0}); /* the layers before layer 4 count nothing */
+    /* the layers before layer 4 do not count this step */
+    check_blame(4, -1, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0});
     check_blame(3, -1, (const int[]){5, 4, 5}, (const uint32_t[]){0, 0, 1});
     check_blame(1, -1, (const int[]){4, 5, 5}, (const uint32_t[]){0, 1, 1});
     check_blame(-1, 6, (const int[]){5, 5, 4}, (const uint32_t[]){0, 0, 0});
@@ -258,7 +259,7 @@ static void test_blame(void **state) {
     check_blame(-1, 1, (const int[]){5, 5, 5}, (const uint32_t[]){1, 1, 1}); /* no layer before it has weights */
 }
 
-/* If one layer's scale is far too large, this scale alone is reduced, and training succeeds. */
+/* If the scale of one layer is far too large, only this scale is reduced, and training succeeds. */
 static void test_backs_off(void **state) {
     training_texts o = {.net = "fc24 relu fc20 relu fc10",
                         .policy = "mixed:fp16",
@@ -313,7 +314,7 @@ static void test_flushed(void **state) {
     assert_true(layer < none / 2 && accuracy > 93.0);
     double log = flushed("mixed:fp16", "logmax", &accuracy);
     assert_true(log < none / 2 && accuracy > 93.0);
-    /* compared with one dynamic scale, the gain on so small a net is small, and exists in the narrowest format alone */
+    /* on so small a net the gain over one dynamic scale is small; only the narrowest format shows a gain */
     double one = flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "pytorch,interval=20", &accuracy);
     assert_true(flushed("mixed:fp16,agrad=e4m3,wgrad=e4m3", "layer,interval=20", &accuracy) < one);
 }

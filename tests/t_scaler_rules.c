@@ -34,7 +34,7 @@ static void test_scaler_traces(void **state) {
     trace("pytorch,interval=3", ".....!..!...", (const int[]){16, 16, 17, 17, 17, 16, 16, 16, 15, 15, 15, 16}, 2);
     trace("apex,interval=1,init=23", "....!.", (const int[]){24, 24, 24, 24, 23, 24}, 1);
     trace("keras,interval=2,init=1", "!!!..", (const int[]){0, 0, 0, 0, 1}, 3);
-    /* the second and every further overflow halves the scale, until a growth restores the patience */
+    /* the second and every later overflow halves the scale; after a growth one overflow is tolerated again */
     trace("megatron,interval=2", "!!!..!!..", (const int[]){32, 31, 30, 30, 31, 31, 30, 30, 31}, 5);
     trace("backoff", "!..!....", (const int[]){23, 23, 23, 22, 22, 22, 22, 22}, 2);
 }

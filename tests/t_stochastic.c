@@ -46,7 +46,7 @@ static void check_count(const ulp_format *f, const gap *g, uint64_t j, int mode,
     }
     uint64_t want = ups_of(mode, j, r);
     if (ups != want)
-        fail_msg("%s %s r %d: %a, %llu/2^%d of the gap from %a to %a, goes up for %llu words of 2^%d, not %llu",
+        fail_msg("%s %s r %d: %a, %llu/2^%d of the gap from %a to %a, is rounded up for %llu words of 2^%d, not %llu",
                  f->name, ulp_mode_name((ulp_mode)mode), r, x, (unsigned long long)j, PARTS, g->low, g->high,
                  (unsigned long long)ups, r, (unsigned long long)want);
     counted++;

@@ -92,7 +92,7 @@ static void test_names(void **state) {
     for (; ulp_datapath_get(listed, &d) == ULP_OK; listed++) {
         size_t i = 0;
         while (i < count && strcmp(known[i], d.name) != 0) i++;
-        if (i == count) fail_msg("%s: the oracle does not know it", d.name);
+        if (i == count) fail_msg("%s: the oracle has no row of this name", d.name);
         if (seen[i]++) fail_msg("%s: listed twice", d.name);
         memset(&parsed, 0, sizeof parsed);
         assert_int_equal(ulp_datapath_parse(&parsed, d.name), ULP_OK);
@@ -121,7 +121,7 @@ static void test_rows(void **state) {
         assert_true(n.chains > 0 && n.ragged > 0 && n.cancelled > 0);
         /* the floor is above the least products of bf16 and tf32, and of fp16 with fp16 results */
         if (!THINNED && o.floor != ORACLE_NONE && (o.a->e == 8 || (o.acc->f == 10 && o.a->f == 10)) && changed == 0)
-            fail_msg("%s: no case where the floor matters", name);
+            fail_msg("%s: the floor changes no result", name);
         n.by_floor = changed;
         add(&all, &n);
     }
@@ -137,7 +137,7 @@ static void test_rows(void **state) {
     assert_int_equal(failures, 0);
 }
 
-/* Settings of undecided points and of parameters: each setting has to change results of its row. */
+/* Rows with settings, also with settings that no measurement has decided. Each setting must change some results. */
 static void test_settings(void **state) {
     (void)state;
     static const char *const names[] = {
@@ -191,7 +191,7 @@ static void test_settings(void **state) {
         if (strstr(names[i], "promote")) base.promote = 1 << 20;
         check_row(names[i], SETTING_CASES / thinned(10), &base, &changed, &n);
         cases += n.cases;
-        if (!THINNED && changed == 0) fail_msg("%s: no case where it matters", names[i]);
+        if (!THINNED && changed == 0) fail_msg("%s: the setting changes no result", names[i]);
     }
     print_message("%zu cases with settings in %zu rows\n", cases, sizeof names / sizeof names[0]);
     assert_int_equal(failures, failed);

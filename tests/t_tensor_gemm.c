@@ -25,7 +25,8 @@ static const char *const data_names[] = {"ordinary", "specials", "tiny",    "lar
 
 static float value_of(uint32_t code, const oracle_format *f) { return (float)oracle_value(oracle_decode(code, f)); }
 
-/* An exponent at the ends of the format, or one whose products with these are near 1 or near the ends of binary32. */
+/* An exponent near the limits of the format, or near 0, or near the negative of the largest exponent. Products of such
+ * numbers are near 1 or near the limits of binary32. */
 static int edge(const oracle_format *f, uint64_t *seed) {
     const int low = oracle_emin(f), high = oracle_emax(f);
     switch (between(seed, 0, 5)) {

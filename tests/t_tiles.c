@@ -227,8 +227,8 @@ static void check_layout(run_of *r, size_t turn, int *is_first, uint64_t *seed) 
             r->narrow_call = call && !r->wide && r->d->result.fits_binary32;
             if (call && !r->narrow_call && (turn + r->isa) % 3 != 0) continue;
             ulp_tile_set(tile[0], tile[1]);
-            const int small_tiles =
-                tile[0] * tile[1] > 0 && r->s->m * r->s->n > 200 * tile[0] * tile[1]; /* threads that wait are slow */
+            /* with many small tiles several threads are slow */
+            const int small_tiles = tile[0] * tile[1] > 0 && r->s->m * r->s->n > 200 * tile[0] * tile[1];
             ulp_threads_set(*is_first || small_tiles || turn % 3 ? 1
                                                                  : 1 + (int)((turn / 3 + r->isa + (size_t)call) % 3));
             product(r);

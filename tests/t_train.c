@@ -331,7 +331,7 @@ static void test_mnist(void **state) {
     ulp_data_release(&mnist);
 }
 
-/* out= changes the rounding of the net's output alone: the hidden layer is rounded as before, the logits are not. */
+/* out= changes only the rounding of the net's output: the logits are rounded differently, the hidden layer is not. */
 static void test_out(void **state) {
     static const char *const policies[] = {"fp32,act=e4m3", "fp32,act=e4m3,out=fp32", "fp32,out=e4m3/sr"};
     float hidden[3], logit[3];

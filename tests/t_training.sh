@@ -5,7 +5,7 @@
 
 left() { ls | grep -c 'ckpt'; }
 
-# few points, each of many epochs, so that a kill falls into a training; a checkpoint every 10 ms leaves traces enough
+# few points with many epochs, so that most kills happen during a training; a checkpoint is written every 10 ms
 F=$BIN/fixed_point
 short="--formats q8.8 --modes rne,sra --seeds 1 --net fc60,relu,fc10 --optimizer sgd,rate=0.3"
 small="$short --epochs 60"

@@ -24,7 +24,8 @@ static inline int between(uint64_t *seed, int low, int high) {
 
 static inline int code_bits(const oracle_format *f) { return 1 + f->e + f->f; }
 
-/* A code whose value has the exponent e. Below the format's range it is subnormal; above, in the largest binade. */
+/* A code whose value has the exponent e. For e below the format's range the value is subnormal; for e above the range
+ * the value is in the largest binade. */
 static inline uint32_t code_near(const oracle_format *f, int e, uint64_t *seed) {
     const int top = (1 << f->e) - (f->specials == ORACLE_IEEE ? 2 : 1), field = e - oracle_emin(f) + 1;
     const uint64_t bits = next_random(seed);
@@ -92,8 +93,8 @@ static inline void case_fill(tensor_case *t, const oracle *o, int style, size_t 
         t->sa[i] = is_scaled(o) ? scale_code(o, style, e, seed) : 0;
         t->sb[i] = is_scaled(o) ? scale_code(o, style, scale - e + between(seed, 0, spread) / 2, seed) : 0;
     }
-    /* a sum near a breakpoint: half the least quantum for rounding to nearest, quanta for rounding toward zero; and one
-     * very small product */
+    /* a sum near a breakpoint: the first product is half the least quantum for rounding to nearest, and some quanta for
+     * rounding toward zero; the other products are very small */
     const int tie = style == TINY && between(seed, 0, 1) ? oracle_emin(o->acc) - o->acc->f : 0;
     const int deep = !o->nearest ? between(seed, 3, 22) : between(seed, 0, 1) ? 23 : between(seed, 14, 24);
     const int least_a = oracle_emin(o->a), least_b = oracle_emin(o->b);
@@ -154,7 +155,7 @@ static inline double scale_value(const oracle *o, uint32_t code) {
     return code == 0xff ? (double)NAN : ldexp(1.0, (int)code - 127);
 }
 
-/* The datapath's result for a case, as a code; under promotion a code of binary32. */
+/* The code of the datapath's result for a case; with promotion this is a binary32 code. */
 static inline uint32_t case_model(const ulp_datapath *d, const oracle *o, const tensor_case *t, ulp_status *status) {
     double a[256], b[256], sa[16], sb[16];
     for (size_t i = 0; i < t->k; i++)

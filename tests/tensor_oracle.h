@@ -45,7 +45,8 @@ static inline uint32_t oracle_round(int64_t total, int q, const oracle_format *f
     return sign | (uint32_t)(e - emin + 1) << f->f | ((uint32_t)m & ((1u << f->f) - 1));
 }
 
-/* The value of a binary32 code; the machine's addition gives x + y in binary32, rounded to nearest even. */
+/* The value of a binary32 code, and the code of x + y in binary32, rounded to nearest even by the machine's addition.
+ */
 static inline float oracle_float(uint32_t code) {
     float x;
     memcpy(&x, &code, sizeof x);
@@ -58,7 +59,7 @@ static inline uint32_t oracle_add32(uint32_t x, uint32_t y) {
     return isnan(sum) ? 0x7fffffffu : code;
 }
 
-/* x + y in binary16, rounded to nearest even; x and y are integers of up to 42 bits times 2^-24. */
+/* The code of x + y in binary16, rounded to nearest even. x and y are integers of up to 42 bits times 2^-24. */
 static inline uint32_t oracle_add16(uint32_t x, uint32_t y) {
     const oracle_format *f = &oracle_formats[1];
     const oracle_number a = oracle_decode(x, f), b = oracle_decode(y, f);
@@ -78,8 +79,8 @@ static inline int64_t oracle_align(const oracle_number *x, int q, int below) {
     return x->neg ? -whole - (below && lost != 0) : whole;
 }
 
-/* The scale of operand i, unsigned: for blocks of 32 products a power of two, for blocks of 16 an e4m3 magnitude;
- * without scales 1. */
+/* The scale of operand i: a power of two for blocks of 32 products, a magnitude of e4m3 for blocks of 16 products, and
+ * 1 without scales. */
 static inline oracle_number oracle_scale(const oracle *o, const uint32_t *scales, int i) {
     oracle_number one = {.m = 1};
     if (o->scale_block == 0 || scales == NULL) return one;
@@ -90,7 +91,7 @@ static inline oracle_number oracle_scale(const oracle *o, const uint32_t *scales
     return one;
 }
 
-/* An operand of 8 bits, converted to binary16 in the unit: a subnormal of the operand's format may become normal. */
+/* An operand of 8 bits as the unit converts it to binary16: a subnormal of the operand's format may become normal. */
 static inline oracle_number oracle_unpack(oracle_number x) {
     while (x.m != 0 && x.m < (int64_t)1 << x.w && x.e > -14) x.m *= 2, x.e--;
     return x;
@@ -154,7 +155,8 @@ static inline uint32_t oracle_block(const oracle *o, uint32_t c, const uint32_t 
     return oracle_round(total, emax - o->fraction, o->acc, o->kept, o->nearest, o->signed_zero);
 }
 
-/* Two sums from zero, first of k = 0, 1, then of k = 2, 3 (mod 4), one continuing the other; then c is added. */
+/* A sum from zero of the products k = 0, 1 (mod 4); a second sum that starts at the first sum, of k = 2, 3 (mod 4);
+ * then c is added. */
 static inline uint32_t oracle_late(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b) {
     uint32_t p = 0, x[ORACLE_LENGTH], y[ORACLE_LENGTH];
     for (int half = 0; half < 2; half++) {
@@ -166,7 +168,7 @@ static inline uint32_t oracle_late(const oracle *o, uint32_t c, const uint32_t *
     return o->acc->f == 23 ? oracle_add32(c, p) : oracle_add16(c, p);
 }
 
-/* c + a (k) b (k), with zeros up to a multiple of the length. Each scale_block products have one scale; scales may be
+/* c + a (k) b (k), padded with zeros to a multiple of the length. scale_block products share a scale. The scales may be
  * NULL. */
 static inline uint32_t oracle_chain(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b, size_t k,
                                     const uint32_t *sa, const uint32_t *sb) {
@@ -185,7 +187,7 @@ static inline uint32_t oracle_chain(const oracle *o, uint32_t c, const uint32_t 
     return c;
 }
 
-/* The whole sum. Under promotion c and the result are binary32 codes. */
+/* c + a (k) b (k), with promotion if the row has it. With promotion c and the result are binary32 codes. */
 static inline uint32_t oracle_dot(const oracle *o, uint32_t c, const uint32_t *a, const uint32_t *b, size_t k,
                                   const uint32_t *sa, const uint32_t *sb) {
     if (o->promote == 0) return oracle_chain(o, c, a, b, k, sa, sb);

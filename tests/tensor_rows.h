@@ -63,9 +63,9 @@ static inline double oracle_value(oracle_number x) {
 
 enum { ORACLE_NONE = -100000, ORACLE_LENGTH = 64 };
 
-/* One line per GPU, accumulator and unit. Each pair of formats in `inputs` is a row; for the formats after "=" only
- * pairs of equal formats are rows. late: two sums from zero, of k = 0, 1 and of k = 2, 3 (mod 4); then C is added with
- * one rounding to nearest. group: number of products that are summed before they are scaled. */
+/* One line per GPU, accumulator and unit. Each pair of formats in `inputs` is a row; after "=" only pairs of equal
+ * formats are rows. late: the products k = 0, 1 and then k = 2, 3 (mod 4) are summed from zero, and C is added at the
+ * end with a rounding to nearest. group: number of products that are summed before they are scaled. */
 typedef struct oracle_line {
     const char *gpu, *inputs, *acc, *unit;
     int length, fraction, kept, floor, late, group, scale_block;

@@ -53,7 +53,7 @@ says() { # says TEXT PATTERN FILE
     grep -q -- "$2" "$3"
     verdict $? "$1"
 }
-lacks_cuda() { # lacks_cuda ARGUMENT...: with --backend cuda exit 3, nothing on stdout, a reason on stderr; skipped where there is a device
+lacks_cuda() { # lacks_cuda ARGUMENT...: with --backend cuda exit 3, nothing on stdout, a reason on stderr; skipped with a device
     text="$1 --backend cuda"
     "$ULP" "$@" --backend cuda >out 2>err </dev/null
     got=$?
@@ -85,7 +85,7 @@ for command in formats show round arith dot gemm probe block verify backends; do
     says "$command --help shows its options" "^usage: ulp $command" out
     [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out)" -le 80 ]
     verdict $? "$command --help fits 80 columns"
-    if [ $command != formats ]; then # that is a topic
+    if [ $command != formats ]; then # `help formats` is a topic of its own
         cp out help.txt
         exits "help $command" 0 help $command
         cmp out help.txt

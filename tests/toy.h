@@ -1,4 +1,4 @@
-/* toy.h - a toy experiment for tests of the harness, which runs as a child process. */
+/* toy.h - a toy experiment that runs as a child process, for tests of the harness. */
 #ifndef ULP_TESTS_TOY_H
 #define ULP_TESTS_TOY_H
 
@@ -49,7 +49,7 @@ typedef struct row {
 } row;
 
 typedef struct context {
-    void *room; /* so that a missing release shows under a leak checker */
+    void *room; /* a leak checker reports it if the harness does not call release() */
 } context;
 
 static int takes_format(const ulp_format *format) { return format->bits <= 32; }
@@ -93,7 +93,7 @@ static ulp_status plan(ulp_plan *to, const void *own, void *shared) {
     return ULP_OK;
 }
 
-/* What the options want of the third point. */
+/* End the third point as the options ask: by a signal, after a request to stop, or with a status. */
 static ulp_status end_third(const ulp_task *task) {
     const settings *set = task->settings;
     if (set->signal) raise((int)set->signal);
@@ -121,7 +121,7 @@ static ulp_status compute(const ulp_task *task) {
     return task->index == 2 ? end_third(task) : ULP_OK;
 }
 
-/* A row of the format that is the key. */
+/* Whether a row is of the format `key`. */
 static int is_of_format(const void *any, const void *at, const void *key) {
     const row *r = any;
     const ulp_format *format = ((const point *)at)->format;

@@ -161,7 +161,7 @@ done
 if [ -w /dev/full ]; then refuses 'verify --resume /dev/full' 'no journal' $sample --resume /dev/full; fi
 refuses 'a journal that cannot be written' 'cannot write missing/journal' verify --sample 10 --resume missing/journal
 
-# a symbolic link stands for the file behind it, and the link stays
+# with a symbolic link the journal is the file that the link names, and the link stays
 mkdir kept
 ln -s kept/there link
 resumed link 'a journal behind a symbolic link that leads to no file yet'
@@ -172,7 +172,7 @@ resumed link 'the journal behind the link is resumed'
 [ -L link ] && grep -v '^# ' kept/there | sort >after && grep -v '^# ' before | sort | cmp - after && [ -z "$(ls kept | grep -v '^there$')" ]
 verdict $? 'with its pieces, and nothing else beside it'
 
-# two processes on one journal: the second is refused, the first goes on as if nothing had been
+# two processes with one journal: the second is refused, and the first is not affected
 "$ULP" verify --format fp16 --mode rne --sample 1e9 --jobs 1 --resume kept/long >first.txt 2>&1 &
 child=$!
 n=0

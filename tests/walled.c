@@ -33,8 +33,8 @@ static void die(const char *operation, const char *what, const void *at, size_t 
 
 /* ---- the wall ---- */
 
-static unsigned char *hole,
-    *hole_end; /* the pages that an operation unprotects: from the first to the last byte of its arrays */
+/* The pages that an operation unprotects: from the first to the last byte of its arrays. */
+static unsigned char *hole, *hole_end;
 
 static void protect(int how) {
     if (hole != NULL && mprotect(hole, (size_t)(hole_end - hole), how) != 0)
@@ -130,7 +130,7 @@ static void release(void *memory) {
     size_t i = 0;
     enter();
     while (memory != NULL && i < blocks && !(table[i].live && table[i].at == memory)) i++;
-    if (memory != NULL && i == blocks) die("release", "no block of the backend's memory", memory, 0);
+    if (memory != NULL && i == blocks) die("release", "this is no block of the backend's memory", memory, 0);
     if (memory != NULL) table[i].live = 0;
     leave();
 }

@@ -20,7 +20,7 @@ for program in "$TESTS"/walled/*; do
         [at]san/recipe | [at]san/recurrence | [at]san/update_ratio)
         skip "$name: the same CSV behind the wall" "not under a sanitizer"; continue ;;
     esac
-    less= # of it for the emulated device, which is slow
+    less= # smaller options for the emulated device, which is slow
     case $name in
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
@@ -46,7 +46,7 @@ for program in "$TESTS"/walled/*; do
     update_ratio) part="--steps 30 --looks 3" less="--steps 3 --looks 2 --net fc8,relu,fc10" ;;
     *) part="" ;;
     esac
-    "$BIN/$name" --quick $part --threads 1 --quiet --out plain.csv >out.txt 2>err.txt # claims may fail: the runs are too small for them
+    "$BIN/$name" --quick $part --threads 1 --quiet --out plain.csv >out.txt 2>err.txt # the runs are so small that claims may fail
     "$program" --quick $part --threads 1 --quiet --out walled.csv >out.txt 2>err.txt
     [ -f walled.csv ] || sed 's/^/# /' err.txt
     same plain.csv walled.csv "$name: the same CSV behind the wall"
@@ -81,7 +81,7 @@ for d in fp32 h100-fp16 a100-tf32 b200-e2m1-nvf4 b200-e4m3-mx int8 serial:fp64:r
         same plain.txt out.txt "ulp gemm $d with --backend cuda"
     fi
 done
-# the device's own products give the results of their models on the CPU, in a matrix product and in a network
+# native products give the results of their models on the CPU, in a matrix product and in a network
 if [ -n "$emulated" ]; then
     for d in mma:fp16=h100-fp16 mma:int8=int8 int8=int8 mma:fp64=serial:fp64:rne wgmma:bf16=h100-bf16 wgmma:e4m3:promote=64=h100-e4m3:promote=64; do
         shape="--m 65 --n 9 --k 130 --threads 1" native=native:${d%=h100*} model=${d#*=}

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* the linker's names: calls of ulp_backend_get() go to the first; the second is the original ulp_backend_get() */
+/* names of the linker: calls of ulp_backend_get() go to __wrap_...; __real_... is the original function */
 ulp_status __wrap_ulp_backend_get(const ulp_backend **backend, const char *name);
 ulp_status __real_ulp_backend_get(const ulp_backend **backend, const char *name);
 

@@ -1,10 +1,9 @@
-/* cublas.cpp - cuBLASLt of the emulated device: it refuses what the manual refuses, and has an order of sums of its
- * own.
+/* cublas.cpp - cuBLASLt of the emulated device, which refuses what the manual refuses.
  *
  * A sum is the sum of the products of even k, in ascending order, plus the sum of the products of odd k. If a reduction
  * scheme allows it, k has two parts: the first half and the second half are summed in this way, and then added. No GPU
  * is known to have this order. Each addition of a product rounds once, to binary32 or binary16. Fast accumulation of
- * fp8 keeps 14 bits of each partial sum, on devices on which the flag has an effect. int32 wraps around. Operands of
+ * fp8 keeps 14 bits of each partial sum on devices on which the flag has an effect. int32 wraps around. Operands of
  * tf32 lose their lower 13 bits. */
 #include "cublasLt.h"
 #include "formats/round.h"
