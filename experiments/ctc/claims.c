@@ -106,10 +106,7 @@ static void sum_up_curve(ulp_claims *c, setting s, const char *name) {
         for (size_t i = 0; i < c->table->count; i++)
             if (is_of(&rows[i], CURVE, s) && rows[i].steps == step) ulp_numbers_add(&errors, rows[i].label_error);
         const ulp_spread e = ulp_numbers_take(&errors);
-        if (e.n == 0) continue;
-        ulp_summary(c, "label error at a step", e.mean, "%s %lld", name, (long long)step);
-        ulp_summary(c, "least label error at a step", e.least, "%s %lld", name, (long long)step);
-        ulp_summary(c, "largest label error at a step", e.most, "%s %lld", name, (long long)step);
+        if (e.n) ulp_summary_spread(c, "label error at a step", e.mean, &e, "%s %lld", name, (long long)step);
     }
 }
 

@@ -61,7 +61,7 @@ static void sum_up_curve(ulp_claims *c, named n) {
     const settings *set = c->settings;
     const size_t drawn = strcmp(set->lesson.set, "mnist") == 0 ? offsetof(row, test_error) : offsetof(row, loss);
     const char *mode = n.mode ? n.mode : "-";
-    for (int64_t epoch = 1; epoch <= set->epochs; epoch++) {
+    for (int64_t epoch = 1; epoch <= set->lesson.epochs; epoch++) {
         const ulp_spread spread = spread_at(c, epoch, n, drawn);
         if (spread.n == 0) continue;
         ulp_summary(c, "median at an epoch", spread.median, "%s %s %lld", n.format, mode, (long long)epoch);

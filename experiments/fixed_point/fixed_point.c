@@ -55,8 +55,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, std, number, "0.1", .full = "0.01",
                .help = "standard deviation of the initial weights; 0: He and Glorot", .max = 100),
     ULP_OPTION_BATCH(settings, lesson, "100"),
-    ULP_OPTION(settings, epochs, integer, "50", .quick = "50", .full = "30", .help = "trips through the training part",
-               .min = 1, .max = 1e5),
+    ULP_OPTION_EPOCHS(settings, lesson, "50", "50", "30"),
     ULP_OPTION(settings, optimizer, optimizer, "sgd,rate=0.4", .help = "and its rate; sim/optim.h"),
     ULP_OPTIONS_OF_RUNS(settings, lesson, "3", "2", "3"),
     {0},
@@ -136,15 +135,12 @@ static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_s
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    const ulp_lesson *x = task->context;
     const point *p = task->point;
     ulp_method m;
     const ulp_status status = make_method(&m, set, p);
-    ulp_training training = ulp_lesson_training(x, &m, p->seed);
+    ulp_training training = ulp_lesson_training(task->context, &m, p->seed);
     training.options.init_std = set->std;
-    training.steps = ulp_lesson_steps(x, set->epochs);
-    training.every = ulp_lesson_steps(x, 1);
-    training.want_moved = training.want_learned = 1;
+    training.want_moved = 1;
     training.record = record;
     return status == ULP_OK ? ulp_training_run(task, &training) : status;
 }

@@ -17,7 +17,7 @@ typedef struct settings {
     pattern policy;
     ulp_named_optimizer optimizer;
     ulp_lesson_settings lesson;
-    int64_t scale, epochs;
+    int64_t scale;
     double std;
 } settings;
 

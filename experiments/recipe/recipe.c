@@ -1,9 +1,12 @@
 /* recipe.c - the recipe of mixed precision step by step: what does each ingredient do, and what can take its place?
  *
- * The same network learns the digits in every variant of recipe.h, with the same seeds. The first variants are a ladder
- * from everything in binary16 to the whole recipe (Micikevicius et al. 2018, arXiv:1710.03740). The other variants are
- * the recipe with one ingredient changed. `fp32 sums` stands for their section 3.3: sums of products and the softmax
- * are in binary32.
+ * The same network learns the digits in every variant of recipe.h, with the same seeds; all claims compare runs of the
+ * same seed. The recipe is that of Micikevicius et al. 2018, arXiv:1710.03740. `fp32 sums` stands for their
+ * section 3.3: sums of products and the softmax are in binary32. The sums of the variants `lowsums` have at most
+ * --batch terms. Stochastic weights and the Kahan update, in place of master weights, follow Zamirai et al. 2020,
+ * arXiv:2010.06192, and bfloat16 without loss scaling follows Kalamkar et al. 2019, arXiv:1905.12322. The tensor scales
+ * of fp8 follow Micikevicius et al. 2022, arXiv:2209.05433; with delayed scales conversions saturate, because a tensor
+ * that has just grown would overflow to NaN.
  *
  * Rows:
  *   - epoch: the learning curve: the mean training loss of the steps since the row before
@@ -13,36 +16,17 @@
  *   - The rate decays to zero, as in most training. Late updates are far smaller than the weights. Updates below half a
  *     unit in the last place vanish unless an ingredient keeps them.
  *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer keep the variants of one
- *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent. All claims
- *     compare runs of the same seed.
- *   - The loss has the weight 2^W with W = --weight in all variants, and the rate divides the weight out again. Without
- *     the weight a network this small has large gradients, because the loss is a mean over few outputs, and binary16
- *     holds them. With the weight the gradients are as small as those of a mean over 2^19 outputs, which are the half
- *     million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1).
- *   - A scaler starts at 2^16 times the weighted loss. Its growth interval is cut from 2,000 steps to --interval,
- *     because the run is short.
+ *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent.
+ *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. Without the weight a
+ *     network this small has large gradients, because the loss is a mean over few outputs, and binary16 holds them.
+ *     With the weight the gradients are as small as those of a mean over 2^19 outputs, which are the half million
+ *     tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1).
+ *   - The growth interval of a scaler is cut from 2,000 steps to --interval, because the run is short.
  *   - The training loss is compared, because accuracies on 360 test digits cannot tell most variants apart.
- *
- * Ingredients that replace others:
- *   - in place of master weights: weights with stochastic rounding, or a compensated update (Zamirai et al. 2020,
- *     arXiv:2010.06192)
- *   - bfloat16 without loss scaling: Kalamkar et al. 2019, arXiv:1905.12322
- *   - fp8: weights and activations are in e4m3, the gradients of activations in e5m2, and weight gradients in bfloat16.
- *     A tensor scale comes from the largest magnitude of the tensor itself, or from its largest magnitude in the last
- *     16 steps (Micikevicius et al. 2022, arXiv:2209.05433). With the latter, conversions saturate, because a tensor
- *     that has just grown would overflow to NaN.
  */
 #include "recipe.h"
 
-#include <string.h>
-
-typedef struct variant {
-    const char *name, *policy, *scaler;
-    uint8_t kahan;
-} variant;
-
-#define ROW(index, name, words, policy, scaler, kahan) {name, policy, scaler, kahan},
-static const variant variants[COUNT] = {VARIANTS(ROW)};
+const variant variants[COUNT] = {VARIANTS(VARIANT)};
 
 static const ulp_option options[] = {
     ULP_OPTION(settings, variants, choices, "all",
@@ -50,8 +34,7 @@ static const ulp_option options[] = {
                .help = "the variants to train", .words = VARIANT_WORDS),
     ULP_OPTION_NET(settings, lesson, "fc64 relu fc10", "fc64 relu fc64 relu fc10", NULL),
     ULP_OPTION_BATCH(settings, lesson, "479"),
-    ULP_OPTION(settings, epochs, integer, "72", .quick = "60", .full = "400", .help = "trips through the training part",
-               .min = 1, .max = 1e5),
+    ULP_OPTION_EPOCHS(settings, lesson, "72", "60", "400"),
     ULP_OPTION(settings, every, integer, "3", .full = "8", .help = "a row after every so many epochs", .min = 1,
                .max = 1e5),
     ULP_OPTION(settings, rate, number, "0.2",
@@ -78,24 +61,16 @@ typedef struct context {
     ulp_method method[COUNT];
 } context;
 
-/* The static scale is --weight. A dynamic scaler starts at 2^16 times this scale. */
-static ulp_scaler_rule scaler_of(const settings *s, const char *name) {
-    ulp_scaler_rule rule = ulp_scaler_static((int)s->weight);
-    if (strcmp(name, "none") == 0) return rule;
-    rule = *ulp_scaler_rule_find(name);
-    rule.init = (int16_t)(16 + s->weight);
-    rule.interval = (uint32_t)s->interval;
-    return rule;
-}
-
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
     const variant *v = &variants[index];
-    const uint32_t steps = (uint32_t)ulp_lesson_steps(&x->lesson, s->epochs);
+    const uint32_t steps = (uint32_t)ulp_lesson_steps(&x->lesson, s->lesson.epochs);
     ulp_method *m = &x->method[index];
     point at = {index, s->lesson.seed};
     char full[ULP_POLICY_TEXT_MAX];
     *m = ulp_method_sgd(s->rate, s->momentum);
-    m->scaler = scaler_of(s, v->scaler);
+    m->scaler = *ulp_scaler_rule_find(v->scaler);
+    m->scaler.init = (int16_t)(s->weight + (m->scaler.way == ULP_SCALE_FIXED ? 0 : 16));
+    m->scaler.interval = (uint32_t)s->interval;
     m->optimizer.warmup = steps / 10;
     m->optimizer.cosine = steps;
     m->optimizer.kahan = v->kahan;
@@ -140,9 +115,7 @@ static ulp_status compute(const ulp_task *task) {
     const context *x = task->context;
     const point *at = task->point;
     ulp_training training = ulp_lesson_training(&x->lesson, &x->method[at->variant], at->seed);
-    training.steps = ulp_lesson_steps(&x->lesson, s->epochs);
     training.every = ulp_lesson_steps(&x->lesson, s->every);
-    training.want_learned = 1;
     training.record = record;
     return ulp_training_run(task, &training);
 }

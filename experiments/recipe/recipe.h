@@ -17,8 +17,8 @@
     X(FP16_KAHAN, "fp16-kahan", "Kahan update instead", "mixed:fp16,master=none", "pytorch", 1)                        \
     X(BF16, "bf16", "everything in bfloat16", "bf16", "none", 0)                                                       \
     X(BF16_RECIPE, "bf16-recipe", "bfloat16 recipe, unscaled", "mixed:bf16", "none", 0)                                \
-    X(BF16_LOWSUMS, "bf16-lowsums", "the same but sums in bf16", "mixed:bf16,acc=serial:bf16:rne", "none", 0)          \
-    X(BF16_NOMASTER, "bf16-nomaster", "the same but no master weights", "mixed:bf16,master=none", "none", 0)           \
+    X(BF16_LOWSUMS, "bf16-lowsums", "bf16 recipe but sums in bf16", "mixed:bf16,acc=serial:bf16:rne", "none", 0)       \
+    X(BF16_NOMASTER, "bf16-nomaster", "bf16 recipe but no master weights", "mixed:bf16,master=none", "none", 0)        \
     X(BF16_SR, "bf16-sr", "stochastic weights instead", "mixed:bf16,master=none,weight=bf16/sr", "none", 0)            \
     X(BF16_KAHAN, "bf16-kahan", "Kahan update instead", "mixed:bf16,master=none", "none", 1)                           \
     X(FP8, "fp8", "fp8 without any scale", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "none", 0)                    \
@@ -28,14 +28,22 @@
     X(FP8_DELAYED, "fp8-delayed", "fp8, scales per tensor delayed",                                                    \
       "mixed:bf16,weight=e4m3:sat@delayed16,act=e4m3:sat@delayed16,agrad=e5m2:sat@delayed16", "none", 0)
 #define INDEX(index, ...) index,
+#define VARIANT(index, ...) {__VA_ARGS__},
 #define WORD(index, name, ...) " " name
 #define VARIANT_WORDS &(VARIANTS(WORD))[1]
 enum { VARIANTS(INDEX) COUNT };
 
+typedef struct variant {
+    const char *name, *words, *policy, *scaler; /* the loss scale of --weight, times 2^16 at the start if dynamic */
+    uint8_t kahan;
+} variant;
+
+extern const variant variants[COUNT];
+
 typedef struct settings {
     uint64_t variants; /* bit i stands for variant i */
     ulp_lesson_settings lesson;
-    int64_t epochs, every, weight, interval;
+    int64_t every, weight, interval;
     double rate, momentum;
 } settings;
 

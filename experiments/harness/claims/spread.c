@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiments/harness/cli/text.h"
-
 static int compare_numbers(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
@@ -67,4 +65,19 @@ ulp_spread ulp_numbers_take(ulp_numbers *numbers) {
     free(numbers->at);
     *numbers = (ulp_numbers){0};
     return s;
+}
+
+void ulp_summary_spread(ulp_claims *c, const char *quantity, double middle, const ulp_spread *s, const char *of, ...) {
+    ulp_text words = {0};
+    char name[96];
+    va_list arguments;
+    va_start(arguments, of);
+    ulp_text_print_list(&words, of, arguments);
+    va_end(arguments);
+    ulp_summary(c, quantity, middle, "%s", ulp_text_of(&words));
+    snprintf(name, sizeof name, "least %s", quantity);
+    ulp_summary(c, name, s->least, "%s", ulp_text_of(&words));
+    snprintf(name, sizeof name, "largest %s", quantity);
+    ulp_summary(c, name, s->most, "%s", ulp_text_of(&words));
+    ulp_text_free(&words);
 }

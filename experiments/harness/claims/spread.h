@@ -2,8 +2,7 @@
 #ifndef ULP_CLAIMS_SPREAD_H
 #define ULP_CLAIMS_SPREAD_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "claims.h"
 
 /* ---- few numbers, as the results of a setting under several seeds ---- */
 
@@ -24,6 +23,11 @@ void ulp_numbers_add(ulp_numbers *numbers, double x);
 
 /* The spread of the numbers; the collection is empty after the call. */
 ulp_spread ulp_numbers_take(ulp_numbers *numbers);
+
+/* Adds three lines to NAME.summary.csv: `middle`, which is the median or the mean, as the quantity, and the ends of the
+ * spread as "least QUANTITY" and "largest QUANTITY". */
+void ulp_summary_spread(ulp_claims *c, const char *quantity, double middle, const ulp_spread *s, const char *of, ...)
+    ULP_PRINTF(5, 6);
 
 /* ---- many numbers, as the runs of a stochastic mode ---- */
 

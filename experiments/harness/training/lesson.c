@@ -46,5 +46,8 @@ ulp_train_options ulp_lesson_options(const ulp_lesson *lesson, const ulp_method 
 ulp_training ulp_lesson_training(const ulp_lesson *lesson, const ulp_method *method, uint64_t seed) {
     return (ulp_training){.data = &lesson->data,
                           .options = ulp_lesson_options(lesson, method, seed),
+                          .steps = ulp_lesson_steps(lesson, lesson->settings->epochs),
+                          .every = ulp_lesson_steps(lesson, 1),
+                          .want_learned = 1,
                           .checkpoint = lesson->settings->checkpoint};
 }
