@@ -110,7 +110,7 @@ END
 mkdir experiments/lesson
 cat >experiments/lesson/lesson.c <<'END'
 /* lesson.c - the loss of a few steps of a training. */
-#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/set.h"
 #include "sim/train.h"
 
 typedef struct settings { const char *net, *loss, *optimizer, *set; } settings;
@@ -118,7 +118,7 @@ typedef struct point { int unused; } point;
 typedef struct row { int64_t step; double loss; } row;
 
 #define TEXT(field, value_) {.name = #field, .type = &ulp_type_text, ULP_AT(settings, field), .value = value_, .help = #field}
-static const ulp_option options[] = {TEXT(net, "fc8 tanh fc4"), TEXT(loss, "softmax"), TEXT(optimizer, "sgd,rate=0.1"), TEXT(set, "digits"), {0}};
+static const ulp_option options[] = {TEXT(net, "fc8 tanh fc4"), TEXT(loss, "softmax"), TEXT(optimizer, "sgd,rate=0.1"), ULP_OPTION_SET(settings, set), {0}};
 static const ulp_column columns[] = {ULP_COLUMNS(row, step, loss), {0}};
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
@@ -254,6 +254,8 @@ same plain got 'the optimizer at twice the rate does what sgd does'
 losses --optimizer slow,rate=0.1 >got
 ! cmp -s plain got
 verdict $? 'and at the same rate something else'
+exits 0 'the help of the experiment' build/bin/lesson --help
+says 'the data set: bars ' out.txt 'it names the data set'
 exits 2 'a layer that is none' build/bin/lesson --set bars --net 'fc8 nosuch fc4' --restart --out lesson.csv
 says 'nosuch' err.txt 'it is named'
 exits 2 'a key that the optimizer lacks' build/bin/lesson --set bars --optimizer slow,momentum=0.9 --restart --out lesson.csv
