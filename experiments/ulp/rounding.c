@@ -19,12 +19,19 @@ const ulp_option tool_rounding_options[] = {
     {0},
 };
 
+int tool_refuse_bits(const char *program, uint64_t bits, const char *mode) {
+    ulp_text stochastic = {0};
+    ulp_add_stochastic_modes(&stochastic);
+    const int status = ulp_usage_error(program, "--bits %llu: random bits are of the stochastic modes (%s), not of %s",
+                                       (unsigned long long)bits, ulp_text_of(&stochastic), mode);
+    ulp_text_free(&stochastic);
+    return status;
+}
+
 int tool_rule(ulp_rule *rule, const ulp_arguments *a) {
     const tool_rounding *r = &tool_rounding_given;
     if (r->bits != 0 && !ulp_mode_is_stochastic(r->mode))
-        return ulp_usage_error(a->program,
-                               "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s",
-                               (unsigned long long)r->bits, ulp_mode_name(r->mode));
+        return tool_refuse_bits(a->program, r->bits, ulp_mode_name(r->mode));
     *rule = (ulp_rule){(uint8_t)r->mode, (uint8_t)r->overflow, (uint8_t)r->bits};
     return ULP_GO_ON;
 }

@@ -46,6 +46,8 @@ int tool_rule(ulp_rule *rule, const ulp_arguments *a);
 int tool_rule_for(ulp_rule *rule, const ulp_format *format, const ulp_arguments *a);
 /* Refuse --overflow wrap for `name`. */
 int tool_refuse_wrap(const ulp_arguments *a, ulp_overflow policy, const char *name);
+/* Refuse --bits for a mode that is not stochastic. */
+int tool_refuse_bits(const char *program, uint64_t bits, const char *mode);
 /* The random stream of the data lines. */
 ulp_stream tool_stream(void);
 

@@ -149,9 +149,7 @@ static int check_bits(const ulp_arguments *a) {
     const ulp_setting *mode = ulp_setting_find(a, "mode");
     for (size_t m = 0; given.bits != 0 && strcmp(mode->value, "all") != 0 && m < given.modes.count; m++)
         if (!ulp_mode_is_stochastic(given.modes.at[m].rule.mode))
-            return ulp_usage_error(a->program,
-                                   "--bits %llu: random bits are of the stochastic modes (sra, srb, src), not of %s",
-                                   (unsigned long long)given.bits, given.modes.at[m].name);
+            return tool_refuse_bits(a->program, given.bits, given.modes.at[m].name);
     return ULP_GO_ON;
 }
 

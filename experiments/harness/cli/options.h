@@ -138,6 +138,9 @@ int ulp_word_index(const char *words, const char *word);
 /* Copy word i of `words` to `word` (size); `word` is empty if i is past the end. */
 void ulp_word_at(char *word, size_t size, const char *words, size_t i);
 
+/* Add the names of the modes that take random bits, with blanks between them. */
+void ulp_add_stochastic_modes(ulp_text *to);
+
 /* For `takes`: whether a format lies within binary32; whether it also has a sign and a zero, which gradients need. */
 int ulp_format_within_binary32(const ulp_format *format);
 int ulp_format_with_sign(const ulp_format *format);

@@ -114,6 +114,13 @@ static void release_formats(void *field) { free(((ulp_format_list *)field)->at);
 static const char mode_words[] = ULP_MODES(MODE_WORD) "sr";
 #undef MODE_WORD
 
+void ulp_add_stochastic_modes(ulp_text *to) {
+    const size_t from = to->length;
+    for (int m = 0; m < ULP_MODE_COUNT; m++)
+        if (ulp_mode_is_stochastic((uint32_t)m))
+            ulp_text_print(to, "%s%s", to->length > from ? " " : "", ulp_mode_name((ulp_mode)m));
+}
+
 static int refuse_mode(const char *text, const char *more, ulp_text *error) {
     const int status = ulp_refuse_word(error, "mode", text, mode_words, more);
     ulp_text_print(error, " (`ulp help modes` says what they do)");
@@ -142,7 +149,9 @@ static int parse_rule(ulp_named_rule *rule, const char *item, ulp_text *error) {
     const long bits = slash ? strtol(slash + 1, &end, 10) : 0;
     const int is_number = slash && slash[1] >= '0' && slash[1] <= '9' && !*end;
     if (slash && (!ulp_mode_is_stochastic((uint32_t)mode) || !is_number || bits < 1 || bits > 32)) {
-        ulp_text_print(error, "%s: random bits are 1 to 32, of sra, srb and src only", item);
+        ulp_text_print(error, "%s: random bits are 1 to 32, of the stochastic modes (", item);
+        ulp_add_stochastic_modes(error);
+        ulp_text_print(error, ") only");
         return ULP_EXIT_USAGE;
     }
     rule->rule = (ulp_rule){.mode = (uint8_t)mode, .random_bits = (uint8_t)bits};
