@@ -10,8 +10,8 @@ extern "C" {
 
 /* Writes to near (size) the words of `words` (separated by blanks) that are nearest to `text`, with ", " between them,
  * at most `most` words. `near` is empty if no word is near enough. A word that begins with `text` is nearest. Otherwise
- * the distance counts letters that are missing, added, changed or exchanged with a neighbour, in any case. Returns the
- * number of words. */
+ * the distance counts letters that are missing, added, changed or exchanged with a neighbour; upper and lower case are
+ * the same. Returns the number of words. */
 int ulp_near_words(char *near, size_t size, const char *text, const char *words, int most);
 
 #ifdef __cplusplus

@@ -19,8 +19,8 @@ void __tsan_release(void *);
 #define NOT_INSTRUMENTED
 #endif
 
-/* MOST_THREADS exceeds the number of processors of any machine today. libgomp lists the threads on the stack, and far
- * more threads would not fit there. */
+/* MOST_THREADS exceeds the number of processors of most machines. libgomp keeps a list of the threads on the stack,
+ * which has no room for many more threads. */
 enum { MOST_THREADS = 1024 };
 
 static int requested; /* the number of ulp_threads_set(); 0: the default */

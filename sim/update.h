@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* The scratch arrays of an update. G holds the gradient and then the direction, T terms, S sums, and E the part of a
- * term that a sum took (e in optim.h). */
+/* The scratch arrays of an update. G holds the gradient and then the direction, T holds terms, S holds sums, and E
+ * holds the part of a term by which a sum changed (e in optim.h). */
 enum { ULP_UPDATE_STEPS = 20, ULP_SCRATCH_G = 0, ULP_SCRATCH_T = 1, ULP_SCRATCH_S = 2, ULP_SCRATCH_E = 3 };
 
 /* The steps of one span. */

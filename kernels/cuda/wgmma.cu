@@ -37,7 +37,7 @@ template <int ROWS, int THREADS> struct loader {
     }
 };
 
-/* Whether a word of D is one binary32 result. Else a word is two binary16 results. */
+/* Whether a word of D holds one binary32 result. Otherwise a word holds two binary16 results. */
 template <typename Op> constexpr bool is_wide = Op::D == Op::N / 2;
 
 /* Loads and stores neighbours in a row of C and D, and adds sums in binary32. */
@@ -128,8 +128,7 @@ __device__ inline void product(const ulp_native_job &w, stage<64 * GROUPS, Op::N
     for (int pair = 0; pair < PAIRS; pair++) results<Op>::store(w.d, PROMOTE ? total : d, place(pair), pair);
 }
 
-/* GROUPS warpgroups, one below the other. The kernel is empty and is not launched where the architecture lacks
- * wgmma. */
+/* GROUPS warpgroups, one below the other. On an architecture without wgmma the kernel is empty and is not launched. */
 template <typename Op, int GROUPS, bool PROMOTE>
 __global__ void __launch_bounds__(128 * GROUPS) wgmma_kernel(const __grid_constant__ ulp_native_job w) {
     if constexpr (ULP_WGMMA_OFFERED) {

@@ -4,8 +4,8 @@
 
 #include "formats/rng.h"
 
-/* w[e] = the word of element i + e of an array whose stream is `s`. One Philox block has all four words, or two blocks
- * do. */
+/* w[e] = the word of element i + e of an array whose stream is `s`. The four words come from one Philox block or from
+ * two. */
 static __device__ inline void ulp_words_of_four(uint32_t w[4], ulp_stream s, uint64_t i) {
     const uint64_t index = s.first + i;
     const uint32_t skip = (uint32_t)(index & 3u);

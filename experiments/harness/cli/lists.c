@@ -1,4 +1,4 @@
-/* lists.c - what is looked up in the lists of options: a name, the smallest and the largest number; see lists.h. */
+/* lists.c - searches in the lists of options: for a name, and for the smallest and the largest number; see lists.h. */
 #include "lists.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* lists.h - what is looked up in the lists of options: a name, the smallest and the largest number. */
+/* lists.h - searches in the lists of options: for a name, and for the smallest and the largest number. */
 #ifndef ULP_CLI_LISTS_H
 #define ULP_CLI_LISTS_H
 

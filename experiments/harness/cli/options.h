@@ -194,10 +194,10 @@ typedef struct ulp_arguments {
 enum { ULP_GO_ON = -1 };
 
 /* Split argv, from argv[1] on, into options and words, and check the environment. The caller sets the command and the
- * groups of *a, and zeros elsewhere. No value is read yet. A silent call
- * writes no message (MPI ranks other than 0). Every command takes --help and --version; no table lists them. Returns
- * ULP_GO_ON, or the exit status after --help, --version or a refusal: an unknown option, a missing value, an option
- * given twice, or a bad environment variable. Call ulp_arguments_free() in every case. */
+ * groups of *a, and sets all other fields to zero. No value is read yet. With `silent` no message is written (MPI ranks
+ * other than 0). Every command takes --help and --version; no table lists them. Returns ULP_GO_ON, or the exit status
+ * after --help, --version or a refusal: an unknown option, a missing value, an option given twice, or a bad environment
+ * variable. Call ulp_arguments_free() in every case. */
 int ulp_arguments_read(ulp_arguments *a, int argc, char **argv, int silent);
 
 /* Read every given text, or else the default of the preset, into its field. Returns ULP_GO_ON or the exit status. */

@@ -11,8 +11,8 @@ void ulp_sweep_started(ulp_sweep *s);
 size_t ulp_sweep_take(ulp_sweep *s, size_t *next);
 ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k);
 
-/* Enter the result of a point: its status and, if another rank computed it, the sentence of a failure. Call it with the
- * lock held. */
+/* Record the result of a point: its status and, if another rank computed it, the sentence of a failure. Call it with
+ * the lock held. */
 void ulp_sweep_finish(ulp_sweep *s, size_t k, ulp_status status, const char *failure);
 
 #endif

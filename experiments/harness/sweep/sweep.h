@@ -2,7 +2,7 @@
  *
  * During a sweep finished points are appended to OUT.part (table/pieces.h). A run refuses to start if a stopped run has
  * left points there, unless the user says --resume, which uses the points, or --restart, which deletes them. A run
- * holds a lock on OUT.part, so that one run at a time writes to a place. The system drops the lock when the process
+ * holds a lock on OUT.part, so that only one run at a time writes to it. The system drops the lock when the process
  * ends, so a killed run blocks no other run. The rows of a point do not depend on the thread, rank or shard that
  * computes the point, nor on the time.
  */
@@ -82,7 +82,7 @@ struct ulp_sweep {
 
 /* Start MPI if mpirun started this process, and set rank and ranks. */
 void ulp_ranks_start(ulp_sweep *s, const char *program, int *argc, char ***argv);
-void ulp_ranks_dismiss(ulp_sweep *s); /* on rank 0, before a sweep that does not start: end the other ranks */
+void ulp_ranks_dismiss(ulp_sweep *s); /* end the other ranks; rank 0 calls it if the sweep does not start */
 void ulp_ranks_end(void);
 
 /* ulp_sweep_begin() makes room for the points of the plan. Then, on rank 0, ulp_sweep_open() reads merged files, locks

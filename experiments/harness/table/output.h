@@ -33,8 +33,8 @@ int ulp_place_write(const ulp_place *place, const char *program, void (*write)(F
 int ulp_place_write_beside(const ulp_place *place, const char *ending, const char *program,
                            void (*write)(FILE *file, const void *own), const void *own);
 
-/* Write the message about a path that cannot be written, with the reason in errno. Returns the exit status: that of
- * wrong usage if `named`, that is, if the user chose a wrong path; else that of a failed run. */
+/* Write the message about a path that cannot be written, with the reason in errno. Returns ULP_EXIT_USAGE if `named`,
+ * that is, if the user chose a wrong path, and ULP_EXIT_FAILED otherwise. */
 int ulp_cannot_write(const char *program, const char *path, int named);
 
 #endif

@@ -89,7 +89,7 @@ static int read_head(cursor *c) {
     return read_build(c);
 }
 
-/* Whether the line begins a known piece; gets its index and label. */
+/* Whether the line begins a known piece; then *index and *label are set. */
 static int is_piece(const cursor *c, size_t *index, const char **label) {
     int used = 0;
     if (sscanf(c->line, "# piece %zu: %n", index, &used) != 1 || used == 0) return 0;
@@ -154,7 +154,7 @@ static const char *read_lines(cursor *c, ulp_piece *piece, ulp_text *lines, int 
 }
 
 static int read_pieces(cursor *c) {
-    int status = -1, cut = 0, in_order = 1; /* in order: between two pieces, and not after a damaged piece */
+    int status = -1, cut = 0, in_order = 1; /* in_order: the previous piece is not damaged */
     next_line(c);
     while (c->more && status < 0) {
         ulp_piece piece = {0};
@@ -180,7 +180,7 @@ static int read_pieces(cursor *c) {
         ulp_text_free(&what);
         free(copy);
     }
-    if (status < 0 && (cut || c->length)) report_cut(c); /* within a piece, or within a line that begins one */
+    if (status < 0 && (cut || c->length)) report_cut(c); /* the file ends within a piece, or within its first line */
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* pieces.h - files of finished pieces of work: of a run in progress, of a shard, of ulp verify.
  *
- * The file begins with a head: lines of the program that decide the numbers, and `# build: ID`, which names the build.
- * The pieces follow in any order:
+ * The file begins with a head: lines with everything that the numbers depend on, and `# build: ID`, which names the
+ * build. The pieces follow in any order:
  *
  *     # piece 17: LABEL
  *     lines, none of which begins with #
