@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 typedef struct settings {
-    ulp_format format;
+    tool_target to;
     ulp_op op;
-    ulp_rule rule;
-    ulp_stream stream;
 } settings;
 
 static settings given;
@@ -15,7 +13,7 @@ static settings given;
 static const ulp_option options[] = {
     {.name = "format",
      .type = &ulp_type_format,
-     ULP_AT(settings, format),
+     ULP_AT(settings, to.format),
      .needed = 1,
      .help = "the format of operands and results"},
     {.name = "op", .type = &ulp_type_op, ULP_AT(settings, op), .needed = 1, .help = "the operation"},
@@ -25,13 +23,13 @@ static const ulp_option options[] = {
 enum { OPERANDS_MAX = 3 };
 
 /* Read the codes of a line as values. *n gets the number of codes; v gets the first three values. */
-static int read_codes(double v[OPERANDS_MAX], size_t *n, const settings *s, const tool_line *line) {
+static int read_codes(double v[OPERANDS_MAX], size_t *n, const ulp_format *f, const tool_line *line) {
     char *at = line->text, *word;
     for (*n = 0; (word = tool_word(&at)) != NULL; ++*n) {
         uint64_t code;
-        if (!tool_hex(&code, word, s->format.bits))
-            return tool_bad_line(line, "'%s' is no code of %s: %d bits in hex", word, s->format.name, s->format.bits);
-        if (*n < OPERANDS_MAX) v[*n] = ulp_decode(code, &s->format);
+        if (!tool_hex(&code, word, f->bits))
+            return tool_bad_line(line, "'%s' is no code of %s: %d bits in hex", word, f->name, f->bits);
+        if (*n < OPERANDS_MAX) v[*n] = ulp_decode(code, f);
     }
     return ULP_GO_ON;
 }
@@ -41,26 +39,20 @@ static int arith_line(void *context, const tool_line *line) {
     const size_t want = (size_t)ulp_op_operands(s->op);
     double v[OPERANDS_MAX] = {0};
     size_t n;
-    uint64_t code;
     int status = tool_refuse_empty_field(line, line->text);
-    if (status == ULP_GO_ON) status = read_codes(v, &n, s, line);
+    if (status == ULP_GO_ON) status = read_codes(v, &n, &s->to.format, line);
     if (status != ULP_GO_ON) return status;
     if (n != want)
         return tool_bad_line(line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
                              ulp_plural(want), n);
-    const uint32_t word = ulp_mode_is_stochastic(s->rule.mode) ? ulp_random_word(s->stream, line->index) : 0;
-    const double y = ulp_arith(s->op, v[0], v[1], v[2], &s->format, s->rule, word);
-    const ulp_status encoded = ulp_encode(&code, y, &s->format);
-    if (encoded != ULP_OK)
-        return tool_bad_line(line, "the result has no code in %s: %s", s->format.name, ulp_status_text(encoded));
-    tool_print_code(stdout, code, &s->format);
-    putchar('\n');
-    return ULP_GO_ON;
+    const double y = ulp_arith(s->op, v[0], v[1], v[2], &s->to.format, s->to.rule, tool_random_word(&s->to, line));
+    status = tool_print_encoded(line, y, &s->to.format);
+    if (status == ULP_GO_ON) putchar('\n');
+    return status;
 }
 
 static int run(const ulp_arguments *a) {
-    const int status = tool_rule_for(&given.rule, &given.format, a);
-    given.stream = tool_stream();
+    const int status = tool_target_set(&given.to, a);
     return status != ULP_GO_ON ? status : tool_each_line(a, arith_line, &given);
 }
 

@@ -7,11 +7,9 @@ typedef enum from_kind { FROM_TEXT, FROM_F32, FROM_F64 } from_kind;
 typedef enum to_kind { TO_CODE, TO_VALUE, TO_BOTH } to_kind;
 
 typedef struct settings {
-    ulp_format format;
+    tool_target target;
     int from; /* from_kind */
     int to;   /* to_kind */
-    ulp_rule rule;
-    ulp_stream stream;
 } settings;
 
 static settings given;
@@ -19,7 +17,7 @@ static settings given;
 static const ulp_option options[] = {
     {.name = "format",
      .type = &ulp_type_format,
-     ULP_AT(settings, format),
+     ULP_AT(settings, target.format),
      .needed = 1,
      .help = "the format to round to; qI.F is fixed point of I + F bits, I counts the sign (ARM writes q8.8 as Q7.8)"},
     ULP_OPTION(
@@ -50,18 +48,12 @@ static int read_value(double *value, const settings *s, const tool_line *line) {
 static int round_line(void *context, const tool_line *line) {
     const settings *s = context;
     double x;
-    uint64_t code = 0;
-    const int status = read_value(&x, s, line);
+    int status = read_value(&x, s, line);
     if (status != ULP_GO_ON) return status;
-    const uint32_t word = ulp_mode_is_stochastic(s->rule.mode) ? ulp_random_word(s->stream, line->index) : 0;
-    const double y = ulp_round(x, &s->format, s->rule, word);
-    if (s->to != TO_VALUE) {
-        const ulp_status encoded = ulp_encode(&code, y, &s->format);
-        if (encoded != ULP_OK)
-            return tool_bad_line(line, "'%s' has no code in %s: %s", line->text, s->format.name,
-                                 ulp_status_text(encoded));
-        tool_print_code(stdout, code, &s->format);
-    }
+    const tool_target *target = &s->target;
+    const double y = ulp_round(x, &target->format, target->rule, tool_random_word(target, line));
+    if (s->to != TO_VALUE) status = tool_print_encoded(line, y, &target->format);
+    if (status != ULP_GO_ON) return status;
     if (s->to == TO_BOTH) putchar(' ');
     if (s->to != TO_CODE) tool_print_value(stdout, y);
     putchar('\n');
@@ -69,8 +61,7 @@ static int round_line(void *context, const tool_line *line) {
 }
 
 static int run(const ulp_arguments *a) {
-    const int status = tool_rule_for(&given.rule, &given.format, a);
-    given.stream = tool_stream();
+    const int status = tool_target_set(&given.target, a);
     return status != ULP_GO_ON ? status : tool_each_line(a, round_line, &given);
 }
 

@@ -48,3 +48,24 @@ int tool_rule_for(ulp_rule *rule, const ulp_format *format, const ulp_arguments 
     if (status != ULP_GO_ON || ulp_rule_check(format, *rule) == ULP_OK) return status;
     return tool_refuse_wrap(a, tool_rounding_given.overflow, format->name);
 }
+
+int tool_target_set(tool_target *to, const ulp_arguments *a) {
+    to->stream = tool_stream();
+    return tool_rule_for(&to->rule, &to->format, a);
+}
+
+uint32_t tool_random_word(const tool_target *to, const tool_line *line) {
+    return ulp_mode_is_stochastic(to->rule.mode) ? ulp_random_word(to->stream, line->index) : 0;
+}
+
+int tool_print_encoded(const tool_line *line, double y, const ulp_format *format) {
+    char result[40];
+    uint64_t code;
+    const ulp_status status = ulp_encode(&code, y, format);
+    if (status == ULP_OK) {
+        tool_print_code(stdout, code, format);
+        return ULP_GO_ON;
+    }
+    tool_exact_text(result, y, 24);
+    return tool_bad_line(line, "the result, %s, has no code in %s: %s", result, format->name, ulp_status_text(status));
+}

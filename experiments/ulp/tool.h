@@ -51,6 +51,16 @@ int tool_refuse_bits(const char *program, uint64_t bits, const char *mode);
 /* The random stream of the data lines. */
 ulp_stream tool_stream(void);
 
+/* What each data line of a filter is rounded with. */
+typedef struct tool_target {
+    ulp_format format;
+    ulp_rule rule;
+    ulp_stream stream;
+} tool_target;
+
+/* Set the rule and the stream of the target from the options. Returns as tool_rule_for(). */
+int tool_target_set(tool_target *to, const ulp_arguments *a);
+
 /* ---- product.c: the option --datapath of products, which also takes a device's own product ---- */
 
 typedef struct tool_product {
@@ -77,6 +87,13 @@ typedef struct tool_line {
     unsigned long number;
     uint64_t index; /* of the data line, counted from 0 over all files */
 } tool_line;
+
+/* The random word of a line under the rule of a target; 0 if the rule takes no random word. */
+uint32_t tool_random_word(const tool_target *to, const tool_line *line);
+
+/* Print the code of y, the result of a line, in `format`. Returns ULP_GO_ON, or the exit status after a message that y
+ * has no code. */
+int tool_print_encoded(const tool_line *line, double y, const ulp_format *format);
 
 /* Call each() for every data line of the files that the command line names. "-" is stdin; without files stdin is read.
  * Reading ends when each() returns an exit status other than ULP_GO_ON, which it does after a message. A byte order
