@@ -17,7 +17,6 @@
 #include "block_fma.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "experiments/harness/training/matrices.h"
@@ -65,47 +64,40 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* The operands of one product, with B stored by columns, and the results that are compared. */
-typedef struct product {
-    size_t m, n;
-    float *a, *b, *c;                 /* a (m,n), b (m,n), c (m,m) */
-    double *a64, *b64, *exact, *size; /* size: |A| |B| */
-    ulp_matrices uploaded;            /* the product in backend memory; c64 (m,m): exact, then size */
-} product;
-
-static void fill(product *p, int kind, uint64_t seed) {
+static void fill(const ulp_product *p, int kind, uint64_t seed) {
     ulp_format half;
     ulp_format_parse(&half, "binary16");
-    const ulp_stream a = ulp_stream_named(seed, "block_fma %s A %zu", data_names[kind], p->n);
-    const ulp_stream b = ulp_stream_named(seed, "block_fma %s B %zu", data_names[kind], p->n);
-    for (size_t i = 0; i < p->m * p->n; i++) {
+    const ulp_stream a = ulp_stream_named(seed, "block_fma %s A %zu", data_names[kind], p->k);
+    const ulp_stream b = ulp_stream_named(seed, "block_fma %s B %zu", data_names[kind], p->k);
+    for (size_t i = 0; i < p->m * p->k; i++) {
         const double u = ulp_random_uniform(a, i), v = ulp_random_uniform(b, i);
-        p->a64[i] = ulp_round(kind == POSITIVE ? u : 2 * u - 1, &half, (ulp_rule){0}, 0);
-        p->b64[i] = ulp_round(kind == POSITIVE ? v : 2 * v - 1, &half, (ulp_rule){0}, 0);
-        p->a[i] = (float)p->a64[i];
-        p->b[i] = (float)p->b64[i];
+        p->host.a64[i] = ulp_round(kind == POSITIVE ? u : 2 * u - 1, &half, (ulp_rule){0}, 0);
+        p->host.b64[i] = ulp_round(kind == POSITIVE ? v : 2 * v - 1, &half, (ulp_rule){0}, 0);
+        p->host.a[i] = (float)p->host.a64[i];
+        p->host.b[i] = (float)p->host.b64[i];
     }
 }
 
-/* Computes the exact C and |A| |B|, each rounded once to binary64. For signed data, a64 and b64 become magnitudes. */
-static ulp_status measure(const ulp_backend *backend, product *p, int kind) {
-    ulp_status status = ulp_matrices_multiply_exactly(backend, p->exact, &p->uploaded, p->a64, p->b64);
+/* Computes the exact C and p->other = |A| |B|, each rounded once to binary64. For signed data, a64 and b64 become
+ * magnitudes. */
+static ulp_status measure(const ulp_product *p, int kind) {
+    const ulp_status status = ulp_product_multiply_exactly(p, p->host.c64);
     if (kind == POSITIVE) { /* |A| |B| = A B */
-        memcpy(p->size, p->exact, p->m * p->m * sizeof *p->size);
+        memcpy(p->other, p->host.c64, p->m * p->m * sizeof *p->other);
         return status;
     }
-    for (size_t i = 0; i < p->m * p->n; i++) {
-        p->a64[i] = fabs(p->a64[i]);
-        p->b64[i] = fabs(p->b64[i]);
+    for (size_t i = 0; i < p->m * p->k; i++) {
+        p->host.a64[i] = fabs(p->host.a64[i]);
+        p->host.b64[i] = fabs(p->host.b64[i]);
     }
-    return status == ULP_OK ? ulp_matrices_multiply_exactly(backend, p->size, &p->uploaded, p->a64, p->b64) : status;
+    return status == ULP_OK ? ulp_product_multiply_exactly(p, p->other) : status;
 }
 
-static void put_errors(ulp_rows *rows, const product *p, const point *at, const char *datapath) {
+static void put_errors(ulp_rows *rows, const ulp_product *p, const point *at, const char *datapath) {
     double most = 0, total = 0, drift = 0;
     const double outputs = (double)(p->m * p->m);
     for (size_t i = 0; i < p->m * p->m; i++) {
-        const double error = ((double)p->c[i] - p->exact[i]) / p->size[i];
+        const double error = ((double)p->host.c[i] - p->host.c64[i]) / p->other[i];
         most = isnan(error) ? INFINITY : fmax(most, fabs(error));
         total += fabs(error);
         drift += error;
@@ -120,18 +112,17 @@ static void put_errors(ulp_rows *rows, const product *p, const point *at, const 
                              .drift = drift / outputs});
 }
 
-static ulp_status put_product(const ulp_task *task, product *p) {
+static ulp_status put_product(const ulp_task *task, ulp_product *p) {
     const settings *set = task->settings;
     const point *at = task->point;
-    const ulp_backend *backend = set->backend;
     fill(p, at->data, at->seed);
-    ulp_status status = measure(backend, p, at->data);
-    if (status == ULP_OK) status = ulp_matrices_upload(backend, &p->uploaded, p->a, p->b);
+    ulp_status status = measure(p, at->data);
+    if (status == ULP_OK) status = ulp_product_upload(p);
     for (size_t i = 0; i < set->datapaths.count && status == ULP_OK; i++) {
         const ulp_datapath *d = &set->datapaths.at[i];
         const ulp_stream stream =
-            ulp_stream_named(at->seed, "block_fma %s %s %zu", data_names[at->data], d->name, p->n);
-        status = ulp_matrices_multiply(backend, p->c, &p->uploaded, d, stream);
+            ulp_stream_named(at->seed, "block_fma %s %s %zu", data_names[at->data], d->name, p->k);
+        status = ulp_product_multiply(p, d, stream);
         if (status != ULP_OK) return ulp_task_fail(task, status, "--datapath %s: %s", d->name, ulp_status_text(status));
         put_errors(task->rows, p, at, d->name);
         if (ulp_task_progress(task, (double)(i + 1) / (double)set->datapaths.count)) break;
@@ -141,27 +132,11 @@ static ulp_status put_product(const ulp_task *task, product *p) {
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    ulp_arena arena;
-    product p = {.m = (size_t)set->outputs, .n = (size_t)((const point *)task->point)->n};
-    if (p.n >= 8192) p.m /= 2;
-    const size_t in = p.m * p.n, out = p.m * p.m;
-    ulp_arena_init(&arena, set->backend);
-    ulp_matrices_carve(&p.uploaded, &arena, p.m, p.n);
-    p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
-    p.a = malloc((2 * in + out) * sizeof(float));
-    ulp_status status = p.a64 != NULL && p.a != NULL ? ulp_arena_alloc(&arena) : ULP_NO_MEMORY;
-    if (status == ULP_OK) {
-        ulp_matrices_carve(&p.uploaded, &arena, p.m, p.n);
-        p.b64 = p.a64 + in;
-        p.exact = p.b64 + in;
-        p.size = p.exact + out;
-        p.b = p.a + in;
-        p.c = p.b + in;
-        status = put_product(task, &p);
-    }
-    ulp_arena_release(&arena);
-    free(p.a64);
-    free(p.a);
+    const size_t n = (size_t)((const point *)task->point)->n, outputs = (size_t)set->outputs;
+    ulp_product p;
+    ulp_status status = ulp_product_open(&p, set->backend, n >= 8192 ? outputs / 2 : outputs, n);
+    if (status == ULP_OK) status = put_product(task, &p);
+    ulp_product_close(&p);
     return status;
 }
 

@@ -148,15 +148,6 @@ static ulp_status put_constant(const ulp_task *task, const way *w, const float *
     return status;
 }
 
-/* The operands of one product, with B stored by columns, and the results that are compared. */
-typedef struct product {
-    size_t m, k;
-    float *a, *b, *c;          /* a (m,k), b (m,k), c (m,m) */
-    double *a64, *b64, *exact; /* exact (m,m): the exact product of the rounded data */
-    ulp_matrices uploaded;     /* the product in backend memory */
-    double cast;               /* norm-wise error from the rounding of the data */
-} product;
-
 static double largest(const double *x, size_t n) {
     double most = 0;
     for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
@@ -177,76 +168,76 @@ static void cast(double *x64, float *x, size_t n, double scale) {
     }
 }
 
-/* Fills and rounds the operands, and computes their exact product and p->cast. before (m,m) is workspace for the exact
- * product of the unrounded data. */
-static ulp_status fill(const settings *set, product *p, const point *at, double *before) {
-    const ulp_backend *backend = set->backend;
+/* Fills and rounds the operands, and computes their exact product, host.c64. *error is the norm-wise error from the
+ * rounding. p->other gets the exact product of the unrounded data. */
+static ulp_status fill(double *error, const settings *set, const ulp_product *p, const point *at) {
+    const ulp_matrices *on = &p->host;
     const int data = at->data;
     const ulp_stream a = ulp_stream_named(at->seed, "fp8_accumulation %s A", data_names[data]);
     const ulp_stream b = ulp_stream_named(at->seed, "fp8_accumulation %s B", data_names[data]);
     double moved = 0, size = 0;
     for (size_t i = 0; i < p->m * p->k; i++) {
-        p->a64[i] = data == UNIFORM ? ulp_random_uniform(a, i) : ulp_random_normal(a, i);
-        p->b64[i] = data == UNIFORM ? ulp_random_uniform(b, i) : ulp_random_normal(b, i);
+        on->a64[i] = data == UNIFORM ? ulp_random_uniform(a, i) : ulp_random_normal(a, i);
+        on->b64[i] = data == UNIFORM ? ulp_random_uniform(b, i) : ulp_random_normal(b, i);
     }
-    ulp_status status = ulp_matrices_multiply_exactly(backend, before, &p->uploaded, p->a64, p->b64);
-    const double sa = scale_of(set->scaling, p->a64, p->m * p->k), sb = scale_of(set->scaling, p->b64, p->m * p->k);
-    cast(p->a64, p->a, p->m * p->k, sa);
-    cast(p->b64, p->b, p->m * p->k, sb);
-    if (status == ULP_OK) status = ulp_matrices_multiply_exactly(backend, p->exact, &p->uploaded, p->a64, p->b64);
+    ulp_status status = ulp_product_multiply_exactly(p, p->other);
+    const double sa = scale_of(set->scaling, on->a64, p->m * p->k), sb = scale_of(set->scaling, on->b64, p->m * p->k);
+    cast(on->a64, on->a, p->m * p->k, sa);
+    cast(on->b64, on->b, p->m * p->k, sb);
+    if (status == ULP_OK) status = ulp_product_multiply_exactly(p, on->c64);
     for (size_t i = 0; i < p->m * p->m && status == ULP_OK; i++) {
-        const double want = before[i] * sa * sb;
-        moved += (p->exact[i] - want) * (p->exact[i] - want);
+        const double want = p->other[i] * sa * sb;
+        moved += (on->c64[i] - want) * (on->c64[i] - want);
         size += want * want;
     }
-    p->cast = sqrt(moved / size);
+    *error = sqrt(moved / size);
     return status;
 }
 
-static void put_errors(ulp_rows *rows, const product *p, const point *at, const way *w) {
+/* Puts the errors of the product. cast_error is the error from the rounding of the data. */
+static void put_errors(ulp_rows *rows, const ulp_product *p, const point *at, const way *w, double cast_error) {
     double mean = 0, most = 0, moved = 0, size = 0, drift = 0;
     const double outputs = (double)(p->m * p->m);
     for (size_t i = 0; i < p->m * p->m; i++) {
-        const double error = (double)p->c[i] - p->exact[i], relative = error / p->exact[i];
+        const double exact = p->host.c64[i], error = (double)p->host.c[i] - exact, relative = error / exact;
         mean += fabs(relative) / outputs;
         drift += relative / outputs;
         most = isnan(relative) ? INFINITY : fmax(most, fabs(relative));
         moved += error * error;
-        size += p->exact[i] * p->exact[i];
+        size += exact * exact;
     }
     row r = row_of(rows, at, w, p->k);
     r.mean_error = mean;
     r.norm_error = sqrt(moved / size);
     r.max_error = most;
     r.drift = drift;
-    r.cast = p->cast;
+    r.cast = cast_error;
     ulp_row_put(rows, &r);
 }
 
 /* Puts the errors of the product, or the sums of constants, of one way. */
-static ulp_status put_way(const ulp_task *task, const way *w, product *p) {
-    const settings *set = task->settings;
+static ulp_status put_way(const ulp_task *task, const way *w, const ulp_product *p, double cast_error) {
     const point *at = task->point;
     const ulp_datapath *d = &w->datapath;
-    if (at->data == CONSTANT) return put_constant(task, w, p->uploaded.a, p->uploaded.c);
+    if (at->data == CONSTANT) return put_constant(task, w, p->device.a, p->device.c);
     const ulp_stream stream = ulp_stream_named(at->seed, "fp8_accumulation %s %s", data_names[at->data], d->name);
-    const ulp_status status = ulp_matrices_multiply(set->backend, p->c, &p->uploaded, d, stream);
-    if (status == ULP_OK) put_errors(task->rows, p, at, w);
+    const ulp_status status = ulp_product_multiply(p, d, stream);
+    if (status == ULP_OK) put_errors(task->rows, p, at, w, cast_error);
     return status;
 }
 
-static ulp_status put_ways(const ulp_task *task, product *p) {
+static ulp_status put_ways(const ulp_task *task, const ulp_product *p) {
     const settings *set = task->settings;
     const ways *all = task->context;
     const point *at = task->point;
+    double cast_error = 0;
     ulp_status status = ULP_OK;
     if (at->data == CONSTANT)
-        for (size_t i = 0; i < SUM_LENGTH; i++) p->a[i] = 0x1p-4f;
-    else status = fill(set, p, at, p->exact + p->m * p->m);
-    if (status == ULP_OK)
-        status = ulp_matrices_upload(set->backend, &p->uploaded, p->a, at->data != CONSTANT ? p->b : NULL);
+        for (size_t i = 0; i < SUM_LENGTH; i++) p->host.a[i] = p->host.b[i] = 0x1p-4f;
+    else status = fill(&cast_error, set, p, at);
+    if (status == ULP_OK) status = ulp_product_upload(p);
     for (size_t i = 0; i < all->count && status == ULP_OK; i++) {
-        status = put_way(task, &all->at[i], p);
+        status = put_way(task, &all->at[i], p, cast_error);
         if (status != ULP_OK)
             return ulp_task_fail(task, status, "datapath %s: %s", all->at[i].name, ulp_status_text(status));
         if (ulp_task_progress(task, (double)(i + 1) / (double)all->count)) break;
@@ -257,25 +248,11 @@ static ulp_status put_ways(const ulp_task *task, product *p) {
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const int constant = ((const point *)task->point)->data == CONSTANT;
-    ulp_arena arena;
-    product p = {.m = constant ? 1 : (size_t)set->outputs, .k = constant ? SUM_LENGTH : (size_t)set->k};
-    const size_t in = p.m * p.k, out = p.m * p.m;
-    ulp_arena_init(&arena, set->backend);
-    ulp_matrices_carve(&p.uploaded, &arena, p.m, p.k);
-    p.a = malloc((2 * in + out) * sizeof(float));
-    p.a64 = malloc((2 * in + 2 * out) * sizeof(double));
-    ulp_status status = p.a != NULL && p.a64 != NULL ? ulp_arena_alloc(&arena) : ULP_NO_MEMORY;
-    if (status == ULP_OK) {
-        ulp_matrices_carve(&p.uploaded, &arena, p.m, p.k);
-        p.b = p.a + in;
-        p.c = p.b + in;
-        p.b64 = p.a64 + in;
-        p.exact = p.b64 + in;
-        status = put_ways(task, &p);
-    }
-    ulp_arena_release(&arena);
-    free(p.a);
-    free(p.a64);
+    ulp_product p;
+    ulp_status status =
+        ulp_product_open(&p, set->backend, constant ? 1 : (size_t)set->outputs, constant ? SUM_LENGTH : (size_t)set->k);
+    if (status == ULP_OK) status = put_ways(task, &p);
+    ulp_product_close(&p);
     return status;
 }
 

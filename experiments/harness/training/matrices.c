@@ -1,42 +1,69 @@
-/* matrices.c - the matrices of a product in backend memory: C = A B under a datapath, and exactly; see matrices.h. */
+/* matrices.c - the matrices of a product in host and backend memory; see matrices.h. */
 #include "matrices.h"
 
-void ulp_matrices_carve(ulp_matrices *to, ulp_arena *arena, size_t m, size_t k) {
-    *to = (ulp_matrices){.m = m, .k = k};
-    to->a = ulp_arena_take(arena, m * k);
-    to->b = ulp_arena_take(arena, m * k);
-    to->c = ulp_arena_take(arena, m * m);
-    to->a64 = ulp_arena_take64(arena, m * k);
-    to->b64 = ulp_arena_take64(arena, m * k);
-    to->c64 = ulp_arena_take64(arena, m * m);
+#include <stdlib.h>
+
+static void carve(ulp_product *p) {
+    p->device.a = ulp_arena_take(&p->arena, p->m * p->k);
+    p->device.b = ulp_arena_take(&p->arena, p->m * p->k);
+    p->device.c = ulp_arena_take(&p->arena, p->m * p->m);
+    p->device.a64 = ulp_arena_take64(&p->arena, p->m * p->k);
+    p->device.b64 = ulp_arena_take64(&p->arena, p->m * p->k);
+    p->device.c64 = ulp_arena_take64(&p->arena, p->m * p->m);
 }
 
-static ulp_gemm_shape shape_of(const ulp_matrices *x) {
-    return (ulp_gemm_shape){.m = x->m, .n = x->m, .k = x->k, .lda = x->k, .ldb = x->k, .ldc = x->m, .b_trans = 1};
+ulp_status ulp_product_open(ulp_product *p, const ulp_backend *backend, size_t m, size_t k) {
+    const size_t in = m * k, out = m * m;
+    *p = (ulp_product){.m = m, .k = k};
+    ulp_arena_init(&p->arena, backend);
+    carve(p);
+    p->host.a = malloc((2 * in + out) * sizeof(float));
+    p->host.a64 = malloc((2 * in + 2 * out) * sizeof(double));
+    const ulp_status status = p->host.a && p->host.a64 ? ulp_arena_alloc(&p->arena) : ULP_NO_MEMORY;
+    if (status != ULP_OK) return status;
+    carve(p);
+    p->host.b = p->host.a + in;
+    p->host.c = p->host.b + in;
+    p->host.b64 = p->host.a64 + in;
+    p->host.c64 = p->host.b64 + in;
+    p->other = p->host.c64 + out;
+    return ULP_OK;
 }
 
-ulp_status ulp_matrices_upload(const ulp_backend *backend, const ulp_matrices *to, const float *a, const float *b) {
-    const size_t bytes = to->m * to->k * sizeof(float);
-    const ulp_status status = a != NULL ? backend->upload(to->a, a, bytes) : ULP_OK;
-    return status == ULP_OK && b != NULL ? backend->upload(to->b, b, bytes) : status;
+void ulp_product_close(ulp_product *p) {
+    ulp_arena_release(&p->arena);
+    free(p->host.a);
+    free(p->host.a64);
 }
 
-ulp_status ulp_matrices_multiply(const ulp_backend *backend, float *to, const ulp_matrices *of,
-                                 const ulp_datapath *datapath, ulp_stream stream) {
-    const ulp_gemm_shape shape = shape_of(of);
-    const ulp_status status = ulp_backend_gemm(backend, of->c, of->a, of->b, &shape, (ulp_summation){datapath, stream});
-    return status == ULP_OK ? backend->download(to, of->c, of->m * of->m * sizeof *to) : status;
+static ulp_gemm_shape shape_of(const ulp_product *p) {
+    return (ulp_gemm_shape){.m = p->m, .n = p->m, .k = p->k, .lda = p->k, .ldb = p->k, .ldc = p->m, .b_trans = 1};
 }
 
-ulp_status ulp_matrices_multiply_exactly(const ulp_backend *backend, double *to, const ulp_matrices *by,
-                                         const double *a64, const double *b64) {
-    const size_t in = by->m * by->k * sizeof(double);
-    const ulp_gemm_shape shape = shape_of(by);
+ulp_status ulp_product_upload(const ulp_product *p) {
+    const size_t bytes = p->m * p->k * sizeof(float);
+    const ulp_status status = p->arena.backend->upload(p->device.a, p->host.a, bytes);
+    return status == ULP_OK ? p->arena.backend->upload(p->device.b, p->host.b, bytes) : status;
+}
+
+ulp_status ulp_product_multiply(const ulp_product *p, const ulp_datapath *datapath, ulp_stream stream) {
+    const ulp_backend *backend = p->arena.backend;
+    const ulp_matrices *on = &p->device;
+    const ulp_gemm_shape shape = shape_of(p);
+    const ulp_status status = ulp_backend_gemm(backend, on->c, on->a, on->b, &shape, (ulp_summation){datapath, stream});
+    return status == ULP_OK ? backend->download(p->host.c, on->c, p->m * p->m * sizeof *on->c) : status;
+}
+
+ulp_status ulp_product_multiply_exactly(const ulp_product *p, double *to) {
+    const ulp_backend *backend = p->arena.backend;
+    const ulp_matrices *on = &p->device;
+    const size_t in = p->m * p->k * sizeof *on->a64;
+    const ulp_gemm_shape shape = shape_of(p);
     ulp_datapath exact;
     ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
-    if (status == ULP_OK) status = backend->upload(by->a64, a64, in);
-    if (status == ULP_OK) status = backend->upload(by->b64, b64, in);
+    if (status == ULP_OK) status = backend->upload(on->a64, p->host.a64, in);
+    if (status == ULP_OK) status = backend->upload(on->b64, p->host.b64, in);
     if (status == ULP_OK)
-        status = ulp_backend_gemm64(backend, by->c64, by->a64, by->b64, &shape, (ulp_summation){.datapath = &exact});
-    return status == ULP_OK ? backend->download(to, by->c64, by->m * by->m * sizeof *to) : status;
+        status = ulp_backend_gemm64(backend, on->c64, on->a64, on->b64, &shape, (ulp_summation){.datapath = &exact});
+    return status == ULP_OK ? backend->download(to, on->c64, p->m * p->m * sizeof *to) : status;
 }

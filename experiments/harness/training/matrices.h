@@ -1,29 +1,33 @@
-/* matrices.h - the matrices of a product in backend memory: C = A B under a datapath, and exactly. */
+/* matrices.h - the matrices of a product in host and backend memory: C = A B under a datapath, and exactly. */
 #ifndef ULP_MATRICES_H
 #define ULP_MATRICES_H
 
 #include "sim/tensor.h"
 
-/* C (m,m) = A (m,k) B (k,m), in backend memory. b holds the columns of B. */
+/* The matrices of C (m,m) = A (m,k) B (k,m) in one memory. b holds the columns of B. */
 typedef struct ulp_matrices {
-    size_t m, k;
     float *a, *b, *c;        /* a (m,k), b (m,k), c (m,m) */
     double *a64, *b64, *c64; /* the same matrices for exact products */
 } ulp_matrices;
 
-/* Takes the matrices from an arena, as sim/tensor.h describes. Sets m and k. */
-void ulp_matrices_carve(ulp_matrices *to, ulp_arena *arena, size_t m, size_t k);
+typedef struct ulp_product {
+    size_t m, k;
+    ulp_matrices host, device; /* in host memory and in backend memory */
+    double *other;             /* (m,m), host memory, for the caller */
+    ulp_arena arena;
+} ulp_product;
 
-/* Uploads a (m,k) and b (m,k) from host memory. An operand stays as it is if its argument is NULL. */
-ulp_status ulp_matrices_upload(const ulp_backend *backend, const ulp_matrices *to, const float *a, const float *b);
+/* Takes the memory of a product. ulp_product_close() follows, whatever the status is. */
+ulp_status ulp_product_open(ulp_product *p, const ulp_backend *backend, size_t m, size_t k);
+void ulp_product_close(ulp_product *p);
 
-/* to (m,m), in host memory, gets the product of the uploaded matrices. */
-ulp_status ulp_matrices_multiply(const ulp_backend *backend, float *to, const ulp_matrices *of,
-                                 const ulp_datapath *datapath, ulp_stream stream);
+/* Copies host.a and host.b to the backend. */
+ulp_status ulp_product_upload(const ulp_product *p);
 
-/* to (m,m) gets the exact product of a64 (m,k) and b64 (m,k), rounded once to binary64. All three are in host
- * memory. */
-ulp_status ulp_matrices_multiply_exactly(const ulp_backend *backend, double *to, const ulp_matrices *by,
-                                         const double *a64, const double *b64);
+/* host.c = the product of the uploaded matrices under a datapath. */
+ulp_status ulp_product_multiply(const ulp_product *p, const ulp_datapath *datapath, ulp_stream stream);
+
+/* to (m,m), host memory = the exact product of host.a64 and host.b64, rounded once to binary64. */
+ulp_status ulp_product_multiply_exactly(const ulp_product *p, double *to);
 
 #endif
