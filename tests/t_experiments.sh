@@ -261,27 +261,26 @@ verdict $? "scales per layer for every network, residual and recurrent ones too"
 [ "$(grep -c '^gru,e[45]m[23],\(amax\|delayed16\),' part.csv)" -eq 4 ] && ! grep -q ',e4m3,delayed16-inf,' part.csv
 verdict $? "scales per tensor for both formats of 8 bits"
 
-# experiments that train: a quick run has claims that pass, and a small run has the same bytes with another number of
-# threads. A sanitizer needs minutes for this.
-for name in update_ratio magnitudes recipe fixed_point quantized_inference ctc recurrence; do
+# experiments that train, with the options of a small run: a quick run has claims that pass, and a small run has the
+# same bytes with another number of threads. A sanitizer needs minutes for this.
+while read -r name part <&3; do
     case ${MODE:-release} in
     release | debug) ;;
     *) skip "$name --quick: every claim passes" "not under a sanitizer"; continue ;;
     esac
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --threads 2 --out $name.csv
     if grep -q '^PASS' out.txt && ! grep -q '^FAIL' out.txt; then verdict 0 "$name tests claims"; else verdict 1 "$name tests claims"; fi
-    case $name in
-    update_ratio) part="--steps 60 --looks 3" ;;
-    magnitudes) part="--steps 30" ;;
-    recipe) part="--epochs 6" ;;
-    fixed_point) part="--epochs 5" ;;
-    quantized_inference) part="--epochs 1 --bits 3,8" ;;
-    ctc) part="--steps 12 --longest 50 --every 6" ;;
-    recurrence) part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2" ;;
-    esac
     for threads in 1 2; do "$BIN/$name" --quick $part --threads $threads --quiet --out t$threads.csv; done
     same t1.csv t2.csv "$name: the same CSV with 1 and 2 threads"
-done
+done 3<<'END'
+update_ratio --steps 60 --looks 3
+magnitudes --steps 30
+recipe --epochs 6
+fixed_point --epochs 5
+quantized_inference --epochs 1 --bits 3,8
+ctc --steps 12 --longest 50 --every 6
+recurrence --parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2
+END
 
 # a claim is about certain options; with other options it is skipped, and the message names these options
 exits 0 "recipe of few epochs" "$BIN/recipe" --quick --epochs 3 --seeds 1 --variants fp32 --out t.csv
@@ -293,23 +292,11 @@ says '^SKIP .*(--batch is 300, the claim is about 100)$' out.txt "the claims are
 exits 0 "magnitudes after few steps" "$BIN/magnitudes" --quick --steps 9 --formats fp16 --out t.csv
 says '^SKIP .*(--steps is 9, the claim is about 150)$' out.txt "the claims are skipped, for that"
 
-# experiments about sums: exact numbers, and the same bytes for every way to make a run
-for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_fma fp8_accumulation order; do
+# experiments about sums, with the options of a small run: exact numbers, and the same bytes for every way to make a run
+while read -r name part <&3; do
     exits 0 "$name --quick: every claim passes" "$BIN/$name" --quick --out $name.csv
     says '^PASS' out.txt "$name tests claims"
     if grep -q '^FAIL' out.txt; then verdict 1 "$name: no FAIL line"; else verdict 0 "$name: no FAIL line"; fi
-    case $name in
-    counting) part="--formats bf16,e4m3 --terms 300 --limit 70000" ;;
-    harmonic) part="--formats bf16,e4m3 --terms 300 --limit 20000" ;;
-    cartoon_sgd) part="--formats bf16,e4m3 --updates 300 --runs 50" ;;
-    sum_growth) part="--longest 3" ;;
-    sr_bits) part="--bits 1,4" ;;
-    ode) part="--longest 3" ;;
-    swamping) part="--seeds 1 --longest 15 --chunks 1,3,32" ;;
-    block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
-    fp8_accumulation) part="--k 992 --outputs 17 --bits 14,20 --promote 32,128 --scaling amax" ;;
-    order) part="--k 333 --orders 20" ;;
-    esac
     "$BIN/$name" --quick $part --quiet --out part.csv
     for threads in 1 2; do
         "$BIN/$name" --quick $part --threads $threads --quiet --out t.csv 2>/dev/null
@@ -329,7 +316,18 @@ for name in counting harmonic cartoon_sgd sum_growth sr_bits ode swamping block_
     for i in 0 1; do "$BIN/$name" --quick $part --quiet --shard $i/2 --out $name-$i.csv || verdict 1 "$name: shard $i of 2"; done
     "$BIN/$name" --quick $part --quiet --out t.csv --merge $name-1.csv $name-0.csv
     same part.csv t.csv "$name: merged shards give the same CSV"
-done
+done 3<<'END'
+counting --formats bf16,e4m3 --terms 300 --limit 70000
+harmonic --formats bf16,e4m3 --terms 300 --limit 20000
+cartoon_sgd --formats bf16,e4m3 --updates 300 --runs 50
+sum_growth --longest 3
+sr_bits --bits 1,4
+ode --longest 3
+swamping --seeds 1 --longest 15 --chunks 1,3,32
+block_fma --sizes 7,64,1000 --outputs 9
+fp8_accumulation --k 992 --outputs 17 --bits 14,20 --promote 32,128 --scaling amax
+order --k 333 --orders 20
+END
 
 says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
 says '^bfloat16,rne,plain,stop,1,65,[0-9.]*,5.0625,40a2,' harmonic.csv "harmonic: bfloat16 stops at term 65, at 5.0625"
