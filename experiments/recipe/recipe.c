@@ -26,8 +26,6 @@
  */
 #include "recipe.h"
 
-const variant variants[COUNT] = {VARIANTS(VARIANT)};
-
 static const ulp_option options[] = {
     ULP_OPTION(settings, variants, choices, "all",
                .quick = "fp32,fp16,fp16-sums,fp16-master,fp16-recipe,bf16-recipe,bf16-nomaster,fp8,fp8-now",

@@ -38,7 +38,7 @@ typedef struct variant {
     uint8_t kahan;
 } variant;
 
-extern const variant variants[COUNT];
+static const variant variants[COUNT] = {VARIANTS(VARIANT)};
 
 typedef struct settings {
     uint64_t variants; /* bit i stands for variant i */

@@ -36,8 +36,8 @@ typedef struct ulp_lesson_settings {
                   .help = "the network, layer by layer")
 #define ULP_OPTION_BATCH(s, field, value_)                                                                             \
     ULP_OPTION_AS(s, field.batch, "batch", integer, value_, .help = "samples per step", .min = 1, .max = 60000)
-#define ULP_OPTION_EPOCHS(s, field, value_, quick_, full_) \
-    ULP_OPTION_AS(s, field.epochs, "epochs", integer, value_, .quick = quick_, .full = full_, \
+#define ULP_OPTION_EPOCHS(s, field, value_, quick_, full_)                                                             \
+    ULP_OPTION_AS(s, field.epochs, "epochs", integer, value_, .quick = quick_, .full = full_,                          \
                   .help = "trips through the training part", .min = 1, .max = 1e5)
 #define ULP_OPTIONS_OF_RUNS(s, field, seeds_, quick_, full_)                                                           \
     ULP_OPTION_SET(s, field.set), ULP_OPTION_SEED(s, field.seed),                                                      \
@@ -72,8 +72,8 @@ uint64_t ulp_lesson_steps(const ulp_lesson *lesson, int64_t epochs);
 ulp_status ulp_lesson_admit(const ulp_plan *plan, const ulp_lesson *lesson, const ulp_method *method, const char *of,
                             char full[ULP_POLICY_TEXT_MAX]);
 
-/* The options for a trainer, and a training of the epochs of the settings with a stretch for each epoch. The caller sets
- * record(). The method has to outlive both. */
+/* The options for a trainer, and a training of the epochs of the settings with a stretch for each epoch. The caller
+ * sets record(). The method has to outlive both. */
 ulp_train_options ulp_lesson_options(const ulp_lesson *lesson, const ulp_method *method, uint64_t seed);
 ulp_training ulp_lesson_training(const ulp_lesson *lesson, const ulp_method *method, uint64_t seed);
 
