@@ -89,7 +89,7 @@ ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_fo
  * NULL) gets a sentence that names the parts. */
 ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
 
-/* Check that the backend of that name offers the products of a policy: a device's own products need the device. If not,
+/* Check that the backend of that name offers the products of a policy: native products need their device. If not,
  * the status is ULP_UNSUPPORTED, and `error` (may be NULL) gets a sentence. */
 ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, char *error, size_t error_size);
 

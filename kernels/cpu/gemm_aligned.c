@@ -21,7 +21,7 @@ typedef struct work {
     int16_t *b_exponent; /* (panels, padded, WIDTH) */
     int16_t *b_scale;    /* (panels, steps, WIDTH), exponents of the block scales */
     uint8_t *b_special;  /* (panels, steps) */
-    char *a;             /* blocks of the arrays of `struct rows`, a_bytes each */
+    char *a;             /* blocks for the arrays of `struct rows`, of a_bytes each */
     size_t a_bytes;
 } work;
 
