@@ -72,40 +72,26 @@ static int is_claimed(const ulp_format *f) { return ulp_word_index("binary16 e5m
  * the grid. */
 typedef struct window {
     int64_t low, high; /* log2; low > high if there is no such scale */
+    double wall;       /* log2 of the least scale from which on every run diverges; NaN if there is none */
 } window;
 
 static window window_of(const judged *j, const ulp_format *format) {
-    window best = {1, 0}, now = best;
+    window best = {1, 0, NAN}, now = best;
     for (size_t i = 0; i < j->scales->count; i++) {
         const int64_t k = j->scales->at[i];
-        const int good = static_mean(j, format, k).accuracy >= j->reference.accuracy - j->points;
-        now = !good ? (window){1, 0} : (window){now.low > now.high ? k : now.low, k};
+        const ulp_training_mean m = static_mean(j, format, k);
+        const int good = m.accuracy >= j->reference.accuracy - j->points;
+        now.wall = m.n == 0 || m.diverged < m.n ? NAN : isnan(now.wall) ? (double)k : now.wall;
+        now.low = !good ? 1 : now.low > now.high ? k : now.low;
+        now.high = good ? k : 0;
         if (good && (best.low > best.high || now.high - now.low > best.high - best.low)) best = now;
     }
+    best.wall = now.wall;
     return best;
 }
 
-/* The least scale of the grid from which on every run diverges, as log2. NaN if there is none. */
-static double wall_of(const judged *j, const ulp_format *format) {
-    double wall = NAN;
-    for (size_t i = 0; i < j->scales->count; i++) {
-        const ulp_training_mean m = static_mean(j, format, j->scales->at[i]);
-        wall = m.n == 0 || m.diverged < m.n ? NAN : isnan(wall) ? (double)j->scales->at[i] : wall;
-    }
-    return wall;
-}
-
-static void sum_up_walls(const judged *j) {
-    for (size_t f = 0; f < j->s->formats.count; f++) {
-        const ulp_format *format = &j->s->formats.at[f];
-        const double wall = wall_of(j, format);
-        if (isnan(wall)) continue;
-        ulp_summary(j->c, "log2 of the scale from which on all diverge", wall, "%s %s", j->network->name, format->name);
-    }
-}
-
-/* Claims about the two walls of every format and the scales between them. On a fine grid, a format with a wider range
- * has more such scales. */
+/* Claims about the two walls of every format and the scales between them; the figure draws the right walls. On a fine
+ * grid, a format with a wider range has more such scales. */
 static void claim_walls(const judged *j, int fine) {
     const char *net = j->network->name;
     const double binary32 = j->reference.accuracy;
@@ -119,6 +105,8 @@ static void claim_walls(const judged *j, int fine) {
         const window w = window_of(j, format);
         const int64_t range = format->emax - format->qmin, room = w.high - w.low;
         char scales[64] = "no scale";
+        if (!isnan(w.wall))
+            ulp_summary(j->c, "log2 of the scale from which on all diverge", w.wall, "%s %s", net, format->name);
         if (left.n == 0 || !is_claimed(format)) continue;
         if (room >= 0) snprintf(scales, sizeof scales, "2^%lld to 2^%lld", (long long)w.low, (long long)w.high);
         ulp_finding_add(&within, room >= 0, "%s %s", format->name, scales);
@@ -146,9 +134,17 @@ static void claim_walls(const judged *j, int fine) {
     ulp_claim_found(j->c, j->why, &narrower, "%s: the fewer powers of two a format has, the closer its walls", net);
 }
 
+/* The claims about a scaler get the names of the network and the scaler, the accepted distance, and a remark. */
+static const char *const late =
+    "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf";
+static const char *const per_tensor = "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most "
+                                      "%.2g points below binary32, and fewer "
+                                      "are zero than at 2^0";
+static const char *const dynamic =
+    "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s";
+
 /* Claims that one scaler needs no scale chosen by hand, in every format of the claims. */
 static void claim_scaler(const judged *j, int scaler) {
-    const char *net = j->network->name, *how = j->interval;
     const double binary32 = j->reference.accuracy;
     ulp_finding found = {0};
     double skipped = 0;
@@ -170,24 +166,17 @@ static void claim_scaler(const judged *j, int scaler) {
                             format->name, m.accuracy, m.scale);
     }
     ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)scaler);
-    if (scaler == BACKOFF) how = "its scale only ever halved";
-    if (scaler == LOGMAX) how = "its scale followed the gradients";
     ulp_finding_note(&found, "binary32 %.2f %%", binary32);
     if (scaler < AMAX)
         ulp_finding_note(&found, "%.1f steps skipped per run", skipped / (found.count ? found.count : 1));
-    if (scaler == DELAYED16_INF)
-        ulp_claim_found(j->c, j->why, &found,
-                        "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", net,
-                        name);
-    else if (scaler >= AMAX)
-        ulp_claim_found(j->c, j->why, &found,
-                        "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points "
-                        "below binary32, and fewer are zero than at 2^0",
-                        net, name, j->points);
-    else
-        ulp_claim_found(j->c, j->why, &found,
-                        "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
-                        net, name, j->points, how);
+    ulp_claim_found(j->c, j->why, &found,
+                    scaler == DELAYED16_INF ? late
+                    : scaler >= AMAX        ? per_tensor
+                                            : dynamic,
+                    j->network->name, name, j->points,
+                    scaler == BACKOFF  ? "its scale only ever halved"
+                    : scaler == LOGMAX ? "its scale followed the gradients"
+                                       : j->interval);
 }
 
 void judge(ulp_claims *c) {
@@ -208,7 +197,6 @@ void judge(ulp_claims *c) {
         j.reference = mean_of(c, (point){.network = j.network});
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
-        sum_up_walls(&j);
         if (!ulp_options_differ(c, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))
             ulp_options_differ(c, i ? "other-scales" : "scales", j.why, sizeof j.why);
         claim_walls(&j, i == 0);

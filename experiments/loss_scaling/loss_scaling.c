@@ -13,11 +13,9 @@
  * gradients that are zero for any reason. The column `flushed` is the share of gradients that a rounding turns to zero.
  * Both columns refer to the gradients of every step in a trace, and of every --every-th step in other runs.
  *
- * Below some scale gradients become zero, and the network does not learn. Above another scale the first Inf ends the
- * run, because a static scale skips no step. The axis begins far below 2^0, because the loss of these small networks is
- * a mean over few outputs: with 2^k times as many outputs the same curves lie k to the right. --interval shortens the
- * growth intervals of scalers (2,000 steps; megatron: 1,000), so that a short run shows growth. The claims are about
- * the default set-up.
+ * A static scale skips no step, so that the first Inf ends the run. The scales begin far below 2^0, because the loss of
+ * these small networks is a mean over few outputs: with 2^k times as many outputs the same curves lie k to the right.
+ * --interval shortens the growth intervals of scalers (2,000 steps; megatron: 1,000), so that a short run shows growth.
  *
  * The experiment follows Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
  */
@@ -59,10 +57,9 @@ static const ulp_option options[] = {
     {0},
 };
 
-static const ulp_column columns[] = {
-    ULP_COLUMNS(row, net, format),      ULP_WORDS(row, scaler, SCALER_WORDS), ULP_COLUMNS(row, static_log2, seed),
-    ULP_WORDS(row, what, "final step"), ULP_TRAINING_COLUMNS_OF(row, cells),  {0},
-};
+static const ulp_column columns[] = {ULP_COLUMNS(row, net, format),       ULP_WORDS(row, scaler, SCALER_WORDS),
+                                     ULP_COLUMNS(row, static_log2, seed), ULP_WORDS(row, what, "final step"),
+                                     ULP_TRAINING_COLUMNS_OF(row, cells), {0}};
 
 /* ---- the grid ---- */
 
@@ -77,17 +74,6 @@ static ulp_status make_policy(ulp_policy *policy, const settings *s, const point
         status = ulp_policy_set(policy, gradients[i], p->format, when, delayed ? 16 : 0);
         if (p->scaler == DELAYED16) policy->at[gradients[i]].rule.overflow = ULP_OVERFLOW_SAT;
     }
-    return status;
-}
-
-/* Checks the policy of a run, so that a policy that does not fit together ends the program before any run. With `note`,
- * the policy goes to the header in full. */
-static ulp_status admit(ulp_plan *plan, const settings *s, const point *p, int note) {
-    char full[ULP_POLICY_TEXT_MAX];
-    ulp_policy policy;
-    ulp_status status = make_policy(&policy, s, p);
-    if (status == ULP_OK) status = ulp_policy_admit(plan, &policy, "--policy", s->backend, full);
-    if (status == ULP_OK && note) ulp_plan_note(plan, "policy in full", "%s", full);
     return status;
 }
 
@@ -111,13 +97,17 @@ static int has_runs(const settings *s, int other, size_t f, int scaler) {
 static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_network *network, int other) {
     const ulp_integer_list *scales = &s->grid[other].scales;
     point p = {.network = network};
+    char full[ULP_POLICY_TEXT_MAX];
+    ulp_policy policy;
     ulp_status status = ULP_OK;
     add_runs(plan, s, other, p);
     for (size_t f = 0; f < s->formats.count; f++)
         for (p.scaler = STATIC; p.scaler < SCALERS && status == ULP_OK; p.scaler++) {
             p.format = &s->formats.at[f];
             if (!has_runs(s, other, f, p.scaler)) continue;
-            status = admit(plan, s, &p, !other && p.scaler == STATIC);
+            status = make_policy(&policy, s, &p);
+            if (status == ULP_OK) status = ulp_policy_admit(plan, &policy, "--policy", s->backend, full);
+            if (status == ULP_OK && !other && p.scaler == STATIC) ulp_plan_note(plan, "policy in full", "%s", full);
             for (size_t k = 0; k < (p.scaler == STATIC ? scales->count : 1); k++) {
                 p.scale = p.scaler == STATIC ? scales->at[k] : 0;
                 add_runs(plan, s, other, p);
