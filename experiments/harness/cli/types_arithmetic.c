@@ -40,13 +40,17 @@ static void refuse_unknown_format(const char *text, ulp_text *error) {
     ulp_text_free(&base);
 }
 
-static int parse_format(ulp_format *format, const char *text, const ulp_option *o, ulp_text *error) {
-    const ulp_status status = ulp_format_parse(format, text);
-    if (status == ULP_OK && o->takes && !o->takes(format)) {
-        ulp_text_print(error, "%s: %s", format->name, o->wants);
+static int read_format(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+    ulp_format format;
+    const ulp_status status = ulp_format_parse(&format, text);
+    if (status == ULP_OK && o->takes && !o->takes(&format)) {
+        ulp_text_print(error, "%s: %s", format.name, o->wants);
         return ULP_EXIT_USAGE;
     }
-    if (status == ULP_OK) return ULP_EXIT_FINE;
+    if (status == ULP_OK) {
+        *(ulp_format *)field = format;
+        return ULP_EXIT_FINE;
+    }
     if (status == ULP_NOT_IN_RANGE) ulp_text_print(error, "%s: out of range: %s", text, ulp_format_limits(text));
     else if (status == ULP_UNSUPPORTED)
         ulp_text_print(error, "%s: only fixed point wraps around, and only formats with subnormals take :nosub", text);
@@ -54,44 +58,17 @@ static int parse_format(ulp_format *format, const char *text, const ulp_option *
     return ULP_EXIT_USAGE;
 }
 
-static int read_format(void *field, const char *text, const ulp_option *o, ulp_text *error) {
+static void add_all_formats(ulp_named_list *list, const ulp_option *o) {
     ulp_format format;
-    int status = parse_format(&format, text, o, error);
-    if (status == ULP_EXIT_FINE) *(ulp_format *)field = format;
-    return status;
-}
-
-static void take_all_formats(ulp_format_list *list, const ulp_option *o) {
-    list->at = ulp_grow(NULL, ulp_format_count * sizeof *list->at);
-    for (size_t i = 0; i < ulp_format_count; i++) {
-        ulp_format *next = &list->at[list->count];
-        if (ulp_format_get(i, next, NULL) == ULP_OK && (!o->takes || o->takes(next))) list->count++;
-    }
-}
-
-static int add_format(ulp_format_list *list, size_t *room, const char *item, const ulp_option *o, ulp_text *error) {
-    list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
-    ulp_format *next = &list->at[list->count];
-    int status = parse_format(next, item, o, error);
-    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
-        if (strcmp(list->at[i].name, next->name) == 0) return ulp_refuse_twin(error, item, next->name);
-    list->count += status == ULP_EXIT_FINE;
-    return status;
+    for (size_t i = 0; i < ulp_format_count; i++)
+        if (ulp_format_get(i, &format, NULL) == ULP_OK && (!o->takes || o->takes(&format)))
+            ulp_named_list_add(list, &format);
 }
 
 static int read_formats(void *field, const char *text, const ulp_option *o, ulp_text *error) {
-    ulp_format_list list = {0};
-    char item[ULP_DATAPATH_NAME_MAX];
-    const char *at = strcmp(text, "all") == 0 ? NULL : text;
-    size_t room = 0;
-    int more, status = ULP_EXIT_FINE;
-    if (!at) take_all_formats(&list, o);
-    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0                   ? ulp_refuse_item(error, text)
-                 : strcmp(item, "all") == 0 ? ulp_refuse_all(error, text)
-                                            : add_format(&list, &room, item, o, error);
-    if (status == ULP_EXIT_FINE) *(ulp_format_list *)field = list;
-    else free(list.at);
+    ulp_named_list list = {.size = sizeof(ulp_format), .read = read_format, .add_all = add_all_formats};
+    const int status = ulp_named_list_read(&list, text, o, error);
+    if (status == ULP_EXIT_FINE) *(ulp_format_list *)field = (ulp_format_list){list.at, list.count};
     return status;
 }
 
@@ -140,8 +117,10 @@ static int read_mode(void *field, const char *text, const ulp_option *o, ulp_tex
 }
 
 /* Read MODE[/BITS]: a mode, and the number of random bits of a stochastic mode. */
-static int parse_rule(ulp_named_rule *rule, const char *item, ulp_text *error) {
+static int read_rule(void *to, const char *item, const ulp_option *o, ulp_text *error) {
+    ulp_named_rule *rule = to;
     char name[16], *end = NULL;
+    (void)o;
     const char *slash = strchr(item, '/');
     ulp_mode mode;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(item, "/"), item);
@@ -160,31 +139,16 @@ static int parse_rule(ulp_named_rule *rule, const char *item, ulp_text *error) {
     return ULP_EXIT_FINE;
 }
 
-static int add_rule(ulp_rule_list *list, size_t *room, const char *item, ulp_text *error) {
-    list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
-    ulp_named_rule *next = &list->at[list->count];
-    int status = parse_rule(next, item, error);
-    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
-        if (strcmp(list->at[i].name, next->name) == 0) return ulp_refuse_twin(error, item, next->name);
-    list->count += status == ULP_EXIT_FINE;
-    return status;
+static void add_all_modes(ulp_named_list *list, const ulp_option *o) {
+    ulp_named_rule rule;
+    for (int m = 0; m < ULP_MODE_COUNT; m++)
+        if (read_rule(&rule, ulp_mode_name((ulp_mode)m), o, NULL) == ULP_EXIT_FINE) ulp_named_list_add(list, &rule);
 }
 
 static int read_modes(void *field, const char *text, const ulp_option *o, ulp_text *error) {
-    ulp_rule_list list = {0};
-    char item[48];
-    const char *at = text;
-    size_t room = 0;
-    int more, status = ULP_EXIT_FINE;
-    (void)o;
-    if (strcmp(text, "all") == 0) at = NULL;
-    for (int m = 0; !at && m < ULP_MODE_COUNT; m++) add_rule(&list, &room, ulp_mode_name((ulp_mode)m), error);
-    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0                   ? ulp_refuse_item(error, text)
-                 : strcmp(item, "all") == 0 ? ulp_refuse_all(error, text)
-                                            : add_rule(&list, &room, item, error);
-    if (status == ULP_EXIT_FINE) *(ulp_rule_list *)field = list;
-    else free(list.at);
+    ulp_named_list list = {.size = sizeof(ulp_named_rule), .read = read_rule, .add_all = add_all_modes};
+    const int status = ulp_named_list_read(&list, text, o, error);
+    if (status == ULP_EXIT_FINE) *(ulp_rule_list *)field = (ulp_rule_list){list.at, list.count};
     return status;
 }
 

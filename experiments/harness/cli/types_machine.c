@@ -31,27 +31,10 @@ static int read_datapath(void *field, const char *text, const ulp_option *o, ulp
     return status == ULP_OK ? ULP_EXIT_FINE : refuse_datapath(text, status, error);
 }
 
-static int add_datapath(ulp_datapath_list *list, size_t *room, const char *item, ulp_text *error) {
-    list->at = ulp_room_for(list->at, list->count, room, sizeof *list->at);
-    ulp_datapath *next = &list->at[list->count];
-    int status = read_datapath(next, item, NULL, error);
-    for (size_t i = 0; status == ULP_EXIT_FINE && i < list->count; i++)
-        if (strcmp(list->at[i].name, next->name) == 0) status = ulp_refuse_twin(error, item, next->name);
-    list->count += status == ULP_EXIT_FINE;
-    return status;
-}
-
 static int read_datapaths(void *field, const char *text, const ulp_option *o, ulp_text *error) {
-    ulp_datapath_list list = {0};
-    char item[ULP_DATAPATH_NAME_MAX];
-    const char *at = text;
-    size_t room = 0;
-    int more, status = ULP_EXIT_FINE;
-    (void)o;
-    while (status == ULP_EXIT_FINE && (more = ulp_next_item(item, sizeof item, &at)) != 0)
-        status = more < 0 ? ulp_refuse_item(error, text) : add_datapath(&list, &room, item, error);
-    if (status == ULP_EXIT_FINE) *(ulp_datapath_list *)field = list;
-    else free(list.at);
+    ulp_named_list list = {.size = sizeof(ulp_datapath), .read = read_datapath};
+    const int status = ulp_named_list_read(&list, text, o, error);
+    if (status == ULP_EXIT_FINE) *(ulp_datapath_list *)field = (ulp_datapath_list){list.at, list.count};
     return status;
 }
 
