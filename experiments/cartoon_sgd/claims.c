@@ -180,11 +180,9 @@ static void print_table(const ulp_claims *c) {
 /* The weight at the stop under rne, and the number of updates that move it. */
 static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const row *stop = find(c, format, cure, STOP);
-    char word[16];
     if (!stop) return;
-    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
-    ulp_summary(c, "stop", stop->weight, "%s rne %s", format->name, word);
-    ulp_summary(c, "updates", (double)stop->update, "%s rne %s", format->name, word);
+    ulp_sum_summary(c, "stop", stop->weight, format, cure);
+    ulp_sum_summary(c, "updates", (double)stop->update, format, cure);
 }
 
 /* The lowest end of the runs of a stochastic mode. */

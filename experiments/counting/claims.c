@@ -138,12 +138,9 @@ static void print_table(const ulp_claims *c) {
 /* The number at which the count stops under rne, and its prediction. */
 static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const row *stop = find(c, format, cure, STOP);
-    char word[16];
     if (!stop) return;
-    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
-    ulp_summary(c, "stop", stop->value, "%s rne %s", format->name, word);
-    if (!ulp_is_no_number(stop->predicted))
-        ulp_summary(c, "predicted stop", stop->predicted, "%s rne %s", format->name, word);
+    ulp_sum_summary(c, "stop", stop->value, format, cure);
+    if (!ulp_is_no_number(stop->predicted)) ulp_sum_summary(c, "predicted stop", stop->predicted, format, cure);
 }
 
 void judge(ulp_claims *c) {

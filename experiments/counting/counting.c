@@ -62,11 +62,7 @@ static const ulp_column columns[] = {
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const int is_long = s->formats.at[f].prec == 24; /* many additions before the stop */
-        ulp_sum_points(plan, &s->formats.at[f],
-                       &(ulp_sum_costs){&s->modes, cures, CURES, is_long ? 20 : 1, 30, is_long ? 20 : 4});
-    }
+    ulp_sum_points(plan, &(ulp_sum_grid){&s->formats, &s->modes, cures, CURES, {1, 30, 4}, {20, 30, 20}});
     return ULP_OK;
 }
 

@@ -192,14 +192,12 @@ static void print_table(const ulp_claims *c) {
 /* The value and the term at which the sum stops under rne; the predicted term, and its harmonic number. */
 static void summarize(ulp_claims *c, const ulp_format *format, ulp_cure cure) {
     const row *stop = find(c, format, cure, STOP);
-    char word[16];
     if (!stop) return;
-    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
-    ulp_summary(c, "stop", stop->value, "%s rne %s", format->name, word);
-    ulp_summary(c, "idle term", (double)stop->n, "%s rne %s", format->name, word);
+    ulp_sum_summary(c, "stop", stop->value, format, cure);
+    ulp_sum_summary(c, "idle term", (double)stop->n, format, cure);
     if (stop->predicted == ULP_NO_INTEGER) return;
-    ulp_summary(c, "predicted term", (double)stop->predicted, "%s rne %s", format->name, word);
-    ulp_summary(c, "predicted stop", harmonic_number(stop->predicted), "%s rne %s", format->name, word);
+    ulp_sum_summary(c, "predicted term", (double)stop->predicted, format, cure);
+    ulp_sum_summary(c, "predicted stop", harmonic_number(stop->predicted), format, cure);
 }
 
 void judge(ulp_claims *c) {

@@ -56,10 +56,7 @@ static const ulp_column columns[] = {
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
-    for (size_t f = 0; f < s->formats.count; f++) {
-        const double way = s->formats.at[f].prec == 24 ? 20 : 1; /* relative number of terms before the stop */
-        ulp_sum_points(plan, &s->formats.at[f], &(ulp_sum_costs){&s->modes, cures, CURES, way, 10 * way, 4});
-    }
+    ulp_sum_points(plan, &(ulp_sum_grid){&s->formats, &s->modes, cures, CURES, {1, 10, 4}, {20, 200, 4}});
     return ULP_OK;
 }
 

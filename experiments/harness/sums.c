@@ -5,19 +5,24 @@
 
 static const ulp_named_rule nearest = {"rne", {0}};
 
-void ulp_sum_points(ulp_plan *plan, const ulp_format *format, const ulp_sum_costs *costs) {
-    for (size_t m = 0; m < costs->modes->count; m++) {
-        const ulp_named_rule *rule = &costs->modes->at[m];
+static void add_points(ulp_plan *plan, const ulp_sum_grid *grid, const ulp_format *format) {
+    const ulp_sum_costs *costs = format->prec == 24 ? &grid->costs24 : &grid->costs;
+    for (size_t m = 0; m < grid->modes->count; m++) {
+        const ulp_named_rule *rule = &grid->modes->at[m];
         ulp_plan_add(plan, &(ulp_sum_point){format, rule, ULP_CURE_NONE},
                      ulp_mode_is_stochastic(rule->rule.mode) ? costs->stochastic : costs->plain, "%s %s plain",
                      format->name, rule->name);
     }
-    for (size_t c = 0; c < costs->cure_count; c++) {
+    for (size_t c = 0; c < grid->cure_count; c++) {
         char cure[16];
-        ulp_word_at(cure, sizeof cure, ULP_CURE_WORDS, costs->cures[c]);
-        ulp_plan_add(plan, &(ulp_sum_point){format, &nearest, costs->cures[c]}, costs->cured, "%s rne %s", format->name,
+        ulp_word_at(cure, sizeof cure, ULP_CURE_WORDS, grid->cures[c]);
+        ulp_plan_add(plan, &(ulp_sum_point){format, &nearest, grid->cures[c]}, costs->cured, "%s rne %s", format->name,
                      cure);
     }
+}
+
+void ulp_sum_points(ulp_plan *plan, const ulp_sum_grid *grid) {
+    for (size_t f = 0; f < grid->formats->count; f++) add_points(plan, grid, &grid->formats->at[f]);
 }
 
 ulp_sum ulp_sum_start(const void *point) {
@@ -65,6 +70,12 @@ static int matches(const void *row, const void *point, const void *key) {
 const void *ulp_sum_find(const ulp_table *table, const ulp_sum_wanted *wanted) {
     size_t i = 0;
     return ulp_table_find(table, &i, matches, wanted);
+}
+
+void ulp_sum_summary(ulp_claims *c, const char *quantity, double value, const ulp_format *format, ulp_cure cure) {
+    char word[16];
+    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
+    ulp_summary(c, quantity, value, "%s rne %s", format->name, word);
 }
 
 const void *ulp_sum_find_at(const ulp_table *table, const ulp_sum_wanted *wanted, size_t at, int64_t n) {

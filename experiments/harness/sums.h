@@ -3,7 +3,7 @@
  * The plan of an experiment about such sums has, for every format, a point for each rounding mode, and a point for each
  * cure under rne. The row struct begins with a ulp_sum_key:
  *
- *     plan:    ulp_sum_points(plan, format, &costs);
+ *     plan:    ulp_sum_points(plan, &grid);
  *     compute: ulp_sum s = ulp_sum_start(task->point);
  *              ulp_sum_add(&s, term, 0);
  *              r.key = ulp_sum_key_of(&s, PATH, 1);
@@ -35,15 +35,21 @@ typedef struct ulp_sum_point {
     ulp_cure cure;
 } ulp_sum_point;
 
-/* The points of a format: all modes without a cure, then the cures. plain, stochastic and cured are costs of points. */
+/* The costs of points of a format. */
 typedef struct ulp_sum_costs {
-    const ulp_rule_list *modes;
-    const ulp_cure *cures; /* (cure_count) */
-    size_t cure_count;
     double plain, stochastic, cured;
 } ulp_sum_costs;
 
-void ulp_sum_points(ulp_plan *plan, const ulp_format *format, const ulp_sum_costs *costs);
+/* The points of each format: all modes without a cure, then the cures. */
+typedef struct ulp_sum_grid {
+    const ulp_format_list *formats;
+    const ulp_rule_list *modes;
+    const ulp_cure *cures; /* (cure_count) */
+    size_t cure_count;
+    ulp_sum_costs costs, costs24; /* costs24: of formats with 24 bits of precision, as binary32 */
+} ulp_sum_grid;
+
+void ulp_sum_points(ulp_plan *plan, const ulp_sum_grid *grid);
 
 /* ---- the sum ---- */
 
@@ -96,6 +102,9 @@ typedef struct ulp_sum_wanted {
 
 /* The first row of the wanted sum; NULL if the run did not compute it. */
 const void *ulp_sum_find(const ulp_table *table, const ulp_sum_wanted *wanted);
+
+/* Writes a number of the sum of a format under rne, with a cure or plain, to the summary. */
+void ulp_sum_summary(ulp_claims *c, const char *quantity, double value, const ulp_format *format, ulp_cure cure);
 
 /* The first row of the wanted sum whose cell (int64_t) at offset `at` of the row struct is n; or NULL. */
 const void *ulp_sum_find_at(const ulp_table *table, const ulp_sum_wanted *wanted, size_t at, int64_t n);

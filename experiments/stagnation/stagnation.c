@@ -46,8 +46,8 @@ static const ulp_column columns[] = {
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
     (void)context;
-    for (size_t f = 0; f < s->formats.count; f++)
-        ulp_sum_points(plan, &s->formats.at[f], &(ulp_sum_costs){&s->modes, cures, CURES, 1, (double)s->runs, 1});
+    const ulp_sum_costs costs = {1, (double)s->runs, 1};
+    ulp_sum_points(plan, &(ulp_sum_grid){&s->formats, &s->modes, cures, CURES, costs, costs});
     return ULP_OK;
 }
 
