@@ -153,7 +153,7 @@ static double scale_of(float amax, const ulp_block *b, double tensor_scale) {
             rule.mode = ULP_RZ;
         }
     }
-    double scale = ulp_arith(ULP_DIV, amax, divisor * tensor_scale, 0, s, rule, 0);
+    double scale = ulp_arith((ulp_scalar_op){ULP_DIV, amax, divisor * tensor_scale, 0}, s, rule, 0);
     return scale < s->min_positive ? s->min_positive : scale;
 }
 
@@ -174,7 +174,8 @@ float ulp_block_tensor_scale(float amax, const ulp_block *b) {
     const ulp_rule nearest = {ULP_RNE, ULP_OVERFLOW_SAT, 0};
     ulp_format binary32;
     if (!(amax > 0.0f && amax <= 0x1.fffffep127f) || ulp_format_parse(&binary32, "binary32") != ULP_OK) return 1.0f;
-    float scale = (float)ulp_arith(ULP_DIV, amax, b->element.max * b->scale.max, 0, &binary32, nearest, 0);
+    float scale =
+        (float)ulp_arith((ulp_scalar_op){ULP_DIV, amax, b->element.max * b->scale.max, 0}, &binary32, nearest, 0);
     return scale < 0x1p-149f ? 0x1p-149f : scale;
 }
 
@@ -206,18 +207,16 @@ typedef struct conversion {
     float *y;
     uint8_t *elements, *scales;
     const float *x;
-    size_t n;
-    const ulp_block *block;
-    float tensor_scale;
+    ulp_block_array array;
     ulp_rule rule;
     ulp_stream stream;
 } conversion;
 
 /* Converts the elements from `first` to `end`, which share a scale. Returns the code of the scale. */
 static uint8_t convert(const conversion *c, size_t first, size_t end) {
-    const ulp_block *b = c->block;
-    const double scale = scale_of(ulp_amax(c->x + first, end - first, 1), b, c->tensor_scale),
-                 factor = scale * c->tensor_scale;
+    const ulp_block *b = c->array.block;
+    const double scale = scale_of(ulp_amax(c->x + first, end - first, 1), b, c->array.tensor_scale),
+                 factor = scale * c->array.tensor_scale;
     uint8_t code = scale_code(scale, b);
     for (size_t i = first; i < end; i++) {
         double e = round_element(c->x[i], factor, &b->element, c->rule, ulp_element_word(c->rule, c->stream, i));
@@ -235,37 +234,37 @@ static uint8_t convert(const conversion *c, size_t first, size_t end) {
 }
 
 static ulp_status convert_all(const conversion *c) {
-    const size_t size = c->block->size, n = c->n;
-    ulp_status status = check(c->block, c->tensor_scale);
-    if (status == ULP_OK) status = ulp_element_check(&c->block->element, c->rule);
-    for (size_t at = 0, block = 0; status == ULP_OK && at < n; at += size, block++) {
-        const uint8_t code = convert(c, at, n - at < size ? n : at + size);
+    const ulp_block *b = c->array.block;
+    const size_t n = c->array.n;
+    ulp_status status = check(b, c->array.tensor_scale);
+    if (status == ULP_OK) status = ulp_element_check(&b->element, c->rule);
+    for (size_t at = 0, block = 0; status == ULP_OK && at < n; at += b->size, block++) {
+        const uint8_t code = convert(c, at, n - at < b->size ? n : at + b->size);
         if (c->scales != NULL) c->scales[block] = code;
     }
     return status;
 }
 
-ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, size_t n, const ulp_block *b,
-                            float tensor_scale, ulp_rule rule, ulp_stream stream) {
-    if (elements == NULL || scales == NULL || x == NULL || b == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_codes = {NULL, elements, scales, x, n, b, tensor_scale, rule, stream};
+ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, ulp_block_array array, ulp_rule rule,
+                            ulp_stream stream) {
+    if (elements == NULL || scales == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    const conversion to_codes = {NULL, elements, scales, x, array, rule, stream};
     return convert_all(&to_codes);
 }
 
-ulp_status ulp_block_round(float *y, const float *x, size_t n, const ulp_block *b, float tensor_scale, ulp_rule rule,
-                           ulp_stream stream) {
-    if (y == NULL || x == NULL || b == NULL) return ULP_BAD_ARGUMENT;
-    const conversion to_values = {y, NULL, NULL, x, n, b, tensor_scale, rule, stream};
+ulp_status ulp_block_round(float *y, const float *x, ulp_block_array array, ulp_rule rule, ulp_stream stream) {
+    if (y == NULL || x == NULL) return ULP_BAD_ARGUMENT;
+    const conversion to_values = {y, NULL, NULL, x, array, rule, stream};
     return convert_all(&to_values);
 }
 
-ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, size_t n, const ulp_block *b,
-                            float tensor_scale) {
+ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, ulp_block_array array) {
+    const ulp_block *b = array.block;
     if (y == NULL || elements == NULL || scales == NULL) return ULP_BAD_ARGUMENT;
-    ulp_status status = check(b, tensor_scale);
+    ulp_status status = check(b, array.tensor_scale);
     if (status != ULP_OK) return status;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < array.n; i++)
         y[i] = value_of(ulp_decode(elements[i], &b->element),
-                        ulp_block_scale_value(scales[i / b->size], b) * tensor_scale);
+                        ulp_block_scale_value(scales[i / b->size], b) * array.tensor_scale);
     return ULP_OK;
 }

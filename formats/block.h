@@ -100,21 +100,26 @@ ulp_status ulp_block_scale(uint8_t *code, const float *x, size_t n, const ulp_bl
  * with NVFP4, 2025, arXiv:2509.25149. */
 float ulp_block_tensor_scale(float amax, const ulp_block *block);
 
-/* Encodes x (n) to element codes (n), each in the low bits of a byte, and scale codes (ceil(n / size)). tensor_scale is
- * 1.0f for none. `rule` rounds the elements. The random word of element i has index stream.first + i. Errors: the
- * errors of ulp_block_scale and of ulp_element_check. */
-ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, size_t n, const ulp_block *block,
-                            float tensor_scale, ulp_rule rule, ulp_stream stream);
+/* An array of n elements in a block format. */
+typedef struct ulp_block_array {
+    const ulp_block *block;
+    size_t n;
+    float tensor_scale; /* 1 for none */
+} ulp_block_array;
+
+/* Encodes x (n) to element codes (n), each in the low bits of a byte, and scale codes (ceil(n / size)). `rule` rounds
+ * the elements. The random word of element i has index stream.first + i. Errors: the errors of ulp_block_scale and of
+ * ulp_element_check. */
+ulp_status ulp_block_encode(uint8_t *elements, uint8_t *scales, const float *x, ulp_block_array array, ulp_rule rule,
+                            ulp_stream stream);
 
 /* The values y (n) of any element codes (n) and scale codes (ceil(n / size)). A value beyond the range of binary32
  * becomes infinite. A zero element times a NaN scale is NaN. Errors: the errors of ulp_block_scale. */
-ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, size_t n, const ulp_block *block,
-                            float tensor_scale);
+ulp_status ulp_block_decode(float *y, const uint8_t *elements, const uint8_t *scales, ulp_block_array array);
 
 /* y (n) = the values that ulp_block_encode and then ulp_block_decode give for x (n), without storing codes. y may be
  * x. */
-ulp_status ulp_block_round(float *y, const float *x, size_t n, const ulp_block *block, float tensor_scale,
-                           ulp_rule rule, ulp_stream stream);
+ulp_status ulp_block_round(float *y, const float *x, ulp_block_array array, ulp_rule rule, ulp_stream stream);
 
 #ifdef __cplusplus
 }

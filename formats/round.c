@@ -9,8 +9,8 @@ double ulp_round_pair(double hi, double lo, const ulp_format *format, ulp_rule r
     return ulp_round_exact(ulp_exact_of_pair(hi, lo), format, rule, word);
 }
 
-double ulp_arith(ulp_op op, double a, double b, double c, const ulp_format *format, ulp_rule rule, uint32_t word) {
-    return ulp_round_exact(ulp_exact_op(op, a, b, c), format, rule, word);
+double ulp_arith(ulp_scalar_op op, const ulp_format *format, ulp_rule rule, uint32_t word) {
+    return ulp_round_exact(ulp_exact_op(op), format, rule, word);
 }
 
 static int same(const char *a, const char *b) {

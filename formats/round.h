@@ -91,16 +91,21 @@ ULP_FN int ulp_mode_is_stochastic(uint32_t mode) { return (int)ulp_mode_in(mode,
  * out of range. */
 ulp_status ulp_rule_check(const ulp_format *format, ulp_rule rule);
 
+/* The discarded part f of a magnitude, as a fraction of one quantum. */
+typedef struct ulp_fraction {
+    uint32_t nu;   /* floor(2^32 f) */
+    uint32_t tail; /* the part of f that nu lacks: bit 1 has the weight 2^-33; bit 0 is set if any lower bit is set */
+} ulp_fraction;
+
 /* 1 if the magnitude is rounded up (away from zero), else 0. Branch-free for a constant mode.
  *   - odd: 1 if the significand is odd (p = 1: if its code is odd)
- *   - nu: floor(2^32 f), where f is the discarded part as a fraction of one quantum
- *   - tail: the part of f that nu lacks. Bit 1 is the bit of f of weight 2^-33; bit 0 is set if any lower bit is set.
+ *   - lost: the discarded part
  *   - neg: 1 if the value is negative
  *   - word: 32 random bits; the top r bits are R
  */
-ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, uint32_t nu, uint32_t tail, uint32_t neg, uint32_t word,
+ULP_CORE uint32_t ulp_round_up(uint32_t mode, uint32_t odd, ulp_fraction lost, uint32_t neg, uint32_t word,
                                uint32_t r) {
-    const uint32_t half = 0x80000000u;
+    const uint32_t half = 0x80000000u, nu = lost.nu, tail = lost.tail;
     const uint32_t inexact = (uint32_t)((nu | tail) != 0);
     switch ((ulp_mode)mode) {
     case ULP_RNE: return (uint32_t)(nu > half) | ((uint32_t)(nu == half) & ((uint32_t)(tail != 0) | odd));
@@ -155,15 +160,15 @@ ULP_FN double ulp_zero_value(const ulp_format *f, uint32_t neg) {
     return neg && f->has_neg_zero ? -0.0 : 0.0;
 }
 
-/* A value cut at a quantum: the significand that is kept, and the discarded part as ulp_round_up takes it. */
+/* A value cut at a quantum: the significand that is kept, and the discarded part. */
 typedef struct ulp_cut {
     uint64_t kept;
-    uint32_t nu, tail;
+    ulp_fraction lost;
 } ulp_cut;
 
 /* |x| in units of 2^q: the integer part modulo 2^64, and the fraction. */
 ULP_FN ulp_cut ulp_cut_at(ulp_exact x, int32_t q) {
-    ulp_cut cut = {0, 0, 0};
+    ulp_cut cut = {0, {0, 0}};
     uint64_t hi = x.hi, lo = x.lo;
     uint32_t sticky = x.sticky;
     int64_t shift = (int64_t)q - x.exp;
@@ -182,15 +187,15 @@ ULP_FN ulp_cut ulp_cut_at(ulp_exact x, int32_t q) {
     } else {
         ulp_shift_right(&hi, &lo, shift > 300 ? 172 : (int32_t)(shift - 128), &sticky);
     }
-    cut.nu = (uint32_t)(hi >> 32);
-    cut.tail = (uint32_t)(hi >> 31 & 1) << 1 | (uint32_t)(((hi & 0x7fffffffu) | lo | sticky) != 0);
+    cut.lost.nu = (uint32_t)(hi >> 32);
+    cut.lost.tail = (uint32_t)(hi >> 31 & 1) << 1 | (uint32_t)(((hi & 0x7fffffffu) | lo | sticky) != 0);
     return cut;
 }
 
 /* |x| in units of odd 2^q, for |x| < odd 2^q and 2^9 < odd < 2^32. This unit is the gap below the least value of
  * dlfloat16. */
 ULP_FN ulp_cut ulp_cut_by(ulp_exact x, uint32_t odd, int32_t q) {
-    ulp_cut cut = {0, 0, 0};
+    ulp_cut cut = {0, {0, 0}};
     uint64_t hi = x.hi, lo = x.lo, quotient = 0, rem;
     uint32_t sticky = x.sticky;
     int32_t right = q - 64 - x.exp; /* |x| 2^(64-q) = (hi:lo) >> right, below odd 2^64 */
@@ -200,15 +205,15 @@ ULP_FN ulp_cut ulp_cut_by(ulp_exact x, uint32_t odd, int32_t q) {
     rem = (rem % odd) << 32 | (lo & 0xffffffffu);
     quotient |= rem / odd;
     sticky |= (uint32_t)(rem % odd != 0);
-    cut.nu = (uint32_t)(quotient >> 32);
-    cut.tail = (uint32_t)(quotient >> 31 & 1) << 1 | (uint32_t)(((quotient & 0x7fffffffu) | sticky) != 0);
+    cut.lost.nu = (uint32_t)(quotient >> 32);
+    cut.lost.tail = (uint32_t)(quotient >> 31 & 1) << 1 | (uint32_t)(((quotient & 0x7fffffffu) | sticky) != 0);
     return cut;
 }
 
 /* Rounds to fixed point modulo 2^bits. */
 ULP_FN double ulp_round_wrapped(ulp_exact x, const ulp_format *f, uint32_t mode, uint32_t word, uint32_t r) {
     ulp_cut cut = ulp_cut_at(x, f->qmin);
-    uint64_t n = cut.kept + ulp_round_up(mode, (uint32_t)cut.kept & 1u, cut.nu, cut.tail, x.neg, word, r);
+    uint64_t n = cut.kept + ulp_round_up(mode, (uint32_t)cut.kept & 1u, cut.lost, x.neg, word, r);
     uint64_t sign = 1ull << (f->bits - 1);
     n = (x.neg ? 0 - n : n) & (2 * sign - 1);
     double value = n >= sign ? -(double)(2 * sign - n) : (double)n;
@@ -239,7 +244,7 @@ ULP_FN double ulp_round_exact(ulp_exact x, const ulp_format *f, ulp_rule rule, u
         cut = ulp_cut_by(x, (uint32_t)unit, q);
         odd = 0;
     }
-    uint32_t up = ulp_round_up(mode, odd, cut.nu, cut.tail, x.neg, word, r);
+    uint32_t up = ulp_round_up(mode, odd, cut.lost, x.neg, word, r);
     double magnitude = ulp_scale((double)(cut.kept + up) * unit, q);
     if (magnitude == 0.0) return ulp_zero_value(f, x.neg);
     if (x.neg && !f->is_signed) return ulp_overflow_value(f, mode, policy, 1, 0);
@@ -263,17 +268,22 @@ typedef enum ulp_op {
         ULP_OP_COUNT
 } ulp_op;
 
-/* The exact result of an operation on any binary64 operands. An operation ignores the operands that it does not
- * need. */
-ULP_FN ulp_exact ulp_exact_op(ulp_op op, double a, double b, double c) {
-    const ulp_exact x = ulp_exact_of(a);
-    switch (op) {
-    case ULP_ADD: return ulp_exact_add(x, ulp_exact_of(b));
-    case ULP_SUB: return ulp_exact_add(x, ulp_exact_negate(ulp_exact_of(b)));
-    case ULP_MUL: return ulp_exact_mul(x, ulp_exact_of(b));
-    case ULP_DIV: return ulp_exact_div(x, ulp_exact_of(b));
-    case ULP_SQRT: return ulp_exact_sqrt(x);
-    case ULP_FUSED: return ulp_exact_fma(x, ulp_exact_of(b), ulp_exact_of(c));
+/* The operation op(a, b, c) on numbers. An operation ignores the operands that it does not need. */
+typedef struct ulp_scalar_op {
+    ulp_op op;
+    double a, b, c;
+} ulp_scalar_op;
+
+/* The exact result of an operation on any binary64 operands. */
+ULP_FN ulp_exact ulp_exact_op(ulp_scalar_op of) {
+    const ulp_exact a = ulp_exact_of(of.a);
+    switch (of.op) {
+    case ULP_ADD: return ulp_exact_add(a, ulp_exact_of(of.b));
+    case ULP_SUB: return ulp_exact_add(a, ulp_exact_negate(ulp_exact_of(of.b)));
+    case ULP_MUL: return ulp_exact_mul(a, ulp_exact_of(of.b));
+    case ULP_DIV: return ulp_exact_div(a, ulp_exact_of(of.b));
+    case ULP_SQRT: return ulp_exact_sqrt(a);
+    case ULP_FUSED: return ulp_exact_fma(a, ulp_exact_of(of.b), ulp_exact_of(of.c));
     case ULP_OP_COUNT: break;
     }
     return ulp_exact_special(ULP_EXACT_NAN, 0);
@@ -293,9 +303,8 @@ const char *ulp_op_name(ulp_op op);
 int ulp_op_operands(ulp_op op);
 ulp_status ulp_op_parse(ulp_op *op, const char *text);
 
-/* a + b, a - b, a b, a / b, sqrt(a) or a b + c for any binary64 operands, rounded once. An operation ignores the
- * operands that it does not need. */
-double ulp_arith(ulp_op op, double a, double b, double c, const ulp_format *format, ulp_rule rule, uint32_t word);
+/* a + b, a - b, a b, a / b, sqrt(a) or a b + c for any binary64 operands, rounded once. */
+double ulp_arith(ulp_scalar_op op, const ulp_format *format, ulp_rule rule, uint32_t word);
 
 #ifdef __cplusplus
 }

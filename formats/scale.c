@@ -39,8 +39,8 @@ ulp_scaling ulp_scaling_of(float amax, const ulp_format *format, ulp_scaling_kin
     if (!(amax > 0.0f) || ulp_bits32(amax) == 0x7f800000u) return s;
     if ((unsigned)kind >= ULP_SCALING_COUNT || ulp_format_parse(&target, names[kind]) != ULP_OK) return s;
     if (ulp_format_parse(&binary32, names[ULP_SCALING_BINARY32]) != ULP_OK) return s;
-    s.scale = (float)ulp_arith(ULP_DIV, format->max, amax, 0, &target, rules[kind], 0);
-    s.inverse = (float)ulp_arith(ULP_DIV, 1.0, s.scale, 0, &binary32, rules[ULP_SCALING_BINARY32], 0);
+    s.scale = (float)ulp_arith((ulp_scalar_op){ULP_DIV, format->max, amax, 0}, &target, rules[kind], 0);
+    s.inverse = (float)ulp_arith((ulp_scalar_op){ULP_DIV, 1.0, s.scale, 0}, &binary32, rules[ULP_SCALING_BINARY32], 0);
     return s;
 }
 
@@ -48,31 +48,39 @@ size_t ulp_scaling_count(size_t m, size_t n, ulp_axis axis) {
     return axis == ULP_PER_ROW ? m : axis == ULP_PER_COLUMN ? n : 1;
 }
 
-ulp_status ulp_scaling_find(ulp_scaling *s, const float *x, size_t m, size_t n, ulp_axis axis, ulp_scaling_kind kind,
-                            const ulp_format *format) {
-    if (s == NULL || x == NULL || format == NULL) return ULP_BAD_ARGUMENT;
-    if ((unsigned)axis >= ULP_AXIS_COUNT || (unsigned)kind >= ULP_SCALING_COUNT) return ULP_BAD_ARGUMENT;
-    const size_t count = ulp_scaling_count(m, n, axis);
-    const size_t length = axis == ULP_PER_ROW ? n : axis == ULP_PER_COLUMN ? m : m * n;
+/* The factor of element (i,j). */
+static const ulp_scaling *factor_at(const ulp_scaled_array *a, size_t i, size_t j) {
+    return &a->factors[a->axis == ULP_PER_ROW ? i : a->axis == ULP_PER_COLUMN ? j : 0];
+}
+
+static ulp_status check(const ulp_scaled_array *a, const float *x) {
+    if (a->factors == NULL || x == NULL || a->format == NULL) return ULP_BAD_ARGUMENT;
+    return (unsigned)a->axis < ULP_AXIS_COUNT ? ULP_OK : ULP_BAD_ARGUMENT;
+}
+
+ulp_status ulp_scaling_find(ulp_scaled_array array, const float *x, ulp_scaling_kind kind) {
+    const size_t m = array.m, n = array.n, count = ulp_scaling_count(m, n, array.axis);
+    const size_t length = array.axis == ULP_PER_ROW ? n : array.axis == ULP_PER_COLUMN ? m : m * n;
+    const ulp_status status = check(&array, x);
+    if (status != ULP_OK || (unsigned)kind >= ULP_SCALING_COUNT) return ULP_BAD_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
-        const float *part = axis == ULP_PER_ROW ? x + i * n : x + i;
-        s[i] = ulp_scaling_of(ulp_amax(part, length, axis == ULP_PER_COLUMN ? n : 1), format, kind);
+        const float *part = array.axis == ULP_PER_ROW ? x + i * n : x + i;
+        const float amax = ulp_amax(part, length, array.axis == ULP_PER_COLUMN ? n : 1);
+        array.factors[i] = ulp_scaling_of(amax, array.format, kind);
     }
     return ULP_OK;
 }
 
-ulp_status ulp_scaling_round(float *y, const float *x, size_t m, size_t n, const ulp_scaling *s, ulp_axis axis,
-                             const ulp_format *format, ulp_rule rule, ulp_stream stream) {
-    if (y == NULL || x == NULL || s == NULL || format == NULL) return ULP_BAD_ARGUMENT;
-    if ((unsigned)axis >= ULP_AXIS_COUNT) return ULP_BAD_ARGUMENT;
-    ulp_status status = ulp_element_check(format, rule);
+ulp_status ulp_scaling_round(float *y, const float *x, ulp_scaled_array array, ulp_rule rule, ulp_stream stream) {
+    ulp_status status = y != NULL ? check(&array, x) : ULP_BAD_ARGUMENT;
+    if (status == ULP_OK) status = ulp_element_check(array.format, rule);
     if (status != ULP_OK) return status;
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < n; j++) {
-            const size_t at = i * n + j;
-            const ulp_scaling *f = &s[axis == ULP_PER_ROW ? i : axis == ULP_PER_COLUMN ? j : 0];
+    for (size_t i = 0; i < array.m; i++) {
+        for (size_t j = 0; j < array.n; j++) {
+            const size_t at = i * array.n + j;
+            const ulp_scaling *f = factor_at(&array, i, j);
             /* a product of two 24-bit numbers is exact in binary64 */
-            double e = ulp_round((double)x[at] * f->scale, format, rule, ulp_element_word(rule, stream, at));
+            double e = ulp_round((double)x[at] * f->scale, array.format, rule, ulp_element_word(rule, stream, at));
             double product, error = ulp_two_prod(e, f->inverse, &product);
             y[at] = (float)ulp_to_odd(product, error);
         }

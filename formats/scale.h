@@ -37,17 +37,23 @@ ulp_scaling ulp_scaling_of(float amax, const ulp_format *format, ulp_scaling_kin
 /* The number of factors of an array (m,n): 1, m or n. */
 size_t ulp_scaling_count(size_t m, size_t n, ulp_axis axis);
 
-/* Computes the factors s (count) of x (m,n) from the amax of each part. Returns ULP_BAD_ARGUMENT for a null pointer and
- * for an axis or a kind out of range. */
-ulp_status ulp_scaling_find(ulp_scaling *s, const float *x, size_t m, size_t n, ulp_axis axis, ulp_scaling_kind kind,
-                            const ulp_format *format);
+/* An array (m,n) under plain scaling: its parts, the format of its elements, and the factors of the parts. */
+typedef struct ulp_scaled_array {
+    size_t m, n;
+    ulp_axis axis;
+    const ulp_format *format;
+    ulp_scaling *factors; /* (ulp_scaling_count) */
+} ulp_scaled_array;
 
-/* y (m,n) = the values of x (m,n) under the factors s (count). y may be x. `rule` rounds the elements; its default
- * overflow policy is the format's policy. The random word of element (i,j) has index stream.first + i n + j. A value
- * e t beyond the range of binary32 becomes infinite. Errors: the errors of ulp_element_check; ULP_BAD_ARGUMENT for a
- * null pointer and for an axis out of range. */
-ulp_status ulp_scaling_round(float *y, const float *x, size_t m, size_t n, const ulp_scaling *s, ulp_axis axis,
-                             const ulp_format *format, ulp_rule rule, ulp_stream stream);
+/* Computes array.factors from the amax of each part of x (m,n). Returns ULP_BAD_ARGUMENT for a null pointer and for an
+ * axis or a kind out of range. */
+ulp_status ulp_scaling_find(ulp_scaled_array array, const float *x, ulp_scaling_kind kind);
+
+/* y (m,n) = the values of x (m,n) under array.factors. y may be x. `rule` rounds the elements; its default overflow
+ * policy is the format's policy. The random word of element (i,j) has index stream.first + i n + j. A value e t beyond
+ * the range of binary32 becomes infinite. Errors: the errors of ulp_element_check; ULP_BAD_ARGUMENT for a null pointer
+ * and for an axis out of range. */
+ulp_status ulp_scaling_round(float *y, const float *x, ulp_scaled_array array, ulp_rule rule, ulp_stream stream);
 
 /* Whether arrays can be rounded to `format` by `rule`: the status of ulp_rule_check, and ULP_UNSUPPORTED for the
  * stochastic modes on wasm32, a target that Random123 does not support. */

@@ -325,16 +325,16 @@ double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule ru
     return finish(ref, s, rule, word);
 }
 
-double ulp_reference_arith(ulp_reference *ref, ulp_op op, double a, double b, double c, ulp_rule rule, uint32_t word) {
+double ulp_reference_arith(ulp_reference *ref, ulp_scalar_op op, ulp_rule rule, uint32_t word) {
     if (!fill_defaults(ref, &rule)) return NAN;
     /* results in ref->wide are exact, so this mode decides only the sign of a zero sum */
     mpfr_rnd_t zero_sign = rule.mode == ULP_RD ? MPFR_RNDD : MPFR_RNDN;
-    scratch *s = op == ULP_DIV || op == ULP_SQRT ? &ref->middle : &ref->wide;
+    scratch *s = op.op == ULP_DIV || op.op == ULP_SQRT ? &ref->middle : &ref->wide;
     int inexact = 0;
-    mpfr_set_d(ref->a, a, MPFR_RNDN);
-    mpfr_set_d(ref->b, b, MPFR_RNDN);
-    mpfr_set_d(ref->c, c, MPFR_RNDN);
-    switch (op) {
+    mpfr_set_d(ref->a, op.a, MPFR_RNDN);
+    mpfr_set_d(ref->b, op.b, MPFR_RNDN);
+    mpfr_set_d(ref->c, op.c, MPFR_RNDN);
+    switch (op.op) {
     case ULP_ADD: inexact = mpfr_add(s->x, ref->a, ref->b, zero_sign); break;
     case ULP_SUB: inexact = mpfr_sub(s->x, ref->a, ref->b, zero_sign); break;
     case ULP_MUL: inexact = mpfr_mul(s->x, ref->a, ref->b, zero_sign); break;

@@ -40,10 +40,9 @@ void ulp_reference_free(ulp_reference *ref);
  * mode out of range, or a number of random bits out of range. */
 double ulp_reference_round(ulp_reference *ref, double hi, double lo, ulp_rule rule, uint32_t word);
 
-/* a + b, a - b, a b, a / b, sqrt(a) or a b + c of any doubles, rounded once by `rule` as in ulp_reference_round(). An
- * operand that `op` does not have is ignored. Invalid operations and an unknown op give NaN. IEEE 754-2019, 5.4.1, 6.3
- * and 7.2. */
-double ulp_reference_arith(ulp_reference *ref, ulp_op op, double a, double b, double c, ulp_rule rule, uint32_t word);
+/* a + b, a - b, a b, a / b, sqrt(a) or a b + c of any doubles, rounded once by `rule` as in ulp_reference_round().
+ * Invalid operations and an unknown op give NaN. IEEE 754-2019, 5.4.1, 6.3 and 7.2. */
+double ulp_reference_arith(ulp_reference *ref, ulp_scalar_op op, ulp_rule rule, uint32_t word);
 
 /* The value of a code: the low `bits` bits of `code`. NaN codes give NaN. */
 double ulp_reference_decode(const ulp_reference *ref, uint64_t code);

@@ -57,7 +57,7 @@ static inline int scale_by_search(float amax, const ulp_block *b, float tensor_s
             snprintf(wide, sizeof wide, "e11m%dieee", b->element.is_fixed ? b->element.bits - 2 : b->element.prec - 1);
             ulp_format f = named(wide);
             ulp_reference *ref = ulp_reference_new(&f);
-            most = t * ulp_reference_arith(ref, ULP_DIV, amax, t, 0, rule_of(ULP_RNE, 0, 0), 0);
+            most = t * ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, amax, t, 0}, rule_of(ULP_RNE, 0, 0), 0);
             ulp_reference_free(ref);
         }
         int c = last;

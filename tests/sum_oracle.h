@@ -38,7 +38,7 @@ static uint32_t take_word(sum_scheme *w) {
 
 static double rounded(sum_scheme *w, ulp_op op, double x, double y, double z) {
     uint32_t word = take_word(w);
-    return ulp_reference_arith(w->ref, op, x, y, z, w->rule, word);
+    return ulp_reference_arith(w->ref, (ulp_scalar_op){op, x, y, z}, w->rule, word);
 }
 
 /* Round `exact`, which is not zero, as the fma hi + a b. hi has the first 53 bits, but is at most the largest binary64
@@ -63,8 +63,9 @@ static double round_integer(sum_scheme *w, uint32_t word) {
     mpz_tdiv_q_2exp(factor, exact, (mp_bitcnt_t)below);
     if (below > 0 && mpz_scan1(exact, 0) < (mp_bitcnt_t)below) mpz_setbit(factor, 0);
     const int e = (int)below + UNIT, half = e / 2;
-    return ulp_reference_arith(w->ref, ULP_FUSED, sign * ldexp(mpz_get_d(factor), half), ldexp(1, e - half), hi,
-                               w->rule, word);
+    return ulp_reference_arith(
+        w->ref, (ulp_scalar_op){ULP_FUSED, sign * ldexp(mpz_get_d(factor), half), ldexp(1, e - half), hi}, w->rule,
+        word);
 }
 
 /* The number of products that are NaN, infinite or zero of each sign, and other. */
@@ -150,7 +151,7 @@ static double oracle(sum_scheme *w, double c, const double *a, const double *b, 
     if (w->promote == 0) return plain(w, c, a, b, k);
     for (size_t i = 0; i < k; i += w->promote) {
         const double part = plain(w, 0.0, a + i, b + i, k - i < w->promote ? k - i : w->promote);
-        total = ulp_reference_arith(w->single, ULP_ADD, total, part, 0.0, rule_of(ULP_RNE, 0, 0), 0);
+        total = ulp_reference_arith(w->single, (ulp_scalar_op){ULP_ADD, total, part, 0.0}, rule_of(ULP_RNE, 0, 0), 0);
     }
     return total;
 }

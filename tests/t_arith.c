@@ -21,7 +21,8 @@ static int too_wide(ulp_op op, double a, double b, double c, const ulp_format *f
 
 static void check(ulp_reference *ref, ulp_op op, double a, double b, double c, const ulp_format *f, ulp_rule rule,
                   uint32_t word) {
-    double got = ulp_arith(op, a, b, c, f, rule, word), want = ulp_reference_arith(ref, op, a, b, c, rule, word);
+    double got = ulp_arith((ulp_scalar_op){op, a, b, c}, f, rule, word),
+           want = ulp_reference_arith(ref, (ulp_scalar_op){op, a, b, c}, rule, word);
     if (!same_result(got, want) && !too_wide(op, a, b, c, f))
         fail_case(ulp_op_name(op), a, b, c, f, rule, word, got, want);
     checked[op]++;
@@ -202,7 +203,7 @@ static void test_random(void **state) {
 
 static double arith(const char *format, ulp_op op, int mode, double a, double b, double c) {
     ulp_format f = named(format);
-    return ulp_arith(op, a, b, c, &f, rule_of(mode, 0, 0), 0);
+    return ulp_arith((ulp_scalar_op){op, a, b, c}, &f, rule_of(mode, 0, 0), 0);
 }
 
 static void test_facts(void **state) {
@@ -218,11 +219,11 @@ static void test_facts(void **state) {
         double want[] = {x[0] + x[1], x[0] - x[1], x[0] * x[1], x[0] / x[1], sqrt(x[0]), fma(x[0], x[1], x[2])};
         float want32[] = {y[0] + y[1], y[0] - y[1], y[0] * y[1], y[0] / y[1], sqrtf(y[0]), fmaf(y[0], y[1], y[2])};
         for (int op = 0; op < ULP_OP_COUNT; op++) {
-            got[op] = ulp_arith((ulp_op)op, x[0], x[1], x[2], &wide, rne, 0);
+            got[op] = ulp_arith((ulp_scalar_op){(ulp_op)op, x[0], x[1], x[2]}, &wide, rne, 0);
             if (!same_result(got[op], want[op]))
                 fail_case(ulp_op_name((ulp_op)op), x[0], x[1], x[2], &wide, rne, 0, got[op], want[op]);
             double a = (double)y[0], b = (double)y[1], c = (double)y[2], w = (double)want32[op];
-            got[op] = ulp_arith((ulp_op)op, a, b, c, &narrow, rne, 0);
+            got[op] = ulp_arith((ulp_scalar_op){(ulp_op)op, a, b, c}, &narrow, rne, 0);
             if (!same_result(got[op], w)) fail_case(ulp_op_name((ulp_op)op), a, b, c, &narrow, rne, 0, got[op], w);
         }
     }
@@ -266,14 +267,14 @@ static void check_map(const ulp_backend *b, ulp_op op, float operands[3][N], con
     for (size_t i = 0; i < N; i++) {
         double v[3] = {(double)operands[0][i], (double)operands[1][i], (double)operands[2][i]};
         uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
-        double scalar = ulp_arith(op, v[0], v[1], v[2], f, rule, word), got = (double)y[i];
+        double scalar = ulp_arith((ulp_scalar_op){op, v[0], v[1], v[2]}, f, rule, word), got = (double)y[i];
         int fine = isnan(scalar) ? ulp_bits32(y[i]) == 0x7fc00000u : same(got, scalar);
         if (!fine) fail_case(ulp_op_name(op), v[0], v[1], v[2], f, rule, word, got, scalar);
         want.nan += isnan(scalar) != 0;
         want.zero += scalar == 0.0;
         want.subnormal += scalar != 0.0 && fabs(scalar) < f->min_normal;
-        want.overflow +=
-            exact_is_finite(op, v[0], v[1], v[2]) && isnan(ulp_arith(op, v[0], v[1], v[2], f, nan_rule, word));
+        want.overflow += exact_is_finite(op, v[0], v[1], v[2]) &&
+                         isnan(ulp_arith((ulp_scalar_op){op, v[0], v[1], v[2]}, f, nan_rule, word));
         checked[op]++;
     }
     if (stats.count != want.count || stats.nan != want.nan || stats.subnormal != want.subnormal ||

@@ -88,7 +88,7 @@ static void test_every_code(void **state) {
             const double scale = scale_value(s, &b);
             assert_true(same(ulp_block_scale_value((uint8_t)s, &b), scale));
             memset(scales, s, sizeof scales);
-            assert_int_equal(ulp_block_decode(y, elements, scales, count, &b, t), ULP_OK);
+            assert_int_equal(ulp_block_decode(y, elements, scales, (ulp_block_array){&b, count, t}), ULP_OK);
             for (uint32_t e = 0; e < count; e++) {
                 float want = (float)(ulp_reference_decode(ref, e) * scale * (double)t);
                 if (!same_float(y[e], want))
@@ -126,8 +126,9 @@ static void test_round_trip(void **state) {
                 } while (value < -b.element.max && !isinf(value)); /* -2 of mxint8 */
                 if (isnan(value) || j % b.size == 3) elements[j] = (uint8_t)b.element.max_code;
             }
-            assert_int_equal(ulp_block_decode(y, elements, scales, n, &b, 1.0f), ULP_OK);
-            assert_int_equal(ulp_block_encode(back, scales_back, y, n, &b, 1.0f, nearest, no_stream), ULP_OK);
+            assert_int_equal(ulp_block_decode(y, elements, scales, (ulp_block_array){&b, n, 1.0f}), ULP_OK);
+            assert_int_equal(ulp_block_encode(back, scales_back, y, (ulp_block_array){&b, n, 1.0f}, nearest, no_stream),
+                             ULP_OK);
             assert_memory_equal(elements, back, n);
             assert_memory_equal(scales, scales_back, blocks);
             trips++;
@@ -144,7 +145,7 @@ static double element_by_oracle(ulp_reference *ref, float x, double divisor, con
     const int own = rule.overflow == ULP_OVERFLOW_DEFAULT;
     if (own && isinf(x)) return b->element.has_inf ? (double)x : NAN;
     if (own) rule.overflow = ULP_OVERFLOW_SAT;
-    double e = ulp_reference_arith(ref, ULP_DIV, x, divisor, 0, rule, word);
+    double e = ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, x, divisor, 0}, rule, word);
     return own && fabs(e) > b->element.max ? copysign(b->element.max, e) : e;
 }
 
@@ -211,7 +212,8 @@ static void test_modes(void **state) {
                 float x[MOST], y[MOST], in_place[MOST], decoded[MOST];
                 uint8_t codes[MOST], scales[MOST];
                 if (!offers(&b.element, policy)) {
-                    assert_int_equal(ulp_block_round(y, x, 1, &b, 1.0f, rule, no_stream), ULP_UNSUPPORTED);
+                    assert_int_equal(ulp_block_round(y, x, (ulp_block_array){&b, 1, 1.0f}, rule, no_stream),
+                                     ULP_UNSUPPORTED);
                     continue;
                 }
                 for (int round = 0; round < 12; round++) {
@@ -229,10 +231,11 @@ static void test_modes(void **state) {
                     if (round >= 9) x[next_random(&seed) % n] = NAN;
                     ulp_stream stream = {seed, (uint64_t)mode, next_random(&seed) >> 3};
                     memcpy(in_place, x, sizeof x);
-                    assert_int_equal(ulp_block_round(y, x, n, &b, t, rule, stream), ULP_OK);
-                    assert_int_equal(ulp_block_round(in_place, in_place, n, &b, t, rule, stream), ULP_OK);
-                    assert_int_equal(ulp_block_encode(codes, scales, x, n, &b, t, rule, stream), ULP_OK);
-                    assert_int_equal(ulp_block_decode(decoded, codes, scales, n, &b, t), ULP_OK);
+                    const ulp_block_array array = {&b, n, t};
+                    assert_int_equal(ulp_block_round(y, x, array, rule, stream), ULP_OK);
+                    assert_int_equal(ulp_block_round(in_place, in_place, array, rule, stream), ULP_OK);
+                    assert_int_equal(ulp_block_encode(codes, scales, x, array, rule, stream), ULP_OK);
+                    assert_int_equal(ulp_block_decode(decoded, codes, scales, array), ULP_OK);
                     assert_memory_equal(y, in_place, n * sizeof *y);
                     assert_memory_equal(y, decoded, n * sizeof *y);
                     for (size_t at = 0; at < n; at += b.size)
@@ -240,7 +243,9 @@ static void test_modes(void **state) {
                                     n - at < b.size ? n - at : b.size, at, &b, t, rule, stream);
                     /* the array without its first block; stream.first selects the words */
                     stream.first += b.size;
-                    assert_int_equal(ulp_block_round(decoded, x + b.size, n - b.size, &b, t, rule, stream), ULP_OK);
+                    assert_int_equal(
+                        ulp_block_round(decoded, x + b.size, (ulp_block_array){&b, n - b.size, t}, rule, stream),
+                        ULP_OK);
                     assert_memory_equal(y + b.size, decoded, (n - b.size) * sizeof *y);
                 }
                 cells++;
@@ -261,8 +266,9 @@ static void expect(const char *name, float special, float other, int policy, flo
     const float x[] = {other, special, other};
     float y[3];
     uint8_t codes[3], scale;
-    assert_int_equal(ulp_block_round(y, x, 3, &b, 1.0f, rule, no_stream), ULP_OK);
-    assert_int_equal(ulp_block_encode(codes, &scale, x, 3, &b, 1.0f, rule, no_stream), ULP_OK);
+    const ulp_block_array array = {&b, 3, 1.0f};
+    assert_int_equal(ulp_block_round(y, x, array, rule, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_encode(codes, &scale, x, array, rule, no_stream), ULP_OK);
     if (!same_float(y[0], want_other) || !same_float(y[1], want_special) || scale != want_scale)
         fail_msg("%s, {%a, %a}: {%a, %a} at scale %#x, not {%a, %a} at %#x", name, (double)other, (double)special,
                  (double)y[0], (double)y[1], scale, (double)want_other, (double)want_special, (unsigned)want_scale);
@@ -304,8 +310,8 @@ static void test_special(void **state) {
     assert_int_equal(ulp_block_scales(64, &b), 2);
     assert_int_equal(ulp_block_scales(0, &b), 0);
     uint8_t codes[70], scales[3];
-    assert_int_equal(ulp_block_encode(codes, scales, x, 70, &b, 1.0f, nearest, no_stream), ULP_OK);
-    assert_int_equal(ulp_block_round(y, x, 70, &b, 1.0f, nearest, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_encode(codes, scales, x, (ulp_block_array){&b, 70, 1.0f}, nearest, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_round(y, x, (ulp_block_array){&b, 70, 1.0f}, nearest, no_stream), ULP_OK);
     for (int i = 0; i < 70; i++) assert_true(same_float(y[i], i >= 32 && i < 64 ? NAN : x[i]));
     const uint8_t want[] = {0, E8M0_NAN, 130};
     assert_memory_equal(scales, want, 3);
@@ -316,7 +322,7 @@ static void test_special(void **state) {
     b = block_named("mxfp8-e5m2");
     b.scale = named("e4m3");
     const uint8_t infinities[] = {0x7c, 0xfc, 0x80}, zero = 0;
-    assert_int_equal(ulp_block_decode(y, infinities, &zero, 3, &b, 1.0f), ULP_OK);
+    assert_int_equal(ulp_block_decode(y, infinities, &zero, (ulp_block_array){&b, 3, 1.0f}), ULP_OK);
     for (int i = 0; i < 3; i++) assert_int_equal(ulp_bits32(y[i]), i < 2 ? 0x7fc00000u : 0x80000000u);
 }
 
@@ -325,10 +331,12 @@ static void test_errors(void **state) {
     ulp_block b = block_named("mxfp4"), bad[6];
     float x[4] = {1, 2, 3, 4}, y[4] = {-1, -1, -1, -1};
     uint8_t codes[4] = {99, 99, 99, 99}, scales[4] = {99, 99, 99, 99};
+    const ulp_block_array array = {&b, 4, 1.0f};
     const float wrong[] = {0.0f, -1.0f, INFINITY, NAN};
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(ulp_block_round(y, x, 4, &b, wrong[i], nearest, no_stream), ULP_BAD_ARGUMENT);
-        assert_int_equal(ulp_block_decode(y, codes, scales, 4, &b, wrong[i]), ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_block_round(y, x, (ulp_block_array){&b, 4, wrong[i]}, nearest, no_stream),
+                         ULP_BAD_ARGUMENT);
+        assert_int_equal(ulp_block_decode(y, codes, scales, (ulp_block_array){&b, 4, wrong[i]}), ULP_BAD_ARGUMENT);
         assert_int_equal(ulp_block_scale(scales, x, 4, &b, wrong[i]), ULP_BAD_ARGUMENT);
     }
     for (int i = 0; i < 6; i++) bad[i] = b;
@@ -337,20 +345,21 @@ static void test_errors(void **state) {
     for (int i = 0; i < 6; i++) {
         ulp_status want = i < 2 ? ULP_BAD_ARGUMENT : ULP_UNSUPPORTED;
         assert_int_equal(ulp_block_check(&bad[i]), want);
-        assert_int_equal(ulp_block_encode(codes, scales, x, 4, &bad[i], 1.0f, nearest, no_stream), want);
-        assert_int_equal(ulp_block_decode(y, codes, scales, 4, &bad[i], 1.0f), want);
+        assert_int_equal(ulp_block_encode(codes, scales, x, (ulp_block_array){&bad[i], 4, 1.0f}, nearest, no_stream),
+                         want);
+        assert_int_equal(ulp_block_decode(y, codes, scales, (ulp_block_array){&bad[i], 4, 1.0f}), want);
     }
-    assert_int_equal(ulp_block_round(y, x, 4, &b, 1, rule_of(ULP_MODE_COUNT, 0, 0), no_stream), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_block_round(y, x, 4, &b, 1, rule_of(0, ULP_OVERFLOW_WRAP, 0), no_stream), ULP_UNSUPPORTED);
-    assert_int_equal(ulp_block_round(NULL, x, 4, &b, 1, nearest, no_stream), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_block_round(y, x, 4, NULL, 1, nearest, no_stream), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_block_encode(codes, NULL, x, 4, &b, 1, nearest, no_stream), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_block_decode(y, codes, NULL, 4, &b, 1), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_round(y, x, array, rule_of(ULP_MODE_COUNT, 0, 0), no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_round(y, x, array, rule_of(0, ULP_OVERFLOW_WRAP, 0), no_stream), ULP_UNSUPPORTED);
+    assert_int_equal(ulp_block_round(NULL, x, array, nearest, no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_round(y, x, (ulp_block_array){NULL, 4, 1.0f}, nearest, no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_encode(codes, NULL, x, array, nearest, no_stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_block_decode(y, codes, NULL, array), ULP_BAD_ARGUMENT);
     assert_int_equal(ulp_block_scale(NULL, x, 4, &b, 1), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_block_round(y, x, 0, &b, 1, nearest, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_round(y, x, (ulp_block_array){&b, 0, 1.0f}, nearest, no_stream), ULP_OK);
     for (int i = 0; i < 4; i++) assert_true(y[i] == -1.0f && codes[i] == 99 && scales[i] == 99);
     b.size = 3; /* not the registered size */
-    assert_int_equal(ulp_block_encode(codes, scales, x, 4, &b, 1, nearest, no_stream), ULP_OK);
+    assert_int_equal(ulp_block_encode(codes, scales, x, array, nearest, no_stream), ULP_OK);
     assert_int_equal(scales[0], 126);
     assert_int_equal(scales[1], 127);
     assert_int_equal(scales[2], 99);

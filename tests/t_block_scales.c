@@ -120,7 +120,7 @@ static void test_tensor_scale(void **state) {
             float amax = j == 0 ? FLT_MAX : j == 1 ? FLT_TRUE_MIN : ulp_from_bits32((uint32_t)next_random(&seed) >> 1);
             if (!(amax > 0.0f && amax <= FLT_MAX)) continue;
             double divisor = b.element.max * scale_value(b.scale.prec == 1 ? E8M0_NAN - 1 : E4M3_NAN - 1, &b);
-            double want = ulp_reference_arith(ref, ULP_DIV, amax, divisor, 0, nearest, 0);
+            double want = ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, amax, divisor, 0}, nearest, 0);
             if (want == 0.0) want = 0x1p-149;
             float got = ulp_block_tensor_scale(amax, &b);
             if (!same(got, want)) fail_case("tensor scale of", amax, 0, 0, &binary32, nearest, 0, got, want);
@@ -141,7 +141,8 @@ static void test_smallest_scales(void **state) {
     float y[4];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const ulp_block b = block_named(names[i]);
-        assert_int_equal(ulp_block_encode(elements, &scale, tiny, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
+        const ulp_block_array array = {&b, 4, 1.0f};
+        assert_int_equal(ulp_block_encode(elements, &scale, tiny, array, nearest, no_stream), ULP_OK);
         assert_int_equal(scale, 0);
         assert_true(ulp_block_scale_value(scale, &b) == 0x1p-127);
         for (int k = 0; k < 4; k++) {
@@ -149,13 +150,14 @@ static void test_smallest_scales(void **state) {
             const double got = ulp_decode(elements[k], &b.element);
             if (got != want) fail_msg("%s: %a becomes the element %a, not %a", names[i], (double)tiny[k], got, want);
         }
-        assert_int_equal(ulp_block_encode(elements, &scale, zeros, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
+        assert_int_equal(ulp_block_encode(elements, &scale, zeros, array, nearest, no_stream), ULP_OK);
         assert_int_equal(scale, 0);
     }
     const ulp_block b = block_named("nvfp4");
-    assert_int_equal(ulp_block_encode(elements, &scale, zeros, 4, &b, 1.0f, nearest, no_stream), ULP_OK);
+    const ulp_block_array array = {&b, 4, 1.0f};
+    assert_int_equal(ulp_block_encode(elements, &scale, zeros, array, nearest, no_stream), ULP_OK);
     assert_true(ulp_block_scale_value(scale, &b) == 0x1p-9);
-    assert_int_equal(ulp_block_decode(y, elements, &scale, 4, &b, 1.0f), ULP_OK);
+    assert_int_equal(ulp_block_decode(y, elements, &scale, array), ULP_OK);
     for (int k = 0; k < 4; k++) assert_true(same_float(y[k], zeros[k]));
 }
 

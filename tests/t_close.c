@@ -19,7 +19,8 @@ static uint64_t cells;
 
 static void check(ulp_reference *ref, ulp_op op, double a, double b, const ulp_format *f, ulp_rule rule,
                   uint32_t word) {
-    double got = ulp_arith(op, a, b, 0, f, rule, word), want = ulp_reference_arith(ref, op, a, b, 0, rule, word);
+    double got = ulp_arith((ulp_scalar_op){op, a, b, 0}, f, rule, word),
+           want = ulp_reference_arith(ref, (ulp_scalar_op){op, a, b, 0}, rule, word);
     if (!same_result(got, want)) fail_case(ulp_op_name(op), a, b, 0, f, rule, word, got, want);
 }
 
@@ -43,16 +44,17 @@ static void test_close(void **state) {
     ulp_format f = named("binary64");
     ulp_reference *ref = ulp_reference_new(&f);
     for (size_t i = 0; i < sizeof close / sizeof close[0]; i++) {
-        double a = close[i].a, b = close[i].b, down = ulp_arith(close[i].op, a, b, 0, &f, rule_of(ULP_RD, 0, 0), 0);
-        double up = ulp_arith(close[i].op, a, b, 0, &f, rule_of(ULP_RU, 0, 0), 0);
+        double a = close[i].a, b = close[i].b,
+               down = ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, rule_of(ULP_RD, 0, 0), 0);
+        double up = ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, rule_of(ULP_RU, 0, 0), 0);
         assert_true(down < up && (close[i].down == 0 || (down == close[i].down && up == close[i].up)));
         for (int m = 0; m < ULP_MODE_COUNT; m++)
             for (uint32_t turn = 0; turn < 4; turn++)
                 check(ref, close[i].op, a, b, &f, rule_of(m, 0, 0), close[i].first_up + turn - 2);
         const ulp_rule src = rule_of(ULP_SRC, 0, 0);
         if (close[i].first_up == 0) continue;
-        assert_true(ulp_arith(close[i].op, a, b, 0, &f, src, close[i].first_up - 1) == down);
-        assert_true(ulp_arith(close[i].op, a, b, 0, &f, src, close[i].first_up) == up);
+        assert_true(ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, src, close[i].first_up - 1) == down);
+        assert_true(ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, src, close[i].first_up) == up);
     }
     ulp_reference_free(ref);
 }
@@ -66,7 +68,7 @@ static void check_threshold(const ulp_datapath *d, uint64_t index, uint32_t word
     const uint64_t up = 2 * (((uint64_t)1 << r) - (word >> (32 - r))) - quarter;
     if (up > 1 << 24) return; /* more bits than a binary32 operand has */
     const float one = 1.0f, b = (float)ldexp((double)up * ulp_spacing(1.0, &d->accumulator), -(int)r - 1);
-    const double expected = ulp_arith(ULP_FUSED, 1.0, (double)b, 1.0, &d->accumulator, d->rule, word);
+    const double expected = ulp_arith((ulp_scalar_op){ULP_FUSED, 1.0, (double)b, 1.0}, &d->accumulator, d->rule, word);
     const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = 1, .lda = 1, .ldb = 1, .ldc = 1, .accumulate = 1};
     const ulp_stream s = {1, 1, index};
     for (size_t isa = 0; isa < offered; isa++) {
@@ -111,7 +113,7 @@ static void check_map(ulp_op op, float a, float b, uint64_t index) {
     const ulp_rule rule = rule_of(ULP_SRA, 0, BITS);
     const ulp_format f = named("binary32");
     const uint32_t word = ulp_random_word(s, 0);
-    const double expected = ulp_arith(op, (double)a, (double)b, 0, &f, rule, word);
+    const double expected = ulp_arith((ulp_scalar_op){op, (double)a, (double)b, 0}, &f, rule, word);
     for (size_t isa = 0; isa < offered; isa++) {
         float y = 0;
         assert_int_equal(

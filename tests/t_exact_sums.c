@@ -11,7 +11,7 @@
 typedef double (*operation)(ulp_op op, double a, double b, const ulp_format *f);
 
 static double by_library(ulp_op op, double a, double b, const ulp_format *f) {
-    return ulp_arith(op, a, b, 0, f, (ulp_rule){0}, 0);
+    return ulp_arith((ulp_scalar_op){op, a, b, 0}, f, (ulp_rule){0}, 0);
 }
 
 static double wide(ulp_op op, double a, double b) {
@@ -137,7 +137,8 @@ static void test_counting_modes(void **state) {
         const ulp_format f = named(facts[i].name);
         double s = 0, next;
         int64_t n = 1;
-        while ((next = ulp_arith(ULP_ADD, s, 1, 0, &f, rule_of((int)facts[i].mode, 0, 0), 0)) != s) s = next, n++;
+        while ((next = ulp_arith((ulp_scalar_op){ULP_ADD, s, 1, 0}, &f, rule_of((int)facts[i].mode, 0, 0), 0)) != s)
+            s = next, n++;
         same_end(ulp_mode_name(facts[i].mode), f.name, s, facts[i].stop, n, facts[i].idle);
     }
 }
@@ -182,7 +183,7 @@ static void test_counting_stochastic(void **state) {
         const double stop = ldexp(1, f.prec);
         int up = 0;
         for (uint32_t r = 0; r < 256; r++) {
-            const double next = ulp_arith(ULP_ADD, stop, 1, 0, &f, rule_of(ULP_SRA, 0, 8), r << 24);
+            const double next = ulp_arith((ulp_scalar_op){ULP_ADD, stop, 1, 0}, &f, rule_of(ULP_SRA, 0, 8), r << 24);
             assert_true(next == stop || next == stop + 2);
             up += next != stop;
         }

@@ -80,8 +80,8 @@ static void define(const ulp_gemm_shape *s, const ulp_datapath *d, ulp_stream st
             for (size_t k = 0; k < s->k; k++) {
                 uint64_t index = ((uint64_t)i * s->n + j) * s->k + k;
                 uint32_t word = ulp_mode_is_stochastic(d->rule.mode) ? ulp_random_word(stream, index) : 0;
-                acc = ulp_arith(ULP_FUSED, (double)a_at(s, i, k), (double)b_at(s, k, j), acc, &d->accumulator, d->rule,
-                                word);
+                acc = ulp_arith((ulp_scalar_op){ULP_FUSED, (double)a_at(s, i, k), (double)b_at(s, k, j), acc},
+                                &d->accumulator, d->rule, word);
             }
             want[i * s->ldc + j] = (float)acc;
         }
@@ -230,7 +230,8 @@ static void test_reduce(void **state) {
                     double acc = 0.0;
                     for (size_t k = 0; k < m; k++) {
                         uint32_t word = ulp_mode_is_stochastic(d.rule.mode) ? ulp_random_word(stream, j * m + k) : 0;
-                        acc = ulp_arith(ULP_FUSED, 1.0, (double)a[k * n + j], acc, &d.accumulator, d.rule, word);
+                        acc = ulp_arith((ulp_scalar_op){ULP_FUSED, 1.0, (double)a[k * n + j], acc}, &d.accumulator,
+                                        d.rule, word);
                     }
                     want[j] = (float)acc;
                 }

@@ -19,7 +19,8 @@ static void test_harmonic(void **state) {
         double sum = 0, exact = 0;
         for (int i = 1000000; i >= 1; i--) exact += 1.0 / i;
         for (int i = 1; i <= 1000000; i++)
-            sum = ulp_arith(ULP_ADD, sum, ulp_round(1.0 / i, &format, nearest, 0), 0, &format, nearest, 0);
+            sum = ulp_arith((ulp_scalar_op){ULP_ADD, sum, ulp_round(1.0 / i, &format, nearest, 0), 0}, &format, nearest,
+                            0);
         assert_true(sum == want[f].sum);
         assert_int_equal((int)(10000 * (exact - sum) / exact + 0.5), want[f].digits);
     }
@@ -36,12 +37,13 @@ static void test_unit_stop(void **state) {
         double sum = 0;
         assert_true(ulp_round(below, &format, nearest, 0) == below && ulp_spacing(below, &format) == 1);
         for (double x = 0; x <= 1; x += 0x1p-12) {
-            assert_true(ulp_arith(ULP_ADD, stop, x, 0, &format, nearest, 0) == stop);
-            assert_true(ulp_arith(ULP_ADD, below, x, 0, &format, nearest, 0) == (x < 0.5 ? below : stop));
+            assert_true(ulp_arith((ulp_scalar_op){ULP_ADD, stop, x, 0}, &format, nearest, 0) == stop);
+            assert_true(ulp_arith((ulp_scalar_op){ULP_ADD, below, x, 0}, &format, nearest, 0) ==
+                        (x < 0.5 ? below : stop));
         }
         for (int i = 0; i < 40000; i++) {
             const double x = ulp_round(ldexp((double)(next_random(&seed) >> 32), -32), &format, nearest, 0);
-            sum = ulp_arith(ULP_ADD, sum, x, 0, &format, nearest, 0);
+            sum = ulp_arith((ulp_scalar_op){ULP_ADD, sum, x, 0}, &format, nearest, 0);
             assert_true(sum <= stop);
         }
         assert_true(sum == stop);
@@ -60,7 +62,8 @@ static void test_bounds(void **state) {
             for (int i = 0; i < n; i++) {
                 const double u = ldexp((double)(next_random(&seed) >> 32), -32);
                 const double x = ulp_round(trial % 2 ? u : 2 * u - 1, &format, nearest, 0);
-                sum = ulp_arith(ULP_ADD, sum, x, 0, &format, rule_of(mode, 0, 0), (uint32_t)next_random(&seed));
+                sum = ulp_arith((ulp_scalar_op){ULP_ADD, sum, x, 0}, &format, rule_of(mode, 0, 0),
+                                (uint32_t)next_random(&seed));
                 exact += x;
                 size += fabs(x);
             }
@@ -89,9 +92,9 @@ static void check_stop(const ulp_format *f, ulp_rule rule, double stop, double m
     for (uint32_t i = 0; i < 1u << steps; i++) {
         const uint32_t word = word_at(i, r, steps);
         for (double x = most; x > 0x1p-6; x -= 0x1p-5) {
-            const double got = ulp_arith(ULP_ADD, stop, x, 0, f, rule, word);
+            const double got = ulp_arith((ulp_scalar_op){ULP_ADD, stop, x, 0}, f, rule, word);
             if (got != stop) fail_case("add", stop, x, 0, f, rule, word, got, stop);
-            const double next = ulp_arith(ULP_ADD, below, x, 0, f, rule, word);
+            const double next = ulp_arith((ulp_scalar_op){ULP_ADD, below, x, 0}, f, rule, word);
             if (next != below && next != stop) fail_case("add", below, x, 0, f, rule, word, next, stop);
             moved += next == stop;
         }
@@ -128,7 +131,7 @@ static void test_stopped(void **state) {
             for (long i = 0; i < 200L << r; i++) {
                 const double x = ldexp((double)(next_random(&seed) >> 41), -23) + 0x1p-24;
                 const uint32_t word = (uint32_t)next_random(&seed);
-                sum = ulp_arith(ULP_ADD, sum, x, 0, &f, rule_of(stochastic[m], 0, r), word);
+                sum = ulp_arith((ulp_scalar_op){ULP_ADD, sum, x, 0}, &f, rule_of(stochastic[m], 0, r), word);
                 assert_true(sum <= stop);
             }
             assert_true(sum == stop);
@@ -183,8 +186,10 @@ static double euler(const ulp_format *f, int n, int fused) {
     double y = 0x1p-6;
     for (int i = 0; i < n; i++) {
         const double before = y;
-        if (fused) y = ulp_arith(ULP_FUSED, -h, y, y, f, nearest, 0);
-        else y = ulp_arith(ULP_SUB, y, ulp_arith(ULP_MUL, h, y, 0, f, nearest, 0), 0, f, nearest, 0);
+        if (fused) y = ulp_arith((ulp_scalar_op){ULP_FUSED, -h, y, y}, f, nearest, 0);
+        else
+            y = ulp_arith((ulp_scalar_op){ULP_SUB, y, ulp_arith((ulp_scalar_op){ULP_MUL, h, y, 0}, f, nearest, 0), 0},
+                          f, nearest, 0);
         if (y == before) break; /* no later step changes y */
     }
     return y;
@@ -236,9 +241,12 @@ static void test_circle(void **state) {
         const double h = ulp_round(0x1.921fb54442d18p+2 / cases[i].n, &f, nearest, 0);
         double v = 0;
         for (int step = 0; step < cases[i].n; step++) {
-            const double u = ulp_arith(ULP_ADD, 1, ulp_arith(ULP_MUL, h, v, 0, &f, nearest, 0), 0, &f, nearest, 0);
+            const double u =
+                ulp_arith((ulp_scalar_op){ULP_ADD, 1, ulp_arith((ulp_scalar_op){ULP_MUL, h, v, 0}, &f, nearest, 0), 0},
+                          &f, nearest, 0);
             assert_true(u == 1);
-            v = ulp_arith(ULP_SUB, v, ulp_arith(ULP_MUL, h, u, 0, &f, nearest, 0), 0, &f, nearest, 0);
+            v = ulp_arith((ulp_scalar_op){ULP_SUB, v, ulp_arith((ulp_scalar_op){ULP_MUL, h, u, 0}, &f, nearest, 0), 0},
+                          &f, nearest, 0);
         }
         assert_true(v >= -0.5 && v < 0);
     }

@@ -25,7 +25,7 @@ static double rounded(const plain *p, ulp_op op, double a, double b, double c, u
                       size_t i) {
     const ulp_cast *cast = &p->policy->at[point];
     ulp_stream stream = {SEED, ulp_stream_id(use, 0, 0, p->step), 0};
-    return ulp_arith(op, a, b, c, &cast->format, cast->rule, ulp_random_word(stream, i));
+    return ulp_arith((ulp_scalar_op){op, a, b, c}, &cast->format, cast->rule, ulp_random_word(stream, i));
 }
 
 static double in_state(const plain *p, ulp_op op, double a, double b, double c, uint32_t use, size_t i) {

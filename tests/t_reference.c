@@ -197,13 +197,19 @@ static void test_zeros(void **state) {
         ulp_rule rule = rule_of(m, 0, 0);
         double cancel = m == ULP_RD ? -0.0 : 0.0;
         expect(f, rule, "round", 1, -1, 0, ulp_reference_round(ref, 1, -1, rule, 0), cancel);
-        expect(f, rule, "add", 1, -1, 0, ulp_reference_arith(ref, ULP_ADD, 1, -1, 0, rule, 0), cancel);
-        expect(f, rule, "sub", 0, 0, 0, ulp_reference_arith(ref, ULP_SUB, 0.0, 0.0, 0, rule, 0), cancel);
-        expect(f, rule, "fma", 2, 3, -6, ulp_reference_arith(ref, ULP_FUSED, 2, 3, -6, rule, 0), cancel);
-        expect(f, rule, "fma", -0.0, 3, -0.0, ulp_reference_arith(ref, ULP_FUSED, -0.0, 3, -0.0, rule, 0), -0.0);
-        expect(f, rule, "mul", -0.0, 3, 0, ulp_reference_arith(ref, ULP_MUL, -0.0, 3, 0, rule, 0), -0.0);
-        expect(f, rule, "sqrt", -0.0, 0, 0, ulp_reference_arith(ref, ULP_SQRT, -0.0, 0, 0, rule, 0), -0.0);
-        expect(f, rule, "div", -1, 0, 0, ulp_reference_arith(ref, ULP_DIV, -1, 0.0, 0, rule, 0), -INFINITY);
+        expect(f, rule, "add", 1, -1, 0, ulp_reference_arith(ref, (ulp_scalar_op){ULP_ADD, 1, -1, 0}, rule, 0), cancel);
+        expect(f, rule, "sub", 0, 0, 0, ulp_reference_arith(ref, (ulp_scalar_op){ULP_SUB, 0.0, 0.0, 0}, rule, 0),
+               cancel);
+        expect(f, rule, "fma", 2, 3, -6, ulp_reference_arith(ref, (ulp_scalar_op){ULP_FUSED, 2, 3, -6}, rule, 0),
+               cancel);
+        expect(f, rule, "fma", -0.0, 3, -0.0,
+               ulp_reference_arith(ref, (ulp_scalar_op){ULP_FUSED, -0.0, 3, -0.0}, rule, 0), -0.0);
+        expect(f, rule, "mul", -0.0, 3, 0, ulp_reference_arith(ref, (ulp_scalar_op){ULP_MUL, -0.0, 3, 0}, rule, 0),
+               -0.0);
+        expect(f, rule, "sqrt", -0.0, 0, 0, ulp_reference_arith(ref, (ulp_scalar_op){ULP_SQRT, -0.0, 0, 0}, rule, 0),
+               -0.0);
+        expect(f, rule, "div", -1, 0, 0, ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, -1, 0.0, 0}, rule, 0),
+               -INFINITY);
         expect(f, rule, "round", -0.0, 0, 0, ulp_reference_round(ref, -0.0, 0.0, rule, 0), -0.0);
         expect(f, rule, "round", INFINITY, -INFINITY, 0, ulp_reference_round(ref, INFINITY, -INFINITY, rule, 0), NAN);
     }
@@ -248,7 +254,8 @@ static void test_odd_ones(void **state) {
     ulp_rule rule = rule_of(ULP_RZ, ULP_OVERFLOW_WRAP, 0);
     expect(f, rule, "round", 0x1p300, 100, 0, ulp_reference_round(ref, 0x1p300, 100.5, rule, 0), 100);
     /* 2^300 / 3 = ...010101.01 */
-    expect(f, rule, "div", 0x1p300, 3, 0, ulp_reference_arith(ref, ULP_DIV, 0x1p300, 3, 0, rule, 0), 0x55);
+    expect(f, rule, "div", 0x1p300, 3, 0, ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, 0x1p300, 3, 0}, rule, 0),
+           0x55);
     ulp_reference_free(ref);
 }
 
@@ -258,8 +265,10 @@ static void expect_threshold(ulp_reference *ref, int mode, int op, double a, dou
                              double up) {
     const ulp_format *f = named("binary64");
     ulp_rule rule = rule_of(mode, 0, 32);
-    expect(f, rule, "down", a, b, mode, ulp_reference_arith(ref, (ulp_op)op, a, b, 0, rule, first_up - 1), down);
-    expect(f, rule, "up", a, b, mode, ulp_reference_arith(ref, (ulp_op)op, a, b, 0, rule, first_up), up);
+    expect(f, rule, "down", a, b, mode,
+           ulp_reference_arith(ref, (ulp_scalar_op){(ulp_op)op, a, b, 0}, rule, first_up - 1), down);
+    expect(f, rule, "up", a, b, mode, ulp_reference_arith(ref, (ulp_scalar_op){(ulp_op)op, a, b, 0}, rule, first_up),
+           up);
 }
 
 static void test_stochastic(void **state) {

@@ -55,7 +55,7 @@ static void compare(const row *t, ulp_reference *ref, double a, double b, double
     for (int i = 0; i < 4 * ULP_OP_COUNT; i++) {
         ulp_op op = (ulp_op)(i / 4);
         ulp_rule rule = rule_of(modes[i % 4], ULP_OVERFLOW_INF, 0);
-        double got = ulp_reference_arith(ref, op, a, b, c, rule, 0);
+        double got = ulp_reference_arith(ref, (ulp_scalar_op){op, a, b, c}, rule, 0);
         expect(f, rule, names[op], a, b, c, got, mpfr_says(t, op, a, b, c, rnd[i % 4]));
         if (rule.mode == ULP_RNE && f->prec == 53) expect(f, rule, names[op], a, b, c, got, hardware_says(op, a, b, c));
         if (op == ULP_ADD && b != 0) expect(f, rule, "pair", a, b, 0, ulp_reference_round(ref, a, b, rule, 0), got);

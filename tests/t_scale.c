@@ -61,8 +61,8 @@ static void test_factors(void **state) {
             float amax = j == 0 ? FLT_MAX : j == 1 ? FLT_TRUE_MIN : ulp_from_bits32((uint32_t)next_random(&seed) >> 1);
             if (j % 4 == 2) amax = (float)ldexp(f.max / ldexp(1.0, ilogb(f.max)), j - 150);
             if (!(amax > 0.0f && amax <= FLT_MAX)) continue;
-            double scale = ulp_reference_arith(ref, ULP_DIV, f.max, amax, 0, nearest, 0);
-            double inverse = ulp_reference_arith(ref, ULP_DIV, 1.0, scale, 0, nearest, 0);
+            double scale = ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, f.max, amax, 0}, nearest, 0);
+            double inverse = ulp_reference_arith(ref, (ulp_scalar_op){ULP_DIV, 1.0, scale, 0}, nearest, 0);
             expect_factors(amax, &f, ULP_SCALING_BINARY32, scale, inverse);
             int k = 127; /* the largest power of two with amax 2^k <= max */
             while (k > -127 && ldexp(amax, k) > f.max) k--;
@@ -111,7 +111,8 @@ static void test_axes(void **state) {
                         float *at = &most[factor_of((ulp_axis)axis, i, j)];
                         *at = fmaxf(*at, fabsf(x[i * N + j]));
                     }
-            assert_int_equal(ulp_scaling_find(s, x, M, N, (ulp_axis)axis, (ulp_scaling_kind)kind, &f), ULP_OK);
+            const ulp_scaled_array array = {M, N, (ulp_axis)axis, &f, s};
+            assert_int_equal(ulp_scaling_find(array, x, (ulp_scaling_kind)kind), ULP_OK);
             for (size_t k = 0; k < count; k++)
                 expect_factors(most[k], &f, (ulp_scaling_kind)kind, s[k].scale, s[k].inverse);
             assert_true(s[count].scale == -1.0f);
@@ -133,14 +134,16 @@ static size_t check_rounding(ulp_reference *element, ulp_reference *value, const
         ulp_scaling s[N];
         ulp_stream stream = {*seed, 9, next_random(seed) >> 1};
         ulp_scaling_kind kind = next_random(seed) % 2 ? ULP_SCALING_POWER2 : ULP_SCALING_BINARY32;
-        assert_int_equal(ulp_scaling_find(s, x, M, N, (ulp_axis)axis, kind, f), ULP_OK);
+        const ulp_scaled_array array = {M, N, (ulp_axis)axis, f, s};
+        assert_int_equal(ulp_scaling_find(array, x, kind), ULP_OK);
         memcpy(y, x, sizeof x);
-        assert_int_equal(ulp_scaling_round(y, y, M, N, s, (ulp_axis)axis, f, rule, stream), ULP_OK);
+        assert_int_equal(ulp_scaling_round(y, y, array, rule, stream), ULP_OK);
         for (size_t i = 0; i < COUNT; i++) {
             const ulp_scaling k = s[factor_of((ulp_axis)axis, i / N, i % N)];
             const uint32_t word = ulp_random_word(stream, i);
-            double e = ulp_reference_arith(element, ULP_MUL, x[i], k.scale, 0, rule, word);
-            double want = ulp_reference_arith(value, ULP_MUL, e, k.inverse, 0, rule_of(ULP_RNE, 0, 0), 0);
+            double e = ulp_reference_arith(element, (ulp_scalar_op){ULP_MUL, x[i], k.scale, 0}, rule, word);
+            double want =
+                ulp_reference_arith(value, (ulp_scalar_op){ULP_MUL, e, k.inverse, 0}, rule_of(ULP_RNE, 0, 0), 0);
             if (!same_result(y[i], want)) fail_case("scaled", x[i], k.scale, k.inverse, f, rule, word, y[i], want);
         }
     }
@@ -190,7 +193,9 @@ static void test_one_rounding(void **state) {
         const float x[] = {cases[i].x, -cases[i].x};
         const double want[] = {cases[i].want, -cases[i].want};
         float y[2];
-        assert_int_equal(ulp_scaling_round(y, x, 1, 2, &cases[i].s, ULP_PER_TENSOR, &f, nearest, stream), ULP_OK);
+        ulp_scaling factors = cases[i].s;
+        const ulp_scaled_array array = {1, 2, ULP_PER_TENSOR, &f, &factors};
+        assert_int_equal(ulp_scaling_round(y, x, array, nearest, stream), ULP_OK);
         for (int j = 0; j < 2; j++)
             if (!same(y[j], want[j])) fail_case("scaled", x[j], cases[i].s.scale, 0, &f, nearest, 0, y[j], want[j]);
     }
@@ -202,18 +207,17 @@ static void test_errors(void **state) {
     const ulp_stream stream = {0, 0, 0};
     float x[2] = {1.0f, 2.0f}, y[2] = {-1.0f, -1.0f};
     ulp_scaling s[2] = {{1.0f, 1.0f}, {1.0f, 1.0f}};
-    const ulp_axis no_axis = ULP_AXIS_COUNT;
-    assert_int_equal(ulp_scaling_find(NULL, x, 1, 2, ULP_PER_ROW, ULP_SCALING_BINARY32, &f), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_scaling_find(s, x, 1, 2, no_axis, ULP_SCALING_BINARY32, &f), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_scaling_find(s, x, 1, 2, ULP_PER_ROW, ULP_SCALING_COUNT, &f), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_scaling_round(y, x, 1, 2, s, no_axis, &f, nearest, stream), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_scaling_round(y, NULL, 1, 2, s, ULP_PER_ROW, &f, nearest, stream), ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_scaling_round(y, x, 1, 2, s, ULP_PER_ROW, &f, rule_of(ULP_MODE_COUNT, 0, 0), stream),
-                     ULP_BAD_ARGUMENT);
-    assert_int_equal(ulp_scaling_round(y, x, 1, 2, s, ULP_PER_ROW, &f, rule_of(0, ULP_OVERFLOW_WRAP, 0), stream),
-                     ULP_UNSUPPORTED);
+    const ulp_scaled_array rows = {1, 2, ULP_PER_ROW, &f, s}, no_factors = {1, 2, ULP_PER_ROW, &f, NULL};
+    const ulp_scaled_array no_axis = {1, 2, ULP_AXIS_COUNT, &f, s}, empty = {0, 2, ULP_PER_COLUMN, &f, s};
+    assert_int_equal(ulp_scaling_find(no_factors, x, ULP_SCALING_BINARY32), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_scaling_find(no_axis, x, ULP_SCALING_BINARY32), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_scaling_find(rows, x, ULP_SCALING_COUNT), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_scaling_round(y, x, no_axis, nearest, stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_scaling_round(y, NULL, rows, nearest, stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_scaling_round(y, x, rows, rule_of(ULP_MODE_COUNT, 0, 0), stream), ULP_BAD_ARGUMENT);
+    assert_int_equal(ulp_scaling_round(y, x, rows, rule_of(0, ULP_OVERFLOW_WRAP, 0), stream), ULP_UNSUPPORTED);
     assert_true(y[0] == -1.0f && y[1] == -1.0f);
-    assert_int_equal(ulp_scaling_find(s, x, 0, 2, ULP_PER_COLUMN, ULP_SCALING_BINARY32, &f), ULP_OK);
+    assert_int_equal(ulp_scaling_find(empty, x, ULP_SCALING_BINARY32), ULP_OK);
     assert_true(s[1].scale == 1.0f);
 }
 

@@ -39,7 +39,8 @@ static void expect(const float *got, const float *x, float amax, const bench *t,
     ulp_scaling s = ulp_scaling_of(amax, &cast->format, ULP_SCALING_POWER2);
     ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_AT_ACT, pass->now.evaluation, 1, pass->now.step), 0};
     static float want[N];
-    assert_int_equal(ulp_scaling_round(want, x, 1, N, &s, ULP_PER_TENSOR, &cast->format, cast->rule, stream), ULP_OK);
+    const ulp_scaled_array array = {1, N, ULP_PER_TENSOR, &cast->format, &s};
+    assert_int_equal(ulp_scaling_round(want, x, array, cast->rule, stream), ULP_OK);
     for (size_t i = 0; i < N; i++) {
         if (ulp_bits32(want[i]) == ulp_bits32(got[i])) continue;
         fail_msg("%s: element %zu: %a: got %a, want %a", cast->format.name, i, (double)x[i], (double)got[i],

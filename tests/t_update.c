@@ -54,8 +54,9 @@ static void expect(const ulp_update_step *step) {
             const ulp_update_step *s = &step[k];
             uint32_t word = ulp_mode_is_stochastic(s->rule.mode) ? ulp_random_word(s->stream, i) : 0;
             double a = operand(&s->a, i), b = operand(&s->b, i), c = operand(&s->c, i);
-            double y = s->op == ULP_STEP_ROUND ? ulp_round(a, &s->format, s->rule, word)
-                                               : ulp_arith((ulp_op)s->op, a, b, c, &s->format, s->rule, word);
+            double y = s->op == ULP_STEP_ROUND
+                           ? ulp_round(a, &s->format, s->rule, word)
+                           : ulp_arith((ulp_scalar_op){(ulp_op)s->op, a, b, c}, &s->format, s->rule, word);
             *place(&s->y, i) = (float)y;
         }
 }

@@ -90,10 +90,10 @@ static double kept_weight(const ulp_sum *w) { return w->cure == ULP_CURE_MASTER 
 
 static void step(ascent *s) {
     ulp_sum *w = &s->weight;
-    const double d = ulp_arith(ULP_SUB, 3, w->value, 0, w->format, w->rule, 0),
-                 gradient = ulp_arith(ULP_MUL, 2, d, 0, w->format, w->rule, 0);
+    const double d = ulp_arith((ulp_scalar_op){ULP_SUB, 3, w->value, 0}, w->format, w->rule, 0),
+                 gradient = ulp_arith((ulp_scalar_op){ULP_MUL, 2, d, 0}, w->format, w->rule, 0);
     if (w->cure == ULP_CURE_MASTER) ulp_sum_add(w, (double)((float)s->rate * (float)gradient), 0);
-    else ulp_sum_add(w, ulp_arith(ULP_MUL, s->rate, gradient, 0, w->format, w->rule, 0), 0);
+    else ulp_sum_add(w, ulp_arith((ulp_scalar_op){ULP_MUL, s->rate, gradient, 0}, w->format, w->rule, 0), 0);
 }
 
 static void put_weight(ulp_rows *rows, const ulp_sum *w, int what, int64_t update) {

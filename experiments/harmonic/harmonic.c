@@ -63,7 +63,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
 /* 1 / i, rounded once. An i up to 2^24 is exact in binary32. */
 static double term(const ulp_sum *s, int64_t i) {
     if (s->native) return (double)(1.0f / (float)i);
-    return ulp_arith(ULP_DIV, 1, (double)i, 0, s->format, s->rule, 0);
+    return ulp_arith((ulp_scalar_op){ULP_DIV, 1, (double)i, 0}, s->format, s->rule, 0);
 }
 
 /* ---- rows ---- */

@@ -68,7 +68,7 @@ ulp_sum ulp_sum_start(const void *point);
 
 static inline double ulp_sum_plus(const ulp_sum *s, double a, double b, uint32_t word) {
     if (s->native) return (double)((float)a + (float)b);
-    return ulp_arith(ULP_ADD, a, b, 0, s->format, s->rule, word);
+    return ulp_arith((ulp_scalar_op){ULP_ADD, a, b, 0}, s->format, s->rule, word);
 }
 
 /* Add a term to the sum; `word` is the random word of stochastic modes. */

@@ -123,7 +123,7 @@ static int64_t runs_of(const settings *s, const point *p) {
 static double operate(machine *m, ulp_op op, double a, double b) {
     const uint32_t word = m->stochastic ? ulp_random_word(m->words, 0) : 0;
     m->words.first++;
-    return ulp_arith(op, a, b, 0, m->format, m->rule, word);
+    return ulp_arith((ulp_scalar_op){op, a, b, 0}, m->format, m->rule, word);
 }
 
 static double decay(machine *m, int64_t n) {

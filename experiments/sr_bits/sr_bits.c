@@ -111,7 +111,7 @@ typedef struct rounding {
 
 /* Whether no random word moves `sum` when a term of at most `most` is added. */
 static int is_stuck(const rounding *r, double sum, double most) {
-    return ulp_arith(ULP_ADD, sum, most, 0, r->format, r->rule, UINT32_MAX) == sum;
+    return ulp_arith((ulp_scalar_op){ULP_ADD, sum, most, 0}, r->format, r->rule, UINT32_MAX) == sum;
 }
 
 /* The least value of the format from 1 on that no random word moves; 0 if there is no such value. */

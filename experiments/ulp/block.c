@@ -44,7 +44,7 @@ static void print_element(const settings *s, uint8_t scale, uint8_t element) {
     if (s->to == TO_BOTH) putchar(' ');
     if (s->to != TO_CODE) {
         float y;
-        ulp_block_decode(&y, &element, &scale, 1, &s->block, s->tensor_scale);
+        ulp_block_decode(&y, &element, &scale, (ulp_block_array){&s->block, 1, s->tensor_scale});
         tool_print_value(stdout, (double)y);
     }
     putchar('\n');
@@ -55,7 +55,8 @@ static void print_blocks(settings *s) {
     for (size_t at = 0; at < s->n; at += s->block.size) {
         const size_t n = s->n - at < s->block.size ? s->n - at : s->block.size;
         uint8_t scale;
-        ulp_block_encode(s->elements, &scale, s->x + at, n, &s->block, s->tensor_scale, s->rule, s->stream);
+        ulp_block_encode(s->elements, &scale, s->x + at, (ulp_block_array){&s->block, n, s->tensor_scale}, s->rule,
+                         s->stream);
         for (size_t i = 0; i < n; i++) print_element(s, scale, s->elements[i]);
         s->stream.first += n;
     }

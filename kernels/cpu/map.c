@@ -119,7 +119,7 @@ static void scalar_part(void *context, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         uint32_t word = ulp_mode_is_stochastic(w->how.rule.mode) ? ulp_random_word(w->how.stream, i) : 0;
         double a = operand(w->a, i), b = operand(w->b, i), c = operand(w->c, i);
-        double y = ulp_arith(w->op, a, b, c, w->how.format, w->how.rule, word);
+        double y = ulp_arith((ulp_scalar_op){w->op, a, b, c}, w->how.format, w->how.rule, word);
         if (w->how.stats != NULL)
             ulp_stats_count(&stats, ulp_exact_of(ulp_odd_op(w->op, a, b, c, w->how.rule.mode)), y, w->how.format,
                             w->how.rule, word);

@@ -43,8 +43,8 @@ __device__ float native(int op, float a, float b, float c) {
 __device__ float one_result(const rounding &r, float a, float b, float c, uint32_t word) {
     if (r.way == NATIVE) return native(r.op, a, b, c);
     if (r.way == SCALAR) {
-        const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of((double)a)
-                                                   : ulp_exact_op((ulp_op)r.op, (double)a, (double)b, (double)c);
+        const ulp_scalar_op op = {(ulp_op)r.op, (double)a, (double)b, (double)c};
+        const ulp_exact x = r.op == ULP_STEP_ROUND ? ulp_exact_of(op.a) : ulp_exact_op(op);
         return (float)ulp_round_exact(x, &r.format, r.rule, word);
     }
     if (r.op == ULP_STEP_ROUND) {

@@ -68,9 +68,9 @@ int ulp_survives(prober *p, double x, double y, double small, int as_product) {
 /* ---- the modes that fit the results ---- */
 
 void ulp_modes_watch(unsigned *modes, int neg, int odd, int quarters, double up) {
+    const ulp_fraction lost = {(uint32_t)quarters << 30, 0};
     for (unsigned m = 0; m < ULP_MODE_COUNT; m++)
-        if (ulp_mode_in(m, *modes) &&
-            up != (double)ulp_round_up(m, (uint32_t)odd, (uint32_t)quarters << 30, 0, (uint32_t)neg, 0, 32))
+        if (ulp_mode_in(m, *modes) && up != (double)ulp_round_up(m, (uint32_t)odd, lost, (uint32_t)neg, 0, 32))
             *modes &= ~(1u << m);
 }
 

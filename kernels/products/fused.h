@@ -46,8 +46,9 @@ ULP_FN int64_t ulp_term_align(ulp_term t, int32_t unit, uint32_t mode) {
     } else {
         kept = t.m << -right;
     }
-    kept += ulp_round_up(mode, (uint32_t)kept & 1u, (uint32_t)(lost >> 32),
-                         (uint32_t)(lost >> 31 & 1u) << 1 | (uint32_t)((lost & 0x7fffffffu) != 0), t.neg, 0, 32);
+    const ulp_fraction fraction = {(uint32_t)(lost >> 32),
+                                   (uint32_t)(lost >> 31 & 1u) << 1 | (uint32_t)((lost & 0x7fffffffu) != 0)};
+    kept += ulp_round_up(mode, (uint32_t)kept & 1u, fraction, t.neg, 0, 32);
     return t.neg ? -(int64_t)kept : (int64_t)kept;
 }
 

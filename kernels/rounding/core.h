@@ -104,8 +104,8 @@ ULP_FN int ulp_core_is_binary32(const ulp_core *c) {
 
 ULP_CORE uint32_t ulp_core_wide(uint32_t u, const ulp_core *c, uint32_t mode, uint32_t word) {
     uint32_t a = u & 0x7fffffffu, d = c->drop;
-    uint32_t nu = a << (31u - d) << 1;
-    uint32_t up = ulp_round_up(mode, a >> d & 1u, nu, 0, u >> 31, word, c->random_bits);
+    const ulp_fraction lost = {a << (31u - d) << 1, 0};
+    uint32_t up = ulp_round_up(mode, a >> d & 1u, lost, u >> 31, word, c->random_bits);
     return (a >> d << d) + (up << d);
 }
 
@@ -139,16 +139,16 @@ ULP_CORE uint32_t ulp_core_any(uint32_t u, const ulp_core *c, uint32_t mode, uin
     uint32_t cut = ulp_min_u32(c->drop + gap + below, 57u);         /* bits discarded */
     uint32_t left = 24u - ulp_min_u32(cut, 24u), right = ulp_max_u32(cut, 24u) - 24u; /* left or right is 0 */
     uint32_t top = m << 8;
-    uint32_t nu = top << left >> ulp_min_u32(right, 31u) >> (right > 31u);
+    ulp_fraction lost = {top << left >> ulp_min_u32(right, 31u) >> (right > 31u), 0};
     /* the bits of nu that the right shift removes: the first bit, and whether any other bit is set */
     uint32_t r0 = ulp_max_u32(right, 1u) - 1u, r1 = ulp_min_u32(r0, 31u);
     uint32_t before = top >> r1 >> (r0 > 31u);
     uint32_t some = (uint32_t)(right != 0);
-    uint32_t lost = some & ((uint32_t)(before << r1 != top) | (uint32_t)(r0 > 31u)) & (uint32_t)(m != 0);
-    uint32_t tail = (some & before & 1u) << 1 | lost;
+    uint32_t others = some & ((uint32_t)(before << r1 != top) | (uint32_t)(r0 > 31u)) & (uint32_t)(m != 0);
+    lost.tail = (some & before & 1u) << 1 | others;
     uint32_t s = ulp_min_u32(cut, 23u);
     uint32_t inside = (uint32_t)(cut < 24u); /* if not, the result is the least value or zero */
-    uint32_t up = ulp_round_up(mode, m >> s & inside, nu, tail, u >> 31, word, c->random_bits) & 1u;
+    uint32_t up = ulp_round_up(mode, m >> s & inside, lost, u >> 31, word, c->random_bits) & 1u;
     uint32_t kept = (a >> s << s) + (up << s), least = c->least & (0u - up);
     return inside ? kept : least;
 }
@@ -186,12 +186,12 @@ ULP_CORE double ulp_core_round64(double x, const ulp_core *c, uint32_t mode, uin
     uint64_t below = c->below & (0u - (uint64_t)(gap != 0)), cut = ulp_min_u64(c->drop + 29u + gap + below, 95u);
     uint64_t left = 64u - ulp_min_u64(cut, 64u), right = ulp_max_u64(cut, 64u) - 64u;
     uint64_t fraction = m << left >> right;
-    uint64_t lost = (uint64_t)(right != 0) & (uint64_t)(fraction << right != m);
-    uint32_t tail = (uint32_t)(fraction >> 31 & 1u) << 1 | (uint32_t)((fraction & 0x7fffffffu) != 0) | (uint32_t)lost;
+    uint64_t others = (uint64_t)(right != 0) & (uint64_t)(fraction << right != m);
+    uint32_t tail = (uint32_t)(fraction >> 31 & 1u) << 1 | (uint32_t)((fraction & 0x7fffffffu) != 0) | (uint32_t)others;
+    const ulp_fraction lost = {(uint32_t)(fraction >> 32), tail};
     uint64_t s = ulp_min_u64(cut, 52u), inside = (uint64_t)(cut < 53u);
     uint32_t odd = (uint32_t)((m >> s) & inside);
-    uint32_t up =
-        ulp_round_up(mode, odd & 1u, (uint32_t)(fraction >> 32), tail, (uint32_t)(u >> 63), word, c->random_bits);
+    uint32_t up = ulp_round_up(mode, odd & 1u, lost, (uint32_t)(u >> 63), word, c->random_bits);
     uint64_t kept = (a >> s << s) + ((uint64_t)up << s), least = c->least64 & (0u - (uint64_t)up);
     uint64_t magnitude = ulp_select(inside, kept, least), negative = (uint64_t)(sign != 0);
     uint64_t limit = ulp_select(negative, c->limit64[1], c->limit64[0]);
