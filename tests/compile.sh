@@ -74,8 +74,10 @@ __global__ void sums(double *y, const double *a, const double *b, size_t n, uint
     if (i >= n) return;
     ulp_sum s;
     ulp_sum_start(&s, &d, y[i], i * k);
-    for (uint32_t j = 0; j < k; j += d.step)
-        ulp_sum_step(&s, &d, a + i * k + j, b + i * k + j, k - j < d.step ? k - j : d.step, NULL, NULL, stream);
+    for (uint32_t j = 0; j < k; j += d.step) {
+        const ulp_products next = {a + i * k + j, b + i * k + j, k - j < d.step ? k - j : d.step, NULL, NULL};
+        ulp_sum_step(&s, &d, &next, stream);
+    }
     y[i] = ulp_sum_end(&s, &d, stream);
 }
 END

@@ -160,7 +160,7 @@ static ulp_stream stream_of(const rig *r, uint32_t use, uint64_t place, const ul
 
 static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start, const double *a,
                   const double *b, size_t k) {
-    return ulp_dot(d, start, a, b, k, (ulp_scales){NULL, NULL}, stream_of(r, use, place, d, k));
+    return ulp_dot(d, start, (ulp_products){a, b, k, NULL, NULL}, stream_of(r, use, place, d, k));
 }
 
 static void check_value(const rig *r, const char *what, size_t i, float have, double expected) {

@@ -99,7 +99,7 @@ static ulp_reference *reference(const char *name) {
 }
 
 static double dot(const ulp_datapath *d, double c, size_t k, ulp_stream stream) {
-    return ulp_dot(d, c, a, b, k, (ulp_scales){NULL, NULL}, stream);
+    return ulp_dot(d, c, (ulp_products){a, b, k, NULL, NULL}, stream);
 }
 
 static void check(sum_scheme *w, const ulp_datapath *d, data kind, double c, size_t k) {

@@ -68,17 +68,16 @@ typedef struct shuffled {
 } shuffled;
 enum { BACKWARD, SPLIT_IN_TWO, STRIDED, HOPELESS };
 
-static ulp_status sum_shuffled(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                               ulp_scales scales) {
+static ulp_status sum_shuffled(void *context, uint64_t *code, double c, ulp_products products) {
     const shuffled *s = context;
     float part[2] = {(float)c, 0.0f};
-    (void)scales;
+    const size_t k = products.k;
     static unsigned calls;
     calls++;
     for (size_t i = 0; i < k; i++) {
         const size_t at = s->kind == BACKWARD || (s->kind == HOPELESS && calls % 2) ? k - 1 - i : i;
         float *to = &part[s->kind == SPLIT_IN_TWO ? i >= k / 2 : (s->kind == STRIDED ? i % 2 : 0)];
-        *to = *to + (float)(a[at] * b[at]);
+        *to = *to + (float)(products.a[at] * products.b[at]);
     }
     return ulp_encode(code, (double)(part[0] + part[1]), &s->f);
 }

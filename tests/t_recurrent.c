@@ -79,7 +79,8 @@ static double at(ulp_point_kind point, size_t lane, size_t i, double x) {
 /* c + a (k) b (k) as element i of a product. */
 static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_t i, double c, const double *a,
                   const double *b, size_t k) {
-    return ulp_dot(datapath, c, a, b, k, (ulp_scales){0}, stream_of(use, 0, lane, i * ulp_datapath_words(datapath, k)));
+    return ulp_dot(datapath, c, (ulp_products){a, b, k, NULL, NULL},
+                   stream_of(use, 0, lane, i * ulp_datapath_words(datapath, k)));
 }
 
 /* The numbers of one pass through a layer. Gradients have zeros at index T, forward tensors at index T + 1. */

@@ -217,9 +217,10 @@ static void test_edges(void **state) {
         double x[64], y[64];
         for (size_t j = 0; j < step_of(&o); j++)
             x[j] = oracle_value(oracle_decode(t.a[j], o.a)), y[j] = oracle_value(oracle_decode(t.b[j], o.b));
-        assert_int_equal(ulp_datapath_code(
-                             &code, ulp_dot(&d, 0.0, x, y, step_of(&o), (ulp_scales){NULL, NULL}, (ulp_stream){0}), &d),
-                         ULP_OK);
+        assert_int_equal(
+            ulp_datapath_code(&code, ulp_dot(&d, 0.0, (ulp_products){x, y, step_of(&o), NULL, NULL}, (ulp_stream){0}),
+                              &d),
+            ULP_OK);
         assert_int_equal(code, oracle_dot(&o, 0, t.a, t.b, step_of(&o), NULL, NULL));
     }
 }

@@ -124,9 +124,9 @@ static void define(const ulp_datapath *d, const oracle *o, const ulp_gemm_shape 
             for (size_t p = 0; p < s->k; p++) x[p] = (double)a[i * s->k + p], y[p] = (double)b[p * s->n + j];
             for (size_t p = 0; is_scaled(o) && p < blocks; p++)
                 sa[p] = (double)a_scales[i * blocks + p], sb[p] = (double)b_scales[j * blocks + p];
-            const ulp_scales scales = {s->a_scales != NULL ? sa : NULL, s->b_scales != NULL ? sb : NULL};
+            const ulp_products terms = {x, y, s->k, s->a_scales != NULL ? sa : NULL, s->b_scales != NULL ? sb : NULL};
             const double from = s->accumulate ? (double)start[i * s->n + j] : 0.0;
-            want[i * s->n + j] = (float)ulp_dot(d, from, x, y, s->k, scales, (ulp_stream){1, 0, 0});
+            want[i * s->n + j] = (float)ulp_dot(d, from, terms, (ulp_stream){1, 0, 0});
         }
 }
 

@@ -184,10 +184,10 @@ static void against_definition(const run_of *r, uint64_t *seed) {
         for (size_t p = 0; p < s->k; p++) x[p] = a[i * s->k + p], y[p] = b[p * s->n + j];
         for (size_t p = 0; p < blocks; p++)
             sa[p] = (double)a_scales[i * blocks + p], sb[p] = (double)b_scales[j * blocks + p];
-        const ulp_scales scales = {s->a_scales ? sa : NULL, s->b_scales ? sb : NULL};
+        const ulp_products products = {x, y, s->k, s->a_scales ? sa : NULL, s->b_scales ? sb : NULL};
         ulp_stream stream = r->stream;
         stream.first += ((uint64_t)i * s->n + j) * ulp_datapath_words(r->d, s->k);
-        const double want = ulp_dot(r->d, s->accumulate ? start[at] : 0.0, x, y, s->k, scales, stream);
+        const double want = ulp_dot(r->d, s->accumulate ? start[at] : 0.0, products, stream);
         if (!same_result(c_wide[i * s->ldc + j], want))
             wrong(r, "not the definition", i, j, c_wide[i * s->ldc + j], want);
         sampled++;

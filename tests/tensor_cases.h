@@ -163,10 +163,10 @@ static inline uint32_t case_model(const ulp_datapath *d, const oracle *o, const 
     for (size_t i = 0; i < 16; i++)
         sa[i] = is_scaled(o) ? scale_value(o, t->sa[i]) : 1, sb[i] = is_scaled(o) ? scale_value(o, t->sb[i]) : 1;
     const double c = oracle_value(oracle_decode(t->c, o->promote > 0 ? &oracle_formats[0] : o->acc));
-    ulp_scales scales = {NULL, NULL};
-    if (is_scaled(o)) scales = (ulp_scales){sa, sb};
+    ulp_products products = {a, b, t->k, NULL, NULL};
+    if (is_scaled(o)) products.a_scales = sa, products.b_scales = sb;
     uint64_t code = 0;
-    *status = ulp_datapath_code(&code, ulp_dot(d, c, a, b, t->k, scales, (ulp_stream){1, 2, 3}), d);
+    *status = ulp_datapath_code(&code, ulp_dot(d, c, products, (ulp_stream){1, 2, 3}), d);
     return (uint32_t)code;
 }
 

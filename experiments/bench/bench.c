@@ -153,7 +153,7 @@ static void dot_work(const job *t) {
     const size_t n = t->b->size;
     const double *wide = t->b->wide;
     t->b->wide[0] =
-        ulp_dot(t->datapath, 0.0, wide + n * n, wide + 2 * n * n, n, (ulp_scales){NULL, NULL}, (ulp_stream){1, 0, 0});
+        ulp_dot(t->datapath, 0.0, (ulp_products){wide + n * n, wide + 2 * n * n, n, NULL, NULL}, (ulp_stream){1, 0, 0});
 }
 
 /* Fills the operands of a product: values in (-2, 2), or integers in (-128, 128), rounded to the inputs of the

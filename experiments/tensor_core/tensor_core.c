@@ -161,7 +161,7 @@ static void put_property(const ulp_task *task, ulp_property_id id, const ulp_pro
 static double stall(const ulp_datapath *d) {
     double x[32], y[32];
     for (int i = 0; i < 32; i++) x[i] = y[i] = 0.0625;
-    return ulp_dot(d, 64.0, x, y, 32, (ulp_scales){NULL, NULL}, (ulp_stream){1, 0, 0});
+    return ulp_dot(d, 64.0, (ulp_products){x, y, 32, NULL, NULL}, (ulp_stream){1, 0, 0});
 }
 
 static int holds(double x, const ulp_format *f) {

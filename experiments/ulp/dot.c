@@ -115,9 +115,10 @@ static int dot_line(void *context, const tool_line *line) {
     int status = read_sum(s, line, &t);
     if (status == ULP_GO_ON) {
         double *a = t.values + 1, *b = a + t.k, *scales = b + t.k;
-        const ulp_scales known = t.a_scales != NULL ? (ulp_scales){scales, scales + t.blocks} : (ulp_scales){0};
+        ulp_products products = {a, b, t.k, NULL, NULL};
+        if (t.a_scales != NULL) products.a_scales = scales, products.b_scales = scales + t.blocks;
         const ulp_stream stream = {s->seed, s->stream, line->index * ulp_datapath_words(d, t.k)};
-        const double y = ulp_dot(d, t.values[0], a, b, t.k, known, stream);
+        const double y = ulp_dot(d, t.values[0], products, stream);
         const ulp_status encoded = ulp_datapath_code(&code, y, d);
         if (encoded != ULP_OK)
             status = tool_bad_line(line, "the result has no code in %s: %s", d->result.name, ulp_status_text(encoded));

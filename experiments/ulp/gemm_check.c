@@ -23,7 +23,7 @@ static void exact_part(void *context, size_t begin, size_t end) {
                    (w->b_scales != NULL ? (double)w->b_scales[column * w->blocks + block] : 1.0);
             v->size[i] += fabs(x[l]) * fabs(y[l]);
         }
-        v->exact_c[i] = ulp_dot(&v->exact, 0.0, x, y, w->k, (ulp_scales){NULL, NULL}, (ulp_stream){0});
+        v->exact_c[i] = ulp_dot(&v->exact, 0.0, (ulp_products){x, y, w->k, NULL, NULL}, (ulp_stream){0});
     }
     free(x);
 }

@@ -148,7 +148,7 @@ static void step_by_definition(const work *w, float *c, const rows *r, size_t bl
             const double sa = s->a_scales == NULL ? 1.0 : (double)s->a_scales[(i0 + i) * w->steps + at];
             const double sb = s->b_scales == NULL ? 1.0 : (double)s->b_scales[(j0 + j) * w->steps + at];
             float *at_c = c + i * WIDTH + lane(j);
-            *at_c = (float)ulp_sum_fused(d, (double)*at_c, a, b, (uint32_t)n, &sa, &sb);
+            *at_c = (float)ulp_sum_fused(d, (double)*at_c, &(ulp_products){a, b, n, &sa, &sb});
         }
 }
 

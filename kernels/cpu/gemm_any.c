@@ -26,9 +26,10 @@ static void one_output(const work *w, const double *a, const double *a_scales, s
     const size_t at = i * job->s.ldc + j;
     ulp_stream stream = job->stream;
     stream.first += word_index(job, i, j);
-    const ulp_scales scales = {w->blocks > 0 ? a_scales : NULL, w->blocks > 0 ? w->b_scales + j * w->blocks : NULL};
+    ulp_products products = {a, w->b + j * job->s.k, job->s.k, NULL, NULL};
+    if (w->blocks > 0) products.a_scales = a_scales, products.b_scales = w->b_scales + j * w->blocks;
     double start = job->s.accumulate ? job_at(job, job->c, at) : 0.0;
-    double y = ulp_dot(job->datapath, start, a, w->b + j * job->s.k, job->s.k, scales, stream);
+    double y = ulp_dot(job->datapath, start, products, stream);
     if (job->wide) ((double *)job->c)[at] = y == y ? y : ulp_quiet_nan();
     else ((float *)job->c)[at] = canonical((float)y);
 }

@@ -133,7 +133,7 @@ static void row_panel(const work *w, size_t i, size_t panel) {
             for (size_t g = 0; g < w->groups; g++) ga[g] = sa[g], gb[g] = sb[g * LANES + j];
             c[j] = ulp_scales_hold_nan(ga, gb, (uint32_t)((n + size - 1) / size))
                        ? ulp_quiet_nan()
-                       : ulp_fused_groups(d, c[j], pa, pb, (uint32_t)n, ga, gb);
+                       : ulp_fused_groups(d, c[j], &(ulp_products){pa, pb, n, ga, gb});
         }
     }
     for (size_t j = 0; j < width; j++) out[j] = canonical((float)c[j]);

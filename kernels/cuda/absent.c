@@ -72,9 +72,8 @@ ulp_status ulp_cuda_product_codes(ulp_cuda_product *product, uint64_t *codes) {
 }
 void ulp_cuda_product_end(ulp_cuda_product *product) { (void)product; }
 
-static ulp_status no_sum(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                         ulp_scales scales) {
-    (void)context, (void)code, (void)c, (void)a, (void)b, (void)k, (void)scales;
+static ulp_status no_sum(void *context, uint64_t *code, double c, ulp_products products) {
+    (void)context, (void)code, (void)c, (void)products;
     return ULP_NO_DEVICE;
 }
 ulp_unit ulp_cuda_unit_of(const ulp_cuda_native *native) {

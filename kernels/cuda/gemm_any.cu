@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(ACROSS *DOWN)
                     sa[g] = w.a_scales == NULL ? 1.0 : (double)w.a_scales[i * w.blocks + k / per + g];
                     sb[g] = w.b_scales == NULL ? 1.0 : (double)w.b_scales[j * w.blocks + k / per + g];
                 }
-                ulp_sum_step(&sum, &d, a, b, left, d.scale_block != 0 ? sa : NULL, d.scale_block != 0 ? sb : NULL,
-                             stream);
+                const ulp_products next = {a, b, left, d.scale_block != 0 ? sa : NULL, d.scale_block != 0 ? sb : NULL};
+                ulp_sum_step(&sum, &d, &next, stream);
             }
             const double y = ulp_sum_end(&sum, &d, stream);
             if (wide) reinterpret_cast<double *>(w.c)[place] = ulp_cuda_canonical(y);

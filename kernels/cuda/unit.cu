@@ -10,8 +10,8 @@ struct operands {
     double *c, *a, *b;
 };
 
-ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const double *a, const double *b, size_t k) {
-    const size_t elements = p->m * p->n + (p->m + p->n) * k;
+ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const ulp_products &from) {
+    const size_t k = from.k, elements = p->m * p->n + (p->m + p->n) * k;
     to->c = static_cast<double *>(ulp_cuda_room(elements * sizeof *to->c));
     if (to->c == NULL) return ULP_NO_MEMORY;
     to->a = to->c + p->m * p->n;
@@ -19,8 +19,8 @@ ulp_status lay_out(operands *to, const ulp_cuda_place *p, double c, const double
     ulp_status status =
         ulp_cuda_check(cudaMemsetAsync(to->c, 0, elements * sizeof *to->c, ulp_cuda_stream()), "cudaMemsetAsync");
     if (status == ULP_OK) status = ulp_cuda_upload(to->c, &c, sizeof c);
-    if (status == ULP_OK) status = ulp_cuda_upload(to->a, a, k * sizeof *a);
-    if (status == ULP_OK) status = ulp_cuda_upload(to->b, b, k * sizeof *b);
+    if (status == ULP_OK) status = ulp_cuda_upload(to->a, from.a, k * sizeof *from.a);
+    if (status == ULP_OK) status = ulp_cuda_upload(to->b, from.b, k * sizeof *from.b);
     return status;
 }
 
@@ -43,25 +43,23 @@ ulp_status multiply(const ulp_cuda_place *p, uint64_t *code, const operands *fro
     return status;
 }
 
-ulp_status run_sum(const ulp_cuda_place *p, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                   ulp_scales scales, bool accumulate) {
+ulp_status run_sum(const ulp_cuda_place *p, uint64_t *code, double c, const ulp_products &products, bool accumulate) {
     operands o = {};
-    if (scales.a != NULL || scales.b != NULL) return ULP_UNSUPPORTED;
+    if (products.a_scales != NULL || products.b_scales != NULL) return ULP_UNSUPPORTED;
     ulp_status status = ulp_cuda_open();
-    if (status == ULP_OK) status = lay_out(&o, p, c, a, b, k);
-    if (status == ULP_OK) status = multiply(p, code, &o, k, accumulate);
+    if (status == ULP_OK) status = lay_out(&o, p, c, products);
+    if (status == ULP_OK) status = multiply(p, code, &o, products.k, accumulate);
     ulp_cuda_release(o.c);
     return status;
 }
 
-ulp_status dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k, ulp_scales scales) {
+ulp_status dot(void *context, uint64_t *code, double c, ulp_products products) {
     const ulp_cuda_place one = {static_cast<const ulp_cuda_native *>(context), 1, 1};
-    return run_sum(&one, code, c, a, b, k, scales, true);
+    return run_sum(&one, code, c, products, true);
 }
 
-ulp_status dot_in(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                  ulp_scales scales) {
-    return run_sum(static_cast<const ulp_cuda_place *>(context), code, c, a, b, k, scales, ulp_bits64(c) != 0);
+ulp_status dot_in(void *context, uint64_t *code, double c, ulp_products products) {
+    return run_sum(static_cast<const ulp_cuda_place *>(context), code, c, products, ulp_bits64(c) != 0);
 }
 
 ulp_unit unit_with(const ulp_cuda_native *native) {

@@ -223,7 +223,7 @@ static int count_kept(prober *p, double small, int n) {
     for (int i = 1; i < n; i++) a[i] = x, b[i] = y;
     ulp_factor(&a[0], &b[0], big, &p->unit->a, &p->unit->b);
     if (p->status != ULP_OK) return -1;
-    p->status = p->unit->dot(p->unit->context, &p->code, 0.0, a, b, (size_t)n, (ulp_scales){NULL, NULL});
+    p->status = p->unit->dot(p->unit->context, &p->code, 0.0, (ulp_products){a, b, (size_t)n, NULL, NULL});
     p->to->runs++;
     if (p->status != ULP_OK) return -1;
     const double many = (ulp_decode(p->code, &p->unit->result) - big) / small;

@@ -315,7 +315,7 @@ static double scaled(prober *p, double c, int k, double sa, double sb) {
     ulp_vector_start(p, c);
     ulp_vector_put(p, k, 1.0);
     if (p->beyond || p->status != ULP_OK) return 0.0;
-    p->status = p->unit->dot(p->unit->context, &p->code, p->c, p->a, p->b, PROBE_K, (ulp_scales){x, y});
+    p->status = p->unit->dot(p->unit->context, &p->code, p->c, (ulp_products){p->a, p->b, PROBE_K, x, y});
     p->to->runs++;
     return ulp_decode(p->code, &p->unit->result);
 }

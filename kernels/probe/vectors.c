@@ -32,7 +32,7 @@ double ulp_vector_run(prober *p) {
     if (p->beyond || p->status != ULP_OK) return ulp_quiet_nan();
     while (k > 0 && (ulp_bits64(p->a[k - 1]) | ulp_bits64(p->b[k - 1])) == 0) k--;
     for (size_t span = (size_t)p->span; span > 0 && k < PROBE_K && (k == 0 || k % span != 0);) k++;
-    p->status = p->unit->dot(p->unit->context, &p->code, p->c, p->a, p->b, k, (ulp_scales){NULL, NULL});
+    p->status = p->unit->dot(p->unit->context, &p->code, p->c, (ulp_products){p->a, p->b, k, NULL, NULL});
     p->to->runs++;
     return p->status == ULP_OK ? ulp_decode(p->code, &p->unit->result) : ulp_quiet_nan();
 }

@@ -59,16 +59,17 @@ uint64_t ulp_datapath_words(const ulp_datapath *d, uint64_t k) {
 
 /* ---- the definition as plain functions ---- */
 
-double ulp_dot(const ulp_datapath *d, double c, const double *a, const double *b, size_t k, ulp_scales scales,
-               ulp_stream stream) {
+double ulp_dot(const ulp_datapath *d, double c, ulp_products products, ulp_stream stream) {
     ulp_sum sum;
     const size_t per = d->scale_block != 0 ? d->scale_block : 1;
     if (d->kind == ULP_NATIVE) return ulp_quiet_nan();
     ulp_sum_start(&sum, d, c, 0);
-    for (size_t i = 0; i < k; i += d->step) {
-        const size_t n = k - i < d->step ? k - i : d->step;
-        ulp_sum_step(&sum, d, a + i, b + i, (uint32_t)n, scales.a == NULL ? NULL : scales.a + i / per,
-                     scales.b == NULL ? NULL : scales.b + i / per, stream);
+    for (size_t i = 0; i < products.k; i += d->step) {
+        ulp_products next = {products.a + i, products.b + i, products.k - i, NULL, NULL};
+        if (next.k > d->step) next.k = d->step;
+        if (products.a_scales != NULL) next.a_scales = products.a_scales + i / per;
+        if (products.b_scales != NULL) next.b_scales = products.b_scales + i / per;
+        ulp_sum_step(&sum, d, &next, stream);
     }
     return ulp_sum_end(&sum, d, stream);
 }

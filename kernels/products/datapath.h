@@ -128,17 +128,18 @@ ulp_status ulp_datapath_get(size_t i, ulp_datapath *datapath);
  * roundings. The words of output (i,j) of an (m,n) result start at index stream.first + (i n + j) words. */
 uint64_t ulp_datapath_words(const ulp_datapath *datapath, uint64_t k);
 
-/* The scales of one output's operands: one for each scale_block products, ceil(k / scale_block) in all. NULL means that
- * all scales are 1. */
-typedef struct ulp_scales {
-    const double *a, *b;
-} ulp_scales;
+/* The products of a sum: operands and their scales, one scale for each scale_block products, ceil(k / scale_block) in
+ * all. NULL means that all scales are 1. */
+typedef struct ulp_products {
+    const double *a, *b; /* (k) */
+    size_t k;
+    const double *a_scales, *b_scales;
+} ulp_products;
 
-/* One whole sum c + a (k) b (k): the definition for every kernel. Its random words start at index stream.first; {0} is
- * a stream for sums without random words. All values must be values of the datapath's formats: ulp_dot neither rounds
- * nor checks values. (The backend's gemm checks values and returns ULP_NO_CODE.) */
-double ulp_dot(const ulp_datapath *datapath, double c, const double *a, const double *b, size_t k, ulp_scales scales,
-               ulp_stream stream);
+/* One whole sum, c + the products: the definition for every kernel. Its random words start at index stream.first; {0}
+ * is a stream for sums without random words. All values must be values of the datapath's formats: ulp_dot neither
+ * rounds nor checks values. (The backend's gemm checks values and returns ULP_NO_CODE.) */
+double ulp_dot(const ulp_datapath *datapath, double c, ulp_products products, ulp_stream stream);
 
 /* The code of a result in the format datapath->result, with the hardware's code for NaN. Returns the status of
  * ulp_encode. */

@@ -129,19 +129,18 @@ ULP_FN int64_t ulp_group_sum(const ulp_datapath *d, const double *a, const doubl
 }
 
 /* mxf4 and nvf4: the exact sum of each group times the significands of its scales, aligned at the sum of the scales'
- * exponents. The inputs have no Inf and no NaN. sa and sb have one scale for each group. */
-ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
-                               const double *sa, const double *sb) {
+ * exponents. The inputs have no Inf and no NaN. There is one scale for each group, not for each scale_block. */
+ULP_FN double ulp_fused_groups(const ulp_datapath *d, double c, const ulp_products *p) {
     const ulp_fused *f = &d->fused;
-    const uint32_t groups = (n + f->group - 1u) / f->group;
+    const uint32_t n = (uint32_t)p->k, groups = (n + f->group - 1u) / f->group;
     ulp_term terms[ULP_STEP_MAX], tc = ulp_term_of(c, d->accumulator.prec, d->accumulator.emin);
     if (c - c != 0.0) return c == c ? c : ulp_quiet_nan();
     int32_t emax = ulp_max_i32(f->floor, tc.m != 0 ? tc.e : f->zero_c);
     for (uint32_t g = 0; g < groups; g++) {
         const uint32_t at = g * f->group, size = n - at < f->group ? n - at : f->group;
-        ulp_term x = ulp_term_of(sa[g], d->scale.prec, d->scale.emin),
-                 y = ulp_term_of(sb[g], d->scale.prec, d->scale.emin);
-        int64_t sum = ulp_group_sum(d, a + at, b + at, size);
+        ulp_term x = ulp_term_of(p->a_scales[g], d->scale.prec, d->scale.emin),
+                 y = ulp_term_of(p->b_scales[g], d->scale.prec, d->scale.emin);
+        int64_t sum = ulp_group_sum(d, p->a + at, p->b + at, size);
         terms[g].neg = sum < 0;
         terms[g].m = (sum < 0 ? 0u - (uint64_t)sum : (uint64_t)sum) * x.m * y.m;
         terms[g].e = x.e + y.e;

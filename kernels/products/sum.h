@@ -98,21 +98,22 @@ ULP_FN int32_t ulp_scales_hold_nan(const double *sa, const double *sb, uint32_t 
     return yes;
 }
 
-/* The fused sum of n products with their scales. sa and sb have ceil(n / scale_block) scales each; NULL means that all
- * scales are 1. */
-ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const double *a, const double *b, uint32_t n,
-                            const double *sa, const double *sb) {
-    if (d->fused.late) return ulp_fused_late(d, c, a, b, n);
-    if (d->scale_block == 0) return ulp_fused_sum(d, c, a, b, n, 0);
+/* The fused sum of c and at most datapath->step products with their scales. */
+ULP_FN double ulp_sum_fused(const ulp_datapath *d, double c, const ulp_products *p) {
+    const uint32_t n = (uint32_t)p->k;
+    if (d->fused.late) return ulp_fused_late(d, c, p->a, p->b, n);
+    if (d->scale_block == 0) return ulp_fused_sum(d, c, p->a, p->b, n, 0);
     double x[ULP_STEP_MAX], y[ULP_STEP_MAX]; /* one scale for each group */
     const uint32_t size = d->fused.group ? d->fused.group : d->scale_block, groups = (n + size - 1) / size;
     for (uint32_t g = 0; g < groups; g++) {
-        x[g] = sa == NULL ? 1.0 : sa[g * size / d->scale_block];
-        y[g] = sb == NULL ? 1.0 : sb[g * size / d->scale_block];
+        x[g] = p->a_scales == NULL ? 1.0 : p->a_scales[g * size / d->scale_block];
+        y[g] = p->b_scales == NULL ? 1.0 : p->b_scales[g * size / d->scale_block];
     }
     if (ulp_scales_hold_nan(x, y, groups)) return ulp_quiet_nan();
-    if (d->fused.group) return ulp_fused_groups(d, c, a, b, n, x, y);
-    return ulp_fused_sum(d, c, a, b, n, ulp_term_of(x[0], 1, d->scale.emin).e + ulp_term_of(y[0], 1, d->scale.emin).e);
+    const ulp_products by_group = {p->a, p->b, p->k, x, y};
+    if (d->fused.group) return ulp_fused_groups(d, c, &by_group);
+    const int32_t scale = ulp_term_of(x[0], 1, d->scale.emin).e + ulp_term_of(y[0], 1, d->scale.emin).e;
+    return ulp_fused_sum(d, c, p->a, p->b, n, scale);
 }
 
 /* Adds the partial sum to the total and starts the next partial sum. */
@@ -133,9 +134,10 @@ ULP_FN void ulp_sum_hand_over(ulp_sum *s, const ulp_datapath *d, ulp_stream stre
     }
 }
 
-/* Adds the next n products. n = datapath->step except at the end. The scales are as in ulp_sum_fused. */
-ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const double *a, const double *b, uint32_t n,
-                         const double *sa, const double *sb, ulp_stream stream) {
+/* Adds the next products: datapath->step products, or fewer at the end. */
+ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const ulp_products *next, ulp_stream stream) {
+    const double *a = next->a, *b = next->b;
+    const uint32_t n = (uint32_t)next->k;
     switch (d->kind) {
     case ULP_SERIAL: s->acc = ulp_sum_several(s, d, a, b, n, stream); break;
     case ULP_SPLIT: s->acc = ulp_sum_add(s, d, s->acc, ulp_sum_product(s, d, a[0], b[0], stream), stream); break;
@@ -143,7 +145,7 @@ ULP_FN void ulp_sum_step(ulp_sum *s, const ulp_datapath *d, const double *a, con
     case ULP_PAIRWISE: ulp_sum_leaf(s, d, a[0], b[0], stream); break;
     case ULP_KAHAN: ulp_sum_kahan(s, d, a[0], b[0], stream); break;
     case ULP_EXACT: ulp_wide_add(&s->wide, a[0], b[0]); break;
-    case ULP_ALIGNED: s->acc = ulp_sum_fused(d, s->acc, a, b, n, sa, sb); break;
+    case ULP_ALIGNED: s->acc = ulp_sum_fused(d, s->acc, next); break;
     default: break;
     }
     s->count += n;

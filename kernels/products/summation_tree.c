@@ -48,7 +48,7 @@ static ulp_status count_below(tester *s, int32_t i, int32_t j, int32_t *below) {
     s->a[i] = s->big[0];
     s->a[j] = -s->big[0];
     s->b[i] = s->b[j] = s->big[1];
-    const ulp_status status = s->unit->dot(s->unit->context, &code, 0.0, s->a, s->b, k, (ulp_scales){NULL, NULL});
+    const ulp_status status = s->unit->dot(s->unit->context, &code, 0.0, (ulp_products){s->a, s->b, k, NULL, NULL});
     s->to->runs++;
     if (status != ULP_OK) return status;
     const double after = ulp_decode(code, &s->unit->result) / s->u;

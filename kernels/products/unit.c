@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-static ulp_status dot_by_model(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                               ulp_scales scales) {
+static ulp_status dot_by_model(void *context, uint64_t *code, double c, ulp_products products) {
     const ulp_datapath *d = context;
-    return ulp_datapath_code(code, ulp_dot(d, c, a, b, k, scales, (ulp_stream){1, 0, 0}), d);
+    return ulp_datapath_code(code, ulp_dot(d, c, products, (ulp_stream){1, 0, 0}), d);
 }
 
 ulp_unit ulp_unit_of(const ulp_datapath *d) {

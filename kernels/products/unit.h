@@ -8,12 +8,10 @@
 extern "C" {
 #endif
 
-/* A device. dot sets *code to the code, in the format `result`, of c + a (k) b (k), with the products in the order of
- * k. a, b and c are values of the formats below. Scales are as in ulp_dot; a NULL pointer means that all scales are 1.
- * A dot that pads k pads with products of zeros. */
+/* A device. dot sets *code to the code, in the format `result`, of c + the products, in the order of k. The operands
+ * and c are values of the formats below. A dot that pads k pads with products of zeros. */
 typedef struct ulp_unit {
-    ulp_status (*dot)(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                      ulp_scales scales);
+    ulp_status (*dot)(void *context, uint64_t *code, double c, ulp_products products);
     void *context;
     ulp_format a, b, result;
     uint8_t scale_block; /* products that share a scale; 0: no scales */

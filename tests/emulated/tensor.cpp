@@ -121,9 +121,9 @@ uint64_t dot(const instruction &in, uint64_t c, const unsigned char *a, const un
         x[i] = value_at(a + i * size_of(&d->a), &d->a);
         y[i] = value_at(b + i * size_of(&d->b), &d->b);
     }
-    const ulp_scales ones = {nullptr, nullptr};
+    const ulp_products products = {x, y, in.k, nullptr, nullptr};
     const ulp_stream none = {0, 0, 0};
-    return code_of(ulp_dot(d, ulp_decode(c, &d->result), x, y, in.k, ones, none), d);
+    return code_of(ulp_dot(d, ulp_decode(c, &d->result), products, none), d);
 }
 
 } // namespace

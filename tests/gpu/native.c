@@ -189,13 +189,11 @@ static int row_with_length(char *to, const ulp_cuda_native *d, size_t length) {
 }
 
 /* The order of the emulated library, written a second time: the sum of even k, plus the sum of odd k. */
-static ulp_status emulated_dot(void *context, uint64_t *code, double c, const double *a, const double *b, size_t k,
-                               ulp_scales scales) {
+static ulp_status emulated_dot(void *context, uint64_t *code, double c, ulp_products p) {
     const ulp_rule rule = {ULP_RNE, ULP_OVERFLOW_INF, 0};
     const ulp_format *f = context;
     double sums[2] = {0.0, 0.0};
-    (void)scales;
-    for (size_t i = 0; i < k; i++) sums[i % 2] = ulp_round(sums[i % 2] + a[i] * b[i], f, rule, 0);
+    for (size_t i = 0; i < p.k; i++) sums[i % 2] = ulp_round(sums[i % 2] + p.a[i] * p.b[i], f, rule, 0);
     return ulp_encode(code, ulp_round(c + ulp_round(sums[0] + sums[1], f, rule, 0), f, rule, 0), f);
 }
 

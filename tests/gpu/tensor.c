@@ -252,7 +252,7 @@ static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *pa
     enum { MOST = 40 };
     float x[2 * MOST];
     double a[MOST], b[MOST];
-    const ulp_scales ones = {NULL, NULL};
+    const ulp_products products = {a, b, k, NULL, NULL};
     const ulp_cuda_place place = {d, 19, 11};
     const ulp_unit model = ulp_unit_of(path), units[] = {ulp_cuda_unit_of(d), ulp_cuda_unit_in(&place)};
     uint64_t want = 0;
@@ -260,10 +260,10 @@ static void compare_sum(row *r, const ulp_cuda_native *d, const ulp_datapath *pa
     to_format(x, MOST, &d->a);
     to_format(x + MOST, MOST, &d->b);
     for (size_t i = 0; i < k; i++) a[i] = (double)x[i], b[i] = (double)x[MOST + i];
-    if (!row_ok(r, model.dot(model.context, &want, start, a, b, k, ones), "%s on the CPU", path->name)) return;
+    if (!row_ok(r, model.dot(model.context, &want, start, products), "%s on the CPU", path->name)) return;
     for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
         uint64_t got = ~want;
-        row_ok(r, units[u].dot(units[u].context, &got, start, a, b, k, ones), "%s", d->name);
+        row_ok(r, units[u].dot(units[u].context, &got, start, products), "%s", d->name);
         row_true(r, got == want, "%s, %s: %a and %zu products: %llx, %s %llx", d->name,
                  u == 0 ? "alone" : "in a product", start, k, (unsigned long long)got, path->name,
                  (unsigned long long)want);
