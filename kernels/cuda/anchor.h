@@ -22,7 +22,7 @@ typedef struct ulp_anchored {
     double limit[2], overflow[2], infinite[2];
 } ulp_anchored;
 
-/* The modes that ulp_anchored_sum offers. */
+/* The modes that ulp_anchored_magnitude offers. */
 enum {
     ULP_ANCHORED_MODES = 1 << ULP_RNE | 1 << ULP_RNA | 1 << ULP_RZ | 1 << ULP_RU | 1 << ULP_RD | 1 << ULP_RO |
                          1 << ULP_SRA | 1 << ULP_SRB | 1 << ULP_SRC
@@ -74,28 +74,29 @@ static __device__ inline double ulp_anchored_part(uint64_t v, int unit) {
     return ulp_from_bits64(base + v) - ulp_from_bits64(base);
 }
 
-/* |x| + A rounded by `mode` to a multiple of 2^unit, where A = 2^(unit+52). */
-static __device__ inline double ulp_anchored_sum(double size, double anchor, int unit, bool negative,
-                                                 const ulp_anchored &p, uint32_t mode, uint32_t word) {
+/* `size` = |x| rounded by `mode` to a multiple of 2^unit, for size < 2^(unit+52). */
+static __device__ inline double ulp_anchored_magnitude(double size, int unit, bool negative, const ulp_anchored &p,
+                                                       uint32_t mode, uint32_t word) {
+    const double anchor = ulp_from_high(ulp_power(unit + 52));
     const uint32_t r = p.random_bits, random = word & 0xffffffffu << (32 - r);
     switch (mode) {
-    case ULP_RNE: return size + anchor;
-    case ULP_RNA: return __dadd_rz(__dadd_rz(size, ulp_from_high(ulp_power(unit - 1))), anchor);
-    case ULP_RZ: return __dadd_rz(size, anchor);
-    case ULP_RU: return negative ? __dadd_rz(size, anchor) : __dadd_ru(size, anchor);
-    case ULP_RD: return negative ? __dadd_ru(size, anchor) : __dadd_rz(size, anchor);
+    case ULP_RNE: return (size + anchor) - anchor;
+    case ULP_RNA: return __dadd_rz(__dadd_rz(size, ulp_from_high(ulp_power(unit - 1))), anchor) - anchor;
+    case ULP_RZ: return __dadd_rz(size, anchor) - anchor;
+    case ULP_RU: return (negative ? __dadd_rz(size, anchor) : __dadd_ru(size, anchor)) - anchor;
+    case ULP_RD: return (negative ? __dadd_ru(size, anchor) : __dadd_rz(size, anchor)) - anchor;
     case ULP_RO: {
         const double cut = __dadd_rz(size, anchor);
-        return ulp_from_bits64(ulp_bits64(cut) | (uint64_t)(cut - anchor != size));
+        return ulp_from_bits64(ulp_bits64(cut) | (uint64_t)(cut - anchor != size)) - anchor;
     }
-    case ULP_SRA: return __dadd_rz(__dadd_rz(size, ulp_anchored_part(random, unit - 32)), anchor);
+    case ULP_SRA: return __dadd_rz(__dadd_rz(size, ulp_anchored_part(random, unit - 32)), anchor) - anchor;
     case ULP_SRB: { /* R + 1/2 */
         const uint64_t more = (uint64_t)random << 1 | 1ull << (32 - r);
-        return __dadd_rz(__dadd_rz(size, ulp_anchored_part(more, unit - 33)), anchor);
+        return __dadd_rz(__dadd_rz(size, ulp_anchored_part(more, unit - 33)), anchor) - anchor;
     }
     case ULP_SRC: { /* first to nearest even in units of 2^-r of a quantum */
         const double finer = ulp_from_high(ulp_power(unit - (int)r + 52)), near = (size + finer) - finer;
-        return __dadd_rz(__dadd_rz(near, ulp_anchored_part(random, unit - 32)), anchor);
+        return __dadd_rz(__dadd_rz(near, ulp_anchored_part(random, unit - 32)), anchor) - anchor;
     }
     default: return ulp_quiet_nan(); /* no mode of ULP_ANCHORED_MODES */
     }
@@ -104,9 +105,8 @@ static __device__ inline double ulp_anchored_sum(double size, double anchor, int
 static __device__ inline double ulp_anchored_round(double x, const ulp_anchored &p, uint32_t mode, uint32_t word) {
     const uint32_t high = ulp_high(x), sign = high & 0x80000000u;
     const int e = min((int)(high >> 20 & 0x7ff) - 1023, p.top), unit = e < p.emin ? p.qmin : e - p.bits;
-    const double size = ulp_from_bits64(ulp_bits64(x) & 0x7fffffffffffffffu),
-                 anchor = ulp_from_high(ulp_power(unit + 52));
-    const double magnitude = ulp_anchored_sum(size, anchor, unit, sign != 0, p, mode, word) - anchor;
+    const double size = ulp_from_bits64(ulp_bits64(x) & 0x7fffffffffffffffu);
+    const double magnitude = ulp_anchored_magnitude(size, unit, sign != 0, p, mode, word);
     double y = ulp_from_bits64(ulp_bits64(magnitude) | (uint64_t)(magnitude == 0.0 ? sign & p.zero_sign : sign) << 32);
     y = magnitude > (sign ? p.limit[1] : p.limit[0]) ? (sign ? p.overflow[1] : p.overflow[0]) : y;
     return size > 0x1.fffffffffffffp1023 ? (sign ? p.infinite[1] : p.infinite[0]) : y;

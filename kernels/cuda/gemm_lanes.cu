@@ -51,6 +51,13 @@ template <int KIND, int WAY> struct sum {
     words<WAY> word;
 };
 
+/* The partial sums of a tree of `count` products. at[l stride] has no right part yet: it is a sum of 2^l products. */
+struct left_parts {
+    double *at;
+    int stride;
+    uint32_t count;
+};
+
 template <int WAY> __device__ inline double rounded(double x, const plan &p, words<WAY> *word, ulp_stream s) {
     if (WAY == OPEN) return ulp_nearest64(x, &p.nearest, ULP_RANGE_OPEN, NULL);
     if (WAY == CLOSED) return ulp_nearest64(x, &p.nearest, ULP_RANGE_CLOSED, NULL);
@@ -67,10 +74,10 @@ __device__ inline double add(double x, double y, const plan &p, words<WAY> *word
 
 /* ---- one product of one output, as in kernels/products/sum.h ---- */
 
-/* Adds a product. level[l stride] holds a partial sum of 2^l products of a tree that has no right part yet. */
+/* Adds a product. */
 template <int KIND, int WAY, bool DIRECT>
-__device__ inline void add_product(sum<KIND, WAY> *to, double *level, int stride, uint32_t count, double a, double b,
-                                   const plan &p, ulp_stream s) {
+__device__ inline void add_product(sum<KIND, WAY> *to, left_parts left, double a, double b, const plan &p,
+                                   ulp_stream s) {
     const uint32_t mode = WAY == OPEN || WAY == CLOSED ? (uint32_t)ULP_RNE : p.rule.mode;
     words<WAY> *const word = &to->word;
     if (KIND == CHAIN) {
@@ -88,20 +95,20 @@ __device__ inline void add_product(sum<KIND, WAY> *to, double *level, int stride
     } else {
         double x = rounded<WAY>(a * b, p, word, s);
         int l = 0;
-        for (; count >> l & 1u; l++) x = add<WAY, DIRECT>(level[l * stride], x, p, word, s);
-        level[l * stride] = x;
+        for (; left.count >> l & 1u; l++) x = add<WAY, DIRECT>(left.at[l * left.stride], x, p, word, s);
+        left.at[l * left.stride] = x;
     }
 }
 
-/* The sum of the parts of a tree of `count` products, latest part first, and of `start`. */
+/* The sum of the parts of a tree, latest part first, and of `start`. */
 template <int KIND, int WAY, bool DIRECT>
-__device__ inline double tree(sum<KIND, WAY> *to, const double *level, int stride, uint32_t count, double start,
-                              const plan &p, ulp_stream s) {
+__device__ inline double tree(sum<KIND, WAY> *to, left_parts left, double start, const plan &p, ulp_stream s) {
     double x = 0.0;
     bool any = false;
     for (int l = 0; l < LEVELS; l++) {
-        if ((count >> l & 1u) == 0) continue;
-        x = any ? add<WAY, DIRECT>(level[l * stride], x, p, &to->word, s) : level[l * stride];
+        if ((left.count >> l & 1u) == 0) continue;
+        const double part = left.at[l * left.stride];
+        x = any ? add<WAY, DIRECT>(part, x, p, &to->word, s) : part;
         any = true;
     }
     return any ? add<WAY, DIRECT>(start, x, p, &to->word, s) : start;
@@ -129,7 +136,9 @@ template <int KIND, int WAY, bool DIRECT, int PER> struct thread_outputs {
     __device__ inline size_t row(int r) const { return i0 + (size_t)ulp_tile_line<PER>(y, r); }
     __device__ inline size_t column(int c) const { return j0 + (size_t)ulp_tile_line<PER>(x, c); }
     __device__ inline bool is_output(int r, int c) const { return row(r) < w.m && column(c) < w.n; }
-    __device__ inline double *level(int r, int c) { return levels + (KIND == TREE ? r * PER + c : 0); }
+    __device__ inline left_parts left(int r, int c) {
+        return {levels + (KIND == TREE ? r * PER + c : 0), PER * PER, count};
+    }
 
     /* The start value or the total in C. */
     __device__ inline double read_total(int r, int c) const {
@@ -155,8 +164,7 @@ template <int KIND, int WAY, bool DIRECT, int PER> struct thread_outputs {
             for (int c = 0; c < PER; c++) {
                 sum<KIND, WAY> *const s = &sums[r][c];
                 const ulp_stream stream = w.stream;
-                const double partial =
-                    KIND == TREE ? tree<KIND, WAY, DIRECT>(s, level(r, c), PER * PER, count, 0.0, p, stream) : s->acc;
+                const double partial = KIND == TREE ? tree<KIND, WAY, DIRECT>(s, left(r, c), 0.0, p, stream) : s->acc;
                 const double before = read_total(r, c);
                 const double total = p.promotes ? (double)((float)before + (float)partial)
                                                 : add<WAY, DIRECT>(before, partial, p, &s->word, stream);
@@ -177,7 +185,7 @@ template <int KIND, int WAY, bool DIRECT, int PER> struct thread_outputs {
         for (int r = 0; r < PER; r++)
 #pragma unroll
             for (int c = 0; c < PER; c++)
-                add_product<KIND, WAY, DIRECT>(&sums[r][c], level(r, c), PER * PER, count, p_[r], q[c], p, w.stream);
+                add_product<KIND, WAY, DIRECT>(&sums[r][c], left(r, c), p_[r], q[c], p, w.stream);
         if (++count == p.every) add_to_total();
     }
 
@@ -190,8 +198,7 @@ template <int KIND, int WAY, bool DIRECT, int PER> struct thread_outputs {
                 double result = sums[r][c].acc;
                 if (p.every != 0) result = read_total(r, c);
                 else if (KIND == TREE)
-                    result = tree<KIND, WAY, DIRECT>(&sums[r][c], level(r, c), PER * PER, count, read_total(r, c), p,
-                                                     w.stream);
+                    result = tree<KIND, WAY, DIRECT>(&sums[r][c], left(r, c), read_total(r, c), p, w.stream);
                 if (is_output(r, c)) *ulp_cuda_c(w, row(r), column(c)) = ulp_cuda_canonical((float)result);
             }
     }

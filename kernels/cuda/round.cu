@@ -59,67 +59,7 @@ __device__ void store_group(float *y, size_t i, size_t n, bool whole, float4 v) 
     if (inside(i + 3, n)) y[i + 3] = v.w;
 }
 
-/* The first `skip` elements of the first group are before the array, so that a group has the words of one block. whole:
- * groups are aligned to 16 bytes in both arrays. */
-template <int MODE, int SHAPE, bool COUNT>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    round_groups(float *y, const float *x, size_t n, uint32_t skip, bool whole, const __grid_constant__ ulp_core core,
-                 ulp_stream stream, ulp_stats *stats) {
-    const uint32_t mode = MODE == ANY_MODE ? core.mode : (uint32_t)MODE;
-    const bool stochastic = ulp_mode_is_stochastic(mode);
-    const size_t groups = (skip + n + GROUP - 1) / GROUP, stride = ulp_cuda_threads();
-    ulp_cuda_counters s = {};
-    for (size_t g = ulp_cuda_thread(); g < groups; g += AT_ONCE * stride) {
-        float4 v[AT_ONCE];
-        size_t at[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            at[j] = (g + j * stride) * GROUP - skip;
-            if (g + j * stride < groups) v[j] = load_group(x, at[j], n, whole);
-        }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            if (g + j * stride >= groups) break;
-            const size_t i = at[j];
-            philox4x32_ctr_t word = {{0, 0, 0, 0}};
-            if (stochastic) word = ulp_random_block(stream.seed, stream.stream, (stream.first + skip + i) / GROUP);
-            ulp_cuda_counters own = {}, other = {};
-            v[j].x = round_one<SHAPE, COUNT>(v[j].x, core, mode, word.v[0], inside(i, n) ? &own : &other);
-            v[j].y = round_one<SHAPE, COUNT>(v[j].y, core, mode, word.v[1], inside(i + 1, n) ? &own : &other);
-            v[j].z = round_one<SHAPE, COUNT>(v[j].z, core, mode, word.v[2], inside(i + 2, n) ? &own : &other);
-            v[j].w = round_one<SHAPE, COUNT>(v[j].w, core, mode, word.v[3], inside(i + 3, n) ? &own : &other);
-            store_group(y, i, n, whole, v[j]);
-            if (!COUNT) continue;
-            s.overflow += own.overflow;
-            s.saturated += own.saturated;
-            s.underflow += own.underflow;
-            s.subnormal += own.subnormal;
-            s.zero += own.zero;
-            s.nan += own.nan;
-        }
-    }
-    if (COUNT) ulp_cuda_add_counters(stats, s);
-}
-
-/* Any format, any rule, floats or doubles: the scalar definition, element by element. */
-template <typename T, bool COUNT>
-__global__ void __launch_bounds__(ULP_CUDA_THREADS)
-    round_scalar(T *y, const T *x, size_t n, const __grid_constant__ ulp_format format, ulp_rule rule,
-                 ulp_stream stream, ulp_stats *stats) {
-    const bool stochastic = ulp_mode_is_stochastic(rule.mode);
-    ulp_stats s = {};
-    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
-        const uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
-        const ulp_exact exact = ulp_exact_of((double)x[i]);
-        const double r = ulp_round_exact(exact, &format, rule, word);
-        y[i] = (T)r;
-        if (COUNT) ulp_stats_count(&s, exact, r, &format, rule, word);
-    }
-    if (COUNT) ulp_cuda_add_counters(stats, ulp_cuda_counters_of(&s));
-}
-
-/* ---- launches ---- */
-
+/* The arrays and the rounding of round_groups. */
 struct job {
     float *y;
     const float *x;
@@ -129,16 +69,84 @@ struct job {
     ulp_stats *stats; /* device memory, or NULL */
 };
 
+/* The first `skip` elements of the first group are before the array, so that a group has the words of one block. whole:
+ * groups are aligned to 16 bytes in both arrays. */
+template <int MODE, int SHAPE, bool COUNT>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    round_groups(const __grid_constant__ job w, uint32_t skip, bool whole) {
+    const ulp_core &core = w.core;
+    const uint32_t mode = MODE == ANY_MODE ? core.mode : (uint32_t)MODE;
+    const size_t n = w.n;
+    const bool stochastic = ulp_mode_is_stochastic(mode);
+    const size_t groups = (skip + n + GROUP - 1) / GROUP, stride = ulp_cuda_threads();
+    ulp_cuda_counters s = {};
+    for (size_t g = ulp_cuda_thread(); g < groups; g += AT_ONCE * stride) {
+        float4 v[AT_ONCE];
+        size_t at[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            at[j] = (g + j * stride) * GROUP - skip;
+            if (g + j * stride < groups) v[j] = load_group(w.x, at[j], n, whole);
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            if (g + j * stride >= groups) break;
+            const size_t i = at[j];
+            philox4x32_ctr_t word = {{0, 0, 0, 0}};
+            if (stochastic)
+                word = ulp_random_block(w.stream.seed, w.stream.stream, (w.stream.first + skip + i) / GROUP);
+            ulp_cuda_counters own = {}, other = {};
+            v[j].x = round_one<SHAPE, COUNT>(v[j].x, core, mode, word.v[0], inside(i, n) ? &own : &other);
+            v[j].y = round_one<SHAPE, COUNT>(v[j].y, core, mode, word.v[1], inside(i + 1, n) ? &own : &other);
+            v[j].z = round_one<SHAPE, COUNT>(v[j].z, core, mode, word.v[2], inside(i + 2, n) ? &own : &other);
+            v[j].w = round_one<SHAPE, COUNT>(v[j].w, core, mode, word.v[3], inside(i + 3, n) ? &own : &other);
+            store_group(w.y, i, n, whole, v[j]);
+            if (!COUNT) continue;
+            s.overflow += own.overflow;
+            s.saturated += own.saturated;
+            s.underflow += own.underflow;
+            s.subnormal += own.subnormal;
+            s.zero += own.zero;
+            s.nan += own.nan;
+        }
+    }
+    if (COUNT) ulp_cuda_add_counters(w.stats, s);
+}
+
+/* A rounding by the scalar definition. */
+struct scalar_rounding {
+    ulp_format format;
+    ulp_rule rule;
+    ulp_stream stream;
+    ulp_stats *stats; /* device memory, or NULL */
+};
+
+/* Any format, any rule, floats or doubles: the scalar definition, element by element. */
+template <typename T, bool COUNT>
+__global__ void __launch_bounds__(ULP_CUDA_THREADS)
+    round_scalar(T *y, const T *x, size_t n, const __grid_constant__ scalar_rounding how) {
+    const bool stochastic = ulp_mode_is_stochastic(how.rule.mode);
+    ulp_stats s = {};
+    for (size_t i = ulp_cuda_thread(); i < n; i += ulp_cuda_threads()) {
+        const uint32_t word = stochastic ? ulp_random_word(how.stream, i) : 0;
+        const ulp_exact exact = ulp_exact_of((double)x[i]);
+        const double r = ulp_round_exact(exact, &how.format, how.rule, word);
+        y[i] = (T)r;
+        if (COUNT) ulp_stats_count(&s, exact, r, &how.format, how.rule, word);
+    }
+    if (COUNT) ulp_cuda_add_counters(how.stats, ulp_cuda_counters_of(&s));
+}
+
+/* ---- launches ---- */
+
 template <int MODE, int SHAPE> ulp_status launch(const job &w) {
     const uint32_t skip = ulp_mode_is_stochastic(w.core.mode) ? (uint32_t)(w.stream.first & 3u) : 0;
     const uintptr_t before = skip * sizeof(float);
     const bool whole = ((((uintptr_t)w.x - before) | ((uintptr_t)w.y - before)) & 15u) == 0;
     const unsigned blocks = ulp_cuda_blocks((w.n + skip + GROUP - 1) / GROUP);
     if (w.stats != NULL)
-        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip,
-                               whole, w.core, w.stream, w.stats);
-    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w.y, w.x, w.n, skip,
-                           whole, w.core, w.stream, w.stats);
+        return ulp_cuda_launch("round", round_groups<MODE, SHAPE, true>, blocks, ULP_CUDA_THREADS, w, skip, whole);
+    return ulp_cuda_launch("round", round_groups<MODE, SHAPE, false>, blocks, ULP_CUDA_THREADS, w, skip, whole);
 }
 
 /* Frequent modes and shapes have kernels of their own. */
@@ -154,8 +162,8 @@ ulp_status launch_core(const job &w) {
 /* how.stats is device memory or NULL. */
 template <typename T> ulp_status launch_scalar(T *y, const T *x, size_t n, const ulp_rounding &how) {
     auto *const kernel = how.stats != NULL ? round_scalar<T, true> : round_scalar<T, false>;
-    return ulp_cuda_launch("round", kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, *how.format, how.rule,
-                           how.stream, how.stats);
+    const scalar_rounding on_device = {*how.format, how.rule, how.stream, how.stats};
+    return ulp_cuda_launch("round", kernel, ulp_cuda_blocks(n), ULP_CUDA_THREADS, y, x, n, on_device);
 }
 
 } // namespace
