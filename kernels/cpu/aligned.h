@@ -68,10 +68,12 @@ typedef struct plan {
     int32_t emin; /* emin of the accumulator */
 } plan;
 
-/* The arrays of the operands of a step. */
+/* The arrays of the operands of `count` steps. */
 typedef struct operands {
     const float *a, *b;
     const int16_t *a_exponent, *b_exponent, *a_scale, *b_scale;
+    const uint8_t *a_special, *b_special; /* (count) */
+    size_t count;
 } operands;
 
 /* hi 1024 + lo rounded toward zero to 24 bits. *inexact: -1 where bits were lost. |hi| < 2^24, 0 <= lo < 2^12. */
@@ -197,18 +199,17 @@ ULP_INLINE int fuse_late(vfloat c[ROWS][HALVES], const operands *o, const plan *
 
 enum { PLAIN, LATE, SCALED };
 
-/* Runs up to `count` steps in order. Stops before a step that holds special values or is out of range. Returns the
+/* Runs up to o.count steps in order. Stops before a step that holds special values or is out of range. Returns the
  * number of steps that are done. */
-ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_plan, const uint8_t *a_special,
-                            const uint8_t *b_special, size_t count, int kind, int span, int narrow) {
+ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_plan, int kind, int span, int narrow) {
     const plan p = *row_plan;
     const int step = kind == LATE ? 2 * p.length : p.length;
     vfloat sums[ROWS][HALVES];
     for (int r = 0; r < ROWS; r++)
         for (int h = 0; h < HALVES; h++) sums[r][h] = c[r][h];
     size_t at = 0;
-    for (; at < count; at++) {
-        if (a_special[at] | b_special[at]) break;
+    for (; at < o.count; at++) {
+        if (o.a_special[at] | o.b_special[at]) break;
         if (!(kind == LATE ? fuse_late(sums, &o, &p, span, narrow) : fuse(sums, &o, &p, span, narrow, kind == SCALED)))
             break;
         o.a += step * ROWS, o.a_exponent += step * ROWS, o.a_scale += ROWS;
@@ -219,8 +220,7 @@ ULP_INLINE size_t run_steps(vfloat c[ROWS][HALVES], operands o, const plan *row_
     return at;
 }
 
-typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,
-                               const uint8_t *b_special, size_t count);
+typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p);
 
 /* One function for each kind, width of the unrolled sum and width of the result: X(name, kind, span, narrow). */
 #define RUNS(X)                                                                                                        \
@@ -235,9 +235,8 @@ typedef size_t (*run_function)(vfloat c[ROWS][HALVES], operands o, const plan *p
     X(scaled16, SCALED, 16, 0)
 
 #define RUN(name, kind, span, narrow)                                                                                  \
-    static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p, const uint8_t *a_special,                    \
-                       const uint8_t *b_special, size_t count) {                                                       \
-        return run_steps(c, o, p, a_special, b_special, count, kind, span, narrow);                                    \
+    static size_t name(vfloat c[ROWS][HALVES], operands o, const plan *p) {                                            \
+        return run_steps(c, o, p, kind, span, narrow);                                                                 \
     }
 RUNS(RUN)
 

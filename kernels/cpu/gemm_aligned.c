@@ -162,11 +162,16 @@ static plan plan_of(const ulp_datapath *d) {
     return p;
 }
 
-/* The sums of a block of ROWS x WIDTH outputs. */
-typedef union state {
+/* One number for each output of a block of ROWS x WIDTH. */
+typedef union outputs {
     vfloat v[ROWS][HALVES];
     float f[ROWS * WIDTH];
-} state;
+} outputs;
+
+/* The sums of a block. */
+typedef struct sums {
+    outputs now, total; /* the current sums, and the promoted sums */
+} sums;
 
 static rows rows_at(const work *w, size_t at) {
     void *room = w->a + at * w->a_bytes;
@@ -176,8 +181,8 @@ static rows rows_at(const work *w, size_t at) {
     return r;
 }
 
-/* Computes steps first .. last - 1 of a block. c holds the current sums, total the promoted sums. */
-static void advance(const work *w, state *c, state *total, size_t block, size_t panel, size_t first, size_t last) {
+/* Computes steps first .. last - 1 of a block. */
+static void advance(const work *w, sums *s, size_t block, size_t panel, size_t first, size_t last) {
     const ulp_datapath *d = w->job->datapath;
     const plan p = plan_of(d);
     const run_function run = run_for(d);
@@ -185,43 +190,49 @@ static void advance(const work *w, state *c, state *total, size_t block, size_t 
     const size_t every = d->promote / d->step; /* steps from one promotion to the next */
     for (size_t at = first; at < last;) {
         const size_t k = at * d->step, b = (panel * w->padded + k) * WIDTH;
-        const operands o = {r.a + k * ROWS,        w->b + b,
-                            r.exponent + k * ROWS, w->b_exponent + b,
-                            r.scale + at * ROWS,   w->b_scale + (panel * w->steps + at) * WIDTH};
         size_t left = last - at; /* steps to `last` or to the next promotion */
         if (every != 0 && left > every - at % every) left = every - at % every;
-        const size_t done = run(c->v, o, &p, r.special + at, w->b_special + panel * w->steps + at, left);
+        const operands o = {.a = r.a + k * ROWS,
+                            .b = w->b + b,
+                            .a_exponent = r.exponent + k * ROWS,
+                            .b_exponent = w->b_exponent + b,
+                            .a_scale = r.scale + at * ROWS,
+                            .b_scale = w->b_scale + (panel * w->steps + at) * WIDTH,
+                            .a_special = r.special + at,
+                            .b_special = w->b_special + panel * w->steps + at,
+                            .count = left};
+        const size_t done = run(s->now.v, o, &p);
         at += done;
-        if (done < left) step_by_definition(w, c->f, &r, block, panel, at++);
+        if (done < left) step_by_definition(w, s->now.f, &r, block, panel, at++);
         if (every != 0 && (at % every == 0 || at == w->steps))
             for (size_t i = 0; i < ROWS * WIDTH; i++) {
-                total->f[i] += c->f[i];
-                c->f[i] = 0.0f;
+                s->total.f[i] += s->now.f[i];
+                s->now.f[i] = 0.0f;
             }
     }
 }
 
 enum { DEPTH = 1024, MOST_BLOCKS = 16 }; /* about DEPTH products of a panel fit the second-level cache */
 
+/* The sums that start and end as the elements of C. */
+ULP_INLINE float *outer_sums(const work *w, sums *s) { return w->job->datapath->promote != 0 ? s->total.f : s->now.f; }
+
 static void panel_part(const work *w, size_t begin, size_t end, size_t panel) {
     const ulp_gemm_shape *s = &w->job->s;
     const size_t j0 = panel * WIDTH, width = s->n - j0 < WIDTH ? s->n - j0 : WIDTH,
                  depth = DEPTH / w->job->datapath->step;
-    const int promotes = w->job->datapath->promote != 0;
-    state c[MOST_BLOCKS], total[MOST_BLOCKS];
-    memset(c, 0, sizeof c);
-    memset(total, 0, sizeof total);
+    sums blocks[MOST_BLOCKS];
+    memset(blocks, 0, sizeof blocks);
     float *out = (float *)w->job->c + j0;
     for (size_t i = begin * ROWS; i < end * ROWS && i < s->m && s->accumulate; i++)
         for (size_t j = 0; j < width; j++)
-            (promotes ? total : c)[i / ROWS - begin].f[i % ROWS * WIDTH + lane(j)] = out[i * s->ldc + j];
+            outer_sums(w, &blocks[i / ROWS - begin])[i % ROWS * WIDTH + lane(j)] = out[i * s->ldc + j];
     for (size_t at = 0; at < w->steps; at += depth)
         for (size_t block = begin; block < end; block++)
-            advance(w, c + block - begin, total + block - begin, block, panel, at,
-                    w->steps - at < depth ? w->steps : at + depth);
+            advance(w, &blocks[block - begin], block, panel, at, w->steps - at < depth ? w->steps : at + depth);
     for (size_t i = begin * ROWS; i < end * ROWS && i < s->m; i++)
         for (size_t j = 0; j < width; j++)
-            out[i * s->ldc + j] = canonical((promotes ? total : c)[i / ROWS - begin].f[i % ROWS * WIDTH + lane(j)]);
+            out[i * s->ldc + j] = canonical(outer_sums(w, &blocks[i / ROWS - begin])[i % ROWS * WIDTH + lane(j)]);
 }
 
 static void rows_part(void *context, size_t begin, size_t end) {

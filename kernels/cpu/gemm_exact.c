@@ -109,12 +109,12 @@ EXACT(2)
 EXACT(3)
 EXACT(4)
 
-static void add_products(double *sums, const double *a, const double *b, size_t k, const plan *p) {
+static void add_products(double *sums, const lanes_products *of, const plan *p) {
     switch (p->parts) {
-    case 1: exact_1(sums, a, b, k, p); break;
-    case 2: exact_2(sums, a, b, k, p); break;
-    case 3: exact_3(sums, a, b, k, p); break;
-    case 4: exact_4(sums, a, b, k, p); break;
+    case 1: exact_1(sums, of->a, of->b, of->k, p); break;
+    case 2: exact_2(sums, of->a, of->b, of->k, p); break;
+    case 3: exact_3(sums, of->a, of->b, of->k, p); break;
+    case 4: exact_4(sums, of->a, of->b, of->k, p); break;
     default: break;
     }
 }
@@ -133,12 +133,12 @@ typedef struct sums {
     plan p;
 } sums;
 
-/* The exact sum of c and n products of a and a column of a panel, by the scalar definition. */
-static ulp_exact sum_by_definition(double c, const double *a, const double *b, size_t n) {
+/* The exact sum of c and of products in lane j, by the scalar definition. */
+static ulp_exact sum_by_definition(double c, const lanes_products *of, size_t j) {
     ulp_wide w;
     ulp_wide_clear(&w);
     ulp_wide_add(&w, c, 1.0);
-    for (size_t k = 0; k < n; k++) ulp_wide_add(&w, a[k], b[k * LANES]);
+    for (size_t k = 0; k < of->k; k++) ulp_wide_add(&w, of->a[k], of->b[k * LANES + j]);
     return ulp_wide_exact(&w);
 }
 
@@ -167,15 +167,15 @@ static ulp_exact combine_parts(double c, const double *part, int parts, uint32_t
 static void round_sums(const work *w, sums *s, size_t i, size_t panel, size_t first, size_t end) {
     const ulp_job *job = w->l.job;
     const ulp_datapath *d = job->datapath;
-    const size_t all = job->s.k, width = lanes_width(&w->l, panel), sum = d->promote == 0 ? 0 : first / d->promote;
+    const size_t width = lanes_width(&w->l, panel), sum = d->promote == 0 ? 0 : first / d->promote;
     const int stochastic = ulp_mode_is_stochastic(d->rule.mode);
-    const double *a = w->l.rows + i * all + first, *b = lanes_panel(&w->l, panel) + first * LANES;
+    const lanes_products products = lanes_products_of(&w->l, i, panel, first, end);
     for (size_t j = 0; j < width; j++) {
         const uint64_t index = word_index(job, i, panel * LANES + j) + sum;
         int known = 0;
         ulp_exact x = {0, 0, 0, 0, 0, ULP_EXACT_ZERO};
         if (s->p.parts > 0) x = combine_parts(s->acc[j], s->part + j, s->p.parts, d->rule.mode, &known);
-        if (!known) x = sum_by_definition(s->acc[j], a, b + j, end - first);
+        if (!known) x = sum_by_definition(s->acc[j], &products, j);
         const uint32_t word = stochastic ? ulp_random_word(job->stream, index) : 0;
         s->acc[j] = ulp_round_exact(x, &d->accumulator, d->rule, word);
     }
@@ -187,7 +187,8 @@ static void advance_exact(const work *w, sums *s, size_t i, size_t panel, size_t
     const size_t all = w->l.job->s.k, every = w->l.job->datapath->promote;
     for (size_t k = k0, end; k < k1; k = end) {
         end = every == 0 || k1 - k < every - k % every ? k1 : k - k % every + every;
-        add_products(s->part, w->l.rows + i * all + k, lanes_panel(&w->l, panel) + k * LANES, end - k, &s->p);
+        const lanes_products products = lanes_products_of(&w->l, i, panel, k, end);
+        add_products(s->part, &products, &s->p);
         if (every == 0 || (end % every != 0 && end != all)) continue;
         round_sums(w, s, i, panel, (end - 1) / every * every, end);
         lanes_promote(s->total, s->acc);
@@ -236,15 +237,13 @@ static int zero_signs_matter(const double *acc, const double *part, int two, siz
     return found != 0;
 }
 
-/* One step of n products from k on: one row, one panel, all lanes. */
-static void block_step(const work *w, sums *s, size_t i, size_t panel, size_t k, size_t n, const uint32_t *words) {
+/* One step of all lanes, of which `width` are columns. */
+static void block_step(const work *w, sums *s, const lanes_products *of, size_t width, const uint32_t *words) {
     const ulp_datapath *d = w->l.job->datapath;
-    const double *a = w->l.rows + i * w->l.job->s.k + k, *b = lanes_panel(&w->l, panel) + k * LANES;
-    const size_t width = lanes_width(&w->l, panel);
     double before[LANES];
     if (s->p.parts > 0) {
         memset(s->part, 0, 2 * LANES * sizeof *s->part);
-        add_products(s->part, a, b, n, &s->p);
+        add_products(s->part, of, &s->p);
         const int recheck = zero_signs_matter(s->acc, s->part, s->p.parts == 2, width, d->rule.mode);
         if (recheck) memcpy(before, s->acc, sizeof before);
         by_way[w->how.way](s->acc, s->part, &w->how, words, s->p.parts == 2);
@@ -253,7 +252,7 @@ static void block_step(const work *w, sums *s, size_t i, size_t panel, size_t k,
         memcpy(before, s->acc, sizeof before);
     }
     for (size_t j = 0; j < width; j++)
-        s->acc[j] = ulp_round_exact(sum_by_definition(before[j], a, b + j, n), &d->accumulator, d->rule,
+        s->acc[j] = ulp_round_exact(sum_by_definition(before[j], of, j), &d->accumulator, d->rule,
                                     way_is_stochastic(w->how.way) ? words[j] : 0u);
 }
 
@@ -268,7 +267,8 @@ static void advance_block(const work *w, sums *s, size_t i, size_t panel, size_t
         const size_t left = (k1 - k + d->step - 1) / d->step;
         if (way_is_stochastic(w->how.way) && step == 0)
             lanes_words(words, &w->l, i, panel, k / d->step, left < STEPS ? left : STEPS);
-        block_step(w, s, i, panel, k, n, words + step * LANES);
+        const lanes_products products = lanes_products_of(&w->l, i, panel, k, k + n);
+        block_step(w, s, &products, lanes_width(&w->l, panel), words + step * LANES);
         if (d->promote != 0 && ((k + n) % d->promote == 0 || k + n == w->l.job->s.k)) lanes_promote(s->total, s->acc);
     }
 }

@@ -134,10 +134,11 @@ static uint64_t roundings_before(const ulp_datapath *d, size_t k, size_t count) 
     return (uint64_t)(k - count) * (d->kind == ULP_KAHAN ? 4 : 2);
 }
 
-/* acc = start + the tree of `count` products; the first product is product k. */
-static void end_tree(const work *w, double *state, const double *start, size_t i, size_t panel, size_t k,
-                     size_t count) {
+/* acc = the tree of `count` products, plus the start value if there is no promotion; the first product is product k. */
+static void end_tree(const work *w, double *state, size_t i, size_t panel, size_t k, size_t count) {
+    static const double zeros[LANES];
     const ulp_datapath *d = w->l.job->datapath;
+    const double *start = d->promote != 0 ? zeros : state + OUTER * LANES;
     uint32_t words[TREE_WORDS * LANES];
     const uint32_t *word = words;
     if (way_is_stochastic(w->how.way))
@@ -159,8 +160,7 @@ static void end_tree(const work *w, double *state, const double *start, size_t i
 
 /* Adds the sum of `count` products, which ends before product k, to the promoted total. */
 static void add_to_total(const work *w, double *state, size_t i, size_t panel, size_t k, size_t count) {
-    static const double zeros[LANES];
-    if (w->l.job->datapath->kind == ULP_PAIRWISE) end_tree(w, state, zeros, i, panel, k - count, count);
+    if (w->l.job->datapath->kind == ULP_PAIRWISE) end_tree(w, state, i, panel, k - count, count);
     lanes_promote(state + OUTER * LANES, state + ACC * LANES);
     memset(state + ERROR * LANES, 0, LANES * sizeof *state);
 }
@@ -203,7 +203,7 @@ static void begin_row(const work *w, double *state, size_t i, size_t panel) {
 static void end_row(const work *w, double *state, size_t i, size_t panel) {
     const ulp_datapath *d = w->l.job->datapath;
     const int tree = d->kind == ULP_PAIRWISE && d->promote == 0 && w->l.job->s.k > 0;
-    if (tree) end_tree(w, state, state + OUTER * LANES, i, panel, 0, w->l.job->s.k);
+    if (tree) end_tree(w, state, i, panel, 0, w->l.job->s.k);
     const int outer = d->promote != 0 || (d->kind == ULP_PAIRWISE && !tree);
     lanes_store(&w->l, i, panel, state + (outer ? OUTER : ACC) * LANES);
 }

@@ -35,10 +35,12 @@ static int significant_bits(const ulp_job *w, const void *x, size_t rows, size_t
     return bits;
 }
 
-/* sums (LANES) over k in registers; a (k) is a row of A. Returns the largest binade if the range is WATCHED. */
-ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a, const double *restrict b, size_t k,
-                                const ulp_nearest *constants, int fused, int range) {
+/* sums (LANES) over k in registers. Returns the largest binade if the range is WATCHED. */
+ULP_INLINE uint64_t nearest_run(double *restrict sums, const lanes_products *of, const ulp_nearest *constants,
+                                int fused, int range) {
     const ulp_nearest n = *constants;
+    const double *restrict a = of->a, *restrict b = of->b;
+    const size_t k = of->k;
     double acc[LANES];
     uint64_t peak[LANES], most = 0;
     for (int j = 0; j < LANES; j++) acc[j] = sums[j];
@@ -67,12 +69,12 @@ ULP_INLINE uint64_t nearest_run(double *restrict sums, const double *restrict a,
     X(odd_open, 0, ULP_RANGE_OPEN)                                                                                     \
     X(odd_closed, 0, ULP_RANGE_CLOSED)
 #define FUNCTION(name, fused, range)                                                                                   \
-    static uint64_t name(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n) {             \
-        return nearest_run(sums, a, b, k, n, fused, range);                                                            \
+    static uint64_t name(double *sums, const lanes_products *of, const ulp_nearest *n) {                               \
+        return nearest_run(sums, of, n, fused, range);                                                                 \
     }
 NEAREST(FUNCTION)
 
-typedef uint64_t (*nearest_function)(double *sums, const double *a, const double *b, size_t k, const ulp_nearest *n);
+typedef uint64_t (*nearest_function)(double *sums, const lanes_products *of, const ulp_nearest *n);
 
 /* ---- the product ---- */
 
@@ -91,23 +93,22 @@ typedef struct sums {
 
 enum { STEPS = 64 }; /* products whose random words are computed together */
 
-/* Adds `count` products of a and b (count, LANES) to the sums. The random words start at `first`. */
-static void add_products(const work *w, double *acc, const double *a, const double *b, size_t count, size_t i,
-                         size_t panel, uint64_t first) {
+/* Adds products to the sums of row i in a panel. The random words start at `first`. */
+static void add_products(const work *w, double *acc, const lanes_products *of, size_t i, size_t panel, uint64_t first) {
     if (w->watched != NULL) {
         double retry[LANES];
         memcpy(retry, acc, sizeof retry);
-        if (w->watched(acc, a, b, count, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
-        w->guarded(retry, a, b, count, &w->format);
+        if (w->watched(acc, of, &w->format) < ulp_bits64(w->format.most * 0.5)) return;
+        w->guarded(retry, of, &w->format);
         memcpy(acc, retry, sizeof retry);
         return;
     }
     const int stochastic = ulp_mode_is_stochastic(w->core.mode);
     uint32_t words[STEPS * LANES];
-    for (size_t k = 0; k < count; k++) {
-        const size_t step = k % STEPS, left = count - k < STEPS ? count - k : STEPS;
+    for (size_t k = 0; k < of->k; k++) {
+        const size_t step = k % STEPS, left = of->k - k < STEPS ? of->k - k : STEPS;
         if (stochastic && step == 0) lanes_words(words, &w->l, i, panel, first + k, left);
-        serial_step(acc, a[k], b + k * LANES, &w->core, words + step * LANES);
+        serial_step(acc, of->a[k], of->b + k * LANES, &w->core, words + step * LANES);
     }
 }
 
@@ -120,18 +121,19 @@ static void add_to_total(const work *w, sums *to, size_t i, size_t panel, size_t
     }
     const double one = 1.0;
     double chunk[LANES];
+    const lanes_products sum = {&one, chunk, 1};
     memcpy(chunk, to->acc, sizeof chunk);
-    add_products(w, to->total, &one, chunk, 1, i, panel, end + (end - 1) / w->every);
+    add_products(w, to->total, &sum, i, panel, end + (end - 1) / w->every);
     memset(to->acc, 0, sizeof to->acc);
 }
 
 /* Adds products k0 .. k1 - 1 of row i and a panel. */
 static void advance(const work *w, sums *to, size_t i, size_t panel, size_t k0, size_t k1) {
     const size_t all = w->l.job->s.k, chunk = w->l.job->datapath->kind == ULP_CHUNKED ? w->every : 0;
-    const double *a = w->l.rows + i * all, *b = lanes_panel(&w->l, panel);
     for (size_t k = k0, end; k < k1; k = end) {
         end = w->every == 0 || k1 - k < w->every - k % w->every ? k1 : k - k % w->every + w->every;
-        add_products(w, to->acc, a + k, b + k * LANES, end - k, i, panel, chunk == 0 ? k : k + k / chunk);
+        const lanes_products products = lanes_products_of(&w->l, i, panel, k, end);
+        add_products(w, to->acc, &products, i, panel, chunk == 0 ? k : k + k / chunk);
         if (w->every != 0 && (end % w->every == 0 || end == all)) add_to_total(w, to, i, panel, end);
     }
 }

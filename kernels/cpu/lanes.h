@@ -59,6 +59,17 @@ static inline void lanes_free(lanes *l) {
     free(l->packed);
 }
 
+/* Products of a row of A and a panel of B. */
+typedef struct lanes_products {
+    const double *a, *b; /* (k), (k, LANES) */
+    size_t k;
+} lanes_products;
+
+/* The products k0 .. k1 - 1 of row i and a panel. */
+ULP_INLINE lanes_products lanes_products_of(const lanes *l, size_t i, size_t panel, size_t k0, size_t k1) {
+    return (lanes_products){l->rows + i * l->job->s.k + k0, lanes_panel(l, panel) + k0 * LANES, k1 - k0};
+}
+
 /* to (LANES) = the start values of row i in a panel, +0 if the job has none. */
 static inline void lanes_start(double *to, const lanes *l, size_t i, size_t panel) {
     const ulp_gemm_shape *s = &l->job->s;

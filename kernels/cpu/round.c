@@ -12,42 +12,50 @@ typedef struct work {
     ulp_core core;
 } work;
 
+/* A piece of the arrays, and the random words of its elements. */
+typedef struct piece {
+    float *y;
+    const float *x;
+    size_t n;
+    const uint32_t *words; /* (n) in the stochastic modes */
+} piece;
+
 /* ---- the vector loops: mode, shape and symmetry are constants in each instance ---- */
 
-ULP_INLINE void round_run(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
-                          uint32_t mode, uint32_t shape, uint32_t symmetric) {
+ULP_INLINE void round_run(piece p, const ulp_core *core, uint32_t mode, uint32_t shape, uint32_t symmetric) {
     const ulp_core c = *core;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t u = ulp_bits32(x[i]);
-        uint32_t magnitude = ulp_core_magnitude(u, &c, mode, shape, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
-        y[i] = ulp_from_bits32(ulp_core_finish(u, magnitude, &c, symmetric));
+    for (size_t i = 0; i < p.n; i++) {
+        uint32_t u = ulp_bits32(p.x[i]);
+        uint32_t magnitude = ulp_core_magnitude(u, &c, mode, shape, ulp_mode_is_stochastic(mode) ? p.words[i] : 0u);
+        p.y[i] = ulp_from_bits32(ulp_core_finish(u, magnitude, &c, symmetric));
     }
 }
 
-ULP_INLINE void round_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
-                           uint32_t mode) {
+ULP_INLINE void round_mode(piece p, const ulp_core *core, uint32_t mode) {
     if (core->shape == ULP_SHAPE_WIDE) {
-        if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 1);
-        else round_run(y, x, n, core, words, mode, ULP_SHAPE_WIDE, 0);
+        if (core->symmetric) round_run(p, core, mode, ULP_SHAPE_WIDE, 1);
+        else round_run(p, core, mode, ULP_SHAPE_WIDE, 0);
     } else if (core->shape == ULP_SHAPE_NARROW && ulp_narrow_knows(mode)) {
-        if (core->symmetric) round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 1);
-        else round_run(y, x, n, core, words, mode, ULP_SHAPE_NARROW, 0);
+        if (core->symmetric) round_run(p, core, mode, ULP_SHAPE_NARROW, 1);
+        else round_run(p, core, mode, ULP_SHAPE_NARROW, 0);
     } else {
-        round_run(y, x, n, core, words, mode, ULP_SHAPE_ANY, 0);
+        round_run(p, core, mode, ULP_SHAPE_ANY, 0);
     }
 }
 
 /* Short loops that each vectorise: the magnitudes, the counts of the inputs, the results, the counts of the results. */
-ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
-                           uint32_t mode, ulp_stats *stats) {
+ULP_INLINE void count_mode(piece p, const ulp_core *core, uint32_t mode, ulp_stats *stats) {
     const ulp_core c = *core;
+    const size_t n = p.n;
+    const float *x = p.x;
+    float *y = p.y;
     uint32_t magnitude[ULP_PIECE];
     uint32_t overflow = 0, saturated = 0, underflow = 0, subnormal = 0, zero = 0, nan = 0;
     if (c.shape == ULP_SHAPE_NARROW && ulp_narrow_knows(mode))
         for (size_t i = 0; i < n; i++) magnitude[i] = ulp_core_narrow(ulp_bits32(x[i]), &c, mode);
     else
         for (size_t i = 0; i < n; i++)
-            magnitude[i] = ulp_core_any(ulp_bits32(x[i]), &c, mode, ulp_mode_is_stochastic(mode) ? words[i] : 0u);
+            magnitude[i] = ulp_core_any(ulp_bits32(x[i]), &c, mode, ulp_mode_is_stochastic(mode) ? p.words[i] : 0u);
     for (size_t i = 0; i < n; i++) {
         uint32_t u = ulp_bits32(x[i]), a = u & 0x7fffffffu, limit = ulp_by_sign(c.limit, u & 0x80000000u);
         overflow += (magnitude[i] > limit ? 1u : 0u) & (a < 0x7f800000u ? 1u : 0u);
@@ -71,13 +79,12 @@ ULP_INLINE void count_mode(float *y, const float *x, size_t n, const ulp_core *c
 }
 
 /* One instance for each mode, with and without counting. */
-static void round_piece(float *y, const float *x, size_t n, const ulp_core *core, const uint32_t *words,
-                        ulp_stats *stats) {
+static void round_piece(piece p, const ulp_core *core, ulp_stats *stats) {
     switch (core->mode) {
 #define CASE(id, name, meaning, stochastic, inward)                                                                    \
     case id:                                                                                                           \
-        if (stats == NULL) round_mode(y, x, n, core, words, id);                                                       \
-        else count_mode(y, x, n, core, words, id, stats);                                                              \
+        if (stats == NULL) round_mode(p, core, id);                                                                    \
+        else count_mode(p, core, id, stats);                                                                           \
         break;
         ULP_MODES(CASE)
 #undef CASE
@@ -96,7 +103,7 @@ static void round_core_part(void *context, size_t begin, size_t end) {
         size_t n = end - at < ULP_PIECE ? end - at : ULP_PIECE;
         if (stochastic)
             ULP_CPU(ulp_words)(words, n, w->how.stream.seed, w->how.stream.stream, w->how.stream.first + at);
-        round_piece(w->y + at, w->x + at, n, &w->core, words, w->how.stats == NULL ? NULL : &stats);
+        round_piece((piece){w->y + at, w->x + at, n, words}, &w->core, w->how.stats == NULL ? NULL : &stats);
     }
     if (w->how.stats != NULL) ulp_stats_add(w->how.stats, &stats);
 }
