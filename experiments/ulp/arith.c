@@ -45,7 +45,8 @@ static int arith_line(void *context, const tool_line *line) {
     if (n != want)
         return tool_bad_line(line, "%s takes %zu operand%s, the line has %zu", ulp_op_name(s->op), want,
                              ulp_plural(want), n);
-    const double y = ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
+    const double y =
+        ulp_arith((ulp_scalar_op){s->op, v[0], v[1], v[2]}, &s->to.format, s->to.rule, tool_random_word(&s->to, line));
     status = tool_print_encoded(line, y, &s->to.format);
     if (status == ULP_GO_ON) putchar('\n');
     return status;
