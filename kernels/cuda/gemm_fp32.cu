@@ -43,13 +43,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) fp32_kernel(const __grid_
     ulp_tile_operand<float, SIDE, DEPTH> a = ulp_tile_a<float, SIDE, DEPTH>(w, o.i, thread),
                                          b = ulp_tile_b<float, SIDE, DEPTH>(w, o.j, thread);
     float acc[PER][PER], next_a[a.SHARE], next_b[b.SHARE];
-#pragma unroll
-    for (int r = 0; r < PER; r++)
-#pragma unroll
-        for (int c = 0; c < PER; c++) {
-            const size_t i = o.i + (size_t)ulp_tile_line<PER>(y, r), j = o.j + (size_t)ulp_tile_line<PER>(x, c);
-            acc[r][c] = w.accumulate && i < w.m && j < w.n ? *ulp_cuda_c(w, i, j) : 0.0f;
-        }
+    ulp_tile_start<PER>(acc, w, o, y, x);
     a.bring(next_a, w.k);
     b.bring(next_b, w.k);
     for (size_t k = 0, turn = 0; k < w.k; k += DEPTH, turn ^= 1) {
@@ -69,13 +63,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2) fp32_kernel(const __grid_
             for (int e = 0; e < (int)(w.k - k); e++) add_product<PER>(acc, room.a[turn][e], room.b[turn][e], y, x);
         }
     }
-#pragma unroll
-    for (int r = 0; r < PER; r++)
-#pragma unroll
-        for (int c = 0; c < PER; c++) {
-            const size_t i = o.i + (size_t)ulp_tile_line<PER>(y, r), j = o.j + (size_t)ulp_tile_line<PER>(x, c);
-            if (i < w.m && j < w.n) *ulp_cuda_c(w, i, j) = ulp_cuda_canonical(acc[r][c]);
-        }
+    ulp_tile_store<PER>(acc, w, o, y, x);
 }
 
 bool is_fp32_chain(const ulp_datapath &d) {

@@ -87,13 +87,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
     const int group = thread / SIDE % GROUPS,
               line = thread % SIDE; /* of the scale that a thread loads; the first half of the block loads those of A */
     float c[PER][PER], next_a[a.SHARE], next_b[b.SHARE];
-#pragma unroll
-    for (int r = 0; r < PER; r++)
-#pragma unroll
-        for (int q = 0; q < PER; q++) {
-            const size_t i = o.i + (size_t)ulp_tile_line<PER>(y, r), j = o.j + (size_t)ulp_tile_line<PER>(x, q);
-            c[r][q] = w.accumulate && i < w.m && j < w.n ? *ulp_cuda_c(w, i, j) : 0.0f;
-        }
+    ulp_tile_start<PER>(c, w, o, y, x);
     a.bring(next_a, w.k);
     b.bring(next_b, w.k);
     for (size_t k = 0, turn = 0; k < w.k; k += DEPTH, turn ^= 1) {
@@ -115,13 +109,7 @@ __global__ void __launch_bounds__(ULP_TILE_THREADS, 2)
         }
         step(c, &room, turn, y, x, p);
     }
-#pragma unroll
-    for (int r = 0; r < PER; r++)
-#pragma unroll
-        for (int q = 0; q < PER; q++) {
-            const size_t i = o.i + (size_t)ulp_tile_line<PER>(y, r), j = o.j + (size_t)ulp_tile_line<PER>(x, q);
-            if (i < w.m && j < w.n) *ulp_cuda_c(w, i, j) = ulp_cuda_canonical(c[r][q]);
-        }
+    ulp_tile_store<PER>(c, w, o, y, x);
 }
 
 bool is_offered(const ulp_datapath &d) {

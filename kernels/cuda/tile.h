@@ -105,4 +105,30 @@ static __host__ __device__ inline ulp_tile_operand<T, SIDE, DEPTH> ulp_tile_b(co
     return ulp_tile_operand_of<T, SIDE, DEPTH>(w.b + j * w.b_column, w.n - j, w.b_column, w.b_row, thread);
 }
 
+/* The sums of thread (y,x) start at C if the product accumulates, else at 0. */
+template <int PER>
+static __device__ inline void ulp_tile_start(float sums[PER][PER], const ulp_cuda_job<float> &w, ulp_tile_origin o,
+                                             int y, int x) {
+#pragma unroll
+    for (int r = 0; r < PER; r++)
+#pragma unroll
+        for (int c = 0; c < PER; c++) {
+            const size_t i = o.i + (size_t)ulp_tile_line<PER>(y, r), j = o.j + (size_t)ulp_tile_line<PER>(x, c);
+            sums[r][c] = w.accumulate && i < w.m && j < w.n ? *ulp_cuda_c(w, i, j) : 0.0f;
+        }
+}
+
+/* C gets the sums of thread (y,x). */
+template <int PER>
+static __device__ inline void ulp_tile_store(const float sums[PER][PER], const ulp_cuda_job<float> &w,
+                                             ulp_tile_origin o, int y, int x) {
+#pragma unroll
+    for (int r = 0; r < PER; r++)
+#pragma unroll
+        for (int c = 0; c < PER; c++) {
+            const size_t i = o.i + (size_t)ulp_tile_line<PER>(y, r), j = o.j + (size_t)ulp_tile_line<PER>(x, c);
+            if (i < w.m && j < w.n) *ulp_cuda_c(w, i, j) = ulp_cuda_canonical(sums[r][c]);
+        }
+}
+
 #endif
