@@ -3,6 +3,7 @@
 
 #include <fenv.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,20 +21,29 @@ dim3 blockDim, gridDim;
 
 /* ---- arithmetic ---- */
 
-/* Volatile operands and results keep the compiler from moving the operation across fesetround(). */
+/* Sets the rounding of doubles. fesetround() also sets the rounding of the x87 unit, which takes ten times as long. */
+static void set_rounding(int mode) {
+#if defined(__SSE2__)
+    __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~0x6000u) | (unsigned)mode << 3);
+#else
+    fesetround(mode);
+#endif
+}
+
+/* The operands and the result are volatile, so that the compiler moves no arithmetic past set_rounding(). */
 double __fma_rz(double a, double b, double c) {
     volatile double x = a, y = b, z = c, r;
-    fesetround(FE_TOWARDZERO);
+    set_rounding(FE_TOWARDZERO);
     r = __builtin_fma(x, y, z);
-    fesetround(FE_TONEAREST);
+    set_rounding(FE_TONEAREST);
     return r;
 }
 
 static double add(double a, double b, int mode) {
     volatile double x = a, y = b, r;
-    fesetround(mode);
+    set_rounding(mode);
     r = x + y;
-    fesetround(FE_TONEAREST);
+    set_rounding(FE_TONEAREST);
     return r;
 }
 
@@ -45,22 +55,30 @@ double __dadd_ru(double a, double b) { return add(a, b, FE_UPWARD); }
 enum { MOST_THREADS = 1024, STACK = 256 * 1024, WORDS = 512 };
 enum state { READY, AT_BLOCK, AT_WARP, DONE };
 
-/* A coroutine lives for many launches. It runs the body of a kernel, sets `where` to DONE, and waits for the next body.
- */
-struct fiber {
+/* A coroutine runs threads of the device. A thread that waits at a barrier keeps its coroutine. After the end of a
+ * thread the coroutine runs the next thread, so that a block without barriers needs one coroutine. */
+struct coroutine {
     ucontext_t context;
     jmp_buf jump;
     bool started;
-    uint3 at;
-    state where;
-    unsigned char given[WORDS];
     char *stack;
     void *fake;
 };
 
+struct thread {
+    uint3 at;
+    state where;
+    coroutine *on; /* null before the thread starts */
+    unsigned char given[WORDS];
+};
+
 static struct {
-    fiber threads[MOST_THREADS];
+    thread threads[MOST_THREADS];
     unsigned count, current;
+    unsigned block, position; /* the number of the block, and the next position in this round of its threads */
+    coroutine coroutines[MOST_THREADS];
+    coroutine *idle[MOST_THREADS]; /* (idle_count) */
+    unsigned made, idle_count;
     ucontext_t scheduler;
     jmp_buf jump;
     void (*body)(void *);
@@ -75,9 +93,29 @@ static void fail(const char *text) {
     abort();
 }
 
-/* A switch by longjmp needs no system call. AddressSanitizer can follow only a switch by swapcontext. */
-static void switch_to_scheduler(void) {
-    fiber *f = &run.threads[run.current];
+/* The number of the thread at a position of a round. The order is forward, backward or with strides, and depends on the
+ * number of the block. */
+static unsigned turn(unsigned i) {
+    const unsigned n = run.count;
+    if (run.block % 3 == 1) return n - 1 - i;
+    if (run.block % 3 == 2 && n % 7 != 0) return i * 7 % n;
+    return i;
+}
+
+/* Makes the next thread of this round that can run the current one. Returns false at the end of the round. */
+static bool next_thread(void) {
+    for (; run.position < run.count; run.position++) {
+        const unsigned t = turn(run.position);
+        if (run.threads[t].where != READY) continue;
+        run.current = t;
+        threadIdx = run.threads[t].at;
+        return true;
+    }
+    return false;
+}
+
+/* A change between coroutines by jumps costs no system call, but AddressSanitizer follows contexts alone. */
+static void switch_to_scheduler(coroutine *f) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&f->fake, run.bottom, run.size);
     swapcontext(&f->context, &run.scheduler);
@@ -87,21 +125,47 @@ static void switch_to_scheduler(void) {
 #endif
 }
 
+/* Runs the current thread and then the next threads of the round, up to a thread that waits on another coroutine. */
+static void run_threads(coroutine *self) {
+    do {
+        run.threads[run.current].on = self;
+        run.position++;
+        run.body(run.context);
+        run.threads[run.current].where = DONE;
+    } while (next_thread() && run.threads[run.current].on == nullptr);
+}
+
 static void enter(void) {
+    coroutine *self = run.threads[run.current].on;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(nullptr, &run.bottom, &run.size);
 #endif
     for (;;) {
-        run.body(run.context);
-        run.threads[run.current].where = DONE;
-        switch_to_scheduler();
+        run_threads(self);
+        run.idle[run.idle_count++] = self;
+        switch_to_scheduler(self);
     }
 }
 
-static void resume(unsigned i) {
-    fiber *f = &run.threads[i];
-    run.current = i;
-    threadIdx = f->at;
+static coroutine *make_coroutine(void) {
+    coroutine *f = &run.coroutines[run.made++];
+    void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED) fail("no memory for stacks");
+    f->stack = static_cast<char *>(stack);
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = STACK;
+    f->context.uc_link = nullptr;
+    makecontext(&f->context, enter, 0);
+    return f;
+}
+
+/* Starts or continues the current thread. */
+static void resume(void) {
+    thread *t = &run.threads[run.current];
+    if (t->on == nullptr) t->on = run.idle_count ? run.idle[--run.idle_count] : make_coroutine();
+    else run.position++;
+    coroutine *f = t->on;
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&run.fake, f->stack, STACK);
     swapcontext(&run.scheduler, &f->context);
@@ -114,21 +178,14 @@ static void resume(unsigned i) {
 #endif
 }
 
-static void create(fiber *f) {
-    void *stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stack == MAP_FAILED) fail("no memory for stacks");
-    f->stack = static_cast<char *>(stack);
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = nullptr;
-    makecontext(&f->context, enter, 0);
+/* The current thread waits, and its coroutine waits with it. */
+static void wait_at(state where) {
+    thread *t = &run.threads[run.current];
+    t->where = where;
+    switch_to_scheduler(t->on);
 }
 
-void __syncthreads(void) {
-    run.threads[run.current].where = AT_BLOCK;
-    switch_to_scheduler();
-}
+void __syncthreads(void) { wait_at(AT_BLOCK); }
 
 unsigned ulp_emulated_lane(void) { return run.current % 32; }
 
@@ -136,8 +193,7 @@ void ulp_emulated_exchange(void *all, const void *mine, size_t size) {
     if (size > WORDS) fail("an exchange of too many bytes");
     const unsigned self = run.current;
     memcpy(run.threads[self].given, mine, size);
-    run.threads[self].where = AT_WARP;
-    switch_to_scheduler();
+    wait_at(AT_WARP);
     for (unsigned lane = 0; lane < 32; lane++)
         memcpy((char *)all + lane * size, run.seen[self / 32] + lane * WORDS, size);
 }
@@ -174,29 +230,16 @@ static bool open_barriers(void) {
     return any;
 }
 
-/* The thread that runs as number i in a round. The order is forward, backward or strided, and depends on the block. */
-static unsigned turn(unsigned i, unsigned block) {
-    const unsigned n = run.count;
-    if (block % 3 == 1) return n - 1 - i;
-    if (block % 3 == 2 && n % 7 != 0) return i * 7 % n;
-    return i;
-}
-
-static void run_block(unsigned block) {
+static void run_block(void) {
     for (unsigned i = 0; i < run.count; i++) {
-        fiber *f = &run.threads[i];
-        if (f->stack == nullptr) create(f);
-        f->at = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
-        f->where = READY;
+        thread *t = &run.threads[i];
+        t->at = {i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y)};
+        t->where = READY;
+        t->on = nullptr;
     }
     for (;;) {
         bool ran = false, left = false;
-        for (unsigned i = 0; i < run.count; i++) {
-            const unsigned t = turn(i, block);
-            if (run.threads[t].where != READY) continue;
-            resume(t);
-            ran = true;
-        }
+        for (run.position = 0; next_thread(); ran = true) resume();
         for (unsigned i = 0; i < run.count; i++) left |= run.threads[i].where != DONE;
         if (!left) return;
         if (!open_barriers() && !ran) fail("not all threads of a block reach a barrier");
@@ -211,6 +254,7 @@ static const size_t ARENA = (size_t)4 << 30;
 struct block {
     char *memory, *pages;
     size_t bytes, length;
+    bool listed; /* in device.unprotected */
 };
 
 static struct {
@@ -218,7 +262,9 @@ static struct {
     size_t used;
     block blocks[MOST_BLOCKS];
     unsigned count;
-    bool open;
+    bool open;                       /* kernels and copies may use the memory */
+    block *unprotected[MOST_BLOCKS]; /* (unprotected_count) the blocks used since the memory was opened */
+    unsigned unprotected_count;
 } device;
 
 static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
@@ -227,18 +273,35 @@ static void protect(const block *b, int rights) {
     if (mprotect(b->pages, b->length, rights) != 0) fail("mprotect");
 }
 
-/* Allow access to device memory. Access stays allowed until the host waits for the device. */
-static void open_memory(void) {
-    if (device.open) return;
-    device.open = true;
-    for (unsigned i = 0; i < device.count; i++)
-        if (device.blocks[i].bytes != 0) protect(&device.blocks[i], PROT_READ | PROT_WRITE);
+static void unprotect(block *b) {
+    protect(b, PROT_READ | PROT_WRITE);
+    if (!b->listed) device.unprotected[device.unprotected_count++] = b;
+    b->listed = true;
 }
+
+/* While the memory is open, the first access to a live block unprotects the block. Any other access ends the program.
+ */
+static void on_fault(int, siginfo_t *info, void *) {
+    const char *p = static_cast<const char *>(info->si_addr);
+    for (unsigned i = 0; i < device.count && device.open; i++) {
+        block *b = &device.blocks[i];
+        if (b->bytes == 0 || p < b->pages || p >= b->pages + b->length) continue;
+        unprotect(b);
+        return;
+    }
+    signal(SIGSEGV, SIG_DFL); /* the access is repeated */
+}
+
+/* Allow access to device memory. Access stays allowed until the host waits for the device. */
+static void open_memory(void) { device.open = true; }
 
 static void close_memory(void) {
     device.open = false;
-    if (device.base != nullptr && device.used != 0 && mprotect(device.base, device.used, PROT_NONE) != 0)
-        fail("mprotect");
+    while (device.unprotected_count > 0) {
+        block *b = device.unprotected[--device.unprotected_count];
+        b->listed = false;
+        protect(b, PROT_NONE);
+    }
 }
 
 /* The allocation that holds [at, at + bytes), or NULL. */
@@ -262,6 +325,10 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
         void *base = mmap(nullptr, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) fail("no address space");
         device.base = static_cast<char *>(base);
+        struct sigaction action = {};
+        action.sa_sigaction = on_fault;
+        action.sa_flags = SA_SIGINFO;
+        if (sigaction(SIGSEGV, &action, nullptr) != 0) fail("sigaction");
     }
     const size_t kept = (bytes + 63) / 64 * 64, length = whole_pages(kept == 0 ? 64 : kept);
     unsigned at = device.count;
@@ -270,7 +337,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
     block *b = &device.blocks[at];
     if (at == device.count) {
         if (at == MOST_BLOCKS || device.used + length + PAGE > ARENA) return cudaErrorMemoryAllocation;
-        *b = {nullptr, device.base + device.used, 0, length};
+        *b = {nullptr, device.base + device.used, 0, length, false};
         device.used += length + PAGE; /* no access to the page after the allocation */
         device.count++;
     }
@@ -279,7 +346,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
     if (length >= LARGE) (void)madvise(b->pages, length, MADV_HUGEPAGE); /* mprotect() is faster */
     protect(b, PROT_READ | PROT_WRITE);
     memset(b->pages, 0x7f, length); /* memory that nobody has written holds 3.4e38 */
-    if (!device.open) protect(b, PROT_NONE);
+    protect(b, PROT_NONE);
     *memory = b->memory;
     return cudaSuccess;
 }
@@ -325,12 +392,13 @@ cudaError_t ulp_emulated_launch(const cudaLaunchConfig_t *config, void (*body)(v
     run.body = body;
     run.context = context;
     open_memory();
-    unsigned number = 0;
+    run.block = 0;
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
             for (unsigned x = 0; x < grid.x; x++) {
                 blockIdx = {x, y, z};
-                run_block(number++);
+                run_block();
+                run.block++;
             }
     return cudaSuccess;
 }

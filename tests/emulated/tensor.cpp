@@ -26,6 +26,7 @@ struct instruction {
     std::string result, a, b;
     bool saturates, exact;
     ulp_datapath path;
+    std::vector<double> a_values, b_values; /* the value of each code; empty for codes of more than 16 bits */
 };
 
 std::string project_name(const std::string &type) { return type == "f16" ? "fp16" : type; }
@@ -51,9 +52,17 @@ std::string mma_row(const instruction &i) {
     return "rtx5090-" + name;
 }
 
+std::vector<double> values_of(const ulp_format *f) {
+    std::vector<double> values(f->bits <= 16 ? (size_t)1 << f->bits : 0);
+    for (size_t code = 0; code < values.size(); code++) values[code] = ulp_decode(code, f);
+    return values;
+}
+
 void choose_row(instruction *i, const std::string &name, const std::string &text) {
     memset(&i->path, 0, sizeof i->path);
     if (ulp_datapath_parse(&i->path, name.c_str()) != ULP_OK) fail(text + ": no row " + name);
+    i->a_values = values_of(&i->path.a);
+    i->b_values = values_of(&i->path.b);
 }
 
 instruction read_mma(const std::string &text) {
@@ -84,11 +93,24 @@ const instruction &mma_of(const char *text) {
 
 unsigned size_of(const ulp_format *f) { return f->bits == 19 ? 4 : f->bits / 8u; }
 
-/* The value of a code. A code of tf32 has the upper 19 bits of 4 bytes. */
-double value_at(const unsigned char *bytes, const ulp_format *f) {
-    uint64_t code = 0;
-    memcpy(&code, bytes, size_of(f));
-    return ulp_decode(f->bits == 19 ? code >> 13 : code, f);
+template <typename word> void read_values(double *x, const unsigned char *bytes, unsigned k, const double *values) {
+    for (unsigned i = 0; i < k; i++) {
+        word code;
+        memcpy(&code, bytes + i * sizeof code, sizeof code);
+        x[i] = values[code];
+    }
+}
+
+/* The values x (k) of codes in memory. Of tf32 the upper 19 of 32 bits count. */
+void read_row(double *x, const unsigned char *bytes, unsigned k, const ulp_format *f, const double *values) {
+    if (f->bits == 8) read_values<uint8_t>(x, bytes, k, values);
+    else if (f->bits == 16) read_values<uint16_t>(x, bytes, k, values);
+    else
+        for (unsigned i = 0; i < k; i++) {
+            uint32_t code;
+            memcpy(&code, bytes + 4 * i, 4);
+            x[i] = ulp_decode(code >> 13, f);
+        }
 }
 
 uint64_t code_of(double result, const ulp_datapath *d) {
@@ -117,10 +139,8 @@ void row_of_b(unsigned char *to, const operands *all, unsigned j, unsigned bytes
 uint64_t dot(const instruction &in, uint64_t c, const unsigned char *a, const unsigned char *b) {
     double x[64], y[64];
     const ulp_datapath *d = &in.path;
-    for (unsigned i = 0; i < in.k; i++) {
-        x[i] = value_at(a + i * size_of(&d->a), &d->a);
-        y[i] = value_at(b + i * size_of(&d->b), &d->b);
-    }
+    read_row(x, a, in.k, &d->a, in.a_values.data());
+    read_row(y, b, in.k, &d->b, in.b_values.data());
     const ulp_products products = {x, y, in.k, nullptr, nullptr};
     const ulp_stream none = {0, 0, 0};
     return code_of(ulp_dot(d, ulp_decode(c, &d->result), products, none), d);
