@@ -241,7 +241,7 @@ $O/cuda_flags.txt: .FORCE
 
 # A device traps on an address that is not aligned. MODE=asan finds such addresses on the emulated device.
 SANITIZERS := $(filter -fsanitize% -fno-sanitize% -fno-omit%,$(CFLAGS))
-EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Werror=switch -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g \
+EMULATED_FLAGS := -std=c++17 -Wall -Wextra -Werror=switch -Wno-unknown-pragmas $(if $(WERROR),-Werror) -O2 -g1 \
     $(SANITIZERS) \
     -ffp-contract=off -fPIC -pthread -I. -Itests/emulated $(if $(RANDOM123),-I$(RANDOM123))
 EMULATED_OBJ := $(CUDA_SRC:%.cu=$O/emulated/%.o) $(patsubst %.cpp,$O/%.o,$(filter-out tests/emulated/t_%,$(wildcard tests/emulated/*.cpp)))
