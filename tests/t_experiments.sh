@@ -48,7 +48,7 @@ same whole.csv t.csv "--out - writes the same CSV to standard output"
 says '^PASS' err.txt "with --out - the claims go to standard error"
 
 # runs that are killed or interrupted, and resumed
-long="--formats binary16,bfloat16,e4m3 --runs 40000"
+long="--formats binary16,bfloat16,e4m3 --runs 15000"
 "$S" $long --quiet --out long.csv
 for signal in KILL INT; do
     rm -f r.csv*
