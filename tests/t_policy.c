@@ -97,6 +97,10 @@ static void test_policy_text_returns(void **state) {
     }
     ulp_policy p = policy_of("fp16");
     assert_int_equal(ulp_policy_print(first, 20, &p), ULP_BAD_ARGUMENT);
+    p = policy_of("mixed:fp16,fwd=H100-FP16-WGMMA:kept=020:F=20,bwd=h100-fp16:F=25"); /* 25 is the row's own F */
+    assert_int_equal(ulp_policy_print(first, sizeof first, &p), ULP_OK);
+    assert_non_null(strstr(first, ",fwd=h100-fp16:F=20:kept=20,bwd=h100-fp16"));
+    assert_null(strstr(first, "F=25"));
 }
 
 static void test_policy_bad(void **state) {
