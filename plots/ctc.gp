@@ -104,13 +104,13 @@ do for [file in figure_files] {
         set bmargin at screen (panel == 1 && words(shown) == 2 ? 0.505 : 0.13)
         set title (panel == 1 ? "Learning to read strips of digits" : "")
         set xrange [0:steps]
-        set yrange [2.5:110]
+        set yrange [2.5:words(shown) == 2 ? 110 : 300] # one panel alone: the key is above its curves
         set ytics ("3 %%" 3, "5 %%" 5, "10 %%" 10, "20 %%" 20, "50 %%" 50, "100 %%" 100)
         set ylabel "wrong labels" offset 2.2,0
         every = steps > 1000 ? 500 : steps > 400 ? 200 : 50
         if (panel == words(shown)) { set xlabel "training steps"; set xtics every format "%g" } else { set xlabel ""; set xtics every format "" }
         set label 1 word(titles, c) at graph 0.04,0.10 font panel_font textcolor rgb ink
-        if (panel == words(shown)) { set label 2 "bands: all seeds" at graph 0.97,0.92 right font small_font textcolor rgb grey }
+        if (panel == words(shown)) { set label 2 "bands: all seeds" at graph 0.97,0.1 right font small_font textcolor rgb grey }
         if (panel == 1) { set key at graph 1.0,1.0 right top samplen 1.4 Left reverse font small_font } else { unset key }
         rows = ""
         do for [r = 1:3] { rows = rows . (has(cell, word(recipes, r), word(recipe_losses, r)) ? sprintf(" %d", r) : "") }

@@ -32,6 +32,15 @@ for name in $(echo "$names" | sed '/^powers$/d'); do
         [ "$(sed 1,3d "$text" | wc -m)" -gt 80 ] && [ "$(sed 1,3d "$text" | wc -m)" -le 950 ] && awk 'length > 120 { exit 1 }' "$text"
     verdict $? "$name has a caption of at most 950 characters in lines of 120"
 done
+printf '%s\n' '# seed: 1' what,format,x end,e4m3,1 step,,2 end,e4m3,3 | awk -f gallery/plots/groups.awk -v columns='what format' -v blocks=4 >out.txt
+printf '%s\n' '$rows00000 << EOF' what,format,x EOF '$rows00005 << EOF' what,format,x end,e4m3,1 end,e4m3,3 EOF \
+    'groups = groups . "end e4m3=00005|"' '$rows00006 << EOF' what,format,x step,,2 EOF 'groups = groups . "step -=00006|"' 'blocks = 6' | cmp -s - out.txt
+verdict $? "rows of a group are a datablock"
+printf '%s\n' quantity,of,value 'least,q8.8 rne 1,2' 'most,q8.8 rne 1,4' 'mean,q8.8 rne 1,3' 'least,q8.8 rne 5,6' |
+    awk -f gallery/plots/curves.awk -v quantities=least,most -v blocks=0 >out.txt
+printf '%s\n' '$rows00000 << EOF' x,least,most EOF '$rows00001 << EOF' x,least,most 1,2,4 5,6, EOF 'groups = groups . "curve q8.8 rne=00001|"' 'blocks = 1' |
+    cmp -s - out.txt
+verdict $? "lines of a curve of the summary are a datablock"
 if command -v gnuplot >/dev/null 2>&1; then
     "$BIN/counting" --quick --quiet --out gallery/results/counting.csv && (cd gallery && LC_ALL=C.UTF-8 gnuplot plots/counting.gp) 2>err.txt
     tr -d '\n' <gallery/figures/counting.svg | sed 's/<[^>]*>//g' >out.txt
