@@ -316,9 +316,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 }
 
 static void put_word(ulp_sheet *table, const char *words, int place) {
-    char word[16];
-    ulp_word_at(word, sizeof word, words, (size_t)place);
-    ulp_sheet_put(table, "%s", word);
+    ulp_sheet_put(table, "%s", ulp_word_of(words, (size_t)place).text);
 }
 
 static void judge(ulp_claims *c) {

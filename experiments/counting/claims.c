@@ -35,7 +35,6 @@ static void claim_facts(ulp_claims *c) {
 
 /* Compares the ends of the sums with this cure with their predictions, in all deterministic modes of these sums. */
 static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
-    char word[16];
     int good = 0, bad = 0, open = 0;
     char first_bad[96] = "";
     for (size_t i = 0; i < c->table->count; i++) {
@@ -48,8 +47,8 @@ static void claim_predicted(ulp_claims *c, ulp_cure cure, const char *text) {
             snprintf(first_bad, sizeof first_bad, "; %s %s: predicted %.10g, got %.17g", r->key.format, r->key.mode,
                      r->predicted, r->value);
     }
-    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
-    if (good + bad > 0) ulp_summary(c, "stops off their predictions", bad, "%s", word);
+    const ulp_word word = ulp_word_of(ULP_CURE_WORDS, cure);
+    if (good + bad > 0) ulp_summary(c, "stops off their predictions", bad, "%s", word.text);
     if (good + bad > 0)
         ulp_claim(c, bad == 0, text, "%d as predicted, %d not, %d still moving at --limit%s", good, bad, open,
                   first_bad);

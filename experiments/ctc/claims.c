@@ -112,15 +112,15 @@ static void sum_up_curve(ulp_claims *c, setting s, const char *name) {
 
 static void put_setting(ulp_claims *c, ulp_sheet *table, setting s) {
     const result r = result_of(c, s);
-    char cell[8], recipe[16], form[8], name[64];
+    char name[256];
     if (r.error.n == 0) return;
-    ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)s.cell);
-    ulp_word_at(recipe, sizeof recipe, RECIPE_WORDS, (size_t)s.recipe);
-    ulp_word_at(form, sizeof form, FORM_WORDS, (size_t)s.form);
-    ulp_sheet_put_row(table, "%s,%s,%s %s,%.2f,%.2f,%.2f,%.1f,%.0f,%.0f,%d of %d", cell, recipe, form, s.format,
-                      r.error.mean, r.error.least, r.error.most, r.strips.mean, r.skipped, r.steps, r.diverged,
-                      r.error.n);
-    snprintf(name, sizeof name, "%s %s %s %s", cell, recipe, form, s.format);
+    const ulp_word cell = ulp_word_of(CELL_WORDS, (size_t)s.cell);
+    const ulp_word recipe = ulp_word_of(RECIPE_WORDS, (size_t)s.recipe);
+    const ulp_word form = ulp_word_of(FORM_WORDS, (size_t)s.form);
+    ulp_sheet_put_row(table, "%s,%s,%s %s,%.2f,%.2f,%.2f,%.1f,%.0f,%.0f,%d of %d", cell.text, recipe.text, form.text,
+                      s.format, r.error.mean, r.error.least, r.error.most, r.strips.mean, r.skipped, r.steps,
+                      r.diverged, r.error.n);
+    snprintf(name, sizeof name, "%s %s %s %s", cell.text, recipe.text, form.text, s.format);
     ulp_summary(c, "label error", r.error.mean, "%s", name);
     sum_up_curve(c, s, name);
 }
@@ -260,17 +260,18 @@ static int is_other_setup(const ulp_claims *c, char *why, size_t size) {
 static double standard_error(ulp_spread s) { return s.sd / sqrt(s.n); }
 
 static void claim_reads(ulp_claims *c, int cell, int recipe) {
-    char name[8], of[16], why[320];
-    ulp_word_at(name, sizeof name, CELL_WORDS, (size_t)cell);
-    ulp_word_at(of, sizeof of, RECIPE_WORDS, (size_t)recipe);
+    char why[320];
+    const ulp_word name = ulp_word_of(CELL_WORDS, (size_t)cell);
+    const ulp_word of = ulp_word_of(RECIPE_WORDS, (size_t)recipe);
     const result r = result_of(c, (setting){cell, recipe, LOG, "binary32"});
     const ulp_spread e = r.error;
     const char *text = ulp_claim_text(c,
                                       "%s with CTC reads strips of 4 to 6 digits in %s: no seed diverges, and most "
                                       "labels are right, by three standard errors",
-                                      name, of);
+                                      name.text, of.text);
     if (is_other_setup(c, why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
-    else if (e.n < 3) ulp_claim_skip(c, text, "it needs --cells %s, --recipes %s and --seeds 3 or more", name, of);
+    else if (e.n < 3)
+        ulp_claim_skip(c, text, "it needs --cells %s, --recipes %s and --seeds 3 or more", name.text, of.text);
     else
         ulp_claim(c, r.diverged == 0 && e.mean + 3 * standard_error(e) < 50, text,
                   "label error %.2f %%, standard error %.2f", e.mean, standard_error(e));

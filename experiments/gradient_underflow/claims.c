@@ -104,9 +104,9 @@ static void put_percent(ulp_sheet *table, int64_t part, int64_t whole) {
 static void put_format(ulp_claims *c, ulp_sheet *table, wanted w) {
     const int64_t safe = safe_scale(c, w.network, w.format);
     const total tensor = with_scale(c, w, PER_TENSOR), at_safe = with_scale(c, w, safe), unscaled = with_scale(c, w, 0);
-    char kind[24], scale[24];
-    ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)w.kind);
-    ulp_sheet_put_row(table, "%s,%s,%s", w.network->name, kind, w.format->name);
+    char scale[24];
+    const ulp_word kind = ulp_word_of(KIND_WORDS, (size_t)w.kind);
+    ulp_sheet_put_row(table, "%s,%s,%s", w.network->name, kind.text, w.format->name);
     put_percent(table, tensor.zero, tensor.count);
     for (int k = 0; k <= 40; k += 8) { /* flushed at 2^0, 2^8, 2^16, 2^24; overflowed at 2^16, 2^24 */
         const total t = with_scale(c, w, k <= 24 ? k : k - 16);
@@ -115,11 +115,12 @@ static void put_format(ulp_claims *c, ulp_sheet *table, wanted w) {
     ulp_sheet_put(table, "%s", scale_name(scale, sizeof scale, safe));
     put_percent(table, at_safe.flushed, at_safe.count - at_safe.zero);
     put_percent(table, tensor.flushed, tensor.count - tensor.zero);
-    ulp_summary(c, "safe scale", safe == NO_SCALE ? (double)NAN : (double)safe, "%s %s %s", w.network->name, kind,
+    ulp_summary(c, "safe scale", safe == NO_SCALE ? (double)NAN : (double)safe, "%s %s %s", w.network->name, kind.text,
                 w.format->name);
-    ulp_summary(c, "flushed unscaled", percent(unscaled), "%s %s %s", w.network->name, kind, w.format->name);
-    ulp_summary(c, "flushed at the safe scale", percent(at_safe), "%s %s %s", w.network->name, kind, w.format->name);
-    ulp_summary(c, "flushed with a scale per tensor", percent(tensor), "%s %s %s", w.network->name, kind,
+    ulp_summary(c, "flushed unscaled", percent(unscaled), "%s %s %s", w.network->name, kind.text, w.format->name);
+    ulp_summary(c, "flushed at the safe scale", percent(at_safe), "%s %s %s", w.network->name, kind.text,
+                w.format->name);
+    ulp_summary(c, "flushed with a scale per tensor", percent(tensor), "%s %s %s", w.network->name, kind.text,
                 w.format->name);
 }
 
@@ -151,9 +152,8 @@ static void print_layers(const ulp_claims *c, const ulp_network *network, const 
             continue;
         wanted w = {network, r->kind, ULP_STAGE_ALL, r->layer, format, 0};
         const total all = with_scale(c, w, 0);
-        char kind[24];
-        ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)r->kind);
-        ulp_sheet_put_row(table, "%s,%s,%s,%s", r->net, kind, r->layer, r->name);
+        const ulp_word kind = ulp_word_of(KIND_WORDS, (size_t)r->kind);
+        ulp_sheet_put_row(table, "%s,%s,%s,%s", r->net, kind.text, r->layer, r->name);
         put_percent(table, all.zero, all.count);
         ulp_sheet_put(table, "%s", format->name);
         for (w.stage = 0; w.stage < ULP_STAGE_ALL; w.stage++) {

@@ -14,10 +14,9 @@ static void add_points(ulp_plan *plan, const ulp_sum_grid *grid, const ulp_forma
                      format->name, rule->name);
     }
     for (size_t c = 0; c < grid->cure_count; c++) {
-        char cure[16];
-        ulp_word_at(cure, sizeof cure, ULP_CURE_WORDS, grid->cures[c]);
+        const ulp_word cure = ulp_word_of(ULP_CURE_WORDS, grid->cures[c]);
         ulp_plan_add(plan, &(ulp_sum_point){format, &nearest, grid->cures[c]}, costs->cured, "%s rne %s", format->name,
-                     cure);
+                     cure.text);
     }
 }
 
@@ -73,9 +72,7 @@ const void *ulp_sum_find(const ulp_table *table, const ulp_sum_wanted *wanted) {
 }
 
 void ulp_sum_summary(ulp_claims *c, const char *quantity, double value, const ulp_format *format, ulp_cure cure) {
-    char word[16];
-    ulp_word_at(word, sizeof word, ULP_CURE_WORDS, cure);
-    ulp_summary(c, quantity, value, "%s rne %s", format->name, word);
+    ulp_summary(c, quantity, value, "%s rne %s", format->name, ulp_word_of(ULP_CURE_WORDS, cure).text);
 }
 
 const void *ulp_sum_find_at(const ulp_table *table, const ulp_sum_wanted *wanted, size_t at, int64_t n) {

@@ -26,14 +26,13 @@ static void print_table(ulp_claims *c, const char *interval) {
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = (const row *)c->table->rows + i;
         const ulp_training_mean m = mean_of(c, *(const point *)c->table->points[i]);
-        char name[32];
         if (r->what != FINAL || r->seed != (int64_t)((const settings *)c->settings)->seed) continue;
-        ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)r->scaler);
-        if (r->scaler == STATIC) snprintf(name, sizeof name, "2^%lld", (long long)r->static_log2);
-        ulp_sheet_put_row(table, "%s,%s,%s", r->net, r->format, name);
+        ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)r->scaler);
+        if (r->scaler == STATIC) snprintf(name.text, sizeof name.text, "2^%lld", (long long)r->static_log2);
+        ulp_sheet_put_row(table, "%s,%s,%s", r->net, r->format, name.text);
         ulp_training_mean_put(table, &m);
-        ulp_summary(c, "accuracy", m.accuracy, "%s %s %s", r->net, r->format, name);
-        ulp_summary(c, "loss", m.loss, "%s %s %s", r->net, r->format, name);
+        ulp_summary(c, "accuracy", m.accuracy, "%s %s %s", r->net, r->format, name.text);
+        ulp_summary(c, "loss", m.loss, "%s %s %s", r->net, r->format, name.text);
     }
     ulp_sheet_print(table, c->file);
 }
@@ -148,7 +147,6 @@ static void claim_scaler(const judged *j, int scaler) {
     const double binary32 = j->reference.accuracy;
     ulp_finding found = {0};
     double skipped = 0;
-    char name[24];
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
         const ulp_training_mean m = mean_of(j->c, (point){j->network, format, scaler, 0, 0}),
@@ -165,7 +163,7 @@ static void claim_scaler(const judged *j, int scaler) {
             ulp_finding_add(&found, good && m.scale >= (double)window_of(j, format).low, "%s %.2f %% at 2^%.1f",
                             format->name, m.accuracy, m.scale);
     }
-    ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)scaler);
+    const ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)scaler);
     ulp_finding_note(&found, "binary32 %.2f %%", binary32);
     if (scaler < AMAX)
         ulp_finding_note(&found, "%.1f steps skipped per run", skipped / (found.count ? found.count : 1));
@@ -173,7 +171,7 @@ static void claim_scaler(const judged *j, int scaler) {
                     scaler == DELAYED16_INF ? late
                     : scaler >= AMAX        ? per_tensor
                                             : dynamic,
-                    j->network->name, name, j->points,
+                    j->network->name, name.text, j->points,
                     scaler == BACKOFF  ? "its scale only ever halved"
                     : scaler == LOGMAX ? "its scale followed the gradients"
                                        : j->interval);

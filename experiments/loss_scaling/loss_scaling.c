@@ -78,12 +78,12 @@ static ulp_status make_policy(ulp_policy *policy, const settings *s, const point
 }
 
 static void add_runs(ulp_plan *plan, const settings *s, int other, point p) {
-    char name[24], scale[24] = "";
-    ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)p.scaler);
+    char scale[24] = "";
+    const ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)p.scaler);
     if (p.scaler == STATIC) snprintf(scale, sizeof scale, ":%lld", (long long)p.scale);
     for (p.seed = s->seed; p.seed < s->seed + (uint64_t)s->grid[other].seeds; p.seed++)
         ulp_plan_add(plan, &p, strcmp(p.network->name, "resnet") == 0 ? 2 : 1, "%s %s %s%s seed %llu", p.network->name,
-                     p.format ? p.format->name : "binary32", name, scale, (unsigned long long)p.seed);
+                     p.format ? p.format->name : "binary32", name.text, scale, (unsigned long long)p.seed);
 }
 
 /* Whether the networks of a grid have runs with a format and a scaler. */
@@ -149,10 +149,9 @@ static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_s
 }
 
 static ulp_scaler_rule rule_of(const settings *s, const point *p) {
-    char name[24];
     if (p->scaler == STATIC) return ulp_scaler_static((int)p->scale);
-    ulp_word_at(name, sizeof name, SCALER_WORDS, (size_t)p->scaler);
-    ulp_scaler_rule rule = *ulp_scaler_rule_find(p->scaler < AMAX ? name : "none");
+    const int word = p->scaler < AMAX ? p->scaler : NONE;
+    ulp_scaler_rule rule = *ulp_scaler_rule_find(ulp_word_of(SCALER_WORDS, (size_t)word).text);
     if (p->scaler == LOGMAX) rule.log_max = p->format->emax + 1;
     if (rule.interval && s->interval) rule.interval = (uint32_t)s->interval;
     return rule;

@@ -101,11 +101,8 @@ static void print_table(const ulp_claims *c) {
     for (int i = 0; i < KINDS * STAGES; i++) {
         const int kind = i / STAGES, stage = i % STAGES;
         const spread s = spread_of(c, kind, stage);
-        char word[16];
-        ulp_word_at(word, sizeof word, KIND_WORDS, (size_t)kind);
-        ulp_sheet_put(table, "%s", word);
-        ulp_word_at(word, sizeof word, STAGE_WORDS, (size_t)stage);
-        ulp_sheet_put(table, "%s", word);
+        ulp_sheet_put(table, "%s", ulp_word_of(KIND_WORDS, (size_t)kind).text);
+        ulp_sheet_put(table, "%s", ulp_word_of(STAGE_WORDS, (size_t)stage).text);
         ulp_sheet_put(table, "%.3g %%", s.zero + s.nonzero > 0 ? 100 * s.zero / (s.zero + s.nonzero) : 0);
         ulp_sheet_put(table, "2^%d", quantile(&s, 0.5));
         ulp_sheet_put(table, "2^%d", quantile(&s, 0.005));
@@ -140,15 +137,14 @@ static void sum_up(ulp_claims *c) {
     for (int i = 0; i < KINDS * STAGES; i++) {
         const int kind = i / STAGES, stage = i % STAGES;
         const spread s = spread_of(c, kind, stage);
-        char of[16], when[16];
-        ulp_word_at(of, sizeof of, KIND_WORDS, (size_t)kind);
-        ulp_word_at(when, sizeof when, STAGE_WORDS, (size_t)stage);
-        ulp_summary(c, "values not zero", s.nonzero, "%s %s", of, when);
-        ulp_summary(c, "fullest octave", peak(&s), "%s %s", of, when);
-        ulp_summary(c, "percent in the fullest octave", percent_in(&s, peak(&s), 1), "%s %s", of, when);
+        const ulp_word of = ulp_word_of(KIND_WORDS, (size_t)kind);
+        const ulp_word when = ulp_word_of(STAGE_WORDS, (size_t)stage);
+        ulp_summary(c, "values not zero", s.nonzero, "%s %s", of.text, when.text);
+        ulp_summary(c, "fullest octave", peak(&s), "%s %s", of.text, when.text);
+        ulp_summary(c, "percent in the fullest octave", percent_in(&s, peak(&s), 1), "%s %s", of.text, when.text);
         for (size_t k = 0; k < formats->count; k++)
-            ulp_summary(c, "percent flushed", flushed(c, kind, stage, formats->at[k].name), "%s %s %s", of, when,
-                        formats->at[k].name);
+            ulp_summary(c, "percent flushed", flushed(c, kind, stage, formats->at[k].name), "%s %s %s", of.text,
+                        when.text, formats->at[k].name);
     }
 }
 

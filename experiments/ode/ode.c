@@ -68,9 +68,8 @@ static const ulp_column columns[] = {
 enum { SAMPLES = 256, SCAN_MAX = 5000 };
 
 static void add_point(ulp_plan *plan, point p, double cost) {
-    char kind[16];
-    ulp_word_at(kind, sizeof kind, KIND_WORDS, (size_t)p.kind);
-    ulp_plan_add(plan, &p, cost, "%s %s %s n %lld", kind, p.format->name, p.rule->name, (long long)p.n);
+    const ulp_word kind = ulp_word_of(KIND_WORDS, (size_t)p.kind);
+    ulp_plan_add(plan, &p, cost, "%s %s %s n %lld", kind.text, p.format->name, p.rule->name, (long long)p.n);
 }
 
 static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *format, const ulp_named_rule *rule) {

@@ -51,16 +51,15 @@ static const ulp_column columns[] = {
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     const settings *s = own;
-    char data_word[16], kind_word[16];
     (void)context;
     for (int data = 0; data < DATA_COUNT; data++)
         for (size_t i = 0; i < s->datapaths.count; i++)
             for (int kind = 0; kind < KIND_COUNT; kind++) {
                 const ulp_datapath *d = &s->datapaths.at[i];
                 if ((kind == INSIDE && !has_blocks(d)) || (kind == SLICES && !is_serial(d))) continue;
-                ulp_word_at(data_word, sizeof data_word, DATA_WORDS, (size_t)data);
-                ulp_word_at(kind_word, sizeof kind_word, KIND_WORDS, (size_t)kind);
-                ulp_plan_add(plan, &(point){d, data, kind}, 0, "%s %s %s", data_word, d->name, kind_word);
+                const ulp_word data_word = ulp_word_of(DATA_WORDS, (size_t)data);
+                const ulp_word kind_word = ulp_word_of(KIND_WORDS, (size_t)kind);
+                ulp_plan_add(plan, &(point){d, data, kind}, 0, "%s %s %s", data_word.text, d->name, kind_word.text);
             }
     return ULP_OK;
 }
@@ -110,9 +109,9 @@ static ulp_status product(const machine *m, ulp_summation how, const double *a, 
  * factor and every matrix has its own stream. */
 static void fill(const ulp_task *task, double *x, size_t n, const char *name, const ulp_format *f) {
     const int data = ((const point *)task->point)->data;
-    char word[16];
-    ulp_word_at(word, sizeof word, DATA_WORDS, (size_t)data);
-    const ulp_stream stream = ulp_stream_named(((const settings *)task->settings)->seed, "order %s %s", word, name);
+    const ulp_word word = ulp_word_of(DATA_WORDS, (size_t)data);
+    const ulp_stream stream =
+        ulp_stream_named(((const settings *)task->settings)->seed, "order %s %s", word.text, name);
     for (size_t i = 0; i < n; i++)
         x[i] = ulp_round(data == NORMAL ? ulp_random_normal(stream, i) : ulp_random_uniform(stream, i), f,
                          (ulp_rule){0}, 0);

@@ -49,14 +49,11 @@ static void print_table(const ulp_claims *c, int64_t net) {
     const row *r;
     for (size_t i = 0; (r = next_way(c, net, &i)) != NULL; i++) {
         const mean m = mean_of(c, net, &r->way);
-        char word[16];
         ulp_sheet_put(table, "%lld", (long long)net);
         if (strcmp(r->way.kind, INTEGER) == 0) ulp_sheet_put(table, "%lld bits", (long long)r->way.bits);
         else ulp_sheet_put(table, "%s", r->way.kind);
-        ulp_word_at(word, sizeof word, SCHEME_WORDS, (size_t)r->way.scheme);
-        ulp_sheet_put(table, "%s", word);
-        ulp_word_at(word, sizeof word, ACCUMULATOR_WORDS, (size_t)r->way.accumulator);
-        ulp_sheet_put(table, "%s", word);
+        ulp_sheet_put(table, "%s", ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme).text);
+        ulp_sheet_put(table, "%s", ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator).text);
         ulp_sheet_put(table, "%.2f", m.accuracy);
         ulp_sheet_put(table, "%.2f", m.agreement);
         ulp_sheet_put(table, "%.3g", m.changed);
@@ -69,11 +66,10 @@ static void print_table(const ulp_claims *c, int64_t net) {
 static void sum_up(ulp_claims *c, int64_t net) {
     const row *r;
     for (size_t i = 0; (r = next_way(c, net, &i)) != NULL; i++) {
-        char scheme[16], accumulator[16];
-        ulp_word_at(scheme, sizeof scheme, SCHEME_WORDS, (size_t)r->way.scheme);
-        ulp_word_at(accumulator, sizeof accumulator, ACCUMULATOR_WORDS, (size_t)r->way.accumulator);
+        const ulp_word scheme = ulp_word_of(SCHEME_WORDS, (size_t)r->way.scheme);
+        const ulp_word accumulator = ulp_word_of(ACCUMULATOR_WORDS, (size_t)r->way.accumulator);
         ulp_summary(c, "mean accuracy", mean_of(c, net, &r->way).accuracy, "%lld %s %s %lld %s", (long long)net,
-                    r->way.kind, scheme, (long long)r->way.bits, accumulator);
+                    r->way.kind, scheme.text, (long long)r->way.bits, accumulator.text);
     }
 }
 

@@ -124,12 +124,11 @@ static ulp_status add_random(ulp_plan *plan, const settings *s, context *x) {
 static ulp_status add_cell(ulp_plan *plan, const settings *s, context *x, int run, int c) {
     /* the trained networks learn in arithmetic 0, the runs `training` in the other arithmetics */
     const int first = run == RUN_TRAINING, end = run == RUN_TRAINING ? LEARNING : 1;
-    char cell[8];
-    ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)c);
+    const ulp_word cell = ulp_word_of(CELL_WORDS, (size_t)c);
     for (int64_t k = 0; k < s->seeds; k++)
         for (int p = first; p < end; p++) {
             const point at = {.run = run, .cell = c, .learning = p, .seed = s->seed + (uint64_t)k};
-            ulp_plan_add(plan, &at, 1, "%s %s%s%s seed %llu", run == RUN_TRAINING ? "training" : "trained", cell,
+            ulp_plan_add(plan, &at, 1, "%s %s%s%s seed %llu", run == RUN_TRAINING ? "training" : "trained", cell.text,
                          first ? " " : "", first ? learning[p].name : "", (unsigned long long)at.seed);
         }
     return plan_training(plan, s, x, c, end);

@@ -44,9 +44,8 @@ static ulp_train_options options_of(const settings *s, const context *x, const p
 
 ulp_status plan_training(ulp_plan *plan, const settings *s, context *x, int c, int arithmetics) {
     ulp_text text = {0};
-    char cell[8];
-    ulp_word_at(cell, sizeof cell, CELL_WORDS, (size_t)c);
-    ulp_text_print(&text, "rows %s%lld last fc10", cell, (long long)s->hidden);
+    const ulp_word cell = ulp_word_of(CELL_WORDS, (size_t)c);
+    ulp_text_print(&text, "rows %s%lld last fc10", cell.text, (long long)s->hidden);
     ulp_status status = ULP_OK;
     if (x->net[c].count == 0) status = ulp_plan_read_net(plan, &x->net[c], ulp_text_of(&text), x->data.dims);
     for (int p = 0; p < arithmetics && status == ULP_OK; p++) {

@@ -34,8 +34,6 @@ static const row *next(const ulp_claims *c, size_t *i, const wanted *w) {
     return ulp_table_find(c->table, i, is_wanted, w);
 }
 
-static void mode_word(char word[8], int mode) { ulp_word_at(word, 8, MODE_WORDS, (size_t)mode); }
-
 /* ---- where sums stop ---- */
 
 /* log2 of the number at which the sums of a row stop. */
@@ -51,7 +49,7 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
     const settings *s = c->settings;
     const row *r;
     int rows = 0, ran = 0, wrong = 0;
-    char text[160], word[8];
+    char text[160];
     for (size_t i = 0; (r = next(c, &i, &(wanted){STOP, mode, input})) != NULL; i++) {
         const double stop = ldexp(1, stop_of(r));
         rows++;
@@ -60,10 +58,10 @@ static void claim_stop(ulp_claims *c, int mode, int input) {
         ran++;
         wrong += r->least != stop || r->most != stop;
     }
-    mode_word(word, mode);
-    snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", word, input == ONES ? "ones" : "terms in (0,1)",
-             laws[input][mode]);
-    if (rows > 0 && input == BELOW_ONE) ulp_summary(c, "stops off the law", wrong, "%s below-one", word);
+    const ulp_word word = ulp_word_of(MODE_WORDS, (size_t)mode);
+    snprintf(text, sizeof text, "%s: sums of %s stop at exactly %s", word.text,
+             input == ONES ? "ones" : "terms in (0,1)", laws[input][mode]);
+    if (rows > 0 && input == BELOW_ONE) ulp_summary(c, "stops off the law", wrong, "%s below-one", word.text);
     if (rows > 0)
         ulp_claim(c, wrong == 0, text,
                   "%d pair%s of p and r by asking for the largest word, %d of them also by %lld sums each", rows,
@@ -90,15 +88,15 @@ static void claim_bias(ulp_claims *c, int mode, int input) {
     const row *r;
     int rows = 0, wrong = 0;
     double largest = 0;
-    char text[160], word[8];
+    char text[160];
     for (size_t i = 0; (r = next(c, &i, &(wanted){BIAS, mode, input})) != NULL; i++) {
         wrong += r->bias != bias_of(r);
         if (fabs(r->bias) > fabs(largest)) largest = r->bias;
         rows++;
     }
-    mode_word(word, mode);
-    snprintf(text, sizeof text, "%s, %s", word, laws[input == MIDPOINTS][mode]);
-    if (rows > 0 && input == MIDPOINTS) ulp_summary(c, "biases off the law", wrong, "%s midpoints", word);
+    const ulp_word word = ulp_word_of(MODE_WORDS, (size_t)mode);
+    snprintf(text, sizeof text, "%s, %s", word.text, laws[input == MIDPOINTS][mode]);
+    if (rows > 0 && input == MIDPOINTS) ulp_summary(c, "biases off the law", wrong, "%s midpoints", word.text);
     if (rows > 0) ulp_claim(c, wrong == 0, text, "%d averages, the largest %.9g", rows, largest);
 }
 
@@ -181,13 +179,13 @@ static void print_table(const ulp_claims *c) {
 /* The significant bits of the format, and the standard deviations of the runs. */
 static void summarize(ulp_claims *c, const ulp_format *format) {
     const settings *s = c->settings;
-    char word[8];
     ulp_summary(c, "significant bits", format->prec, "%s", format->name);
     for (int m = 0; m < MODE_COUNT; m++)
         for (size_t i = 0; i < s->bits.count; i++) {
             const row *r = find(c, (point){format, m, ERROR, s->bits.at[i]});
-            mode_word(word, m);
-            if (r) ulp_summary(c, "sd", deviation_of(r), "%s %s %lld", format->name, word, (long long)s->bits.at[i]);
+            const ulp_word word = ulp_word_of(MODE_WORDS, (size_t)m);
+            if (r)
+                ulp_summary(c, "sd", deviation_of(r), "%s %s %lld", format->name, word.text, (long long)s->bits.at[i]);
         }
 }
 

@@ -83,11 +83,10 @@ static void plan_mode(ulp_plan *plan, const settings *s, const ulp_format *forma
     for (size_t i = 0; i < s->bits.count; i++)
         for (int kind = STOP; kind < KIND_COUNT; kind++) {
             const point p = {format, mode, kind, s->bits.at[i]};
-            char mode_word[8], kind_word[8];
-            ulp_word_at(mode_word, sizeof mode_word, MODE_WORDS, (size_t)mode);
-            ulp_word_at(kind_word, sizeof kind_word, KIND_WORDS, (size_t)kind);
-            ulp_plan_add(plan, &p, cost_of(s, &p), "%s %s/%lld %s", format->name, mode_word, (long long)p.bits,
-                         kind_word);
+            const ulp_word mode_word = ulp_word_of(MODE_WORDS, (size_t)mode);
+            const ulp_word kind_word = ulp_word_of(KIND_WORDS, (size_t)kind);
+            ulp_plan_add(plan, &p, cost_of(s, &p), "%s %s/%lld %s", format->name, mode_word.text, (long long)p.bits,
+                         kind_word.text);
         }
 }
 
@@ -152,9 +151,8 @@ static void carve(sums *s) {
 }
 
 static ulp_stream words_of(const settings *set, const rounding *r, const char *what) {
-    char mode[8];
-    ulp_word_at(mode, sizeof mode, MODE_WORDS, (size_t)r->mode);
-    return ulp_stream_named(set->seed, "sr_bits %s %s/%d %s", r->format->name, mode, r->bits, what);
+    const ulp_word mode = ulp_word_of(MODE_WORDS, (size_t)r->mode);
+    return ulp_stream_named(set->seed, "sr_bits %s %s/%d %s", r->format->name, mode.text, r->bits, what);
 }
 
 static ulp_status sums_new(sums *s, const settings *set, const rounding *r, const char *what) {
@@ -232,9 +230,8 @@ static ulp_status run_to_stop(const ulp_task *task, sums *s, const rounding *r, 
 static ulp_status put_stop(const ulp_task *task, const rounding *r, int input) {
     const settings *set = task->settings;
     sums s = {0};
-    char what[16];
-    ulp_word_at(what, sizeof what, INPUT_WORDS, (size_t)input);
-    ulp_status status = sums_new(&s, set, r, what);
+    const ulp_word what = ulp_word_of(INPUT_WORDS, (size_t)input);
+    ulp_status status = sums_new(&s, set, r, what.text);
     if (status == ULP_OK) {
         const double most = draw_terms(s.x, input, set->seed);
         row new = row_of(task->rows, STOP, r, input);

@@ -219,9 +219,8 @@ static void summarize(ulp_claims *c, const ulp_format *format) {
     }
     for (int k = 0; k < CURES; k++) {
         const row *end = cured_end(c, format, cures[k]);
-        char cure[16];
-        ulp_word_at(cure, sizeof cure, ULP_CURE_WORDS, cures[k]);
-        if (end) ulp_summary(c, "end", end->value, "%s rne %s", format->name, cure);
+        const ulp_word cure = ulp_word_of(ULP_CURE_WORDS, cures[k]);
+        if (end) ulp_summary(c, "end", end->value, "%s rne %s", format->name, cure.text);
     }
     if (!sra) return;
     ulp_summary(c, "mean", sra->value, "%s sra", format->name);

@@ -157,7 +157,8 @@ static void claim_stop(ulp_claims *c, const ulp_format *format, int data) {
         return;
     }
     ulp_claim(c, least == stop && most == stop, text, "%ld lengths, from %.17g to %.17g", rows, least, most);
-    if (least == most) ulp_summary(c, "stop", most, "%s rne %s", format->name, data_name_of(data).text);
+    if (least == most)
+        ulp_summary(c, "stop", most, "%s rne %s", format->name, ulp_word_of(DATA_WORDS, (size_t)data).text);
 }
 
 /* ---- slopes ---- */
@@ -192,7 +193,7 @@ static void claim_slope(ulp_claims *c, const ulp_format *format, slope wanted, c
     char text[240];
     if (!find(c, (key){format, wanted.data, wanted.mode, 10})) return;
     snprintf(text, sizeof text, "%s %s, %s, n from %.0f to %.0f: %s", format->name, wanted.mode,
-             data_name_of(wanted.data).text, wanted.from, fmin(wanted.to, reached), what);
+             ulp_word_of(DATA_WORDS, (size_t)wanted.data).text, wanted.from, fmin(wanted.to, reached), what);
     if (isnan(got) || reached < 1e4 || (wanted.to < INFINITY && reached < 0.7 * wanted.to))
         ulp_claim_skip(c, text, "--longest is %g", s->longest);
     else if (s->runs < 16) ulp_claim_skip(c, text, "--runs is %lld: too much chance", (long long)s->runs);
@@ -305,7 +306,7 @@ static void print_bound(ulp_sheet *sheet, double bound) {
 /* One line of the table, for lengths 10^2 to 10^(last / 4). */
 static void print_sums(ulp_sheet *sheet, const ulp_claims *c, key k, int last) {
     ulp_sheet_put(sheet, "%s", k.format->name);
-    ulp_sheet_put(sheet, "%s", data_name_of(k.data).text);
+    ulp_sheet_put(sheet, "%s", ulp_word_of(DATA_WORDS, (size_t)k.data).text);
     ulp_sheet_put(sheet, "%s", k.mode);
     for (int q = 8; q <= last; q += 4) {
         k.n = growth_length(q);

@@ -87,7 +87,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
                              data == HARMONIC      ? 1
                              : data < DOT_POSITIVE ? 2
                                                    : 3,
-                             "%s %s", format->name, data_name_of(data).text);
+                             "%s %s", format->name, ulp_word_of(DATA_WORDS, (size_t)data).text);
         }
     return ULP_OK;
 }
@@ -134,7 +134,7 @@ static ulp_status sums_new(sums *s) {
         s->serial[m] = (ulp_datapath){.kind = ULP_SERIAL, .accumulator = *s->format, .rule = s->mode[m].rule};
         status = ulp_datapath_init(&s->serial[m]);
         s->words[m] = ulp_stream_named(s->settings->seed, "sum_growth %s %s %s", s->format->name,
-                                       data_name_of(s->data).text, s->mode[m].name);
+                                       ulp_word_of(DATA_WORDS, (size_t)s->data).text, s->mode[m].name);
     }
     s->x = calloc(2 * block + s->modes * s->runs, sizeof(float));
     s->exact_terms = calloc(block + 2 * s->runs, sizeof(double));

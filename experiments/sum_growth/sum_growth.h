@@ -16,16 +16,6 @@ typedef struct settings {
 enum { POSITIVE, SIGNED, DOT_POSITIVE, DOT_SIGNED, HARMONIC, DATA_COUNT };
 #define DATA_WORDS "positive signed dot-positive dot-signed harmonic"
 
-/* A word of DATA_WORDS. */
-typedef struct data_name {
-    char text[16];
-} data_name;
-static inline data_name data_name_of(int data) {
-    data_name name;
-    ulp_word_at(name.text, sizeof name.text, DATA_WORDS, (size_t)data);
-    return name;
-}
-
 /* A point of the plan: all modes on the same terms. */
 typedef struct point {
     const ulp_format *format;

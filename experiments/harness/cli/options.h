@@ -135,8 +135,11 @@ extern const ulp_option_type ulp_type_backend;   /* const ulp_backend *: changes
 
 /* The index of a word in the `words` of an option; -1 if `words` does not contain it. */
 int ulp_word_index(const char *words, const char *word);
-/* Copy word i of `words` to `word` (size); `word` is empty if i is past the end. */
-void ulp_word_at(char *word, size_t size, const char *words, size_t i);
+/* Word i of `words`; empty if i is past the end. */
+typedef struct ulp_word {
+    char text[64];
+} ulp_word;
+ulp_word ulp_word_of(const char *words, size_t i);
 
 /* Add the names of the modes that take random bits, with blanks between them. */
 void ulp_add_stochastic_modes(ulp_text *to);

@@ -311,13 +311,15 @@ int ulp_word_index(const char *words, const char *word) {
     return -1;
 }
 
-void ulp_word_at(char *word, size_t size, const char *words, size_t i) {
+ulp_word ulp_word_of(const char *words, size_t i) {
+    ulp_word word;
     const char *at = words + strspn(words, " ");
     for (; *at && i > 0; i--) {
         at += strcspn(at, " ");
         at += strspn(at, " ");
     }
-    snprintf(word, size, "%.*s", (int)strcspn(at, " "), at);
+    snprintf(word.text, sizeof word.text, "%.*s", (int)strcspn(at, " "), at);
+    return word;
 }
 
 static int read_choice(void *field, const char *text, const ulp_option *o, ulp_text *error) {
@@ -328,13 +330,8 @@ static int read_choice(void *field, const char *text, const ulp_option *o, ulp_t
 }
 
 static uint64_t all_choices(const ulp_option *o) {
-    char word[ITEM_MAX];
     uint64_t bits = 0;
-    for (size_t i = 0; i < 64; i++) {
-        ulp_word_at(word, sizeof word, o->words, i);
-        if (!word[0]) break;
-        bits |= (uint64_t)1 << i;
-    }
+    for (size_t i = 0; i < 64 && ulp_word_of(o->words, i).text[0]; i++) bits |= (uint64_t)1 << i;
     return bits;
 }
 
@@ -356,16 +353,13 @@ static int read_choices(void *field, const char *text, const ulp_option *o, ulp_
 }
 
 static void print_choice(ulp_text *to, const void *field, const ulp_option *o) {
-    char word[ITEM_MAX];
-    ulp_word_at(word, sizeof word, o->words, (size_t) * (const int *)field);
-    ulp_text_print(to, "%s", word);
+    ulp_text_print(to, "%s", ulp_word_of(o->words, (size_t) * (const int *)field).text);
 }
 
 /* Choices equal to a default are printed like the default; other choices as a list in the order of the words. */
 static void print_choices(ulp_text *to, const void *field, const ulp_option *o) {
     const char *const defaults[] = {o->value, o->quick, o->full};
     const uint64_t bits = *(const uint64_t *)field;
-    char word[ITEM_MAX];
     ulp_text none = {0};
     int first = 1;
     for (int i = 0; i < 3; i++) {
@@ -376,8 +370,7 @@ static void print_choices(ulp_text *to, const void *field, const ulp_option *o) 
     }
     for (size_t i = 0; i < 64; i++) {
         if (!(bits >> i & 1)) continue;
-        ulp_word_at(word, sizeof word, o->words, i);
-        ulp_text_print(to, "%s%s", first ? "" : ",", word);
+        ulp_text_print(to, "%s%s", first ? "" : ",", ulp_word_of(o->words, i).text);
         first = 0;
     }
 }
