@@ -19,13 +19,11 @@ static int too_wide(ulp_op op, double a, double b, double c, const ulp_format *f
     return fabs(a) > top || fabs(b) > top;
 }
 
-static void check(ulp_reference *ref, ulp_op op, double a, double b, double c, const ulp_format *f, ulp_rule rule,
-                  uint32_t word) {
-    double got = ulp_arith((ulp_scalar_op){op, a, b, c}, f, rule, word),
-           want = ulp_reference_arith(ref, (ulp_scalar_op){op, a, b, c}, rule, word);
-    if (!same_result(got, want) && !too_wide(op, a, b, c, f))
-        fail_case(ulp_op_name(op), a, b, c, f, rule, word, got, want);
-    checked[op]++;
+static void check(ulp_reference *ref, ulp_scalar_op of, const ulp_format *f, ulp_rule rule, uint32_t word) {
+    double got = ulp_arith(of, f, rule, word), want = ulp_reference_arith(ref, of, rule, word);
+    if (!same_result(got, want) && !too_wide(of.op, of.a, of.b, of.c, f))
+        fail_case(ulp_op_name(of.op), of.a, of.b, of.c, f, rule, word, got, want);
+    checked[of.op]++;
 }
 
 /* Check every operation in every mode, with a random word, the largest word, or a word next to the middle. */
@@ -37,7 +35,7 @@ static void check_all(ulp_reference *ref, double a, double b, double c, const ul
                             : (bits & 2) ? 0xffffffffu
                                          : 0x80000000u - (uint32_t)(bits >> 2 & 1);
             int r = ulp_mode_is_stochastic((uint32_t)m) ? (int)(bits >> 8 & 1 ? 32 : bits >> 9 & 31) : 0;
-            check(ref, (ulp_op)op, a, b, c, f, rule_of(m, ULP_OVERFLOW_DEFAULT, r), word);
+            check(ref, (ulp_scalar_op){(ulp_op)op, a, b, c}, f, rule_of(m, ULP_OVERFLOW_DEFAULT, r), word);
         }
 }
 
@@ -60,10 +58,10 @@ static void check_pairs(const ulp_format *f, int mode, uint64_t stride) {
     uint64_t seed = (uint64_t)mode;
     for (uint64_t i = 0; i < codes; i++) {
         double a = ulp_decode(i, f);
-        check(ref, ULP_SQRT, a, 0, 0, f, rule, (uint32_t)next_random(&seed));
+        check(ref, (ulp_scalar_op){ULP_SQRT, a, 0, 0}, f, rule, (uint32_t)next_random(&seed));
         for (uint64_t j = i % stride; j < codes; j += stride)
             for (int op = 0; op < 4; op++)
-                check(ref, pairs[op], a, ulp_decode(j, f), 0, f, rule, (uint32_t)next_random(&seed));
+                check(ref, (ulp_scalar_op){pairs[op], a, ulp_decode(j, f), 0}, f, rule, (uint32_t)next_random(&seed));
     }
     ulp_reference_free(ref);
 }
@@ -104,7 +102,8 @@ static void test_triples(void **state) {
             for (int m = 0; m < ULP_MODE_COUNT; m++, cases++) {
                 if (f.bits == 8 && (t / stride + (uint64_t)m) % 5 != 0) continue;
                 double a = ulp_decode(t, &f), b = ulp_decode(t >> f.bits, &f), c = ulp_decode(t >> 2 * f.bits, &f);
-                check(ref, ULP_FUSED, a, b, c, &f, rule_of(m, ULP_OVERFLOW_DEFAULT, 0), (uint32_t)next_random(&seed));
+                check(ref, (ulp_scalar_op){ULP_FUSED, a, b, c}, &f, rule_of(m, ULP_OVERFLOW_DEFAULT, 0),
+                      (uint32_t)next_random(&seed));
             }
         ulp_reference_free(ref);
     }

@@ -17,11 +17,9 @@ static uint64_t cells;
 
 /* ---- scalar ---- */
 
-static void check(ulp_reference *ref, ulp_op op, double a, double b, const ulp_format *f, ulp_rule rule,
-                  uint32_t word) {
-    double got = ulp_arith((ulp_scalar_op){op, a, b, 0}, f, rule, word),
-           want = ulp_reference_arith(ref, (ulp_scalar_op){op, a, b, 0}, rule, word);
-    if (!same_result(got, want)) fail_case(ulp_op_name(op), a, b, 0, f, rule, word, got, want);
+static void check(ulp_reference *ref, ulp_scalar_op of, const ulp_format *f, ulp_rule rule, uint32_t word) {
+    double got = ulp_arith(of, f, rule, word), want = ulp_reference_arith(ref, of, rule, word);
+    if (!same_result(got, want)) fail_case(ulp_op_name(of.op), of.a, of.b, of.c, f, rule, word, got, want);
 }
 
 /* Results so close to a breakpoint that hundreds of bits or the remainder decide. The first two results are 2^-106
@@ -50,7 +48,7 @@ static void test_close(void **state) {
         assert_true(down < up && (close[i].down == 0 || (down == close[i].down && up == close[i].up)));
         for (int m = 0; m < ULP_MODE_COUNT; m++)
             for (uint32_t turn = 0; turn < 4; turn++)
-                check(ref, close[i].op, a, b, &f, rule_of(m, 0, 0), close[i].first_up + turn - 2);
+                check(ref, (ulp_scalar_op){close[i].op, a, b, 0}, &f, rule_of(m, 0, 0), close[i].first_up + turn - 2);
         const ulp_rule src = rule_of(ULP_SRC, 0, 0);
         if (close[i].first_up == 0) continue;
         assert_true(ulp_arith((ulp_scalar_op){close[i].op, a, b, 0}, &f, src, close[i].first_up - 1) == down);

@@ -158,9 +158,9 @@ static ulp_stream stream_of(const rig *r, uint32_t use, uint64_t place, const ul
                         place * ulp_datapath_words(d, k)};
 }
 
-static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start, const double *a,
-                  const double *b, size_t k) {
-    return ulp_dot(d, start, (ulp_products){a, b, k, NULL, NULL}, stream_of(r, use, place, d, k));
+static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start,
+                  ulp_products products) {
+    return ulp_dot(d, start, products, stream_of(r, use, place, d, products.k));
 }
 
 static void check_value(const rig *r, const char *what, size_t i, float have, double expected) {
@@ -190,8 +190,9 @@ static void check_output(const rig *r, kernel q) {
             b[j] = (double)r->w[n * k + j];
         }
         const double one = 1.0, bias = (double)r->w[q.N * k + n];
-        double sum = dot(r, ULP_USE_BIAS, place, d, 0.0, &one, &bias, 1);
-        check_value(r, "y", i, rig_output(r)[i], dot(r, ULP_USE_FORWARD, place, d, sum, a, b, k));
+        double sum = dot(r, ULP_USE_BIAS, place, d, 0.0, (ulp_products){&one, &bias, 1, NULL, NULL});
+        check_value(r, "y", i, rig_output(r)[i],
+                    dot(r, ULP_USE_FORWARD, place, d, sum, (ulp_products){a, b, k, NULL, NULL}));
     }
 }
 
@@ -209,11 +210,12 @@ static void check_weights(const rig *r, kernel q) {
                 b[s] = (double)rig_output_gradient(r)[(s / positions * o.c + n) * positions + s % positions];
             }
             if (i < k)
-                check_value(r, "dW", n * k + i, r->model.wgrad[n * k + i],
-                            dot(r, ULP_USE_WPRODUCT, i * q.N + n, d, 0.0, a, b, B * positions));
+                check_value(
+                    r, "dW", n * k + i, r->model.wgrad[n * k + i],
+                    dot(r, ULP_USE_WPRODUCT, i * q.N + n, d, 0.0, (ulp_products){a, b, B * positions, NULL, NULL}));
             else
                 check_value(r, "db", n, r->model.wgrad[q.N * k + n],
-                            dot(r, ULP_USE_BPRODUCT, n, d, 0.0, a, b, B * positions));
+                            dot(r, ULP_USE_BPRODUCT, n, d, 0.0, (ulp_products){a, b, B * positions, NULL, NULL}));
         }
     }
 }
@@ -233,7 +235,8 @@ static void check_input(const rig *r, kernel q) {
             b[j] = (double)r->w[((n * m.c + c) * q.K + u) * q.K + v];
         }
         const uint64_t place = ((sample * m.h + row) * m.w + column) * m.c + c;
-        check_value(r, "dx", i, r->model.grad[0][i], dot(r, ULP_USE_BACKWARD, place, d, 0.0, a, b, k));
+        check_value(r, "dx", i, r->model.grad[0][i],
+                    dot(r, ULP_USE_BACKWARD, place, d, 0.0, (ulp_products){a, b, k, NULL, NULL}));
     }
 }
 

@@ -21,15 +21,14 @@ typedef struct plain {
 } plain;
 
 /* The result of one operation on one element, rounded at a point. */
-static double rounded(const plain *p, ulp_op op, double a, double b, double c, ulp_point_kind point, uint32_t use,
-                      size_t i) {
+static double rounded(const plain *p, ulp_scalar_op of, ulp_point_kind point, uint32_t use, size_t i) {
     const ulp_cast *cast = &p->policy->at[point];
     ulp_stream stream = {SEED, ulp_stream_id(use, 0, 0, p->step), 0};
-    return ulp_arith((ulp_scalar_op){op, a, b, c}, &cast->format, cast->rule, ulp_random_word(stream, i));
+    return ulp_arith(of, &cast->format, cast->rule, ulp_random_word(stream, i));
 }
 
-static double in_state(const plain *p, ulp_op op, double a, double b, double c, uint32_t use, size_t i) {
-    return rounded(p, op, a, b, c, ULP_AT_STATE, use, i);
+static double in_state(const plain *p, ulp_scalar_op of, uint32_t use, size_t i) {
+    return rounded(p, of, ULP_AT_STATE, use, i);
 }
 
 /* A constant of an update, rounded to binary32. */
@@ -40,18 +39,19 @@ static double direction(plain *p, double g, uint64_t j, double *rate, size_t i) 
     double b1 = constant(r->beta1), b2 = constant(r->beta2), left1 = 1, left2 = 1;
     if (!p->adam && r->momentum == 0.0) return g;
     if (!p->adam)
-        return (double)(p->m[i] = (float)in_state(p, ULP_FUSED, constant(r->momentum), (double)p->m[i], g,
-                                                  ULP_USE_MOMENTUM, i));
+        return (double)(p->m[i] =
+                            (float)in_state(p, (ulp_scalar_op){ULP_FUSED, constant(r->momentum), (double)p->m[i], g},
+                                            ULP_USE_MOMENTUM, i));
     for (uint64_t k = 0; k < j; k++) left1 *= b1, left2 *= b2;
     *rate = *rate * sqrt(1 - left2) / (1 - left1);
-    double t = in_state(p, ULP_MUL, constant(1 - b1), g, 0, ULP_USE_MEAN_TERM, i);
-    p->m[i] = (float)in_state(p, ULP_FUSED, b1, (double)p->m[i], t, ULP_USE_MEAN, i);
-    double s = in_state(p, ULP_MUL, g, g, 0, ULP_USE_SQUARE, i);
-    t = in_state(p, ULP_MUL, constant(1 - b2), s, 0, ULP_USE_SQUARE_TERM, i);
-    p->v[i] = (float)in_state(p, ULP_FUSED, b2, (double)p->v[i], t, ULP_USE_SQUARES, i);
-    double q = in_state(p, ULP_SQRT, (double)p->v[i], 0, 0, ULP_USE_ROOT, i);
-    q = in_state(p, ULP_ADD, q, constant(r->eps * sqrt(1 - left2)), 0, ULP_USE_DENOMINATOR, i);
-    return in_state(p, ULP_DIV, (double)p->m[i], q, 0, ULP_USE_DIRECTION, i);
+    double t = in_state(p, (ulp_scalar_op){ULP_MUL, constant(1 - b1), g, 0}, ULP_USE_MEAN_TERM, i);
+    p->m[i] = (float)in_state(p, (ulp_scalar_op){ULP_FUSED, b1, (double)p->m[i], t}, ULP_USE_MEAN, i);
+    double s = in_state(p, (ulp_scalar_op){ULP_MUL, g, g, 0}, ULP_USE_SQUARE, i);
+    t = in_state(p, (ulp_scalar_op){ULP_MUL, constant(1 - b2), s, 0}, ULP_USE_SQUARE_TERM, i);
+    p->v[i] = (float)in_state(p, (ulp_scalar_op){ULP_FUSED, b2, (double)p->v[i], t}, ULP_USE_SQUARES, i);
+    double q = in_state(p, (ulp_scalar_op){ULP_SQRT, (double)p->v[i], 0, 0}, ULP_USE_ROOT, i);
+    q = in_state(p, (ulp_scalar_op){ULP_ADD, q, constant(r->eps * sqrt(1 - left2)), 0}, ULP_USE_DENOMINATOR, i);
+    return in_state(p, (ulp_scalar_op){ULP_DIV, (double)p->m[i], q, 0}, ULP_USE_DIRECTION, i);
 }
 
 static void plain_update(plain *p, const float *dw, int scale, uint64_t j, double rate0, size_t i) {
@@ -59,22 +59,24 @@ static void plain_update(plain *p, const float *dw, int scale, uint64_t j, doubl
     ulp_point_kind point = p->policy->has_master ? ULP_AT_MASTER : ULP_AT_WEIGHT;
     float *w = p->policy->has_master ? &p->master[i] : &p->w[i];
     double rate = rate0, shrink = constant(-(rate0 * r->decay));
-    double g = in_state(p, ULP_MUL, (double)dw[i], ldexp(1.0, -scale), 0, ULP_AT_STATE, i);
+    double g = in_state(p, (ulp_scalar_op){ULP_MUL, (double)dw[i], ldexp(1.0, -scale), 0}, ULP_AT_STATE, i);
     if (r->decay != 0.0 && !p->decoupled)
-        g = in_state(p, ULP_FUSED, constant(r->decay), (double)*w, g, ULP_USE_DECAY, i);
+        g = in_state(p, (ulp_scalar_op){ULP_FUSED, constant(r->decay), (double)*w, g}, ULP_USE_DECAY, i);
     double d = direction(p, g, j, &rate, i);
     if (r->kahan) {
-        double y = rounded(p, ULP_FUSED, constant(-rate), d, (double)p->c[i], point, ULP_USE_UPDATE, i);
-        if (p->decoupled && shrink != 0.0) y = rounded(p, ULP_FUSED, shrink, (double)*w, y, point, ULP_USE_SHRINK, i);
-        double s = rounded(p, ULP_ADD, (double)*w, y, 0, point, ULP_USE_KAHAN_SUM, i);
-        double e = rounded(p, ULP_SUB, s, (double)*w, 0, point, ULP_USE_KAHAN_MOVED, i);
-        p->c[i] = (float)rounded(p, ULP_SUB, y, e, 0, point, ULP_USE_KAHAN_LOST, i);
+        double y =
+            rounded(p, (ulp_scalar_op){ULP_FUSED, constant(-rate), d, (double)p->c[i]}, point, ULP_USE_UPDATE, i);
+        if (p->decoupled && shrink != 0.0)
+            y = rounded(p, (ulp_scalar_op){ULP_FUSED, shrink, (double)*w, y}, point, ULP_USE_SHRINK, i);
+        double s = rounded(p, (ulp_scalar_op){ULP_ADD, (double)*w, y, 0}, point, ULP_USE_KAHAN_SUM, i);
+        double e = rounded(p, (ulp_scalar_op){ULP_SUB, s, (double)*w, 0}, point, ULP_USE_KAHAN_MOVED, i);
+        p->c[i] = (float)rounded(p, (ulp_scalar_op){ULP_SUB, y, e, 0}, point, ULP_USE_KAHAN_LOST, i);
         *w = (float)s;
         return;
     }
     if (p->decoupled && shrink != 0.0)
-        *w = (float)rounded(p, ULP_FUSED, shrink, (double)*w, (double)*w, point, ULP_USE_SHRINK, i);
-    *w = (float)rounded(p, ULP_FUSED, constant(-rate), d, (double)*w, point, ULP_USE_UPDATE, i);
+        *w = (float)rounded(p, (ulp_scalar_op){ULP_FUSED, shrink, (double)*w, (double)*w}, point, ULP_USE_SHRINK, i);
+    *w = (float)rounded(p, (ulp_scalar_op){ULP_FUSED, constant(-rate), d, (double)*w}, point, ULP_USE_UPDATE, i);
     const ulp_cast *cast = &p->policy->at[ULP_AT_WEIGHT];
     ulp_stream stream = {SEED, ulp_stream_id(ULP_AT_WEIGHT, 0, 0, p->step), 0};
     if (p->policy->has_master)

@@ -77,10 +77,8 @@ static double at(ulp_point_kind point, size_t lane, size_t i, double x) {
 }
 
 /* c + a (k) b (k) as element i of a product. */
-static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_t i, double c, const double *a,
-                  const double *b, size_t k) {
-    return ulp_dot(datapath, c, (ulp_products){a, b, k, NULL, NULL},
-                   stream_of(use, 0, lane, i * ulp_datapath_words(datapath, k)));
+static double dot(const ulp_datapath *datapath, uint32_t use, size_t lane, size_t i, double c, ulp_products products) {
+    return ulp_dot(datapath, c, products, stream_of(use, 0, lane, i * ulp_datapath_words(datapath, products.k)));
 }
 
 /* The numbers of one pass through a layer. Gradients have zeros at index T, forward tensors at index T + 1. */
@@ -95,14 +93,16 @@ static void direct_sums(direct *d, size_t t, size_t b) {
     size_t G = d->gates * N, w = (d->gates - d->w_from) * N, u = d->u_to * N;
     for (size_t j = 0; j < G; j++) {
         double one = 1.0, first = (double)bias[j], column[MANY], *s = &d->s[t][b][j];
-        *s = dot(path, ULP_USE_BIAS, 8 * t, b * G + j, 0.0, &one, &first, 1);
+        *s = dot(path, ULP_USE_BIAS, 8 * t, b * G + j, 0.0, (ulp_products){&one, &first, 1, NULL, NULL});
         if (j >= G - w) {
             for (size_t i = 0; i < F; i++) column[i] = (double)W[i * w + j - (G - w)];
-            *s = dot(path, ULP_USE_FORWARD, 8 * t, b * w + j - (G - w), *s, d->x[t][b], column, F);
+            *s = dot(path, ULP_USE_FORWARD, 8 * t, b * w + j - (G - w), *s,
+                     (ulp_products){d->x[t][b], column, F, NULL, NULL});
         }
         if (j < u) {
             for (size_t i = 0; i < N; i++) column[i] = (double)U[i * u + j];
-            *s = dot(path, ULP_USE_FORWARD, 8 * t + 1, b * u + j, *s, d->h[t][b], column, N);
+            *s =
+                dot(path, ULP_USE_FORWARD, 8 * t + 1, b * u + j, *s, (ulp_products){d->h[t][b], column, N, NULL, NULL});
         }
     }
 }
@@ -175,7 +175,8 @@ static double direct_product(const direct *d, size_t t, size_t b, size_t j) {
     double row[MANY];
     for (size_t i = 0; i < u; i++) row[i] = (double)U[j * u + i];
     return t + 1 == T ? 0.0
-                      : dot(&policy->backward, ULP_USE_BACKWARD, 8 * t + 1, b * N + j, 0.0, d->ds[t + 1][b], row, u);
+                      : dot(&policy->backward, ULP_USE_BACKWARD, 8 * t + 1, b * N + j, 0.0,
+                            (ulp_products){d->ds[t + 1][b], row, u, NULL, NULL});
 }
 
 /* Check the gradient of one weight: element i of the product of a, over samples and time, and column j of ds. */
@@ -183,7 +184,7 @@ static void check_wgrad(const direct *d, float got, size_t param, uint32_t use, 
                         size_t j) {
     double column[T * B];
     for (size_t k = 0; k < T * B; k++) column[k] = d->ds[k / B][k % B][j];
-    double sum = dot(&policy->backward, use, lane, i, 0.0, a, column, T * B);
+    double sum = dot(&policy->backward, use, lane, i, 0.0, (ulp_products){a, column, T * B, NULL, NULL});
     assert_true((double)got == at(ULP_AT_WGRAD, 0, param, sum));
 }
 
@@ -212,8 +213,8 @@ static void check_dx(const direct *d, const float *dx) {
         for (size_t b = 0; b < B; b++)
             for (size_t i = 0; i < F; i++) {
                 for (size_t j = 0; j < w; j++) row[j] = (double)W[i * w + j];
-                double sum =
-                    dot(&policy->backward, ULP_USE_BACKWARD, 0, (t * B + b) * F + i, 0.0, d->ds[t][b] + G - w, row, w);
+                double sum = dot(&policy->backward, ULP_USE_BACKWARD, 0, (t * B + b) * F + i, 0.0,
+                                 (ulp_products){d->ds[t][b] + G - w, row, w, NULL, NULL});
                 size_t place = (b * F + i) * T + t;
                 /* the net's input is tensor 0 */
                 assert_true((double)dx[place] == at(ULP_AT_AGRAD, 0, place, sum));
