@@ -309,9 +309,9 @@ $T/t_gpu_%: $O/tests/emulated/t_gpu_%.o $(EMULATED_OBJ) $L/libulp.a $O/links.txt
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK_EMULATED) $(inputs) $(LIBS) -lm -o $@
 
-# Programs that take --backend, for tests: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device;
-# both are in a libulp of their own, which these programs share
-WALLED := ulp bench_gpu $(filter $(PROGRAMS),$(notdir $(patsubst %/,%,$(dir $(shell grep -lE 'ULP_(OPTION|TAKES)_BACKEND' experiments/*/*.c)))))
+# Programs for tests of --backend: the CPU's memory behind a wall (tests/walled.h), and the emulated CUDA device; both are
+# in a libulp of their own, which these programs share
+WALLED := $(filter-out bench,$(PROGRAMS))
 EMULATED := $(if $(CHECK_EMULATED),$(EMULATED_OBJ))
 WALL := -Wl,--wrap=ulp_backend_get
 $L/walled/libulp.so: $O/tests/walled.o $O/tests/walled_get.o $(or $(EMULATED),$O/kernels/cuda/absent.o) \

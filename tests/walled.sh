@@ -14,6 +14,7 @@ count=0
 for program in "$TESTS"/walled/*; do
     name=$(basename "$program")
     [ -x "$program" ] && [ "$name" != ulp ] && [ "$name" != bench_gpu ] || continue
+    "$program" --help | grep -q -e '--backend' || continue
     count=$((count + 1))
     case ${MODE:-release}/$name in
     [at]san/ctc | [at]san/loss_scaling | [at]san/gradient_underflow | [at]san/quantized_inference | [at]san/fixed_point | \
