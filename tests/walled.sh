@@ -27,20 +27,20 @@ for program in "$TESTS"/walled/*; do
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     ctc) part="--steps 12 --longest 50 --every 6" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;
     fixed_point) part="--epochs 2 --formats q8.8" less="--epochs 1 --formats q8.8 --seeds 1 --net fc4,relu,fc10" ;;
-    fp8_accumulation) part="--k 992 --outputs 17 --bits 14,20 --promote 32,128 --scaling amax" ;;
+    fp8_accumulation) part="--k 480 --outputs 16 --bits 14,20 --promote 32,128 --scaling amax" ;;
     gradient_underflow) part="--steps 6 --every 3 --formats fp16,e4m3 --scales 0..3" less="--steps 3 --every 3 --formats fp16 --scales 0 --net conv2@3,bn,relu,fc10" ;;
     harmonic) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     loss_scaling)
-        part="--nets small,resnet,gru --steps 10 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
+        part="--nets small,resnet,gru --steps 4 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
         less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0" ;;
     magnitudes) part="--steps 20" less="--steps 2" ;;
     order) part="--k 333 --orders 20" ;;
-    quantized_inference) part="--epochs 1 --bits 3,8" ;;
+    quantized_inference) part="--epochs 1 --bits 3,8" less="--epochs 1 --bits 3 --net fc4,relu,fc10" ;;
     recipe) part="--epochs 4" less="--epochs 1 --seeds 1 --net fc4,relu,fc10" ;;
     recurrence)
-        part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2"
-        less="--parts random,training --cells rnn --units 8 --hidden 4 --gains 1 --steps 32 --sequences 1" ;;
-    sr_bits) part="--bits 1,4" ;;
+        part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2 --batch 200 --piece 16"
+        less="--parts random,training --cells rnn --units 8 --hidden 4 --gains 1 --steps 32 --sequences 1 --batch 479 --piece 32" ;;
+    sr_bits) part="--bits 1,4 --reach 10 --terms 300 --runs 3" ;;
     sum_growth) part="--longest 3" ;;
     swamping) part="--seeds 1 --longest 12 --chunks 1,3,32" ;;
     tensor_core) part="" ;;
