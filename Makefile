@@ -168,7 +168,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/harness/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -322,7 +322,11 @@ $T/walled/%: $$(call program_objects,$$*) $(HARNESS_OBJ) $(REFERENCE_OBJ) $L/wal
 	@mkdir -p $(@D)
 	$(call run,ld,$@)$(LINK) $(WALL) -Wl,-rpath,'$$ORIGIN/../../lib/walled' $(inputs) $(MPI_LIBS) $(MPFR_LIBS) $(LIBS) -lm -o $@
 
-check: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS)
+tests: all $(TESTS:%=$T/%) $(if $(TESTS),$(WALLED:%=$T/walled/%)) $(CHECK_EMULATED) $(EMULATED_TESTS)
+
+# the tests are built by all processors, also where make has no -j
+check:
+	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(getconf _NPROCESSORS_ONLN)) tests
 	@$(if $(TESTS),,echo 'the tests need cmocka (libcmocka-dev) and MPFR (libmpfr-dev)' >&2; exit 3;) \
 	BIN=$B TESTS=$T CC='$(CC)' MODE=$(MODE) NVCC='$(if $(HAVE_NVCC),$(NVCC))' sh tests/run.sh
 

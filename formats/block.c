@@ -48,8 +48,8 @@ const char *ulp_scale_rule_meaning(ulp_scale_rule rule) {
     return (unsigned)rule < ULP_SCALE_RULE_COUNT ? rule_meanings[rule] : NULL;
 }
 
-/* The length of the first word in `word` if `text` begins with the word, in any case, and then has `:` or ends. Else
- * 0. */
+/* The length of the first word in `word` if `text` begins with the word, in upper or lower case, and then has `:` or
+ * ends. Else 0. */
 static size_t word_match(const char *text, const char *word) {
     size_t n = 0;
     for (; word[n] != '\0' && word[n] != ' '; n++) {

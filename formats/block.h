@@ -76,8 +76,8 @@ extern const size_t ulp_block_count;
  * end. */
 ulp_status ulp_block_get(size_t i, ulp_block *block, const ulp_format_row **row);
 
-/* The block format called `text`, in any case: a registered name or alias, and optionally a scale rule: mxfp4:noclip.
- * Returns ULP_BAD_NAME for an unknown name. The function writes *block only if it returns ULP_OK. */
+/* The block format called `text`, in upper or lower case: a registered name or alias, and optionally a scale rule:
+ * mxfp4:noclip. Returns ULP_BAD_NAME for an unknown name. The function writes *block only if it returns ULP_OK. */
 ulp_status ulp_block_parse(ulp_block *block, const char *text);
 
 /* Whether the functions below can use a descriptor. Returns ULP_BAD_ARGUMENT where a number is out of range, and

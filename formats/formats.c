@@ -77,7 +77,7 @@ const char *ulp_status_text(ulp_status status) {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Whether the first n characters of a, in any case, are the word b. */
+/* Whether the first n characters of a, in upper or lower case, are the word b. */
 static int same(const char *a, size_t n, const char *b) {
     size_t i = 0;
     while (i < n && b[i] != '\0' && lower(a[i]) == b[i]) i++;

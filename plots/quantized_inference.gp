@@ -41,7 +41,7 @@ do for [file in figure_files] {
     eval figure_open("quantized_inference", file, 1160, 560)
     set multiplot
     fits = mean_at[10 + 5] > reference[1] - 2
-    set label 1 (fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer nearly as well as 32, but the sums need more than 16" : "Accuracy of a trained network in few bits") at screen 0.02,0.95 font title_font textcolor rgb ink
+    set label 1 (fits && low_bits <= 5 && high_bits == 8 ? "Five bits answer nearly as well as 32; sums that wrap around need more than 16" : "Accuracy of a trained network in few bits") at screen 0.02,0.95 font title_font textcolor rgb ink
     set label 2 "Trained in binary32, then answered with integer weights and activations; no training afterwards. Grey line: binary32." at screen 0.02,0.895 font label_font textcolor rgb grey
     set logscale y
     set yrange [2:100]

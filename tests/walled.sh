@@ -35,12 +35,12 @@ for program in "$TESTS"/walled/*; do
         less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0" ;;
     magnitudes) part="--steps 20" less="--steps 2" ;;
     order) part="--k 333 --orders 20" ;;
-    quantized_inference) part="--epochs 1 --bits 3,8" less="--epochs 1 --bits 3 --net fc4,relu,fc10" ;;
+    quantized_inference) part="--epochs 1 --bits 3,8" less="--epochs 1 --bits 3 --schemes symmetric" ;;
     recipe) part="--epochs 4" less="--epochs 1 --seeds 1 --net fc4,relu,fc10" ;;
     recurrence)
         part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2 --batch 200 --piece 16"
-        less="--parts random,training --cells rnn --units 8 --hidden 4 --gains 1 --steps 32 --sequences 1 --batch 479 --piece 32" ;;
-    sr_bits) part="--bits 1,4 --reach 10 --terms 300 --runs 3" ;;
+        less="--parts random,training --cells rnn --units 8 --hidden 4 --gains 1 --steps 32 --sequences 1 --batch 256 --piece 32" ;;
+    sr_bits) part="--bits 1,4 --reach 10 --terms 300 --runs 4" ;;
     sum_growth) part="--longest 3" ;;
     swamping) part="--seeds 1 --longest 12 --chunks 1,3,32" ;;
     tensor_core) part="" ;;

@@ -7,10 +7,10 @@
 
 /* ---- numbers of the runs ---- */
 
-enum { END, ANY = -1 }; /* in place of an epoch: the end of the run; every epoch */
+enum { END = -2, ANY = -1 }; /* in place of an epoch: the row at the end of the run; the rows of all epochs */
 
 static int is_of(const row *r, int index, int64_t epoch) {
-    return r->variant == index && r->what == (epoch == END ? FINAL : EPOCH) && (epoch <= 0 || r->epoch == epoch);
+    return r->variant == index && r->what == (epoch == END ? FINAL : EPOCH) && (epoch < 0 || r->epoch == epoch);
 }
 
 /* A number taken from a row and from the row `base` of another variant with the same seed. The loss of a diverged run
@@ -162,7 +162,7 @@ void judge(ulp_claims *c) {
     size_t held = 0, tested = 0;
     char why[320];
     print_table(c);
-    if (ulp_options_differ(c, "net batch rate momentum weight interval set", why, sizeof why) ||
+    if (ulp_options_differ(c, "net batch every rate momentum weight interval set", why, sizeof why) ||
         ulp_options_are_other(c, long_enough, why, sizeof why))
         ulp_claim_skip(c, "the recipe ends where fp32 ends, and does not without master weights or scaling", "%s", why);
     else

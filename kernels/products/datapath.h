@@ -87,8 +87,8 @@ typedef struct ulp_datapath {
  * not fit, ULP_UNSUPPORTED, or the status of ulp_rule_check. */
 ulp_status ulp_datapath_init(ulp_datapath *datapath);
 
-/* The datapath called `text`, in any case. A mode may have its number of random bits: serial:fp16:sr/8. Returns
- * ULP_BAD_NAME, ULP_NOT_IN_RANGE, or the status of the format's parser. */
+/* The datapath called `text`, in upper or lower case. A mode may have its number of random bits: serial:fp16:sr/8.
+ * Returns ULP_BAD_NAME, ULP_NOT_IN_RANGE, or the status of the format's parser. */
 ulp_status ulp_datapath_parse(ulp_datapath *datapath, const char *text);
 
 /* Writes the canonical text of a datapath: the row, form or native product that datapath->name begins with, then
@@ -103,7 +103,7 @@ ulp_status ulp_datapath_print(char *text, size_t size, const ulp_datapath *datap
  * writes a sentence to `why`. */
 ulp_status ulp_datapath_native(ulp_datapath *datapath, const char *text, char why[ULP_EXPLAIN_MAX]);
 
-/* Whether a name is the name of a native product: it begins with native:, in any case. */
+/* Whether a name is the name of a native product: it begins with native: in upper or lower case. */
 int ulp_datapath_is_native(const char *text);
 
 /* Writes the reason why `text` is not a datapath, and the allowed values, in one or two sentences: "h100-fp16: 'F=200':

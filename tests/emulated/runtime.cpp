@@ -102,7 +102,7 @@ static unsigned turn(unsigned i) {
     return i;
 }
 
-/* Makes the next thread of this round that can run the current one. Returns false at the end of the round. */
+/* Sets run.current to the next thread of this round that is READY. Returns false at the end of the round. */
 static bool next_thread(void) {
     for (; run.position < run.count; run.position++) {
         const unsigned t = turn(run.position);
@@ -114,7 +114,8 @@ static bool next_thread(void) {
     return false;
 }
 
-/* A change between coroutines by jumps costs no system call, but AddressSanitizer follows contexts alone. */
+/* A change between coroutines by jumps costs no system call, but AddressSanitizer understands only changes of context.
+ */
 static void switch_to_scheduler(coroutine *f) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&f->fake, run.bottom, run.size);
