@@ -83,7 +83,7 @@ do for [file in figure_files] {
         unset label 16
         if (grows[g]) { set label 16 "colours as on the left" at last_step * 0.99,0.45 right font small_font textcolor rgb grey }
         if (grows[g] && last_step >= 200) { set label 15 "dashed: binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
-        plot rows("random perturbed") using (forth(g, "perturbed") && column("error") > 1e-8 && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype (6,4), \
+        plot rows("random perturbed") using (forth(g, "perturbed") && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype (6,4), \
              for [f = 1:4] rows("random " . word(formats, f)) using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
     }
     do for [f = 1:6] { unset label (10 + f) }
