@@ -329,7 +329,7 @@ static void test_nothing_to_keep(void **state) {
     expect_exit(2, "--out p.csv");
     assert_true(has("stderr.txt", "p.csv.part is a device or a pipe: choose another place with --out"));
     assert_true(stat("p.csv.part", &about) == 0 && S_ISFIFO(about.st_mode));
-    char name[260] = "--out "; /* the longest name that a .part file can have leaves no room for .part.tmp */
+    char name[280] = "--out "; /* the longest name that a .part file can have leaves no room for .part.tmp */
     memset(name + 6, 'n', 250);
     expect_exit(2, name);
     assert_false(is_there(strcat(name + 6, ".part")));
