@@ -18,29 +18,22 @@ static int is_of(const point *p, named n) {
     return p->format && strcmp(p->format->name, n.format) == 0 && strcmp(p->rule->name, n.mode) == 0;
 }
 
-/* The spread, over the seeds, of the column at offset `at` (a double in the row struct), for one kind of row (`what`).
- * The spread of kind EPOCH includes all epochs. */
-static ulp_spread spread_of(const ulp_claims *c, int what, named n, size_t at) {
+/* The spread, over the seeds, of the column at offset `at` (a double in the row struct), for the rows of one kind
+ * (`what`) and one epoch (ANY: of all epochs). */
+enum { ANY = -1 };
+static ulp_spread spread_of(const ulp_claims *c, int what, int64_t epoch, named n, size_t at) {
     const row *rows = c->table->rows;
     ulp_numbers numbers = {0};
     for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].what == what && is_of(c->table->points[i], n))
+        if (rows[i].what == what && (epoch == ANY || rows[i].epoch == epoch) && is_of(c->table->points[i], n))
             ulp_numbers_add(&numbers, *(const double *)(const void *)((const char *)&rows[i] + at));
     return ulp_numbers_take(&numbers);
 }
 
-/* The same for the rows of one epoch. */
-static ulp_spread spread_at(const ulp_claims *c, int64_t epoch, named n, size_t at) {
-    const row *rows = c->table->rows;
-    ulp_numbers numbers = {0};
-    for (size_t i = 0; i < c->table->count; i++)
-        if (rows[i].what == EPOCH && rows[i].epoch == epoch && is_of(c->table->points[i], n))
-            ulp_numbers_add(&numbers, *(const double *)(const void *)((const char *)&rows[i] + at));
-    return ulp_numbers_take(&numbers);
+static double loss_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, ANY, n, offsetof(row, loss)).mean; }
+static double error_of(const ulp_claims *c, named n) {
+    return spread_of(c, FINAL, ANY, n, offsetof(row, test_error)).mean;
 }
-
-static double loss_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, n, offsetof(row, loss)).mean; }
-static double error_of(const ulp_claims *c, named n) { return spread_of(c, FINAL, n, offsetof(row, test_error)).mean; }
 
 /* The number of runs of a setting that diverged. *runs gets the number of runs of the setting. */
 static int diverged(const ulp_claims *c, named n, int *runs) {
@@ -62,7 +55,7 @@ static void sum_up_curve(ulp_claims *c, named n) {
     const size_t drawn = strcmp(set->lesson.set, "mnist") == 0 ? offsetof(row, test_error) : offsetof(row, loss);
     const char *mode = n.mode ? n.mode : "-";
     for (int64_t epoch = 1; epoch <= set->lesson.epochs; epoch++) {
-        const ulp_spread spread = spread_at(c, epoch, n, drawn);
+        const ulp_spread spread = spread_of(c, EPOCH, epoch, n, drawn);
         if (spread.n == 0) continue;
         ulp_summary(c, "median at an epoch", spread.median, "%s %s %lld", n.format, mode, (long long)epoch);
         ulp_summary(c, "least at an epoch", spread.least, "%s %s %lld", n.format, mode, (long long)epoch);
@@ -71,7 +64,7 @@ static void sum_up_curve(ulp_claims *c, named n) {
 }
 
 static void put_setting(ulp_sheet *table, ulp_claims *c, named n) {
-    const ulp_spread test = spread_of(c, FINAL, n, offsetof(row, test_error));
+    const ulp_spread test = spread_of(c, FINAL, ANY, n, offsetof(row, test_error));
     int runs, lost = diverged(c, n, &runs);
     ulp_sheet_put(table, "%s", n.format);
     ulp_sheet_put(table, "%s", n.mode ? n.mode : "-");
@@ -79,7 +72,7 @@ static void put_setting(ulp_sheet *table, ulp_claims *c, named n) {
     ulp_sheet_put(table, "%.2f", test.least);
     ulp_sheet_put(table, "%.2f", test.most);
     ulp_sheet_put(table, "%.5f", loss_of(c, n));
-    ulp_sheet_put(table, "%.2f", 100 * spread_of(c, FINAL, n, offsetof(row, moved)).mean);
+    ulp_sheet_put(table, "%.2f", 100 * spread_of(c, FINAL, ANY, n, offsetof(row, moved)).mean);
     ulp_sheet_put(table, "%d of %d", lost, runs);
     sum_up_curve(c, n);
 }
@@ -99,7 +92,7 @@ static void print_table(ulp_claims *c) {
  * {0}. */
 static int lacks(ulp_claims *c, const char *text, const named *needed) {
     for (const named *n = needed; n->format; n++)
-        if (spread_of(c, FINAL, *n, offsetof(row, loss)).n == 0) {
+        if (spread_of(c, FINAL, ANY, *n, offsetof(row, loss)).n == 0) {
             ulp_claim_skip(c, text, "it needs %s %s", n->format, n->mode);
             return 1;
         }
@@ -132,8 +125,8 @@ static void claim_moved(ulp_claims *c) {
     const char *text = "updates vanish: over the epochs a step in q8.8 moves fewer weights with nearest than with "
                        "stochastic rounding, by a fifth or more";
     if (lacks(c, text, (const named[]){q8_8_near, q8_8_random, {0}})) return;
-    const double nearest = spread_of(c, EPOCH, q8_8_near, offsetof(row, moved)).mean,
-                 stochastic = spread_of(c, EPOCH, q8_8_random, offsetof(row, moved)).mean;
+    const double nearest = spread_of(c, EPOCH, ANY, q8_8_near, offsetof(row, moved)).mean,
+                 stochastic = spread_of(c, EPOCH, ANY, q8_8_random, offsetof(row, moved)).mean;
     ulp_claim(c, nearest <= 0.8 * stochastic, text, "%.2f %% and %.2f %%", 100 * nearest, 100 * stochastic);
 }
 
