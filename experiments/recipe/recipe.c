@@ -15,8 +15,9 @@
  * Reasons for this set-up:
  *   - The rate decays to zero, as in most training. Late updates are far smaller than the weights. Updates below half a
  *     unit in the last place vanish unless an ingredient keeps them.
- *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer keep the variants of one
- *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent.
+ *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer (--quick: two) keep the
+ *     variants of one seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a
+ *     percent.
  *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. Without the weight a
  *     network this small has large gradients, because the loss is a mean over few outputs, and binary16 holds them.
  *     With the weight the gradients are as small as those of a mean over 2^19 outputs, which are the half million
