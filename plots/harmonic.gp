@@ -60,7 +60,7 @@ do for [file in figure_files] {
     set multiplot
     headline = words(has) > 0 ? "The harmonic series grows for ever, but to nearest it stops: terms fall below half a spacing" : "The harmonic series, which grows for ever, in small formats"
     set label 1 headline at screen 0.02,0.95 font title_font textcolor rgb ink
-    set label 2 "The sum of 1/1 to 1/n, all rounded to the format. Wide grey line: the exact sum. Circles: predicted stops. In brackets: the first lost term." at screen 0.02,0.897 font label_font textcolor rgb grey
+    set label 2 "The sum of 1/1 to 1/n, with terms and sums rounded to the format. Left: the last sum, and in brackets the first term that is lost." at screen 0.02,0.897 font label_font textcolor rgb grey
     set samples 400
     set logscale x 2
     set tmargin at screen 0.80
@@ -81,14 +81,19 @@ do for [file in figure_files] {
         if (c == 1) { set label 10 + c said at idle[c]/3,at[c]+0.5 right textcolor rgb binary32 font small_font } \
         else { set label 10 + c said at (c == 5 ? 2**20.5 : 0.85*top),at[c] + (c == 4 || c == 5 || c == 7 ? -0.55 : 0.5) right textcolor rgb value(word(formats, c)) font small_font }
         set arrow 10 + c from idle[c],at[c] to top,at[c] nohead front linecolor rgb value(word(formats, c)) linewidth 2
-        if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted_stop[c] point pointtype 6 pointsize 1.1 linewidth 1.6 linecolor rgb ink front }
+        if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted_stop[c] point pointtype 6 pointsize 1.3 linewidth 1.8 linecolor rgb ink front }
+        set label 40 + c "" at idle[c],at[c] point pointtype 7 pointsize 0.8 linecolor rgb value(word(formats, c)) front
     }
     if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
-    if (words(lines) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 } else {
-    plot harmonic_number(x) with lines linecolor rgb pale linewidth 8, \
-         for [i in lines] rows(path(word(formats, int(i)), "plain")) using "n":"value" with lines linecolor rgb value(word(formats, int(i))) linewidth 2
+    set key at graph 0.0,0.88 left top reverse Left samplen 1.4 font small_font
+    if (words(lines) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 title "exact sum" } else {
+    plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 title "exact sum", \
+         for [i in lines] rows(path(word(formats, int(i)), "plain")) using "n":"value" with lines linecolor rgb value(word(formats, int(i))) linewidth 2, \
+         1/0 with points pointtype 7 pointsize 0.8 linecolor rgb grey title "stop of the computed sum", \
+         1/0 with points pointtype 6 pointsize 1.3 linewidth 1.8 linecolor rgb ink title "predicted stop (exact sum)"
     }
     do for [i = 1:50] { unset label i; unset arrow i }
+    unset key
 
     set lmargin at screen 0.42
     set rmargin at screen 0.67
