@@ -33,7 +33,7 @@ percents = "('10^{-5} %%' 1e-5, '10^{-4} %%' 1e-4, '10^{-3} %%' 1e-3, '0.01 %%' 
 do for [file in figure_files] {
     eval figure_open("fp8_accumulation", file, 1160, 560)
     set multiplot
-    set label 1 sprintf("14 bits lose %.1f %% of a product of positive e4m3 data; promotion every 128 products leaves %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
+    set label 1 sprintf("14 significant bits lose %.1f %% of a sum of positive e4m3 products; promotion cuts the loss to %.2f %%", raw[1], every[1]) at screen 0.02,0.955 font title_font textcolor rgb ink
     set label 2 sprintf("Left: one sum. Middle and right: ||computed - exact|| / ||exact|| of matrix products with %s products in each result%s.", k, amax) at screen 0.02,0.90 font label_font textcolor rgb grey
     set tmargin at screen 0.80
     set bmargin at screen 0.125
@@ -47,8 +47,8 @@ do for [file in figure_files] {
     set ytics 0,32,128
     set xlabel "products added" font label_font
     set ylabel "sum" offset 1,0 font label_font
-    set label 11 sprintf("14 bits: stops\nat exactly %g", cut) at 31,54 right textcolor rgb red font label_font
-    set label 12 sprintf("promoted every 128%s:\nexactly %g", wide_sum == kept ? ",\nor 26 bits (Blackwell)" : "", kept) at 1,124 left textcolor rgb green font label_font
+    set label 11 sprintf("14 significant bits:\nstops at exactly %g", cut) at 31,51 right textcolor rgb red font label_font
+    set label 12 sprintf("promoted every 128%s:\nexactly %g", wide_sum == kept ? ",\nor 26 significant bits\n(Blackwell)" : "", kept) at 1,124 left textcolor rgb green font label_font
     wide = has_wide ? "csv using (running('b200-e4m3')):'sum' with lines linecolor rgb green linewidth 2, " : ""
     eval "plot csv using (running(promoted)):'sum' with lines linecolor rgb tint(green, 0.45) linewidth 6, " . wide . "csv using (running(hopper)):'sum' with lines linecolor rgb red linewidth 2.5"
     unset label 11; unset label 12
@@ -59,10 +59,10 @@ do for [file in figure_files] {
     set ylabel "error, relative to the exact product" offset 1.2,0 font label_font
     set lmargin at screen 0.39
     set rmargin at screen 0.665
-    set title "Bits of the sum that are kept"
+    set title "Significant bits of the sum"
     set xrange [11.5:25.5]
     set xtics 12,2,25 font small_font
-    set xlabel "significant bits" font label_font
+    set xlabel "significant bits = fraction bits + 1" font label_font
     set arrow 1 from 14,graph 0 to 14,graph 1 nohead linecolor rgb grey dashtype (3,4) linewidth 1.5
     set label 11 "14: Ada,\nHopper" at 14.25,4e-5 left textcolor rgb grey font small_font
     set label 13 "rounding the data" at 25.4,1.6*cast[2] right textcolor rgb blue font small_font
@@ -78,7 +78,7 @@ do for [file in figure_files] {
     set ylabel ""
     set lmargin at screen 0.745
     set rmargin at screen 0.985
-    set title "Promotion, with 14 bits kept"
+    set title "Promotion, 14 significant bits"
     set logscale x 2
     set xrange [26:6000]
     set xtics ("32" 32, "64" 64, "128" 128, "256" 256, "512" 512, "1024" 1024, "2048" 2048, "never" 4096) rotate by -45
@@ -87,6 +87,7 @@ do for [file in figure_files] {
     set label 13 "rounding the data" at 28,1.6*cast[2] left textcolor rgb blue font small_font
     set label 14 "rounding\nthe data" at 28,3.6*cast[1] left textcolor rgb red font small_font
     set label 11 "positive" at 560,0.4 left textcolor rgb red font label_font
+    set label 15 "promotion: the sum is added to\na binary32 sum and starts again" at 5600,0.004 right textcolor rgb grey font small_font
     set label 12 "both signs" at 560,0.017 left textcolor rgb blue font label_font
     plot cast[1] with lines linecolor rgb red dashtype (4,4) linewidth 1.5, \
          cast[2] with lines linecolor rgb blue dashtype (4,4) linewidth 1.5, \

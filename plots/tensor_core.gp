@@ -59,13 +59,13 @@ do for [file in figure_files] {
 
     set lmargin at screen 0.425
     set rmargin at screen 0.66
-    set title "Bits kept below the largest term"
+    set title "Fraction bits of terms and results"
     unset logscale x
-    set xlabel "bits" offset 0,0.3
+    set xlabel "fraction bits = significant bits - 1" offset 0,0.3
     set xrange [0:46]
     set xtics (0, 5, 10, 15, 20, 25, 30, 35)
     do for [i = 1:n] { set ytics add ("" y(i)) }
-    set label 9 "◆ fraction bits of the result" at graph 0.99,1.02 right font small_font textcolor rgb ink
+    set label 9 "bar, number: each term   ◆ the result" at graph 0.5,1.025 center font small_font textcolor rgb ink
     do for [i = 1:n] {
         if (at(fraction_of, i) > 0) { set label 10 + i sprintf("%g  %s", at(fraction_of, i), word(mode_of, i)) at (at(fraction_of, i) > at(kept_of, i) ? at(fraction_of, i) : at(kept_of, i)) + 1.3,y(i) left font small_font textcolor rgb ink } \
         else { set label 10 + i sprintf("%s  %s", at(length_of, i) == 1 ? "one at a time" : "not reachable", word(mode_of, i)) at (at(kept_of, i) + 1.3),y(i) left font small_font textcolor rgb grey }
@@ -83,6 +83,7 @@ do for [file in figure_files] {
     set xrange [1e-10:1]
     set xtics ("10^{-10}" 1e-10, "10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "10^{-2}" 1e-2, "1" 1)
     set key at screen 0.98,0.062 right top horizontal maxcols 2 font small_font
+    set label 9 "rz, rne: how the result is rounded, toward zero or to nearest, ties to even" at screen 0.02,0.035 left font small_font textcolor rgb grey
     do for [i = 1:n] { if (at(signed_of, i) == 0 && at(positive_of, i) == 0) { set label 10 + i "no error" at 1.5e-10,y(i) left font small_font textcolor rgb ink } }
     plot 1e-30 with points pointtype 6 pointsize 1.0 linewidth 2 linecolor rgb ink title "numbers in [-1, 1)", \
          1e-30 with points pointtype 7 pointsize 1.1 linecolor rgb ink title "numbers in [0, 1)", \
@@ -90,6 +91,7 @@ do for [file in figure_files] {
          for [i = 1:n] "+" using (seen(at(signed_of, i))):(y(i)) every ::0::0 with points pointtype 6 pointsize 1.0 linewidth 2 linecolor rgb colour(word(shown, i)), \
          for [i = 1:n] "+" using (seen(at(positive_of, i))):(y(i)) every ::0::0 with points pointtype 7 pointsize 1.1 linecolor rgb colour(word(shown, i))
     do for [i = 1:n] { unset label 10 + i }
+    unset label 9
     unset logscale x
     unset multiplot
     unset output
