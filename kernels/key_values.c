@@ -47,10 +47,10 @@ static void list_names(char *text, size_t size, const char *const *names, const 
 ulp_status ulp_name_refuse(char *error, size_t error_size, const char *of, const char *word, const char *const *names) {
     char known[LINE], near[NAME];
     list_names(known, sizeof known, names, " ");
-    if (ulp_near_words(near, sizeof near, word, known, 1))
-        return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; did you mean '%s'?", of, word, near);
+    const int found = ulp_near_words(near, sizeof near, word, known, 1);
     list_names(known, sizeof known, names, ", ");
-    return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; known: %s", of, word, known);
+    return refuse(error, error_size, ULP_BAD_NAME, "%s '%.60s'; %s%s%sknown: %s", of, word,
+                  found ? "did you mean '" : "", near, found ? "'? " : "", known);
 }
 
 /* names [ULP_KEYS_MAX + 1] = the names of all keys, then NULL. */

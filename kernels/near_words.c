@@ -34,7 +34,7 @@ static size_t distance(const char *a, const char *b, size_t m) {
 }
 
 int ulp_near_words(char *near, size_t size, const char *text, const char *words, int most) {
-    const size_t limit = strlen(text) / 3 + 1;
+    const size_t limit = (strlen(text) + 1) / 3 + (strlen(text) < 2);
     size_t used = 0;
     int found = 0;
     if (size) near[0] = 0;

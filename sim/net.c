@@ -27,8 +27,8 @@ static ulp_status fail_unknown(const char *word, char *error, size_t error_size)
 static ulp_status fail_shape(ulp_status status, const ulp_layer *layer, char *error, size_t error_size) {
     const ulp_layer_kind *kind = layer->kind;
     if (status != ULP_UNSUPPORTED)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' is not written as its kind is: %s", layer->word,
-                        kind->usage);
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: '%s' does not fit the form of its kind, %s",
+                        layer->word, kind->usage);
     return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
                     "net: '%s' does not take an input of %zu x %zu x %zu (channels, height, width): it wants %s",
                     layer->word, layer->in.c, layer->in.h, layer->in.w, kind->takes);

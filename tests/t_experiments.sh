@@ -218,6 +218,7 @@ exits 2 "an unknown data set" "$G" --quick --set cifar
 says "^gradient_underflow: --set: no data set 'cifar'$" err.txt "it names the option"
 says '^known: digits mnist mnist-strips strips$' err.txt "it lists the known ones, and says no more"
 exits 0 "--help of an experiment with data" "$G" --help
+says 'topics here: .*nets' out.txt "--help says where the layers of --net are explained"
 for set in $("$BIN/ulp" help data | sed -n 's/^\([a-z-]*\)  .*/\1/p'); do says " $set[] ]" out.txt "--help names the data set $set"; done
 few="--quick --quiet --nets small --steps 6 --every 3"
 "$G" $few --out shipped.csv
@@ -385,7 +386,7 @@ says '^# formats: binary32,tf32,.*,q4.0$' t.csv "the file lists those that count
 exits 2 "quantized_inference --bits 2.5,2" "$BIN/quantized_inference" --quick --bits 2.5,2
 says '2.5: has to be a whole number' err.txt "it says why"
 exits 2 "quantized_inference --bits 2,2" "$BIN/quantized_inference" --quick --bits 2,2
-says '2 is there twice' err.txt "it says why"
+says '2 is given twice' err.txt "it says why"
 
 exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
 says '1.5: has to be a whole number' err.txt "it says why"

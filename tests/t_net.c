@@ -63,7 +63,7 @@ static void test_net_bad(void **state) {
         assert_non_null(strstr(error, bad[i][1]));
         if (strstr(error, "'fc"))
             assert_non_null(
-                strstr(error, "is not written as its kind is: fcN: fully connected, N outputs (1 to 2^20)"));
+                strstr(error, "does not fit the form of its kind, fcN: fully connected, N outputs (1 to 2^20)"));
         /* only the message for an unknown name lists all kinds, up to the last one */
         assert_true((strstr(error, "; lstmN: ") != NULL) == (strstr(error, "no layer called") != NULL));
         assert_null(net.layers);

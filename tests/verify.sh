@@ -26,6 +26,7 @@ says '27 cases, 81000 inputs: 27 passed, 0 failed' out.txt 'the verdict'
 exits 0 'two formats, two modes' "$ULP" verify --format e4m3,fp16 --mode rz,sr/8 --overflow inf --sample 100
 [ "$(grep -c '^PASS ' out.txt)" -eq 4 ]
 verdict $? 'a line per format and mode'
+says '^PASS 2/4 e4m3 sra/8 inf' out.txt 'a line names the number of random bits that --mode gives'
 exits 0 'every format' "$ULP" verify --mode rne --overflow default --sample 500
 [ "$(grep -c '^PASS ' out.txt)" -eq "$("$ULP" formats --csv | sed 1d | grep -c .)" ]
 verdict $? 'a line per format'

@@ -119,7 +119,8 @@ static int run_format(verify_job *j, size_t *number, size_t *failed) {
     for (size_t m = 0; m < given.modes.count; m++)
         for (int p = first_policy(); p <= last_policy(); p++) {
             if (!offered(&j->format, p)) continue;
-            j->rule = given.modes.at[m].rule;
+            j->mode = given.modes.at[m];
+            j->rule = j->mode.rule;
             j->rule.overflow = (uint8_t)p;
             if (j->rule.random_bits == 0) j->rule.random_bits = (uint8_t)(given.bits ? given.bits : 32);
             *failed += (size_t)!verify_case(j, ++*number, of);

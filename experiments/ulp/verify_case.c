@@ -23,7 +23,7 @@ enum { CHUNK = 4096, SHOWN = 5, CASE_NAME_MAX = 64, PIECE_NAME_MAX = 256 };
 
 /* The format, the mode and the policy of the case. */
 static const char *case_name(char to[CASE_NAME_MAX], const verify_job *j) {
-    snprintf(to, CASE_NAME_MAX, "%s %s %s", j->format.name, ulp_mode_name((ulp_mode)j->rule.mode),
+    snprintf(to, CASE_NAME_MAX, "%s %s %s", j->format.name, j->mode.name,
              ulp_overflow_name((ulp_overflow)j->rule.overflow));
     return to;
 }

@@ -17,6 +17,7 @@ typedef struct verify_job {
     const char *program; /* for messages */
     const ulp_backend *backend;
     ulp_format format;
+    ulp_named_rule mode; /* as the user spells it; without a number of random bits if --bits gives the number */
     ulp_rule rule;
     ulp_stream stream;
     int exhaustive;

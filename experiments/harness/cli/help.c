@@ -35,14 +35,15 @@ static void add_option(ulp_text *to, const ulp_option *o, int width) {
     ulp_text_free(&right);
 }
 
-/* Add the help topics of the options' types, each topic once. */
+/* Add the help topics of the options, each topic once. */
 static void add_topics(ulp_text *to, const ulp_option_group *groups, size_t group_count, int width) {
     char topics[200] = "";
     ulp_text line = {0};
     for (size_t g = 0; g < group_count; g++)
-        for (const ulp_option *o = groups[g].options; o && o->name; o++)
-            if (o->type->topic && !ulp_list_has(topics, o->type->topic))
-                ulp_list_add(topics, sizeof topics, "%s", o->type->topic);
+        for (const ulp_option *o = groups[g].options; o && o->name; o++) {
+            const char *topic = o->topic ? o->topic : o->type->topic;
+            if (topic && !ulp_list_has(topics, topic)) ulp_list_add(topics, sizeof topics, "%s", topic);
+        }
     if (topics[0]) {
         ulp_text_print(&line, "names: `ulp help TOPIC` lists them; topics here: %s\n", topics);
         ulp_text_wrap(to, ulp_text_of(&line), 0, 4, width);

@@ -61,6 +61,7 @@ struct ulp_option {
     int (*takes)(const ulp_format *format); /* which formats the option takes; NULL: all */
     const char *wants;                      /* for messages: what a format needs that `takes` refuses */
     const char *value_name;                 /* replaces value_name of the type in --help; NULL: it does not */
+    const char *topic;                      /* replaces topic of the type; NULL: it does not */
     int needed;                             /* 1: the option must be given */
 };
 

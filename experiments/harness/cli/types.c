@@ -22,7 +22,7 @@ int ulp_refuse_item(ulp_text *error, const char *list) {
 }
 
 int ulp_refuse_twin(ulp_text *error, const char *list, const char *item) {
-    ulp_text_print(error, "'%s': %s is there twice", list, item);
+    ulp_text_print(error, "'%s': %s is given twice", list, item);
     return ULP_EXIT_USAGE;
 }
 
@@ -73,10 +73,10 @@ static int read_integer(void *field, const char *text, const ulp_option *o, ulp_
     double number;
     int status = read_finite(&number, text, error);
     if (status != ULP_EXIT_FINE) return status;
-    if (number != nearbyint(number) || fabs(number) > 0x1p53)
-        return refuse(error, text, "has to be a whole number of at most 2^53");
-    if (!in_range(o, number)) {
-        ulp_text_print(error, "%s: has to be from %.0f to %.0f", text, o->min, o->max);
+    if (number != nearbyint(number) || fabs(number) > 0x1p53 || !in_range(o, number)) {
+        const int open = o->min == 0 && o->max == 0;
+        ulp_text_print(error, "%s: has to be a whole number from %.0f to %.0f", text, open ? -0x1p53 : o->min,
+                       open ? 0x1p53 : o->max);
         return ULP_EXIT_USAGE;
     }
     *(int64_t *)field = (int64_t)number;
@@ -149,7 +149,7 @@ static int refuse_twins(const ulp_number_list *list, const char *text, ulp_text 
     qsort(sorted, list->count, sizeof *sorted, by_size);
     for (size_t i = 1; i < list->count && status == ULP_EXIT_FINE; i++) {
         if (sorted[i] != sorted[i - 1]) continue;
-        ulp_text_print(error, "'%s': %.15g is there twice", text, sorted[i]);
+        ulp_text_print(error, "'%s': %.15g is given twice", text, sorted[i]);
         status = ULP_EXIT_USAGE;
     }
     free(sorted);
@@ -169,8 +169,9 @@ static int read_item(ulp_number_list *list, size_t *room, char *item, const ulp_
     last = first;
     if (status == ULP_EXIT_FINE && dots) status = read_one(&last, dots + 2, o, whole, error);
     if (status != ULP_EXIT_FINE) return status;
-    if (last < first || last - first > MOST_IN_RANGE) {
-        ulp_text_print(error, "'%s..%s': the range is empty or too long", item, dots ? dots + 2 : item);
+    if (last < first || last - first >= MOST_IN_RANGE) {
+        ulp_text_print(error, "'%s..%s': a range a..b has 1 to %d numbers", item, dots ? dots + 2 : item,
+                       MOST_IN_RANGE);
         return ULP_EXIT_USAGE;
     }
     for (double x = first; x <= last; x += 1.0) {

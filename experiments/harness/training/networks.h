@@ -43,6 +43,7 @@ extern const char ulp_network_words[]; /* the names of the table, each with a bl
          .type = &ulp_type_text,                                                                                       \
          ULP_AT(s, field.net),                                                                                         \
          .value = "",                                                                                                  \
+         .topic = "nets",                                                                                              \
          .help = "one network, layer by layer, in place of --nets, with mlp's batch and rate unless they are given"},  \
         {.name = "batch",                                                                                              \
          .type = &ulp_type_integer,                                                                                    \
