@@ -38,8 +38,9 @@ do for [s = 1:4] {
     eval measure("bin all -", "column('step') == at[s]", "100 * column('count') / total_at[s] * seeds")
     top = most > top ? most : top
 }
-bands = 1.08 * top # the height of the bands, below their names
-top = 1.55 * top
+bands = 1.04 * top # the height of the bands, below their names
+tallest = 5 * floor(top / 5) # the last tick
+top = 1.6 * top
 
 headline = "Which updates a format can still add to its weights"
 if (strstrt(has, "3") && strstrt(has, "4")) {
@@ -50,7 +51,7 @@ do for [file in figure_files] {
     eval figure_open("update_ratio", file, 1160, 820)
     set multiplot
     set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
-    set label 2 "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band. Percentages: lost updates." at screen 0.02,0.935 font label_font textcolor rgb grey
+    set label 2 "Left: weights by |weight / update|. A format loses all updates right of its band and some in the band." at screen 0.02,0.935 font label_font textcolor rgb grey
 
     set label 3 "share of the updates" at screen 0.011,0.48 center rotate by 90 font label_font textcolor rgb ink
     step = 10.0 ** floor(log10(end)) / 2
@@ -66,7 +67,7 @@ do for [file in figure_files] {
     do for [s = 1:4] {
         set tmargin at screen 0.865 - (s - 1) * 0.197
         set bmargin at screen 0.865 - (s - 1) * 0.197 - 0.182
-        set ytics 0,5 format "%g %%"
+        set ytics 0,5,tallest format "%g %%"
         if (s == 4) {
             set xtics ("1" 0, "2^4" 4, "2^8" 8, "2^{11}" 11, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24, "2^{28}" 28)
             set xlabel "|weight / update|"
@@ -75,22 +76,24 @@ do for [file in figure_files] {
             set xlabel ""
         }
         said = s == 1 ? "first step" : sprintf("step %d", at[s])
+        set label 9 "lost:" at graph 0.005,first bands + 0.08 * top left textcolor rgb ink font small_font
         set label 10 said at graph 0.995,0.16 right textcolor rgb ink font panel_font
         do for [f in has] {
             i = int(f)
             share_lost = lost(i, s - 1)
             eval sprintf("set object %d rectangle from %d,0 to %d,%g behind fillcolor rgb %d fillstyle solid noborder", i, prec[i], prec[i] + 1, bands, tint(colour(i), i == 6 ? 0.3 : 0.45))
             said = share_lost > 99.9 && share_lost < 100 ? "> 99.9 %" : share_lost < 0.1 && share_lost > 0 ? "< 0.1 %" : sprintf("%.3g %%", share_lost)
-            if (s == 1) { said = word(known, i) . "\n" . said }
-            # names are above the bands and do not overlap: bands of few bits are near the end of their names, bands of many
-            # bits are near the start
-            y = s == 1 ? top * 0.92 : bands + 0.07 * top
-            set label 10 + i said . (s == 1 && prec[i] > 8 ? " lost" : "") at prec[i] + (prec[i] < 8 ? 1 : prec[i] == 8 ? 0.5 : 0),y textcolor rgb colour(i) font small_font
-            if (prec[i] < 8) { set label 10 + i right } else { if (prec[i] == 8) { set label 10 + i center } else { set label 10 + i left } }
+            # percentages and names are above the bands and do not overlap: bands of few bits are near the end of the texts,
+            # bands of many bits are near the start
+            set label 10 + i said at prec[i] + (prec[i] < 8 ? 1 : prec[i] == 8 ? 0.5 : 0),bands + 0.08 * top textcolor rgb ink font small_font
+            if (s == 1) { set label 20 + i word(known, i) at prec[i] + (prec[i] < 8 ? 1 : prec[i] == 8 ? 0.5 : 0),bands + 0.24 * top textcolor rgb colour(i) font label_font }
+            do for [l = 10 + i:(s == 1 ? 20 : 10) + i:10] {
+                if (prec[i] < 8) { set label l right } else { if (prec[i] == 8) { set label l center } else { set label l left } }
+            }
         }
         plot rows("bin all -") using (column("step") == at[s] ? column("x") + 0.5 : NaN):(100 * column("count") / total_at[s]) smooth frequency with boxes linecolor rgb tint(black, 0.55)
         unset object
-        do for [i = 10:19] { unset label i }
+        do for [i = 9:29] { unset label i }
     }
     unset label 1
     unset label 2
@@ -114,8 +117,9 @@ do for [file in figure_files] {
         eval measure(share(word(known, i)), "column('step') >= at[2] && column('step') <= at[2] + 0.25 * end", "percent(0)")
         set label 10 + i word(known, i) at at[2],(i == 1 || i == 6 ? most + 6.5 : i == 3 ? least - 5 : least - 7) left textcolor rgb colour(i) font label_font
     }
+    if (option(csv, "schedule") eq "cosine") { set label 20 "learning rate falls to 0 →" at 0.9*end,27 right textcolor rgb grey font small_font }
     plot for [f in has] rows(share(word(known, int(f)))) using "step":(percent(0) / seeds) smooth frequency with lines linecolor rgb colour(f) linewidth 3
-    do for [i = 10:19] { unset label i }
+    do for [i = 10:20] { unset label i }
 
     # --- training without master weights
     set tmargin at screen 0.46
