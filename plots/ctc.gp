@@ -80,7 +80,7 @@ do for [file in figure_files] {
     do for [i in ran] {
         f = int(i)
         name = word(formats, f)
-        set label 10 + f sprintf("linear %s\nends at T = %d", name, ends[f]) font small_font textcolor rgb tone(name)
+        set label 10 + f sprintf("linear %s:\n0 after T = %d", name, ends[f]) font small_font textcolor rgb tone(name)
         if (f == 1) { set label 11 at 0.85*ends[f],1.7*exact[f] right } else { set label 10 + f at (f == 4 ? 1.6 : 1.25)*ends[f],(f == 4 ? 1 : f == 3 ? 0.48 : 0.8)*exact[f] left }
     }
     if (level[3] == 1024) { set label 15 "stops\nat 1024" at 0.98*longest,760 right font small_font textcolor rgb bfloat16 }
@@ -89,7 +89,7 @@ do for [file in figure_files] {
          for [f = 2:3] sums(word(formats, f)) using (strstrt(ran, sprintf("%d", f)) ? steps_of(0) : NaN):"loss" with lines linewidth (f == 3 ? 2.6 : 1.6) linecolor rgb tone(word(formats, f)) title (strstrt(ran, sprintf("%d", f)) ? "log " . word(formats, f) : ""), \
          for [f = 4:(strstrt(ran, "4") ? 4 : 3)] sums(word(formats, f)) using (steps_of(0)):"loss" with lines linewidth 1.6 dashtype (5,3) linecolor rgb tone(word(formats, f)) title "log " . word(formats, f), \
          for [i in ran] '+' every ::0::0 using (ends[int(i)]):(exact[int(i)]) with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb tone(word(formats, int(i))), \
-         1/0 with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb ink title "last T of a linear sum"
+         1/0 with points pointtype 2 pointsize 0.9 linewidth 3 linecolor rgb ink title "last T before a linear sum is 0"
     do for [i = 1:20] { unset label i }
     unset arrow
     unset logscale x
