@@ -210,10 +210,11 @@ static void release(void *shared) {
 
 /* ---- training ---- */
 
-static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
+static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
     row r;
     ulp_row_clear(task->rows, &r);
+    r.kind = s->final ? FINAL : CURVE;
     r.cell = at->cell;
     r.recipe = at->recipe;
     r.form = at->form;
@@ -225,8 +226,7 @@ static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_s
     r.strip_error = 100 * (1 - s->test.accuracy);
     r.skipped = (int64_t)t->scaler.skipped;
     r.diverged = s->diverged;
-    for (r.kind = CURVE; r.kind <= (s->last ? FINAL : CURVE); r.kind++) ulp_row_put(task->rows, &r);
-    return ULP_OK;
+    ulp_row_put(task->rows, &r);
 }
 
 static ulp_status compute_training(const ulp_task *task) {

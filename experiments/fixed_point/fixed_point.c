@@ -108,29 +108,23 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- one run ---- */
 
-static void put_row(const ulp_task *task, const ulp_stretch *s, int what) {
+/* Puts a row after every epoch, and a row about the whole run at its end. */
+static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *p = task->point;
     row r;
+    (void)t;
     ulp_row_clear(task->rows, &r);
     r.format = p->format ? p->format->name : "binary32";
     if (p->rule) r.mode = p->rule->name;
     r.seed = (int64_t)p->seed;
-    r.what = what;
+    r.what = s->final ? FINAL : EPOCH;
     r.epoch = (int64_t)s->epochs;
-    r.loss = what == FINAL ? s->learned.loss : s->loss;
-    if (what == FINAL) r.train_error = 100 * (1 - s->learned.accuracy);
+    r.loss = s->loss;
+    if (s->final) r.train_error = 100 * (1 - s->train_accuracy);
     r.test_error = 100 * (1 - s->test.accuracy);
     r.moved = s->moved;
     r.diverged = s->diverged;
     ulp_row_put(task->rows, &r);
-}
-
-/* Puts a row after every epoch, and a summary row too after the last epoch. */
-static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
-    (void)t;
-    put_row(task, s, EPOCH);
-    if (s->last) put_row(task, s, FINAL);
-    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

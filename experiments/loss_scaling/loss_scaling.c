@@ -126,7 +126,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- one run ---- */
 
-static ulp_status put_row(const ulp_task *task, int what, ulp_training_cells cells) {
+static void put_row(const ulp_task *task, int what, ulp_training_cells cells) {
     const point *p = task->point;
     const row r = {.net = p->network->name,
                    .format = p->format ? p->format->name : "binary32",
@@ -136,16 +136,12 @@ static ulp_status put_row(const ulp_task *task, int what, ulp_training_cells cel
                    .seed = (int64_t)p->seed,
                    .cells = cells};
     ulp_row_put(task->rows, &r);
-    return ULP_OK;
 }
 
-static ulp_status trace(const ulp_task *task, ulp_trainer *t, ulp_step *step) {
-    const ulp_status status = ulp_trainer_step(t, step);
-    return status == ULP_OK ? put_row(task, STEP, ulp_cells_of_step(step)) : status;
-}
+static void record_step(const ulp_task *task, const ulp_step *step) { put_row(task, STEP, ulp_cells_of_step(step)); }
 
-static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
-    return put_row(task, FINAL, ulp_cells_of_training(t, stretch));
+static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
+    if (stretch->final) put_row(task, FINAL, ulp_cells_of_stretch(t, stretch));
 }
 
 static ulp_scaler_rule rule_of(const settings *s, const point *p) {
@@ -172,7 +168,7 @@ static ulp_status compute(const ulp_task *task) {
                              .want_learned = 1,
                              .checkpoint = s->checkpoint,
                              .record = record,
-                             .step = traced ? trace : NULL};
+                             .record_step = traced ? record_step : NULL};
     training.options.scaler = &rule;
     if (p->format) training.options.policy = &policy;
     const ulp_status status = p->format ? make_policy(&policy, s, p) : ULP_OK;

@@ -10,17 +10,21 @@
 enum { END = -2, ANY = -1 }; /* in place of an epoch: the row at the end of the run; the rows of all epochs */
 
 static int is_of(const row *r, int index, int64_t epoch) {
-    return r->variant == index && r->what == (epoch == END ? FINAL : EPOCH) && (epoch < 0 || r->epoch == epoch);
+    return r->variant == index && r->what == (epoch == END ? FINAL : EPOCH) && (epoch < 0 || r->cells.epoch == epoch);
 }
 
 /* A number taken from a row and from the row `base` of another variant with the same seed. The loss of a diverged run
  * is infinite. */
 typedef double (*reading)(const row *r, const row *base);
-static double loss_of(const row *r, const row *base) { return (void)base, isnan(r->loss) ? HUGE_VAL : r->loss; }
-static double accuracy_of(const row *r, const row *base) { return (void)base, 100 * r->test_accuracy; }
-static double ratio_of(const row *r, const row *base) { return loss_of(r, base) / base->loss; }
-static double distance(const row *r, const row *base) { return fabs(loss_of(r, base) - base->loss); }
-static double more_accuracy(const row *r, const row *base) { return 100 * (r->test_accuracy - base->test_accuracy); }
+static double loss_of(const row *r, const row *base) {
+    return (void)base, isnan(r->cells.loss) ? HUGE_VAL : r->cells.loss;
+}
+static double accuracy_of(const row *r, const row *base) { return (void)base, 100 * r->cells.test_accuracy; }
+static double ratio_of(const row *r, const row *base) { return loss_of(r, base) / base->cells.loss; }
+static double distance(const row *r, const row *base) { return fabs(loss_of(r, base) - base->cells.loss); }
+static double more_accuracy(const row *r, const row *base) {
+    return 100 * (r->cells.test_accuracy - base->cells.test_accuracy);
+}
 
 /* The spread, over the seeds, of a number taken from the rows of two variants. */
 static ulp_spread compare(const ulp_claims *c, reading of, int64_t epoch, int index, int base) {

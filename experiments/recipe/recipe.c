@@ -51,7 +51,7 @@ static const ulp_column columns[] = {
     ULP_WORDS(row, variant, VARIANT_WORDS),
     ULP_COLUMNS(row, seed),
     ULP_WORDS(row, what, "epoch final"),
-    ULP_COLUMNS(row, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
+    ULP_COLUMNS_OF(row, cells, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
     {0},
 };
 
@@ -91,22 +91,11 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     return status;
 }
 
-static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
+static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
-    row r = {.variant = at->variant, .seed = (int64_t)at->seed, .what = EPOCH, .train_accuracy = ULP_NO_NUMBER};
-    r.epoch = (int64_t)s->epochs;
-    r.loss = s->loss;
-    r.test_accuracy = s->test.accuracy;
-    r.scale_log2 = t->scaler.log2 - ((const settings *)task->settings)->weight;
-    r.skipped = (int64_t)t->scaler.skipped;
-    r.diverged = s->diverged;
+    row r = {at->variant, s->final ? FINAL : EPOCH, (int64_t)at->seed, ulp_cells_of_stretch(t, s)};
+    r.cells.scale_log2 -= ((const settings *)task->settings)->weight;
     ulp_row_put(task->rows, &r);
-    if (!s->last) return ULP_OK;
-    r.what = FINAL;
-    r.loss = s->learned.loss;
-    r.train_accuracy = s->learned.accuracy;
-    ulp_row_put(task->rows, &r);
-    return ULP_OK;
 }
 
 static ulp_status compute(const ulp_task *task) {

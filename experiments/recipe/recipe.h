@@ -2,6 +2,7 @@
 #ifndef ULP_EXPERIMENT_RECIPE_H
 #define ULP_EXPERIMENT_RECIPE_H
 
+#include "experiments/harness/training/cells.h"
 #include "experiments/harness/training/lesson.h"
 
 /* X(index, name, description, policy, scaler, 1 if the update is a Kahan sum) */
@@ -56,9 +57,8 @@ enum { EPOCH, FINAL };
 
 typedef struct row {
     int variant, what;
-    int64_t seed, epoch;
-    double loss, train_accuracy, test_accuracy;
-    int64_t scale_log2, skipped, diverged;
+    int64_t seed;
+    ulp_training_cells cells;
 } row;
 
 /* Prints the table and tests the claims. */

@@ -13,13 +13,15 @@ ulp_training_cells ulp_cells_of_step(const ulp_step *step) {
                                 .test_accuracy = ULP_NO_NUMBER};
 }
 
-ulp_training_cells ulp_cells_of_training(const ulp_trainer *trainer, const ulp_stretch *stretch) {
+ulp_training_cells ulp_cells_of_stretch(const ulp_trainer *trainer, const ulp_stretch *stretch) {
     return (ulp_training_cells){.step = (int64_t)stretch->steps,
+                                .epoch = (int64_t)stretch->epochs,
                                 .scale_log2 = trainer->scaler.log2,
-                                .loss = stretch->learned.loss,
+                                .loss = stretch->loss,
                                 .skipped = (int64_t)trainer->scaler.skipped,
+                                .diverged = stretch->diverged,
                                 .gradients = stretch->gradients,
-                                .train_accuracy = stretch->learned.accuracy,
+                                .train_accuracy = stretch->train_accuracy,
                                 .test_accuracy = stretch->test.accuracy};
 }
 

@@ -4,11 +4,11 @@
 
 #include "training.h"
 
-/* The cells of a step have no accuracies. */
+/* The cells of a step have no accuracies, and 0 in the place of epoch and diverged. */
 typedef struct ulp_training_cells {
-    int64_t step, scale_log2; /* the number of the step, or the number of steps taken; log2 of the loss scale */
-    double loss;              /* of the batch for a step, of the training part for a training */
-    int64_t skipped;          /* steps */
+    int64_t step, epoch, scale_log2; /* the number of the step, or the number of steps taken; log2 of the loss scale */
+    double loss;                     /* of the batch for a step, else that of the stretch */
+    int64_t skipped, diverged;       /* steps; 1 if the training has diverged */
     ulp_gradient_shares gradients;
     double train_accuracy, test_accuracy;
 } ulp_training_cells;
@@ -18,10 +18,9 @@ typedef struct ulp_training_cells {
         ULP_COLUMNS_OF(row, field.gradients, zero, flushed, overflowed),                                               \
         ULP_COLUMNS_OF(row, field, train_accuracy, test_accuracy)
 
-/* ulp_cells_of_step() needs a step whose gradients were counted. ulp_cells_of_training() needs a training with
- * `want_learned`, at its last stretch. */
+/* ulp_cells_of_step() needs a step whose gradients were counted. */
 ulp_training_cells ulp_cells_of_step(const ulp_step *step);
-ulp_training_cells ulp_cells_of_training(const ulp_trainer *trainer, const ulp_stretch *stretch);
+ulp_training_cells ulp_cells_of_stretch(const ulp_trainer *trainer, const ulp_stretch *stretch);
 
 /* The mean of the rows that match. `at` is the offset of their cells in the row struct. */
 typedef struct ulp_training_mean {

@@ -16,9 +16,9 @@ typedef struct gradient_sums {
 
 /* What a checkpoint keeps in addition to the trainer: this note, then the rows so far. */
 typedef struct note {
-    uint32_t run;                    /* a checksum of everything that decides the numbers of the point */
-    uint64_t count, skipped, losses; /* of the current stretch; losses: the number of terms in `loss` */
-    double loss;
+    uint32_t run;    /* a checksum of everything that decides the numbers of the point */
+    uint64_t losses; /* the number of terms in `loss` */
+    double loss;     /* sum over the steps of the current stretch that were not skipped */
     int64_t diverged, last;
     gradient_sums gradients;
     uint64_t rows, row_bytes;
@@ -155,11 +155,10 @@ static ulp_status step_of(work *w) {
     w->watched = w->before && (w->trainer->step + 1 == t->steps || (w->trainer->step + 1) % t->every == 0);
     ulp_status status = w->watched ? ulp_trainer_weights(w->trainer, w->before, NULL) : ULP_OK;
     if (t->count_every) w->trainer->counting = w->trainer->step % t->count_every == 0;
-    if (status == ULP_OK) status = t->step ? t->step(w->task, w->trainer, &s) : ulp_trainer_step(w->trainer, &s);
+    if (status == ULP_OK) status = ulp_trainer_step(w->trainer, &s);
     if (status != ULP_OK) return status;
+    if (t->record_step) t->record_step(w->task, &s);
     if (t->count_every) add_gradients(&now->gradients, gradients_of(&s));
-    now->count++;
-    now->skipped += s.skipped != 0;
     if (!s.skipped) now->losses++, now->loss += s.loss;
     now->diverged |= !s.skipped && !isfinite(s.loss);
     now->last = w->trainer->step == t->steps || is_hopeless(&s);
@@ -174,26 +173,33 @@ static double moved_share(work *w, ulp_status *status) {
     return (double)moved / (double)n;
 }
 
-/* Puts the rows of a stretch that is over, and begins a new stretch. */
+/* Puts the rows of a stretch that is over, and begins a new stretch; after the last one puts those of the training. */
 static ulp_status end_stretch(work *w) {
+    const ulp_training *t = w->training;
     note *now = &w->now;
     ulp_status status = ULP_OK;
+    ulp_score learned = {0};
     ulp_stretch s = {.steps = w->trainer->step,
-                     .count = now->count,
-                     .skipped = now->skipped,
                      .diverged = now->diverged != 0,
-                     .gradients = shares_of(&now->gradients),
-                     .last = now->last != 0};
-    const uint64_t per_epoch = ulp_epoch_steps(w->training->data, w->training->options.batch);
+                     .train_accuracy = ULP_NO_NUMBER,
+                     .gradients = shares_of(&now->gradients)};
+    const uint64_t per_epoch = ulp_epoch_steps(t->data, t->options.batch);
     s.epochs = (s.steps + per_epoch - 1) / per_epoch;
     s.loss = now->losses ? now->loss / (double)now->losses : NAN;
     s.moved = moved_share(w, &status);
     if (status == ULP_OK) status = ulp_trainer_score(w->trainer, ULP_TEST_PART, &s.test);
-    if (status == ULP_OK && s.last && w->training->want_learned)
-        status = ulp_trainer_score(w->trainer, ULP_TRAIN_PART, &s.learned);
-    now->count = now->skipped = now->losses = 0;
+    now->losses = 0;
     now->loss = 0;
-    return status == ULP_OK ? w->training->record(w->task, w->trainer, &s) : status;
+    if (status == ULP_OK) t->record(w->task, w->trainer, &s);
+    if (status != ULP_OK || !now->last) return status;
+    s.final = 1;
+    if (t->want_learned) {
+        status = ulp_trainer_score(w->trainer, ULP_TRAIN_PART, &learned);
+        s.loss = learned.loss;
+        s.train_accuracy = learned.accuracy;
+    }
+    if (status == ULP_OK) t->record(w->task, w->trainer, &s);
+    return status;
 }
 
 static ulp_status train(work *w) {

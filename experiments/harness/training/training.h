@@ -1,10 +1,10 @@
 /* training.h - what training experiments share: the loop over steps, a learning curve, and checkpoints.
  *
  * compute() fills a ulp_training and calls ulp_training_run(), which makes the trainer and takes the steps. After every
- * `every` steps, and after the last step, it calls record(), which puts rows. record() puts a summary row in the call
- * with `last`.
+ * `every` steps, and after the last step, it calls record(), which puts rows. At the end it calls record() once more,
+ * with `final`, for the rows about the whole training.
  *
- *     static ulp_status record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s);
+ *     static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s);
  *     const ulp_training training = {.data = data, .options = {...}, .steps = epochs * ulp_epoch_steps(data, batch),
  *                                    .every = ulp_epoch_steps(data, batch), .record = record};
  *     return ulp_training_run(task, &training);
@@ -15,7 +15,7 @@
  * under MPI, keeps no such files.
  *
  * Divergence is a result. A loss that is not finite, in a step that was not skipped, sets `diverged`. A run ends when
- * its weights become NaN; record() is still called for its last stretch.
+ * its weights become NaN; record() is still called for its last stretch and at its end.
  */
 #ifndef ULP_TRAINING_H
 #define ULP_TRAINING_H
@@ -43,17 +43,16 @@ ulp_gradient_shares ulp_step_shares(const ulp_step *step);
 
 /* What has happened since the last call of record(). */
 typedef struct ulp_stretch {
-    uint64_t steps;   /* steps of the whole training so far */
-    uint64_t epochs;  /* trips through the training part that these steps have begun */
-    uint64_t count;   /* steps of this stretch, with the skipped ones */
-    uint64_t skipped; /* skipped steps of this stretch */
-    double loss;      /* mean training loss of the steps of this stretch that were not skipped; NaN if there are none */
-    double moved;     /* share of the weights that the last step has changed; NaN if not wanted */
-    int diverged;     /* in this stretch or before */
-    int last;
+    uint64_t steps;  /* steps of the whole training so far */
+    uint64_t epochs; /* trips through the training part that these steps have begun */
+    double loss;     /* mean training loss of the steps of this stretch that were not skipped; NaN if there are none;
+                      * with `final` the loss of the training part, if wanted */
+    double moved;    /* share of the weights that the last step has changed; NaN if not wanted */
+    int diverged;    /* in this stretch or before */
+    int final;       /* 1: the call at the end of the training; the numbers are those of the last stretch */
+    double train_accuracy;         /* of the training part, with `final`, if wanted; else ULP_NO_NUMBER */
     ulp_gradient_shares gradients; /* of all counted steps so far */
     ulp_score test;                /* the test part after this stretch */
-    ulp_score learned;             /* the training part after the last stretch, if wanted */
 } ulp_stretch;
 
 typedef struct ulp_training {
@@ -63,10 +62,9 @@ typedef struct ulp_training {
     uint64_t count_every;  /* gradients are counted in every count_every-th step; 0: never */
     int want_moved, want_learned;
     double checkpoint; /* seconds between checkpoints; 0: none */
-    /* Put rows about a stretch into task->rows. */
-    ulp_status (*record)(const ulp_task *task, const ulp_trainer *trainer, const ulp_stretch *stretch);
-    /* One step, for experiments that put rows about steps. NULL: ulp_trainer_step(). */
-    ulp_status (*step)(const ulp_task *task, ulp_trainer *trainer, ulp_step *step);
+    /* Put rows about a stretch, or about a step that was taken (NULL: no such rows), into task->rows. */
+    void (*record)(const ulp_task *task, const ulp_trainer *trainer, const ulp_stretch *stretch);
+    void (*record_step)(const ulp_task *task, const ulp_step *step);
 } ulp_training;
 
 /* The number of steps in one trip through the training part. */
