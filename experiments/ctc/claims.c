@@ -250,17 +250,13 @@ static void claim_swamped(ulp_claims *c) {
 
 /* ---- claims about training ---- */
 
-/* Whether the options differ from those that the claims about training need: the default set-up and long trainings. */
-static int is_other_setup(const ulp_claims *c, char *why, size_t size) {
-    static const ulp_wanted long_enough[] = {{"steps", "600", 1}, {0}};
-    return ulp_options_differ(c, "set net optimizer gru-rate lstm-rate batch", why, size) ||
-           ulp_options_are_other(c, long_enough, why, size);
-}
+/* Claims about training need the default set-up and long trainings. */
+static const char *const set_up = "set, net, optimizer, gru-rate, lstm-rate, batch, steps>=600";
 
 static double standard_error(ulp_spread s) { return s.sd / sqrt(s.n); }
 
 static void claim_reads(ulp_claims *c, int cell, int recipe) {
-    char why[320];
+    const char *why = ulp_claim_reason(c, set_up);
     const ulp_word name = ulp_word_of(CELL_WORDS, (size_t)cell);
     const ulp_word of = ulp_word_of(RECIPE_WORDS, (size_t)recipe);
     const result r = result_of(c, (setting){cell, recipe, LOG, "binary32"});
@@ -269,7 +265,7 @@ static void claim_reads(ulp_claims *c, int cell, int recipe) {
                                       "%s with CTC reads strips of 4 to 6 digits in %s: no seed diverges, and most "
                                       "labels are right, by three standard errors",
                                       name.text, of.text);
-    if (is_other_setup(c, why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
+    if (*why) ulp_claim_skip(c, text, "%s", why);
     else if (e.n < 3)
         ulp_claim_skip(c, text, "it needs --cells %s, --recipes %s and --seeds 3 or more", name.text, of.text);
     else
@@ -280,12 +276,12 @@ static void claim_reads(ulp_claims *c, int cell, int recipe) {
 /* Claims that the mean label error of a is at most five standard errors above that of b. The standard error is that of
  * the difference between fp32 and mixed:fp16, for every a. */
 static void claim_keeps_up(ulp_claims *c, const char *text, setting a, setting b) {
-    char why[320];
+    const char *why = ulp_claim_reason(c, set_up);
     const result tested = result_of(c, a);
     const ulp_spread x = tested.error, y = result_of(c, b).error,
                      z = result_of(c, (setting){b.cell, MIXED_FP16, LOG, "binary32"}).error;
     const double error = hypot(standard_error(y), standard_error(z));
-    if (is_other_setup(c, why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
+    if (*why) ulp_claim_skip(c, text, "%s", why);
     else if (x.n < 3 || y.n < 3 || z.n < 3)
         ulp_claim_skip(c, text, "it needs these settings, --recipes fp32,mixed:fp16 and --seeds 3 or more");
     else
@@ -298,10 +294,10 @@ static void claim_keeps_up(ulp_claims *c, const char *text, setting a, setting b
 static void claim_linear_fails(ulp_claims *c) {
     const char *text = "linear sums in binary16 end training with NaN within 10 steps: P of a strip is 0 there before "
                        "anything is learned";
-    char why[320];
+    const char *why = ulp_claim_reason(c, "net, set");
     const result r = result_of(c, (setting){GRU, FP32, LINEAR, "binary16"});
     if (r.error.n == 0) ulp_claim_skip(c, text, "it needs --formats fp16 and --cells gru");
-    else if (ulp_options_differ(c, "net set", why, sizeof why)) ulp_claim_skip(c, text, "%s", why);
+    else if (*why) ulp_claim_skip(c, text, "%s", why);
     else
         ulp_claim(c, r.diverged == r.error.n + r.error.lost && r.steps <= 10, text,
                   "%d of %d seed%s, after at most %.0f steps", r.diverged, r.error.n, ulp_plural((size_t)r.error.n),

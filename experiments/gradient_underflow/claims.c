@@ -173,11 +173,11 @@ static int lacks_scales(const settings *s) {
     return 0;
 }
 
-/* Writes why a claim cannot be expected to hold: the set-up differs or, for claims about the safe scale (of_safe),
- * scales are missing. `why` is "" if there is no reason. */
-static void find_why(const ulp_claims *c, int of_safe, char *why, size_t size) {
-    if (ulp_options_differ(c, "net batch steps every rate momentum set", why, size)) return;
-    if (of_safe && lacks_scales(c->settings)) snprintf(why, size, "--scales lacks some of 0..24");
+/* Why a claim cannot be expected to hold: the set-up differs or, for claims about the safe scale (of_safe), scales are
+ * missing. "" if there is no reason. */
+static const char *reason(ulp_claims *c, int of_safe) {
+    const char *why = ulp_claim_reason(c, "net, batch, steps, every, rate, momentum, set");
+    return !*why && of_safe && lacks_scales(c->settings) ? "--scales lacks some of 0..24" : why;
 }
 
 /* Rounding to nearest even flushes magnitudes up to 2^-25, half of the least positive number, to zero. The magnitude
@@ -212,8 +212,8 @@ static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_form
     wanted w = whole(mlp, ULP_GRADIENTS_ACT, binary16);
     const int64_t safe = safe_scale(c, mlp, binary16);
     const double unscaled = flushed(c, w, 0), of_weights = flushed(c, weights, 0), at_safe = flushed(c, w, safe);
-    char why[256], text[24];
-    find_why(c, 0, why, sizeof why);
+    const char *why = reason(c, 0);
+    char text[24];
     ulp_claim_if(
         c, why, unscaled > 2 * of_weights,
         "mlp: activation gradients suffer more than twice as much as weight gradients, which are sums over the batch",
@@ -224,8 +224,7 @@ static void claim_binary16(ulp_claims *c, const ulp_network *mlp, const ulp_form
     const double late = flushed(c, w, 0);
     ulp_claim_if(c, why, late > early, "mlp: the share grows as the network learns and its loss shrinks",
                  "%.2f %% in the first third, %.2f %% in the last", early, late);
-    find_why(c, 1, why, sizeof why);
-    ulp_claim_if(c, why, safe >= 0 && at_safe <= unscaled / 2,
+    ulp_claim_if(c, reason(c, 1), safe >= 0 && at_safe <= unscaled / 2,
                  "mlp: a power of two as loss scale brings back more than half of them and overflows none",
                  "%s: %.2f %% instead of %.2f %%", scale_name(text, sizeof text, safe), at_safe, unscaled);
 }
@@ -234,10 +233,9 @@ static void claim_eight_bits(ulp_claims *c, const ulp_network *mlp, const ulp_fo
     const int64_t safe_e4m3 = safe_scale(c, mlp, e4m3), safe_e5m2 = safe_scale(c, mlp, e5m2);
     const double share_e4m3 = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e4m3), safe_e4m3),
                  share_e5m2 = flushed(c, whole(mlp, ULP_GRADIENTS_ACT, e5m2), safe_e5m2);
-    char why[256], name_e4m3[24], name_e5m2[24];
-    find_why(c, 1, why, sizeof why);
+    char name_e4m3[24], name_e5m2[24];
     ulp_claim_if(
-        c, why, share_e4m3 > share_e5m2 && share_e4m3 >= 20,
+        c, reason(c, 1), share_e4m3 > share_e5m2 && share_e4m3 >= 20,
         "mlp: no one scale saves e4m3: the largest safe one still flushes a fifth or more, and more than e5m2's",
         "e4m3 at %s %.2f %%, e5m2 at %s %.2f %%", scale_name(name_e4m3, sizeof name_e4m3, safe_e4m3), share_e4m3,
         scale_name(name_e5m2, sizeof name_e5m2, safe_e5m2), share_e5m2);
@@ -247,7 +245,6 @@ static void claim_order(ulp_claims *c, const ulp_network *network) {
     static const char *const names[] = {"bfloat16", "binary16", "e5m2", "e4m3", "q8.8"};
     ulp_finding found = {0};
     double last = -1;
-    char why[256];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const ulp_format *format = format_of(c, names[i]);
         if (!format) continue;
@@ -256,8 +253,7 @@ static void claim_order(ulp_claims *c, const ulp_network *network) {
         last = share;
     }
     if (found.count == 1) found.count = 0; /* one format has nothing to be compared with */
-    find_why(c, 0, why, sizeof why);
-    ulp_claim_found(c, why, &found, "%s: at scale 1 the flushed share grows as the least positive value does",
+    ulp_claim_found(c, reason(c, 0), &found, "%s: at scale 1 the flushed share grows as the least positive value does",
                     network->name);
 }
 
@@ -301,7 +297,6 @@ static const rule rules[] = {
 static void claim_networks(ulp_claims *c, const rule *r, const ulp_format *format) {
     const ulp_networks *networks = c->context;
     ulp_finding found = {0};
-    char why[256];
     for (size_t i = 0; i < networks->count; i++) {
         const wanted w = whole(&networks->at[i], ULP_GRADIENTS_ACT, format);
         const int64_t safe = safe_scale(c, w.network, format);
@@ -310,8 +305,7 @@ static void claim_networks(ulp_claims *c, const rule *r, const ulp_format *forma
         ulp_finding_add(&found, share <= r->most && share * r->factor <= other, "%s %.3g %% of %.3g %%",
                         w.network->name, share, other);
     }
-    find_why(c, r->scale == NO_SCALE || r->other == NO_SCALE, why, sizeof why);
-    ulp_claim_found(c, why, &found, "%s", r->text);
+    ulp_claim_found(c, reason(c, r->scale == NO_SCALE || r->other == NO_SCALE), &found, "%s", r->text);
 }
 
 void judge(ulp_claims *c) {

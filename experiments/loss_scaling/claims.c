@@ -48,7 +48,7 @@ typedef struct judged {
     ulp_training_mean reference;
     double points; /* accuracies that are at most so far below binary32 count as equal; in percent of the test part */
     const char *interval; /* what the table says about growth intervals */
-    char why[320];        /* how the set-up differs from that of the claims; "" if it does not */
+    const char *why;      /* how the set-up differs from that of the claims; "" if it does not */
 } judged;
 
 /* The accepted distance to binary32. For all networks except mlp and small it is four standard errors of the mean over
@@ -195,8 +195,8 @@ void judge(ulp_claims *c) {
         j.reference = mean_of(c, (point){.network = j.network});
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
-        if (!ulp_options_differ(c, "policy net batch steps rate momentum interval points set", j.why, sizeof j.why))
-            ulp_options_differ(c, i ? "other-scales" : "scales", j.why, sizeof j.why);
+        j.why = ulp_claim_reason(c, i ? "policy, net, batch, steps, rate, momentum, interval, points, set, other-scales"
+                                      : "policy, net, batch, steps, rate, momentum, interval, points, set, scales");
         claim_walls(&j, i == 0);
         for (int scaler = PYTORCH; scaler < SCALERS; scaler++) claim_scaler(&j, scaler);
     }

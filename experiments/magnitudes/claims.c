@@ -238,12 +238,12 @@ static void claim_others(ulp_claims *c) {
 }
 
 void judge(ulp_claims *c) {
-    char why[256];
     print_table(c);
     sum_up(c);
     claim_counts(c);
     /* the claims about measured numbers hold for the training with the default options */
-    if (ulp_options_differ(c, "net set batch steps rate momentum", why, sizeof why)) {
+    const char *why = ulp_claim_reason(c, "net, set, batch, steps, rate, momentum");
+    if (*why) {
         ulp_claim_skip(c, "where the tensors lie, and what formats make of them", "%s", why);
         return;
     }

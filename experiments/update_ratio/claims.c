@@ -206,8 +206,8 @@ static void claim_training(ulp_claims *c, const char *format) {
 /* Claims about measured numbers. They hold for the training with the default options. */
 static void claim_measured(ulp_claims *c) {
     static const char *const names[] = {"binary16", "bfloat16", "e4m3"};
-    char why[256];
-    if (ulp_options_differ(c, "net set batch steps rate schedule momentum", why, sizeof why)) {
+    const char *why = ulp_claim_reason(c, "net, set, batch, steps, rate, schedule, momentum");
+    if (*why) {
         ulp_claim_skip(c, "what the formats lose, and what that does to the training", "%s", why);
         return;
     }

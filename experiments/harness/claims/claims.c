@@ -73,33 +73,31 @@ void ulp_summary(ulp_claims *c, const char *quantity, double value, const char *
 
 /* ---- conditions ---- */
 
-int ulp_options_differ(const ulp_claims *c, const char *names, char *why, size_t size) {
-    why[0] = 0;
-    for (const char *at = names; *at; at += strspn(at, " ")) {
-        char name[32];
-        const size_t length = strcspn(at, " ");
-        snprintf(name, sizeof name, "%.*s", (int)length, at);
-        at += length;
-        const ulp_setting *s = ulp_setting_find(c->arguments, name);
-        const char *want = ulp_option_default(s->option, c->preset);
-        if (strcmp(s->value, want) == 0) continue;
-        if (*want) snprintf(why, size, "--%s is %.60s, the claim is about %s", name, s->value, want);
-        else snprintf(why, size, "--%s is given, the claim is about runs without it", name);
-        return 1;
-    }
-    return 0;
+/* Adds to c->why how an option is not as an item of ulp_claim_reason() wants it. The item is cut at its name. */
+static void compare_option(ulp_claims *c, char *item) {
+    const size_t length = strcspn(item, "=>");
+    const int or_more = item[length] == '>', has_value = item[length] != '\0';
+    item[length] = '\0';
+    const ulp_setting *s = ulp_setting_find(c->arguments, item);
+    const char *want = has_value ? item + length + 1 + or_more : ulp_option_default(s->option, c->preset);
+    if (strcmp(s->value, want) == 0 || (or_more && atof(s->value) >= atof(want))) return;
+    if (*want)
+        ulp_text_print(&c->why, "--%s is %.100s, the claim is about %s%s", item, s->value, want,
+                       or_more ? " or more" : "");
+    else ulp_text_print(&c->why, "--%s is given, the claim is about runs without it", item);
 }
 
-int ulp_options_are_other(const ulp_claims *c, const ulp_wanted *wanted, char *why, size_t size) {
-    why[0] = 0;
-    for (; wanted->name; wanted++) {
-        const char *have = ulp_setting_find(c->arguments, wanted->name)->value;
-        if (strcmp(have, wanted->value) == 0 || (wanted->or_more && atof(have) >= atof(wanted->value))) continue;
-        snprintf(why, size, "--%s is %.100s, the claim is about %s%s", wanted->name, have, wanted->value,
-                 wanted->or_more ? " or more" : "");
-        return 1;
+const char *ulp_claim_reason(ulp_claims *c, const char *wanted) {
+    ulp_text_free(&c->why);
+    for (const char *end; *wanted && !c->why.length; wanted = end + strspn(end, ", ")) {
+        ulp_text item = {0};
+        end = strstr(wanted, ", ");
+        if (!end) end = wanted + strlen(wanted);
+        ulp_text_add(&item, wanted, (size_t)(end - wanted));
+        compare_option(c, item.data);
+        ulp_text_free(&item);
     }
-    return 0;
+    return ulp_text_of(&c->why);
 }
 
 /* ---- the printed report ---- */
@@ -183,4 +181,5 @@ void ulp_claims_free(ulp_claims *c) {
     free(c->entries);
     ulp_text_free(&c->summary);
     ulp_text_free(&c->text);
+    ulp_text_free(&c->why);
 }

@@ -30,6 +30,7 @@ typedef struct ulp_claims {
     size_t count, room;
     ulp_text summary; /* lines of NAME.summary.csv */
     ulp_text text;    /* of ulp_claim_text() */
+    ulp_text why;     /* of ulp_claim_reason() */
 } ulp_claims;
 
 /* Add a verdict, PASS or FAIL. `text` is the claim; the other arguments form the measured values. After a FAIL the
@@ -54,17 +55,10 @@ void ulp_summary(ulp_claims *c, const char *quantity, double value, const char *
 
 /* ---- conditions: a claim about certain options is skipped under other options ---- */
 
-/* Whether one of the options `names` (separated by blanks) is not at its default. `why` (size) gets a sentence about
- * this option, or is empty. */
-int ulp_options_differ(const ulp_claims *c, const char *names, char *why, size_t size);
-
-/* As ulp_options_differ(), for values other than the defaults. The array `wanted` ends with {0}. With `or_more` a
- * larger number is accepted, too. */
-typedef struct ulp_wanted {
-    const char *name, *value;
-    int or_more;
-} ulp_wanted;
-int ulp_options_are_other(const ulp_claims *c, const ulp_wanted *wanted, char *why, size_t size);
+/* Why a claim about `wanted` is skipped: a sentence about the first option that is not as wanted, valid until the next
+ * call, or "". Items, separated by a comma and a blank: NAME (the option has its default value), NAME=VALUE, and
+ * NAME>=NUMBER (a larger number is accepted, too). */
+const char *ulp_claim_reason(ulp_claims *c, const char *wanted);
 
 /* Add a verdict; if `why` is not empty, the claim is skipped. The measured values are printed in both cases. */
 void ulp_claim_if(ulp_claims *c, const char *why, int pass, const char *text, const char *measured, ...)
