@@ -124,14 +124,17 @@ way_of(pair) = place(ways, pair[6:])
 panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 
 do for [file in figure_files] {
-    eval figure_open("loss_scaling", file, 1160, 1260)
+    eval figure_open("loss_scaling", file, 1160, 1340)
     set multiplot
-    set label 1 "Any loss scale between two walls is as good as binary32; dynamic scalers find one by themselves" at screen 0.02,0.975 font title_font textcolor rgb ink
-    set label 2 "First row: static scales; lines are means over the seeds, dots are seeds" . (words(marked) ? ", circles are seeds at a scale where another seed diverged." : ".") at screen 0.02,0.951 font label_font textcolor rgb grey
-    set label 3 sprintf("Second row: the scale of dynamic scalers; crosses are skipped steps; %s.", cut) at screen 0.02,0.933 font label_font textcolor rgb grey
+    set label 1 "Any loss scale between two walls is as good as binary32; dynamic scalers find one by themselves" at screen 0.02,0.978 font title_font textcolor rgb ink
+    # a note above each row of panels
+    set label 2 "Static scales: lines are means over the seeds, dots are seeds. The first infinite gradient ends a run, and all its answers count as wrong (0 %)." . (words(marked) ? "\nCircles are seeds at a scale where another seed diverged." : "") at screen 0.02,0.954 font label_font textcolor rgb grey
+    set label 3 sprintf("Dynamic scalers: crosses are steps skipped after an overflow; %s.", cut) at screen 0.02,0.635 font label_font textcolor rgb grey
+    set label 4 sprintf("Left: each mark is a run with a static scale. As good as binary32: at most %g percentage points below it for %s, four standard errors for others.", points_of[1], net) at screen 0.02,0.32 font label_font textcolor rgb grey
+    set label 5 "Right: 8-bit gradients. Each tensor has its own scale, from its largest magnitude in this step (amax) or in the last 16 steps (delayed16)." at screen 0.02,0.303 font label_font textcolor rgb grey
 
     # --- accuracy
-    eval panel(0.07, 0.485, 0.668, 0.889)
+    eval panel(0.07, 0.485, 0.696, 0.898)
     set title sprintf("Network %s: accuracy on digits not seen in training", net)
     set xrange [low - 1:high + 1]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
@@ -145,7 +148,7 @@ do for [file in figure_files] {
     }
     set label 14 sprintf("binary32: %.1f %%", reference) at low,104 left textcolor rgb ink font small_font
     set label 15 sprintf("← underflow: nothing learned, %.1f %%", bottom) at low,123 left textcolor rgb grey font small_font
-    set label 16 "overflow: NaN is wrong →" at high + 0.8,123 right textcolor rgb grey font small_font
+    set label 16 "overflow: NaN, counts as 0 % →" at high + 0.8,109 right textcolor rgb grey font small_font
     set arrow 1 from low - 1,reference to high + 1,reference nohead linecolor rgb ink dashtype (3,4) linewidth 1.5
     set label 17 "guessing: 10 %" at 4.2,14 center textcolor rgb grey font small_font
     set arrow 2 from low - 1,10 to high + 1,10 nohead back linecolor rgb grey dashtype (1,4) linewidth 1.2
@@ -156,7 +159,7 @@ do for [file in figure_files] {
     unset arrow 2
 
     # --- loss
-    eval panel(0.57, 0.985, 0.668, 0.889)
+    eval panel(0.57, 0.985, 0.696, 0.898)
     set title sprintf("Network %s: loss on the training digits at the end", net)
     set yrange [1e-4:60]
     set logscale y
@@ -189,7 +192,7 @@ do for [file in figure_files] {
     do for [c = 1:(F > 1 ? 2 : 1)] {
         at = c == 1 ? 1 : F
         format = word(formats, at)
-        eval panel(c == 1 ? 0.07 : 0.57, c == 1 ? 0.485 : 0.985, 0.340, 0.561)
+        eval panel(c == 1 ? 0.07 : 0.57, c == 1 ? 0.485 : 0.985, 0.382, 0.594)
         set title sprintf("Network %s: dynamic scalers, %s gradients", net, format)
         if (c == 2) { unset key } # the colours are those of the left panel
         if (wall[at] == wall[at]) {
@@ -202,9 +205,9 @@ do for [file in figure_files] {
         unset arrow 1
     }
     # --- networks: results of every static scale
-    eval panel(0.07, 0.485, 0.055, 0.219)
+    eval panel(0.07, 0.485, 0.055, 0.229)
     set ylabel ""
-    set title "All networks: static scales as good as binary32 (filled)" offset 0,2.3
+    set title "All networks: filled where as good as binary32" offset 0,2.3
     set key at graph 0.5,1.15 center horizontal Left reverse samplen 0.4 width -1 maxrows 1 font small_font
     set xrange [low - 2:high + 2]
     set xtics ("2^{-24}" -24, "2^{-16}" -16, "2^{-8}" -8, "1" 0, "2^8" 8, "2^{16}" 16, "2^{24}" 24)
@@ -220,7 +223,7 @@ do for [file in figure_files] {
          -100 with points pointtype 2 pointsize 0.6 linewidth 1.2 linecolor rgb red title "diverged"
 
     # --- networks: tensor scales
-    eval panel(0.57, 0.985, 0.055, 0.219)
+    eval panel(0.57, 0.985, 0.055, 0.229)
     set key width 1
     set title "Scale per tensor: accuracy minus that of binary32" offset 0,2.3
     set xrange [0.4:N + 0.6]
