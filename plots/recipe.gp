@@ -7,12 +7,12 @@ eval figure_needs_summary("recipe", csv)
 all = "fp32 fp16 fp16-sums fp16-master fp16-recipe fp16-lowsums fp16-nomaster fp16-sr fp16-kahan bf16 bf16-recipe bf16-lowsums bf16-nomaster bf16-sr bf16-kahan fp8 fp8-loss fp8-now fp8-delayed"
 ladder = "fp16 fp16-sums fp16-master fp16-recipe fp32"
 parting = "bf16 fp16-sums fp16-master fp16-recipe"
-label_of(v) = v eq "fp32" ? "binary32" : v eq "fp16" ? "everything in binary16" : v eq "fp16-sums" ? "+ sums in binary32" : v eq "fp16-master" ? "+ master weights" : \
-    v eq "fp16-recipe" ? "+ loss scaling: the recipe" : v eq "fp16-lowsums" ? "recipe, but sums in binary16" : v eq "fp16-nomaster" ? "recipe, but no master weights" : \
-    v eq "bf16" ? "everything in bfloat16" : v eq "bf16-recipe" ? "recipe without loss scaling" : v eq "bf16-lowsums" ? "the same, but sums in bfloat16" : v eq "bf16-nomaster" ? "the same, but no master weights" : \
-    v eq "fp8" ? "no scale at all" : v eq "fp8-loss" ? "loss scaling" : v eq "fp8-now" ? "scales per tensor, just in time" : v eq "fp8-delayed" ? "scales per tensor, delayed" : \
-    strstrt(v, "-sr") ? "… instead, weights rounded at random" : "… instead, Kahan update"
-short(v) = v eq "bf16" ? "everything in bfloat16" : v eq "fp16-sums" ? "binary16, sums in binary32" : v eq "fp16-recipe" ? "+ loss scaling" : label_of(v)
+label_of(v) = v eq "fp32" ? "binary32" : v eq "fp16" ? "everything in binary16" : v eq "fp16-sums" ? "+ sums in binary32" : v eq "fp16-master" ? "+ master weights in binary32" : \
+    v eq "fp16-recipe" ? "+ loss scaling = the recipe" : v eq "bf16" ? "everything in bfloat16" : v eq "bf16-recipe" ? "recipe without loss scaling" : v eq "fp8" ? "no scale at all" : \
+    v eq "fp8-loss" ? "loss scaling" : v eq "fp8-now" ? "scales per tensor, of this step" : v eq "fp8-delayed" ? "scales per tensor, of the last 16 steps" : \
+    strstrt(v, "-lowsums") ? "sums in " . (v[1:4] eq "fp16" ? "binary16" : "bfloat16") : strstrt(v, "-sr") ? "no master weights, stochastic rounding" : \
+    strstrt(v, "-kahan") ? "no master weights, Kahan update" : "no master weights"
+short(v) = v eq "fp16-sums" ? "binary16, sums in binary32" : v eq "fp16-master" ? "the same + master weights" : v eq "fp16-recipe" ? "the same + loss scaling" : label_of(v)
 tone(v) = v eq "fp32" ? black : v eq "fp16" ? red : v eq "fp16-sums" ? orange : v eq "fp16-master" ? green : v[1:4] eq "fp16" ? blue : v[1:4] eq "bf16" ? purple : sky
 step_tone(v) = strstrt(" " . ladder . " ", " " . v . " ") ? tone(v) : v[1:4] eq "fp16" ? ink : tone(v)
 
@@ -43,7 +43,8 @@ array place[N]
 down = 0.0
 do for [i = 1:N] {
     v = word(chosen, i)
-    family(w) = w eq "fp32" ? "fp32" : w eq "fp16-lowsums" || w eq "fp16-nomaster" || w eq "fp16-sr" || w eq "fp16-kahan" ? "other" : w[1:3]
+    changed(w) = strstrt(w, "-lowsums") || strstrt(w, "-nomaster") || strstrt(w, "-sr") || strstrt(w, "-kahan")
+    family(w) = w eq "fp32" ? "fp32" : w[1:3] . (changed(w) ? " changed" : "")
     gap = i > 1 && family(v) ne family(word(chosen, i - 1))
     down = down + (i == 1 ? 0 : gap ? 1.9 : 1)
     height[i] = -down
@@ -53,7 +54,8 @@ do for [i = 1:N] {
     high[i] = summary(csv, "largest loss over fp32", v)
     right[i] = summary(csv, "test accuracy", v)
 }
-header(v) = family(v) eq "other" ? "binary16, one ingredient changed" : v[1:4] eq "fp16" ? "binary16, step by step" : v[1:4] eq "bf16" ? "bfloat16" : "e4m3 forward, e5m2 backward"
+header(v) = changed(v) ? (v[1:4] eq "fp16" ? "binary16: the recipe, but with" : "bfloat16: that recipe, but with") : \
+    v[1:4] eq "fp16" ? "binary16: one ingredient after the other" : v[1:4] eq "bf16" ? "bfloat16" : "fp8: e4m3 forward, e5m2 backward"
 jitter(s) = seeds > 1 ? 0.34 * ((s - seed) / (seeds - 1.0) - 0.5) * 2 : 0
 
 right_low = summary(csv, "least test accuracy", "fp32")
@@ -73,10 +75,10 @@ headline = summary(csv, "share of claims that hold", "all") == 1 ? "Mixed precis
     : "Where training ends, by what is kept and summed in few bits"
 
 do for [file in figure_files] {
-    eval figure_open("recipe", file, 1160, 780)
+    eval figure_open("recipe", file, 1160, 820)
     set multiplot
     set label 1 headline at screen 0.02,0.965 font title_font textcolor rgb ink
-    set label 2 sprintf("%s, %s, loss times 2^{%d}; each run beside binary32 with the same seed: median of %d seeds; bars, bands, small dots: all seeds", \
+    set label 2 sprintf("%s, network %s, loss times 2^{%d}. Lines and large dots: medians of %d seeds; bands, bars and small dots: all seeds", \
         option(csv, "set") eq "mnist" ? "MNIST" : "Digits", option(csv, "net"), int(option(csv, "weight")), seeds) at screen 0.02,0.93 font label_font textcolor rgb grey
 
     # --- learning curves
@@ -84,9 +86,9 @@ do for [file in figure_files] {
     set rmargin at screen 0.315
     set tmargin at screen 0.855
     set bmargin at screen 0.085
-    set title "Training loss / that of binary32"
+    set title "Loss during the training"
     set xlabel "epoch"
-    set ylabel ""
+    set ylabel "training loss / that of binary32, same seed" offset 0.7,0
     set xrange [0:epochs]
     unset logscale y
     set yrange [floor_loss - 0.01:1 + 0.8 * (wall - 1)]
@@ -95,14 +97,16 @@ do for [file in figure_files] {
     set key at graph 0.03,0.97 left top samplen 1.2 Left reverse font small_font
     plot 1 with lines linewidth 1 linecolor rgb black notitle, \
          for [v in climbed] rows("curve " . v) using "x":"least loss over fp32 at an epoch":"largest loss over fp32 at an epoch" with filledcurves linecolor rgb tint(tone(v), 0.16) notitle, \
-         for [v in climbed] rows("curve " . v) using "x":"loss over fp32 at an epoch" with lines linewidth 2.4 linecolor rgb tone(v) title short(v)
+         for [v in climbed] rows("curve " . v) using "x":"loss over fp32 at an epoch" with lines linewidth 2.4 linecolor rgb tone(v) title short(v), \
+         NaN with lines linewidth 1 linecolor rgb black title "binary32: 1"
     unset key
 
     # --- final loss of all variants
     set lmargin at screen 0.62
     set rmargin at screen 0.85
-    set title "Final loss / that of binary32"
-    set xlabel ""
+    set title "Training loss at the end"
+    set xlabel "loss / that of binary32"
+    set ylabel ""
     set xrange [floor_loss:wall]
     step = wall > 1.6 ? 0.2 : 0.1
     set xtics 1,step format "%g"
@@ -115,7 +119,7 @@ do for [file in figure_files] {
     do for [i = 1:N] {
         v = word(chosen, i)
         set label 20 + i label_of(v) at graph -0.04,first height[i] right font label_font textcolor rgb step_tone(v)
-        if (place[i]) { set label 50 + i header(v) at graph -0.04,first height[i] + 0.95 right font small_font textcolor rgb grey }
+        if (place[i]) { set label 50 + i header(v) at graph -0.04,first height[i] + 0.9 right font "Helvetica-Bold,12" textcolor rgb ink }
         far = loss[i] == loss[i] ? sprintf(percent(loss[i])) : "diverged →"
         if (v ne "fp32" && high[i] < wall) { set label 80 + i far at (high[i] > 1 ? high[i] : 1),first height[i] left offset character 0.8,0 font small_font textcolor rgb step_tone(v) }
         if (!(high[i] < wall)) { set label 80 + i far at graph 0.99,first height[i] right font small_font textcolor rgb step_tone(v) }
@@ -127,7 +131,8 @@ do for [file in figure_files] {
     # --- final accuracy of all variants
     set lmargin at screen 0.88
     set rmargin at screen 0.975
-    set title "Test accuracy (%)"
+    set title "Test accuracy"
+    set xlabel "%; grey: binary32"
     set xrange [floor_right:100]
     set xtics floor_right,2,100 format "%g"
     set object 1 rectangle from right_low,graph 0 to right_high,graph 1 fillcolor rgb pale fillstyle solid noborder behind
