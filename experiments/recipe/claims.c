@@ -5,8 +5,6 @@
 
 #include "experiments/harness/claims/spread.h"
 
-/* ---- numbers of the runs ---- */
-
 enum { END = -2, ANY = -1 }; /* in place of an epoch: the row at the end of the run; the rows of all epochs */
 
 static int is_of(const row *r, int index, int64_t epoch) {
@@ -22,9 +20,7 @@ static double loss_of(const row *r, const row *base) {
 static double accuracy_of(const row *r, const row *base) { return (void)base, 100 * r->cells.test_accuracy; }
 static double ratio_of(const row *r, const row *base) { return loss_of(r, base) / base->cells.loss; }
 static double distance(const row *r, const row *base) { return fabs(loss_of(r, base) - base->cells.loss); }
-static double more_accuracy(const row *r, const row *base) {
-    return 100 * (r->cells.test_accuracy - base->cells.test_accuracy);
-}
+static double gain(const row *r, const row *base) { return accuracy_of(r, base) - accuracy_of(base, base); }
 
 /* The spread, over the seeds, of a number taken from the rows of two variants. */
 static ulp_spread compare(const ulp_claims *c, reading of, int64_t epoch, int index, int base) {
@@ -36,17 +32,25 @@ static ulp_spread compare(const ulp_claims *c, reading of, int64_t epoch, int in
     return ulp_numbers_take(&n);
 }
 
-/* ---- the table, and the numbers of the figure ---- */
+/* Test accuracies less those of fp32, published for far larger networks. */
+static const ulp_published published[COUNT] = {
+    [FP16_RECIPE] = {"recipe less fp32, points of accuracy (there ResNet-50)", "Micikevicius et al. 2018", "+0.12"},
+    [BF16_SR] = {"bfloat16, stochastic rounding, less fp32, points (there seven applications)", "Zamirai et al. 2020",
+                 "-0.1 to +0.2"},
+    [BF16_KAHAN] = {"bfloat16, Kahan update, less fp32, points (there seven applications)", "Zamirai et al. 2020",
+                    "-0.1 to +0.2"},
+};
 
 static void put_variant(ulp_claims *c, ulp_sheet *sheet, int index) {
     const variant *v = &variants[index];
     const ulp_spread loss = compare(c, loss_of, END, index, index), test = compare(c, accuracy_of, END, index, index),
-                     ratio = compare(c, ratio_of, END, index, FP32);
+                     ratio = compare(c, ratio_of, END, index, FP32), more = compare(c, gain, END, index, FP32);
     if (test.n == 0) return;
     ulp_sheet_put(sheet, "%s", v->name);
     ulp_sheet_put(sheet, "%s", v->words); /* some have commas, which ulp_sheet_put_row() takes as separators */
     ulp_sheet_put_row(sheet, "%.5f,%.3f,%.3f,%.3f,%.2f,%.2f,%.2f", loss.median, ratio.median, ratio.least, ratio.most,
                       test.median, test.least, test.most);
+    if (published[index].what && more.n) ulp_beside(c, &published[index], "%+.2f", more.median);
     ulp_summary_spread(c, "test accuracy", test.median, &test, "%s", v->name);
     ulp_summary_spread(c, "loss over fp32", ratio.median, &ratio, "%s", v->name);
     for (int64_t epoch = 1; epoch <= ((const settings *)c->settings)->lesson.epochs; epoch++) {
@@ -55,35 +59,8 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int index) {
     }
 }
 
-/* Prints the table, and differences in accuracy to fp32 beside those that are published for far larger networks. */
-static void print_table(ulp_claims *c) {
-    static const struct {
-        int variant;
-        ulp_published published;
-    } beside[] = {
-        {FP16_RECIPE, {"recipe less fp32, points of accuracy (there ResNet-50)", "Micikevicius et al. 2018", "+0.12"}},
-        {BF16_SR,
-         {"bfloat16, stochastic rounding, less fp32, points (there seven applications)", "Zamirai et al. 2020",
-          "-0.1 to +0.2"}},
-        {BF16_KAHAN,
-         {"bfloat16, Kahan update, less fp32, points (there seven applications)", "Zamirai et al. 2020",
-          "-0.1 to +0.2"}},
-    };
-    ulp_sheet *sheet =
-        ulp_sheet_new("at the end, over the seeds; loss / fp32 is seed by seed; test accuracy in percent",
-                      "variant,what,loss,loss / fp32,least,most,accuracy,least,most");
-    for (int v = 0; v < COUNT; v++) put_variant(c, sheet, v);
-    ulp_sheet_print(sheet, c->file);
-    for (int i = 0; i < 3; i++) {
-        const ulp_spread more = compare(c, more_accuracy, END, beside[i].variant, FP32);
-        if (more.n) ulp_beside(c, &beside[i].published, "%+.2f", more.median);
-    }
-}
-
-/* ---- claims that compare two variants ---- */
-
+/* Claims with the name and the words of a variant, and the name of the variant that it is compared with. */
 enum { WORSE, BEHIND, FROZEN, NEARER };
-/* The name and the words of a variant, and the name of the variant that it is compared with. */
 static const char *const sentences[] = {
     [WORSE] = "%s (%s): more loss than %s in every seed",
     [BEHIND] = "%s (%s) falls behind %s in the second half, in every seed",
@@ -119,59 +96,45 @@ static const claim claims[] = {
     {NEARER, FP8_DELAYED, FP8, 0, 5},
 };
 
-static void compare_losses(ulp_claims *c, const claim *k, const char *text) {
-    const settings *s = c->settings;
-    const int64_t end = s->lesson.epochs, half = end / 2 / s->every * s->every;
-    ulp_spread a, b;
-    switch (k->kind) {
-    case WORSE: /* if the ingredient had no effect, each seed would have more loss with probability 1/2 */
-        a = compare(c, ratio_of, END, k->of, k->base);
-        ulp_claim(c, a.least > 1, text, "%.3f times, %.3f to %.3f over %d seeds, by chance 1 in %.0f", a.median,
-                  a.least, a.most, a.n, ldexp(1, a.n));
-        break;
-    case BEHIND:
-        a = compare(c, ratio_of, half, k->of, k->base);
-        b = compare(c, ratio_of, end, k->of, k->base);
-        ulp_claim(c, b.least > a.most, text, "%.3f to %.3f times at epoch %lld, %.3f to %.3f at the end", a.least,
-                  a.most, (long long)half, b.least, b.most);
-        break;
-    case FROZEN: /* if no weight moves, every row of a run has the same test accuracy */
-        a = compare(c, more_accuracy, ANY, k->of, k->base);
-        ulp_claim(c, a.n > 0 && a.least == 0 && a.most == 0, text,
-                  "%d rows, their test accuracies are %+.2f to %+.2f points off those at the end", a.n, a.least,
-                  a.most);
-        break;
-    case NEARER: /* every distance between the losses of the variant and of fp32 is below the median one of the base */
-        a = compare(c, distance, END, k->of, FP32);
-        b = compare(c, distance, END, k->base, FP32);
-        ulp_claim(c, a.most < b.median, text, "loss off by at most %.6f, and by %.6f in the median", a.most, b.median);
-        break;
-    }
-}
-
 static void test(ulp_claims *c, const claim *k) {
     const settings *s = c->settings;
-    const uint64_t needed = UINT64_C(1) << k->of | UINT64_C(1) << k->base | 1 << FP32;
+    const int64_t end = s->lesson.epochs, half = end / 2 / s->every * s->every;
     const char *text =
         ulp_claim_text(c, sentences[k->kind], variants[k->of].name, variants[k->of].words, variants[k->base].name);
-    if ((s->variants & needed) != needed) ulp_claim_skip(c, text, "a variant is not in --variants");
-    else if (s->lesson.epochs < k->epochs || s->lesson.seeds < k->seeds)
+    const ulp_spread ratio = compare(c, ratio_of, END, k->of, k->base),
+                     middle = compare(c, ratio_of, half, k->of, k->base),
+                     late = compare(c, ratio_of, end, k->of, k->base), moved = compare(c, gain, ANY, k->of, k->base),
+                     off = compare(c, distance, END, k->of, FP32), base_off = compare(c, distance, END, k->base, FP32);
+    if (off.n + off.lost == 0 || base_off.n + base_off.lost == 0)
+        ulp_claim_skip(c, text, "a variant is not in --variants");
+    else if (end < k->epochs || s->lesson.seeds < k->seeds)
         ulp_claim_skip(c, text, "it takes %lld epochs and %lld seeds", (long long)k->epochs, (long long)k->seeds);
-    else compare_losses(c, k, text);
+    else if (k->kind == WORSE) /* without effect of the ingredient, a seed has more loss with probability 1/2 */
+        ulp_claim(c, ratio.least > 1, text, "%.3f times, %.3f to %.3f over %d seeds, by chance 1 in %.0f", ratio.median,
+                  ratio.least, ratio.most, ratio.n, ldexp(1, ratio.n));
+    else if (k->kind == BEHIND)
+        ulp_claim(c, late.least > middle.most, text, "%.3f to %.3f times at epoch %lld, %.3f to %.3f at the end",
+                  middle.least, middle.most, (long long)half, late.least, late.most);
+    else if (k->kind == FROZEN) /* if no weight moves, every row of a run has the same test accuracy */
+        ulp_claim(c, moved.n > 0 && moved.least == 0 && moved.most == 0, text,
+                  "%d rows, their test accuracies are %+.2f to %+.2f points off those at the end", moved.n, moved.least,
+                  moved.most);
+    else
+        ulp_claim(c, off.most < base_off.median, text, "loss off by at most %.6f, and by %.6f in the median", off.most,
+                  base_off.median);
 }
 
-/* Most claims are about long runs, with default values for the other options. */
 void judge(ulp_claims *c) {
     const char *why = ulp_claim_reason(c, "net, batch, every, rate, momentum, weight, interval, set, epochs>=60");
-    size_t held = 0, tested = 0;
-    print_table(c);
+    ulp_sheet *sheet =
+        ulp_sheet_new("at the end, over the seeds; loss / fp32 is seed by seed; test accuracy in percent",
+                      "variant,what,loss,loss / fp32,least,most,accuracy,least,most");
+    for (int v = 0; v < COUNT; v++) put_variant(c, sheet, v);
+    ulp_sheet_print(sheet, c->file);
     if (*why)
         ulp_claim_skip(c, "the recipe ends where fp32 ends, and does not without master weights or scaling", "%s", why);
     else
-        for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
-            test(c, &claims[i]);
-            held += c->entries[c->count - 1].verdict == ULP_PASS;
-            tested += c->entries[c->count - 1].verdict != ULP_SKIP;
-        }
-    if (tested) ulp_summary(c, "share of claims that hold", (double)held / (double)tested, "all");
+        for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) test(c, &claims[i]);
+    const double held = ulp_claims_count(c, ULP_PASS), tested = held + ulp_claims_count(c, ULP_FAIL);
+    if (tested > 0) ulp_summary(c, "share of claims that hold", held / tested, "all");
 }

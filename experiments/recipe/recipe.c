@@ -1,23 +1,19 @@
 /* recipe.c - the recipe of mixed precision step by step: what does each ingredient do, and what can take its place?
  *
- * The same network learns the digits in every variant of recipe.h, with the same seeds; all claims compare runs of the
- * same seed. The recipe is that of Micikevicius et al. 2018, arXiv:1710.03740. `fp32 sums` stands for their
- * section 3.3: sums of products and the softmax are in binary32. The sums of the variants `lowsums` have at most
- * --batch terms. Stochastic weights and the Kahan update, in place of master weights, follow Zamirai et al. 2020,
- * arXiv:2010.06192, and bfloat16 without loss scaling follows Kalamkar et al. 2019, arXiv:1905.12322. The tensor scales
- * of fp8 follow Micikevicius et al. 2022, arXiv:2209.05433; with delayed scales conversions saturate, because a tensor
- * that has just grown would overflow to NaN.
+ * The recipe is that of Micikevicius et al. 2018, arXiv:1710.03740. `fp32 sums` stands for their section 3.3: sums of
+ * products and the softmax are in binary32. The sums of the variants `lowsums` have at most --batch terms. Stochastic
+ * weights and the Kahan update follow Zamirai et al. 2020, arXiv:2010.06192; bfloat16 without loss scaling follows
+ * Kalamkar et al. 2019, arXiv:1905.12322; the tensor scales of fp8 follow Micikevicius et al. 2022, arXiv:2209.05433.
+ * With delayed scales conversions saturate, because a tensor that has just grown would overflow to NaN.
  *
- * Rows:
- *   - epoch: the learning curve: the mean training loss of the steps since the row before
- *   - final: the loss over the whole training part, under the policy of the variant
+ * Rows `epoch` are the learning curve: the mean training loss of the steps since the row before. Rows `final` have the
+ * loss over the whole training part, under the policy of the variant.
  *
  * Reasons for this set-up:
- *   - The rate decays to zero, as in most training. Late updates are far smaller than the weights. Updates below half a
- *     unit in the last place vanish unless an ingredient keeps them.
- *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer (--quick: two) keep the
- *     variants of one seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a
- *     percent.
+ *   - The rate decays to zero, so that late updates are far smaller than the weights. Updates below half a unit in the
+ *     last place vanish unless an ingredient keeps them.
+ *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer keep the variants of one
+ *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent.
  *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. Without the weight a
  *     network this small has large gradients, because the loss is a mean over few outputs, and binary16 holds them.
  *     With the weight the gradients are as small as those of a mean over 2^19 outputs, which are the half million

@@ -102,10 +102,14 @@ const char *ulp_claim_reason(ulp_claims *c, const char *wanted) {
 
 /* ---- the printed report ---- */
 
+int ulp_claims_count(const ulp_claims *c, ulp_verdict verdict) {
+    int count = 0;
+    for (size_t i = 0; i < c->count; i++) count += c->entries[i].verdict == verdict;
+    return count;
+}
+
 static void print_published(const ulp_claims *c) {
-    size_t published = 0;
-    for (size_t i = 0; i < c->count; i++) published += c->entries[i].verdict == ULP_PUBLISHED;
-    if (!published || !c->file) return;
+    if (!ulp_claims_count(c, ULP_PUBLISHED) || !c->file) return;
     ulp_sheet *sheet = ulp_sheet_new("beside the literature", "quantity,published,measured,source");
     for (size_t i = 0; i < c->count; i++) {
         const ulp_claim_entry *e = &c->entries[i];
@@ -133,19 +137,17 @@ static void print_verdict(const ulp_claims *c, const ulp_claim_entry *e) {
 }
 
 int ulp_claims_print(const ulp_claims *c, const char *program) {
-    int count[4] = {0, 0, 0, 0};
+    const int passed = ulp_claims_count(c, ULP_PASS), failed = ulp_claims_count(c, ULP_FAIL),
+              skipped = ulp_claims_count(c, ULP_SKIP), any = passed + failed + skipped;
     print_published(c);
+    if (c->file && any) fprintf(c->file, "\n");
     for (size_t i = 0; i < c->count; i++) {
         const ulp_claim_entry *e = &c->entries[i];
-        if (e->verdict == ULP_PUBLISHED) continue;
-        if (c->file && !(count[ULP_FAIL] + count[ULP_PASS] + count[ULP_SKIP])) fprintf(c->file, "\n");
-        count[e->verdict]++;
-        if (c->file || e->verdict == ULP_FAIL) print_verdict(c, e);
+        if (e->verdict != ULP_PUBLISHED && (c->file || e->verdict == ULP_FAIL)) print_verdict(c, e);
     }
-    if (c->file && count[ULP_FAIL] + count[ULP_PASS] + count[ULP_SKIP])
-        fprintf(c->file, "%s: %d claims passed, %d failed, %d skipped\n", program, count[ULP_PASS], count[ULP_FAIL],
-                count[ULP_SKIP]);
-    return count[ULP_FAIL];
+    if (c->file && any)
+        fprintf(c->file, "%s: %d claims passed, %d failed, %d skipped\n", program, passed, failed, skipped);
+    return failed;
 }
 
 /* ---- the files for the gallery and the figures ---- */

@@ -64,6 +64,9 @@ const char *ulp_claim_reason(ulp_claims *c, const char *wanted);
 void ulp_claim_if(ulp_claims *c, const char *why, int pass, const char *text, const char *measured, ...)
     ULP_PRINTF(5, 6);
 
+/* How many claims have this verdict so far. */
+int ulp_claims_count(const ulp_claims *c, ulp_verdict verdict);
+
 /* ---- for the program's main ---- */
 
 /* Print published numbers and verdicts; returns the number of failed claims. */
