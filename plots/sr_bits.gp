@@ -54,15 +54,16 @@ do for [file in figure_files] {
     set xtics 2
     set xlabel "random bits r" textcolor rgb ink
 
-    set lmargin at screen 0.058
-    set rmargin at screen 0.295
+    set lmargin at screen 0.075
+    set ylabel "sum" offset 0.6,0
+    set rmargin at screen 0.305
     set title "Where sums of terms in (0,1) stop"
     set yrange [0:26]
     set ytics ("1" 0, "2^4" 4, "2^8" 8, "2^{12}" 12, "2^{16}" 16, "2^{20}" 20, "2^{24}" 24)
     do for [format in shown] {
         set label 10 + p(format) sprintf("p = %d", p(format)) at most_bits + 0.6,p(format) + most_bits - 0.5 left textcolor rgb ink font label_font
     }
-    set label 9 "circles: sums that ran\nuntil they stopped" at graph 0.05,0.94 left textcolor rgb grey font label_font
+    set label 9 "p: significant bits\ncircles: sums that ran\nuntil they stopped" at graph 0.05,0.94 left textcolor rgb grey font label_font
     set label 20 "B and C: 2^{p+r}" at graph 0.97,0.19 right textcolor rgb green font label_font
     set label 21 "A: 2^{p-1+r}" at graph 0.97,0.11 right textcolor rgb red font label_font
     if (!lawful("stops off the law", 1, "below-one")) { unset label 21 }
@@ -75,7 +76,8 @@ do for [file in figure_files] {
 
     set lmargin at screen 0.42
     set rmargin at screen 0.645
-    set title "Mean of rounded - exact, in spacings"
+    set title "Mean of rounded - exact"
+    set ylabel "spacings of the format" offset 0.6,0
     set yrange [-0.27:0.05]
     set ytics -0.25,0.05,0.05 format "%.2f"
     set label 9 "A: exactly -2^{-(r+1)}" at graph 0.25,graph 0.42 left textcolor rgb red font label_font
@@ -88,6 +90,7 @@ do for [file in figure_files] {
     set lmargin at screen 0.725
     set rmargin at screen 0.985
     set title sprintf("Error of %s additions, bfloat16", option(csv, "terms"))
+    set ylabel "relative error of the sum" offset 1.6,0
     set yrange [-1.05:0.2]
     set ytics ("-100 %%" -1, "-75 %%" -0.75, "-50 %%" -0.5, "-25 %%" -0.25, "0" 0)
     set key at graph 0.4,0.3 left Left reverse samplen 1.2 font small_font

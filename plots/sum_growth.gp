@@ -65,14 +65,17 @@ do for [file in figure_files] {
             start = f == 1 ? 1 : 8
             if (wide && has(panel, "sra")) { set label 12 "likely" at 10.8,start*(longest < 9e5 ? 0.036 : 0.047) left textcolor rgb blue font label_font }
             if (wide && has(panel, "rne")) { set label 17 "likely" at (f == 1 ? 45 : 26),(f == 1 ? 0.0066 : 0.034) left textcolor rgb red font label_font }
+            eval forget
+            stats csv using (see(line(word(formats, f), word(kinds, k), "sra") == column("n") && below(column("rms")) == column("rms"), column("n"))) nooutput
+            stochastic = hits && most < 0.99 * longest ? "stochastic,\nuntil overflow" : "stochastic"
             if (wide && k == 1) {
                 if (level[f] == level[f]) {
                     set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level[f]) at longest*0.9,level[f]*1.8 right textcolor rgb blue font label_font
-                    set label 14 "stochastic" at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font
+                    set label 14 stochastic at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font
                 }
             }
-            if (wide && k < 3 && has(panel, "rne")) { set label 15 "to nearest" at (k == 2 ? (f == 1 ? 1.3e4 : 2500) : f == 1 ? 6200 : 2000),(f == 1 ? 0.12 : 0.25) left textcolor rgb red font label_font }
-            if (wide && k == 2 && has(panel, "sra")) { set label 14 "stochastic" at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font }
+            if (wide && k < 3 && has(panel, "rne")) { set label 15 "to nearest" at (k == 2 ? (f == 1 ? 7.5e3 : 2500) : f == 1 ? 6200 : 2000),(f == 1 ? 0.12 : 0.25) left textcolor rgb red font label_font }
+            if (wide && k == 2 && has(panel, "sra")) { set label 14 stochastic at longest*0.9,level[f]*0.33 right textcolor rgb blue font label_font }
             if (!wide && panel == 3) { set key at graph 0.98,0.72 } else { set key at screen 2,2 }
             if (k == 3 && has(panel, "rne")) { set label 15 "to nearest" at 0.7*sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) right textcolor rgb red font label_font }
             if (k == 3 && has(panel, "sra")) { set label 13 "stochastic" at 1.4*sqrt(10*longest),(f == 1 ? 7e-4 : 7e-3) left textcolor rgb blue font label_font }
