@@ -74,17 +74,20 @@ do for [file in figure_files] {
         set rmargin at screen 0.075 + g * 0.93 / panels - 0.045
         set title sprintf(grows[g] ? "gain %g, chaotic: error +%.0f %% a step" : "gain %g, contracting: errors stay small", gain(g), 100 * (exp(rate[g]) - 1))
         if (g == 1) { set ylabel "relative error of the state" offset 1,0 } else { set ylabel "" }
+        drawn = ""
         do for [f = 1:4] {
             eval measure("random " . word(formats, f), "forth(g, word(formats, f)) && column('step') == last_step", "log10(column('error'))")
+            drawn = drawn . (hits ? sprintf(" %d", f) : "")
             unset label (10 + f)
-            if (hits && !grows[g]) { set label (10 + f) word(labels, f) at last_step * 0.97,mean + 0.33 right font small_font textcolor rgb value(word(colours, f)) }
+            if (hits && !grows[g]) { set label (10 + f) word(labels, f) at last_step * 0.97,mean + 0.4 right font small_font textcolor rgb value(word(colours, f)) }
         }
         unset label 15
         unset label 16
         if (grows[g]) { set label 16 "colours as on the left" at last_step * 0.99,0.45 right font small_font textcolor rgb grey }
         if (grows[g] && last_step >= 200) { set label 15 "dashed: binary64,\nfirst input\nmoved by 2^{-40}" at last_step * 0.99,-5.9 right font small_font textcolor rgb grey }
-        plot rows("random perturbed") using (forth(g, "perturbed") && last_step >= 200 ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype (6,4), \
-             for [f = 1:4] rows("random " . word(formats, f)) using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
+        plot -100, \
+             for [p = 1:last_step >= 200] rows("random perturbed") using (forth(g, "perturbed") ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb grey linewidth 1.5 dashtype (6,4), \
+             for [d = 1:words(drawn)] for [f = int(word(drawn, d)):int(word(drawn, d))] rows("random " . word(formats, f)) using (forth(g, word(formats, f)) ? column("step") : NaN):(log10(column("error"))) smooth unique with lines linecolor rgb value(word(colours, f)) linewidth 2
     }
     do for [f = 1:6] { unset label (10 + f) }
 
@@ -102,7 +105,7 @@ do for [file in figure_files] {
     step = widest > 16 ? 4 : 1
     set xtics step
     set ytics 20
-    set xlabel "bits of the state's significand"
+    set xlabel "significant bits of the state"
     set ylabel "time steps" offset 1,0
     if (words(shown)) {
         top = until[int(word(shown, words(shown)))]
