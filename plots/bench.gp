@@ -4,7 +4,7 @@ csv = "results/bench.csv"
 eval figure_needs("bench", csv)
 
 places = "cache memory"
-titles = "'In the first-level cache' 'In memory'"
+titles = "'Rounding in the first-level cache' 'Rounding in memory'"
 is(where, what) = strcol("where") eq where && strcol("what") eq what && column("threads") == 1
 name(f, m) = f . "  " . m
 
@@ -46,7 +46,7 @@ do for [file in figure_files] {
     set title "Matrix products"
     set lmargin at screen 0.73
     set rmargin at screen 0.97
-    set xlabel "G products / s"
+    set xlabel "G products / s (logarithmic)"
     set logscale x
     set xrange [0.003:300]
     set xtics 0.01,10 format "%g"
