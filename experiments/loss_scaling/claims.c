@@ -12,8 +12,10 @@ static int is_run(const void *r, const void *at, const void *key) {
            p->scaler == k->scaler && p->scale == k->scale;
 }
 
-static ulp_training_mean mean_of(const ulp_claims *c, point p) {
-    return ulp_training_mean_of(c->table, offsetof(row, cells), is_run, &p);
+static ulp_training_mean mean_of(const ulp_claims *c, const ulp_network *network, const ulp_format *format, int scaler,
+                                 int64_t scale) {
+    const point key = {network, format, scaler, scale, 0};
+    return ulp_training_mean_of(c->table, offsetof(row, cells), is_run, &key);
 }
 
 /* Prints one row for every run of the first seed, with means over all seeds. The figure takes its numbers from the
@@ -25,7 +27,8 @@ static void print_table(ulp_claims *c, const char *interval) {
     ulp_sheet *table = ulp_sheet_new(title, "net,gradients,scaler," ULP_TRAINING_MEAN_COLUMNS);
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = (const row *)c->table->rows + i;
-        const ulp_training_mean m = mean_of(c, *(const point *)c->table->points[i]);
+        const point *p = c->table->points[i];
+        const ulp_training_mean m = mean_of(c, p->network, p->format, p->scaler, p->scale);
         if (r->what != FINAL || r->seed != (int64_t)((const settings *)c->settings)->seed) continue;
         ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)r->scaler);
         if (r->scaler == STATIC) snprintf(name.text, sizeof name.text, "2^%lld", (long long)r->static_log2);
@@ -36,8 +39,6 @@ static void print_table(ulp_claims *c, const char *interval) {
     }
     ulp_sheet_print(table, c->file);
 }
-
-/* ---- claims ---- */
 
 /* What the claims about one network need. */
 typedef struct judged {
@@ -61,10 +62,6 @@ static double points_of(const judged *j) {
     return i < 0 ? j->s->points : 4 * deviations[i] / sqrt(j->reference.n);
 }
 
-static ulp_training_mean static_mean(const judged *j, const ulp_format *format, int64_t scale) {
-    return mean_of(j->c, (point){j->network, format, STATIC, scale, 0});
-}
-
 static int is_claimed(const ulp_format *f) { return ulp_word_index("binary16 e5m2 e4m3", f->name) >= 0; }
 
 /* The static scales of a format at which the accuracy is within `points` of binary32: the widest range of neighbours on
@@ -75,17 +72,17 @@ typedef struct window {
 } window;
 
 static window window_of(const judged *j, const ulp_format *format) {
-    window best = {1, 0, NAN}, now = best;
+    window best = {1, 0, NAN};
+    int64_t low = 0;
+    int good = 0;
     for (size_t i = 0; i < j->scales->count; i++) {
         const int64_t k = j->scales->at[i];
-        const ulp_training_mean m = static_mean(j, format, k);
-        const int good = m.accuracy >= j->reference.accuracy - j->points;
-        now.wall = m.n == 0 || m.diverged < m.n ? NAN : isnan(now.wall) ? (double)k : now.wall;
-        now.low = !good ? 1 : now.low > now.high ? k : now.low;
-        now.high = good ? k : 0;
-        if (good && (best.low > best.high || now.high - now.low > best.high - best.low)) best = now;
+        const ulp_training_mean m = mean_of(j->c, j->network, format, STATIC, k);
+        if (!good) low = k;
+        good = m.accuracy >= j->reference.accuracy - j->points;
+        if (good && k - low > best.high - best.low) best = (window){low, k, best.wall};
+        best.wall = m.n == 0 || m.diverged < m.n ? NAN : isnan(best.wall) ? (double)k : best.wall;
     }
-    best.wall = now.wall;
     return best;
 }
 
@@ -96,30 +93,31 @@ static void claim_walls(const judged *j, int fine) {
     const double binary32 = j->reference.accuracy;
     const int64_t low = ulp_integers_least(j->scales), high = ulp_integers_most(j->scales);
     ulp_finding within = {0}, at_low = {0}, at_high = {0}, narrower = {0};
-    const ulp_format *before = NULL;
-    int64_t last = 0, last_range = 0;
+    const ulp_format *last = NULL;
+    int64_t last_room = 0;
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
-        const ulp_training_mean left = static_mean(j, format, low), right = static_mean(j, format, high);
+        const ulp_training_mean left = mean_of(j->c, j->network, format, STATIC, low),
+                                right = mean_of(j->c, j->network, format, STATIC, high);
         const window w = window_of(j, format);
-        const int64_t range = format->emax - format->qmin, room = w.high - w.low;
-        char scales[64] = "no scale";
+        const int64_t room = w.high - w.low;
         if (!isnan(w.wall))
             ulp_summary(j->c, "log2 of the scale from which on all diverge", w.wall, "%s %s", net, format->name);
         if (left.n == 0 || !is_claimed(format)) continue;
-        if (room >= 0) snprintf(scales, sizeof scales, "2^%lld to 2^%lld", (long long)w.low, (long long)w.high);
-        ulp_finding_add(&within, room >= 0, "%s %s", format->name, scales);
+        if (room < 0) ulp_finding_add(&within, 0, "%s no scale", format->name);
+        else ulp_finding_add(&within, 1, "%s 2^%lld to 2^%lld", format->name, (long long)w.low, (long long)w.high);
         ulp_finding_add(&at_low, left.accuracy <= binary32 - 5 && left.zero > 95, "%s %.2f %% with %.2f %% zero",
                         format->name, left.accuracy, left.zero);
         ulp_finding_add(&at_high, right.diverged == right.n && right.accuracy <= binary32 - 5,
                         "%s %d of %d runs, %.2f %%", format->name, right.diverged, right.n, right.accuracy);
-        if (fine && before)
-            ulp_finding_add(&narrower, range > last_range ? room > last : range == last_range || room < last,
-                            "%s %lld and %s %lld octaves", before->name, (long long)last, format->name,
+        if (fine && last) {
+            const int wider = format->emax - format->qmin - (last->emax - last->qmin);
+            ulp_finding_add(&narrower, wider > 0 ? room > last_room : wider == 0 || room < last_room,
+                            "%s %lld and %s %lld octaves", last->name, (long long)last_room, format->name,
                             (long long)room);
-        before = format;
-        last = room;
-        last_range = range;
+        }
+        last = format;
+        last_room = room;
     }
     ulp_finding_note(&within, "binary32 %.2f %%", binary32);
     ulp_finding_note(&at_low, "binary32 %.2f %% with %.2f %%", binary32, j->reference.zero);
@@ -133,24 +131,17 @@ static void claim_walls(const judged *j, int fine) {
     ulp_claim_found(j->c, j->why, &narrower, "%s: the fewer powers of two a format has, the closer its walls", net);
 }
 
-/* The claims about a scaler get the names of the network and the scaler, the accepted distance, and a remark. */
-static const char *const late =
-    "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf";
-static const char *const per_tensor = "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most "
-                                      "%.2g points below binary32, and fewer "
-                                      "are zero than at 2^0";
-static const char *const dynamic =
-    "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s";
-
 /* Claims that one scaler needs no scale chosen by hand, in every format of the claims. */
 static void claim_scaler(const judged *j, int scaler) {
+    const char *net = j->network->name;
+    const ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)scaler);
     const double binary32 = j->reference.accuracy;
     ulp_finding found = {0};
     double skipped = 0;
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
-        const ulp_training_mean m = mean_of(j->c, (point){j->network, format, scaler, 0, 0}),
-                                unscaled = static_mean(j, format, 0);
+        const ulp_training_mean m = mean_of(j->c, j->network, format, scaler, 0),
+                                unscaled = mean_of(j->c, j->network, format, STATIC, 0);
         const int good = m.accuracy >= binary32 - j->points && m.diverged == 0;
         if (m.n == 0 || !is_claimed(format)) continue;
         skipped += m.skipped;
@@ -163,18 +154,24 @@ static void claim_scaler(const judged *j, int scaler) {
             ulp_finding_add(&found, good && m.scale >= (double)window_of(j, format).low, "%s %.2f %% at 2^%.1f",
                             format->name, m.accuracy, m.scale);
     }
-    const ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)scaler);
     ulp_finding_note(&found, "binary32 %.2f %%", binary32);
-    if (scaler < AMAX)
-        ulp_finding_note(&found, "%.1f steps skipped per run", skipped / (found.count ? found.count : 1));
-    ulp_claim_found(j->c, j->why, &found,
-                    scaler == DELAYED16_INF ? late
-                    : scaler >= AMAX        ? per_tensor
-                                            : dynamic,
-                    j->network->name, name.text, j->points,
-                    scaler == BACKOFF  ? "its scale only ever halved"
-                    : scaler == LOGMAX ? "its scale followed the gradients"
-                                       : j->interval);
+    if (scaler < AMAX && found.count) ulp_finding_note(&found, "%.1f steps skipped per run", skipped / found.count);
+    if (scaler == DELAYED16_INF)
+        ulp_claim_found(j->c, j->why, &found,
+                        "%s, %s: late scales let a gradient overflow, and every run diverges where that gives Inf", net,
+                        name.text);
+    else if (scaler >= AMAX)
+        ulp_claim_found(j->c, j->why, &found,
+                        "%s, %s: with a scale per tensor and no loss scale 8-bit gradients end at most %.2g points "
+                        "below binary32, and fewer are zero than at 2^0",
+                        net, name.text, j->points);
+    else
+        ulp_claim_found(j->c, j->why, &found,
+                        "%s, %s: at most %.2g points below binary32 in every format with no scale chosen by hand; %s",
+                        net, name.text, j->points,
+                        scaler == BACKOFF  ? "its scale only ever halved"
+                        : scaler == LOGMAX ? "its scale followed the gradients"
+                                           : j->interval);
 }
 
 void judge(ulp_claims *c) {
@@ -192,7 +189,7 @@ void judge(ulp_claims *c) {
     for (size_t i = 0; i < networks->count; i++) {
         judged j = {
             .c = c, .s = s, .network = &networks->at[i], .scales = &s->grid[i > 0].scales, .interval = interval};
-        j.reference = mean_of(c, (point){.network = j.network});
+        j.reference = mean_of(c, j.network, NULL, NONE, 0);
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
         j.why = ulp_claim_reason(c, i ? "policy, net, batch, steps, rate, momentum, interval, points, set, other-scales"

@@ -1,17 +1,14 @@
 /* loss_scaling.c - by how much must the loss be multiplied, and can the scale be found without tuning?
  *
  * Networks learn the digits in mixed precision (--policy), with gradients in one of --formats. The loss is multiplied
- * by 2^scale, and the weight gradients are divided by 2^scale in binary32. Rows `final` are whole runs:
- *   - binary32
- *   - static loss scales
- *   - dynamic scalers of the loss scale (sim/scaler.h). logmax has the end of the range of the format as log_max.
- *   - tensor scales (sim/policy.h) without a loss scale, for formats of 8 bits. amax takes the largest magnitude of the
- *     tensor itself. delayed16 takes the largest magnitude of the last 16 steps; a larger magnitude saturates.
- *     delayed16-inf is the same, but a larger magnitude becomes infinite.
+ * by 2^scale, and the weight gradients are divided by 2^scale in binary32. Rows `final` are whole runs: binary32,
+ * static loss scales, dynamic scalers (sim/scaler.h; log_max of logmax is the end of the range of the format), and, for
+ * formats of 8 bits, tensor scales (sim/policy.h) without a loss scale. amax takes the largest magnitude of the tensor
+ * itself. delayed16 takes the largest magnitude of the last 16 steps; a larger magnitude saturates. delayed16-inf is
+ * the same, but a larger magnitude becomes infinite.
  *
- * Rows `step` trace the dynamic scalers of the first network with the first seed. The column `zero` is the share of
- * gradients that are zero for any reason. The column `flushed` is the share of gradients that a rounding turns to zero.
- * Both columns refer to the gradients of every step in a trace, and of every --every-th step in other runs.
+ * Rows `step` trace the dynamic scalers of the first network with the first seed. The shares of gradients are those of
+ * every step in a trace, and of every --every-th step in other runs.
  *
  * A static scale skips no step, so that the first Inf ends the run. The scales begin far below 2^0, because the loss of
  * these small networks is a mean over few outputs: with 2^k times as many outputs the same curves lie k to the right.
@@ -63,27 +60,27 @@ static const ulp_column columns[] = {ULP_COLUMNS(row, net, format),       ULP_WO
 
 /* ---- the grid ---- */
 
-/* The policy of a run whose gradients have a format. */
+/* The policy of a run: binary32, or --policy with gradients in a format. */
 static ulp_status make_policy(ulp_policy *policy, const settings *s, const point *p) {
-    static const ulp_point_kind gradients[] = {ULP_AT_AGRAD, ULP_AT_WGRAD};
-    const int delayed = p->scaler >= DELAYED16;
-    const ulp_tensor_scale when = delayed ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
-    ulp_status status = ULP_OK;
+    const int steps = p->scaler >= DELAYED16 ? 16 : 0;
+    const ulp_tensor_scale when = steps ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
+    if (!p->format) return ulp_policy_parse(policy, "fp32", NULL, 0);
     *policy = s->policy.policy;
-    for (int i = 0; i < 2 && status == ULP_OK; i++) {
-        status = ulp_policy_set(policy, gradients[i], p->format, when, delayed ? 16 : 0);
-        if (p->scaler == DELAYED16) policy->at[gradients[i]].rule.overflow = ULP_OVERFLOW_SAT;
-    }
+    ulp_status status = ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps);
+    if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps);
+    if (p->scaler == DELAYED16)
+        policy->at[ULP_AT_AGRAD].rule.overflow = policy->at[ULP_AT_WGRAD].rule.overflow = ULP_OVERFLOW_SAT;
     return status;
 }
 
 static void add_runs(ulp_plan *plan, const settings *s, int other, point p) {
+    const char *format = p.format ? p.format->name : "binary32";
+    const double cost = strcmp(p.network->name, "resnet") == 0 ? 2 : 1;
     char scale[24] = "";
-    const ulp_word name = ulp_word_of(SCALER_WORDS, (size_t)p.scaler);
     if (p.scaler == STATIC) snprintf(scale, sizeof scale, ":%lld", (long long)p.scale);
     for (p.seed = s->seed; p.seed < s->seed + (uint64_t)s->grid[other].seeds; p.seed++)
-        ulp_plan_add(plan, &p, strcmp(p.network->name, "resnet") == 0 ? 2 : 1, "%s %s %s%s seed %llu", p.network->name,
-                     p.format ? p.format->name : "binary32", name.text, scale, (unsigned long long)p.seed);
+        ulp_plan_add(plan, &p, cost, "%s %s %s%s seed %llu", p.network->name, format,
+                     ulp_word_of(SCALER_WORDS, (size_t)p.scaler).text, scale, (unsigned long long)p.seed);
 }
 
 /* Whether the networks of a grid have runs with a format and a scaler. */
@@ -160,6 +157,7 @@ static ulp_status compute(const ulp_task *task) {
     const int traced = p->network == networks->at && p->seed == s->seed && p->scaler >= PYTORCH && p->scaler < AMAX;
     const ulp_scaler_rule rule = rule_of(s, p);
     ulp_policy policy;
+    const ulp_status status = make_policy(&policy, s, p);
     ulp_training training = {.data = &networks->data,
                              .options = ulp_network_options(p->network, p->seed, s->backend),
                              .steps = (uint64_t)s->steps,
@@ -170,8 +168,7 @@ static ulp_status compute(const ulp_task *task) {
                              .record = record,
                              .record_step = traced ? record_step : NULL};
     training.options.scaler = &rule;
-    if (p->format) training.options.policy = &policy;
-    const ulp_status status = p->format ? make_policy(&policy, s, p) : ULP_OK;
+    training.options.policy = &policy;
     return status == ULP_OK ? ulp_training_run(task, &training) : status;
 }
 

@@ -30,7 +30,6 @@ typedef struct settings {
     const ulp_backend *backend;
 } settings;
 
-/* A run. */
 typedef struct point {
     const ulp_network *network;
     const ulp_format *format; /* the format of the gradients; NULL: everything is in binary32 */
