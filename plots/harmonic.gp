@@ -84,7 +84,7 @@ do for [file in figure_files] {
         if (predicted[c] == predicted[c]) { set label 30 + c "" at predicted[c],predicted_stop[c] point pointtype 6 pointsize 1.3 linewidth 1.8 linecolor rgb ink front }
         set label 40 + c "" at idle[c],at[c] point pointtype 7 pointsize 0.8 linecolor rgb value(word(formats, c)) front
     }
-    if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.5,0.9 center textcolor rgb grey font label_font }
+    if (words(lines) == 0) { set label 10 "not in this run:\nneeds --modes rne" at graph 0.68,0.25 center textcolor rgb grey font label_font }
     set key at graph 0.0,0.88 left top reverse Left samplen 1.4 font small_font
     if (words(lines) == 0) { plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 title "exact sum" } else {
     plot harmonic_number(x) with lines linecolor rgb pale linewidth 8 title "exact sum", \

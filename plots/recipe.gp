@@ -54,7 +54,7 @@ do for [i = 1:N] {
     high[i] = summary(csv, "largest loss over fp32", v)
     right[i] = summary(csv, "test accuracy", v)
 }
-header(v) = changed(v) ? (v[1:4] eq "fp16" ? "binary16: the recipe, but with" : "bfloat16: that recipe, but with") : \
+header(v) = changed(v) ? (v[1:4] eq "fp16" ? "binary16: the recipe, but with" : "bfloat16: unscaled recipe, but with") : \
     v[1:4] eq "fp16" ? "binary16: one ingredient after the other" : v[1:4] eq "bf16" ? "bfloat16" : "fp8: e4m3 forward, e5m2 backward"
 jitter(s) = seeds > 1 ? 0.34 * ((s - seed) / (seeds - 1.0) - 0.5) * 2 : 0
 
@@ -95,10 +95,12 @@ do for [file in figure_files] {
     set ytics autofreq
     set format y "%g"
     set key at graph 0.03,0.97 left top samplen 1.2 Left reverse font small_font
+    if (C == 0) { plot 1 with lines linewidth 1 linecolor rgb black title "binary32: 1" } else {
     plot 1 with lines linewidth 1 linecolor rgb black notitle, \
          for [v in climbed] rows("curve " . v) using "x":"least loss over fp32 at an epoch":"largest loss over fp32 at an epoch" with filledcurves linecolor rgb tint(tone(v), 0.16) notitle, \
          for [v in climbed] rows("curve " . v) using "x":"loss over fp32 at an epoch" with lines linewidth 2.4 linecolor rgb tone(v) title short(v), \
          NaN with lines linewidth 1 linecolor rgb black title "binary32: 1"
+    }
     unset key
 
     # --- final loss of all variants
@@ -108,7 +110,7 @@ do for [file in figure_files] {
     set xlabel "loss / that of binary32"
     set ylabel ""
     set xrange [floor_loss:wall]
-    step = wall > 1.6 ? 0.2 : 0.1
+    step = wall > 2.2 ? 0.5 : wall > 1.6 ? 0.2 : 0.1
     set xtics 1,step format "%g"
     set yrange [-down - 0.8:0.8]
     unset ytics
@@ -134,7 +136,7 @@ do for [file in figure_files] {
     set title "Test accuracy"
     set xlabel "%; grey: binary32"
     set xrange [floor_right:100]
-    set xtics floor_right,2,100 format "%g"
+    set xtics floor_right,2 * ceil((100 - floor_right) / 8.0),100 format "%g"
     set object 1 rectangle from right_low,graph 0 to right_high,graph 1 fillcolor rgb pale fillstyle solid noborder behind
     do for [i = 1:N] {
         if (right[i] < floor_right) { set label 80 + i sprintf("← %.0f %%", right[i]) at graph 0.02,first height[i] left font label_font textcolor rgb step_tone(word(chosen, i)) }

@@ -30,6 +30,12 @@ do for [f = 1:2] { level[f] = summary(csv, "level", word(formats, f) . " sra") }
 
 line(format, kind, mode) = of(format, kind, mode) ? column("n") : NaN
 below(v) = v > 0 && v < 4 ? v : NaN
+array last_n[6] # the longest stochastic sums without overflow
+do for [panel = 1:6] {
+    eval forget
+    stats csv using (see(line(word(formats, panel > 3 ? 2 : 1), word(kinds, (panel - 1) % 3 + 1), "sra") == column("n") && below(column("rms")) == column("rms"), column("n"))) nooutput
+    last_n[panel] = most
+}
 has(panel, mode) = strstrt(found[panel], mode) > 0
 wide = longest >= 9e4 # else there is no room for labels at the lines
 
@@ -65,9 +71,7 @@ do for [file in figure_files] {
             start = f == 1 ? 1 : 8
             if (wide && has(panel, "sra")) { set label 12 "likely" at 10.8,start*(longest < 9e5 ? 0.036 : 0.047) left textcolor rgb blue font label_font }
             if (wide && has(panel, "rne")) { set label 17 "likely" at (f == 1 ? 45 : 26),(f == 1 ? 0.0066 : 0.034) left textcolor rgb red font label_font }
-            eval forget
-            stats csv using (see(line(word(formats, f), word(kinds, k), "sra") == column("n") && below(column("rms")) == column("rms"), column("n"))) nooutput
-            stochastic = hits && most < 0.99 * longest ? "stochastic,\nuntil overflow" : "stochastic"
+            stochastic = last_n[panel] < longest ? "stochastic,\nuntil overflow" : "stochastic"
             if (wide && k == 1) {
                 if (level[f] == level[f]) {
                     set label 13 sprintf("2^{-p/2}: %.2g %%", 100 * level[f]) at longest*0.9,level[f]*1.8 right textcolor rgb blue font label_font
