@@ -33,7 +33,7 @@ verdict $? 'make finds the experiment'
 compile=$(command_of experiments/swamping/swamping.c "$build/obj/experiments/swamping/swamping.o")
 link=$(command_of experiments/swamping/swamping.c "$BIN/swamping")
 eval "$(echo "$compile" | sed "s| -MMD -MP | |; s| -c experiments/swamping/swamping\.c -o .*| -c '$dir/tree/experiments/roots/roots.c' -o '$dir/roots.o'|")" >"$dir/log" 2>&1 &&
-    eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping/swamping\.o | '$dir/roots.o' |; s| -o $BIN/swamping\$| -o '$dir/tree/roots' -Wl,-rpath,'$build/lib'|")" >>"$dir/log" 2>&1
+    eval "$(echo "$link" | sed "s| $build/obj/experiments/swamping/claims\.o||; s| $build/obj/experiments/swamping/swamping\.o | '$dir/roots.o' |; s| -o $BIN/swamping\$| -o '$dir/tree/roots' -Wl,-rpath,'$build/lib'|")" >>"$dir/log" 2>&1
 verdict $? 'it is built'
 [ $failed -eq 0 ] && [ ! -s "$dir/log" ]
 verdict $? 'without a warning'

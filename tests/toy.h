@@ -129,7 +129,7 @@ static int is_of_format(const void *any, const void *at, const void *key) {
            ulp_round(r->value, format, (ulp_rule){0}, 0) == r->value;
 }
 
-static void judge(ulp_claims *c) {
+void judge(ulp_claims *c) {
     const settings *set = c->settings;
     size_t found = 0;
     for (size_t i = 0; ulp_table_find(c->table, &i, is_of_format, &set->formats.at[0]); i++) found++;

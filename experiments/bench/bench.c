@@ -319,7 +319,7 @@ static void put_word(ulp_sheet *table, const char *words, int place) {
     ulp_sheet_put(table, "%s", ulp_word_of(words, (size_t)place).text);
 }
 
-static void judge(ulp_claims *c) {
+void judge(ulp_claims *c) {
     const row *rows = c->table->rows;
     ulp_sheet *table = ulp_sheet_new("throughput: G elements/s of rounding, G products/s of gemm",
                                      "what,of,mode,where,threads,G/s,ratio,time / fp32's,naive loops");

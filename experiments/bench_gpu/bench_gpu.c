@@ -152,7 +152,7 @@ static ulp_status compute(const ulp_task *task) {
     return ULP_BAD_ARGUMENT;
 }
 
-static void judge(ulp_claims *c) {
+void judge(ulp_claims *c) {
     const row *rows = c->table->rows;
     ulp_sheet *table = ulp_sheet_new("throughput of the CUDA backend", "what,of,mode,n,rate,unit,ratio");
     for (size_t i = 0; i < c->table->count; i++) {

@@ -34,7 +34,4 @@ typedef struct row {
     double max_error, mean_error, drift;
 } row;
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

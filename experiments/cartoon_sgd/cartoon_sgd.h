@@ -34,7 +34,4 @@ static inline double rate_in(const settings *s, const ulp_format *format, ulp_cu
     return cure == ULP_CURE_MASTER ? (double)(float)s->rate : ulp_round(s->rate, format, (ulp_rule){0}, 0);
 }
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

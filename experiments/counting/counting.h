@@ -39,7 +39,4 @@ static inline double end_of(const ulp_format *format, ulp_rule rule) {
  * nothing is predicted. */
 int predict(double *value, const ulp_format *f, ulp_rule rule, ulp_cure cure, int64_t chunk);
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

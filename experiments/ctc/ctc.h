@@ -54,7 +54,4 @@ double exact_loss(int64_t C, int64_t L, int64_t T);
 /* Puts the rows `sum` and `gone` of a point. */
 ulp_status compute_sums(const ulp_task *task);
 
-/* Prints the tables and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

@@ -40,7 +40,4 @@ typedef struct row {
     int64_t diverged;
 } row;
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

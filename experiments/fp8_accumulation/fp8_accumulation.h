@@ -55,7 +55,4 @@ typedef struct row {
     double mean_error, norm_error, max_error, drift, cast;
 } row;
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

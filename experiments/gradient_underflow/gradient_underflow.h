@@ -40,7 +40,4 @@ typedef struct row {
     int64_t zero, flushed, overflowed, kept;
 } row;
 
-/* Prints the tables and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

@@ -33,7 +33,4 @@ static const ulp_cure cures[CURES] = {ULP_CURE_KAHAN, ULP_CURE_MASTER};
 /* The least i with 1 / i <= spacing(H_i) / 2; 0 if there is no such i up to `limit` with H_i in the format's range. */
 int64_t predict(const ulp_format *format, int64_t limit);
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

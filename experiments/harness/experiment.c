@@ -199,7 +199,7 @@ static void write_csv(FILE *file, const void *own) {
 }
 
 /* Read the rows back and test the claims; returns the number of failed claims. */
-static int judge(ulp_run *run) {
+static int judge_run(ulp_run *run) {
     FILE *report_file = strcmp(run->common.out, "-") == 0 ? stderr : stdout;
     run->table = ulp_table_of(run->experiment->columns, run->experiment->row_size);
     run->claims = (ulp_claims){.settings = run->settings,
@@ -242,7 +242,7 @@ static int finish(ulp_run *run) {
     int status = shard ? ulp_sweep_write_shard(&run->sweep)
                        : ulp_place_write(&run->sweep.place, run->sweep.program, write_csv, run);
     if (status >= 0) return status;
-    if (!shard) failed = judge(run);
+    if (!shard) failed = judge_run(run);
     status = write_results(run);
     ulp_sweep_close(&run->sweep);
     if (status >= 0) return status;

@@ -51,6 +51,9 @@ typedef struct ulp_experiment {
     .options = options, .columns = columns, .settings_size = sizeof(settings), .point_size = sizeof(point),            \
     .row_size = sizeof(row), .plan = plan, .compute = compute, .judge = judge
 
+/* Every experiment defines it, in claims.c if it has that file: prints the tables and tests the claims. */
+void judge(ulp_claims *claims);
+
 int ulp_experiment_main(const ulp_experiment *experiment, int argc, char **argv);
 
 /* ---- options of many experiments: rows for their tables, bound to a field of the settings `s` ---- */

@@ -36,7 +36,4 @@ typedef struct row {
     int64_t low, high; /* ends of a range, as log2 */
 } row;
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

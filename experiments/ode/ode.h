@@ -43,7 +43,4 @@ static inline int64_t ode_steps(int k) {
 }
 static inline int ode_thirds(const settings *s) { return 3 * (int)s->longest; }
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

@@ -39,7 +39,4 @@ static inline int is_serial(const ulp_datapath *d) {
     return d->kind == ULP_SERIAL && d->length == 1 && !d->has_inputs && d->promote == 0;
 }
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

@@ -61,7 +61,4 @@ typedef struct row {
     double accuracy, agreement, changed;
 } row;
 
-/* Prints the tables and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

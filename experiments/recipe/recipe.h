@@ -61,7 +61,4 @@ typedef struct row {
     ulp_training_cells cells;
 } row;
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

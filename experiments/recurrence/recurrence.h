@@ -135,7 +135,4 @@ ulp_status compute_random(const ulp_task *task);
 ulp_status compute_trained(const ulp_task *task);
 ulp_status compute_training(const ulp_task *task);
 
-/* Prints the tables and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

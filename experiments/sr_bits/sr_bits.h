@@ -41,7 +41,4 @@ typedef struct row {
     double bias, mean_error, rms, predicted;
 } row;
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

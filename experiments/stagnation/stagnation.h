@@ -33,7 +33,4 @@ static inline double rounded(double value, const ulp_format *format) {
     return ulp_round(value, format, (ulp_rule){0}, 0);
 }
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

@@ -50,7 +50,4 @@ static inline int growth_is_unbiased(ulp_rule rule) {
     return ulp_mode_is_stochastic(rule.mode) && (rule.random_bits == 0 || rule.random_bits == 32);
 }
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

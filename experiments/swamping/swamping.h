@@ -31,7 +31,4 @@ typedef struct row {
 
 enum { SHORTEST = 4 };
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

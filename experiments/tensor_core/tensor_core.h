@@ -29,7 +29,4 @@ typedef struct row {
 
 #define STALLING "64 + 32 x 2^-8"
 
-/* Prints the table and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif

@@ -86,7 +86,4 @@ static inline int64_t look_step(const settings *set, int64_t i) { return i * (se
 /* Adds the counts of `from` to `to`. */
 void tally_add(tally *to, const tally *from);
 
-/* Prints the tables and tests the claims. */
-void judge(ulp_claims *claims);
-
 #endif
