@@ -23,9 +23,10 @@ static void add_layer(const ulp_help *to, const ulp_layer_kind *kind) {
 
 void ulp_net_help(const ulp_help *to) {
     const ulp_layer_kind *kind;
-    ulp_help_line(to,
-                  "A net is a line of layers between blanks, from the input to the output, for example conv8@3 relu "
-                  "pool2 fc128 relu fc10. Each word is the name of a kind of layer and its numbers.");
+    ulp_help_line(
+        to,
+        "A net is a line of words, one for each layer, from the input to the output, for example conv8@3 relu pool2 "
+        "fc128 relu fc10. A word is the name of a kind of layer with its numbers.");
     ulp_help_line(to, "%s", "");
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)); i++) add_layer(to, kind);
     ulp_help_line(to, "%s", "");
@@ -45,8 +46,8 @@ void ulp_loss_help(const ulp_help *to) {
 
 void ulp_data_help(const ulp_help *to) {
     const ulp_data_kind *kind;
-    ulp_help_line(to, "A data set is read from the folder of --data, from $ULPLAB_DATA, or, if it ships with the "
-                      "project, from there.");
+    ulp_help_line(to, "A data set is read from the folder of --data, else from $ULPLAB_DATA, else from the folder "
+                      "of the data that ship with the project.");
     ulp_help_line(to, "%s", "");
     for (size_t i = 0; (kind = ulp_data_kind_get(i)); i++) ulp_help_entry(to, kind->name, kind->what);
 }

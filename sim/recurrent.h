@@ -58,8 +58,7 @@ typedef struct ulp_cell {
 } ulp_cell;
 
 /* `takes` of the recurrent kinds. */
-#define ULP_RECURRENT_TAKES                                                                                            \
-    "a sequence, of height 1 and at most 512 steps; rows or columns before it makes one of an image"
+#define ULP_RECURRENT_TAKES "a sequence of at most 512 steps (an image becomes a sequence by rows or columns)"
 
 /* The functions of a ulp_layer_kind that has a cell. */
 ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args);

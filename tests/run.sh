@@ -54,6 +54,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 # waiting threads release their processor: on a busy machine busy waiting costs minutes
 export OMP_WAIT_POLICY="${OMP_WAIT_POLICY:-passive}"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1}"
+export TSAN_OPTIONS="${TSAN_OPTIONS:-allocator_may_return_null=1}"
 
 for test in tests/*.sh "$TESTS"/t_*; do
     case $test in

@@ -360,7 +360,7 @@ static void test_words(void **state) {
     ulp_net net;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        refused(bad[i], (ulp_dims){1, 4, 4}, "is not written as its kind is: convN@K[sS][pP]: ");
+        refused(bad[i], (ulp_dims){1, 4, 4}, "does not fit the form of its kind, convN@K[sS][pP]: ");
         refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
     }
     for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {

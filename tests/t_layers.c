@@ -320,9 +320,9 @@ static void test_words(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(bad[i], (ulp_dims){1, 4, 4},
-                strcmp(bad[i], "leakynan") ? "not written as its kind is: " : "no layer called");
+                strcmp(bad[i], "leakynan") ? "does not fit the form of its kind, " : "no layer called");
     refused("drop100", (ulp_dims){1, 4, 4},
-            "net: 'drop100' is not written as its kind is: dropP: dropout, P percent (0 to 99)");
+            "net: 'drop100' does not fit the form of its kind, dropP: dropout, P percent (0 to 99)");
     refused("fc6 pool2", (ulp_dims){1, 4, 4},
             "net: 'pool2' does not take an input of 6 x 1 x 1 (channels, height, width): it wants a height and a width "
             "of K or more");

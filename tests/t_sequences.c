@@ -133,19 +133,19 @@ static void test_moves(void **state) {
 }
 
 static void test_bad_words(void **state) {
-    static const char sequence[] = "rows or columns before it makes one of an image";
+    static const char sequence[] = "an image becomes a sequence by rows or columns";
     static const struct {
         const char *net;
         ulp_dims in;
         const char *why;
     } bad[] = {
         {"gru3", {4, 2, 3}, sequence},
-        {"gru0", {4, 1, 3}, "gruN: gated recurrent, N units (1 to 2^20)"},
+        {"gru0", {4, 1, 3}, "gruN: gated recurrent layer, N units (1 to 2^20)"},
         {"gru", {4, 1, 3}, "gruN: "},
         {"lstm3x", {4, 1, 3}, "lstmN: "},
         {"rnn3",
          {4, 1, 513},
-         "an input of 4 x 1 x 513 (channels, height, width): it wants a sequence, of height 1 and at most 512 steps"},
+         "an input of 4 x 1 x 513 (channels, height, width): it wants a sequence of at most 512 steps"},
         {"last", {4, 2, 3}, sequence},
         {"last2", {4, 1, 3}, "last: "},
         {"rows2", {1, 4, 4}, "rows: "},

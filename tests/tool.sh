@@ -269,7 +269,7 @@ refuses 'a bad suffix' 'no format' round --format fp16:foo
 refuses 'wrap on floating point' 'wrap' round --format fp16 --overflow wrap
 refuses 'an unknown mode' 'known: rne rna .*`ulp help modes`' round --format fp16 --mode up
 refuses 'an unknown policy' 'saturate' round --format fp16 --overflow saturate
-refuses 'an unknown --from' 'f16.*f32' round --format fp16 --from f16
+refuses 'an unknown --from' 'known: text f32 f64' round --format fp16 --from f16
 refuses 'an unknown --to' 'hex' round --format fp16 --to hex
 for mode in rne rna rz ru rd ro; do refuses "--bits with $mode" "random bits are of the stochastic modes.*not of $mode" round --format fp16 --mode $mode --bits 8; done
 refuses '--bits without a mode' 'not of rne' round --format fp16 --bits 32

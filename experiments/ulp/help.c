@@ -12,6 +12,9 @@ static void help_formats(ulp_text *to) {
     static const char *const families[] = {"e5m7", "q6.10", "binary8p3sf"}; /* one name of each family */
     const ulp_format_row *row;
     ulp_format f;
+    ulp_text_print(
+        to, "A format is a set of numbers and their codes: a row of this table, or a name of a family below, with or "
+            "without a suffix.\n\n");
     ulp_text_print(to, "%-12s %-20s %4s %3s %5s  %s\n", "name", "other names", "bits", "p", "emax", "source");
     for (size_t i = 0; ulp_format_get(i, &f, &row) == ULP_OK; i++)
         ulp_text_print(to, "%-12s %-20s %4d %3d %5d  %s\n", f.name, row->aliases, f.bits, f.prec, f.emax, row->source);
@@ -28,6 +31,8 @@ static void help_formats(ulp_text *to) {
 }
 
 static void help_modes(ulp_text *to) {
+    ulp_text_print(to,
+                   "A rounding mode says which of its two neighbours in the format replaces an inexact result.\n\n");
     for (int m = 0; m < ULP_MODE_COUNT; m++)
         ulp_text_print(to, "%-5s %s\n", ulp_mode_name((ulp_mode)m), ulp_mode_meaning((ulp_mode)m));
     ulp_text_print(to, "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded "
@@ -45,12 +50,15 @@ static void add_rows(ulp_text *to) {
 /* Add the forms of datapath names, one entry each. A line that begins with a blank continues the previous entry, or is
  * a form of native products. */
 static void help_datapaths(ulp_text *to) {
+    ulp_text_print(to,
+                   "A datapath says how a sum of products is formed: in which order, in which format, and where it is "
+                   "rounded.\n");
     for (const char *line = ulp_datapath_names(); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const int native = strncmp(line + strspn(line, " "), "native:", 7) == 0 && *line == ' ';
         const int goes_on = *line == ' ' && !native, length = (int)strcspn(line, "\n");
         const int blanks = (int)strspn(line, " ");
         if (goes_on) ulp_text_print(to, " %.*s", length - blanks, line + blanks);
-        else ulp_text_print(to, "%s%s%.*s", to->length ? "\n" : "", native ? "  " : "", length - blanks, line + blanks);
+        else ulp_text_print(to, "%s%s%.*s", "\n", native ? "  " : "", length - blanks, line + blanks);
     }
     ulp_text_print(to, "\n\n");
     ulp_datapath_settings_help(&(ulp_help){add_line, to});

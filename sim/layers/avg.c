@@ -68,7 +68,7 @@ static void avg_forward64(const ulp_layer *layer, double *y, const double *x, co
 extern const ulp_layer_kind ulp_layer_avg;
 const ulp_layer_kind ulp_layer_avg = {
     .name = "avg",
-    .usage = "avgK: mean of K x K",
+    .usage = "avgK: average pooling, the mean of every K x K pixels",
     .takes = "a height and a width of K or more",
     .example = "conv2@2p1 avg2 tanh",
     .gain = 1.0,

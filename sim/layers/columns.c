@@ -35,7 +35,7 @@ static void columns_forward64(const ulp_layer *layer, double *y, const double *x
 extern const ulp_layer_kind ulp_layer_columns;
 const ulp_layer_kind ulp_layer_columns = {
     .name = "columns",
-    .usage = "columnsK: an image column by column, or K at a step, a sequence",
+    .usage = "columnsK: makes an image a sequence, one column at a step, or K",
     .takes = "a width that K divides",
     .example = "columns2 tanh",
     .gain = 1.0,

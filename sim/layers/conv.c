@@ -239,7 +239,7 @@ static void conv_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_conv;
 const ulp_layer_kind ulp_layer_conv = {
     .name = "conv",
-    .usage = "convN@K[sS][pP]: N (1 to 2^20) kernels of K x K, stride S, P < K zeros around",
+    .usage = "convN@K[sS][pP]: convolution, N kernels (1 to 2^20) of K x K, stride S, P < K zeros around the image",
     .takes = "a height and a width, zeros included, of K or more, and not above 2^40 products per sample",
     .example = "conv4@3p1s2 tanh conv3@2p1",
     .gain = 1.0,

@@ -37,7 +37,7 @@ static void fork_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_fork;
 const ulp_layer_kind ulp_layer_fork = {
     .name = "fork",
-    .usage = "fork: a residual block begins",
+    .usage = "fork: a residual block begins, which join ends",
     .example = "fc9 fork tanh fork fc9 join join fc4",
     .gain = 1.0,
     .nesting = 1,

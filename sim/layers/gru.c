@@ -93,7 +93,7 @@ static const ulp_cell cell = {
 extern const ulp_layer_kind ulp_layer_gru;
 const ulp_layer_kind ulp_layer_gru = {
     .name = "gru",
-    .usage = "gruN: gated recurrent, N units (1 to 2^20)",
+    .usage = "gruN: gated recurrent layer, N units (1 to 2^20)",
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows gru3",
     .gain = 1.0,

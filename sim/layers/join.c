@@ -28,7 +28,7 @@ static void join_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_join;
 const ulp_layer_kind ulp_layer_join = {
     .name = "join",
-    .usage = "join: it ends, and what entered it is added",
+    .usage = "join: the residual block ends, and its input is added to its output",
     .example = "fc8 fork fc5 tanh fc8 join tanh",
     .gain = 1.0,
     .nesting = -1,

@@ -43,8 +43,8 @@ static void last_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_last;
 const ulp_layer_kind ulp_layer_last = {
     .name = "last",
-    .usage = "last: a sequence's last step",
-    .takes = "a sequence, of height 1; rows or columns before it makes one of an image",
+    .usage = "last: the last step of a sequence",
+    .takes = "a sequence (an image becomes a sequence by rows or columns)",
     .example = "rows tanh last",
     .gain = 1.0,
     .shape = last_shape,

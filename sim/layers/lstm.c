@@ -96,7 +96,7 @@ static const ulp_cell cell = {
 extern const ulp_layer_kind ulp_layer_lstm;
 const ulp_layer_kind ulp_layer_lstm = {
     .name = "lstm",
-    .usage = "lstmN: long short-term memory, N units (1 to 2^20)",
+    .usage = "lstmN: long short-term memory layer, N units (1 to 2^20)",
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows lstm3",
     .gain = 1.0,

@@ -56,7 +56,7 @@ static void pool_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_pool;
 const ulp_layer_kind ulp_layer_pool = {
     .name = "pool",
-    .usage = "poolK: maximum of K x K",
+    .usage = "poolK: max pooling, the maximum of every K x K pixels",
     .takes = "a height and a width of K or more",
     .example = "conv2@2p1 pool2 fc3",
     .gain = 1.0,

@@ -46,7 +46,7 @@ static const ulp_cell cell = {
 extern const ulp_layer_kind ulp_layer_rnn;
 const ulp_layer_kind ulp_layer_rnn = {
     .name = "rnn",
-    .usage = "rnnN: recurrent, N units (1 to 2^20), tanh",
+    .usage = "rnnN: recurrent layer with tanh, N units (1 to 2^20)",
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows rnn5",
     .gain = 1.0,

@@ -32,7 +32,7 @@ static void rows_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_rows;
 const ulp_layer_kind ulp_layer_rows = {
     .name = "rows",
-    .usage = "rows: an image row by row, a sequence",
+    .usage = "rows: makes an image a sequence, one row at a step",
     .example = "rows tanh",
     .gain = 1.0,
     .shape = rows_shape,
