@@ -42,7 +42,7 @@ static const ulp_published published[COUNT] = {
 };
 
 static void put_variant(ulp_claims *c, ulp_sheet *sheet, int index) {
-    const variant *v = &variants[index];
+    const struct variant *v = &variants[index];
     const ulp_spread loss = compare(c, loss_of, END, index, index), test = compare(c, accuracy_of, END, index, index),
                      ratio = compare(c, ratio_of, END, index, FP32), more = compare(c, gain, END, index, FP32);
     if (test.n == 0) return;

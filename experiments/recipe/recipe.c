@@ -14,10 +14,9 @@
  *     last place vanish unless an ingredient keeps them.
  *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer keep the variants of one
  *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent.
- *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. Without the weight a
- *     network this small has large gradients, because the loss is a mean over few outputs, and binary16 holds them.
- *     With the weight the gradients are as small as those of a mean over 2^19 outputs, which are the half million
- *     tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1).
+ *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. A mean over few outputs
+ *     has large gradients, which binary16 holds. With the weight they are as small as those of a mean over 2^19
+ * outputs, the half million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1).
  *   - The growth interval of a scaler is cut from 2,000 steps to --interval, because the run is short.
  *   - The training loss is compared, because accuracies on 360 test digits cannot tell most variants apart.
  */
@@ -57,7 +56,7 @@ typedef struct context {
 } context;
 
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
-    const variant *v = &variants[index];
+    const struct variant *v = &variants[index];
     const uint32_t steps = (uint32_t)ulp_lesson_steps(&x->lesson, s->lesson.epochs);
     ulp_method *m = &x->method[index];
     point at = {index, s->lesson.seed};

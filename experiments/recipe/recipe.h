@@ -34,12 +34,10 @@
 #define VARIANT_WORDS &(VARIANTS(WORD))[1]
 enum { VARIANTS(INDEX) COUNT };
 
-typedef struct variant {
+static const struct variant {
     const char *name, *words, *policy, *scaler; /* the loss scale of --weight, times 2^16 at the start if dynamic */
     uint8_t kahan;
-} variant;
-
-static const variant variants[COUNT] = {VARIANTS(VARIANT)};
+} variants[COUNT] = {VARIANTS(VARIANT)};
 
 typedef struct settings {
     uint64_t variants; /* bit i stands for variant i */
