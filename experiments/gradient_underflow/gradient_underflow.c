@@ -66,7 +66,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     for (size_t i = 0; i < networks->count; i++)
         for (int64_t k = 0; k < s->seeds; k++) {
             const point p = {&networks->at[i], s->seed + (uint64_t)k};
-            ulp_plan_add(plan, &p, 1, "%s seed %llu", p.network->name, (unsigned long long)p.seed);
+            ulp_plan_add(plan, &p, p.network->cost, "%s seed %llu", p.network->name, (unsigned long long)p.seed);
         }
     return ULP_OK;
 }

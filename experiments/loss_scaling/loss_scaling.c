@@ -16,8 +16,6 @@
  *
  * The experiment follows Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
  */
-#include <string.h>
-
 #include "loss_scaling.h"
 
 static const ulp_option options[] = {
@@ -75,11 +73,10 @@ static ulp_status make_policy(ulp_policy *policy, const settings *s, const point
 
 static void add_runs(ulp_plan *plan, const settings *s, int other, point p) {
     const char *format = p.format ? p.format->name : "binary32";
-    const double cost = strcmp(p.network->name, "resnet") == 0 ? 2 : 1;
     char scale[24] = "";
     if (p.scaler == STATIC) snprintf(scale, sizeof scale, ":%lld", (long long)p.scale);
     for (p.seed = s->seed; p.seed < s->seed + (uint64_t)s->grid[other].seeds; p.seed++)
-        ulp_plan_add(plan, &p, cost, "%s %s %s%s seed %llu", p.network->name, format,
+        ulp_plan_add(plan, &p, p.network->cost, "%s %s %s%s seed %llu", p.network->name, format,
                      ulp_word_of(SCALER_WORDS, (size_t)p.scaler).text, scale, (unsigned long long)p.seed);
 }
 

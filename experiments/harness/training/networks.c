@@ -3,23 +3,24 @@
 
 #include <stdlib.h>
 
-/* X(name, layers, rate, cosine, batch). With cosine = 1 the rate falls to 0 along half a cosine, so that the end of a
- * short run does not depend on the accidents of its last step. */
+/* X(name, layers, rate, cosine, batch, cost of a step). With cosine = 1 the rate falls to 0 along half a cosine, so
+ * that the end of a short run does not depend on the accidents of its last step. */
 #define NETWORKS(X)                                                                                                    \
-    X(mlp, "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256)                                                        \
-    X(small, "fc64 relu fc64 relu fc10", 0.1, 0, 128)                                                                  \
-    X(cnn, "conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc10", 0.05, 1, 32)                                             \
-    X(resnet, "conv8@3p1 bn relu pool2 fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10", 0.03, 1, 32)         \
-    X(gru, "rows gru16 last fc10", 0.3, 1, 32)                                                                         \
-    X(lstm, "rows lstm16 last fc10", 0.3, 1, 32)
-#define ROW(name, text, rate, cosine, batch) {#name, text, rate, cosine, batch},
-#define WORD(name, text, rate, cosine, batch) " " #name
+    X(mlp, "fc128 relu fc128 relu fc64 relu fc10", 0.1, 0, 256, 1)                                                     \
+    X(small, "fc64 relu fc64 relu fc10", 0.1, 0, 128, 1)                                                               \
+    X(cnn, "conv8@3p1 relu pool2 conv16@3p1 relu pool2 fc10", 0.05, 1, 32, 1)                                          \
+    X(resnet, "conv8@3p1 bn relu pool2 fork conv8@3p1 bn relu conv8@3p1 bn join relu pool2 fc10", 0.03, 1, 32, 2)      \
+    X(gru, "rows gru16 last fc10", 0.3, 1, 32, 1)                                                                      \
+    X(lstm, "rows lstm16 last fc10", 0.3, 1, 32, 1)
+#define ROW(name, ...) {#name, __VA_ARGS__},
+#define WORD(name, ...) " " #name
 
 typedef struct network_row {
     const char *name, *text;
     double rate;
     int cosine;
     size_t batch;
+    double cost;
 } network_row;
 
 static const network_row table[] = {NETWORKS(ROW)};
@@ -32,7 +33,7 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row,
     ulp_network *next = &to->at[to->count];
     if (s->batch) row.batch = (size_t)s->batch;
     if (s->rate > 0) row.rate = s->rate;
-    *next = (ulp_network){.name = row.name, .batch = row.batch};
+    *next = (ulp_network){.name = row.name, .batch = row.batch, .cost = row.cost};
     next->optimizer = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
     next->optimizer.rate = row.rate;
     next->optimizer.momentum = s->momentum;

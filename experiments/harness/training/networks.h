@@ -69,6 +69,7 @@ typedef struct ulp_network {
     const char *name; /* a name of --nets, or "own" */
     ulp_net net;      /* takes the samples of the data set */
     size_t batch;
+    double cost; /* of a step, beside that of mlp; for ulp_plan_add() */
     ulp_optimizer_rule optimizer;
 } ulp_network;
 
