@@ -67,12 +67,13 @@ static int is_claimed(const ulp_format *f) { return ulp_word_index("binary16 e5m
 /* The static scales of a format at which the accuracy is within `points` of binary32: the widest range of neighbours on
  * the grid. */
 typedef struct window {
-    int64_t low, high; /* log2; low > high if there is no such scale */
-    double wall;       /* log2 of the least scale from which on every run diverges; NaN if there is none */
+    const ulp_format *format;
+    int64_t low, high, room; /* log2; the last is high - low, or -1 if there is no such scale */
+    double wall;             /* log2 of the least scale from which on every run diverges; NaN if there is none */
 } window;
 
 static window window_of(const judged *j, const ulp_format *format) {
-    window best = {1, 0, NAN};
+    window best = {format, 1, 0, -1, NAN};
     int64_t low = 0;
     int good = 0;
     for (size_t i = 0; i < j->scales->count; i++) {
@@ -80,7 +81,7 @@ static window window_of(const judged *j, const ulp_format *format) {
         const ulp_training_mean m = mean_of(j->c, j->network, format, STATIC, k);
         if (!good) low = k;
         good = m.accuracy >= j->reference.accuracy - j->points;
-        if (good && k - low > best.high - best.low) best = (window){low, k, best.wall};
+        if (good && k - low > best.room) best = (window){format, low, k, k - low, best.wall};
         best.wall = m.n == 0 || m.diverged < m.n ? NAN : isnan(best.wall) ? (double)k : best.wall;
     }
     return best;
@@ -93,31 +94,28 @@ static void claim_walls(const judged *j, int fine) {
     const double binary32 = j->reference.accuracy;
     const int64_t low = ulp_integers_least(j->scales), high = ulp_integers_most(j->scales);
     ulp_finding within = {0}, at_low = {0}, at_high = {0}, narrower = {0};
-    const ulp_format *last = NULL;
-    int64_t last_room = 0;
+    window last = {0};
     for (size_t f = 0; f < j->s->formats.count; f++) {
         const ulp_format *format = &j->s->formats.at[f];
         const ulp_training_mean left = mean_of(j->c, j->network, format, STATIC, low),
                                 right = mean_of(j->c, j->network, format, STATIC, high);
         const window w = window_of(j, format);
-        const int64_t room = w.high - w.low;
         if (!isnan(w.wall))
             ulp_summary(j->c, "log2 of the scale from which on all diverge", w.wall, "%s %s", net, format->name);
         if (left.n == 0 || !is_claimed(format)) continue;
-        if (room < 0) ulp_finding_add(&within, 0, "%s no scale", format->name);
+        if (w.room < 0) ulp_finding_add(&within, 0, "%s no scale", format->name);
         else ulp_finding_add(&within, 1, "%s 2^%lld to 2^%lld", format->name, (long long)w.low, (long long)w.high);
         ulp_finding_add(&at_low, left.accuracy <= binary32 - 5 && left.zero > 95, "%s %.2f %% with %.2f %% zero",
                         format->name, left.accuracy, left.zero);
         ulp_finding_add(&at_high, right.diverged == right.n && right.accuracy <= binary32 - 5,
                         "%s %d of %d runs, %.2f %%", format->name, right.diverged, right.n, right.accuracy);
-        if (fine && last) {
-            const int wider = format->emax - format->qmin - (last->emax - last->qmin);
-            ulp_finding_add(&narrower, wider > 0 ? room > last_room : wider == 0 || room < last_room,
-                            "%s %lld and %s %lld octaves", last->name, (long long)last_room, format->name,
-                            (long long)room);
+        if (fine && last.format) {
+            const int wider = format->emax - format->qmin - (last.format->emax - last.format->qmin);
+            ulp_finding_add(&narrower, wider > 0 ? w.room > last.room : wider == 0 || w.room < last.room,
+                            "%s %lld and %s %lld octaves", last.format->name, (long long)last.room, format->name,
+                            (long long)w.room);
         }
-        last = format;
-        last_room = room;
+        last = w;
     }
     ulp_finding_note(&within, "binary32 %.2f %%", binary32);
     ulp_finding_note(&at_low, "binary32 %.2f %% with %.2f %%", binary32, j->reference.zero);
