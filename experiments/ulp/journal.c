@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ struct journal {
     FILE *file;                 /* locked */
     entry *entries;             /* (count) sorted by name */
     size_t count, room;
-    size_t next; /* index of the next piece in the file */
+    size_t next;          /* index of the next piece in the file */
+    pthread_mutex_t lock; /* protects file and next while threads keep pieces */
 };
 
 /* ---- reading ---- */
@@ -139,6 +141,7 @@ static void release(journal *j) {
     for (size_t i = 0; i < j->count; i++) free(j->entries[i].name);
     free(j->entries);
     free(j->place);
+    pthread_mutex_destroy(&j->lock);
     free(j);
 }
 
@@ -157,6 +160,7 @@ static int lock_journal(journal *j) {
 int journal_open(journal **opened, const char *program, const char *path) {
     journal *j = ulp_grow(NULL, sizeof *j);
     *j = (journal){.program = program, .path = path, .place = ulp_path_behind_links(path)};
+    pthread_mutex_init(&j->lock, NULL);
     int status = lock_journal(j);
     if (status == ULP_GO_ON) status = read_journal(j, j->file);
     if (status == ULP_GO_ON) status = begin_anew(j);
@@ -179,10 +183,10 @@ int journal_find(const journal *j, const char *name, uint64_t *mismatches, uint6
 
 void journal_keep(journal *j, const char *name, uint64_t mismatches, uint64_t hash) {
     const entry e = {(char *)(uintptr_t)name, mismatches, hash};
-    flockfile(j->file);
+    pthread_mutex_lock(&j->lock);
     write_entry(j, j->file, &e);
     fflush(j->file);
-    funlockfile(j->file);
+    pthread_mutex_unlock(&j->lock);
 }
 
 int journal_close(journal *j) {

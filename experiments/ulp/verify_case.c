@@ -21,6 +21,9 @@ enum { CHUNK = 4096, SHOWN = 5, CASE_NAME_MAX = 64, PIECE_NAME_MAX = 256 };
 
 /* ---- pieces ---- */
 
+/* Ends the case; any thread may call it. */
+static void fail(verify_job *j, ulp_status status) { __atomic_store_n(&j->status, status, __ATOMIC_RELAXED); }
+
 /* The format, the mode and the policy of the case. */
 static const char *case_name(char to[CASE_NAME_MAX], const verify_job *j) {
     snprintf(to, CASE_NAME_MAX, "%s %s %s", j->format.name, j->mode.name,
@@ -111,7 +114,7 @@ static void check_chunk(verify_job *j, ulp_reference *ref, chunk *c, uint64_t be
         c->x32[i] = j->exhaustive ? ulp_from_bits32((uint32_t)(begin + i)) : (float)c->x[i];
     }
     ulp_status status = round_chunk(j, c, n, stream);
-    if (status != ULP_OK) j->status = status;
+    if (status != ULP_OK) fail(j, status);
     const int stochastic = ulp_mode_is_stochastic(j->rule.mode);
     for (size_t i = 0; i < n && status == ULP_OK; i++) {
         uint32_t word = stochastic ? ulp_random_word(stream, i) : 0;
@@ -144,7 +147,7 @@ static void check_pieces(void *context, size_t begin, size_t end) {
     chunk c = {.device32 = j->backend->alloc(CHUNK * sizeof *c.device32),
                .device = j->backend->alloc(CHUNK * sizeof *c.device)};
     const int good = ref != NULL && c.device32 != NULL && c.device != NULL;
-    if (!good) j->status = ULP_NO_MEMORY;
+    if (!good) fail(j, ULP_NO_MEMORY);
     for (size_t i = begin; i < end && good; i++) {
         verify_piece *p = &j->piece[i];
         if (p->done) continue;
@@ -155,7 +158,8 @@ static void check_pieces(void *context, size_t begin, size_t end) {
             check_chunk(j, ref, &c, at, n, &fresh);
             progress(j, n);
         }
-        if (j->status != ULP_OK) break; /* some inputs of the piece may not be checked */
+        if (__atomic_load_n(&j->status, __ATOMIC_RELAXED) != ULP_OK)
+            break; /* some inputs of the piece may not be checked */
         *p = fresh;
         keep(j, i, &fresh);
     }
