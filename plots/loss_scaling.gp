@@ -130,7 +130,7 @@ do for [file in figure_files] {
     # a note above each row of panels
     set label 2 "Static scales: lines are means over the seeds, dots are seeds. The first infinite gradient ends a run, and all its answers count as wrong (0 %)." . (words(marked) ? "\nCircles are seeds at a scale where another seed diverged." : "") at screen 0.02,0.954 font label_font textcolor rgb grey
     set label 3 sprintf("Dynamic scalers: crosses are steps skipped after an overflow; %s.", cut) at screen 0.02,0.635 font label_font textcolor rgb grey
-    set label 4 sprintf("Left: each mark is a run with a static scale. As good as binary32: at most %g percentage points below it for %s, four standard errors for others.", points_of[1], net) at screen 0.02,0.32 font label_font textcolor rgb grey
+    set label 4 "Left: each mark is a run with a static scale. As good as binary32: at most four standard errors of the mean over the seeds below it." at screen 0.02,0.32 font label_font textcolor rgb grey
     set label 5 "Right: 8-bit gradients. Each tensor has its own scale, from its largest magnitude in this step (amax) or in the last 16 steps (delayed16)." at screen 0.02,0.303 font label_font textcolor rgb grey
 
     # --- accuracy

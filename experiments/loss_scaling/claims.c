@@ -52,14 +52,14 @@ typedef struct judged {
     const char *why;      /* how the set-up differs from that of the claims; "" if it does not */
 } judged;
 
-/* The accepted distance to binary32. For all networks except mlp and small it is four standard errors of the mean over
- * the seeds. The deviation of one run from the run in binary32 with the same seed is the root mean square of 42 to 52
- * such deviations. These are the deviations of the runs between the walls, in a run of the experiment with mlp first,
- * 300 steps and three seeds. */
+/* The accepted distance to binary32: four standard errors of the mean over the seeds. The deviation of one run from the
+ * run in binary32 with the same seed is the root mean square of the deviations of all runs between the walls, dynamic
+ * scalers included, with 300 steps and three seeds: 132 runs of mlp, 141 of small, 42 to 52 of each other network. A
+ * network of --net, about which there are no claims, has the deviation of mlp. */
 static double points_of(const judged *j) {
-    static const double deviations[] = {0.59, 0.94, 0.83, 1.55};
-    const int i = ulp_word_index("cnn resnet gru lstm", j->network->name);
-    return i < 0 ? j->s->points : 4 * deviations[i] / sqrt(j->reference.n);
+    static const double deviations[] = {0.35, 0.46, 0.59, 0.94, 0.83, 1.55};
+    const int i = ulp_word_index("mlp small cnn resnet gru lstm", j->network->name);
+    return 4 * deviations[i < 0 ? 0 : i] / sqrt(j->reference.n);
 }
 
 static int is_claimed(const ulp_format *f) { return ulp_word_index("binary16 e5m2 e4m3", f->name) >= 0; }
@@ -190,8 +190,8 @@ void judge(ulp_claims *c) {
         j.reference = mean_of(c, j.network, NULL, NONE, 0);
         j.points = points_of(&j);
         ulp_summary(c, "points", j.points, "%s", j.network->name);
-        j.why = ulp_claim_reason(c, i ? "policy, net, batch, steps, rate, momentum, interval, points, set, other-scales"
-                                      : "policy, net, batch, steps, rate, momentum, interval, points, set, scales");
+        j.why = ulp_claim_reason(c, i ? "policy, net, batch, steps, rate, momentum, interval, set, other-scales"
+                                      : "policy, net, batch, steps, rate, momentum, interval, set, scales");
         claim_walls(&j, i == 0);
         for (int scaler = PYTORCH; scaler < SCALERS; scaler++) claim_scaler(&j, scaler);
     }

@@ -40,8 +40,6 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, policy, policy, "mixed:fp16", .help = "everything but the gradients' formats"),
     ULP_OPTION(settings, steps, integer, "250", .full = "1000", .min = 1, .max = 1e7, .help = "training steps"),
     ULP_OPTION(settings, every, integer, "25", .min = 1, .max = 1e7, .help = "count gradients every so many steps"),
-    ULP_OPTION(settings, points, number, "1.5", .full = "1", .max = 100,
-               .help = "mlp, small: how near to binary32 counts as the same, in percent of the test part"),
     ULP_OPTION_SEED(settings, seed),
     ULP_OPTION_SEEDS(settings, grid[0].seeds, "2", NULL, "5"),
     ULP_OPTION_AS(settings, grid[1].seeds, "other-seeds", integer, "1", .full = "5", .min = 1, .max = 1e6,

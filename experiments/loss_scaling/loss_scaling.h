@@ -25,7 +25,7 @@ typedef struct settings {
     grid grid[2];
     int64_t other_formats, interval, steps, every;
     ulp_named_policy policy;
-    double points, checkpoint;
+    double checkpoint;
     uint64_t seed;
     const ulp_backend *backend;
 } settings;
