@@ -117,6 +117,18 @@ static void test_statuses(void **state) {
     expect_exit(1, "--claim fail --out c.csv --quiet");
     assert_true(has("stdout.txt", "FAIL rows are found") && has("c.run.json", "\"verdict\": \"FAIL\"") &&
                 is_there("c.csv"));
+    static const char *const reasons[][2] = {
+        {"--scale 8", "PASS some options ("},
+        {"--size 4", "SKIP some options (--size is 4, the claim is about 3; "},
+        {"--scale 0.125", "SKIP some options (--scale is 0.125, the claim is about 0.25 or more; "},
+        {"--shape tree --scale 0", "SKIP some options (--shape is tree, the claim is about ring; "},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "--claim skip --out w.csv --restart %s", reasons[i][0]);
+        expect_exit(0, line);
+        assert_true(has("stdout.txt", reasons[i][1]));
+    }
     expect_exit(0, "--claim skip --out c.csv");
     assert_true(has("stdout.txt", "SKIP a claim") && has("c.run.json", "\"a claim \\\"quoted\\\"\""));
     char line[80];

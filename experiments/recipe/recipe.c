@@ -12,11 +12,13 @@
  * Reasons for this set-up:
  *   - The rate decays to zero, so that late updates are far smaller than the weights. Updates below half a unit in the
  *     last place vanish unless an ingredient keeps them.
- *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer keep the variants of one
- *     seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent.
+ *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer (--quick: two) keep the
+ *     variants of one seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a
+ *     percent.
  *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. A mean over few outputs
  *     has large gradients, which binary16 holds. With the weight they are as small as those of a mean over 2^19
- * outputs, the half million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table 2.1).
+ *     outputs, the half million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table
+ *     2.1).
  *   - The growth interval of a scaler is cut from 2,000 steps to --interval, because the run is short.
  *   - The training loss is compared, because accuracies on 360 test digits cannot tell most variants apart.
  */
