@@ -5,7 +5,7 @@
 #   plots/NAME.txt            `group: QUESTION`, `order: N`, an empty line, and the caption in paragraphs
 #   figures/NAME.svg          the drawing
 #   results/NAME.claims.tsv   a header row, then the columns kind, text, measured, published, source. The kind is PASS, FAIL,
-#                             SKIP, published, or run; a row of kind run is a fact of the run, such as its command.
+#                             SKIP, published, or run; the row of kind run has the command in the column measured.
 # The figures of a group stand together under the question of the group; the group with the least order comes first. The
 # page shows the experiments that have a figure or results and the experiments in EXPERIMENTS (environment), and names
 # missing parts. The page needs no network and no other file, except that its links to the CSV and the PNG are relative.
@@ -29,7 +29,7 @@ field() { [ ! -f "plots/$1.txt" ] || sed -n "/^\$/q; s/^$2: *//p" "plots/$1.txt"
 
 listed() { case " $EXPERIMENTS " in *" $1 "*) true ;; *) false ;; esac; }
 shown() { listed "$1" || [ -f "results/$1.csv" ] || [ -f "figures/$1.svg" ]; }
-quick() { [ -f "results/$1.claims.tsv" ] && awk -F '\t' '$1 == "run" && $2 == "command" && ($3 " ") ~ / --quick / { q = 1 } END { exit !q }' "results/$1.claims.tsv"; }
+quick() { [ -f "results/$1.claims.tsv" ] && awk -F '\t' '$1 == "run" && ($3 " ") ~ / --quick / { q = 1 } END { exit !q }' "results/$1.claims.tsv"; }
 
 # the order of an experiment on the page: 50 without an order line, 90 if it is not in EXPERIMENTS
 order() {
@@ -42,7 +42,7 @@ group() {
     echo "${g:-More}"
 }
 
-# the claims, published numbers and facts of a run as HTML
+# the claims, the published numbers and the command of a run as HTML
 claims() {
     awk -F '\t' '
     function html(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s); return s }
@@ -52,8 +52,7 @@ claims() {
         beside = beside "<tr><td>" $2 "</td><td>" $4 "</td><td>" $3 "</td><td>" $5 "</td></tr>\n"
         next
     }
-    $1 == "run" && $2 == "command" { command = $3; next }
-    $1 == "run" { facts = facts (facts == "" ? "" : "; ") $2 " " $3; next }
+    $1 == "run" { command = $3; next }
     {
         count[$1]++
         list = list "<li><b class=\"" tolower($1) "\">" $1 "</b> " $2 ($3 == "" ? "" : " <span>" $3 "</span>") "</li>\n"
@@ -69,7 +68,6 @@ claims() {
                 (count["SKIP"] ? sprintf(", %d not tested", count["SKIP"]) : ""), list
         }
         if (command != "") printf "<pre>%s</pre>\n", command
-        if (facts != "") printf "<p class=\"facts\">%s</p>\n", facts
     }' "results/$1.claims.tsv"
 }
 
@@ -147,7 +145,7 @@ b.pass { color: var(--good); }
 b.fail { color: var(--card); background: var(--bad); border-color: var(--bad); }
 b.skip { color: var(--soft); }
 pre { overflow-x: auto; margin: 1rem 0 0.3rem; padding: 0.6rem 0.8rem; background: var(--paper); border-radius: 6px; font-size: 0.86rem; }
-.facts, .links { margin: 0.3rem 0 0; color: var(--soft); font-size: 0.86rem; }
+.links { margin: 0.3rem 0 0; color: var(--soft); font-size: 0.86rem; }
 .links a { margin-right: 0.8rem; }
 .quick { margin-left: 0.6rem; padding: 0.1rem 0.5rem; border: 1px solid; border-radius: 4px; color: var(--bad); font-size: 0.8rem; font-weight: 400; }
 .missing { color: var(--bad); }

@@ -45,12 +45,17 @@ if command -v gnuplot >/dev/null 2>&1; then
     "$BIN/counting" --quick --quiet --out gallery/results/counting.csv && (cd gallery && LC_ALL=C.UTF-8 gnuplot plots/counting.gp) 2>err.txt
     tr -d '\n' <gallery/figures/counting.svg | sed 's/<[^>]*>//g' >out.txt
     says 'in a floating-point format with p significant bits stops at exactly 2' out.txt "counting's figure says which formats stop at 2^p"
+    (cd gallery && EXPERIMENTS=counting sh plots/gallery.sh) >out.txt
+    grep -q '<h3>counting <span class="quick">quick run' gallery/figures/index.html &&
+        grep -q '^<pre>.*counting --quick --quiet --out gallery/results/counting.csv</pre>$' gallery/figures/index.html
+    verdict $? "a quick run of a program is marked as one, with its command"
     rm gallery/results/counting.summary.csv gallery/figures/counting.svg
     (cd gallery && LC_ALL=C.UTF-8 gnuplot plots/counting.gp) 2>err.txt
     [ -s gallery/figures/counting.svg ] && [ ! -s err.txt ] && ! grep -q 'stops at exactly' gallery/figures/counting.svg
     verdict $? "without a summary the figure has no such numbers"
 else
     skip "counting's figure says which formats stop at 2^p" "no gnuplot"
+    skip "a quick run of a program is marked as one, with its command" "no gnuplot"
     skip "without a summary the figure has no such numbers" "no gnuplot"
 fi
 exit $failed

@@ -228,8 +228,7 @@ static int write_results(ulp_run *run) {
     if (!run->common.shard.count) {
         if (status < 0)
             status = ulp_place_write_beside(place, ".summary.csv", program, ulp_claims_write_summary, &run->claims);
-        if (status < 0)
-            status = ulp_place_write_beside(place, ".claims.tsv", program, ulp_claims_write_tsv, &run->claims);
+        if (status < 0) status = ulp_place_write_beside(place, ".claims.tsv", program, ulp_run_write_claims, run);
     }
     return status < 0 ? ulp_place_write_beside(place, ".run.json", program, ulp_run_write_record, run) : status;
 }

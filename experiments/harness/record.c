@@ -1,6 +1,8 @@
-/* record.c - writing NAME.run.json: facts that may differ between two runs with the same numbers, and the verdicts.
+/* record.c - writing NAME.run.json and NAME.claims.tsv: facts that may differ between two runs with the same numbers,
+ * and the verdicts.
  *
- * Each line has one key, one published number or one claim, so that line-based tools can read the file, too.
+ * Each line of NAME.run.json has one key, one published number or one claim, so that line-based tools can read the
+ * file, too.
  */
 #include "run.h"
 
@@ -84,13 +86,26 @@ static void put_entries(FILE *file, const ulp_claims *c, int published) {
     fprintf(file, "%s]%s\n", n ? "\n  " : "", published ? "," : "");
 }
 
-void ulp_run_write_record(FILE *file, const void *own) {
-    const ulp_run *run = own;
+/* The command line of the run, for a shell; the caller frees it. */
+static ulp_text command_of(const ulp_run *run) {
     ulp_text command = {0};
     for (int i = 0; i < run->argc; i++) {
         if (i) ulp_text_add(&command, " ", 1);
         ulp_text_quote(&command, run->argv[i]);
     }
+    return command;
+}
+
+void ulp_run_write_claims(FILE *file, const void *own) {
+    const ulp_run *run = own;
+    ulp_text command = command_of(run);
+    ulp_claims_write_tsv(file, &run->claims, ulp_text_of(&command));
+    ulp_text_free(&command);
+}
+
+void ulp_run_write_record(FILE *file, const void *own) {
+    const ulp_run *run = own;
+    ulp_text command = command_of(run);
     fprintf(file, "{\n");
     put_pair(file, "experiment", run->experiment->name);
     put_pair(file, "question", run->experiment->question);

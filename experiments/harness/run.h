@@ -39,7 +39,8 @@ typedef struct ulp_run {
 /* listing.c: print a command for every point (--list). Returns the exit status. */
 int ulp_run_list(const ulp_run *run);
 
-/* record.c: write NAME.run.json of a run; for ulp_place_write_beside(). */
+/* record.c: write NAME.run.json or NAME.claims.tsv of a run; for ulp_place_write_beside(). */
+void ulp_run_write_claims(FILE *file, const void *run);
 void ulp_run_write_record(FILE *file, const void *run);
 
 #endif

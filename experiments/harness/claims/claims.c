@@ -157,9 +157,8 @@ static void put_cell(FILE *file, const char *text) {
     for (; text && *text; text++) fputc(*text == '\t' || *text == '\n' ? ' ' : *text, file);
 }
 
-void ulp_claims_write_tsv(FILE *file, const void *claims) {
+void ulp_claims_write_tsv(FILE *file, const ulp_claims *c, const char *command) {
     static const char *const kinds[] = {"FAIL", "PASS", "SKIP", "published"};
-    const ulp_claims *c = claims;
     fprintf(file, "kind\ttext\tmeasured\tpublished\tsource\n");
     for (size_t i = 0; i < c->count; i++) {
         const ulp_claim_entry *e = &c->entries[i];
@@ -168,6 +167,9 @@ void ulp_claims_write_tsv(FILE *file, const void *claims) {
         for (int k = 0; k < 4; k++) put_cell(file, cells[k]);
         fputc('\n', file);
     }
+    fputs("run\tcommand", file);
+    put_cell(file, command);
+    fputs("\t\t\n", file);
 }
 
 void ulp_claims_write_summary(FILE *file, const void *claims) {

@@ -72,9 +72,10 @@ int ulp_claims_count(const ulp_claims *c, ulp_verdict verdict);
 /* Print published numbers and verdicts; returns the number of failed claims. */
 int ulp_claims_print(const ulp_claims *c, const char *program);
 
-/* Write NAME.claims.tsv (kind, text, measured, published, source) or NAME.summary.csv, by ulp_place_write_beside(). */
-void ulp_claims_write_tsv(FILE *file, const void *claims);
-void ulp_claims_write_summary(FILE *file, const void *claims);
+/* Write NAME.claims.tsv: kind, text, measured, published, source. The last row has the kind `run`, the text `command`
+ * and the command line. */
+void ulp_claims_write_tsv(FILE *file, const ulp_claims *c, const char *command);
+void ulp_claims_write_summary(FILE *file, const void *claims); /* NAME.summary.csv, by ulp_place_write_beside() */
 void ulp_claims_free(ulp_claims *c);
 
 #endif
