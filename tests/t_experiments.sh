@@ -373,6 +373,15 @@ done
 exits 0 "recurrence --seed 809: every claim passes" "$BIN/recurrence" --seed 809 --seeds 1 --parts random --gains 2 \
     --formats fp32 --modes rne --sums binary32 --out t.csv
 says 'PASS chaotic network: the error of every format grows' out.txt "the claim about the growth is tested"
+mkdir closed && chmod 555 closed
+if [ -w closed ]; then skip "results cannot be made" "root may write anywhere"
+else
+    (cd closed && "$BIN/ode" --quick) 2>err.txt >out.txt
+    [ $? -eq 2 ]
+    verdict $? "results cannot be made"
+    says 'cannot write into a new folder results: Permission denied; choose another place with --out' err.txt "it says why"
+fi
+chmod 755 closed && rmdir closed
 # with seed 707 binary16 flushes a smaller share of the gradients than with other seeds
 exits 0 "gradient_underflow --seed 707: every claim passes" "$BIN/gradient_underflow" --quick --nets mlp --seed 707 --out t.csv
 says '^PASS every network: binary16 at scale 1 flushes every' out.txt "the claim about binary16 is tested"

@@ -323,6 +323,10 @@ static void test_nothing_to_keep(void **state) {
     append("n.csv.part", "my notes\n");
     expect_exit(2, "--out n.csv --resume");
     assert_true(has("stderr.txt", "n.csv.part, line 1: this is no file of a stopped run\n"));
+    expect_exit(2, "--out n.csv --restart");
+    assert_true(has("stderr.txt", "n.csv.part is no file of a stopped run: move it away") && has("n.csv.part", "my"));
+    expect_exit(2, "--out other.csv --merge n.csv.part");
+    assert_true(has("stderr.txt", "n.csv.part, line 1: this is no file of a stopped run\n"));
     remove("n.csv.part");
     struct stat about;
     assert_int_equal(mkfifo("p.csv.part", 0600), 0); /* a pipe is not replaced by a file */

@@ -280,7 +280,7 @@ refuses 'an option of another command' 'no option --op' round --format fp16 --op
 refuses 'an option that is almost right' 'did you mean --format?' round --fromat fp16
 refuses 'an option given twice' "format is given twice: 'fp16' and 'bf16'" round --format fp16 --format bf16
 refuses 'a flag given twice' 'csv is given twice' formats --csv --csv
-refuses 'a long word' 'zzz\.\.\. (100002 characters)' round --format "$(head -c 100000 /dev/zero | tr '\0' z)"
+refuses 'a long word' 'zzz\.\.\. (100000 characters)' round --format "$(head -c 100000 /dev/zero | tr '\0' z)"
 [ "$(wc -c <err)" -lt 1000 ]
 verdict $? 'a long word is not echoed whole'
 gives 'seeds like 1e3 and 0x3e8' 0 "$half$half$half$half" "$(printf "$half$half$half$half" | "$ULP" round --format fp16 --mode sr --seed 1000)\n" round --format fp16 --mode sr --seed 1e3
@@ -351,6 +351,8 @@ refuses 'no datapath' '--datapath' dot
 refuses 'an unknown datapath' "--datapath: no datapath 'warp'$" dot --datapath warp
 says 'an unknown datapath: where the list is' '`ulp help datapaths` lists them' err
 refuses 'a datapath that is almost right' 'h100-fp16' dot --datapath h100-pf16
+refuses 'a block that is too long' 'block65:fp16:rne: .*; blockN: N is 1 to 64$' dot --datapath block65:fp16:rne
+refuses 'a block without products' 'blockN: N is 1 to 64$' dot --datapath block0:fp16:rne
 refuses 'an empty datapath' "--datapath: no datapath ''$" dot --datapath ''
 refuses 'a datapath that is a colon' "--datapath: no datapath ':'" dot --datapath :
 refuses 'a datapath that ends in a colon' 'nothing follows the last colon' dot --datapath h100-fp16:

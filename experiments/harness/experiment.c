@@ -261,8 +261,10 @@ static int choose_place(ulp_run *run) {
         ulp_text_print(&path, "results/%s.shard-%zu-of-%zu.csv", run->experiment->name, (size_t)shard->index,
                        (size_t)shard->count);
     else ulp_text_print(&path, "results/%s.csv", run->experiment->name);
-    if (!*run->common.out) mkdir("results", 0777); /* after a failure, opening the file gives the reason */
-    int status = ulp_place_choose(&run->sweep.place, run->sweep.program, path.data);
+    int status = -1;
+    if (!*run->common.out && mkdir("results", 0777) != 0 && errno != EEXIST)
+        status = ulp_cannot_write(run->sweep.program, "into a new folder results", 1);
+    if (status < 0) status = ulp_place_choose(&run->sweep.place, run->sweep.program, path.data);
     ulp_text_free(&path);
     if (status < 0 && run->sweep.place.direct && run->common.resume)
         status = ulp_usage_error(run->sweep.program, "--resume needs --out to be a file; '%s' keeps nothing",

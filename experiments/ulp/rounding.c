@@ -6,7 +6,7 @@ tool_rounding tool_rounding_given;
 const ulp_option tool_rounding_options[] = {
     ULP_OPTION(tool_rounding, mode, mode, "rne", .help = "how results are rounded"),
     ULP_OPTION(tool_rounding, overflow, overflow, "default",
-               .help = "what a result beyond the range becomes, by default as the format says"),
+               .help = "what a result beyond the range becomes, in place of what the format or its suffix says"),
     {.name = "bits",
      .type = &ulp_type_unsigned,
      ULP_AT(tool_rounding, bits),

@@ -58,7 +58,7 @@ static void explain_form(char *to, const ulp_datapath_form *form, const char *re
         say(to, form->numbered ? "N:FORMAT:MODE, N a number of products" : ":FORMAT:MODE is the form");
     } else if (length < 1 || length > ULP_LONGEST_SUM) {
         say(to, form->name);
-        say(to, "N: N is 1 to 16777216, of block 1 to 64");
+        say(to, strcmp(form->name, "block") == 0 ? "N: N is 1 to 64" : "N: N is 1 to 16777216");
     } else if (ulp_format_parse(&f, format) != ULP_OK) {
         say(to, "no format '");
         say(to, format);
@@ -127,5 +127,5 @@ void ulp_datapath_explain(char to[ULP_EXPLAIN_MAX], const char *text) {
     else if (d.promote != 0) say(to, "promote: a multiple of the products of one sum, into a sum that fits binary32");
     else if (d.kind == ULP_ALIGNED)
         say(to, "kept: less than the bits of the accumulator; L: a multiple of the scales' block");
-    else say(to, "blockN: N is 1 to 64; wrap-around is for fixed point");
+    else say(to, d.length > 1 ? "blockN: N is 1 to 64" : "wrap-around is for fixed point");
 }

@@ -20,7 +20,8 @@ static void add_readable(ulp_text *to, const char *text) {
             const unsigned char c = (unsigned char)text[i];
             ulp_text_add(to, c < 0x20 || c == 0x7f ? "?" : text + i, 1);
         }
-        if (shown < length) ulp_text_print(to, "... (%zu characters)", length);
+        const size_t quotes = text[0] == '\'' && text[length - 1] == '\'' ? 2 : 0;
+        if (shown < length) ulp_text_print(to, "... (%zu characters)", length - quotes);
         text += length;
     }
 }

@@ -150,13 +150,15 @@ static void drop_empty_part(ulp_sweep *s) {
     s->part_file = NULL;
 }
 
-/* Refuse to start if a stopped run has kept points: without --resume or --restart the user might lose hours of work. */
+/* Refuse to start if OUT.part is a file of something else, or if a stopped run has kept points: without --resume or
+ * --restart the user might lose hours of work. */
 static int spare_points(ulp_sweep *s) {
     int status = -1, is_run;
     const size_t count = finished_points(s->part_file, &is_run);
     if (!is_run)
         return ulp_usage_error(s->program, "%s is no file of a stopped run: move it away, or give another --out",
                                s->part);
+    if (s->restart) return -1;
     if (count)
         return ulp_usage_error(s->program,
                                "%s holds %zu finished point%s of a run that was stopped: --resume goes on with %s, "
@@ -244,7 +246,7 @@ int ulp_sweep_open(ulp_sweep *s) {
     for (size_t i = 0; status < 0 && i < s->merge.count; i++) status = merge_file(s, s->merge.at[i]);
     if (status < 0 && !s->place.direct) status = lock_part(s);
     if (status < 0 && s->resume) status = resume_part(s, was_there);
-    else if (status < 0 && !s->place.direct && !s->uncut && !s->restart) status = spare_points(s);
+    else if (status < 0 && !s->place.direct && !s->uncut) status = spare_points(s);
     if (status >= 0) return status;
     for (size_t k = 0; k < s->plan->count; k++) s->resumed += s->work[k].done != 0;
     status = s->place.direct ? -1 : rewrite_part(s);

@@ -71,7 +71,7 @@ static int read_head(cursor *c) {
     for (next_line(c); c->more && *head; next_line(c)) {
         if (strncmp(c->line, "# shard: ", 9) == 0) continue;
         const size_t length = strcspn(head, "\n");
-        if (c->line[0] != '#' && r->forgiving)
+        if (c->line[0] != '#' && (r->forgiving || c->number == 1))
             return ulp_usage_error(r->program, "%s, line %zu: this is no file of a stopped run", r->path, c->number);
         if (c->line[0] != '#')
             return ulp_usage_error(r->program,
