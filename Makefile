@@ -345,6 +345,11 @@ FIGURES := $(EXPERIMENTS:%=figures/%.svg)
 results/%.csv: $B/% results/.options
 	$< $(FIGURE_OPTIONS) --restart --out $@
 
+# `make figures` runs again what was run by hand with --quick
+ifeq ($(filter --quick,$(FIGURE_OPTIONS)),)
+$(patsubst %.run.json,%.csv,$(shell grep -ls '^ *"command": .* --quick' results/*.run.json)): .FORCE
+endif
+
 figures/%.svg: results/%.csv plots/%.gp plots/style.gp $(wildcard plots/*.awk)
 	@mkdir -p figures
 	LC_ALL=C.UTF-8 gnuplot plots/$*.gp
@@ -397,7 +402,7 @@ install: all
 	sh experiments/ulp/man.sh $B $D/share/man $(VERSION) $(PROGRAMS)
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include/ulplab' '' \
 	    'Name: ulplab' 'Description: low-precision arithmetic: formats, rounding, datapaths, networks' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lulp' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lulp -Wl,-rpath,$${libdir}' \
 	    'Libs.private: $(LIBS) -lm -pthread$(if $(HAVE_OPENMP), -fopenmp)' > $D/lib/pkgconfig/ulplab.pc
 
 clean:

@@ -1,16 +1,23 @@
 #!/bin/sh
 # packages.sh - installs the Debian or Ubuntu packages that are missing; does nothing when all are there.
 #
-# Uses sudo when not run as root. `--all` adds the optional packages: clang, clang-format, OpenMPI, OpenBLAS. `--print` prints
-# the list of packages, one on a line, and does nothing else.
+# Uses sudo when not run as root.
 set -eu
 packages='gcc g++ libc6-dev make libmpfr-dev libcmocka-dev librandom123-dev zlib1g-dev gnuplot-nox'
 print=
+usage='usage: sh packages.sh [--all] [--print]
+
+installs the Debian or Ubuntu packages that are missing; uses sudo when not run as root
+
+  --all    also the optional packages: clang, clang-format, OpenMPI, OpenBLAS, pkg-config
+  --print  prints the list of packages, one on a line, and does nothing else
+  --help   this text'
 for word; do
     case $word in
-    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev" ;;
+    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev pkg-config" ;;
     --print) print=yes ;;
-    *) echo "packages: $word is unknown; the options are --all and --print" >&2; exit 2 ;;
+    --help) printf '%s\n' "$usage"; exit 0 ;;
+    *) echo "packages: $word is unknown; the options are --all, --print and --help" >&2; exit 2 ;;
     esac
 done
 if [ -n "$print" ]; then

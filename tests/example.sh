@@ -50,6 +50,13 @@ else
     echo 'ok - its figure is drawn # SKIP no gnuplot'
 fi
 
+# `make figures` takes a run with the default settings as it is, and runs again what was run by hand with --quick
+again() { make --no-print-directory -n -o results/.options -o b/bin/roots BUILD=b results/roots.csv 2>>"$dir/log" | grep -q 'b/bin/roots .*--restart'; }
+! again
+verdict $? 'make keeps the results of a default run'
+./roots --quick --restart >"$dir/out" 2>&1 && again
+verdict $? 'make runs again after a run with --quick'
+
 # the networks of the guide's command lines
 sed -n 's/^\$ build\/bin\/gradient_underflow \(.*--net .*\)/\1/p' "$guide" >"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -eq 2 ]

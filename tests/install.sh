@@ -34,6 +34,11 @@ done
 check 'an installed program runs' "$prefix/bin/ulp" backends
 libulp=$(ldd "$prefix/bin/ulp" | sed -n 's/.*libulp\.so\.0 => \([^ ]*\) .*/\1/p')
 check 'with the installed library' test "$(readlink -f "$libulp")" = "$(readlink -f "$prefix/lib/libulp.so.0")"
+for command in $("$BIN/ulp" help 2>/dev/null | sed -n '1,/^topics/s/^  \([a-z]\{1,\}\) .*/\1/p'); do
+    check "installs a page of ulp $command" grep -q -- '^ulp '"$command"' \\- ' "$prefix/share/man/man1/ulp-$command.1"
+    check "and ulp.1 names it" grep -qx '\.BR ulp\\-'"$command"' (1),\{0,1\}' "$prefix/share/man/man1/ulp.1"
+done
+check 'the page of ulp round has its options' grep -q '^  \\-\\-mode MODE ' "$prefix/share/man/man1/ulp-round.1"
 for topic in $("$BIN/ulp" help 2>/dev/null | sed -n '/^topics/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p'); do
     check "installs a page of $topic" test -s "$prefix/share/man/man7/ulp-$topic.7"
 done
@@ -59,8 +64,14 @@ int main(void) {
 END
 check 'a program links with the shared library' "${CC:-gcc}" -I"$prefix/include/ulplab" "$dir/use.c" -L"$prefix/lib" -lulp -o "$dir/use"
 check 'and runs' env LD_LIBRARY_PATH="$prefix/lib" "$dir/use"
+# the README's program, built as the README says; the folder of the .pc file moves with the prefix
 if command -v pkg-config > /dev/null; then
-    check 'pkg-config knows it' env PKG_CONFIG_PATH="$prefix/lib/pkgconfig" pkg-config --exists ulplab
+    sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' > "$dir/prog.c"
+    pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --define-variable=prefix="$prefix" "$@" ulplab; }
+    check 'pkg-config knows it' pc --exists
+    # shellcheck disable=SC2046
+    check "pkg-config's flags build the README's program" "${CC:-gcc}" "$dir/prog.c" $(pc --cflags --libs) -o "$dir/prog"
+    check 'which finds the library and runs' env -u LD_LIBRARY_PATH sh -c "[ \"\$('$dir/prog')\" = 448 ]"
 else
     echo 'ok - pkg-config knows it # SKIP no pkg-config'
 fi

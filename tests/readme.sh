@@ -46,5 +46,7 @@ sh "$root/packages.sh" --print >out.txt && grep -qx gcc out.txt && ! grep -q ' '
 verdict $? 'packages.sh --print prints a list'
 sh "$root/packages.sh" --all --print | grep -qx clang-format
 verdict $? 'and with --all the optional packages'
+exits 0 'packages.sh --help succeeds' sh "$root/packages.sh" --help
+says '^usage: sh packages.sh' out.txt 'and prints its usage'
 exits 2 'packages.sh refuses an unknown option' sh "$root/packages.sh" --nonsense
 exit $failed
