@@ -125,7 +125,7 @@ do for [file in figure_files] {
             if (kind eq "weight" && half == half) { set label 22 "binary16 flushes\nwhat is left of this line" at half - 1.5,0.3 right textcolor rgb binary16 font small_font }
             if (kind eq "agrad") {
                 set label 23 "first step" at summary(csv, "fullest octave", "agrad initial") + 4.5,summary(csv, "percent in the fullest octave", "agrad initial") left textcolor rgb ink font label_font
-                set label 24 "last step" at summary(csv, "fullest octave", "agrad trained") - 8,0.004 center textcolor rgb ink font label_font front
+                set label 24 "last step" at summary(csv, "fullest octave", "agrad trained") - 5,0.06 center textcolor rgb ink font label_font front
             }
             if (kind eq "agrad" && words(layers[k])) {
                 eval measure(sprintf("bin agrad %s trained", word(layers[k], words(layers[k]))), "column('x') == left + 8", "100 * column('count') / word(sums, words(sums))")

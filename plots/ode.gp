@@ -53,7 +53,7 @@ do for [file in figure_files] {
         name = word(formats, f)
         set lmargin at screen left(f)
         set rmargin at screen left(f) + 0.26
-        set title sprintf("y' = -y in %s", name) offset 0,-0.3
+        set title sprintf("y' = -y, y(0) = 2^{-6}, in %s", name) offset 0,-0.3
         if (f == 1) { set ylabel "|y(1) - exact|" offset 1,0 textcolor rgb ink font label_font } else { set ylabel "" }
         if (has[2 * f - 1] + has[2 * f] == 0) {
             set label 20 sprintf("not in this run:\nneeds --formats %s", name) at graph 0.5,0.5 center textcolor rgb grey font label_font
