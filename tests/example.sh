@@ -39,8 +39,14 @@ verdict $? 'it is built'
 verdict $? 'without a warning'
 [ $failed -eq 0 ] || { sed 's/^/# /' "$dir/log" | tail -20; exit 1; }
 cd "$dir/tree" || exit 2
-./roots >"$dir/out" 2>&1 && grep -q '^PASS in binary16, 2 has become 1' "$dir/out"
-verdict $? 'it runs, and its claim holds'
+./roots >"$dir/out" 2>&1 && grep -q '^PASS in binary16, 2 becomes 1 after' "$dir/out" && grep -q '^binary16  *11  *9$' "$dir/out"
+verdict $? 'it runs, prints a table, and its claim holds'
+./roots --most 5 --out most.csv >"$dir/out" 2>&1 && grep -q '^SKIP in binary16, .*--most is 5' "$dir/out" && ! grep -q '^PASS' "$dir/out"
+verdict $? 'a run with few roots skips the claim and says so'
+./roots --formats q8.8,e2m1,q1.7 --out formats.csv >"$dir/out" 2>&1 && grep -q '^PASS in e2m1' "$dir/out" && grep -q '^SKIP in q1.7' "$dir/out"
+verdict $? 'other formats have a table and claims, too'
+[ "$(wc -l <experiments/roots/roots.c)" -le 45 ]
+verdict $? 'it has at most 45 lines'
 if command -v gnuplot >/dev/null 2>&1; then
     mkdir -p figures && LC_ALL=C.UTF-8 gnuplot plots/roots.gp >"$dir/log" 2>&1 && [ -s figures/roots.svg ] && [ -s figures/roots.png ] && [ ! -s "$dir/log" ]
     verdict $? 'its figure is drawn'
