@@ -5,6 +5,7 @@
 # `ok - ... # SKIP why`, and fails if a line is not ok.
 
 ULP=$(cd "${BIN:-build/bin}" && pwd)/ulp || exit 2
+HARDWARE=$(pwd)/tests/t_hardware.c
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -113,12 +114,17 @@ verdict $? 'help formats lists every row'
 says 'help formats: what is allowed in a name' 'eXmY takes X from 1 to 11' out
 exits 'help modes' 0 help modes
 for mode in rne rna rz ru rd ro sra srb src; do says "help modes: $mode" "^$mode  *[a-z]" out; done
+says 'help modes: the direction of a stochastic mode' '"up" means away from zero' out
 exits 'help datapaths' 0 help datapaths
 says 'help datapaths: forms' '^serial:FORMAT:MODE ' out
 tr ' ' '\n' <out >words
 for name in $("$ULP" probe --list | cut -d ' ' -f 1); do grep -qx -- "$name" words || echo "$name"; done >wrong
 [ ! -s wrong ]
 verdict $? 'help datapaths names every row'
+sed -n '/^The tests compare/,$p' out | tr ' ,' '\n\n' | sed 's/\.$//' >words
+sed -n 's/^        {"/{"/p' "$HARDWARE" | tr '{' '\n' | sed -n 's/.*, "\([a-z0-9]*-[a-z0-9-]*\)"}.*/\1/p' | sort >measured
+grep '^[a-z][a-z0-9]*-[a-z0-9-]*$' words | sort | cmp - measured && [ "$(grep -c . measured)" -gt 10 ]
+verdict $? 'help datapaths names the rows that are compared with measurements'
 exits 'help policies' 0 help policies
 says 'help policies: presets' '^mixed:FORMAT ' out
 says 'help policies: keys' '^act ' out
@@ -453,6 +459,7 @@ for d in v100-fp16=4,23,rz t4-fp16=8,24,rz a100-tf32=4,24,rz l40s-e4m3=16,13,rz 
 done
 exits 'probe of fp32' 0 probe --datapath fp32
 says 'probe of fp32: one product at a time' '^L  *1  *1  *ok' out
+says 'probe: every column has a heading' '^property  *found  *the row says  *verdict  *vector' out
 says 'probe says what is not reachable' '^F products  *not reachable' out
 refuses 'probe without a datapath' '--list' probe
 refuses 'probe: an unknown datapath' '`ulp help datapaths`' probe --datapath h200-fp16

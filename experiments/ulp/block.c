@@ -251,7 +251,7 @@ const tool_command tool_block = {
                             "with exit 2; nothing is printed of its block, and under --tensor-scale auto nothing at "
                             "all.\n\n"
                             "  printf '0.7\\n' | ulp block --format mxfp4 --to both\n"
-                            "  7c 7 0.75 is 6 times 2^-3\n",
+                            "  7c 7 0.75   # scale 2^-3, element 6\n",
          .takes_words = 1},
     .groups = {{"input and output", options, &given}, TOOL_ROUNDING},
     .run = run};

@@ -165,7 +165,7 @@ const tool_command tool_dot = {
                     "them they are ones.\n\n"
                     "  printf '00000000 3c00 bc00 0001 3c00 3c00 0004\\n' |\n"
                     "      ulp dot --datapath h100-fp16\n"
-                    "  00000000 is 1 - 1 + 2^-46\n",
+                    "  00000000   # 1 - 1 + 2^-46: the last term is lost\n",
                 .takes_words = 1},
     .groups = {{"options", options, &given}},
     .run = run};

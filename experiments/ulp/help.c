@@ -18,16 +18,33 @@ static void help_formats(ulp_text *to) {
     ulp_text_print(to, "%-12s %-20s %4s %3s %5s  %s\n", "name", "other names", "bits", "p", "emax", "source");
     for (size_t i = 0; ulp_format_get(i, &f, &row) == ULP_OK; i++)
         ulp_text_print(to, "%-12s %-20s %4d %3d %5d  %s\n", f.name, row->aliases, f.bits, f.prec, f.emax, row->source);
-    ulp_text_print(to, "\nBesides these rows every name of a family is a format:\n");
+    ulp_text_print(to,
+                   "p: significant bits, the hidden bit included (fixed point: all bits); emax: the exponent of the "
+                   "largest number (fixed point: numbers from -2^emax to below 2^emax).\n"
+                   "\nBesides these rows every name of a family is a format:\n");
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         ulp_text_print(to, "  %s\n", ulp_format_limits(families[i]));
-    ulp_text_print(to, "binaryKpP ends with s or u (signed or not) and with e or f (with infinities or finite). "
-                       "eXmYieee is the IEEE-like format where eXmY names a row.\n"
-                       "A suffix changes a format: :nosub has no subnormal numbers; one of");
+    ulp_text_print(to,
+                   "eXmY has a sign, X exponent bits and Y fraction bits. Where eXmY is no row, the rules are those "
+                   "of IEEE 754: the top exponent holds infinity and, if Y > 0, NaN. eXmYieee is this format where "
+                   "eXmY is a row.\n"
+                   "qI.F is two's complement with I bits before the binary point and F bits behind it.\n"
+                   "binaryKpP has K bits in all and P significant bits. It ends with s or u (signed or not) and "
+                   "with e or f (with infinities or finite).\n"
+                   "A suffix changes a format: :nosub has no subnormal numbers; one of");
     for (int i = ULP_OVERFLOW_INF; i < ULP_OVERFLOW_COUNT; i++)
         ulp_text_print(to, " :%s", ulp_overflow_name((ulp_overflow)i));
-    ulp_text_print(to, " says what a result beyond the range becomes (:wrap for fixed point).\n"
-                       "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
+    ulp_text_print(
+        to, " says what a result beyond the range becomes:\n"
+            "  :inf   infinity, or the largest number where the mode rounds toward zero there; NaN in a format "
+            "without infinities, and the largest number in a format without NaN too\n"
+            "  :sat   the nearest end of the range, for an infinite input too\n"
+            "  :nan   NaN, for an infinite input too\n"
+            "  :wrap  fixed point only: the result modulo 2^bits; an infinite input becomes the nearest end\n"
+            "Without a suffix it is :inf in a format with infinities, else :sat. In an unsigned format a negative "
+            "number is beyond the range unless it rounds to zero: :sat gives the least number, :inf and :nan give "
+            "NaN. e8m0 has no zero: its least number 2^-127 stands for zero.\n"
+            "`ulp formats` prints all parameters of the rows, `ulp show` draws a number in a format.\n");
 }
 
 static void help_modes(ulp_text *to) {
@@ -35,8 +52,11 @@ static void help_modes(ulp_text *to) {
                    "A rounding mode says which of its two neighbours in the format replaces an inexact result.\n\n");
     for (int m = 0; m < ULP_MODE_COUNT; m++)
         ulp_text_print(to, "%-5s %s\n", ulp_mode_name((ulp_mode)m), ulp_mode_meaning((ulp_mode)m));
-    ulp_text_print(to, "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded "
-                       "fraction nu: sr/8, srb/8 and src/8 take 8 bits, a name alone takes 32.\n");
+    ulp_text_print(to,
+                   "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded "
+                   "fraction nu of the magnitude, in units of the spacing: sr/8, srb/8 and src/8 take 8 bits, a name "
+                   "alone takes 32. Their \"up\" means away from zero, for negative numbers too. The mode ru, "
+                   "toward +infinity, moves negative numbers toward zero.\n");
 }
 
 /* Add the names of the rows for hardware. */
@@ -44,7 +64,7 @@ static void add_rows(ulp_text *to) {
     ulp_datapath d;
     ulp_text_print(to, "\nThe rows of hardware (`ulp probe --list` prints their fields):\n ");
     for (size_t i = 0; ulp_datapath_get(i, &d) == ULP_OK; i++) ulp_text_print(to, " %s", d.name);
-    ulp_text_print(to, "\n");
+    ulp_text_print(to, "\n\n%s\n", TOOL_DATAPATH_SOURCES);
 }
 
 /* Add the forms of datapath names, one entry each. A line that begins with a blank continues the previous entry, or is

@@ -202,7 +202,7 @@ static int print_silicon(const ulp_cuda_native *native, int csv) {
         tool_print_folded(2, "%s, %s: products %s x %s, results %s; %llu sums; model %s\n", native->name, native->what,
                           unit.a.name, unit.b.name, unit.result.name, (unsigned long long)silicon.runs,
                           known ? native->model : "none known");
-        print_line("property", "silicon", "model", "", "vector");
+        print_line("property", "silicon", "model", "verdict", "vector");
     }
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++) {
         const ulp_property_id id = (ulp_property_id)i;
@@ -296,7 +296,7 @@ static int run_model(const char *program, const ulp_datapath *d, int csv) {
         tool_print_folded(2, "model of %s: products %s x %s, results %s; %llu sums%s\n", d->name, unit.a.name,
                           unit.b.name, unit.result.name, (unsigned long long)probe.runs,
                           d->scale_block != 0 ? "; scales are ones except where a vector names them" : "");
-        print_line("property", "found", "the row says", "", "vector");
+        print_line("property", "found", "the row says", "verdict", "vector");
     }
     for (int i = 0; i < ULP_PROPERTY_COUNT; i++)
         differ += print_property(d, (ulp_property_id)i, &probe.property[i], csv);
@@ -320,27 +320,39 @@ static int run(const ulp_arguments *a) {
     return run_model(a->program, &given.product.datapath, given.csv);
 }
 
+#define PROPERTY_LINE(id, name, words, meaning) "  " name ": " meaning "\n"
+
 const tool_command tool_probe = {
     .command =
         {.name = "ulp probe",
          .usage = "--datapath D [--csv] | --backend cuda [--datapath native:N] [--csv] | [--backend cuda] --list",
          .summary = "finds out how a fused sum is formed: block length, bits, rounding, special values",
          .details =
-             "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints what they "
-             "show: products in one sum (L), bits kept below the largest term (F), where c enters, rounding, special "
-             "values, floors. Nothing is read from the datapath's row; its fields are printed beside. `at least`, `at "
-             "most`: the input formats reach no further; `not reachable`: no vector of these formats tells, and why. "
-             "Block scales are ones except in the lines about scales. `another`: none of the answers that the line "
-             "knows. `-`: the row does not say. Where roundings are by chance, the properties that depend on a "
-             "rounding are not reachable. Exit status 1 if something found differs from the row.\n\n"
-             "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 there runs on fp16 "
-             "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 are those of e2m1; "
-             "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and tcgen05 on "
-             "b200.\n\n"
-             "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one mma.sync instruction, "
-             "and so on; without --datapath, all that the device offers, one table each. Beside the properties of the "
-             "silicon stand those that the same vectors show of its model; exit status 1 if they differ, 3 where there "
-             "is no such device. At the end: points on which published sources disagree or that nobody has measured, "
-             "and the answers that were found.\n"},
+             "Feeds the datapath vectors that tell the cases apart, as one would a Tensor Core, and prints a line for "
+             "each property: the value found, the value that the datapath's row says, the verdict, and the vector that "
+             "decides. No value is read from the row to find a property. The verdict compares the found value with the "
+             "row: ok, DIFFERS, or - where the row does not say. Exit status 1 if a value differs. `at least`, `at "
+             "most`: the input formats reach no further; `not reachable`: no vector of these formats tells, and why; "
+             "`another`: none of the answers that the line knows. Block scales are ones except in the lines about "
+             "scales. Where roundings are by chance, the properties that depend on a rounding are not reachable.\n\n"
+             "The properties. The terms of a sum are its products and c. They are aligned at the largest exponent of a "
+             "term; an exponent of `none` does not count there.\n" ULP_PROPERTIES(
+                 PROPERTY_LINE) "\n" TOOL_DATAPATH_SOURCES "\n"
+                                "A row stands for the instruction that the end of its name says: -mma is mma.sync (fp8 "
+                                "there runs on fp16 "
+                                "units), -k4, -k8 and -k16 are mma.sync with that k, -mx is mxf8f6f4, -mxf4 and -nvf4 "
+                                "are those of e2m1; "
+                                "without an end it is mma.sync on v100, t4, a100, l40s and rtx5090, wgmma on h100 and "
+                                "tcgen05 on "
+                                "b200.\n\n"
+                                "With --backend cuda the sums are formed by the GPU itself: native:mma:fp16 is one "
+                                "mma.sync instruction, "
+                                "and so on; without --datapath, all that the device offers, one table each. Beside the "
+                                "properties of the "
+                                "silicon stand those that the same vectors show of its model; exit status 1 if they "
+                                "differ, 3 where there "
+                                "is no such device. At the end: points on which published sources disagree or that "
+                                "nobody has measured, "
+                                "and the answers that were found.\n"},
     .groups = {{"options", options, &given}},
     .run = run};

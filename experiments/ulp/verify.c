@@ -191,13 +191,17 @@ static int run(const ulp_arguments *a) {
 #endif
 
 const tool_command tool_verify = {
-    .command = {.name = "ulp verify",
-                .usage = "[OPTION...]",
-                .summary = "compares rounding with GNU MPFR",
-                .details =
-                    "One PASS or FAIL line per case of format, mode and overflow policy, then a count; the exit status "
-                    "is the verdict. A journal keeps pieces of any case: taken are those of the same case, inputs, "
-                    "seed, backend and instruction set or device, others are computed and kept beside them. A journal "
-                    "of another build is refused.\n"},
+    .command =
+        {.name = "ulp verify",
+         .usage = "[OPTION...]",
+         .summary = "compares rounding with GNU MPFR",
+         .details =
+             "One PASS or FAIL line per case of format, mode and overflow policy, with the numbers of inputs and "
+             "mismatches and a hash; then a count. The hash is made from the bits of all results of the case, in "
+             "the order of the inputs. Equal hashes of two runs with the same inputs and seed mean equal results "
+             "to the last bit, on any machine, backend and number of threads. The exit status "
+             "is the verdict. A journal keeps pieces of any case: taken are those of the same case, inputs, "
+             "seed, backend and instruction set or device, others are computed and kept beside them. A journal "
+             "of another build is refused.\n"},
     .groups = {{"options", options, &given}},
     .run = run};

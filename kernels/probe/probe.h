@@ -27,37 +27,39 @@ enum { ULP_STOCHASTIC = ULP_MODE_COUNT + 1 };
 #define ULP_PROPERTIES(X)                                                                                              \
     X(ULP_P_LENGTH, "L", "", "products in one sum")                                                                    \
     X(ULP_P_ORDER, "k order", "ascending|k mod 4 = 0 1 then 2 3|another", "which products a sum takes")                \
-    X(ULP_P_GROUP, "group", "", "products added exactly before they are aligned")                                      \
+    X(ULP_P_GROUP, "group", "", "products added exactly before they are aligned; 1: each alone")                       \
     X(ULP_P_FRACTION, "F products", "", "fraction bits of a product kept below the largest exponent")                  \
-    X(ULP_P_FRACTION_C, "F c", "", "the same of c")                                                                    \
-    X(ULP_P_PLACE, "c", "in the sum|added last", "where c enters")                                                     \
+    X(ULP_P_FRACTION_C, "F c", "", "fraction bits of c kept below the largest exponent")                               \
+    X(ULP_P_PLACE, "c", "in the sum|added last", "whether c is a term of the sum")                                     \
     X(ULP_P_ALIGN, "alignment", "mode", "what happens to the bits below F")                                            \
-    X(ULP_P_NORMALISED, "products normalised", "no|yes", "whether 1.5 x 1.5 aligns at exponent 1")                     \
-    X(ULP_P_SUBNORMAL, "subnormal operand", "keeps emin|normalised", "the exponent that it aligns with")               \
+    X(ULP_P_NORMALISED, "products normalised", "no|yes", "whether 1.5 x 1.5 = 2.25 aligns at exponent 1, not 0")       \
+    X(ULP_P_SUBNORMAL, "subnormal operand", "keeps emin|normalised",                                                   \
+      "the exponent that a subnormal operand aligns with")                                                             \
     X(ULP_P_KEPT, "bits kept", "", "fraction bits of a result")                                                        \
-    X(ULP_P_OUTPUT, "rounding", "mode", "of the sum to these bits")                                                    \
-    X(ULP_P_LAST, "rounding of c", "mode", "of the last addition, where c is added last")                              \
+    X(ULP_P_OUTPUT, "rounding", "mode", "how the sum is rounded to these bits")                                        \
+    X(ULP_P_LAST, "rounding of c", "mode", "how the last addition is rounded where c is added last")                   \
     X(ULP_P_CARRY, "carries", "kept|lost", "whether sums above the largest term keep all bits until the rounding")     \
-    X(ULP_P_MONOTONIC, "monotonic", "no violation|no", "whether a larger c never gives a smaller result")              \
+    X(ULP_P_MONOTONIC, "monotonic", "no violation|no", "whether a larger c never gives a smaller sum")                 \
     X(ULP_P_BETWEEN, "between sums", "rounded|carried on", "what one sum hands to the next")                           \
     X(ULP_P_PROMOTION, "promotion", "count", "products after which the partial sum leaves for an outer one")           \
     X(ULP_P_PERMUTED, "order inside", "does not count|counts", "whether operands of one sum may change places")        \
-    X(ULP_P_SUBNORMAL_IN, "subnormals in", "honoured|flushed", "of a and b")                                           \
-    X(ULP_P_SUBNORMAL_OUT, "subnormals out", "honoured|flushed", "of c and the result")                                \
-    X(ULP_P_INF_ZERO, "inf x 0", "nan|another", "")                                                                    \
-    X(ULP_P_INF_INF, "inf - inf", "nan|another", "")                                                                   \
-    X(ULP_P_NAN, "nan code", "code", "of a NaN result")                                                                \
-    X(ULP_P_OVERFLOW, "overflow", "inf from max + ulp|inf from max + ulp/2|stays max|wraps around|another", "")        \
+    X(ULP_P_SUBNORMAL_IN, "subnormals in", "honoured|flushed", "subnormal values of a and b")                          \
+    X(ULP_P_SUBNORMAL_OUT, "subnormals out", "honoured|flushed", "subnormal values of c and of the result")            \
+    X(ULP_P_INF_ZERO, "inf x 0", "nan|another", "the result with such a product")                                      \
+    X(ULP_P_INF_INF, "inf - inf", "nan|another", "the result with such terms")                                         \
+    X(ULP_P_NAN, "nan code", "code", "the code of a NaN result")                                                       \
+    X(ULP_P_OVERFLOW, "overflow", "inf from max + ulp|inf from max + ulp/2|stays max|wraps around|another",            \
+      "the result beyond the largest number")                                                                          \
     X(ULP_P_CANCEL, "overflow cancels", "yes|no", "whether products beyond the range may cancel")                      \
     X(ULP_P_ZEROS, "all -0", "+0|-0|another", "the sum of negative zeros")                                             \
-    X(ULP_P_UNDERFLOW, "negative underflow", "+0|-0|another", "a negative sum that rounds to zero")                    \
+    X(ULP_P_UNDERFLOW, "negative underflow", "+0|-0|another", "the result of a negative sum that rounds to zero")      \
     X(ULP_P_FLOOR, "floor", "", "the lowest exponent that terms are aligned at")                                       \
-    X(ULP_P_ZERO_C, "zero c", "", "the exponent that c = 0 counts with")                                               \
+    X(ULP_P_ZERO_C, "zero c", "", "the exponent that c = 0 aligns with")                                               \
     X(ULP_P_ZERO_PRODUCT, "zero product", "", "the exponent that 0 x 0 aligns with")                                   \
-    X(ULP_P_ZERO_OPERAND, "zero operand", "", "the exponent that 0 counts with in 0 x b")                              \
+    X(ULP_P_ZERO_OPERAND, "zero operand", "", "the exponent that the 0 of a product 0 x b aligns with")                \
     X(ULP_P_SCALE, "scales", "of products only|of c too|another", "what block scales multiply")                        \
     X(ULP_P_SCALE_BLOCK, "scale block", "", "products that share a scale")                                             \
-    X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "")
+    X(ULP_P_SCALE_NAN, "nan scale", "nan|another", "the result with a scale of NaN")
 
 typedef enum ulp_property_id {
 #define ULP_PROPERTY_ID(id, name, words, meaning) id,

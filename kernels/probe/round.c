@@ -189,12 +189,12 @@ static void find_monotonic(prober *p) {
         if (p->beyond) return;
         if (got[0] <= got[1]) continue;
         ulp_report(p, ULP_P_MONOTONIC, ULP_FOUND, 1,
-                   "c = 1 gives less than the number below 1: %d products 2^-%d, %d of 3 times that",
-                   p->length - threes, p->fraction + 1, threes);
+                   "%d products 2^-%d and %d products 3 x 2^-%d: the sum is less with c = 1 than with c just below 1",
+                   p->length - threes, p->fraction + 1, threes, p->fraction + 1);
         return;
     }
-    ulp_report(p, ULP_P_MONOTONIC, ULP_FOUND, 0,
-               "c = 1 and the number below, with L products of 2^-%d and 3 times that", p->fraction + 1);
+    ulp_report(p, ULP_P_MONOTONIC, ULP_FOUND, 0, "c = 1 and c just below 1, each with L products 2^-%d or 3 x 2^-%d",
+               p->fraction + 1, p->fraction + 1);
 }
 
 /* Uses a sum that needs more bits than `kept`, and a next sum that cancels the ones of the first. */

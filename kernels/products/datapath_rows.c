@@ -8,7 +8,8 @@ enum { NONE = ULP_NO_EXPONENT };
 /* A unit of a GPU generation. `inputs` lists formats: a datapath for each format, or for each pair of formats if
  * `mixed`. Khattak and Mikaitis 2025 (arXiv 2512.07004) measured the floors of Emax on V100, A100, L40S, H100 and B200
  * with fp16 and bf16. For tf32 the floors are assumed to be equal. RTX Blackwell and fp8 show no floor. The other
- * fields are from Xie et al. 2025 (arXiv 2511.10909). */
+ * fields are from Xie et al. 2025 (arXiv 2511.10909), and from the machine code of ptxas 13.0 for fp8 of `mma` on
+ * h100 and b200. */
 typedef struct row {
     const char *gpu, *unit;
     const char *also; /* other names of the unit: h100-fp16-wgmma is h100-fp16 */
