@@ -55,7 +55,8 @@ static void help_modes(ulp_text *to) {
     ulp_text_print(to,
                    "\nsr is another name for sra. A stochastic mode rounds with r random bits R and the discarded "
                    "fraction nu of the magnitude, in units of the spacing: sr/8, srb/8 and src/8 take 8 bits, a name "
-                   "alone takes 32. Their \"up\" means away from zero, for negative numbers too. The mode ru, "
+                   "alone takes 32 (`ulp round`, `arith` and `block` take the number by --bits). Their \"up\" means "
+                   "away from zero, for negative numbers too. The mode ru, "
                    "toward +infinity, moves negative numbers toward zero.\n");
 }
 
