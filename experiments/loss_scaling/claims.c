@@ -18,12 +18,10 @@ static ulp_training_mean mean_of(const ulp_claims *c, const ulp_network *network
     return ulp_training_mean_of(c->table, offsetof(row, cells), is_run, &key);
 }
 
-/* Prints one row for every run of the first seed, with means over all seeds. The figure takes its numbers from the
- * summary. */
+/* Prints a row for every run of the first seed, with means over all seeds, and puts the means into the summary. */
 static void print_table(ulp_claims *c, const char *interval) {
     const char *title = ulp_claim_text(
-        c, "means over the seeds; accuracy on the test part (NaN answers are wrong) and zero gradients in percent; %s",
-        interval);
+        c, "means over the seeds; test accuracy (NaN answers are wrong) and zero gradients in percent; %s", interval);
     ulp_sheet *table = ulp_sheet_new(title, "net,gradients,scaler," ULP_TRAINING_MEAN_COLUMNS);
     for (size_t i = 0; i < c->table->count; i++) {
         const row *r = (const row *)c->table->rows + i;
@@ -52,10 +50,9 @@ typedef struct judged {
     const char *why;      /* how the set-up differs from that of the claims; "" if it does not */
 } judged;
 
-/* The accepted distance to binary32: four standard errors of the mean over the seeds. The deviation of one run from the
- * run in binary32 with the same seed is the root mean square of the deviations of all runs between the walls, dynamic
- * scalers included, with 300 steps and three seeds: 132 runs of mlp, 141 of small, 42 to 52 of each other network. A
- * network of --net, about which there are no claims, has the deviation of mlp. */
+/* The accepted distance to binary32: four standard errors of the mean over the seeds. A deviation is the root mean
+ * square difference of a run to binary32 with the same seed, over the runs between the walls (300 steps, three seeds:
+ * 132 of mlp, 141 of small, 42 to 52 of the others). A network of --net, which has no claims, takes that of mlp. */
 static double points_of(const judged *j) {
     static const double deviations[] = {0.35, 0.46, 0.59, 0.94, 0.83, 1.55};
     const int i = ulp_word_index("mlp small cnn resnet gru lstm", j->network->name);
@@ -64,8 +61,7 @@ static double points_of(const judged *j) {
 
 static int is_claimed(const ulp_format *f) { return ulp_word_index("binary16 e5m2 e4m3", f->name) >= 0; }
 
-/* The static scales of a format at which the accuracy is within `points` of binary32: the widest range of neighbours on
- * the grid. */
+/* The widest range of neighbouring static scales at which the accuracy of a format is within `points` of binary32. */
 typedef struct window {
     const ulp_format *format;
     int64_t low, high, room; /* log2; the last is high - low, or -1 if there is no such scale */
@@ -92,7 +88,7 @@ static window window_of(const judged *j, const ulp_format *format) {
 static void claim_walls(const judged *j, int fine) {
     const char *net = j->network->name;
     const double binary32 = j->reference.accuracy;
-    const int64_t low = ulp_integers_least(j->scales), high = ulp_integers_most(j->scales);
+    const long long low = ulp_integers_least(j->scales), high = ulp_integers_most(j->scales);
     ulp_finding within = {0}, at_low = {0}, at_high = {0}, narrower = {0};
     window last = {0};
     for (size_t f = 0; f < j->s->formats.count; f++) {
@@ -122,10 +118,8 @@ static void claim_walls(const judged *j, int fine) {
     ulp_claim_found(j->c, j->why, &within,
                     "%s: in every format there are static scales at most %.2g points below binary32", net, j->points);
     ulp_claim_found(j->c, j->why, &at_low,
-                    "%s, left wall: at 2^%lld nearly all gradients are zero and 5 points or more are lost", net,
-                    (long long)low);
-    ulp_claim_found(j->c, j->why, &at_high, "%s, right wall: at 2^%lld every run overflows and diverges", net,
-                    (long long)high);
+                    "%s, left wall: at 2^%lld nearly all gradients are zero and 5 points or more are lost", net, low);
+    ulp_claim_found(j->c, j->why, &at_high, "%s, right wall: at 2^%lld every run overflows and diverges", net, high);
     ulp_claim_found(j->c, j->why, &narrower, "%s: the fewer powers of two a format has, the closer its walls", net);
 }
 
@@ -175,21 +169,20 @@ static void claim_scaler(const judged *j, int scaler) {
 void judge(ulp_claims *c) {
     const settings *s = c->settings;
     const ulp_networks *networks = c->context;
-    char interval[96] = "growth intervals of 2000 steps (megatron: 1000)";
-    if (s->interval)
-        snprintf(interval, sizeof interval, "growth intervals cut from 2000 steps (megatron: 1000) to %lld",
-                 (long long)s->interval);
+    char interval[96];
+    snprintf(interval, sizeof interval, "growth intervals of 2000 steps (megatron: 1000), %s %lld",
+             s->interval ? "cut to" : "not cut:", (long long)s->interval);
     print_table(c, interval);
     for (size_t f = 0; f < s->formats.count; f++)
         if (!is_claimed(&s->formats.at[f]))
             ulp_claim_skip(c, ulp_claim_text(c, "%s gradients: walls and scalers", s->formats.at[f].name),
                            "the claims are about binary16, e5m2 and e4m3");
     for (size_t i = 0; i < networks->count; i++) {
-        judged j = {
-            .c = c, .s = s, .network = &networks->at[i], .scales = &s->grid[i > 0].scales, .interval = interval};
-        j.reference = mean_of(c, j.network, NULL, NONE, 0);
+        const ulp_network *network = &networks->at[i];
+        judged j = {.c = c, .s = s, .network = network, .scales = &s->grid[i > 0].scales, .interval = interval};
+        j.reference = mean_of(c, network, NULL, NONE, 0);
         j.points = points_of(&j);
-        ulp_summary(c, "points", j.points, "%s", j.network->name);
+        ulp_summary(c, "points", j.points, "%s", network->name);
         j.why = ulp_claim_reason(c, i ? "policy, net, batch, steps, rate, momentum, interval, set, other-scales"
                                       : "policy, net, batch, steps, rate, momentum, interval, set, scales");
         claim_walls(&j, i == 0);

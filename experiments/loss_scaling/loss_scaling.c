@@ -13,7 +13,6 @@
  * A static scale skips no step, so that the first Inf ends the run. The scales begin far below 2^0, because the loss of
  * these small networks is a mean over few outputs: with 2^k times as many outputs the same curves lie k to the right.
  * --interval shortens the growth intervals of scalers (2,000 steps; megatron: 1,000), so that a short run shows growth.
- *
  * The experiment follows Micikevicius et al. 2018, arXiv:1710.03740, section 3.2.
  */
 #include "loss_scaling.h"
@@ -24,9 +23,8 @@ static const ulp_option options[] = {
     ULP_OPTION_AS(settings, grid[0].scales, "scales", integers, "-24,-21,-18,-15,-12,-9,-6,-3,0,3,6,9,12,15,18,21,24",
                   .quick = "-24,-12,-6,0,6,9,12,24", .full = "-30..30", .min = -100, .max = 100,
                   .help = "log2 of the static scales"),
-    ULP_OPTION_AS(
-        settings, grid[0].scalers, "scalers", choices, "all", .quick = "pytorch,layer,amax", .words = DYNAMIC_WORDS,
-        .help = "dynamic scalers; the last three give formats of 8 bits a scale per tensor, and no loss scale"),
+    ULP_OPTION_AS(settings, grid[0].scalers, "scalers", choices, "all", .quick = "pytorch,layer,amax",
+                  .words = DYNAMIC_WORDS, .help = "dynamic scalers; the last three scale tensors of 8 bits, no loss"),
     ULP_OPTION_AS(settings, other_formats, "other-formats", integer, "2", .quick = "1", .full = "100", .max = 100,
                   .help = "networks after the first: how many of the formats get loss scales"),
     ULP_OPTION_AS(settings, grid[1].scales, "other-scales", integers, "-24,0,8,24", .quick = "-24,0,24",
@@ -119,13 +117,9 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 static void put_row(const ulp_task *task, int what, ulp_training_cells cells) {
     const point *p = task->point;
-    const row r = {.net = p->network->name,
-                   .format = p->format ? p->format->name : "binary32",
-                   .scaler = p->scaler,
-                   .what = what,
-                   .static_log2 = p->scaler == STATIC ? p->scale : ULP_NO_INTEGER,
-                   .seed = (int64_t)p->seed,
-                   .cells = cells};
+    const int64_t log2 = p->scaler == STATIC ? p->scale : ULP_NO_INTEGER;
+    const row r = {
+        p->network->name, p->format ? p->format->name : "binary32", p->scaler, what, log2, (int64_t)p->seed, cells};
     ulp_row_put(task->rows, &r);
 }
 

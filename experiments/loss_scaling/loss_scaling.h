@@ -38,8 +38,7 @@ typedef struct point {
     uint64_t seed;
 } point;
 
-enum { FINAL, STEP };
-
+enum { FINAL, STEP }; /* what a row is about: a whole run, a step */
 typedef struct row {
     const char *net, *format;
     int scaler, what;

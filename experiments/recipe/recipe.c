@@ -12,28 +12,25 @@
  * Reasons for this set-up:
  *   - The rate decays to zero, so that late updates are far smaller than the weights. Updates below half a unit in the
  *     last place vanish unless an ingredient keeps them.
- *   - Warm-up, a moderate rate, a batch of a third of the training part and one hidden layer (--quick: two) keep the
- *     variants of one seed on one path. Where arithmetic makes no difference, their losses differ by a tenth of a
- *     percent.
+ *   - Warm-up, a moderate rate, batches of a third of the training part and a shallow net keep the variants of one seed
+ *     on one path. Where arithmetic makes no difference, their losses differ by a tenth of a percent.
  *   - The loss has the weight 2^W with W = --weight, and the rate divides the weight out again. A mean over few outputs
- *     has large gradients, which binary16 holds. With the weight they are as small as those of a mean over 2^19
- *     outputs, the half million tokens in a batch of a language model (Brown et al. 2020, arXiv:2005.14165, table
- *     2.1).
+ *     has large gradients, which binary16 holds. With the weight they are as small as those of a mean over 2^19 outputs
+ *     (a batch of a language model: half a million tokens, Brown et al. 2020, arXiv:2005.14165, table 2.1).
  *   - The growth interval of a scaler is cut from 2,000 steps to --interval, because the run is short.
  *   - The training loss is compared, because accuracies on 360 test digits cannot tell most variants apart.
  */
 #include "recipe.h"
 
 static const ulp_option options[] = {
-    ULP_OPTION(settings, variants, choices, "all",
-               .quick = "fp32,fp16,fp16-sums,fp16-master,fp16-recipe,bf16-recipe,bf16-nomaster,fp8,fp8-now",
-               .help = "the variants to train", .words = VARIANT_WORDS),
+    ULP_OPTION(settings, variants, choices, "all", .words = VARIANT_WORDS, .help = "the variants to train",
+               .quick = "fp32,fp16,fp16-sums,fp16-master,fp16-recipe,bf16-recipe,bf16-nomaster,fp8,fp8-now"),
     ULP_OPTION_NET(settings, lesson, "fc64 relu fc10", "fc64 relu fc64 relu fc10", NULL),
     ULP_OPTION_BATCH(settings, lesson, "479"),
     ULP_OPTION_EPOCHS(settings, lesson, "72", "60", "400"),
     ULP_OPTION(settings, every, integer, "3", .full = "8", .help = "epochs between two rows", .min = 1, .max = 1e5),
-    ULP_OPTION(settings, rate, number, "0.2",
-               .help = "learning rate after warm-up, a tenth of the steps; then a cosine to zero", .max = 1000),
+    ULP_OPTION(settings, rate, number, "0.2", .help = "learning rate after warm-up, then a cosine to zero",
+               .max = 1000),
     ULP_OPTION(settings, momentum, number, "0.9", .help = "momentum", .max = 1),
     ULP_OPTION(settings, weight, integer, "-10", .help = "log2 of a weight of the loss, before scaling", .min = -60),
     ULP_OPTION(settings, interval, integer, "25", .help = "good steps before a scale doubles", .min = 1, .max = 1e6),
@@ -46,8 +43,7 @@ static const ulp_column columns[] = {
     ULP_COLUMNS(row, seed),
     ULP_WORDS(row, what, "epoch final"),
     ULP_COLUMNS_OF(row, cells, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
-    {0},
-};
+    {0}};
 
 typedef struct context {
     ulp_lesson lesson;
@@ -87,17 +83,16 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {
     const point *at = task->point;
-    row r = {at->variant, s->final ? FINAL : EPOCH, (int64_t)at->seed, ulp_cells_of_stretch(t, s)};
+    row r = {at->variant, s->final, (int64_t)at->seed, ulp_cells_of_stretch(t, s)};
     r.cells.scale_log2 -= ((const settings *)task->settings)->weight;
     ulp_row_put(task->rows, &r);
 }
 
 static ulp_status compute(const ulp_task *task) {
-    const settings *s = task->settings;
     const context *x = task->context;
     const point *at = task->point;
     ulp_training training = ulp_lesson_training(&x->lesson, &x->method[at->variant], at->seed);
-    training.every = ulp_lesson_steps(&x->lesson, s->every);
+    training.every = ulp_lesson_steps(&x->lesson, ((const settings *)task->settings)->every);
     training.record = record;
     return ulp_training_run(task, &training);
 }

@@ -17,16 +17,16 @@
     X(FP16_SR, "fp16-sr", "stochastic weights instead", "mixed:fp16,master=none,weight=fp16/sr", "pytorch", 0)         \
     X(FP16_KAHAN, "fp16-kahan", "Kahan update instead", "mixed:fp16,master=none", "pytorch", 1)                        \
     X(BF16, "bf16", "everything in bfloat16", "bf16", "none", 0)                                                       \
-    X(BF16_RECIPE, "bf16-recipe", "bfloat16 recipe, unscaled", "mixed:bf16", "none", 0)                                \
+    X(BF16_RECIPE, "bf16-recipe", "bfloat16 recipe: no scaling", "mixed:bf16", "none", 0)                              \
     X(BF16_LOWSUMS, "bf16-lowsums", "bf16 recipe but sums in bf16", "mixed:bf16,acc=serial:bf16:rne", "none", 0)       \
     X(BF16_NOMASTER, "bf16-nomaster", "bf16 recipe but no master weights", "mixed:bf16,master=none", "none", 0)        \
     X(BF16_SR, "bf16-sr", "stochastic weights instead", "mixed:bf16,master=none,weight=bf16/sr", "none", 0)            \
     X(BF16_KAHAN, "bf16-kahan", "Kahan update instead", "mixed:bf16,master=none", "none", 1)                           \
     X(FP8, "fp8", "fp8 without any scale", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "none", 0)                    \
     X(FP8_LOSS, "fp8-loss", "fp8 with loss scaling", "mixed:bf16,weight=e4m3,act=e4m3,agrad=e5m2", "pytorch", 0)       \
-    X(FP8_NOW, "fp8-now", "fp8, scales per tensor just in time",                                                       \
+    X(FP8_NOW, "fp8-now", "fp8 with tensor scales just in time",                                                       \
       "mixed:bf16,weight=e4m3@amax,act=e4m3@amax,agrad=e5m2@amax", "none", 0)                                          \
-    X(FP8_DELAYED, "fp8-delayed", "fp8, scales per tensor delayed",                                                    \
+    X(FP8_DELAYED, "fp8-delayed", "fp8 with delayed tensor scales",                                                    \
       "mixed:bf16,weight=e4m3:sat@delayed16,act=e4m3:sat@delayed16,agrad=e5m2:sat@delayed16", "none", 0)
 #define INDEX(index, ...) index,
 #define VARIANT(index, ...) {__VA_ARGS__},
@@ -51,10 +51,8 @@ typedef struct point {
     uint64_t seed;
 } point;
 
-enum { EPOCH, FINAL };
-
 typedef struct row {
-    int variant, what;
+    int variant, what; /* what: 0 for epoch, 1 for final */
     int64_t seed;
     ulp_training_cells cells;
 } row;
