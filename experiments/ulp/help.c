@@ -79,7 +79,7 @@ static void help_datapaths(ulp_text *to) {
         const int goes_on = *line == ' ' && !native, length = (int)strcspn(line, "\n");
         const int blanks = (int)strspn(line, " ");
         if (goes_on) ulp_text_print(to, " %.*s", length - blanks, line + blanks);
-        else ulp_text_print(to, "%s%s%.*s", "\n", native ? "  " : "", length - blanks, line + blanks);
+        else ulp_text_print(to, "\n%s%.*s", native ? "  " : "", length - blanks, line + blanks);
     }
     ulp_text_print(to, "\n\n");
     ulp_datapath_settings_help(&(ulp_help){add_line, to});
