@@ -32,7 +32,8 @@ void ulp_net_help(const ulp_help *to) {
     ulp_help_line(to, "%s", "");
     ulp_help_line(to,
                   "The layers between fork and join are a residual block: the input of the block is added to its "
-                  "output. A net has %d layers at most.",
+                  "output. In fork A shortcut B join, with layers A and B, both branches begin at the input of the "
+                  "block, and their outputs are added. A net has %d layers at most.",
                   ULP_LAYERS_MAX);
 }
 

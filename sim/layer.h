@@ -37,7 +37,8 @@ typedef struct ulp_layer_tensors {
     const float *dy;   /* (B,n) */
     float *dx;         /* (B,m), or NULL: not wanted */
     float *dw;         /* (params) */
-    const float *skip; /* (B,m) of a join: its fork's input; of a fork, backward: the gradient of its join's output */
+    const float *skip; /* of a join (B,m): the output of the first branch; of a shortcut (B,n): its fork's input */
+    const float *past; /* of a fork (B,m) and a shortcut (B,m), backward: the gradient of the partner's output */
     float *saved;      /* (B * saved): written by forward for backward, in the layer's own layout */
     float *state;      /* (states) not trained, but kept from step to step; only training passes change it */
     const float *ones; /* (B * ones) ones */
@@ -51,11 +52,12 @@ typedef struct ulp_layer_kind {
     const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
     double gain;         /* factor of the variance of the weights of the layer before: 2 of relu (He), else 1 */
     int nesting;         /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
+    int turns;           /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
 
     /* Set out and params from layer->in and args, the rest of the word after the name. Set saved, work, ones, widest
      * and states where they are not 0. ULP_BAD_ARGUMENT: the word is wrong for every input. ULP_UNSUPPORTED: the word
-     * is right, but `takes` excludes layer->in. */
+     * is right, but `takes` excludes layer->in. The parser sets `out` of a kind that turns. */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) = the initial weights, host memory; std > 0 replaces the kind's own standard deviation. NULL: the kind
      * has no parameters. */
@@ -67,7 +69,7 @@ typedef struct ulp_layer_kind {
     /* dw and dx from dy, x, y and w, rounded at ULP_AT_WGRAD and, as tensor number index, at ULP_AT_AGRAD. */
     ulp_status (*backward)(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
     /* The forward function of a training batch in binary64 without rounding points, for checks: y (B,n) from x (B,m), w
-     * (params) and, for a join, skip (B,m), host memory. NULL: the kind has no such function. */
+     * (params) and, for a join and a shortcut, skip, host memory. NULL: the kind has no such function. */
     void (*forward64)(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
                       size_t B);
 } ulp_layer_kind;
@@ -84,10 +86,12 @@ struct ulp_layer {
     size_t work;                /* floats per sample of the workspace's `work` */
     size_t ones;                /* elements per sample of `ones` that the layer reads, if more than one */
     size_t widest;              /* elements per sample of the largest inner tensor that is rounded */
-    size_t partner;             /* of a fork: the index of its join; of a join: the index of its fork */
-    double gain;                /* gain of the kind of the next layer */
-    size_t arg[6];              /* for use by the kind */
-    double number;              /* for use by the kind */
+    size_t fork;                /* of a shortcut: the index of its fork */
+    size_t partner; /* of a fork: the index of its shortcut, or of its join if the block has no shortcut; of a shortcut:
+                       of its join; of a join: of its shortcut, or of its fork */
+    double gain;    /* gain of the kind of the next layer */
+    size_t arg[6];  /* for use by the kind */
+    double number;  /* for use by the kind */
 };
 
 /* Read the digits at *text as a number and move *text behind them. ULP_BAD_ARGUMENT if there are no digits or if the

@@ -90,7 +90,8 @@ static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i
         .own = m->own,
     };
     if (layer->kind->nesting < 0) t.skip = m->tensor[layer->partner];
-    if (layer->kind->nesting > 0) t.skip = m->grad[layer->partner + 1];
+    if (layer->kind->turns) t.skip = m->tensor[layer->fork];
+    if (layer->kind->nesting > 0 || layer->kind->turns) t.past = m->grad[layer->partner + 1];
     return t;
 }
 

@@ -59,18 +59,35 @@ static size_t open_count(const ulp_net *net) {
     return open;
 }
 
-/* Link a join with its fork. Both have inputs of the same shape, because the inputs are added. */
+/* Link a join with the shortcut of its block, or with the fork if the block has no shortcut. The inputs of the two
+ * layers have the same shape, because they are added. */
 static ulp_status close_block(ulp_net *net, ulp_layer *join, char *error, size_t error_size) {
     size_t at = open_fork(net);
     if (at == net->count) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no fork before '%s'", join->word);
-    ulp_layer *fork = &net->layers[at];
-    if (join->in.c != fork->in.c || join->in.h != fork->in.h || join->in.w != fork->in.w)
-        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT,
-                        "net: between fork and join a tensor keeps its shape: it is %zu x %zu x %zu before and %zu x "
-                        "%zu x %zu after",
-                        fork->in.c, fork->in.h, fork->in.w, join->in.c, join->in.h, join->in.w);
-    fork->partner = join->index;
+    const int branches = net->layers[at].partner != 0;
+    if (branches) at = net->layers[at].partner;
+    ulp_layer *other = &net->layers[at];
+    if (join->in.c != other->in.c || join->in.h != other->in.h || join->in.w != other->in.w)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: %s: it is %zu x %zu x %zu %s and %zu x %zu x %zu %s",
+                        branches ? "the branches of a block end with the same shape, because join adds them"
+                                 : "between fork and join a tensor keeps its shape, unless the block has a shortcut",
+                        other->in.c, other->in.h, other->in.w, branches ? "before the shortcut" : "before", join->in.c,
+                        join->in.h, join->in.w, branches ? "before the join" : "after");
+    other->partner = join->index;
     join->partner = at;
+    return ULP_OK;
+}
+
+/* Link a shortcut with its fork, whose input is the shortcut's output. */
+static ulp_status turn_block(ulp_net *net, ulp_layer *shortcut, char *error, size_t error_size) {
+    shortcut->fork = open_fork(net);
+    if (shortcut->fork == net->count)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: no fork before '%s'", shortcut->word);
+    ulp_layer *fork = &net->layers[shortcut->fork];
+    if (fork->partner)
+        return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "net: a block has at most one '%s'", shortcut->word);
+    fork->partner = shortcut->index;
+    shortcut->out = fork->in;
     return ULP_OK;
 }
 
@@ -95,6 +112,7 @@ static ulp_status add_layer(ulp_net *net, const char *word, char *error, size_t 
     ulp_status status = layer.kind->shape(&layer, word + length);
     if (status != ULP_OK) return fail_shape(status, &layer, error, error_size);
     if (layer.kind->nesting < 0) status = close_block(net, &layer, error, error_size);
+    if (layer.kind->turns) status = turn_block(net, &layer, error, error_size);
     if (status != ULP_OK) return status;
     ulp_layer *grown = realloc(net->layers, (net->count + 1) * sizeof layer);
     if (!grown) return ulp_fail(error, error_size, ULP_NO_MEMORY, "net: no memory at '%s'", word);
@@ -152,9 +170,9 @@ void ulp_net_forward64(const ulp_net *net, double *y, const double *x, const dou
     for (size_t i = 0; i < net->count; i++) {
         const ulp_layer *layer = &net->layers[i];
         double *to = i + 1 == net->count ? y : half[i % 2];
-        if (layer->kind->nesting < 0) kept -= B * net->widest;
+        if (layer->kind->nesting < 0 || layer->kind->turns) kept -= B * net->widest;
         layer->kind->forward64(layer, to, x, kept, w + layer->first_param, B);
-        if (layer->kind->nesting > 0) {
+        if (layer->kind->nesting > 0 || layer->kind->turns) {
             memcpy(kept, x, B * ulp_dims_size(layer->in) * sizeof *kept);
             kept += B * net->widest;
         }

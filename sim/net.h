@@ -2,8 +2,9 @@
  *
  * The words stand between blanks or commas. Each word is the name of a kind of layer with its numbers. A net may have
  * any width and depth. The layers between `fork` and `join` are a residual block: the input of the block is added to
- * its output. Blocks may contain blocks. A ulp_net owns only its list of layers; the parameters of all layers are one
- * array, layer after layer.
+ * its output. In "fork A shortcut B join", with layers A and B, both branches begin at the input of the block, and
+ * their outputs are added. Blocks may contain blocks. A ulp_net owns only its list of layers; the parameters of all
+ * layers are one array, layer after layer.
  */
 #ifndef ULP_NET_H
 #define ULP_NET_H

@@ -86,7 +86,8 @@ void ulp_recurrent_init(const ulp_layer *layer, float *w, ulp_stream stream, dou
 /* The site of a tensor of step t, with the lane 8 t + k. */
 static ulp_site site_of(const layer_pass *s, uint32_t use, size_t t, size_t k, size_t row) {
     const size_t layer = s->layer->index + (use == ULP_AT_ACT);
-    return (ulp_site){.use = use, .layer = layer, .lane = (uint32_t)(8 * t + k), .per_sample = row};
+    const uint32_t lane = (uint32_t)(8 * (t + s->layer->arg[0]) + k);
+    return (ulp_site){.use = use, .layer = layer, .lane = lane, .per_sample = row};
 }
 
 /* Download n floats to *at, and move *at behind them; returns their address. */
@@ -183,7 +184,7 @@ static ulp_status step_backward(const layer_pass *s, size_t t) {
 /* dW, dU and db: sums over samples and time. */
 static ulp_status weight_gradients(const layer_pass *s, float *dw) {
     const ulp_site w_site = site_of(s, ULP_USE_WPRODUCT, 0, 0, 0), u_site = site_of(s, ULP_USE_WPRODUCT, 0, 1, 0),
-                   b_site = site_of(s, ULP_USE_BPRODUCT, 0, 0, 0);
+                   b_site = site_of(s, ULP_USE_BPRODUCT, 0, 0, 0), dw_site = site_of(s, ULP_AT_WGRAD, 0, 0, 0);
     size_t k = s->T * s->B;
     const float *ds = s->grad[s->cell->grads - 1], *ds_in = ds + s->G - s->w, *h = s->kept[s->cell->stages - 1];
     float *dU = dw + s->F * s->w, *db = dU + s->N * s->u;
@@ -195,7 +196,7 @@ static ulp_status weight_gradients(const layer_pass *s, float *dw) {
     if (status == ULP_OK) status = ulp_pass_gemm(s->pass, w_site, dw, s->x, ds_in, &w_shape);
     if (status == ULP_OK) status = ulp_pass_gemm(s->pass, b_site, db, s->ones, ds, &b_shape);
     if (status != ULP_OK) return status;
-    return ulp_pass_round(s->pass, ulp_site_weight_gradients(s->layer), dw, s->layer->params);
+    return ulp_pass_round(s->pass, dw_site, dw, s->layer->params);
 }
 
 static ulp_status input_gradient(const layer_pass *s, float *dx) {
@@ -204,11 +205,10 @@ static ulp_status input_gradient(const layer_pass *s, float *dx) {
     const float *ds_in = s->grad[s->cell->grads - 1] + s->G - s->w;
     ulp_gemm_shape shape = {.m = k, .n = s->F, .k = s->w, .lda = s->G, .ldb = s->w, .ldc = s->F, .b_trans = 1};
     ulp_status status = ulp_pass_gemm(s->pass, site, s->dx, ds_in, s->W, &shape);
-    if (status == ULP_OK) status = ulp_transpose(s->pass->run.backend, dx, s->dx, 1, s->T, s->B * s->F);
-    return status == ULP_OK ? ulp_pass_round(s->pass, ulp_site_input_gradient(s->layer), dx, k * s->F) : status;
+    return status == ULP_OK ? ulp_transpose(s->pass->run.backend, dx, s->dx, 1, s->T, s->B * s->F) : status;
 }
 
-ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_cell *cell = layer->kind->cell;
     const layer_pass s = layer_pass_of(layer, pass, t);
     ulp_status status = ulp_transpose(pass->run.backend, s.dy, t->dy, 1, s.B * s.N, s.T);
@@ -219,6 +219,12 @@ ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const 
     for (size_t step = s.T; step-- > 0 && status == ULP_OK;) status = step_backward(&s, step);
     if (status == ULP_OK) status = weight_gradients(&s, t->dw);
     return status == ULP_OK && t->dx ? input_gradient(&s, t->dx) : status;
+}
+
+ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    ulp_status status = ulp_recurrent_backward_sums(layer, pass, t);
+    if (status != ULP_OK || !t->dx) return status;
+    return ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in));
 }
 
 /* ---- binary64 ---- */

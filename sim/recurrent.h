@@ -18,7 +18,8 @@
  *   dx_t <- ds_t W'                  rounded at ULP_AT_AGRAD
  *
  * The lane of a random stream names the step t and the tensor: 8 t + k for stage k forward, 8 t + 1 + k for gradient k
- * backward, 8 t for b and x W, 8 t + 1 for h U and p. dW, db and dx have lane 0, dU has lane 1.
+ * backward, 8 t for b and x W, 8 t + 1 for h U and p. dW, db and dx have lane 0, dU has lane 1. layer->arg[0] is added
+ * to t, also in the lanes of dW, db and dU: it is 0 but for the second direction of a bidirectional layer.
  */
 #ifndef ULP_RECURRENT_H
 #define ULP_RECURRENT_H
@@ -65,6 +66,9 @@ ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args);
 void ulp_recurrent_init(const ulp_layer *layer, float *w, ulp_stream stream, double std);
 ulp_status ulp_recurrent_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 ulp_status ulp_recurrent_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
+
+/* As ulp_recurrent_backward(), but dx stays in the accumulators and is not rounded. */
+ulp_status ulp_recurrent_backward_sums(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t);
 void ulp_recurrent_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
                              size_t B);
 

@@ -150,17 +150,21 @@ static void test_transposed_result(void **state) {
 /* ---- the layer ---- */
 
 typedef struct kernel {
-    size_t N, K, S, P;
+    size_t N, K, S, P, G;
+    int no_bias;
 } kernel;
 
-static ulp_stream stream_of(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, size_t k) {
-    return (ulp_stream){r->pass.run.seed, ulp_stream_id(use, r->pass.now.evaluation, 0, r->pass.now.step),
-                        place * ulp_datapath_words(d, k)};
-}
+/* The element of a product: of the group's number `lane` of products, element `place`. */
+typedef struct element {
+    uint32_t use;
+    uint64_t place, lane;
+} element;
 
-static double dot(const rig *r, uint32_t use, uint64_t place, const ulp_datapath *d, double start,
-                  ulp_products products) {
-    return ulp_dot(d, start, products, stream_of(r, use, place, d, products.k));
+static double dot(const rig *r, element e, const ulp_datapath *d, double start, ulp_products products) {
+    const uint64_t step = r->pass.now.step | e.lane << 28;
+    return ulp_dot(d, start, products,
+                   (ulp_stream){r->pass.run.seed, ulp_stream_id(e.use, r->pass.now.evaluation, 0, step),
+                                e.place * ulp_datapath_words(d, products.k)});
 }
 
 static void check_value(const rig *r, const char *what, size_t i, float have, double expected) {
@@ -181,41 +185,45 @@ static double padded(const rig *r, size_t sample, size_t c, size_t row, size_t c
 static void check_output(const rig *r, kernel q) {
     const ulp_dims o = r->model.net.out;
     const ulp_datapath *d = &r->policy.forward;
-    const size_t k = r->model.net.in.c * q.K * q.K;
+    const size_t c = r->model.net.in.c / q.G, N = q.N / q.G, k = c * q.K * q.K;
     for (size_t i = 0; i < B * ulp_dims_size(o); i++) {
         const size_t column = i % o.w, row = i / o.w % o.h, n = i / o.w / o.h % o.c, sample = i / ulp_dims_size(o);
-        const uint64_t place = ((sample * o.h + row) * o.w + column) * o.c + n;
+        const uint64_t position = (sample * o.h + row) * o.w + column;
         for (size_t j = 0; j < k; j++) {
-            a[j] = padded(r, sample, j / q.K / q.K, row * q.S + j / q.K % q.K, column * q.S + j % q.K, q.P);
+            a[j] = padded(r, sample, n / N * c + j / q.K / q.K, row * q.S + j / q.K % q.K, column * q.S + j % q.K, q.P);
             b[j] = (double)r->w[n * k + j];
         }
-        const double one = 1.0, bias = (double)r->w[q.N * k + n];
-        double sum = dot(r, ULP_USE_BIAS, place, d, 0.0, (ulp_products){&one, &bias, 1, NULL, NULL});
+        const double one = 1.0, bias = q.no_bias ? 0.0 : (double)r->w[q.N * k + n];
+        double sum = q.no_bias ? 0.0
+                               : dot(r, (element){ULP_USE_BIAS, position * o.c + n, 0}, d, 0.0,
+                                     (ulp_products){&one, &bias, 1, NULL, NULL});
         check_value(r, "y", i, rig_output(r)[i],
-                    dot(r, ULP_USE_FORWARD, place, d, sum, (ulp_products){a, b, k, NULL, NULL}));
+                    dot(r, (element){ULP_USE_FORWARD, position * N + n % N, n / N}, d, sum,
+                        (ulp_products){a, b, k, NULL, NULL}));
     }
 }
 
 static void check_weights(const rig *r, kernel q) {
     const ulp_dims o = r->model.net.out;
     const ulp_datapath *d = &r->policy.backward;
-    const size_t k = r->model.net.in.c * q.K * q.K, positions = o.h * o.w;
+    const size_t c = r->model.net.in.c / q.G, N = q.N / q.G, k = c * q.K * q.K, positions = o.h * o.w;
     for (size_t n = 0; n < q.N; n++) {
-        for (size_t i = 0; i <= k; i++) {
+        for (size_t i = 0; i <= k - (size_t)q.no_bias; i++) {
             for (size_t s = 0; s < B * positions; s++) {
                 const size_t row = s % positions / o.w, column = s % o.w;
                 a[s] = i == k ? 1.0
-                              : padded(r, s / positions, i / q.K / q.K, row * q.S + i / q.K % q.K,
+                              : padded(r, s / positions, n / N * c + i / q.K / q.K, row * q.S + i / q.K % q.K,
                                        column * q.S + i % q.K, q.P);
                 b[s] = (double)rig_output_gradient(r)[(s / positions * o.c + n) * positions + s % positions];
             }
             if (i < k)
-                check_value(
-                    r, "dW", n * k + i, r->model.wgrad[n * k + i],
-                    dot(r, ULP_USE_WPRODUCT, i * q.N + n, d, 0.0, (ulp_products){a, b, B * positions, NULL, NULL}));
+                check_value(r, "dW", n * k + i, r->model.wgrad[n * k + i],
+                            dot(r, (element){ULP_USE_WPRODUCT, i * N + n % N, n / N}, d, 0.0,
+                                (ulp_products){a, b, B * positions, NULL, NULL}));
             else
-                check_value(r, "db", n, r->model.wgrad[q.N * k + n],
-                            dot(r, ULP_USE_BPRODUCT, n, d, 0.0, (ulp_products){a, b, B * positions, NULL, NULL}));
+                check_value(
+                    r, "db", n, r->model.wgrad[q.N * k + n],
+                    dot(r, (element){ULP_USE_BPRODUCT, n, 0}, d, 0.0, (ulp_products){a, b, B * positions, NULL, NULL}));
         }
     }
 }
@@ -223,20 +231,20 @@ static void check_weights(const rig *r, kernel q) {
 static void check_input(const rig *r, kernel q) {
     const ulp_dims o = r->model.net.out, m = r->model.net.in;
     const ulp_datapath *d = &r->policy.backward;
-    const size_t k = q.N * q.K * q.K;
+    const size_t C = m.c / q.G, N = q.N / q.G, k = N * q.K * q.K;
     for (size_t i = 0; i < B * ulp_dims_size(m); i++) {
         const size_t column = i % m.w, row = i / m.w % m.h, c = i / m.w / m.h % m.c, sample = i / ulp_dims_size(m);
         for (size_t j = 0; j < k; j++) {
-            const size_t n = j / q.K / q.K, u = j / q.K % q.K, v = j % q.K;
+            const size_t n = c / C * N + j / q.K / q.K, u = j / q.K % q.K, v = j % q.K;
             const size_t y = (row + q.P - u) / q.S, x = (column + q.P - v) / q.S;
             const int meets = row + q.P >= u && column + q.P >= v && (row + q.P - u) % q.S == 0 &&
                               (column + q.P - v) % q.S == 0 && y < o.h && x < o.w;
             a[j] = meets ? (double)rig_output_gradient(r)[((sample * o.c + n) * o.h + y) * o.w + x] : 0.0;
-            b[j] = (double)r->w[((n * m.c + c) * q.K + u) * q.K + v];
+            b[j] = (double)r->w[((n * C + c % C) * q.K + u) * q.K + v];
         }
-        const uint64_t place = ((sample * m.h + row) * m.w + column) * m.c + c;
+        const uint64_t place = ((sample * m.h + row) * m.w + column) * C + c % C;
         check_value(r, "dx", i, r->model.grad[0][i],
-                    dot(r, ULP_USE_BACKWARD, place, d, 0.0, (ulp_products){a, b, k, NULL, NULL}));
+                    dot(r, (element){ULP_USE_BACKWARD, place, c / C}, d, 0.0, (ulp_products){a, b, k, NULL, NULL}));
     }
 }
 
@@ -245,11 +253,13 @@ static const struct net {
     const char *word;
     kernel q;
 } nets[] = {
-    {{1, 4, 4}, "conv2@3", {2, 3, 1, 0}},     {{2, 5, 7}, "conv3@3p1s2", {3, 3, 2, 1}},
-    {{3, 6, 5}, "conv7@2s3p1", {7, 2, 3, 1}}, {{1, 1, 1}, "conv1@1", {1, 1, 1, 0}},
-    {{2, 7, 7}, "conv5@5p4s2", {5, 5, 2, 4}}, {{4, 3, 9}, "conv9@1s2", {9, 1, 2, 0}},
-    {{2, 8, 8}, "conv8@5", {8, 5, 1, 0}},     {{2, 4, 4}, "conv3@7p3", {3, 7, 1, 3}},
-    {{1, 9, 9}, "conv40@3p1", {40, 3, 1, 1}}, {{6, 4, 4}, "conv2@2s1p0", {2, 2, 1, 0}},
+    {{1, 4, 4}, "conv2@3", {2, 3, 1, 0, 1, 0}},     {{2, 5, 7}, "conv3@3p1s2", {3, 3, 2, 1, 1, 0}},
+    {{3, 6, 5}, "conv7@2s3p1", {7, 2, 3, 1, 1, 0}}, {{1, 1, 1}, "conv1@1", {1, 1, 1, 0, 1, 0}},
+    {{2, 7, 7}, "conv5@5p4s2", {5, 5, 2, 4, 1, 0}}, {{4, 3, 9}, "conv9@1s2", {9, 1, 2, 0, 1, 0}},
+    {{2, 8, 8}, "conv8@5", {8, 5, 1, 0, 1, 0}},     {{2, 4, 4}, "conv3@7p3", {3, 7, 1, 3, 1, 0}},
+    {{1, 9, 9}, "conv40@3p1", {40, 3, 1, 1, 1, 0}}, {{6, 4, 4}, "conv2@2s1p0g1", {2, 2, 1, 0, 1, 0}},
+    {{4, 5, 4}, "conv6@3p1g2", {6, 3, 1, 1, 2, 0}}, {{6, 5, 5}, "conv3@2g3s2p1nobias", {3, 2, 2, 1, 3, 1}},
+    {{4, 3, 3}, "conv8@3g4p1", {8, 3, 1, 1, 4, 0}}, {{2, 4, 4}, "conv5@1nobias", {5, 1, 1, 0, 1, 1}},
 };
 
 static void test_conv(void **state) {
@@ -268,12 +278,12 @@ static void test_conv(void **state) {
                 rig_start(&r, net->word, net->in, B, policies[p]);
                 rig_numbers(r.w, r.model.net.params, 4);
                 /* biases are not values of the accumulator's format if the datapath allows this */
-                const size_t biases = r.model.net.params - net->q.N;
+                const size_t biases = r.model.net.params - (net->q.no_bias ? 0 : net->q.N);
                 for (size_t j = biases; j < r.model.net.params && !r.policy.forward.has_inputs; j++) r.w[j] *= 1.001f;
                 ulp_threads_set(threads);
                 rig_forward(&r);
                 rig_backward(&r);
-                assert_int_equal(r.model.net.params, (net->in.c * net->q.K * net->q.K + 1) * net->q.N);
+                assert_int_equal(biases, net->in.c / net->q.G * net->q.K * net->q.K * net->q.N);
                 check_output(&r, net->q);
                 check_weights(&r, net->q);
                 check_input(&r, net->q);
@@ -355,12 +365,20 @@ static void test_words(void **state) {
                                       "conv99999999999@3",
                                       "conv8@9223372036854775",
                                       "conv8@3s4294967296",
-                                      "conv1048577@1"};
-    static const char *const too_large[] = {"conv8@9", "conv1048576@1023p1022", "conv8@5p0"};
+                                      "conv1048577@1",
+                                      "conv8@3g",
+                                      "conv8@3g0",
+                                      "conv8@3g3",
+                                      "conv8@3g2g2",
+                                      "conv8192@3g8192",
+                                      "conv8@3nobiass",
+                                      "conv8@3nobiasp1",
+                                      "conv8@3no"};
+    static const char *const too_large[] = {"conv8@9", "conv1048576@1023p1022", "conv8@5p0", "conv8@3g2"};
     ulp_net net;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        refused(bad[i], (ulp_dims){1, 4, 4}, "does not fit the form of its kind, convN@K[sS][pP]: ");
+        refused(bad[i], (ulp_dims){1, 4, 4}, "does not fit the form of its kind, convN@K[sS][pP][gG][nobias]: ");
         refused(bad[i], (ulp_dims){1, 4, 4}, bad[i]);
     }
     for (size_t i = 0; i < sizeof too_large / sizeof *too_large; i++) {

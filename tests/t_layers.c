@@ -55,17 +55,18 @@ static void test_pool_shapes(void **state) {
     static const struct {
         ulp_dims in;
         const char *word;
-        size_t K;
-    } cases[] = {{{3, 7, 5}, "pool2", 2},
-                 {{2, 9, 9}, "pool3", 3},
-                 {{1, 5, 8}, "pool5", 5},
-                 {{2, 3, 3}, "pool1", 1},
-                 {{5, 4, 7}, "pool4", 4}};
+        size_t K, S, P, h, w; /* h, w: of the output */
+    } cases[] = {{{3, 7, 5}, "pool2", 2, 2, 0, 3, 2},     {{2, 9, 9}, "pool3", 3, 3, 0, 3, 3},
+                 {{1, 5, 8}, "pool5", 5, 5, 0, 1, 1},     {{2, 3, 3}, "pool1", 1, 1, 0, 3, 3},
+                 {{5, 4, 7}, "pool4", 4, 4, 0, 1, 1},     {{2, 7, 6}, "pool3s2", 3, 2, 0, 3, 2},
+                 {{2, 7, 6}, "pool3s2p1", 3, 2, 1, 4, 3}, {{1, 4, 5}, "pool2p1s1", 2, 1, 1, 5, 6},
+                 {{3, 5, 5}, "pool2s3", 2, 3, 0, 2, 2},   {{1, 2, 3}, "pool4p3s2", 4, 2, 3, 3, 3},
+                 {{2, 4, 4}, "pool2p1", 2, 2, 1, 3, 3}};
     (void)state;
     for (size_t k = 0; k < 3 * sizeof cases / sizeof *cases; k++) {
         const ulp_dims in = cases[k / 3].in;
-        const size_t K = cases[k / 3].K, h = in.h / K, w = in.w / K;
-        static float dx[4096];
+        const size_t K = cases[k / 3].K, S = cases[k / 3].S, P = cases[k / 3].P, h = cases[k / 3].h, w = cases[k / 3].w;
+        static double dx[4096];
         rig r;
         rig_start(&r, cases[k / 3].word, in, B, "fp32");
         ulp_threads_set((int)(k % 3) + 1);
@@ -74,19 +75,49 @@ static void test_pool_shapes(void **state) {
         assert_true(r.model.net.out.h == h && r.model.net.out.w == w && r.model.net.out.c == in.c);
         memset(dx, 0, sizeof dx);
         for (size_t i = 0; i < B * in.c * h * w; i++) {
-            const size_t corner = (i / (h * w) * in.h + i / w % h * K) * in.w + i % w * K;
-            size_t best = corner;
-            for (size_t j = 0; j < K * K; j++) {
-                const size_t at = corner + j / K * in.w + j % K;
-                if (rig_input(&r)[at] > rig_input(&r)[best]) best = at;
-            }
+            size_t best = SIZE_MAX;
+            for (size_t y = i / w % h * S; y < i / w % h * S + K; y++)
+                for (size_t x = i % w * S; x < i % w * S + K; x++) {
+                    const size_t at = (i / (h * w) * in.h + y - P) * in.w + x - P;
+                    if (y < P || x < P || y >= in.h + P || x >= in.w + P) continue;
+                    if (best == SIZE_MAX || rig_input(&r)[at] > rig_input(&r)[best]) best = at;
+                }
             same_value(cases[k / 3].word, i, rig_output(&r)[i], rig_input(&r)[best]);
-            dx[best] = rig_output_gradient(&r)[i];
+            dx[best] += (double)rig_output_gradient(&r)[i];
         }
-        for (size_t i = 0; i < B * ulp_dims_size(in); i++) same_value("pool gradient", i, r.model.grad[0][i], dx[i]);
+        for (size_t i = 0; i < B * ulp_dims_size(in); i++)
+            same_value("pool gradient", i, r.model.grad[0][i], (float)dx[i]);
         rig_end(&r);
     }
     ulp_threads_set(0);
+}
+
+/* Where windows overlap, the sum of their gradients is rounded once; NaN and the first of equal numbers win as in
+ * adjacent windows. */
+static void test_pool_overlap(void **state) {
+    static const float image[] = {1, 2, 2, NAN, 5, 6, -INFINITY, -INFINITY},
+                       largest[] = {2, 2, NAN, NAN, 6, 6, -INFINITY};
+    static const size_t place[] = {1, 1, 3, 3, 5, 5, 6};
+    rig r;
+    float want[8] = {0};
+    (void)state;
+    rig_start(&r, "pool2s1p1", (ulp_dims){1, 1, 8}, 1, "fp32,agrad=fp16");
+    assert_int_equal(ulp_dims_size(r.model.net.out), 18); /* two rows with the same windows, and windows at the ends */
+    memcpy(rig_input(&r), image, sizeof image);
+    for (size_t i = 0; i < 18; i++) rig_output_gradient(&r)[i] = 1.0f + (float)(i * i) / 1024.0f;
+    rig_forward(&r);
+    rig_backward(&r);
+    for (size_t i = 0; i < 18; i++) {
+        const size_t window = i % 9;
+        const size_t at = window == 0 ? 0 : window == 8 ? 7 : place[window - 1];
+        same_value("overlap", i, rig_output(&r)[i], window == 0 ? 1 : window == 8 ? -INFINITY : largest[window - 1]);
+        want[at] += 1.0f + (float)(i * i) / 1024.0f; /* exact */
+    }
+    for (size_t i = 0; i < 8; i++) {
+        same_value("overlap gradient", i, r.model.grad[0][i], rounded((double)want[i], &r, ULP_AT_AGRAD));
+        assert_true(i != 1 || r.model.grad[0][i] != want[i]); /* a sum that fp16 does not hold */
+    }
+    rig_end(&r);
 }
 
 /* The mean against a mean in extended precision, within the layer's documented bound plus half a unit of the format. */
@@ -295,37 +326,22 @@ static void test_drop(void **state) {
 }
 
 static void test_words(void **state) {
-    static const char *const bad[] = {"pool0",
-                                      "pool",
-                                      "pool-1",
-                                      "pool2x",
-                                      "pool99999999999999",
-                                      "avg0",
-                                      "avg",
-                                      "avg2.0",
-                                      "avg18446744073709551618",
-                                      "bn1",
-                                      "bn@",
-                                      "sigmoid2",
-                                      "leaky2",
-                                      "leaky-0.1",
-                                      "leakynan",
-                                      "leaky0x1",
-                                      "leaky0.1f",
-                                      "leaky1e9",
-                                      "drop",
-                                      "drop100",
-                                      "drop-1",
-                                      "drop0.5"};
+    static const char *const bad[] = {"pool0",    "pool",     "pool-1",    "pool2x",    "pool99999999999999",
+                                      "pool2s",   "pool2s0",  "pool2p2",   "pool2s1s1", "pool2p1p1",
+                                      "pool3p1x", "avg0",     "avg",       "avg2.0",    "avg18446744073709551618",
+                                      "bn1",      "bn@",      "sigmoid2",  "leaky2",    "leaky-0.1",
+                                      "leakynan", "leaky0x1", "leaky0.1f", "leaky1e9",  "drop",
+                                      "drop100",  "drop-1",   "drop0.5"};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(bad[i], (ulp_dims){1, 4, 4},
                 strcmp(bad[i], "leakynan") ? "does not fit the form of its kind, " : "no layer called");
     refused("drop100", (ulp_dims){1, 4, 4},
             "net: 'drop100' does not fit the form of its kind, dropP: dropout, P percent (0 to 99)");
-    refused("fc6 pool2", (ulp_dims){1, 4, 4},
-            "net: 'pool2' does not take an input of 6 x 1 x 1 (channels, height, width): it wants a height and a width "
-            "of K or more");
+    refused(
+        "fc6 pool2", (ulp_dims){1, 4, 4},
+        "net: 'pool2' does not take an input of 6 x 1 x 1 (channels, height, width): it wants a height and a width, "
+        "the pixels around the image included, of K or more");
     for (size_t i = 0; i < 2; i++)
         refused(i ? "pool5" : "avg5", (ulp_dims){1, 4, 6}, "does not take an input of 1 x 4 x 6 ");
     for (size_t i = 0; i < 2; i++)
@@ -358,15 +374,11 @@ static void test_training(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pool),
-                                       cmocka_unit_test(test_pool_shapes),
-                                       cmocka_unit_test(test_avg),
-                                       cmocka_unit_test(test_bn),
-                                       cmocka_unit_test(test_bn_alone),
-                                       cmocka_unit_test(test_bn_gradients),
-                                       cmocka_unit_test(test_sigmoid_and_leaky),
-                                       cmocka_unit_test(test_drop),
-                                       cmocka_unit_test(test_words),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pool),         cmocka_unit_test(test_pool_shapes),
+                                       cmocka_unit_test(test_pool_overlap), cmocka_unit_test(test_avg),
+                                       cmocka_unit_test(test_bn),           cmocka_unit_test(test_bn_alone),
+                                       cmocka_unit_test(test_bn_gradients), cmocka_unit_test(test_sigmoid_and_leaky),
+                                       cmocka_unit_test(test_drop),         cmocka_unit_test(test_words),
                                        cmocka_unit_test(test_training)};
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

@@ -71,6 +71,41 @@ static void test_net_bad(void **state) {
     }
 }
 
+/* Blocks with two branches: which layer is whose partner, and the shapes. */
+static void test_net_branches(void **state) {
+    static const char text[] = "fork conv8@3s2p1 fork relu join shortcut conv8@1s2 join fc10";
+    ulp_net net;
+    (void)state;
+    assert_int_equal(ulp_net_parse(&net, text, (ulp_dims){1, 8, 8}, error, sizeof error), ULP_OK);
+    const ulp_layer *l = net.layers;
+    assert_true(l[0].partner == 5 && l[5].fork == 0 && l[5].partner == 7 && l[7].partner == 5);
+    assert_true(l[2].partner == 4 && l[4].partner == 2);
+    assert_true(l[5].in.c == 8 && l[5].out.c == 1 && l[5].out.h == 8 && l[7].out.c == 8 && l[7].out.h == 4);
+    assert_true(net.depth == 2);
+    ulp_net_release(&net);
+}
+
+static void test_net_bad_branches(void **state) {
+    static const char *const bad[][2] = {
+        {"fc8 shortcut fc8", "net: no fork before 'shortcut'"},
+        {"fc8 fork fc8 join shortcut fc8", "net: no fork before 'shortcut'"},
+        {"fc8 fork fc8 shortcut fc8 shortcut fc8 join", "net: a block has at most one 'shortcut'"},
+        {"fork fc9 shortcut fc8 join",
+         "net: the branches of a block end with the same shape, because join adds them: it is 9 x 1 x 1 before the "
+         "shortcut and 8 x 1 x 1 before the join"},
+        {"fork fc9 join", "net: between fork and join a tensor keeps its shape, unless the block has a shortcut: it is "
+                          "1 x 8 x 8 before and 9 x 1 x 1 after"},
+        {"fork fc9 shortcut fc9", "net: no join after 'fork'"},
+        {"fork fc9 shortcut2 fc9 join", "'shortcut2' does not fit the form of its kind"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ulp_net net;
+        assert_true(ulp_net_parse(&net, bad[i][0], (ulp_dims){1, 8, 8}, error, sizeof error) != ULP_OK);
+        if (!strstr(error, bad[i][1])) fail_msg("%s: %s", bad[i][0], error);
+    }
+}
+
 /* Initial weights are a function of the seed, with the variance of He, of Glorot, or of std; biases are zero. */
 static void test_net_init(void **state) {
     static float w[65 * 200 + 201 * 100], v[65 * 200 + 201 * 100];
@@ -95,10 +130,8 @@ static void test_net_init(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_net_good),
-        cmocka_unit_test(test_net_deep),
-        cmocka_unit_test(test_net_bad),
-        cmocka_unit_test(test_net_init),
+        cmocka_unit_test(test_net_good), cmocka_unit_test(test_net_deep),     cmocka_unit_test(test_net_bad),
+        cmocka_unit_test(test_net_init), cmocka_unit_test(test_net_branches), cmocka_unit_test(test_net_bad_branches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

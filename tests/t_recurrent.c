@@ -259,6 +259,63 @@ static void test_cells_bit_for_bit(void **state) {
         for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) check_cell(&cells[k], names[i]);
 }
 
+/* to (rows,T) = from (rows,T) against time. */
+static void turned(float *to, const float *from, size_t rows) {
+    for (size_t i = 0; i < rows * T; i++) to[i] = from[i / T * T + T - 1 - i % T];
+}
+
+/* Copy half `which` of the outputs of a bidirectional layer, or of their gradients, from (B,2,n) to (B,n). */
+static void half_of(float *to, const float *from, size_t which, size_t n) {
+    for (size_t b = 0; b < B; b++) memcpy(to + b * n, from + (2 * b + which) * n, n * sizeof *to);
+}
+
+/* A bidirectional layer is two layers: one reads the sequence, the other reads it against time. Each direction has
+ * random words of its own. */
+static void check_directions(const char *name) {
+    enum { M = F * T, H = N * T };
+    bench both, one[2];
+    float y[B * H], dy[B * H], back[B * M], sum[B * M];
+    char word[16];
+    snprintf(word, sizeof word, "bigru%d", N);
+    bench_start(&both, word, (ulp_dims){F, 1, T}, name, B);
+    trip(&both);
+    const size_t params = both.model.net.params / 2;
+    const int random = ulp_mode_is_stochastic(both.policy.at[ULP_AT_ACT].rule.mode);
+    for (size_t which = 0; which < 2; which++) {
+        bench *t = &one[which];
+        bench_start(t, word + 2, (ulp_dims){F, 1, T}, name, B);
+        assert_int_equal(t->model.net.params, params);
+        memcpy(t->w, both.w + which * params, params * sizeof *t->w);
+        half_of(dy, both.model.grad[1], which, H);
+        memcpy(t->model.tensor[0], both.model.tensor[0], B * M * sizeof *y);
+        memcpy(t->model.grad[1], dy, sizeof dy);
+        if (which) turned(t->model.tensor[0], both.model.tensor[0], B * F), turned(t->model.grad[1], dy, B * N);
+        trip(t);
+        half_of(y, both.model.tensor[1], which, H);
+        if (which) memcpy(dy, y, sizeof y), turned(y, dy, B * N);
+        const int same = memcmp(y, t->model.tensor[1], sizeof y) == 0 &&
+                         memcmp(both.model.wgrad + which * params, t->model.wgrad, params * sizeof *y) == 0;
+        assert_int_equal(same, !(random && which));
+    }
+    turned(back, one[1].model.grad[0], B * F);
+    for (size_t i = 0; i < B * M; i++) sum[i] = one[0].model.grad[0][i] + back[i];
+    /* where a layer rounds its dx to fewer bits than binary32, dx is not the sum of two rounded gradients */
+    assert_int_equal(memcmp(sum, both.model.grad[0], sizeof sum) == 0, strcmp(name, "fp32") == 0);
+    bench_end(&both), bench_end(&one[0]), bench_end(&one[1]);
+}
+
+static void test_directions(void **state) {
+    static const char *const names[] = {"fp32", "mixed:bf16", "mixed:fp16,acc=serial:bf16:sr/8,mode=sr/5"};
+    ulp_net net;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_directions(names[i]);
+    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 256}, error, sizeof error), ULP_OK);
+    ulp_net_release(&net);
+    assert_int_equal(ulp_net_parse(&net, "bigru3", (ulp_dims){2, 1, 257}, error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error, "'bigru3' does not take an input of 2 x 1 x 257"));
+    assert_int_equal(ulp_net_parse(&net, "bigru0", (ulp_dims){2, 1, 9}, error, sizeof error), ULP_BAD_ARGUMENT);
+}
+
 /* ---- training ---- */
 
 static const char stochastic[] = "mixed:fp16,acc=serial:bf16:sr/8,mode=sr";
@@ -267,7 +324,7 @@ static void test_threads(void **state) {
     static float w[3][8192];
     (void)state;
     for (int threads = 1; threads <= 3; threads++) {
-        training_texts o = {.net = "rows gru17 lstm9 conv5@1 last fc10",
+        training_texts o = {.net = "rows bigru9 gru17 lstm9 conv5@1 last fc10",
                             .policy = stochastic,
                             .scaler = "static:4",
                             .optimizer = "sgd,rate=0.05,momentum=0.9",
@@ -325,10 +382,8 @@ static void test_learns(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells_bit_for_bit),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_initial_weights),
-        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_cells_bit_for_bit), cmocka_unit_test(test_directions), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_initial_weights),   cmocka_unit_test(test_learns),
     };
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

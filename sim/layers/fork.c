@@ -1,7 +1,8 @@
-/* fork.c - the beginning of a residual block: y = x, and the join at the end of the block adds x to its input.
+/* fork.c - the beginning of a residual block: y = x, the input of the first branch and of the second one.
  *
- * The gradient dx is the exact sum of dy and the gradient of the join's output, rounded once. If layers have loss
- * scales of their own, the second gradient is first multiplied by a power of two, so that both carry the same scale.
+ * The second branch begins at the shortcut; without a shortcut it is the identity. The gradient dx is the exact sum of
+ * dy and the gradient that comes back through the second branch, rounded once. If layers have loss scales of their own,
+ * the second gradient is first multiplied by a power of two, so that both carry the same scale.
  */
 #include "sim/layer.h"
 
@@ -20,9 +21,9 @@ static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t row = ulp_dims_size(layer->in);
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
-    const float *past = log2 ? t->own.work : t->skip;
+    const float *past = log2 ? t->own.work : t->past;
     if (!t->dx) return ULP_OK;
-    ulp_status status = log2 ? ulp_pass_rescale(pass, t->own.work, t->skip, pass->now.B * row, log2) : ULP_OK;
+    ulp_status status = log2 ? ulp_pass_rescale(pass, t->own.work, t->past, pass->now.B * row, log2) : ULP_OK;
     if (status != ULP_OK) return status;
     return ulp_pass_add(pass, ulp_site_input_gradient(layer), t->dx, t->dy, past);
 }

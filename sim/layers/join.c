@@ -1,6 +1,7 @@
-/* join.c - the end of a residual block: y is the exact sum of x and the input of the fork, rounded once.
+/* join.c - the end of a residual block: y is the exact sum of the outputs of its two branches, rounded once.
  *
- * After He et al. 2016, doi:10.1109/CVPR.2016.90, section 3.2; the shortcut is the identity.
+ * After He et al. 2016, doi:10.1109/CVPR.2016.90, section 3.2. Without a `shortcut` in the block the second branch is
+ * the identity (equation 1), and y is the sum of x and the input of the fork.
  */
 #include "sim/layer.h"
 
@@ -28,7 +29,7 @@ static void join_forward64(const ulp_layer *layer, double *y, const double *x, c
 extern const ulp_layer_kind ulp_layer_join;
 const ulp_layer_kind ulp_layer_join = {
     .name = "join",
-    .usage = "join: the residual block ends, and its input is added to its output",
+    .usage = "join: the residual block ends; the outputs of its branches, or its input and its output, are added",
     .example = "fc8 fork fc5 tanh fc8 join tanh",
     .gain = 1.0,
     .nesting = -1,

@@ -1,28 +1,99 @@
-/* pool.c - the maximum of each of adjacent windows of K x K, without rounding.
+/* pool.c - the maximum of each window of K x K, without rounding.
  *
- * Rows and columns at the end that fill no window are left out. kernels/functions/pool.h says which of equal numbers is
- * the maximum. Forward writes the index of the maximum in its window to `saved`. The gradient is dy at this index, else
- * +0.
+ * Windows begin S pixels apart, and P < K rows and columns without numbers surround the image. Without S and P the
+ * windows are adjacent. Rows and columns at the end that fill no window are left out. kernels/functions/pool.h says
+ * which of equal numbers is the maximum. Forward writes the index of the maximum in its window to `saved`. The gradient
+ * is dy at this index, else +0; where windows overlap, the sum in binary64 of the dy of windows with the same maximum,
+ * window after window, rounded once at ULP_AT_AGRAD. The backend computes adjacent windows, the host all others.
  */
 #include "sim/layer.h"
 
+#include <math.h>
+
+enum { SIDE, STRIDE, PAD }; /* indices in layer->arg */
+
+/* Read K, then s and p with their numbers, in any order and each at most once. */
+static int read_args(size_t *arg, const char *text) {
+    int seen_s = 0, seen_p = 0;
+    if (ulp_args_read(&arg[SIDE], &text, 1, ULP_WINDOW_MAX) != ULP_OK) return 0;
+    arg[STRIDE] = arg[SIDE];
+    arg[PAD] = 0;
+    while (*text == 's' || *text == 'p') {
+        int *seen = *text == 's' ? &seen_s : &seen_p;
+        const int which = *text++ == 's' ? STRIDE : PAD;
+        if ((*seen)++ || ulp_args_read(&arg[which], &text, which == STRIDE, ULP_WINDOW_MAX) != ULP_OK) return 0;
+    }
+    return *text == 0 && arg[PAD] < arg[SIDE];
+}
+
+static int is_adjacent(const ulp_layer *layer) { return layer->arg[STRIDE] == layer->arg[SIDE] && !layer->arg[PAD]; }
+
 static ulp_status pool_shape(ulp_layer *layer, const char *args) {
-    size_t K;
-    if (ulp_args_number(&K, args, 1, ULP_WINDOW_MAX) != ULP_OK) return ULP_BAD_ARGUMENT;
-    if (K > layer->in.h || K > layer->in.w) return ULP_UNSUPPORTED;
-    layer->arg[0] = K;
-    layer->out = (ulp_dims){layer->in.c, layer->in.h / K, layer->in.w / K};
+    size_t *arg = layer->arg;
+    if (!read_args(arg, args)) return ULP_BAD_ARGUMENT;
+    const size_t h = layer->in.h + 2 * arg[PAD], w = layer->in.w + 2 * arg[PAD];
+    if (arg[SIDE] > h || arg[SIDE] > w) return ULP_UNSUPPORTED;
+    layer->out = (ulp_dims){layer->in.c, (h - arg[SIDE]) / arg[STRIDE] + 1, (w - arg[SIDE]) / arg[STRIDE] + 1};
     layer->saved = ulp_dims_size(layer->out);
     return ULP_OK;
 }
 
+/* ---- windows in general ---- */
+
+/* Set *at to the index in the input of pixel j of window i, row by row; windows are counted over all images. 0: the
+ * pixel lies around the image. */
+static int pixel_at(const ulp_layer *layer, size_t *at, size_t i, size_t j) {
+    const ulp_dims in = layer->in, out = layer->out;
+    const size_t K = layer->arg[SIDE], S = layer->arg[STRIDE], P = layer->arg[PAD];
+    const size_t row = i / out.w % out.h * S + j / K, column = i % out.w * S + j % K; /* in the image with its frame */
+    *at = (i / (out.w * out.h) * in.h + row - P) * in.w + column - P;
+    return row >= P && row - P < in.h && column >= P && column - P < in.w;
+}
+
+static ulp_status forward_host(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t K = layer->arg[SIDE], m = pass->now.B * ulp_dims_size(layer->in),
+                 n = pass->now.B * ulp_dims_size(layer->out);
+    float *x = t->own.host_x, *y = t->own.host_y;
+    float *place = (float *)(void *)t->own.host_wide; /* (n) */
+    ulp_status status = pass->run.backend->download(x, t->x, m * sizeof *x);
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < n; i++) {
+        int found = 0;
+        for (size_t j = 0, at; j < K * K; j++) {
+            if (!pixel_at(layer, &at, i, j) || (found && !ulp_pool_wins(x[at], y[i]))) continue;
+            found = 1;
+            y[i] = x[at];
+            place[i] = (float)j;
+        }
+    }
+    status = pass->run.backend->upload(t->y, y, n * sizeof *y);
+    return status == ULP_OK ? pass->run.backend->upload(t->saved, place, n * sizeof *place) : status;
+}
+
+static ulp_status backward_host(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t m = pass->now.B * ulp_dims_size(layer->in), n = pass->now.B * ulp_dims_size(layer->out);
+    const float *dy = t->own.host_x, *place = t->own.host_y;
+    double *dx = t->own.host_wide;
+    ulp_status status = pass->run.backend->download(t->own.host_x, t->dy, n * sizeof *dy);
+    if (status == ULP_OK) status = pass->run.backend->download(t->own.host_y, t->saved, n * sizeof *place);
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < m; i++) dx[i] = 0.0;
+    for (size_t i = 0, at; i < n; i++)
+        if (pixel_at(layer, &at, i, (size_t)place[i])) dx[at] += (double)dy[i];
+    return ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, dx, m);
+}
+
+/* ---- the layer ---- */
+
 static ulp_windows windows(const ulp_layer *layer, const ulp_pass *pass) {
-    return (ulp_windows){.images = pass->now.B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[0]};
+    return (ulp_windows){
+        .images = pass->now.B * layer->in.c, .h = layer->in.h, .w = layer->in.w, .K = layer->arg[SIDE]};
 }
 
 static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
-    ulp_status status = ulp_backend_pool(pass->run.backend, t->y, t->saved, t->x, &s);
+    ulp_status status = is_adjacent(layer) ? ulp_backend_pool(pass->run.backend, t->y, t->saved, t->x, &s)
+                                           : forward_host(layer, pass, t);
     return status == ULP_OK ? ulp_pass_show(pass, ulp_site_output(layer), t->y, pass->now.B * ulp_dims_size(layer->out))
                             : status;
 }
@@ -30,6 +101,7 @@ static ulp_status pool_forward(const ulp_layer *layer, ulp_pass *pass, const ulp
 static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const ulp_windows s = windows(layer, pass);
     if (!t->dx) return ULP_OK;
+    if (!is_adjacent(layer)) return backward_host(layer, pass, t);
     ulp_status status = ulp_backend_pool_slope(pass->run.backend, t->dx, t->dy, t->saved, &s);
     return status == ULP_OK
                ? ulp_pass_show(pass, ulp_site_input_gradient(layer), t->dx, pass->now.B * ulp_dims_size(layer->in))
@@ -38,27 +110,23 @@ static ulp_status pool_backward(const ulp_layer *layer, ulp_pass *pass, const ul
 
 static void pool_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
                            size_t B) {
+    const size_t K = layer->arg[SIDE];
     (void)skip;
     (void)w;
-    const ulp_dims in = layer->in, out = layer->out;
-    const size_t K = layer->arg[0];
-    for (size_t i = 0; i < B * in.c; i++)
-        for (size_t p = 0; p < out.h; p++)
-            for (size_t q = 0; q < out.w; q++) {
-                const double *window = x + (i * in.h + p * K) * in.w + q * K;
-                *y = window[0];
-                for (size_t j = 1; j < K * K; j++)
-                    if (window[j / K * in.w + j % K] > *y) *y = window[j / K * in.w + j % K];
-                y++;
-            }
+    for (size_t i = 0; i < B * ulp_dims_size(layer->out); i++) {
+        y[i] = -HUGE_VAL;
+        for (size_t j = 0, at; j < K * K; j++)
+            if (pixel_at(layer, &at, i, j) && x[at] > y[i]) y[i] = x[at];
+    }
 }
 
 extern const ulp_layer_kind ulp_layer_pool;
 const ulp_layer_kind ulp_layer_pool = {
     .name = "pool",
-    .usage = "poolK: max pooling, the maximum of every K x K pixels",
-    .takes = "a height and a width of K or more",
-    .example = "conv2@2p1 pool2 fc3",
+    .usage =
+        "poolK[sS][pP]: max pooling, the maximum of K x K pixels, stride S (else K), P < K pixels around the image",
+    .takes = "a height and a width, the pixels around the image included, of K or more",
+    .example = "conv2@2p1 pool3s2p1 pool2 fc3",
     .gain = 1.0,
     .shape = pool_shape,
     .forward = pool_forward,

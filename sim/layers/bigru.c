@@ -1,0 +1,158 @@
+/* bigru.c - two gated recurrent layers (gru.c), one forward and one backward in time, and their outputs joined.
+ *
+ * Schuster and Paliwal 1997, doi:10.1109/78.650093. The output (2N,1,T) at step t has the N units of the first layer,
+ * which has read the steps 0 to t, and then those of the second layer, which has read the steps T - 1 to t. The
+ * parameters are those of the first layer, then those of the second one. The gradient dx is the sum of the two layers'
+ * gradients, each in the accumulators, computed in binary64 and rounded once. The lanes of the second layer follow
+ * those of 256 steps.
+ */
+#include <stdlib.h>
+
+#include "formats/exact.h"
+#include "sim/recurrent.h"
+
+extern const ulp_layer_kind ulp_layer_gru;
+
+enum { STEPS_MAX = ULP_STEPS_MAX / 2 };
+
+/* One of the two layers. */
+static ulp_layer part_of(const ulp_layer *layer, size_t which) {
+    ulp_layer part = *layer;
+    part.kind = &ulp_layer_gru;
+    part.out.c = layer->out.c / 2;
+    part.params = layer->params / 2;
+    part.saved = layer->saved / 2;
+    part.arg[0] = which * STEPS_MAX;
+    return part;
+}
+
+static ulp_status bigru_shape(ulp_layer *layer, const char *args) {
+    ulp_layer part = *layer;
+    part.kind = &ulp_layer_gru;
+    ulp_status status = ulp_recurrent_shape(&part, args);
+    if (status != ULP_OK) return status;
+    if (layer->in.w > STEPS_MAX) return ULP_UNSUPPORTED;
+    const size_t m = ulp_dims_size(layer->in), n = ulp_dims_size(part.out);
+    layer->out = (ulp_dims){2 * part.out.c, 1, part.out.w};
+    layer->params = 2 * part.params;
+    layer->saved = 2 * part.saved;
+    layer->widest = part.widest;
+    layer->work = part.work + 2 * m + 2 * n; /* x and dx against time, and y or dy of both layers */
+    return ULP_OK;
+}
+
+static void bigru_init(const ulp_layer *layer, float *w, ulp_stream stream, double std) {
+    for (size_t which = 0; which < 2; which++) {
+        const ulp_layer part = part_of(layer, which);
+        stream.first = which * 2 * part.params; /* two words for each number */
+        ulp_recurrent_init(&part, w + which * part.params, stream, std);
+    }
+}
+
+/* y (rows,T) = x (rows,T) with its steps in the opposite order, backend memory. */
+static ulp_status turn(const ulp_backend *backend, const ulp_workspace *own, float *y, const float *x, size_t rows,
+                       size_t T) {
+    ulp_status status = backend->download(own->host_x, x, rows * T * sizeof *x);
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < rows * T; i++) own->host_y[i] = own->host_x[i / T * T + T - 1 - i % T];
+    return backend->upload(y, own->host_y, rows * T * sizeof *y);
+}
+
+/* The arrays in the workspace behind that of one layer. */
+typedef struct both {
+    float *y;  /* (2,B,N,T) y or dy of both layers, each in the order of its own steps */
+    float *x;  /* (B,F,T) x against time */
+    float *dx; /* (B,F,T) dx of the second layer */
+} both;
+
+static both arrays_of(const ulp_layer *layer, const ulp_pass *pass, const ulp_layer_tensors *t) {
+    const size_t B = pass->now.B, n = ulp_dims_size(layer->out), m = ulp_dims_size(layer->in);
+    float *end = t->own.work + B * layer->work; /* the arrays are at the end, because the layers begin at the start */
+    return (both){end - B * n, end - B * (n + m), end - B * (n + 2 * m)};
+}
+
+/* The tensors of one of the layers. dx stays NULL if it is not wanted. */
+static ulp_layer_tensors tensors_of(const ulp_layer *part, const ulp_pass *pass, const ulp_layer_tensors *t, both own,
+                                    size_t which) {
+    const size_t B = pass->now.B, n = B * ulp_dims_size(part->out);
+    ulp_layer_tensors to = *t;
+    to.w += which * part->params;
+    to.dw += which * part->params;
+    to.saved += which * B * part->saved;
+    to.y = own.y + which * n;
+    to.dy = to.y;
+    if (which) to.x = own.x;
+    if (which && t->dx) to.dx = own.dx;
+    return to;
+}
+
+static ulp_status bigru_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_backend *backend = pass->run.backend;
+    const size_t B = pass->now.B, T = layer->in.w, half = ulp_dims_size(layer->out) / 2;
+    const both own = arrays_of(layer, pass, t);
+    ulp_status status = turn(backend, &t->own, own.x, t->x, B * layer->in.c, T);
+    for (size_t which = 0; which < 2 && status == ULP_OK; which++) {
+        const ulp_layer part = part_of(layer, which);
+        const ulp_layer_tensors of_part = tensors_of(&part, pass, t, own, which);
+        status = ulp_recurrent_forward(&part, pass, &of_part);
+    }
+    if (status == ULP_OK) status = turn(backend, &t->own, own.y + B * half, own.y + B * half, B * half / T, T);
+    return status == ULP_OK ? ulp_backend_permute(backend, t->y, own.y, (ulp_permute_shape){1, 2, B, half}) : status;
+}
+
+/* t->dx = the sum of t->dx and the gradient of the second layer. */
+static ulp_status add_gradients(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t, const float *dx) {
+    const ulp_backend *backend = pass->run.backend;
+    const ulp_workspace *own = &t->own;
+    const size_t n = pass->now.B * ulp_dims_size(layer->in);
+    ulp_status status = backend->download(own->host_x, t->dx, n * sizeof *dx);
+    if (status == ULP_OK) status = backend->download(own->host_y, dx, n * sizeof *dx);
+    if (status != ULP_OK) return status;
+    for (size_t i = 0; i < n; i++) own->host_wide[i] = (double)own->host_x[i] + (double)own->host_y[i];
+    return ulp_pass_round_host(pass, ulp_site_input_gradient(layer), t->dx, own->host_wide, n);
+}
+
+static ulp_status bigru_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
+    const ulp_backend *backend = pass->run.backend;
+    const size_t B = pass->now.B, T = layer->in.w, half = ulp_dims_size(layer->out) / 2;
+    const both own = arrays_of(layer, pass, t);
+    ulp_status status = ulp_backend_permute(backend, own.y, t->dy, (ulp_permute_shape){1, B, 2, half});
+    if (status == ULP_OK) status = turn(backend, &t->own, own.y + B * half, own.y + B * half, B * half / T, T);
+    for (size_t which = 0; which < 2 && status == ULP_OK; which++) {
+        const ulp_layer part = part_of(layer, which);
+        const ulp_layer_tensors of_part = tensors_of(&part, pass, t, own, which);
+        status = ulp_recurrent_backward_sums(&part, pass, &of_part);
+    }
+    if (status != ULP_OK || !t->dx) return status;
+    status = turn(backend, &t->own, own.dx, own.dx, B * layer->in.c, T);
+    return status == ULP_OK ? add_gradients(layer, pass, t, own.dx) : status;
+}
+
+static void bigru_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
+                            size_t B) {
+    const size_t T = layer->in.w, m = ulp_dims_size(layer->in), half = ulp_dims_size(layer->out) / 2;
+    double *turned = calloc(m + half, sizeof *turned), *back = turned + m;
+    for (size_t b = 0; b < B && turned; b++) {
+        const ulp_layer first = part_of(layer, 0), second = part_of(layer, 1);
+        for (size_t i = 0; i < m; i++) turned[i] = x[b * m + i / T * T + T - 1 - i % T];
+        ulp_recurrent_forward64(&first, y + b * 2 * half, x + b * m, skip, w, 1);
+        ulp_recurrent_forward64(&second, back, turned, skip, w + second.params, 1);
+        for (size_t i = 0; i < half; i++) y[(b * 2 + 1) * half + i] = back[i / T * T + T - 1 - i % T];
+    }
+    for (size_t i = 0; i < B * 2 * half && !turned; i++) y[i] = ulp_quiet_nan(); /* no memory */
+    free(turned);
+}
+
+extern const ulp_layer_kind ulp_layer_bigru;
+const ulp_layer_kind ulp_layer_bigru = {
+    .name = "bigru",
+    .usage = "bigruN: gated recurrent layers of N units (1 to 2^20) in both directions of time, 2 N outputs",
+    .takes = "a sequence of at most 256 steps (an image becomes a sequence by rows or columns)",
+    .example = "rows bigru2 bigru1",
+    .gain = 1.0,
+    .shape = bigru_shape,
+    .init = bigru_init,
+    .forward = bigru_forward,
+    .backward = bigru_backward,
+    .forward64 = bigru_forward64,
+};
