@@ -98,7 +98,7 @@ done
 
 exits 'help' 0 help
 topics=$(sed -n '/^topics/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
-for word in round verify formats modes datapaths policies nets optimizers scalers losses data; do says "help lists $word" "^  $word " out; done
+for word in round verify formats modes datapaths reductions policies nets optimizers scalers losses data; do says "help lists $word" "^  $word " out; done
 for topic in $topics; do
     for columns in 80 40; do
         COLUMNS=$columns "$ULP" help $topic >out 2>err

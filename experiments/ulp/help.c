@@ -1,4 +1,5 @@
 /* help.c - ulp help: the commands, and the names that options take, printed from the tables that define them. */
+#include "kernels/products/reduction.h"
 #include "sim/help.h"
 #include "tool.h"
 
@@ -97,6 +98,7 @@ static const topic own_topics[] = {
     {"formats", "number formats: rows, families, suffixes", help_formats, NULL, 0},
     {"modes", "rounding modes", help_modes, NULL, 6},
     {"datapaths", "how sums of products are formed", help_datapaths, NULL, 23},
+    {"reductions", "how the gradients of many ranks become one mean", NULL, ulp_reduction_help, ULP_HELP_COLUMN},
 };
 
 enum { OWN_TOPICS = sizeof own_topics / sizeof own_topics[0] };
