@@ -9,12 +9,14 @@
 
 static const char blanks[] = " \t\n\r,";
 
+/* Write how the words of the kinds are written: the part of `usage` before the colon. */
 static void list_kinds(char *text, size_t size) {
     const ulp_layer_kind *kind;
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; (kind = ulp_layer_kind_get(i)) && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "; " : "", kind->usage);
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", i ? ", " : "", (int)strcspn(kind->usage, ":"),
+                                 kind->usage);
 }
 
 static ulp_status fail_unknown(const char *word, char *error, size_t error_size) {

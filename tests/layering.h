@@ -58,6 +58,27 @@ static inline float *rig_input(const rig *r) { return r->model.tensor[0]; }
 static inline float *rig_output(const rig *r) { return r->model.tensor[r->model.net.count]; }
 static inline float *rig_output_gradient(const rig *r) { return r->model.grad[r->model.net.count]; }
 
+/* An element of a product of layer 0: its place in the matrix, and the number of the product if there are several. */
+typedef struct rig_element {
+    uint32_t use;
+    uint64_t place, lane;
+} rig_element;
+
+/* The sum of the element. */
+static inline double rig_dot(const rig *r, rig_element e, const ulp_datapath *d, double start, ulp_products products) {
+    const uint64_t step = r->pass.now.step | e.lane << 28;
+    return ulp_dot(d, start, products,
+                   (ulp_stream){r->pass.run.seed, ulp_stream_id(e.use, r->pass.now.evaluation, 0, step),
+                                e.place * ulp_datapath_words(d, products.k)});
+}
+
+/* Check one number of layer 0 bit for bit. */
+static inline void rig_check(const rig *r, const char *what, size_t i, float have, double expected) {
+    if (ulp_bits32(have) != ulp_bits32((float)expected))
+        fail_msg("%s %s %s, %d threads, element %zu: %a, not %a", r->model.net.layers[0].word, r->policy.forward.name,
+                 what, ulp_threads_get(), i, (double)have, expected);
+}
+
 static inline void rig_end(rig *r) {
     ulp_model_release(&r->model, &r->pass);
     ulp_arena_release(&r->arena);

@@ -154,25 +154,6 @@ typedef struct kernel {
     int no_bias;
 } kernel;
 
-/* The element of a product: of the group's number `lane` of products, element `place`. */
-typedef struct element {
-    uint32_t use;
-    uint64_t place, lane;
-} element;
-
-static double dot(const rig *r, element e, const ulp_datapath *d, double start, ulp_products products) {
-    const uint64_t step = r->pass.now.step | e.lane << 28;
-    return ulp_dot(d, start, products,
-                   (ulp_stream){r->pass.run.seed, ulp_stream_id(e.use, r->pass.now.evaluation, 0, step),
-                                e.place * ulp_datapath_words(d, products.k)});
-}
-
-static void check_value(const rig *r, const char *what, size_t i, float have, double expected) {
-    if (ulp_bits32(have) != ulp_bits32((float)expected))
-        fail_msg("%s %s %s, %d threads, element %zu: %a, not %a", r->model.net.layers[0].word, r->policy.forward.name,
-                 what, ulp_threads_get(), i, (double)have, expected);
-}
-
 static double a[LONGEST], b[LONGEST];
 
 /* x at (row, column) of the image with its padding of zeros. */
@@ -195,11 +176,11 @@ static void check_output(const rig *r, kernel q) {
         }
         const double one = 1.0, bias = q.no_bias ? 0.0 : (double)r->w[q.N * k + n];
         double sum = q.no_bias ? 0.0
-                               : dot(r, (element){ULP_USE_BIAS, position * o.c + n, 0}, d, 0.0,
-                                     (ulp_products){&one, &bias, 1, NULL, NULL});
-        check_value(r, "y", i, rig_output(r)[i],
-                    dot(r, (element){ULP_USE_FORWARD, position * N + n % N, n / N}, d, sum,
-                        (ulp_products){a, b, k, NULL, NULL}));
+                               : rig_dot(r, (rig_element){ULP_USE_BIAS, position * o.c + n, 0}, d, 0.0,
+                                         (ulp_products){&one, &bias, 1, NULL, NULL});
+        rig_check(r, "y", i, rig_output(r)[i],
+                  rig_dot(r, (rig_element){ULP_USE_FORWARD, position * N + n % N, n / N}, d, sum,
+                          (ulp_products){a, b, k, NULL, NULL}));
     }
 }
 
@@ -217,13 +198,13 @@ static void check_weights(const rig *r, kernel q) {
                 b[s] = (double)rig_output_gradient(r)[(s / positions * o.c + n) * positions + s % positions];
             }
             if (i < k)
-                check_value(r, "dW", n * k + i, r->model.wgrad[n * k + i],
-                            dot(r, (element){ULP_USE_WPRODUCT, i * N + n % N, n / N}, d, 0.0,
-                                (ulp_products){a, b, B * positions, NULL, NULL}));
+                rig_check(r, "dW", n * k + i, r->model.wgrad[n * k + i],
+                          rig_dot(r, (rig_element){ULP_USE_WPRODUCT, i * N + n % N, n / N}, d, 0.0,
+                                  (ulp_products){a, b, B * positions, NULL, NULL}));
             else
-                check_value(
-                    r, "db", n, r->model.wgrad[q.N * k + n],
-                    dot(r, (element){ULP_USE_BPRODUCT, n, 0}, d, 0.0, (ulp_products){a, b, B * positions, NULL, NULL}));
+                rig_check(r, "db", n, r->model.wgrad[q.N * k + n],
+                          rig_dot(r, (rig_element){ULP_USE_BPRODUCT, n, 0}, d, 0.0,
+                                  (ulp_products){a, b, B * positions, NULL, NULL}));
         }
     }
 }
@@ -243,8 +224,9 @@ static void check_input(const rig *r, kernel q) {
             b[j] = (double)r->w[((n * C + c % C) * q.K + u) * q.K + v];
         }
         const uint64_t place = ((sample * m.h + row) * m.w + column) * C + c % C;
-        check_value(r, "dx", i, r->model.grad[0][i],
-                    dot(r, (element){ULP_USE_BACKWARD, place, c / C}, d, 0.0, (ulp_products){a, b, k, NULL, NULL}));
+        rig_check(
+            r, "dx", i, r->model.grad[0][i],
+            rig_dot(r, (rig_element){ULP_USE_BACKWARD, place, c / C}, d, 0.0, (ulp_products){a, b, k, NULL, NULL}));
     }
 }
 
@@ -303,14 +285,14 @@ static void test_rounding_points(void **state) {
     rig_forward(&rounded), rig_backward(&rounded);
     ulp_format e5m2 = named("e5m2:inf");
     for (size_t i = 0; i < B * ulp_dims_size(plain.model.net.out); i++)
-        check_value(&rounded, "y", i, rig_output(&rounded)[i],
-                    ulp_round((double)rig_output(&plain)[i], &bf16, rule_of(ULP_RNE, 0, 0), 0));
+        rig_check(&rounded, "y", i, rig_output(&rounded)[i],
+                  ulp_round((double)rig_output(&plain)[i], &bf16, rule_of(ULP_RNE, 0, 0), 0));
     for (size_t i = 0; i < plain.model.net.params; i++)
-        check_value(&rounded, "dw", i, rounded.model.wgrad[i],
-                    ulp_round((double)plain.model.wgrad[i], &e5m2, rule_of(ULP_RNE, 0, 0), 0));
+        rig_check(&rounded, "dw", i, rounded.model.wgrad[i],
+                  ulp_round((double)plain.model.wgrad[i], &e5m2, rule_of(ULP_RNE, 0, 0), 0));
     for (size_t i = 0; i < B * 72; i++)
-        check_value(&rounded, "dx", i, rounded.model.grad[0][i],
-                    ulp_round((double)plain.model.grad[0][i], &bf16, rule_of(ULP_RZ, 0, 0), 0));
+        rig_check(&rounded, "dx", i, rounded.model.grad[0][i],
+                  ulp_round((double)plain.model.grad[0][i], &bf16, rule_of(ULP_RZ, 0, 0), 0));
     rig_end(&plain), rig_end(&rounded);
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -64,8 +65,14 @@ static void test_net_bad(void **state) {
         if (strstr(error, "'fc"))
             assert_non_null(
                 strstr(error, "does not fit the form of its kind, fcN: fully connected, N outputs (1 to 2^20)"));
-        /* only the message for an unknown name lists all kinds, up to the last one */
-        assert_true((strstr(error, "; lstmN: ") != NULL) == (strstr(error, "no layer called") != NULL));
+        /* only the message for an unknown name lists the kinds, and it lists them all */
+        assert_true((strstr(error, ", lstmN, ") != NULL) == (strstr(error, "no layer called") != NULL));
+        for (size_t k = 0; strstr(error, "no layer called") && ulp_layer_kind_get(k); k++) {
+            char word[64];
+            snprintf(word, sizeof word, " %.*s", (int)strcspn(ulp_layer_kind_get(k)->usage, ":"),
+                     ulp_layer_kind_get(k)->usage);
+            assert_non_null(strstr(error, word));
+        }
         assert_null(net.layers);
         assert_int_equal(net.count, 0);
     }
