@@ -16,7 +16,7 @@
 #include "fail.h"
 #include "kernels/checksum.h"
 
-enum { VERSION = 2, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
+enum { VERSION = 3, PIECE = 1 << 16, HEAD_MAX = 1 << 18 };
 
 /* ---- the state of a run ---- */
 
@@ -111,16 +111,18 @@ static const char *byte_order(void) {
 
 /* Write the lines that describe the run to h->text; free() the text. ULP_NO_MEMORY. */
 static ulp_status describe(head *h, const ulp_trainer *t, size_t note_bytes) {
-    char policy[ULP_POLICY_TEXT_MAX];
+    char policy[ULP_POLICY_TEXT_MAX], reduction[ULP_REDUCTION_TEXT_MAX] = "none";
     *h = (head){malloc(HEAD_MAX), 0};
     if (!h->text) return ULP_NO_MEMORY;
     ulp_status status = ulp_policy_print(policy, sizeof policy, &t->policy);
+    if (status == ULP_OK && t->ranks > 1) status = ulp_reduction_print(reduction, sizeof reduction, &t->reduction);
     add(h, "ulplab checkpoint %d, %s endian\n", VERSION, byte_order());
     add_net(h, &t->model.net);
     add(h, "policy: %s\n", policy);
     add_rules(h, t);
     add(h, "seed: %llu\n", (unsigned long long)t->pass.run.seed);
-    add(h, "batch: %zu\n", t->model.batch);
+    add(h, "batch: %zu\n", t->batch);
+    add(h, "ranks: %zu, reduction %s\n", t->ranks, reduction);
     add(h, "loss: %s\n", t->loss.kind->name);
     add(h, "data: %s, crc32 %08x, %zu for training of %zu\n", t->data->name, (unsigned)t->data->checksum,
         t->data->n_train, t->data->n);

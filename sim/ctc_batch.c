@@ -72,7 +72,7 @@ static void samples(const ulp_loss *loss, ulp_pass *pass, const uint8_t *label, 
         (ulp_stream){pass->run.seed, ulp_stream_id(ULP_AT_LOSS, now->evaluation, 2, now->step & 0xfffffffu), 0};
     for (size_t b = 0; b < now->B; b++) {
         for (size_t i = 0; i < n; i++) p[i] = (double)loss->host_z[b * n + i];
-        form.stream.first = (now->first + b) * ulp_ctc_words(loss->labels, T);
+        form.stream.first = ulp_pass_first_word(pass) + (now->first + b) * ulp_ctc_words(loss->labels, T);
         loss->host[b] = sample_loss(loss, e, p, label + b * loss->labels, form);
         for (size_t i = 0; i < n; i++)
             loss->host_exact[b * n + i] = ((linear ? p[i] : ulp_exp(p[i])) - e[i]) * scale / (double)now->B;

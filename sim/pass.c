@@ -134,7 +134,7 @@ ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, const float *x, size_t n
 static ulp_stream stream_of(const ulp_pass *pass, const ulp_site *site, size_t words) {
     uint64_t step = (pass->now.step & 0xfffffffu) | (uint64_t)(site->lane & 0xfffu) << 28;
     return (ulp_stream){pass->run.seed, ulp_stream_id(site->use, pass->now.evaluation, site->layer, step),
-                        (uint64_t)(pass->now.first + site->skip) * words};
+                        ulp_pass_first_word(pass) + (uint64_t)(pass->now.first + site->skip) * words};
 }
 
 /* The rounding of a tensor by a cast. If the pass counts, the rounding counts in `counted`, which starts at zero. */

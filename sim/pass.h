@@ -54,6 +54,7 @@ typedef struct ulp_pass_now {
     int counting; /* 1: fill the counts; counted rounding takes longer */
     size_t B;     /* samples in this batch */
     size_t first; /* number of the first sample, so that an evaluation in pieces rounds like one batch */
+    size_t rank;  /* of data-parallel training, else 0; every rank has random words of its own */
     ulp_pass_scales scales;
     const ulp_observer *observer; /* may be NULL */
 } ulp_pass_now;
@@ -98,6 +99,9 @@ void ulp_pass_carve(ulp_pass *pass, ulp_arena *arena, size_t elements);
  * ulp_pass_release() frees both, also after a failure. */
 ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors);
 void ulp_pass_release(ulp_pass *pass);
+
+/* The index of the first random word of this rank, to add to the index of a stream: rank 2^48. */
+static inline uint64_t ulp_pass_first_word(const ulp_pass *pass) { return (uint64_t)pass->now.rank << 48; }
 
 /* Clear the counts and the history's column of pass->now.step. Call it before the first rounding of a training step. */
 void ulp_pass_begin(ulp_pass *pass);

@@ -133,10 +133,12 @@ enum {
     ULP_USE_SHRINK = 48,    /* decoupled weight decay */
     ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,
-    ULP_USE_KAHAN_LOST = 51
+    ULP_USE_KAHAN_LOST = 51,
+    ULP_USE_REDUCE = 56 /* reduction of the gradients over ranks (reduction.h) */
 };
 
-/* The stream of one use. Its bits, from the top:
+/* The stream of one use. In data-parallel training, the words of rank r begin at index r 2^48 of every stream that a
+ * rank uses alone. The bits of a stream, from the top:
  *
  *  - evaluation (63): 1 in an evaluation, 0 in training
  *  - use (56..62): a rounding point or one of the uses above

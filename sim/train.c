@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "train_ranks.h"
 
 enum { SCORE_BATCH = 256 };
 
@@ -22,11 +23,13 @@ static ulp_status allocate(ulp_trainer *t) {
     t->label = calloc(t->model.room, t->data->labels);
     t->input = calloc(t->model.room * t->data->features, sizeof *t->input);
     if (!t->order || !t->label || !t->input || ulp_loss_ready(&t->loss, t->model.room) != ULP_OK) return ULP_NO_MEMORY;
-    return ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t);
+    ulp_status status = ulp_model_alloc(&t->model, &t->pass, &t->arena, carve, t);
+    return status == ULP_OK ? ulp_train_ranks_alloc(t) : status;
 }
 
 void ulp_trainer_free(ulp_trainer *t) {
     if (!t) return;
+    ulp_train_ranks_release(t);
     ulp_arena_release(&t->arena);
     ulp_loss_scales_release(&t->loss_scales);
     free(t->order);
@@ -66,7 +69,9 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *err
             error, error_size, ULP_BAD_ARGUMENT,
             "the net takes inputs of %zu x %zu x %zu (channels, height, width), the data have %zu x %zu x %zu",
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
-    ulp_status status = ulp_model_init(&t->model, o->net, o->batch, SCORE_BATCH);
+    ulp_status status = ulp_train_ranks_take(t, o, error, error_size);
+    if (status != ULP_OK) return status;
+    status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, SCORE_BATCH);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "no memory for a net");
 }
 
@@ -167,20 +172,20 @@ static ulp_status gather(ulp_trainer *t, const uint32_t *rows) {
 
 /* The rows of the data set that belong to the batch of step t->step. */
 static const uint32_t *batch_rows(ulp_trainer *t) {
-    uint64_t per_epoch = t->data->n_train / t->model.batch, epoch = t->step / per_epoch;
+    uint64_t per_epoch = t->data->n_train / t->batch, epoch = t->step / per_epoch;
     if (t->epoch != epoch + 1) {
         ulp_stream stream = {t->pass.run.seed, ulp_stream_id(ULP_USE_SHUFFLE, 0, 0, epoch), 0};
         ulp_permutation(t->order, t->data->n_train, stream);
         t->epoch = epoch + 1;
     }
-    return t->order + (t->step % per_epoch) * t->model.batch;
+    return t->order + (t->step % per_epoch) * t->batch;
 }
 
-/* Run the forward and the backward pass of one batch; *mean is its mean loss. */
+/* Run the forward and the backward pass of the samples of rank pass.now.rank; *mean is their mean loss. */
 static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
-    ulp_status status = gather(t, batch_rows(t));
+    ulp_status status = gather(t, batch_rows(t) + t->pass.now.rank * t->model.batch);
     if (status == ULP_OK) status = ulp_model_forward(&t->model, &t->pass, t->optimizer.weight);
     if (status == ULP_OK) status = t->loss.kind->step(&t->loss, &t->pass, &batch, mean);
     return status == ULP_OK ? ulp_model_backward(&t->model, &t->pass, t->optimizer.weight) : status;
@@ -196,7 +201,8 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
                                .observer = t->observer};
     ulp_step r = {.step = t->step, .scale_log2 = pass->now.scales.log2, .layer_scale = pass->now.scales.layer};
     ulp_pass_begin(pass);
-    ulp_status status = forward_backward(t, &r.loss);
+    ulp_status status =
+        t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss);
     if (status == ULP_OK) status = ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check);
     if (status != ULP_OK) return status;
     r.overflow = check.overflow;

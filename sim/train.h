@@ -10,6 +10,7 @@
 #define ULP_TRAIN_H
 
 #include "data.h"
+#include "kernels/products/reduction.h"
 #include "loss.h"
 #include "model.h"
 #include "optim.h"
@@ -27,12 +28,28 @@ typedef struct ulp_train_options {
     const ulp_optimizer_rule *optimizer; /* NULL: "sgd" */
     const ulp_loss_kind *loss;           /* NULL: the loss that fits the data (ulp_loss_init) */
     size_t batch;
-    uint64_t seed;                /* of initial weights, order of the samples and stochastic rounding */
-    double init_std;              /* standard deviation of initial weights; 0: He and Glorot */
-    const ulp_backend *backend;   /* NULL: the default */
-    int counting;                 /* 1: fill the counts of ulp_step; changes no other result */
-    const ulp_observer *observer; /* may be NULL; sees training steps, not evaluation */
+    uint64_t seed;                  /* of initial weights, order of the samples and stochastic rounding */
+    double init_std;                /* standard deviation of initial weights; 0: He and Glorot */
+    const ulp_backend *backend;     /* NULL: the default */
+    int counting;                   /* 1: fill the counts of ulp_step; changes no other result */
+    const ulp_observer *observer;   /* may be NULL; sees training steps, not evaluation */
+    size_t ranks;                   /* data-parallel training; 0 or 1: no ranks; must divide the batch */
+    const ulp_reduction *reduction; /* of the gradients; NULL: "ring:fp32" */
+    const ulp_ranks *group; /* NULL: this process computes all ranks; else it is one of them, group->count = ranks */
 } ulp_train_options;
+
+/* Data-parallel training. Rank r of R takes samples r B/R, ..., (r + 1) B/R - 1 of the batch and runs the forward and
+ * the backward pass with random words of its own (policy.h). The gradients of its B/R samples are reduced as the layers
+ * hand them on, all parameters as one array, with their loss scale: a loss scale is chosen so that gradients keep their
+ * bits, and the sums of the reduction need this scale as much as the gradients do. The mean is checked for overflow,
+ * and all ranks make the same update. The loss is the binary64 mean of the ranks' losses in the order of the ranks. The
+ * counts are sums over the ranks. The history of delayed tensor scales holds the largest magnitude over the ranks; a
+ * tensor scale of this step belongs to the rank. Batch normalisation uses the B/R samples of each rank, and the running
+ * statistics are those of rank 0. One rank reduces nothing. The scaler `layer` needs one rank, since it looks at
+ * gradients of activations, which are not reduced.
+ *
+ * Processes that are a rank each (`group`) compute the same bits as one process that computes all ranks. An observer
+ * sees the ranks of its process. */
 
 /* The report of one step. */
 typedef struct ulp_step {
@@ -58,8 +75,13 @@ typedef struct ulp_trainer {
     ulp_optimizer optimizer;
     ulp_optimizer_rule start_rule; /* the optimizer's rule at the start of the run */
     ulp_pass pass;
-    uint64_t step;                /* number of steps so far */
-    int counting;                 /* of the next training step; the caller may change it between steps */
+    size_t batch, ranks; /* samples of a step, all ranks together; ranks is at least 1 */
+    ulp_reduction reduction;
+    const ulp_ranks *group;
+    float *shares;     /* (ranks,params) backend memory: the gradients of the ranks, if this process computes all */
+    float *rank_state; /* (states) host memory: the state that rank 0 leaves */
+    uint64_t step;     /* number of steps so far */
+    int counting;      /* of the next training step; the caller may change it between steps */
     const ulp_observer *observer; /* may be NULL; the caller may change it between steps */
 
     ulp_arena arena;

@@ -60,11 +60,14 @@ static void test_same_bits(void **state) {
         {"bf16,mode=sr/8,out=fp32,acc=fp32", "none", "sgd,rate=0.2"},
         {"bf16,acc=fp32", "none", "sgd,rate=0.2,kahan=1"},
         {"mixed:e4m3,act=e4m3@delayed5,agrad=e5m2@delayed5", "none",
-         "sgd,rate=0.1,momentum=0.9"}, /* tensor scales from past steps */
+         "sgd,rate=0.1,momentum=0.9"},                                /* tensor scales from past steps */
+        {"mixed:fp16,mode=sr", "pytorch,interval=4", "sgd,rate=0.1"}, /* on three ranks */
     };
     (void)state;
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
         training_texts o = options_of(runs[i].policy, runs[i].scaler, runs[i].optimizer);
+        o.ranks = i + 1 < sizeof runs / sizeof runs[0] ? 1 : 3;
+        o.reduction = "tree:bf16:sr";
         ulp_trainer *whole = trainer_of(&digits, &o), *first = trainer_of(&digits, &o),
                     *second = trainer_of(&digits, &o);
         double one[2 * STEPS], two[2 * STEPS];

@@ -1,8 +1,6 @@
 /* t_reduction.c - reductions over ranks against an oracle, simulated and by messages, and their texts. */
+#include "rank_team.h"
 #include "reduction_oracle.h"
-
-#include <pthread.h>
-#include <stdlib.h>
 
 static const char *const formats[] = {"binary32", "binary16", "bfloat16", "e5m2", "e4m3"};
 static const size_t counts[] = {1, 2, 3, 5, 8, 17, 64};
@@ -40,77 +38,23 @@ static void simulate(const ulp_reduction_job *job, float *sum, const float *x) {
 
 /* ---- ranks on threads ---- */
 
-/* A message on its way; the box of two ranks holds one. */
-typedef struct box {
-    unsigned char bytes[64 * N];
-    size_t n;
-    int full;
-} box;
-
-typedef struct team {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    box *boxes; /* (from,to) */
-    size_t count;
+typedef struct work {
     const ulp_reduction_job *job;
     const float *x;
     float *result; /* (ranks,N) */
-} team;
+} work;
 
-typedef struct member {
-    team *team;
-    size_t rank;
-} member;
-
-static ulp_status exchange(void *context, ulp_message out, ulp_message in) {
-    const member *m = context;
-    team *t = m->team;
-    box *to = &t->boxes[m->rank * t->count + out.rank], *from = &t->boxes[in.rank * t->count + m->rank];
-    pthread_mutex_lock(&t->lock);
-    if (out.bytes) {
-        while (to->full) pthread_cond_wait(&t->changed, &t->lock);
-        memcpy(to->bytes, out.data, out.bytes);
-        to->n = out.bytes;
-        to->full = 1;
-        pthread_cond_broadcast(&t->changed);
-    }
-    if (in.bytes) {
-        while (!from->full) pthread_cond_wait(&t->changed, &t->lock);
-        if (from->n != in.bytes) abort();
-        memcpy(in.data, from->bytes, in.bytes);
-        from->full = 0;
-        pthread_cond_broadcast(&t->changed);
-    }
-    pthread_mutex_unlock(&t->lock);
-    return ULP_OK;
-}
-
-static void *rank_body(void *own) {
-    member *m = own;
-    team *t = m->team;
-    const ulp_ranks ranks = {m->rank, t->count, m, exchange};
-    float *x = t->result + m->rank * N;
-    if (ulp_reduction_enter(t->job, x, t->x + m->rank * N, N, m->rank) != ULP_OK) abort();
-    if (ulp_reduction_sum_over(t->job, &ranks, x, N) != ULP_OK) abort();
-    return NULL;
+static void rank_body(void *own, const ulp_ranks *ranks) {
+    const work *w = own;
+    float *x = w->result + ranks->rank * N;
+    if (ulp_reduction_enter(w->job, x, w->x + ranks->rank * N, N, ranks->rank) != ULP_OK) abort();
+    if (ulp_reduction_sum_over(w->job, ranks, x, N) != ULP_OK) abort();
 }
 
 /* result (ranks,N) = the mean as every rank gets it by messages. */
 static void exchange_all(const ulp_reduction_job *job, float *result, const float *x) {
-    pthread_t threads[64];
-    member members[64];
-    team t = {.count = job->ranks, .job = job, .x = x, .result = result};
-    t.boxes = calloc(t.count * t.count, sizeof *t.boxes);
-    pthread_mutex_init(&t.lock, NULL);
-    pthread_cond_init(&t.changed, NULL);
-    for (size_t r = 0; r < t.count; r++) {
-        members[r] = (member){&t, r};
-        assert_int_equal(pthread_create(&threads[r], NULL, rank_body, &members[r]), 0);
-    }
-    for (size_t r = 0; r < t.count; r++) pthread_join(threads[r], NULL);
-    pthread_cond_destroy(&t.changed);
-    pthread_mutex_destroy(&t.lock);
-    free(t.boxes);
+    work w = {job, x, result};
+    rank_team_run(job->ranks, rank_body, &w);
 }
 
 /* ---- against the oracle ---- */

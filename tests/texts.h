@@ -14,6 +14,9 @@ typedef struct training_texts {
     const ulp_backend *backend;
     int counting;
     const ulp_observer *observer;
+    size_t ranks;
+    const char *reduction; /* NULL: as in ulp_train_options */
+    const ulp_ranks *group;
 } training_texts;
 
 /* The parsed texts; options point into this struct. ulp_net_release(&net) frees its memory. */
@@ -22,6 +25,7 @@ typedef struct training_types {
     ulp_policy policy;
     ulp_scaler_rule scaler;
     ulp_optimizer_rule optimizer;
+    ulp_reduction reduction;
     ulp_train_options options;
 } training_types;
 
@@ -32,13 +36,17 @@ static inline ulp_status read_texts(training_types *to, const training_texts *fr
                                        .init_std = from->init_std,
                                        .backend = from->backend,
                                        .counting = from->counting,
-                                       .observer = from->observer}};
+                                       .observer = from->observer,
+                                       .ranks = from->ranks,
+                                       .group = from->group}};
     if (size) why[0] = 0;
     ulp_status status = ulp_net_parse(&to->net, from->net, in, why, size);
     if (status == ULP_OK && from->policy) status = ulp_policy_parse(&to->policy, from->policy, why, size);
     if (status == ULP_OK && from->scaler) status = ulp_scaler_parse(&to->scaler, from->scaler, why, size);
     if (status == ULP_OK && from->optimizer) status = ulp_optimizer_parse(&to->optimizer, from->optimizer, why, size);
     if (status == ULP_OK && from->loss) status = ulp_loss_parse(&to->options.loss, from->loss, why, size);
+    if (status == ULP_OK && from->reduction) status = ulp_reduction_parse(&to->reduction, from->reduction, why, size);
+    to->options.reduction = from->reduction ? &to->reduction : NULL;
     to->options.net = &to->net;
     to->options.policy = from->policy ? &to->policy : NULL;
     to->options.scaler = from->scaler ? &to->scaler : NULL;

@@ -21,7 +21,7 @@ static ulp_status keep(const ulp_layer *layer, const ulp_pass *pass, const ulp_w
     const size_t row = ulp_dims_size(layer->out), n = pass->now.B * row;
     const uint64_t P = layer->arg[0], least = (P * 0x100000000u + 99) / 100;
     const ulp_stream stream = {pass->run.seed, ulp_stream_id(ULP_USE_DROP, 0, layer->index, pass->now.step),
-                               (uint64_t)pass->now.first * row};
+                               ulp_pass_first_word(pass) + (uint64_t)pass->now.first * row};
     ulp_status status = pass->run.backend->download(own->host_x, x, n * sizeof(float));
     if (status != ULP_OK) return status;
     for (size_t i = 0; i < n; i++)
