@@ -183,6 +183,11 @@ static const ulp_key *find_key(const reading *r, char *word, size_t *at) {
 /* Reads one pair. Bit i of *given is set if key i has occurred. */
 static ulp_status read_pair(void *to, char *word, uint64_t *given, const reading *r) {
     size_t at;
+    char *equals = strchr(word, '=');
+    if (r->reader->dotted && equals && memchr(word, '.', (size_t)(equals - word))) {
+        *equals = 0;
+        return r->reader->dotted(to, word, equals + 1, r->error, r->error_size);
+    }
     const ulp_key *key = find_key(r, word, &at);
     if (!key) return ULP_BAD_NAME;
     const char *value = word + strlen(word) + 1, *lacks = r->reader->lacks ? r->reader->lacks(to, key) : NULL;

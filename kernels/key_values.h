@@ -57,6 +57,8 @@ typedef struct ulp_key_reader {
     /* May be NULL. Returns the reason why the struct at `to` has no such key, as "is of int8 only" (then the status is
      * ULP_UNSUPPORTED), or NULL. */
     const char *(*lacks)(const void *to, const ulp_key *key);
+    /* May be NULL. Reads a pair whose name has a point, as "bn.act=fp16", which no key has. */
+    ulp_status (*dotted)(void *to, const char *name, const char *value, char *error, size_t error_size);
 } ulp_key_reader;
 
 /* Reads "key=value,..." into the struct at `to`. An empty text changes nothing. A key may occur once. A failure writes

@@ -47,7 +47,7 @@
 #ifndef ULP_OPTIM_H
 #define ULP_OPTIM_H
 
-#include "pass.h"
+#include "net.h"
 #include "tensor.h"
 
 #ifdef __cplusplus
@@ -88,15 +88,26 @@ typedef struct ulp_span {
     int scale_log2;
 } ulp_span;
 
+/* Neighbouring layers that round their weights in the same way. */
+typedef struct ulp_update_part {
+    size_t first, n;     /* parameters first .. first + n - 1 */
+    size_t first_master; /* index of their first master weight among the master weights */
+    uint8_t has_master;
+    ulp_cast weight, state, master;
+} ulp_update_part;
+
 struct ulp_optimizer {
     ulp_optimizer_rule rule; /* may change between steps, but not so that other arrays are needed */
     uint64_t updates;        /* number of updates so far */
     size_t n;
     float *weight;   /* (n) */
-    float *master;   /* (n), or NULL without master weights */
+    float *master;   /* (masters), or NULL without master weights */
     float *momentum; /* (n): v of sgd, m of adam; NULL where sgd's momentum was 0 from the start */
     float *squares;  /* (n): v of adam, else NULL */
     float *lost;     /* (n): c of kahan, else NULL */
+    size_t masters;  /* parameters with master weights */
+    size_t parts;
+    ulp_update_part whole, *part; /* the only part; or (parts) parts, NULL if `whole` is the only part */
 };
 
 /* The i-th row of the table; NULL past the end. */
@@ -119,18 +130,27 @@ void ulp_optimizer_help(const ulp_help *to);
 ulp_status ulp_optimizer_init(ulp_optimizer *optimizer, const ulp_optimizer_rule *rule, const ulp_policy *policy,
                               char *error, size_t error_size);
 
+/* Give each layer of a net the policy of its row (layer_policy.h); without rows there is nothing to do. Status and
+ * sentence are those of ulp_optimizer_init(), or ULP_NO_MEMORY. */
+ulp_status ulp_optimizer_divide(ulp_optimizer *optimizer, const ulp_net *net, const ulp_layer_policy *rows, char *error,
+                                size_t error_size);
+void ulp_optimizer_release(ulp_optimizer *optimizer);
+
 /* The rate of step t under the rule's schedule. */
 double ulp_rate_at(const ulp_optimizer_rule *rule, uint64_t t);
 
 /* Carve the arrays for n parameters (it runs twice, see tensor.h). */
-void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n, const ulp_policy *policy);
+void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n);
 
 /* Start from w (n), host memory. w is rounded to the master weights, and the master weights are rounded to the weights.
  * Without master weights w is rounded to the weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
+/* w (n) = the weights to which updates are added: master weights where there are any, else the weights. Host memory. */
+ulp_status ulp_optimizer_masters(const ulp_optimizer *optimizer, const ulp_backend *backend, float *w);
+
 /* One update from dw (n), in one pass over memory. The spans cover all parameters and give the scale of their
- * gradients. Without spans all gradients carry 2^pass->now.scales.log2. */
+ * gradients; each lies in one layer. Without spans all gradients carry 2^pass->now.scales.log2. */
 ulp_status ulp_optimizer_step(ulp_optimizer *optimizer, ulp_pass *pass, const float *dw, const ulp_span *span,
                               size_t spans);
 

@@ -18,8 +18,9 @@ ulp_status ulp_pass_alloc(ulp_pass *pass, size_t elements, size_t tensors) {
     ulp_pass_scratch *s = &pass->scratch;
     ulp_amax_history *h = &pass->history;
     *h = (ulp_amax_history){.tensors = tensors};
-    for (int i = 0; i < ULP_AT_COUNT; i++) {
-        size_t steps = pass->run.policy->at[i].history;
+    for (size_t i = 0; i < ULP_AT_COUNT * (pass->run.rows ? tensors : 1); i++) {
+        const ulp_cast *at = pass->run.rows ? pass->run.rows[i / ULP_AT_COUNT].at : pass->run.policy->at;
+        size_t steps = at[i % ULP_AT_COUNT].history;
         h->steps = h->steps > steps ? h->steps : steps;
     }
     s->raw = calloc(elements, sizeof *s->raw);
@@ -120,11 +121,12 @@ static ulp_status count_exact(ulp_pass *pass, const ulp_site *site, const float 
     return status;
 }
 
-ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, const float *x, size_t n) {
-    ulp_status status = count_exact(pass, &site, x, n);
-    if (status != ULP_OK || !is_observed(pass, &site)) return status;
+/* Count x (n), backend memory, and show it to the observer. */
+static ulp_status show_exact(ulp_pass *pass, const ulp_site *site, const float *x, size_t n) {
+    ulp_status status = count_exact(pass, site, x, n);
+    if (status != ULP_OK || !is_observed(pass, site)) return status;
     status = pass->run.backend->download(pass->scratch.raw, x, n * sizeof *x);
-    if (status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.raw, n);
+    if (status == ULP_OK) show(pass, site, pass->scratch.raw, pass->scratch.raw, n);
     return status;
 }
 
@@ -145,9 +147,16 @@ static ulp_rounding rounding_of(const ulp_pass *pass, const ulp_site *site, cons
                           .stats = pass->now.counting ? counted : NULL};
 }
 
+/* The row of the policies of layers that a tensor belongs to (policy.h). */
+static size_t row_of(const ulp_site *site) {
+    const int is_tensor_of_net = site->use == ULP_AT_ACT || (site->use == ULP_AT_AGRAD && !site->lane);
+    return site->layer + !is_tensor_of_net;
+}
+
 /* The cast that the policy gives a tensor. */
 static const ulp_cast *cast_of(const ulp_pass *pass, const ulp_site *site) {
     const ulp_policy *policy = pass->run.policy;
+    if (pass->run.rows && site->use != ULP_AT_LOSS) return &pass->run.rows[row_of(site)].at[site->use];
     const int is_output = site->use == ULP_AT_ACT && site->layer + 1 == pass->history.tensors;
     return policy->has_out && is_output ? &policy->out : &policy->at[site->use];
 }
@@ -197,7 +206,7 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     ulp_stats counted = {0};
     ulp_status status = log2 ? ulp_pass_rescale(pass, x, x, n, log2) : ULP_OK;
     if (status != ULP_OK) return status;
-    if (ulp_cast_is_identity(&cast)) return ulp_pass_show(pass, site, x, n);
+    if (ulp_cast_is_identity(&cast)) return show_exact(pass, &site, x, n);
     if (cast.tensor_scale) {
         float own;
         status = own_amax(pass, &own, x, n);
@@ -210,6 +219,24 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     if (shown && status == ULP_OK) status = backend->download(pass->scratch.rounded, x, n * sizeof *x);
     if (shown && status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
     return status;
+}
+
+/* Whether tensor number `from`, an activation or a gradient of the net, has another cast than the tensor of a site. */
+static int is_converted(const ulp_pass *pass, const ulp_site *site, size_t from) {
+    const ulp_layer_policy *rows = pass->run.rows;
+    if (!rows || (site->use != ULP_AT_ACT && site->use != ULP_AT_AGRAD)) return 0;
+    const ulp_cast *a = &rows[from].at[site->use], *b = &rows[site->layer].at[site->use];
+    return strcmp(a->format.name, b->format.name) != 0 || a->tensor_scale != b->tensor_scale ||
+           a->history != b->history;
+}
+
+ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, float *x, size_t n) {
+    const size_t from = site.use == ULP_AT_ACT ? site.layer - 1 : site.layer + 1; /* the other side of the layer */
+    return is_converted(pass, &site, from) ? ulp_pass_round(pass, site, x, n) : show_exact(pass, &site, x, n);
+}
+
+ulp_status ulp_pass_copied(ulp_pass *pass, ulp_site site, size_t from, float *x, size_t n) {
+    return is_converted(pass, &site, from) ? ulp_pass_round(pass, site, x, n) : ULP_OK;
 }
 
 /* x (n) = raw (n), host memory. The conversion of raw to binary32 was the one rounding. */
@@ -316,8 +343,11 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
 ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
                          const ulp_gemm_shape *shape) {
     const ulp_policy *policy = pass->run.policy;
+    const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[site.layer + 1] : NULL;
     const int is_forward = site.use == ULP_USE_FORWARD || site.use == ULP_USE_BIAS;
-    const ulp_datapath *datapath = is_forward ? &policy->forward : &policy->backward;
+    const ulp_datapath *datapath = is_forward ? own ? &own->forward : &policy->forward
+                                   : own      ? &own->backward
+                                              : &policy->backward;
     const size_t words = site.per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
     return ulp_backend_gemm(pass->run.backend, c, a, b, shape,
                             (ulp_summation){datapath, stream_of(pass, &site, words)});

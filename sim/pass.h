@@ -37,6 +37,7 @@ typedef struct ulp_observer {
 typedef struct ulp_pass_run {
     const ulp_backend *backend;
     const ulp_policy *policy;
+    const ulp_layer_policy *rows; /* [1 + layers] (layer_policy.h), NULL if the policy has no selections */
     uint64_t seed;
 } ulp_pass_run;
 
@@ -152,8 +153,12 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
 ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n);
 
 /* Count x (n) and show x to the observer, without a rounding: an exact operation computed x from values of the point's
- * format. */
-ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, const float *x, size_t n);
+ * format. If the layer that computed these values has another cast at this point, x is rounded. */
+ulp_status ulp_pass_show(ulp_pass *pass, ulp_site site, float *x, size_t n);
+
+/* Round x (n) if tensor number `from`, an activation or a gradient of the net whose values x has, has another cast than
+ * x. A copy that is not rounded is neither counted nor shown. */
+ulp_status ulp_pass_copied(ulp_pass *pass, ulp_site site, size_t from, float *x, size_t n);
 
 /* ---- operations that end in one rounding, on B rows of site.per_sample elements ---- */
 

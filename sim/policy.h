@@ -10,7 +10,16 @@
  *   master  the weights that updates are added to; without master weights an update is rounded into the weight format
  *
  * The text of a policy is an optional preset, then key=value pairs, separated by commas, for example
- * "mixed:fp16,master=none,act=e4m3/sr". ulp_policy_help() lists the presets and keys.
+ * "mixed:fp16,master=none,act=e4m3/sr". A key with a selector before it is for some layers alone:
+ * "mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax". A key without a selector is for all layers. Later words win
+ * over earlier words. ulp_policy_help() lists the presets, keys and selectors.
+ *
+ * Which layer a tensor belongs to:
+ *
+ *  - weight, wgrad, state, master and norm: the layer that has the weights or statistics
+ *  - act and agrad: the layer whose output the tensor is, and inner tensors of the layer. The input of the net is the
+ *    output of no layer; the selector `input` selects it.
+ *  - fwd and bwd: the layer that forms the products
  *
  * Gradients overflow to Inf, or to NaN if the format has no Inf, because a loss scaler sees Inf and NaN, but not
  * saturation. A gradient saturates if the name of its format says so (agrad=e4m3:sat) or if its format is fixed point,
@@ -58,13 +67,44 @@ typedef struct ulp_cast {
     uint16_t history;     /* number of steps of ULP_SCALED_DELAYED */
 } ulp_cast;
 
+/* What a word with a selector sets: a rounding point by its number, or one of these. */
+typedef enum ulp_selected {
+    ULP_SELECT_ALL = 16,  /* KEY is *: every point and both datapaths of a layer, as the preset `cast.format` */
+    ULP_SELECT_MIXED,     /* as ULP_SELECT_ALL, as the preset mixed:`cast.format` */
+    ULP_SELECT_MODE,      /* KEY is mode: the mode of every point whose format is not binary32 */
+    ULP_SELECT_NO_MASTER, /* master=none */
+    ULP_SELECT_FORWARD,
+    ULP_SELECT_BACKWARD
+} ulp_selected;
+
+enum { ULP_SELECTOR_MAX = 16, ULP_SELECTIONS_MAX = 64, ULP_PATHS_MAX = 12 };
+
+/* A word "SELECTOR.KEY=VALUE" of a policy. */
+typedef struct ulp_selection {
+    char layers[ULP_SELECTOR_MAX]; /* a kind of layer, the number of a layer from 0, first, last, input, or * for all */
+    uint8_t what;                  /* a ulp_point_kind or a ulp_selected */
+    uint8_t path;                  /* of FORWARD, BACKWARD, ALL and MIXED: index of the datapath in the policy */
+    uint8_t own_mode;              /* 1: the word gives a mode; 0: mode= gives it */
+    ulp_cast cast;                 /* of a point, ALL and MIXED; of MODE its rule alone counts */
+} ulp_selection;
+
 typedef struct ulp_policy {
     ulp_cast at[ULP_AT_COUNT];
     uint8_t has_master;
     uint8_t has_out;
     ulp_cast out; /* if has_out: replaces the cast of ULP_AT_ACT for the net's output, with the same random words */
     ulp_datapath forward, backward;
+    size_t selections, paths;
+    ulp_selection selection[ULP_SELECTIONS_MAX]; /* in the order in which they apply */
+    ulp_datapath path[ULP_PATHS_MAX];            /* of the selections */
 } ulp_policy;
+
+/* The policy of one layer: the selections that select the layer, applied to the rest of a ulp_policy. */
+typedef struct ulp_layer_policy {
+    ulp_cast at[ULP_AT_COUNT];
+    uint8_t has_master;
+    ulp_datapath forward, backward;
+} ulp_layer_policy;
 
 /* "weight", "act", ...; NULL past the end. */
 const char *ulp_point_name(ulp_point_kind point);
@@ -77,16 +117,18 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
 /* Whether the tensors of a point may have tensor scales: only weights, activations and their gradients may. */
 int ulp_point_takes_scale(ulp_point_kind point);
 
-/* Set the format and the tensor scale of a point; the rule of the point stays. If the format of a gradient saturates
- * and its name does not say ":sat", the gradient gets the variant of the format that overflows to Inf, unless it has a
- * tensor scale. `history` is the number of steps of ULP_SCALED_DELAYED, else 0. The point ULP_AT_MASTER gives the
- * policy master weights. ULP_UNSUPPORTED: the format does not fit binary32, or the point has no tensor scales. */
+/* Set the format and the tensor scale of a point in all layers; the rule of the point stays. If the format of a
+ * gradient saturates and its name does not say ":sat", the gradient gets the variant of the format that overflows to
+ * Inf, unless it has a tensor scale. `history` is the number of steps of ULP_SCALED_DELAYED, else 0. The point
+ * ULP_AT_MASTER gives the policy master weights. ULP_UNSUPPORTED: the format does not fit binary32, or the point has no
+ * tensor scales. ULP_BAD_ARGUMENT: the policy has no room for another selection. */
 ulp_status ulp_policy_set(ulp_policy *policy, ulp_point_kind point, const ulp_format *format, ulp_tensor_scale when,
                           int history);
 
 /* Check that the parts of a policy fit each other: each format offers its rule, weights with a tensor scale have master
  * weights, and datapaths take the formats of their operands. If not, the status is not ULP_OK, and `error` (may be
- * NULL) gets a sentence that names the parts. */
+ * NULL) gets a sentence that names the parts. Of a policy with selections only the rules are checked here; the rest
+ * depends on the net (layer_policy.h). */
 ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size);
 
 /* Check that the backend of that name offers the products of a policy: native products need their device. If not,
@@ -97,10 +139,34 @@ ulp_status ulp_policy_runs_on(const ulp_policy *policy, const char *backend, cha
  * small. */
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy);
 
-enum { ULP_POLICY_TEXT_MAX = 640 };
+enum { ULP_POLICY_TEXT_MAX = 4096 };
 
 /* The reference text of `ulp help policies`. */
 void ulp_policy_help(const ulp_help *to);
+
+/* Add a selection at the end; `path` (may be NULL) is the datapath of FORWARD, BACKWARD, ALL and MIXED.
+ * ULP_BAD_ARGUMENT: the policy has no room for another selection or datapath. */
+ulp_status ulp_policy_select(ulp_policy *policy, const ulp_selection *selection, const ulp_datapath *path);
+
+/* The policy of a layer that no selection selects. */
+ulp_layer_policy ulp_policy_of_most(const ulp_policy *policy);
+
+/* Apply a selection to the policy of a layer that it selects. */
+void ulp_selection_apply(ulp_layer_policy *layer, const ulp_policy *policy, const ulp_selection *selection);
+
+/* Check that a datapath takes the tensors at two casts as its operands a and b. If not, the status is ULP_UNSUPPORTED,
+ * and `error` (may be NULL) gets a sentence. */
+typedef struct ulp_operands {
+    const char *key; /* "fwd" or "bwd" */
+    const ulp_datapath *path;
+    ulp_point_kind a_point, b_point;
+    const ulp_cast *a, *b;
+} ulp_operands;
+ulp_status ulp_operands_check(const ulp_operands *operands, char *error, size_t error_size);
+
+/* A gradient's format becomes its variant `:inf` if the format saturates and its name does not say `:sat`. The formats
+ * of other points stay. */
+ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point);
 
 /* Whether the cast changes no binary32 value. */
 int ulp_cast_is_identity(const ulp_cast *cast);

@@ -3,110 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cast_text.h"
 #include "fail.h"
-#include "kernels/key_values.h"
-#include "policy.h"
+#include "policy_draft.h"
 
-enum { WORD_MAX = 128 };
-
-/* A policy while its text is parsed. */
-typedef struct draft {
-    ulp_policy policy;                  /* the first field: a pointer to a draft is printed as a policy */
-    uint8_t own_mode[ULP_AT_COUNT + 1]; /* 1: the text gives the cast a mode of its own */
-    uint8_t has_mode;
-    ulp_rule mode; /* if has_mode: the value of mode= */
-    char *error;
-    size_t error_size;
-} draft;
-
-/* A cast has the number of its point; the cast of out= has the number after the last point. */
-enum { AT_OUT = ULP_AT_COUNT };
+enum { WORD_MAX = ULP_CAST_TEXT_MAX };
 
 static const char *cast_name(int i) { return i < AT_OUT ? ulp_point_name((ulp_point_kind)i) : "out"; }
 
-/* Write the names of the known formats as "a, b, c". */
-static void list_formats(char *text, size_t size) {
-    const ulp_format_row *row;
-    size_t used = 0;
-    for (size_t i = 0; i < ulp_format_count && used < size; i++)
-        if (ulp_format_get(i, NULL, &row) == ULP_OK)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", row->name);
-}
-
-static void list_modes(char *text, size_t size) {
-    size_t used = 0;
-    text[0] = 0;
-    for (int i = 0; i < ULP_MODE_COUNT && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", ulp_mode_name((ulp_mode)i));
-}
-
-/* Parse MODE[/BITS]. */
-static ulp_status parse_rule(draft *d, ulp_rule *rule, const char *text) {
-    char word[WORD_MAX], known[256];
-    ulp_mode mode;
-    unsigned long bits = 0;
-    snprintf(word, sizeof word, "%s", text);
-    char *slash = strchr(word, '/');
-    if (slash) *slash = 0;
-    if (ulp_mode_parse(&mode, word) != ULP_OK) {
-        list_modes(known, sizeof known);
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME, "no rounding mode '%s'; known: %s", word, known);
-    }
-    if (slash) {
-        char *end;
-        bits = strtoul(slash + 1, &end, 10);
-        if (*end || slash[1] < '0' || slash[1] > '9' || bits < 1 || bits > 32 || !ulp_mode_is_stochastic(mode))
-            return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT,
-                            "'%s': random bits are 1 to 32, of a stochastic mode", text);
-    }
-    rule->mode = (uint8_t)mode;
-    rule->random_bits = (uint8_t)bits;
-    return ULP_OK;
-}
-
-/* Parse the part of `word` after @ as a tensor scale, and cut `word` before @. */
-static ulp_status parse_tensor_scale(draft *d, ulp_cast *cast, int i, char *word) {
-    char *at = strchr(word, '@'), *end;
-    if (!at) return ULP_OK;
-    *at++ = 0;
-    if (i == AT_OUT || !ulp_point_takes_scale((ulp_point_kind)i))
-        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
-                        "%s=%s@%s: only weight, act, wgrad and agrad have scales per tensor", cast_name(i), word, at);
-    if (strcmp(at, "amax") == 0) {
-        cast->tensor_scale = ULP_SCALED_NOW;
-        return ULP_OK;
-    }
-    unsigned long history = strncmp(at, "delayed", 7) != 0 ? 0 : at[7] == 0 ? 16 : strtoul(at + 7, &end, 10);
-    if (history < 1 || history > ULP_HISTORY_MAX || (at[7] && (at[7] < '0' || at[7] > '9' || *end)))
-        return ulp_fail(d->error, d->error_size, ULP_BAD_NAME,
-                        "%s=%s@%s: no such tensor scale; known: amax, delayed, delayedN with N from 1 to %d",
-                        cast_name(i), word, at, ULP_HISTORY_MAX);
-    cast->tensor_scale = ULP_SCALED_DELAYED;
-    cast->history = (uint16_t)history;
-    return ULP_OK;
-}
-
-/* Parse FORMAT[@WHEN][/MODE[/BITS]] as the cast with number i. */
+/* Parse a cast as the cast with number i. */
 static ulp_status parse_cast(draft *d, int i, const char *text) {
-    char word[WORD_MAX], known[768];
-    ulp_cast cast = {.rule = {0}};
-    snprintf(word, sizeof word, "%s", text);
-    char *slash = strchr(word, '/');
-    if (slash) *slash = 0;
-    ulp_status status = parse_tensor_scale(d, &cast, i, word);
+    const int takes_scale = i != AT_OUT && ulp_point_takes_scale((ulp_point_kind)i);
+    ulp_cast_text about = {.name = cast_name(i), .takes_scale = takes_scale};
+    ulp_cast cast;
+    ulp_status status = ulp_cast_read(&cast, &about, text, d->error, d->error_size);
     if (status != ULP_OK) return status;
-    status = ulp_format_parse(&cast.format, word);
-    if (status != ULP_OK) {
-        list_formats(known, sizeof known);
-        return ulp_fail(d->error, d->error_size, status, "no format '%s' for %s; known: %s, eXmY, qI.F", word,
-                        cast_name(i), known);
-    }
-    if (!cast.format.fits_binary32)
-        return ulp_fail(d->error, d->error_size, ULP_UNSUPPORTED,
-                        "%s=%s: arrays carry binary32, the format does not fit", cast_name(i), word);
-    if (slash) status = parse_rule(d, &cast.rule, slash + 1);
-    if (status != ULP_OK) return status;
-    d->own_mode[i] = slash != NULL;
+    d->own_mode[i] = (uint8_t)about.has_mode;
     if (i == AT_OUT) {
         d->policy.has_out = 1;
         d->policy.out = cast;
@@ -115,10 +27,15 @@ static ulp_status parse_cast(draft *d, int i, const char *text) {
     status =
         ulp_policy_set(&d->policy, (ulp_point_kind)i, &cast.format, (ulp_tensor_scale)cast.tensor_scale, cast.history);
     d->policy.at[i].rule = cast.rule;
+    if (status == ULP_OK && d->policy.selections) { /* ulp_policy_set() has added one for all layers */
+        ulp_selection *last = &d->policy.selection[d->policy.selections - 1];
+        last->cast.rule = cast.rule;
+        last->own_mode = (uint8_t)about.has_mode;
+    }
     return status;
 }
 
-static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *text) {
+ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char *text) {
     ulp_datapath parsed;
     char why[ULP_EXPLAIN_MAX];
     const int native = ulp_datapath_is_native(text);
@@ -137,8 +54,12 @@ static ulp_status parse_datapath(draft *d, ulp_datapath *datapath, const char *t
 
 /* ---- the keys ---- */
 
-/* The bits of the index of the keys fwd, bwd and acc. */
-enum { FORWARD = 1, BACKWARD = 2 };
+/* A word without a selector is for all layers. After words with selectors it becomes a selection of all layers. */
+static ulp_status for_all(draft *d, ulp_selected what, const ulp_datapath *path) {
+    const ulp_selection all = {.layers = "*", .what = (uint8_t)what};
+    if (!d->policy.selections || ulp_policy_select(&d->policy, &all, path) == ULP_OK) return ULP_OK;
+    return ulp_draft_full(d, path ? path->name : "master=none");
+}
 
 static ulp_status read_cast(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
     (void)error, (void)error_size; /* the draft has error and error_size, too */
@@ -149,16 +70,22 @@ static ulp_status read_master(void *to, const ulp_key *key, const char *value, c
     draft *d = to;
     if (strcmp(value, "none") != 0) return read_cast(to, key, value, error, error_size);
     d->policy.has_master = 0;
-    return ULP_OK;
+    return for_all(d, ULP_SELECT_NO_MASTER, NULL);
 }
 
 static ulp_status read_products(void *to, const ulp_key *key, const char *value, char *error, size_t error_size) {
     draft *d = to;
     ulp_datapath path;
-    ulp_status status = parse_datapath(d, &path, value);
+    ulp_status status = ulp_draft_datapath(d, &path, value);
     (void)error, (void)error_size;
-    if (status == ULP_OK && key->index & FORWARD) d->policy.forward = path;
-    if (status == ULP_OK && key->index & BACKWARD) d->policy.backward = path;
+    if (status == ULP_OK && key->index & FORWARD) {
+        d->policy.forward = path;
+        status = for_all(d, ULP_SELECT_FORWARD, &path);
+    }
+    if (status == ULP_OK && key->index & BACKWARD) {
+        d->policy.backward = path;
+        status = for_all(d, ULP_SELECT_BACKWARD, &path);
+    }
     return status;
 }
 
@@ -166,19 +93,15 @@ static ulp_status read_mode(void *to, const ulp_key *key, const char *value, cha
     draft *d = to;
     (void)key, (void)error, (void)error_size;
     d->has_mode = 1;
-    return parse_rule(d, &d->mode, value);
+    return ulp_rule_read(&d->mode, value, d->error, d->error_size);
 }
 
 static int print_cast(char *text, size_t size, const void *from, const ulp_key *key) {
     const ulp_policy *policy = from;
     const ulp_cast *cast = key->index == AT_OUT ? &policy->out : &policy->at[key->index];
-    char bits[8] = "", scale[16] = "";
     if (key->index == AT_OUT && !policy->has_out) return 0;
     if (key->index == ULP_AT_MASTER && !policy->has_master) return snprintf(text, size, "none");
-    if (cast->tensor_scale == ULP_SCALED_NOW) snprintf(scale, sizeof scale, "@amax");
-    if (cast->tensor_scale == ULP_SCALED_DELAYED) snprintf(scale, sizeof scale, "@delayed%u", cast->history);
-    if (cast->rule.random_bits) snprintf(bits, sizeof bits, "/%u", cast->rule.random_bits);
-    return snprintf(text, size, "%s%s/%s%s", cast->format.name, scale, ulp_mode_name((ulp_mode)cast->rule.mode), bits);
+    return ulp_cast_write(text, size, cast);
 }
 
 static int print_products(char *text, size_t size, const void *from, const ulp_key *key) {
@@ -195,7 +118,7 @@ static int print_products(char *text, size_t size, const void *from, const ulp_k
 #define SCALED "FORMAT[@amax|@delayedN][/MODE[/BITS]]"
 
 /* In the order of the canonical text. */
-static const ulp_key keys[] = {
+const ulp_key ulp_policy_keys[] = {
     CAST("weight", ULP_AT_WEIGHT, "what the layers multiply with", SCALED),
     CAST("act", ULP_AT_ACT, "inputs and outputs of layers", SCALED),
     CAST("wgrad", ULP_AT_WGRAD, "gradients of weights, as the layers hand them on", SCALED),
@@ -215,32 +138,32 @@ static const ulp_key keys[] = {
      .help = "how the sums of forward products are formed",
      .type = ULP_KEY_OWN,
      .form = "a datapath",
-     .index = FORWARD,
+     .index = AT_PRODUCTS | FORWARD,
      .read = read_products,
      .print = print_products},
     {.name = "bwd",
      .help = "how the sums of backward products are formed",
      .type = ULP_KEY_OWN,
      .form = "a datapath",
-     .index = BACKWARD,
+     .index = AT_PRODUCTS | BACKWARD,
      .read = read_products,
      .print = print_products},
     {.name = "acc",
      .help = "fwd= and bwd= at once",
      .type = ULP_KEY_OWN,
      .form = "a datapath",
-     .index = FORWARD | BACKWARD,
+     .index = AT_PRODUCTS | FORWARD | BACKWARD,
      .read = read_products},
     {.name = "mode",
      .help = "how to round at every point whose format is not binary32 and that has no mode of its own",
      .type = ULP_KEY_OWN,
      .form = "MODE[/BITS]",
+     .index = AT_MODE,
      .read = read_mode},
     {.name = NULL},
 };
 
-static const ulp_key *const lists[] = {keys, NULL};
-static const ulp_key_reader reader = {.lists = lists};
+static const ulp_key *const lists[] = {ulp_policy_keys, NULL};
 
 /* ---- presets ---- */
 
@@ -262,7 +185,7 @@ static ulp_status parse_preset(draft *d, const char *text) {
     ulp_format format;
     int mixed = strncmp(text, "mixed:", 6) == 0;
     ulp_status status = set_format(d, "fp32", 1);
-    if (status == ULP_OK) status = parse_datapath(d, &d->policy.forward, "fp32");
+    if (status == ULP_OK) status = ulp_draft_datapath(d, &d->policy.forward, "fp32");
     d->policy.backward = d->policy.forward;
     d->policy.has_master = (uint8_t)mixed;
     if (status != ULP_OK || strcmp(text, "fp32") == 0) return status;
@@ -278,13 +201,15 @@ static ulp_status parse_preset(draft *d, const char *text) {
     status = set_format(d, text, 1);
     snprintf(datapath, sizeof datapath, "serial:%s:rne", text);
     if (status == ULP_OK && strcmp(format.name, d->policy.forward.accumulator.name) != 0) {
-        status = parse_datapath(d, &d->policy.forward, datapath);
+        status = ulp_draft_datapath(d, &d->policy.forward, datapath);
         d->policy.backward = d->policy.forward;
     }
     return status;
 }
 
 /* ---- whole texts ---- */
+
+static const ulp_key_reader reader = {.lists = lists, .dotted = ulp_draft_select};
 
 /* Parse the optional preset and the keys. */
 static ulp_status parse_words(draft *d, const char *text) {
@@ -322,13 +247,21 @@ ulp_status ulp_policy_parse(ulp_policy *policy, const char *text, char *error, s
         ulp_cast *cast = i < AT_OUT ? &d.policy.at[i] : &d.policy.out;
         if (d.has_mode && !d.own_mode[i] && strcmp(cast->format.name, "binary32") != 0) cast->rule = d.mode;
     }
+    ulp_draft_settle_modes(&d);
     status = ulp_policy_check(&d.policy, error, error_size);
     if (status == ULP_OK) *policy = d.policy;
     return status;
 }
 
 ulp_status ulp_policy_print(char *text, size_t size, const ulp_policy *policy) {
-    return ulp_keys_print(text, size, &reader, policy, NULL);
+    ulp_status status = ulp_keys_print(text, size, &reader, policy, NULL);
+    size_t used = status == ULP_OK ? strlen(text) : size;
+    for (size_t i = 0; i < policy->selections && used < size; i++) {
+        char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
+        ulp_selection_print(word, sizeof word, policy, &policy->selection[i]);
+        used += (size_t)snprintf(text + used, size - used, ",%s", word);
+    }
+    return used < size ? status : ULP_BAD_ARGUMENT;
 }
 
 void ulp_policy_help(const ulp_help *to) {
@@ -344,6 +277,24 @@ void ulp_policy_help(const ulp_help *to) {
                    "norm in binary32");
     ulp_help_line(to, "%s", "");
     ulp_help_keys(to, lists, ulp_policy_parse(&fp32, "fp32", NULL, 0) == ULP_OK ? &fp32 : NULL);
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(
+        to,
+        "A selector and a point before a key choose layers: mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax. "
+        "A key without a selector is for all layers. Later words win over earlier words; out= wins over "
+        "all. A selector that selects no layer of the net is refused.");
+    ulp_help_line(to, "%s", "");
+    ulp_help_entry(to, "KIND", "the layers of a kind, as conv or bn (see the help of nets)");
+    ulp_help_entry(to, "NUMBER", "one layer; the first word of the net is layer 0");
+    ulp_help_entry(to, "first", "the first layer with parameters");
+    ulp_help_entry(to, "last", "the last layer with parameters (a layer of the kind last: by its number)");
+    ulp_help_entry(to, "input", "the input of the net; input.act= alone");
+    ulp_help_entry(to, "*", "all layers and the input");
+    ulp_help_line(to, "%s", "");
+    ulp_help_line(
+        to, "SELECTOR.*=FORMAT and SELECTOR.*=mixed:FORMAT give a layer every point and both datapaths as the preset "
+            "does. SELECTOR.mode= is for the points of the layer that are not binary32. loss= and out= take no "
+            "selector. act and agrad of a layer are its output and the gradient of its output.");
     ulp_help_line(to, "%s", "");
     ulp_help_line(to,
                   "@amax gives a tensor a scale of its own, chosen by its largest magnitude; @delayedN chooses it by "

@@ -14,7 +14,7 @@ enum { SCORE_BATCH = 256 };
 /* Carve the arrays that do not belong to the model. */
 static void carve(void *own, ulp_arena *f) {
     ulp_trainer *t = own;
-    ulp_optimizer_carve(&t->optimizer, f, t->model.net.params, &t->policy);
+    ulp_optimizer_carve(&t->optimizer, f, t->model.net.params);
     ulp_loss_carve(&t->loss, f, t->model.room);
 }
 
@@ -32,6 +32,8 @@ void ulp_trainer_free(ulp_trainer *t) {
     ulp_train_ranks_release(t);
     ulp_arena_release(&t->arena);
     ulp_loss_scales_release(&t->loss_scales);
+    ulp_optimizer_release(&t->optimizer);
+    free(t->rows);
     free(t->order);
     free(t->label);
     free(t->input);
@@ -78,11 +80,13 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *err
 static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     ulp_status status = take_rules(t, o, error, error_size);
     if (status == ULP_OK) status = take_net(t, o, error, error_size);
+    if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, &t->policy, &t->model.net, error, error_size);
+    if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error, error_size);
     if (status == ULP_OK) status = ulp_loss_init(&t->loss, o->loss, t->model.net.out, t->data, error, error_size);
     if (status != ULP_OK) return status;
     t->observer = o->observer;
     t->counting = o->counting;
-    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = &t->policy, .seed = o->seed};
+    t->pass.run = (ulp_pass_run){.backend = o->backend, .policy = &t->policy, .rows = t->rows, .seed = o->seed};
     if (!o->backend) status = ulp_backend_get(&t->pass.run.backend, NULL);
     if (status != ULP_OK) return ulp_fail(error, error_size, status, "no backend");
     return ulp_policy_runs_on(&t->policy, t->pass.run.backend->name, error, error_size);
@@ -91,10 +95,10 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char 
 /* Round weights that have a tensor scale from the master weights; each layer's weights are one tensor. */
 static ulp_status scale_weights(ulp_trainer *t) {
     ulp_status status = ULP_OK;
-    if (!t->policy.at[ULP_AT_WEIGHT].tensor_scale) return ULP_OK;
     for (size_t i = 0; i < t->model.net.count && status == ULP_OK; i++) {
         const ulp_layer *layer = &t->model.net.layers[i];
-        if (layer->params)
+        const ulp_cast *at = t->rows ? t->rows[i + 1].at : t->policy.at;
+        if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
             status = ulp_pass_round(&t->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0),
                                     t->optimizer.weight + layer->first_param, layer->params);
     }
@@ -246,9 +250,7 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
 ulp_status ulp_trainer_weights(const ulp_trainer *t, float *w, float *master) {
     size_t bytes = t->model.net.params * sizeof(float);
     ulp_status status = w ? t->pass.run.backend->download(w, t->optimizer.weight, bytes) : ULP_OK;
-    if (status == ULP_OK && master && t->optimizer.master)
-        status = t->pass.run.backend->download(master, t->optimizer.master, bytes);
-    return status;
+    return status == ULP_OK && master ? ulp_optimizer_masters(&t->optimizer, t->pass.run.backend, master) : status;
 }
 
 /* ---- a whole run ---- */

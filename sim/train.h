@@ -11,6 +11,7 @@
 
 #include "data.h"
 #include "kernels/products/reduction.h"
+#include "layer_policy.h"
 #include "loss.h"
 #include "model.h"
 #include "optim.h"
@@ -69,6 +70,7 @@ typedef enum ulp_part { ULP_TRAIN_PART, ULP_TEST_PART } ulp_part;
 typedef struct ulp_trainer {
     const ulp_data *data;
     ulp_policy policy;
+    ulp_layer_policy *rows; /* (1 + layers), see layer_policy.h; NULL if the policy has no selections */
     ulp_model model;
     ulp_scaler scaler;
     ulp_loss_scales loss_scales;
@@ -106,8 +108,8 @@ ulp_status ulp_trainer_step(ulp_trainer *trainer, ulp_step *report);
 /* Score a part of the data with the present weights, under the policy of the run. */
 ulp_status ulp_trainer_score(ulp_trainer *trainer, ulp_part part, ulp_score *score);
 
-/* w (params) = the weights that the layers use, master (params) = the master weights if there are any; host memory.
- * Either pointer may be NULL. */
+/* w (params) = the weights that the layers use; master (params) = the weights that updates are added to: master weights
+ * where there are any, else the weights. Host memory. Either pointer may be NULL. */
 ulp_status ulp_trainer_weights(const ulp_trainer *trainer, float *w, float *master);
 
 void ulp_trainer_free(ulp_trainer *trainer);

@@ -15,7 +15,10 @@ ulp_operand ulp_update_array(const ulp_update_plan *p, const float *at) {
 }
 
 void ulp_update_add(ulp_update_plan *p, ulp_update_step step, ulp_point_kind point, uint32_t use) {
-    const ulp_cast *cast = &p->pass->run.policy->at[point];
+    const ulp_update_part *part = p->part;
+    const ulp_cast *cast = point == ULP_AT_WEIGHT   ? &part->weight
+                           : point == ULP_AT_MASTER ? &part->master
+                                                    : &part->state;
     step.format = cast->format;
     step.rule = cast->rule;
     step.stream = (ulp_stream){p->pass->run.seed, ulp_stream_id(use, 0, 0, p->pass->now.step), p->span.first};

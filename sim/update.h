@@ -16,6 +16,7 @@ enum { ULP_UPDATE_STEPS = 20, ULP_SCRATCH_G = 0, ULP_SCRATCH_T = 1, ULP_SCRATCH_
 typedef struct ulp_update_plan {
     const ulp_optimizer *o;
     const ulp_pass *pass;
+    const ulp_update_part *part; /* the span lies in it */
     ulp_span span;
     ulp_update_step step[ULP_UPDATE_STEPS];
     size_t steps;

@@ -108,9 +108,9 @@ static void check_optimizer(const char *text, const char *policy_text) {
     if (optimizer_from_text(&o, text, &policy, error, sizeof error) != ULP_OK) fail_msg("%s: %s", text, error);
     assert_int_equal(ulp_backend_get(&pass.run.backend, "cpu"), ULP_OK); /* its memory is host memory */
     ulp_arena_init(&f, pass.run.backend);
-    ulp_optimizer_carve(&o, &f, N, &policy);
+    ulp_optimizer_carve(&o, &f, N);
     assert_int_equal(ulp_arena_alloc(&f), ULP_OK);
-    ulp_optimizer_carve(&o, &f, N, &policy);
+    ulp_optimizer_carve(&o, &f, N);
     random_floats(w, N, 99, 1);
     assert_int_equal(ulp_optimizer_start(&o, &pass, w), ULP_OK);
     plain p = {

@@ -150,6 +150,7 @@ const ulp_layer_kind ulp_layer_bigru = {
     .takes = "a sequence of at most 256 steps (an image becomes a sequence by rows or columns)",
     .example = "rows bigru2 bigru1",
     .gain = 1.0,
+    .products = 2,
     .shape = bigru_shape,
     .init = bigru_init,
     .forward = bigru_forward,

@@ -74,6 +74,7 @@ const ulp_layer_kind ulp_layer_dense = {
     .usage = "fcN: fully connected, N outputs (1 to 2^20)",
     .example = "fc5",
     .gain = 1.0,
+    .products = 1,
     .shape = dense_shape,
     .init = dense_init,
     .forward = dense_forward,

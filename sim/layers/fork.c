@@ -15,7 +15,9 @@ static ulp_status fork_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status fork_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_tensor_copy(pass->run.backend, t->y, t->x, pass->now.B * ulp_dims_size(layer->out));
+    const size_t n = pass->now.B * ulp_dims_size(layer->out);
+    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->x, n);
+    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_output(layer), layer->index, t->y, n) : status;
 }
 
 static ulp_status fork_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {

@@ -97,6 +97,7 @@ const ulp_layer_kind ulp_layer_gru = {
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows gru3",
     .gain = 1.0,
+    .products = 2,
     .cell = &cell,
     .shape = ulp_recurrent_shape,
     .init = ulp_recurrent_init,

@@ -50,6 +50,7 @@ const ulp_layer_kind ulp_layer_rnn = {
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows rnn5",
     .gain = 1.0,
+    .products = 2,
     .cell = &cell,
     .shape = ulp_recurrent_shape,
     .init = ulp_recurrent_init,

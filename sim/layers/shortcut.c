@@ -16,15 +16,19 @@ static ulp_status shortcut_shape(ulp_layer *layer, const char *args) {
 }
 
 static ulp_status shortcut_forward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
-    return ulp_tensor_copy(pass->run.backend, t->y, t->skip, pass->now.B * ulp_dims_size(layer->out));
+    const size_t n = pass->now.B * ulp_dims_size(layer->out);
+    ulp_status status = ulp_tensor_copy(pass->run.backend, t->y, t->skip, n);
+    return status == ULP_OK ? ulp_pass_copied(pass, ulp_site_output(layer), layer->fork, t->y, n) : status;
 }
 
 static ulp_status shortcut_backward(const ulp_layer *layer, ulp_pass *pass, const ulp_layer_tensors *t) {
     const size_t n = pass->now.B * ulp_dims_size(layer->in);
     const int log2 = ulp_pass_scale_between(pass, layer->partner, layer->index);
-    if (log2 == 0) return ulp_tensor_copy(pass->run.backend, t->dx, t->past, n);
-    ulp_status status = ulp_pass_rescale(pass, t->dx, t->past, n, log2);
-    return status == ULP_OK ? ulp_pass_round(pass, ulp_site_input_gradient(layer), t->dx, n) : status;
+    const ulp_site site = ulp_site_input_gradient(layer);
+    ulp_status status =
+        log2 ? ulp_pass_rescale(pass, t->dx, t->past, n, log2) : ulp_tensor_copy(pass->run.backend, t->dx, t->past, n);
+    if (status != ULP_OK) return status;
+    return log2 ? ulp_pass_round(pass, site, t->dx, n) : ulp_pass_copied(pass, site, layer->partner + 1, t->dx, n);
 }
 
 static void shortcut_forward64(const ulp_layer *layer, double *y, const double *x, const double *skip, const double *w,
