@@ -41,8 +41,8 @@ int ulp_convolution_read(ulp_layer *layer, const char *text);
 /* The convolution from layer->in to layer->out; with `transposed` layer->out is the image, else layer->in is. */
 ulp_convolution ulp_convolution_of(const ulp_layer *layer, int transposed);
 
-/* Set params, ones and work of the layer, whose `out` is set. ULP_UNSUPPORTED: G does not divide the channels, or an
- * array has more than 2^40 elements per sample. */
+/* Set params, multiply_adds, ones and work of the layer, whose `out` is set. ULP_UNSUPPORTED: G does not divide the
+ * channels, or an array has more than 2^40 elements per sample. */
 ulp_status ulp_convolution_admit(ulp_layer *layer, int transposed);
 
 /* The number of terms of a sum. */

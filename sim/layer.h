@@ -45,6 +45,9 @@ typedef struct ulp_layer_tensors {
     ulp_workspace own;
 } ulp_layer_tensors;
 
+/* The tensors of a layer that its backward function reads, besides gradients, weights and `saved`. */
+typedef enum ulp_layer_reads { ULP_READS_INPUT, ULP_READS_OUTPUT, ULP_READS_BOTH, ULP_READS_NEITHER } ulp_layer_reads;
+
 typedef struct ulp_layer_kind {
     const char *name;    /* the letters before the numbers: "fc" */
     const char *usage;   /* "fcN: fully connected, N outputs" */
@@ -55,10 +58,13 @@ typedef struct ulp_layer_kind {
     int nesting;         /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
     int turns;           /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
+    ulp_layer_reads reads;       /* for footprint.h; a test checks that backward reads no more */
+    int passes;                  /* how often forward reads its input; 0 stands for once */
 
-    /* Set out and params from layer->in and args, the rest of the word after the name. Set saved, work, ones, widest
-     * and states where they are not 0. ULP_BAD_ARGUMENT: the word is wrong for every input. ULP_UNSUPPORTED: the word
-     * is right, but `takes` excludes layer->in. The parser sets `out` of a kind that turns. */
+    /* Set out and params from layer->in and args, the rest of the word after the name. Set saved, work, ones, widest,
+     * states and the fields for footprint.h where they are not 0. ULP_BAD_ARGUMENT: the word is wrong for every input.
+     * ULP_UNSUPPORTED: the word is right, but `takes` excludes layer->in. The parser sets `out` of a kind that turns.
+     */
     ulp_status (*shape)(ulp_layer *layer, const char *args);
     /* w (params) = the initial weights, host memory; std > 0 replaces the kind's own standard deviation. NULL: the kind
      * has no parameters. */
@@ -90,9 +96,15 @@ struct ulp_layer {
     size_t fork;                /* of a shortcut: the index of its fork */
     size_t partner; /* of a fork: the index of its shortcut, or of its join if the block has no shortcut; of a shortcut:
                        of its join; of a join: of its shortcut, or of its fork */
-    double gain;    /* gain of the kind of the next layer */
-    size_t arg[6];  /* for use by the kind */
-    double number;  /* for use by the kind */
+    /* For footprint.h, per sample. A machine without emulation keeps fewer numbers than `saved`. */
+    size_t multiply_adds; /* of the sums that forward forms; each gradient forms as many */
+    size_t feedback;      /* products among them with the layer's own state: backward forms them without dx, too */
+    size_t inner;         /* numbers beside input and output that backward needs, in the format of activations */
+    size_t places;        /* bytes of indices that backward needs */
+    size_t reread;        /* weights that a pass over the batch reads once more, because steps follow each other */
+    double gain;          /* gain of the kind of the next layer */
+    size_t arg[6];        /* for use by the kind */
+    double number;        /* for use by the kind */
 };
 
 /* Read the digits at *text as a number and move *text behind them. ULP_BAD_ARGUMENT if there are no digits or if the

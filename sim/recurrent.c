@@ -66,6 +66,10 @@ ulp_status ulp_recurrent_shape(ulp_layer *layer, const char *args) {
     if (!ulp_dims_is_sequence(layer->in) || T > ULP_STEPS_MAX) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){N, 1, T};
     layer->params = N * (F * (cell->gates - cell->w_from) + N * cell->u_to + cell->gates);
+    layer->feedback = T * N * cell->u_to * N;
+    layer->multiply_adds = T * F * (cell->gates - cell->w_from) * N + layer->feedback;
+    layer->reread = (T - 1) * N * cell->u_to * N;
+    layer->inner = T * (kept - 1) * N; /* all stages but the last, which is the output */
     layer->saved = T * F + (T + 1) * kept * N;
     layer->work = larger(cell->gates * N, T * (N + 1 + F) + N + (T + 1) * grads * N);
     layer->widest = N * larger(larger(3 * kept, 2 + 2 * grads), cell->gates); /* the host memory of a ulp_cell_view */

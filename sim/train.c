@@ -7,8 +7,6 @@
 #include "fail.h"
 #include "train_ranks.h"
 
-enum { SCORE_BATCH = 256 };
-
 /* ---- memory ---- */
 
 /* Carve the arrays that do not belong to the model. */
@@ -73,7 +71,7 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *err
             o->net->in.c, o->net->in.h, o->net->in.w, dims.c, dims.h, dims.w);
     ulp_status status = ulp_train_ranks_take(t, o, error, error_size);
     if (status != ULP_OK) return status;
-    status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, SCORE_BATCH);
+    status = ulp_model_init(&t->model, o->net, t->batch / t->ranks, ULP_SCORE_BATCH);
     return status == ULP_OK ? ULP_OK : ulp_fail(error, error_size, status, "no memory for a net");
 }
 
@@ -230,8 +228,8 @@ ulp_status ulp_trainer_score(ulp_trainer *t, ulp_part part, ulp_score *score) {
     ulp_pass *pass = &t->pass;
     ulp_status status = ULP_OK;
     ulp_score sum = {.n = end - begin};
-    for (size_t at = begin; at < end && status == ULP_OK; at += SCORE_BATCH) {
-        const size_t B = end - at < SCORE_BATCH ? end - at : SCORE_BATCH;
+    for (size_t at = begin; at < end && status == ULP_OK; at += ULP_SCORE_BATCH) {
+        const size_t B = end - at < ULP_SCORE_BATCH ? end - at : ULP_SCORE_BATCH;
         pass->now = (ulp_pass_now){.step = t->step, .evaluation = 1, .B = B, .first = at};
         status = gather(t, NULL);
         if (status == ULP_OK) status = ulp_model_forward(&t->model, pass, t->optimizer.weight);

@@ -21,6 +21,8 @@
 extern "C" {
 #endif
 
+enum { ULP_SCORE_BATCH = 256 }; /* samples that a score takes at a time */
+
 /* A trainer copies the options behind the pointers, except the backend and the observer. */
 typedef struct ulp_train_options {
     const ulp_net *net;                  /* its inputs have the shape of the data's samples */

@@ -72,6 +72,7 @@ const ulp_layer_kind ulp_layer_avg = {
     .takes = "a height and a width of K or more",
     .example = "conv2@2p1 avg2 tanh",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = avg_shape,
     .forward = avg_forward,
     .backward = avg_backward,

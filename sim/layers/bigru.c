@@ -36,6 +36,10 @@ static ulp_status bigru_shape(ulp_layer *layer, const char *args) {
     layer->out = (ulp_dims){2 * part.out.c, 1, part.out.w};
     layer->params = 2 * part.params;
     layer->saved = 2 * part.saved;
+    layer->feedback = 2 * part.feedback;
+    layer->multiply_adds = 2 * part.multiply_adds;
+    layer->reread = 2 * part.reread;
+    layer->inner = 2 * part.inner;
     layer->widest = part.widest;
     layer->work = part.work + 2 * m + 2 * n; /* x and dx against time, and y or dy of both layers */
     return ULP_OK;
@@ -151,6 +155,7 @@ const ulp_layer_kind ulp_layer_bigru = {
     .example = "rows bigru2 bigru1",
     .gain = 1.0,
     .products = 2,
+    .reads = ULP_READS_BOTH,
     .shape = bigru_shape,
     .init = bigru_init,
     .forward = bigru_forward,

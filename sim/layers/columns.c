@@ -39,6 +39,7 @@ const ulp_layer_kind ulp_layer_columns = {
     .takes = "a width that K divides",
     .example = "columns2 tanh",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = columns_shape,
     .forward = columns_forward,
     .backward = columns_backward,

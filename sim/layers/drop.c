@@ -51,6 +51,7 @@ const ulp_layer_kind ulp_layer_drop = {
     .usage = "dropP: dropout, P percent (0 to 99)",
     .example = "drop50",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = drop_shape,
     .forward = drop_forward,
     .backward = drop_backward,

@@ -43,6 +43,7 @@ const ulp_layer_kind ulp_layer_fork = {
     .usage = "fork: a residual block begins, which join ends",
     .example = "fc9 fork tanh fork fc9 join join fc4",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .nesting = 1,
     .shape = fork_shape,
     .forward = fork_forward,

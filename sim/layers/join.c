@@ -35,6 +35,7 @@ const ulp_layer_kind ulp_layer_join = {
     .usage = "join: the residual block ends; the outputs of its branches, or its input and its output, are added",
     .example = "fc8 fork fc5 tanh fc8 join tanh",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .nesting = -1,
     .shape = join_shape,
     .forward = join_forward,

@@ -47,6 +47,7 @@ const ulp_layer_kind ulp_layer_last = {
     .takes = "a sequence (an image becomes a sequence by rows or columns)",
     .example = "rows tanh last",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = last_shape,
     .forward = last_forward,
     .backward = last_backward,

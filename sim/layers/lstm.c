@@ -101,6 +101,7 @@ const ulp_layer_kind ulp_layer_lstm = {
     .example = "rows lstm3",
     .gain = 1.0,
     .products = 2,
+    .reads = ULP_READS_BOTH,
     .cell = &cell,
     .shape = ulp_recurrent_shape,
     .init = ulp_recurrent_init,

@@ -35,6 +35,7 @@ static ulp_status pool_shape(ulp_layer *layer, const char *args) {
     if (arg[SIDE] > h || arg[SIDE] > w) return ULP_UNSUPPORTED;
     layer->out = (ulp_dims){layer->in.c, (h - arg[SIDE]) / arg[STRIDE] + 1, (w - arg[SIDE]) / arg[STRIDE] + 1};
     layer->saved = ulp_dims_size(layer->out);
+    layer->places = layer->saved * (arg[SIDE] <= 16 ? 1 : 4); /* a byte counts 256 pixels */
     return ULP_OK;
 }
 
@@ -128,6 +129,7 @@ const ulp_layer_kind ulp_layer_pool = {
     .takes = "a height and a width, the pixels around the image included, of K or more",
     .example = "conv2@2p1 pool3s2p1 pool2 fc3",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = pool_shape,
     .forward = pool_forward,
     .backward = pool_backward,

@@ -35,6 +35,7 @@ const ulp_layer_kind ulp_layer_relu = {
     .usage = "relu: max(x, 0)",
     .example = "relu",
     .gain = 2.0,
+    .reads = ULP_READS_OUTPUT,
     .shape = relu_shape,
     .forward = relu_forward,
     .backward = relu_backward,

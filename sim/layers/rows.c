@@ -35,6 +35,7 @@ const ulp_layer_kind ulp_layer_rows = {
     .usage = "rows: makes an image a sequence, one row at a step",
     .example = "rows tanh",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = rows_shape,
     .forward = rows_forward,
     .backward = rows_backward,

@@ -34,6 +34,7 @@ const ulp_layer_kind ulp_layer_sigmoid = {
     .usage = "sigmoid: 1 / (1 + e^-x)",
     .example = "sigmoid",
     .gain = 1.0,
+    .reads = ULP_READS_OUTPUT,
     .shape = sigmoid_shape,
     .forward = sigmoid_forward,
     .backward = sigmoid_backward,

@@ -31,6 +31,7 @@ const ulp_layer_kind ulp_layer_tanh = {
     .usage = "tanh: hyperbolic tangent",
     .example = "tanh",
     .gain = 1.0,
+    .reads = ULP_READS_OUTPUT,
     .shape = tanh_shape,
     .forward = tanh_forward,
     .backward = tanh_backward,

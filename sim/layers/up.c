@@ -71,6 +71,7 @@ const ulp_layer_kind ulp_layer_up = {
     .takes = "an image that gives at most 2^40 pixels",
     .example = "pool2 up2 tanh",
     .gain = 1.0,
+    .reads = ULP_READS_NEITHER,
     .shape = up_shape,
     .forward = up_forward,
     .backward = up_backward,
