@@ -23,6 +23,9 @@ for program in "$TESTS"/walled/*; do
     esac
     less= # smaller options for the emulated device, which is slow
     case $name in
+    all_reduce)
+        part="--elements 4 --ranks 2,64 --steps 3 --train-ranks 2,8"
+        less="--elements 2 --ranks 2,8 --modes rne --formats bf16 --steps 1 --net fc4,relu,fc10 --train-ranks 2 --reductions ring:bf16" ;;
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     ctc) part="--steps 12 --longest 50 --every 6" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;

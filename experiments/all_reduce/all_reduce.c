@@ -1,0 +1,225 @@
+/* all_reduce.c - gradients of 2 to 4096 ranks become one mean: which order, format and place of the division keep it?
+ *
+ * A reduction (kernels/products/reduction.h, `ulp help reductions`) adds the arrays of R ranks and divides by R. Each
+ * partial sum is rounded once to the format. The numbers of the ranks are
+ *
+ *   1          equal gradients: a ring adds them one after another and stops at 2^p
+ *   64, 2^-20  equal gradients whose sum overflows binary16, or whose quotient by R underflows
+ *   normal     N(0,1); uniform: U[0,1]; rounded to binary32. The errors are relative to the mean magnitude of an
+ *              element over the ranks. `bound` is (1 + u)^k - 1 for an element that passes through k roundings with
+ *              |error| <= u, if nothing overflows or underflows: u = 2^-p to nearest, 2^(1-p) in other modes
+ *   training   a network learns the digits with R ranks of B/R samples each. Weights and all other numbers are in
+ *              binary32, so only the reduction differs between the runs. `moved` is the distance of the weights to a
+ *              run with one rank, relative to its weights. The gradients carry a loss
+ *              scale that is halved after an overflow.
+ *
+ * With `mpirun -n N`, the N processes are the ranks of the points with N ranks, and exchange messages; other points are
+ * simulated as in one process. The CSV is the same.
+ */
+#include "all_reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ulp_option options[] = {
+    ULP_OPTION_FORMATS_IF(settings, formats, "fp32,fp16,bf16,e5m2,e4m3", "fp16,bf16,e4m3", ulp_format_with_sign,
+                          ULP_WANTS_WITH_SIGN),
+    ULP_OPTION_MODES_OF(settings, modes, "rne,sra", NULL),
+    ULP_OPTION(settings, orders, choices, "all", .words = ulp_reduction_orders, .help = "orders of the sums"),
+    ULP_OPTION(settings, means, choices, "all", .words = ulp_reduction_means,
+               .help = "where the sum becomes a mean, for equal gradients; random ones are divided after the sum"),
+    ULP_OPTION(settings, ranks, integers, "2,4,8,16,32,64,128,256,512,1024,2048,4096", .quick = "2,16,256,1024,4096",
+               .min = 1, .max = ULP_RANKS_MAX, .help = "numbers of ranks"),
+    ULP_OPTION(settings, node, integer, "8", .min = 1, .max = ULP_RANKS_MAX, .help = "ranks of a node of two-level"),
+    ULP_OPTION(settings, elements, integer, "64", .quick = "16", .full = "1024", .min = 1, .max = 1e6,
+               .help = "elements of an array of random or equal gradients"),
+    ULP_OPTION(
+        settings, reductions, reductions,
+        "ring:fp32,ring:fp16,ring:bf16,tree:bf16,ring:e5m2,tree:e5m2,ring:e4m3,tree:e4m3,two-level:e4m3,ring:e4m3:sr",
+        .quick = "ring:fp32,ring:e4m3,tree:e4m3", .help = "reductions of the trainings"),
+    ULP_OPTION_AS(settings, train_ranks, "train-ranks", integers, "2,8,32,128", .quick = "2,32",
+                  .full = "2,4,8,16,32,64,128", .min = 1, .max = ULP_RANKS_MAX,
+                  .help = "numbers of ranks of the trainings; they divide the batch"),
+    ULP_OPTION_NET(settings, lesson, "fc32 relu fc10", NULL, NULL),
+    ULP_OPTION_BATCH(settings, lesson, "128"),
+    ULP_OPTION(settings, steps, integer, "80", .quick = "40", .full = "400", .min = 1, .max = 1e7,
+               .help = "training steps"),
+    ULP_OPTION(settings, rate, number, "0.2", .help = "learning rate", .max = 1000),
+    ULP_OPTION(settings, momentum, number, "0.9", .help = "momentum", .max = 1),
+    ULP_OPTION(settings, scale, integer, "2", .min = -24, .max = 24,
+               .help = "log2 of the loss scale at the start; it is halved on overflow, and the step is skipped"),
+    ULP_OPTIONS_OF_RUNS(settings, lesson, "2", "1", "5"),
+    {0},
+};
+
+static const ulp_column columns[] = {ULP_WORDS(row, data, DATA_WORDS),
+                                     ULP_COLUMNS(row, reduction),
+                                     ULP_WORDS(row, order, ORDER_WORDS),
+                                     ULP_COLUMNS(row, format, mode),
+                                     ULP_WORDS(row, mean, MEAN_WORDS),
+                                     ULP_COLUMNS(row, ranks, seed, value, error, worst, bound, loss, accuracy,
+                                                 loss_change, moved, skipped, scale_log2, diverged),
+                                     {0}};
+
+/* ---- plan ---- */
+
+/* The points of one kind of numbers and one reduction: one for each number of ranks. */
+static void add_ranks(ulp_plan *plan, point p, const ulp_integer_list *ranks) {
+    char text[ULP_REDUCTION_TEXT_MAX];
+    ulp_reduction_print(text, sizeof text, &p.how);
+    for (size_t i = 0; i < ranks->count; i++) {
+        p.ranks = (size_t)ranks->at[i];
+        const double cost = (double)p.ranks * (p.data == TRAINING ? 400 : p.how.order == ULP_REDUCE_RING ? 3 : 1);
+        ulp_plan_add(plan, &p, cost, "%s %s ranks %zu seed %llu", ulp_word_of(DATA_WORDS, (size_t)p.data).text, text,
+                     p.ranks, (unsigned long long)p.seed);
+    }
+}
+
+/* Whether equal or random numbers are reduced in this way: 64 and 2^-20 are about binary16. */
+static int has_points(const settings *s, int data, const point *p) {
+    if (data != NORMAL && data != UNIFORM && !(s->means >> p->how.mean & 1)) return 0;
+    if ((data == NORMAL || data == UNIFORM) && p->how.mean != ULP_MEAN_AFTER) return 0;
+    if (data == LARGE || data == TINY)
+        return p->how.rule.mode == ULP_RNE && strcmp(p->how.format.name, "binary16") == 0;
+    return 1;
+}
+
+static ulp_status add_format(ulp_plan *plan, const settings *s, int data, const ulp_format *format) {
+    char why[256];
+    point p = {.data = data, .seed = s->lesson.seed};
+    for (size_t m = 0; m < s->modes.count; m++) {
+        const ulp_status status = ulp_reduction_init(&p.how, format, s->modes.at[m].rule, why, sizeof why);
+        if (status != ULP_OK) return ulp_plan_fail(plan, status, "--formats, --modes: %s", why);
+        p.how.node = (uint16_t)s->node;
+        for (p.how.order = 0; p.how.order < ULP_REDUCE_ORDERS; p.how.order++)
+            for (p.how.mean = 0; p.how.mean < ULP_MEANS; p.how.mean++)
+                if (s->orders >> p.how.order & 1 && has_points(s, data, &p)) add_ranks(plan, p, &s->ranks);
+    }
+    return ULP_OK;
+}
+
+/* ---- trainings ---- */
+
+typedef struct context {
+    ulp_lesson lesson;
+    ulp_method method;
+} context;
+
+static ulp_train_options options_of(const context *x, const point *p) {
+    ulp_train_options o = ulp_lesson_options(&x->lesson, &x->method, p->seed);
+    o.ranks = p->ranks;
+    o.reduction = &p->how;
+    return o;
+}
+
+static ulp_status plan_trainings(ulp_plan *plan, const settings *s, context *x) {
+    ulp_status status = ulp_lesson_load(plan, &x->lesson, &s->lesson);
+    x->method = ulp_method_sgd(s->rate, s->momentum);
+    x->method.scaler = *ulp_scaler_rule_find("backoff");
+    x->method.scaler.init = (int16_t)s->scale;
+    for (size_t r = 0; r < s->train_ranks.count && status == ULP_OK; r++) {
+        const point p = {.ranks = (size_t)s->train_ranks.at[r], .how = s->reductions.at[0].reduction};
+        const ulp_train_options o = options_of(x, &p);
+        status = ulp_training_check(plan, &x->lesson.data, &o);
+    }
+    for (size_t i = 0; i < s->reductions.count && status == ULP_OK; i++)
+        for (uint64_t seed = s->lesson.seed; seed < s->lesson.seed + (uint64_t)s->lesson.seeds; seed++)
+            add_ranks(plan, (point){.data = TRAINING, .how = s->reductions.at[i].reduction, .seed = seed},
+                      &s->train_ranks);
+    return status;
+}
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+    const settings *s = own;
+    ulp_status status = plan_trainings(plan, s, shared);
+    for (int data = ONES; data < TRAINING; data++)
+        for (size_t f = 0; f < s->formats.count && status == ULP_OK; f++)
+            status = add_format(plan, s, data, &s->formats.at[f]);
+    return status;
+}
+
+/* ---- points ---- */
+
+row row_of(const ulp_task *task, char text[ULP_REDUCTION_TEXT_MAX]) {
+    const point *p = task->point;
+    row r;
+    ulp_row_clear(task->rows, &r);
+    ulp_reduction_print(text, ULP_REDUCTION_TEXT_MAX, &p->how);
+    r.data = p->data;
+    r.reduction = text;
+    r.format = p->how.format.name;
+    r.mode = ulp_mode_name((ulp_mode)p->how.rule.mode);
+    r.order = p->how.order;
+    r.mean = p->how.mean;
+    r.ranks = (int64_t)p->ranks;
+    r.seed = (int64_t)p->seed;
+    return r;
+}
+
+/* The distance of two runs' weights, relative to the weights of the first run. */
+static ulp_status compare_weights(double *moved, const ulp_trainer *one, const ulp_trainer *many) {
+    const size_t n = one->model.net.params;
+    float *w = ulp_grow(NULL, 2 * n * sizeof *w);
+    double apart = 0, size = 0;
+    ulp_status status = ulp_trainer_weights(one, w, NULL);
+    if (status == ULP_OK) status = ulp_trainer_weights(many, w + n, NULL);
+    for (size_t i = 0; i < n && status == ULP_OK; i++) {
+        const double d = (double)w[n + i] - (double)w[i];
+        apart += d * d;
+        size += (double)w[i] * (double)w[i];
+    }
+    *moved = sqrt(apart / size);
+    free(w);
+    return status;
+}
+
+/* Compare the end of a training with a run of one rank. */
+static ulp_status compare_with_one(const ulp_task *task, const ulp_trainer *many, row *r) {
+    const settings *s = task->settings;
+    const context *x = task->context;
+    ulp_train_options o = options_of(x, task->point);
+    ulp_trainer *one;
+    ulp_score learned;
+    o.ranks = 1;
+    ulp_status status = ulp_training_before(&one, task, &x->lesson.data, &o, (uint64_t)s->steps, 1);
+    if (status == ULP_OK) status = ulp_trainer_score(one, ULP_TRAIN_PART, &learned);
+    if (status == ULP_OK) status = compare_weights(&r->moved, one, many);
+    if (status == ULP_OK) r->loss_change = r->loss - learned.loss;
+    ulp_trainer_free(one);
+    return status;
+}
+
+static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *stretch) {
+    char text[ULP_REDUCTION_TEXT_MAX];
+    if (!stretch->final) return;
+    row r = row_of(task, text);
+    r.loss = stretch->loss;
+    r.accuracy = stretch->test.accuracy;
+    r.skipped = (int64_t)t->scaler.skipped;
+    r.scale_log2 = t->scaler.log2;
+    r.diverged = stretch->diverged;
+    if (compare_with_one(task, t, &r) == ULP_OK) ulp_row_put(task->rows, &r);
+}
+
+static ulp_status compute(const ulp_task *task) {
+    const settings *s = task->settings;
+    const point *p = task->point;
+    const context *x = task->context;
+    if (p->data != TRAINING) return measure(task);
+    ulp_training training = ulp_lesson_training(&x->lesson, &x->method, p->seed);
+    training.options = options_of(x, p);
+    training.steps = training.every = (uint64_t)s->steps;
+    training.record = record;
+    return ulp_training_run(task, &training);
+}
+
+static const ulp_experiment experiment = {
+    .name = "all_reduce",
+    .question = "gradients of many ranks become one mean: which order, format and place of the division keep it?",
+    ULP_EXPERIMENT_OF(settings, point, row),
+    .context_size = sizeof(context),
+    .release = ulp_lesson_release,
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
