@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "amp.h"
 #include "data.h"
 #include "loss.h"
 #include "net.h"
@@ -55,6 +56,7 @@ void ulp_data_help(const ulp_help *to) {
 
 static const ulp_help_topic topics[] = {
     {"policies", "which numbers a training run rounds, to which format and how", ulp_policy_help},
+    {"amp", "which operations automatic mixed precision computes in which format", ulp_amp_help},
     {"nets", "the layers of a network", ulp_net_help},
     {"optimizers", "how gradients move the weights", ulp_optimizer_help},
     {"scalers", "by which power of two the loss is multiplied", ulp_scaler_help},

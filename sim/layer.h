@@ -49,14 +49,15 @@ typedef struct ulp_layer_tensors {
 typedef enum ulp_layer_reads { ULP_READS_INPUT, ULP_READS_OUTPUT, ULP_READS_BOTH, ULP_READS_NEITHER } ulp_layer_reads;
 
 typedef struct ulp_layer_kind {
-    const char *name;    /* the letters before the numbers: "fc" */
-    const char *usage;   /* "fcN: fully connected, N outputs" */
-    const char *takes;   /* the inputs that the kind takes, NULL: all; "a height and a width of K or more" */
-    const char *example; /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
-    double gain;         /* factor of the variance of the weights of the layer before: 2 of relu (He), else 1 */
-    int products;        /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too */
-    int nesting;         /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
-    int turns;           /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
+    const char *name;      /* the letters before the numbers: "fc" */
+    const char *usage;     /* "fcN: fully connected, N outputs" */
+    const char *takes;     /* the inputs that the kind takes, NULL: all; "a height and a width of K or more" */
+    const char *example;   /* a net for tests, of at most 64 elements per sample, from an input of (1,4,4): "fc5" */
+    double gain;           /* factor of the variance of the weights of the layer before: 2 of relu (He), else 1 */
+    const char *operation; /* its row in the lists of amp.h; NULL: a product if `products`, else an activation */
+    int products;          /* 1: the policy's datapaths form sums of products; 2: of the layer's own outputs, too */
+    int nesting;           /* 1: the layer opens a residual block (fork), -1: it closes the block (join), else 0 */
+    int turns;             /* 1: the layer ends the first branch of a block and begins the second one (shortcut) */
     const struct ulp_cell *cell; /* of a recurrent kind, else NULL */
     ulp_layer_reads reads;       /* for footprint.h; a test checks that backward reads no more */
     int passes;                  /* how often forward reads its input; 0 stands for once */

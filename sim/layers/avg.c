@@ -73,6 +73,7 @@ const ulp_layer_kind ulp_layer_avg = {
     .example = "conv2@2p1 avg2 tanh",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "average pooling",
     .shape = avg_shape,
     .forward = avg_forward,
     .backward = avg_backward,

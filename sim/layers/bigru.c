@@ -154,6 +154,7 @@ const ulp_layer_kind ulp_layer_bigru = {
     .takes = "a sequence of at most 256 steps (an image becomes a sequence by rows or columns)",
     .example = "rows bigru2 bigru1",
     .gain = 1.0,
+    .operation = "cell",
     .products = 2,
     .reads = ULP_READS_BOTH,
     .shape = bigru_shape,

@@ -192,6 +192,7 @@ const ulp_layer_kind ulp_layer_bn = {
     .example = "bn conv3@2 bn tanh fc4 bn",
     .gain = 1.0,
     .passes = 2, /* for mean and variance, then for the output */
+    .operation = "norm",
     .shape = bn_shape,
     .init = bn_init,
     .init_state = bn_init_state,

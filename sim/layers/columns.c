@@ -40,6 +40,7 @@ const ulp_layer_kind ulp_layer_columns = {
     .example = "columns2 tanh",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "copy",
     .shape = columns_shape,
     .forward = columns_forward,
     .backward = columns_backward,

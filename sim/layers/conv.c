@@ -111,6 +111,7 @@ const ulp_layer_kind ulp_layer_conv = {
              "2^40 products per sample",
     .example = "conv4@3p1s2 tanh conv6@2p1g2 tanh conv3@2g3s2nobias",
     .gain = 1.0,
+    .operation = "convolution",
     .products = 1,
     .shape = conv_shape,
     .init = conv_init,

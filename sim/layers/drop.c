@@ -52,6 +52,7 @@ const ulp_layer_kind ulp_layer_drop = {
     .example = "drop50",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "dropout",
     .shape = drop_shape,
     .forward = drop_forward,
     .backward = drop_backward,

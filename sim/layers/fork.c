@@ -44,6 +44,7 @@ const ulp_layer_kind ulp_layer_fork = {
     .example = "fc9 fork tanh fork fc9 join join fc4",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "copy",
     .nesting = 1,
     .shape = fork_shape,
     .forward = fork_forward,

@@ -97,6 +97,7 @@ const ulp_layer_kind ulp_layer_gru = {
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows gru3",
     .gain = 1.0,
+    .operation = "cell",
     .products = 2,
     .reads = ULP_READS_BOTH,
     .cell = &cell,

@@ -36,6 +36,7 @@ const ulp_layer_kind ulp_layer_join = {
     .example = "fc8 fork fc5 tanh fc8 join tanh",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "sum",
     .nesting = -1,
     .shape = join_shape,
     .forward = join_forward,

@@ -48,6 +48,7 @@ const ulp_layer_kind ulp_layer_last = {
     .example = "rows tanh last",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "copy",
     .shape = last_shape,
     .forward = last_forward,
     .backward = last_backward,

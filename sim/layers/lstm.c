@@ -100,6 +100,7 @@ const ulp_layer_kind ulp_layer_lstm = {
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows lstm3",
     .gain = 1.0,
+    .operation = "cell",
     .products = 2,
     .reads = ULP_READS_BOTH,
     .cell = &cell,

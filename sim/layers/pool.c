@@ -130,6 +130,7 @@ const ulp_layer_kind ulp_layer_pool = {
     .example = "conv2@2p1 pool3s2p1 pool2 fc3",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "max pooling",
     .shape = pool_shape,
     .forward = pool_forward,
     .backward = pool_backward,

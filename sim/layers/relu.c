@@ -36,6 +36,7 @@ const ulp_layer_kind ulp_layer_relu = {
     .example = "relu",
     .gain = 2.0,
     .reads = ULP_READS_OUTPUT,
+    .operation = "relu",
     .shape = relu_shape,
     .forward = relu_forward,
     .backward = relu_backward,

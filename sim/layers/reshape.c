@@ -37,6 +37,7 @@ const ulp_layer_kind ulp_layer_reshape = {
     .example = "reshape4x2x2 tconv1@2s2",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "copy",
     .shape = reshape_shape,
     .forward = reshape_forward,
     .backward = reshape_backward,

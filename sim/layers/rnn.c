@@ -50,6 +50,7 @@ const ulp_layer_kind ulp_layer_rnn = {
     .takes = ULP_RECURRENT_TAKES,
     .example = "rows rnn5",
     .gain = 1.0,
+    .operation = "cell",
     .products = 2,
     .reads = ULP_READS_BOTH,
     .cell = &cell,

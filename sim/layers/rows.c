@@ -36,6 +36,7 @@ const ulp_layer_kind ulp_layer_rows = {
     .example = "rows tanh",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "copy",
     .shape = rows_shape,
     .forward = rows_forward,
     .backward = rows_backward,

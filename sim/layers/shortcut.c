@@ -45,6 +45,7 @@ const ulp_layer_kind ulp_layer_shortcut = {
     .example = "fork conv3@3p1 fork tanh shortcut join conv4@2s2 shortcut tanh conv4@2s2 tanh join fc3",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "copy",
     .turns = 1,
     .shape = shortcut_shape,
     .forward = shortcut_forward,

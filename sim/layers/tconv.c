@@ -121,6 +121,7 @@ const ulp_layer_kind ulp_layer_tconv = {
         "not above 2^40 products per sample",
     .example = "conv2@2s2 tconv4@3s2p1g2 tanh tconv1@2nobias",
     .gain = 1.0,
+    .operation = "convolution",
     .products = 1,
     .shape = tconv_shape,
     .init = tconv_init,

@@ -72,6 +72,7 @@ const ulp_layer_kind ulp_layer_up = {
     .example = "pool2 up2 tanh",
     .gain = 1.0,
     .reads = ULP_READS_NEITHER,
+    .operation = "up-sampling",
     .shape = up_shape,
     .forward = up_forward,
     .backward = up_backward,
