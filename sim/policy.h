@@ -196,6 +196,7 @@ enum {
     ULP_USE_SHUFFLE = 33,   /* order of the samples, one per epoch */
     ULP_USE_SPLIT = 34,     /* training and test part of a data set */
     ULP_USE_DROP = 35,      /* which elements dropout keeps */
+    ULP_USE_LATENT = 36,    /* inputs of a generator (gan.h) */
     ULP_USE_SHRINK = 48,    /* decoupled weight decay */
     ULP_USE_KAHAN_SUM = 49, /* this and the next two: compensated update, in the order of optim.h */
     ULP_USE_KAHAN_MOVED = 50,

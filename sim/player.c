@@ -1,0 +1,116 @@
+/* player.c - the start and the updates of one network of a ulp_gan; see player.h. */
+#include "player.h"
+
+#include <stdlib.h>
+
+#include "fail.h"
+#include "layer_policy.h"
+
+enum { SENTENCE = 1536 };
+
+/* ---- start ---- */
+
+/* Take policy, scaler and optimizer from the options, and check that they fit each other. */
+static ulp_status take_rules(ulp_player *p, const ulp_player_options *o, char *error, size_t error_size) {
+    const ulp_scaler_rule *scaler = o->scaler ? o->scaler : ulp_scaler_rule_find("none");
+    const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    ulp_status status = ULP_OK;
+    if (o->policy) p->policy = *o->policy;
+    else status = ulp_policy_parse(&p->policy, "fp32", error, error_size);
+    if (status == ULP_OK) status = ulp_policy_check(&p->policy, error, error_size);
+    if (status == ULP_OK) status = ulp_scaler_init(&p->scaler, scaler, error, error_size);
+    if (status == ULP_OK)
+        status = ulp_optimizer_init(&p->optimizer, o->optimizer ? o->optimizer : &sgd, &p->policy, error, error_size);
+    p->start_rule = p->optimizer.rule;
+    return status;
+}
+
+ulp_status ulp_player_take(ulp_player *p, const ulp_player_options *o, const ulp_pass_run *run, const char *of,
+                           char *error, size_t error_size) {
+    char why[SENTENCE] = "";
+    *p = (ulp_player){0};
+    if (!o->net) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: no net", of);
+    ulp_status status = take_rules(p, o, why, sizeof why);
+    if (status == ULP_OK) status = ulp_net_copy(&p->model.net, o->net);
+    if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, &p->policy, &p->model.net, why, sizeof why);
+    if (status == ULP_OK) status = ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, why, sizeof why);
+    p->pass.run = *run;
+    p->pass.run.policy = &p->policy;
+    p->pass.run.rows = p->rows;
+    if (status == ULP_OK) status = ulp_policy_runs_on(&p->policy, run->backend->name, why, sizeof why);
+    return status == ULP_OK ? ULP_OK
+                            : ulp_fail(error, error_size, status, "%s: %s", of, *why ? why : ulp_status_text(status));
+}
+
+/* Carve the arrays that do not belong to the model. */
+static void carve(void *own, ulp_arena *arena) {
+    ulp_player *p = own;
+    ulp_optimizer_carve(&p->optimizer, arena, p->model.net.params);
+    p->input_gradient = ulp_arena_take(arena, p->model.batch * ulp_dims_size(p->model.net.in));
+}
+
+/* Round weights that have a tensor scale from the master weights; each layer's weights are one tensor. */
+static ulp_status scale_weights(ulp_player *p) {
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < p->model.net.count && status == ULP_OK; i++) {
+        const ulp_layer *layer = &p->model.net.layers[i];
+        const ulp_cast *at = p->rows ? p->rows[i + 1].at : p->policy.at;
+        if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
+            status = ulp_pass_round(&p->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0),
+                                    p->optimizer.weight + layer->first_param, layer->params);
+    }
+    return status;
+}
+
+static ulp_status set_weights(ulp_player *p, double std) {
+    const size_t params = p->model.net.params, states = p->model.net.states;
+    float *w = calloc(params + states + 1, sizeof *w);
+    if (!w) return ULP_NO_MEMORY;
+    ulp_net_init(&p->model.net, w, w + params, p->pass.run.seed, std);
+    ulp_status status = ulp_optimizer_start(&p->optimizer, &p->pass, w);
+    if (status == ULP_OK) status = scale_weights(p);
+    if (status == ULP_OK) status = p->pass.run.backend->upload(p->model.state, w + params, states * sizeof *w);
+    free(w);
+    return status;
+}
+
+ulp_status ulp_player_start(ulp_player *p, size_t batch, size_t room, double std) {
+    ulp_net net = p->model.net;
+    ulp_status status = ulp_model_init(&p->model, &net, batch, room);
+    ulp_net_release(&net);
+    if (status == ULP_OK) status = ulp_model_alloc(&p->model, &p->pass, &p->arena, carve, p);
+    if (status == ULP_OK) status = ulp_loss_scales_start(&p->loss_scales, &p->scaler, &p->model.net);
+    return status == ULP_OK ? set_weights(p, std) : status;
+}
+
+void ulp_player_release(ulp_player *p) {
+    ulp_arena_release(&p->arena);
+    ulp_loss_scales_release(&p->loss_scales);
+    ulp_optimizer_release(&p->optimizer);
+    free(p->rows);
+    ulp_model_release(&p->model, &p->pass);
+}
+
+/* ---- steps ---- */
+
+void ulp_player_begin(ulp_player *p, uint64_t step, size_t B, int counting) {
+    p->pass.now = (ulp_pass_now){
+        .step = step, .counting = counting, .B = B, .scales = ulp_loss_scales_begin(&p->loss_scales, &p->scaler)};
+    ulp_pass_begin(&p->pass);
+}
+
+ulp_status ulp_player_update(ulp_player *p, ulp_player_step *report) {
+    ulp_gradient_check check;
+    ulp_pass *pass = &p->pass;
+    report->scale_log2 = pass->now.scales.log2;
+    ulp_status status = ulp_loss_scales_end(&p->loss_scales, &p->scaler, pass, &p->model, &check);
+    if (status != ULP_OK) return status;
+    report->overflow = check.overflow;
+    report->skipped = check.skip;
+    if (!check.skip)
+        status = ulp_optimizer_step(&p->optimizer, pass, p->model.wgrad, p->loss_scales.span, p->loss_scales.spans);
+    if (status == ULP_OK && !check.skip) status = scale_weights(p);
+    report->gradients.count = pass->counts.all[ULP_AT_AGRAD].count + pass->counts.all[ULP_AT_WGRAD].count;
+    report->gradients.zero = pass->counts.all[ULP_AT_AGRAD].zero + pass->counts.all[ULP_AT_WGRAD].zero;
+    return status;
+}
