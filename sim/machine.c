@@ -6,37 +6,26 @@
 
 #include "fail.h"
 
-/* Where a source gives peaks with sparsity, the row has half of them. */
-static const ulp_machine rows[] = {
-    {.name = "p100",
-     .what = "Tesla P100 SXM2",
-     .source = "NVIDIA, Tesla P100 data sheet 2016: 10.6 and 21.2 TFLOPS, 732 GB/s; no Tensor Cores",
-     .peak = {10.6, 0, 21.2, 0, 0},
-     .bandwidth = 732},
-    {.name = "v100",
-     .what = "Tesla V100 SXM2",
-     .source = "NVIDIA, Tesla V100 data sheet 2018: 15.7 and 125 TFLOPS, 900 GB/s",
-     .peak = {15.7, 0, 125, 0, 0},
-     .bandwidth = 900},
-    {.name = "a100",
-     .what = "A100 80GB SXM",
-     .source = "NVIDIA, A100 data sheet 2021: 19.5, 156, 312 and 312 TFLOPS, 2039 GB/s",
-     .peak = {19.5, 156, 312, 312, 0},
-     .bandwidth = 2039},
-    {.name = "h100",
-     .what = "H100 SXM",
-     .source = "NVIDIA, H100 data sheet 2023: 67, 989/2, 1979/2, 1979/2 and 3958/2 TFLOPS, 3.35 TB/s",
-     .peak = {67, 494.5, 989.5, 989.5, 1979},
-     .bandwidth = 3350},
-    {.name = "b200",
-     .what = "B200 in HGX B200",
-     .source =
-         "NVIDIA, Blackwell architecture technical brief 2024: 80, 2200/2, 4500/2, 4500/2 and 9000/2 TFLOPS, 8 TB/s",
-     .peak = {80, 1100, 2250, 2250, 4500},
-     .bandwidth = 8000},
-};
+/* X(name, full name, bandwidth, source, peaks in the order of ulp_peak_type). Where a source gives peaks with sparsity,
+ * the row has half of them. */
+#define MACHINES(X)                                                                                                    \
+    X(p100, "Tesla P100 SXM2", 732,                                                                                    \
+      "NVIDIA, Tesla P100 data sheet 2016: 10.6 and 21.2 TFLOPS, 732 GB/s; no Tensor Cores", 10.6, 0, 21.2, 0, 0)      \
+    X(v100, "Tesla V100 SXM2", 900, "NVIDIA, Tesla V100 data sheet 2018: 15.7 and 125 TFLOPS, 900 GB/s", 15.7, 0, 125, \
+      0, 0)                                                                                                            \
+    X(a100, "A100 80GB SXM", 2039, "NVIDIA, A100 data sheet 2021: 19.5, 156, 312 and 312 TFLOPS, 2039 GB/s", 19.5,     \
+      156, 312, 312, 0)                                                                                                \
+    X(h100, "H100 SXM", 3350, "NVIDIA, H100 data sheet 2023: 67, 989/2, 1979/2, 1979/2 and 3958/2 TFLOPS, 3.35 TB/s",  \
+      67, 494.5, 989.5, 989.5, 1979)                                                                                   \
+    X(b200, "B200 in HGX B200", 8000,                                                                                  \
+      "NVIDIA, Blackwell architecture technical brief 2024: 80, 2200/2, 4500/2, 4500/2 and 9000/2 TFLOPS, 8 TB/s", 80, \
+      1100, 2250, 2250, 4500)
+#define ROW(name, what, bandwidth, source, ...) {#name, what, source, {__VA_ARGS__}, bandwidth},
+#define WORD(name, ...) " " #name
 
+static const ulp_machine rows[] = {MACHINES(ROW)};
 enum { MACHINES = sizeof rows / sizeof rows[0] };
+const char ulp_machine_words[] = MACHINES(WORD);
 
 const ulp_machine *ulp_machine_get(size_t i) { return i < MACHINES ? &rows[i] : NULL; }
 

@@ -30,6 +30,8 @@ typedef struct ulp_machine {
     double bandwidth;            /* of the memory, 10^9 bytes per second */
 } ulp_machine;
 
+extern const char ulp_machine_words[]; /* the names of the machines, each with a blank before it */
+
 /* The i-th machine; NULL past the end. */
 const ulp_machine *ulp_machine_get(size_t i);
 
