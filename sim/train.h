@@ -10,7 +10,7 @@
 #define ULP_TRAIN_H
 
 #include "data.h"
-#include "kernels/products/reduction.h"
+#include "kernels/reduction/reduction.h"
 #include "layer_policy.h"
 #include "loss.h"
 #include "model.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/ranks.h"
+#include "kernels/reduction/ranks.h"
 
 enum { RANK_TEAM_MAX = 64 };
 

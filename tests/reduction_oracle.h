@@ -1,7 +1,7 @@
 /* reduction_oracle.h - the oracle for reductions over ranks: the mean of one element by recursion, every rounding by
  * MPFR.
  *
- * It follows the description in kernels/products/reduction.h and shares no code with the tested code.
+ * It follows the description in kernels/reduction/reduction.h and shares no code with the tested code.
  */
 #ifndef ULP_TESTS_REDUCTION_ORACLE_H
 #define ULP_TESTS_REDUCTION_ORACLE_H
@@ -9,7 +9,7 @@
 #include "support.h"
 
 #include "formats/rng.h"
-#include "kernels/products/reduction.h"
+#include "kernels/reduction/reduction.h"
 #include "sim/reference.h"
 
 /* The mean of element i of x (R,n). */

@@ -1,6 +1,6 @@
 /* all_reduce.c - gradients of 2 to 4096 ranks become one mean: which order, format and place of the division keep it?
  *
- * A reduction (kernels/products/reduction.h, `ulp help reductions`) adds the arrays of R ranks and divides by R. Each
+ * A reduction (kernels/reduction/reduction.h, `ulp help reductions`) adds the arrays of R ranks and divides by R. Each
  * partial sum is rounded once to the format. The numbers of the ranks are
  *
  *   1          equal gradients: a ring adds them one after another and stops at 2^p
@@ -141,22 +141,6 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
 
 /* ---- points ---- */
 
-row row_of(const ulp_task *task, char text[ULP_REDUCTION_TEXT_MAX]) {
-    const point *p = task->point;
-    row r;
-    ulp_row_clear(task->rows, &r);
-    ulp_reduction_print(text, ULP_REDUCTION_TEXT_MAX, &p->how);
-    r.data = p->data;
-    r.reduction = text;
-    r.format = p->how.format.name;
-    r.mode = ulp_mode_name((ulp_mode)p->how.rule.mode);
-    r.order = p->how.order;
-    r.mean = p->how.mean;
-    r.ranks = (int64_t)p->ranks;
-    r.seed = (int64_t)p->seed;
-    return r;
-}
-
 /* The distance of two runs' weights, relative to the weights of the first run. */
 static ulp_status compare_weights(double *moved, const ulp_trainer *one, const ulp_trainer *many) {
     const size_t n = one->model.net.params;
@@ -209,15 +193,19 @@ static ulp_status compute(const ulp_task *task) {
     if (p->data != TRAINING) return measure(task);
     ulp_training training = ulp_lesson_training(&x->lesson, &x->method, p->seed);
     training.options = options_of(x, p);
+    training.options.group = task->ranks;
     training.steps = training.every = (uint64_t)s->steps;
     training.record = record;
     return ulp_training_run(task, &training);
 }
 
+static size_t ranks_of(const void *at) { return ((const point *)at)->ranks; }
+
 static const ulp_experiment experiment = {
     .name = "all_reduce",
     .question = "gradients of many ranks become one mean: which order, format and place of the division keep it?",
     ULP_EXPERIMENT_OF(settings, point, row),
+    .ranks = ranks_of,
     .context_size = sizeof(context),
     .release = ulp_lesson_release,
 };

@@ -43,10 +43,9 @@ typedef struct row {
     int64_t skipped, scale_log2, diverged;
 } row;
 
-/* A row of a point, with empty cells of results. */
+/* measure.c: a row of a point, with empty cells of results; and reducing the numbers of a point that is no training,
+ * with its row. */
 row row_of(const ulp_task *task, char text[ULP_REDUCTION_TEXT_MAX]);
-
-/* measure.c: reduce the numbers of a point that is no training, and put its row. */
 ulp_status measure(const ulp_task *task);
 
 #endif

@@ -7,6 +7,22 @@
 #include "sim/update.h"
 #include "sim/normal.h"
 
+row row_of(const ulp_task *task, char text[ULP_REDUCTION_TEXT_MAX]) {
+    const point *p = task->point;
+    row r;
+    ulp_row_clear(task->rows, &r);
+    ulp_reduction_print(text, ULP_REDUCTION_TEXT_MAX, &p->how);
+    r.data = p->data;
+    r.reduction = text;
+    r.format = p->how.format.name;
+    r.mode = ulp_mode_name((ulp_mode)p->how.rule.mode);
+    r.order = p->how.order;
+    r.mean = p->how.mean;
+    r.ranks = (int64_t)p->ranks;
+    r.seed = (int64_t)p->seed;
+    return r;
+}
+
 /* x (n) = the numbers of a rank. */
 static void fill(float *x, size_t n, const point *p, size_t rank) {
     ulp_stream stream = ulp_stream_named(p->seed, "all_reduce %s", ulp_word_of(DATA_WORDS, (size_t)p->data).text);
@@ -22,17 +38,24 @@ static void fill(float *x, size_t n, const point *p, size_t rank) {
     }
 }
 
-/* result (n) = the mean, host memory. x (n): scratch in host memory; rows: backend memory, (n) for each rank that this
- * process computes. */
-static ulp_status reduce(const ulp_reduction_job *job, float *result, float *rows, const point *p, size_t n) {
+/* to (n) = the numbers of a rank after their first rounding, backend memory; scratch (n): host memory. */
+static ulp_status enter(const ulp_reduction_job *job, float *to, float *scratch, const point *p, size_t n,
+                        size_t rank) {
+    fill(scratch, n, p, rank);
+    const ulp_status status = job->backend->upload(to, scratch, n * sizeof *to);
+    return status == ULP_OK ? ulp_reduction_enter(job, to, to, n, rank) : status;
+}
+
+/* result (n) = the mean, host memory. rows (ranks,n): backend memory; of processes that are a rank each only row 0. */
+static ulp_status reduce(const ulp_task *task, const ulp_reduction_job *job, float *result, float *rows, size_t n) {
+    const point *p = task->point;
+    const ulp_ranks *ranks = task->ranks;
     const ulp_backend *backend = job->backend;
-    ulp_status status = ULP_OK;
-    for (size_t r = 0; r < p->ranks && status == ULP_OK; r++) {
-        fill(result, n, p, r);
-        status = backend->upload(rows + r * n, result, n * sizeof *result);
-        if (status == ULP_OK) status = ulp_reduction_enter(job, rows + r * n, rows + r * n, n, r);
-    }
-    if (status == ULP_OK) status = ulp_reduction_sum(job, rows, n);
+    ulp_status status = ranks ? enter(job, rows, result, p, n, ranks->rank) : ULP_OK;
+    for (size_t r = 0; !ranks && r < p->ranks && status == ULP_OK; r++)
+        status = enter(job, rows + r * n, result, p, n, r);
+    if (status == ULP_OK)
+        status = ranks ? ulp_reduction_sum_over(job, ranks, rows, n) : ulp_reduction_sum(job, rows, n);
     return status == ULP_OK ? backend->download(result, rows, n * sizeof *result) : status;
 }
 
@@ -93,7 +116,7 @@ ulp_status measure(const ulp_task *task) {
     row r = row_of(task, text);
     const ulp_reduction_job job = {&p->how, backend, ulp_stream_named(p->seed, "all_reduce sum %s", text), p->ranks};
     float *rows = backend->alloc(p->ranks * n * sizeof *rows), *result = malloc(n * sizeof *result);
-    const ulp_status status = rows && result ? reduce(&job, result, rows, p, n) : ULP_NO_MEMORY;
+    const ulp_status status = rows && result ? reduce(task, &job, result, rows, n) : ULP_NO_MEMORY;
     if (status == ULP_OK) {
         put_errors(&r, result, p, n);
         ulp_row_put(task->rows, &r);

@@ -307,6 +307,7 @@ static void set_up_sweep(ulp_run *run) {
     s->settings = run->settings;
     s->context = run->context;
     s->compute = e->compute;
+    s->ranks_of = e->ranks;
     s->threads_inside = e->threads_inside;
     s->uncut = e->whole;
     s->shard = (size_t)run->common.shard.index;

@@ -39,6 +39,10 @@ typedef struct ulp_experiment {
     ulp_status (*plan)(ulp_plan *plan, const void *settings, void *context);
     /* Compute one point and put its rows. Several threads call it at the same time, unless threads_inside. */
     ulp_status (*compute)(const ulp_task *task);
+    /* The number of ranks that a point is about. If mpirun starts as many processes, all of them compute the point
+     * together: task->ranks exchanges their messages, all call ulp_task_progress() equally often, and the rows are the
+     * same as those of one process. May be NULL. */
+    size_t (*ranks)(const void *point);
     /* Print the table, and test the claims on the rows of the whole plan. May be NULL. */
     void (*judge)(ulp_claims *claims);
     /* Free the data in the context. May be NULL. */

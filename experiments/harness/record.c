@@ -57,6 +57,7 @@ static void put_machine(FILE *file, const ulp_run *run) {
     put_pair(file, "flags", ulp_build_flags());
     put_pair(file, "commit", ulp_build_commit());
     fprintf(file, "  \"threads\": %d,\n  \"ranks\": %d,\n", run->sweep.threads, run->sweep.ranks);
+    fprintf(file, "  \"points_by_all_ranks\": %zu,\n", run->sweep.shared);
 }
 
 static void put_pairs(FILE *file, const char *const keys[], const char *const texts[], int count) {

@@ -1,5 +1,5 @@
 /* help.c - ulp help: the commands, and the names that options take, printed from the tables that define them. */
-#include "kernels/products/reduction.h"
+#include "kernels/reduction/reduction.h"
 #include "sim/help.h"
 #include "tool.h"
 

@@ -36,7 +36,8 @@ int ulp_task_progress(const ulp_task *task, double share) {
     pthread_mutex_lock(&s->lock);
     work->share = share < 0 ? 0 : share > 1 ? 1 : share;
     show_progress(s);
-    if (ulp_stopping() || s->status != ULP_OK) work->cut = 1;
+    const int stop = ulp_stopping() || s->status != ULP_OK;
+    if (s->agree ? s->agree(stop) : stop) work->cut = 1;
     const int cut = work->cut;
     pthread_mutex_unlock(&s->lock);
     return cut;
@@ -60,6 +61,7 @@ ulp_status ulp_sweep_compute(ulp_sweep *s, size_t k) {
                            .file = s->work[k].file,
                            .resumed = s->resume,
                            .sweep = s,
+                           .ranks = s->together,
                            .index = k};
     const ulp_status status = s->compute(&task);
     return s->work[k].cut ? ULP_OK : status;

@@ -17,6 +17,7 @@
 #include "experiments/harness/table/output.h"
 #include "experiments/harness/table/table.h"
 #include "formats/rng.h"
+#include "kernels/reduction/ranks.h"
 #include "plan.h"
 
 typedef struct ulp_sweep ulp_sweep;
@@ -29,7 +30,8 @@ typedef struct ulp_task {
     const char *file; /* name for a checkpoint of the point, which the sweep removes in the end; NULL: no checkpoint */
     int resumed;      /* 1: the run continues a stopped run; `file` may hold the beginning of the point */
     ulp_sweep *sweep;
-    size_t index; /* index of the point in the plan; no number may depend on it */
+    size_t index;           /* index of the point in the plan; no number may depend on it */
+    const ulp_ranks *ranks; /* the processes that compute this point together, each a rank of it; NULL: one process */
 } ulp_task;
 
 /* Report the share of a long point that is done. A result other than 0 means that the run stops: compute() has to
@@ -60,6 +62,7 @@ struct ulp_sweep {
     const ulp_column *columns;
     const void *settings, *context;
     ulp_status (*compute)(const ulp_task *task);
+    size_t (*ranks_of)(const void *point); /* the ranks that a point is about; NULL: no point is about ranks */
     int threads, threads_inside; /* inside: points run one by one, each with all threads for its array operations */
     int uncut;                   /* 1: all points belong to one process (timings); none is kept for another process */
     size_t shard, shards;        /* this run computes the points k with k mod shards = shard; shards 0: all points */
@@ -78,6 +81,9 @@ struct ulp_sweep {
     ulp_progress progress;
     double cost_total, started;
     size_t finished, resumed;
+    const ulp_ranks *together; /* while all processes compute one point; `agree` says whether any of them stops */
+    int (*agree)(int stop);
+    size_t shared; /* number of points that all processes have computed together */
 };
 
 /* Start MPI if mpirun started this process, and set rank and ranks. */

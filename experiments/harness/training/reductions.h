@@ -6,7 +6,7 @@
 #define ULP_TRAINING_REDUCTIONS_H
 
 #include "experiments/harness/cli/options.h"
-#include "kernels/products/reduction.h"
+#include "kernels/reduction/reduction.h"
 
 typedef struct ulp_named_reduction {
     char name[ULP_REDUCTION_TEXT_MAX]; /* the canonical text */

@@ -1,5 +1,5 @@
 /* reduction_text.c - the text of a reduction, ORDER:FORMAT[:MODE][:key=value...]; see reduction.h. */
-#include "datapath_names.h"
+#include "kernels/products/datapath_names.h"
 #include "reduction.h"
 
 #include <stdio.h>

@@ -43,7 +43,7 @@
 #define ULP_REDUCTION_H
 
 #include "kernels/backend.h"
-#include "kernels/ranks.h"
+#include "kernels/reduction/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
