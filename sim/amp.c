@@ -104,8 +104,10 @@ static void choose_scaler(ulp_amp *amp) {
                                : "small gradients become zero in the format; the loss scale moves them into its range";
 }
 
+int ulp_amp_takes(const ulp_format *f) { return f->is_signed && !f->is_fixed && f->fits_binary32; }
+
 ulp_status ulp_amp_derive(ulp_amp *amp, const ulp_net *net, const ulp_format *format, char *error, size_t error_size) {
-    if (!format->is_signed || format->is_fixed || !format->fits_binary32)
+    if (!ulp_amp_takes(format))
         return ulp_fail(error, error_size, ULP_UNSUPPORTED,
                         "automatic mixed precision in %s: gradients have signs and overflow to infinity or NaN, and "
                         "arrays carry binary32; fp16, bf16, e4m3, e5m2 and any eXmY that fits binary32 are taken",

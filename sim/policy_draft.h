@@ -1,4 +1,4 @@
-/* policy_draft.h - a policy while its text is parsed, for policy_text.c and policy_selected.c. */
+/* policy_draft.h - a policy while its text is parsed, for policy_keys.c, policy_selected.c and policy_text.c. */
 #ifndef ULP_POLICY_DRAFT_H
 #define ULP_POLICY_DRAFT_H
 
@@ -21,6 +21,8 @@ typedef struct draft {
 /* The keys, in the order of the canonical text; the last one has no name. */
 extern const ulp_key ulp_policy_keys[];
 
+/* Read a value as the cast with number i. */
+ulp_status ulp_draft_cast(draft *d, int i, const char *text);
 ulp_status ulp_draft_datapath(const draft *d, ulp_datapath *datapath, const char *text);
 
 /* Refuse a word for which the policy has no room. */

@@ -8,12 +8,6 @@
 
 enum { WORD_MAX = ULP_CAST_TEXT_MAX };
 
-ulp_status ulp_draft_full(const draft *d, const char *word) {
-    return ulp_fail(d->error, d->error_size, ULP_BAD_ARGUMENT,
-                    "policy: '%s' is too much: at most %d words with selectors, with at most %d datapaths", word,
-                    ULP_SELECTIONS_MAX, ULP_PATHS_MAX);
-}
-
 /* A word SELECTOR.KEY=VALUE. */
 typedef struct selected_word {
     const char *name, *key, *value; /* name: SELECTOR.KEY */

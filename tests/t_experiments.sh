@@ -391,7 +391,7 @@ says '^PASS every network: binary16 at scale 1 flushes every' out.txt "the claim
 
 # `--formats all` selects the formats that an experiment can use; any other format is refused by name
 for name in counting harmonic cartoon_sgd swamping sum_growth ode sr_bits stagnation gradient_underflow loss_scaling magnitudes \
-    update_ratio fixed_point recurrence quantized_inference ctc all_reduce; do
+    update_ratio fixed_point recurrence quantized_inference ctc all_reduce amp; do
     exits 0 "$name --formats all" "$BIN/$name" --quick --formats all --list
     [ $name = stagnation ] && continue
     exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out f.csv

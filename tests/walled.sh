@@ -18,7 +18,7 @@ for program in "$TESTS"/walled/*; do
     count=$((count + 1))
     case ${MODE:-release}/$name in
     [at]san/ctc | [at]san/loss_scaling | [at]san/gradient_underflow | [at]san/quantized_inference | [at]san/fixed_point | \
-        [at]san/recipe | [at]san/recurrence | [at]san/update_ratio)
+        [at]san/recipe | [at]san/amp | [at]san/recurrence | [at]san/update_ratio)
         skip "$name: the same CSV behind the wall" "not under a sanitizer"; continue ;;
     esac
     less= # smaller options for the emulated device, which is slow
@@ -26,6 +26,7 @@ for program in "$TESTS"/walled/*; do
     all_reduce)
         part="--elements 4 --ranks 2,64 --steps 3 --train-ranks 2,8"
         less="--elements 2 --ranks 2,8 --modes rne --formats bf16 --steps 1 --net fc4,relu,fc10 --train-ranks 2 --reductions ring:bf16" ;;
+    amp) part="--nets small,resnet,gru --steps 3 --seeds 1" less="--nets small --steps 1 --seeds 1 --ways amp" ;;
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     ctc) part="--steps 12 --longest 50 --every 6" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;

@@ -1,0 +1,55 @@
+#!/bin/sh
+# amp.sh - policies per layer and automatic mixed precision on the command line: the same bytes by hand, and refusals.
+
+. tests/support.sh
+
+net="conv4@3p1 bn relu pool2 fc10"
+exits 0 "ulp amp" "$BIN/ulp" amp --net "$net" --format fp16 --explain
+says '^policy  mixed:binary16,bn.weight=fp32,bn.wgrad=fp32,bn.master=none$' out.txt "the policy"
+says '^scaler  pytorch: ' out.txt "the scaler, and why"
+says '^1   bn  *norm  *follows  binary16 binary16  *0 ' out.txt "a line for each layer and operation"
+policy=$(sed -n 's/^policy  //p' out.txt)
+
+small="--quick --formats fp16 --ways amp --seeds 1 --steps 8 --quiet"
+exits 0 "amp on a net" "$BIN/amp" $small --net "$net" --out derived.csv
+exits 0 "amp with the derived policy passed by hand" "$BIN/amp" $small --net "$net" --policy "$policy" --scaler pytorch --out hand.csv
+same derived.csv hand.csv "the same CSV"
+exits 0 "amp with an edited policy" "$BIN/amp" $small --net "$net" --policy "$policy,last.*=fp32" --out edited.csv
+cmp -s derived.csv edited.csv
+[ $? -eq 1 ]
+verdict $? "an edited policy gives other numbers"
+
+L="$BIN/loss_scaling --quick --nets cnn --formats fp16 --scales 0 --scalers pytorch --steps 6 --seeds 1 --quiet"
+$L --policy mixed:fp16 --out plain.csv
+$L --policy 'fp32,*.*=mixed:fp16' --out all.csv
+grep -v '^# policy' plain.csv >plain.txt
+grep -v '^# policy' all.csv >all.txt
+same plain.txt all.txt "a policy that says the same for all layers gives the bytes of the plain one"
+says '^# policy in full: .*,\*\.\*=mixed:binary16/rne,' all.csv "the header has the selectors"
+
+refused() { # refused TEXT POLICY
+    exits 2 "--policy $2" $L --policy "$2" --out none.csv
+    says "$1" err.txt "it says why"
+    [ ! -e none.csv ]
+    verdict $? "nothing is written"
+}
+refused "'bn.' selects no layer; this net has conv, relu, pool, fc, numbers 0 to 6" 'mixed:fp16,bn.act=fp32'
+refused "'7.' selects no layer" 'mixed:fp16,7.act=fp32'
+refused "no format 'fp17' for act" 'mixed:fp16,conv.act=fp17'
+refused "no key 'acts'; did you mean 'act'" 'mixed:fp16,conv.acts=fp16'
+refused "before the point stands a kind of layer" 'mixed:fp16,Conv.act=fp16'
+refused 'conv.act is given twice' 'mixed:fp16,conv.act=fp16,conv.act=bf16'
+refused 'layer 0 (conv8@3p1): fwd=h100-fp16: takes operands in binary16' 'mixed:fp16,first.weight=bf16,conv.acc=h100-fp16'
+
+exits 2 "ulp amp in fixed point" "$BIN/ulp" amp --net fc10 --format q8.8
+says 'automatic mixed precision in q8.8' err.txt "it says which"
+exits 2 "ulp amp of a net with an unknown layer" "$BIN/ulp" amp --net 'fc10 foo' --format fp16
+says "no layer called 'foo'" err.txt "it names it"
+exits 2 "ulp amp without a net" "$BIN/ulp" amp --format fp16
+exits 2 "ulp amp --input 3x8" "$BIN/ulp" amp --net fc10 --format fp16 --input 3x8
+says 'CxHxW' err.txt "it says the form"
+exits 2 "amp --policy with two networks" "$BIN/amp" --quick --formats fp16 --policy mixed:fp16 --out none.csv
+says 'take one network and one format' err.txt "it says why"
+exits 2 "amp --formats q8.8" "$BIN/amp" --quick --formats q8.8 --out none.csv
+
+exit $failed
