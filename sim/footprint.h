@@ -16,8 +16,8 @@
  *
  * Products are multiply-adds of sums: convolutions, fully connected and recurrent layers. Bytes moved: every operation
  * reads each of its operands from memory once and writes its results once, without fusion with its neighbours. Batch
- * normalisation reads its input twice. A recurrent layer reads its recurrent weights at every step. Forks, joins
- * backward and shortcuts move nothing, but a fork adds two gradients.
+ * normalisation reads its input twice. A recurrent layer reads its recurrent weights at every step; the gradients
+ * inside it are not counted. Forks, joins backward and shortcuts move nothing, but a fork adds two gradients.
  */
 #ifndef ULP_FOOTPRINT_H
 #define ULP_FOOTPRINT_H
