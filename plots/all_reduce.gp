@@ -8,9 +8,22 @@ eval figure_groups(csv, "data reduction")
 eval figure_groups(csv, "data")
 group(data, order, mean, mode, format) = sprintf("%s %s %s %s %s", data, order, mean, mode, format)
 after(data, order, mode, format) = group(data, order, "after", mode, format)
-formats = "binary32 binary16 bfloat16 e5m2 e4m3"
+formats = ""
+do for [f in "binary32 binary16 bfloat16 e5m2 e4m3"] { formats = formats . (has_rows(after("1", "ring", "rne", f)) && has_rows(after("1", "tree", "rne", f)) ? f . " " : "") }
+if (words(formats) == 0) {
+    eval figure_refuse("all_reduce", "needs rings and trees to nearest, divided after the sum, in formats of the default run")
+}
 eval measure("1", "1", "column('ranks')")
 most = most == most ? most : 4096
+overflowing = strstrt(formats, "e4m3") ? "e4m3" : ""
+# the format of the panel about orders and modes, and the ways to sum that this run has
+one = strstrt(formats, "bfloat16") ? "bfloat16" : word(formats, 1)
+order_of(way) = way[1:strstrt(way, ":") - 1]
+mode_of(way) = way[strstrt(way, ":") + 1:]
+ways = ""
+do for [w in "ring:rne ring:sra two-level:rne tree:rne tree:sra"] { ways = ways . (has_rows(after("uniform", order_of(w), mode_of(w), one)) ? w . " " : "") }
+mark_of(way) = way eq "ring:rne" ? 7 : way eq "ring:sra" ? 6 : way eq "two-level:rne" ? 4 : way eq "tree:rne" ? 8 : 10
+colour_of_way(way) = way eq "ring:rne" ? bfloat16 : way eq "ring:sra" ? purple : way eq "two-level:rne" ? green : way eq "tree:rne" ? blue : sky
 # the reductions of the trainings, in the order of the file
 reductions = ""
 known(name) = strstrt(reductions . " ", " " . name . " ") > 0
@@ -32,7 +45,7 @@ do for [i = 1:N] {
 }
 mark(kind) = kind == 1 ? 7 : kind == 2 ? 8 : kind == 3 ? 4 : 6
 dash(kind) = kind == 1 ? 1 : kind == 4 ? 4 : 2
-colour_of(format) = strstrt(formats, format) ? value(format) : green
+colour_of(format) = strstrt("binary32 binary16 bfloat16 e5m2 e4m3", format) ? value(format) : green
 panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 ranks_axis(top) = sprintf("set logscale x 2; set xrange [1.6:%g]; set xtics ('2' 2, '8' 8, '32' 32, '128' 128, '512' 512, '2048' 2048); set xlabel 'ranks R'", top)
 
@@ -65,9 +78,9 @@ do for [file in figure_files] {
     set label 12 "trees: exact, up to an overflow of e4m3" at 3,1.75 left textcolor rgb grey font small_font
     plot for [f in formats] rows(after("1", "ring", "rne", f)) using "ranks":"value" with linespoints pointtype 7 pointsize 0.5 linewidth (f eq "binary32" ? 4.5 : 2.5) linecolor rgb value(f) title f . " ring", \
          for [f in formats] rows(after("1", "tree", "rne", f)) using "ranks":"value" with points pointtype 8 pointsize 1 linewidth 1.4 linecolor rgb value(f), \
-         rows(after("1", "tree", "rne", "e4m3")) using "ranks":(column("value") == 1 ? 1e-30 : 1) with points pointtype 2 pointsize 0.9 linewidth 2 linecolor rgb e4m3, \
+         for [f in overflowing] rows(after("1", "tree", "rne", f)) using "ranks":(strcol("value") eq "1" ? 1e-30 : 1) with points pointtype 2 pointsize 1.5 linewidth 3 linecolor rgb value(f), \
          1e-30 with points pointtype 8 pointsize 1 linewidth 1.4 linecolor rgb ink title "tree", \
-         1e-30 with points pointtype 2 pointsize 0.9 linewidth 2 linecolor rgb e4m3 title "tree, overflow"
+         1e-30 with points pointtype 2 pointsize 1.2 linewidth 3 linecolor rgb e4m3 title "tree, overflow"
     unset label 12
 
     # --- random gradients
@@ -77,8 +90,8 @@ do for [file in figure_files] {
     set yrange [1e-9:8]
     set ytics ("10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "0.01" 0.01, "1" 1)
     set ylabel "root mean square, relative" offset 0.6,0
-    set key at graph 0.3,0.42 right vertical Left reverse font small_font
-    set label 12 "colours as at the left" at graph 0.34,0.38 left textcolor rgb grey font small_font
+    set key at graph 0.3,0.4 right vertical Left reverse font small_font
+    set label 12 "colours as at the left" at graph 0.34,0.36 left textcolor rgb grey font small_font
     plot for [f in formats] rows(after("uniform", "ring", "rne", f)) using "ranks":"error" with linespoints pointtype 7 pointsize 0.5 linewidth 2.5 linecolor rgb value(f), \
          for [f in formats] rows(after("uniform", "tree", "rne", f)) using "ranks":"error" with linespoints pointtype 8 pointsize 0.9 linewidth 1.5 dashtype (5,4) linecolor rgb value(f), \
          1e-30 with linespoints pointtype 7 pointsize 0.5 linewidth 2.5 linecolor rgb ink title "ring", \
@@ -105,18 +118,14 @@ do for [file in figure_files] {
 
     # --- orders and modes in bfloat16
     eval panel(0.57, 0.985, 0.384, 0.57)
-    set title "bfloat16, U[0,1]: orders and stochastic rounding"
+    set title one . ", U[0,1]: orders and stochastic rounding"
     set yrange [4e-4:4000]
     set logscale y 10
     set ytics scale 0.6 ("0.001" 1e-3, "0.01" 0.01, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
     set ylabel "root mean square, relative" offset 0.6,0
     set key at graph 0.02,0.99 left top vertical Left reverse maxrows 3 maxcols auto samplen 1.6 width -1 font small_font
-    plot rows(after("uniform", "ring", "rne", "bfloat16")) using "ranks":"bound" with lines linewidth 1.5 dashtype (3,4) linecolor rgb grey title "bound of the ring", \
-         rows(after("uniform", "ring", "rne", "bfloat16")) using "ranks":"error" with linespoints pointtype 7 pointsize 0.5 linewidth 2.5 linecolor rgb bfloat16 title "ring", \
-         rows(after("uniform", "ring", "sra", "bfloat16")) using "ranks":"error" with linespoints pointtype 6 pointsize 0.7 linewidth 1.5 linecolor rgb purple title "ring, stochastic", \
-         rows(after("uniform", "two-level", "rne", "bfloat16")) using "ranks":"error" with linespoints pointtype 4 pointsize 0.7 linewidth 1.5 linecolor rgb green title "two-level", \
-         rows(after("uniform", "tree", "rne", "bfloat16")) using "ranks":"error" with linespoints pointtype 8 pointsize 0.9 linewidth 1.5 linecolor rgb blue title "tree", \
-         rows(after("uniform", "tree", "sra", "bfloat16")) using "ranks":"error" with linespoints pointtype 10 pointsize 0.9 linewidth 1.5 linecolor rgb sky title "tree, stochastic"
+    plot rows(after("uniform", "ring", "rne", one)) using "ranks":"bound" with lines linewidth 1.5 dashtype (3,4) linecolor rgb grey title "bound of the ring", \
+         for [w in ways] rows(after("uniform", order_of(w), mode_of(w), one)) using "ranks":"error" with linespoints pointtype mark_of(w) pointsize 0.7 linewidth (w eq "ring:rne" ? 2.5 : 1.5) linecolor rgb colour_of_way(w) title order_of(w) . (mode_of(w) eq "rne" ? "" : ", stochastic")
 
     # --- trainings
     eval ranks_axis(train_most * 1.3)
