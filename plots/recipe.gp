@@ -4,10 +4,10 @@ csv = "results/recipe.csv"
 eval figure_needs("recipe", csv)
 eval figure_needs_summary("recipe", csv)
 
-all = "fp32 fp16 fp16-sums fp16-master fp16-recipe fp16-lowsums fp16-nomaster fp16-sr fp16-kahan bf16 bf16-recipe bf16-lowsums bf16-nomaster bf16-sr bf16-kahan fp8 fp8-loss fp8-now fp8-delayed"
+all = "fp32 fp16 fp16-sums fp16-master fp16-recipe fp16-lowsums fp16-nomaster fp16-sr fp16-kahan bf16 bf16-recipe bf16-lowsums bf16-nomaster bf16-sr bf16-kahan fp8 fp8-loss fp8-now fp8-delayed amp"
 ladder = "fp16 fp16-sums fp16-master fp16-recipe fp32"
 parting = "bf16 fp16-sums fp16-master fp16-recipe"
-label_of(v) = v eq "fp32" ? "binary32" : v eq "fp16" ? "everything in binary16" : v eq "fp16-sums" ? "+ sums in binary32" : v eq "fp16-master" ? "+ master weights in binary32" : \
+label_of(v) = v eq "fp32" ? "binary32" : v eq "amp" ? "chosen by lists of operations" : v eq "fp16" ? "everything in binary16" : v eq "fp16-sums" ? "+ sums in binary32" : v eq "fp16-master" ? "+ master weights in binary32" : \
     v eq "fp16-recipe" ? "+ loss scaling = the recipe" : v eq "bf16" ? "everything in bfloat16" : v eq "bf16-recipe" ? "recipe without loss scaling" : v eq "fp8" ? "no scale at all" : \
     v eq "fp8-loss" ? "loss scaling" : v eq "fp8-now" ? "scales per tensor, of this step" : v eq "fp8-delayed" ? "scales per tensor, of the last 16 steps" : \
     strstrt(v, "-lowsums") ? "sums in " . (v[1:4] eq "fp16" ? "binary16" : "bfloat16") : strstrt(v, "-sr") ? "no master weights, stochastic rounding" : \
@@ -55,7 +55,7 @@ do for [i = 1:N] {
     right[i] = summary(csv, "test accuracy", v)
 }
 header(v) = changed(v) ? (v[1:4] eq "fp16" ? "binary16: the recipe, but with" : "bfloat16: unscaled recipe, but with") : \
-    v[1:4] eq "fp16" ? "binary16: one ingredient after the other" : v[1:4] eq "bf16" ? "bfloat16" : "fp8: e4m3 forward, e5m2 backward"
+    v[1:4] eq "fp16" ? "binary16: one ingredient after the other" : v[1:4] eq "bf16" ? "bfloat16" : v eq "amp" ? "automatic (--amp)" : "fp8: e4m3 forward, e5m2 backward"
 jitter(s) = seeds > 1 ? 0.34 * ((s - seed) / (seeds - 1.0) - 0.5) * 2 : 0
 
 right_low = summary(csv, "least test accuracy", "fp32")

@@ -52,4 +52,27 @@ exits 2 "amp --policy with two networks" "$BIN/amp" --quick --formats fp16 --pol
 says 'take one network and one format' err.txt "it says why"
 exits 2 "amp --formats q8.8" "$BIN/amp" --quick --formats q8.8 --out none.csv
 
+# --amp of programs that train: the header has the derived policy, and the claims about binary32 are skipped
+for case in "gradient_underflow --nets small --steps 4 --every 2 --formats fp16 --scales 0" "magnitudes --steps 4" \
+    "update_ratio --steps 8 --looks 2 --net fc8,relu,fc10" "quantized_inference --epochs 1 --bits 8 --schemes symmetric" \
+    "recurrence --parts trained --cells rnn --steps 32 --sequences 1 --batch 256 --piece 32 --hidden 4" \
+    "all_reduce --elements 2 --ranks 2 --steps 2 --train-ranks 2 --modes rne --formats bf16 --net fc4,relu,fc10" \
+    "loss_scaling --nets small --formats fp16 --scales 0 --scalers pytorch --steps 3"; do
+    name=${case%% *}
+    exits 0 "$name --amp fp16" "$BIN/$name" --quick ${case#* } --seeds 1 --amp fp16 --out t.csv
+    says '^# amp .*: weight=binary16/rne,.*; scaler pytorch$' t.csv "the header has policy and scaler"
+    ! grep -q '^PASS' out.txt
+    verdict $? "no claim about binary32 is tested"
+done
+
+for case in "recipe --variants fp32 --epochs 2 --net fc4,relu,fc10" "fixed_point --formats q8.8 --modes rne --epochs 1 --net fc4,relu,fc10" \
+    "ctc --cells gru --recipes fp32 --steps 2 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1"; do
+    name=${case%% *}
+    "$BIN/$name" --quick ${case#* } --seeds 1 --amp bf16 --quiet --out t.csv 2>err.txt # the runs are so small that claims may fail
+    says '^# amp .*: weight=bfloat16/rne,.*; scaler none$' t.csv "$name --amp bf16: the header has policy and scaler"
+    says '^\(amp\|[^#].*,amp\),' t.csv "and there are rows about amp"
+done
+exits 2 "--amp q8.8" "$BIN/recipe" --quick --amp q8.8 --out none.csv
+says "'q8.8': automatic mixed precision takes" err.txt "it says what is taken"
+
 exit $failed

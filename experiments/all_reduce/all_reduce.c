@@ -115,7 +115,7 @@ static ulp_train_options options_of(const context *x, const point *p) {
 
 static ulp_status plan_trainings(ulp_plan *plan, const settings *s, context *x) {
     ulp_status status = ulp_lesson_load(plan, &x->lesson, &s->lesson);
-    x->method = ulp_method_sgd(s->rate, s->momentum);
+    x->method = ulp_lesson_plain(&x->lesson, s->rate, s->momentum);
     x->method.scaler = *ulp_scaler_rule_find("backoff");
     x->method.scaler.init = (int16_t)s->scale;
     for (size_t r = 0; r < s->train_ranks.count && status == ULP_OK; r++) {

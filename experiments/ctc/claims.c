@@ -115,7 +115,7 @@ static void put_setting(ulp_claims *c, ulp_sheet *table, setting s) {
     char name[256];
     if (r.error.n == 0) return;
     const ulp_word cell = ulp_word_of(CELL_WORDS, (size_t)s.cell);
-    const ulp_word recipe = ulp_word_of(RECIPE_WORDS, (size_t)s.recipe);
+    const ulp_word recipe = ulp_word_of(ROW_RECIPE_WORDS, (size_t)s.recipe);
     const ulp_word form = ulp_word_of(FORM_WORDS, (size_t)s.form);
     ulp_sheet_put_row(table, "%s,%s,%s %s,%.2f,%.2f,%.2f,%.1f,%.0f,%.0f,%d of %d", cell.text, recipe.text, form.text,
                       s.format, r.error.mean, r.error.least, r.error.most, r.strips.mean, r.skipped, r.steps,
@@ -126,13 +126,13 @@ static void put_setting(ulp_claims *c, ulp_sheet *table, setting s) {
 }
 
 static void table_of_training(ulp_claims *c) {
-    static const char *const losses[RECIPES] = {"binary32", "binary32", "binary32", "binary16", "bfloat16"};
+    static const char *const losses[] = {"binary32", "binary32", "binary32", "binary16", "bfloat16", "binary32"};
     const settings *s = c->settings;
     ulp_sheet *table =
         ulp_sheet_new("strips of digits that training has not seen, over the seeds; errors in percent",
                       "cell,recipe,sums over paths,label error,least,most,strips not all right,skipped,steps,diverged");
     for (int cell = 0; cell < CELLS; cell++)
-        for (int r = 0; r < RECIPES; r++) put_setting(c, table, (setting){cell, r, LOG, losses[r]});
+        for (int r = 0; r <= AMP; r++) put_setting(c, table, (setting){cell, r, LOG, losses[r]});
     for (int cell = 0; cell < CELLS; cell++)
         for (int form = 0; form < FORMS; form++)
             for (size_t f = 0; f < s->formats.count; f++)

@@ -63,13 +63,14 @@ static const ulp_option options[] = {
     ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, data),
+    ULP_OPTION_AMP(settings, amp),
     {0},
 };
 
 static const ulp_column columns[] = {
     ULP_WORDS(row, kind, KIND_WORDS),
     ULP_WORDS(row, cell, CELL_WORDS),
-    ULP_WORDS(row, recipe, RECIPE_WORDS),
+    ULP_WORDS(row, recipe, ROW_RECIPE_WORDS),
     ULP_WORDS(row, form, FORM_WORDS),
     ULP_COLUMNS(row, format, seed, outputs, labels, steps, loss, exact, error, label_error, strip_error, skipped,
                 diverged),
@@ -82,6 +83,8 @@ typedef struct context {
     ulp_net net[CELLS];
     ulp_policy policy[RECIPES];
     ulp_scaler_rule scaler[RECIPES];
+    ulp_policy amp[CELLS]; /* of --amp */
+    ulp_scaler_rule amp_scaler[CELLS];
     ulp_optimizer_rule optimizer[CELLS];
     const ulp_loss_kind *loss[FORMS];
 } context;
@@ -91,9 +94,9 @@ typedef struct context {
 static const char *const cells[CELLS] = {"gru", "lstm"};
 static const struct {
     const char *policy, *scaler, *loss; /* loss: the format of the sums over paths under the policy */
-} recipes[RECIPES] = {
+} recipes[RECIPES + 1] = {
     {"fp32", "none", "binary32"}, {"mixed:fp16", "pytorch", "binary32"}, {"mixed:bf16", "none", "binary32"},
-    {"fp16", "none", "binary16"}, {"bf16", "none", "bfloat16"},
+    {"fp16", "none", "binary16"}, {"bf16", "none", "bfloat16"},          {"amp", "none", "binary32"},
 };
 static const char *const forms[FORMS] = {"log", "linear"}, *const losses[FORMS] = {"ctc", "ctc-linear"};
 
@@ -123,6 +126,8 @@ static void add_seed(ulp_plan *plan, const settings *s, uint64_t seed) {
         for (int r = 0; r < RECIPES; r++)
             if (s->cells >> c & 1 && s->recipes >> r & 1)
                 add_training(plan, (point){.cell = c, .recipe = r, .seed = seed});
+    for (int c = 0; c < CELLS; c++)
+        if (s->cells >> c & 1 && s->amp.bits) add_training(plan, (point){.cell = c, .recipe = AMP, .seed = seed});
     for (int form = 0; form < FORMS; form++)
         for (size_t f = 0; f < s->formats.count; f++) {
             const ulp_format *format = &s->formats.at[f];
@@ -190,6 +195,9 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){sets[s->set], s->data, s->seed});
     for (int c = 0; c < CELLS && status == ULP_OK; c++)
         if (s->cells >> c & 1) status = read_net(plan, s, x, c);
+    for (int c = 0; c < CELLS && status == ULP_OK; c++)
+        if (s->cells >> c & 1)
+            status = ulp_plan_amp(plan, &x->amp[c], &x->amp_scaler[c], &s->amp, &x->net[c], cells[c]);
     if (status == ULP_OK) status = read_optimizer(plan, s, x);
     for (int r = 0; r < RECIPES && status == ULP_OK; r++) /* FP32 is always read: the runs of the loss formats use it */
         if (r == FP32 || s->recipes >> r & 1) status = read_recipe(plan, s, x, r);
@@ -233,12 +241,13 @@ static ulp_status compute_training(const ulp_task *task) {
     const settings *s = task->settings;
     const context *x = task->context;
     const point *at = task->point;
-    ulp_policy policy = x->policy[at->recipe];
+    const int by_lists = at->recipe == AMP;
+    ulp_policy policy = by_lists ? x->amp[at->cell] : x->policy[at->recipe];
     const ulp_training training = {.checkpoint = s->checkpoint,
                                    .data = &x->data,
                                    .options = {.net = &x->net[at->cell],
                                                .policy = &policy,
-                                               .scaler = &x->scaler[at->recipe],
+                                               .scaler = by_lists ? &x->amp_scaler[at->cell] : &x->scaler[at->recipe],
                                                .optimizer = &x->optimizer[at->cell],
                                                .loss = x->loss[at->form],
                                                .batch = (size_t)s->batch,

@@ -2,7 +2,7 @@
 #ifndef ULP_EXPERIMENT_CTC_H
 #define ULP_EXPERIMENT_CTC_H
 
-#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/automatic.h"
 
 enum { LOG, LINEAR, FORMS };
 #define FORM_WORDS "log linear"
@@ -12,6 +12,8 @@ enum { GRU, LSTM, CELLS };
 
 enum { FP32, MIXED_FP16, MIXED_BF16, FP16, BF16, RECIPES };
 #define RECIPE_WORDS "fp32 mixed:fp16 mixed:bf16 fp16 bf16"
+enum { AMP = RECIPES }; /* the recipe of --amp, whose policy depends on the cell */
+#define ROW_RECIPE_WORDS RECIPE_WORDS " amp"
 
 enum { STRIPS, MNIST_STRIPS };
 #define SET_WORDS "strips mnist-strips"
@@ -25,6 +27,7 @@ typedef struct settings {
     double gru_rate, lstm_rate, checkpoint;
     int set;
     const ulp_backend *backend;
+    ulp_format amp; /* of --amp; bits 0: none */
 } settings;
 
 /* A point: sums over paths, or a training. */

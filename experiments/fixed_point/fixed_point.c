@@ -70,9 +70,13 @@ static const ulp_column columns[] = {
 
 /* ---- the grid ---- */
 
-static ulp_status make_method(ulp_method *m, const settings *set, const point *p) {
-    m->scaler = ulp_scaler_static((int)set->scale);
+static const ulp_named_rule by_lists = {.name = BY_LISTS};
+
+static ulp_status make_method(ulp_method *m, const settings *set, const ulp_lesson *x, const point *p) {
+    *m = x->plain;
     m->optimizer = set->optimizer.rule;
+    if (p->rule == &by_lists) return ULP_OK;
+    m->scaler = ulp_scaler_static((int)set->scale);
     return p->format ? pattern_fill(&m->policy, &set->policy, p->format, p->rule->rule)
                      : ulp_policy_parse(&m->policy, "fp32", NULL, 0);
 }
@@ -80,10 +84,10 @@ static ulp_status make_method(ulp_method *m, const settings *set, const point *p
 static ulp_status add_run(ulp_plan *plan, const settings *set, const ulp_lesson *x, const point *p) {
     ulp_method m;
     char full[ULP_POLICY_TEXT_MAX];
-    ulp_status status = make_method(&m, set, p);
+    ulp_status status = make_method(&m, set, x, p);
     if (status == ULP_OK) status = ulp_lesson_admit(plan, x, &m, "--policy", full);
     if (status != ULP_OK) return status;
-    if (p->seed == set->lesson.seed) ulp_plan_note(plan, "policy in full", "%s", full);
+    if (p->seed == set->lesson.seed && p->rule != &by_lists) ulp_plan_note(plan, "policy in full", "%s", full);
     if (!p->format) ulp_plan_add(plan, p, 1, "binary32 seed %llu", (unsigned long long)p->seed);
     else ulp_plan_add(plan, p, 1, "%s %s seed %llu", p->format->name, p->rule->name, (unsigned long long)p->seed);
     return ULP_OK;
@@ -96,6 +100,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     for (int64_t s = 0; s < set->lesson.seeds && status == ULP_OK; s++) {
         point p = {.seed = set->lesson.seed + (uint64_t)s};
         status = add_run(plan, set, x, &p);
+        if (status == ULP_OK && set->lesson.amp.bits)
+            status = add_run(plan, set, x, &(point){&set->lesson.amp, &by_lists, p.seed});
         for (size_t f = 0; f < set->formats.count; f++)
             for (size_t m = 0; m < set->modes.count && status == ULP_OK; m++) {
                 p.format = &set->formats.at[f];
@@ -131,7 +137,7 @@ static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const point *p = task->point;
     ulp_method m;
-    const ulp_status status = make_method(&m, set, p);
+    const ulp_status status = make_method(&m, set, task->context, p);
     ulp_training training = ulp_lesson_training(task->context, &m, p->seed);
     training.options.init_std = set->std;
     training.want_moved = 1;

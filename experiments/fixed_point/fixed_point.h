@@ -21,6 +21,9 @@ typedef struct settings {
     double std;
 } settings;
 
+/* The rule of a training by --amp, which the policy of each layer replaces. */
+#define BY_LISTS "amp"
+
 /* A training: in a format with a rule, or in binary32 if both are NULL. */
 typedef struct point {
     const ulp_format *format;

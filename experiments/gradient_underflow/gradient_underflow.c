@@ -37,6 +37,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, seeds, "2", "1", "5"),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, networks.data),
+    ULP_OPTION_AMP(settings, networks.amp),
     {0},
 };
 

@@ -44,6 +44,7 @@ static const ulp_option options[] = {
     ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, networks.data),
+    ULP_OPTION_AMP(settings, networks.amp),
     {0},
 };
 
@@ -53,12 +54,12 @@ static const ulp_column columns[] = {ULP_COLUMNS(row, net, format),       ULP_WO
 
 /* ---- the grid ---- */
 
-/* The policy of a run: binary32, or --policy with gradients in a format. */
+/* The policy of a run: binary32, or --policy or --amp with gradients in a format. */
 static ulp_status make_policy(ulp_policy *policy, const settings *s, const point *p) {
     const int steps = p->scaler >= DELAYED16 ? 16 : 0;
     const ulp_tensor_scale when = steps ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
     if (!p->format) return ulp_policy_parse(policy, "fp32", NULL, 0);
-    *policy = s->policy.policy;
+    *policy = s->networks.amp.bits ? p->network->policy : s->policy.policy;
     ulp_status status = ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps);
     if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps);
     if (p->scaler == DELAYED16)

@@ -44,6 +44,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, lesson.seeds, "3", "1", "10"),
     ULP_OPTION_BACKEND_OF(settings, lesson.backend),
     ULP_OPTION_DATA(settings, lesson.data),
+    ULP_OPTION_AMP(settings, lesson.amp),
     {0},
 };
 
@@ -294,7 +295,7 @@ static ulp_status compute(const ulp_task *task) {
     w->formats = set->formats.count;
     w->last = (uint64_t)set->steps - 1;
     const ulp_observer observer = {observe, w, 1u << ULP_AT_ACT | 1u << ULP_AT_AGRAD | 1u << ULP_AT_WGRAD};
-    const ulp_method m = ulp_method_sgd(set->rate, set->momentum);
+    const ulp_method m = ulp_lesson_plain(x, set->rate, set->momentum);
     ulp_train_options o = ulp_lesson_options(x, &m, ((const point *)task->point)->seed);
     o.observer = &observer;
     ulp_status status = ulp_trainer_new(&t, &x->data, &o, error, sizeof error);

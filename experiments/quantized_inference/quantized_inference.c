@@ -54,6 +54,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEED(settings, seed),
     ULP_OPTION_SEEDS(settings, seeds, "2", "2", "10"),
     ULP_OPTION_BACKEND_OF(settings, backend),
+    ULP_OPTION_AMP(settings, amp),
     ULP_OPTION_DATA(settings, data),
     {0},
 };
@@ -111,6 +112,16 @@ static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, si
                             : ulp_plan_fail(plan, status, "--net: %s", error);
 }
 
+/* Sets the policy of the training of the last network: binary32, or that of --amp. */
+static ulp_status choose_policy(ulp_plan *plan, const settings *set, context *x) {
+    char name[24];
+    const size_t i = (size_t)x->nets - 1;
+    snprintf(name, sizeof name, "net %zu", i + 1);
+    x->scaler[i] = *ulp_scaler_rule_find("none");
+    const ulp_status status = ulp_plan_read_policy(plan, &x->policy[i], "fp32", name);
+    return status == ULP_OK ? ulp_plan_amp(plan, &x->policy[i], &x->scaler[i], &set->amp, &x->net[i], name) : status;
+}
+
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     static const char *const narrow[INTEGER_ACCUMULATORS] = {
         [INT32] = "fp32", [INT16] = "serial:q16.0:wrap:rne", [INT16_SAT] = "serial:q16.0:sat:rne"};
@@ -123,6 +134,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     for (const char *text = set->nets; status == ULP_OK;) {
         const char *end = strstr(text, " / ");
         status = add_net(plan, x, text, end ? (size_t)(end - text) : strlen(text));
+        if (status == ULP_OK) status = choose_policy(plan, set, x);
         for (int64_t s = 0; s < set->seeds && status == ULP_OK; s++) {
             const point p = {x->nets - 1, set->seed + (uint64_t)s};
             ulp_plan_add(plan, &p, 1, "net %lld seed %llu", (long long)x->nets, (unsigned long long)p.seed);
@@ -206,6 +218,8 @@ static ulp_status train(const ulp_task *task, float **trained) {
     const point *p = task->point;
     const size_t batch = (size_t)set->batch;
     const ulp_train_options o = {.net = &x->net[p->net],
+                                 .policy = &x->policy[p->net],
+                                 .scaler = &x->scaler[p->net],
                                  .optimizer = &set->optimizer.rule,
                                  .batch = batch,
                                  .seed = p->seed,

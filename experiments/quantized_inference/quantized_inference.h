@@ -3,7 +3,7 @@
 #define ULP_EXPERIMENT_QUANTIZED_INFERENCE_H
 
 #include "engine.h"
-#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/automatic.h"
 #include "experiments/harness/training/options.h"
 
 /* How codes stand for values. AFFINE and SYMMETRIC of engine.h are for integers. PLAIN and SCALED are for floating
@@ -26,6 +26,7 @@ typedef struct settings {
     int64_t epochs, batch, seeds;
     uint64_t seed;
     const ulp_backend *backend;
+    ulp_format amp; /* of --amp; bits 0: none */
 } settings;
 
 enum { NETS_MAX = 8 };
@@ -34,6 +35,8 @@ enum { NETS_MAX = 8 };
 typedef struct context {
     ulp_data data;
     ulp_net net[NETS_MAX];
+    ulp_policy policy[NETS_MAX]; /* of the trainings */
+    ulp_scaler_rule scaler[NETS_MAX];
     int64_t nets;
     ulp_policy binary32; /* with master weights, so that weights may have a tensor scale */
     ulp_datapath narrow[INTEGER_ACCUMULATORS];

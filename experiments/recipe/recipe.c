@@ -39,7 +39,7 @@ static const ulp_option options[] = {
 };
 
 static const ulp_column columns[] = {
-    ULP_WORDS(row, variant, VARIANT_WORDS),
+    ULP_WORDS(row, variant, ROW_WORDS),
     ULP_COLUMNS(row, seed),
     ULP_WORDS(row, what, "epoch final"),
     ULP_COLUMNS_OF(row, cells, epoch, loss, train_accuracy, test_accuracy, scale_log2, skipped, diverged),
@@ -47,11 +47,16 @@ static const ulp_column columns[] = {
 
 typedef struct context {
     ulp_lesson lesson;
-    ulp_method method[COUNT];
+    ulp_method method[COUNT + 1];
 } context;
 
+/* A variant, or that of --amp, whose policy the header has under another name. */
+static struct variant variant_of(const context *x, int index) {
+    return index == AMP ? (struct variant){"amp", "by lists", NULL, x->lesson.plain.scaler.name, 0} : variants[index];
+}
+
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
-    const struct variant *v = &variants[index];
+    const struct variant own = variant_of(x, index), *v = &own;
     const uint32_t steps = (uint32_t)ulp_lesson_steps(&x->lesson, s->lesson.epochs);
     ulp_method *m = &x->method[index];
     point at = {index, s->lesson.seed};
@@ -63,10 +68,13 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     m->optimizer.warmup = steps / 10;
     m->optimizer.cosine = steps;
     m->optimizer.kahan = v->kahan;
-    ulp_status status = ulp_plan_read_policy(plan, &m->policy, v->policy, v->name);
+    m->policy = x->lesson.plain.policy;
+    ulp_status status = v->policy ? ulp_plan_read_policy(plan, &m->policy, v->policy, v->name) : ULP_OK;
     if (status == ULP_OK) status = ulp_lesson_admit(plan, &x->lesson, m, v->name, full);
     if (status != ULP_OK) return status;
-    ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler, v->kahan ? ",kahan=1" : "");
+    if (index != AMP)
+        ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s%s", v->name, full, v->scaler,
+                      v->kahan ? ",kahan=1" : "");
     for (; at.seed < s->lesson.seed + (uint64_t)s->lesson.seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", v->name, (unsigned long long)at.seed);
     return ULP_OK;
@@ -78,7 +86,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     ulp_status status = ulp_lesson_load(plan, &x->lesson, &s->lesson);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
-    return status;
+    return status == ULP_OK && s->lesson.amp.bits ? add_variant(plan, s, x, AMP) : status;
 }
 
 static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {

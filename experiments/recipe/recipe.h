@@ -34,6 +34,10 @@
 #define VARIANT_WORDS &(VARIANTS(WORD))[1]
 enum { VARIANTS(INDEX) COUNT };
 
+/* The variant of --amp: the policy and the scaler that sim/amp.h derives. */
+enum { AMP = COUNT };
+#define ROW_WORDS &(VARIANTS(WORD) " amp")[1]
+
 static const struct variant {
     const char *name, *words, *policy, *scaler; /* the loss scale of --weight, times 2^16 at the start if dynamic */
     uint8_t kahan;

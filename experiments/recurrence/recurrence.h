@@ -2,7 +2,7 @@
 #ifndef ULP_EXPERIMENT_RECURRENCE_H
 #define ULP_EXPERIMENT_RECURRENCE_H
 
-#include "experiments/harness/experiment.h"
+#include "experiments/harness/training/automatic.h"
 #include "experiments/harness/training/options.h"
 #include "sim/sequence.h"
 #include "sim/train.h"
@@ -28,6 +28,7 @@ typedef struct settings {
     ulp_named_optimizer optimizer;
     const char *data;
     const ulp_backend *backend;
+    ulp_format amp; /* of --amp; bits 0: none */
 } settings;
 
 typedef struct point {
@@ -70,7 +71,9 @@ typedef struct context {
     ulp_data data;
     ulp_net random_net, net[CELLS];
     ulp_policy fp32, answering[ANSWERING], backward[BACKWARD], learning[LEARNING];
-    ulp_policy *own; /* (formats) everything is in a format of the settings */
+    ulp_policy plain[CELLS];       /* of the first row of `learning`: binary32, or that of --amp */
+    ulp_scaler_rule scaler[CELLS]; /* the same */
+    ulp_policy *own;               /* (formats) everything is in a format of the settings */
 } context;
 
 /* A network that runs under different policies. */

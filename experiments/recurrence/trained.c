@@ -34,8 +34,9 @@ const arithmetic learning[LEARNING] = {
 
 static ulp_train_options options_of(const settings *s, const context *x, const point *at) {
     return (ulp_train_options){.net = &x->net[at->cell],
-                               .policy = &x->learning[at->learning],
-                               .scaler = ulp_scaler_rule_find(learning[at->learning].scaler),
+                               .policy = at->learning ? &x->learning[at->learning] : &x->plain[at->cell],
+                               .scaler = at->learning ? ulp_scaler_rule_find(learning[at->learning].scaler)
+                                                      : &x->scaler[at->cell],
                                .optimizer = &s->optimizer.rule,
                                .batch = (size_t)s->batch,
                                .seed = at->seed,
@@ -48,6 +49,9 @@ ulp_status plan_training(ulp_plan *plan, const settings *s, context *x, int c, i
     ulp_text_print(&text, "rows %s%lld last fc10", cell.text, (long long)s->hidden);
     ulp_status status = ULP_OK;
     if (x->net[c].count == 0) status = ulp_plan_read_net(plan, &x->net[c], ulp_text_of(&text), x->data.dims);
+    x->plain[c] = x->learning[0];
+    x->scaler[c] = *ulp_scaler_rule_find(learning[0].scaler);
+    if (status == ULP_OK) status = ulp_plan_amp(plan, &x->plain[c], &x->scaler[c], &s->amp, &x->net[c], cell.text);
     for (int p = 0; p < arithmetics && status == ULP_OK; p++) {
         const ulp_train_options o = options_of(s, x, &(point){.cell = c, .learning = p});
         status = ulp_training_check(plan, &x->data, &o);

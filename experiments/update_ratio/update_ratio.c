@@ -61,6 +61,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, lesson.seeds, "2", "1", "5"),
     ULP_OPTION_BACKEND_OF(settings, lesson.backend),
     ULP_OPTION_DATA(settings, lesson.data),
+    ULP_OPTION_AMP(settings, lesson.amp),
     {0},
 };
 
@@ -229,7 +230,8 @@ static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     const ulp_lesson *x = task->context;
     const point *at = task->point;
     char error[1024];
-    ulp_method m = ulp_method_sgd(set->rate, set->momentum);
+    ulp_method m =
+        at->format ? ulp_method_sgd(set->rate, set->momentum) : ulp_lesson_plain(x, set->rate, set->momentum);
     ulp_status status = ULP_OK;
     m.optimizer.cosine = set->schedule == COSINE ? (uint32_t)set->steps : 0;
     if (at->format) {

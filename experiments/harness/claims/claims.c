@@ -22,10 +22,17 @@ static char *print_list(const char *text, va_list arguments) {
 void ulp_claim(ulp_claims *c, int pass, const char *text, const char *measured, ...) {
     va_list arguments;
     va_start(arguments, measured);
-    add(c, (ulp_claim_entry){pass ? ULP_PASS : ULP_FAIL, ulp_copy_text(text), print_list(measured, arguments), NULL,
-                             NULL});
+    char *values = print_list(measured, arguments);
     va_end(arguments);
+    if (!c->other) {
+        add(c, (ulp_claim_entry){pass ? ULP_PASS : ULP_FAIL, ulp_copy_text(text), values, NULL, NULL});
+        return;
+    }
+    ulp_claim_skip(c, text, "%s; here: %s", c->other, values);
+    free(values);
 }
+
+void ulp_claims_skip_all(ulp_claims *c, const char *why) { c->other = why; }
 
 const char *ulp_claim_text(ulp_claims *c, const char *text, ...) {
     va_list arguments;

@@ -28,9 +28,10 @@ typedef struct ulp_claims {
     FILE *loud;
     ulp_claim_entry *entries; /* (count) */
     size_t count, room;
-    ulp_text summary; /* lines of NAME.summary.csv */
-    ulp_text text;    /* of ulp_claim_text() */
-    ulp_text why;     /* of ulp_claim_reason() */
+    ulp_text summary;  /* lines of NAME.summary.csv */
+    ulp_text text;     /* of ulp_claim_text() */
+    ulp_text why;      /* of ulp_claim_reason() */
+    const char *other; /* of ulp_claims_skip_all(), or NULL */
 } ulp_claims;
 
 /* Add a verdict, PASS or FAIL. `text` is the claim; the other arguments form the measured values. After a FAIL the
@@ -42,6 +43,9 @@ const char *ulp_claim_text(ulp_claims *c, const char *text, ...) ULP_PRINTF(2, 3
 
 /* Add a claim that the chosen options cannot test. It is printed and does not count as failed. */
 void ulp_claim_skip(ulp_claims *c, const char *text, const char *why, ...) ULP_PRINTF(3, 4);
+
+/* Skip every claim from now on, for one reason. The reason has to outlive the claims. */
+void ulp_claims_skip_all(ulp_claims *c, const char *why);
 
 /* Add a published number and the measured number. It is no verdict; claims give verdicts. */
 typedef struct ulp_published {

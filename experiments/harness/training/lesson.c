@@ -13,7 +13,18 @@ ulp_method ulp_method_sgd(double rate, double momentum) {
 ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_lesson_settings *s) {
     lesson->settings = s;
     const ulp_status status = ulp_set_load(plan, &lesson->data, &(ulp_set){s->set, s->data, s->seed});
-    return status == ULP_OK ? ulp_plan_read_net(plan, &lesson->net, s->net, lesson->data.dims) : status;
+    if (status != ULP_OK) return status;
+    lesson->plain = ulp_method_sgd(0, 0);
+    const ulp_status read = ulp_plan_read_net(plan, &lesson->net, s->net, lesson->data.dims);
+    if (read != ULP_OK) return read;
+    return ulp_plan_amp(plan, &lesson->plain.policy, &lesson->plain.scaler, &s->amp, &lesson->net, "net");
+}
+
+ulp_method ulp_lesson_plain(const ulp_lesson *lesson, double rate, double momentum) {
+    ulp_method m = lesson->plain;
+    m.optimizer.rate = rate;
+    m.optimizer.momentum = momentum;
+    return m;
 }
 
 void ulp_lesson_release(void *own) {

@@ -17,6 +17,7 @@
 #ifndef ULP_TRAINING_LESSON_H
 #define ULP_TRAINING_LESSON_H
 
+#include "automatic.h"
 #include "options.h"
 #include "set.h"
 #include "training.h"
@@ -28,6 +29,7 @@ typedef struct ulp_lesson_settings {
     uint64_t seed;
     double checkpoint;
     const ulp_backend *backend;
+    ulp_format amp; /* of --amp; bits 0: none */
 } ulp_lesson_settings;
 
 /* Options, bound to a field (ulp_lesson_settings) of the settings `s`. */
@@ -42,13 +44,7 @@ typedef struct ulp_lesson_settings {
 #define ULP_OPTIONS_OF_RUNS(s, field, seeds_, quick_, full_)                                                           \
     ULP_OPTION_SET(s, field.set), ULP_OPTION_SEED(s, field.seed),                                                      \
         ULP_OPTION_SEEDS(s, field.seeds, seeds_, quick_, full_), ULP_OPTION_CHECKPOINT(s, field.checkpoint),           \
-        ULP_OPTION_BACKEND_OF(s, field.backend), ULP_OPTION_DATA(s, field.data)
-
-typedef struct ulp_lesson {
-    const ulp_lesson_settings *settings;
-    ulp_data data;
-    ulp_net net;
-} ulp_lesson;
+        ULP_OPTION_BACKEND_OF(s, field.backend), ULP_OPTION_DATA(s, field.data), ULP_OPTION_AMP(s, field.amp)
 
 /* A way to train. */
 typedef struct ulp_method {
@@ -57,8 +53,18 @@ typedef struct ulp_method {
     ulp_optimizer_rule optimizer;
 } ulp_method;
 
+typedef struct ulp_lesson {
+    const ulp_lesson_settings *settings;
+    ulp_data data;
+    ulp_net net;
+    ulp_method plain; /* the policy and the scaler of ulp_lesson_plain() */
+} ulp_lesson;
+
 /* SGD with everything in binary32 and no loss scale. */
 ulp_method ulp_method_sgd(double rate, double momentum);
+
+/* SGD without roundings of its own: in binary32 without a loss scale, or, with --amp, as automatic mixed precision. */
+ulp_method ulp_lesson_plain(const ulp_lesson *lesson, double rate, double momentum);
 
 /* Loads the set, adds the header line "data", and reads the text of the network. A failure is reported in a sentence.
  * The caller calls ulp_lesson_release() after success and after failure. */

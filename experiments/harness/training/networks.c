@@ -40,11 +40,13 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row,
     next->optimizer.cosine = row.cosine ? (uint32_t)steps : 0;
     const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, error, sizeof error);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
+    ulp_policy_parse(&next->policy, "fp32", NULL, 0);
+    next->scaler = *ulp_scaler_rule_find("none");
     to->count++;
     snprintf(key, sizeof key, "network %s", row.name);
     ulp_plan_note(plan, key, "%s; %zu parameters; batch %zu; rate %.17g%s", row.text, next->net.params, row.batch,
                   row.rate, row.cosine ? ", to 0 along half a cosine" : "");
-    return ULP_OK;
+    return ulp_plan_amp(plan, &next->policy, &next->scaler, &s->amp, &next->net, row.name);
 }
 
 ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_networks_settings *s, uint64_t seed,
@@ -74,6 +76,8 @@ void ulp_networks_release(void *own) {
 
 ulp_train_options ulp_network_options(const ulp_network *network, uint64_t seed, const ulp_backend *backend) {
     return (ulp_train_options){.net = &network->net,
+                               .policy = &network->policy,
+                               .scaler = &network->scaler,
                                .optimizer = &network->optimizer,
                                .batch = network->batch,
                                .seed = seed,

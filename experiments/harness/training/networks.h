@@ -16,6 +16,7 @@
 #ifndef ULP_NETWORKS_H
 #define ULP_NETWORKS_H
 
+#include "automatic.h"
 #include "set.h"
 #include "sim/train.h"
 
@@ -25,6 +26,7 @@ typedef struct ulp_networks_settings {
     int64_t batch;
     double rate, momentum;
     const char *set, *data;
+    ulp_format amp; /* of ULP_OPTION_AMP(), for experiments that have it; bits 0: none */
 } ulp_networks_settings;
 
 extern const char ulp_network_words[]; /* the names of the table, each with a blank before it */
@@ -71,6 +73,8 @@ typedef struct ulp_network {
     size_t batch;
     double cost; /* of a step, beside that of mlp; for ulp_plan_add() */
     ulp_optimizer_rule optimizer;
+    ulp_policy policy; /* binary32, or that of --amp */
+    ulp_scaler_rule scaler;
 } ulp_network;
 
 typedef struct ulp_networks {
@@ -86,7 +90,7 @@ ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_n
                              uint64_t seed, int64_t steps);
 void ulp_networks_release(void *networks); /* a ulp_networks */
 
-/* The options for a trainer of the network. Policy, scaler and observer have their defaults. */
+/* The options for a trainer of the network: in binary32 without a loss scale, or as --amp says. */
 ulp_train_options ulp_network_options(const ulp_network *network, uint64_t seed, const ulp_backend *backend);
 
 #endif

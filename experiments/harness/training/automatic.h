@@ -1,0 +1,32 @@
+/* automatic.h - the option --amp of programs that train: automatic mixed precision in a format (sim/amp.h).
+ *
+ *     typedef struct settings {
+ *         ulp_format amp; ...         options: ULP_OPTION_AMP(settings, amp), ...
+ *     plan:    status = ulp_plan_amp(plan, &policy, &scaler, &settings->amp, &net, "NAME");
+ *     judge:   if (settings->amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);   where amp replaces binary32
+ *
+ * The header of the CSV has the policy and the scaler in place of the option, so a run with the same policy given by
+ * hand has the same header.
+ */
+#ifndef ULP_TRAINING_AUTOMATIC_H
+#define ULP_TRAINING_AUTOMATIC_H
+
+#include "experiments/harness/experiment.h"
+#include "sim/amp.h"
+
+extern const ulp_option_type ulp_type_amp; /* ulp_format; `bits` is 0 for none */
+
+#define ULP_OPTION_AMP(s, field)                                                                                       \
+    {                                                                                                                  \
+        .name = "amp", .type = &ulp_type_amp, ULP_AT(s, field), .value = "none", .silent = 1,                          \
+        .help = "train by automatic mixed precision in a format, as fp16 or bf16"                                      \
+    }
+
+#define ULP_AMP_OTHER "the claims are about trainings in binary32, and --amp is given"
+
+/* If --amp is given: *policy and *scaler = those of automatic mixed precision for a net, and the header gets a line
+ * "amp NAME" with both. Without --amp they stay. A failure is reported in a sentence. */
+ulp_status ulp_plan_amp(ulp_plan *plan, ulp_policy *policy, ulp_scaler_rule *scaler, const ulp_format *amp,
+                        const ulp_net *net, const char *name);
+
+#endif
