@@ -404,6 +404,22 @@ says '2.5: has to be a whole number' err.txt "it says why"
 exits 2 "quantized_inference --bits 2,2" "$BIN/quantized_inference" --quick --bits 2,2
 says '2 is given twice' err.txt "it says why"
 
+N="$BIN/gan"
+exits 2 "gan with a generator of another shape" "$N" --quick --generator fc49,reshape1x7x7 --out bad.csv
+says 'the generator makes samples of 1 x 7 x 7 (channels, height, width), the discriminator takes 1 x 8 x 8$' err.txt "it names both shapes"
+exits 2 "gan with a discriminator of two numbers" "$N" --quick --discriminator fc2 --out bad.csv
+says 'the discriminator ends in one number, for example with fc1; this one has 2 outputs$' err.txt "it says what is allowed"
+exits 2 "gan with a classifier of nine classes" "$N" --quick --classifier fc9 --out bad.csv
+says '^gan: --classifier: .* it has 9, digits has 10 classes$' err.txt "it says why"
+exits 2 "gan with an unknown layer" "$N" --quick --generator fc64,foo --out bad.csv
+says "^gan: --generator: net: no layer called 'foo'; known: " err.txt "it names the option"
+exits 2 "gan with too large a batch" "$N" --quick --batch 2000 --out bad.csv
+says 'a batch of 2000 samples: must be from 1 to 1437, the training part$' err.txt "it says what is allowed"
+[ ! -e bad.csv ]
+verdict $? "and nothing is written"
+exits 0 "gan on one thread" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 1 --out one.csv
+exits 0 "gan on three threads" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 3 --out t.csv
+same one.csv t.csv "gan: the same CSV with 3 threads"
 exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
 says '1.5: has to be a whole number' err.txt "it says why"
 exits 0 "swamping without e6m9 skips the claims about it" "$BIN/swamping" --quick --formats bf16 --longest 10 --out t.csv

@@ -18,7 +18,7 @@ for program in "$TESTS"/walled/*; do
     count=$((count + 1))
     case ${MODE:-release}/$name in
     [at]san/ctc | [at]san/loss_scaling | [at]san/gradient_underflow | [at]san/quantized_inference | [at]san/fixed_point | \
-        [at]san/recipe | [at]san/amp | [at]san/recurrence | [at]san/update_ratio)
+        [at]san/recipe | [at]san/amp | [at]san/gan | [at]san/recurrence | [at]san/update_ratio)
         skip "$name: the same CSV behind the wall" "not under a sanitizer"; continue ;;
     esac
     less= # smaller options for the emulated device, which is slow
@@ -32,6 +32,9 @@ for program in "$TESTS"/walled/*; do
     ctc) part="--steps 12 --longest 50 --every 6" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;
     fixed_point) part="--epochs 2 --formats q8.8" less="--epochs 1 --formats q8.8 --seeds 1 --net fc4,relu,fc10" ;;
     fp8_accumulation) part="--k 480 --outputs 16 --bits 14,20 --promote 32,128 --scaling amax" ;;
+    gan)
+        part="--steps 10 --every 5 --classifier-steps 20 --samples 50"
+        less="--variants fp16-scaled --steps 1 --every 1 --seeds 1 --classifier-steps 1 --samples 20 --shown 1 --batch 4 --generator fc4,relu,reshape4x1x1,tconv1@8,up1 --discriminator fc4,relu,fc1 --classifier fc4,relu,fc10" ;;
     gradient_underflow) part="--steps 6 --every 3 --formats fp16,e4m3 --scales 0..3" less="--steps 3 --every 3 --formats fp16 --scales 0 --net conv2@3,bn,relu,fc10" ;;
     harmonic) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     loss_scaling)

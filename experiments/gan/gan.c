@@ -1,0 +1,277 @@
+/* gan.c - a generator and a discriminator in few bits: which arithmetic still learns to write digits?
+ *
+ * The networks and their losses are those of sim/gan.h, after Goodfellow et al. 2014, arXiv:1406.2661; the transposed
+ * convolution and Adam with beta1 = 0.5 follow Radford et al. 2016, arXiv:1511.06434. Both
+ * networks have the policy of the variant and, where the variant scales the loss, a dynamic scaler each.
+ *
+ * A classifier, trained in binary32 on the same digits, judges the samples (classifier.h). The Frechet distance of its
+ * features to those of the test part is the measure of Heusel et al. 2017, arXiv:1706.08500, with this classifier in
+ * the place of theirs. All variants of a seed start from the same weights and see the same latent vectors.
+ *
+ * Rows `curve` are the verdict after every --every steps; `final` is the verdict at the end. Rows `pixel` are the first
+ * --shown samples of the first seed at the end; nobody has selected them. The variant `digits` is no training: its
+ * samples are the first digits of the training part.
+ *
+ * Reasons for this set-up:
+ *   - The loss has the weight 2^W with W = --weight, which the update divides out again. Gradients are then as small as
+ *     those of a mean over 2^23 outputs at a batch of 32, for example of a loss for each pixel of eight images of 1024
+ * x 1024. Without a weight these small networks have gradients that binary16 holds.
+ *   - Adam divides by the size of the gradients, so a common factor changes nothing until gradients vanish: the failure
+ *     is a cliff.
+ *   - The growth interval of a scaler is cut from 2,000 steps to --interval, because the run is short.
+ *   - A run ends early if the loss of the discriminator has been NaN for PATIENCE steps. NaN weights stay NaN, and the
+ *     scaler of the generator skips each step that a NaN discriminator judges.
+ */
+#include "gan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATIENCE = 20 };
+
+static const ulp_option options[] = {
+    ULP_OPTION(settings, variants, choices, "all", .words = VARIANT_WORDS, .help = "the variants to train",
+               .quick = "digits,fp32,fp16,fp16-scaled,fp16-all"),
+    ULP_OPTION(settings, generator, text, "fc128 relu reshape8x4x4 tconv1@4s2p1 sigmoid", .topic = "nets",
+               .help = "the generator, from latent vectors to samples"),
+    ULP_OPTION(settings, discriminator, text, "fc128 relu fc1", .topic = "nets",
+               .help = "the discriminator, from samples to one number"),
+    ULP_OPTION(settings, classifier, text, "fc64 relu fc16 relu fc10", .topic = "nets",
+               .help = "the classifier that judges; the inputs of its last layer are its features"),
+    ULP_OPTION_AS(settings, generator_optimizer, "generator-optimizer", optimizer, "adam,rate=3e-3,beta1=0.5",
+                  .help = "how the generator learns"),
+    ULP_OPTION_AS(settings, discriminator_optimizer, "discriminator-optimizer", optimizer, "adam,rate=2e-3,beta1=0.5",
+                  .help = "how the discriminator learns"),
+    ULP_OPTION(settings, latents, integer, "10", .help = "numbers of a latent vector", .min = 1, .max = 1e4),
+    ULP_OPTION(settings, batch, integer, "32", .help = "digits per step, and samples per step", .min = 1, .max = 6e4),
+    ULP_OPTION(settings, steps, integer, "800", .quick = "200", .full = "4000", .help = "steps of both networks",
+               .min = 1, .max = 1e7),
+    ULP_OPTION(settings, every, integer, "50", .full = "200", .help = "steps between two verdicts", .min = 1,
+               .max = 1e7),
+    ULP_OPTION(settings, samples, integer, "500", .full = "2000", .help = "samples that the classifier judges",
+               .min = 20, .max = 1e5),
+    ULP_OPTION(settings, shown, integer, "13", .help = "samples of the first seed that are written pixel by pixel",
+               .max = 1000),
+    ULP_OPTION(settings, weight, integer, "-18", .help = "log2 of a weight of the losses, before scaling", .min = -60,
+               .max = 60),
+    ULP_OPTION(settings, interval, integer, "50", .help = "good steps before a scale doubles", .min = 1, .max = 1e6),
+    ULP_OPTION_AS(settings, classifier_steps, "classifier-steps", integer, "1000", .quick = "400",
+                  .help = "training steps of the classifier", .min = 1, .max = 1e6),
+    ULP_OPTION_SET(settings, set),
+    ULP_OPTION_SEED(settings, seed),
+    ULP_OPTION_SEEDS(settings, seeds, "5", "2", "10"),
+    ULP_OPTION_BACKEND_OF(settings, backend),
+    ULP_OPTION_DATA(settings, data),
+    {0},
+};
+
+static const ulp_column columns[] = {ULP_WORDS(row, variant, VARIANT_WORDS),
+                                     ULP_COLUMNS(row, seed),
+                                     ULP_WORDS(row, what, "curve final pixel"),
+                                     ULP_COLUMNS(row, step),
+                                     ULP_COLUMNS_OF(row, verdict, distance, classes, sure),
+                                     ULP_COLUMNS(row, generator_loss, discriminator_loss, generator_scale,
+                                                 discriminator_scale, generator_skipped, discriminator_skipped, sample,
+                                                 x, y, value),
+                                     {0}};
+
+/* ---- the plan ---- */
+
+static ulp_gan_options options_of(const context *x, const settings *s, const point *at) {
+    const ulp_method *m = &x->method[at->variant];
+    return (ulp_gan_options){
+        .generator = {&x->generator, &m->policy, &m->scaler, &s->generator_optimizer.rule},
+        .discriminator = {&x->discriminator, &m->policy, &m->scaler, &s->discriminator_optimizer.rule},
+        .batch = (size_t)s->batch,
+        .seed = at->seed,
+        .backend = s->backend};
+}
+
+static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
+    const struct variant *v = &variants[index];
+    ulp_method *m = &x->method[index];
+    point at = {index, s->seed};
+    char full[ULP_POLICY_TEXT_MAX], error[1536];
+    if (index == DIGITS) {
+        ulp_plan_add(plan, &at, 0.01, "%s", v->name);
+        return ULP_OK;
+    }
+    m->scaler = *ulp_scaler_rule_find(v->scaler);
+    m->scaler.init = (int16_t)(s->weight + (m->scaler.way == ULP_SCALE_FIXED ? 0 : 16));
+    m->scaler.interval = (uint32_t)s->interval;
+    ulp_status status = ulp_plan_read_policy(plan, &m->policy, v->policy, v->name);
+    if (status == ULP_OK) status = ulp_policy_admit(plan, &m->policy, v->name, s->backend, full);
+    if (status != ULP_OK) return status;
+    const ulp_gan_options o = options_of(x, s, &at);
+    status = ulp_gan_check(&x->data, &o, error, sizeof error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", v->name, error);
+    ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s", v->name, full, v->scaler);
+    for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
+        ulp_plan_add(plan, &at, 1, "%s seed %llu", v->name, (unsigned long long)at.seed);
+    return ULP_OK;
+}
+
+/* Reads one of the three networks; the message names its option. */
+static ulp_status read_net(const ulp_plan *plan, ulp_net *net, const char *option, const char *text, ulp_dims in) {
+    char error[1536];
+    const ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--%s: %s", option, error);
+}
+
+static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
+    const settings *s = own;
+    context *x = shared;
+    ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed});
+    if (status == ULP_OK)
+        status = read_net(plan, &x->generator, "generator", s->generator, (ulp_dims){(size_t)s->latents, 1, 1});
+    if (status == ULP_OK) status = read_net(plan, &x->discriminator, "discriminator", s->discriminator, x->data.dims);
+    if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier", s->classifier, x->data.dims);
+    for (int i = 0; i < COUNT && status == ULP_OK; i++)
+        if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
+    if (status == ULP_OK)
+        status = classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
+                                  s->backend);
+    return status;
+}
+
+static void release(void *own) {
+    context *x = own;
+    classifier_end(&x->classifier);
+    ulp_net_release(&x->generator);
+    ulp_net_release(&x->discriminator);
+    ulp_net_release(&x->judging);
+    ulp_data_release(&x->data);
+}
+
+/* ---- one point ---- */
+
+/* Puts the rows of the first samples x, pixel by pixel. Samples of several channels have their mean. */
+static void put_pixels(const ulp_task *task, const float *x) {
+    const context *c = task->context;
+    const ulp_dims d = c->data.dims;
+    row r;
+    ulp_row_clear(task->rows, &r);
+    r.variant = ((const point *)task->point)->variant;
+    r.seed = (int64_t)((const point *)task->point)->seed;
+    r.what = PIXEL;
+    for (r.sample = 0; r.sample < ((const settings *)task->settings)->shown; r.sample++)
+        for (size_t i = 0; i < d.h * d.w; i++) {
+            const float *pixel = x + (size_t)r.sample * c->data.features + i;
+            r.x = (int64_t)(i % d.w);
+            r.y = (int64_t)(i / d.w);
+            r.value = 0;
+            for (size_t k = 0; k < d.c; k++) r.value += (double)pixel[k * d.h * d.w] / (double)d.c;
+            ulp_row_put(task->rows, &r);
+        }
+}
+
+/* The state of a run. */
+typedef struct run {
+    ulp_gan *gan;
+    float *x; /* (samples,features) */
+    row row;
+    double generator_loss, discriminator_loss; /* sums since the row before */
+    int64_t count, nan; /* steps since the row before; steps with a NaN loss, up to this one without a gap */
+} run;
+
+/* Judges the samples of the present generator, and puts a row. */
+static ulp_status put_verdict(const ulp_task *task, run *w, int what) {
+    const settings *s = task->settings;
+    const context *c = task->context;
+    row *r = &w->row;
+    ulp_status status = ulp_gan_make(w->gan, w->x, 0, (size_t)s->samples);
+    if (status == ULP_OK) status = classifier_judge(&c->classifier, &r->verdict, w->x, (size_t)s->samples);
+    r->what = what;
+    r->step = (int64_t)w->gan->step;
+    r->generator_loss = w->generator_loss / (double)w->count;
+    r->discriminator_loss = w->discriminator_loss / (double)w->count;
+    r->generator_scale = w->gan->generator.scaler.log2 - s->weight;
+    r->discriminator_scale = w->gan->discriminator.scaler.log2 - s->weight;
+    r->generator_skipped = (int64_t)w->gan->generator.scaler.skipped;
+    r->discriminator_skipped = (int64_t)w->gan->discriminator.scaler.skipped;
+    if (status == ULP_OK) ulp_row_put(task->rows, r);
+    return status;
+}
+
+static ulp_status train(const ulp_task *task, run *w) {
+    const settings *s = task->settings;
+    ulp_status status = ULP_OK;
+    for (int64_t step = 1; step <= s->steps && w->nan < PATIENCE && status == ULP_OK; step++) {
+        ulp_gan_report report;
+        status = ulp_gan_step(w->gan, &report);
+        if (status != ULP_OK) break;
+        w->generator_loss += report.generator.loss;
+        w->discriminator_loss += report.discriminator.loss;
+        w->count++;
+        w->nan = isnan(report.discriminator.loss) ? w->nan + 1 : 0;
+        const int last = step == s->steps || w->nan == PATIENCE;
+        if (!last && step % s->every != 0) continue;
+        status = put_verdict(task, w, CURVE);
+        if (last && status == ULP_OK) status = put_verdict(task, w, FINAL);
+        w->generator_loss = w->discriminator_loss = 0;
+        w->count = 0;
+        if (ulp_task_progress(task, (double)step / (double)s->steps)) break;
+    }
+    return status;
+}
+
+/* Judges digits of the training part. */
+static ulp_status compute_digits(const ulp_task *task) {
+    const settings *s = task->settings;
+    const context *c = task->context;
+    const ulp_data *d = &c->data;
+    const size_t n = (size_t)s->samples < d->n_train ? (size_t)s->samples : d->n_train,
+                 shown = (size_t)s->shown < d->n_train ? (size_t)s->shown : d->n_train;
+    float *x = calloc((n > shown ? n : shown) * d->features, sizeof *x);
+    row r;
+    if (!x) return ULP_NO_MEMORY;
+    for (size_t i = 0; i < (n > shown ? n : shown) * d->features; i++) x[i] = (float)d->pixel[i] / (float)d->white;
+    ulp_row_clear(task->rows, &r);
+    r.variant = DIGITS;
+    r.seed = (int64_t)((const point *)task->point)->seed;
+    r.what = FINAL;
+    const ulp_status status = classifier_judge(&c->classifier, &r.verdict, x, n);
+    if (status == ULP_OK) {
+        ulp_row_put(task->rows, &r);
+        put_pixels(task, x);
+    }
+    free(x);
+    return status;
+}
+
+static ulp_status compute(const ulp_task *task) {
+    const settings *s = task->settings;
+    const context *c = task->context;
+    const point *at = task->point;
+    char error[1536];
+    run w = {0};
+    if (at->variant == DIGITS) return compute_digits(task);
+    const ulp_gan_options o = options_of(c, s, at);
+    const size_t n = (size_t)(s->samples > s->shown ? s->samples : s->shown);
+    ulp_row_clear(task->rows, &w.row);
+    w.row.variant = at->variant;
+    w.row.seed = (int64_t)at->seed;
+    w.x = calloc(n * c->data.features, sizeof *w.x);
+    if (!w.x) return ULP_NO_MEMORY;
+    ulp_status status = ulp_gan_new(&w.gan, &c->data, &o, error, sizeof error);
+    if (status != ULP_OK) status = ulp_task_fail(task, status, "%s", error);
+    if (status == ULP_OK) status = train(task, &w);
+    if (status == ULP_OK && at->seed == s->seed && s->shown) {
+        status = ulp_gan_make(w.gan, w.x, 0, n);
+        if (status == ULP_OK) put_pixels(task, w.x);
+    }
+    ulp_gan_free(w.gan);
+    free(w.x);
+    return status;
+}
+
+static const ulp_experiment experiment = {
+    .name = "gan",
+    .question = "in which arithmetic do two networks that train against each other still learn to write digits?",
+    ULP_EXPERIMENT_OF(settings, point, row),
+    .context_size = sizeof(context),
+    .release = release,
+};
+
+int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

@@ -1,0 +1,65 @@
+/* gan.h - what the runs and the claims of gan share: variants, settings, points and rows. */
+#ifndef ULP_EXPERIMENT_GAN_H
+#define ULP_EXPERIMENT_GAN_H
+
+#include "classifier.h"
+#include "experiments/harness/training/lesson.h"
+#include "sim/gan.h"
+
+/* X(index, name, description, policy, scaler of each network). DIGITS is no training: the digits themselves. */
+#define VARIANTS(X)                                                                                                    \
+    X(DIGITS, "digits", "real digits", NULL, NULL)                                                                     \
+    X(FP32, "fp32", "binary32", "fp32", "none")                                                                        \
+    X(FP16_SCALED, "fp16-scaled", "mixed binary16; a dynamic loss scale each", "mixed:fp16", "pytorch")                \
+    X(BF16, "bf16", "mixed bfloat16", "mixed:bf16", "none")                                                            \
+    X(FP8, "fp8", "fp8 with tensor scales", "mixed:bf16,weight=e4m3@amax,act=e4m3@amax,agrad=e5m2@amax", "none")       \
+    X(FP16, "fp16", "mixed binary16; no loss scale", "mixed:fp16", "none")                                             \
+    X(BF16_ALL, "bf16-all", "all but sums in bfloat16", "bf16,acc=fp32", "none")                                       \
+    X(FP16_ALL, "fp16-all", "all but sums in binary16; loss scales", "fp16,acc=fp32", "pytorch")
+#define INDEX(index, ...) index,
+#define VARIANT(index, ...) {__VA_ARGS__},
+#define WORD(index, name, ...) " " name
+#define VARIANT_WORDS &(VARIANTS(WORD))[1]
+enum { VARIANTS(INDEX) COUNT };
+
+static const struct variant {
+    const char *name, *words, *policy, *scaler; /* the loss scale of --weight, times 2^16 at the start if dynamic */
+} variants[COUNT] = {VARIANTS(VARIANT)};
+
+typedef struct settings {
+    uint64_t variants; /* bit i stands for variant i */
+    const char *generator, *discriminator, *classifier;
+    ulp_named_optimizer generator_optimizer, discriminator_optimizer;
+    int64_t latents, batch, steps, every, samples, shown, weight, interval, classifier_steps, seeds;
+    uint64_t seed;
+    const char *set, *data;
+    const ulp_backend *backend;
+} settings;
+
+/* What all points share. */
+typedef struct context {
+    ulp_data data;
+    ulp_net generator, discriminator, judging;
+    classifier classifier;
+    ulp_method method[COUNT];
+} context;
+
+typedef struct point {
+    int variant;
+    uint64_t seed;
+} point;
+
+enum { CURVE, FINAL, PIXEL }; /* what a row is about: the run so far, its end, one pixel of a sample */
+
+/* The losses are means since the row before. The scales of the loss are without the weight. */
+typedef struct row {
+    int variant, what;
+    int64_t seed, step;
+    verdict verdict;
+    double generator_loss, discriminator_loss;
+    int64_t generator_scale, discriminator_scale, generator_skipped, discriminator_skipped;
+    int64_t sample, x, y; /* of a pixel, from the upper left corner */
+    double value;         /* of a pixel, 0 to 1 */
+} row;
+
+#endif
