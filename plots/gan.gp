@@ -4,11 +4,11 @@ csv = "results/gan.csv"
 eval figure_needs("gan", csv)
 eval figure_needs_summary("gan", csv)
 
-all = "digits fp32 fp16-scaled bf16 fp8 bf16-all fp16 fp16-all"
+all = "digits fp32 fp16-scaled bf16 fp8 bf16-all amp fp16 fp16-all"
 label_of(v) = v eq "digits" ? "digits of the data set" : v eq "fp32" ? "binary32" : v eq "fp16-scaled" ? "mixed binary16\n+ loss scaling" : v eq "bf16" ? "mixed bfloat16" : \
-    v eq "fp8" ? "fp8\n+ tensor scales" : v eq "bf16-all" ? "all in bfloat16\nbut sums" : v eq "fp16" ? "mixed binary16\nwithout loss scale" : "all in binary16\nbut sums"
-short(v) = v eq "fp16-scaled" ? "mixed binary16 + loss scaling" : v eq "fp8" ? "fp8 + tensor scales" : v eq "fp16" ? "mixed binary16 without loss scale" : v eq "bf16-all" ? "all in bfloat16 but sums" : v eq "fp16-all" ? "all in binary16 but sums" : label_of(v)
-tone(v) = v eq "digits" ? grey : v eq "fp32" ? black : v eq "fp16-scaled" ? blue : v eq "bf16" ? red : v eq "fp8" ? orange : v eq "bf16-all" ? purple : v eq "fp16" ? sky : green
+    v eq "fp8" ? "fp8\n+ tensor scales" : v eq "bf16-all" ? "all in bfloat16\nbut sums" : v eq "amp" ? "automatic mixed\nprecision" : v eq "fp16" ? "mixed binary16\nwithout loss scale" : "all in binary16\nbut sums"
+short(v) = v eq "fp16-scaled" ? "mixed binary16 + loss scaling" : v eq "fp8" ? "fp8 + tensor scales" : v eq "fp16" ? "mixed binary16 without loss scale" : v eq "amp" ? "automatic mixed precision" : v eq "bf16-all" ? "all in bfloat16 but sums" : v eq "fp16-all" ? "all in binary16 but sums" : label_of(v)
+tone(v) = v eq "digits" ? grey : v eq "fp32" ? black : v eq "fp16-scaled" ? blue : v eq "bf16" ? red : v eq "fp8" ? orange : v eq "bf16-all" ? purple : v eq "fp16" ? sky : v eq "amp" ? fixed : green
 
 chosen = ""
 do for [v in all] { chosen = chosen . (summary(csv, "distance", v) == summary(csv, "distance", v) ? v . " " : "") }

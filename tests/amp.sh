@@ -65,7 +65,7 @@ for case in "gradient_underflow --nets small --steps 4 --every 2 --formats fp16 
     verdict $? "no claim about binary32 is tested"
 done
 
-for case in "recipe --variants fp32 --epochs 2 --net fc4,relu,fc10" "fixed_point --formats q8.8 --modes rne --epochs 1 --net fc4,relu,fc10" \
+for case in "gan --variants fp32 --steps 2 --every 1 --classifier-steps 2 --samples 20" "recipe --variants fp32 --epochs 2 --net fc4,relu,fc10" "fixed_point --formats q8.8 --modes rne --epochs 1 --net fc4,relu,fc10" \
     "ctc --cells gru --recipes fp32 --steps 2 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1"; do
     name=${case%% *}
     "$BIN/$name" --quick ${case#* } --seeds 1 --amp bf16 --quiet --out t.csv 2>err.txt # the runs are so small that claims may fail

@@ -27,20 +27,26 @@ static ulp_spread spread_of(const ulp_claims *c, reading of, int variant, int wh
 
 static ulp_spread end_of(const ulp_claims *c, reading of, int variant) { return spread_of(c, of, variant, FINAL, 0); }
 
+static const struct variant *variant_at(int v) {
+    static const struct variant by_lists = {.name = "amp", .words = "formats by lists of operations"};
+    return v == AMP ? &by_lists : &variants[v];
+}
+
 static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v) {
+    const struct variant *of = variant_at(v);
     const settings *s = c->settings;
     const ulp_spread distance = end_of(c, distance_of, v), classes = end_of(c, classes_of, v),
                      sure = end_of(c, sure_of, v);
     if (distance.n == 0) return;
-    ulp_sheet_put_row(sheet, "%s,%s,%.2f,%.2f,%.2f,%g,%g,%g,%.1f", variants[v].name, variants[v].words, distance.median,
-                      distance.least, distance.most, classes.median, classes.least, classes.most, sure.median);
-    ulp_summary_spread(c, "distance", distance.median, &distance, "%s", variants[v].name);
-    ulp_summary_spread(c, "classes", classes.median, &classes, "%s", variants[v].name);
-    ulp_summary(c, "sure", sure.median, "%s", variants[v].name);
-    if (v != DIGITS) ulp_summary(c, "steps", end_of(c, steps_of, v).median, "%s", variants[v].name);
+    ulp_sheet_put_row(sheet, "%s,%s,%.2f,%.2f,%.2f,%g,%g,%g,%.1f", of->name, of->words, distance.median, distance.least,
+                      distance.most, classes.median, classes.least, classes.most, sure.median);
+    ulp_summary_spread(c, "distance", distance.median, &distance, "%s", of->name);
+    ulp_summary_spread(c, "classes", classes.median, &classes, "%s", of->name);
+    ulp_summary(c, "sure", sure.median, "%s", of->name);
+    if (v != DIGITS) ulp_summary(c, "steps", end_of(c, steps_of, v).median, "%s", of->name);
     for (int64_t step = s->every; v != DIGITS && step <= s->steps; step += s->every) {
         const ulp_spread at = spread_of(c, distance_of, v, CURVE, step);
-        if (at.n) ulp_summary_spread(c, "distance at a step", at.median, &at, "%s %d", variants[v].name, (int)step);
+        if (at.n) ulp_summary_spread(c, "distance at a step", at.median, &at, "%s %d", of->name, (int)step);
     }
 }
 
@@ -69,9 +75,9 @@ static void claim_within(ulp_claims *c, const char *why, int v) {
         ulp_claim_text(c,
                        "%s (%s): the median distance and the median number of classes are within the spread of "
                        "binary32 over the seeds (two standard errors aside), or better",
-                       variants[v].name, variants[v].words);
+                       variant_at(v)->name, variant_at(v)->words);
     if (distance.n == 0 || distance32.n == 0)
-        ulp_claim_skip(c, text, "fp32 or %s is not in --variants", variants[v].name);
+        ulp_claim_skip(c, text, "fp32 or %s is not in --variants", variant_at(v)->name);
     else
         ulp_claim_if(c, why, distance.median <= farthest && classes.median >= fewest, text,
                      "distance %.2f, binary32 up to %.2f; %g classes, binary32 from %g on", distance.median,
@@ -136,13 +142,14 @@ void judge(ulp_claims *c) {
         ulp_sheet_new(ulp_claim_text(c, "at the end, over the seeds; the classifier reads %.1f %% of the test digits",
                                      100 * x->classifier.accuracy),
                       "variant,what,distance,least,most,classes,least,most,sure (%)");
-    for (int v = 0; v < COUNT; v++) put_variant(c, sheet, v);
+    for (int v = 0; v <= AMP; v++) put_variant(c, sheet, v);
     ulp_sheet_print(sheet, c->file);
     claim_learned(c, why);
     claim_within(c, why, FP16_SCALED);
     claim_within(c, why, BF16);
     claim_within(c, why, FP8);
     claim_within(c, why, BF16_ALL);
+    if (end_of(c, distance_of, AMP).n) claim_within(c, why, AMP);
     claim_noise(c, why);
     claim_nan(c, why);
     claim_scales(c, why);

@@ -63,10 +63,11 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, seeds, "5", "2", "10"),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, data),
+    ULP_OPTION_AMP(settings, amp),
     {0},
 };
 
-static const ulp_column columns[] = {ULP_WORDS(row, variant, VARIANT_WORDS),
+static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
                                      ULP_COLUMNS(row, seed),
                                      ULP_WORDS(row, what, "curve final pixel"),
                                      ULP_COLUMNS(row, step),
@@ -79,36 +80,55 @@ static const ulp_column columns[] = {ULP_WORDS(row, variant, VARIANT_WORDS),
 /* ---- the plan ---- */
 
 static ulp_gan_options options_of(const context *x, const settings *s, const point *at) {
-    const ulp_method *m = &x->method[at->variant];
+    const ulp_method *g = &x->method[GENERATOR][at->variant], *d = &x->method[DISCRIMINATOR][at->variant];
     return (ulp_gan_options){
-        .generator = {&x->generator, &m->policy, &m->scaler, &s->generator_optimizer.rule},
-        .discriminator = {&x->discriminator, &m->policy, &m->scaler, &s->discriminator_optimizer.rule},
+        .generator = {&x->generator, &g->policy, &g->scaler, &s->generator_optimizer.rule},
+        .discriminator = {&x->discriminator, &d->policy, &d->scaler, &s->discriminator_optimizer.rule},
         .batch = (size_t)s->batch,
         .seed = at->seed,
         .backend = s->backend};
 }
 
+/* Sets the policy and the scaler of both networks. */
+static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int index) {
+    char full[ULP_POLICY_TEXT_MAX];
+    ulp_method *g = &x->method[GENERATOR][index], *d = &x->method[DISCRIMINATOR][index];
+    ulp_status status;
+    if (index == AMP) {
+        status = ulp_plan_amp(plan, &g->policy, &g->scaler, &s->amp, &x->generator, "generator");
+        if (status == ULP_OK)
+            status = ulp_plan_amp(plan, &d->policy, &d->scaler, &s->amp, &x->discriminator, "discriminator");
+    } else {
+        const struct variant *v = &variants[index];
+        g->scaler = *ulp_scaler_rule_find(v->scaler);
+        status = ulp_plan_read_policy(plan, &g->policy, v->policy, v->name);
+        if (status == ULP_OK) status = ulp_policy_admit(plan, &g->policy, v->name, s->backend, full);
+        if (status == ULP_OK) ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s", v->name, full, v->scaler);
+        *d = *g;
+    }
+    for (int i = 0; i < PLAYERS; i++) {
+        ulp_scaler_rule *scaler = &x->method[i][index].scaler;
+        scaler->init = (int16_t)(s->weight + (scaler->way == ULP_SCALE_FIXED ? 0 : 16));
+        scaler->interval = (uint32_t)s->interval;
+    }
+    return status;
+}
+
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
-    const struct variant *v = &variants[index];
-    ulp_method *m = &x->method[index];
+    const char *name = index == AMP ? "amp" : variants[index].name;
     point at = {index, s->seed};
-    char full[ULP_POLICY_TEXT_MAX], error[1536];
+    char error[1536];
     if (index == DIGITS) {
-        ulp_plan_add(plan, &at, 0.01, "%s", v->name);
+        ulp_plan_add(plan, &at, 0.01, "%s", name);
         return ULP_OK;
     }
-    m->scaler = *ulp_scaler_rule_find(v->scaler);
-    m->scaler.init = (int16_t)(s->weight + (m->scaler.way == ULP_SCALE_FIXED ? 0 : 16));
-    m->scaler.interval = (uint32_t)s->interval;
-    ulp_status status = ulp_plan_read_policy(plan, &m->policy, v->policy, v->name);
-    if (status == ULP_OK) status = ulp_policy_admit(plan, &m->policy, v->name, s->backend, full);
+    ulp_status status = set_methods(plan, s, x, index);
     if (status != ULP_OK) return status;
     const ulp_gan_options o = options_of(x, s, &at);
     status = ulp_gan_check(&x->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", v->name, error);
-    ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s", v->name, full, v->scaler);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", name, error);
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
-        ulp_plan_add(plan, &at, 1, "%s seed %llu", v->name, (unsigned long long)at.seed);
+        ulp_plan_add(plan, &at, 1, "%s seed %llu", name, (unsigned long long)at.seed);
     return ULP_OK;
 }
 
@@ -129,6 +149,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier", s->classifier, x->data.dims);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
+    if (status == ULP_OK && s->amp.bits) status = add_variant(plan, s, x, AMP);
     if (status == ULP_OK)
         status = classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
                                   s->backend);

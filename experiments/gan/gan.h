@@ -21,6 +21,11 @@
 #define WORD(index, name, ...) " " name
 #define VARIANT_WORDS &(VARIANTS(WORD))[1]
 enum { VARIANTS(INDEX) COUNT };
+enum { GENERATOR, DISCRIMINATOR, PLAYERS };
+
+/* The variant of --amp: policies and scalers that sim/amp.h derives for each network. */
+enum { AMP = COUNT };
+#define ROW_WORDS &(VARIANTS(WORD) " amp")[1]
 
 static const struct variant {
     const char *name, *words, *policy, *scaler; /* the loss scale of --weight, times 2^16 at the start if dynamic */
@@ -34,6 +39,7 @@ typedef struct settings {
     uint64_t seed;
     const char *set, *data;
     const ulp_backend *backend;
+    ulp_format amp; /* of --amp; bits 0: none */
 } settings;
 
 /* What all points share. */
@@ -41,7 +47,7 @@ typedef struct context {
     ulp_data data;
     ulp_net generator, discriminator, judging;
     classifier classifier;
-    ulp_method method[COUNT];
+    ulp_method method[PLAYERS][COUNT + 1];
 } context;
 
 typedef struct point {
