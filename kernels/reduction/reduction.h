@@ -29,6 +29,8 @@
  *   half       Every array and then the sum are divided by s, the square root of R rounded to binary32. s s = R if R is
  *              a square, else the mean is off by a factor within 1 +- 2^-23.
  *
+ * One rank has no sum, only the roundings.
+ *
  * The first rounding of an array is to the format, but of two-level to binary32, to nearest even.
  *
  * Overflow. As for gradients of a policy, a format that saturates overflows to Inf, or NaN if it has no Inf, unless its

@@ -19,9 +19,12 @@
 enum { HEAD = 4, TAG_DONE = 1, TAG_TEXT, TAG_TAKE, TAG_EXCHANGE }; /* head: point, status, rows, length of the text */
 enum { NO_POINT = -1 };
 
+static const char *own_name; /* of the program, for messages of any rank */
+
 void ulp_ranks_start(ulp_sweep *s, const char *program, int *argc, char ***argv) {
     int offered;
     const ulp_process self = ulp_process_self();
+    own_name = program;
     s->ranks = 1;
     if (!getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMI_SIZE") && !getenv("PMIX_RANK")) return;
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &offered);
@@ -132,7 +135,7 @@ static int agree(int stop) {
 static void compute_together(ulp_sweep *s, size_t k) {
     const ulp_status status = ulp_sweep_compute(s, k);
     if (status == ULP_NO_MEMORY) { /* of this rank alone: the others wait for its messages */
-        ulp_complain("rank", "%d: no memory for the point '%s'", s->rank, s->plan->points[k].label);
+        ulp_complain(own_name, "rank %d: no memory for the point '%s'", s->rank, s->plan->points[k].label);
         MPI_Abort(MPI_COMM_WORLD, ULP_EXIT_FAILED);
     }
     if (s->rank == 0) ulp_sweep_finish(s, k, status, NULL);
