@@ -25,7 +25,7 @@ for program in "$TESTS"/walled/*; do
     case $name in
     all_reduce)
         part="--elements 4 --ranks 2,64 --steps 3 --train-ranks 2,8"
-        less="--elements 2 --ranks 2,8 --modes rne --formats bf16 --steps 1 --net fc4,relu,fc10 --train-ranks 2 --reductions ring:bf16" ;;
+        less="--elements 2 --ranks 2,8 --formats bf16 --steps 1 --net fc4,relu,fc10 --train-ranks 2 --reductions ring:bf16:sr" ;;
     amp) part="--nets small,resnet,gru --steps 3 --seeds 1" less="--nets small --steps 1 --seeds 1 --ways amp" ;;
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
