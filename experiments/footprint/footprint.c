@@ -61,11 +61,22 @@ typedef struct context {
 
 /* ---- the plan ---- */
 
+/* The key of a header line: "WHAT NAME". */
+typedef struct key {
+    char text[48];
+} key;
+static key key_of(const char *what, const char *name) {
+    key k;
+    snprintf(k.text, sizeof k.text, "%s %s", what, name);
+    return k;
+}
+
 static ulp_status read_policies(ulp_plan *plan, const settings *s, context *x) {
     ulp_status status = ULP_OK;
     for (int i = 0; i < OWN && status == ULP_OK; i++) {
         status = ulp_plan_read_policy(plan, &x->policy[i], variants[i].policy, variants[i].name);
-        if (s->policies >> i & 1) ulp_plan_note(plan, "policy", "%s: %s", variants[i].name, variants[i].policy);
+        if (s->policies >> i & 1)
+            ulp_plan_note(plan, key_of("policy", variants[i].name).text, "%s", variants[i].policy);
     }
     if (status == ULP_OK && *s->policy) status = ulp_plan_read_policy(plan, &x->policy[OWN], s->policy, "--policy");
     return status;
@@ -81,8 +92,8 @@ static ulp_status read_large(ulp_plan *plan, const settings *s, context *x) {
         to->optimizer.momentum = s->networks.momentum;
         status = ulp_plan_read_net(plan, &to->net, large[i].text, large[i].in);
         x->larges += status == ULP_OK;
-        ulp_plan_note(plan, "large network", "%s: input %zu x %zu x %zu; %s", large[i].name, large[i].in.c,
-                      large[i].in.h, large[i].in.w, large[i].text);
+        ulp_plan_note(plan, key_of("network", large[i].name).text, "%s; input %zu x %zu x %zu", large[i].text,
+                      large[i].in.c, large[i].in.h, large[i].in.w);
     }
     return status;
 }
@@ -135,7 +146,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (status != ULP_OK) return status;
     for (size_t i = 0; (machine = ulp_machine_get(i)) != NULL; i++)
         if (s->machines >> i & 1 || (int)i == s->roofline)
-            ulp_plan_note(plan, "machine", "%s: %s; %s", machine->name, machine->what, machine->source);
+            ulp_plan_note(plan, key_of("machine", machine->name).text, "%s; %s", machine->what, machine->source);
     for (size_t i = 0; i < x->small.count && status == ULP_OK; i++) status = add_network(plan, s, x, &x->small.at[i]);
     for (size_t i = 0; i < x->larges && status == ULP_OK; i++) {
         status = add_network(plan, s, x, &x->large[i]);
