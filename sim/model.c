@@ -97,7 +97,10 @@ static ulp_layer_tensors tensors_of(const ulp_model *m, const float *w, size_t i
 
 ulp_status ulp_model_forward_layer(ulp_model *m, ulp_pass *pass, const float *w, size_t i) {
     ulp_layer_tensors t = tensors_of(m, w, i);
-    return m->net.layers[i].kind->forward(&m->net.layers[i], pass, &t);
+    const double began = pass->now.evaluation ? -1.0 : ulp_profile_enter(pass->run.profile, i);
+    const ulp_status status = m->net.layers[i].kind->forward(&m->net.layers[i], pass, &t);
+    ulp_profile_leave(pass->run.profile, began);
+    return status;
 }
 
 ulp_status ulp_model_forward(ulp_model *m, ulp_pass *pass, const float *w) {
@@ -110,7 +113,9 @@ ulp_status ulp_model_backward(ulp_model *m, ulp_pass *pass, const float *w) {
     ulp_status status = ULP_OK;
     for (size_t i = m->net.count; i-- > 0 && status == ULP_OK;) {
         ulp_layer_tensors t = tensors_of(m, w, i);
+        const double began = ulp_profile_enter(pass->run.profile, i);
         status = m->net.layers[i].kind->backward(&m->net.layers[i], pass, &t);
+        ulp_profile_leave(pass->run.profile, began);
     }
     return status;
 }

@@ -199,7 +199,10 @@ static ulp_cast moved_cast(ulp_pass *pass, const ulp_cast *cast, const ulp_site 
 
 /* ---- rounding ---- */
 
-ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
+/* The time of an operation begins. Evaluations are not timed. */
+static double begin(const ulp_pass *pass) { return pass->now.evaluation ? -1.0 : ulp_profile_begin(pass->run.profile); }
+
+static ulp_status timed_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const int log2 = rescale_of(pass, &site), shown = is_observed(pass, &site);
     ulp_cast cast = *cast_of(pass, &site);
@@ -218,6 +221,13 @@ ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
     add_counts(pass, &site, &counted);
     if (shown && status == ULP_OK) status = backend->download(pass->scratch.rounded, x, n * sizeof *x);
     if (shown && status == ULP_OK) show(pass, &site, pass->scratch.raw, pass->scratch.rounded, n);
+    return status;
+}
+
+ulp_status ulp_pass_round(ulp_pass *pass, ulp_site site, float *x, size_t n) {
+    const double began = begin(pass);
+    const ulp_status status = timed_round(pass, site, x, n);
+    ulp_profile_end(pass->run.profile, (int)site.use, began);
     return status;
 }
 
@@ -247,7 +257,7 @@ static ulp_status hand_over(ulp_pass *pass, const ulp_site *site, float *x, cons
     return status;
 }
 
-ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+static ulp_status timed_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
     const double factor = ulp_scale(1.0, rescale_of(pass, &site));
@@ -268,7 +278,14 @@ ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const do
     return backend->upload(x, s->rounded, n * sizeof *x);
 }
 
-ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+ulp_status ulp_pass_round_host(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+    const double began = begin(pass);
+    const ulp_status status = timed_round_host(pass, site, x, exact, n);
+    ulp_profile_end(pass->run.profile, (int)site.use, began);
+    return status;
+}
+
+static ulp_status timed_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
     ulp_cast cast = *cast_of(pass, &site);
@@ -294,6 +311,13 @@ ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const doubl
     return status == ULP_OK ? ulp_backend_narrow(backend, x, s->wide, n) : status;
 }
 
+ulp_status ulp_pass_round64(ulp_pass *pass, ulp_site site, float *x, const double *exact, size_t n) {
+    const double began = begin(pass);
+    const ulp_status status = timed_round64(pass, site, x, exact, n);
+    ulp_profile_end(pass->run.profile, (int)site.use, began);
+    return status;
+}
+
 /* ---- operations that end in one rounding ---- */
 
 /* Fetch a and b (n) to scratch.raw and scratch.rounded. */
@@ -302,7 +326,7 @@ static ulp_status fetch_both(ulp_pass *pass, const float *a, const float *b, siz
     return status == ULP_OK ? pass->run.backend->download(pass->scratch.rounded, b, n * sizeof *b) : status;
 }
 
-ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
+static ulp_status timed_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
     const ulp_backend *backend = pass->run.backend;
     const ulp_pass_scratch *s = &pass->scratch;
     const ulp_cast *cast = cast_of(pass, &site);
@@ -325,6 +349,13 @@ ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a,
     return status;
 }
 
+ulp_status ulp_pass_add(ulp_pass *pass, ulp_site site, float *y, const float *a, const float *b) {
+    const double began = begin(pass);
+    const ulp_status status = timed_add(pass, site, y, a, b);
+    ulp_profile_end(pass->run.profile, (int)site.use, began);
+    return status;
+}
+
 ulp_status ulp_pass_curve(ulp_pass *pass, ulp_site site, ulp_activation f, float *y, const float *x) {
     const size_t n = pass->now.B * site.per_sample;
     double *exact = pass->scratch.wide;
@@ -340,15 +371,24 @@ ulp_status ulp_pass_slope(ulp_pass *pass, ulp_site site, ulp_activation f, float
     return status == ULP_OK ? ulp_pass_round64(pass, site, dx, exact, n) : status;
 }
 
-ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
-                         const ulp_gemm_shape *shape) {
+static int is_forward(const ulp_site *site) { return site->use == ULP_USE_FORWARD || site->use == ULP_USE_BIAS; }
+
+static ulp_status timed_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                             const ulp_gemm_shape *shape) {
     const ulp_policy *policy = pass->run.policy;
     const ulp_layer_policy *own = pass->run.rows ? &pass->run.rows[site.layer + 1] : NULL;
-    const int is_forward = site.use == ULP_USE_FORWARD || site.use == ULP_USE_BIAS;
-    const ulp_datapath *datapath = is_forward ? own ? &own->forward : &policy->forward
-                                   : own      ? &own->backward
-                                              : &policy->backward;
+    const ulp_datapath *datapath = is_forward(&site) ? own ? &own->forward : &policy->forward
+                                   : own             ? &own->backward
+                                                     : &policy->backward;
     const size_t words = site.per_sample * shape->n * ulp_datapath_words(datapath, shape->k);
     return ulp_backend_gemm(pass->run.backend, c, a, b, shape,
                             (ulp_summation){datapath, stream_of(pass, &site, words)});
+}
+
+ulp_status ulp_pass_gemm(ulp_pass *pass, ulp_site site, float *c, const float *a, const float *b,
+                         const ulp_gemm_shape *shape) {
+    const double began = begin(pass);
+    const ulp_status status = timed_gemm(pass, site, c, a, b, shape);
+    ulp_profile_end(pass->run.profile, is_forward(&site) ? ULP_TIME_FORWARD : ULP_TIME_BACKWARD, began);
+    return status;
 }

@@ -8,6 +8,7 @@
 #define ULP_PASS_H
 
 #include "policy.h"
+#include "profile.h"
 #include "tensor.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,7 @@ typedef struct ulp_pass_run {
     const ulp_policy *policy;
     const ulp_layer_policy *rows; /* [1 + layers] (layer_policy.h), NULL if the policy has no selections */
     uint64_t seed;
+    ulp_profile *profile; /* may be NULL; of training passes alone */
 } ulp_pass_run;
 
 /* The factors that gradients carry. */

@@ -31,6 +31,7 @@ void ulp_trainer_free(ulp_trainer *t) {
     ulp_arena_release(&t->arena);
     ulp_loss_scales_release(&t->loss_scales);
     ulp_optimizer_release(&t->optimizer);
+    ulp_profile_release(&t->profile);
     free(t->rows);
     free(t->order);
     free(t->label);
@@ -140,6 +141,8 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     if (status == ULP_OK) status = allocate(t);
     if (status == ULP_OK) status = ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net);
     if (status == ULP_OK) status = start(t, options->init_std);
+    if (status == ULP_OK && options->clock) status = ulp_profile_init(&t->profile, t->model.net.count, options->clock);
+    if (status == ULP_OK) t->pass.run.profile = &t->profile;
     if (status != ULP_OK) {
         const size_t params = t ? t->model.net.params : 0;
         ulp_trainer_free(t);
@@ -183,13 +186,20 @@ static const uint32_t *batch_rows(ulp_trainer *t) {
     return t->order + (t->step % per_epoch) * t->batch;
 }
 
+/* The time of a row behind the layers begins. */
+static double enter(ulp_trainer *t, size_t row) { return ulp_profile_enter(&t->profile, t->profile.layers + row); }
+
 /* Run the forward and the backward pass of the samples of rank pass.now.rank; *mean is their mean loss. */
 static ulp_status forward_backward(ulp_trainer *t, double *mean) {
     const size_t out = t->model.net.count;
     const ulp_loss_batch batch = {.layer = out, .z = t->model.tensor[out], .dz = t->model.grad[out], .label = t->label};
+    double began = enter(t, ULP_TIME_INPUT);
     ulp_status status = gather(t, batch_rows(t) + t->pass.now.rank * t->model.batch);
+    ulp_profile_leave(&t->profile, began);
     if (status == ULP_OK) status = ulp_model_forward(&t->model, &t->pass, t->optimizer.weight);
+    began = enter(t, ULP_TIME_LOSS);
     if (status == ULP_OK) status = t->loss.kind->step(&t->loss, &t->pass, &batch, mean);
+    ulp_profile_leave(&t->profile, began);
     return status == ULP_OK ? ulp_model_backward(&t->model, &t->pass, t->optimizer.weight) : status;
 }
 
@@ -205,13 +215,18 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     ulp_pass_begin(pass);
     ulp_status status =
         t->ranks > 1 ? ulp_train_ranks_step(t, forward_backward, &r.loss) : forward_backward(t, &r.loss);
+    double began = enter(t, ULP_TIME_CHECK);
     if (status == ULP_OK) status = ulp_loss_scales_end(&t->loss_scales, &t->scaler, pass, &t->model, &check);
     if (status != ULP_OK) return status;
+    ulp_profile_leave(&t->profile, began);
     r.overflow = check.overflow;
     r.skipped = check.skip;
+    began = enter(t, ULP_TIME_UPDATE);
     if (!r.skipped)
         status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans);
     if (status == ULP_OK && !r.skipped) status = scale_weights(t);
+    ulp_profile_leave(&t->profile, began);
+    t->profile.steps++;
     t->step++;
     r.act = pass->counts.rounded[ULP_AT_ACT];
     r.agrad = pass->counts.rounded[ULP_AT_AGRAD];

@@ -36,6 +36,7 @@ typedef struct ulp_train_options {
     const ulp_backend *backend;     /* NULL: the default */
     int counting;                   /* 1: fill the counts of ulp_step; changes no other result */
     const ulp_observer *observer;   /* may be NULL; sees training steps, not evaluation */
+    double (*clock)(void);          /* seconds; may be NULL; fills the trainer's profile and changes no result */
     size_t ranks;                   /* data-parallel training; 0 or 1: no ranks; must divide the batch */
     const ulp_reduction *reduction; /* of the gradients; NULL: "ring:fp32" */
     const ulp_ranks *group; /* NULL: this process computes all ranks; else it is one of them, group->count = ranks */
@@ -88,6 +89,7 @@ typedef struct ulp_trainer {
     int counting;      /* of the next training step; the caller may change it between steps */
     const ulp_observer *observer; /* may be NULL; the caller may change it between steps */
 
+    ulp_profile profile; /* of the steps; empty without a clock */
     ulp_arena arena;
     ulp_loss loss;
     uint32_t *order; /* (n_train) of the current epoch */

@@ -75,4 +75,11 @@ done
 exits 2 "--amp q8.8" "$BIN/recipe" --quick --amp q8.8 --out none.csv
 says "'q8.8': automatic mixed precision takes" err.txt "it says what is taken"
 
+exits 0 "--profile" "$BIN/loss_scaling" --quick --nets small --formats fp16 --scales 0 --scalers pytorch --steps 3 --seeds 1 --profile --out p.csv
+says '^microseconds per step (3 steps of 1 training): fc64 relu fc64 relu fc10; ' out.txt "a table of times for each network and policy"
+says '^  0  fc64 ' out.txt "with a row for each layer"
+says '^net,policy,trainings,steps,number,layer,operation,seconds$' p.profile.csv "and a file with all of them"
+"$BIN/loss_scaling" --quick --nets small --formats fp16 --scales 0 --scalers pytorch --steps 3 --seeds 1 --quiet --out q.csv
+same p.csv q.csv "the CSV is the same without --profile"
+
 exit $failed

@@ -170,7 +170,7 @@ static ulp_status compare_with_one(const ulp_task *task, const ulp_trainer *many
     if (status == ULP_OK) status = ulp_trainer_score(one, ULP_TRAIN_PART, &learned);
     if (status == ULP_OK) status = compare_weights(&r->moved, one, many);
     if (status == ULP_OK) r->loss_change = r->loss - learned.loss;
-    ulp_trainer_free(one);
+    ulp_training_close(task, one);
     return status;
 }
 

@@ -282,7 +282,7 @@ static void print_ones(ulp_claims *c) {
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->lesson.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->lesson.how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     const key ring = {UNIFORM, ULP_REDUCE_RING, ULP_MEAN_AFTER, NULL, "rne", 0};
     key tree = ring, stochastic = ring;
     tree.order = ULP_REDUCE_TREE;

@@ -42,6 +42,7 @@ static const ulp_option options[] = {
     ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, networks.data),
+    ULP_OPTION_PROFILE(settings, profile),
     {0},
 };
 

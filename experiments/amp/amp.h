@@ -23,6 +23,7 @@ typedef struct settings {
     int64_t seeds;
     double checkpoint;
     const ulp_backend *backend;
+    int profile;
 } settings;
 
 /* A way to train a network in a format, with what it costs. */

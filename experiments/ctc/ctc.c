@@ -63,7 +63,7 @@ static const ulp_option options[] = {
     ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, data),
-    ULP_OPTION_AMP(settings, amp),
+    ULP_OPTIONS_TRAINING(settings, how),
     {0},
 };
 
@@ -127,7 +127,7 @@ static void add_seed(ulp_plan *plan, const settings *s, uint64_t seed) {
             if (s->cells >> c & 1 && s->recipes >> r & 1)
                 add_training(plan, (point){.cell = c, .recipe = r, .seed = seed});
     for (int c = 0; c < CELLS; c++)
-        if (s->cells >> c & 1 && s->amp.bits) add_training(plan, (point){.cell = c, .recipe = AMP, .seed = seed});
+        if (s->cells >> c & 1 && s->how.amp.bits) add_training(plan, (point){.cell = c, .recipe = AMP, .seed = seed});
     for (int form = 0; form < FORMS; form++)
         for (size_t f = 0; f < s->formats.count; f++) {
             const ulp_format *format = &s->formats.at[f];
@@ -197,7 +197,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
         if (s->cells >> c & 1) status = read_net(plan, s, x, c);
     for (int c = 0; c < CELLS && status == ULP_OK; c++)
         if (s->cells >> c & 1)
-            status = ulp_plan_amp(plan, &x->amp[c], &x->amp_scaler[c], &s->amp, &x->net[c], cells[c]);
+            status = ulp_plan_amp(plan, &x->amp[c], &x->amp_scaler[c], &s->how.amp, &x->net[c], cells[c]);
     if (status == ULP_OK) status = read_optimizer(plan, s, x);
     for (int r = 0; r < RECIPES && status == ULP_OK; r++) /* FP32 is always read: the runs of the loss formats use it */
         if (r == FP32 || s->recipes >> r & 1) status = read_recipe(plan, s, x, r);

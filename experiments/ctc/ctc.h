@@ -27,7 +27,7 @@ typedef struct settings {
     double gru_rate, lstm_rate, checkpoint;
     int set;
     const ulp_backend *backend;
-    ulp_format amp; /* of --amp; bits 0: none */
+    ulp_training_settings how;
 } settings;
 
 /* A point: sums over paths, or a training. */

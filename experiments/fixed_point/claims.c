@@ -82,7 +82,7 @@ static void print_table(ulp_claims *c) {
     ulp_sheet *table = ulp_sheet_new("after the last epoch, over the seeds; errors and moved weights in percent",
                                      "format,mode,test error,least,most,training loss,moved,diverged");
     put_setting(table, c, binary32);
-    if (set->lesson.amp.bits) put_setting(table, c, (named){set->lesson.amp.name, BY_LISTS});
+    if (set->lesson.how.amp.bits) put_setting(table, c, (named){set->lesson.how.amp.name, BY_LISTS});
     for (size_t f = 0; f < set->formats.count; f++)
         for (size_t m = 0; m < set->modes.count; m++)
             put_setting(table, c, (named){set->formats.at[f].name, set->modes.at[m].name});

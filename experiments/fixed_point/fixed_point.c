@@ -100,8 +100,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     for (int64_t s = 0; s < set->lesson.seeds && status == ULP_OK; s++) {
         point p = {.seed = set->lesson.seed + (uint64_t)s};
         status = add_run(plan, set, x, &p);
-        if (status == ULP_OK && set->lesson.amp.bits)
-            status = add_run(plan, set, x, &(point){&set->lesson.amp, &by_lists, p.seed});
+        if (status == ULP_OK && set->lesson.how.amp.bits)
+            status = add_run(plan, set, x, &(point){&set->lesson.how.amp, &by_lists, p.seed});
         for (size_t f = 0; f < set->formats.count; f++)
             for (size_t m = 0; m < set->modes.count && status == ULP_OK; m++) {
                 p.format = &set->formats.at[f];

@@ -309,7 +309,7 @@ static void claim_networks(ulp_claims *c, const rule *r, const ulp_format *forma
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->networks.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->networks.how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     const settings *s = c->settings;
     const ulp_network *first = ((const ulp_networks *)c->context)->at;
     const ulp_format *binary16 = format_of(c, "binary16"), *e4m3 = format_of(c, "e4m3"), *e5m2 = format_of(c, "e5m2");

@@ -37,7 +37,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, seeds, "2", "1", "5"),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, networks.data),
-    ULP_OPTION_AMP(settings, networks.amp),
+    ULP_OPTIONS_TRAINING(settings, networks.how),
     {0},
 };
 
@@ -162,11 +162,10 @@ static ulp_status compute(const ulp_task *task) {
     const settings *s = task->settings;
     const point *p = task->point;
     const ulp_train_options o = ulp_network_options(p->network, p->seed, s->backend);
-    char error[1536];
-    ulp_trainer *t = NULL;
+    ulp_trainer *t;
     ulp_gradient_counts *counts = NULL;
-    ulp_status status = ulp_trainer_new(&t, &((const ulp_networks *)task->context)->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error);
+    ulp_status status = ulp_training_open(&t, task, &((const ulp_networks *)task->context)->data, &o);
+    if (status != ULP_OK) return status;
     status = ulp_gradient_counts_new(
         &counts, &(ulp_gradient_looks){s->backend, &s->formats, &s->scales, s->steps, s->every}, &t->model);
     if (status == ULP_BAD_ARGUMENT)
@@ -174,7 +173,7 @@ static ulp_status compute(const ulp_task *task) {
                                ULP_LAYER_ALL - 1);
     if (status == ULP_OK) status = train(task, t, counts);
     ulp_gradient_counts_free(counts);
-    ulp_trainer_free(t);
+    ulp_training_close(task, t);
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "experiments/harness/training/gradient_counts.h"
 #include "experiments/harness/training/histogram_rows.h"
 #include "experiments/harness/training/networks.h"
+#include "experiments/harness/training/profile.h"
 
 typedef struct settings {
     ulp_format_list formats;

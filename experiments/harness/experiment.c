@@ -233,6 +233,14 @@ static int write_results(ulp_run *run) {
     return status < 0 ? ulp_place_write_beside(place, ".run.json", program, ulp_run_write_record, run) : status;
 }
 
+/* Write and print the report of the plan, such as a profile. */
+static int write_report(const ulp_run *run) {
+    const ulp_plan_report *report = &run->plan.report;
+    if (!report->own) return -1;
+    if (!run->common.quiet) report->print(report->own, strcmp(run->common.out, "-") == 0 ? stderr : stdout);
+    return ulp_place_write_beside(&run->sweep.place, report->ending, run->sweep.program, report->write, report->own);
+}
+
 static int finish(ulp_run *run) {
     int failed = 0;
     const int shard = run->common.shard.count > 0;
@@ -243,6 +251,7 @@ static int finish(ulp_run *run) {
     if (status >= 0) return status;
     if (!shard) failed = judge_run(run);
     status = write_results(run);
+    if (status < 0) status = write_report(run);
     ulp_sweep_close(&run->sweep);
     if (status >= 0) return status;
     if (!run->common.quiet)

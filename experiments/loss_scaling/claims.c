@@ -167,7 +167,7 @@ static void claim_scaler(const judged *j, int scaler) {
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->networks.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->networks.how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     const settings *s = c->settings;
     const ulp_networks *networks = c->context;
     char interval[96];

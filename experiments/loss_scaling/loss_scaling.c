@@ -44,7 +44,7 @@ static const ulp_option options[] = {
     ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, networks.data),
-    ULP_OPTION_AMP(settings, networks.amp),
+    ULP_OPTIONS_TRAINING(settings, networks.how),
     {0},
 };
 
@@ -59,7 +59,7 @@ static ulp_status make_policy(ulp_policy *policy, const settings *s, const point
     const int steps = p->scaler >= DELAYED16 ? 16 : 0;
     const ulp_tensor_scale when = steps ? ULP_SCALED_DELAYED : p->scaler == AMAX ? ULP_SCALED_NOW : ULP_UNSCALED;
     if (!p->format) return ulp_policy_parse(policy, "fp32", NULL, 0);
-    *policy = s->networks.amp.bits ? p->network->policy : s->policy.policy;
+    *policy = s->networks.how.amp.bits ? p->network->policy : s->policy.policy;
     ulp_status status = ulp_policy_set(policy, ULP_AT_AGRAD, p->format, when, steps);
     if (status == ULP_OK) status = ulp_policy_set(policy, ULP_AT_WGRAD, p->format, when, steps);
     if (p->scaler == DELAYED16)

@@ -238,7 +238,7 @@ static void claim_others(ulp_claims *c) {
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->lesson.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->lesson.how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     print_table(c);
     sum_up(c);
     claim_counts(c);

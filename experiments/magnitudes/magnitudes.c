@@ -44,7 +44,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, lesson.seeds, "3", "1", "10"),
     ULP_OPTION_BACKEND_OF(settings, lesson.backend),
     ULP_OPTION_DATA(settings, lesson.data),
-    ULP_OPTION_AMP(settings, lesson.amp),
+    ULP_OPTIONS_TRAINING(settings, lesson.how),
     {0},
 };
 
@@ -286,8 +286,7 @@ static ulp_status train(const ulp_task *task, ulp_trainer *t, watch *w) {
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
     const ulp_lesson *x = task->context;
-    char error[1024];
-    ulp_trainer *t = NULL;
+    ulp_trainer *t;
     watch *w = calloc(1, sizeof *w);
     if (w == NULL) return ULP_NO_MEMORY;
     w->backend = set->lesson.backend;
@@ -298,9 +297,9 @@ static ulp_status compute(const ulp_task *task) {
     const ulp_method m = ulp_lesson_plain(x, set->rate, set->momentum);
     ulp_train_options o = ulp_lesson_options(x, &m, ((const point *)task->point)->seed);
     o.observer = &observer;
-    ulp_status status = ulp_trainer_new(&t, &x->data, &o, error, sizeof error);
-    status = status == ULP_OK ? train(task, t, w) : ulp_task_fail(task, status, "%s", error);
-    ulp_trainer_free(t);
+    ulp_status status = ulp_training_open(&t, task, &x->data, &o);
+    if (status == ULP_OK) status = train(task, t, w);
+    ulp_training_close(task, t);
     watch_end(w);
     return status;
 }

@@ -171,7 +171,7 @@ static void claim_room(ulp_claims *c) {
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     const int64_t nets = ((const context *)c->context)->nets;
     for (int64_t net = 1; net <= nets; net++) {
         print_table(c, net);

@@ -54,7 +54,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEED(settings, seed),
     ULP_OPTION_SEEDS(settings, seeds, "2", "2", "10"),
     ULP_OPTION_BACKEND_OF(settings, backend),
-    ULP_OPTION_AMP(settings, amp),
+    ULP_OPTIONS_TRAINING(settings, how),
     ULP_OPTION_DATA(settings, data),
     {0},
 };
@@ -119,7 +119,8 @@ static ulp_status choose_policy(ulp_plan *plan, const settings *set, context *x)
     snprintf(name, sizeof name, "net %zu", i + 1);
     x->scaler[i] = *ulp_scaler_rule_find("none");
     const ulp_status status = ulp_plan_read_policy(plan, &x->policy[i], "fp32", name);
-    return status == ULP_OK ? ulp_plan_amp(plan, &x->policy[i], &x->scaler[i], &set->amp, &x->net[i], name) : status;
+    return status == ULP_OK ? ulp_plan_amp(plan, &x->policy[i], &x->scaler[i], &set->how.amp, &x->net[i], name)
+                            : status;
 }
 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
@@ -229,7 +230,7 @@ static ulp_status train(const ulp_task *task, float **trained) {
     ulp_status status = ulp_training_before(&t, task, &x->data, &o, steps, 0.9);
     if (status == ULP_OK) *trained = calloc(t->model.net.params, sizeof **trained);
     if (status == ULP_OK) status = *trained ? ulp_trainer_weights(t, *trained, NULL) : ULP_NO_MEMORY;
-    ulp_trainer_free(t);
+    ulp_training_close(task, t);
     return status;
 }
 

@@ -26,7 +26,7 @@ typedef struct settings {
     int64_t epochs, batch, seeds;
     uint64_t seed;
     const ulp_backend *backend;
-    ulp_format amp; /* of --amp; bits 0: none */
+    ulp_training_settings how;
 } settings;
 
 enum { NETS_MAX = 8 };

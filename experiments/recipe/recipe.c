@@ -86,7 +86,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     ulp_status status = ulp_lesson_load(plan, &x->lesson, &s->lesson);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
-    return status == ULP_OK && s->lesson.amp.bits ? add_variant(plan, s, x, AMP) : status;
+    return status == ULP_OK && s->lesson.how.amp.bits ? add_variant(plan, s, x, AMP) : status;
 }
 
 static void record(const ulp_task *task, const ulp_trainer *t, const ulp_stretch *s) {

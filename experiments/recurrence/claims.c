@@ -375,7 +375,7 @@ static void claim_accuracy(ulp_claims *c) {
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     const double contracting = contracting_gain(c), chaotic = chaotic_gain(c);
     print_random(c);
     sum_up(c, contracting, chaotic);

@@ -65,7 +65,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, seeds, "2", NULL, "10"),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, data),
-    ULP_OPTION_AMP(settings, amp),
+    ULP_OPTIONS_TRAINING(settings, how),
     {0},
 };
 

@@ -28,7 +28,7 @@ typedef struct settings {
     ulp_named_optimizer optimizer;
     const char *data;
     const ulp_backend *backend;
-    ulp_format amp; /* of --amp; bits 0: none */
+    ulp_training_settings how;
 } settings;
 
 typedef struct point {

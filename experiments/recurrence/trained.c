@@ -51,7 +51,7 @@ ulp_status plan_training(ulp_plan *plan, const settings *s, context *x, int c, i
     if (x->net[c].count == 0) status = ulp_plan_read_net(plan, &x->net[c], ulp_text_of(&text), x->data.dims);
     x->plain[c] = x->learning[0];
     x->scaler[c] = *ulp_scaler_rule_find(learning[0].scaler);
-    if (status == ULP_OK) status = ulp_plan_amp(plan, &x->plain[c], &x->scaler[c], &s->amp, &x->net[c], cell.text);
+    if (status == ULP_OK) status = ulp_plan_amp(plan, &x->plain[c], &x->scaler[c], &s->how.amp, &x->net[c], cell.text);
     for (int p = 0; p < arithmetics && status == ULP_OK; p++) {
         const ulp_train_options o = options_of(s, x, &(point){.cell = c, .learning = p});
         status = ulp_training_check(plan, &x->data, &o);
@@ -73,7 +73,7 @@ static ulp_status train(const ulp_task *task, float *w, ulp_score *score) {
     ulp_status status = ulp_training_before(&t, task, &x->data, &o, steps_of(s, &x->data), 0.9);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, score);
     if (status == ULP_OK && w) status = ulp_trainer_weights(t, w, NULL);
-    ulp_trainer_free(t);
+    ulp_training_close(task, t);
     return status;
 }
 

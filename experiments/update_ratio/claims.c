@@ -229,7 +229,7 @@ static void sum_up(ulp_claims *c) {
 }
 
 void judge(ulp_claims *c) {
-    if (((const settings *)c->settings)->lesson.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
+    if (((const settings *)c->settings)->lesson.how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);
     print_formats(c);
     print_runs(c);
     sum_up(c);

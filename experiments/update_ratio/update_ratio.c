@@ -61,7 +61,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SEEDS(settings, lesson.seeds, "2", "1", "5"),
     ULP_OPTION_BACKEND_OF(settings, lesson.backend),
     ULP_OPTION_DATA(settings, lesson.data),
-    ULP_OPTION_AMP(settings, lesson.amp),
+    ULP_OPTIONS_TRAINING(settings, lesson.how),
     {0},
 };
 
@@ -229,7 +229,6 @@ static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     const settings *set = task->settings;
     const ulp_lesson *x = task->context;
     const point *at = task->point;
-    char error[1024];
     ulp_method m =
         at->format ? ulp_method_sgd(set->rate, set->momentum) : ulp_lesson_plain(x, set->rate, set->momentum);
     ulp_status status = ULP_OK;
@@ -240,8 +239,8 @@ static ulp_status start(ulp_trainer **t, const ulp_task *task) {
     }
     if (status != ULP_OK) return status;
     const ulp_train_options o = ulp_lesson_options(x, &m, at->seed);
-    status = ulp_trainer_new(t, &x->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_task_fail(task, status, "%s", error);
+    status = ulp_training_open(t, task, &x->data, &o);
+    if (status != ULP_OK) return status;
     if ((*t)->model.net.count > LAYERS)
         return ulp_task_fail(task, ULP_BAD_ARGUMENT, "--net has %zu layers, at most %d are looked at",
                              (*t)->model.net.count, LAYERS);
@@ -256,7 +255,7 @@ static ulp_status compute(const ulp_task *task) {
     ulp_trainer *t = NULL;
     ulp_status status = start(&t, task);
     if (status == ULP_OK) status = train(task, t, ((const point *)task->point)->format ? NULL : &w);
-    ulp_trainer_free(t);
+    ulp_training_close(task, t);
     update_counts_end(&w);
     return status;
 }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "experiments/harness/cli/options.h"
 #include "formats/round.h"
@@ -24,6 +25,16 @@ typedef struct ulp_planned {
     char *label; /* "binary16 rne", unique in the plan; the name of the point in --list, files and messages */
 } ulp_planned;
 
+/* A report about the run itself, such as where its time went. plan() sets it, and points add to `own` under the lock of
+ * the sweep. At the end of the run print() prints it, and write() writes it beside the CSV. */
+typedef struct ulp_plan_report {
+    void *own;          /* NULL: no report */
+    const char *ending; /* of the file: ".profile.csv" */
+    void (*print)(const void *own, FILE *screen);
+    void (*write)(FILE *file, const void *own);
+    void (*release)(void *own);
+} ulp_plan_report;
+
 typedef struct ulp_plan {
     size_t point_size;
     ulp_planned *points; /* (count) in the order of the CSV */
@@ -31,6 +42,7 @@ typedef struct ulp_plan {
     ulp_text header; /* lines "# key: value" */
     ulp_failure *failure;
     const ulp_arguments *arguments; /* for plan(): which options were given (ulp_setting_given) */
+    ulp_plan_report report;
 } ulp_plan;
 
 /* Append a copy of the point (point_size bytes). The arguments from `label` on form its label. */

@@ -1,9 +1,11 @@
-/* automatic.h - the option --amp of programs that train: automatic mixed precision in a format (sim/amp.h).
+/* automatic.h - the options --amp and --profile of every program that trains.
+ *
+ * --amp trains by automatic mixed precision in a format (sim/amp.h); profile.h explains --profile.
  *
  *     typedef struct settings {
- *         ulp_format amp; ...         options: ULP_OPTION_AMP(settings, amp), ...
- *     plan:    status = ulp_plan_amp(plan, &policy, &scaler, &settings->amp, &net, "NAME");
- *     judge:   if (settings->amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);   where amp replaces binary32
+ *         ulp_training_settings how; ...         options: ULP_OPTIONS_TRAINING(settings, how), ...
+ *     plan:    status = ulp_plan_amp(plan, &policy, &scaler, &settings->how.amp, &net, "NAME");
+ *     judge:   if (settings->how.amp.bits) ulp_claims_skip_all(c, ULP_AMP_OTHER);   where amp replaces binary32
  *
  * The header of the CSV has the policy and the scaler in place of the option, so a run with the same policy given by
  * hand has the same header.
@@ -16,6 +18,18 @@
 
 extern const ulp_option_type ulp_type_amp; /* ulp_format; `bits` is 0 for none */
 
+typedef struct ulp_training_settings {
+    ulp_format amp; /* `bits` is 0 for none */
+    int profile;
+} ulp_training_settings;
+
+#define ULP_OPTIONS_TRAINING(s, field) ULP_OPTION_AMP(s, field.amp), ULP_OPTION_PROFILE(s, field.profile)
+
+#define ULP_OPTION_PROFILE(s, field)                                                                                   \
+    {                                                                                                                  \
+        .name = "profile", .type = &ulp_type_flag, ULP_AT(s, field), .silent = 1,                                      \
+        .help = "print where the time of a step goes, by layer and operation; all of it in OUT's .profile.csv"         \
+    }
 #define ULP_OPTION_AMP(s, field)                                                                                       \
     {                                                                                                                  \
         .name = "amp", .type = &ulp_type_amp, ULP_AT(s, field), .value = "none", .silent = 1,                          \

@@ -17,7 +17,7 @@ ulp_status ulp_lesson_load(ulp_plan *plan, ulp_lesson *lesson, const ulp_lesson_
     lesson->plain = ulp_method_sgd(0, 0);
     const ulp_status read = ulp_plan_read_net(plan, &lesson->net, s->net, lesson->data.dims);
     if (read != ULP_OK) return read;
-    return ulp_plan_amp(plan, &lesson->plain.policy, &lesson->plain.scaler, &s->amp, &lesson->net, "net");
+    return ulp_plan_amp(plan, &lesson->plain.policy, &lesson->plain.scaler, &s->how.amp, &lesson->net, "net");
 }
 
 ulp_method ulp_lesson_plain(const ulp_lesson *lesson, double rate, double momentum) {

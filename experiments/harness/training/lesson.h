@@ -29,7 +29,7 @@ typedef struct ulp_lesson_settings {
     uint64_t seed;
     double checkpoint;
     const ulp_backend *backend;
-    ulp_format amp; /* of --amp; bits 0: none */
+    ulp_training_settings how;
 } ulp_lesson_settings;
 
 /* Options, bound to a field (ulp_lesson_settings) of the settings `s`. */
@@ -44,7 +44,7 @@ typedef struct ulp_lesson_settings {
 #define ULP_OPTIONS_OF_RUNS(s, field, seeds_, quick_, full_)                                                           \
     ULP_OPTION_SET(s, field.set), ULP_OPTION_SEED(s, field.seed),                                                      \
         ULP_OPTION_SEEDS(s, field.seeds, seeds_, quick_, full_), ULP_OPTION_CHECKPOINT(s, field.checkpoint),           \
-        ULP_OPTION_BACKEND_OF(s, field.backend), ULP_OPTION_DATA(s, field.data), ULP_OPTION_AMP(s, field.amp)
+        ULP_OPTION_BACKEND_OF(s, field.backend), ULP_OPTION_DATA(s, field.data), ULP_OPTIONS_TRAINING(s, field.how)
 
 /* A way to train. */
 typedef struct ulp_method {

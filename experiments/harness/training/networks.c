@@ -46,7 +46,7 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row,
     snprintf(key, sizeof key, "network %s", row.name);
     ulp_plan_note(plan, key, "%s; %zu parameters; batch %zu; rate %.17g%s", row.text, next->net.params, row.batch,
                   row.rate, row.cosine ? ", to 0 along half a cosine" : "");
-    return ulp_plan_amp(plan, &next->policy, &next->scaler, &s->amp, &next->net, row.name);
+    return ulp_plan_amp(plan, &next->policy, &next->scaler, &s->how.amp, &next->net, row.name);
 }
 
 ulp_status ulp_networks_load(ulp_plan *plan, ulp_networks *networks, const ulp_networks_settings *s, uint64_t seed,

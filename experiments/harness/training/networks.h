@@ -26,7 +26,7 @@ typedef struct ulp_networks_settings {
     int64_t batch;
     double rate, momentum;
     const char *set, *data;
-    ulp_format amp; /* of ULP_OPTION_AMP(), for experiments that have it; bits 0: none */
+    ulp_training_settings how; /* of ULP_OPTIONS_TRAINING(), for experiments that have it */
 } ulp_networks_settings;
 
 extern const char ulp_network_words[]; /* the names of the table, each with a blank before it */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "experiments/harness/cli/types.h"
+#include "profile.h"
 
 static void list_sets(ulp_text *to) {
     const ulp_data_kind *kind;
@@ -37,6 +38,7 @@ const ulp_option_type ulp_type_set = {.value_name = "NAME",
 
 ulp_status ulp_set_load(ulp_plan *plan, ulp_data *data, const ulp_set *set) {
     char error[1024];
+    ulp_profile_plan(plan);
     const ulp_status status = ulp_data_load(data, set->name, set->folder, set->seed, error, sizeof error);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
     ulp_plan_note(plan, "data", "%s, crc32 %08x, %zu for training, %zu for tests", data->name, data->checksum,

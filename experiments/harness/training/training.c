@@ -111,15 +111,8 @@ ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const 
     return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s", error);
 }
 
-static ulp_status make_trainer(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
-                               const ulp_train_options *options) {
-    char error[1536];
-    ulp_status status = ulp_trainer_new(trainer, data, options, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_task_fail(task, status, "%s", error);
-}
-
 static ulp_status start(work *w) {
-    return make_trainer(&w->trainer, w->task, w->training->data, &w->training->options);
+    return ulp_training_open(&w->trainer, w->task, w->training->data, &w->training->options);
 }
 
 /* Continues from the checkpoint of the point. A checkpoint that is damaged or of another run is ignored. The rows are
@@ -227,7 +220,7 @@ ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training) 
     }
     if (status == ULP_OK && w.file && task->resumed) status = resume(&w);
     if (status == ULP_OK) status = train(&w);
-    ulp_trainer_free(w.trainer);
+    ulp_training_close(task, w.trainer);
     free(w.before);
     return status;
 }
@@ -235,7 +228,7 @@ ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training) 
 ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                                const ulp_train_options *options, uint64_t steps, double share) {
     *trainer = NULL;
-    ulp_status status = make_trainer(trainer, task, data, options);
+    ulp_status status = ulp_training_open(trainer, task, data, options);
     for (uint64_t i = 0; i < steps && status == ULP_OK; i++) {
         status = ulp_trainer_step(*trainer, NULL);
         if (ulp_task_progress(task, share * (double)i / (double)steps)) break;

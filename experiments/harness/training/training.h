@@ -20,7 +20,7 @@
 #ifndef ULP_TRAINING_H
 #define ULP_TRAINING_H
 
-#include "experiments/harness/experiment.h"
+#include "profile.h"
 
 #include "sim/train.h"
 
@@ -78,7 +78,7 @@ ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training);
 
 /* Makes a trainer and takes `steps` steps, or fewer if the run is stopped. It is for points whose own work begins after
  * these steps, which take the first `share` of the progress of the point. There are no rows and no checkpoints. The
- * caller calls ulp_trainer_free() after success and after failure; *trainer is NULL if there is no trainer. */
+ * caller calls ulp_training_close() after success and after failure; *trainer is NULL if there is no trainer. */
 ulp_status ulp_training_before(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                                const ulp_train_options *options, uint64_t steps, double share);
 
