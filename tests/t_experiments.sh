@@ -420,6 +420,21 @@ verdict $? "and nothing is written"
 exits 0 "gan on one thread" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 1 --out one.csv
 exits 0 "gan on three threads" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 3 --out t.csv
 same one.csv t.csv "gan: the same CSV with 3 threads"
+# a run that is killed after its first checkpoints goes on with the same rows
+long="--quick --quiet --steps 400 --every 5 --seeds 1 --classifier-steps 50 --variants fp32"
+"$N" $long --out one.csv
+"$N" $long --checkpoint 0.001 --threads 1 --out t2.csv 2>err.txt &
+child=$!
+n=0
+until [ -e t2.csv.part.0.ckpt ] || ! kill -0 $child 2>/dev/null || [ $n -ge 6000 ]; do sleep 0.01; n=$((n + 1)); done
+kill -KILL $child 2>/dev/null
+wait $child 2>/dev/null
+if [ -f t2.csv ]; then skip "gan: a killed run" "it was over too soon"
+else
+    exits 0 "gan: a killed run goes on" "$N" $long --resume --out t2.csv
+    same one.csv t2.csv "gan: with the same CSV"
+fi
+rm -f t2.csv*
 exits 2 "swamping --chunks 1.5" "$BIN/swamping" --quick --chunks 1.5
 says '1.5: has to be a whole number' err.txt "it says why"
 exits 0 "swamping without e6m9 skips the claims about it" "$BIN/swamping" --quick --formats bf16 --longest 10 --out t.csv

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "formats/rng.h"
 #include "sim/frechet.h"
 #include "sim/gan.h"
+#include "sim/gan_checkpoint.h"
 #include "training.h"
 
 enum { B = 6, LATENTS = 5 };
@@ -280,6 +282,43 @@ static void test_seeds(void **state) {
     ulp_gan_free(gan);
 }
 
+/* ---- checkpoints ---- */
+
+/* A run that goes on from a file gives the bits of a run without interruption; other runs refuse the file. */
+static void test_checkpoint(void **state) {
+    static const char file[] = "t_gan.tmp.ckpt", note[] = "a note";
+    const player_texts fp8 = {.policy = "mixed:bf16,weight=e4m3:sat@delayed4,act=e4m3:sat@delayed4,mode=sr",
+                              .optimizer = "adam,rate=0.01"},
+                       layers = {.net = "fc12 bn relu fc1",
+                                 .policy = "mixed:fp16",
+                                 .scaler = "layer,init=9",
+                                 .optimizer = "sgd,momentum=0.9"};
+    const gan_texts t = texts_of(fp8, layers), other = texts_of(fp8, (player_texts){.net = "fc12 bn relu fc1"});
+    ulp_gan *whole = gan_of(&t), *first = gan_of(&t), *second = gan_of(&t), *stranger = gan_of(&other);
+    void *got;
+    size_t n;
+    (void)state;
+    for (int i = 0; i < 9; i++) assert_int_equal(ulp_gan_step(whole, NULL), ULP_OK);
+    for (int i = 0; i < 5; i++) assert_int_equal(ulp_gan_step(first, NULL), ULP_OK);
+    assert_int_equal(ulp_gan_save(first, file, note, sizeof note, error, sizeof error), ULP_OK);
+    assert_int_equal(ulp_gan_load(first, file, &got, &n, error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error, "the run has begun already"));
+    assert_int_equal(ulp_gan_load(stranger, file, &got, &n, error, sizeof error), ULP_BAD_ARGUMENT);
+    assert_non_null(strstr(error, "is of another run: there 'policy: "));
+    assert_null(got);
+    assert_int_equal(ulp_gan_load(second, file, &got, &n, error, sizeof error), ULP_OK);
+    assert_int_equal(n, sizeof note);
+    assert_memory_equal(got, note, sizeof note);
+    free(got);
+    for (int i = 0; i < 4; i++) assert_int_equal(ulp_gan_step(second, NULL), ULP_OK);
+    assert_int_equal(second->step, 9);
+    assert_memory_equal(second->generator.arena.memory, whole->generator.arena.memory, whole->generator.arena.bytes);
+    assert_memory_equal(second->discriminator.arena.memory, whole->discriminator.arena.memory,
+                        whole->discriminator.arena.bytes);
+    remove(file);
+    ulp_gan_free(whole), ulp_gan_free(first), ulp_gan_free(second), ulp_gan_free(stranger);
+}
+
 /* ---- refusals ---- */
 
 static void refused(const gan_texts *t, ulp_gan_options o, ulp_dims seen, const char *why) {
@@ -374,9 +413,9 @@ static void test_moments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),  cmocka_unit_test(test_scales),   cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_divergence), cmocka_unit_test(test_border),   cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_seeds),      cmocka_unit_test(test_refusals), cmocka_unit_test(test_frechet),
-        cmocka_unit_test(test_eigen),      cmocka_unit_test(test_moments)};
+        cmocka_unit_test(test_gradients),  cmocka_unit_test(test_scales),     cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_divergence), cmocka_unit_test(test_border),     cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_seeds),      cmocka_unit_test(test_checkpoint), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_frechet),    cmocka_unit_test(test_eigen),      cmocka_unit_test(test_moments)};
     return cmocka_run_group_tests(tests, load_digits, free_digits);
 }

@@ -24,12 +24,6 @@
  */
 #include "gan.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { PATIENCE = 20 };
-
 static const ulp_option options[] = {
     ULP_OPTION(settings, variants, choices, "all", .words = VARIANT_WORDS, .help = "the variants to train",
                .quick = "digits,fp32,fp16,fp16-scaled,fp16-all"),
@@ -61,6 +55,7 @@ static const ulp_option options[] = {
     ULP_OPTION_SET(settings, set),
     ULP_OPTION_SEED(settings, seed),
     ULP_OPTION_SEEDS(settings, seeds, "5", "2", "10"),
+    ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, data),
     ULP_OPTION_AMP(settings, amp),
@@ -78,16 +73,6 @@ static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
                                      {0}};
 
 /* ---- the plan ---- */
-
-static ulp_gan_options options_of(const context *x, const settings *s, const point *at) {
-    const ulp_method *g = &x->method[GENERATOR][at->variant], *d = &x->method[DISCRIMINATOR][at->variant];
-    return (ulp_gan_options){
-        .generator = {&x->generator, &g->policy, &g->scaler, &s->generator_optimizer.rule},
-        .discriminator = {&x->discriminator, &d->policy, &d->scaler, &s->discriminator_optimizer.rule},
-        .batch = (size_t)s->batch,
-        .seed = at->seed,
-        .backend = s->backend};
-}
 
 /* Sets the policy and the scaler of both networks. */
 static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int index) {
@@ -124,7 +109,7 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
     }
     ulp_status status = set_methods(plan, s, x, index);
     if (status != ULP_OK) return status;
-    const ulp_gan_options o = options_of(x, s, &at);
+    const ulp_gan_options o = gan_options_of(x, s, &at);
     status = ulp_gan_check(&x->data, &o, error, sizeof error);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", name, error);
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
@@ -165,126 +150,8 @@ static void release(void *own) {
     ulp_data_release(&x->data);
 }
 
-/* ---- one point ---- */
-
-/* Puts the rows of the first samples x, pixel by pixel. Samples of several channels have their mean. */
-static void put_pixels(const ulp_task *task, const float *x) {
-    const context *c = task->context;
-    const ulp_dims d = c->data.dims;
-    row r;
-    ulp_row_clear(task->rows, &r);
-    r.variant = ((const point *)task->point)->variant;
-    r.seed = (int64_t)((const point *)task->point)->seed;
-    r.what = PIXEL;
-    for (r.sample = 0; r.sample < ((const settings *)task->settings)->shown; r.sample++)
-        for (size_t i = 0; i < d.h * d.w; i++) {
-            const float *pixel = x + (size_t)r.sample * c->data.features + i;
-            r.x = (int64_t)(i % d.w);
-            r.y = (int64_t)(i / d.w);
-            r.value = 0;
-            for (size_t k = 0; k < d.c; k++) r.value += (double)pixel[k * d.h * d.w] / (double)d.c;
-            ulp_row_put(task->rows, &r);
-        }
-}
-
-/* The state of a run. */
-typedef struct run {
-    ulp_gan *gan;
-    float *x; /* (samples,features) */
-    row row;
-    double generator_loss, discriminator_loss; /* sums since the row before */
-    int64_t count, nan; /* steps since the row before; steps with a NaN loss, up to this one without a gap */
-} run;
-
-/* Judges the samples of the present generator, and puts a row. */
-static ulp_status put_verdict(const ulp_task *task, run *w, int what) {
-    const settings *s = task->settings;
-    const context *c = task->context;
-    row *r = &w->row;
-    ulp_status status = ulp_gan_make(w->gan, w->x, 0, (size_t)s->samples);
-    if (status == ULP_OK) status = classifier_judge(&c->classifier, &r->verdict, w->x, (size_t)s->samples);
-    r->what = what;
-    r->step = (int64_t)w->gan->step;
-    r->generator_loss = w->generator_loss / (double)w->count;
-    r->discriminator_loss = w->discriminator_loss / (double)w->count;
-    r->generator_scale = w->gan->generator.scaler.log2 - s->weight;
-    r->discriminator_scale = w->gan->discriminator.scaler.log2 - s->weight;
-    r->generator_skipped = (int64_t)w->gan->generator.scaler.skipped;
-    r->discriminator_skipped = (int64_t)w->gan->discriminator.scaler.skipped;
-    if (status == ULP_OK) ulp_row_put(task->rows, r);
-    return status;
-}
-
-static ulp_status train(const ulp_task *task, run *w) {
-    const settings *s = task->settings;
-    ulp_status status = ULP_OK;
-    for (int64_t step = 1; step <= s->steps && w->nan < PATIENCE && status == ULP_OK; step++) {
-        ulp_gan_report report;
-        status = ulp_gan_step(w->gan, &report);
-        if (status != ULP_OK) break;
-        w->generator_loss += report.generator.loss;
-        w->discriminator_loss += report.discriminator.loss;
-        w->count++;
-        w->nan = isnan(report.discriminator.loss) ? w->nan + 1 : 0;
-        const int last = step == s->steps || w->nan == PATIENCE;
-        if (!last && step % s->every != 0) continue;
-        status = put_verdict(task, w, CURVE);
-        if (last && status == ULP_OK) status = put_verdict(task, w, FINAL);
-        w->generator_loss = w->discriminator_loss = 0;
-        w->count = 0;
-        if (ulp_task_progress(task, (double)step / (double)s->steps)) break;
-    }
-    return status;
-}
-
-/* Judges digits of the training part. */
-static ulp_status compute_digits(const ulp_task *task) {
-    const settings *s = task->settings;
-    const context *c = task->context;
-    const ulp_data *d = &c->data;
-    const size_t n = (size_t)s->samples < d->n_train ? (size_t)s->samples : d->n_train,
-                 shown = (size_t)s->shown < d->n_train ? (size_t)s->shown : d->n_train;
-    float *x = calloc((n > shown ? n : shown) * d->features, sizeof *x);
-    row r;
-    if (!x) return ULP_NO_MEMORY;
-    for (size_t i = 0; i < (n > shown ? n : shown) * d->features; i++) x[i] = (float)d->pixel[i] / (float)d->white;
-    ulp_row_clear(task->rows, &r);
-    r.variant = DIGITS;
-    r.seed = (int64_t)((const point *)task->point)->seed;
-    r.what = FINAL;
-    const ulp_status status = classifier_judge(&c->classifier, &r.verdict, x, n);
-    if (status == ULP_OK) {
-        ulp_row_put(task->rows, &r);
-        put_pixels(task, x);
-    }
-    free(x);
-    return status;
-}
-
 static ulp_status compute(const ulp_task *task) {
-    const settings *s = task->settings;
-    const context *c = task->context;
-    const point *at = task->point;
-    char error[1536];
-    run w = {0};
-    if (at->variant == DIGITS) return compute_digits(task);
-    const ulp_gan_options o = options_of(c, s, at);
-    const size_t n = (size_t)(s->samples > s->shown ? s->samples : s->shown);
-    ulp_row_clear(task->rows, &w.row);
-    w.row.variant = at->variant;
-    w.row.seed = (int64_t)at->seed;
-    w.x = calloc(n * c->data.features, sizeof *w.x);
-    if (!w.x) return ULP_NO_MEMORY;
-    ulp_status status = ulp_gan_new(&w.gan, &c->data, &o, error, sizeof error);
-    if (status != ULP_OK) status = ulp_task_fail(task, status, "%s", error);
-    if (status == ULP_OK) status = train(task, &w);
-    if (status == ULP_OK && at->seed == s->seed && s->shown) {
-        status = ulp_gan_make(w.gan, w.x, 0, n);
-        if (status == ULP_OK) put_pixels(task, w.x);
-    }
-    ulp_gan_free(w.gan);
-    free(w.x);
-    return status;
+    return ((const point *)task->point)->variant == DIGITS ? compute_digits(task) : compute_training(task);
 }
 
 static const ulp_experiment experiment = {

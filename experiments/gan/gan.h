@@ -38,6 +38,7 @@ typedef struct settings {
     int64_t latents, batch, steps, every, samples, shown, weight, interval, classifier_steps, seeds;
     uint64_t seed;
     const char *set, *data;
+    double checkpoint; /* seconds */
     const ulp_backend *backend;
     ulp_format amp; /* of --amp; bits 0: none */
 } settings;
@@ -67,5 +68,14 @@ typedef struct row {
     int64_t sample, x, y; /* of a pixel, from the upper left corner */
     double value;         /* of a pixel, 0 to 1 */
 } row;
+
+/* The options of a training. */
+ulp_gan_options gan_options_of(const context *x, const settings *s, const point *at);
+
+/* Computes the point of a training, and the point of the digits themselves. */
+ulp_status compute_training(const ulp_task *task);
+ulp_status compute_digits(const ulp_task *task);
+
+enum { PATIENCE = 20 }; /* a run ends after so many steps with a NaN loss, one after another */
 
 #endif
