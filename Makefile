@@ -157,7 +157,7 @@ HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experime
 # a program is a folder: experiments/NAME/NAME.c and what lies beside it
 PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
 program_objects = $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c))
-EXPERIMENTS := $(filter-out ulp bench bench_gpu,$(PROGRAMS))
+EXPERIMENTS := $(filter-out ulp bench bench_gpu throughput,$(PROGRAMS))
 REFERENCE_OBJ := $(if $(HAVE_MPFR),$(REFERENCE:%.c=$O/%.o))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
 MPFR_LIBS := $(if $(HAVE_MPFR),-lmpfr -lgmp)
@@ -378,10 +378,11 @@ bench: programs
 	$B/bench
 	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench.gp)
 
-bench-gpu: $B/bench_gpu
+bench-gpu: $B/bench_gpu $B/throughput
 	@mkdir -p results figures
 	$B/bench_gpu --restart
-	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp)
+	$B/throughput --restart
+	$(if $(HAVE_GNUPLOT),LC_ALL=C.UTF-8 gnuplot plots/bench_gpu.gp && LC_ALL=C.UTF-8 gnuplot plots/throughput.gp)
 
 # ---- install ----
 

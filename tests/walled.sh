@@ -13,7 +13,7 @@ emulated=
 count=0
 for program in "$TESTS"/walled/*; do
     name=$(basename "$program")
-    [ -x "$program" ] && [ "$name" != ulp ] && [ "$name" != bench_gpu ] || continue
+    [ -x "$program" ] && [ "$name" != ulp ] && [ "$name" != bench_gpu ] && [ "$name" != throughput ] || continue
     "$program" --help | grep -q -e '--backend' || continue
     count=$((count + 1))
     case ${MODE:-release}/$name in
@@ -143,6 +143,8 @@ if [ -n "$emulated" ]; then
     exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 5003 --arrays 2 --size 33 --native-size 40 --seconds 0.001 --steps 1 --units 4 --batch 2 --quiet \
         --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --backend cuda --out bench_gpu.csv
     says '^training,' bench_gpu.csv "it timed trainings"
+    exits 0 "throughput runs where there is a device" "$TESTS/walled/throughput" --quick --variants fp32-emulated,fp16-mma,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet --out throughput.csv
+    says '^fp8,' throughput.csv "it timed fp8"
 else
     skip "bench_gpu" "no emulated device in this build"
 fi
