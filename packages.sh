@@ -9,12 +9,13 @@ usage='usage: sh packages.sh [--all] [--print]
 
 installs the Debian or Ubuntu packages that are missing; uses sudo when not run as root
 
-  --all    also the optional packages: clang, clang-format, OpenMPI, OpenBLAS, pkg-config
+  --all    also the optional packages: clang, clang-format, OpenMPI, OpenBLAS,
+           pkg-config, GNU parallel
   --print  prints the list of packages, one on a line, and does nothing else
   --help   this text'
 for word; do
     case $word in
-    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev pkg-config" ;;
+    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev pkg-config parallel" ;;
     --print) print=yes ;;
     --help) printf '%s\n' "$usage"; exit 0 ;;
     *) echo "packages: $word is unknown; the options are --all, --print and --help" >&2; exit 2 ;;

@@ -86,6 +86,11 @@ ulp_status ulp_gan_check(const ulp_data *data, const ulp_gan_options *options, c
     return status;
 }
 
+static ulp_status start_profile(ulp_player *p, double (*clock)(void)) {
+    p->pass.run.profile = &p->profile;
+    return ulp_profile_init(&p->profile, p->model.net.count, clock);
+}
+
 ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_options *options, char *error,
                        size_t error_size) {
     ulp_gan *g;
@@ -93,6 +98,8 @@ ulp_status ulp_gan_new(ulp_gan **gan, const ulp_data *data, const ulp_gan_option
     ulp_status status = begin(&g, data, options, error, error_size);
     if (status == ULP_OK) {
         status = allocate(g, options->init_std);
+        if (status == ULP_OK && options->clock) status = start_profile(&g->generator, options->clock);
+        if (status == ULP_OK && options->clock) status = start_profile(&g->discriminator, options->clock);
         if (status != ULP_OK) ulp_fail(error, error_size, status, "%s", ulp_status_text(status));
     }
     if (status == ULP_OK) *gan = g;
@@ -179,9 +186,13 @@ static ulp_status judge(ulp_gan *g, size_t ones, float *input_gradient, double *
                                 .row = g->row,
                                 .host = g->host,
                                 .exact = g->exact};
+    double began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_INPUT);
     ulp_status status = round_input(p);
+    ulp_profile_leave(&p->profile, began);
     if (status == ULP_OK) status = ulp_model_forward(&p->model, &p->pass, p->optimizer.weight);
+    began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_LOSS);
     if (status == ULP_OK) status = ulp_logistic_step(&p->pass, &batch, loss, right);
+    ulp_profile_leave(&p->profile, began);
     p->model.grad[0] = input_gradient;
     if (status == ULP_OK) status = ulp_model_backward(&p->model, &p->pass, p->optimizer.weight);
     p->model.grad[0] = NULL;

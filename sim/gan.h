@@ -44,6 +44,7 @@ typedef struct ulp_gan_options {
     double init_std;                  /* standard deviation of initial weights; 0: He and Glorot */
     const ulp_backend *backend;       /* NULL: the default */
     int counting;                     /* 1: fill the tallies of ulp_player_step; changes no other result */
+    double (*clock)(void);            /* seconds; may be NULL; fills the players' profiles and changes no result */
 } ulp_gan_options;
 
 /* The report of one step. */

@@ -87,6 +87,7 @@ void ulp_player_release(ulp_player *p) {
     ulp_arena_release(&p->arena);
     ulp_loss_scales_release(&p->loss_scales);
     ulp_optimizer_release(&p->optimizer);
+    ulp_profile_release(&p->profile);
     free(p->rows);
     ulp_model_release(&p->model, &p->pass);
 }
@@ -103,13 +104,18 @@ ulp_status ulp_player_update(ulp_player *p, ulp_player_step *report) {
     ulp_gradient_check check;
     ulp_pass *pass = &p->pass;
     report->scale_log2 = pass->now.scales.log2;
+    double began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_CHECK);
     ulp_status status = ulp_loss_scales_end(&p->loss_scales, &p->scaler, pass, &p->model, &check);
     if (status != ULP_OK) return status;
+    ulp_profile_leave(&p->profile, began);
+    began = ulp_profile_enter(&p->profile, p->profile.layers + ULP_TIME_UPDATE);
     report->overflow = check.overflow;
     report->skipped = check.skip;
     if (!check.skip)
         status = ulp_optimizer_step(&p->optimizer, pass, p->model.wgrad, p->loss_scales.span, p->loss_scales.spans);
     if (status == ULP_OK && !check.skip) status = scale_weights(p);
+    ulp_profile_leave(&p->profile, began);
+    p->profile.steps++;
     report->gradients.count = pass->counts.all[ULP_AT_AGRAD].count + pass->counts.all[ULP_AT_WGRAD].count;
     report->gradients.zero = pass->counts.all[ULP_AT_AGRAD].zero + pass->counts.all[ULP_AT_WGRAD].zero;
     return status;

@@ -29,6 +29,7 @@ typedef struct ulp_player {
     ulp_pass pass;
     ulp_arena arena;
     float *input_gradient; /* (batch,in) backend memory */
+    ulp_profile profile;   /* of the steps; empty without a clock */
 } ulp_player;
 
 /* What a player did in one step. */

@@ -58,7 +58,7 @@ static const ulp_option options[] = {
     ULP_OPTION_CHECKPOINT(settings, checkpoint),
     ULP_OPTION_BACKEND_OF(settings, backend),
     ULP_OPTION_DATA(settings, data),
-    ULP_OPTION_AMP(settings, amp),
+    ULP_OPTIONS_TRAINING(settings, how),
     {0},
 };
 
@@ -80,9 +80,9 @@ static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int
     ulp_method *g = &x->method[GENERATOR][index], *d = &x->method[DISCRIMINATOR][index];
     ulp_status status;
     if (index == AMP) {
-        status = ulp_plan_amp(plan, &g->policy, &g->scaler, &s->amp, &x->generator, "generator");
+        status = ulp_plan_amp(plan, &g->policy, &g->scaler, &s->how.amp, &x->generator, "generator");
         if (status == ULP_OK)
-            status = ulp_plan_amp(plan, &d->policy, &d->scaler, &s->amp, &x->discriminator, "discriminator");
+            status = ulp_plan_amp(plan, &d->policy, &d->scaler, &s->how.amp, &x->discriminator, "discriminator");
     } else {
         const struct variant *v = &variants[index];
         g->scaler = *ulp_scaler_rule_find(v->scaler);
@@ -134,7 +134,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier", s->classifier, x->data.dims);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
-    if (status == ULP_OK && s->amp.bits) status = add_variant(plan, s, x, AMP);
+    if (status == ULP_OK && s->how.amp.bits) status = add_variant(plan, s, x, AMP);
     if (status == ULP_OK)
         status = classifier_start(&x->classifier, plan, &x->data, &x->judging, (uint64_t)s->classifier_steps, s->seed,
                                   s->backend);

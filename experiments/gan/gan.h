@@ -40,7 +40,7 @@ typedef struct settings {
     const char *set, *data;
     double checkpoint; /* seconds */
     const ulp_backend *backend;
-    ulp_format amp; /* of --amp; bits 0: none */
+    ulp_training_settings how;
 } settings;
 
 /* What all points share. */

@@ -84,7 +84,8 @@ static void save(const ulp_task *task, run *w) {
 
 static ulp_status start(const ulp_task *task, run *w) {
     char error[1536];
-    const ulp_gan_options o = gan_options_of(task->context, task->settings, task->point);
+    ulp_gan_options o = gan_options_of(task->context, task->settings, task->point);
+    o.clock = ulp_profile_clock(task);
     const ulp_status status = ulp_gan_new(&w->gan, &((const context *)task->context)->data, &o, error, sizeof error);
     return status == ULP_OK ? ULP_OK : ulp_task_fail(task, status, "%s", error);
 }
@@ -184,6 +185,10 @@ ulp_status compute_training(const ulp_task *task) {
     if (status == ULP_OK && at->seed == s->seed && s->shown) {
         status = ulp_gan_make(w.gan, w.x, 0, n);
         if (status == ULP_OK) put_pixels(task, w.x);
+    }
+    for (int i = 0; i < PLAYERS && w.gan; i++) {
+        const ulp_player *p = i == GENERATOR ? &w.gan->generator : &w.gan->discriminator;
+        ulp_profile_add(task, &p->model.net, &p->policy, &p->profile);
     }
     ulp_gan_free(w.gan);
     free(w.x);

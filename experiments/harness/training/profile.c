@@ -141,23 +141,28 @@ ulp_status ulp_training_open(ulp_trainer **trainer, const ulp_task *task, const 
                                  "--profile with the backend %s: operations there end later than they return; it takes "
                                  "--backend cpu",
                                  o.backend->name);
-        o.clock = ulp_clock;
+        o.clock = ulp_profile_clock(task);
     }
     const ulp_status status = ulp_trainer_new(trainer, data, &o, error, sizeof error);
     return status == ULP_OK ? ULP_OK : ulp_task_fail(task, status, "%s", error);
 }
 
-void ulp_training_close(const ulp_task *task, ulp_trainer *t) {
-    char policy[ULP_POLICY_TEXT_MAX];
+double (*ulp_profile_clock(const ulp_task *task))(void) { return task->sweep->plan->report.own ? ulp_clock : NULL; }
+
+void ulp_profile_add(const ulp_task *task, const ulp_net *net, const ulp_policy *policy, const ulp_profile *profile) {
+    char text[ULP_POLICY_TEXT_MAX];
     report *r = task->sweep->plan->report.own;
-    if (t && r && t->profile.steps && ulp_policy_print(policy, sizeof policy, &t->policy) == ULP_OK) {
-        pthread_mutex_lock(&task->sweep->lock);
-        times *to = times_of(r, &t->model.net, policy);
-        to->steps += t->profile.steps;
-        to->trainings++;
-        for (size_t row = 0; row < to->layers + ULP_TIME_ENDS; row++)
-            for (int i = 0; i < ULP_TIME_COUNT; i++) to->seconds[row][i] += t->profile.seconds[row][i];
-        pthread_mutex_unlock(&task->sweep->lock);
-    }
+    if (!r || !profile->seconds || ulp_policy_print(text, sizeof text, policy) != ULP_OK) return;
+    pthread_mutex_lock(&task->sweep->lock);
+    times *to = times_of(r, net, text);
+    to->steps += profile->steps;
+    to->trainings++;
+    for (size_t row = 0; row < to->layers + ULP_TIME_ENDS; row++)
+        for (int i = 0; i < ULP_TIME_COUNT; i++) to->seconds[row][i] += profile->seconds[row][i];
+    pthread_mutex_unlock(&task->sweep->lock);
+}
+
+void ulp_training_close(const ulp_task *task, ulp_trainer *t) {
+    if (t) ulp_profile_add(task, &t->model.net, &t->policy, &t->profile);
     ulp_trainer_free(t);
 }

@@ -20,6 +20,10 @@ void ulp_profile_plan(ulp_plan *plan);
 ulp_status ulp_training_open(ulp_trainer **trainer, const ulp_task *task, const ulp_data *data,
                              const ulp_train_options *options);
 
+/* The clock for other trainers, NULL without --profile; and adding their times: of a net under a policy. */
+double (*ulp_profile_clock(const ulp_task *task))(void);
+void ulp_profile_add(const ulp_task *task, const ulp_net *net, const ulp_policy *policy, const ulp_profile *profile);
+
 /* Adds the times of a trainer to the report, and frees the trainer, which may be NULL. */
 void ulp_training_close(const ulp_task *task, ulp_trainer *trainer);
 
