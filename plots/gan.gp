@@ -35,7 +35,7 @@ weight = int(option(csv, "weight"))
 seed = int(option(csv, "seed"))
 
 # the scale of the distance: from below the digits of the data set to above the worst generator
-eval measure("final", "column('distance') > 0", "column('distance')")
+eval measure("curve", "column('distance') > 0", "column('distance')")
 top = hits ? 10 ** ceil(log10(most)) : 1000
 real_distance = summary(csv, "distance", "digits")
 bottom = real_distance > 0 ? 10 ** floor(log10(real_distance)) : 0.1
@@ -54,21 +54,25 @@ S = words(stopped)
 range_of(v, quantity, form) = summary(csv, "least " . quantity, v) == summary(csv, "largest " . quantity, v) ? "" : sprintf("(" . form . " to " . form . ")", summary(csv, "least " . quantity, v), summary(csv, "largest " . quantity, v))
 # lines on top of each other become narrower
 place_of_line(v) = (sum [i = 1:W] (word(whole, i) eq v ? i : 0))
-wide(v) = v eq "fp16" ? 2.4 : 8.5 - 1.5 * place_of_line(v)
+wide(v) = v eq "fp16" ? 2.4 : place_of_line(v) > 4 ? 1.5 : 8.5 - 1.5 * place_of_line(v)
+# the height of the figure in pixels, and a place on the screen so many pixels below its upper edge
+row_height = 51
+full_height = 452 + row_height * N
+down(pixels) = 1 - pixels / (1.0 * full_height)
 number(x) = sprintf(x < 10 ? "%.1f" : "%.0f", x)
 
 do for [file in figure_files] {
-    eval figure_open("gan", file, 1160, 860)
+    eval figure_open("gan", file, 1160, full_height)
     set multiplot
-    set label 1 headline at screen 0.02,0.968 font title_font textcolor rgb ink
+    set label 1 headline at screen 0.02,down(28) font title_font textcolor rgb ink
     set label 2 sprintf("%s, %d steps, loss times 2^{%d}. The images are the first samples of seed %d, not selected. Numbers: medians of %d seeds (and all seeds).", \
-        option(csv, "set") eq "mnist" ? "MNIST" : "Digits of 8 x 8 pixels", steps, weight, seed, seeds) at screen 0.02,0.937 font small_font textcolor rgb grey
+        option(csv, "set") eq "mnist" ? "MNIST" : "Digits of 8 x 8 pixels", steps, weight, seed, seeds) at screen 0.02,down(54) font small_font textcolor rgb grey
 
     # --- the samples, one row of images per variant
     set lmargin at screen 0.155
     set rmargin at screen 0.155 + 0.0441 * shown
-    set tmargin at screen 0.88
-    set bmargin at screen 0.88 - 0.0595 * N
+    set tmargin at screen down(103)
+    set bmargin at screen down(103 + row_height * N)
     set xrange [-0.5:shown * cell_x - 0.5]
     set yrange [-N * cell_y + 0.5:0.5]
     unset border
@@ -78,9 +82,9 @@ do for [file in figure_files] {
     unset colorbox
     set palette gray negative
     set cbrange [0:1]
-    set label 3 "distance" at screen 0.8,0.897 center font small_font textcolor rgb ink
-    set label 4 "classes of 10" at screen 0.885,0.897 center font small_font textcolor rgb ink
-    set label 5 "sure" at screen 0.965,0.897 center font small_font textcolor rgb ink
+    set label 3 "distance" at screen 0.8,down(88) center font small_font textcolor rgb ink
+    set label 4 "classes of 10" at screen 0.885,down(88) center font small_font textcolor rgb ink
+    set label 5 "sure" at screen 0.965,down(88) center font small_font textcolor rgb ink
     do for [i = 1:N] {
         v = word(chosen, i)
         middle = -(i - 1) * cell_y - 0.5 * (height - 1)
@@ -99,8 +103,8 @@ do for [file in figure_files] {
     load "plots/style.gp"
     set lmargin at screen 0.085
     set rmargin at screen 0.72
-    set tmargin at screen 0.335
-    set bmargin at screen 0.075
+    set tmargin at screen down(162 + row_height * N)
+    set bmargin at screen down(full_height - 65)
     set title "Distance to the real digits during the training: median, and band over all seeds" offset 0,-0.4
     set xlabel "training step"
     set ylabel "Frechet distance of features" offset 0.6,0
@@ -109,8 +113,8 @@ do for [file in figure_files] {
     set yrange [bottom:top]
     set logscale y
     set ytics (0.01, 0.1, 1, 10, 100, 1000, 10000) format "%g"
-    set key at screen 0.735,0.325 left top samplen 1.4 Left reverse font small_font
-    if (S) { set label 3 sprintf("%s:\nNaN after %d steps", short(word(stopped, 1)), summary(csv, "steps", word(stopped, 1))) at screen 0.74,0.115 left font small_font textcolor rgb tone(word(stopped, 1)) }
+    set key at screen 0.735,down(170 + row_height * N) left top samplen 1.4 Left reverse font small_font
+    if (S) { set label 3 sprintf("%s:\nNaN after %d steps", short(word(stopped, 1)), summary(csv, "steps", word(stopped, 1))) at screen 0.74,down(full_height - 99) left font small_font textcolor rgb tone(word(stopped, 1)) }
     plot for [v in whole] rows("curve " . v) using "x":"least distance at a step":"largest distance at a step" with filledcurves linecolor rgb tint(tone(v), 0.15) notitle, \
          for [v in whole] rows("curve " . v) using "x":"distance at a step" with lines linewidth wide(v) linecolor rgb tone(v) title short(v) @line_of_digits
     unset multiplot

@@ -44,7 +44,8 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v) {
     ulp_summary_spread(c, "classes", classes.median, &classes, "%s", of->name);
     ulp_summary(c, "sure", sure.median, "%s", of->name);
     if (v != DIGITS) ulp_summary(c, "steps", end_of(c, steps_of, v).median, "%s", of->name);
-    for (int64_t step = s->every; v != DIGITS && step <= s->steps; step += s->every) {
+    for (int64_t next = s->every; v != DIGITS && next < s->steps + s->every; next += s->every) {
+        const int64_t step = next < s->steps ? next : s->steps;
         const ulp_spread at = spread_of(c, distance_of, v, CURVE, step);
         if (at.n) ulp_summary_spread(c, "distance at a step", at.median, &at, "%s %d", of->name, (int)step);
     }
