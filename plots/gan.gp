@@ -114,7 +114,7 @@ do for [file in figure_files] {
     set logscale y
     set ytics (0.01, 0.1, 1, 10, 100, 1000, 10000) format "%g"
     set key at screen 0.735,down(170 + row_height * N) left top samplen 1.4 Left reverse font small_font
-    if (S) { set label 3 sprintf("%s:\nNaN after %d steps", short(word(stopped, 1)), summary(csv, "steps", word(stopped, 1))) at screen 0.74,down(full_height - 99) left font small_font textcolor rgb tone(word(stopped, 1)) }
+    if (S) { set label 3 sprintf("%s:\nNaN, stopped at step %d", short(word(stopped, 1)), summary(csv, "steps", word(stopped, 1))) at screen 0.74,down(full_height - 99) left font small_font textcolor rgb tone(word(stopped, 1)) }
     plot for [v in whole] rows("curve " . v) using "x":"least distance at a step":"largest distance at a step" with filledcurves linecolor rgb tint(tone(v), 0.15) notitle, \
          for [v in whole] rows("curve " . v) using "x":"distance at a step" with lines linewidth wide(v) linecolor rgb tone(v) title short(v) @line_of_digits
     unset multiplot

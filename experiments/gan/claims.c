@@ -118,8 +118,8 @@ static void claim_nan(ulp_claims *c, const char *why) {
                        "squares and by 1e-8, which are 0 in binary16";
     if (nan.n == 0) ulp_claim_skip(c, text, "fp16-all is not in --variants");
     else
-        ulp_claim_if(c, why, nan.least == 1 && steps.most <= 50, text, "%g of %d seeds, after %g to %g steps",
-                     nan.mean * nan.n, nan.n, steps.least, steps.most);
+        ulp_claim_if(c, why, nan.least == 1 && steps.most <= 50, text, "%g of %d seeds, the first NaN at step %g to %g",
+                     nan.mean * nan.n, nan.n, steps.least - PATIENCE + 1, steps.most - PATIENCE + 1);
 }
 
 /* The weight 2^W takes away W bits at the small end; the scalers give them back. */
