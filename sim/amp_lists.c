@@ -10,9 +10,9 @@ static const ulp_amp_operation table[] = {
     {"product", ULP_AMP_LOW, "allow: MatMul", "lower: linear, addmm", "FP16: linear, addmm",
      "products are fast in low precision, and their sums stay in binary32"},
     {"convolution", ULP_AMP_LOW, "allow: Conv2D, Conv2DBackpropInput", "lower: conv2d, conv_transpose2d",
-     "FP16: conv2d, conv_transpose2d", "as a product"},
+     "FP16: conv2d, conv_transpose2d", "its sums of products are fast in low precision"},
     {"cell", ULP_AMP_LOW, "allow: GRUBlockCell, BlockLSTM, CudnnRNN", "lower: gru_cell, lstm_cell, rnn_tanh_cell",
-     "FP16: the cells of torch.nn", "as a product"},
+     "FP16: the cells of torch.nn", "its sums of products are fast in low precision"},
     {"norm", ULP_AMP_FOLLOWS, "infer: FusedBatchNormV3", "none; its weights are binary32",
      "none; its weights are binary32", "its output follows its input; statistics and weights stay in binary32"},
     {"relu", ULP_AMP_FOLLOWS, "clear: Relu", "none", "none", "exact in every format"},
@@ -63,13 +63,15 @@ void ulp_amp_help(const ulp_help *to) {
     ulp_help_line(to, "%s", "");
     ulp_help_line(to,
                   "The lists follow TensorFlow's graph rewrite (allow, infer, deny, clear), PyTorch's autocast (lower, "
-                  "fp32, promote) and Apex O1 (FP16, FP32, casts). Where they differ, the last words of an entry name "
-                  "the row that is followed, or the reason.");
+                  "fp32, promote) and Apex O1 (FP16, FP32, casts). The words in parentheses say "
+                  "why an operation is on its list here.");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const ulp_amp_operation *o = &table[i];
         ulp_help_line(to, "%s", "");
-        ulp_help_line(to, "%-16s  %s: %s", o->name, ulp_amp_list_name(o->list), o->why);
-        ulp_help_line(to, "%16s  TensorFlow %s; PyTorch %s; Apex %s", "", o->tensorflow, o->pytorch, o->apex);
+        ulp_help_line(to, "%s: %s (%s)", o->name, ulp_amp_list_name(o->list), o->why);
+        ulp_help_line(to, "  TensorFlow  %s", o->tensorflow);
+        ulp_help_line(to, "  PyTorch     %s", o->pytorch);
+        ulp_help_line(to, "  Apex        %s", o->apex);
     }
     ulp_help_line(to, "%s", "");
     ulp_help_line(to,
