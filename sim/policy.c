@@ -20,8 +20,8 @@ static int is_gradient(int i) { return i == ULP_AT_WGRAD || i == ULP_AT_AGRAD; }
 
 ulp_status ulp_point_let_overflow(ulp_format *format, ulp_point_kind point) {
     char name[2 * ULP_NAME_MAX];
-    if (!is_gradient((int)point) || format->overflow != ULP_OVERFLOW_SAT || format->nan_codes == ULP_NAN_NONE ||
-        strstr(format->name, ":sat"))
+    if (!is_gradient((int)point) || !format->is_signed || format->overflow != ULP_OVERFLOW_SAT ||
+        format->nan_codes == ULP_NAN_NONE || strstr(format->name, ":sat"))
         return ULP_OK;
     snprintf(name, sizeof name, "%s:inf", format->name);
     return ulp_format_parse(format, name);
@@ -148,23 +148,41 @@ static ulp_status check_products(const ulp_policy *p, char *error, size_t error_
     return status;
 }
 
+/* A cast with its name: "act", "bn.act". */
+typedef struct named_cast {
+    const char *layers, *key; /* layers is NULL in a policy for all layers */
+    const ulp_cast *cast;
+    int is_gradient; /* 1: of gradients, which have signs and may be zero */
+} named_cast;
+
+static ulp_status check_cast(named_cast c, char *error, size_t error_size) {
+    const ulp_format *f = &c.cast->format;
+    const char *layers = c.layers ? c.layers : "", *point = c.layers ? "." : "";
+    const ulp_status status = ulp_rule_check(f, c.cast->rule);
+    if (status != ULP_OK)
+        return ulp_fail(error, error_size, status, "%s%s%s=%s: the format does not offer the rule", layers, point,
+                        c.key, f->name);
+    if (!c.is_gradient || (f->is_signed && f->has_zero)) return ULP_OK;
+    return ulp_fail(error, error_size, ULP_UNSUPPORTED,
+                    "%s%s%s=%s: gradients need a format with a sign and a zero, as bf16, fp16, e5m2 and e4m3 have",
+                    layers, point, c.key, f->name);
+}
+
 ulp_status ulp_policy_check(const ulp_policy *policy, char *error, size_t error_size) {
-    for (int i = 0; i < ULP_AT_COUNT + policy->has_out; i++) {
-        const ulp_cast *cast = i < AT_OUT ? &policy->at[i] : &policy->out;
-        ulp_status status = ulp_rule_check(&cast->format, cast->rule);
-        if (status != ULP_OK)
-            return ulp_fail(error, error_size, status, "%s=%s: the format does not offer the rule", cast_name(i),
-                            cast->format.name);
-    }
-    for (size_t i = 0; i < policy->selections; i++) {
+    ulp_status status = ULP_OK;
+    for (int i = 0; i < ULP_AT_COUNT + policy->has_out && status == ULP_OK; i++)
+        status = check_cast((named_cast){NULL, cast_name(i), i < AT_OUT ? &policy->at[i] : &policy->out,
+                                         is_gradient(i) || i == ULP_AT_STATE},
+                            error, error_size);
+    for (size_t i = 0; i < policy->selections && status == ULP_OK; i++) {
         const ulp_selection *s = &policy->selection[i];
-        if (s->what >= ULP_AT_COUNT && s->what != ULP_SELECT_ALL && s->what != ULP_SELECT_MIXED) continue;
-        ulp_status status = ulp_rule_check(&s->cast.format, s->cast.rule);
-        if (status != ULP_OK)
-            return ulp_fail(error, error_size, status, "%s.%s=%s: the format does not offer the rule", s->layers,
-                            s->what < ULP_AT_COUNT ? point_names[s->what] : "*", s->cast.format.name);
+        const int preset = s->what == ULP_SELECT_ALL || s->what == ULP_SELECT_MIXED;
+        if (s->what < ULP_AT_COUNT || preset)
+            status = check_cast((named_cast){s->layers, preset ? "*" : point_names[s->what], &s->cast,
+                                             preset || is_gradient(s->what) || s->what == ULP_AT_STATE},
+                                error, error_size);
     }
-    if (policy->selections) return ULP_OK;
+    if (status != ULP_OK || policy->selections) return status;
     if (policy->at[ULP_AT_WEIGHT].tensor_scale && !policy->has_master)
         return ulp_fail(error, error_size, ULP_UNSUPPORTED,
                         "weight=%s with a scale per tensor: needs master weights, since a weight that is moved "

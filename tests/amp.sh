@@ -41,6 +41,8 @@ refused "before the point stands a kind of layer" 'mixed:fp16,Conv.act=fp16'
 refused 'conv.act is given twice' 'mixed:fp16,conv.act=fp16,conv.act=bf16'
 refused 'layer 0 (conv8@3p1): fwd=h100-fp16: takes operands in binary16' 'mixed:fp16,first.weight=bf16,conv.acc=h100-fp16'
 
+refused 'conv.agrad=binary8p4uf: gradients need a format with a sign' 'mixed:fp16,conv.agrad=binary8p4uf'
+
 exits 2 "ulp amp in fixed point" "$BIN/ulp" amp --net fc10 --format q8.8
 says 'automatic mixed precision in q8.8' err.txt "it says which"
 exits 2 "ulp amp of a net with an unknown layer" "$BIN/ulp" amp --net 'fc10 foo' --format fp16

@@ -165,7 +165,7 @@ static void test_reference_texts(void **state) {
         topic->write(&to);
         assert_true(strlen(all) > before + 80 && strlen(topic->what) > 5);
     }
-    assert_int_equal(topics, 6);
+    assert_int_equal(topics, 7);
     for (size_t i = 0; ulp_optimizer_kind_get(i); i++) assert_entry(ulp_optimizer_kind_get(i)->name);
     for (size_t i = 0; ulp_scaler_rule_get(i); i++) assert_entry(ulp_scaler_rule_get(i)->name);
     for (size_t i = 0; ulp_loss_kind_get(i); i++) assert_entry(ulp_loss_kind_get(i)->name);

@@ -126,6 +126,10 @@ static void test_policy_bad(void **state) {
         {"", "between commas", ULP_BAD_NAME},
         {"mixed:fp64", "fp64", ULP_UNSUPPORTED},
         {"weight=fp16:wrap", "fp16:wrap", ULP_UNSUPPORTED},
+        {"mixed:fp16,agrad=binary8p4uf", "agrad=binary8p4uf: gradients need a format with a sign", ULP_UNSUPPORTED},
+        {"mixed:fp16,wgrad=e8m0", "wgrad=e8m0: gradients need a format with a sign and a zero", ULP_UNSUPPORTED},
+        {"fp16,state=binary8p4uf", "state=binary8p4uf: gradients need", ULP_UNSUPPORTED},
+        {"mixed:fp16,conv.*=binary8p4uf", "conv.*=binary8p4uf: gradients need", ULP_UNSUPPORTED},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
