@@ -405,14 +405,14 @@ exits 2 "quantized_inference --bits 2,2" "$BIN/quantized_inference" --quick --bi
 says '2 is given twice' err.txt "it says why"
 
 N="$BIN/gan"
-exits 2 "gan with a generator of another shape" "$N" --quick --generator fc49,reshape1x7x7 --out bad.csv
+exits 2 "gan with a generator of another shape" "$N" --quick --generator-net fc49,reshape1x7x7 --out bad.csv
 says 'the generator makes samples of 1 x 7 x 7 (channels, height, width), the discriminator takes 1 x 8 x 8$' err.txt "it names both shapes"
-exits 2 "gan with a discriminator of two numbers" "$N" --quick --discriminator fc2 --out bad.csv
+exits 2 "gan with a discriminator of two numbers" "$N" --quick --discriminator-net fc2 --out bad.csv
 says 'the discriminator ends in one number, for example with fc1; this one has 2 outputs$' err.txt "it says what is allowed"
-exits 2 "gan with a classifier of nine classes" "$N" --quick --classifier fc9 --out bad.csv
+exits 2 "gan with a classifier of nine classes" "$N" --quick --classifier-net fc9 --out bad.csv
 says '^gan: --classifier: .* it has 9, digits has 10 classes$' err.txt "it says why"
-exits 2 "gan with an unknown layer" "$N" --quick --generator fc64,foo --out bad.csv
-says "^gan: --generator: net: no layer called 'foo'; known: " err.txt "it names the option"
+exits 2 "gan with an unknown layer" "$N" --quick --generator-net fc64,foo --out bad.csv
+says "^gan: --generator-net: net: no layer called 'foo'; known: " err.txt "it names the option"
 exits 2 "gan with too large a batch" "$N" --quick --batch 2000 --out bad.csv
 says 'a batch of 2000 samples: must be from 1 to 1437, the training part$' err.txt "it says what is allowed"
 [ ! -e bad.csv ]

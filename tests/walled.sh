@@ -34,7 +34,7 @@ for program in "$TESTS"/walled/*; do
     fp8_accumulation) part="--k 480 --outputs 16 --bits 14,20 --promote 32,128 --scaling amax" ;;
     gan)
         part="--steps 10 --every 5 --classifier-steps 20 --samples 50"
-        less="--variants fp16-scaled --steps 1 --every 1 --seeds 1 --classifier-steps 1 --samples 20 --shown 1 --batch 4 --generator fc4,relu,reshape4x1x1,tconv1@8,up1 --discriminator fc4,relu,fc1 --classifier fc4,relu,fc10" ;;
+        less="--variants fp16-scaled --steps 1 --every 1 --seeds 1 --classifier-steps 1 --samples 20 --shown 1 --batch 4 --generator-net fc4,relu,reshape4x1x1,tconv1@8,up1 --discriminator-net fc4,relu,fc1 --classifier-net fc4,relu,fc10" ;;
     gradient_underflow) part="--steps 6 --every 3 --formats fp16,e4m3 --scales 0..3" less="--steps 3 --every 3 --formats fp16 --scales 0 --net conv2@3,bn,relu,fc10" ;;
     harmonic) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     loss_scaling)

@@ -136,7 +136,7 @@ static void claim_scales(ulp_claims *c, const char *why) {
 
 void judge(ulp_claims *c) {
     const context *x = c->context;
-    const char *why = ulp_claim_reason(c, "generator, discriminator, classifier, generator-optimizer, "
+    const char *why = ulp_claim_reason(c, "generator-net, discriminator-net, classifier-net, generator-optimizer, "
                                           "discriminator-optimizer, latents, batch, weight, interval, samples, set, "
                                           "classifier-steps, steps>=800, seeds>=5");
     ulp_sheet *sheet =

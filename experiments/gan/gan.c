@@ -27,12 +27,12 @@
 static const ulp_option options[] = {
     ULP_OPTION(settings, variants, choices, "all", .words = VARIANT_WORDS, .help = "the variants to train",
                .quick = "digits,fp32,fp16,fp16-scaled,fp16-all"),
-    ULP_OPTION(settings, generator, text, "fc128 relu reshape8x4x4 tconv1@4s2p1 sigmoid", .topic = "nets",
-               .help = "the generator, from latent vectors to samples"),
-    ULP_OPTION(settings, discriminator, text, "fc128 relu fc1", .topic = "nets",
-               .help = "the discriminator, from samples to one number"),
-    ULP_OPTION(settings, classifier, text, "fc64 relu fc16 relu fc10", .topic = "nets",
-               .help = "the classifier that judges; the inputs of its last layer are its features"),
+    ULP_OPTION_AS(settings, generator, "generator-net", text, "fc128 relu reshape8x4x4 tconv1@4s2p1 sigmoid",
+                  .topic = "nets", .help = "the generator, from latent vectors to samples"),
+    ULP_OPTION_AS(settings, discriminator, "discriminator-net", text, "fc128 relu fc1", .topic = "nets",
+                  .help = "the discriminator, from samples to one number"),
+    ULP_OPTION_AS(settings, classifier, "classifier-net", text, "fc64 relu fc16 relu fc10", .topic = "nets",
+                  .help = "the classifier that judges; the inputs of its last layer are its features"),
     ULP_OPTION_AS(settings, generator_optimizer, "generator-optimizer", optimizer, "adam,rate=3e-3,beta1=0.5",
                   .help = "how the generator learns"),
     ULP_OPTION_AS(settings, discriminator_optimizer, "discriminator-optimizer", optimizer, "adam,rate=2e-3,beta1=0.5",
@@ -129,9 +129,10 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     context *x = shared;
     ulp_status status = ulp_set_load(plan, &x->data, &(ulp_set){s->set, s->data, s->seed});
     if (status == ULP_OK)
-        status = read_net(plan, &x->generator, "generator", s->generator, (ulp_dims){(size_t)s->latents, 1, 1});
-    if (status == ULP_OK) status = read_net(plan, &x->discriminator, "discriminator", s->discriminator, x->data.dims);
-    if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier", s->classifier, x->data.dims);
+        status = read_net(plan, &x->generator, "generator-net", s->generator, (ulp_dims){(size_t)s->latents, 1, 1});
+    if (status == ULP_OK)
+        status = read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims);
+    if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier-net", s->classifier, x->data.dims);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
     if (status == ULP_OK && s->how.amp.bits) status = add_variant(plan, s, x, AMP);

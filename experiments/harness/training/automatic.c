@@ -12,7 +12,7 @@ static int read_amp(void *field, const char *text, const ulp_option *option, ulp
     const int status = ulp_type_format.read(field, text, option, error);
     if (status != ULP_EXIT_FINE || ulp_amp_takes(to)) return status;
     ulp_text_print(error,
-                   " '%s': automatic mixed precision takes formats of floating point with a sign that fit "
+                   "'%s': automatic mixed precision takes formats of floating point with a sign that fit "
                    "binary32, or none",
                    text);
     return ULP_EXIT_USAGE;
