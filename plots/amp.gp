@@ -61,7 +61,7 @@ do for [file in figure_files] {
 
     # the legends are labels with a point: a key is not wider than its panel
     do for [i = 1:S] {
-        set label 200 + i label_of(f_of(i), way_of(i)) at screen 0.035 + 0.19 * (i - 1),0.9 left offset 1,0 point pointtype mark(way_of(i)) pointsize 0.9 linewidth 1.4 linecolor rgb tone(i) font small_font textcolor rgb ink
+        set label 200 + i label_of(f_of(i), way_of(i)) at screen 0.03 + 0.197 * (i - 1),0.9 left offset 1,0 point pointtype mark(way_of(i)) pointsize 0.9 linewidth 1.4 linecolor rgb tone(i) font small_font textcolor rgb ink
     }
     array bar[3] = ["activations and their gradients", "weights of all kinds and their gradients", "moved in a step"]
     array strength[3] = [0.9, 0.5, 0.22]

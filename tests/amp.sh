@@ -6,7 +6,8 @@
 net="conv4@3p1 bn relu pool2 fc10"
 exits 0 "ulp amp" "$BIN/ulp" amp --net "$net" --format fp16 --explain
 says '^policy  mixed:binary16,bn.weight=fp32,bn.wgrad=fp32,bn.master=none$' out.txt "the policy"
-says '^scaler  pytorch: ' out.txt "the scaler, and why"
+says '^scaler  pytorch$' out.txt "the scaler"
+says '^why     small gradients' out.txt "and why"
 says '^1   bn  *norm  *follows  binary16 binary16  *0 ' out.txt "a line for each layer and operation"
 policy=$(sed -n 's/^policy  //p' out.txt)
 
@@ -47,6 +48,10 @@ exits 2 "ulp amp in fixed point" "$BIN/ulp" amp --net fc10 --format q8.8
 says 'automatic mixed precision in q8.8' err.txt "it says which"
 exits 2 "ulp amp of a net with an unknown layer" "$BIN/ulp" amp --net 'fc10 foo' --format fp16
 says "no layer called 'foo'" err.txt "it names it"
+exits 2 "ulp amp with an unknown loss" "$BIN/ulp" amp --net fc10 --format fp16 --loss foo
+says "no loss 'foo'; known: " err.txt "it names it"
+[ ! -s out.txt ]
+verdict $? "nothing is printed"
 exits 2 "ulp amp without a net" "$BIN/ulp" amp --format fp16
 exits 2 "ulp amp --input 3x8" "$BIN/ulp" amp --net fc10 --format fp16 --input 3x8
 says 'CxHxW' err.txt "it says the form"

@@ -253,7 +253,7 @@ done
 
 # every kind of network and scaler gives a row, and the same bytes with two threads
 L=$BIN/loss_scaling
-part="--quick --nets small,resnet,gru --steps 20 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
+part="--quick --nets small,resnet,gru --steps 8 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
 "$L" $part --quiet --threads 1 --out part.csv
 "$L" $part --quiet --threads 2 --out t.csv
 same part.csv t.csv "loss_scaling: the same CSV with 2 threads"
@@ -275,12 +275,12 @@ while read -r name part <&3; do
     same t1.csv t2.csv "$name: the same CSV with 1 and 2 threads"
 done 3<<'END'
 update_ratio --steps 60 --looks 3
-magnitudes --steps 30
+magnitudes --steps 10
 recipe --epochs 6
 fixed_point --epochs 5
-quantized_inference --epochs 1 --bits 3,8
-ctc --steps 12 --longest 50 --every 6
-recurrence --parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2
+quantized_inference --epochs 1 --bits 3 --schemes symmetric
+ctc --steps 6 --longest 50 --every 3
+recurrence --parts random,trained,training --cells rnn,lstm --steps 32 --sequences 1 --batch 256 --piece 32 --hidden 8
 END
 
 # a claim is about certain options; with other options it is skipped, and the message names these options
@@ -410,7 +410,7 @@ says 'the generator makes samples of 1 x 7 x 7 (channels, height, width), the di
 exits 2 "gan with a discriminator of two numbers" "$N" --quick --discriminator-net fc2 --out bad.csv
 says 'the discriminator ends in one number, for example with fc1; this one has 2 outputs$' err.txt "it says what is allowed"
 exits 2 "gan with a classifier of nine classes" "$N" --quick --classifier-net fc9 --out bad.csv
-says '^gan: --classifier: .* it has 9, digits has 10 classes$' err.txt "it says why"
+says '^gan: --classifier-net: .* it has 9, digits has 10 classes$' err.txt "it says why"
 exits 2 "gan with an unknown layer" "$N" --quick --generator-net fc64,foo --out bad.csv
 says "^gan: --generator-net: net: no layer called 'foo'; known: " err.txt "it names the option"
 exits 2 "gan with too large a batch" "$N" --quick --batch 2000 --out bad.csv
@@ -421,7 +421,8 @@ exits 0 "gan on one thread" "$N" --quick --steps 20 --seeds 1 --classifier-steps
 exits 0 "gan on three threads" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 3 --out t.csv
 same one.csv t.csv "gan: the same CSV with 3 threads"
 # a run that is killed after its first checkpoints goes on with the same rows
-long="--quick --quiet --steps 400 --every 5 --seeds 1 --classifier-steps 50 --variants fp32"
+rm -f t2.csv*
+long="--quick --quiet --steps 200 --every 5 --samples 50 --seeds 1 --classifier-steps 50 --variants fp32"
 "$N" $long --out one.csv
 "$N" $long --checkpoint 0.001 --threads 1 --out t2.csv 2>err.txt &
 child=$!

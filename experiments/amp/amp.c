@@ -34,7 +34,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, interval, integer, "25", .min = 1, .max = 1e6, .help = "good steps before a scale doubles"),
     ULP_OPTION(settings, weight, integer, "-16", .help = "log2 of a weight of the loss, before scaling", .min = -60),
     ULP_OPTION(settings, policy, policy, "fp32", .silent = 1,
-               .help = "in place of what amp derives; takes one network and one format (default: derived)"),
+               .help = "if given: in place of what amp derives; takes one network and one format"),
     ULP_OPTION(settings, scaler, text, "", .value_name = "SCALER", .silent = 1, .topic = "scalers",
                .help = "in place of what amp derives, as --policy"),
     ULP_OPTION_SEED(settings, seed),

@@ -183,7 +183,7 @@ static void claim_bytes(ulp_claims *c, const ulp_format *format) {
     }
     const char *why = format->bits != 16                          ? "the claim is about 16 bits"
                       : ulp_setting_given(c->arguments, "policy") ? "--policy is given"
-                                                                  : "";
+                                                                  : ulp_claim_reason(c, "net");
     ulp_claim_found(c, why, &kept, "amp in %s keeps half of the bytes of activations and their gradients",
                     format->name);
     ulp_claim_found(c, why, &weights, "amp in %s saves no byte of weights: master weights take what is saved",

@@ -84,7 +84,7 @@ ulp_status classifier_start(classifier *c, const ulp_plan *plan, const ulp_data 
         .net = net, .optimizer = &adam, .batch = batch, .seed = seed, .backend = backend};
     *c = (classifier){.data = data, .net = net, .backend = backend};
     ulp_status status = ulp_trainer_new(&t, data, &options, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--classifier: %s", error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--classifier-net: %s", error);
     for (uint64_t i = 0; i < steps && status == ULP_OK; i++) status = ulp_trainer_step(t, NULL);
     if (status == ULP_OK) status = ulp_trainer_score(t, ULP_TEST_PART, &score);
     c->accuracy = score.accuracy;
@@ -96,7 +96,7 @@ ulp_status classifier_start(classifier *c, const ulp_plan *plan, const ulp_data 
     if (status == ULP_OK) status = ulp_trainer_weights(t, c->w, NULL);
     ulp_trainer_free(t);
     if (status == ULP_OK) status = look_at_tests(c);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--classifier: %s", ulp_status_text(status));
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--classifier-net: %s", ulp_status_text(status));
 }
 
 void classifier_end(classifier *c) {

@@ -84,7 +84,18 @@ static int has_runs(const settings *s, int other, size_t f, int scaler) {
     return !other || (int64_t)f < s->other_formats;
 }
 
-static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_network *network, int other) {
+/* Refuse a policy that the network or its trainer does not take. */
+static ulp_status check_training(ulp_plan *plan, const settings *s, const ulp_network *network, const ulp_data *data,
+                                 const ulp_policy *policy) {
+    ulp_train_options o = ulp_network_options(network, s->seed, s->backend);
+    o.policy = policy;
+    return ulp_training_check(plan, data, &o);
+}
+
+static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_networks *networks, size_t i) {
+    const ulp_network *network = &networks->at[i];
+    const ulp_data *data = &networks->data;
+    const int other = i > 0;
     const ulp_integer_list *scales = &s->grid[other].scales;
     point p = {.network = network};
     char full[ULP_POLICY_TEXT_MAX];
@@ -97,6 +108,7 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_netwo
             if (!has_runs(s, other, f, p.scaler)) continue;
             status = make_policy(&policy, s, &p);
             if (status == ULP_OK) status = ulp_policy_admit(plan, &policy, "--policy", s->backend, full);
+            if (status == ULP_OK) status = check_training(plan, s, network, data, &policy);
             if (status == ULP_OK && !other && p.scaler == STATIC) ulp_plan_note(plan, "policy in full", "%s", full);
             for (size_t k = 0; k < (p.scaler == STATIC ? scales->count : 1); k++) {
                 p.scale = p.scaler == STATIC ? scales->at[k] : 0;
@@ -109,8 +121,11 @@ static ulp_status add_network(ulp_plan *plan, const settings *s, const ulp_netwo
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     ulp_networks *n = shared;
+    if (s->networks.how.amp.bits && ulp_setting_given(plan->arguments, "policy"))
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
+                             "--amp derives the policy, and --policy gives one: give one of the two");
     ulp_status status = ulp_networks_load(plan, n, &s->networks, s->seed, s->steps);
-    for (size_t i = 0; i < n->count && status == ULP_OK; i++) status = add_network(plan, s, &n->at[i], i > 0);
+    for (size_t i = 0; i < n->count && status == ULP_OK; i++) status = add_network(plan, s, n, i);
     return status;
 }
 

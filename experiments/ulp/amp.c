@@ -14,12 +14,11 @@ typedef struct settings {
 static settings given;
 
 static const ulp_option options[] = {
-    ULP_OPTION(settings, net, text, "", .value_name = "TEXT", .topic = "nets", .needed = 1,
+    ULP_OPTION(settings, net, text, NULL, .value_name = "TEXT", .topic = "nets", .needed = 1,
                .help = "the network, layer by layer"),
     {.name = "format",
      .type = &ulp_type_format,
      ULP_AT(settings, format),
-     .value = "fp16",
      .needed = 1,
      .help = "the low precision: a floating-point format with a sign"},
     ULP_OPTION(settings, input, text, "1x8x8", .value_name = "CxHxW",
@@ -63,12 +62,8 @@ static void print_line(void *context, const ulp_amp_line *line) {
                       ulp_amp_list_name(line->list), line->in, line->out, casts, bytes, line->why);
 }
 
-static int explain(const ulp_arguments *a, const ulp_amp *amp, const ulp_net *net) {
-    char error[1024];
-    const ulp_loss_kind *loss;
+static int explain(const ulp_arguments *a, const ulp_amp *amp, const ulp_net *net, const ulp_loss_kind *loss) {
     size_t layers = net->count;
-    if (ulp_loss_parse(&loss, given.loss, error, sizeof error) != ULP_OK)
-        return ulp_usage_error(a->program, "%s", error);
     tool_print_folded(16, "%-4s%-14s %-15s %-8s %-8s %-8s %8s %8s  %s", "no.", "layer", "operation", "list", "in",
                       "out", "casts", "bytes", "why");
     const ulp_status status = ulp_amp_explain(amp, net, loss, (size_t)given.batch, print_line, &layers);
@@ -87,8 +82,11 @@ static int run(const ulp_arguments *a) {
     ulp_dims in;
     ulp_net net;
     ulp_amp amp;
+    const ulp_loss_kind *loss;
     int status = read_shape(&in, a, given.input);
     if (status != ULP_GO_ON) return status;
+    if (ulp_loss_parse(&loss, given.loss, error, sizeof error) != ULP_OK)
+        return ulp_usage_error(a->program, "--loss: %s", error);
     if (ulp_net_parse(&net, given.net, in, error, sizeof error) != ULP_OK)
         return ulp_usage_error(a->program, "%s", error);
     status = ULP_EXIT_FINE;
@@ -96,11 +94,12 @@ static int run(const ulp_arguments *a) {
         status = ulp_usage_error(a->program, "%s", error);
     if (status == ULP_EXIT_FINE) {
         printf("policy  %s\n", amp.text);
-        tool_print_folded(8, "scaler  %s: %s", amp.scaler.name, amp.scaler_why);
+        printf("scaler  %s\n", amp.scaler.name);
+        tool_print_folded(8, "why     %s", amp.scaler_why);
     }
     if (status == ULP_EXIT_FINE && given.explain) {
         printf("\n");
-        status = explain(a, &amp, &net);
+        status = explain(a, &amp, &net, loss);
     }
     ulp_net_release(&net);
     return status;

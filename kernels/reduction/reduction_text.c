@@ -158,7 +158,9 @@ void ulp_reduction_help(const ulp_help *to) {
     ulp_help_keys(to, lists, &plain);
     ulp_help_line(to, "%s", "");
     ulp_help_entry(to, "after", "the sum is divided by R");
-    ulp_help_entry(to, "before", "every gradient is divided by R and rounded first");
+    ulp_help_entry(
+        to, "before",
+        "every gradient is divided by R and rounded first; in two-level the nodes divide and add in binary32");
     ulp_help_entry(to, "half",
                    "every gradient and then the sum are divided by the square root of R, rounded to "
                    "binary32");
