@@ -44,6 +44,16 @@ refused 'layer 0 (conv8@3p1): fwd=h100-fp16: takes operands in binary16' 'mixed:
 
 refused 'conv.agrad=binary8p4uf: gradients need a format with a sign' 'mixed:fp16,conv.agrad=binary8p4uf'
 
+# a policy that a later network refuses is refused before anything is written
+exits 2 "a policy that the second network refuses" "$BIN/loss_scaling" --quick --nets cnn,gru --formats fp16 --scales 0 --scalers pytorch --steps 2 --seeds 1 --policy mixed:fp16,conv.act=bf16 --out later.csv
+says "'conv.' selects no layer; this net has rows, gru" err.txt "it names the layers of that network"
+[ ! -e later.csv ] && [ ! -e later.csv.part ]
+verdict $? "nothing is written"
+exits 2 "--amp beside --policy" "$BIN/loss_scaling" --quick --nets cnn --amp fp16 --policy mixed:bf16 --out none.csv
+says 'give one of the two' err.txt "it says why"
+exits 0 "amp with a network of its own: the claims about the networks of the table are skipped" "$BIN/amp" --quick --net 'fork conv4@3p1 shortcut conv4@1 join fc10' --steps 2 --seeds 1 --out own.csv
+says '^SKIP amp in binary16 keeps half of the bytes' out.txt "and say so"
+
 exits 2 "ulp amp in fixed point" "$BIN/ulp" amp --net fc10 --format q8.8
 says 'automatic mixed precision in q8.8' err.txt "it says which"
 exits 2 "ulp amp of a net with an unknown layer" "$BIN/ulp" amp --net 'fc10 foo' --format fp16
