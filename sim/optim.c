@@ -120,6 +120,29 @@ ulp_status ulp_optimizer_start(ulp_optimizer *o, ulp_pass *pass, const float *w)
     return status;
 }
 
+ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *o, ulp_pass *pass, const ulp_net *net) {
+    ulp_status status = ULP_OK;
+    for (size_t i = 0; i < net->count && status == ULP_OK; i++) {
+        const ulp_layer *layer = &net->layers[i];
+        const ulp_cast *at = pass->run.rows ? pass->run.rows[i + 1].at : pass->run.policy->at;
+        if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
+            status =
+                ulp_pass_round(pass, ulp_site_of(ULP_AT_WEIGHT, i, 0), o->weight + layer->first_param, layer->params);
+    }
+    return status;
+}
+
+ulp_status ulp_optimizer_start_net(ulp_optimizer *o, ulp_pass *pass, const ulp_net *net, float *state, double std) {
+    float *w = calloc(net->params + net->states + 1, sizeof *w);
+    if (!w) return ULP_NO_MEMORY;
+    ulp_net_init(net, w, w + net->params, pass->run.seed, std);
+    ulp_status status = ulp_optimizer_start(o, pass, w);
+    if (status == ULP_OK) status = ulp_optimizer_scale_weights(o, pass, net);
+    if (status == ULP_OK) status = pass->run.backend->upload(state, w + net->params, net->states * sizeof *w);
+    free(w);
+    return status;
+}
+
 ulp_status ulp_optimizer_masters(const ulp_optimizer *o, const ulp_backend *backend, float *w) {
     ulp_status status = backend->download(w, o->weight, o->n * sizeof *w);
     for (size_t i = 0; i < o->parts && status == ULP_OK; i++) {

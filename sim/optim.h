@@ -146,6 +146,14 @@ void ulp_optimizer_carve(ulp_optimizer *optimizer, ulp_arena *arena, size_t n);
  * Without master weights w is rounded to the weights. */
 ulp_status ulp_optimizer_start(ulp_optimizer *optimizer, ulp_pass *pass, const float *w);
 
+/* Round weights that have a tensor scale from the master weights; the weights of each layer are one tensor. */
+ulp_status ulp_optimizer_scale_weights(const ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net);
+
+/* Set the initial weights of a net (ulp_net_init() with the seed of the pass), and its state (states) in backend
+ * memory. ULP_NO_MEMORY. */
+ulp_status ulp_optimizer_start_net(ulp_optimizer *optimizer, ulp_pass *pass, const ulp_net *net, float *state,
+                                   double std);
+
 /* w (n) = the weights to which updates are added: master weights where there are any, else the weights. Host memory. */
 ulp_status ulp_optimizer_masters(const ulp_optimizer *optimizer, const ulp_backend *backend, float *w);
 

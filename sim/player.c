@@ -49,38 +49,14 @@ static void carve(void *own, ulp_arena *arena) {
     p->input_gradient = ulp_arena_take(arena, p->model.batch * ulp_dims_size(p->model.net.in));
 }
 
-/* Round weights that have a tensor scale from the master weights; each layer's weights are one tensor. */
-static ulp_status scale_weights(ulp_player *p) {
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < p->model.net.count && status == ULP_OK; i++) {
-        const ulp_layer *layer = &p->model.net.layers[i];
-        const ulp_cast *at = p->rows ? p->rows[i + 1].at : p->policy.at;
-        if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
-            status = ulp_pass_round(&p->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0),
-                                    p->optimizer.weight + layer->first_param, layer->params);
-    }
-    return status;
-}
-
-static ulp_status set_weights(ulp_player *p, double std) {
-    const size_t params = p->model.net.params, states = p->model.net.states;
-    float *w = calloc(params + states + 1, sizeof *w);
-    if (!w) return ULP_NO_MEMORY;
-    ulp_net_init(&p->model.net, w, w + params, p->pass.run.seed, std);
-    ulp_status status = ulp_optimizer_start(&p->optimizer, &p->pass, w);
-    if (status == ULP_OK) status = scale_weights(p);
-    if (status == ULP_OK) status = p->pass.run.backend->upload(p->model.state, w + params, states * sizeof *w);
-    free(w);
-    return status;
-}
-
 ulp_status ulp_player_start(ulp_player *p, size_t batch, size_t room, double std) {
     ulp_net net = p->model.net;
     ulp_status status = ulp_model_init(&p->model, &net, batch, room);
     ulp_net_release(&net);
     if (status == ULP_OK) status = ulp_model_alloc(&p->model, &p->pass, &p->arena, carve, p);
     if (status == ULP_OK) status = ulp_loss_scales_start(&p->loss_scales, &p->scaler, &p->model.net);
-    return status == ULP_OK ? set_weights(p, std) : status;
+    return status == ULP_OK ? ulp_optimizer_start_net(&p->optimizer, &p->pass, &p->model.net, p->model.state, std)
+                            : status;
 }
 
 void ulp_player_release(ulp_player *p) {
@@ -113,7 +89,7 @@ ulp_status ulp_player_update(ulp_player *p, ulp_player_step *report) {
     report->skipped = check.skip;
     if (!check.skip)
         status = ulp_optimizer_step(&p->optimizer, pass, p->model.wgrad, p->loss_scales.span, p->loss_scales.spans);
-    if (status == ULP_OK && !check.skip) status = scale_weights(p);
+    if (status == ULP_OK && !check.skip) status = ulp_optimizer_scale_weights(&p->optimizer, &p->pass, &p->model.net);
     ulp_profile_leave(&p->profile, began);
     p->profile.steps++;
     report->gradients.count = pass->counts.all[ULP_AT_AGRAD].count + pass->counts.all[ULP_AT_WGRAD].count;

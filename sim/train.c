@@ -91,31 +91,6 @@ static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char 
     return ulp_policy_runs_on(&t->policy, t->pass.run.backend->name, error, error_size);
 }
 
-/* Round weights that have a tensor scale from the master weights; each layer's weights are one tensor. */
-static ulp_status scale_weights(ulp_trainer *t) {
-    ulp_status status = ULP_OK;
-    for (size_t i = 0; i < t->model.net.count && status == ULP_OK; i++) {
-        const ulp_layer *layer = &t->model.net.layers[i];
-        const ulp_cast *at = t->rows ? t->rows[i + 1].at : t->policy.at;
-        if (layer->params && at[ULP_AT_WEIGHT].tensor_scale)
-            status = ulp_pass_round(&t->pass, ulp_site_of(ULP_AT_WEIGHT, i, 0),
-                                    t->optimizer.weight + layer->first_param, layer->params);
-    }
-    return status;
-}
-
-static ulp_status start(ulp_trainer *t, double std) {
-    size_t params = t->model.net.params, states = t->model.net.states;
-    float *w = calloc(params + states + 1, sizeof *w);
-    if (!w) return ULP_NO_MEMORY;
-    ulp_net_init(&t->model.net, w, w + params, t->pass.run.seed, std);
-    ulp_status status = ulp_optimizer_start(&t->optimizer, &t->pass, w);
-    if (status == ULP_OK) status = scale_weights(t);
-    if (status == ULP_OK) status = t->pass.run.backend->upload(t->model.state, w + params, states * sizeof *w);
-    free(w);
-    return status;
-}
-
 /* A trainer with its options, but without tensors. ulp_trainer_free() frees it, also after a failure. */
 static ulp_status begin(ulp_trainer **trainer, const ulp_data *data, const ulp_train_options *options, char *error,
                         size_t error_size) {
@@ -140,7 +115,8 @@ ulp_status ulp_trainer_new(ulp_trainer **trainer, const ulp_data *data, const ul
     ulp_status status = begin(&t, data, options, error, error_size);
     if (status == ULP_OK) status = allocate(t);
     if (status == ULP_OK) status = ulp_loss_scales_start(&t->loss_scales, &t->scaler, &t->model.net);
-    if (status == ULP_OK) status = start(t, options->init_std);
+    if (status == ULP_OK)
+        status = ulp_optimizer_start_net(&t->optimizer, &t->pass, &t->model.net, t->model.state, options->init_std);
     if (status == ULP_OK && options->clock) status = ulp_profile_init(&t->profile, t->model.net.count, options->clock);
     if (status == ULP_OK) t->pass.run.profile = &t->profile;
     if (status != ULP_OK) {
@@ -224,7 +200,7 @@ ulp_status ulp_trainer_step(ulp_trainer *t, ulp_step *report) {
     began = enter(t, ULP_TIME_UPDATE);
     if (!r.skipped)
         status = ulp_optimizer_step(&t->optimizer, pass, t->model.wgrad, t->loss_scales.span, t->loss_scales.spans);
-    if (status == ULP_OK && !r.skipped) status = scale_weights(t);
+    if (status == ULP_OK && !r.skipped) status = ulp_optimizer_scale_weights(&t->optimizer, &t->pass, &t->model.net);
     ulp_profile_leave(&t->profile, began);
     t->profile.steps++;
     t->step++;
