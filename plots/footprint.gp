@@ -74,18 +74,21 @@ height(i, k) = 5 - 5 * i - k
 array known[4 * L + 1] # the lengths of the bars
 of_large = ""
 of_pair = ""
-# published speedups: their values and heights
-beside = ""
-heights = ""
+# published speedups of mixed precision (k = 1) and of training in fp16 alone (k = 2): their values and heights
+array beside[2] = ["", ""]
+array heights[2] = ["", ""]
 do for [i = 1:L] {
     do for [k = 1:4] {
         known[4 * i - 4 + k] = speedup(word(large, i), machine_of(word(pairs, k)), policy_of(word(pairs, k)))
         if (is(known[4 * i - 4 + k])) { of_large = of_large . sprintf(" %d", i); of_pair = of_pair . sprintf(" %d", k) }
         do for [s = 1:3] {
             source = s == 1 ? "NVIDIA 2021 PyTorch" : s == 2 ? "NVIDIA 2020 TensorFlow" : "Sako and Ludwiczuk 2018"
-            v = k < 3 ? summary(csv, "published speedup", word(large, i) . " " . machine_of(word(pairs, k)) . " " . source) : NaN
-            beside = beside . (is(v) ? sprintf(" %g", v) : "")
-            heights = heights . (is(v) ? sprintf(" %g", height(i, k)) : "")
+            do for [p = 1:2] {
+                of = sprintf("%s %s %s %s", word(large, i), machine_of(word(pairs, k)), p == 1 ? "mixed-fp16" : "fp16", source)
+                v = k < 3 ? summary(csv, "published speedup", of) : NaN
+                beside[p] = beside[p] . (is(v) ? sprintf(" %g", v) : "")
+                heights[p] = heights[p] . (is(v) ? sprintf(" %g", height(i, k)) : "")
+            }
         }
     }
 }
@@ -127,7 +130,7 @@ do for [file in figure_files] {
 
     # --- roofline
     set lmargin at screen 0.06
-    set rmargin at screen 0.35
+    set rmargin at screen 0.325
     set tmargin at screen 0.435
     set bmargin at screen 0.07
     set title sprintf("Operations of %s on a %s: predicted rate", named(roofed), machine eq "p100" ? "P100" : machine eq "v100" ? "V100" : machine eq "a100" ? "A100" : machine eq "h100" ? "H100" : "B200")
@@ -144,7 +147,7 @@ do for [file in figure_files] {
     set key at graph 0.97,0.05 bottom right samplen 0.8 font label_font
     set label 20 sprintf("fp32: %g", peak("fp32")) at first 2800,first (peak("fp32") * 1.18) right font small_font textcolor rgb binary32
     if (is(peak("fp16"))) { set label 21 sprintf("fp16: %g", peak("fp16")) at first 2800,first (peak("fp16") * 1.18) right font small_font textcolor rgb binary16 }
-    set label 22 sprintf("memory: %.3g TB/s", slope) at first 4.3,first (slope * 6.6) left rotate by 60 font small_font textcolor rgb grey
+    set label 22 sprintf("memory: %.3g TB/s", slope) at first 4.1,first (slope * 7) left rotate by 63 font small_font textcolor rgb grey
     plot slope * x < peak("fp32") ? slope * x : peak("fp32") with lines linewidth 1.2 linecolor rgb binary32, \
          least_of(slope * x, is(peak("fp16")) ? peak("fp16") : peak("fp32")) with lines linewidth 1.2 linecolor rgb binary16, \
          rows("roof " . roofed . " fp32") using "intensity":"rate" with points pointtype 6 pointsize 0.75 linewidth 1.4 linecolor rgb binary32 title "fp32", \
@@ -155,8 +158,8 @@ do for [file in figure_files] {
     unset label 2
 
     # --- what bounds the time
-    set lmargin at screen 0.43
-    set rmargin at screen 0.65
+    set lmargin at screen 0.405
+    set rmargin at screen 0.66
     set title "V100: what bounds the predicted time" offset 0,0.2
     set grid noxtics
     set xrange [0.3:3 * (L > 0 ? L : 1)]
@@ -189,7 +192,7 @@ do for [file in figure_files] {
     set xrange [0.9:16]
     set xtics auto
     set xtics scale 0.6 (1, 2, 4, 8, 16)
-    set yrange [-5 * (L > 0 ? L : 1) - 0.2:6]
+    set yrange [-5 * (L > 0 ? L : 1) - 0.2:7]
     set ytics scale 0 ("" 0)
     do for [i = 1:L] { set ytics add (named(word(large, i)) 5 - 5 * i - 2.5) }
     set xlabel "times as fast" offset 0,0
@@ -209,10 +212,9 @@ do for [file in figure_files] {
         large_of(q) = int(word(of_large, q))
         pair_of(q) = int(word(of_pair, q))
         middle(q) = height(large_of(q), pair_of(q))
-        beside = words(beside) ? beside : "0.01" # out of sight
-        heights = words(heights) ? heights : "0"
+        shown(p) = words(beside[p])
         plot for [q = 1:words(of_large)] "+" using (1):(middle(q)):(1):(known[4 * large_of(q) - 4 + pair_of(q)]):(middle(q) - 0.4):(middle(q) + 0.4) every ::0::0 with boxxyerror linecolor rgb pair_tone(pair_of(q)) title (large_of(q) == large_of(1) ? pair_named(pair_of(q)) : ""), \
-             for [q = 1:words(beside)] "+" using (real(word(beside, q))):(real(word(heights, q))) every ::0::0 with points pointtype 13 pointsize 1.1 linecolor rgb red title (q == 1 ? "published" : "")
+             for [p = 1:2] for [q = 1:shown(p)] "+" using (real(word(beside[p], q))):(real(word(heights[p], q))) every ::0::0 with points pointtype (p == 1 ? 13 : 12) pointsize (p == 1 ? 1.1 : 1) linewidth 1.6 linecolor rgb red title (q > 1 ? "" : p == 1 ? "published: mixed" : "published: all fp16")
         do for [i = 100:160] { unset label i }
     }
     unset multiplot

@@ -4,8 +4,8 @@
 # Run from the project's root. For each plots/NAME.gp the page takes
 #   plots/NAME.txt            `group: QUESTION`, `order: N`, an empty line, and the caption in paragraphs
 #   figures/NAME.svg          the drawing
-#   results/NAME.claims.tsv   a header row, then the columns kind, text, measured, published, source. The kind is PASS, FAIL,
-#                             SKIP, published, or run; the row of kind run has the command in the column measured.
+#   results/NAME.claims.tsv   a header row, then the columns kind, text, here, published, source. The kind is PASS, FAIL,
+#                             SKIP, published, or run; the row of kind run has the command in the column here.
 # The figures of a group stand together under the question of the group; the group with the least order comes first. The
 # page shows the experiments that have a figure or results and the experiments in EXPERIMENTS (environment), and names
 # missing parts. The page needs no network and no other file, except that its links to the CSV and the PNG are relative.
@@ -59,7 +59,7 @@ claims() {
     }
     END {
         if (beside != "")
-            printf "<table>\n<tr><th>quantity</th><th>published</th><th>measured here</th><th>source</th></tr>\n%s</table>\n", beside
+            printf "<table>\n<tr><th>quantity</th><th>published</th><th>here</th><th>source</th></tr>\n%s</table>\n", beside
         total = count["PASS"] + count["FAIL"]
         if (total + count["SKIP"] > 0) {
             good = count["FAIL"] == 0

@@ -8,6 +8,7 @@ F=$BIN/footprint
 exits 0 "footprint: every claim passes" "$F" --threads 2 --out whole.csv
 if grep -q '^PASS' out.txt && ! grep -q '^FAIL\|^SKIP' out.txt; then verdict 0 "all are tested"; else verdict 1 "all are tested"; fi
 says 'PREDICTED times' out.txt "its times are called predictions"
+says '^net .* mixed-fp16  mixed-bf16 .* fp16  products: base' out.txt "the table of times has no column for a policy that the run lacks"
 for row in alexnet:61100840 vgg16:138357544 resnet50:25557032; do
     says "^${row%:*},fp32,memory,,64,,,weights,${row#*:}," whole.csv "${row%:*}: the published parameters"
 done
@@ -17,6 +18,7 @@ same whole.csv t.csv "the same CSV with 1 thread"
 # a policy under a name of its own has the numbers of the same policy under another name
 small="--nets cnn,gru --large alexnet --policies mixed-fp16 --machines v100"
 exits 0 "footprint --policy" "$F" $small --policy mixed:fp16 --out own.csv
+says '^net .* ms  mixed-fp16  *own  products: base' out.txt "the table of times has a column for each policy of the run"
 grep ',own,' own.csv | sed 's/,own,/,mixed-fp16,/' >own.txt
 grep ',mixed-fp16,' own.csv >named.txt
 [ -s own.txt ] && same own.txt named.txt "own: the rows of mixed-fp16"

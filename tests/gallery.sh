@@ -9,7 +9,7 @@ mkdir gallery gallery/plots gallery/results && cp "$SOURCES"/../plots/*.gp "$SOU
     "$SOURCES"/../plots/gallery.sh gallery/plots
 : >gallery/plots/powers.gp
 printf '%s\n' 'group: How < much?' 'order: 1' '' '2^-25 2^{} 2^p. 2^(2p), n 2^(-p/2) 2^((1-p)/2)' '(w - 3)^2 -2^-(r+1) < 2^24.' '' 'Second.' >gallery/plots/powers.txt
-printf '%s\t%s\t%s\t%s\t%s\n' kind text measured published source PASS 'a < b' '1 & 2' '' '' FAIL 'no "such"' '' '' '' \
+printf '%s\t%s\t%s\t%s\t%s\n' kind text here published source PASS 'a < b' '1 & 2' '' '' FAIL 'no "such"' '' '' '' \
     published 'the sum' 4 5 'Wang' run command 'powers --quick' '' '' >gallery/results/powers.claims.tsv
 names=$(cd gallery/plots && ls *.gp | sed '/^style/d; s/\.gp$//')
 (cd gallery && EXPERIMENTS=$(echo $names) sh plots/gallery.sh) >out.txt

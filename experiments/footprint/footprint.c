@@ -11,10 +11,10 @@
  *   - step: PREDICTED seconds of a step on a machine, by what bounds the operations
  *   - roof: the PREDICTED rate (10^12 operations per second) of each operation with products on the machine of
  * --roofline
- *   - trainer: bytes that our own trainer of a small network has for each purpose: counted from its options, and
- * measured from the places of its arrays
- *   - throughput: images per second that others measured (rate), beside those PREDICTED for the same batch (seconds per
- *     step)
+ *   - trainer: bytes that our own trainer of a small network has for each purpose: counted from its options (bytes),
+ * and read from the places of its arrays (allocated)
+ *   - throughput: images per second that others measured and published (published), and the PREDICTED seconds of a step
+ *     with the same batch (seconds)
  *
  * A predicted time is that of a roofline (sim/machine.h): each operation takes as long as its products at the peak of
  * the data sheet, or as its bytes at the full bandwidth of the memory, whichever is longer. Real programs reach
@@ -49,7 +49,7 @@ static const ulp_column columns[] = {ULP_COLUMNS(row, net),
                                      ULP_WORDS(row, policy, ALL_POLICY_WORDS),
                                      ULP_WORDS(row, what, WHAT_WORDS),
                                      ULP_COLUMNS(row, machine, batch, layer, word, part, params, products, bytes,
-                                                 measured, intensity, type, seconds, rate),
+                                                 allocated, intensity, type, seconds, rate, published),
                                      {0}};
 
 typedef struct context {
@@ -98,7 +98,7 @@ static ulp_status read_large(ulp_plan *plan, const settings *s, context *x) {
     return status;
 }
 
-static int is_chosen(const settings *s, int policy) {
+int is_chosen(const settings *s, int policy) {
     return policy == OWN ? *s->policy != 0 : (int)(s->policies >> policy & 1);
 }
 
@@ -256,20 +256,20 @@ static void put_roof(const counts *c, const ulp_machine *m) {
 static ulp_status put_trainer(const counts *c) {
     const context *x = c->task->context;
     char error[1024];
-    ulp_memory counted, measured;
+    ulp_memory counted, allocated;
     ulp_trainer *t;
     ulp_train_options o = ulp_network_options(c->p->network, 1, NULL);
     o.policy = &x->policy[c->p->policy];
     ulp_status status = ulp_memory_count(&counted, &x->small.data, &o, error, sizeof error);
     if (status == ULP_OK) status = ulp_trainer_new(&t, &x->small.data, &o, error, sizeof error);
     if (status != ULP_OK) return ulp_task_fail(c->task, status, "%s: %s", c->p->network->name, error);
-    status = ulp_memory_measure(&measured, t);
+    status = ulp_memory_measure(&allocated, t);
     for (int k = 0; k < ULP_MEMORY_RANKS && status == ULP_OK; k++) {
         row r = row_of(c, TRAINER);
         r.part = ulp_memory_kind_name((ulp_memory_kind)k);
         r.bytes = (int64_t)counted.bytes[k];
-        r.measured = (int64_t)measured.bytes[k];
-        if (r.bytes || r.measured) ulp_row_put(c->task->rows, &r);
+        r.allocated = (int64_t)allocated.bytes[k];
+        if (r.bytes || r.allocated) ulp_row_put(c->task->rows, &r);
     }
     ulp_trainer_free(t);
     return status;
@@ -283,7 +283,7 @@ static void put_throughput(const counts *c) {
     r.machine = m->machine;
     r.part = m->source;
     r.seconds = ulp_footprint_seconds(c->layer, c->net->count, machine, variants[c->p->policy].tf32);
-    r.rate = m->throughput[c->p->of];
+    r.published = m->throughput[c->p->of];
     ulp_row_put(c->task->rows, &r);
 }
 

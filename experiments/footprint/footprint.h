@@ -104,8 +104,8 @@ typedef struct point {
 } point;
 
 /* What rows are: bytes of memory by kind; work of an operation; the predicted time of a step by bound; the predicted
- * rate of an operation on the machine of --roofline; memory of a trainer, counted and measured; a published throughput
- * and the predicted one. */
+ * rate of an operation on the machine of --roofline; memory of a trainer, counted and allocated; a published throughput
+ * and the predicted time of its step. */
 enum { MEMORY, WORK, STEP, ROOF, TRAINER, THROUGHPUT };
 #define WHAT_WORDS "memory work step roof trainer throughput"
 
@@ -121,10 +121,16 @@ typedef struct row {
     const char *machine;
     int64_t batch, layer;
     const char *word, *part; /* of the net's text; what is counted */
-    int64_t params, products, bytes, measured;
-    double intensity; /* operations per byte; a multiply-add is two operations */
-    const char *type; /* of the operands of products */
-    double seconds, rate;
+    int64_t params, products, bytes;
+    int64_t allocated; /* bytes of a trainer's arrays */
+    double intensity;  /* operations per byte; a multiply-add is two operations */
+    const char *type;  /* of the operands of products */
+    double seconds;    /* predicted */
+    double rate;       /* predicted 10^12 operations per second */
+    double published;  /* measured by others: images per second */
 } row;
+
+/* footprint.c: whether the run has a policy. */
+int is_chosen(const settings *s, int policy);
 
 #endif

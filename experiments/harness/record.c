@@ -77,11 +77,11 @@ static void put_entries(FILE *file, const ulp_claims *c, int published) {
         if ((e->verdict == ULP_PUBLISHED) != published) continue;
         fprintf(file, "%s\n    {", n++ ? "," : "");
         if (published)
-            put_pairs(file, (const char *const[]){"what", "published", "measured", "source"},
-                      (const char *const[]){e->text, e->published, e->measured, e->source}, 4);
+            put_pairs(file, (const char *const[]){"what", "published", "here", "source"},
+                      (const char *const[]){e->text, e->published, e->here, e->source}, 4);
         else
-            put_pairs(file, (const char *const[]){"verdict", "text", "measured"},
-                      (const char *const[]){words[e->verdict], e->text, e->measured}, 3);
+            put_pairs(file, (const char *const[]){"verdict", "text", "here"},
+                      (const char *const[]){words[e->verdict], e->text, e->here}, 3);
         fprintf(file, "}");
     }
     fprintf(file, "%s]%s\n", n ? "\n  " : "", published ? "," : "");

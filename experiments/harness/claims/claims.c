@@ -60,10 +60,10 @@ void ulp_claim_if(ulp_claims *c, const char *why, int pass, const char *text, co
     free(values);
 }
 
-void ulp_beside(ulp_claims *c, const ulp_published *published, const char *measured, ...) {
+void ulp_beside(ulp_claims *c, const ulp_published *published, const char *here, ...) {
     va_list arguments;
-    va_start(arguments, measured);
-    add(c, (ulp_claim_entry){ULP_PUBLISHED, ulp_copy_text(published->what), print_list(measured, arguments),
+    va_start(arguments, here);
+    add(c, (ulp_claim_entry){ULP_PUBLISHED, ulp_copy_text(published->what), print_list(here, arguments),
                              ulp_copy_text(published->number), ulp_copy_text(published->source)});
     va_end(arguments);
 }
@@ -117,13 +117,13 @@ int ulp_claims_count(const ulp_claims *c, ulp_verdict verdict) {
 
 static void print_published(const ulp_claims *c) {
     if (!ulp_claims_count(c, ULP_PUBLISHED) || !c->file) return;
-    ulp_sheet *sheet = ulp_sheet_new("beside the literature", "quantity,published,measured,source");
+    ulp_sheet *sheet = ulp_sheet_new("beside the literature", "quantity,published,here,source");
     for (size_t i = 0; i < c->count; i++) {
         const ulp_claim_entry *e = &c->entries[i];
         if (e->verdict != ULP_PUBLISHED) continue;
         ulp_sheet_put(sheet, "%s", e->text);
         ulp_sheet_put(sheet, "%s", e->published);
-        ulp_sheet_put(sheet, "%s", e->measured);
+        ulp_sheet_put(sheet, "%s", e->here);
         ulp_sheet_put(sheet, "%s", e->source);
     }
     ulp_sheet_print(sheet, c->file);
@@ -135,7 +135,7 @@ static void print_verdict(const ulp_claims *c, const ulp_claim_entry *e) {
     FILE *file = c->file ? c->file : c->loud;
     const int colour = ulp_colour_on(file);
     ulp_text line = {0}, wrapped = {0};
-    ulp_text_print(&line, "%s (%s)", e->text, e->measured);
+    ulp_text_print(&line, "%s (%s)", e->text, e->here);
     ulp_text_wrap(&wrapped, ulp_text_of(&line), 5, 5, isatty(fileno(file)) ? ulp_columns_of(file) : 1 << 20);
     fprintf(file, "%s%s%s %s\n", colour ? colours[e->verdict] : "", words[e->verdict], colour ? "\033[0m" : "",
             ulp_text_of(&wrapped));
@@ -166,10 +166,10 @@ static void put_cell(FILE *file, const char *text) {
 
 void ulp_claims_write_tsv(FILE *file, const ulp_claims *c, const char *command) {
     static const char *const kinds[] = {"FAIL", "PASS", "SKIP", "published"};
-    fprintf(file, "kind\ttext\tmeasured\tpublished\tsource\n");
+    fprintf(file, "kind\ttext\there\tpublished\tsource\n");
     for (size_t i = 0; i < c->count; i++) {
         const ulp_claim_entry *e = &c->entries[i];
-        const char *const cells[] = {e->text, e->measured, e->published, e->source};
+        const char *const cells[] = {e->text, e->here, e->published, e->source};
         fputs(kinds[e->verdict], file);
         for (int k = 0; k < 4; k++) put_cell(file, cells[k]);
         fputc('\n', file);
@@ -185,8 +185,7 @@ void ulp_claims_write_summary(FILE *file, const void *claims) {
 
 void ulp_claims_free(ulp_claims *c) {
     for (size_t i = 0; i < c->count; i++) {
-        char *const texts[] = {c->entries[i].text, c->entries[i].measured, c->entries[i].published,
-                               c->entries[i].source};
+        char *const texts[] = {c->entries[i].text, c->entries[i].here, c->entries[i].published, c->entries[i].source};
         for (int k = 0; k < 4; k++) free(texts[k]);
     }
     free(c->entries);

@@ -15,7 +15,7 @@ typedef enum ulp_verdict { ULP_FAIL, ULP_PASS, ULP_SKIP, ULP_PUBLISHED } ulp_ver
 /* A claim, or a published number, whose `text` is the quantity. */
 typedef struct ulp_claim_entry {
     ulp_verdict verdict;
-    char *text, *measured, *published, *source; /* of claims the last two are NULL */
+    char *text, *here, *published, *source; /* here: the numbers of this run; of claims the last two are NULL */
 } ulp_claim_entry;
 
 typedef struct ulp_claims {
@@ -47,11 +47,12 @@ void ulp_claim_skip(ulp_claims *c, const char *text, const char *why, ...) ULP_P
 /* Skip every claim from now on, for one reason. The reason has to outlive the claims. */
 void ulp_claims_skip_all(ulp_claims *c, const char *why);
 
-/* Add a published number and the measured number. It is no verdict; claims give verdicts. */
+/* Add a published number and the number of this run, which is measured, computed or predicted. It is no verdict; claims
+ * give verdicts. */
 typedef struct ulp_published {
     const char *what, *source, *number; /* the quantity; author and year; the number as it is published */
 } ulp_published;
-void ulp_beside(ulp_claims *c, const ulp_published *published, const char *measured, ...) ULP_PRINTF(3, 4);
+void ulp_beside(ulp_claims *c, const ulp_published *published, const char *here, ...) ULP_PRINTF(3, 4);
 
 /* Add a line of NAME.summary.csv: a quantity, the words that tell its lines apart (`of`, separated by blanks), and a
  * value. Figures find a line by the quantity and the words. */
@@ -76,7 +77,7 @@ int ulp_claims_count(const ulp_claims *c, ulp_verdict verdict);
 /* Print published numbers and verdicts; returns the number of failed claims. */
 int ulp_claims_print(const ulp_claims *c, const char *program);
 
-/* Write NAME.claims.tsv: kind, text, measured, published, source. The last row has the kind `run`, the text `command`
+/* Write NAME.claims.tsv: kind, text, here, published, source. The last row has the kind `run`, the text `command`
  * and the command line. */
 void ulp_claims_write_tsv(FILE *file, const ulp_claims *c, const char *command);
 void ulp_claims_write_summary(FILE *file, const void *claims); /* NAME.summary.csv, by ulp_place_write_beside() */
