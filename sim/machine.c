@@ -17,9 +17,10 @@
       156, 312, 312, 0)                                                                                                \
     X(h100, "H100 SXM", 3350, "NVIDIA, H100 data sheet 2023: 67, 989/2, 1979/2, 1979/2 and 3958/2 TFLOPS, 3.35 TB/s",  \
       67, 494.5, 989.5, 989.5, 1979)                                                                                   \
-    X(b200, "B200 in HGX B200", 8000,                                                                                  \
-      "NVIDIA, Blackwell architecture technical brief 2024: 80, 2200/2, 4500/2, 4500/2 and 9000/2 TFLOPS, 8 TB/s", 80, \
-      1100, 2250, 2250, 4500)
+    X(b200, "B200 in HGX B200", 7700,                                                                                  \
+      "NVIDIA, Blackwell architecture technical brief 2.1, 2025: 75, 2200/2, 4500/2, 4500/2 and 9000/2 TFLOPS, "       \
+      "7.7 TB/s",                                                                                                      \
+      75, 1100, 2250, 2250, 4500)
 #define ROW(name, what, bandwidth, source, ...) {#name, what, source, {__VA_ARGS__}, bandwidth},
 #define WORD(name, ...) " " #name
 
