@@ -16,6 +16,9 @@ if (words(formats) == 0) {
 eval measure("1", "1", "column('ranks')")
 most = most == most ? most : 4096
 overflowing = strstrt(formats, "e4m3") ? "e4m3" : ""
+# the least number of ranks from which on the e4m3 tree of random gradients overflows
+eval measure(after("uniform", "tree", "rne", "e4m3"), "strcol('value') eq 'nan' || strcol('value') eq '-nan'", "column('ranks')")
+tree_ends = least
 # the format of the panel about orders and modes, and the ways to sum that this run has
 one = strstrt(formats, "bfloat16") ? "bfloat16" : word(formats, 1)
 order_of(way) = way[1:strstrt(way, ":") - 1]
@@ -75,7 +78,7 @@ do for [file in figure_files] {
     set ytics ("1" 1, "1/4" 0.25, "1/16" 2.0**-4, "1/64" 2.0**-6, "1/256" 2.0**-8)
     set ylabel "share of the true mean" offset 0.6,0
     set key bottom left Left reverse samplen 1.6 font small_font
-    set label 12 "trees: exact, up to an overflow of e4m3" at 3,1.75 left textcolor rgb grey font small_font
+    set label 12 "trees: exact, until a sum in e4m3 exceeds 448 and overflows" at 1.8,1.75 left textcolor rgb grey font small_font
     plot for [f in formats] rows(after("1", "ring", "rne", f)) using "ranks":"value" with linespoints pointtype 7 pointsize 0.5 linewidth (f eq "binary32" ? 4.5 : 2.5) linecolor rgb value(f) title f . " ring", \
          for [f in formats] rows(after("1", "tree", "rne", f)) using "ranks":"value" with points pointtype 8 pointsize 1 linewidth 1.4 linecolor rgb value(f), \
          for [f in overflowing] rows(after("1", "tree", "rne", f)) using "ranks":(strcol("value") eq "1" ? 1e-30 : 1) with points pointtype 2 pointsize 1.5 linewidth 3 linecolor rgb value(f), \
@@ -91,13 +94,15 @@ do for [file in figure_files] {
     set ytics ("10^{-8}" 1e-8, "10^{-6}" 1e-6, "10^{-4}" 1e-4, "0.01" 0.01, "1" 1)
     set ylabel "root mean square, relative" offset 0.6,0
     set key at graph 0.3,0.4 right vertical Left reverse font small_font
-    set label 12 "colours as at the left" at graph 0.34,0.36 left textcolor rgb grey font small_font
+    set label 12 "colours as at the left" at graph 0.34,0.48 left textcolor rgb grey font small_font
+    if (tree_ends == tree_ends) { set label 13 sprintf("e4m3 tree: from R = %d on\na sum exceeds 448 (NaN)", tree_ends) at graph 0.34,0.42 left textcolor rgb grey font small_font }
     plot for [f in formats] rows(after("uniform", "ring", "rne", f)) using "ranks":"error" with linespoints pointtype 7 pointsize 0.5 linewidth 2.5 linecolor rgb value(f), \
          for [f in formats] rows(after("uniform", "tree", "rne", f)) using "ranks":"error" with linespoints pointtype 8 pointsize 0.9 linewidth 1.5 dashtype (5,4) linecolor rgb value(f), \
          1e-30 with linespoints pointtype 7 pointsize 0.5 linewidth 2.5 linecolor rgb ink title "ring", \
          1e-30 with linespoints pointtype 8 pointsize 0.9 linewidth 1.5 dashtype (5,4) linecolor rgb ink title "tree"
 
     unset label 12
+    unset label 13
 
     # --- binary16
     eval panel(0.15, 0.485, 0.384, 0.57)

@@ -397,6 +397,11 @@ for name in counting harmonic cartoon_sgd swamping sum_growth ode sr_bits stagna
     exits 2 "$name --formats fp64" "$BIN/$name" --quick --formats fp64 --out f.csv
     says 'binary64' err.txt "it names it"
 done
+exits 0 "all_reduce over 1024 ranks in e4m3" "$BIN/all_reduce" --quick --formats e4m3,e4m3:sat --modes rne --orders tree --means after \
+    --ranks 1024 --elements 1 --reductions ring:fp32 --train-ranks 1 --steps 1 --out t.csv
+says '^# overflow of sums: e4m3=nan e4m3:sat=sat binary32=inf$' t.csv "the header says what sums that are too large become"
+[ "$(sed -n 's/^1,tree:e4m3\(:sat\)*:rne,.*,after,1024,1,\([^,]*\),.*/\2/p' t.csv | tr '\n' ' ')" = 'nan 0.4375 ' ]
+verdict $? "and so do the numbers"
 exits 0 "counting with all formats" "$BIN/counting" --quick --formats all --terms 30 --limit 3000 --out t.csv
 says '^# formats: binary32,tf32,.*,q4.0$' t.csv "the file lists those that counted"
 exits 2 "quantized_inference --bits 2.5,2" "$BIN/quantized_inference" --quick --bits 2.5,2

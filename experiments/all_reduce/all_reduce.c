@@ -99,6 +99,31 @@ static ulp_status add_format(ulp_plan *plan, const settings *s, int data, const 
     return ULP_OK;
 }
 
+/* What a sum outside the range of the format becomes: inf, nan, sat, ... */
+static const char *overflow_of(const ulp_reduction *how) {
+    const int overflow = how->rule.overflow ? how->rule.overflow : how->format.overflow;
+    return ulp_overflow_name(overflow == ULP_OVERFLOW_INF && !how->format.has_inf ? ULP_OVERFLOW_NAN
+                                                                                  : (ulp_overflow)overflow);
+}
+
+/* Add a blank and a format with the overflow of its sums to the text, unless the text has them. */
+static void add_overflow(ulp_text *to, const ulp_reduction *how) {
+    char item[ULP_NAME_MAX + 16];
+    snprintf(item, sizeof item, " %s=%s", how->format.name, overflow_of(how));
+    if (!strstr(ulp_text_of(to), item)) ulp_text_print(to, "%s", item);
+}
+
+/* The header line about overflow: sums of gradients do not saturate where other numbers of the format do. */
+static void note_overflows(ulp_plan *plan, const settings *s) {
+    ulp_text text = {0};
+    ulp_reduction how;
+    for (size_t f = 0; f < s->formats.count; f++)
+        if (ulp_reduction_init(&how, &s->formats.at[f], (ulp_rule){0}, NULL, 0) == ULP_OK) add_overflow(&text, &how);
+    for (size_t i = 0; i < s->reductions.count; i++) add_overflow(&text, &s->reductions.at[i].reduction);
+    ulp_plan_note(plan, "overflow of sums", "%s", text.length ? text.data + 1 : "");
+    ulp_text_free(&text);
+}
+
 /* ---- trainings ---- */
 
 typedef struct context {
@@ -133,6 +158,7 @@ static ulp_status plan_trainings(ulp_plan *plan, const settings *s, context *x) 
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     ulp_status status = plan_trainings(plan, s, shared);
+    note_overflows(plan, s);
     for (int data = ONES; data < TRAINING; data++)
         for (size_t f = 0; f < s->formats.count && status == ULP_OK; f++)
             status = add_format(plan, s, data, &s->formats.at[f]);
