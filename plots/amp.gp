@@ -49,7 +49,14 @@ do for [n = 1:N] { do for [i = 1:S] {
     y = get("largest loss over binary32", n, i)
     top_loss = y == y && y > top_loss ? (y < wall ? y : wall) : top_loss
 } }
-floor_right = 10 * floor(floor_right / 10)
+floor_right = 10 * floor((floor_right - 2) / 10) # no bar ends at the axis
+# the left ends of the labels of the legend
+array key_left[S + 1]
+key_left[1] = 0.03
+letters = 0
+do for [i = 1:S] { letters = letters + strlen(label_of(f_of(i), way_of(i))) }
+gap = (0.95 - 0.0063 * letters) / S < 0.05 ? (0.95 - 0.0063 * letters) / S : 0.05
+do for [i = 1:S] { key_left[i + 1] = key_left[i] + 0.0063 * strlen(label_of(f_of(i), way_of(i))) + gap }
 panel(left, right, low, high) = sprintf("set lmargin at screen %g; set rmargin at screen %g; set bmargin at screen %g; set tmargin at screen %g", left, right, low, high)
 networks = "set xrange [0.45:N + 0.55]; set xtics scale 0 ('' 0); do for [n = 1:N] { set xtics add (word(nets, n) n) }"
 
@@ -59,14 +66,15 @@ do for [file in figure_files] {
     set label 1 "Lists of operations choose the formats: training ends as in binary32, with half the bytes of activations" at screen 0.02,0.97 font title_font textcolor rgb ink
     set label 2 sprintf("Digits, %d steps, loss times 2^{%d}. Marks: means (losses: medians) over %d seeds; bars: all seeds. Grey and black: binary32", int(option(csv, "steps")), int(option(csv, "weight")), int(option(csv, "seeds"))) at screen 0.02,0.94 font label_font textcolor rgb grey
 
-    # the legends are labels with a point: a key is not wider than its panel
+    # the legends are labels with a point: a key is not wider than its panel; a label has the room of its letters
     do for [i = 1:S] {
-        set label 200 + i label_of(f_of(i), way_of(i)) at screen 0.03 + 0.197 * (i - 1),0.9 left offset 1,0 point pointtype mark(way_of(i)) pointsize 0.9 linewidth 1.4 linecolor rgb tone(i) font small_font textcolor rgb ink
+        set label 200 + i label_of(f_of(i), way_of(i)) at screen key_left[i],0.9 left offset 1,0 point pointtype mark(way_of(i)) pointsize 0.9 linewidth 1.4 linecolor rgb tone(i) font small_font textcolor rgb ink
     }
     array bar[3] = ["activations and their gradients", "weights of all kinds and their gradients", "moved in a step"]
     array strength[3] = [0.9, 0.5, 0.22]
+    array bar_left[3] = [0.17, 0.43, 0.75]
     do for [i = 1:3] {
-        set label 210 + i bar[i] at screen 0.14 + 0.29 * (i - 1),0.42 left offset 1,0 point pointtype 5 pointsize 1.3 linecolor rgb tint(value(word(formats, 1)), strength[i]) font small_font textcolor rgb ink
+        set label 210 + i bar[i] at screen bar_left[i],0.42 left offset 1,0 point pointtype 5 pointsize 1.3 linecolor rgb tint(value(word(formats, 1)), strength[i]) font small_font textcolor rgb ink
     }
 
     # --- accuracy
