@@ -1,12 +1,9 @@
-/* training.c - the loop of a training experiment and its checkpoints; see training.h. */
+/* training.c - the loop of a training experiment; see training.h. */
 #include "training.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "kernels/checksum.h"
 #include "sim/checkpoint.h"
 
 /* Sums over the gradients of the counted steps. */
@@ -14,26 +11,23 @@ typedef struct gradient_sums {
     uint64_t count, zero, flushed, overflow;
 } gradient_sums;
 
-/* What a checkpoint keeps in addition to the trainer: this note, then the rows so far. */
-typedef struct note {
-    uint32_t run;    /* a checksum of everything that decides the numbers of the point */
+/* What a checkpoint keeps in addition to the trainer and the rows so far. */
+typedef struct state {
     uint64_t losses; /* the number of terms in `loss` */
     double loss;     /* sum over the steps of the current stretch that were not skipped */
     int64_t diverged, last;
     gradient_sums gradients;
-    uint64_t rows, row_bytes;
-} note;
+} state;
 
 /* The state of a training that is running. */
 typedef struct work {
     const ulp_task *task;
     const ulp_training *training;
     ulp_trainer *trainer;
-    note now;
+    state now;
+    ulp_checkpoints checkpoints;
     float *before, *after; /* (params) the weights before and after the last step of a stretch, if wanted */
     int watched;           /* `before` holds the weights before the latest step */
-    const char *file;      /* the file of checkpoints; NULL: no checkpoints */
-    double saved;          /* the time of the last checkpoint, in seconds of ulp_clock() */
 } work;
 
 uint64_t ulp_epoch_steps(const ulp_data *data, size_t batch) {
@@ -67,43 +61,7 @@ ulp_gradient_shares ulp_step_shares(const ulp_step *step) {
     return shares_of(&sums);
 }
 
-/* ---- checkpoints ---- */
-
-/* The checksum of the header of the CSV, which holds every option, and of the label of the point. */
-static uint32_t checksum_of(const ulp_task *task) {
-    const ulp_text *header = &task->sweep->plan->header;
-    const uint32_t crc = ulp_crc32(0, ulp_text_of(header), header->length);
-    return ulp_crc32(crc, task->label, strlen(task->label));
-}
-
-/* Saves a checkpoint. A checkpoint that cannot be written does not end the run. */
-static void save(work *w) {
-    const ulp_rows *rows = w->task->rows;
-    char error[512];
-    ulp_text text = {0};
-    w->now.rows = rows->count;
-    w->now.row_bytes = rows->text.length;
-    ulp_text_add(&text, (const char *)&w->now, sizeof w->now);
-    ulp_text_add(&text, ulp_text_of(&rows->text), rows->text.length);
-    if (ulp_checkpoint_save(w->trainer, w->file, text.data, text.length, error, sizeof error) != ULP_OK) {
-        ulp_complain(w->task->sweep->program, "%s; going on without checkpoints", error);
-        w->file = NULL;
-    }
-    ulp_text_free(&text);
-    w->saved = ulp_clock();
-}
-
-/* Reads the note of a checkpoint. 0 if the checkpoint is of another run. */
-static int take_note(work *w, const char *bytes, size_t n) {
-    note stored;
-    if (n < sizeof stored) return 0;
-    memcpy(&stored, bytes, sizeof stored);
-    if (stored.run != w->now.run || n != sizeof stored + stored.row_bytes) return 0;
-    w->now = stored;
-    ulp_text_add(&w->task->rows->text, bytes + sizeof stored, stored.row_bytes);
-    w->task->rows->count = stored.rows;
-    return 1;
-}
+/* ---- start and checkpoints ---- */
 
 ulp_status ulp_training_check(const ulp_plan *plan, const ulp_data *data, const ulp_train_options *options) {
     char error[1536];
@@ -115,26 +73,22 @@ static ulp_status start(work *w) {
     return ulp_training_open(&w->trainer, w->task, w->training->data, &w->training->options);
 }
 
-/* Continues from the checkpoint of the point. A checkpoint that is damaged or of another run is ignored. The rows are
- * the same in all cases. */
-static ulp_status resume(work *w) {
-    char error[1024];
-    void *bytes;
-    size_t n;
-    if (access(w->file, F_OK) != 0) return ULP_OK;
-    ulp_status status = ulp_checkpoint_load(w->trainer, w->file, &bytes, &n, error, sizeof error);
-    if (status != ULP_OK) {
-        ulp_complain(w->task->sweep->program, "%s; '%s' starts from its beginning", error, w->task->label);
-        return ULP_OK;
-    }
-    int is_same_run = take_note(w, bytes, n);
-    free(bytes);
-    if (is_same_run) return ULP_OK;
-    ulp_complain(w->task->sweep->program, "%s is of another run; '%s' starts from its beginning", w->file,
-                 w->task->label);
+static ulp_status save(const void *run, const char *path, const void *note, size_t note_bytes, char *error,
+                       size_t error_size) {
+    return ulp_checkpoint_save(((const work *)run)->trainer, path, note, note_bytes, error, error_size);
+}
+
+static ulp_status load(void *run, const char *path, void **note, size_t *note_bytes, char *error, size_t error_size) {
+    return ulp_checkpoint_load(((work *)run)->trainer, path, note, note_bytes, error, error_size);
+}
+
+static ulp_status restart(void *run) {
+    work *w = run;
     ulp_trainer_free(w->trainer);
     return start(w);
 }
+
+static const ulp_checkpoint_kind trainer_kind = {save, load, restart};
 
 /* ---- the loop ---- */
 
@@ -143,7 +97,7 @@ static int is_hopeless(const ulp_step *s) { return isnan(s->loss) && s->overflow
 
 static ulp_status step_of(work *w) {
     const ulp_training *t = w->training;
-    note *now = &w->now;
+    state *now = &w->now;
     ulp_step s = {0};
     w->watched = w->before && (w->trainer->step + 1 == t->steps || (w->trainer->step + 1) % t->every == 0);
     ulp_status status = w->watched ? ulp_trainer_weights(w->trainer, w->before, NULL) : ULP_OK;
@@ -169,7 +123,7 @@ static double moved_share(work *w, ulp_status *status) {
 /* Puts the rows of a stretch that is over, and begins a new stretch; after the last one puts those of the training. */
 static ulp_status end_stretch(work *w) {
     const ulp_training *t = w->training;
-    note *now = &w->now;
+    state *now = &w->now;
     ulp_status status = ULP_OK;
     ulp_score learned = {0};
     ulp_stretch s = {.steps = w->trainer->step,
@@ -203,22 +157,26 @@ static ulp_status train(work *w) {
         if (status == ULP_OK && (w->now.last || w->trainer->step % t->every == 0)) status = end_stretch(w);
         if (status != ULP_OK || w->now.last) break;
         int stop = ulp_task_progress(w->task, (double)w->trainer->step / (double)t->steps);
-        if (w->file && (stop || ulp_clock() - w->saved >= w->training->checkpoint)) save(w);
+        ulp_checkpoints_keep(&w->checkpoints, stop);
         if (stop) break;
     }
     return status;
 }
 
 ulp_status ulp_training_run(const ulp_task *task, const ulp_training *training) {
-    work w = {.task = task, .training = training, .saved = ulp_clock()};
-    w.file = training->checkpoint > 0 ? task->file : NULL;
-    w.now.run = checksum_of(task);
+    work w = {.task = task, .training = training};
+    w.checkpoints = (ulp_checkpoints){.task = task,
+                                      .kind = &trainer_kind,
+                                      .run = &w,
+                                      .state = &w.now,
+                                      .state_bytes = sizeof w.now,
+                                      .seconds = training->checkpoint};
     ulp_status status = start(&w);
     if (status == ULP_OK && training->want_moved) {
         w.before = ulp_grow(NULL, 2 * w.trainer->model.net.params * sizeof *w.before);
         w.after = w.before + w.trainer->model.net.params;
     }
-    if (status == ULP_OK && w.file && task->resumed) status = resume(&w);
+    if (status == ULP_OK) status = ulp_checkpoints_start(&w.checkpoints);
     if (status == ULP_OK) status = train(&w);
     ulp_training_close(task, w.trainer);
     free(w.before);

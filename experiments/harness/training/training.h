@@ -9,10 +9,7 @@
  *                                    .every = ulp_epoch_steps(data, batch), .record = record};
  *     return ulp_training_run(task, &training);
  *
- * Checkpoints. Every `checkpoint` seconds of wall time, and when the run is stopped, the trainer and the rows so far go
- * to the file of the point (ulp_task.file). A run with --resume continues from there with the same rows. The sweep
- * removes the file when the rows of the point are saved. A run that writes to standard output or to a device, or a run
- * under MPI, keeps no such files.
+ * Checkpoints are those of checkpoints.h, every `checkpoint` seconds.
  *
  * Divergence is a result. A loss that is not finite, in a step that was not skipped, sets `diverged`. A run ends when
  * its weights become NaN; record() is still called for its last stretch and at its end.
@@ -20,16 +17,9 @@
 #ifndef ULP_TRAINING_H
 #define ULP_TRAINING_H
 
+#include "checkpoints.h"
 #include "profile.h"
-
 #include "sim/train.h"
-
-/* --checkpoint, bound to a field (double) of the settings `s`. */
-#define ULP_OPTION_CHECKPOINT(s, field)                                                                                \
-    {                                                                                                                  \
-        .name = "checkpoint", .type = &ulp_type_number, ULP_AT(s, field), .value = "60",                               \
-        .help = "seconds between checkpoints of a training under way; 0: none", .max = 1e6, .silent = 1                \
-    }
 
 /* Shares of the gradients of all layers. ULP_NO_NUMBER if no gradients were counted. */
 typedef struct ulp_gradient_shares {
