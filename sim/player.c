@@ -5,32 +5,20 @@
 
 #include "fail.h"
 #include "layer_policy.h"
+#include "learning_rules.h"
 
 enum { SENTENCE = 1536 };
 
 /* ---- start ---- */
-
-/* Take policy, scaler and optimizer from the options, and check that they fit each other. */
-static ulp_status take_rules(ulp_player *p, const ulp_player_options *o, char *error, size_t error_size) {
-    const ulp_scaler_rule *scaler = o->scaler ? o->scaler : ulp_scaler_rule_find("none");
-    const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    ulp_status status = ULP_OK;
-    if (o->policy) p->policy = *o->policy;
-    else status = ulp_policy_parse(&p->policy, "fp32", error, error_size);
-    if (status == ULP_OK) status = ulp_policy_check(&p->policy, error, error_size);
-    if (status == ULP_OK) status = ulp_scaler_init(&p->scaler, scaler, error, error_size);
-    if (status == ULP_OK)
-        status = ulp_optimizer_init(&p->optimizer, o->optimizer ? o->optimizer : &sgd, &p->policy, error, error_size);
-    p->start_rule = p->optimizer.rule;
-    return status;
-}
 
 ulp_status ulp_player_take(ulp_player *p, const ulp_player_options *o, const ulp_pass_run *run, const char *of,
                            char *error, size_t error_size) {
     char why[SENTENCE] = "";
     *p = (ulp_player){0};
     if (!o->net) return ulp_fail(error, error_size, ULP_BAD_ARGUMENT, "%s: no net", of);
-    ulp_status status = take_rules(p, o, why, sizeof why);
+    const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
+    ulp_status status = ulp_learning_rules_take(&rules, &p->policy, &p->scaler, &p->optimizer, why, sizeof why);
+    p->start_rule = p->optimizer.rule;
     if (status == ULP_OK) status = ulp_net_copy(&p->model.net, o->net);
     if (status == ULP_OK) status = ulp_policy_resolve(&p->rows, &p->policy, &p->model.net, why, sizeof why);
     if (status == ULP_OK) status = ulp_optimizer_divide(&p->optimizer, &p->model.net, p->rows, why, sizeof why);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "learning_rules.h"
 #include "train_ranks.h"
 
 /* ---- memory ---- */
@@ -43,21 +44,6 @@ void ulp_trainer_free(ulp_trainer *t) {
 
 /* ---- start ---- */
 
-/* Take policy, scaler and optimizer from the options, and check that they fit each other. */
-static ulp_status take_rules(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
-    const ulp_scaler_rule *scaler = o->scaler ? o->scaler : ulp_scaler_rule_find("none");
-    const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
-    ulp_status status = ULP_OK;
-    if (o->policy) t->policy = *o->policy;
-    else status = ulp_policy_parse(&t->policy, "fp32", error, error_size);
-    if (status == ULP_OK) status = ulp_policy_check(&t->policy, error, error_size);
-    if (status == ULP_OK) status = ulp_scaler_init(&t->scaler, scaler, error, error_size);
-    if (status == ULP_OK)
-        status = ulp_optimizer_init(&t->optimizer, o->optimizer ? o->optimizer : &sgd, &t->policy, error, error_size);
-    t->start_rule = t->optimizer.rule;
-    return status;
-}
-
 /* Take net and batch from the options, and check that they fit the data. */
 static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
     const ulp_dims dims = t->data->dims;
@@ -77,7 +63,9 @@ static ulp_status take_net(ulp_trainer *t, const ulp_train_options *o, char *err
 }
 
 static ulp_status take_options(ulp_trainer *t, const ulp_train_options *o, char *error, size_t error_size) {
-    ulp_status status = take_rules(t, o, error, error_size);
+    const ulp_learning_rules rules = {o->policy, o->scaler, o->optimizer};
+    ulp_status status = ulp_learning_rules_take(&rules, &t->policy, &t->scaler, &t->optimizer, error, error_size);
+    t->start_rule = t->optimizer.rule;
     if (status == ULP_OK) status = take_net(t, o, error, error_size);
     if (status == ULP_OK) status = ulp_policy_resolve(&t->rows, &t->policy, &t->model.net, error, error_size);
     if (status == ULP_OK) status = ulp_optimizer_divide(&t->optimizer, &t->model.net, t->rows, error, error_size);
