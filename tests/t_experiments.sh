@@ -250,6 +250,13 @@ for policy in mixed:fp16,acc=h100-bf16 mixed:fp16,acc=h100-e4m3 fp32,acc=a100-fp
     [ ! -e refused.csv ] && [ ! -e refused.csv.part ]
     verdict $? "and nothing is written"
 done
+for policy in mixed:fp16,agrad=e5m2 mixed:fp16,conv.wgrad=fp16@amax; do # other options decide these
+    exits 2 "loss_scaling --policy $policy" "$BIN/loss_scaling" --quick --nets cnn --policy $policy --out refused.csv
+    says '^loss_scaling: --policy: [aw]grad: --formats decides the formats of gradients, and --scalers their tensor scales' err.txt "it says what decides them"
+    [ ! -e refused.csv ] && [ ! -e refused.csv.part ]
+    verdict $? "and nothing is written"
+done
+exits 0 "loss_scaling --policy with the preset's agrad" "$BIN/loss_scaling" --quick --nets cnn --policy mixed:fp16,agrad=fp16/sr --list
 
 # every kind of network and scaler gives a row, and the same bytes with two threads
 L=$BIN/loss_scaling

@@ -17,6 +17,9 @@
  */
 #include "loss_scaling.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const ulp_option options[] = {
     ULP_OPTION_FORMATS_IF(settings, formats, "fp16,e5m2,e4m3", NULL, ulp_format_with_sign, ULP_WANTS_WITH_SIGN),
     ULP_OPTIONS_NETWORKS(settings, networks, "small,cnn,resnet,gru,lstm", "small,cnn,gru", "mlp,cnn,resnet,gru,lstm"),
@@ -34,7 +37,8 @@ static const ulp_option options[] = {
                   .quick = "pytorch,amax", .full = "all", .words = DYNAMIC_WORDS,
                   .help = "networks after the first: dynamic scalers"),
     ULP_OPTION(settings, interval, integer, "25", .max = 1e6, .help = "good steps before a scale doubles; 0: its own"),
-    ULP_OPTION(settings, policy, policy, "mixed:fp16", .help = "everything but the gradients' formats"),
+    ULP_OPTION(settings, policy, policy, "mixed:fp16",
+               .help = "everything but the formats and tensor scales of gradients"),
     ULP_OPTION(settings, steps, integer, "250", .full = "1000", .min = 1, .max = 1e7, .help = "training steps"),
     ULP_OPTION(settings, every, integer, "25", .min = 1, .max = 1e7, .help = "count gradients every so many steps"),
     ULP_OPTION_SEED(settings, seed),
@@ -84,6 +88,40 @@ static int has_runs(const settings *s, int other, size_t f, int scaler) {
     return !other || (int64_t)f < s->other_formats;
 }
 
+static int is_same_cast(const ulp_cast *a, const ulp_cast *b) {
+    return strcmp(a->format.name, b->format.name) == 0 && a->tensor_scale == b->tensor_scale &&
+           a->history == b->history;
+}
+
+/* Whether a policy gives the gradients at a point formats or tensor scales other than those of its preset, or gives
+ * some layers a rounding mode of their own there: make_policy() replaces all of these. */
+static int sets_gradients(const ulp_policy *policy, const ulp_policy *preset, ulp_point_kind at) {
+    const ulp_cast *all = &policy->at[at];
+    if (!is_same_cast(all, &preset->at[at])) return 1;
+    for (size_t i = 0; i < policy->selections; i++) {
+        const ulp_selection *s = &policy->selection[i];
+        if (s->what == at && (!is_same_cast(&s->cast, all) || s->cast.rule.mode != all->rule.mode)) return 1;
+    }
+    return 0;
+}
+
+/* Refuse agrad= and wgrad= in --policy. */
+static ulp_status check_gradients(ulp_plan *plan, const ulp_named_policy *named) {
+    char text[ULP_POLICY_TEXT_MAX];
+    ulp_policy preset;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(named->text, ","), named->text);
+    ulp_status status = ulp_policy_parse(&preset, strchr(text, '=') ? "fp32" : text, NULL, 0);
+    for (int i = 0; i < 2 && status == ULP_OK; i++) {
+        const ulp_point_kind at = i ? ULP_AT_WGRAD : ULP_AT_AGRAD;
+        if (sets_gradients(&named->policy, &preset, at))
+            status = ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
+                                   "--policy: %s: --formats decides the formats of gradients, and --scalers their "
+                                   "tensor scales; leave %s out",
+                                   ulp_point_name(at), ulp_point_name(at));
+    }
+    return status;
+}
+
 /* Refuse a policy that the network or its trainer does not take. */
 static ulp_status check_training(ulp_plan *plan, const settings *s, const ulp_network *network, const ulp_data *data,
                                  const ulp_policy *policy) {
@@ -124,7 +162,8 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (s->networks.how.amp.bits && ulp_setting_given(plan->arguments, "policy"))
         return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
                              "--amp derives the policy, and --policy gives one: give one of the two");
-    ulp_status status = ulp_networks_load(plan, n, &s->networks, s->seed, s->steps);
+    ulp_status status = s->networks.how.amp.bits ? ULP_OK : check_gradients(plan, &s->policy);
+    if (status == ULP_OK) status = ulp_networks_load(plan, n, &s->networks, s->seed, s->steps);
     for (size_t i = 0; i < n->count && status == ULP_OK; i++) status = add_network(plan, s, n, i);
     return status;
 }
