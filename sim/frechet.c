@@ -6,7 +6,16 @@
 
 enum { SWEEPS = 30 };
 
-/* Rotate rows and columns p and q of a, and columns p and q of v, so that a[p][q] becomes 0. */
+/* Rotate two rows: x = c x - s y, and y = s x + c y. */
+static void rotate_rows(double *restrict x, double *restrict y, size_t n, double c, double s) {
+    for (size_t k = 0; k < n; k++) {
+        const double at_x = x[k], at_y = y[k];
+        x[k] = c * at_x - s * at_y;
+        y[k] = s * at_x + c * at_y;
+    }
+}
+
+/* Rotate rows and columns p and q of a, and rows p and q of v, so that a[p][q] becomes 0. */
 static void rotate(double *a, double *v, size_t n, size_t p, size_t q) {
     const double theta = (a[q * n + q] - a[p * n + p]) / (2.0 * a[p * n + q]);
     const double t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0));
@@ -16,16 +25,17 @@ static void rotate(double *a, double *v, size_t n, size_t p, size_t q) {
         a[k * n + p] = c * x - s * y;
         a[k * n + q] = s * x + c * y;
     }
-    for (size_t k = 0; k < n; k++) {
-        const double x = a[p * n + k], y = a[q * n + k];
-        a[p * n + k] = c * x - s * y;
-        a[q * n + k] = s * x + c * y;
-    }
-    for (size_t k = 0; k < n; k++) {
-        const double x = v[k * n + p], y = v[k * n + q];
-        v[k * n + p] = c * x - s * y;
-        v[k * n + q] = s * x + c * y;
-    }
+    rotate_rows(a + p * n, a + q * n, n, c, s);
+    rotate_rows(v + p * n, v + q * n, n, c, s);
+}
+
+static void transpose(double *v, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            const double x = v[i * n + j];
+            v[i * n + j] = v[j * n + i];
+            v[j * n + i] = x;
+        }
 }
 
 void ulp_eigen_symmetric(double *a, double *v, size_t n) {
@@ -45,30 +55,31 @@ void ulp_eigen_symmetric(double *a, double *v, size_t n) {
                 again = 1;
             }
     }
+    transpose(v, n); /* rows are faster to rotate than columns */
 }
 
 void ulp_moments(double *mean, double *covariance, const double *x, size_t N, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        mean[j] = 0.0;
-        for (size_t i = 0; i < N; i++) mean[j] += x[i * n + j];
-        mean[j] /= (double)N;
-    }
+    for (size_t j = 0; j < n; j++) mean[j] = 0.0;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < n; j++) mean[j] += x[i * n + j];
+    for (size_t j = 0; j < n; j++) mean[j] /= (double)N;
+    for (size_t j = 0; j < n * n; j++) covariance[j] = 0.0;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < n; j++)
+            for (size_t k = 0; k <= j; k++)
+                covariance[j * n + k] += (x[i * n + j] - mean[j]) * (x[i * n + k] - mean[k]);
     for (size_t j = 0; j < n; j++)
-        for (size_t k = 0; k <= j; k++) {
-            double sum = 0.0;
-            for (size_t i = 0; i < N; i++) sum += (x[i * n + j] - mean[j]) * (x[i * n + k] - mean[k]);
-            covariance[j * n + k] = covariance[k * n + j] = sum / (double)(N - 1);
-        }
+        for (size_t k = 0; k <= j; k++)
+            covariance[j * n + k] = covariance[k * n + j] = covariance[j * n + k] / (double)(N - 1);
 }
 
 /* c (n,n) = a b. */
-static void multiply(double *c, const double *a, const double *b, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < n; k++) sum += a[i * n + k] * b[k * n + j];
-            c[i * n + j] = sum;
-        }
+static void multiply(double *restrict c, const double *a, const double *b, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) c[i * n + j] = 0.0;
+        for (size_t k = 0; k < n; k++)
+            for (size_t j = 0; j < n; j++) c[i * n + j] += a[i * n + k] * b[k * n + j];
+    }
 }
 
 /* The root of an eigenvalue; rounding errors can make an eigenvalue of a covariance negative. */
@@ -79,10 +90,11 @@ double ulp_frechet_squared(const double *m1, const double *c1, const double *m2,
     double *a = scratch, *v = a + n * n, *r = v + n * n, *b = r + n * n, sum = 0.0;
     memcpy(a, c1, n * n * sizeof *a);
     ulp_eigen_symmetric(a, v, n);
+    for (size_t k = 0; k < n; k++) b[k] = root(a[k * n + k]);
     for (size_t i = 0; i < n; i++) /* r = C1^(1/2) = V L^(1/2) V' */
         for (size_t j = 0; j < n; j++) {
             r[i * n + j] = 0.0;
-            for (size_t k = 0; k < n; k++) r[i * n + j] += v[i * n + k] * root(a[k * n + k]) * v[j * n + k];
+            for (size_t k = 0; k < n; k++) r[i * n + j] += v[i * n + k] * b[k] * v[j * n + k];
         }
     multiply(b, r, c2, n);
     multiply(a, b, r, n);          /* the eigenvalues of r C2 r are those of C1 C2 */
