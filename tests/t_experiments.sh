@@ -418,17 +418,30 @@ says '2 is given twice' err.txt "it says why"
 
 N="$BIN/gan"
 exits 2 "gan with a generator of another shape" "$N" --quick --generator-net fc49,reshape1x7x7 --out bad.csv
-says 'the generator makes samples of 1 x 7 x 7 (channels, height, width), the discriminator takes 1 x 8 x 8$' err.txt "it names both shapes"
+says '^gan: --generator-net: makes samples of 1 x 7 x 7 (channels, height, width), the data have 1 x 8 x 8$' err.txt "it names both shapes"
 exits 2 "gan with a discriminator of two numbers" "$N" --quick --discriminator-net fc2 --out bad.csv
-says 'the discriminator ends in one number, for example with fc1; this one has 2 outputs$' err.txt "it says what is allowed"
+says '^gan: --discriminator-net: has 2 outputs; a discriminator ends in one number, for example with fc1$' err.txt "it says what is allowed"
 exits 2 "gan with a classifier of nine classes" "$N" --quick --classifier-net fc9 --out bad.csv
 says '^gan: --classifier-net: .* it has 9, digits has 10 classes$' err.txt "it says why"
 exits 2 "gan with an unknown layer" "$N" --quick --generator-net fc64,foo --out bad.csv
 says "^gan: --generator-net: net: no layer called 'foo'; known: " err.txt "it names the option"
 exits 2 "gan with too large a batch" "$N" --quick --batch 2000 --out bad.csv
-says 'a batch of 2000 samples: must be from 1 to 1437, the training part$' err.txt "it says what is allowed"
+says '^gan: --batch 2000: must be at most 1437, the training part$' err.txt "it says what is allowed"
+exits 2 "gan that shows more samples than it judges" "$N" --quick --shown 30 --samples 20 --out bad.csv
+says '^gan: --shown 30: must be at most 20, the value of --samples$' err.txt "it names both values"
+exits 2 "gan with an optimizer that does not fit a variant" "$N" --quick --generator-optimizer sgd,kahan=1 --out bad.csv
+says '^gan: variant fp16-scaled: generator: optimizer: kahan=1 ' err.txt "it names the variant"
 [ ! -e bad.csv ]
 verdict $? "and nothing is written"
+# 12 images of 2 x 2 pixels for training and 12 for tests, with the label 1
+mkdir tiny
+for part in train t10k; do
+    { printf '\000\000\010\003\000\000\000\014\000\000\000\002\000\000\000\002'; printf '%048d' 0; } >tiny/$part-images-idx3-ubyte
+    { printf '\000\000\010\001\000\000\000\014'; printf '%012d' 0 | tr 0 '\001'; } >tiny/$part-labels-idx1-ubyte
+done
+exits 0 "gan with fewer digits than --shown" "$N" --set mnist --data tiny --batch 4 --variants digits --generator-net fc4,reshape1x2x2 --classifier-steps 2 --out t.csv
+[ "$(grep -c ',pixel,' t.csv)" -eq 48 ]
+verdict $? "every digit is written once"
 exits 0 "gan on one thread" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 1 --out one.csv
 exits 0 "gan on three threads" "$N" --quick --steps 20 --seeds 1 --classifier-steps 50 --threads 3 --out t.csv
 same one.csv t.csv "gan: the same CSV with 3 threads"

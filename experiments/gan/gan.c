@@ -32,7 +32,9 @@ static const ulp_option options[] = {
     ULP_OPTION_AS(settings, discriminator, "discriminator-net", text, "fc128 relu fc1", .topic = "nets",
                   .help = "the discriminator, from samples to one number"),
     ULP_OPTION_AS(settings, classifier, "classifier-net", text, "fc64 relu fc16 relu fc10", .topic = "nets",
-                  .help = "the classifier that judges; the inputs of its last layer are its features"),
+                  .help =
+                      "the classifier that judges; the inputs of its last layer are its features, and the time of a "
+                      "verdict grows with the cube of their number (400: about 1 s, 784: about 10 s)"),
     ULP_OPTION_AS(settings, generator_optimizer, "generator-optimizer", optimizer, "adam,rate=3e-3,beta1=0.5",
                   .help = "how the generator learns"),
     ULP_OPTION_AS(settings, discriminator_optimizer, "discriminator-optimizer", optimizer, "adam,rate=2e-3,beta1=0.5",
@@ -45,7 +47,8 @@ static const ulp_option options[] = {
                .max = 1e7),
     ULP_OPTION(settings, samples, integer, "500", .full = "2000", .help = "samples that the classifier judges",
                .min = 20, .max = 1e5),
-    ULP_OPTION(settings, shown, integer, "13", .help = "samples of the first seed that are written pixel by pixel",
+    ULP_OPTION(settings, shown, integer, "13",
+               .help = "how many of the judged samples of the first seed are written pixel by pixel; at most --samples",
                .max = 1000),
     ULP_OPTION(settings, weight, integer, "-18", .help = "log2 of a weight of the losses, before scaling", .min = -60,
                .max = 60),
@@ -74,8 +77,8 @@ static const ulp_column columns[] = {ULP_WORDS(row, variant, ROW_WORDS),
 
 /* ---- the plan ---- */
 
-/* Sets the policy and the scaler of both networks. */
-static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int index) {
+/* Sets the policy and the scaler of both networks. `of` begins the sentence of a failure. */
+static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int index, const char *of) {
     char full[ULP_POLICY_TEXT_MAX];
     ulp_method *g = &x->method[GENERATOR][index], *d = &x->method[DISCRIMINATOR][index];
     ulp_status status;
@@ -86,8 +89,8 @@ static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int
     } else {
         const struct variant *v = &variants[index];
         g->scaler = *ulp_scaler_rule_find(v->scaler);
-        status = ulp_plan_read_policy(plan, &g->policy, v->policy, v->name);
-        if (status == ULP_OK) status = ulp_policy_admit(plan, &g->policy, v->name, s->backend, full);
+        status = ulp_plan_read_policy(plan, &g->policy, v->policy, of);
+        if (status == ULP_OK) status = ulp_policy_admit(plan, &g->policy, of, s->backend, full);
         if (status == ULP_OK) ulp_plan_note(plan, "policy in full", "%s: %s; scaler %s", v->name, full, v->scaler);
         *d = *g;
     }
@@ -102,16 +105,17 @@ static ulp_status set_methods(ulp_plan *plan, const settings *s, context *x, int
 static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int index) {
     const char *name = index == AMP ? "amp" : variants[index].name;
     point at = {index, s->seed};
-    char error[1536];
+    char error[1536], of[64];
     if (index == DIGITS) {
         ulp_plan_add(plan, &at, 0.01, "%s", name);
         return ULP_OK;
     }
-    ulp_status status = set_methods(plan, s, x, index);
+    snprintf(of, sizeof of, index == AMP ? "--amp" : "variant %s", name);
+    ulp_status status = set_methods(plan, s, x, index, of);
     if (status != ULP_OK) return status;
     const ulp_gan_options o = gan_options_of(x, s, &at);
     status = ulp_gan_check(&x->data, &o, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", name, error);
+    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", of, error);
     for (; at.seed < s->seed + (uint64_t)s->seeds; at.seed++)
         ulp_plan_add(plan, &at, 1, "%s seed %llu", name, (unsigned long long)at.seed);
     return ULP_OK;
@@ -124,6 +128,30 @@ static ulp_status read_net(const ulp_plan *plan, ulp_net *net, const char *optio
     return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--%s: %s", option, error);
 }
 
+/* Refuses options that fit no variant. */
+static ulp_status check_options(const ulp_plan *plan, const settings *s, const context *x) {
+    const ulp_dims made = x->generator.out, data = x->data.dims;
+    const size_t outputs = ulp_dims_size(x->discriminator.out);
+    if ((size_t)s->batch > x->data.n_train)
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--batch %lld: must be at most %zu, the training part",
+                             (long long)s->batch, x->data.n_train);
+    if (s->shown > s->samples)
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT, "--shown %lld: must be at most %lld, the value of --samples",
+                             (long long)s->shown, (long long)s->samples);
+    if (made.c != data.c || made.h != data.h || made.w != data.w)
+        return ulp_plan_fail(
+            plan, ULP_BAD_ARGUMENT,
+            "--generator-net: makes samples of %zu x %zu x %zu (channels, height, width), the data have "
+            "%zu x %zu x %zu",
+            made.c, made.h, made.w, data.c, data.h, data.w);
+    if (outputs != 1)
+        return ulp_plan_fail(plan, ULP_BAD_ARGUMENT,
+                             "--discriminator-net: has %zu outputs; a discriminator ends in one number, for example "
+                             "with fc1",
+                             outputs);
+    return ULP_OK;
+}
+
 static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
     context *x = shared;
@@ -133,6 +161,7 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     if (status == ULP_OK)
         status = read_net(plan, &x->discriminator, "discriminator-net", s->discriminator, x->data.dims);
     if (status == ULP_OK) status = read_net(plan, &x->judging, "classifier-net", s->classifier, x->data.dims);
+    if (status == ULP_OK) status = check_options(plan, s, x);
     for (int i = 0; i < COUNT && status == ULP_OK; i++)
         if (s->variants >> i & 1) status = add_variant(plan, s, x, i);
     if (status == ULP_OK && s->how.amp.bits) status = add_variant(plan, s, x, AMP);

@@ -16,16 +16,18 @@ ulp_gan_options gan_options_of(const context *x, const settings *s, const point 
         .backend = s->backend};
 }
 
-/* Puts the rows of the first samples x, pixel by pixel. Samples of several channels have their mean. */
-static void put_pixels(const ulp_task *task, const float *x) {
+/* Puts the rows of the first --shown samples of x (n,features), pixel by pixel. Samples of several channels have their
+ * mean. */
+static void put_pixels(const ulp_task *task, const float *x, size_t n) {
     const context *c = task->context;
     const ulp_dims d = c->data.dims;
+    const size_t asked = (size_t)((const settings *)task->settings)->shown, shown = asked < n ? asked : n;
     row r;
     ulp_row_clear(task->rows, &r);
     r.variant = ((const point *)task->point)->variant;
     r.seed = (int64_t)((const point *)task->point)->seed;
     r.what = PIXEL;
-    for (r.sample = 0; r.sample < ((const settings *)task->settings)->shown; r.sample++)
+    for (r.sample = 0; (size_t)r.sample < shown; r.sample++)
         for (size_t i = 0; i < d.h * d.w; i++) {
             const float *pixel = x + (size_t)r.sample * c->data.features + i;
             r.x = (int64_t)(i % d.w);
@@ -82,14 +84,13 @@ static const ulp_checkpoint_kind gan_kind = {save, load, restart};
 
 /* ---- the training ---- */
 
-/* Judges the samples of the present generator, and puts a row. */
-static ulp_status put_verdict(run *w, int what) {
+/* Judges the samples of the present generator, and puts the row of this step; with `last` also the row of the end. */
+static ulp_status put_verdict(run *w, int last) {
     const settings *s = w->task->settings;
     const context *c = w->task->context;
     row *r = &w->row;
     ulp_status status = ulp_gan_make(w->gan, w->x, 0, (size_t)s->samples);
     if (status == ULP_OK) status = classifier_judge(&c->classifier, &r->verdict, w->x, (size_t)s->samples);
-    r->what = what;
     r->step = (int64_t)w->gan->step;
     r->generator_loss = w->now.generator_loss / (double)w->now.count;
     r->discriminator_loss = w->now.discriminator_loss / (double)w->now.count;
@@ -97,7 +98,10 @@ static ulp_status put_verdict(run *w, int what) {
     r->discriminator_scale = w->gan->discriminator.scaler.log2 - s->weight;
     r->generator_skipped = (int64_t)w->gan->generator.scaler.skipped;
     r->discriminator_skipped = (int64_t)w->gan->discriminator.scaler.skipped;
+    r->what = CURVE;
     if (status == ULP_OK) ulp_row_put(w->task->rows, r);
+    r->what = FINAL;
+    if (status == ULP_OK && last) ulp_row_put(w->task->rows, r);
     return status;
 }
 
@@ -115,8 +119,7 @@ static ulp_status train(run *w) {
         const int64_t step = (int64_t)w->gan->step;
         const int last = step == s->steps || w->now.nan == PATIENCE;
         if (!last && step % s->every != 0) continue;
-        status = put_verdict(w, CURVE);
-        if (last && status == ULP_OK) status = put_verdict(w, FINAL);
+        status = put_verdict(w, last);
         w->now.generator_loss = w->now.discriminator_loss = 0;
         w->now.count = 0;
         const int stop = ulp_task_progress(w->task, (double)step / (double)s->steps);
@@ -131,7 +134,7 @@ ulp_status compute_training(const ulp_task *task) {
     const context *c = task->context;
     const point *at = task->point;
     run w = {.task = task};
-    const size_t n = (size_t)(s->samples > s->shown ? s->samples : s->shown);
+    const size_t n = (size_t)s->samples;
     w.checkpoints = (ulp_checkpoints){.task = task,
                                       .kind = &gan_kind,
                                       .run = &w,
@@ -148,7 +151,7 @@ ulp_status compute_training(const ulp_task *task) {
     if (status == ULP_OK) status = train(&w);
     if (status == ULP_OK && at->seed == s->seed && s->shown) {
         status = ulp_gan_make(w.gan, w.x, 0, n);
-        if (status == ULP_OK) put_pixels(task, w.x);
+        if (status == ULP_OK) put_pixels(task, w.x, n);
     }
     for (int i = 0; i < PLAYERS && w.gan; i++) {
         const ulp_player *p = i == GENERATOR ? &w.gan->generator : &w.gan->discriminator;
@@ -164,12 +167,11 @@ ulp_status compute_digits(const ulp_task *task) {
     const settings *s = task->settings;
     const context *c = task->context;
     const ulp_data *d = &c->data;
-    const size_t n = (size_t)s->samples < d->n_train ? (size_t)s->samples : d->n_train,
-                 shown = (size_t)s->shown < d->n_train ? (size_t)s->shown : d->n_train;
-    float *x = calloc((n > shown ? n : shown) * d->features, sizeof *x);
+    const size_t n = (size_t)s->samples < d->n_train ? (size_t)s->samples : d->n_train;
+    float *x = calloc(n * d->features, sizeof *x);
     row r;
     if (!x) return ULP_NO_MEMORY;
-    for (size_t i = 0; i < (n > shown ? n : shown) * d->features; i++) x[i] = (float)d->pixel[i] / (float)d->white;
+    for (size_t i = 0; i < n * d->features; i++) x[i] = (float)d->pixel[i] / (float)d->white;
     ulp_row_clear(task->rows, &r);
     r.variant = DIGITS;
     r.seed = (int64_t)((const point *)task->point)->seed;
@@ -177,7 +179,7 @@ ulp_status compute_digits(const ulp_task *task) {
     const ulp_status status = classifier_judge(&c->classifier, &r.verdict, x, n);
     if (status == ULP_OK) {
         ulp_row_put(task->rows, &r);
-        put_pixels(task, x);
+        put_pixels(task, x, n);
     }
     free(x);
     return status;
