@@ -168,7 +168,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu runs figures figures-quick install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/harness/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -358,9 +358,13 @@ figures/%.svg: results/%.csv plots/%.gp plots/style.gp $(wildcard plots/*.awk)
 PAGE := $(if $(HAVE_GNUPLOT),figures/index.html,$(EXPERIMENTS:%=results/%.csv))
 NO_GNUPLOT = @$(if $(HAVE_GNUPLOT),true,echo 'gnuplot is missing: results/*.csv are there, figures are not' >&2; exit 3)
 
-# one experiment after the other, since each uses all processors; then the figures, each of which uses one
-runs: $(EXPERIMENTS:%=results/%.csv)
-RUN_AND_DRAW = @$(MAKE) --no-print-directory $(1) runs && $(MAKE) --no-print-directory -j$$(getconf _NPROCESSORS_ONLN) $(1) $(PAGE)
+# with IN_ORDER one experiment runs after the other, since each uses all processors, and beside it the figure of an
+# earlier one is drawn
+ifdef IN_ORDER
+earlier :=
+$(foreach e,$(EXPERIMENTS),$(if $(earlier),$(eval results/$e.csv: | results/$(earlier).csv))$(eval earlier := $e))
+endif
+RUN_AND_DRAW = @$(MAKE) --no-print-directory -j$$(getconf _NPROCESSORS_ONLN) IN_ORDER=yes $(1) $(PAGE)
 
 figures: programs
 	$(call RUN_AND_DRAW)
