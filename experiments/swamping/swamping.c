@@ -8,6 +8,7 @@
 #include "swamping.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "sim/tensor.h"
@@ -18,7 +19,7 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, chunks, integers, "1,8,32,64,256", .help = "terms in a chunk; 1: one serial sum", .min = 1,
                .max = 65536),
     ULP_OPTION(settings, longest, integer, "18", .full = "20",
-               .help = "log2 of the longest sum; the shortest has 2^4 terms", .min = SHORTEST, .max = 24),
+               .help = "log2 of the longest sum; the shortest has 2^4 terms", .min = SHORTEST, .max = LONGEST),
     ULP_OPTION_SEED(settings, seed),
     ULP_OPTION_SEEDS(settings, seeds, "4", "2", "50"),
     ULP_OPTION_BACKEND_OF(settings, backend),
@@ -30,23 +31,50 @@ static const ulp_column columns[] = {
     {0},
 };
 
-static void plan_seed(ulp_plan *plan, const settings *s, const ulp_format *format, uint64_t seed) {
+/* The exact sums of the terms of a format and a seed, which its points share: of 2^e terms at place e. */
+typedef struct exact_sums {
+    double sum[LONGEST + 1];
+    int known;
+} exact_sums;
+
+/* What the points find once and share. */
+typedef struct found {
+    pthread_mutex_t lock;
+    exact_sums exact[]; /* (formats * seeds) */
+} found;
+
+typedef struct context {
+    found *found;
+} context;
+
+static void plan_seed(ulp_plan *plan, const settings *s, size_t data) {
+    const ulp_format *format = &s->formats.at[data / (size_t)s->seeds];
+    const uint64_t seed = s->seed + data % (size_t)s->seeds;
     for (size_t m = 0; m < s->modes.count; m++)
         for (size_t i = 0; i < s->chunks.count; i++) {
-            const point p = {format, &s->modes.at[m], s->chunks.at[i], seed};
+            const point p = {format, &s->modes.at[m], s->chunks.at[i], seed, data};
             ulp_plan_add(plan, &p, 16, "%s %s chunk %lld seed %llu", format->name, p.rule->name, (long long)p.chunk,
                          (unsigned long long)seed);
         }
-    ulp_plan_add(plan, &(point){.format = format, .seed = seed}, 0, "%s data in binary32 seed %llu", format->name,
-                 (unsigned long long)seed);
+    ulp_plan_add(plan, &(point){.format = format, .seed = seed, .data = data}, 0, "%s data in binary32 seed %llu",
+                 format->name, (unsigned long long)seed);
 }
 
-static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
+static ulp_status plan(ulp_plan *plan, const void *own, void *shared) {
     const settings *s = own;
-    (void)context;
-    for (size_t f = 0; f < s->formats.count; f++)
-        for (int64_t i = 0; i < s->seeds; i++) plan_seed(plan, s, &s->formats.at[f], s->seed + (uint64_t)i);
+    context *x = shared;
+    const size_t count = s->formats.count * (size_t)s->seeds;
+    x->found = calloc(1, sizeof *x->found + count * sizeof *x->found->exact);
+    if (!x->found) return ULP_NO_MEMORY;
+    pthread_mutex_init(&x->found->lock, NULL);
+    for (size_t i = 0; i < count; i++) plan_seed(plan, s, i);
     return ULP_OK;
+}
+
+static void release(void *shared) {
+    context *x = shared;
+    if (x->found) pthread_mutex_destroy(&x->found->lock);
+    free(x->found);
 }
 
 /* The mode of a point. Sums in binary32 have no rule and round to nearest even. */
@@ -94,43 +122,60 @@ static ulp_status fill(const ulp_backend *backend, const terms *t, size_t n, con
     return status;
 }
 
-/* A way to sum: the datapath, the datapath of the exact sum, and the stream of random words. */
+static ulp_gemm_shape shape_of(int64_t e) {
+    const size_t n = (size_t)1 << e;
+    return (ulp_gemm_shape){.m = 1, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1};
+}
+
+/* Sum the first 2^e terms for every e without a rounding error. */
+static ulp_status find_exact(exact_sums *to, const settings *s, const terms *t) {
+    ulp_datapath exact;
+    ulp_status status = ulp_datapath_parse(&exact, "exact:binary64:rne");
+    for (int64_t e = SHORTEST; e <= s->longest && status == ULP_OK; e++) {
+        const ulp_gemm_shape shape = shape_of(e);
+        status = ulp_backend_gemm64(s->backend, t->truth, t->x64, t->ones64, &shape, (ulp_summation){&exact, {0}});
+        if (status == ULP_OK) status = s->backend->download(&to->sum[e], t->truth, sizeof to->sum[e]);
+    }
+    to->known = status == ULP_OK;
+    return status;
+}
+
+/* A way to sum: the datapath and the stream of random words. */
 typedef struct way {
-    ulp_datapath rounded, exact;
+    ulp_datapath rounded;
     ulp_stream stream;
 } way;
 
-/* Sums the first n terms under both datapaths, and puts the sums into *r. */
-static ulp_status sum_terms(const ulp_backend *backend, const terms *t, const way *w, size_t n, row *r) {
-    const ulp_gemm_shape shape = {.m = 1, .n = 1, .k = n, .lda = n, .ldb = 1, .ldc = 1};
+/* Sums the first 2^e terms, and puts the sum and the exact sum into *r. */
+static ulp_status sum_terms(const ulp_backend *backend, const terms *t, const way *w, int64_t e, row *r) {
+    const ulp_gemm_shape shape = shape_of(e);
     float sum = 0;
-    double truth = 0;
     ulp_status status =
         ulp_backend_gemm(backend, t->sum, t->x, t->ones, &shape, (ulp_summation){&w->rounded, w->stream});
-    if (status == ULP_OK)
-        status =
-            ulp_backend_gemm64(backend, t->truth, t->x64, t->ones64, &shape, (ulp_summation){&w->exact, w->stream});
     if (status == ULP_OK) status = backend->download(&sum, t->sum, sizeof sum);
-    if (status == ULP_OK) status = backend->download(&truth, t->truth, sizeof truth);
-    r->n = (int64_t)n;
+    r->n = (int64_t)shape.k;
     r->sum = (double)sum;
     r->code = (ulp_code){&w->rounded.result, r->sum};
-    r->exact = truth;
-    r->error = (r->sum - truth) / truth;
+    r->error = (r->sum - r->exact) / r->exact;
     return status;
 }
 
 static ulp_status put_lengths(const ulp_task *task, const terms *t) {
     const settings *s = task->settings;
     const point *p = task->point;
+    found *shared = ((const context *)task->context)->found;
+    exact_sums *exact = &shared->exact[p->data];
     way w;
     ulp_status status = datapath_of(p, &w.rounded);
-    if (status == ULP_OK) status = ulp_datapath_parse(&w.exact, "exact:binary64:rne");
+    pthread_mutex_lock(&shared->lock);
+    if (status == ULP_OK && !exact->known) status = find_exact(exact, s, t);
+    pthread_mutex_unlock(&shared->lock);
     w.stream = ulp_stream_named(p->seed, "swamping %s %s chunk %lld", p->format->name, mode_of(p), (long long)p->chunk);
     row r = {.format = p->format->name, .datapath = w.rounded.name, .mode = mode_of(p), .chunk = p->chunk};
     r.seed = (int64_t)p->seed;
     for (int64_t e = SHORTEST; e <= s->longest && status == ULP_OK; e++) {
-        status = sum_terms(s->backend, t, &w, (size_t)1 << e, &r);
+        r.exact = exact->sum[e];
+        status = sum_terms(s->backend, t, &w, e, &r);
         if (status != ULP_OK) break;
         ulp_row_put(task->rows, &r);
         if (ulp_task_progress(task, ldexp(1, (int)(e - s->longest)))) break;
@@ -161,6 +206,8 @@ static const ulp_experiment experiment = {
     .question = "at which length does a sum of positive-mean data stop growing, and what do chunks and stochastic "
                 "rounding cure?",
     ULP_EXPERIMENT_OF(settings, point, row),
+    .context_size = sizeof(context),
+    .release = release,
 };
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }

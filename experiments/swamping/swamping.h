@@ -19,6 +19,7 @@ typedef struct point {
     const ulp_named_rule *rule;
     int64_t chunk;
     uint64_t seed;
+    size_t data; /* the number of the format and the seed, from 0 */
 } point;
 
 typedef struct row {
@@ -29,6 +30,6 @@ typedef struct row {
     double exact, error;
 } row;
 
-enum { SHORTEST = 4 };
+enum { SHORTEST = 4, LONGEST = 24 };
 
 #endif
