@@ -34,11 +34,11 @@ steps = int(option(csv, "steps"))
 weight = int(option(csv, "weight"))
 seed = int(option(csv, "seed"))
 
-# the scale of the distance: from below the digits of the data set to above the worst generator
+# the scale of the distance: from below the digits of the data set and the best generator to above the worst generator
 eval measure("curve", "column('distance') > 0", "column('distance')")
-top = hits ? 10 ** ceil(log10(most)) : 1000
+top = hits ? 10 ** (1 + floor(log10(most))) : 1000
 real_distance = summary(csv, "distance", "digits")
-bottom = real_distance > 0 ? 10 ** floor(log10(real_distance)) : 0.1
+bottom = real_distance > 0 && !(least < real_distance) ? 10 ** floor(log10(real_distance)) : hits ? 10 ** floor(log10(least)) : 0.1
 line_of_digits = real_distance > 0 ? sprintf(', %g with lines linewidth 1.4 dashtype (4,4) linecolor rgb grey title "digits of the data set"', real_distance) : ""
 headline = summary(csv, "share of claims that hold", "all") == 1 ? "Two networks that train against each other learn in 16 and 8 bits, if no gradient vanishes" \
     : "Digits that generators in different arithmetic write"
@@ -59,6 +59,9 @@ wide(v) = v eq "fp16" ? 2.4 : place_of_line(v) > 4 ? 1.5 : 8.5 - 1.5 * place_of_
 row_height = 51
 full_height = 452 + row_height * N
 down(pixels) = 1 - pixels / (1.0 * full_height)
+# what the label of a row says of a run that has stopped
+end_of(v) = summary(csv, "steps before NaN", v) == 1 ? ":\nNaN after 1 step" : sprintf(":\nNaN after %.0f steps", summary(csv, "steps before NaN", v))
+has_stopped(v) = strstrt(" " . stopped, " " . v . " ") > 0
 number(x) = sprintf(x < 10 ? "%.1f" : "%.0f", x)
 
 do for [file in figure_files] {
@@ -88,8 +91,13 @@ do for [file in figure_files] {
     do for [i = 1:N] {
         v = word(chosen, i)
         middle = -(i - 1) * cell_y - 0.5 * (height - 1)
-        two = strstrt(label_of(v), "\n") ? 0.4 : 0
-        set label 10 + i label_of(v) at screen 0.145,first middle right offset 0,two font label_font textcolor rgb tone(v)
+        name = label_of(v) . (has_stopped(v) ? end_of(v) : "")
+        lines = strstrt(name, "\n") == 0 ? 1 : has_stopped(v) && strstrt(label_of(v), "\n") ? 3 : 2
+        set label 10 + i name at screen 0.145,first middle right offset 0,0.4 * (lines - 1) font (lines == 3 ? small_font : label_font) textcolor rgb tone(v)
+        if (has_stopped(v)) {
+            set arrow 2 * i from first -0.5,middle - 0.5 * height to first shown * cell_x - cell_x + width - 0.5,middle + 0.5 * height nohead front linewidth 2 linecolor rgb tone(v)
+            set arrow 2 * i + 1 from first -0.5,middle + 0.5 * height to first shown * cell_x - cell_x + width - 0.5,middle - 0.5 * height nohead front linewidth 2 linecolor rgb tone(v)
+        }
         set label 30 + i number(summary(csv, "distance", v)) at screen 0.765,first middle right font label_font textcolor rgb tone(v)
         set label 50 + i range_of(v, "distance", summary(csv, "largest distance", v) < 10 ? "%.1f" : "%.0f") at screen 0.772,first middle left font small_font textcolor rgb tone(v)
         set label 70 + i sprintf("%g", summary(csv, "classes", v)) at screen 0.872,first middle right font label_font textcolor rgb tone(v)
@@ -98,6 +106,7 @@ do for [file in figure_files] {
     }
     plot for [i = 1:N] for [k = 0:shown - 1] rows(sprintf("pixel %s %d", word(chosen, i), k)) using (column("x") + k * cell_x):(-column("y") - (i - 1) * cell_y):"value" with image pixels
     do for [i = 3:130] { unset label i }
+    unset arrow
 
     # --- the distance during the training
     load "plots/style.gp"
@@ -110,11 +119,14 @@ do for [file in figure_files] {
     set ylabel "Frechet distance of features" offset 0.6,0
     set xrange [0:steps]
     set xtics autofreq format "%g"
-    set yrange [bottom:top]
+    set yrange [0.999 * bottom:1.001 * top] # the ticks at both ends are drawn
     set logscale y
     set ytics (0.01, 0.1, 1, 10, 100, 1000, 10000) format "%g"
     set key at screen 0.735,down(170 + row_height * N) left top samplen 1.4 Left reverse font small_font
-    if (S) { set label 3 sprintf("%s:\nNaN, stopped at step %d", short(word(stopped, 1)), summary(csv, "steps", word(stopped, 1))) at screen 0.74,down(full_height - 99) left font small_font textcolor rgb tone(word(stopped, 1)) }
+    do for [i = 1:S] {
+        v = word(stopped, i)
+        set label 2 + i sprintf("%s:\nNaN, stopped at step %d", short(v), summary(csv, "steps", v)) at screen 0.74,down(full_height - 99 - 38 * (S - i)) left font small_font textcolor rgb tone(v)
+    }
     plot for [v in whole] rows("curve " . v) using "x":"least distance at a step":"largest distance at a step" with filledcurves linecolor rgb tint(tone(v), 0.15) notitle, \
          for [v in whole] rows("curve " . v) using "x":"distance at a step" with lines linewidth wide(v) linecolor rgb tone(v) title short(v) @line_of_digits
     unset multiplot

@@ -43,7 +43,9 @@ static void put_variant(ulp_claims *c, ulp_sheet *sheet, int v) {
     ulp_summary_spread(c, "distance", distance.median, &distance, "%s", of->name);
     ulp_summary_spread(c, "classes", classes.median, &classes, "%s", of->name);
     ulp_summary(c, "sure", sure.median, "%s", of->name);
-    if (v != DIGITS) ulp_summary(c, "steps", end_of(c, steps_of, v).median, "%s", of->name);
+    const double steps = end_of(c, steps_of, v).median;
+    if (v != DIGITS) ulp_summary(c, "steps", steps, "%s", of->name);
+    if (v != DIGITS && steps < (double)s->steps) ulp_summary(c, "steps before NaN", steps - PATIENCE, "%s", of->name);
     for (int64_t next = s->every; v != DIGITS && next < s->steps + s->every; next += s->every) {
         const int64_t step = next < s->steps ? next : s->steps;
         const ulp_spread at = spread_of(c, distance_of, v, CURVE, step);
