@@ -29,28 +29,30 @@ for program in "$TESTS"/walled/*; do
     amp) part="--nets small,resnet,gru --steps 3 --seeds 1" less="--nets small --steps 1 --seeds 1 --ways amp" ;;
     block_fma) part="--sizes 7,64,1000 --outputs 9" ;;
     counting) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
-    ctc) part="--steps 12 --longest 50 --every 6" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;
+    ctc) part="--steps 4 --longest 50 --every 2" less="--cells gru --recipes mixed:fp16 --steps 1 --every 1 --outputs 8 --labels 5 --longest 5 --net columns4,%8,conv11@1" ;;
     fixed_point) part="--epochs 2 --formats q8.8" less="--epochs 1 --formats q8.8 --seeds 1 --net fc4,relu,fc10" ;;
-    fp8_accumulation) part="--k 480 --outputs 16 --bits 14,20 --promote 32,128 --scaling amax" ;;
+    fp8_accumulation)
+        part="--k 480 --outputs 16 --bits 14,20 --promote 32,128 --scaling amax"
+        less="--datapath h100-e4m3 --k 128 --outputs 16 --bits 14 --promote 128 --scaling amax" ;;
     gan)
         part="--steps 10 --every 5 --classifier-steps 20 --samples 50"
         less="--variants fp16-scaled --steps 1 --every 1 --seeds 1 --classifier-steps 1 --samples 20 --shown 1 --batch 4 --generator-net fc4,relu,reshape4x1x1,tconv1@8,up1 --discriminator-net fc4,relu,fc1 --classifier-net fc4,relu,fc10" ;;
     gradient_underflow) part="--steps 6 --every 3 --formats fp16,e4m3 --scales 0..3" less="--steps 3 --every 3 --formats fp16 --scales 0 --net conv2@3,bn,relu,fc10" ;;
     harmonic) part="--formats bf16,e4m3 --terms 300 --limit 3000" ;;
     loss_scaling)
-        part="--nets small,resnet,gru --steps 4 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
-        less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0" ;;
-    magnitudes) part="--steps 20" less="--steps 2" ;;
+        part="--nets small,resnet,gru --steps 2 --seeds 1 --scales 24 --scalers pytorch,layer --other-scalers all --other-scales 0"
+        less="--net fc8,relu,fc10 --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0" ;;
+    magnitudes) part="--steps 20" less="--steps 2 --net fc8,relu,fc10 --batch 64" ;;
     order) part="--k 333 --orders 20" ;;
-    quantized_inference) part="--epochs 1 --bits 3,8" less="--epochs 1 --bits 3 --schemes symmetric" ;;
-    recipe) part="--epochs 4" less="--epochs 1 --seeds 1 --net fc4,relu,fc10" ;;
+    quantized_inference) part="--epochs 1 --bits 3,8 --seeds 1" less="--epochs 1 --bits 3 --schemes symmetric --seeds 1 --net fc10" ;;
+    recipe) part="--epochs 2" less="--epochs 1 --seeds 1 --net fc4,relu,fc10 --variants fp32,fp16-recipe,bf16-nomaster,fp8-now" ;;
     recurrence)
-        part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2 --batch 200 --piece 16"
-        less="--parts random,training --cells rnn --units 8 --hidden 4 --gains 1 --steps 32 --sequences 1 --batch 256 --piece 32" ;;
-    sr_bits) part="--bits 1,4 --reach 10 --terms 300 --runs 4" ;;
-    sum_growth) part="--longest 3" ;;
-    swamping) part="--seeds 1 --longest 12 --chunks 1,3,32" ;;
-    tensor_core) part="" ;;
+        part="--parts random,trained,training --cells rnn,lstm --steps 32 --sequences 2 --batch 256 --piece 32 --hidden 8 --seeds 1"
+        less="--parts random,training --cells rnn --units 4 --hidden 4 --gains 1 --formats bf16 --steps 32 --sequences 1 --batch 256 --piece 32 --seeds 1" ;;
+    sr_bits) part="--bits 1,4 --reach 8 --terms 100 --runs 4" ;;
+    sum_growth) part="--longest 2" ;;
+    swamping) part="--seeds 1 --longest 10 --chunks 1,3,32" ;;
+    tensor_core) part="--k 512 --outputs 16" ;;
     update_ratio) part="--steps 30 --looks 3" less="--steps 3 --looks 2 --net fc8,relu,fc10" ;;
     *) part="" ;;
     esac
@@ -100,7 +102,7 @@ if [ -n "$emulated" ]; then
         verdict $? "ulp gemm $model"
         same plain.txt out.txt "ulp gemm $native: the bits of $model"
     done
-    less="--nets small --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0 --formats fp16 --threads 1 --quick --quiet"
+    less="--net fc8,relu,fc10 --steps 1 --seeds 1 --scales 0 --scalers pytorch --other-scalers layer --other-scales 0 --formats fp16 --threads 1 --quick --quiet"
     "$BIN/loss_scaling" $less --policy mixed:fp16,acc=h100-fp16 --out plain.csv
     "$TESTS/walled/loss_scaling" $less --policy mixed:fp16,acc=native:mma:fp16 --backend cuda --out out.csv
     [ -s plain.csv ]
@@ -140,7 +142,7 @@ else
     skip "ulp verify behind the wall" "this build has no MPFR"
 fi
 if [ -n "$emulated" ]; then
-    exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 5003 --arrays 2 --size 33 --native-size 40 --seconds 0.001 --steps 1 --units 4 --batch 2 --quiet \
+    exits 0 "bench_gpu runs where there is a device" "$TESTS/walled/bench_gpu" --elements 1003 --arrays 2 --size 33 --native-size 40 --seconds 0.001 --steps 1 --units 4 --batch 2 --quiet \
         --formats fp16 --modes rne,sr --datapath fp32,h100-fp16,int8 --backend cuda --out bench_gpu.csv
     says '^training,' bench_gpu.csv "it timed trainings"
     exits 0 "throughput runs where there is a device" "$TESTS/walled/throughput" --quick --variants fp32-emulated,fp16-mma,fp8 --steps 1 --net fc4,relu,fc10 --batch 8 --quiet --out throughput.csv
