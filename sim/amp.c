@@ -152,6 +152,15 @@ static void tell(const explanation *e, ulp_amp_line line, const char *operation,
     e->see(e->context, &line);
 }
 
+/* The number of inputs of a layer that have another format than its output. A product reads its operands as they are.
+ */
+static size_t inputs_to_cast(const tensor_type *type, const ulp_layer *layer) {
+    const size_t first = layer->kind->turns ? layer->fork : layer->index;
+    const uint8_t low = type[layer->index + 1].low;
+    if (layer->kind->products) return 0;
+    return (size_t)(type[first].low != low) + (layer->kind->nesting < 0 && type[layer->partner].low != low);
+}
+
 static void tell_layer(const explanation *e, size_t i) {
     const ulp_layer *layer = &e->net->layers[i];
     const ulp_amp_operation *o = ulp_amp_operation_of(layer->kind);
@@ -159,7 +168,7 @@ static void tell_layer(const explanation *e, size_t i) {
     const size_t n = e->B * ulp_dims_size(layer->out);
     ulp_amp_line line = {
         .layer = i, .word = layer->word, .in = format_name(e, e->type[i].low), .out = format_name(e, low)};
-    line.casts = (low_weights ? layer->params : 0) + (e->type[i + 1].moved ? 2 * n : 0);
+    line.casts = (low_weights ? layer->params : 0) + 2 * n * inputs_to_cast(e->type, layer);
     line.bytes = 2.0 * (double)layer->params * bytes_of(e, low_weights) + 2.0 * (double)n * bytes_of(e, low);
     tell(e, line, o->name, e->type[i + 1].moved ? "the next layer reads it in low precision" : NULL);
     if (!layer->params) return;

@@ -195,10 +195,29 @@ static ulp_effort update_of(const uint64_t *bytes) {
                                  (bytes[ULP_BYTES_MASTER] ? bytes[ULP_BYTES_WEIGHT] : 0)};
 }
 
+/* ---- casts ---- */
+
+static int differ(const ulp_format *a, const ulp_format *b) { return strcmp(a->name, b->name) != 0; }
+
+static uint64_t cast_numbers(const counting *r, size_t i) {
+    const ulp_layer *l = layer_at(r, i);
+    const ulp_format *in = tensor_format(r, l->kind->turns ? l->fork : i, ULP_AT_ACT),
+                     *out = tensor_format(r, i + 1, ULP_AT_ACT);
+    uint64_t n = 0;
+    if (has_master(r, i) && differ(format_at(r, i, ULP_AT_WEIGHT), format_at(r, i, ULP_AT_MASTER))) n += l->params;
+    if (differ(format_at(r, i, ULP_AT_WGRAD), format_at(r, i, ULP_AT_STATE))) n += l->params;
+    if (!l->kind->products && differ(in, out)) n += 2 * tensor_size(r, i + 1);
+    if (l->kind->nesting < 0 && differ(tensor_format(r, l->partner, ULP_AT_ACT), out)) n += 2 * tensor_size(r, i + 1);
+    if (i == 0 && strcmp(in->name, "binary32") != 0) n += tensor_size(r, 0);
+    if (i + 1 == r->net->count && differ(out, format_at(r, i, ULP_AT_LOSS))) n += 2 * tensor_size(r, i + 1);
+    return n;
+}
+
 /* ---- a net ---- */
 
 static void add(ulp_footprint *whole, const ulp_footprint *layer) {
     for (int k = 0; k < ULP_BYTES_KINDS; k++) whole->bytes[k] += layer->bytes[k];
+    whole->casts += layer->casts;
     for (int k = 0; k < ULP_EFFORT_KINDS; k++) {
         whole->effort[k].products += layer->effort[k].products;
         whole->effort[k].bytes += layer->effort[k].bytes;
@@ -215,6 +234,7 @@ static void count_layers(const counting *r, const unsigned char *kept, ulp_footp
         f->effort[ULP_EFFORT_WGRAD] = wgrad_of(r, i, f);
         f->effort[ULP_EFFORT_AGRAD] = agrad_of(r, i, f);
         f->effort[ULP_EFFORT_UPDATE] = update_of(f->bytes);
+        f->casts = cast_numbers(r, i);
         add(whole, f);
     }
 }

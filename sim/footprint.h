@@ -5,19 +5,23 @@
  *
  * Bytes of memory, per layer:
  *
- *   weights, master weights, weight gradients     each parameter once; master weights if the policy has them
- *   optimizer state                               the arrays of the optimizer; that of kahan in the format of weights
- *   statistics                                    running statistics of batch normalisation
- *   activations                                   the tensors that backward needs, each once: the output of the layer,
- *                                                 if the layer or the next one reads it, and inner numbers of the
- * layer. The net's input belongs to its first layer. A fork and a shortcut have no memory of their own: their output is
- * the fork's input. activation gradients                          the gradient of the input. Of a net: the largest sum
- * of the gradients that are alive at one time, from the layer that computes a gradient to the last one that reads it.
+ *  - weights, master weights, weight gradients: each parameter once; master weights if the policy has them
+ *  - optimizer state: the arrays of the optimizer; the array of kahan in the format of weights
+ *  - statistics: running statistics of batch normalisation
+ *  - activations: the tensors that backward needs, each once: the output of the layer, if the layer or the next one
+ *    reads it, and inner numbers of the layer. The net's input belongs to its first layer. A fork and a shortcut have
+ * no memory of their own: their output is the fork's input.
+ *  - activation gradients: the gradient of the input. Of a net: the largest sum of the gradients that are alive at one
+ *    time, from the layer that computes a gradient to the last one that reads it.
  *
  * Products are multiply-adds of sums: convolutions, fully connected and recurrent layers. Bytes moved: every operation
  * reads each of its operands from memory once and writes its results once, without fusion with its neighbours. Batch
  * normalisation reads its input twice. A recurrent layer reads its recurrent weights at every step; the gradients
  * inside it are not counted. Forks, joins backward and shortcuts move nothing, but a fork adds two gradients.
+ *
+ * Casts are the numbers that a step converts between formats: master weights to weights, gradients of weights to the
+ * format of the optimizer, and a tensor with its gradient where the output of a layer other than a product, or the
+ * loss, has another format than the tensor; the net's input, if its format is not binary32.
  */
 #ifndef ULP_FOOTPRINT_H
 #define ULP_FOOTPRINT_H
@@ -58,6 +62,7 @@ typedef struct ulp_effort {
 typedef struct ulp_footprint {
     uint64_t bytes[ULP_BYTES_KINDS];
     ulp_effort effort[ULP_EFFORT_KINDS];
+    uint64_t casts;
 } ulp_footprint;
 
 /* What is counted. */

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/amp.h"
+#include "sim/footprint.h"
 
 static char error[2048];
 static const ulp_dims image = {1, 8, 8};
@@ -86,6 +87,16 @@ static void look(void *context, const ulp_amp_line *line) {
     assert_string_equal(row->forward.name, "fp32");
 }
 
+/* The casts of a policy, which footprint.c counts from the formats of its points. */
+static uint64_t casts_of(const ulp_net *net, const ulp_policy *policy, size_t batch) {
+    const ulp_optimizer_rule sgd = ulp_optimizer_rule_of(ulp_optimizer_kind_find("sgd"));
+    ulp_footprint layer[32], whole;
+    assert_true(net->count <= 32);
+    assert_int_equal(ulp_footprint_count(layer, &whole, &(ulp_footprint_run){net, policy, &sgd, batch}, NULL, 0),
+                     ULP_OK);
+    return whole.casts;
+}
+
 static void test_explanation(void **state) {
     static const char *const nets[] = {
         "bn conv8@3p1 bn relu pool2 fork conv8@3p1 bn tanh conv8@3p1 bn join leaky avg2 up2 drop20 fc10",
@@ -104,6 +115,7 @@ static void test_explanation(void **state) {
         seen s = {.net = &net, .rows = rows, .amp = &amp};
         assert_int_equal(ulp_amp_explain(&amp, &net, loss, 4, look, &s), ULP_OK);
         assert_int_equal(s.layers, net.count);
+        assert_int_equal(s.casts, casts_of(&net, &amp.policy, 4));
         free(rows);
         ulp_net_release(&net);
     }
@@ -125,6 +137,7 @@ static void test_casts(void **state) {
     assert_int_equal(ulp_amp_explain(&amp, &net, loss, B, look, &s), ULP_OK);
     assert_int_equal(s.casts, B * 64 + 2 * WEIGHTS + 2 * B * 10);
     assert_int_equal(s.lines, 1 + 2 + 1 + 2 + 3);
+    assert_int_equal(casts_of(&net, &amp.policy, B), s.casts);
     ulp_net_release(&net);
 }
 

@@ -68,45 +68,14 @@ static void release(void *own) {
 
 /* ---- what a policy costs ---- */
 
-/* A policy for a network, and its policies of layers (layer_policy.h). */
-typedef struct resolved {
-    const ulp_policy *policy;
-    const ulp_layer_policy *rows;
-    const ulp_network *network;
-} resolved;
-
-static const char *format_of(const resolved *r, size_t t, ulp_point_kind at) {
-    return (r->rows ? r->rows[t].at : r->policy->at)[at].format.name;
-}
-
-/* The numbers that a step converts between formats. */
-static int64_t casts_of(const resolved *r) {
-    const ulp_net *net = &r->network->net;
-    const size_t B = r->network->batch, out = B * ulp_dims_size(net->out);
-    size_t n = strcmp(format_of(r, 0, ULP_AT_ACT), "binary32") ? B * ulp_dims_size(net->in) : 0;
-    for (size_t i = 0; i < net->count; i++) {
-        const ulp_layer *layer = &net->layers[i];
-        const int has_master = r->rows ? r->rows[i + 1].has_master : r->policy->has_master;
-        const int follows = ulp_amp_operation_of(layer->kind)->list == ULP_AMP_FOLLOWS;
-        if (has_master && strcmp(format_of(r, i + 1, ULP_AT_WEIGHT), format_of(r, i + 1, ULP_AT_MASTER)))
-            n += layer->params;
-        if (strcmp(format_of(r, i + 1, ULP_AT_WGRAD), format_of(r, i + 1, ULP_AT_STATE))) n += layer->params;
-        if (follows && strcmp(format_of(r, i, ULP_AT_ACT), format_of(r, i + 1, ULP_AT_ACT)))
-            n += 2 * B * ulp_dims_size(layer->out);
-    }
-    if (strcmp(format_of(r, net->count, ULP_AT_ACT), format_of(r, 0, ULP_AT_LOSS))) n += 2 * out;
-    return (int64_t)n;
-}
-
-static ulp_status count_costs(ulp_plan *plan, method *m, const ulp_network *network, ulp_layer_policy **rows) {
+static ulp_status count_costs(ulp_plan *plan, method *m, const ulp_network *network) {
     char error[1024];
     ulp_footprint whole, *layer = ulp_grow(NULL, network->net.count * sizeof *layer);
     const ulp_footprint_run run = {&network->net, &m->policy, &network->optimizer, network->batch};
-    ulp_status status = ulp_policy_resolve(rows, &m->policy, &network->net, error, sizeof error);
-    if (status == ULP_OK) status = ulp_footprint_count(layer, &whole, &run, error, sizeof error);
+    const ulp_status status = ulp_footprint_count(layer, &whole, &run, error, sizeof error);
     free(layer);
     if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s: %s", network->name, error);
-    m->casts = casts_of(&(resolved){&m->policy, *rows, network});
+    m->casts = (int64_t)whole.casts;
     m->kept = (double)(whole.bytes[ULP_BYTES_ACT] + whole.bytes[ULP_BYTES_AGRAD]);
     m->weights = (double)(whole.bytes[ULP_BYTES_WEIGHT] + whole.bytes[ULP_BYTES_MASTER] + whole.bytes[ULP_BYTES_STATE] +
                           whole.bytes[ULP_BYTES_WGRAD]);
@@ -135,7 +104,7 @@ static ulp_status derive(ulp_plan *plan, method *m, const settings *s, const ulp
     m->policy = ulp_setting_given(plan->arguments, "policy") ? s->policy.policy : amp.policy;
     m->scaler = amp.scaler;
     if (*s->scaler && ulp_scaler_parse(&m->scaler, s->scaler, error, sizeof error) != ULP_OK)
-        return ulp_plan_fail(plan, ULP_BAD_NAME, "--scaler: %s", error);
+        return ulp_plan_fail(plan, ULP_BAD_NAME, "--scaler: %s", ulp_after_subject(error, "scaler"));
     return ULP_OK;
 }
 
@@ -153,14 +122,12 @@ static ulp_status choose(ulp_plan *plan, method *m, const settings *s, const ulp
 static ulp_status add_way(ulp_plan *plan, const settings *s, context *x, point at) {
     char full[ULP_POLICY_TEXT_MAX], key[96];
     method *m = &x->methods[x->count++];
-    ulp_layer_policy *rows = NULL;
     memset(m, 0, sizeof *m);
     at.method = m;
     const char *word = ulp_word_of(WAY_WORDS, (size_t)at.way).text, *format = at.format ? at.format->name : "binary32";
     ulp_status status = choose(plan, m, s, at.network, at.format, at.way);
     if (status == ULP_OK) status = ulp_policy_admit(plan, &m->policy, "--policy", s->backend, full);
-    if (status == ULP_OK) status = count_costs(plan, m, at.network, &rows);
-    free(rows);
+    if (status == ULP_OK) status = count_costs(plan, m, at.network);
     if (status != ULP_OK) return status;
     if (at.way == AMP) {
         snprintf(key, sizeof key, "amp of %s in %s", at.network->name, format);
