@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "policy_draft.h"
 
 /* The first and the last layer with parameters; net->count if no layer has any. */
 static size_t first_layer(const ulp_net *net) {
@@ -40,6 +41,29 @@ static void list_kinds(char *text, size_t size, const ulp_net *net) {
         while (net->layers[before].kind != net->layers[i].kind) before++;
         if (before == i) used += (size_t)snprintf(text + used, size - used, "%s, ", net->layers[i].kind->name);
     }
+}
+
+/* What a layer lacks so that a selection changes nothing in it; NULL if the layer lacks nothing. */
+static const char *lacked_by(const ulp_layer *layer, const ulp_selection *s) {
+    switch (s->what) {
+    case ULP_AT_WEIGHT:
+    case ULP_AT_WGRAD:
+    case ULP_AT_STATE:
+    case ULP_AT_MASTER:
+    case ULP_SELECT_NO_MASTER: return layer->params ? NULL : "weights (weight, wgrad, state and master need weights)";
+    case ULP_AT_NORM: return layer->states ? NULL : "means and variances (norm needs a layer bn)";
+    case ULP_SELECT_FORWARD:
+    case ULP_SELECT_BACKWARD: return layer->kind->products ? NULL : "products (fwd, bwd and acc need products)";
+    default: return NULL;
+    }
+}
+
+static ulp_status fail_lacking(const ulp_policy *policy, const ulp_selection *s, const char *lacked, char *error,
+                               size_t error_size) {
+    char word[ULP_VALUE_MAX + ULP_SELECTOR_MAX];
+    ulp_selection_print(word, sizeof word, policy, s);
+    return ulp_fail(error, error_size, ULP_BAD_NAME, "policy: '%s' changes nothing: no layer '%s' has %s", word,
+                    s->layers, lacked);
 }
 
 static ulp_status fail_selector(const char *selector, const ulp_net *net, char *error, size_t error_size) {
@@ -80,13 +104,18 @@ static ulp_status fill(ulp_layer_policy *rows, const ulp_policy *policy, const u
     for (size_t t = 0; t <= net->count; t++) rows[t] = ulp_policy_of_most(policy);
     for (size_t i = 0; i < policy->selections; i++) {
         const ulp_selection *s = &policy->selection[i];
-        size_t selected = 0;
+        const char *lacked = NULL;
+        size_t selected = 0, changed = 0;
         for (size_t t = 0; t <= net->count; t++) {
+            const char *lack = t && *s->layers != '*' ? lacked_by(&net->layers[t - 1], s) : NULL;
             if (!selects(s->layers, net, t)) continue;
             ulp_selection_apply(&rows[t], policy, s);
             selected++;
+            changed += !lack;
+            if (lack) lacked = lack;
         }
         if (!selected) return fail_selector(s->layers, net, error, error_size);
+        if (!changed) return fail_lacking(policy, s, lacked, error, error_size);
     }
     if (policy->has_out) rows[net->count].at[ULP_AT_ACT] = policy->out;
     for (size_t i = 0; i < net->count; i++) {

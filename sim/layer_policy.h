@@ -16,7 +16,8 @@ extern "C" {
 /* *rows [1 + net->count] = the policies of the input and of the layers; free() them. NULL if the policy has no
  * selections. On failure `error` (may be NULL) gets a sentence:
  *
- *  - ULP_BAD_NAME: a selector selects no layer of the net; the sentence lists the selectors of the net.
+ *  - ULP_BAD_NAME: a selector selects no layer of the net, and the sentence lists the selectors of the net; or no
+ *    selected layer has the tensors or products that the word is about, as in relu.weight=bf16.
  *  - ULP_UNSUPPORTED: the datapath of a layer does not take the formats of its operands, or weights with a tensor scale
  *    have no master weights.
  *  - ULP_NO_MEMORY */

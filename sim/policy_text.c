@@ -126,7 +126,8 @@ void ulp_policy_help(const ulp_help *to) {
         to,
         "A selector and a point before a key choose layers: mixed:fp16,bn.*=fp32,first.weight=bf16,3.act=e4m3@amax. "
         "A key without a selector is for all layers. Later words win over earlier words; out= wins over "
-        "all. A selector that selects no layer of the net is refused.");
+        "all. A selector that selects no layer of the net is refused, and so is a word about something that "
+        "no selected layer has, as relu.weight=bf16.");
     ulp_help_line(to, "%s", "");
     ulp_help_entry(to, "KIND", "the layers of a kind, as conv or bn (see the help of nets)");
     ulp_help_entry(to, "NUMBER", "one layer; the first word of the net is layer 0");

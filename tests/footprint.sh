@@ -40,7 +40,7 @@ refused "an unknown policy" "--policies: no choice 'fp9'" --policies fp9
 refused "an unknown machine" "--machines: no choice 'v101'; did you mean 'v100'?" --machines v101
 refused "an unknown machine of the roofline" "--roofline: no choice 'tpu'" --roofline tpu
 refused "a policy with an unknown format" "--policy: no format 'fp17'" --policy mixed:fp17
-refused "a selector without a layer" "--policy and network mlp: policy: 'bn.' selects no layer" --policy 'mixed:fp16,bn.*=fp32'
+refused "a selector without a layer" "--policy and network mlp: 'bn.' selects no layer" --policy 'mixed:fp16,bn.*=fp32'
 refused "a large batch of 0" "--large-batch" --large-batch 0
 
 exit $failed

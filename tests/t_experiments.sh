@@ -155,6 +155,8 @@ exits 2 "ctc --net of a thousand characters is read to its end" "$BIN/ctc" --qui
 says 'a sequence of 11 x 1 x steps.* it is 12 x 1 x ' err.txt "it says what is wrong there"
 exits 2 "gradient_underflow --net ''" "$BIN/gradient_underflow" --quick --net "" --out bad.csv
 says "^gradient_underflow: --net: the value is empty" err.txt "it says why"
+exits 2 "gradient_underflow with an unknown layer" "$BIN/gradient_underflow" --quick --net 'fc10 foo' --out refused.csv
+says "^gradient_underflow: --net: no layer called 'foo'; known: " err.txt "it names the option and the layer"
 exits 2 "gradient_underflow --formats e8m0" "$BIN/gradient_underflow" --quick --formats e8m0 --out bad.csv
 says '^gradient_underflow: --formats e8m0: .* have a sign and a zero$' err.txt "it says why"
 exits 2 "loss_scaling --policy with a datapath of no name" "$BIN/loss_scaling" --quick --policy mixed:fp16,acc=warp --out bad.csv
@@ -424,7 +426,7 @@ says '^gan: --discriminator-net: has 2 outputs; a discriminator ends in one numb
 exits 2 "gan with a classifier of nine classes" "$N" --quick --classifier-net fc9 --out bad.csv
 says '^gan: --classifier-net: .* it has 9, digits has 10 classes$' err.txt "it says why"
 exits 2 "gan with an unknown layer" "$N" --quick --generator-net fc64,foo --out bad.csv
-says "^gan: --generator-net: net: no layer called 'foo'; known: " err.txt "it names the option"
+says "^gan: --generator-net: no layer called 'foo'; known: " err.txt "it names the option"
 exits 2 "gan with too large a batch" "$N" --quick --batch 2000 --out bad.csv
 says '^gan: --batch 2000: must be at most 1437, the training part$' err.txt "it says what is allowed"
 exits 2 "gan that shows more samples than it judges" "$N" --quick --shown 30 --samples 20 --out bad.csv

@@ -148,6 +148,10 @@ static void test_bad(void **state) {
     } bad[] = {
         {"mixed:fp16,bm.act=fp16", "'bm.' selects no layer; this net has conv, bn, relu, ", 1},
         {"mixed:fp16,gru.*=fp32", "'gru.' selects no layer", 1},
+        {"mixed:fp16,relu.weight=bf16", "'relu.weight=bfloat16/rne' changes nothing: no layer 'relu' has weights", 1},
+        {"mixed:fp16,relu.master=none", "'relu.master=none' changes nothing: no layer 'relu' has weights", 1},
+        {"mixed:fp16,conv.norm=bf16", "no layer 'conv' has means and variances", 1},
+        {"mixed:fp16,pool.acc=fp32", "'pool.fwd=fp32' changes nothing: no layer 'pool' has products", 1},
         {"mixed:fp16,12.act=fp16", "numbers 0 to 11", 1},
         {"mixed:fp16,18446744073709551617.act=fp16", "before the point", 0},
         {"mixed:fp16,conv.act=fp17", "no format 'fp17' for act", 0},
@@ -275,7 +279,7 @@ static void test_each_layer_rounds(void **state) {
         const char *net, *policy;
     } cases[] = {
         {CNN, "mixed:fp16,relu.act=e4m3,pool.agrad=e3m2:inf,fork.act=bf16,join.act=fp32,conv.wgrad=e5m2,bn.act=bf16,"
-              "5.act=e2m3,5.agrad=bf16,fc.norm=fp32,bn.norm=fp16,tanh.agrad=e4m3,input.act=e3m2"},
+              "5.act=e2m3,5.agrad=bf16,bn.norm=fp16,tanh.agrad=e4m3,input.act=e3m2"},
         {"conv4@3p1 relu fork conv6@3p1s2 tanh shortcut conv6@1s2 join up2 reshape6x1x64 bigru3 last drop20 fc10",
          "fp32,2.act=e4m3,5.act=bf16,5.agrad=e3m2:inf,4.agrad=fp16,up.act=e5m2,reshape.act=fp16,join.agrad=bf16,"
          "bigru.agrad=e4m3,10.act=bf16,10.agrad=e5m2,drop.act=fp16,relu.agrad=bf16,fc.agrad=fp16"},

@@ -122,7 +122,9 @@ static ulp_status admit(ulp_plan *plan, const ulp_policy *policy, const ulp_netw
     char error[1024];
     ulp_layer_policy *rows;
     const ulp_status status = ulp_policy_resolve(&rows, policy, &network->net, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "--policy and network %s: %s", network->name, error);
+    if (status != ULP_OK)
+        return ulp_plan_fail(plan, status, "--policy and network %s: %s", network->name,
+                             ulp_after_subject(error, "policy"));
     free(rows);
     return ULP_OK;
 }

@@ -125,7 +125,7 @@ static ulp_status add_variant(ulp_plan *plan, const settings *s, context *x, int
 static ulp_status read_net(const ulp_plan *plan, ulp_net *net, const char *option, const char *text, ulp_dims in) {
     char error[1536];
     const ulp_status status = ulp_net_parse(net, text, in, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--%s: %s", option, error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "--%s: %s", option, ulp_after_subject(error, "net"));
 }
 
 /* Refuses options that fit no variant. */

@@ -109,7 +109,7 @@ static ulp_status add_net(const ulp_plan *plan, context *x, const char *text, si
     ulp_net *net = &x->net[x->nets++];
     const ulp_status status = ulp_net_parse(net, own, x->data.dims, error, sizeof error);
     return status == ULP_OK ? check_net(plan, x->data.classes, net, own)
-                            : ulp_plan_fail(plan, status, "--net: %s", error);
+                            : ulp_plan_fail(plan, status, "--net: %s", ulp_after_subject(error, "net"));
 }
 
 /* Sets the policy of the training of the last network: binary32, or that of --amp. */

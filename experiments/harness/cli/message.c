@@ -66,6 +66,11 @@ int ulp_run_error(const char *program, const char *text, ...) {
     return ULP_EXIT_FAILED;
 }
 
+const char *ulp_after_subject(const char *sentence, const char *subject) {
+    const size_t n = strlen(subject);
+    return strncmp(sentence, subject, n) == 0 && strncmp(sentence + n, ": ", 2) == 0 ? sentence + n + 2 : sentence;
+}
+
 int ulp_exit_of(ulp_status status) {
     switch (status) {
     case ULP_OK: return ULP_EXIT_FINE;

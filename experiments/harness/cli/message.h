@@ -20,6 +20,9 @@ void ulp_complain(const char *program, const char *text, ...) ULP_PRINTF(2, 3);
 int ulp_usage_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3); /* ULP_EXIT_USAGE */
 int ulp_run_error(const char *program, const char *text, ...) ULP_PRINTF(2, 3);   /* ULP_EXIT_FAILED */
 
+/* A library's sentence without its subject "SUBJECT: ", for a message that names an option in its place. */
+const char *ulp_after_subject(const char *sentence, const char *subject);
+
 /* The exit status that belongs to a library's status. */
 int ulp_exit_of(ulp_status status);
 

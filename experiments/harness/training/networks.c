@@ -39,7 +39,9 @@ static ulp_status add_network(ulp_plan *plan, ulp_networks *to, network_row row,
     next->optimizer.momentum = s->momentum;
     next->optimizer.cosine = row.cosine ? (uint32_t)steps : 0;
     const ulp_status status = ulp_net_parse(&next->net, row.text, to->data.dims, error, sizeof error);
-    if (status != ULP_OK) return ulp_plan_fail(plan, status, "%s", error);
+    if (status != ULP_OK)
+        return ulp_plan_fail(plan, status, "%s%s: %s", *s->net ? "--" : "network ", *s->net ? "net" : row.name,
+                             ulp_after_subject(error, "net"));
     ulp_policy_parse(&next->policy, "fp32", NULL, 0);
     next->scaler = *ulp_scaler_rule_find("none");
     to->count++;

@@ -8,7 +8,7 @@ static int read_policy(void *field, const char *text, const ulp_option *option, 
     to->text = text;
     const ulp_status status = ulp_policy_parse(&to->policy, text, why, sizeof why);
     if (status == ULP_OK) return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", why);
+    ulp_text_print(error, ": %s", ulp_after_subject(why, "policy"));
     return status == ULP_NO_DEVICE ? ULP_EXIT_LACKING : ULP_EXIT_USAGE;
 }
 
@@ -52,7 +52,7 @@ ulp_status ulp_plan_read_net(const ulp_plan *plan, ulp_net *net, const char *tex
 ulp_status ulp_plan_read_policy(const ulp_plan *plan, ulp_policy *policy, const char *text, const char *of) {
     char error[1024];
     const ulp_status status = ulp_policy_parse(policy, text, error, sizeof error);
-    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s: %s", of, error);
+    return status == ULP_OK ? ULP_OK : ulp_plan_fail(plan, status, "%s: %s", of, ulp_after_subject(error, "policy"));
 }
 
 ulp_status ulp_policy_admit(const ulp_plan *plan, const ulp_policy *policy, const char *of, const ulp_backend *backend,

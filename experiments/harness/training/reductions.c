@@ -12,7 +12,7 @@ static int read_reduction(void *to, const char *item, const ulp_option *option, 
     if (ulp_reduction_parse(&named->reduction, item, why, sizeof why) == ULP_OK &&
         ulp_reduction_print(named->name, sizeof named->name, &named->reduction) == ULP_OK)
         return ULP_EXIT_FINE;
-    ulp_text_print(error, ": %s", why);
+    ulp_text_print(error, ": %s", ulp_after_subject(why, "reduction"));
     return ULP_EXIT_USAGE;
 }
 
