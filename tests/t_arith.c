@@ -96,7 +96,7 @@ static void test_triples(void **state) {
     uint64_t seed = 1, cases = 0;
     for (size_t i = 0; test_format(i, &f); i++) {
         if (f.bits > 8) continue;
-        const uint64_t codes = (uint64_t)1 << f.bits, stride = f.bits <= 5 ? 1 : thinned(5) * 37;
+        const uint64_t codes = (uint64_t)1 << f.bits, stride = f.bits <= 5 ? 1 : thinned(5) * 131;
         ulp_reference *ref = ulp_reference_new(&f);
         for (uint64_t t = 0; t < codes * codes * codes; t += stride)
             for (int m = 0; m < ULP_MODE_COUNT; m++, cases++) {

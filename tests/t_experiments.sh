@@ -48,7 +48,7 @@ same whole.csv t.csv "--out - writes the same CSV to standard output"
 says '^PASS' err.txt "with --out - the claims go to standard error"
 
 # runs that are killed or interrupted, and resumed
-long="--formats binary16,bfloat16,e4m3 --runs 15000"
+long="--formats binary16,bfloat16,e4m3 --runs 6000"
 "$S" $long --quiet --out long.csv
 for signal in KILL INT; do
     rm -f r.csv*
@@ -262,7 +262,7 @@ exits 0 "loss_scaling --policy with the preset's agrad" "$BIN/loss_scaling" --qu
 
 # every kind of network and scaler gives a row, and the same bytes with two threads
 L=$BIN/loss_scaling
-part="--quick --nets small,resnet,gru --steps 8 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
+part="--quick --nets small,resnet,gru --steps 4 --seeds 1 --scales 0,24 --scalers all --other-scalers all --other-scales 0"
 "$L" $part --quiet --threads 1 --out part.csv
 "$L" $part --quiet --threads 2 --out t.csv
 same part.csv t.csv "loss_scaling: the same CSV with 2 threads"
@@ -332,11 +332,11 @@ harmonic --formats bf16,e4m3 --terms 300 --limit 20000
 cartoon_sgd --formats bf16,e4m3 --updates 300 --runs 50
 sum_growth --longest 3
 sr_bits --bits 1,4
-ode --longest 3
-swamping --seeds 1 --longest 15 --chunks 1,3,32
-block_fma --sizes 7,64,1000 --outputs 9
-fp8_accumulation --k 992 --outputs 17 --bits 14,20 --promote 32,128 --scaling amax
-order --k 333 --orders 20
+ode --longest 2
+swamping --seeds 1 --longest 12 --chunks 1,3,32
+block_fma --sizes 7,64,300 --outputs 9
+fp8_accumulation --datapath h100-e4m3,b200-e4m3 --k 224 --outputs 17 --bits 14 --promote 32,128 --scaling amax
+order --k 133 --orders 5
 END
 
 says '^bfloat16,rne,plain,stop,1,256,256,' counting.csv "counting: bfloat16 stops at 256"
