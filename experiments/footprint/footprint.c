@@ -98,10 +98,6 @@ static ulp_status read_large(ulp_plan *plan, const settings *s, context *x) {
     return status;
 }
 
-int is_chosen(const settings *s, int policy) {
-    return policy == OWN ? *s->policy != 0 : (int)(s->policies >> policy & 1);
-}
-
 /* The points of the measurements of a network on the chosen machines under the chosen policies. */
 static void add_measurements(ulp_plan *plan, const settings *s, const ulp_network *network) {
     for (size_t i = 0; i < MEASUREMENTS; i++) {
