@@ -66,25 +66,6 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* A count in progress. With the cure chunks, sum.kept is the sum of the present chunk. */
-typedef struct count {
-    ulp_sum sum;
-    int64_t period; /* ones in a chunk with the cure chunks, else 1 */
-} count;
-
-/* Addition number k. */
-static void step(count *s, int64_t k) {
-    ulp_sum *sum = &s->sum;
-    if (sum->cure != ULP_CURE_CHUNKS) {
-        ulp_sum_add(sum, 1, 0);
-        return;
-    }
-    sum->kept = ulp_sum_plus(sum, sum->kept, 1, 0);
-    if (k % s->period != 0) return;
-    sum->value = ulp_sum_plus(sum, sum->value, sum->kept, 0);
-    sum->kept = ulp_round(0, sum->format, (ulp_rule){0}, 0);
-}
-
 /* A row of the sum s. The columns about all runs stay empty. */
 static row row_of(const ulp_rows *rows, const ulp_sum *s, int what, int64_t run, int64_t n) {
     row r;
@@ -101,31 +82,32 @@ static void put_value(ulp_rows *rows, const ulp_sum *s, int64_t run, int64_t n, 
     ulp_row_put(rows, &r);
 }
 
-static void put_end(ulp_rows *rows, const count *s, int what, int64_t n) {
+static void put_end(ulp_rows *rows, const ulp_sum *s, int what, int64_t n) {
     double predicted;
-    row r = row_of(rows, &s->sum, what, 1, n);
-    r.value = s->sum.value;
-    r.code = (ulp_code){s->sum.format, s->sum.value};
-    if (predict(&predicted, s->sum.format, s->sum.rule, s->sum.cure, s->period)) r.predicted = predicted;
+    row r = row_of(rows, s, what, 1, n);
+    r.value = s->value;
+    r.code = (ulp_code){s->format, s->value};
+    if (predict(&predicted, s->format, s->rule, s->cure, s->period)) r.predicted = predicted;
     ulp_row_put(rows, &r);
 }
 
 /* Adds ones until the state repeats. Each state depends on the state before alone, so nothing moves from then on. The
  * value of a master copy may reach the end of the format's range before the copy stops. */
-static void put_count(const ulp_task *task, count s, int64_t limit) {
-    const double end = end_of(s.sum.format, s.sum.rule);
-    ulp_sum before = s.sum; /* one period earlier */
+static void put_count(const ulp_task *task, ulp_sum s, int64_t limit) {
+    const double end = end_of(s.format, s.rule);
+    ulp_sum before = s; /* one period earlier */
     int64_t last = 0, k = 0;
     int moves = 1;
-    put_value(task->rows, &s.sum, 1, 0, s.sum.value);
+    put_value(task->rows, &s, 1, 0, s.value);
     while (moves && k < limit) {
-        step(&s, ++k);
+        ulp_sum_add(&s, 1, 0);
+        k++;
         if (k % s.period != 0) continue;
-        if (!ulp_same(s.sum.value, before.value)) last = k;
-        moves = !ulp_same(s.sum.value, before.value) || !ulp_same(s.sum.kept, before.kept);
-        if (s.sum.cure == ULP_CURE_MASTER && ulp_same(s.sum.value, end)) moves = 0;
-        before = s.sum;
-        if (ulp_is_thinned_row(k) || !moves) put_value(task->rows, &s.sum, 1, k, s.sum.value);
+        if (!ulp_same(s.value, before.value)) last = k;
+        moves = !ulp_same(s.value, before.value) || !ulp_same(s.kept, before.kept);
+        if (s.cure == ULP_CURE_MASTER && ulp_same(s.value, end)) moves = 0;
+        before = s;
+        if (ulp_is_thinned_row(k) || !moves) put_value(task->rows, &s, 1, k, s.value);
         if (k % (1 << 16) == 0 && ulp_task_progress(task, (double)k / (double)limit)) return;
     }
     put_end(task->rows, &s, moves ? OPEN : STOP, moves ? limit : last);
@@ -170,9 +152,9 @@ static ulp_status put_ensemble(const ulp_task *task, const ulp_sum *s) {
 
 static ulp_status compute(const ulp_task *task) {
     const settings *set = task->settings;
-    count s = {.sum = ulp_sum_start(task->point), .period = 1};
-    if (s.sum.cure == ULP_CURE_CHUNKS) s.period = set->chunk;
-    if (ulp_mode_is_stochastic(s.sum.rule.mode)) return put_ensemble(task, &s.sum);
+    ulp_sum s = ulp_sum_start(task->point);
+    if (s.cure == ULP_CURE_CHUNKS) s.period = set->chunk;
+    if (ulp_mode_is_stochastic(s.rule.mode)) return put_ensemble(task, &s);
     put_count(task, s, set->limit);
     return ULP_OK;
 }

@@ -1,4 +1,4 @@
-/* sums.c - running sums that are rounded to a format after every addition; see sums.h. */
+/* sums.c - points and rows of experiments about running sums; see sums.h. */
 #include "sums.h"
 
 #include <string.h>
@@ -26,32 +26,7 @@ void ulp_sum_points(ulp_plan *plan, const ulp_sum_grid *grid) {
 
 ulp_sum ulp_sum_start(const void *point) {
     const ulp_sum_point *p = point;
-    ulp_sum s = {.format = p->format, .mode = p->rule->name, .rule = p->rule->rule, .cure = p->cure};
-    s.native = strcmp(s.format->name, "binary32") == 0 && s.rule.mode == ULP_RNE;
-    s.value = ulp_round(0, s.format, (ulp_rule){0}, 0);
-    s.kept = s.cure == ULP_CURE_MASTER ? 0 : s.value;
-    return s;
-}
-
-static double plus(const ulp_sum *s, double a, double b) { return ulp_sum_plus(s, a, b, 0); }
-
-void ulp_sum_add(ulp_sum *s, double term, uint32_t word) {
-    double corrected, next;
-    switch (s->cure) {
-    case ULP_CURE_KAHAN:
-        corrected = plus(s, term, -s->kept);
-        next = plus(s, s->value, corrected);
-        s->kept = plus(s, plus(s, next, -s->value), -corrected);
-        s->value = next;
-        break;
-    case ULP_CURE_MASTER:
-        s->kept = (double)((float)s->kept + (float)term);
-        s->value = ulp_round(s->kept, s->format, s->rule, 0);
-        break;
-    case ULP_CURE_NONE:
-    case ULP_CURE_CHUNKS:
-    case ULP_CURE_FIRST: s->value = ulp_sum_plus(s, s->value, term, word); break;
-    }
+    return ulp_sum_of(p->format, p->rule->name, p->rule->rule, p->cure);
 }
 
 ulp_sum_key ulp_sum_key_of(const ulp_sum *s, int what, int64_t run) {

@@ -1,4 +1,4 @@
-/* sums.h - running sums that are rounded to a format after every addition, cures for their stagnation, points and rows.
+/* sums.h - points and rows of experiments about running sums (running_sum.h).
  *
  * The plan of an experiment about such sums has, for every format, a point for each rounding mode, and a point for each
  * cure under rne. The row struct begins with a ulp_sum_key:
@@ -15,17 +15,9 @@
 #include <math.h>
 
 #include "experiments/harness/experiment.h"
+#include "experiments/harness/running_sum.h"
 
 #define ULP_SUM_FORMATS "binary32,binary16,tf32,bfloat16,e6m9,e4m3,e5m2,q8.8"
-
-/* The cures:
- *
- *  - kahan: compensated summation in the format (Kahan 1965, doi:10.1145/363707.363723)
- *  - master: the sum is kept in binary32; its value is this sum rounded to the format
- *  - chunks, first: names for points and rows alone; the experiments with these cures (counting, stagnation) add with
- *    ulp_sum_plus() */
-typedef enum ulp_cure { ULP_CURE_NONE, ULP_CURE_KAHAN, ULP_CURE_MASTER, ULP_CURE_CHUNKS, ULP_CURE_FIRST } ulp_cure;
-#define ULP_CURE_WORDS "plain kahan master chunks first"
 
 /* ---- points ---- */
 
@@ -51,31 +43,8 @@ typedef struct ulp_sum_grid {
 
 void ulp_sum_points(ulp_plan *plan, const ulp_sum_grid *grid);
 
-/* ---- the sum ---- */
-
-typedef struct ulp_sum {
-    const ulp_format *format;
-    const char *mode;
-    ulp_rule rule;
-    ulp_cure cure;
-    int native;   /* 1: binary32 and rne; the machine's float is used, which is ten times as fast */
-    double value; /* the sum in the format */
-    double kept;  /* kahan: the correction; master: the master copy; chunks and first: for use by the experiment */
-} ulp_sum;
-
 /* The sum of a point (ulp_sum_point); its value is 0 rounded to the format. */
 ulp_sum ulp_sum_start(const void *point);
-
-static inline double ulp_sum_plus(const ulp_sum *s, double a, double b, uint32_t word) {
-    if (s->native) return (double)((float)a + (float)b);
-    return ulp_arith((ulp_scalar_op){ULP_ADD, a, b, 0}, s->format, s->rule, word);
-}
-
-/* Add a term to the sum; `word` is the random word of stochastic modes. */
-void ulp_sum_add(ulp_sum *s, double term, uint32_t word);
-
-/* Whether x and y are equal, or both NaN. */
-static inline int ulp_same(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 /* ---- rows ---- */
 

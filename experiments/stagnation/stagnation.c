@@ -51,33 +51,25 @@ static ulp_status plan(ulp_plan *plan, const void *own, void *context) {
     return ULP_OK;
 }
 
-/* A sum in progress. With the cure `first`, sum.kept is the sum of the terms. */
+/* A sum in progress. */
 typedef struct sum {
     ulp_sum sum;
-    double start, term;
+    double term;
 } sum;
 
 static sum sum_new(const settings *set, const void *point) {
     sum s = {.sum = ulp_sum_start(point)};
-    s.start = s.sum.value = rounded(set->start, s.sum.format);
+    ulp_sum_begin(&s.sum, set->start);
     s.term = rounded(set->term, s.sum.format);
-    s.sum.kept = s.sum.cure == ULP_CURE_MASTER ? s.start : 0;
     return s;
-}
-
-static void step(sum *s, uint32_t word) {
-    if (s->sum.cure != ULP_CURE_FIRST) {
-        ulp_sum_add(&s->sum, s->term, word);
-        return;
-    }
-    s->sum.kept = ulp_sum_plus(&s->sum, s->sum.kept, s->term, 0);
-    s->sum.value = ulp_sum_plus(&s->sum, s->start, s->sum.kept, 0);
 }
 
 static void put_path(ulp_rows *rows, sum s, int64_t number, int64_t steps, ulp_stream stream) {
     for (int64_t k = 0; k <= steps; k++) {
         row r;
-        if (k > 0) step(&s, ulp_mode_is_stochastic(s.sum.rule.mode) ? ulp_random_word(stream, (uint64_t)k - 1) : 0);
+        const uint32_t word =
+            ulp_mode_is_stochastic(s.sum.rule.mode) && k > 0 ? ulp_random_word(stream, (uint64_t)k - 1) : 0;
+        if (k > 0) ulp_sum_add(&s.sum, s.term, word);
         ulp_row_clear(rows, &r);
         r.key = ulp_sum_key_of(&s.sum, PATH, number);
         r.step = k;
@@ -109,7 +101,7 @@ static ulp_status put_ensemble(const ulp_task *task, const sum *s) {
     const ulp_status status = stream && value ? ULP_OK : ULP_NO_MEMORY;
     for (size_t i = 0; i < runs && status == ULP_OK; i++) {
         stream[i] = stream_of(set, &s->sum, (int64_t)i + 1);
-        value[i] = s->start;
+        value[i] = s->sum.start;
     }
     for (int64_t k = 0; k <= set->steps && status == ULP_OK; k++) {
         for (size_t i = 0; k > 0 && i < runs; i++)
