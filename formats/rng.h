@@ -22,7 +22,8 @@
 #define R123_USE_MULHILO32_MULHI_INTRIN 1
 #define R123_MULHILO32_MULHI_INTRIN __umulhi
 #endif
-/* wasm32 is not in Random123's list of processors. Philox needs 32-bit integers alone, so any name of the list serves. */
+/* wasm32 is not in Random123's list of processors. Philox needs 32-bit integers alone, so any name of the list serves.
+ */
 #if defined(__wasm__)
 #define __riscv 1
 #endif
@@ -48,6 +49,14 @@ ULP_FN philox4x32_ctr_t ulp_random_block(uint64_t seed, uint64_t stream, uint64_
 ULP_FN uint32_t ulp_random_word(ulp_stream s, uint64_t i) {
     uint64_t index = s.first + i;
     return ulp_random_block(s.seed, s.stream, index / 4).v[index % 4];
+}
+
+/* The stream whose number is the hash of a text (FNV-1a, 64 bits: offset basis and prime). */
+ULP_FN ulp_stream ulp_stream_of_text(uint64_t seed, const char *text, size_t length) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+    const ulp_stream s = {seed, hash, 0};
+    return s;
 }
 
 /* A number uniform in [0, 1): the word of element i times 2^-32, exact in binary64. */

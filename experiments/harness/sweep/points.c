@@ -10,10 +10,9 @@ ulp_stream ulp_stream_named(uint64_t seed, const char *format, ...) {
     va_start(arguments, format);
     ulp_text_print_list(&name, format, arguments);
     va_end(arguments);
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, 64 bits: offset basis and prime */
-    for (size_t i = 0; i < name.length; i++) hash = (hash ^ (unsigned char)name.data[i]) * 0x100000001b3u;
+    const ulp_stream stream = ulp_stream_of_text(seed, name.data, name.length);
     ulp_text_free(&name);
-    return (ulp_stream){seed, hash, 0};
+    return stream;
 }
 
 ulp_status ulp_task_fail(const ulp_task *task, ulp_status status, const char *what, ...) {

@@ -1,0 +1,176 @@
+/* page.c - the text of an answer, and numbers in texts; see page.h. */
+#include "page.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER_MAX = 1 << 19 };
+
+static char input[WEB_INPUT_MAX], answer[ANSWER_MAX];
+static double values[WEB_VALUES_MAX];
+static size_t used;
+
+WEB_EXPORT(web_input) char *web_input(void) { return input; }
+WEB_EXPORT(web_values) double *web_values(void) { return values; }
+
+/* ---- the text of an answer ---- */
+
+void web_begin(void) { answer[used = 0] = '\0'; }
+
+static void add_list(const char *format, va_list arguments) {
+    const int n = vsnprintf(answer + used, ANSWER_MAX - used, format, arguments);
+    if (n > 0) used += (size_t)n < ANSWER_MAX - used ? (size_t)n : ANSWER_MAX - 1 - used;
+}
+
+void web_add(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_list(format, arguments);
+    va_end(arguments);
+}
+
+void web_string(const char *text) {
+    web_add("\"");
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') web_add("\\%c", c);
+        else if (c < 0x20) web_add("\\u%04x", c);
+        else web_add("%c", c);
+    }
+    web_add("\"");
+}
+
+void web_key(const char *key) {
+    const char last = used > 0 ? answer[used - 1] : '{';
+    if (last != '{' && last != '[') web_add(",");
+    web_add("\"%s\":", key);
+}
+
+void web_text_field(const char *key, const char *text) {
+    web_key(key);
+    web_string(text);
+}
+
+void web_exact_text(char to[WEB_EXACT_MAX], double value) {
+    if (value != value) strcpy(to, "nan"); /* printf may print a sign, which has no meaning */
+    else snprintf(to, WEB_EXACT_MAX, "%.1100g", value);
+}
+
+void web_exact_field(const char *key, double value) {
+    char text[WEB_EXACT_MAX];
+    web_exact_text(text, value);
+    web_text_field(key, text);
+}
+
+void web_integer_field(const char *key, int64_t value) {
+    web_key(key);
+    web_add("%lld", (long long)value);
+}
+
+void web_code_field(const char *key, double value, const ulp_format *f) {
+    uint64_t code;
+    web_key(key);
+    if (ulp_encode(&code, value, f) == ULP_OK) web_add("\"%0*llx\"", (f->bits + 3) / 4, (unsigned long long)code);
+    else web_add("null");
+}
+
+const char *web_answer(void) { return answer; }
+
+const char *web_refuse(const char *format, ...) {
+    char sentence[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    web_begin();
+    web_add("{");
+    web_text_field("error", sentence);
+    web_add("}");
+    return answer;
+}
+
+/* ---- reading ---- */
+
+/* Reads a number as strtod does, without its blanks and without nan(...). Returns the rest, or NULL. */
+static char *read_plain(double *value, const char *text) {
+    char *end;
+    if (strchr(" \t\n\r", *text) != NULL) return NULL;
+    *value = strtod(text, &end);
+    return end == text || *end == '(' ? NULL : end;
+}
+
+int web_number_read(double *value, const char *text) {
+    double base, exponent, factor = 1;
+    char *end = read_plain(&base, text);
+    if (end != NULL && (*end == '*' || *end == 'x')) {
+        factor = base;
+        end = read_plain(&base, end + 1);
+    }
+    if (end != NULL && *end == '^') {
+        const double sign = text[0] == '-' && factor == 1 ? -1 : 1; /* -2^-3 is -(2^-3) */
+        end = read_plain(&exponent, end + 1);
+        if (end == NULL || *end != '\0' || sign * base != 2 || exponent != (double)(int)exponent) return 0;
+        if (exponent < -2200 || exponent > 2200) return 0;
+        *value = ldexp(sign * factor, (int)exponent);
+        return 1;
+    }
+    if (end == NULL || *end != '\0' || factor != 1) return 0;
+    *value = base;
+    return 1;
+}
+
+int web_format_read(ulp_format *format, const char *name) {
+    const ulp_status status = ulp_format_parse(format, name);
+    if (status == ULP_OK) return 1;
+    const char *limits = ulp_format_limits(name);
+    if (strlen(name) > 60)
+        web_refuse("The name of a format has at most 31 characters; this name has %zu.", strlen(name));
+    else if (status == ULP_UNSUPPORTED) web_refuse("The format \"%s\" does not offer this suffix.", name);
+    else if (*limits != '\0') web_refuse("\"%s\" is not a format: %s.", name, limits);
+    else
+        web_refuse("\"%s\" is not a format. Allowed are names such as binary16, bf16, e4m3, any eXmY such as e5m7, and "
+                   "any qI.F such as q4.12.",
+                   name);
+    return 0;
+}
+
+static void refuse_name(const char *what, const char *name, const char *allowed) {
+    web_refuse("\"%.40s\" is not %s. Allowed: %s.", name, what, allowed);
+}
+
+int web_mode_read(ulp_rule *rule, const char *mode, const char *overflow, uint32_t bits, const ulp_format *format) {
+    ulp_mode m;
+    ulp_overflow policy;
+    char names[200] = "";
+    for (int i = 0; i < ULP_MODE_COUNT; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? ", " : "",
+                 ulp_mode_name((ulp_mode)i));
+    if (ulp_mode_parse(&m, mode) != ULP_OK) return refuse_name("a rounding mode", mode, names), 0;
+    if (ulp_overflow_parse(&policy, overflow) != ULP_OK)
+        return refuse_name("an overflow policy", overflow, "default, inf, sat, nan, wrap"), 0;
+    if (bits < 1 || bits > 32)
+        return web_refuse("%u random bits are not possible. Allowed are 1 to 32.", (unsigned)bits), 0;
+    *rule = (ulp_rule){(uint8_t)m, (uint8_t)policy, (uint8_t)bits};
+    if (format == NULL || ulp_rule_check(format, *rule) == ULP_OK) return 1;
+    return web_refuse("The policy \"wrap\" is for fixed point only; %s is floating point.", format->name), 0;
+}
+
+/* ---- coins ---- */
+
+web_coin web_coin_of(double x, const ulp_format *f, ulp_rule rule) {
+    const uint32_t r = rule.random_bits ? rule.random_bits : 32u, shift = 32 - r;
+    web_coin c = {ulp_round(x, f, rule, 0), ulp_round(x, f, rule, 0xffffffffu), 0, 1ull << r};
+    if (c.low == c.high || (c.low != c.low && c.high != c.high)) return c;
+    uint64_t below = 0, up = c.words - 1; /* word `below` rounds down, word `up` rounds up */
+    while (up - below > 1) {
+        const uint64_t middle = (below + up) / 2;
+        const double y = ulp_round(x, f, rule, (uint32_t)(middle << shift));
+        if (y == c.low || (y != y && c.low != c.low)) below = middle;
+        else up = middle;
+    }
+    c.ups = c.words - up;
+    return c;
+}

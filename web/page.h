@@ -1,0 +1,70 @@
+/* page.h - what the functions for the page share: exports, the text of an answer, numbers in texts.
+ *
+ * The page calls exported functions with C strings and numbers. A function answers with a JSON text that stays until
+ * the next call, or with numbers in web_values(). A refusal is {"error": "a sentence"}.
+ */
+#ifndef ULP_WEB_PAGE_H
+#define ULP_WEB_PAGE_H
+
+#include "kernels/products/datapath.h"
+
+#ifdef __wasm__
+#define WEB_EXPORT(name) __attribute__((export_name(#name)))
+#else
+#define WEB_EXPORT(name)
+#endif
+
+enum { WEB_VALUES_MAX = 1 << 16, WEB_INPUT_MAX = 1 << 17, WEB_EXACT_MAX = 1200 };
+
+/* Where the page writes strings (WEB_INPUT_MAX bytes), and where arrays of numbers are answered (WEB_VALUES_MAX). */
+char *web_input(void);
+double *web_values(void);
+
+/* ---- the text of an answer ---- */
+
+void web_begin(void);
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+void web_add(const char *format, ...);
+/* Adds a JSON string. */
+void web_string(const char *text);
+/* Adds "key": "text", with a comma before it unless it is the first of its object. */
+void web_text_field(const char *key, const char *text);
+/* Adds "key": number as a JSON string with the exact decimal digits. */
+void web_exact_field(const char *key, double value);
+void web_integer_field(const char *key, int64_t value);
+/* Adds "key": "code in hex", or null where the format has no code of the value. */
+void web_code_field(const char *key, double value, const ulp_format *format);
+void web_key(const char *key);
+const char *web_answer(void);
+
+/* Answers {"error": sentence}. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+const char *
+web_refuse(const char *format, ...);
+
+/* ---- reading ---- */
+
+/* Reads a decimal number, a hex float, a power such as 2^-14 or 3*2^-7, inf or nan. Returns 0 for other texts. */
+int web_number_read(double *value, const char *text);
+
+/* Reads a format's name; a failure answers with a sentence and returns 0. */
+int web_format_read(ulp_format *format, const char *name);
+int web_mode_read(ulp_rule *rule, const char *mode, const char *overflow, uint32_t bits, const ulp_format *format);
+
+/* The decimal digits of a value, all of them, or "nan", "inf", "-inf", "-0". */
+void web_exact_text(char to[WEB_EXACT_MAX], double value);
+
+/* ---- what several parts need ---- */
+
+/* The two results of a stochastic rounding of x, and how many of the 2^r words give the one away from zero. */
+typedef struct web_coin {
+    double low, high; /* low is nearer to zero */
+    uint64_t ups, words;
+} web_coin;
+web_coin web_coin_of(double x, const ulp_format *format, ulp_rule rule);
+
+#endif
