@@ -147,8 +147,9 @@ WEB_EXPORT(web_dot_random) const char *web_dot_random(double count, double sprea
     size_t used = 0;
     if (!(count >= 1 && count <= MOST))
         return web_refuse("%.17g products are not possible. Allowed are 1 to %d.", count, MOST);
-    if (!(seed >= 0 && seed <= 0x1p53) || !(spread >= 0 && spread <= 100))
-        return web_refuse("The seed %.17g is not possible. Allowed are whole numbers from 0 to 2^53.", seed);
+    if (!(spread >= 0 && spread <= 100))
+        return web_refuse("The spread %.17g is not possible. Allowed are 0 to 100.", spread);
+    if (!web_seed_read(seed)) return web_answer();
     for (uint32_t i = 0; i < 2 * (uint32_t)count; i++) {
         const ulp_stream s = {(uint64_t)seed, 0, 0};
         const uint32_t word = ulp_random_word(s, 2 * (uint64_t)i);

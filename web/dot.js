@@ -48,7 +48,7 @@ function chooseMachine(name) {
 // How a machine forms a sum, in a few words.
 function ruleOf(m) {
   if (!m.aligned) return { 'fp32': 'one fused multiply-add after the other', split: 'each product rounded, then each sum', pairwise: 'a binary tree', kahan: "Kahan's compensated sum", exact: 'the exact sum, rounded once', serial: 'one fused multiply-add after the other' }[m.name.replace(/:.*/, '')] || '';
-  return `${m.length} products at a time, ${m.fraction} bits kept, result ${m.output}${m.late ? ', start added last' : ''}`;
+  return `${m.length} products at a time, ${m.fraction} bits kept, result rounded ${m.output}${m.late ? ', start added last' : ''}`;
 }
 
 function drawMachines(answer, chosen) {
@@ -61,6 +61,8 @@ function drawMachines(answer, chosen) {
     return make('tr', on ? { class: 'chosen' } : {}, head(button), cell(digits(m.value, 26)), cell(m.code, 'code'), cell(m.error === null ? '' : signed(m.error), 'right'), cell(m.result), cell(ruleOf(m), 'wide'));
   });
   fill(byId('dot-table'), ['machine', 'result', 'code', '>error', 'in', 'how it adds'], rows);
+  const on = byId('dot-table').querySelector('tr.chosen'), box = byId('dot-table').parentElement;
+  if (on && (on.offsetTop < box.scrollTop + 40 || on.offsetTop + 60 > box.scrollTop + box.clientHeight)) box.scrollTop = on.offsetTop - box.clientHeight / 2;
   const hidden = answer.machines.length - shown.length;
   byId('dot-others').textContent = (hidden ? `${hidden} more machines take formats that hold these operands too. ` : '') + (answer.others ? `${answer.others} machines take formats that do not hold these operands.` : '');
 }
@@ -94,7 +96,7 @@ function bitRow(label, negative, bits, span, kind = '') {
 
 function drawScale(span) {
   const row = make('div', { class: 'bit-row scale', 'aria-hidden': 'true' }, make('span', { class: 'bit-label', text: 'weight' }), make('span', { class: 'bit-sign' }));
-  for (let e = span.top; e >= span.bottom; e--) row.append(make('i', { class: 'none' + (e === span.cut ? ' last' : '') }, e % 4 === 0 ? make('b', { text: power(e) }) : ''));
+  for (let e = span.top; e >= span.bottom; e--) row.append(make('i', { class: 'none' }, e % 4 === 0 ? make('b', { text: power(e) }) : ''));
   return row;
 }
 

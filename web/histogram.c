@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number with its count, or a bin: `count` numbers above low and below high. */
+/* A number with low = high and its count 1, or a bin: `count` numbers above low and below high. */
 typedef struct item {
     double low, high;
     double count;
@@ -43,10 +43,9 @@ static int add_item(item of) {
 }
 
 static int add_number(double x) {
-    const double magnitude = fabs(x);
     if (x - x != 0) return data.special++, 1;
     if (x == 0) return data.zeros++, 1;
-    return add_item((item){magnitude, magnitude, 1});
+    return add_item((item){x, x, 1});
 }
 
 /* Adds `count` binary32 numbers of [2^e, 2^(e+1)). A number that is exactly 2^e counts as a little more. */
@@ -107,8 +106,7 @@ const char *web_data_generate(const char *kind, double count, double centre, dou
     if (!(centre >= -140 && centre <= 120))
         return web_refuse("The exponent %.17g is not possible. Allowed are -140 to 120.", centre);
     if (!(width >= 0 && width <= 40)) return web_refuse("The width %.17g is not possible. Allowed are 0 to 40.", width);
-    if (!(seed >= 0 && seed <= 0x1p53))
-        return web_refuse("The seed %.17g is not possible. Allowed are whole numbers from 0 to 2^53.", seed);
+    if (!web_seed_read(seed)) return web_answer();
     const ulp_stream s = {(uint64_t)seed, 0, 0};
     for (uint64_t i = 0; i < (uint64_t)count; i++) {
         const double z = normal(s, i);
@@ -125,7 +123,7 @@ static int class_of(double x, const ulp_format *f) {
     const double y = ulp_round(x, f, (ulp_rule){ULP_RNE, ULP_OVERFLOW_NAN, 0}, 0);
     if (y != y) return OVERFLOWED;
     if (y == 0) return FLUSHED;
-    return x < f->min_normal ? SUBNORMAL : KEPT;
+    return fabs(x) < f->min_normal ? SUBNORMAL : KEPT;
 }
 
 WEB_EXPORT(web_judge_begin) void web_judge_begin(void) { memset(bins, 0, sizeof bins); }

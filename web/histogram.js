@@ -1,6 +1,7 @@
 // histogram.js - the part "Gradients": a histogram of numbers against a format's range, with a loss scale.
 
-const histogram = { turn: 0, tables: null, loaded: '' };
+const histogram = { turn: 0, tables: null, loaded: '', pasted: '' };
+const longestField = 20000; // a browser takes seconds to lay out a field with a megabyte
 const kindNames = { agrad: 'gradients of activations', wgrad: 'gradients of weights' };
 const netNames = { mlp: 'multilayer perceptron', cnn: 'convolutional network', lstm: 'recurrent network (LSTM)' };
 const classNames = ['flushed', 'subnormal', 'kept', 'overflowed', 'unsure'];
@@ -18,12 +19,33 @@ function readTables() {
 }
 
 function startHistogram() {
+  startLongTexts();
   histogram.tables = readTables();
   const options = Object.keys(histogram.tables).map((key) => {
     const [net, kind] = key.split(' ');
     return make('option', { value: key, text: `${kindNames[kind]}, ${netNames[net]}` });
   });
   byId('histogram-source').replaceChildren(...options, make('option', { value: 'normal', text: 'generated: normal' }), make('option', { value: 'lognormal', text: 'generated: normal exponents' }), make('option', { value: 'pasted', text: 'your numbers' }));
+}
+
+// A long text that is pasted or dropped is counted without being shown.
+function startLongTexts() {
+  const field = byId('histogram-text');
+  const take = (event, text) => {
+    if (text.length <= longestField) return;
+    event.preventDefault();
+    histogram.pasted = text;
+    field.value = '';
+    field.placeholder = `A text of ${count(text.length)} characters is counted and not shown.`;
+    drawHistogram();
+    stateWrite();
+  };
+  field.addEventListener('paste', (event) => take(event, event.clipboardData.getData('text')));
+  field.addEventListener('drop', (event) => take(event, event.dataTransfer.getData('text')));
+  field.addEventListener('input', () => {
+    histogram.pasted = '';
+    field.placeholder = '';
+  });
 }
 
 // Text goes to the module in slices that end between words, so that a pasted megabyte does not stop the page.
@@ -57,7 +79,7 @@ function loadSlice(text, words, lines) {
 // Loads the numbers of the fields into the module, if they are not there yet.
 async function loadData(source, turn) {
   if (source === 'pasted') {
-    const text = byId('histogram-text').value, key = 'pasted ' + text;
+    const text = histogram.pasted || byId('histogram-text').value, key = 'pasted ' + text;
     if (histogram.loaded === key) return {};
     histogram.loaded = '';
     const answer = await loadText(text, turn);

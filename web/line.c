@@ -34,41 +34,39 @@ WEB_EXPORT(web_line_around) int web_line_around(const char *format, double x, ui
     return web_line_values(format, low, high, WEB_VALUES_MAX);
 }
 
-/* x rounded, one number; the page has checked the names. */
-WEB_EXPORT(web_round)
-double web_round(const char *format, const char *mode, const char *overflow, double x, uint32_t bits, uint32_t word) {
+/* Rounds the first `count` numbers of web_values(): number i takes word i of (seed, stream 0). Answers {} or a
+ * sentence. */
+WEB_EXPORT(web_round_values)
+const char *web_round_values(const char *format, const char *mode, const char *overflow, uint32_t bits, double seed,
+                             uint32_t count) {
     ulp_format f;
     ulp_rule rule;
-    if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, overflow, bits, &f)) return ulp_quiet_nan();
-    return ulp_round(x, &f, rule, word);
+    double *at = web_values();
+    if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, overflow, bits, &f) || !web_seed_read(seed))
+        return web_answer();
+    if (count > WEB_VALUES_MAX)
+        return web_refuse("%u numbers are too many. Allowed are at most %d.", (unsigned)count, WEB_VALUES_MAX);
+    const ulp_stream stream = {(uint64_t)seed, 0, 0};
+    const int random = ulp_mode_is_stochastic(rule.mode);
+    for (uint32_t i = 0; i < count; i++) at[i] = ulp_round(at[i], &f, rule, random ? ulp_random_word(stream, i) : 0);
+    web_begin();
+    web_add("{}");
+    return web_answer();
 }
 
-/* Rounds x `count` times with the words first, first + 1, ... of (seed, stream 0) into web_values(), and answers with
- * the two results and the exact probability, ups / words. */
-WEB_EXPORT(web_coins)
-const char *web_coins(const char *format, const char *mode, uint32_t bits, double x, double seed, uint32_t count) {
+/* The two results of a stochastic rounding of x, and the exact probability of the second: ups / words. */
+WEB_EXPORT(web_coin_sides)
+const char *web_coin_sides(const char *format, const char *mode, uint32_t bits, double x) {
     ulp_format f;
     ulp_rule rule;
-    double *to = web_values();
-    int64_t ups = 0;
     if (!web_format_read(&f, format) || !web_mode_read(&rule, mode, "default", bits, &f)) return web_answer();
-    if (!(seed >= 0 && seed <= 0x1p53) || seed != (double)(uint64_t)seed)
-        return web_refuse("The seed %.17g is not possible. Allowed are whole numbers from 0 to 2^53.", seed);
-    if (count > WEB_VALUES_MAX)
-        return web_refuse("%u draws are too many. Allowed are at most %d.", (unsigned)count, WEB_VALUES_MAX);
-    const ulp_stream stream = {(uint64_t)seed, 0, 0};
     const web_coin coin = web_coin_of(x, &f, rule);
-    for (uint32_t i = 0; i < count; i++) {
-        to[i] = ulp_round(x, &f, rule, ulp_random_word(stream, i));
-        ups += !(to[i] == coin.low || (to[i] != to[i] && coin.low != coin.low));
-    }
     web_begin();
     web_add("{");
     web_exact_field("low", coin.low);
     web_exact_field("high", coin.high);
     web_integer_field("ups", (int64_t)coin.ups);
     web_integer_field("words", (int64_t)coin.words);
-    web_integer_field("drawn", ups);
     web_add("}");
     return web_answer();
 }

@@ -143,10 +143,17 @@ function drawPicture(name, format) {
   say(`${gap}To nearest: ${results.find((r) => r.mode === 'rne').text}.`);
 }
 
+// x rounded n times.
+function drawCoinsOf(name, bits, seed, n) {
+  new Float64Array(wasm.exports.memory.buffer, wasm.exports.web_values(), n).fill(line.x);
+  ask('web_round_values', name, byId('line-mode').value, 'default', bits, seed, n);
+  return answered(n);
+}
+
 function drawCoins(name) {
   const bits = wholeOf('line-bits', 1, 32, 'Random bits'), draws = wholeOf('line-draws', 1, 4096, 'Draws'), seed = wholeOf('line-seed', 0, 2 ** 53, 'Seed');
   const error = bits.error || draws.error || seed.error;
-  const answer = error ? { error } : ask('web_coins', name, byId('line-mode').value, bits.value, line.x, seed.value, draws.value);
+  const answer = error ? { error } : ask('web_coin_sides', name, byId('line-mode').value, bits.value, line.x);
   if (refuse('line-coins-error', answer)) return;
   const place = byId('line-coins');
   if (answer.ups === 0 && answer.low === answer.high) {
@@ -157,9 +164,11 @@ function drawCoins(name) {
     return;
   }
   place.hidden = false;
-  const p = answer.ups / answer.words, results = answered(draws.value), low = answer.low === 'nan' ? NaN : Number(answer.low.replace('inf', 'Infinity'));
+  const p = answer.ups / answer.words, results = drawCoinsOf(name, bits.value, seed.value, draws.value), low = answer.low === 'nan' ? NaN : Number(answer.low.replace('inf', 'Infinity'));
   byId('line-probability').textContent = `x becomes ${digits(answer.high, 20)} with probability ${fraction(answer.ups, answer.words)} = ${p.toPrecision(6)}, exactly: ${count(answer.ups)} of the ${count(answer.words)} random words. Otherwise it becomes ${digits(answer.low, 20)}.`;
-  const coins = [...results].slice(0, 1024).map((value) => make('i', { class: value === low || (Number.isNaN(value) && Number.isNaN(low)) ? 'tail' : 'head', text: value === low ? '↓' : '↑' }));
+  const isLow = (value) => value === low || (Number.isNaN(value) && Number.isNaN(low));
+  answer.drawn = results.filter((value) => !isLow(value)).length;
+  const coins = [...results].slice(0, 1024).map((value) => make('i', isLow(value) ? { class: 'tail', text: '↓' } : { class: 'head', text: '↑' }));
   place.replaceChildren(...coins);
   place.setAttribute('aria-label', `${answer.drawn} of ${draws.value} draws give ${answer.high}`);
   byId('line-drawn').textContent = `${count(answer.drawn)} of ${count(draws.value)} draws give ${digits(answer.high, 20)}, ${percent(answer.drawn, draws.value)}; the expected number is ${(p * draws.value).toPrecision(4)}. The same seed gives the same draws. They are those of libulp: word i of stream 0.`;

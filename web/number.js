@@ -113,7 +113,7 @@ function drawFormat(f) {
   const rows = [['Width', `${f.bits} bits`]];
   if (f.fixed) rows.push(['Fixed point', `${f.integerBits} integer bits, which count the sign, and ${f.fractionBits} fraction bits`]);
   else rows.push(['Precision', `${f.precision} significant bits`], ['Exponents', `${minus(String(f.emin))} to ${minus(String(f.emax))}, bias ${minus(String(f.bias))}`]);
-  rows.push(['Largest', digits(f.max, 40)], ['Least', f.fixed ? digits(f.lowest, 40) : digits(f.lowest, 40)]);
+  rows.push(['Largest', digits(f.max, 40)], ['Lowest', digits(f.lowest, 40)]);
   if (!f.fixed) rows.push(['Least normal', digits(f.minNormal, 40)]);
   rows.push(['Least positive', digits(f.minPositive, 40)]);
   if (!f.fixed) rows.push(['Subnormals', yes(f.subnormals)], ['Infinity', yes(f.infinities)], ['NaN', f.nan.replace('NaN: ', '')]);
@@ -149,7 +149,8 @@ function drawNumber(changed) {
   }
   byId('number-typed').textContent = minus(x.length > 30 ? x.slice(0, 30) + '…' : x);
   const exact = Number(x) === Number(answer.x) && /^-?\d*\.?\d*$/.test(x) && answer.x.length <= x.length + 2;
-  byId('number-note').textContent = answer.note || (exact ? '' : `The typed number becomes a binary64 number first: ${digits(answer.x, 60)}.`);
+  const random = lists.modes.find((m) => m.name === mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
+  byId('number-note').textContent = (random ? `The bits above show the result of ${mode} with random bits that are all 0. ` : '') + answer.note + (exact || answer.note ? '' : `The typed number becomes a binary64 number first: ${digits(answer.x, 60)}.`);
   if (shown) drawShown(shown, format);
   else byId('number-value').textContent = `${format.name} has no code for ${digits(answer.x)}.`;
   for (const id of ['number-bits-row', 'number-meaning', 'number-facts', 'number-legend']) byId(id).hidden = !shown;

@@ -158,6 +158,12 @@ int web_mode_read(ulp_rule *rule, const char *mode, const char *overflow, uint32
     return web_refuse("The policy \"wrap\" is for fixed point only; %s is floating point.", format->name), 0;
 }
 
+int web_seed_read(double seed) {
+    if (seed >= 0 && seed <= 0x1p53 && seed == (double)(uint64_t)seed) return 1;
+    web_refuse("The seed %.17g is not possible. Allowed are whole numbers from 0 to 2^53.", seed);
+    return 0;
+}
+
 /* ---- coins ---- */
 
 web_coin web_coin_of(double x, const ulp_format *f, ulp_rule rule) {
@@ -168,7 +174,7 @@ web_coin web_coin_of(double x, const ulp_format *f, ulp_rule rule) {
     while (up - below > 1) {
         const uint64_t middle = (below + up) / 2;
         const double y = ulp_round(x, f, rule, (uint32_t)(middle << shift));
-        if (y == c.low || (y != y && c.low != c.low)) below = middle;
+        if (y == c.low) below = middle;
         else up = middle;
     }
     c.ups = c.words - up;

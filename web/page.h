@@ -55,6 +55,9 @@ int web_number_read(double *value, const char *text);
 int web_format_read(ulp_format *format, const char *name);
 int web_mode_read(ulp_rule *rule, const char *mode, const char *overflow, uint32_t bits, const ulp_format *format);
 
+/* Whether a seed is a whole number from 0 to 2^53; otherwise answers with a sentence. */
+int web_seed_read(double seed);
+
 /* The decimal digits of a value, all of them, or "nan", "inf", "-inf", "-0". */
 void web_exact_text(char to[WEB_EXACT_MAX], double value);
 

@@ -16,7 +16,7 @@ function make(tag, attributes = {}, ...children) {
 
 const superscripts = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' };
 const power = (e) => '2' + String(e).replace(/./g, (c) => superscripts[c]);
-const minus = (text) => text.replace(/^-/, '−').replace(/e-/, 'e−');
+const minus = (text) => text.replace(/^-/, '−').replace(/e-0?/, 'e−');
 
 // Decimal digits as they are read: all of them up to a width, else the first digits and the length.
 function digits(text, width = 34) {
@@ -24,9 +24,8 @@ function digits(text, width = 34) {
   if (text === '-inf') return '−∞';
   if (text === 'nan') return 'NaN';
   if (text.length <= width) return minus(text);
-  const short = Number(text);
-  if (Number.isFinite(short) && short !== 0) return minus(short.toPrecision(12).replace(/\.?0+(e|$)/, '$1')) + '…';
-  return minus(text.slice(0, width - 1)) + '…';
+  const [, significand, exponent] = text.match(/^([^e]*)(e.*)?$/);
+  return minus(significand.slice(0, width - 2 - (exponent || '').length) + '…' + (exponent || ''));
 }
 
 // A number for a narrow place: a power of two, or its first digits.

@@ -10,7 +10,7 @@ function stateDefaults() {
 
 function stateHash() {
   const pairs = new URLSearchParams();
-  state.tooLong = false;
+  state.tooLong = histogram.pasted !== '';
   for (const field of fields()) {
     if (field.value === field.dataset.initial) continue;
     if (field.value.length > state.longest) state.tooLong = true;

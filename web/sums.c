@@ -68,8 +68,7 @@ const char *web_sum_numbers(double start, double term, double seed, double run, 
         return web_refuse("The start %.17g is not possible. Allowed are numbers from -1e30 to 1e30.", start);
     if (!(term >= -1e30 && term <= 1e30))
         return web_refuse("The term %.17g is not possible. Allowed are numbers from -1e30 to 1e30.", term);
-    if (!is_whole(seed, 0, 0x1p53))
-        return web_refuse("The seed %.17g is not possible. Allowed are whole numbers from 0 to 2^53.", seed);
+    if (!web_seed_read(seed)) return web_answer();
     if (!is_whole(run, 1, 1e6))
         return web_refuse("The run %.17g is not possible. Allowed are whole numbers from 1 to 1000000.", run);
     if (!is_whole(period, 1, 1e6))

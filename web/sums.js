@@ -56,7 +56,7 @@ function drawStairs() {
   let low = Math.min(...sums.sampled(finite)), high = Math.max(...sums.sampled(finite));
   if (!(high > low)) [low, high] = [low - 1, high + 1];
   const pad = (high - low) * 0.08;
-  const left = 62, x = (k) => left + (k / sums.terms) * (width - left - 12), y = (v) => height - 42 - ((v - low + pad) / (high - low + 2 * pad)) * (height - 54);
+  const left = 62, x = (k) => left + (k / sums.terms) * (width - left - 20), y = (v) => height - 42 - ((v - low + pad) / (high - low + 2 * pad)) * (height - 54);
   c.font = '12px system-ui, sans-serif';
   c.fillStyle = colour('--soft');
   c.strokeStyle = colour('--grid');
@@ -70,7 +70,7 @@ function drawStairs() {
   }
   c.textAlign = 'center';
   for (const tick of ticksOf(0, sums.terms, width < 450 ? 3 : 6)) c.fillText(String(tick), x(tick), height - 24);
-  c.fillText('number of terms', left + (width - left - 12) / 2, height - 6);
+  c.fillText('number of terms', left + (width - left - 20) / 2, height - 6);
   const stride = Math.max(1, Math.floor(n / (2 * width))), points = [], exact = [];
   for (let k = 0; k <= n; k += stride) {
     if (Number.isFinite(sums.values[k])) points.push([k, sums.values[k]]);

@@ -20,7 +20,7 @@ async function main([file, folder, only]) {
       await page.goto('file://' + path.resolve(file) + hash);
       await new Promise((go) => setTimeout(go, 400));
       await page.picture(path.join(folder, `${name}-${width}-${theme}.png`));
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - ' + width);
       if (overflow > 0) console.log(`${name} at ${width}: ${overflow} pixels too wide`);
     }
   }
