@@ -10,12 +10,16 @@ usage='usage: sh packages.sh [--all] [--print]
 installs the Debian or Ubuntu packages that are missing; uses sudo when not run as root
 
   --all    also the optional packages: clang, clang-format, OpenMPI, OpenBLAS,
-           pkg-config, GNU parallel
+           pkg-config, GNU parallel; for the page lld, wasi-libc and libclang-rt
+           for wasm32, and for its tests Node and (on Debian) Chromium
   --print  prints the list of packages, one on a line, and does nothing else
   --help   this text'
 for word; do
     case $word in
-    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev pkg-config parallel" ;;
+    --all) packages="$packages clang clang-format libomp-dev lld libopenmpi-dev openmpi-bin libopenblas-dev pkg-config parallel"
+        packages="$packages wasi-libc libclang-rt-dev-wasm32 nodejs"
+        # Ubuntu has Chromium as a snap only
+        if grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then packages="$packages chromium"; fi ;;
     --print) print=yes ;;
     --help) printf '%s\n' "$usage"; exit 0 ;;
     *) echo "packages: $word is unknown; the options are --all, --print and --help" >&2; exit 2 ;;

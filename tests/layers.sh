@@ -1,7 +1,7 @@
 #!/bin/sh
 # layers.sh - the direction of dependencies in the tree, checked by a search for includes.
 #
-# The direction is formats <- kernels <- sim <- experiments. No folder includes tests. Each external header is included
+# The direction is formats <- kernels <- sim <- experiments <- web. No folder includes tests. Each external header is included
 # in one place. Only experiments and tests print, read argv or exit. Plots read results only.
 # modes: release
 failed=0
@@ -26,17 +26,19 @@ include='^[ \t]*#[ \t]*include[ \t]*[<"]'
 forbid 'formats includes nothing above it' "$include(kernels|sim|experiments|tests)/|${include}\.\./" $(sources formats)
 forbid 'kernels includes nothing above it' "$include(sim|experiments|tests)/|${include}\.\./" $(sources kernels)
 forbid 'sim includes nothing above it' "$include(experiments|tests)/|${include}\.\./" $(sources sim)
-forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments)
+forbid 'experiments include nothing above them' "$include(web|tests)/" $(sources experiments)
+forbid 'the page needs the arithmetic, not networks nor the command line' "$include(sim|tests)/|${include}experiments/harness/[a-z]+/" $(sources web)
+forbid 'nobody includes tests' "${include}tests/" $(sources formats kernels sim experiments web)
 forbid 'formats: no stdio, no allocation, no threads' "$include(stdio|stdlib|string|math|pthread|omp)\.h|\b(malloc|calloc|realloc|free|printf)\(" $(sources formats)
 forbid 'MPFR has one home' "${include}mpfr\.h" $(sources formats kernels experiments) $(sources sim | grep -v '^sim/reference\.c$')
 forbid 'MPI has one home' "${include}mpi\.h" $(sources formats kernels sim) $(sources experiments | grep -v '^experiments/harness/sweep/ranks\.c$')
-forbid 'Random123 has one home' "${include}Random123" $(sources formats kernels sim experiments | grep -v '^formats/rng\.h$')
+forbid 'Random123 has one home' "${include}Random123" $(sources formats kernels sim experiments web | grep -v '^formats/rng\.h$')
 forbid 'CUDA has one home' '^[ \t]*#[ \t]*include[ \t]*(<(cuda|cublas|mma)|"(cuda_|cublas))' $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/cuda/')
 forbid 'OpenMP has one home' "${include}omp\.h|# *pragma +omp" $(sources formats sim experiments) $(sources kernels | grep -v '^kernels/threads\.c$')
 forbid 'libraries neither print nor exit' '(^|[^a-z_])(printf|puts|putchar|exit|abort|perror)\(|fprintf\(std|stderr|stdout' $(sources formats kernels sim)
-forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats kernels sim experiments)
+forbid 'the rounding environment is never changed' 'fesetround|_MM_SET_|_controlfp' $(sources formats kernels sim experiments web)
 forbid 'no fast-math' '-Ofast|-ffast-math|-funsafe' Makefile
 forbid 'plots read results only' "['\"](experiments|sim|kernels|formats|tests)/" $(find plots -name '*.gp' | sort)
-forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments tests) Makefile README.md CONTRIBUTING.md Containerfile
+forbid 'no absolute path of a machine' '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' $(sources formats kernels sim experiments web tests) $(find web tests/web -type f) Makefile README.md CONTRIBUTING.md Containerfile
 
 exit $failed

@@ -1,5 +1,5 @@
 #!/bin/sh
-# assemble.sh WASM - writes the page as one file to stdout: page.html with style, scripts, data and the wasm module inside.
+# assemble.sh WASM - writes the page as one file to stdout: page.html with style, scripts, data and wasm module inside.
 set -eu
 web=$(dirname "$0")
 while IFS= read -r line; do

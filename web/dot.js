@@ -1,19 +1,61 @@
 // dot.js - the part "Dot product": the results of all machines, and the aligned terms of one of them as rows of bits.
 
-const dot = { machines: [] };
+const dot = {
+  machines: []
+};
 const dotExamples = [
-  { name: 'small terms beside a cancellation: 1 − 1 + 2⁻²⁵ + 2⁻²⁵', inputs: 'binary16', c: '0', products: '1 1\n1 -1\n2^-14 2^-11\n2^-14 2^-11', machine: 'a100-fp16' },
-  { name: 'many small terms on a large start: 64 + 32 · 2⁻⁸', inputs: 'e4m3', c: '64', products: Array(32).fill('2^-4 2^-4').join('\n'), machine: 'h100-e4m3' },
-  { name: 'the last rounding: 4 + 3·2⁻²³', inputs: 'binary16', c: '3*2^-23', products: '1 1\n1 1\n1 1\n1 1', machine: 'v100-fp16' },
-  { name: 'a smaller start, a larger sum: 1 − 2⁻²⁴ + 8 · 2⁻²⁵', inputs: 'binary16', c: '0x1.fffffep-1', products: Array(8).fill('2^-13 2^-12').join('\n'), machine: 'a100-fp16' },
-  { name: 'products that are not normalised: 1.5·1.5 − 1.5·1.5 + 2⁻²⁴', inputs: 'binary16', c: '0', products: '1.5 1.5\n1.5 -1.5\n2^-12 2^-12', machine: 'a100-fp16' },
-  { name: 'blocks: 1 − 1 in one block, 2⁻²⁶ in the next', inputs: 'binary16', c: '0', products: ['1 1', '1 -1', ...Array(6).fill('0 0'), '2^-13 2^-13'].join('\n'), machine: 'a100-fp16' },
+  {
+    name: 'small terms beside a cancellation: 1 − 1 + 2⁻²⁵ + 2⁻²⁵',
+    inputs: 'binary16',
+    c: '0',
+    products: '1 1\n1 -1\n2^-14 2^-11\n2^-14 2^-11',
+    machine: 'a100-fp16'
+  },
+  {
+    name: 'many small terms on a large start: 64 + 32 · 2⁻⁸',
+    inputs: 'e4m3',
+    c: '64',
+    products: Array(32).fill('2^-4 2^-4').join('\n'),
+    machine: 'h100-e4m3'
+  },
+  {
+    name: 'the last rounding: 4 + 3·2⁻²³',
+    inputs: 'binary16',
+    c: '3*2^-23',
+    products: '1 1\n1 1\n1 1\n1 1',
+    machine: 'v100-fp16'
+  },
+  {
+    name: 'a smaller start, a larger sum: 1 − 2⁻²⁴ + 8 · 2⁻²⁵',
+    inputs: 'binary16',
+    c: '0x1.fffffep-1',
+    products: Array(8).fill('2^-13 2^-12').join('\n'),
+    machine: 'a100-fp16'
+  },
+  {
+    name: 'products that are not normalised: 1.5·1.5 − 1.5·1.5 + 2⁻²⁴',
+    inputs: 'binary16',
+    c: '0',
+    products: '1.5 1.5\n1.5 -1.5\n2^-12 2^-12',
+    machine: 'a100-fp16'
+  },
+  {
+    name: 'blocks: 1 − 1 in one block, 2⁻²⁶ in the next',
+    inputs: 'binary16',
+    c: '0',
+    products: ['1 1', '1 -1', ...Array(6).fill('0 0'), '2^-13 2^-13'].join('\n'),
+    machine: 'a100-fp16'
+  },
 ];
 
 function startDot() {
-  byId('dot-inputs').replaceChildren(...ask('web_inputs').inputs.map((name) => make('option', { value: name, text: name })));
+  byId('dot-inputs')
+      .replaceChildren(...ask('web_inputs').inputs.map((name) => make('option', {value: name, text: name})));
   byId('dot-inputs').value = 'binary16';
-  byId('dot-example').replaceChildren(make('option', { value: '', text: 'choose an example' }), ...dotExamples.map((e, i) => make('option', { value: i, text: e.name })));
+  byId('dot-example')
+      .replaceChildren(
+          make('option', {value: '', text: 'choose an example'}),
+          ...dotExamples.map((e, i) => make('option', {value: i, text: e.name})));
   byId('dot-example').addEventListener('change', () => {
     const e = dotExamples[byId('dot-example').value];
     if (!e) return;
@@ -27,7 +69,8 @@ function startDot() {
   });
   byId('dot-generate').addEventListener('click', () => {
     const n = wholeOf('dot-count', 1, 256, 'Random products'), seed = wholeOf('dot-seed', 0, 2 ** 53, 'Seed');
-    const answer = n.error || seed.error ? { error: n.error || seed.error } : ask('web_dot_random', n.value, 6, seed.value);
+    const answer =
+        n.error || seed.error ? {error: n.error || seed.error} : ask('web_dot_random', n.value, 6, seed.value);
     if (refuse('dot-error', answer)) return;
     byId('dot-products').value = answer.products.trim();
     byId('dot-example').value = '';
@@ -47,8 +90,18 @@ function chooseMachine(name) {
 
 // How a machine forms a sum, in a few words.
 function ruleOf(m) {
-  if (!m.aligned) return { 'fp32': 'one fused multiply-add after the other', split: 'each product rounded, then each sum', pairwise: 'a binary tree', kahan: "Kahan's compensated sum", exact: 'the exact sum, rounded once', serial: 'one fused multiply-add after the other' }[m.name.replace(/:.*/, '')] || '';
-  return `${m.length} products at a time, ${m.fraction} bits kept, result rounded ${m.output}${m.late ? ', start added last' : ''}`;
+  if (!m.aligned)
+    return {
+      'fp32': 'one fused multiply-add after the other',
+      split: 'each product rounded, then each sum',
+      pairwise: 'a binary tree',
+      kahan: 'Kahan\'s compensated sum',
+      exact: 'the exact sum, rounded once',
+      serial: 'one fused multiply-add after the other'
+    }[m.name.replace(/:.*/, '')] ||
+        '';
+  return `${m.length} products at a time, ${m.fraction} bits kept, result rounded ${m.output}${
+      m.late ? ', start added last' : ''}`;
 }
 
 function drawMachines(answer, chosen) {
@@ -56,21 +109,30 @@ function drawMachines(answer, chosen) {
   const shown = answer.machines.filter((m) => all || !m.aligned || m.inputs === inputs || m.name === chosen);
   const rows = shown.map((m) => {
     const on = m.name === chosen;
-    const button = make('button', { type: 'button', class: 'link', 'aria-pressed': on, text: m.name });
+    const button = make('button', {type: 'button', class: 'link', 'aria-pressed': on, text: m.name});
     button.addEventListener('click', () => chooseMachine(m.name));
-    return make('tr', on ? { class: 'chosen' } : {}, head(button), cell(digits(m.value, 26)), cell(m.code, 'code'), cell(m.error === null ? '' : signed(m.error), 'right'), cell(m.result), cell(ruleOf(m), 'wide'));
+    return make(
+        'tr', on ? {class: 'chosen'} : {}, head(button), cell(digits(m.value, 26)), cell(m.code, 'code'),
+        cell(m.error === null ? '' : signed(m.error), 'right'), cell(m.result), cell(ruleOf(m), 'wide'));
   });
   fill(byId('dot-table'), ['machine', 'result', 'code', '>error', 'in', 'how it adds'], rows);
   const on = byId('dot-table').querySelector('tr.chosen'), box = byId('dot-table').parentElement;
-  if (on && (on.offsetTop < box.scrollTop + 40 || on.offsetTop + 60 > box.scrollTop + box.clientHeight)) box.scrollTop = on.offsetTop - box.clientHeight / 2;
+  if (on && (on.offsetTop < box.scrollTop + 40 || on.offsetTop + 60 > box.scrollTop + box.clientHeight))
+    box.scrollTop = on.offsetTop - box.clientHeight / 2;
   const hidden = answer.machines.length - shown.length;
-  byId('dot-others').textContent = (hidden ? `${hidden} more machines take formats that hold these operands too. ` : '') + (answer.others ? `${answer.others} machines take formats that do not hold these operands.` : '');
+  byId('dot-others').textContent =
+      (hidden ? `${hidden} more machines take formats that hold these operands too. ` : '') +
+      (answer.others ? `${answer.others} machines take formats that do not hold these operands.` : '');
 }
 
 // The bits of |n| 2^low as { top, low, bit(e) }.
 function bitsOf(n, low) {
   const m = n < 0n ? -n : n, length = m === 0n ? 0 : m.toString(2).length;
-  return { top: low + length - 1, low, bit: (e) => (e < low || e >= low + length ? null : Number((m >> BigInt(e - low)) & 1n)) };
+  return {
+    top: low + length - 1,
+    low,
+    bit: (e) => (e < low || e >= low + length ? null : Number((m >> BigInt(e - low)) & 1n))
+  };
 }
 
 // The bits of a double.
@@ -85,18 +147,23 @@ function bitsOfNumber(x) {
 
 // One row of the picture: a label, a sign, and the bits from the weight 2^top down to 2^bottom.
 function bitRow(label, negative, bits, span, kind = '') {
-  const row = make('div', { class: 'bit-row ' + kind }, make('span', { class: 'bit-label', text: label }), make('span', { class: 'bit-sign', text: negative ? '−' : '+' }));
+  const row = make(
+      'div', {class: 'bit-row ' + kind}, make('span', {class: 'bit-label', text: label}),
+      make('span', {class: 'bit-sign', text: negative ? '−' : '+'}));
   for (let e = span.top; e >= span.bottom; e--) {
     const bit = bits.bit(e);
     const place = (e === span.cut ? ' last' : '') + (e < span.cut ? ' lost' : '');
-    row.append(make('i', { class: bit === null ? 'none' + place : 'b' + bit + place, text: bit === null ? '' : bit }));
+    row.append(make('i', {class: bit === null ? 'none' + place : 'b' + bit + place, text: bit === null ? '' : bit}));
   }
   return row;
 }
 
 function drawScale(span) {
-  const row = make('div', { class: 'bit-row scale', 'aria-hidden': 'true' }, make('span', { class: 'bit-label', text: 'weight' }), make('span', { class: 'bit-sign' }));
-  for (let e = span.top; e >= span.bottom; e--) row.append(make('i', { class: 'none' }, e % 4 === 0 ? make('b', { text: power(e) }) : ''));
+  const row = make(
+      'div', {class: 'bit-row scale', 'aria-hidden': 'true'}, make('span', {class: 'bit-label', text: 'weight'}),
+      make('span', {class: 'bit-sign'}));
+  for (let e = span.top; e >= span.bottom; e--)
+    row.append(make('i', {class: 'none'}, e % 4 === 0 ? make('b', {text: power(e)}) : ''));
   return row;
 }
 
@@ -110,24 +177,39 @@ function drawBlock(block, products, fractionBits, late) {
   const place = byId('dot-picture'), text = byId('dot-text');
   if (!block.drawn) {
     place.replaceChildren();
-    text.textContent = `All terms are zero, or a term is infinite or NaN: nothing is aligned. The result is ${digits(block.result)}.`;
+    text.textContent =
+        `All terms are zero, or a term is infinite or NaN: nothing is aligned. The result is ${digits(block.result)}.`;
     return;
   }
-  const terms = block.terms.map((t) => ({ ...t, bits: bitsOf(BigInt(t.m), t.low) })).filter((t) => t.m !== '0');
-  const total = bitsOf(BigInt(block.total), block.unit), result = bitsOfNumber(Number(block.result)), zero = Number(block.result) === 0;
+  const terms = block.terms.map((t) => ({...t, bits: bitsOf(BigInt(t.m), t.low)})).filter((t) => t.m !== '0');
+  const total = bitsOf(BigInt(block.total), block.unit), result = bitsOfNumber(Number(block.result)),
+        zero = Number(block.result) === 0;
   const lows = terms.map((t) => t.low), tops = terms.map((t) => t.bits.top).concat(total.top, block.emax);
-  const span = { top: Math.max(...tops), cut: block.unit, bottom: Math.max(Math.min(...lows, block.unit), block.unit - 30) };
+  const span = {
+    top: Math.max(...tops),
+    cut: block.unit,
+    bottom: Math.max(Math.min(...lows, block.unit), block.unit - 30)
+  };
   const deeper = terms.filter((t) => t.low < span.bottom).length;
   const rows = terms.map((t) => bitRow(termName(t, products), t.negative, t.bits, span));
-  const sumRow = bitRow(block.total === '0' ? 'sum of kept bits: 0' : 'sum of kept bits', BigInt(block.total) < 0n, total, span, 'total');
-  const resultRow = bitRow(zero ? 'rounded result: 0' : 'rounded result', block.result.startsWith('-'), zero ? bitsOf(0n, 0) : result, span, 'total');
+  const sumRow = bitRow(
+      block.total === '0' ? 'sum of kept bits: 0' : 'sum of kept bits', BigInt(block.total) < 0n, total, span, 'total');
+  const resultRow = bitRow(
+      zero ? 'rounded result: 0' : 'rounded result', block.result.startsWith('-'), zero ? bitsOf(0n, 0) : result, span,
+      'total');
   place.replaceChildren(drawScale(span), ...rows, sumRow, resultRow);
-  const lost = terms.filter((t) => (BigInt(t.m) << BigInt(Math.max(0, t.low - block.unit))) !== (BigInt(t.kept) < 0n ? -BigInt(t.kept) : BigInt(t.kept)) << BigInt(Math.max(0, block.unit - t.low)));
+  const lost = terms.filter(
+      (t) => (BigInt(t.m) << BigInt(Math.max(0, t.low - block.unit))) !==
+          (BigInt(t.kept) < 0n ? -BigInt(t.kept) : BigInt(t.kept)) << BigInt(Math.max(0, block.unit - t.low)));
   const gone = terms.filter((t) => t.kept === '0');
-  text.textContent = `The largest exponent is ${minus(String(block.emax))}. The cut lies ${fractionBits} bits below, at ${power(block.unit)}. ` +
-    (lost.length ? `${lost.length} of ${terms.length} terms lose bits${gone.length ? `; ${gone.length} of them are lost whole` : ''}. ` : 'No term loses a bit. ') +
-    `The rounded result is ${digits(block.result, 40)}.` + (late ? ' The start c is added last, rounded to nearest.' : '') +
-    (deeper ? ' Bits far below the cut are not drawn.' : '') + ' Zero terms have no row.';
+  text.textContent = `The largest exponent is ${minus(String(block.emax))}. The cut lies ${
+                         fractionBits} bits below, at ${power(block.unit)}. ` +
+      (lost.length ? `${lost.length} of ${terms.length} terms lose bits${
+                         gone.length ? `; ${gone.length} of them are lost whole` : ''}. ` :
+                                       'No term loses a bit. ') +
+      `The rounded result is ${digits(block.result, 40)}.` +
+      (late ? ' The start c is added last, rounded to nearest.' : '') +
+      (deeper ? ' Bits far below the cut are not drawn.' : '') + ' Zero terms have no row.';
 }
 
 function drawTerms(name, products, machine) {
@@ -138,7 +220,7 @@ function drawTerms(name, products, machine) {
   const blocks = byId('dot-blocks'), n = answer.blocks.length;
   const at = Math.min(n, Math.max(1, Number(byId('dot-block').value) || 1));
   const step = (to, text) => {
-    const button = make('button', { type: 'button', text });
+    const button = make('button', {type: 'button', text});
     button.disabled = to < 1 || to > n;
     button.addEventListener('click', () => {
       byId('dot-block').value = to;
@@ -147,28 +229,43 @@ function drawTerms(name, products, machine) {
     });
     return button;
   };
-  blocks.replaceChildren(...(n > 1 ? [step(at - 1, '◀ block before'), make('span', { text: `Block ${at} of ${n}: it starts at ${digits(answer.blocks[at - 1].start, 24)}.` }), step(at + 1, 'next block ▶')] : []));
+  blocks.replaceChildren(
+      ...(n > 1 ?
+              [
+                step(at - 1, '◀ block before'),
+                make('span', {text: `Block ${at} of ${n}: it starts at ${digits(answer.blocks[at - 1].start, 24)}.`}),
+                step(at + 1, 'next block ▶')
+              ] :
+              []));
   if (n) {
     drawBlock(answer.blocks[at - 1], products, answer.fraction, answer.late);
     return;
   }
-  const rows = answer.sums.slice(0, 64).map((s, i) => make('tr', {}, head(String(i + 1)), cell(`${digits(products[i][0], 16)} · ${digits(products[i][1], 16)}`), cell(digits(s.sum, 34))));
+  const rows = answer.sums.slice(0, 64).map(
+      (s, i) => make(
+          'tr', {}, head(String(i + 1)), cell(`${digits(products[i][0], 16)} · ${digits(products[i][1], 16)}`),
+          cell(digits(s.sum, 34))));
   const table = make('table');
   fill(table, ['product', 'operands', 'sum after it'], rows);
   byId('dot-picture').replaceChildren(...(rows.length ? [table] : []));
-  byId('dot-text').textContent = rows.length ? (answer.sums.length > 64 ? 'The table shows the first 64 products.' : '') : 'This sum has no partial sums that follow the order of the products.';
+  byId('dot-text').textContent = rows.length ?
+      (answer.sums.length > 64 ? 'The table shows the first 64 products.' : '') :
+      'This sum has no partial sums that follow the order of the products.';
 }
 
 function drawDot() {
   const answer = ask('web_dot_set', byId('dot-c').value.trim(), byId('dot-products').value, byId('dot-inputs').value);
   byId('dot-out').hidden = refuse('dot-error', answer);
   if (answer.error) return;
-  byId('dot-exact').textContent = `${answer.k} product${answer.k === 1 ? '' : 's'} and the start ${digits(answer.c, 24)}: the exact sum, to 53 bits, is ${digits(answer.exact, 40)}.`;
+  byId('dot-exact').textContent = `${answer.k} product${answer.k === 1 ? '' : 's'} and the start ${
+      digits(answer.c, 24)}: the exact sum, to 53 bits, is ${digits(answer.exact, 40)}.`;
   const results = ask('web_dot_machines');
   dot.machines = results.machines;
-  const chosen = results.machines.find((m) => m.name === byId('dot-machine').value) || results.machines.find((m) => m.aligned) || results.machines[0];
+  const chosen = results.machines.find((m) => m.name === byId('dot-machine').value) ||
+      results.machines.find((m) => m.aligned) || results.machines[0];
   drawMachines(results, chosen.name);
   drawTerms(chosen.name, answer.products, chosen);
   const values = new Set(results.machines.map((m) => m.value));
-  say(`${results.machines.length} machines give ${values.size} different results. ${chosen.name}: ${digits(chosen.value)}`);
+  say(`${results.machines.length} machines give ${values.size} different results. ${chosen.name}: ${
+      digits(chosen.value)}`);
 }

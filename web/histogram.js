@@ -1,11 +1,31 @@
 // histogram.js - the part "Gradients": a histogram of numbers against a format's range, with a loss scale.
 
-const histogram = { turn: 0, tables: null, loaded: '', pasted: '' };
-const longestField = 20000; // a browser takes seconds to lay out a field with a megabyte
-const kindNames = { agrad: 'gradients of activations', wgrad: 'gradients of weights' };
-const netNames = { mlp: 'multilayer perceptron', cnn: 'convolutional network', lstm: 'recurrent network (LSTM)' };
+const histogram = {
+  turn: 0,
+  tables: null,
+  loaded: '',
+  pasted: ''
+};
+const longestField = 20000;  // a browser takes seconds to lay out a field with a megabyte
+const kindNames = {
+  agrad: 'gradients of activations',
+  wgrad: 'gradients of weights'
+};
+const netNames = {
+  mlp: 'multilayer perceptron',
+  cnn: 'convolutional network',
+  lstm: 'recurrent network (LSTM)'
+};
 const classNames = ['flushed', 'subnormal', 'kept', 'overflowed', 'unsure'];
-const classTexts = { flushed: 'flushed to zero', subnormal: 'kept, subnormal: fewer bits', kept: 'kept', overflowed: 'overflowed', unsure: 'on the border of a class', zeros: 'zero before', special: 'infinite or NaN before' };
+const classTexts = {
+  flushed: 'flushed to zero',
+  subnormal: 'kept, subnormal: fewer bits',
+  kept: 'kept',
+  overflowed: 'overflowed',
+  unsure: 'on the border of a class',
+  zeros: 'zero before',
+  special: 'infinite or NaN before'
+};
 
 // The tables of web/gradients.csv: { 'mlp agrad': [[x, count], ...] }.
 function readTables() {
@@ -23,9 +43,13 @@ function startHistogram() {
   histogram.tables = readTables();
   const options = Object.keys(histogram.tables).map((key) => {
     const [net, kind] = key.split(' ');
-    return make('option', { value: key, text: `${kindNames[kind]}, ${netNames[net]}` });
+    return make('option', {value: key, text: `${kindNames[kind]}, ${netNames[net]}`});
   });
-  byId('histogram-source').replaceChildren(...options, make('option', { value: 'normal', text: 'generated: normal' }), make('option', { value: 'lognormal', text: 'generated: normal exponents' }), make('option', { value: 'pasted', text: 'your numbers' }));
+  byId('histogram-source')
+      .replaceChildren(
+          ...options, make('option', {value: 'normal', text: 'generated: normal'}),
+          make('option', {value: 'lognormal', text: 'generated: normal exponents'}),
+          make('option', {value: 'pasted', text: 'your numbers'}));
 }
 
 // A long text that is pasted or dropped is counted without being shown.
@@ -52,7 +76,7 @@ function startLongTexts() {
 async function loadText(text, turn) {
   let words = 0, lines = 0;
   call('web_data_clear');
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + 30000);
     while (end < text.length && end > at && !/\s|[,;]/.test(text[end])) end--;
     if (end === at) end = Math.min(text.length, at + 30000);
@@ -65,7 +89,7 @@ async function loadText(text, turn) {
       if (turn !== histogram.turn) return null;
     }
   }
-  return words ? {} : { error: 'There is no number yet. Paste numbers with blanks, commas or new lines between them.' };
+  return words ? {} : {error: 'There is no number yet. Paste numbers with blanks, commas or new lines between them.'};
 }
 
 function loadSlice(text, words, lines) {
@@ -86,8 +110,11 @@ async function loadData(source, turn) {
     if (answer && !answer.error) histogram.loaded = key;
     return answer;
   }
-  const n = wholeOf('histogram-count', 1, 100000, 'How many'), centre = wholeOf('histogram-centre', -140, 120, 'Middle exponent'), width = numberOf('histogram-width', 'Width'), seed = wholeOf('histogram-seed', 0, 2 ** 53, 'Seed');
-  const wrong = [n, centre, width, seed].find((v) => v.error), generated = source === 'normal' || source === 'lognormal';
+  const n = wholeOf('histogram-count', 1, 100000, 'How many'),
+        centre = wholeOf('histogram-centre', -140, 120, 'Middle exponent'),
+        width = numberOf('histogram-width', 'Width'), seed = wholeOf('histogram-seed', 0, 2 ** 53, 'Seed');
+  const wrong = [n, centre, width, seed].find((v) => v.error),
+        generated = source === 'normal' || source === 'lognormal';
   if (generated && wrong) return wrong;
   const key = [source, n.value, centre.value, width.value, seed.value].join();
   if (histogram.loaded === key) return {};
@@ -98,8 +125,10 @@ async function loadData(source, turn) {
     if (answer.error) return answer;
   } else {
     for (const [x, c] of histogram.tables[source]) {
-      if (x === 'zero') call('web_data_zeros', c);
-      else call('web_data_bin', Number(x), c);
+      if (x === 'zero')
+        call('web_data_zeros', c);
+      else
+        call('web_data_bin', Number(x), c);
     }
   }
   histogram.loaded = key;
@@ -122,47 +151,81 @@ async function judge(format, scale, turn) {
 function rangeOf(format, bins) {
   const least = Math.log2(Number(format.minPositive)), top = Math.log2(Number(format.max));
   const xs = bins.map((b) => b.x);
-  return { least, normal: Math.log2(Number(format.minNormal)), top, low: Math.floor(Math.min(least - 3, ...xs)), high: Math.ceil(Math.max(top + 3, ...xs.map((x) => x + 2))) };
+  return {
+    least,
+    normal: Math.log2(Number(format.minNormal)),
+    top,
+    low: Math.floor(Math.min(least - 3, ...xs)),
+    high: Math.ceil(Math.max(top + 3, ...xs.map((x) => x + 2)))
+  };
 }
 
 function drawBars(format, bins, scale) {
   const place = byId('histogram-picture'), width = widthOf(place), height = 260, foot = 46, top = 34;
-  const range = rangeOf(format, bins.length ? bins : [{ x: 0 }]), left = 8;
+  const range = rangeOf(format, bins.length ? bins : [{x: 0}]), left = 8;
   const x = (e) => left + ((e - range.low) / (range.high - range.low)) * (width - 2 * left);
   const most = Math.max(1, ...bins.map((b) => b.total)), y = (n) => height - foot - (n / most) * (height - foot - top);
-  const svg = make('svg', { width, height, role: 'img', 'aria-label': 'Histogram of the scaled magnitudes by powers of two, and the range of ' + format.name });
-  const bands = [['flush', range.low, range.least - 1, '→ 0'], ['sub', range.least - 1, range.normal, 'subnormal'], ['ok', range.normal, range.top, 'normal'], ['over', range.top, range.high, 'overflow']];
+  const svg = make('svg', {
+    width,
+    height,
+    role: 'img',
+    'aria-label': 'Histogram of the scaled magnitudes by powers of two, and the range of ' + format.name
+  });
+  const bands = [
+    ['flush', range.low, range.least - 1, '→ 0'], ['sub', range.least - 1, range.normal, 'subnormal'],
+    ['ok', range.normal, range.top, 'normal'], ['over', range.top, range.high, 'overflow']
+  ];
   for (const [kind, from, to, text] of bands) {
     if (to <= from) continue;
-    svg.append(make('rect', { x: x(from), y: 20, width: x(to) - x(from), height: height - foot - 20, class: 'band ' + kind }));
+    svg.append(
+        make('rect', {x: x(from), y: 20, width: x(to) - x(from), height: height - foot - 20, class: 'band ' + kind}));
     if (x(to) - x(from) > text.length * 7) svg.append(svgText((x(from) + x(to)) / 2, 14, text, 'label'));
   }
   for (const bin of bins) {
     let at = 0;
     classNames.forEach((name, i) => {
       if (!bin.counts[i]) return;
-      svg.append(make('rect', { x: x(bin.x) + 0.5, y: y(at + bin.counts[i]), width: Math.max(1.5, x(bin.x + 1) - x(bin.x) - 1), height: y(at) - y(at + bin.counts[i]), class: 'bar ' + name }));
+      svg.append(make('rect', {
+        x: x(bin.x) + 0.5,
+        y: y(at + bin.counts[i]),
+        width: Math.max(1.5, x(bin.x + 1) - x(bin.x) - 1),
+        height: y(at) - y(at + bin.counts[i]),
+        class: 'bar ' + name
+      }));
       at += bin.counts[i];
     });
   }
-  svg.append(make('line', { x1: left, x2: width - left, y1: height - foot, y2: height - foot, class: 'axis' }));
-  for (const e of ticksOf(range.low, range.high, width < 500 ? 5 : 10).filter(Number.isInteger)) svg.append(svgText(x(e), height - foot + 18, power(e), 'label'));
-  svg.append(svgText(width / 2, height - 8, scale ? `magnitude after the loss scale ${power(scale)}` : 'magnitude', 'label'));
+  svg.append(make('line', {x1: left, x2: width - left, y1: height - foot, y2: height - foot, class: 'axis'}));
+  for (const e of ticksOf(range.low, range.high, width < 500 ? 5 : 10).filter(Number.isInteger))
+    svg.append(svgText(x(e), height - foot + 18, power(e), 'label'));
+  svg.append(
+      svgText(width / 2, height - 8, scale ? `magnitude after the loss scale ${power(scale)}` : 'magnitude', 'label'));
   place.replaceChildren(svg);
 }
 
 function drawCounts(report, format) {
   const whole = classNames.reduce((sum, name) => sum + report[name], 0);
   const kinds = classNames.filter((name) => name !== 'unsure' || report.unsure);
-  const rows = kinds.map((name) => make('tr', {}, head(make('span', { class: 'key ' + name, text: classTexts[name] })), cell(count(report[name]), 'right'), cell(percent(report[name], whole), 'right')));
-  for (const name of ['zeros', 'special']) if (report[name]) rows.push(make('tr', {}, head(classTexts[name]), cell(count(report[name]), 'right'), cell('not counted', 'right')));
+  const rows = kinds.map(
+      (name) => make(
+          'tr', {}, head(make('span', {class: 'key ' + name, text: classTexts[name]})),
+          cell(count(report[name]), 'right'), cell(percent(report[name], whole), 'right')));
+  for (const name of ['zeros', 'special'])
+    if (report[name])
+      rows.push(
+          make('tr', {}, head(classTexts[name]), cell(count(report[name]), 'right'), cell('not counted', 'right')));
   fill(byId('histogram-table'), [`in ${format.name}, to nearest even`, '>numbers', '>share'], rows);
-  say(`${percent(report.flushed, whole)} flushed to zero, ${percent(report.subnormal + report.kept, whole)} kept, ${percent(report.overflowed, whole)} overflowed`);
+  say(`${percent(report.flushed, whole)} flushed to zero, ${percent(report.subnormal + report.kept, whole)} kept, ${
+      percent(report.overflowed, whole)} overflowed`);
 }
 
 async function drawHistogram() {
   const turn = ++histogram.turn, source = byId('histogram-source').value, scale = Number(byId('histogram-scale').value);
-  const shown = { generated: source === 'normal' || source === 'lognormal', lognormal: source === 'lognormal', pasted: source === 'pasted' };
+  const shown = {
+    generated: source === 'normal' || source === 'lognormal',
+    lognormal: source === 'lognormal',
+    pasted: source === 'pasted'
+  };
   for (const label of document.querySelectorAll('#histogram [data-for]')) label.hidden = !shown[label.dataset.for];
   byId('histogram-scale-text').textContent = `${power(scale)} = ${2 ** scale}`;
   byId('histogram-scale').setAttribute('aria-valuetext', `2 to the power ${scale}`);
@@ -175,12 +238,14 @@ async function drawHistogram() {
   const n = call('web_judge_bins'), numbers = answered(6 * n), bins = [];
   for (let i = 0; i < n; i++) {
     const counts = [...numbers.slice(6 * i + 1, 6 * i + 6)];
-    bins.push({ x: numbers[6 * i] + scale, counts, total: counts.reduce((a, b) => a + b) });
+    bins.push({x: numbers[6 * i] + scale, counts, total: counts.reduce((a, b) => a + b)});
   }
   drawBars(format, bins, scale);
   drawCounts(ask('web_judge_report'), format);
-  byId('histogram-note').textContent = histogram.tables[source]
-    ? 'Each bar counts the gradients between two powers of two. They are from a training on handwritten digits, 300 steps (experiment gradient_underflow). A gradient that is exactly a power of two counts as slightly larger, which changes fewer than one count in 100,000.'
-    : 'Each bar counts the numbers between two powers of two. Every number is rounded on its own.';
+  byId('histogram-note').textContent = histogram.tables[source] ?
+      'Each bar counts the gradients between two powers of two. They are from a training on handwritten digits, ' +
+          '300 steps (experiment gradient_underflow). A gradient that is exactly a power of two counts as slightly ' +
+          'larger, which changes fewer than one count in 100,000.' :
+      'Each bar counts the numbers between two powers of two. Every number is rounded on its own.';
   byId('histogram-out').dataset.done = turn;
 }

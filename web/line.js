@@ -1,7 +1,17 @@
 // line.js - the part "Number line": the values of a format, a point to move, the results of all modes, coins.
 
-const line = { values: [], low: 0, high: 1, log: false, width: 0, x: 0, ulp: 1, dragged: false };
-const svgText = (x, y, text, kind = '', anchor = 'middle') => make('text', { x, y, class: kind, 'text-anchor': anchor, text });
+const line = {
+  values: [],
+  low: 0,
+  high: 1,
+  log: false,
+  width: 0,
+  x: 0,
+  ulp: 1,
+  dragged: false
+};
+const svgText = (x, y, text, kind = '', anchor = 'middle') =>
+    make('text', {x, y, class: kind, 'text-anchor': anchor, text});
 
 function startLine() {
   byId('line-mode').value = 'sra';
@@ -20,12 +30,14 @@ function startLine() {
 // The place of a value in the picture, and back.
 const margin = 14;
 function placeOf(value) {
-  const part = line.log ? (Math.log2(value) - Math.log2(line.low)) / (Math.log2(line.high) - Math.log2(line.low)) : (value - line.low) / (line.high - line.low);
+  const part = line.log ? (Math.log2(value) - Math.log2(line.low)) / (Math.log2(line.high) - Math.log2(line.low)) :
+                          (value - line.low) / (line.high - line.low);
   return margin + part * (line.width - 2 * margin);
 }
 function valueAt(place) {
   const part = Math.min(1, Math.max(0, (place - margin) / (line.width - 2 * margin)));
-  return line.log ? 2 ** (Math.log2(line.low) + part * (Math.log2(line.high) - Math.log2(line.low))) : line.low + part * (line.high - line.low);
+  return line.log ? 2 ** (Math.log2(line.low) + part * (Math.log2(line.high) - Math.log2(line.low))) :
+                    line.low + part * (line.high - line.low);
 }
 
 function moveTo(x) {
@@ -41,12 +53,16 @@ function dragTo(event) {
 }
 
 function moveByKey(event) {
-  const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 16, PageDown: -16 };
+  const steps = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 16, PageDown: -16};
   let x = line.x;
-  if (event.key in steps) x += (steps[event.key] * line.ulp * (event.shiftKey ? 16 : 1)) / 16;
-  else if (event.key === 'Home') x = line.low;
-  else if (event.key === 'End') x = line.high;
-  else return;
+  if (event.key in steps)
+    x += (steps[event.key] * line.ulp * (event.shiftKey ? 16 : 1)) / 16;
+  else if (event.key === 'Home')
+    x = line.low;
+  else if (event.key === 'End')
+    x = line.high;
+  else
+    return;
   event.preventDefault();
   if (line.log && x <= 0) return;
   moveTo(x);
@@ -80,7 +96,15 @@ function chooseValues(name, format, view, x) {
 function resultsOf(name, x) {
   const answer = ask('web_number', name, String(x), 'rne', 'default', Number(byId('line-bits').value) || 32);
   const number = (text) => (text === 'nan' ? NaN : Number(text.replace('inf', 'Infinity')));
-  return (answer.modes || []).map((m) => ({ mode: m.mode, low: number(m.value), high: m.other ? number(m.other) : null, text: m.value, other: m.other, ups: m.ups, words: m.words }));
+  return (answer.modes || []).map((m) => ({
+                                    mode: m.mode,
+                                    low: number(m.value),
+                                    high: m.other ? number(m.other) : null,
+                                    text: m.value,
+                                    other: m.other,
+                                    ups: m.ups,
+                                    words: m.words
+                                  }));
 }
 
 function drawTicks(svg, y, format) {
@@ -91,7 +115,8 @@ function drawTicks(svg, y, format) {
     const place = placeOf(value), subnormal = Math.abs(value) < least && value !== 0 && format.subnormals;
     const exponent = Math.log2(Math.abs(value)), whole = value === 0 || Number.isInteger(exponent);
     const tall = whole ? 14 : 8;
-    svg.append(make('line', { x1: place, x2: place, y1: y - tall, y2: y + tall, class: subnormal ? 'tick subnormal' : 'tick' }));
+    svg.append(
+        make('line', {x1: place, x2: place, y1: y - tall, y2: y + tall, class: subnormal ? 'tick subnormal' : 'tick'}));
     const few = line.values.length <= 20;
     if ((few || whole) && place - last > (few ? room * 0.55 : room) && place > 18 && place < line.width - 18) {
       labels.push(svgText(place, y - 20, digits(String(value), 9).replace('…', ''), 'label'));
@@ -104,42 +129,88 @@ function drawTicks(svg, y, format) {
 // The rows below the line: what each mode makes of x.
 function drawResults(svg, results, y) {
   results.forEach((r, i) => {
-    const at = y + 30 + 22 * i, from = placeOf(line.x), inside = (v) => Number.isFinite(v) && v >= line.low && v <= line.high && (!line.log || v > 0);
-    const ends = r.high === null ? [[r.low, 1]] : [[r.low, 1 - Number(r.ups) / Number(r.words)], [r.high, Number(r.ups) / Number(r.words)]];
-    svg.append(make('line', { x1: margin, x2: line.width - margin, y1: at, y2: at, class: 'guide' }));
+    const at = y + 30 + 22 * i, from = placeOf(line.x),
+          inside = (v) => Number.isFinite(v) && v >= line.low && v <= line.high && (!line.log || v > 0);
+    const ends = r.high === null ?
+        [[r.low, 1]] :
+        [[r.low, 1 - Number(r.ups) / Number(r.words)], [r.high, Number(r.ups) / Number(r.words)]];
+    svg.append(make('line', {x1: margin, x2: line.width - margin, y1: at, y2: at, class: 'guide'}));
     for (const [value, share] of ends) {
       if (!inside(value)) {
-        svg.append(svgText(value > line.low || Number.isNaN(value) ? line.width - 4 : 4, at + 4, Number.isNaN(value) ? 'NaN' : value > 0 ? '+∞ or beyond' : 'beyond', 'beyond', value > line.low || Number.isNaN(value) ? 'end' : 'start'));
+        svg.append(svgText(
+            value > line.low || Number.isNaN(value) ? line.width - 4 : 4, at + 4,
+            Number.isNaN(value) ? 'NaN' :
+                value > 0       ? '+∞ or beyond' :
+                                  'beyond',
+            'beyond', value > line.low || Number.isNaN(value) ? 'end' : 'start'));
         continue;
       }
-      svg.append(make('line', { x1: from, x2: placeOf(value), y1: at, y2: at, class: r.high === null ? 'move' : 'move chance' }));
-      svg.append(make('circle', { cx: placeOf(value), cy: at, r: Math.max(2, 6 * Math.sqrt(share)), class: r.high === null ? 'result' : 'result chance' }));
+      svg.append(make(
+          'line', {x1: from, x2: placeOf(value), y1: at, y2: at, class: r.high === null ? 'move' : 'move chance'}));
+      svg.append(make('circle', {
+        cx: placeOf(value),
+        cy: at,
+        r: Math.max(2, 6 * Math.sqrt(share)),
+        class: r.high === null ? 'result' : 'result chance'
+      }));
     }
-    const right = from > line.width / 2, label = r.high === null ? `${r.mode} ${digits(r.text, 12)}` : `${r.mode} ${digits(r.text, 8)} or ${digits(r.other, 8)}`;
-    svg.append(make('text', { x: right ? 4 : line.width - 4, y: at + 4, class: 'row-label', 'text-anchor': right ? 'start' : 'end', text: label }));
+    const right = from > line.width / 2,
+          label = r.high === null ? `${r.mode} ${digits(r.text, 12)}` :
+                                    `${r.mode} ${digits(r.text, 8)} or ${digits(r.other, 8)}`;
+    svg.append(make('text', {
+      x: right ? 4 : line.width - 4,
+      y: at + 4,
+      class: 'row-label',
+      'text-anchor': right ? 'start' : 'end',
+      text: label
+    }));
   });
 }
 
 function drawPicture(name, format) {
   const place = byId('line-picture'), results = resultsOf(name, line.x), y = 62;
   line.width = widthOf(place);
-  const svg = make('svg', { width: line.width, height: y + 30 + 22 * results.length, role: 'group', 'aria-label': `The numbers of ${format.name}, and the point x` });
+  const svg = make('svg', {
+    width: line.width,
+    height: y + 30 + 22 * results.length,
+    role: 'group',
+    'aria-label': `The numbers of ${format.name}, and the point x`
+  });
   const below = results.find((r) => r.mode === 'rd').low, above = results.find((r) => r.mode === 'ru').low;
   const gapLow = Math.max(below, line.low), gapHigh = Math.min(above, line.high);
-  if (gapHigh > gapLow && (!line.log || gapLow > 0)) svg.append(make('rect', { x: placeOf(gapLow), y: y - 14, width: placeOf(gapHigh) - placeOf(gapLow), height: 28, class: 'gap' }));
-  svg.append(make('line', { x1: margin, x2: line.width - margin, y1: y, y2: y, class: 'axis' }));
+  if (gapHigh > gapLow && (!line.log || gapLow > 0))
+    svg.append(make(
+        'rect', {x: placeOf(gapLow), y: y - 14, width: placeOf(gapHigh) - placeOf(gapLow), height: 28, class: 'gap'}));
+  svg.append(make('line', {x1: margin, x2: line.width - margin, y1: y, y2: y, class: 'axis'}));
   drawTicks(svg, y, format);
   drawResults(svg, results, y);
   const at = placeOf(line.log ? Math.max(line.x, line.low) : line.x);
   if (line.x >= line.low && line.x <= line.high) {
-    svg.append(make('line', { x1: at, x2: at, y1: y, y2: y + 20 + 22 * results.length, class: 'drop' }));
+    svg.append(make('line', {x1: at, x2: at, y1: y, y2: y + 20 + 22 * results.length, class: 'drop'}));
     const nearest = results.find((r) => r.mode === 'rne');
-    svg.append(make('circle', { cx: at, cy: y, r: 9, class: 'point', tabindex: 0, role: 'slider', 'aria-label': 'the point x', 'aria-valuemin': line.low, 'aria-valuemax': line.high, 'aria-valuenow': line.x, 'aria-valuetext': `${line.x}, to nearest ${nearest.low}` }));
-    svg.append(svgText(Math.min(line.width - 40, Math.max(40, at)), 16, `x = ${digits(String(line.x), 14)}`, 'x-label'));
+    svg.append(make('circle', {
+      cx: at,
+      cy: y,
+      r: 9,
+      class: 'point',
+      tabindex: 0,
+      role: 'slider',
+      'aria-label': 'the point x',
+      'aria-valuemin': line.low,
+      'aria-valuemax': line.high,
+      'aria-valuenow': line.x,
+      'aria-valuetext': `${line.x}, to nearest ${nearest.low}`
+    }));
+    svg.append(
+        svgText(Math.min(line.width - 40, Math.max(40, at)), 16, `x = ${digits(String(line.x), 14)}`, 'x-label'));
   }
   place.replaceChildren(svg);
-  const gap = above > below ? `The gap that holds x goes from ${digits(String(below), 14)} to ${digits(String(above), 14)}. ` : `x is a number of ${format.name}. `;
-  byId('line-caption').textContent = `${gap}The view has ${line.values.length} numbers.${format.subnormals ? ' Subnormal numbers have another colour: their spacing does not shrink any more.' : ''} A circle that is larger has the larger probability.`;
+  const gap = above > below ?
+      `The gap that holds x goes from ${digits(String(below), 14)} to ${digits(String(above), 14)}. ` :
+      `x is a number of ${format.name}. `;
+  byId('line-caption').textContent = `${gap}The view has ${line.values.length} numbers.${
+      format.subnormals ? ' Subnormal numbers have another colour: their spacing does not shrink any more.' :
+                          ''} A circle that is larger has the larger probability.`;
   say(`${gap}To nearest: ${results.find((r) => r.mode === 'rne').text}.`);
 }
 
@@ -151,9 +222,10 @@ function drawCoinsOf(name, bits, seed, n) {
 }
 
 function drawCoins(name) {
-  const bits = wholeOf('line-bits', 1, 32, 'Random bits'), draws = wholeOf('line-draws', 1, 4096, 'Draws'), seed = wholeOf('line-seed', 0, 2 ** 53, 'Seed');
+  const bits = wholeOf('line-bits', 1, 32, 'Random bits'), draws = wholeOf('line-draws', 1, 4096, 'Draws'),
+        seed = wholeOf('line-seed', 0, 2 ** 53, 'Seed');
   const error = bits.error || draws.error || seed.error;
-  const answer = error ? { error } : ask('web_coin_sides', name, byId('line-mode').value, bits.value, line.x);
+  const answer = error ? {error} : ask('web_coin_sides', name, byId('line-mode').value, bits.value, line.x);
   if (refuse('line-coins-error', answer)) return;
   const place = byId('line-coins');
   if (answer.ups === 0 && answer.low === answer.high) {
@@ -164,28 +236,39 @@ function drawCoins(name) {
     return;
   }
   place.hidden = false;
-  const p = answer.ups / answer.words, results = drawCoinsOf(name, bits.value, seed.value, draws.value), low = answer.low === 'nan' ? NaN : Number(answer.low.replace('inf', 'Infinity'));
-  byId('line-probability').textContent = `x becomes ${digits(answer.high, 20)} with probability ${fraction(answer.ups, answer.words)} = ${p.toPrecision(6)}, exactly: ${count(answer.ups)} of the ${count(answer.words)} random words. Otherwise it becomes ${digits(answer.low, 20)}.`;
+  const p = answer.ups / answer.words, results = drawCoinsOf(name, bits.value, seed.value, draws.value),
+        low = answer.low === 'nan' ? NaN : Number(answer.low.replace('inf', 'Infinity'));
+  byId('line-probability').textContent = `x becomes ${digits(answer.high, 20)} with probability ${
+      fraction(answer.ups, answer.words)} = ${p.toPrecision(6)}, exactly: ${count(answer.ups)} of the ${
+      count(answer.words)} random words. Otherwise it becomes ${digits(answer.low, 20)}.`;
   const isLow = (value) => value === low || (Number.isNaN(value) && Number.isNaN(low));
   answer.drawn = results.filter((value) => !isLow(value)).length;
-  const coins = [...results].slice(0, 1024).map((value) => make('i', isLow(value) ? { class: 'tail', text: '↓' } : { class: 'head', text: '↑' }));
+  const coins = [...results].slice(0, 1024).map(
+      (value) => make('i', isLow(value) ? {class: 'tail', text: '↓'} : {class: 'head', text: '↑'}));
   place.replaceChildren(...coins);
   place.setAttribute('aria-label', `${answer.drawn} of ${draws.value} draws give ${answer.high}`);
-  byId('line-drawn').textContent = `${count(answer.drawn)} of ${count(draws.value)} draws give ${digits(answer.high, 20)}, ${percent(answer.drawn, draws.value)}; the expected number is ${(p * draws.value).toPrecision(4)}. The same seed gives the same draws. They are those of libulp: word i of stream 0.`;
+  byId('line-drawn').textContent = `${count(answer.drawn)} of ${count(draws.value)} draws give ${
+      digits(answer.high, 20)}, ${percent(answer.drawn, draws.value)}; the expected number is ${
+      (p * draws.value)
+          .toPrecision(4)}. The same seed gives the same draws. They are those of libulp: word i of stream 0.`;
 }
 
 function drawLine(changed) {
   if (changed === 'line-view' || changed === 'line-format' || changed === 'line-x') byId('line-centre').value = '';
   const name = byId('line-format').value.trim(), format = ask('web_format', name), x = numberOf('line-x', 'Point x');
   const problem = format.error || x.error;
-  byId('line-out').hidden = refuse('line-error', problem ? { error: problem } : null);
+  byId('line-out').hidden = refuse('line-error', problem ? {error: problem} : null);
   if (problem) return;
   line.x = x.value;
   const view = byId('line-view').value;
   const many = chooseValues(name, format, view, line.x);
   const outside = line.x < Number(format.lowest) || line.x > Number(format.max);
-  const hint = many || (line.log && line.x <= 0 ? `The logarithmic view shows positive numbers; ${line.x} is not positive.` : '') || (outside ? `x = ${line.x} is beyond ${format.name}, which goes from ${digits(format.lowest, 16)} to ${digits(format.max, 16)}. Move x into the range to see it on the line.` : '');
-  refuse('line-error', hint ? { error: hint } : null);
+  const hint = many ||
+      (line.log && line.x <= 0 ? `The logarithmic view shows positive numbers; ${line.x} is not positive.` : '') ||
+      (outside ? `x = ${line.x} is beyond ${format.name}, which goes from ${digits(format.lowest, 16)} to ${
+                     digits(format.max, 16)}. Move x into the range to see it on the line.` :
+                 '');
+  refuse('line-error', hint ? {error: hint} : null);
   byId('line-picture').hidden = Boolean(many);
   const shown = ask('web_number', name, String(line.x), 'rz', 'sat', 32);
   line.ulp = shown.result && shown.result.ulp ? Number(shown.result.ulp) : 1;

@@ -1,11 +1,11 @@
 // main.js - starts the page: lists from the wasm module, tabs, theme, link.
 
 const parts = {
-  number: { draw: drawNumber, start: startNumber },
-  line: { draw: drawLine, start: startLine },
-  sums: { draw: drawSums, start: startSums },
-  dot: { draw: drawDot, start: startDot },
-  histogram: { draw: drawHistogram, start: startHistogram },
+  number: {draw: drawNumber, start: startNumber},
+  line: {draw: drawLine, start: startLine},
+  sums: {draw: drawSums, start: startSums},
+  dot: {draw: drawDot, start: startDot},
+  histogram: {draw: drawHistogram, start: startHistogram},
 };
 const lists = {};
 
@@ -25,7 +25,7 @@ function startTabs() {
   const names = Object.keys(parts);
   for (const name of names) byId('tab-' + name).addEventListener('click', () => show(name));
   byId('tabs').addEventListener('keydown', (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
     if (!step) return;
     show(names[(names.indexOf(state.part) + step + names.length) % names.length]);
     byId('tab-' + state.part).focus();
@@ -69,14 +69,17 @@ async function copyLink() {
 // Lists of formats, modes and policies, as the C sources have them.
 function fillLists() {
   Object.assign(lists, ask('web_lists'));
-  byId('formats').replaceChildren(...lists.formats.map((f) => make('option', { value: f.name, label: [f.aliases, f.source].filter(Boolean).join(', ') })));
-  const mode = (m) => make('option', { value: m.name, text: `${m.name}: ${m.meaning.replace(/:.*/, '')}` });
+  byId('formats').replaceChildren(...lists.formats.map(
+      (f) => make('option', {value: f.name, label: [f.aliases, f.source].filter(Boolean).join(', ')})));
+  const mode = (m) => make('option', {value: m.name, text: `${m.name}: ${m.meaning.replace(/:.*/, '')}`});
   const options = {
     modes: () => lists.modes.map(mode),
     stochastic: () => lists.modes.filter((m) => m.stochastic).map(mode),
-    policies: () => lists.policies.map((p) => make('option', { value: p, text: p === 'default' ? 'default of the format' : p })),
+    policies: () =>
+        lists.policies.map((p) => make('option', {value: p, text: p === 'default' ? 'default of the format' : p})),
   };
-  for (const select of document.querySelectorAll('[data-list]')) select.replaceChildren(...options[select.dataset.list]());
+  for (const select of document.querySelectorAll('[data-list]'))
+    select.replaceChildren(...options[select.dataset.list]());
 }
 
 async function main() {
@@ -109,6 +112,8 @@ async function main() {
   document.documentElement.dataset.ready = 'yes';
 }
 
-addEventListener('DOMContentLoaded', () =>
-  main().catch((problem) => notice(`The page could not start: ${problem.message}. It needs a browser with WebAssembly.`)),
+addEventListener(
+    'DOMContentLoaded',
+    () => main().catch(
+        (problem) => notice(`The page could not start: ${problem.message}. It needs a browser with WebAssembly.`)),
 );

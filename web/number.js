@@ -1,6 +1,8 @@
 // number.js - the part "A number": bits, exact value, neighbours, every mode, overflow policies, formats side by side.
 
-const number = { format: null };
+const number = {
+  format: null
+};
 
 function startNumber() {
   byId('number-hex').addEventListener('input', () => setCode(byId('number-hex').value.trim()));
@@ -32,32 +34,57 @@ function flipBit(i) {
 }
 
 function meaningOf(shown, format) {
-  const names = { zero: 'zero', infinite: 'infinity', NaN: 'not a number: the code stands for no value' };
-  if (names[shown.class]) return `${shown.class === 'NaN' ? '' : shown.value.startsWith('-') ? '−' : '+'}${names[shown.class]}`;
-  if (format.fixed) return `${minus(String(shown.integer))} × ${power(shown.exponent)}: an integer in units of the last place`;
+  const names = {zero: 'zero', infinite: 'infinity', NaN: 'not a number: the code stands for no value'};
+  if (names[shown.class])
+    return `${shown.class === 'NaN' ? '' : shown.value.startsWith('-') ? '−' : '+'}${names[shown.class]}`;
+  if (format.fixed)
+    return `${minus(String(shown.integer))} × ${power(shown.exponent)}: an integer in units of the last place`;
   const product = `${shown.sign === '-' ? '−' : '+'}${shown.significand}₂ × ${power(shown.exponent)}`;
-  if (shown.class === 'subnormal') return `${product}. The number is subnormal: the exponent field is 0, the leading bit is 0, and the exponent is ${minus(String(format.emin))}`;
+  if (shown.class === 'subnormal')
+    return `${product}. The number is subnormal: the exponent field is 0, the leading bit is 0, and the exponent is ${
+        minus(String(format.emin))}`;
   return `${product}. The exponent is the field ${shown.field} − bias ${minus(String(format.bias))}`;
 }
 
 function drawBits(shown, format) {
-  const row = byId('number-bits-row'), classes = fieldClasses(format.signBits, format.fractionBits, format.bits, format.fixed);
+  const row = byId('number-bits-row'),
+        classes = fieldClasses(format.signBits, format.fractionBits, format.bits, format.fixed);
   const buttons = [...shown.bits].map((bit, i) => {
     const place = format.bits - 1 - i;
     const edge = i > 0 && classes[i] !== classes[i - 1] ? ' edge' : '';
-    const button = make('button', { type: 'button', class: `bit ${classes[i]}${edge}`, 'aria-pressed': bit === '1', 'aria-label': `bit ${place}, ${classes[i]}, is ${bit}`, text: bit });
+    const button = make('button', {
+      type: 'button',
+      class: `bit ${classes[i]}${edge}`,
+      'aria-pressed': bit === '1',
+      'aria-label': `bit ${place}, ${classes[i]}, is ${bit}`,
+      text: bit
+    });
     button.addEventListener('click', () => flipBit(i));
     return button;
   });
   row.replaceChildren(...buttons);
-  const names = format.fixed ? [['integer', 'integer bits, the first has the weight of the sign'], ['fraction', 'fraction']] : [['sign', 'sign'], ['exponent', 'exponent'], ['fraction', 'fraction of the significand']];
-  const widths = { sign: format.signBits, exponent: format.exponentBits, integer: format.integerBits, fraction: format.fractionBits };
-  byId('number-legend').replaceChildren(...names.filter(([key]) => widths[key] > 0).map(([key, text]) => make('span', { class: 'key ' + key, text: `${text}: ${widths[key]} bit${widths[key] === 1 ? '' : 's'}` })));
+  const names = format.fixed ?
+      [['integer', 'integer bits, the first has the weight of the sign'], ['fraction', 'fraction']] :
+      [['sign', 'sign'], ['exponent', 'exponent'], ['fraction', 'fraction of the significand']];
+  const widths = {
+    sign: format.signBits,
+    exponent: format.exponentBits,
+    integer: format.integerBits,
+    fraction: format.fractionBits
+  };
+  byId('number-legend')
+      .replaceChildren(...names.filter(([key]) => widths[key] > 0)
+                           .map(([key, text]) => make('span', {
+                                  class: 'key ' + key,
+                                  text: `${text}: ${widths[key]} bit${widths[key] === 1 ? '' : 's'}`
+                                })));
 }
 
 function longNumber(text) {
   if (text.length <= 60) return digits(text, 60);
-  return make('details', {}, make('summary', { text: digits(text, 40) + ` (all ${text.replace(/[^0-9]/g, '').length} digits)` }), make('span', { class: 'digits', text }));
+  return make(
+      'details', {}, make('summary', {text: digits(text, 40) + ` (all ${text.replace(/[^0-9]/g, '').length} digits)`}),
+      make('span', {class: 'digits', text}));
 }
 
 function drawShown(shown, format) {
@@ -72,7 +99,10 @@ function drawShown(shown, format) {
     const name = side === 'below' ? '◀ next below' : 'next above ▶';
     button.textContent = neighbour ? `${name}: ${digits(neighbour.value, 14)}` : `${name}: none`;
   }
-  const rows = [['Exact value', longNumber(shown.value)], ['Hex float', shown.hex], ['Kind', shown.class + (shown.class === 'subnormal' ? ', below the least normal number' : '')]];
+  const rows = [
+    ['Exact value', longNumber(shown.value)], ['Hex float', shown.hex],
+    ['Kind', shown.class + (shown.class === 'subnormal' ? ', below the least normal number' : '')]
+  ];
   if (shown.below) rows.push(['Below', longNumber(shown.below.value)]);
   if (shown.above) rows.push(['Above', longNumber(shown.above.value)]);
   if (shown.ulp) rows.push(['ulp, the spacing here', `${power(shown.ulpExponent)} = ${digits(shown.ulp)}`]);
@@ -88,12 +118,17 @@ const fraction = (ups, words) => {
 function drawModes(answer, chosen) {
   const rows = answer.modes.map((m) => {
     const about = lists.modes.find((mode) => mode.name === m.mode);
-    const row = make('tr', m.mode === chosen ? { class: 'chosen' } : {});
+    const row = make('tr', m.mode === chosen ? {class: 'chosen'} : {});
     row.append(head(m.mode), cell(about.meaning.replace(/:.*/, ''), 'wide'));
-    if (!m.other) row.append(cell(digits(m.value)), cell(m.code, 'code'), cell(m.error === null ? '' : `${signed(m.error)} ulp`));
+    if (!m.other)
+      row.append(cell(digits(m.value)), cell(m.code, 'code'), cell(m.error === null ? '' : `${signed(m.error)} ulp`));
     else {
       const p = Number(m.ups) / Number(m.words), lines = (a, b) => make('span', {}, a, make('br'), b);
-      row.append(cell(lines(digits(m.value), digits(m.other))), cell(lines(m.code, m.otherCode), 'code'), cell(lines(`probability ${(1 - p).toPrecision(4)}`, `probability ${p.toPrecision(4)} = ${fraction(m.ups, m.words)}`)));
+      row.append(
+          cell(lines(digits(m.value), digits(m.other))), cell(lines(m.code, m.otherCode), 'code'),
+          cell(lines(
+              `probability ${(1 - p).toPrecision(4)}`,
+              `probability ${p.toPrecision(4)} = ${fraction(m.ups, m.words)}`)));
     }
     return row;
   });
@@ -101,22 +136,33 @@ function drawModes(answer, chosen) {
 }
 
 function drawPolicies(answer, format) {
-  byId('number-policy-note').textContent = answer.beyond
-    ? `The number is beyond the range of ${format.name}, ${digits(format.lowest, 20)} to ${digits(format.max, 20)}. The policy decides.`
-    : `The number is inside the range of ${format.name}, ${digits(format.lowest, 20)} to ${digits(format.max, 20)}. The policies differ only where a result is beyond the range.`;
-  const rows = answer.policies.map((p) => make('tr', p.own ? { class: 'chosen' } : {}, head(p.policy + (p.own ? ' (default)' : '')), cell(digits(p.value)), cell(p.code, 'code')));
+  byId('number-policy-note').textContent = answer.beyond ?
+      `The number is beyond the range of ${format.name}, ${digits(format.lowest, 20)} to ${
+          digits(format.max, 20)}. The policy decides.` :
+      `The number is inside the range of ${format.name}, ${digits(format.lowest, 20)} to ${
+          digits(format.max, 20)}. The policies differ only where a result is beyond the range.`;
+  const rows = answer.policies.map(
+      (p) => make(
+          'tr', p.own ? {class: 'chosen'} : {}, head(p.policy + (p.own ? ' (default)' : '')), cell(digits(p.value)),
+          cell(p.code, 'code')));
   fill(byId('number-policies'), ['policy', `result in mode ${byId('number-mode').value}`, 'code'], rows);
 }
 
 function drawFormat(f) {
   const yes = (flag) => (flag ? 'yes' : 'no');
   const rows = [['Width', `${f.bits} bits`]];
-  if (f.fixed) rows.push(['Fixed point', `${f.integerBits} integer bits, which count the sign, and ${f.fractionBits} fraction bits`]);
-  else rows.push(['Precision', `${f.precision} significant bits`], ['Exponents', `${minus(String(f.emin))} to ${minus(String(f.emax))}, bias ${minus(String(f.bias))}`]);
+  if (f.fixed)
+    rows.push(
+        ['Fixed point', `${f.integerBits} integer bits, which count the sign, and ${f.fractionBits} fraction bits`]);
+  else
+    rows.push(
+        ['Precision', `${f.precision} significant bits`],
+        ['Exponents', `${minus(String(f.emin))} to ${minus(String(f.emax))}, bias ${minus(String(f.bias))}`]);
   rows.push(['Largest', digits(f.max, 40)], ['Lowest', digits(f.lowest, 40)]);
   if (!f.fixed) rows.push(['Least normal', digits(f.minNormal, 40)]);
   rows.push(['Least positive', digits(f.minPositive, 40)]);
-  if (!f.fixed) rows.push(['Subnormals', yes(f.subnormals)], ['Infinity', yes(f.infinities)], ['NaN', f.nan.replace('NaN: ', '')]);
+  if (!f.fixed)
+    rows.push(['Subnormals', yes(f.subnormals)], ['Infinity', yes(f.infinities)], ['NaN', f.nan.replace('NaN: ', '')]);
   facts(byId('number-format-facts'), rows);
 }
 
@@ -125,20 +171,25 @@ function drawSides(x) {
   byId('number-sides-table').hidden = Boolean(refuse('number-sides-error', answer));
   if (answer.error) return;
   const rows = answer.rows.map((r) => {
-    const strip = make('span', { class: 'strip', 'aria-hidden': 'true' });
+    const strip = make('span', {class: 'strip', 'aria-hidden': 'true'});
     const classes = r.bits ? fieldClasses(r.signBits, r.fractionBits, r.bits.length, r.fixed) : [];
-    classes.forEach((kind, i) => strip.append(make('i', { class: kind, text: r.bits[i] })));
-    return make('tr', {}, head(r.format), cell(r.code, 'code'), cell(digits(r.value, 26)), cell(r.relative === null ? '' : signed(r.relative), 'right'), cell(power(r.ulpExponent)), cell(strip));
+    classes.forEach((kind, i) => strip.append(make('i', {class: kind, text: r.bits[i]})));
+    return make(
+        'tr', {}, head(r.format), cell(r.code, 'code'), cell(digits(r.value, 26)),
+        cell(r.relative === null ? '' : signed(r.relative), 'right'), cell(power(r.ulpExponent)), cell(strip));
   });
   fill(byId('number-sides-table'), ['format', 'code', 'value', '>relative error', 'ulp', 'bits'], rows);
 }
 
 function drawNumber(changed) {
-  if (changed === 'number-x' || changed === 'number-mode' || changed === 'number-overflow') byId('number-code').value = '';
+  if (changed === 'number-x' || changed === 'number-mode' || changed === 'number-overflow')
+    byId('number-code').value = '';
   if (changed === 'number-format') byId('number-code').value = '';
   const name = byId('number-format').value.trim(), x = byId('number-x').value.trim(), mode = byId('number-mode').value;
   const bits = wholeOf('number-bits', 1, 32, 'Random bits'), format = ask('web_format', name);
-  const answer = bits.error || format.error ? { error: bits.error || format.error } : ask('web_number', name, x, mode, byId('number-overflow').value, bits.value);
+  const answer = bits.error || format.error ?
+      {error: bits.error || format.error} :
+      ask('web_number', name, x, mode, byId('number-overflow').value, bits.value);
   byId('number-out').hidden = refuse('number-error', answer);
   if (answer.error) return;
   const code = byId('number-code').value;
@@ -149,10 +200,15 @@ function drawNumber(changed) {
   }
   byId('number-typed').textContent = minus(x.length > 30 ? x.slice(0, 30) + '…' : x);
   const exact = Number(x) === Number(answer.x) && /^-?\d*\.?\d*$/.test(x) && answer.x.length <= x.length + 2;
-  const random = lists.modes.find((m) => m.name === mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
-  byId('number-note').textContent = (random ? `The bits above show the result of ${mode} with random bits that are all 0. ` : '') + answer.note + (exact || answer.note ? '' : `The typed number becomes a binary64 number first: ${digits(answer.x, 60)}.`);
-  if (shown) drawShown(shown, format);
-  else byId('number-value').textContent = `${format.name} has no code for ${digits(answer.x)}.`;
+  const random =
+      lists.modes.find((m) => m.name === mode).stochastic && !code && answer.modes.find((m) => m.mode === mode).other;
+  byId('number-note').textContent =
+      (random ? `The bits above show the result of ${mode} with random bits that are all 0. ` : '') + answer.note +
+      (exact || answer.note ? '' : `The typed number becomes a binary64 number first: ${digits(answer.x, 60)}.`);
+  if (shown)
+    drawShown(shown, format);
+  else
+    byId('number-value').textContent = `${format.name} has no code for ${digits(answer.x)}.`;
   for (const id of ['number-bits-row', 'number-meaning', 'number-facts', 'number-legend']) byId(id).hidden = !shown;
   drawModes(answer, mode);
   drawPolicies(answer, format);

@@ -7,14 +7,28 @@ function make(tag, attributes = {}, ...children) {
   const svg = ['svg', 'g', 'line', 'rect', 'circle', 'text', 'path', 'title'].includes(tag);
   const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
-    if (key === 'text') e.textContent = value;
-    else e.setAttribute(key, value);
+    if (key === 'text')
+      e.textContent = value;
+    else
+      e.setAttribute(key, value);
   }
   e.append(...children);
   return e;
 }
 
-const superscripts = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' };
+const superscripts = {
+  '-': '⁻',
+  0: '⁰',
+  1: '¹',
+  2: '²',
+  3: '³',
+  4: '⁴',
+  5: '⁵',
+  6: '⁶',
+  7: '⁷',
+  8: '⁸',
+  9: '⁹'
+};
 const power = (e) => '2' + String(e).replace(/./g, (c) => superscripts[c]);
 const minus = (text) => text.replace(/^-/, '−').replace(/e-0?/, 'e−');
 
@@ -36,9 +50,12 @@ function brief(x) {
 }
 
 const count = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ' ');
-const percent = (part, whole) => (whole === 0 ? '0' : ((100 * part) / whole).toPrecision(3).replace(/\.?0+$/, '')) + ' %';
+const percent = (part, whole) =>
+    (whole === 0 ? '0' : ((100 * part) / whole).toPrecision(3).replace(/\.?0+$/, '')) + ' %';
+// three digits without zeros at the end
+const shortly = (x) => x.toPrecision(3).replace(/\.?0+(e|$)/, '$1').replace('e-', 'e−');
 // a difference in units in the last place, or relative: short, with its sign
-const signed = (x) => (x === null ? '' : x === 0 ? '0' : (x > 0 ? '+' : '−') + Math.abs(x).toPrecision(3).replace(/\.?0+(e|$)/, '$1').replace('e-', 'e−'));
+const signed = (x) => (x === null ? '' : x === 0 ? '0' : (x > 0 ? '+' : '−') + shortly(Math.abs(x)));
 
 // Writes a sentence about a refusal, or clears it. Returns whether there was one.
 function refuse(id, answer) {
@@ -50,16 +67,17 @@ function refuse(id, answer) {
 
 // Fills a table. A column whose name begins with ">" has its name at the right, as its numbers are.
 function fill(table, head, rows) {
-  const name = (text) => (text.startsWith('>') ? { class: 'right', text: text.slice(1) } : { text });
-  const line = make('tr', {}, ...head.map((text) => make('th', { scope: 'col', ...name(text) })));
+  const name = (text) => (text.startsWith('>') ? {class: 'right', text: text.slice(1)} : {text});
+  const line = make('tr', {}, ...head.map((text) => make('th', {scope: 'col', ...name(text)})));
   table.replaceChildren(make('thead', {}, line), make('tbody', {}, ...rows));
 }
 
-const cell = (content, kind = '') => make('td', kind ? { class: kind } : {}, content === null ? '–' : content);
-const head = (content) => make('th', { scope: 'row' }, content);
+const cell = (content, kind = '') => make('td', kind ? {class: kind} : {}, content === null ? '–' : content);
+const head = (content) => make('th', {scope: 'row'}, content);
 
 function facts(list, pairs) {
-  list.replaceChildren(...pairs.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', {}, value))));
+  list.replaceChildren(
+      ...pairs.map(([name, value]) => make('div', {}, make('dt', {text: name}), make('dd', {}, value))));
 }
 
 // Says a sentence to screen readers.
@@ -72,23 +90,27 @@ function say(sentence) {
 function wholeOf(id, low, high, what) {
   const text = byId(id).value.trim();
   const value = /^[+-]?\d+$/.test(text) ? Number(text) : NaN;
-  if (value >= low && value <= high) return { value };
-  return { error: `${what}: "${text.slice(0, 40)}" is not possible. Allowed are whole numbers from ${low} to ${high}.` };
+  if (value >= low && value <= high) return {value};
+  return {error: `${what}: "${text.slice(0, 40)}" is not possible. Allowed are whole numbers from ${low} to ${high}.`};
 }
 
 // Reads a number of a field as the C sources do.
 function numberOf(id, what) {
   const text = byId(id).value.trim();
   const answer = ask('web_number', 'binary64', text, 'rne', 'default', 32);
-  if (answer.error) return { error: `${what}: ${answer.error}` };
+  if (answer.error) return {error: `${what}: ${answer.error}`};
   const value = answer.x === 'nan' ? NaN : Number(answer.x.replace('inf', 'Infinity'));
-  if (Number.isFinite(value)) return { value };
-  return { error: `${what}: ${text} is not possible. Allowed are finite numbers.` };
+  if (Number.isFinite(value)) return {value};
+  return {error: `${what}: ${text} is not possible. Allowed are finite numbers.`};
 }
 
 // The width that a picture has; a part that is not shown has none.
 const widthOf = (element) => Math.max(280, Math.floor(element.clientWidth || 280));
 
 const frame = () => new Promise((done) => setTimeout(done, 0));
-const fieldClasses = (signBits, fractionBits, n, fixed) =>
-  Array.from({ length: n }, (_, i) => (i < signBits ? 'sign' : i < n - fractionBits ? (fixed ? 'integer' : 'exponent') : 'fraction'));
+const fieldClasses = (signBits, fractionBits, n, fixed) => Array.from(
+    {length: n},
+    (_, i) =>
+        (i < signBits             ? 'sign' :
+             i < n - fractionBits ? (fixed ? 'integer' : 'exponent') :
+                                    'fraction'));

@@ -1,7 +1,12 @@
 // state.js - the link holds the whole state: the part that is shown, and every field that differs from its default.
 
 const fields = () => [...document.querySelectorAll('[data-key]')];
-const state = { part: 'number', timer: 0, longest: 6000, tooLong: false };
+const state = {
+  part: 'number',
+  timer: 0,
+  longest: 6000,
+  tooLong: false
+};
 
 // The defaults are the values before the first link is read.
 function stateDefaults() {
@@ -13,8 +18,10 @@ function stateHash() {
   state.tooLong = histogram.pasted !== '';
   for (const field of fields()) {
     if (field.value === field.dataset.initial) continue;
-    if (field.value.length > state.longest) state.tooLong = true;
-    else pairs.set(field.dataset.key, field.value);
+    if (field.value.length > state.longest)
+      state.tooLong = true;
+    else
+      pairs.set(field.dataset.key, field.value);
   }
   const text = pairs.toString();
   return '#' + state.part + (text ? '?' + text : '');
@@ -38,8 +45,13 @@ function stateRead() {
       field.value = field.dataset.initial;
     }
   }
-  for (const key of pairs.keys()) if (!fields().some((field) => field.dataset.key === key)) wrong.push(key);
-  if (part && part !== 'main' && !byId('tab-' + part)) wrong.push(part);
-  else if (part && part !== 'main') state.part = part;
-  return wrong.length ? `The link holds "${wrong.join('", "').slice(0, 120)}", which this page does not know; the default stands there.` : '';
+  for (const key of pairs.keys())
+    if (!fields().some((field) => field.dataset.key === key)) wrong.push(key);
+  if (part && part !== 'main' && !byId('tab-' + part))
+    wrong.push(part);
+  else if (part && part !== 'main')
+    state.part = part;
+  return wrong.length ?
+      `The link holds "${wrong.join('", "').slice(0, 120)}", which this page does not know; the default stands there.` :
+      '';
 }

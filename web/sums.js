@@ -1,8 +1,25 @@
-// sums.js - the part "Sums": a staircase that is drawn while the sum runs, and the ends in all modes and with all cures.
+// sums.js - the part "Sums": a staircase that is drawn while the sum runs, and the ends in all modes and with all
+// cures.
 
-const sums = { turn: 0, values: [], exact: [], terms: 0, seconds: 2 };
-const usualTerms = { stagnation: 100, counting: 4096, harmonic: 1000 };
-const cureNames = { plain: 'no cure', master: 'master copy in binary32', kahan: "Kahan's summation", first: 'terms first', chunks: 'chunks' };
+const sums = {
+  turn: 0,
+  values: [],
+  exact: [],
+  terms: 0,
+  seconds: 2
+};
+const usualTerms = {
+  stagnation: 100,
+  counting: 4096,
+  harmonic: 1000
+};
+const cureNames = {
+  plain: 'no cure',
+  master: 'master copy in binary32',
+  kahan: 'Kahan\'s summation',
+  first: 'terms first',
+  chunks: 'chunks'
+};
 
 function startSums() {
   byId('sums-go').addEventListener('click', () => runSums(true));
@@ -11,13 +28,23 @@ function startSums() {
 
 // The settings of the fields, or a sentence about the first that is wrong.
 function sumSettings() {
-  const numbers = [numberOf('sums-start', 'Start'), numberOf('sums-term', 'Term'), wholeOf('sums-seed', 0, 2 ** 53, 'Seed'), wholeOf('sums-run', 1, 1000000, 'Run'), wholeOf('sums-chunk', 1, 1000000, 'Terms in a chunk')];
+  const numbers = [
+    numberOf('sums-start', 'Start'), numberOf('sums-term', 'Term'), wholeOf('sums-seed', 0, 2 ** 53, 'Seed'),
+    wholeOf('sums-run', 1, 1000000, 'Run'), wholeOf('sums-chunk', 1, 1000000, 'Terms in a chunk')
+  ];
   const terms = wholeOf('sums-terms', 1, 1000000, 'Terms');
   const wrong = [terms, ...numbers].find((n) => n.error);
   if (wrong) return wrong;
-  const set = { terms: terms.value, numbers: numbers.map((n) => n.value), problem: byId('sums-problem').value, format: byId('sums-format').value.trim(), mode: byId('sums-mode').value, cure: byId('sums-cure').value };
+  const set = {
+    terms: terms.value,
+    numbers: numbers.map((n) => n.value),
+    problem: byId('sums-problem').value,
+    format: byId('sums-format').value.trim(),
+    mode: byId('sums-mode').value,
+    cure: byId('sums-cure').value
+  };
   const answer = beginSum(set, set.mode, set.cure);
-  return answer.error ? answer : Object.assign(set, { start: answer.start, term: answer.term });
+  return answer.error ? answer : Object.assign(set, {start: answer.start, term: answer.term});
 }
 
 function beginSum(set, mode, cure) {
@@ -39,24 +66,28 @@ function ticksOf(low, high, most) {
   const raw = (high - low) / most || 1, ten = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((m) => m * ten).find((s) => s >= raw);
   const ticks = [];
-  for (let i = Math.ceil(low / step); i * step <= high + step / 1e6; i++) ticks.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step); i * step <= high + step / 1e6; i++)
+    ticks.push(Number((i * step).toPrecision(12)));
   return ticks;
 }
 
 function drawStairs() {
-  const canvas = byId('sums-picture'), width = widthOf(canvas.parentElement) - 24, height = Math.min(360, Math.max(220, width * 0.45)), scale = devicePixelRatio || 1;
+  const canvas = byId('sums-picture'), width = widthOf(canvas.parentElement) - 24,
+        height = Math.min(360, Math.max(220, width * 0.45)), scale = devicePixelRatio || 1;
   canvas.width = width * scale;
   canvas.height = height * scale;
   canvas.style.width = width + 'px';
   canvas.style.height = height + 'px';
-  const c = canvas.getContext('2d'), style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
+  const c = canvas.getContext('2d'), style = getComputedStyle(document.documentElement),
+        colour = (name) => style.getPropertyValue(name).trim();
   c.scale(scale, scale);
   c.clearRect(0, 0, width, height);
   const n = sums.values.length - 1, finite = [...sums.values, ...sums.exact].filter(Number.isFinite);
   let low = Math.min(...sums.sampled(finite)), high = Math.max(...sums.sampled(finite));
   if (!(high > low)) [low, high] = [low - 1, high + 1];
   const pad = (high - low) * 0.08;
-  const left = 62, x = (k) => left + (k / sums.terms) * (width - left - 20), y = (v) => height - 42 - ((v - low + pad) / (high - low + 2 * pad)) * (height - 54);
+  const left = 62, x = (k) => left + (k / sums.terms) * (width - left - 20),
+        y = (v) => height - 42 - ((v - low + pad) / (high - low + 2 * pad)) * (height - 54);
   c.font = '12px system-ui, sans-serif';
   c.fillStyle = colour('--soft');
   c.strokeStyle = colour('--grid');
@@ -97,16 +128,24 @@ function drawStairs() {
 }
 
 // At most some thousand of many numbers, for the ends of an axis.
-sums.sampled = (list) => (list.length < 5000 ? list : list.filter((_, i) => i % Math.ceil(list.length / 4000) === 0).concat(list[list.length - 1]));
+sums.sampled = (list) =>
+    (list.length < 5000 ? list :
+                          list.filter((_, i) => i % Math.ceil(list.length / 4000) === 0).concat(list[list.length - 1]));
 
 function reportSums(set) {
   const r = ask('web_sum_report');
-  byId('sums-value').textContent = `After ${count(r.terms)} terms the sum is ${digits(r.value, 30)}; exactly it is ${minus(r.exact)}.`;
+  byId('sums-value').textContent =
+      `After ${count(r.terms)} terms the sum is ${digits(r.value, 30)}; exactly it is ${minus(r.exact)}.`;
   const random = lists.modes.find((m) => m.name === set.mode).stochastic;
-  const still = r.last === r.terms ? 'The last term still changed the sum.' : r.last === 0 ? 'No term changed the sum.' : `Term ${count(r.last)} was the last that changed the sum.`;
-  const first = set.problem === 'stagnation' ? `In ${set.format} the start is ${digits(set.start, 24)} and the term is ${digits(set.term, 24)}. ` : '';
+  const still = r.last === r.terms ? 'The last term still changed the sum.' :
+      r.last === 0                 ? 'No term changed the sum.' :
+                                     `Term ${count(r.last)} was the last that changed the sum.`;
+  const first = set.problem === 'stagnation' ?
+      `In ${set.format} the start is ${digits(set.start, 24)} and the term is ${digits(set.term, 24)}. ` :
+      '';
   const spacing = r.spacing === 'nan' ? '' : ` The spacing of the numbers at the sum is ${digits(r.spacing, 20)}.`;
-  byId('sums-text').textContent = `${first}${still}${spacing}${random ? ' The random words are those of the experiment with this seed and run.' : ''}`;
+  byId('sums-text').textContent = `${first}${still}${spacing}${
+      random ? ' The random words are those of the experiment with this seed and run.' : ''}`;
   say(byId('sums-value').textContent + ' ' + still);
 }
 
@@ -138,10 +177,12 @@ async function compareSums(set, turn) {
       call('web_sum_run', Math.min(left, 20000));
       if (left <= 20000) break;
       await frame();
-      if (turn !== sums.turn) return; // the module has one sum: a new run ends this comparison
+      if (turn !== sums.turn) return;  // the module has one sum: a new run ends this comparison
     }
     const r = ask('web_sum_report'), chosen = mode === set.mode && cure === set.cure;
-    rows.push(make('tr', chosen ? { class: 'chosen' } : {}, head(mode), cell(cureNames[cure]), cell(digits(r.value, 26)), cell(r.code, 'code'), cell(r.error === null ? '' : minus(r.error), 'right'), cell(count(r.last), 'right')));
+    rows.push(make(
+        'tr', chosen ? {class: 'chosen'} : {}, head(mode), cell(cureNames[cure]), cell(digits(r.value, 26)),
+        cell(r.code, 'code'), cell(r.error === null ? '' : minus(r.error), 'right'), cell(count(r.last), 'right')));
   }
   fill(byId('sums-table'), ['mode', 'cure', 'sum', 'code', '>error', '>last term that changed it'], rows);
   byId('sums-out').dataset.done = turn;
@@ -163,9 +204,14 @@ async function runSums(slowly) {
 }
 
 function drawSums(changed) {
-  const problem = byId('sums-problem').value, random = lists.modes.find((m) => m.name === byId('sums-mode').value).stochastic;
+  const problem = byId('sums-problem').value,
+        random = lists.modes.find((m) => m.name === byId('sums-mode').value).stochastic;
   if (changed === 'sums-problem') byId('sums-terms').value = usualTerms[problem];
-  const shown = { stagnation: problem === 'stagnation', chunks: byId('sums-cure').value === 'chunks', stochastic: random };
+  const shown = {
+    stagnation: problem === 'stagnation',
+    chunks: byId('sums-cure').value === 'chunks',
+    stochastic: random
+  };
   for (const label of document.querySelectorAll('#sums [data-for]')) label.hidden = !shown[label.dataset.for];
   runSums(false);
 }

@@ -1,13 +1,15 @@
 // wasm.js - calls of the functions that the C sources export.
 
-const wasm = { exports: null };
+const wasm = {
+  exports: null
+};
 
 // The module needs three functions of WASI, which a write to stderr would call. The page never writes.
 const nothing = () => 8;
 
 async function wasmStart(bytes) {
-  const wasi = { fd_close: nothing, fd_seek: nothing, fd_write: nothing };
-  const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: wasi });
+  const wasi = {fd_close: nothing, fd_seek: nothing, fd_write: nothing};
+  const {instance} = await WebAssembly.instantiate(bytes, {wasi_snapshot_preview1: wasi});
   instance.exports._initialize();
   wasm.exports = instance.exports;
 }
@@ -47,7 +49,7 @@ function ask(name, ...given) {
   try {
     return JSON.parse(textAt(call(name, ...given)));
   } catch (problem) {
-    if (problem instanceof RangeError) return { error: problem.message };
+    if (problem instanceof RangeError) return {error: problem.message};
     throw problem;
   }
 }

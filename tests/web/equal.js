@@ -2,8 +2,8 @@
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
-const { execFileSync } = require('node:child_process');
-const { load } = require('./module.js');
+const {execFileSync} = require('node:child_process');
+const {load} = require('./module.js');
 
 const [file, bin, native] = process.argv.slice(2);
 let failed = 0;
@@ -11,18 +11,22 @@ const verdict = (good, text) => {
   console.log(`${good ? 'ok' : 'not ok'} - ${text}`);
   if (!good) failed = 1;
 };
-const run = (program, ...options) => execFileSync(path.join(bin, program), options, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] });
-const filter = (input, ...options) => execFileSync(path.join(bin, 'ulp'), options, { input, encoding: 'utf8' }).trim().split('\n');
+const run = (program, ...options) => execFileSync(
+    path.join(bin, program), options, {encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore']});
+const filter = (input, ...options) =>
+    execFileSync(path.join(bin, 'ulp'), options, {input, encoding: 'utf8'}).trim().split('\n');
 const number = (text) => Number(text.replace('inf', 'Infinity').replace('nan', 'NaN'));
 const same = (a, b) => Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b));
 
 // ---- random conversions, and probabilities over all words ----
 
 function conversions(page) {
-  const coins = execFileSync(native, ['cases.bin'], { encoding: 'utf8' }).trim().split('\n'), data = fs.readFileSync('cases.bin');
+  const coins = execFileSync(native, ['cases.bin'], {encoding: 'utf8'}).trim().split('\n'),
+        data = fs.readFileSync('cases.bin');
   let at = 0, total = 0, wrong = 0;
   while (at < data.length) {
-    const end = data.indexOf(10, at), [format, mode, overflow, bits, seed, count] = data.toString('latin1', at, end).split(' ');
+    const end = data.indexOf(10, at),
+          [format, mode, overflow, bits, seed, count] = data.toString('latin1', at, end).split(' ');
     const size = 8 * count;
     data.copy(page.values(+count), 0, end + 1, end + 1 + size);
     const answer = page.ask('web_round_values', format, mode, overflow, +bits, +seed, +count);
@@ -32,19 +36,23 @@ function conversions(page) {
     total += +count;
     at = end + 1 + 2 * size;
   }
-  verdict(wrong === 0 && total === 1000000, `${total} random roundings in all modes, policies and seeds are those of libulp`);
+  verdict(
+      wrong === 0 && total === 1000000,
+      `${total} random roundings in all modes, policies and seeds are those of libulp`);
   const off = coins.filter((line) => {
     const [format, mode, bits, x, ups] = line.split(' ');
     return page.ask('web_coin_sides', format, mode, +bits, number(x)).ups !== +ups;
   });
   off.slice(0, 5).forEach((line) => console.log('# ' + line));
-  verdict(off.length === 0 && coins.length === 400, 'the exact probabilities of 400 coins are the counts over all words');
+  verdict(
+      off.length === 0 && coins.length === 400, 'the exact probabilities of 400 coins are the counts over all words');
 }
 
 // ---- sums: the rows of the experiments ----
 
 function rowsOf(file) {
-  const lines = fs.readFileSync(file, 'utf8').trim().split('\n').filter((line) => line[0] !== '#'), names = lines[0].split(',');
+  const lines = fs.readFileSync(file, 'utf8').trim().split('\n').filter((line) => line[0] !== '#'),
+        names = lines[0].split(',');
   return lines.slice(1).map((line) => Object.fromEntries(line.split(',').map((cell, i) => [names[i], cell])));
 }
 
@@ -87,16 +95,20 @@ function examples() {
 }
 
 function dots(page) {
-  const lines = new Map(), code = (format, text) => page.ask('web_number', format, text, 'rne', 'default', 32).result.code;
+  const lines = new Map(),
+        code = (format, text) => page.ask('web_number', format, text, 'rne', 'default', 32).result.code;
   const cases = examples();
-  for (let seed = 1; seed <= 6; seed++) cases.push({ inputs: seed % 2 ? 'binary16' : 'e5m2', c: '0.5', products: page.ask('web_dot_random', 40, 8, seed).products });
+  for (let seed = 1; seed <= 6; seed++)
+    cases.push(
+        {inputs: seed % 2 ? 'binary16' : 'e5m2', c: '0.5', products: page.ask('web_dot_random', 40, 8, seed).products});
   let drawn = 0, untrue = 0;
   for (const example of cases) {
     const set = page.ask('web_dot_set', example.c, example.products, example.inputs);
     if (set.error) throw new Error(set.error);
     for (const m of page.ask('web_dot_machines').machines) {
-      const inputs = m.inputs || 'binary64', codes = [0, 1].map((i) => set.products.map((p) => code(inputs, p[i])).join(' '));
-      if (!lines.has(m.name)) lines.set(m.name, { inputs: m.inputs, text: [], want: [] });
+      const inputs = m.inputs || 'binary64',
+            codes = [0, 1].map((i) => set.products.map((p) => code(inputs, p[i])).join(' '));
+      if (!lines.has(m.name)) lines.set(m.name, {inputs: m.inputs, text: [], want: []});
       lines.get(m.name).text.push(`${code(m.result, set.c)} ${codes.join(' ')}`);
       lines.get(m.name).want.push(m.code);
       const terms = page.ask('web_dot_terms', m.name);
@@ -109,11 +121,12 @@ function dots(page) {
     }
   }
   let compared = 0, wrong = 0;
-  for (const [name, { inputs, text, want }] of lines) {
-    filter(text.join('\n') + '\n', 'dot', '--datapath', name, ...(inputs ? [] : ['--in', 'binary64'])).forEach((line, i) => {
-      compared++;
-      if (line !== want[i] && wrong++ < 5) console.log(`# ${name}: ${want[i]}, ulp dot says ${line}`);
-    });
+  for (const [name, {inputs, text, want}] of lines) {
+    filter(text.join('\n') + '\n', 'dot', '--datapath', name, ...(inputs ? [] : ['--in', 'binary64']))
+        .forEach((line, i) => {
+          compared++;
+          if (line !== want[i] && wrong++ < 5) console.log(`# ${name}: ${want[i]}, ulp dot says ${line}`);
+        });
   }
   verdict(wrong === 0 && compared > 400, `${compared} dot products on ${lines.size} machines are those of ulp dot`);
   verdict(untrue === 0 && drawn > 500, `the terms of ${drawn} blocks, as they are drawn, add up to the result`);
@@ -122,7 +135,7 @@ function dots(page) {
 // ---- gradients: `ulp round` ----
 
 function histograms(page) {
-  const x = Array.from({ length: 3000 }, (_, i) => (i % 2 ? -1 : 1) * (1 + (i % 97) / 97) * 2 ** ((i % 61) - 40));
+  const x = Array.from({length: 3000}, (_, i) => (i % 2 ? -1 : 1) * (1 + (i % 97) / 97) * 2 ** ((i % 61) - 40));
   let wrong = 0;
   for (const [format, scale, least] of [['binary16', 3, 2 ** -14], ['e4m3', -2, 2 ** -6], ['q8.8', 0, 2 ** -8]]) {
     page.call('web_data_clear');
@@ -132,11 +145,15 @@ function histograms(page) {
       page.ask('web_data_text', 0, 0);
     }
     page.call('web_judge', format, scale, 0, 1e6);
-    const got = page.ask('web_judge_report'), want = { flushed: 0, subnormal: 0, kept: 0, overflowed: 0 };
-    filter(x.map((v) => v * 2 ** scale).join('\n') + '\n', 'round', '--format', format, '--overflow', 'nan', '--to', 'value').forEach((line, i) => {
-      const y = Math.abs(number(line));
-      want[Number.isNaN(y) ? 'overflowed' : y === 0 ? 'flushed' : Math.abs(x[i]) * 2 ** scale < least ? 'subnormal' : 'kept']++;
-    });
+    const got = page.ask('web_judge_report'), want = {flushed: 0, subnormal: 0, kept: 0, overflowed: 0};
+    filter(
+        x.map((v) => v * 2 ** scale).join('\n') + '\n', 'round', '--format', format, '--overflow', 'nan', '--to',
+        'value')
+        .forEach((line, i) => {
+          const y = Math.abs(number(line));
+          const kept = Math.abs(x[i]) * 2 ** scale < least ? 'subnormal' : 'kept';
+          want[Number.isNaN(y) ? 'overflowed' : y === 0 ? 'flushed' : kept]++;
+        });
     for (const name of Object.keys(want)) {
       if (want[name] !== got[name] && wrong++ < 5) console.log(`# ${format} ${name}: ${got[name]}, want ${want[name]}`);
     }
@@ -148,8 +165,12 @@ async function main() {
   const page = await load(file);
   conversions(page);
   sums(page, 'stagnation', ['--runs', '3', '--formats', 'binary32,binary16,bfloat16,e4m3,q8.8'], 'step');
-  sums(page, 'counting', ['--runs', '3', '--terms', '3000', '--limit', '9000', '--formats', 'binary32,binary16,bfloat16,e4m3,q8.8'], 'n');
-  sums(page, 'harmonic', ['--runs', '3', '--terms', '600', '--limit', '2000', '--formats', 'binary32,binary16,bfloat16,e4m3'], 'n');
+  sums(
+      page, 'counting',
+      ['--runs', '3', '--terms', '3000', '--limit', '9000', '--formats', 'binary32,binary16,bfloat16,e4m3,q8.8'], 'n');
+  sums(
+      page, 'harmonic',
+      ['--runs', '3', '--terms', '600', '--limit', '2000', '--formats', 'binary32,binary16,bfloat16,e4m3'], 'n');
   dots(page);
   histograms(page);
   process.exit(failed);

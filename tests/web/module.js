@@ -5,7 +5,9 @@ const fs = require('node:fs');
 async function load(file) {
   const [, base64] = fs.readFileSync(file, 'utf8').match(/<script type="text\/plain" id="wasm">([^<]*)<\/script>/);
   const nothing = () => 8;
-  const { instance } = await WebAssembly.instantiate(Buffer.from(base64, 'base64'), { wasi_snapshot_preview1: { fd_close: nothing, fd_seek: nothing, fd_write: nothing } });
+  const {instance} = await WebAssembly.instantiate(
+      Buffer.from(base64, 'base64'),
+      {wasi_snapshot_preview1: {fd_close: nothing, fd_seek: nothing, fd_write: nothing}});
   const e = instance.exports;
   e._initialize();
   const bytes = () => Buffer.from(e.memory.buffer);
@@ -25,7 +27,7 @@ async function load(file) {
   // the first n numbers of an answer, as bytes and as numbers
   const values = (n) => bytes().subarray(e.web_values(), e.web_values() + 8 * n);
   const write = (text) => bytes().write(text + '\0', e.web_input());
-  return { call, write, ask, values, numbers: (n) => new Float64Array(e.memory.buffer, e.web_values(), n) };
+  return {call, write, ask, values, numbers: (n) => new Float64Array(e.memory.buffer, e.web_values(), n)};
 }
 
-module.exports = { load };
+module.exports = {load};

@@ -1,12 +1,20 @@
 // pictures.js PAGE FOLDER - pictures of every part of the page, at 1280 and 390 pixels, in light and dark colours.
 'use strict';
 const path = require('node:path');
-const { start, open } = require('./chromium.js');
+const {start, open} = require('./chromium.js');
 
 const states = {
-  number: '#number', 'number-sub': '#number?n.x=1e-6&n.m=sra&n.r=8', line: '#line', 'line-all': '#line?l.v=all&l.x=5.5', 'line-log': '#line?l.f=e4m3&l.v=log&l.x=3', sums: '#sums',
-  'sums-sr': '#sums?s.p=harmonic&s.m=sra&s.n=1000', dot: '#dot', 'dot-fp8': '#dot?d.i=e4m3&d.c=64&d.m=h100-e4m3&d.p=' + encodeURIComponent(Array(8).fill('2^-4 2^-4').join('\n')),
-  histogram: '#histogram', 'histogram-fp8': '#histogram?h.f=e4m3&h.k=12',
+  number: '#number',
+  'number-sub': '#number?n.x=1e-6&n.m=sra&n.r=8',
+  line: '#line',
+  'line-all': '#line?l.v=all&l.x=5.5',
+  'line-log': '#line?l.f=e4m3&l.v=log&l.x=3',
+  sums: '#sums',
+  'sums-sr': '#sums?s.p=harmonic&s.m=sra&s.n=1000',
+  dot: '#dot',
+  'dot-fp8': '#dot?d.i=e4m3&d.c=64&d.m=h100-e4m3&d.p=' + encodeURIComponent(Array(8).fill('2^-4 2^-4').join('\n')),
+  histogram: '#histogram',
+  'histogram-fp8': '#histogram?h.f=e4m3&h.k=12',
 };
 
 async function main([file, folder, only]) {
@@ -16,7 +24,7 @@ async function main([file, folder, only]) {
     if (only && !name.startsWith(only)) continue;
     for (const [width, theme] of [[1280, 'light'], [1280, 'dark'], [390, 'light'], [390, 'dark']]) {
       await page.size(width, 900);
-      await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: theme }] });
+      await page.send('Emulation.setEmulatedMedia', {features: [{name: 'prefers-color-scheme', value: theme}]});
       await page.goto('file://' + path.resolve(file) + hash);
       await new Promise((go) => setTimeout(go, 400));
       await page.picture(path.join(folder, `${name}-${width}-${theme}.png`));
