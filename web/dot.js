@@ -104,6 +104,15 @@ function ruleOf(m) {
       m.late ? ', start added last' : ''}`;
 }
 
+// The same as a sentence.
+function sentenceOf(m) {
+  const rounds = lists.modes.find((mode) => mode.name === m.output).meaning.replace(/:.*/, '');
+  if (!m.aligned) return `${m.name} forms ${ruleOf(m)}, in ${m.result}, rounded ${rounds}.`;
+  const late = m.late ? ' The start c is added last.' : '';
+  return `${m.name} adds ${m.length} products at a time. It cuts all terms ${m.fraction} bits below the largest ` +
+      `exponent, adds them exactly, and rounds the sum ${rounds} to ${m.kept} fraction bits of ${m.result}.${late}`;
+}
+
 function drawMachines(answer, chosen) {
   const inputs = byId('dot-inputs').value, all = byId('dot-all').value === 'all';
   const shown = answer.machines.filter((m) => all || !m.aligned || m.inputs === inputs || m.name === chosen);
@@ -216,7 +225,7 @@ function drawTerms(name, products, machine) {
   byId('dot-name').textContent = name;
   const answer = ask('web_dot_terms', name);
   if (refuse('dot-error', answer)) return;
-  byId('dot-rule').textContent = ruleOf(machine) + '.';
+  byId('dot-rule').textContent = sentenceOf(machine);
   const blocks = byId('dot-blocks'), n = answer.blocks.length;
   const at = Math.min(n, Math.max(1, Number(byId('dot-block').value) || 1));
   const step = (to, text) => {
@@ -255,7 +264,7 @@ function drawTerms(name, products, machine) {
 
 function drawDot() {
   const answer = ask('web_dot_set', byId('dot-c').value.trim(), byId('dot-products').value, byId('dot-inputs').value);
-  byId('dot-out').hidden = refuse('dot-error', answer);
+  outdate('dot-out', refuse('dot-error', answer));
   if (answer.error) return;
   byId('dot-exact').textContent = `${answer.k} product${answer.k === 1 ? '' : 's'} and the start ${
       digits(answer.c, 24)}: the exact sum, to 53 bits, is ${digits(answer.exact, 40)}.`;

@@ -117,8 +117,6 @@ const char *web_data_generate(const char *kind, double count, double centre, dou
     return web_answer();
 }
 
-WEB_EXPORT(web_data_count) uint32_t web_data_count(void) { return (uint32_t)data.count; }
-
 static int class_of(double x, const ulp_format *f) {
     const double y = ulp_round(x, f, (ulp_rule){ULP_RNE, ULP_OVERFLOW_NAN, 0}, 0);
     if (y != y) return OVERFLOWED;

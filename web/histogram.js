@@ -232,7 +232,7 @@ async function drawHistogram() {
   const name = byId('histogram-format').value.trim(), format = ask('web_format', name);
   const answer = format.error ? format : await loadData(source, turn);
   if (!answer || turn !== histogram.turn) return;
-  byId('histogram-out').hidden = refuse('histogram-error', answer);
+  outdate('histogram-out', refuse('histogram-error', answer));
   if (answer.error) return;
   if (!(await judge(name, scale, turn))) return;
   const n = call('web_judge_bins'), numbers = answered(6 * n), bins = [];

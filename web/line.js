@@ -257,7 +257,7 @@ function drawLine(changed) {
   if (changed === 'line-view' || changed === 'line-format' || changed === 'line-x') byId('line-centre').value = '';
   const name = byId('line-format').value.trim(), format = ask('web_format', name), x = numberOf('line-x', 'Point x');
   const problem = format.error || x.error;
-  byId('line-out').hidden = refuse('line-error', problem ? {error: problem} : null);
+  outdate('line-out', refuse('line-error', problem ? {error: problem} : null));
   if (problem) return;
   line.x = x.value;
   const view = byId('line-view').value;

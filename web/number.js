@@ -156,7 +156,7 @@ function drawFormat(f) {
         ['Fixed point', `${f.integerBits} integer bits, which count the sign, and ${f.fractionBits} fraction bits`]);
   else
     rows.push(
-        ['Precision', `${f.precision} significant bits`],
+        ['Precision', `${f.precision} significant bit${f.precision === 1 ? '' : 's'}`],
         ['Exponents', `${minus(String(f.emin))} to ${minus(String(f.emax))}, bias ${minus(String(f.bias))}`]);
   rows.push(['Largest', digits(f.max, 40)], ['Lowest', digits(f.lowest, 40)]);
   if (!f.fixed) rows.push(['Least normal', digits(f.minNormal, 40)]);
@@ -190,7 +190,7 @@ function drawNumber(changed) {
   const answer = bits.error || format.error ?
       {error: bits.error || format.error} :
       ask('web_number', name, x, mode, byId('number-overflow').value, bits.value);
-  byId('number-out').hidden = refuse('number-error', answer);
+  outdate('number-out', refuse('number-error', answer));
   if (answer.error) return;
   const code = byId('number-code').value;
   let shown = code ? ask('web_code', name, code) : answer.result;

@@ -38,6 +38,8 @@ function digits(text, width = 34) {
   if (text === '-inf') return '−∞';
   if (text === 'nan') return 'NaN';
   if (text.length <= width) return minus(text);
+  if (/^-?\d+$/.test(text))
+    text = text.replace(/^(-?\d)(\d*)$/, (all, first, rest) => `${first}.${rest}e+${rest.length}`);
   const [, significand, exponent] = text.match(/^([^e]*)(e.*)?$/);
   return minus(significand.slice(0, width - 2 - (exponent || '').length) + '…' + (exponent || ''));
 }
@@ -63,6 +65,14 @@ function refuse(id, answer) {
   place.hidden = !sentence;
   if (place.textContent !== (sentence || '')) place.textContent = sentence || '';
   return Boolean(sentence);
+}
+
+// While an input is refused, the last results stay, but pale.
+function outdate(id, refused) {
+  const place = byId(id);
+  place.classList.toggle('stale', refused);
+  place.hidden = refused && !place.dataset.drawn;
+  if (!refused) place.dataset.drawn = 'yes';
 }
 
 // Fills a table. A column whose name begins with ">" has its name at the right, as its numbers are.

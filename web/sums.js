@@ -190,7 +190,7 @@ async function compareSums(set, turn) {
 
 async function runSums(slowly) {
   const turn = ++sums.turn, set = sumSettings();
-  byId('sums-out').hidden = refuse('sums-error', set);
+  outdate('sums-out', refuse('sums-error', set));
   if (set.error) return;
   const begin = set.problem === 'stagnation' ? set.numbers[0] : 0;
   sums.terms = set.terms;
