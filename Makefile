@@ -157,7 +157,14 @@ LIB_OBJ  += $(if $(WITH_CUDA),$(CUDA_SRC:%.cu=$O/%.o),$(patsubst %.c,$O/%.o,$(wi
 HARNESS_OBJ := $(patsubst %.c,$O/%.o,$(wildcard experiments/harness/*.c experiments/harness/*/*.c))
 # a program is a folder: experiments/NAME/NAME.c and what lies beside it
 PROGRAMS := $(foreach d,$(wildcard experiments/*),$(if $(wildcard $d/$(notdir $d).c),$(notdir $d)))
-program_objects = $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c))
+program_objects = $(patsubst %.c,$O/%.o,$(wildcard experiments/$(1)/*.c experiments/$(1)/*/*.c)) \
+                  $(if $(wildcard experiments/$(1)/labs/*.c),$O/made/labs.o)
+# experiments/ulp/labs/NAME.c exports course_lab_NAME; a made source holds the table of the labs
+LABS := $(sort $(basename $(notdir $(wildcard experiments/ulp/labs/*.c))))
+labs = '/* labs.c - made by the Makefile: the labs of experiments/ulp/labs. */' \
+    '$(hash)include "experiments/ulp/course/sheet.h"' $(foreach n,$(LABS),'extern const course_lab course_lab_$n;') \
+    'const course_lab *const course_labs[] = {' $(foreach n,$(LABS),'    &course_lab_$n$(,)') '};' \
+    'const size_t course_lab_count = sizeof course_labs / sizeof *course_labs;'
 EXPERIMENTS := $(filter-out ulp bench bench_gpu throughput,$(PROGRAMS))
 REFERENCE_OBJ := $(if $(HAVE_MPFR),$(REFERENCE:%.c=$O/%.o))
 TESTS := $(if $(and $(HAVE_CMOCKA),$(HAVE_MPFR)),$(patsubst tests/%.c,%,$(wildcard tests/t_*.c)))
@@ -171,7 +178,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
 
 .PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick install clean distclean help
 # kept although only pattern rules name them
-.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/harness/*/*.c tests/*.c tests/*/*.c)) \
+.SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
 all: libraries programs
 
@@ -191,7 +198,11 @@ $O/kinds/$(1).c: .FORCE
 	@mkdir -p $$(@D) && { printf '%s\n' $$(call kinds,$(1),$(2),$(3)) | cmp -s - $$@ || printf '%s\n' $$(call kinds,$(1),$(2),$(3)) > $$@; }
 endef
 $(foreach k,$(KINDS),$(eval $(call kinds_rule,$(word 1,$(subst :, ,$k)),$(word 2,$(subst :, ,$k)),$(word 3,$(subst :, ,$k)))))
+$O/made/labs.c: .FORCE
+	@mkdir -p $(@D) && { printf '%s\n' $(labs) | cmp -s - $@ || printf '%s\n' $(labs) > $@; }
 $O/kinds/%.o: $O/kinds/%.c $O/flags.txt
+	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+$O/made/%.o: $O/made/%.c $O/flags.txt
 	$(call run,cc,$<)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 # FOR_SOURCE and FOR_FOLDER: flags of one source, of the sources of one folder; empty where an optional part is missing.

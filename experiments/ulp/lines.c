@@ -87,8 +87,8 @@ static int cannot_open(const char *program, const char *path) {
     return ulp_usage_error(program, "cannot read %s: %s", path, why);
 }
 
-static int each_of_file(const char *program, const char *path, uint64_t *index,
-                        int (*each)(void *context, const tool_line *line), void *context) {
+int tool_each_line_of(const char *program, const char *path, uint64_t *index,
+                      int (*each)(void *context, const tool_line *line), void *context) {
     const int is_stdin = strcmp(path, "-") == 0;
     reader r = {.file = is_stdin ? stdin : fopen(path, "r")};
     if (r.file == NULL) return cannot_open(program, path);
@@ -119,7 +119,7 @@ int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool
     uint64_t index = 0;
     int status = ULP_GO_ON;
     for (size_t i = 0; i < (a->word_count ? a->word_count : 1) && status == ULP_GO_ON; i++)
-        status = each_of_file(a->program, paths[i], &index, each, context);
+        status = tool_each_line_of(a->program, paths[i], &index, each, context);
     return status == ULP_GO_ON ? ULP_EXIT_FINE : status;
 }
 

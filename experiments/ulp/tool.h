@@ -15,7 +15,7 @@ typedef struct tool_command {
 } tool_command;
 
 extern const tool_command tool_formats, tool_show, tool_round, tool_arith, tool_dot, tool_gemm, tool_probe, tool_block,
-    tool_verify, tool_backends, tool_amp;
+    tool_verify, tool_backends, tool_amp, tool_course;
 
 /* The name of a command without "ulp ". */
 const char *tool_name(const tool_command *command);
@@ -110,6 +110,11 @@ int tool_print_encoded(const tool_line *line, double y, const ulp_format *format
  * a file cannot be opened or is not a text with lines of up to 16 MiB, and ULP_EXIT_FAILED if reading fails or memory
  * is out. Returns ULP_EXIT_FINE at the end. */
 int tool_each_line(const ulp_arguments *a, int (*each)(void *context, const tool_line *line), void *context);
+
+/* As tool_each_line(), for one file; *index is the index of its first data line, and then of the line behind its last.
+ * Returns ULP_GO_ON at the end. */
+int tool_each_line_of(const char *program, const char *path, uint64_t *index,
+                      int (*each)(void *context, const tool_line *line), void *context);
 
 /* Flush stdout, and write "PROGRAM: FILE:LINE: ..." to stderr. Returns ULP_EXIT_USAGE. */
 int tool_bad_line(const tool_line *line, const char *text, ...) ULP_PRINTF(2, 3);

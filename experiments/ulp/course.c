@@ -1,0 +1,207 @@
+/* course.c - ulp course: the questions of a student, the marks of answers, the CSV of a class, the key. */
+#include "course/mark.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct settings {
+    const char *id, *word, *out;
+    double almost;
+    int json;
+} settings;
+
+static settings given;
+
+static const ulp_option options[] = {
+    ULP_OPTION(settings, id, text, NULL, .value_name = "ID",
+               .help = "sheet, key: the students, with commas between them; check: the student whose file it must be"),
+    ULP_OPTION(settings, word, text, "", .value_name = "TEXT",
+               .help = "a word that the teacher chooses; it is part of the seed of all numbers"),
+    ULP_OPTION(settings, out, folder, "", .value_name = "FOLDER",
+               .help = "sheet, key: write FOLDER/ID.csv for each student, and never over a file that is there"),
+    {.name = "json",
+     .type = &ulp_type_flag,
+     ULP_AT(settings, json),
+     .help = "check: print results.json of Gradescope, which a cell of nbgrader can read, too"},
+    ULP_OPTION(settings, almost, number, "0.5", .min = 0, .max = 1,
+               .help = "check --json, grade: points of an answer that is almost right"),
+    {0}};
+
+/* A part of the command: a word, the options it takes, and the number of words behind it. */
+typedef struct action {
+    const char *name, *options, *wants;
+    int (*run)(const ulp_arguments *a);
+    size_t least, most;
+} action;
+
+static void add_comment(ulp_text *to, const char *text) {
+    ulp_text wrapped = {0};
+    ulp_text_wrap(&wrapped, text, 0, 0, 78);
+    for (const char *line = ulp_text_of(&wrapped); *line; line += strcspn(line, "\n"), line += *line == '\n')
+        ulp_text_print(to, "# %.*s\n", (int)strcspn(line, "\n"), line);
+    ulp_text_free(&wrapped);
+}
+
+/* Add the file of a student: the questions as comments, and a row for each answer, empty or with the key. */
+static void add_file(ulp_text *to, const course_lab *only, course_student student, int with_key) {
+    ulp_text head = {0};
+    ulp_text_print(&head, "ulplab course: the %s of %s", with_key ? "KEY" : "questions", student.id);
+    add_comment(to, ulp_text_of(&head));
+    ulp_text_free(&head);
+    add_comment(to, "Write each answer behind the comma of its row. " COURSE_NUMBER_FORMS
+                    " A point stands before the decimals. Answers are exact: write all digits of a number.");
+    add_comment(to, "Then let the file be checked: ulp course check FILE");
+    ulp_text_print(to, "id,%s\n", student.id);
+    for (size_t i = 0; i < course_lab_count; i++) {
+        course_sheet sheet;
+        if (only && course_labs[i] != only) continue;
+        course_sheet_make(&sheet, course_labs[i], student);
+        ulp_text_print(to, "\n# ---- lab %s: %s ----\nsheet %s,%08x\n", sheet.lab->name, sheet.lab->title,
+                       sheet.lab->name, course_sheet_tag(&sheet));
+        for (size_t n = 0; n < sheet.count; n++) {
+            const course_question *q = &sheet.questions[n];
+            ulp_text text = {0};
+            ulp_text_print(&text, "%s  %s", q->name, ulp_text_of(&q->text));
+            ulp_text_add(to, "\n", 1);
+            add_comment(to, ulp_text_of(&text));
+            ulp_text_print(to, "%s,", q->name);
+            if (with_key) course_answer_text(to, q);
+            ulp_text_add(to, "\n", 1);
+            ulp_text_free(&text);
+        }
+        course_sheet_free(&sheet);
+    }
+}
+
+/* Write a new file; a file that is there may hold answers. */
+static int write_new(const ulp_arguments *a, const char *id, const ulp_text *text) {
+    ulp_text path = {0};
+    ulp_text_print(&path, "%s/%s.csv", given.out, id);
+    int status = ULP_EXIT_FINE;
+    FILE *file = fopen(ulp_text_of(&path), "wx");
+    if (!file)
+        status =
+            errno == EEXIST
+                ? ulp_usage_error(a->program, "%s is there, and may hold answers: remove it first", ulp_text_of(&path))
+                : ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(errno));
+    else if ((fputs(ulp_text_of(text), file) < 0) | (fclose(file) != 0))
+        status = ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(errno));
+    ulp_text_free(&path);
+    return status;
+}
+
+static int check_ids(const ulp_arguments *a) {
+    char id[256];
+    const char *at = given.id;
+    int more;
+    while ((more = ulp_next_item(id, sizeof id, &at)) > 0)
+        if (!course_id_fits(id)) return ulp_usage_error(a->program, "--id: '%s': " COURSE_ID_FORM, id);
+    if (more == 0) return ULP_GO_ON;
+    return ulp_usage_error(a->program, "--id '%s': an id in the list is empty or too long; " COURSE_ID_FORM, given.id);
+}
+
+static int print_files(const ulp_arguments *a, int with_key) {
+    const course_lab *lab = NULL;
+    if (!given.id)
+        return ulp_usage_error(a->program, "--id is missing: the numbers of the questions depend on the student's id");
+    int status = check_ids(a);
+    if (status != ULP_GO_ON) return status;
+    if (a->word_count == 2 && !(lab = course_lab_find(a->words[1])))
+        return ulp_usage_error(a->program, "no lab '%s': the labs are %s to %s", a->words[1], course_labs[0]->name,
+                               course_labs[course_lab_count - 1]->name);
+    char id[256];
+    status = ULP_EXIT_FINE;
+    for (const char *at = given.id; status == ULP_EXIT_FINE && ulp_next_item(id, sizeof id, &at) > 0;) {
+        ulp_text text = {0};
+        add_file(&text, lab, (course_student){id, given.word}, with_key);
+        if (*given.out) status = write_new(a, id, &text);
+        else fputs(ulp_text_of(&text), stdout);
+        ulp_text_free(&text);
+    }
+    return status;
+}
+
+static int run_sheet(const ulp_arguments *a) { return print_files(a, 0); }
+static int run_key(const ulp_arguments *a) { return print_files(a, 1); }
+
+/* Write sentences to stderr, each with the name of the program. */
+static void print_problems(const ulp_arguments *a, const ulp_text *problems) {
+    for (const char *line = ulp_text_of(problems); *line; line += strcspn(line, "\n") + 1)
+        ulp_complain(a->program, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static int run_check(const ulp_arguments *a) {
+    course_file file;
+    ulp_text report = {0};
+    course_file_mark(&file, a->words[1], a->program, given.id, given.word);
+    if (given.json) course_report_json(&report, &file, given.almost);
+    else course_report(&report, &file);
+    fputs(ulp_text_of(&report), stdout);
+    print_problems(a, &file.problems);
+    const int status = file.problems.length                                    ? ULP_EXIT_USAGE
+                       : course_count(&file, NULL, COURSE_RIGHT) != file.count ? ULP_EXIT_FAILED
+                                                                               : ULP_EXIT_FINE;
+    ulp_text_free(&report);
+    course_file_free(&file);
+    return status;
+}
+
+static int run_grade(const ulp_arguments *a) {
+    ulp_text rows = {0}, problems = {0};
+    const char *folder = a->words[1];
+    const int n = course_grade(&rows, &problems, folder, a->program, given.word, given.almost);
+    int status = problems.length ? ULP_EXIT_USAGE : ULP_EXIT_FINE;
+    if (n < 0) status = ulp_usage_error(a->program, "cannot read the folder %s: %s", folder, strerror(errno));
+    else if (n == 0)
+        status = ulp_usage_error(a->program, "%s has no file *.csv: it should hold the files of a class", folder);
+    else fputs(ulp_text_of(&rows), stdout);
+    print_problems(a, &problems);
+    ulp_text_free(&rows);
+    ulp_text_free(&problems);
+    return status;
+}
+
+static const action actions[] = {
+    {"sheet", "id word out", "at most one lab", run_sheet, 0, 1},
+    {"key", "id word out", "at most one lab", run_key, 0, 1},
+    {"check", "id word json almost", "one file of answers", run_check, 1, 1},
+    {"grade", "word almost", "one folder", run_grade, 1, 1},
+};
+
+static int run(const ulp_arguments *a) {
+    enum { ACTIONS = sizeof actions / sizeof actions[0] };
+    const action *at = actions;
+    if (!a->word_count) return ulp_usage_error(a->program, "a word is missing: sheet, check, grade or key");
+    while (at < actions + ACTIONS && strcmp(at->name, a->words[0]) != 0) at++;
+    if (at == actions + ACTIONS)
+        return ulp_usage_error(a->program, "'%s' is not one of sheet, check, grade and key", a->words[0]);
+    for (size_t i = 0; i < a->count; i++)
+        if (a->settings[i].given && !ulp_list_has(at->options, a->settings[i].option->name))
+            return ulp_usage_error(a->program, "`ulp course %s` takes no --%s", at->name, a->settings[i].option->name);
+    const size_t words = a->word_count - 1;
+    if (words < at->least || words > at->most)
+        return ulp_usage_error(a->program, "`ulp course %s` takes %s, and here are %zu", at->name, at->wants, words);
+    return at->run(a);
+}
+
+const tool_command tool_course = {
+    .command =
+        {.name = "ulp course",
+         .usage = "sheet | check | grade | key [OPTION...] [WORD]",
+         .summary = "prints a student's questions, and marks the answers",
+         .details =
+             "`ulp course sheet --id ID [LAB]` prints the questions of a student, as comments of the file of answers; "
+             "their numbers depend on the id. `ulp course check FILE` says of each answer whether it is right, "
+             "almost right or wrong, and gives a hint; the exit status is 0 if all answers are right, and 1 if not. "
+             "`ulp course grade FOLDER` marks the files of a class and of folders in it, and prints a CSV. `ulp "
+             "course key --id ID [LAB]` prints the sheet with the right answers, computed each time. The labs are "
+             "in the folder course/.\n\n"
+             "  ulp course sheet --id anna L1 > anna.csv\n"
+             "  ulp course check anna.csv\n"
+             "  ulp course grade class > marks.csv\n",
+         .takes_words = 1},
+    .groups = {{"options", options, &given}},
+    .run = run};

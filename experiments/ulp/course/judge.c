@@ -1,0 +1,101 @@
+/* judge.c - whether an answer is right, almost right or wrong, and the hint that it gets. */
+#include "answer.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+const char *course_verdict_name(course_verdict verdict) {
+    static const char *const names[] = {"right", "almost", "wrong", "open", "unreadable"};
+    return names[verdict];
+}
+
+static int same(double a, double b) { return ulp_bits64(a) == ulp_bits64(b); }
+
+static course_verdict judge_value(const course_question *q, double x, ulp_text *note) {
+    const char *hint = q->hint;
+    course_verdict verdict = COURSE_WRONG;
+    int e;
+    if (same(x, q->key)) return COURSE_RIGHT;
+    const course_near *near = q->near;
+    while (near < q->near + q->near_count && !same(near->value, x)) near++;
+    if (near < q->near + q->near_count) {
+        verdict = near->verdict;
+        hint = near->hint;
+    } else if (x == 0 && q->key == 0) {
+        verdict = COURSE_ALMOST;
+        hint = "The value is right. Look at the sign of the zero.";
+    } else if (q->has_format && x == x && x != q->key && course_round(x, &q->format, ULP_RNE) != x &&
+               course_round(x, &q->format, ULP_RNE) == q->key) {
+        verdict = COURSE_ALMOST;
+        hint = "This is near, but it is no number of the format. Give the number of the format exactly.";
+    } else if (q->has_format &&
+               (same(x, ulp_next_up(q->key, &q->format)) || same(x, ulp_next_down(q->key, &q->format)))) {
+        verdict = COURSE_ALMOST;
+        hint = "This is one unit in the last place away. Look at the rounding once more.";
+    } else if (x == -q->key) hint = "Look at the sign.";
+    else if (x - x == 0 && q->key != 0 && q->key - q->key == 0 && x != 0 && frexp(x / q->key, &e) == 0.5)
+        hint = "The significand is right, and the power of two is not. Count the exponent again.";
+    ulp_text_print(note, "%s", hint);
+    return verdict;
+}
+
+/* Read a code in hex, with or without 0x, or in binary with 0b. Returns 0 if the text is anything else. */
+static int read_code(uint64_t *code, const char *text, int bits) {
+    static const char digits[] = "0123456789abcdef";
+    const int prefix = text[0] == '0' && text[1] && strchr("xXbB", text[1]) && text[2] &&
+                       (strchr("xX", text[1]) || strlen(text) > (size_t)(bits + 3) / 4);
+    const int shift = prefix && strchr("bB", text[1]) ? 1 : 4;
+    text += prefix ? 2 : 0;
+    *code = 0;
+    if (!*text) return 0;
+    for (; *text; text++) {
+        const char *at = memchr(digits, *text >= 'A' && *text <= 'F' ? *text - 'A' + 'a' : *text, (size_t)1 << shift);
+        if (!at || *code >> 59) return 0;
+        *code = *code << shift | (uint64_t)(at - digits);
+    }
+    return *code >> bits == 0;
+}
+
+static course_verdict judge_code(const course_question *q, const char *answer, ulp_text *note) {
+    uint64_t code;
+    if (!read_code(&code, answer, q->format.bits)) {
+        ulp_text_print(note, "'%s' is no code of %s: a code is %d hex digits, or 0b and %d bits", answer,
+                       q->format.name, (q->format.bits + 3) / 4, q->format.bits);
+        return COURSE_UNREADABLE;
+    }
+    if (code == q->code) return COURSE_RIGHT;
+    if ((code ^ q->code) == 1ull << (q->format.bits - 1)) {
+        ulp_text_print(note, "Only the sign bit is not right.");
+        return q->key == 0 ? COURSE_ALMOST : COURSE_WRONG;
+    }
+    return judge_value(q, ulp_decode(code, &q->format), note);
+}
+
+static course_verdict judge_choice(const course_question *q, const char *answer, ulp_text *note) {
+    const char *word = q->words;
+    for (int i = 0; *word; i++) {
+        const size_t length = strcspn(word, " ");
+        if (strlen(answer) == length && strncasecmp(answer, word, length) == 0) {
+            if (i != q->right) ulp_text_print(note, "%s", q->hint);
+            return i == q->right ? COURSE_RIGHT : COURSE_WRONG;
+        }
+        word += length + (word[length] == ' ');
+    }
+    ulp_text_print(note, "'%s' is not one of the words of the question: %s", answer, q->words);
+    return COURSE_UNREADABLE;
+}
+
+course_verdict course_judge(const course_question *question, const char *answer, ulp_text *note) {
+    double value;
+    if (!*answer) {
+        ulp_text_print(note, "There is no answer yet.");
+        return COURSE_OPEN;
+    }
+    switch (question->kind) {
+    case COURSE_CODE: return judge_code(question, answer, note);
+    case COURSE_CHOICE: return judge_choice(question, answer, note);
+    case COURSE_NUMBER: break;
+    }
+    return course_read_number(&value, answer, note) ? judge_value(question, value, note) : COURSE_UNREADABLE;
+}

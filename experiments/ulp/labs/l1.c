@@ -1,0 +1,127 @@
+/* l1.c - lab L1: small terms and large sums. Sums that stand still, counting, the harmonic series. */
+#include "experiments/ulp/course/sheet.h"
+
+#include <stdio.h>
+
+enum { TIMES = 100 };
+
+static double sum_of(double start, double term, int times, const ulp_format *f, ulp_mode mode) {
+    double sum = start;
+    for (int i = 0; i < times; i++) sum = course_add(sum, term, f, mode);
+    return sum;
+}
+
+/* 100 + 0.01 a hundred times, with other numbers. */
+static void ask_sums(course_sheet *s) {
+    static const double starts[] = {100, 150, 200, 300, 400, 600};
+    const ulp_format f = course_format("binary16");
+    const double start = starts[course_draw(s, 6)], spacing = ulp_spacing(start, &f);
+    /* a third of the students have a term that moves the sum */
+    const double decimal = (course_draw(s, 3) == 0 ? 55 + course_draw(s, 40) : 5 + course_draw(s, 40)) * spacing / 100;
+    char term[16];
+    snprintf(term, sizeof term, "%.3f", decimal);
+    const double t = course_round(ulp_scale((int)(decimal * 1000 + 0.5), 0) / 1000, &f, ULP_RNE);
+    const double exact = start + TIMES * t;
+    course_question *q =
+        course_ask_number(s, spacing, NULL, "What is the spacing of the numbers of binary16 at %.0f?", start);
+    course_tempting(q, spacing / 2, "This is half of the spacing.");
+    course_tempting(q, ulp_scale(1, -10), "This is the spacing at 1. The spacing grows with the number.");
+    q->hint = "Find the power of two at or below the number; the spacing is this power times 2^-10.";
+
+    q = course_ask_number(s, t, &f, "Round %s to binary16, to nearest. Give the exact value of the result.", term);
+    course_other_modes(q, ulp_scale((int)(decimal * 1000 + 0.5), 0) / 1000, &f, ULP_RNE);
+    q->hint = "`ulp show --format fp16` and the page show the nearest number.";
+
+    const char *text = "Round %s to binary16. Add the result to %.0f a hundred times in binary16, each sum rounded %s. "
+                       "What is the last sum?";
+    const char *exact_hint = "This would be the sum without rounding. Each of the hundred sums is rounded.";
+    q = course_ask_number(s, sum_of(start, t, TIMES, &f, ULP_RNE), &f, text, term, start, "to nearest, ties to even");
+    course_tempting(q, exact, exact_hint);
+    course_tempting(q, course_round(exact, &f, ULP_RNE),
+                    "This is the exact sum, rounded once. Each of the sums is rounded.");
+    course_tempting(q, start, "Compare the term with half of the spacing.");
+    course_tempting(q, start + TIMES * spacing, "Compare the term with half of the spacing.");
+    q->hint = "What becomes of the first addition? All others round in the same way while the spacing stays.";
+
+    q = course_ask_number(s, sum_of(start, t, TIMES, &f, ULP_RU), &f, text, term, start, "upward");
+    course_tempting(q, exact, exact_hint);
+    course_tempting(q, course_round(exact, &f, ULP_RU),
+                    "This is the exact sum, rounded once. Each of the sums is rounded.");
+    course_tempting(q, start, "Upward means: to the next number above, however small the term is.");
+    q->hint = "Each addition goes up to a number of the format. Look where the spacing changes.";
+}
+
+static void ask_least_change(course_sheet *s) {
+    const ulp_format f = course_format("binary16");
+    const double x = ulp_scale(1024 + course_draw(s, 1023), -3), spacing = ulp_spacing(x, &f);
+    double least = spacing;
+    while (course_add(x, least / 2, &f, ULP_RNE) != x) least /= 2;
+    course_question *q = course_ask_number(s, least, NULL,
+                                           "Which is the smallest power of two that changes the number %s of binary16 "
+                                           "when it is added once (to nearest, ties to even)?",
+                                           course_show(x).text);
+    course_almost(q, spacing / 2, "This is half of the spacing: the sum is a tie. Where do ties go?");
+    course_almost(q, spacing, "Half of this gives a tie. Where does this tie go?");
+    q->hint = "The candidates are the spacing and half of it.";
+}
+
+static ulp_format draw_small(course_sheet *s) {
+    char name[ULP_NAME_MAX];
+    snprintf(name, sizeof name, "e5m%u", 4 + course_draw(s, 5));
+    return course_format(name);
+}
+
+static void ask_counting(course_sheet *s) {
+    const ulp_format f = draw_small(s);
+    double stop = 0;
+    while (course_add(stop, 1, &f, ULP_RNE) != stop) stop = course_add(stop, 1, &f, ULP_RNE);
+    course_question *q =
+        course_ask_number(s, stop, NULL,
+                          "Count in %s, which has %d fraction bits: 0 + 1 + 1 + ..., each sum rounded to "
+                          "nearest, ties to even. At which number does the count stop?",
+                          f.name, f.prec - 1);
+    course_tempting(q, stop / 2, "The significand has one bit more than the fraction.");
+    course_almost(q, stop - 1, "One more step is possible.");
+    course_almost(q, stop + 1, "This sum is a tie. Where does it go?");
+    course_tempting(q, stop * 2, "Where is the spacing 2 for the first time?");
+    q->hint = "Where does the spacing become so large that 1 is half of it?";
+}
+
+static void ask_steps(course_sheet *s) {
+    static const int steps[] = {3, 5, 6, 7, 10};
+    const ulp_format f = draw_small(s);
+    const double step = steps[course_draw(s, 5)];
+    double stop = 0;
+    while (course_add(stop, step, &f, ULP_RNE) != stop) stop = course_add(stop, step, &f, ULP_RNE);
+    course_question *q = course_ask_number(s, stop, &f,
+                                           "Count in %s in steps of %.0f: 0 + %.0f + %.0f + ..., each sum rounded to "
+                                           "nearest, ties to even. At which number does the count stop?",
+                                           f.name, step, step, step);
+    course_tempting(q, stop / 2, "Here the step is not yet too small: compare it with half of the spacing.");
+    q->hint = "From which power of two on is the step at most half of the spacing? On the way there sums are rounded.";
+}
+
+static void ask_harmonic(course_sheet *s) {
+    static const char *const names[] = {"bfloat16", "e5m5", "e5m6", "e5m8"};
+    const ulp_format f = course_format(names[course_draw(s, 4)]);
+    double sum = 0;
+    for (int k = 1; 1.0 / k > ulp_spacing(sum, &f) / 4; k++)
+        sum = course_add(sum, course_round(1.0 / k, &f, ULP_RNE), &f, ULP_RNE);
+    course_question *q =
+        course_ask_number(s, sum, &f,
+                          "Add 1 + 1/2 + 1/3 + ... in %s. Each term is rounded to %s, and each sum, to "
+                          "nearest, ties to even. At which number does the sum stand still for ever?",
+                          f.name, f.name);
+    q->hint = "Let the page or `build/bin/harmonic` run it: the sum stands still when the terms are less than half of "
+              "the spacing.";
+}
+
+static void ask(course_sheet *s) {
+    ask_sums(s);
+    ask_least_change(s);
+    ask_counting(s);
+    ask_steps(s);
+    ask_harmonic(s);
+}
+
+const course_lab course_lab_l1 = {"L1", "small terms and large sums", ask};

@@ -1,0 +1,100 @@
+/* l5.c - lab L5: what a Tensor Core adds. Aligned sums with a cut, fused steps, short accumulators. */
+#include "experiments/ulp/course/sheet.h"
+#include "kernels/products/datapath.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TERMS_MAX = 32 };
+
+/* A sum of products p[0] + p[1] + ... on a datapath, from c. Each product is (value, 1), or (x, x) for a square. */
+static double sum_on(const char *name, double c, const double *a, const double *b, size_t k) {
+    ulp_datapath d;
+    if (ulp_datapath_parse(&d, name) != ULP_OK) abort();
+    return ulp_dot(&d, c, (ulp_products){a, b, k, NULL, NULL}, (ulp_stream){0});
+}
+
+static const char *const machines[] = {"v100-fp16", "a100-fp16", "h100-fp16"};
+static const char *const machine_text =
+    "An aligned sum writes all terms as multiples of 2^(E-F), E the largest exponent "
+    "among the terms, cuts off what is below, and adds the rest exactly. ";
+
+/* 2^e - 2^e + small + small: what is left depends on the bits below the largest exponent. */
+static void ask_cut(course_sheet *s) {
+    static const int kept[] = {23, 24, 25};
+    const int top = (int)course_draw(s, 4), below = 22 + (int)course_draw(s, 4), units = 1 + 2 * (int)course_draw(s, 2);
+    const double small = ulp_scale(units, top - below - (units == 3));
+    const double a[4] = {ulp_scale(1, top), -ulp_scale(1, top), ulp_scale(units, -10), ulp_scale(units, -10)};
+    const double b[4] = {1, 1, small / a[2], small / a[3]};
+    double results[3];
+    int others = 0;
+    for (int i = 0; i < 3; i++) results[i] = sum_on(machines[i], 0, a, b, 4), others += results[i] != 0;
+    for (int i = 0; i < 3; i++) {
+        course_question *q = course_ask_number(s, results[i], NULL,
+                                               "%sThe model of the %s keeps F = %d bits. It adds the products 2^%d, "
+                                               "-2^%d, %s and %s in one step, with c = 0. "
+                                               "What is the result?",
+                                               i ? "" : machine_text, machines[i], kept[i], top, top,
+                                               course_show(small).text, course_show(small).text);
+        course_tempting(q, 2 * small, "This is the exact sum. Is a part of the small terms below the cut?");
+        course_tempting(q, 0, "The small terms are not wholly below the cut.");
+        course_almost(q, small, "There are two small terms.");
+        q->hint = "The cut is at 2^(E-F). Cut each small term there, and then add.";
+    }
+    course_question *q = course_ask_number(
+        s, others, NULL, "On how many of the three machines of the last three questions is the result not zero?");
+    q->hint = "Compare the small terms with 2^(E-F) of each machine.";
+}
+
+static void ask_truncated(course_sheet *s) {
+    const int units = 3 + 2 * (int)course_draw(s, 7), top = (int)course_draw(s, 3);
+    const double c = ulp_scale(1, top), small = ulp_scale(units, top - 24);
+    const double a = ulp_scale(units, -12), b = small / a;
+    const ulp_format wide = course_format("binary32");
+    course_question *q =
+        course_ask_number(s, sum_on("a100-fp16", c, &a, &b, 1), &wide,
+                          "The model of the a100-fp16 rounds the sum of a step toward zero to binary32. "
+                          "c is %s and the only product is %s. What is the result?",
+                          course_show(c).text, course_show(small).text);
+    course_other_modes(q, c + small, &wide, ULP_RZ);
+    course_almost(q, c + small, "This is the exact sum. Is it a number of binary32?");
+    q->hint = "The spacing of binary32 at 1 is 2^-23.";
+    q = course_ask_number(
+        s, sum_on("fp32", c, &a, &b, 1), &wide,
+        "A processor adds the same c and the same product in binary32, to nearest, ties to even. What is "
+        "the result: %s + %s?",
+        course_show(c).text, course_show(small).text);
+    course_other_modes(q, c + small, &wide, ULP_RNE);
+    course_almost(q, c + small, "This is the exact sum. Is it a number of binary32?");
+    q->hint = "The spacing of binary32 at 1 is 2^-23.";
+}
+
+/* One large and 31 small products in one step of 32 products of e4m3. */
+static void ask_short_accumulator(course_sheet *s) {
+    static const char *const names[] = {"h100-e4m3", "b200-e4m3"};
+    static const int kept[] = {13, 25};
+    const int large = 2 + (int)course_draw(s, 3), low = 1 + (int)course_draw(s, 6);
+    double a[TERMS_MAX], b[TERMS_MAX];
+    for (int k = 0; k < TERMS_MAX; k++) a[k] = b[k] = ulp_scale(1, k ? -low : large);
+    if (course_draw(s, 2)) a[1] = -a[1]; /* one of the small products has the other sign */
+    const double exact = ulp_scale(1, 2 * large) + (a[1] < 0 ? 29 : 31) * ulp_scale(1, -2 * low);
+    for (int i = 0; i < 2; i++) {
+        course_question *q = course_ask_number(
+            s, sum_on(names[i], 0, a, b, TERMS_MAX), NULL,
+            "The model of the %s adds 32 products in one step with F = %d and rounds the sum toward zero to %d bits "
+            "behind "
+            "the leading one. The products are 2^%d, once %s2^%d, and thirty times 2^%d; c = 0. What is the result?",
+            names[i], kept[i], i ? 23 : 13, 2 * large, a[1] < 0 ? "-" : "", -2 * low, -2 * low);
+        course_tempting(q, exact, "This is the exact sum. Where is the cut?");
+        course_tempting(q, ulp_scale(1, 2 * large), "The small products are not below the cut.");
+        q->hint = "Is a small product below 2^(E-F)? If not, the sum is exact before it is rounded.";
+    }
+}
+
+static void ask(course_sheet *s) {
+    ask_cut(s);
+    ask_truncated(s);
+    ask_short_accumulator(s);
+}
+
+const course_lab course_lab_l5 = {"L5", "what a Tensor Core adds", ask};
