@@ -12,6 +12,11 @@ const char *course_verdict_name(course_verdict verdict) {
 
 static int same(double a, double b) { return ulp_bits64(a) == ulp_bits64(b); }
 
+/* Whether x lies between the key and a neighbour, and rounds to the key. */
+static int rounds_to_key(const course_question *q, double x) {
+    return fabs(x - q->key) < ulp_spacing(q->key, &q->format) && course_round(x, &q->format, ULP_RNE) == q->key;
+}
+
 static course_verdict judge_value(const course_question *q, double x, ulp_text *note) {
     const char *hint = q->hint;
     course_verdict verdict = COURSE_WRONG;
@@ -25,12 +30,10 @@ static course_verdict judge_value(const course_question *q, double x, ulp_text *
     } else if (x == 0 && q->key == 0) {
         verdict = COURSE_ALMOST;
         hint = "The value is right. Look at the sign of the zero.";
-    } else if (q->has_format && x == x && x != q->key && course_round(x, &q->format, ULP_RNE) != x &&
-               course_round(x, &q->format, ULP_RNE) == q->key) {
+    } else if (q->has_format && rounds_to_key(q, x)) {
         verdict = COURSE_ALMOST;
         hint = "This is near, but it is no number of the format. Give the number of the format exactly.";
-    } else if (q->has_format &&
-               (same(x, ulp_next_up(q->key, &q->format)) || same(x, ulp_next_down(q->key, &q->format)))) {
+    } else if (q->has_format && (x == ulp_next_up(q->key, &q->format) || x == ulp_next_down(q->key, &q->format))) {
         verdict = COURSE_ALMOST;
         hint = "This is one unit in the last place away. Look at the rounding once more.";
     } else if (x == -q->key) hint = "Look at the sign.";

@@ -17,10 +17,11 @@ static void ask_sums(course_sheet *s) {
     const ulp_format f = course_format("binary16");
     const double start = starts[course_draw(s, 6)], spacing = ulp_spacing(start, &f);
     /* a third of the students have a term that moves the sum */
-    const double decimal = (course_draw(s, 3) == 0 ? 55 + course_draw(s, 40) : 5 + course_draw(s, 40)) * spacing / 100;
+    const double percent = course_draw(s, 3) == 0 ? 55 + course_draw(s, 40) : 5 + course_draw(s, 40);
+    const int thousandths = (int)(percent * spacing * 10 + 0.5);
+    const double decimal = thousandths / 1000.0, t = course_round(decimal, &f, ULP_RNE);
     char term[16];
     snprintf(term, sizeof term, "%.3f", decimal);
-    const double t = course_round(ulp_scale((int)(decimal * 1000 + 0.5), 0) / 1000, &f, ULP_RNE);
     const double exact = start + TIMES * t;
     course_question *q =
         course_ask_number(s, spacing, NULL, "What is the spacing of the numbers of binary16 at %.0f?", start);
@@ -29,7 +30,7 @@ static void ask_sums(course_sheet *s) {
     q->hint = "Find the power of two at or below the number; the spacing is this power times 2^-10.";
 
     q = course_ask_number(s, t, &f, "Round %s to binary16, to nearest. Give the exact value of the result.", term);
-    course_other_modes(q, ulp_scale((int)(decimal * 1000 + 0.5), 0) / 1000, &f, ULP_RNE);
+    course_other_modes(q, decimal, &f, ULP_RNE);
     q->hint = "`ulp show --format fp16` and the page show the nearest number.";
 
     const char *text = "Round %s to binary16. Add the result to %.0f a hundred times in binary16, each sum rounded %s. "
@@ -48,7 +49,7 @@ static void ask_sums(course_sheet *s) {
     course_tempting(q, course_round(exact, &f, ULP_RU),
                     "This is the exact sum, rounded once. Each of the sums is rounded.");
     course_tempting(q, start, "Upward means: to the next number above, however small the term is.");
-    q->hint = "Each addition goes up to a number of the format. Look where the spacing changes.";
+    q->hint = "Each addition goes to a number of the format above, however small the term is.";
 }
 
 static void ask_least_change(course_sheet *s) {

@@ -50,7 +50,7 @@ static void ask_counts(course_sheet *s) {
     }
     course_question *q = course_ask_number(s, zeros, NULL, "How many of these gradients become zero in binary16: %s?",
                                            ulp_text_of(&list));
-    course_tempting(q, below, "Some numbers below the smallest number of the format are rounded up to it.");
+    course_almost(q, below, "Some numbers below the smallest number of the format are rounded up to it.");
     course_almost(q, zeros + 1,
                   "One of them is counted that should not be. Look at ties and at the numbers near 2^-24.");
     course_almost(q, zeros - 1, "One of them is missing. Look at ties.");

@@ -87,9 +87,9 @@ static void ask_dynamic(course_sheet *s) {
     ulp_text_free(&end);
     ulp_text_print(&end, "How many of the first %u steps are skipped?", steps);
     q = course_ask_number(s, skipped, NULL, text, start, interval, limit, ulp_text_of(&end));
-    course_tempting(q, start > limit ? start - limit : 0, "The scale grows again, and overflows again.");
     course_almost(q, skipped + 1, "One is too many.");
     course_almost(q, skipped - 1, "One is missing.");
+    course_tempting(q, start > limit ? start - limit : 0, "The scale grows again, and overflows again.");
     q->hint = "Write down the scale of each step, and beside it whether the step is good.";
     ulp_text_free(&end);
 }
