@@ -86,12 +86,11 @@ void course_report_json(ulp_text *to, const course_file *file, double almost) {
     if (file->count) add_sum(&output, file);
     if (file->count && file->problems.length) ulp_text_add(&output, "\n", 1);
     ulp_text_print(&output, "%s", ulp_text_of(&file->problems));
-    ulp_text_print(to, "{\n  \"score\": %g,\n  \"max_score\": %zu,\n  \"output\": ", course_points(file, NULL, almost),
-                   file->count);
+    ulp_text_print(to, "{\n  \"score\": %g,\n  \"output\": ", course_points(file, NULL, almost));
     add_string(to, ulp_text_of(&output));
     ulp_text_print(to, ",\n  \"extra_data\": {\"student_id\": ");
     add_string(to, file->id);
-    ulp_text_print(to, "},\n  \"tests\": [\n");
+    ulp_text_print(to, ", \"max_score\": %zu},\n  \"tests\": [\n", file->count);
     for (size_t i = 0; i < file->count; i++) {
         add_test(to, &file->marks[i], almost);
         ulp_text_print(to, i + 1 < file->count ? ",\n" : "\n");

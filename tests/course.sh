@@ -1,0 +1,184 @@
+#!/bin/sh
+# course.sh - ulp course: sheets differ, the key is right, every bad answer gets a sentence, JSON, a class, the archives.
+root=$(pwd)
+. tests/support.sh
+ULP=$BIN/ulp
+
+# ---- sheets and keys ----
+
+exits 0 'a sheet' "$ULP" course sheet --id anna L1
+cp out.txt anna.csv
+"$ULP" course sheet --id anna L1 | cmp -s - anna.csv
+verdict $? 'the same student gets the same sheet'
+"$ULP" course sheet --id bob L1 | sed 's/bob/anna/' | cmp -s - anna.csv
+[ $? -eq 1 ]
+verdict $? 'another student gets another sheet'
+"$ULP" course sheet --id anna --word autumn L1 | cmp -s - anna.csv
+[ $? -eq 1 ]
+verdict $? 'another word of the course gives another sheet'
+[ "$(grep -c '^L1\.[0-9]*,$' anna.csv)" -ge 6 ] && ! grep -q '^L1\.[0-9]*,.' anna.csv
+verdict $? 'the answers of a sheet are empty'
+[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' anna.csv)" -le 80 ]
+verdict $? 'a sheet fits 80 columns'
+for lab in L0 L1 L2 L3 L4 L5 L6; do
+    "$ULP" course key --id zoe $lab >key.csv
+    exits 0 "the key of $lab is right" "$ULP" course check key.csv
+done
+"$ULP" course key --id zoe >key.csv
+exits 0 'the key of all labs is right' "$ULP" course check key.csv
+sed 's/$/\r/; s/^#/"#/' key.csv | sed 's/^L\([0-9.]*\),\([^\r]*\)/L\1,"\2",,/' >table.csv
+exits 0 'a file that a spreadsheet has saved is read' "$ULP" course check table.csv
+exits 0 'the key with the word' "$ULP" course key --id zoe --word autumn
+cp out.txt autumn.csv
+exits 0 'is right with the word' "$ULP" course check --word autumn autumn.csv
+exits 2 'and is refused without the word' "$ULP" course check autumn.csv
+says 'another word of' err.txt 'with a sentence'
+mkdir sheets
+exits 0 'a file for each student' "$ULP" course sheet --id anna,bob,o.k@uni-x.de --out sheets
+[ "$(ls sheets | tr '\n' ' ')" = 'anna.csv bob.csv o.k@uni-x.de.csv ' ]
+verdict $? 'has the names of the students'
+exits 2 'a file that is there is kept' "$ULP" course sheet --id bob --out sheets
+says 'may hold answers' err.txt 'with a sentence'
+
+# ---- answers ----
+
+exits 1 'an empty sheet is not right' "$ULP" course check anna.csv
+[ "$(grep -c 'open       There is no answer yet\.' out.txt)" -ge 6 ] && [ ! -s err.txt ]
+verdict $? 'and says which answers are missing'
+
+# answer TEXT VERDICT PATTERN STATUS: the answer TEXT to L1.1, 2^-4 for anna, gets VERDICT and a sentence with PATTERN
+"$ULP" course key --id anna L1 >right.csv
+[ "$(grep '^L1\.1,' right.csv)" = L1.1,0.0625 ]
+verdict $? 'the key of L1.1 of anna is 0.0625'
+answer() {
+    awk -v row="L1.1,$1" '/^L1\.1,/ { print row; next } { print }' right.csv >a.csv
+    "$ULP" course check a.csv >out.txt 2>err.txt
+    got=$?
+    tr '\n' ' ' <out.txt | tr -s ' ' >line.txt
+    grep -q "L1\.1 $2" line.txt && grep -q -- "$3" line.txt && [ $got -eq "$4" ] && { [ "$4" -lt 2 ] || grep -q "^ulp course: a\.csv:[0-9]*: L1\.1: ." err.txt; }
+    verdict $? "L1.1,$1 is $2"
+    if [ "$2" = wrong ]; then
+        ! grep -qE '0\.0625|1/16|2\^-4' line.txt
+        verdict $? 'and the hint does not have the answer'
+    fi
+}
+for text in 0.0625 6.25e-2 1/16 2^-4 '2^(-4)' '2**-4' 1*2^-4 '1 * 2^-4' '1x2^-4' 0x1p-4 0X.1P0 .0625 +0.0625 ' 0.0625 ' '2 / 32'; do
+    answer "$text" right . 0
+done
+answer 0.03125 wrong 'half of the spacing' 1
+answer 2^-10 wrong 'spacing at 1' 1
+answer -0.0625 wrong 'sign' 1
+answer 8 wrong 'power of two is not' 1
+answer 3 wrong . 1
+answer inf wrong . 1
+answer nan wrong . 1
+answer '0,0625x' unreadable 'comma: write a point' 2
+answer '"0,5"' unreadable 'comma: write a point, as in 0\.5' 2
+answer 0x3c00 unreadable 'looks like a code' 2
+answer '1 000' unreadable 'blank between digits' 2
+answer 10^-2 unreadable 'a power has the base 2' 2
+answer 2^9999 unreadable 'a power has the base 2' 2
+answer 2^x unreadable 'a power has the base 2' 2
+answer 25% unreadable 'percent' 2
+answer 1/0 unreadable 'is no number' 2
+answer 1/2/3 unreadable 'is no number' 2
+answer 1e999 unreadable 'larger than every number' 2
+answer one unreadable 'is no number' 2
+answer 0.5. unreadable 'is no number' 2
+answer --5 unreadable 'is no number' 2
+
+# verdicts of other kinds: a code, a choice, the sign of a zero
+one() { # one ID NAME ANSWER VERDICT PATTERN: the answer to one question
+    "$ULP" course key --id "$1" "${2%%.*}" | awk -v q="$2," -v a="$3" 'index($0, q) == 1 { print q a; next } { print }' >a.csv
+    "$ULP" course check a.csv 2>/dev/null | tr '\n' ' ' | tr -s ' ' >line.txt
+    grep -q "$2 $4" line.txt && grep -q -- "$5" line.txt
+    verdict $? "$2,$3 is $4"
+}
+code=$("$ULP" course key --id anna L0 | sed -n 's/^L0\.1,//p')
+one anna L0.1 "0x$code" right .
+one anna L0.1 "$(printf %04x $((0x$code + 1)))" almost .
+one anna L0.1 "$(printf %04x $((0x$code ^ 0x8000)))" wrong 'sign bit'
+one anna L0.1 1.5 unreadable 'is no code of binary16: a code is 4 hex digits'
+one anna L0.1 12345 unreadable 'is no code'
+one anna L0.8 maybe unreadable 'is not one of the words of the question: 65504 inf'
+for id in s1 s2 s3 s4 s5 s6 s7 s8 s9; do # a student whose gradient becomes zero
+    case $("$ULP" course key --id $id L3 | sed -n 's/^L3\.1,//p') in
+    0) one $id L3.1 -0 almost 'sign of the zero'; break ;;
+    -0) one $id L3.1 0 almost 'sign of the zero'; break ;;
+    esac
+done
+says almost line.txt 'one of nine gradients becomes zero'
+
+# ---- files ----
+
+refused() { # refused TEXT PATTERN: check of a.csv exits 2 with the sentence
+    exits 2 "$1" "$ULP" course check a.csv
+    says "^ulp course: .*a\.csv.*$2" err.txt "$1: a sentence"
+}
+grep -v '^L1\.3' right.csv >a.csv
+refused 'a missing question' 'the row of L1\.3 is missing'
+{ cat right.csv; echo L1.99,5; } >a.csv
+refused 'an unknown question' "there is no question 'L1\.99'"
+{ cat right.csv; echo L9.1,5; } >a.csv
+refused 'an unknown lab' "there is no question 'L9\.1'"
+{ cat right.csv; echo L1.3,5; } >a.csv
+refused 'two answers' 'a second answer to L1\.3'
+sed 's/^id,anna/id,bob/' right.csv >a.csv
+refused "another student's sheet" "is not the sheet of 'bob'"
+grep -v '^L' out.txt | grep -qE 'right|wrong'
+[ $? -eq 1 ]
+verdict $? 'which gets no marks'
+grep -v '^id' right.csv >a.csv
+refused 'a file without an id' 'there is no row `id,...`'
+grep -v '^sheet' right.csv >a.csv
+refused 'a file without the row of the sheet' 'the row `sheet L1,...` is missing'
+sed 's/,/;/' right.csv >a.csv
+refused 'semicolons' 'commas between the columns, not semicolons'
+: >a.csv
+refused 'an empty file' 'this is no file of answers'
+echo 'id,=1+1' >a.csv
+refused 'a bad id' 'an id is 1 to 64 letters'
+printf 'id,anna\n\0' >a.csv
+refused 'a binary file' 'zero byte'
+echo 'id,anna' >a.csv
+refused 'a file of no lab' 'there are no answers in the file'
+exits 2 'a file of another student' "$ULP" course check --id bob right.csv
+says "the file of 'anna', not of 'bob'" err.txt 'with a sentence'
+for words in '' 'nonsense' 'sheet' 'sheet --id a_b,,c' 'sheet --id -x' 'sheet --id a L7' 'sheet --id a L1 L2' 'check' 'check nofile.csv' \
+    'check .' 'grade' 'grade nofolder' 'grade right.csv' 'grade --id a .' 'sheet --json --id a' 'key' 'check --almost 2 right.csv' 'sheet --id a --out nofolder'; do
+    exits 2 "refused: course $words" "$ULP" course $words
+    [ -s err.txt ] && [ ! -s out.txt ]
+    verdict $? 'with a sentence and nothing on stdout'
+done
+
+# ---- JSON and a class ----
+
+awk '/^L1\.1,/ { print "L1.1,\"\\\303(\""; next } /^L1\.2,/ { print "L1.2,"; next } { print }' right.csv >a.csv
+exits 2 'JSON of a bad answer' "$ULP" course check --json --almost 0.25 a.csv
+if command -v python3 >/dev/null; then
+    python3 - <<'END'
+import json
+r = json.load(open("out.txt", encoding="utf-8"))
+tests = r["tests"]
+assert {"score", "output", "extra_data", "tests"} == set(r), r.keys()
+assert all({"name", "score", "max_score", "status", "output"} == set(t) for t in tests)
+assert r["score"] == sum(t["score"] for t in tests) == len(tests) - 2 and r["extra_data"] == {"student_id": "anna", "max_score": len(tests)}
+assert tests[0]["output"].startswith("unreadable: ") and tests[1]["output"].startswith("open: ") and tests[2]["status"] == "passed"
+END
+    verdict $? 'is in the form of results.json'
+else
+    skip 'is in the form of results.json' 'no python3'
+fi
+exits 2 'JSON of no file' "$ULP" course check --json nofile.csv
+says 'cannot be read' out.txt 'has the sentence'
+mkdir -p class/late
+cp right.csv class/anna.csv
+"$ULP" course key --id bob L1 | sed 's/^L1\.1,.*/L1.1,x/' >class/bob.csv
+cp right.csv class/late/copy.csv
+echo hello >class/other.csv
+exits 2 'a class with files that are not in order' "$ULP" course grade class
+says '^L1,anna,8,8,8,0,0,0,0,"class/anna.csv","",right,' out.txt 'has the marks of a good file'
+says '^L1,bob,7,8,7,0,0,0,1,"class/bob.csv","class/bob.csv:[0-9]*: L1\.1: .*is no number.*",unreadable,right' out.txt 'a sentence for an unreadable answer'
+says '^,,,,,,,,,"class/other.csv","class/other.csv:1: ' out.txt 'no score and a sentence for another file'
+says "a second file of 'anna'" out.txt 'and a sentence for a second file of a student'
+exit $failed
