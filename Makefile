@@ -9,6 +9,7 @@
 #   make bench           throughput beside memcpy and OpenBLAS
 #   make bench-gpu       throughput of a GPU beside a device copy and cuBLAS
 #   make web             build/web/ulplab.html, the page for the classroom: one file that works offline
+#   make course          build/course: archives for students and teachers; IDS="anna bob" adds sheets and keys, WORD=
 #   make install         PREFIX= and DESTDIR= are honoured
 #   make clean           removes build/; distclean also results/ and figures/
 #
@@ -176,7 +177,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick course install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -432,6 +433,11 @@ $(WEB)/ulplab.html: $(WEB)/ulplab.wasm $(wildcard web/*.js web/*.css web/*.html 
 .PHONY: web
 web: $$(if $$(HAVE_WASM),$(WEB)/ulplab.html)
 	@$(if $^,true,echo 'web: the page is left out; it needs clang$(,) lld$(,) wasi-libc and libclang-rt-14-dev-wasm32')
+
+# ---- course ----
+
+course: programs
+	BIN=$B OUT=$(BUILD)/course IDS='$(IDS)' WORD='$(WORD)' sh course/make.sh
 
 # ---- install ----
 

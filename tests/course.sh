@@ -181,4 +181,44 @@ says '^L1,anna,8,8,8,0,0,0,0,"class/anna.csv","",right,' out.txt 'has the marks 
 says '^L1,bob,7,8,7,0,0,0,1,"class/bob.csv","class/bob.csv:[0-9]*: L1\.1: .*is no number.*",unreadable,right' out.txt 'a sentence for an unreadable answer'
 says '^,,,,,,,,,"class/other.csv","class/other.csv:1: ' out.txt 'no score and a sentence for another file'
 says "a second file of 'anna'" out.txt 'and a sentence for a second file of a student'
+
+# ---- the pages and the archives ----
+
+PATH=$BIN:$PATH
+"$ULP" course sheet --id anna >answers.csv
+for page in "$root"/course/README.md "$root"/course/L?.md; do
+    name=$(basename "$page" .md)
+    # a program that trains lists its grid, which checks its options and takes no time
+    sed -n '/^```sh/,/^```/p' "$page" | sed '/^```/d; /^PATH=/d; s/^\(gradient_underflow\|loss_scaling\|recipe\|quantized_inference\) .*--out .*/& --list/' >commands.sh
+    [ -s commands.sh ] && sh -e commands.sh >out.txt 2>err.txt
+    status=$?
+    [ $status -eq 0 ] || sed 's/^/# /' err.txt
+    verdict $status "the commands of course/$name.md run as written"
+    [ "$(wc -l <"$page")" -le 62 ] && [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' "$page")" -le 130 ]
+    verdict $? "course/$name.md fits a page"
+done
+for lab in L0 L1 L2 L3 L4 L5 L6; do
+    grep -q "figures/$lab.svg" "$root/course/$lab.md" && grep -q "^\*\*$lab\.\*\*" "$root/course/teacher.md"
+    verdict $? "$lab has a figure, and a place in course/teacher.md"
+done
+exits 0 'the course is packed' env BIN="$BIN" OUT=pack IDS='anna bob' WORD=autumn sh "$root/course/make.sh"
+mkdir student teacher
+if [ -s pack/student.zip ]; then
+    for who in student teacher; do (cd $who && python3 -m zipfile -e ../pack/$who.zip . 2>/dev/null || unzip -q ../pack/$who.zip); done
+else
+    for who in student teacher; do tar -xzf pack/$who.tar.gz -C $who; done
+fi
+[ -s student/student/L6.md ] && [ -s student/student/README.md ] && [ -s student/student/sheets/bob.csv ]
+verdict $? 'the archive for students has pages and sheets'
+if command -v gnuplot >/dev/null; then
+    [ "$(ls student/student/figures | wc -l)" -eq 7 ] && ! find student -name '*.svg' -size -2 | grep -q .
+    verdict $? 'and seven figures'
+else
+    skip 'and seven figures' 'no gnuplot'
+fi
+! find student | grep -iE 'key|teacher' && ! grep -rE '^L[0-9]\.[0-9]+,.|KEY' student
+verdict $? 'and no key'
+exits 0 'the archive for teachers has the keys' "$ULP" course check --word autumn --id bob teacher/teacher/keys/bob.csv
+[ -s teacher/teacher/teacher.md ]
+verdict $? 'and the page for teachers'
 exit $failed

@@ -1,0 +1,57 @@
+#!/bin/sh
+# make.sh - packs the course: an archive for students, and one for teachers with the keys of a list of ids.
+#
+# BIN is the folder of the programs, OUT the folder of the results. IDS lists the students, with blanks between the ids;
+# WORD is the word of the course. A student's sheet is OUT/student/sheets/ID.csv, a key OUT/teacher/keys/ID.csv.
+set -e
+BIN=$(cd "${BIN:-build/bin}" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(dirname "$here")
+mkdir -p "${OUT:-build/course}"
+out=$(cd "${OUT:-build/course}" && pwd)
+rm -rf "$out/student" "$out/teacher" "$out"/*.zip "$out"/*.tar.gz
+mkdir -p "$out/data" "$out/student/figures" "$out/teacher"
+export LC_ALL=C.UTF-8
+
+# all numbers of a format from 0 to 8
+numbers() { seq 0 0.0625 8 | "$BIN/ulp" round --format "$1" --to value | sort -gu >"$out/data/$1.csv"; }
+
+# the largest relative error, in percent, of the numbers from x to 2 x, for many x
+errors() {
+    awk 'BEGIN { for (i = 0; i < 160; i++) for (k = 0; k < 64; k++) printf "%.17g\n", 0.01 * exp(0.072 * i + 0.0108 * k) }' >"$out/data/numbers.txt"
+    for format in q4.4 e4m3 e5m2; do "$BIN/ulp" round --format $format --to value "$out/data/numbers.txt" >"$out/data/$format.txt"; done
+    paste -d, "$out/data/numbers.txt" "$out/data/q4.4.txt" "$out/data/e4m3.txt" "$out/data/e5m2.txt" | awk -F, '
+        NR % 64 == 1 { x = $1 }
+        { for (i = 2; i <= 4; i++) { e = 100 * ($i > $1 ? $i - $1 : $1 - $i) / $1; if (e > most[i]) most[i] = e } }
+        NR % 64 == 0 { print x "," most[2] "," most[3] "," most[4]; delete most }' >"$out/data/errors.csv"
+}
+
+if command -v gnuplot >/dev/null; then
+    (
+        cd "$root"
+        for format in e3m2 e2m3 q4.2; do numbers $format; done
+        errors
+        "$BIN/stagnation" --formats binary16 --modes rne,ru,sra --runs 10 --quiet --restart --out "$out/data/staircase.csv"
+        "$BIN/gradient_underflow" --quick --nets mlp --formats fp16 --quiet --restart --out "$out/data/underflow.csv"
+        "$BIN/loss_scaling" --quick --nets small --formats fp16 --scalers pytorch --seeds 1 --quiet --restart --out "$out/data/scaling.csv"
+        gnuplot -e "data='$out/data'; out='$out/student/figures'" course/figures.gp
+    )
+else
+    echo 'make course: gnuplot is missing: the sheets have no figures' >&2
+fi
+cp "$here"/README.md "$here"/L?.md "$out/student"
+cp -r "$out/student/." "$out/teacher"
+cp "$here/teacher.md" "$out/teacher"
+if [ -n "$IDS" ]; then
+    list=$(echo "$IDS" | tr -s ' ' ',')
+    mkdir -p "$out/student/sheets" "$out/teacher/keys"
+    "$BIN/ulp" course sheet --id "$list" ${WORD:+--word "$WORD"} --out "$out/student/sheets"
+    "$BIN/ulp" course key --id "$list" ${WORD:+--word "$WORD"} --out "$out/teacher/keys"
+fi
+# pack NAME: one archive, a zip file where zip is there
+pack() {
+    if command -v zip >/dev/null; then (cd "$out" && zip -qrX "$1.zip" "$1" && echo "$out/$1.zip")
+    else (cd "$out" && tar -czf "$1.tar.gz" "$1" && echo "$out/$1.tar.gz"); fi
+}
+pack student
+pack teacher
