@@ -185,11 +185,15 @@ says "a second file of 'anna'" out.txt 'and a sentence for a second file of a st
 # ---- the pages and the archives ----
 
 PATH=$BIN:$PATH
-"$ULP" course sheet --id anna >answers.csv
+for lab in L0 L1 L2 L3 L4 L5 L6; do "$ULP" course sheet --id anna --out . $lab; done
+exits 0 'a file for a lab' "$ULP" course sheet --id bob --out sheets L3
+[ -s sheets/bob-L3.csv ]
+verdict $? 'has the name of the lab'
 for page in "$root"/course/README.md "$root"/course/L?.md; do
     name=$(basename "$page" .md)
     # a program that trains lists its grid, which checks its options and takes no time
-    sed -n '/^```sh/,/^```/p' "$page" | sed '/^```/d; /^PATH=/d; s/^\(gradient_underflow\|loss_scaling\|recipe\|quantized_inference\) .*--out .*/& --list/' >commands.sh
+    sed -n '/^```sh/,/^```/p' "$page" | sed '/^```/d; /^PATH=/d; s/^\(gradient_underflow\|loss_scaling\|recipe\|quantized_inference\) .*--out .*/& --list/
+        s/^ulp course check.*/& || [ $? -eq 1 ]/; s/^ulp course sheet --id anna --out \. L0/rm -f anna-L0.csv; &/' >commands.sh
     [ -s commands.sh ] && sh -e commands.sh >out.txt 2>err.txt
     status=$?
     [ $status -eq 0 ] || sed 's/^/# /' err.txt

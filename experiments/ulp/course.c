@@ -21,7 +21,8 @@ static const ulp_option options[] = {
     ULP_OPTION(settings, word, text, "", .value_name = "TEXT",
                .help = "a word that the teacher chooses; it is part of the seed of all numbers"),
     ULP_OPTION(settings, out, folder, "", .value_name = "FOLDER",
-               .help = "sheet, key: write FOLDER/ID.csv for each student, and never over a file that is there"),
+               .help = "sheet, key: write FOLDER/ID.csv or FOLDER/ID-LAB.csv for each student, and never over a file "
+                       "that is there"),
     {.name = "json",
      .type = &ulp_type_flag,
      ULP_AT(settings, json),
@@ -77,9 +78,9 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
 }
 
 /* Write a new file; a file that is there may hold answers. */
-static int write_new(const ulp_arguments *a, const char *id, const ulp_text *text) {
+static int write_new(const ulp_arguments *a, const char *id, const course_lab *lab, const ulp_text *text) {
     ulp_text path = {0};
-    ulp_text_print(&path, "%s/%s.csv", given.out, id);
+    ulp_text_print(&path, "%s/%s%s%s.csv", given.out, id, lab ? "-" : "", lab ? lab->name : "");
     int status = ULP_EXIT_FINE;
     FILE *file = fopen(ulp_text_of(&path), "wx");
     if (!file)
@@ -117,7 +118,7 @@ static int print_files(const ulp_arguments *a, int with_key) {
     for (const char *at = given.id; status == ULP_EXIT_FINE && ulp_next_item(id, sizeof id, &at) > 0;) {
         ulp_text text = {0};
         add_file(&text, lab, (course_student){id, given.word}, with_key);
-        if (*given.out) status = write_new(a, id, &text);
+        if (*given.out) status = write_new(a, id, lab, &text);
         else fputs(ulp_text_of(&text), stdout);
         ulp_text_free(&text);
     }
@@ -199,8 +200,8 @@ const tool_command tool_course = {
              "`ulp course grade FOLDER` marks the files of a class and of folders in it, and prints a CSV. `ulp "
              "course key --id ID [LAB]` prints the sheet with the right answers, computed each time. The labs are "
              "in the folder course/.\n\n"
-             "  ulp course sheet --id anna L1 > anna.csv\n"
-             "  ulp course check anna.csv\n"
+             "  ulp course sheet --id anna --out . L1\n"
+             "  ulp course check anna-L1.csv\n"
              "  ulp course grade class > marks.csv\n",
          .takes_words = 1},
     .groups = {{"options", options, &given}},
