@@ -234,13 +234,15 @@ static void test_keys(void **state) {
 /* Compare a row LAB,ID,SCORE,MAX,... of the class with the marks that its answers should have. */
 static void expect_row(char *line) {
     char *field[32], *at = line;
-    int n = 0, student;
+    int n = 0, student = STUDENTS;
     for (; n < 32 && at; n++) {
         field[n] = at;
         at = strchr(at, ',');
         if (at) *at++ = '\0';
     }
-    assert_true(n >= 23 && sscanf(field[1], "s%d", &student) == 1 && student < STUDENTS);
+    assert_true(n >= 23);
+    assert_int_equal(sscanf(field[1], "s%d", &student), 1);
+    assert_in_range(student, 0, STUDENTS - 1);
     assert_string_equal(field[10], "\"\"");
     const char *want = expected[student][field[0][1] - '0'];
     double points = 0;

@@ -81,15 +81,15 @@ static void add_file(ulp_text *to, const course_lab *only, course_student studen
 static int write_new(const ulp_arguments *a, const char *id, const course_lab *lab, const ulp_text *text) {
     ulp_text path = {0};
     ulp_text_print(&path, "%s/%s%s%s.csv", given.out, id, lab ? "-" : "", lab ? lab->name : "");
-    int status = ULP_EXIT_FINE;
+    int status = ULP_EXIT_FINE, written = 0;
     FILE *file = fopen(ulp_text_of(&path), "wx");
-    if (!file)
-        status =
-            errno == EEXIST
-                ? ulp_usage_error(a->program, "%s is there, and may hold answers: remove it first", ulp_text_of(&path))
-                : ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(errno));
-    else if ((fputs(ulp_text_of(text), file) < 0) | (fclose(file) != 0))
-        status = ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(errno));
+    if (file) {
+        written = fputs(ulp_text_of(text), file) >= 0;
+        written = fclose(file) == 0 && written;
+    }
+    if (!file && errno == EEXIST)
+        status = ulp_usage_error(a->program, "%s is there, and may hold answers: remove it first", ulp_text_of(&path));
+    else if (!written) status = ulp_run_error(a->program, "cannot write %s: %s", ulp_text_of(&path), strerror(errno));
     ulp_text_free(&path);
     return status;
 }
