@@ -32,16 +32,23 @@ if command -v gnuplot >/dev/null; then
         for format in e3m2 e2m3 q4.2; do numbers $format; done
         errors
         "$BIN/stagnation" --formats binary16 --modes rne,ru,sra --runs 10 --quiet --restart --out "$out/data/staircase.csv"
-        "$BIN/gradient_underflow" --quick --nets mlp --formats fp16 --quiet --restart --out "$out/data/underflow.csv"
-        "$BIN/loss_scaling" --quick --nets small --formats fp16 --scalers pytorch --seeds 1 --quiet --restart --out "$out/data/scaling.csv"
+        "$BIN/gradient_underflow" --quick --nets mlp --formats fp16 --scales 0 --quiet --restart --out "$out/data/underflow.csv"
+        "$BIN/loss_scaling" --quick --nets small --formats fp16 --scalers pytorch --seeds 1 --steps 120 --every 120 --quiet --restart --out "$out/data/scaling.csv"
         gnuplot -e "data='$out/data'; out='$out/student/figures'" course/figures.gp
     )
 else
     echo 'make course: gnuplot is missing: the sheets have no figures' >&2
 fi
-cp "$here"/README.md "$here"/L?.md "$out/student"
+# place FOLDER PAGE...: the pages, and each as HTML for the printer
+place() {
+    folder=$1
+    shift
+    cp "$@" "$folder"
+    for page; do awk -f "$here/print.awk" "$page" >"$folder/$(basename "$page" .md).html"; done
+}
+place "$out/student" "$here"/README.md "$here"/L?.md
 cp -r "$out/student/." "$out/teacher"
-cp "$here/teacher.md" "$out/teacher"
+place "$out/teacher" "$here/teacher.md"
 if [ -n "$IDS" ]; then
     list=$(echo "$IDS" | tr -s ' ' ',')
     mkdir -p "$out/student/sheets" "$out/teacher/keys"

@@ -220,6 +220,13 @@ if command -v gnuplot >/dev/null; then
 else
     skip 'and seven figures' 'no gnuplot'
 fi
+for page in student/student/*.md; do # nothing of a page is lost in print
+    sed 's/[^A-Za-z0-9]/ /g' "$page" | tr -s ' ' '\n' | grep -vxE 'sh|md|html|' | sort >words.txt
+    sed 's/.*<\/style>//; s/<title>.*<\/title>//; s/<img src=\("[^"]*"\) alt=\("[^"]*"\)>/\1 \2/g; s/<a href=\("[^"]*"\)>/\1 /g; s/<ol start="\([0-9]*\)">/\1 /g; s/<[^>]*>/ /g; s/&[a-z]*;/ /g; s/[^A-Za-z0-9]/ /g' "${page%.md}.html" | tr -s ' ' '\n' | grep -vxE 'md|html|' | sort >printed.txt
+    cmp -s words.txt printed.txt || diff words.txt printed.txt | head -5 | sed 's/^/# /'
+    cmp -s words.txt printed.txt
+    verdict $? "$(basename "$page") has the same words in print"
+done
 ! find student | grep -iE 'key|teacher' && ! grep -rE '^L[0-9]\.[0-9]+,.|KEY' student
 verdict $? 'and no key'
 exits 0 'the archive for teachers has the keys' "$ULP" course check --word autumn --id bob teacher/teacher/keys/bob.csv
