@@ -62,7 +62,7 @@ answer() {
         verdict $? 'and the hint does not have the answer'
     fi
 }
-for text in 0.0625 6.25e-2 1/16 2^-4 '2^(-4)' '2**-4' 1*2^-4 '1 * 2^-4' '1x2^-4' 0x1p-4 0X.1P0 .0625 +0.0625 ' 0.0625 ' '2 / 32'; do
+for text in 0.0625 6.25e-2 1/16 2^-4 '2^(-4)' '2**-4' 1*2^-4 '1 * 2^-4' '1x2^-4' 0x1p-4 0X.1P0 .0625 +0.0625 ' 0.0625 ' '2 / 32' 1/32+2^-5 '1 - 15/16'; do
     answer "$text" right . 0
 done
 answer 0.03125 wrong 'half of the spacing' 1
@@ -85,6 +85,8 @@ answer 1/2/3 unreadable 'is no number' 2
 answer 1e999 unreadable 'larger than every number' 2
 answer one unreadable 'is no number' 2
 answer 0.5. unreadable 'is no number' 2
+answer 1+ unreadable 'is no number' 2
+answer 1+-2 unreadable 'is no number' 2
 answer --5 unreadable 'is no number' 2
 
 # verdicts of other kinds: a code, a choice, the sign of a zero

@@ -1,4 +1,4 @@
-/* number.c - numbers as students write them: decimals, fractions, powers of two, hex numbers. */
+/* number.c - numbers as students write them: decimals, fractions, powers of two, hex numbers, sums of these. */
 #include "answer.h"
 
 #include <ctype.h>
@@ -44,19 +44,32 @@ static const char *read_factor(double *value, const char *at) {
     return next;
 }
 
-/* Read FACTOR, FACTOR * FACTOR or FACTOR / FACTOR up to the end of the text. */
-static int read_product(double *value, const char *at) {
+/* Read FACTOR, FACTOR * FACTOR or FACTOR / FACTOR. Returns the text behind it and behind blanks, or NULL. */
+static const char *read_product(double *value, const char *at) {
     double second;
     at = read_factor(value, skip_blanks(at));
-    if (!at) return 0;
+    if (!at) return NULL;
     at = skip_blanks(at);
-    if (*at == '\0') return 1;
+    if (*at != '*' && *at != 'x' && *at != '/') return at;
     const char sign = *at;
-    if (!strchr("*x/", sign)) return 0;
     at = read_factor(&second, skip_blanks(at + 1));
-    if (!at || *skip_blanks(at) || (sign == '/' && second == 0)) return 0;
+    if (!at || (sign == '/' && second == 0)) return NULL;
     *value = sign == '/' ? *value / second : *value * second;
-    return 1;
+    return skip_blanks(at);
+}
+
+/* Read products with + and - between them, up to the end of the text; `negative` is the sign of the first product. */
+static int read_sum(double *value, const char *at, int negative) {
+    double next;
+    at = read_product(value, at);
+    if (negative) *value = -*value;
+    while (at && *at) {
+        const char sign = *at;
+        if (sign != '+' && sign != '-') return 0;
+        at = read_product(&next, at + 1);
+        if (at) *value = sign == '+' ? *value + next : *value - next;
+    }
+    return at != NULL;
 }
 
 /* The sentence for a text that is no number. */
@@ -87,15 +100,16 @@ int course_read_number(double *value, const char *text, ulp_text *why) {
     if (strncmp(at, minus, 3) == 0) negative = 1, at += 3;
     else if (*at == '-' || *at == '+') negative = *at++ == '-';
     at = skip_blanks(at);
-    if (strcasecmp(at, "inf") == 0 || strcasecmp(at, "infinity") == 0) *value = ulp_from_bits64(0x7ff0000000000000u);
-    else if (strcasecmp(at, "nan") == 0) *value = ulp_quiet_nan();
-    else if (!read_product(value, at)) {
+    if (strcasecmp(at, "inf") == 0 || strcasecmp(at, "infinity") == 0) {
+        *value = ulp_from_bits64((uint64_t)negative << 63 | 0x7ff0000000000000u);
+    } else if (strcasecmp(at, "nan") == 0) {
+        *value = ulp_quiet_nan();
+    } else if (!read_sum(value, at, negative)) {
         explain(why, text);
         return 0;
     } else if (*value - *value != 0) {
         ulp_text_print(why, "'%s' is larger than every number that is read here, which are less than 2^1024", text);
         return 0;
     }
-    if (negative) *value = -*value;
     return 1;
 }

@@ -126,6 +126,6 @@ void course_answer_text(ulp_text *to, const course_question *question);
 /* How numbers may be written in answers: one sentence. */
 #define COURSE_NUMBER_FORMS                                                                                            \
     "A number is a decimal (0.375 or 3e-5), a fraction (3/8), a power of two (2^-4), a product with a power of two "   \
-    "(3*2^-3) or a hex number (0x1.8p-2); -0 and inf are numbers, too."
+    "(3*2^-3), a hex number (0x1.8p-2) or a sum of these (1+2^-10); -0 and inf are numbers, too."
 
 #endif

@@ -22,7 +22,7 @@ static const char *const machine_text =
 /* 2^e - 2^e + small + small: what is left depends on the bits below the largest exponent. */
 static void ask_cut(course_sheet *s) {
     static const int kept[] = {23, 24, 25};
-    const int top = (int)course_draw(s, 4), below = 22 + (int)course_draw(s, 4), units = 1 + 2 * (int)course_draw(s, 2);
+    const int top = (int)course_draw(s, 4), below = 23 + (int)course_draw(s, 3), units = 1 + 2 * (int)course_draw(s, 2);
     const double small = ulp_scale(units, top - below - (units == 3));
     const double a[4] = {ulp_scale(1, top), -ulp_scale(1, top), ulp_scale(units, -10), ulp_scale(units, -10)};
     const double b[4] = {1, 1, small / a[2], small / a[3]};

@@ -97,10 +97,10 @@ static void ask_block(course_sheet *s) {
     course_tempting(q, 4 * scale,
                     "This is the power of two at or below the largest magnitude; subtract 2 from its exponent.");
     q->hint = "Only the largest magnitude of the block counts.";
-    q = course_ask_number(
-        s, (double)y[which], NULL,
-        "What becomes of the number %s in the block %s (to nearest, ties to even; elements saturate at 6)?",
-        course_show(given).text, ulp_text_of(&list));
+    q = course_ask_number(s, (double)y[which], NULL,
+                          "What becomes of the number %s in the block %s (to nearest, ties to even; elements saturate "
+                          "at 6)? Mind the sign, also of a zero.",
+                          course_show(given).text, ulp_text_of(&list));
     course_almost(q, (double)y[which] / scale, "This is the element. Multiply it by the scale.");
     course_tempting(q, given, "Divide by the scale: is the quotient a number of e2m1?");
     course_almost(q, scale * course_round(given / scale, &block.element, ULP_RZ),
