@@ -436,8 +436,8 @@ web: $$(if $$(HAVE_WASM),$(WEB)/ulplab.html)
 
 # ---- course ----
 
-course: programs
-	BIN=$B OUT=$(BUILD)/course IDS='$(IDS)' WORD='$(WORD)' sh course/make.sh
+course: programs web
+	PAGE=$(WEB)/ulplab.html BIN=$B OUT=$(BUILD)/course IDS='$(IDS)' WORD='$(WORD)' sh course/make.sh
 
 # ---- install ----
 

@@ -2,7 +2,8 @@
 # make.sh - packs the course: an archive for students, and one for teachers with the keys of a list of ids.
 #
 # BIN is the folder of the programs, OUT the folder of the results. IDS lists the students, with blanks between the ids;
-# WORD is the word of the course. A student's sheet is OUT/student/sheets/ID.csv, a key OUT/teacher/keys/ID.csv.
+# WORD is the word of the course. PAGE is the page ulplab.html: if the file is there, it is packed, too. A student's sheet
+# is OUT/student/sheets/ID.csv, a key OUT/teacher/keys/ID.csv.
 set -e
 BIN=$(cd "${BIN:-build/bin}" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,6 +48,7 @@ place() {
     for page; do awk -f "$here/print.awk" "$page" >"$folder/$(basename "$page" .md).html"; done
 }
 place "$out/student" "$here"/README.md "$here"/L?.md
+[ ! -s "$PAGE" ] || cp "$PAGE" "$out/student"
 cp -r "$out/student/." "$out/teacher"
 place "$out/teacher" "$here/teacher.md"
 if [ -n "$IDS" ]; then
