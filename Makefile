@@ -3,6 +3,7 @@
 #   make                 libraries, tool, experiments; a line per optional part that is found or missing
 #   make figures         runs every experiment, draws every figure, writes figures/index.html
 #   make figures-quick   the same in less than a minute, with less data
+#   make slides          after make figures: each figure as a slide with its claim, figures/slides/index.html shows them
 #   make check           the tests; MODE=asan and MODE=tsan run them under sanitizers
 #   make check-all       all 2^32 binary32 inputs against MPFR; FORMATS=, MODES=, OVERFLOW= narrow it
 #   make check-gpu       everything that needs a GPU, one report
@@ -68,7 +69,7 @@ empty :=
 , := ,
 hash  := $(empty)\#
 
-QUIET_GOALS := clean help distclean list-experiments
+QUIET_GOALS := clean help distclean list-experiments slides
 ifneq ($(filter-out $(QUIET_GOALS),$(or $(MAKECMDGOALS),all)),)
 HAVE_RANDOM123 := $(call probe,$(hash)include <Random123/philox.h>,return 0;,)
 HAVE_OPENMP := $(call probe,$(hash)include <omp.h>,return omp_get_max_threads() == 0;,-fopenmp)
@@ -177,7 +178,7 @@ BUILD_ID := $(shell printf '%08x' $$({ find formats kernels sim experiments -typ
     LC_ALL=C sort | xargs cat; $(CC) --version; echo '$(ALL_CPPFLAGS) $(ALL_CFLAGS)'; \
     $(if $(WITH_CUDA),echo '$(NVCC_VERSION) $(NVCC_FLAGS)';) } | cksum | cut -d ' ' -f 1))
 
-.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick course install clean distclean help
+.PHONY: list-experiments all tests programs libraries check check-all check-gpu bench bench-gpu figures figures-quick slides course install clean distclean help
 # kept although only pattern rules name them
 .SECONDARY: $(patsubst %.c,$O/%.o,$(REFERENCE) $(wildcard experiments/*/*.c experiments/*/*/*.c tests/*.c tests/*/*.c)) \
     $(patsubst %.cpp,$O/%.o,$(wildcard tests/emulated/*.cpp)) $(CUDA_SRC:%.cu=$O/emulated/%.o) $(EXPERIMENTS:%=results/%.csv)
@@ -395,8 +396,12 @@ figures-quick: programs
 	$(call RUN_AND_DRAW,FIGURE_OPTIONS=--quick)
 	$(NO_GNUPLOT)
 
-figures/index.html: $(FIGURES) plots/gallery.sh $(wildcard plots/*.txt)
+figures/index.html: $(FIGURES) plots/gallery.sh plots/captions.sh plots/field.awk $(wildcard plots/*.txt)
 	EXPERIMENTS='$(EXPERIMENTS)' sh plots/gallery.sh
+
+# the slides take the figures as they are, also those of a quick run
+slides: | $(filter figures figures-quick,$(MAKECMDGOALS))
+	@EXPERIMENTS='$(EXPERIMENTS)' sh plots/slides.sh
 
 bench: programs
 	@mkdir -p results figures

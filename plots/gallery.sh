@@ -2,7 +2,7 @@
 # gallery.sh - writes figures/index.html, one file with every figure, its caption, its claims and its data.
 #
 # Run from the project's root. For each plots/NAME.gp the page takes
-#   plots/NAME.txt            `group: QUESTION`, `order: N`, an empty line, and the caption in paragraphs
+#   plots/NAME.txt            `group: QUESTION`, `order: N`, other fields, an empty line, and the caption in paragraphs
 #   figures/NAME.svg          the drawing
 #   results/NAME.claims.tsv   a header row, then the columns kind, text, here, published, source. The kind is PASS, FAIL,
 #                             SKIP, published, or run; the row of kind run has the command in the column here.
@@ -15,27 +15,13 @@ out=figures/index.html
 fresh=$out.tmp
 trap 'rm -f "$fresh"' EXIT
 
-escape() { sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g'; }
-
-# exponents (x^2, x^-r, x^(p+1), x^((1-p)/2), x^-(r+1)) become superscripts, without parentheses around the whole exponent
-raised() { sed -E 's/\^\((([^()]|\([^()]*\))*)\)/<sup>\1<\/sup>/g; s/\^(-?([0-9]+|[a-z]+|\([^()]*\)))/<sup>\1<\/sup>/g'; }
+. plots/captions.sh
 
 # the paragraphs of plots/NAME.txt, each on a line of its own
 paragraphs() { [ ! -f "plots/$1.txt" ] || awk -v RS= 'NR > 1 { gsub(/[ \n]+/, " "); print }' "plots/$1.txt"; }
 caption() { paragraphs "$1" | escape | raised | sed 's/.*/<p>&<\/p>/'; }
 
-# $(field NAME KEY): the value of a line `KEY: VALUE` at the head of plots/NAME.txt
-field() { [ ! -f "plots/$1.txt" ] || sed -n "/^\$/q; s/^$2: *//p" "plots/$1.txt"; }
-
-listed() { case " $EXPERIMENTS " in *" $1 "*) true ;; *) false ;; esac; }
 shown() { listed "$1" || [ -f "results/$1.csv" ] || [ -f "figures/$1.svg" ]; }
-quick() { [ -f "results/$1.claims.tsv" ] && awk -F '\t' '$1 == "run" && ($3 " ") ~ / --quick / { q = 1 } END { exit !q }' "results/$1.claims.tsv"; }
-
-# the order of an experiment on the page: 50 without an order line, 90 if it is not in EXPERIMENTS
-order() {
-    n=$(field "$1" order)
-    if [ -z "$EXPERIMENTS" ] || listed "$1"; then echo "${n:-50}"; else echo "${n:-90}"; fi
-}
 
 group() {
     g=$(field "$1" group)
@@ -95,10 +81,7 @@ figure() {
     printf '</p>\n</section>\n'
 }
 
-names=$(for plot in plots/*.gp; do
-    name=$(basename "$plot" .gp)
-    if [ "$name" != style ] && shown "$name"; then echo "$(order "$name") $name"; fi
-done | sort -k1,1n -k2 | sed 's/.* //')
+names=$(ordered shown)
 
 {
     cat <<'HEAD'
