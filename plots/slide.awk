@@ -22,7 +22,7 @@ function min(a, b) { return a < b ? a : b }
 function extent(s,    i, c, sum) {
     for (i = 1; i <= length(s); i++) {
         c = substr(s, i, 1)
-        sum += c ~ /[ijl.,:;' ]/ ? 0.3 : c ~ /[frt()-]/ ? 0.37 : c ~ /[mwMW%]/ ? 0.9 : c ~ /[A-Z]/ ? 0.74 : 0.61
+        sum += c == "^" ? 0 : c ~ /[ijl.,:;' ]/ ? 0.3 : c ~ /[frt()-]/ ? 0.37 : c ~ /[mwMW%]/ ? 0.9 : c ~ /[A-Z]/ ? 0.74 : 0.61
     }
     return sum
 }
@@ -32,6 +32,10 @@ function broken(size, room,    word, words, i, n) {
     words = split(claim, word, / +/)
     n = 0
     for (i = 1; i <= words; i++) {
+        if (i < words && word[i + 1] ~ /^%/) { # `5 %` stays on one line
+            word[i + 1] = word[i] " " word[i + 1]
+            continue
+        }
         if (extent(word[i]) * size > room) return 99
         if (n > 0 && extent(lines[n] " " word[i]) * size <= room) lines[n] = lines[n] " " word[i]
         else lines[++n] = word[i]
@@ -83,7 +87,7 @@ function begin_slide(w, h,    n, size, top_scale, side_scale, x, y, across, scal
     for (i = 1; i <= n; i++)
         put(margin, margin + (leading * (i - 1) + 0.9) * size, size, "#222222", " font-weight=\"bold\"", raised(lines[i]))
     credits()
-    printf "</g>\n<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"0 0 %s %s\">\n", x, y, scale * w, scale * h, w, h
+    printf "</g>\n<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"0 0 %s %s\" overflow=\"visible\">\n", x, y, scale * w, scale * h, w, h
 }
 
 # the credit below the drawing, or below the claim at the side
@@ -111,6 +115,7 @@ function credits() {
 /^<(title|desc)>/ { next }
 /^<\/svg>/ { ended = 1 }
 {
+    gsub(/<use [^>]*scale\(0\.00\)[^>]*>/, "") # librsvg draws no figure that has a point of size 0
     if (/id=|href=|url\(/) {
         gsub(/ id='/, "&" name "-")
         gsub(/ id="/, "&" name "-")

@@ -77,7 +77,7 @@ do for [file in figure_files] {
 
     set lmargin at screen 0.68
     set rmargin at screen 0.965
-    set title sprintf("Error of %s products, relative to {/Symbol S}|a b|", option(csv, "k"))
+    set title sprintf("Error of %s products, relative to Σ |a b|", option(csv, "k"))
     set logscale x 10
     set xlabel "root mean square error" offset 0,0.3
     set xrange [1e-10:1]

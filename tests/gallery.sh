@@ -43,7 +43,8 @@ done
 # slides: a tall and a wide drawing, one of a quick run
 drawing() { # drawing NAME HEIGHT
     printf '%s\n' '<?xml version="1.0" encoding="utf-8"?>' '<svg ' ' viewBox="0 0 1160 '"$2"'"' ' xmlns="http://www.w3.org/2000/svg"' \
-        ' xmlns:xlink="http://www.w3.org/1999/xlink"' '>' "<title>$1</title>" "<circle id='gpDot' r='2'/>" "<use xlink:href='#gpDot'/>" '</svg>' >"gallery/figures/$1.svg"
+        ' xmlns:xlink="http://www.w3.org/1999/xlink"' '>' "<title>$1</title>" "<circle id='gpDot' r='2'/>" "<use xlink:href='#gpDot'/>" \
+        "<use xlink:href='#gpDot' transform='scale(0.00)'/>" '</svg>' >"gallery/figures/$1.svg"
 }
 slides() { (cd gallery && EXPERIMENTS=$1 sh plots/slides.sh); }
 printf '%s\n' 'group: How?' 'order: 1' 'claim: A sum of n < 3' '  terms & 2^(p+1) is "exact".' 'aloud: Read' '  this.' '' 'aloud: not this' >gallery/plots/powers.txt
@@ -59,7 +60,7 @@ for name in powers stagnation; do
     # without the texts, whose lines break where they fit
     tr '\n' ' ' <"$name.svg" | sed 's/<title.*<\/desc>//; s/<[^>]*>/ /g; s/  */ /g' >text.txt
     grep -q ' viewBox="0 0 1280 720" width="1280" height="720"' "$name.svg" && grep -q " $name .*ulplab, CC BY 4.0" text.txt &&
-        grep -q "<svg x=[^>]* viewBox=\"0 0 1160 [0-9]*\">" "$name.svg" && grep -q "id='$name-gpDot'" "$name.svg" && grep -q "href='#$name-gpDot'" "$name.svg" &&
+        grep -q "<svg x=[^>]* viewBox=\"0 0 1160 [0-9]*\"" "$name.svg" && grep -q "id='$name-gpDot'" "$name.svg" && grep -q "href='#$name-gpDot'" "$name.svg" && ! grep -q 'scale(0.00)' "$name.svg" &&
         ! sed 's/ xmlns[:a-z]*="[^"]*"//g' "$name.svg" | grep -q 'http\|<script'
     verdict $? "the slide of $name is 16:9, holds the drawing and the credit, and refers to nothing outside"
     awk -F '"' '/<text/ && / font-weight="bold"/ { n++; bad += $8 < 30 || $6 > 680 } END { exit !n || bad }' "$name.svg"
