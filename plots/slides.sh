@@ -60,8 +60,9 @@ body { margin: 0; background: #111; color: #ddd; font: 1.05rem/1.5 system-ui, He
 .shows.notes .slide p { display: block; }
 .shows.notes .slide { width: min(100vw, 125vh); }
 #stage { min-height: 100vh; display: flex; flex-direction: column; justify-content: center; position: relative; }
-#bar { display: none; position: fixed; right: 0.6rem; bottom: 0.6rem; gap: 0.4rem; opacity: 0.25; }
+#bar { display: none; position: fixed; right: 0.6rem; bottom: 0.6rem; gap: 0.4rem; opacity: 0; }
 #bar:hover, #bar:focus-within { opacity: 1; }
+@media (hover: none) { #bar { opacity: 0.6; } }
 .shows #bar { display: flex; }
 button { font: inherit; padding: 0.2rem 0.8rem; border: 1px solid #888; border-radius: 6px; background: #222; color: #eee; cursor: pointer; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -99,7 +100,7 @@ HEAD
 <main>
 <h1>All slides and their texts</h1>
 <p>Keys: <kbd>&rarr;</kbd> <kbd>&larr;</kbd> next and previous slide, <kbd>Home</kbd> <kbd>End</kbd> first and last slide,
-<kbd>n</kbd> the text to read aloud. The page prints one slide on a sheet, with its text.</p>
+<kbd>n</kbd> the text to read aloud. The corner at the bottom right has buttons. The page prints one slide on a sheet, with its text.</p>
 <ol>
 KEYS
     for name in $names; do
