@@ -2,8 +2,8 @@
 # additions.sh - in a copy of the tree, one thing of each kind is added, and works.
 #
 # A format is one row. A rounding mode is one row and two cases, in the rounding and in the oracle. A layer, a loss, a
-# data set, an optimizer and an experiment are one file each. A native product is one row. The copy is built without
-# optimization, to save time. newrow.sh tests the rows of datapaths.
+# data set, an optimizer, a lab of the course and an experiment are one file each. A native product is one row. The copy
+# is built without optimization, to save time. newrow.sh tests the rows of datapaths.
 # modes: release
 tree=$PWD
 . tests/support.sh
@@ -161,11 +161,22 @@ static const ulp_experiment experiment = {
 
 int main(int argc, char **argv) { return ulp_experiment_main(&experiment, argc, argv); }
 END
+cat >experiments/ulp/labs/l7.c <<'END'
+/* l7.c - a lab of one question. */
+#include "experiments/ulp/course/sheet.h"
+
+static void ask(course_sheet *s) {
+    const int n = (int)course_draw(s, 1000);
+    course_ask_number(s, n + 1, NULL, "What is %d + 1?", n);
+}
+
+const course_lab course_lab_l7 = {"L7", "sums", ask};
+END
 changed >files
 [ "$(cat files)" = 'formats/formats.c 1
 formats/round.h 2
 sim/reference.c 6' ]
-verdict $? 'a layer, a loss, a data set, an optimizer and an experiment change no file'
+verdict $? 'a layer, a loss, a data set, an optimizer, a lab and an experiment change no file'
 
 make -j"$(getconf _NPROCESSORS_ONLN)" MODE=release CC="${CC:-gcc}" CFLAGS=-O0 NVCC= STATIC=1 \
     build/bin/ulp build/bin/lesson >log 2>&1
@@ -251,6 +262,11 @@ exits 2 'a layer that is none' build/bin/lesson --set bars --net 'fc8 nosuch fc4
 says 'nosuch' err.txt 'it is named'
 exits 2 'a key that the optimizer lacks' build/bin/lesson --set bars --optimizer slow,momentum=0.9 --restart --out lesson.csv
 says 'no key' err.txt 'it says so'
+
+exits 2 'before, there is no lab L7' "$BIN/ulp" course key --id anna L7
+exits 0 'the lab has a key' "$ulp" course key --id anna L7
+cp out.txt key.csv
+exits 0 'which is right' "$ulp" course check key.csv
 
 # ---- a native product, in a second copy, which takes the objects of the build and makes only those that change ----
 
