@@ -427,8 +427,8 @@ WEB_FLAGS := --target=wasm32-wasi -mexec-model=reactor -std=c11 $(WARN) -Oz -DND
 # asked for only where the page is a goal
 HAVE_WASM = $(shell mkdir -p $(WEB) && printf '\043include <stdio.h>\nint main(void) { return puts("") == 0; }\n' | \
     $(WEB_CC) --target=wasm32-wasi -x c - -o $(WEB)/probe.wasm 2>/dev/null && echo yes)
-RANDOM123_FOLDER = $(shell echo '$(hash)include <Random123/philox.h>' | $(CC) $(ALL_CPPFLAGS) -M -x c - | tr ' ' '\n' | \
-    sed -n 's,/philox\.h$$,,p')
+RANDOM123_FOLDER = $(realpath $(shell echo '$(hash)include <Random123/philox.h>' | $(CC) $(ALL_CPPFLAGS) -M -x c - | tr ' ' '\n' | \
+    sed -n 's,/philox\.h$$,,p'))
 
 $(WEB)/ulplab.wasm: $(WEB_SRC) $(wildcard web/*.h formats/*.h kernels/*.h kernels/products/*.h kernels/functions/*.h experiments/harness/running_sum.h) Makefile
 	@mkdir -p $(WEB)/include && ln -sfn $(RANDOM123_FOLDER) $(WEB)/include/Random123

@@ -69,15 +69,16 @@ static int read_operand(double *to, const char *word, const ulp_format *f, size_
     return 1;
 }
 
-/* Reads the words "a b" of a line. Returns the number of words; at most 3 are kept. */
-static int words_of(char words[3][48], const char *at, const char *end) {
+/* Reads the words "a b" of a line. Returns the number of words, of which at most 3 are kept; -1: a word is too long. */
+static int words_of(char words[3][400], const char *at, const char *end) {
     int n = 0;
     while (at < end) {
         const size_t blanks = strspn(at, " \t\r,;");
         if (at + blanks >= end) break;
         at += blanks;
         size_t length = strcspn(at, " \t\r\n,;");
-        if (n < 3) snprintf(words[n], 48, "%.*s", (int)(length < 47 ? length : 47), at);
+        if (length >= sizeof words[0]) return -1;
+        if (n < 3) snprintf(words[n], sizeof words[n], "%.*s", (int)length, at);
         n++;
         at += length;
     }
@@ -88,11 +89,12 @@ static int read_products(const char *text) {
     size_t line = 1;
     set.k = 0;
     for (const char *at = text; *at != '\0'; line++) {
-        char words[3][48];
+        char words[3][400];
         const size_t length = strcspn(at, "\n");
         const int n = words_of(words, at, at + length);
         at += length + (at[length] == '\n');
         if (n == 0) continue;
+        if (n < 0) return web_refuse("Line %zu has a word of more than 399 characters.", line), 0;
         if (n != 2)
             return web_refuse("Line %zu has %d number%s. Each line needs two, the operands of one product.", line, n,
                               n == 1 ? "" : "s"),

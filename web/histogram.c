@@ -64,7 +64,7 @@ WEB_EXPORT(web_data_text) const char *web_data_text(double words, double lines) 
             lines += *at++ == '\n';
             continue;
         }
-        char word[60] = "";
+        char word[400] = "";
         double x;
         const size_t n = strcspn(at, between);
         memcpy(word, at, n < sizeof word ? n : sizeof word - 1);

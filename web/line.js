@@ -77,6 +77,7 @@ function chooseValues(name, format, view, x) {
     const n = call('web_line_values', name, low, Number(format.max), 1024);
     if (n < 0) return `${format.name} has more than 1024 numbers in this view. Choose numbers around x.`;
     line.values = answered(n);
+    if (n < 2) return `${format.name} has ${n} number${n === 1 ? '' : 's'} in this view. Choose numbers around x.`;
   } else {
     const centre = Number(byId('line-centre').value || x), most = Number(view);
     line.values = answered(call('web_line_around', name, centre, most));
@@ -107,29 +108,31 @@ function resultsOf(name, x) {
                                   }));
 }
 
+// Zero and the powers of two have long ticks. Labels that fit are written, zero first, then powers of two.
 function drawTicks(svg, y, format) {
-  const least = Number(format.minNormal), labels = [];
-  const room = line.width < 500 ? 70 : 90;
-  let last = -1e9;
+  const least = Number(format.minNormal), few = line.values.length <= 20,
+        room = (line.width < 500 ? 70 : 90) * (few ? 0.55 : 1);
+  const isWhole = (value) => value === 0 || Number.isInteger(Math.log2(Math.abs(value))), taken = [];
   for (const value of line.values) {
     const place = placeOf(value), subnormal = Math.abs(value) < least && value !== 0 && format.subnormals;
-    const exponent = Math.log2(Math.abs(value)), whole = value === 0 || Number.isInteger(exponent);
-    const tall = whole ? 14 : 8;
+    const tall = isWhole(value) ? 14 : 8;
     svg.append(
         make('line', {x1: place, x2: place, y1: y - tall, y2: y + tall, class: subnormal ? 'tick subnormal' : 'tick'}));
-    const few = line.values.length <= 20;
-    if ((few || whole) && place - last > (few ? room * 0.55 : room) && place > 18 && place < line.width - 18) {
-      labels.push(svgText(place, y - 20, digits(String(value), 9).replace('…', ''), 'label'));
-      last = place;
-    }
   }
-  svg.append(...labels);
+  const named = [...line.values].filter((value) => few || isWhole(value));
+  named.sort((a, b) => (b === 0) - (a === 0) || isWhole(b) - isWhole(a) || (few ? a - b : Math.abs(b) - Math.abs(a)));
+  for (const value of named) {
+    const place = placeOf(value);
+    if (place < 18 || place > line.width - 18 || taken.some((other) => Math.abs(other - place) < room)) continue;
+    taken.push(place);
+    svg.append(svgText(place, y - 20, brief(value), 'label'));
+  }
 }
 
 // The rows below the line: what each mode makes of x.
 function drawResults(svg, results, y) {
   results.forEach((r, i) => {
-    const at = y + 30 + 22 * i, from = placeOf(line.x),
+    const at = y + 30 + 22 * i, from = placeOf(line.log ? Math.max(line.x, line.low) : line.x),
           inside = (v) => Number.isFinite(v) && v >= line.low && v <= line.high && (!line.log || v > 0);
     const ends = r.high === null ?
         [[r.low, 1]] :
@@ -250,7 +253,8 @@ function drawCoins(name) {
   byId('line-drawn').textContent = `${count(answer.drawn)} of ${count(draws.value)} draws give ${
       digits(answer.high, 20)}, ${percent(answer.drawn, draws.value)}; the expected number is ${
       (p * draws.value)
-          .toPrecision(4)}. The same seed gives the same draws. They are those of libulp: word i of stream 0.`;
+          .toPrecision(4)}. The same seed gives the same draws. They are those of libulp: word i of stream 0.${
+      draws.value > 1024 ? ' The picture shows the first 1,024.' : ''}`;
 }
 
 function drawLine(changed) {

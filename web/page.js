@@ -40,15 +40,17 @@ function digits(text, width = 34) {
   if (text.length <= width) return minus(text);
   if (/^-?\d+$/.test(text))
     text = text.replace(/^(-?\d)(\d*)$/, (all, first, rest) => `${first}.${rest}e+${rest.length}`);
+  text = text.replace(
+      /^(-?)0\.(0{3,})(\d)(\d*)$/, (all, sign, zeros, first, rest) => `${sign}${first}.${rest}e-${zeros.length + 1}`);
   const [, significand, exponent] = text.match(/^([^e]*)(e.*)?$/);
   return minus(significand.slice(0, width - 2 - (exponent || '').length) + '…' + (exponent || ''));
 }
 
-// A number for a narrow place: a power of two, or its first digits.
+// A number for a narrow place: short as it is, a power of two, or its first digits.
 function brief(x) {
-  const e = Math.log2(Math.abs(x));
-  if (x !== 0 && Number.isInteger(e) && Math.abs(e) > 3) return (x < 0 ? '−' : '') + power(e);
-  return digits(String(x), 9);
+  const text = String(x), e = Math.log2(Math.abs(x));
+  if (text.length <= 7) return minus(text);
+  return Number.isInteger(e) ? (x < 0 ? '−' : '') + power(e) : digits(text, 9);
 }
 
 const count = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ' ');

@@ -114,9 +114,39 @@ async function line(page) {
   await page.set('line-view', 'log');
   await says(page, 'line-caption', '31 numbers', 'the positive numbers are drawn on a logarithmic line');
   await page.set('line-view', '16');
+  await formats(page);
   await refuses(page, 'line-x', 'line-error', ['inf', 'zwei', '1000']);
   await refuses(page, 'line-draws', 'line-coins-error', ['0', '99999', '-1']);
   await refuses(page, 'line-seed', 'line-coins-error', ['-3', '1e3']);
+}
+
+// Every format, in all views: no blank, no sentence that is wrong, no picture with a number that is none.
+async function formats(page) {
+  const wrong = await page.evaluate(`(() => {
+    const wrong = [], field = (id) => document.getElementById(id);
+    const set = (id, value) => {
+      field(id).value = value;
+      field(id).dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    const names = [...document.querySelectorAll('#formats option')].map((o) => o.value);
+    names.push('e1m1', 'e2m0', 'e11m52', 'q1.0', 'q32.0', 'e3m2:nosub', 'q4.4:wrap', 'binary3p1se');
+    for (const name of names) {
+      set('line-format', name);
+      for (const view of ['8', 'all', 'log']) {
+        set('line-view', view);
+        for (const x of ['1', '-3']) {
+          set('line-x', x);
+          const text = field('line').innerText + field('line-picture').innerHTML;
+          if (/undefined|object|="NaN"|="-?Infinity"/.test(text)) wrong.push([name, view, x]);
+        }
+      }
+    }
+    set('line-format', 'e3m2');
+    set('line-x', '2.2');
+    set('line-view', '16');
+    return wrong;
+  })()`);
+  verdict(wrong.length === 0, 'every format has a number line', wrong);
 }
 
 async function sums(page) {
