@@ -18,12 +18,14 @@ static struct numbers {
     double start, term; /* stagnation only */
     uint64_t seed, run; /* run counts from 1 */
     int64_t period;
-} numbers = {100, 0.01, 1, 1, 8};
+    uint8_t bits; /* random bits of the stochastic modes */
+} numbers = {100, 0.01, 1, 1, 8, 32};
 
 /* The sum in progress. */
 static struct state {
     int problem;
     ulp_format format;
+    char mode[16];
     ulp_sum sum;
     double term, exact;
     int64_t k, last; /* additions so far, and the last addition that changed the value */
@@ -63,7 +65,7 @@ static int is_whole(double x, double low, double high) { return x >= low && x <=
 
 /* Sets the numbers of the next sum. Answers {} or a sentence. */
 WEB_EXPORT(web_sum_numbers)
-const char *web_sum_numbers(double start, double term, double seed, double run, double period) {
+const char *web_sum_numbers(double start, double term, double seed, double run, double period, double bits) {
     if (!(start >= -1e30 && start <= 1e30))
         return web_refuse("The start %.17g is not possible. Allowed are numbers from -1e30 to 1e30.", start);
     if (!(term >= -1e30 && term <= 1e30))
@@ -74,7 +76,8 @@ const char *web_sum_numbers(double start, double term, double seed, double run, 
     if (!is_whole(period, 1, 1e6))
         return web_refuse("%.17g terms in a chunk are not possible. Allowed are whole numbers from 1 to 1000000.",
                           period);
-    numbers = (struct numbers){start, term, (uint64_t)seed, (uint64_t)run, (int64_t)period};
+    if (!is_whole(bits, 1, 32)) return web_refuse("%.17g random bits are not possible. Allowed are 1 to 32.", bits);
+    numbers = (struct numbers){start, term, (uint64_t)seed, (uint64_t)run, (int64_t)period, (uint8_t)bits};
     web_begin();
     web_add("{}");
     return web_answer();
@@ -95,8 +98,10 @@ const char *web_sum_begin(const char *problem, const char *format, const char *m
         return web_refuse(
             "The cure \"%s\" takes a mode without random bits. Choose the cure \"plain\", or a mode such as rne.",
             cure);
-    rule.random_bits = 0;
-    state.sum = ulp_sum_of(&state.format, ulp_mode_name((ulp_mode)rule.mode), rule, (ulp_cure)c);
+    const int few = ulp_mode_is_stochastic(rule.mode) && numbers.bits < 32; /* the name is then sra/8, as in --modes */
+    snprintf(state.mode, sizeof state.mode, few ? "%s/%d" : "%s", ulp_mode_name((ulp_mode)rule.mode), numbers.bits);
+    rule.random_bits = few ? numbers.bits : 0;
+    state.sum = ulp_sum_of(&state.format, state.mode, rule, (ulp_cure)c);
     state.sum.period = numbers.period;
     state.term = state.problem == STAGNATION ? ulp_round(numbers.term, &state.format, (ulp_rule){0}, 0) : 1;
     state.exact = state.problem == STAGNATION ? numbers.start : 0;

@@ -30,7 +30,8 @@ function startSums() {
 function sumSettings() {
   const numbers = [
     numberOf('sums-start', 'Start'), numberOf('sums-term', 'Term'), wholeOf('sums-seed', 0, 2 ** 53, 'Seed'),
-    wholeOf('sums-run', 1, 1000000, 'Run'), wholeOf('sums-chunk', 1, 1000000, 'Terms in a chunk')
+    wholeOf('sums-run', 1, 1000000, 'Run'), wholeOf('sums-chunk', 1, 1000000, 'Terms in a chunk'),
+    wholeOf('sums-bits', 1, 32, 'Random bits')
   ];
   const terms = wholeOf('sums-terms', 1, 1000000, 'Terms');
   const wrong = [terms, ...numbers].find((n) => n.error);
@@ -188,6 +189,28 @@ async function compareSums(set, turn) {
   byId('sums-out').dataset.done = turn;
 }
 
+// The mean and the standard deviation of many runs of a stochastic sum, which is short enough.
+async function spreadSums(set, turn) {
+  const runs = 200, ends = [], random = lists.modes.find((m) => m.name === set.mode).stochastic;
+  byId('sums-spread').textContent = '';
+  if (!random || set.cure !== 'plain' || set.terms > 5000) return;
+  for (let run = 1; run <= runs; run++) {
+    const numbers = [...set.numbers];
+    numbers[3] = run;
+    beginSum({...set, numbers}, set.mode, 'plain');
+    call('web_sum_run', set.terms);
+    ends.push(Number(ask('web_sum_report').value.replace('inf', 'Infinity')));
+    if ((run * set.terms) % 20000 < set.terms) await frame();
+    if (turn !== sums.turn) return;
+  }
+  const mean = ends.reduce((a, b) => a + b) / runs,
+        sd = Math.sqrt(ends.reduce((a, b) => a + (b - mean) ** 2, 0) / (runs - 1));
+  byId('sums-spread').textContent = Number.isFinite(mean) ?
+      `Over the runs 1 to ${runs} of this seed, the mean of the sum is ${
+          mean.toPrecision(7)}, and the standard deviation is ${sd.toPrecision(4)}.` :
+      `Some of the runs 1 to ${runs} of this seed overflow.`;
+}
+
 async function runSums(slowly) {
   const turn = ++sums.turn, set = sumSettings();
   outdate('sums-out', refuse('sums-error', set));
@@ -197,10 +220,11 @@ async function runSums(slowly) {
   sums.values = [set.start === 'nan' ? NaN : Number(set.start.replace('inf', 'Infinity'))];
   sums.exact = [begin];
   byId('sums-value').textContent = '…';
-  byId('sums-text').textContent = '';
+  byId('sums-text').textContent = byId('sums-spread').textContent = '';
   if (!(await addTerms(set, turn, slowly && !matchMedia('(prefers-reduced-motion: reduce)').matches))) return;
   reportSums(set);
-  await compareSums(set, turn);
+  await spreadSums(set, turn);
+  if (turn === sums.turn) await compareSums(set, turn);
 }
 
 function drawSums(changed) {

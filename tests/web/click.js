@@ -174,6 +174,15 @@ async function sums(page) {
       '/the sum is 7.0859375/.test(document.getElementById(\'sums-value\').textContent)', 'the harmonic series');
   await done();
   await says(page, 'sums-table', ['master copy', 'sra', '7.484375'], 'the table has all modes and cures');
+  await page.set('sums-problem', 'stagnation');
+  await page.set('sums-mode', 'sra');
+  const mean = (text) => page.until(`document.getElementById('sums-spread').textContent.includes('${text}')`, text);
+  // stagnation --formats binary16 --modes sra,sra/2 --runs 200
+  await mean('the mean of the sum is 101.0028, and the standard deviation is 0.2173');
+  await page.set('sums-bits', '2');
+  await mean('the mean of the sum is 100.0000, and the standard deviation is 0.000');
+  await page.set('sums-bits', '32');
+  await page.set('sums-mode', 'rne');
   await refuses(page, 'sums-terms', 'sums-error', ['0', '2000000', 'many']);
   await page.set('sums-problem', 'stagnation');
   await refuses(page, 'sums-term', 'sums-error', ['0,01', 'nan']);

@@ -68,8 +68,8 @@ function sums(page, problem, options, column) {
   }
   let compared = 0, wrong = 0;
   for (const [key, rows] of paths) {
-    const [format, mode, cure, runNumber] = key.split(',');
-    page.ask('web_sum_numbers', ...numbers, +runNumber, 8);
+    const [format, name, cure, runNumber] = key.split(','), [mode, bits] = name.split('/');
+    page.ask('web_sum_numbers', ...numbers, +runNumber, 8, +(bits || 32));
     const begin = page.ask('web_sum_begin', problem, format, mode, cure);
     let k = 0, value = begin.error ? NaN : number(begin.start);
     for (const row of rows) {
@@ -164,7 +164,13 @@ function histograms(page) {
 async function main() {
   const page = await load(file);
   conversions(page);
-  sums(page, 'stagnation', ['--runs', '3', '--formats', 'binary32,binary16,bfloat16,e4m3,q8.8'], 'step');
+  sums(
+      page, 'stagnation',
+      [
+        '--runs', '3', '--modes', 'rne,rna,rz,ru,rd,ro,sra,srb,src,sra/4,src/7', '--formats',
+        'binary32,binary16,bfloat16,e4m3,q8.8'
+      ],
+      'step');
   sums(
       page, 'counting',
       ['--runs', '3', '--terms', '3000', '--limit', '9000', '--formats', 'binary32,binary16,bfloat16,e4m3,q8.8'], 'n');
