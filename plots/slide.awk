@@ -77,7 +77,7 @@ function begin_slide(w, h,    n, size, top_scale, side_scale, x, y, across, scal
         x = width - margin - scale * w
         y = (height - scale * h) / 2
         across = x - 2 * margin
-        for (size = 40; size > least && (n = broken(size, across)) * leading * size > height - 9 * small; size--) {}
+        for (size = 40; size > least && (n = broken(size, across)) * leading * size > height - 10 * small; size--) {}
         n = broken(size, across)
     }
     printf "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\""
@@ -91,14 +91,16 @@ function begin_slide(w, h,    n, size, top_scale, side_scale, x, y, across, scal
 }
 
 # the credit below the drawing, or below the claim at the side
-function credits() {
+function credits(    i, rows, part) {
     if (on_top) {
         put(margin, height - 14, small, "#666666", "", name)
         if (note != "") put(width / 2, height - 14, small, "#b03a00", " text-anchor=\"middle\"", escaped(note))
         put(width - margin, height - 14, small, "#666666", " text-anchor=\"end\"", "ulplab, CC BY 4.0")
         return
     }
-    if (note != "") put(margin, height - 14 - 2.8 * small, small, "#b03a00", "", escaped(note))
+    rows = split(note, part, /: /) # the first row ends with the colon
+    for (i = 1; i <= rows; i++)
+        put(margin, height - 14 - 1.4 * (rows - i + 2) * small, small, "#b03a00", "", escaped(part[i]) (i < rows ? ":" : ""))
     put(margin, height - 14 - 1.4 * small, small, "#666666", "", name)
     put(margin, height - 14, small, "#666666", "", "ulplab, CC BY 4.0")
 }

@@ -46,10 +46,10 @@ done
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="dark">
 <title>ulplab: slides</title>
 <style>
 * { box-sizing: border-box; }
+:root { color-scheme: dark; }
 body { margin: 0; background: #111; color: #ddd; font: 1.05rem/1.5 system-ui, Helvetica, Arial, "Liberation Sans", sans-serif; }
 .slide { margin: 0 auto 2rem; padding: 0; width: min(100vw, 177.78vh); }
 .slide > svg { display: block; width: 100%; height: auto; }
@@ -73,11 +73,13 @@ a { color: #7cc4f2; }
 kbd { padding: 0 0.4rem; border: 1px solid #888; border-radius: 4px; }
 @page { size: 297mm 210mm; margin: 10mm; }
 @media print {
+  :root { color-scheme: light; }
   body { background: #fff; color: #000; }
-  #stage { display: block; }
-  .slide, .shows .slide, .shows.notes .slide { display: block; width: 100%; margin: 0; break-after: page; break-inside: avoid; }
+  #stage { display: block; min-height: 0; }
+  .slide, .shows .slide, .shows.notes .slide { display: block; width: 100%; margin: 0; break-inside: avoid; }
+  .slide + .slide { break-before: page; }
   .slide p, .shows .slide p { display: block; font-size: 12pt; }
-  main, #bar, .shows #bar { display: none; }
+  main, .unseen, #bar, .shows #bar { display: none; }
 }
 </style>
 </head>
