@@ -38,7 +38,7 @@ do for [file in figure_files] {
     set tmargin at screen 0.80
     set bmargin at screen 0.125
 
-    set lmargin at screen 0.055
+    set lmargin at screen 0.06
     set rmargin at screen 0.29
     set title "Adding 2^{-8} again and again"
     set xrange [0:32]
@@ -46,7 +46,7 @@ do for [file in figure_files] {
     set xtics ("0" 0, "8192" 8, "16384" 16, "24576" 24, "32768" 32) font "Helvetica,11"
     set ytics 0,32,128
     set xlabel "products added" font label_font
-    set ylabel "sum" offset 1,0 font label_font
+    set ylabel "sum" offset 1.6,0 font label_font
     set label 11 sprintf("14 significant bits:\nstops at exactly %g", cut) at 31,51 right textcolor rgb red font label_font
     set label 12 sprintf("promoted every 128%s:\nexactly %g", wide_sum == kept ? ",\nor 26 significant bits\n(Blackwell)" : "", kept) at 1,124 left textcolor rgb green font label_font
     wide = has_wide ? "csv using (running('b200-e4m3')):'sum' with lines linecolor rgb green linewidth 2, " : ""

@@ -161,9 +161,11 @@ do for [file in figure_files] {
         set label 16 "not in this run: needs --formats bf16,fp16,e5m2,e4m3" at graph 0.5,0.5 center textcolor rgb grey font label_font
         plot -100
     } else {
+    marked = "" # the first format loses nothing at any scale
+    do for [f in has] { if (f ne "1") { marked = marked . " " . f } }
     plot for [f in has] rows(share(word(formats, int(f)))) using "scale_log2":(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 1.5 dashtype (4,4), \
          for [f in has] rows(share(word(formats, int(f)))) using (column("scale_log2") <= safe[int(f)] ? column("scale_log2") : NaN):(percent_lost(0) / seeds) smooth frequency with lines linecolor rgb value(word(formats, int(f))) linewidth 3.5, \
-         for [f in has] "+" using (safe[int(f)]):(lost_there[int(f)]) every ::::0 with points pointtype 7 pointsize (f eq "1" ? 0 : 0.9) linecolor rgb value(word(formats, int(f)))
+         for [f in marked] "+" using (safe[int(f)]):(lost_there[int(f)]) every ::::0 with points pointtype 7 pointsize 0.9 linecolor rgb value(word(formats, int(f)))
     }
     do for [i = 11:19] { unset label i }
 
