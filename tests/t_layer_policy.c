@@ -290,7 +290,7 @@ static void test_each_layer_rounds(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ulp_policy policy = policy_of(cases[i].policy);
         ulp_net net;
-        ulp_trainer *t;
+        ulp_trainer *t = NULL;
         watch w = {0};
         const ulp_observer observer = {see, &w, ~0u};
         const ulp_train_options options = {.net = &net, .policy = &policy, .batch = 8, .observer = &observer};
